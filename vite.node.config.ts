@@ -1,0 +1,25 @@
+import { builtinModules } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vite'
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
+
+/** The command line and the engine process it forks, for plain Node. */
+export default defineConfig({
+  resolve: { alias: { '@shared': path('./src-shared') } },
+  build: {
+    ssr: true,
+    target: 'node20',
+    outDir: 'out/node',
+    emptyOutDir: true,
+    rollupOptions: {
+      input: {
+        blockscope: path('./src-main/cli/blockscope.ts'),
+        engine: path('./src-main/engine/engineProcess.ts')
+      },
+      external: [...builtinModules, /^node:/, /\.node$/],
+      output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' }
+    }
+  },
+  ssr: { noExternal: true }
+})

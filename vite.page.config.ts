@@ -1,0 +1,15 @@
+import vue from '@vitejs/plugin-vue'
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vite'
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
+
+/** The page by itself: what `blockscope serve` hands to a browser, and what Electron's window shows. */
+export default defineConfig({
+  root: path('./src-renderer'),
+  base: './',
+  resolve: { alias: { '@shared': path('./src-shared') } },
+  plugins: [vue()],
+  worker: { format: 'es' },
+  build: { outDir: path('./out/renderer'), emptyOutDir: true, target: 'chrome120', assetsInlineLimit: 0 }
+})
