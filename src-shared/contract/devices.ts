@@ -1,0 +1,62 @@
+import * as v from 'valibot'
+
+/** How a kernel computes a format on a device. */
+export const capabilityLevelSchema = v.picklist(['native', 'exact', 'approximate', 'unavailable'])
+export type CapabilityLevel = v.InferOutput<typeof capabilityLevelSchema>
+
+export const librarySchema = v.object({
+  name: v.string(),
+  found: v.boolean(),
+  version: v.string(),
+  path: v.string(),
+  /** Why it was not found; empty when it was. */
+  reason: v.string(),
+  /** What to install; empty when it was found. */
+  remedy: v.string()
+})
+export type Library = v.InferOutput<typeof librarySchema>
+
+export const kernelSchema = v.object({
+  id: v.string(),
+  provider: v.string(),
+  summary: v.string(),
+  /** Layout of the packed scales this kernel reads. */
+  scaleLayout: v.string(),
+  /** True: not the block-scaled operation itself, shown for comparison. */
+  baseline: v.boolean(),
+  sourceHash: v.string(),
+  compileOptions: v.string(),
+  capabilities: v.array(
+    v.object({ format: v.string(), level: capabilityLevelSchema, reason: v.string() })
+  )
+})
+export type Kernel = v.InferOutput<typeof kernelSchema>
+
+export const deviceSchema = v.object({
+  /** 'cpu', 'cuda:0' */
+  id: v.string(),
+  kind: v.string(),
+  name: v.string(),
+  architecture: v.string(),
+  /** The unit is part of the key: clockMHz, memoryBytes, powerLimitW. */
+  properties: v.record(v.string(), v.union([v.boolean(), v.number(), v.string()])),
+  kernels: v.array(kernelSchema)
+})
+export type Device = v.InferOutput<typeof deviceSchema>
+
+export const detectionSchema = v.object({
+  devices: v.array(deviceSchema),
+  libraries: v.array(librarySchema),
+  /** Kernel manifests that were refused, each with a sentence. */
+  warnings: v.array(v.string())
+})
+export type Detection = v.InferOutput<typeof detectionSchema>
+
+/** Targets that the project has code for, and whether anyone has run that code on the hardware. */
+export const targetSchema = v.object({
+  architecture: v.string(),
+  instruction: v.string(),
+  state: v.picklist(['run', 'compiled', 'emulated', 'absent']),
+  note: v.string()
+})
+export type Target = v.InferOutput<typeof targetSchema>

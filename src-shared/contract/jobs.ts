@@ -1,0 +1,86 @@
+import * as v from 'valibot'
+
+export const outputTypeSchema = v.picklist(['f16', 'bf16', 'f32', 'e4m3'])
+export type OutputType = v.InferOutput<typeof outputTypeSchema>
+
+export const distributions = [
+  'normal',
+  'tutorial',
+  'uniform-codes',
+  'adversarial',
+  'zeros'
+] as const
+
+const extent = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_048_576))
+
+/** What both kinds of job say about operands. */
+const operandEntries = {
+  /** 'auto': the first GPU, else the CPU. */
+  device: v.optional(v.string(), 'auto'),
+  formats: v.pipe(v.array(v.string()), v.minLength(1, 'Name at least one format.')),
+  /** Kernel ids; empty: every kernel that can do the format. */
+  kernels: v.optional(v.array(v.string()), []),
+  seed: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 42),
+  distribution: v.optional(v.picklist(distributions), 'normal'),
+  output: v.optional(outputTypeSchema, 'f16')
+}
+
+export const validateSpecSchema = v.strictObject({
+  kind: v.literal('validate'),
+  ...operandEntries,
+  /** Shape; absent: 8192 cubed on a GPU, 1024 cubed on a CPU. */
+  m: v.optional(extent),
+  n: v.optional(extent),
+  k: v.optional(extent),
+  /** An element passes when |got - reference| <= atol + rtol |reference|. */
+  atol: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0)), 1e-3),
+  rtol: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0)), 1e-3),
+  /** Path of a .safetensors file with the operands, instead of generated ones. */
+  operandsFile: v.optional(v.string())
+})
+export type ValidateSpec = v.InferOutput<typeof validateSpecSchema>
+
+export const presets = ['quick', 'standard', 'thorough'] as const
+
+export const sweepSpecSchema = v.strictObject({
+  kind: v.literal('sweep'),
+  ...operandEntries,
+  m: v.optional(extent),
+  n: v.optional(extent),
+  kValues: v.pipe(v.array(extent), v.minLength(1, 'Name at least one K.'), v.maxLength(10_000)),
+  mode: v.optional(v.picklist(['cold', 'hot']), 'cold'),
+  preset: v.optional(v.picklist(presets), 'standard'),
+  /** Exactly this many samples per point instead of the preset's stop rules. */
+  reps: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
+  rounds: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(20))),
+  /** Also run back to back for at least half a second. */
+  sustained: v.optional(v.boolean(), false)
+})
+export type SweepSpec = v.InferOutput<typeof sweepSpecSchema>
+
+export const jobSpecSchema = v.variant('kind', [validateSpecSchema, sweepSpecSchema])
+export type JobSpec = v.InferOutput<typeof jobSpecSchema>
+export type JobSpecInput = v.InferInput<typeof jobSpecSchema>
+
+/** What became of a step: CUTLASS profiler's dispositions, plus cancelled. */
+export const dispositionSchema = v.picklist([
+  'passed',
+  'incorrect',
+  'error',
+  'not-supported',
+  'not-verified',
+  'not-run',
+  'cancelled'
+])
+export type Disposition = v.InferOutput<typeof dispositionSchema>
+
+export const runStatusSchema = v.picklist([
+  'queued',
+  'running',
+  'done',
+  'cancelled',
+  'failed',
+  /** The process that wrote the run ended before the run did. */
+  'interrupted'
+])
+export type RunStatus = v.InferOutput<typeof runStatusSchema>

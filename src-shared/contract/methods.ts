@@ -1,0 +1,155 @@
+/**
+ * The contract: every method that the page, the command line or another process may call on the main side, once, as
+ * schema. Types derive from the schemas; a handler that is missing or returns the wrong thing does not compile.
+ */
+import * as v from 'valibot'
+import { detectionSchema, targetSchema } from './devices'
+import { jobSpecSchema, runStatusSchema } from './jobs'
+import { runSchema, runSummarySchema, stepSchema } from './run'
+
+const nothing = v.strictObject({})
+const byId = v.strictObject({ id: v.pipe(v.string(), v.regex(/^[\w.-]+$/, 'Not a run id.')) })
+const bytes = v.instance(Uint8Array)
+
+export const jobEventSchema = v.variant('type', [
+  /** Always first: everything so far, so that a page that comes late or again has it all. */
+  v.object({ type: v.literal('snapshot'), run: runSchema, stepsPlanned: v.number() }),
+  v.object({ type: v.literal('plan'), stepsPlanned: v.number(), secondsExpected: v.number() }),
+  v.object({ type: v.literal('step'), step: stepSchema }),
+  v.object({
+    type: v.literal('progress'),
+    stepsDone: v.number(),
+    stepsPlanned: v.number(),
+    /** Of the whole job, 0..1. */
+    fraction: v.number(),
+    /** What is being done: 'nvfp4 K=4096 wgmma: warm-up'. */
+    activity: v.string(),
+    secondsLeft: v.number()
+  }),
+  /** Something a person should know: the engine ended and was started again. */
+  v.object({ type: v.literal('notice'), message: v.string() }),
+  v.object({ type: v.literal('end'), status: runStatusSchema, reason: v.string() })
+])
+export type JobEvent = v.InferOutput<typeof jobEventSchema>
+
+export const contract = {
+  'app.info': {
+    input: nothing,
+    output: v.object({
+      version: v.string(),
+      host: v.string(),
+      system: v.string(),
+      storeFolder: v.string(),
+      targets: v.array(targetSchema)
+    })
+  },
+  'devices.detect': {
+    input: v.strictObject({ refresh: v.optional(v.boolean(), false) }),
+    output: detectionSchema
+  },
+  /** Steps and expected time of a job, before it is started. */
+  'jobs.plan': {
+    input: jobSpecSchema,
+    output: v.object({ steps: v.number(), secondsExpected: v.number(), notes: v.array(v.string()) })
+  },
+  'jobs.start': { input: jobSpecSchema, output: v.object({ id: v.string() }) },
+  'jobs.list': { input: nothing, output: v.array(runSummarySchema) },
+  /** Follows a job to its end; may be called at any time and by several pages. */
+  'jobs.watch': { input: byId, output: runSummarySchema, progress: jobEventSchema },
+  'jobs.cancel': { input: byId, output: nothing },
+  'runs.list': { input: nothing, output: v.array(runSummarySchema) },
+  'runs.get': { input: byId, output: runSchema },
+  /** Every raw sample of one step, nanoseconds per operation. */
+  'runs.samples': {
+    input: v.strictObject({
+      ...byId.entries,
+      step: v.pipe(v.number(), v.integer(), v.minValue(0))
+    }),
+    output: v.object({ samplesNs: v.array(v.number()), samplesMHz: v.array(v.number()) })
+  },
+  'runs.annotate': {
+    input: v.strictObject({
+      ...byId.entries,
+      label: v.optional(v.pipe(v.string(), v.maxLength(200))),
+      notes: v.optional(v.pipe(v.string(), v.maxLength(20_000)))
+    }),
+    output: runSummarySchema
+  },
+  /** Moves the run folder to the store's trash, from where runs.restore brings it back. */
+  'runs.remove': { input: byId, output: nothing },
+  'runs.restore': { input: byId, output: nothing },
+  'runs.export': {
+    input: v.strictObject({
+      ...byId.entries,
+      as: v.picklist(['json', 'csv', 'markdown', 'html', 'hatchet', 'trace', 'nvbench', 'folder'])
+    }),
+    output: v.object({ name: v.string(), bytes })
+  },
+  /** Takes what runs.export made as 'folder' or 'json'. */
+  'runs.import': {
+    input: v.strictObject({ name: v.pipe(v.string(), v.maxLength(300)), bytes }),
+    output: runSummarySchema
+  },
+  /** Files the operating system asked this app to open; each is announced once as progress. */
+  'files.watchOpened': {
+    input: nothing,
+    output: nothing,
+    progress: v.object({ handle: v.string(), name: v.string() })
+  },
+  'files.read': {
+    input: v.strictObject({ handle: v.string() }),
+    output: v.object({ name: v.string(), bytes })
+  }
+} as const
+
+export type Contract = typeof contract
+export type Method = keyof Contract
+export type Input<M extends Method> = v.InferInput<Contract[M]['input']>
+export type ParsedInput<M extends Method> = v.InferOutput<Contract[M]['input']>
+export type Output<M extends Method> = v.InferOutput<Contract[M]['output']>
+export type ProgressOf<M extends Method> = Contract[M] extends { progress: infer P }
+  ? P extends v.GenericSchema
+    ? v.InferOutput<P>
+    : never
+  : never
+
+export interface CallContext<M extends Method> {
+  /** Aborted when the caller cancels or its connection closes. */
+  signal: AbortSignal
+  progress(value: ProgressOf<M>): void
+}
+
+export type Handlers = {
+  [M in Method]: (input: ParsedInput<M>, context: CallContext<M>) => Promise<Output<M>>
+}
+
+/** How any caller, in any process, calls the main side. */
+export interface Client {
+  call<M extends Method>(
+    method: M,
+    input: Input<M>,
+    options?: { signal?: AbortSignal; onProgress?: (value: ProgressOf<M>) => void }
+  ): Promise<Output<M>>
+}
+
+export type RpcErrorCode =
+  | 'invalid-input'
+  | 'unknown-method'
+  | 'not-found'
+  | 'cancelled'
+  | 'disconnected'
+  | 'not-supported'
+  | 'unavailable'
+  | 'failed'
+  | 'internal'
+
+/** What a call rejects with, on every transport. The message is one sentence for a person. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError'
+  constructor(
+    readonly code: RpcErrorCode,
+    message: string
+  ) {
+    super(message)
+  }
+}
