@@ -11,6 +11,7 @@ export const currentRunFormatVersion = 1
 /** NaN and infinities, which JSON has no numbers for, are written as the strings 'NaN', 'Infinity', '-Infinity'. */
 const number = v.union([
   v.number(),
+  v.nan(),
   v.pipe(v.picklist(['NaN', 'Infinity', '-Infinity']), v.transform(Number))
 ])
 

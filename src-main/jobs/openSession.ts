@@ -1,0 +1,51 @@
+import type { CallOptions } from '../engine/engine'
+import type { NativeOpenRequest } from '../engine/nativeBinding'
+import type { JobContext } from './jobManager'
+import type { JobPlan, PlannedStep } from './plan'
+
+export function openRequest(plan: JobPlan, step: PlannedStep): NativeOpenRequest {
+  const { spec, operandsFile } = plan
+  return {
+    device: plan.device.id,
+    format: step.format,
+    m: step.m,
+    n: step.n,
+    k: step.k,
+    output: spec.output,
+    operands: operandsFile?.operands ?? { distribution: spec.distribution, seed: spec.seed }
+  }
+}
+
+/** The one session a job has open: a problem's operands on the device. Asking for another problem closes it. */
+export class OpenSession {
+  private id: number | undefined
+  private key = ''
+
+  constructor(private readonly context: JobContext) {}
+
+  /** The session of this problem, opened if it is not the one at hand. */
+  async open(request: NativeOpenRequest, onProgress: CallOptions['onProgress']): Promise<number> {
+    const { device, format, m, n, k, output } = request
+    const key = JSON.stringify([device, format, m, n, k, output])
+    if (this.id !== undefined && this.key === key) return this.id
+    await this.close()
+    this.id = await this.context.engine.call('open', request, {
+      signal: this.context.signal,
+      onProgress
+    })
+    this.key = key
+    return this.id
+  }
+
+  /** The engine died and the session with it. */
+  forget(): void {
+    this.id = undefined
+  }
+
+  async close(): Promise<void> {
+    const id = this.id
+    this.id = undefined
+    // A session of an engine that has just died cannot be closed, and need not be.
+    if (id !== undefined) await this.context.engine.call('close', { session: id }).catch(() => {})
+  }
+}

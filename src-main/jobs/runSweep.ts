@@ -1,0 +1,205 @@
+/**
+ * A sweep, by method bs-1 (docs/measurement.md): every point is validated, then all valid points are measured in
+ * rounds, each in a new random order, with the round's first point repeated at its end to see drift.
+ */
+import type { Step } from '@shared/contract/run'
+import { presets, sustainedNs, type Preset } from '@shared/measurement/presets'
+import { median } from '@shared/measurement/statistics'
+import type { SweepSpec } from '@shared/contract/jobs'
+import type { NativeMeasurement, NativeMeasureRequest } from '../engine/nativeBinding'
+import type { JobContext } from './jobManager'
+import { openRequest, OpenSession } from './openSession'
+import type { PlannedStep } from './plan'
+import { describeFailure, validateLimits, validateStep } from './runValidate'
+import { shuffled } from './shuffle'
+import { toMeasurement } from './stepResults'
+
+/** More change than this between the first and the last measurement of one point in a round is called drift. */
+const maxDrift = 0.02
+
+/** An element passes when |got - ref| <= 1e-3 + 1e-3 |ref|, the Triton tutorial's tolerance. */
+const tutorialTolerance = { atol: 1e-3, rtol: 1e-3 }
+
+interface Point {
+  planned: PlannedStep
+  step: Step
+  rounds: NativeMeasurement[]
+}
+
+export async function runSweep(context: JobContext): Promise<void> {
+  const { spec } = context.plan
+  if (spec.kind !== 'sweep') throw new Error('Not a sweep.')
+  const session = new OpenSession(context)
+  try {
+    const points = await validatePoints(context, session)
+    await measurePoints(context, session, spec, points)
+  } finally {
+    await session.close()
+  }
+}
+
+/** Part of a sweep's progress that validation takes. */
+const validationShare = 0.2
+
+async function validatePoints(context: JobContext, session: OpenSession): Promise<Point[]> {
+  const points: Point[] = []
+  const inner: JobContext = {
+    ...context,
+    progress: (fraction, activity) => context.progress(fraction * validationShare, activity)
+  }
+  for (const planned of context.plan.steps) {
+    if (context.signal.aborted) break
+    const request = { kernel: planned.kernel.id, ...tutorialTolerance, ...validateLimits }
+    const step = await validateStep(inner, session, planned, request)
+    // Approximate schemes are timed with their error shown; a wrong exact kernel, or one that failed, is not.
+    const measurable = step.disposition === 'passed' || isKnownApproximation(step)
+    if (measurable) points.push({ planned, step, rounds: [] })
+    else await context.record(step)
+  }
+  return points
+}
+
+/**
+ * A baseline or an approximate scheme whose only fault is elements outside the tolerance is worth its time, shown with
+ * its error; its scales must have been used where they belong.
+ */
+function isKnownApproximation(step: Step): boolean {
+  const { validation } = step
+  if (step.disposition !== 'incorrect' || !validation) return false
+  if (step.baseline) return validation.nonFinite === 0
+  return (
+    step.level === 'approximate' &&
+    validation.nonFinite === 0 &&
+    validation.perturbationA.passed &&
+    validation.perturbationB.passed
+  )
+}
+
+async function measurePoints(
+  context: JobContext,
+  session: OpenSession,
+  spec: SweepSpec,
+  points: Point[]
+): Promise<void> {
+  const preset = presets[spec.preset]
+  const rounds = spec.rounds ?? (spec.reps ? 1 : preset.rounds)
+  const warm = new Set<string>()
+  const total = Math.max(1, rounds * points.length)
+  let done = 0
+  for (let round = 0; round < rounds && !context.signal.aborted; round++) {
+    const order = shuffled(points, spec.seed + round)
+    for (const point of order) {
+      if (context.signal.aborted) break
+      const progress = (fraction: number, phase: string) => {
+        const { format, k, kernel } = point.planned
+        const share = validationShare + ((done + fraction) / total) * (1 - validationShare)
+        context.progress(
+          share,
+          `round ${round + 1} of ${rounds}, ${format} K=${k} ${kernel.id}: ${phase}`
+        )
+      }
+      const measured = await measurePoint(context, session, spec, preset, point, warm, progress)
+      done++
+      if (!measured) continue
+      point.rounds.push(measured)
+      await context.writer.samples(point.step.index, round, measured.samplesNs, measured.samplesMHz)
+      await recordPoint(context, spec, point)
+    }
+    if (!context.signal.aborted && order.length > 1)
+      await checkDrift(context, session, spec, preset, order[0]!, warm)
+  }
+  for (const point of points) {
+    if (point.rounds.length === 0 && point.step.disposition !== 'error') {
+      point.step.disposition = 'cancelled'
+      point.step.reason = 'Cancelled after validation, before it was timed.'
+      await context.record(point.step)
+    }
+  }
+}
+
+async function measurePoint(
+  context: JobContext,
+  session: OpenSession,
+  spec: SweepSpec,
+  preset: Preset,
+  point: Point,
+  warm: Set<string>,
+  onProgress: (fraction: number, phase: string) => void
+): Promise<NativeMeasurement | undefined> {
+  const { planned, step } = point
+  if (step.disposition === 'error') return undefined
+  const start = performance.now()
+  try {
+    const id = await session.open(openRequest(context.plan, planned), onProgress)
+    const request = measureRequest(spec, preset, planned.kernel.id, warm, point.rounds.length === 0)
+    warm.add(planned.kernel.id)
+    return await context.engine.call(
+      'measure',
+      { session: id, request },
+      { signal: context.signal, onProgress }
+    )
+  } catch (error) {
+    // What earlier rounds measured stays; a cancel is no fault of the point.
+    const before = step.disposition
+    await describeFailure(context, session, step, error)
+    if (step.disposition === 'cancelled') step.disposition = before
+    else await context.record(step)
+    return undefined
+  } finally {
+    step.seconds += (performance.now() - start) / 1000
+  }
+}
+
+function measureRequest(
+  spec: SweepSpec,
+  preset: Preset,
+  kernel: string,
+  warm: Set<string>,
+  firstRound: boolean
+): NativeMeasureRequest {
+  return {
+    kernel,
+    cold: spec.mode === 'cold',
+    warmupNs: warm.has(kernel) ? preset.laterWarmupNs : preset.firstWarmupNs,
+    minSamples: preset.minSamples,
+    minTimeNs: preset.minTimeNs,
+    maxRelativeStdev: preset.maxRelativeStdev,
+    maxSamples: preset.maxSamples,
+    timeoutNs: preset.timeoutNs,
+    fixedSamples: spec.reps ?? 0,
+    sustainedNs: spec.sustained && firstRound ? sustainedNs : 0,
+    recordLaunches: firstRound
+  }
+}
+
+async function recordPoint(context: JobContext, spec: SweepSpec, point: Point): Promise<void> {
+  point.step.measurement = toMeasurement(point.rounds, point.planned, {
+    method: `bs-1 ${spec.reps ? `fixed ${spec.reps}` : spec.preset}, ${spec.mode}`,
+    output: spec.output,
+    distribution: spec.distribution
+  })
+  await context.record(point.step)
+}
+
+/** Measures the round's first point once more; more than 2 % change is said in the run. */
+async function checkDrift(
+  context: JobContext,
+  session: OpenSession,
+  spec: SweepSpec,
+  preset: Preset,
+  first: Point,
+  warm: Set<string>
+): Promise<void> {
+  const before = first.rounds.at(-1)
+  if (!before) return
+  const again = await measurePoint(context, session, spec, preset, first, warm, () => {})
+  if (!again) return
+  const change = median(again.samplesNs) / median(before.samplesNs) - 1
+  if (Math.abs(change) > maxDrift) {
+    const { format, k, kernel } = first.planned
+    await context.notice(
+      `Drifted: ${format} K=${k} ${kernel.id} took ${(change * 100).toFixed(1)} % ` +
+        `${change > 0 ? 'more' : 'less'} time at the end of the round than at its start.`
+    )
+  }
+}

@@ -1,0 +1,108 @@
+/** From what the engine answered to what run.json keeps. */
+import type { Measurement, Step, Validation } from '@shared/contract/run'
+import type {
+  NativeMeasurement,
+  NativeValidateRequest,
+  NativeValidation
+} from '../engine/nativeBinding'
+import { statisticsOf, median } from '@shared/measurement/statistics'
+import { workOf } from '@shared/measurement/work'
+import type { PlannedStep } from './plan'
+
+export function emptyStep(planned: PlannedStep): Step {
+  return {
+    index: planned.index,
+    format: planned.format,
+    kernel: planned.kernel.id,
+    provider: planned.kernel.provider,
+    baseline: planned.kernel.baseline,
+    level: planned.level,
+    m: planned.m,
+    n: planned.n,
+    k: planned.k,
+    disposition: 'not-run',
+    reason: '',
+    seconds: 0,
+    sourceHash: planned.kernel.sourceHash,
+    compileOptions: planned.kernel.compileOptions
+  }
+}
+
+export function toValidation(native: NativeValidation, request: NativeValidateRequest): Validation {
+  return {
+    ...native,
+    atol: request.atol,
+    rtol: request.rtol,
+    ulpHistogram: Array.from(native.ulpHistogram),
+    errorMap: Array.from(native.errorMap),
+    failures: native.failures.map((failure) => ({
+      ...failure,
+      aCodes: Array.from(failure.aCodes),
+      bCodes: Array.from(failure.bCodes)
+    }))
+  }
+}
+
+/** Between-round spread of medians above this share is called unstable. */
+const maxRoundSpread = 0.02
+
+const mean = (values: number[]) =>
+  values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** One measurement from its rounds; every sample counts the same. */
+export function toMeasurement(
+  rounds: NativeMeasurement[],
+  planned: PlannedStep,
+  context: { method: string; output: string; distribution: string }
+): Measurement {
+  const first = rounds[0]!
+  const samples = rounds.flatMap((round) => Array.from(round.samplesNs))
+  const clocks = rounds.flatMap((round) => Array.from(round.samplesMHz))
+  const timeNs = statisticsOf(
+    samples,
+    rounds.reduce((sum, round) => sum + round.discarded, 0)
+  )
+  const roundMediansNs = rounds.map((round) => median(round.samplesNs))
+  const badges = new Set(rounds.flatMap((round) => round.badges))
+  const spread = (Math.max(...roundMediansNs) - Math.min(...roundMediansNs)) / timeNs.median
+  if (spread > maxRoundSpread) badges.add('unstable')
+  if (rounds.some((round) => round.stopReason === 'timed out')) badges.add('timed out')
+  if (context.distribution === 'zeros') badges.add('power-optimistic')
+  const work = workOf(
+    planned.format,
+    planned.m,
+    planned.n,
+    planned.k,
+    context.output,
+    planned.kernel.scaleLayout
+  )
+  const sustained = rounds.find((round) => round.sustainedNs > 0) ?? first
+  return {
+    method: context.method,
+    timeNs,
+    roundMediansNs,
+    meanMHz: mean(clocks),
+    meanWatts: mean(rounds.map((round) => round.meanWatts)),
+    meanTemperatureC: mean(rounds.map((round) => round.meanTemperatureC)),
+    launchesPerSample: first.launchesPerSample,
+    operandSets: first.operandSets,
+    cacheMode: first.cacheMode,
+    timingSource: first.timingSource,
+    stopReason: rounds.at(-1)!.stopReason,
+    warmupNs: rounds.reduce((sum, round) => sum + round.warmupNs, 0),
+    compileSeconds: first.compileSeconds,
+    badges: [...badges],
+    launches: rounds.find((round) => round.launches.length > 0)?.launches ?? [],
+    cuptiNs: rounds.find((round) => round.cuptiNs > 0)?.cuptiNs ?? 0,
+    sustainedNs: sustained.sustainedNs,
+    sustainedCount: sustained.sustainedCount,
+    sustainedWatts: sustained.sustainedWatts,
+    joulesPerLaunch: sustained.joulesPerLaunch,
+    flops: work.flops,
+    bytes: work.bytes,
+    paddedBytes: work.paddedBytes,
+    // FLOP per nanosecond is GFLOP/s.
+    tflops: work.flops / timeNs.median / 1e3,
+    gbytesPerSecond: work.bytes / timeNs.median
+  }
+}
