@@ -1,0 +1,64 @@
+import type { Command } from 'commander'
+import type { Detection, Device } from '@shared/contract/devices'
+import { connectInProcess } from '../transports/inProcess'
+import { localApplication, type LocalOptions } from './localApplication'
+
+export function register(program: Command): void {
+  program
+    .command('devices')
+    .description('Devices, what each can compute, and the libraries found or missing.')
+    .option('--kernel-dir <folder...>', 'folder with your own kernels and their manifest.json')
+    .option('--json', 'print as JSON')
+    .action(devices)
+}
+
+async function devices(flags: LocalOptions & { json?: boolean }): Promise<void> {
+  const application = localApplication(flags)
+  try {
+    const client = connectInProcess(application.handlers)
+    const detection = await client.call('devices.detect', {})
+    const { targets } = await client.call('app.info', {})
+    if (flags.json) process.stdout.write(JSON.stringify({ ...detection, targets }, null, 2) + '\n')
+    else process.stdout.write(describe(detection) + describeTargets(targets))
+  } finally {
+    await application.close()
+  }
+}
+
+function describe({ devices, libraries, warnings }: Detection): string {
+  const lines = devices.flatMap(describeDevice)
+  lines.push('Libraries')
+  for (const library of libraries) {
+    const state = library.found
+      ? `${library.version} at ${library.path}`
+      : `missing: ${library.reason} ${library.remedy}`
+    lines.push(`  ${library.name.padEnd(14)}${state}`)
+  }
+  lines.push(...warnings.map((warning) => `Warning: ${warning}`))
+  return lines.join('\n') + '\n'
+}
+
+function describeDevice(device: Device): string[] {
+  const properties = Object.entries(device.properties).map(([key, value]) => `${key}=${value}`)
+  const lines = [
+    `${device.id}  ${device.name}  ${device.architecture}`,
+    `  ${properties.join('  ')}`
+  ]
+  for (const kernel of device.kernels) {
+    const role = kernel.baseline ? ' (baseline, not the block-scaled operation)' : ''
+    lines.push(`  ${kernel.id}${role}: ${kernel.summary}`)
+    for (const { format, level, reason } of kernel.capabilities) {
+      lines.push(`    ${format.padEnd(18)}${level.padEnd(13)}${reason}`)
+    }
+  }
+  return [...lines, '']
+}
+
+function describeTargets(
+  targets: { architecture: string; instruction: string; state: string; note: string }[]
+): string {
+  const lines = targets.map(
+    (t) => `  ${t.state.padEnd(10)}${t.architecture}: ${t.instruction}. ${t.note}`
+  )
+  return ['Targets', ...lines].join('\n') + '\n'
+}

@@ -1,0 +1,170 @@
+/** The contract's methods, done: what every transport serves. */
+import { basename, extname } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { Detection } from '@shared/contract/devices'
+import type { Handlers } from '@shared/contract/methods'
+import { UserError } from '@shared/errors'
+import { Engine } from '../engine/engine'
+import type { EngineHost } from '../engine/engineHost'
+import { readKernelManifests } from '../engine/kernelManifests'
+import { RunStore } from '../store/runStore'
+import { importRun } from '../store/importRun'
+import { exportRun } from './exportRun'
+import { JobManager } from './jobManager'
+import { targets } from './targets'
+
+export interface ApplicationOptions {
+  engineHost: EngineHost
+  storeFolder: string
+  /** Folders with a manifest.json of kernels: the built-in one and the user's own. */
+  kernelFolders: string[]
+  /** For compiled kernels. */
+  cacheFolder: string
+  appVersion: string
+  /** 'desktop', 'server', 'command line': which shell this is. */
+  host: string
+  /** Whether callers may name files of this machine (operand files). Not over the network. */
+  mayReadFiles: boolean
+}
+
+export interface Application {
+  handlers: Handlers
+  jobs: JobManager
+  store: RunStore
+  engine: Engine
+  /** A file the operating system asked to open; pages that watch are told. */
+  openFile(path: string): void
+  /** Cancels what runs, waits until it is on disk, ends the engine. */
+  close(): Promise<void>
+}
+
+/** Puts engine, store and jobs together. Nothing is started or read until a handler is called. */
+export function createApplication(options: ApplicationOptions): Application {
+  const store = new RunStore(options.storeFolder)
+  const manifests = readKernelManifests(options.kernelFolders)
+  const engine = new Engine(options.engineHost, {
+    kernelSources: manifests.sources,
+    cacheDirectory: options.cacheFolder
+  })
+  let detection: Promise<Detection> | undefined
+  const detect = (refresh = false): Promise<Detection> => {
+    if (refresh || !detection) {
+      detection = engine
+        .call('detect', null)
+        .then((found) => ({ ...found, warnings: manifests.warnings }))
+      detection.catch(() => (detection = undefined))
+    }
+    return detection
+  }
+  const jobs = new JobManager({ engine, store, appVersion: options.appVersion, detect })
+  const opened = new OpenedFiles()
+
+  const handlers: Handlers = {
+    'app.info': async () => ({
+      version: options.appVersion,
+      host: options.host,
+      system: `${process.platform} ${process.arch}`,
+      storeFolder: store.folder,
+      targets
+    }),
+    'devices.detect': ({ refresh }) => detect(refresh),
+    'jobs.plan': async (spec) => {
+      refuseFiles(spec)
+      const { steps, secondsExpected, notes } = await jobs.plan(spec)
+      return { steps: steps.length, secondsExpected, notes }
+    },
+    'jobs.start': async (spec) => {
+      refuseFiles(spec)
+      return { id: await jobs.start(spec) }
+    },
+    'jobs.list': async () => jobs.list(),
+    'jobs.watch': ({ id }, { signal, progress }) => jobs.watch(id, signal, progress),
+    'jobs.cancel': async ({ id }) => {
+      jobs.cancel(id)
+      return {}
+    },
+    'runs.list': () => store.list(),
+    'runs.get': async ({ id }) => jobs.current(id) ?? store.read(id),
+    'runs.samples': ({ id, step }) => store.samples(id, step),
+    'runs.annotate': ({ id, label, notes }) => store.annotate(id, { label, notes }),
+    'runs.remove': async ({ id }) => {
+      await store.remove(id)
+      return {}
+    },
+    'runs.restore': async ({ id }) => {
+      await store.restore(id)
+      return {}
+    },
+    'runs.export': ({ id, as }) => exportRun(store, id, as),
+    'runs.import': ({ name, bytes }) => importRun(store, name, bytes),
+    'files.watchOpened': async (_input, { signal, progress }) => {
+      await opened.watch(signal, progress)
+      return {}
+    },
+    'files.read': ({ handle }) => opened.read(handle)
+  }
+
+  function refuseFiles(spec: { operandsFile?: string } | object): void {
+    if ('operandsFile' in spec && spec.operandsFile && !options.mayReadFiles) {
+      throw new UserError(
+        'usage',
+        'Operand files are read by the command line and the desktop app, not through the server.'
+      )
+    }
+  }
+
+  return {
+    handlers,
+    jobs,
+    store,
+    engine,
+    openFile: (path) => opened.add(path),
+    async close() {
+      await jobs.close()
+      engine.close()
+    }
+  }
+}
+
+/** Files handed to the app from outside; pages see a handle and a name, never a path. */
+class OpenedFiles {
+  private readonly paths = new Map<string, string>()
+  private readonly unannounced = new Set<string>()
+  private readonly listeners = new Set<() => void>()
+
+  add(path: string): void {
+    const handle = randomUUID() + extname(path)
+    this.paths.set(handle, path)
+    this.unannounced.add(handle)
+    for (const listener of this.listeners) listener()
+  }
+
+  async watch(
+    signal: AbortSignal,
+    announce: (file: { handle: string; name: string }) => void
+  ): Promise<void> {
+    const flush = () => {
+      for (const handle of this.unannounced) {
+        this.unannounced.delete(handle)
+        announce({ handle, name: basename(this.paths.get(handle)!) })
+      }
+    }
+    flush()
+    this.listeners.add(flush)
+    await new Promise<void>((resolve) =>
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    )
+    this.listeners.delete(flush)
+  }
+
+  async read(handle: string): Promise<{ name: string; bytes: Uint8Array<ArrayBuffer> }> {
+    const path = this.paths.get(handle)
+    if (!path) throw new UserError('usage', 'This file is no longer open; open it again.')
+    try {
+      return { name: basename(path), bytes: new Uint8Array(await readFile(path)) }
+    } catch {
+      throw new UserError('usage', `${path} cannot be read.`)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import type { Run, Step } from '../contract/run'
+
+/** One column of a run's table: the same in the terminal, in CSV, in Markdown and in the HTML report. */
+export interface Column {
+  title: string
+  /** Unit, empty for text and counts. */
+  unit: string
+  text(step: Step): string
+  align: 'left' | 'right'
+}
+
+const left = (title: string, text: (step: Step) => string): Column => ({
+  title,
+  unit: '',
+  text,
+  align: 'left'
+})
+const right = (title: string, unit: string, text: (step: Step) => string): Column => ({
+  title,
+  unit,
+  text,
+  align: 'right'
+})
+
+/** Three significant digits, scientific where that is shorter; '-' when there is no value. */
+export function figure(value: number | undefined): string {
+  if (value === undefined) return '-'
+  if (!Number.isFinite(value)) return String(value)
+  if (value === 0) return '0'
+  const magnitude = Math.abs(value)
+  return magnitude >= 0.01 && magnitude < 1e6
+    ? String(Number(value.toPrecision(4)))
+    : value.toExponential(2)
+}
+
+const problem: Column[] = [
+  left('format', (step) => step.format),
+  left('kernel', (step) => step.kernel),
+  right('M', '', (step) => String(step.m)),
+  right('N', '', (step) => String(step.n)),
+  right('K', '', (step) => String(step.k)),
+  left('result', (step) => step.disposition)
+]
+
+export const validateColumns: Column[] = [
+  ...problem,
+  right('max abs', '', (step) => figure(step.validation?.maxAbs)),
+  right('max rel', '', (step) => figure(step.validation?.maxRel)),
+  right('norm-wise', '', (step) => figure(step.validation?.normwise)),
+  right('outside', '', (step) => figure(step.validation?.elementsOutside)),
+  right('time', 's', (step) => step.seconds.toFixed(2))
+]
+
+export const sweepColumns: Column[] = [
+  ...problem,
+  right('median', 'us', (step) => microseconds(step.measurement?.timeNs.median)),
+  right('q1', 'us', (step) => microseconds(step.measurement?.timeNs.q1)),
+  right('q3', 'us', (step) => microseconds(step.measurement?.timeNs.q3)),
+  right('n', '', (step) => figure(step.measurement?.timeNs.samples)),
+  right('rate', 'TFLOP/s', (step) => figure(step.measurement?.tflops)),
+  right('memory', 'GB/s', (step) => figure(step.measurement?.gbytesPerSecond)),
+  left('notes', (step) => step.measurement?.badges.join(', ') ?? step.reason)
+]
+
+function microseconds(ns: number | undefined): string {
+  return ns === undefined ? '-' : (ns / 1e3).toFixed(2)
+}
+
+export function columnsOf(run: Pick<Run, 'kind'>): Column[] {
+  return run.kind === 'validate' ? validateColumns : sweepColumns
+}
+
+export function heading(column: Column): string {
+  return column.unit ? `${column.title} (${column.unit})` : column.title
+}

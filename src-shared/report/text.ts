@@ -1,0 +1,87 @@
+import type { Run, Step } from '../contract/run'
+import { columnsOf, heading, type Column } from './table'
+
+function csvField(text: string): string {
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** RFC 4180, with raw numbers: what a spreadsheet or pandas reads. */
+export function runToCsv(run: Run): string {
+  const header = [
+    'format,kernel,provider,level,m,n,k,result,reason,max_abs,max_rel,normwise,elements_outside',
+    'samples,discarded,min_ns,q1_ns,median_ns,q3_ns,p95_ns,max_ns,mean_ns,stdev_ns',
+    'tflops,gbytes_per_second,flops,bytes,mean_mhz,mean_watts,badges,method,source_hash'
+  ].join(',')
+  const rows = run.steps.map((step) => {
+    const { validation, measurement } = step
+    const time = measurement?.timeNs
+    const values = [
+      step.format,
+      step.kernel,
+      step.provider,
+      step.level,
+      step.m,
+      step.n,
+      step.k,
+      step.disposition,
+      step.reason,
+      validation?.maxAbs,
+      validation?.maxRel,
+      validation?.normwise,
+      validation?.elementsOutside,
+      time?.samples,
+      time?.discarded,
+      time?.min,
+      time?.q1,
+      time?.median,
+      time?.q3,
+      time?.p95,
+      time?.max,
+      time?.mean,
+      time?.standardDeviation,
+      measurement?.tflops,
+      measurement?.gbytesPerSecond,
+      measurement?.flops,
+      measurement?.bytes,
+      measurement?.meanMHz,
+      measurement?.meanWatts,
+      measurement?.badges.join(' '),
+      measurement?.method,
+      step.sourceHash
+    ]
+    return values.map((value) => csvField(String(value ?? ''))).join(',')
+  })
+  return [header, ...rows].join('\n') + '\n'
+}
+
+/** A GitHub-flavoured table of the steps. */
+export function runToMarkdown(run: Run): string {
+  const columns = columnsOf(run)
+  const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`
+  return (
+    [
+      line(columns.map(heading)),
+      line(columns.map((column) => (column.align === 'right' ? '---:' : '---'))),
+      ...run.steps.map((step) => line(columns.map((column) => cell(column.text(step)))))
+    ].join('\n') + '\n'
+  )
+}
+
+/** A table with aligned columns for a terminal; `widths` keeps a live table's columns where they are. */
+export function tableLine(columns: Column[], step: Step | undefined, widths: number[]): string {
+  return columns
+    .map((column, i) => {
+      const text = step ? column.text(step) : heading(column)
+      return column.align === 'right' ? text.padStart(widths[i]!) : text.padEnd(widths[i]!)
+    })
+    .join('  ')
+    .trimEnd()
+}
+
+/** Widths that fit the headings and these steps. */
+export function columnWidths(columns: Column[], steps: readonly Step[]): number[] {
+  return columns.map((column) =>
+    Math.max(heading(column).length, ...steps.map((step) => column.text(step).length))
+  )
+}
