@@ -1,0 +1,45 @@
+/** The views in the order of the rail. A view is a folder under views/ and one line here. */
+import type { Component } from 'vue'
+
+export interface View {
+  id: string
+  title: string
+  /** A name in components/icons.ts. */
+  icon: string
+  /** What a person comes for, in the palette and as the rail's tooltip. */
+  purpose: string
+  load: () => Promise<{ default: Component }>
+}
+
+export const views: readonly View[] = [
+  {
+    id: 'devices',
+    title: 'Devices',
+    icon: 'chip',
+    purpose: 'Devices, capability matrix, libraries',
+    load: () => import('../views/devices/DevicesView.vue')
+  },
+  {
+    id: 'validate',
+    title: 'Validate',
+    icon: 'check',
+    purpose: 'Check every format and kernel against the float64 reference',
+    load: () => import('../views/validate/ValidateView.vue')
+  },
+  {
+    id: 'sweep',
+    title: 'Sweep',
+    icon: 'chart',
+    purpose: 'Measure kernels over K',
+    load: () => import('../views/sweep/SweepView.vue')
+  },
+  {
+    id: 'runs',
+    title: 'Runs',
+    icon: 'stack',
+    purpose: 'History, comparison, import and export',
+    load: () => import('../views/runs/RunsView.vue')
+  }
+]
+
+export const firstView = 'validate'
