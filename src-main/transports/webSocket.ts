@@ -1,0 +1,43 @@
+import { WebSocket } from 'ws'
+import type { Handlers } from '@shared/contract/methods'
+import { RpcError } from '@shared/contract/methods'
+import { maxMessageBytes, subprotocol } from '@shared/rpc/frames'
+import { connectPeer, serve } from '@shared/rpc/peer'
+import type { PeerClient, ServeOptions } from '@shared/rpc/peer'
+import { socketWire } from '@shared/rpc/socketWire'
+import type { SocketLike } from '@shared/rpc/socketWire'
+
+/** A page that has not answered a ping when the next one is due is gone. */
+const pingIntervalMs = 15_000
+
+/** Answers the calls that arrive on an open WebSocket, and ends it when the other side has gone silent. */
+export function serveSocket(
+  socket: WebSocket,
+  handlers: Handlers,
+  options: ServeOptions & { pingMs?: number } = {}
+): void {
+  let answered = true
+  const pings = setInterval(() => {
+    if (!answered) return socket.terminate()
+    answered = false
+    socket.ping()
+  }, options.pingMs ?? pingIntervalMs)
+  pings.unref()
+  socket.on('pong', () => (answered = true))
+  socket.on('close', () => clearInterval(pings))
+  serve(socketWire(socket as SocketLike), handlers, options)
+}
+
+/** Connects to a `blockscope serve` from Node; `url` as 'ws://127.0.0.1:7777/rpc'. Rejects with an RpcError. */
+export function connectSocket(url: string, token: string): Promise<PeerClient> {
+  const socket = new WebSocket(url, [subprotocol, `token.${token}`], {
+    maxPayload: maxMessageBytes,
+    perMessageDeflate: false
+  })
+  return new Promise((resolve, reject) => {
+    socket.once('open', () => resolve(connectPeer(socketWire(socket as SocketLike))))
+    socket.once('error', (error) =>
+      reject(new RpcError('disconnected', `${url} cannot be reached: ${error.message}`))
+    )
+  })
+}
