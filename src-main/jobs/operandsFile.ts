@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises'
+import { UserError, messageOf } from '@shared/errors'
+import { checkShape, matchBlockFormat } from '@shared/formats/blockFormat'
+import {
+  parseSafetensorsHeader,
+  type SafetensorsHeader,
+  type TensorEntry
+} from '@shared/formats/safetensors'
+import type { NativeGivenOperands } from '../engine/nativeBinding'
+
+export interface OperandsFile {
+  format: string
+  m: number
+  n: number
+  k: number
+  operands: NativeGivenOperands
+}
+
+/**
+ * Operands from a .safetensors file: a_codes (M, K), b_codes (N, K), a_scales (M, K/V), b_scales (N, K/V), all U8 with one
+ * code a byte, and optionally c_f64 (M, N), the reference product. The metadata names the formats: a, b, scale, vec.
+ */
+export async function readOperandsFile(path: string): Promise<OperandsFile> {
+  let bytes: Uint8Array
+  try {
+    bytes = await readFile(path)
+  } catch (error) {
+    throw new UserError('usage', `--operands ${path} cannot be read: ${messageOf(error)}.`)
+  }
+  const header = parseSafetensorsHeader(bytes, bytes.length, path)
+  const { a, b, scale, vec } = header.metadata
+  if (!a || !b || !scale || !vec) {
+    throw new UserError(
+      'usage',
+      `${path} does not say its formats: the metadata needs a, b, scale and vec, such as ` +
+        '{"a": "e2m1", "b": "e2m1", "scale": "e4m3", "vec": "16"}.'
+    )
+  }
+  const format = matchBlockFormat(a, b, scale, Number(vec))
+  const codes = (name: string) => takeMatrix(header, bytes, path, name, 'U8')
+  const [aCodes, bCodes, aScales, bScales] = ['a_codes', 'b_codes', 'a_scales', 'b_scales'].map(
+    codes
+  )
+  const [m, k] = aCodes!.shape
+  const [n] = bCodes!.shape
+  checkShape(format, m, n, k)
+  const blocks = k / format.scaleBlockSize
+  requireShape(path, bCodes!, [n, k])
+  requireShape(path, aScales!, [m, blocks])
+  requireShape(path, bScales!, [n, blocks])
+  const operands: NativeGivenOperands = {
+    aCodes: aCodes!.bytes,
+    bCodes: bCodes!.bytes,
+    aScales: aScales!.bytes,
+    bScales: bScales!.bytes
+  }
+  if (header.tensors.has('c_f64')) {
+    const c = takeMatrix(header, bytes, path, 'c_f64', 'F64')
+    requireShape(path, c, [m, n])
+    operands.reference = new Float64Array(c.bytes.buffer)
+  }
+  return { format: format.id, m, n, k, operands }
+}
+
+interface Matrix {
+  name: string
+  shape: [number, number]
+  bytes: Uint8Array<ArrayBuffer>
+}
+
+function takeMatrix(
+  header: SafetensorsHeader,
+  file: Uint8Array,
+  path: string,
+  name: string,
+  dtype: string
+): Matrix {
+  const entry: TensorEntry | undefined = header.tensors.get(name)
+  if (!entry) throw new UserError('usage', `${path} has no tensor "${name}".`)
+  if (entry.dtype !== dtype) {
+    throw new UserError('usage', `${path}: tensor "${name}" is ${entry.dtype}; ${dtype} is needed.`)
+  }
+  if (entry.shape.length !== 2) {
+    throw new UserError(
+      'usage',
+      `${path}: tensor "${name}" has ${entry.shape.length} axes; 2 are needed.`
+    )
+  }
+  // A copy of its own: a Float64Array wants aligned memory.
+  const bytes = Uint8Array.from(file.subarray(entry.start, entry.end))
+  return { name, shape: entry.shape as [number, number], bytes }
+}
+
+function requireShape(path: string, matrix: Matrix, wanted: [number, number]): void {
+  if (matrix.shape[0] === wanted[0] && matrix.shape[1] === wanted[1]) return
+  throw new UserError(
+    'usage',
+    `${path}: tensor "${matrix.name}" is ${matrix.shape.join(' x ')}; ${wanted.join(' x ')} is needed.`
+  )
+}

@@ -1,0 +1,142 @@
+/**
+ * The safetensors container (huggingface/safetensors, "Format"): 8 bytes little-endian header length, a JSON header that
+ * gives each tensor's dtype, shape and byte range, then the bytes. Read defensively: a file may be hostile.
+ */
+import * as v from 'valibot'
+import { UserError } from '../errors'
+
+/** Bytes of one element; sub-byte types are stored by such files as U8. */
+const dtypeBytes: Record<string, number> = {
+  BOOL: 1,
+  U8: 1,
+  I8: 1,
+  F8_E4M3: 1,
+  F8_E5M2: 1,
+  F8_E8M0: 1,
+  U16: 2,
+  I16: 2,
+  F16: 2,
+  BF16: 2,
+  U32: 4,
+  I32: 4,
+  F32: 4,
+  U64: 8,
+  I64: 8,
+  F64: 8
+}
+
+/** The format's own limit: a header is at most 100 MB. */
+const maxHeaderBytes = 100_000_000
+
+export interface TensorEntry {
+  name: string
+  dtype: string
+  shape: number[]
+  /** Byte range in the file. */
+  start: number
+  end: number
+}
+
+export interface SafetensorsHeader {
+  tensors: Map<string, TensorEntry>
+  metadata: Record<string, string>
+}
+
+const size = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+const tensorSchema = v.object({
+  dtype: v.string(),
+  shape: v.array(size),
+  data_offsets: v.tuple([size, size])
+})
+
+/** How many bytes from the start of the file the header needs, from the file's first 8 bytes. */
+export function headerEnd(first8: Uint8Array, fileSize: number, file: string): number {
+  if (fileSize < 8 || first8.length < 8) {
+    throw refused(file, `it has ${fileSize} bytes, less than the 8 of a header length`)
+  }
+  const length = new DataView(first8.buffer, first8.byteOffset, 8).getBigUint64(0, true)
+  if (length > BigInt(maxHeaderBytes)) {
+    throw refused(file, `its header claims ${length} bytes; at most ${maxHeaderBytes} are allowed`)
+  }
+  const end = 8 + Number(length)
+  if (end > fileSize) {
+    throw refused(file, `it is cut off: the header ends at byte ${end} and the file at ${fileSize}`)
+  }
+  return end
+}
+
+/** Reads the header from the first `headerEnd` bytes of a file. Throws a UserError that says what is wrong. */
+export function parseSafetensorsHeader(
+  bytes: Uint8Array,
+  fileSize: number,
+  file: string
+): SafetensorsHeader {
+  const dataStart = headerEnd(bytes, fileSize, file)
+  let json: unknown
+  try {
+    json = JSON.parse(
+      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(8, dataStart))
+    )
+  } catch {
+    throw refused(file, 'its header is not JSON')
+  }
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw refused(file, 'its header is not a JSON object')
+  }
+  const metadata: Record<string, string> = Object.create(null) as Record<string, string>
+  const tensors = new Map<string, TensorEntry>()
+  for (const [name, value] of Object.entries(json)) {
+    if (name === '__metadata__') {
+      for (const [key, text] of Object.entries(value as object)) metadata[key] = String(text)
+    } else tensors.set(name, readEntry(name, value, dataStart, fileSize, file))
+  }
+  refuseOverlaps([...tensors.values()], file)
+  return { tensors, metadata }
+}
+
+function readEntry(
+  name: string,
+  value: unknown,
+  dataStart: number,
+  fileSize: number,
+  file: string
+): TensorEntry {
+  const parsed = v.safeParse(tensorSchema, value)
+  if (!parsed.success) {
+    const issue = parsed.issues[0]
+    throw refused(
+      file,
+      `tensor "${name}" at ${v.getDotPath(issue) ?? 'its entry'}: ${issue.message}`
+    )
+  }
+  const { dtype, shape, data_offsets } = parsed.output
+  const elementBytes = dtypeBytes[dtype]
+  if (!elementBytes) throw refused(file, `tensor "${name}" has the unknown dtype ${dtype}`)
+  const [from, to] = data_offsets
+  const wanted = shape.reduce((product, extent) => product * extent, elementBytes)
+  if (to - from !== wanted) {
+    const shown = `[${shape.join(', ')}] of ${dtype}`
+    throw refused(file, `tensor "${name}", ${shown}, needs ${wanted} bytes and has ${to - from}`)
+  }
+  const end = dataStart + to
+  if (end > fileSize) {
+    throw refused(
+      file,
+      `it is cut off: tensor "${name}" ends at byte ${end} and the file at ${fileSize}`
+    )
+  }
+  return { name, dtype, shape, start: dataStart + from, end }
+}
+
+function refuseOverlaps(entries: TensorEntry[], file: string): void {
+  const sorted = entries.filter((e) => e.end > e.start).sort((a, b) => a.start - b.start)
+  for (let i = 1; i < sorted.length; i++) {
+    if (sorted[i]!.start < sorted[i - 1]!.end) {
+      throw refused(file, `tensors "${sorted[i - 1]!.name}" and "${sorted[i]!.name}" overlap`)
+    }
+  }
+}
+
+function refused(file: string, what: string): UserError {
+  return new UserError('usage', `${file} is no usable .safetensors file: ${what}.`)
+}

@@ -1,0 +1,194 @@
+/**
+ * Scale layouts as data. A layout splits the two axes of a (rows, columns) scale matrix, one byte a scale, into named
+ * digits and says in which order the digits lie in memory. Index function, inverse, padded size, views, formula and
+ * generated code all come from that one description.
+ */
+
+/** One digit of an axis: its extent; the first digit of an axis takes what is left after the others. */
+export interface Digit {
+  axis: 'row' | 'column'
+  name: string
+  /** 0: the outermost digit, as many as the padded axis needs. */
+  extent: number
+}
+
+export interface View {
+  name: string
+  /** Names of the digits merged into each coordinate, outermost first; '' is a coordinate that is always 0. */
+  coordinates: string[][]
+}
+
+export interface ScaleLayout {
+  name: string
+  title: string
+  source: string
+  /** Digits of the row index, most significant first. */
+  rowDigits: Digit[]
+  /** Digits of the column index (column: which scale along K), most significant first. */
+  columnDigits: Digit[]
+  /** All digit names from slowest to fastest in memory. */
+  order: string[]
+  views: View[]
+}
+
+export interface ScaleShape {
+  rows: number
+  columns: number
+}
+
+/** Product of the fixed digits: the axis is padded to a multiple of it. */
+export function tileExtent(digits: readonly Digit[]): number {
+  return digits.reduce((product, digit) => product * (digit.extent || 1), 1)
+}
+
+const roundUp = (value: number, multiple: number) => Math.ceil(value / multiple) * multiple
+
+export function paddedShape(layout: ScaleLayout, { rows, columns }: ScaleShape): ScaleShape {
+  return {
+    rows: roundUp(rows, tileExtent(layout.rowDigits)),
+    columns: roundUp(columns, tileExtent(layout.columnDigits))
+  }
+}
+
+/** Bytes that a rows x columns scale matrix takes in this layout. */
+export function paddedSize(layout: ScaleLayout, rows: number, columns: number): number {
+  const padded = paddedShape(layout, { rows, columns })
+  return padded.rows * padded.columns
+}
+
+interface PlacedDigit extends Digit {
+  /** What one step of this digit is worth on its axis. */
+  weight: number
+  /** Extent for a given shape. */
+  count: number
+  /** What one step of this digit is worth in memory. */
+  stride: number
+}
+
+/** The digits of a layout for one shape, in memory order, slowest first. */
+export function placeDigits(layout: ScaleLayout, shape: ScaleShape): PlacedDigit[] {
+  const padded = paddedShape(layout, shape)
+  const placed = [
+    ...weigh(layout.rowDigits, padded.rows),
+    ...weigh(layout.columnDigits, padded.columns)
+  ]
+  const byName = new Map(placed.map((digit) => [digit.name, digit]))
+  const ordered = layout.order.map((name) => byName.get(name)!)
+  let stride = 1
+  for (const digit of ordered.toReversed()) {
+    digit.stride = stride
+    stride *= digit.count
+  }
+  return ordered
+}
+
+function weigh(digits: readonly Digit[], extent: number): PlacedDigit[] {
+  let weight = 1
+  return digits
+    .toReversed()
+    .map((digit) => {
+      const count = digit.extent || extent / weight
+      const placed = { ...digit, weight, count, stride: 0 }
+      weight *= count
+      return placed
+    })
+    .toReversed()
+}
+
+const digitValue = (digit: PlacedDigit, index: number) =>
+  Math.floor(index / digit.weight) % digit.count
+
+/** Byte offset of scale (row, column). */
+export function packedOffset(
+  layout: ScaleLayout,
+  shape: ScaleShape,
+  row: number,
+  column: number
+): number {
+  return offsetOf(placeDigits(layout, shape), row, column)
+}
+
+function offsetOf(digits: readonly PlacedDigit[], row: number, column: number): number {
+  let offset = 0
+  for (const digit of digits) {
+    offset += digitValue(digit, digit.axis === 'row' ? row : column) * digit.stride
+  }
+  return offset
+}
+
+/** Which scale lies at a byte offset; `padding` when it is outside the matrix. */
+export function scaleAt(
+  layout: ScaleLayout,
+  shape: ScaleShape,
+  offset: number
+): { row: number; column: number; padding: boolean } {
+  const position = { row: 0, column: 0 }
+  for (const digit of placeDigits(layout, shape)) {
+    position[digit.axis] += (Math.floor(offset / digit.stride) % digit.count) * digit.weight
+  }
+  return { ...position, padding: position.row >= shape.rows || position.column >= shape.columns }
+}
+
+/** For every packed position the index row * columns + column of its scale, or -1 where there is padding. */
+export function packedMap(layout: ScaleLayout, shape: ScaleShape): Int32Array {
+  const map = new Int32Array(paddedSize(layout, shape.rows, shape.columns)).fill(-1)
+  const digits = placeDigits(layout, shape)
+  for (let row = 0; row < shape.rows; row++) {
+    for (let column = 0; column < shape.columns; column++) {
+      map[offsetOf(digits, row, column)] = row * shape.columns + column
+    }
+  }
+  return map
+}
+
+/** Linear scales (row-major) into the layout; padding takes `fill`. */
+export function packScales(
+  layout: ScaleLayout,
+  shape: ScaleShape,
+  linear: Uint8Array,
+  fill = 0
+): Uint8Array {
+  const packed = new Uint8Array(paddedSize(layout, shape.rows, shape.columns)).fill(fill)
+  packedMap(layout, shape).forEach((index, position) => {
+    if (index >= 0) packed[position] = linear[index]!
+  })
+  return packed
+}
+
+/** The reverse of packScales. */
+export function unpackScales(
+  layout: ScaleLayout,
+  shape: ScaleShape,
+  packed: Uint8Array
+): Uint8Array {
+  const linear = new Uint8Array(shape.rows * shape.columns)
+  packedMap(layout, shape).forEach((index, position) => {
+    if (index >= 0) linear[index] = packed[position]!
+  })
+  return linear
+}
+
+/** Coordinates of scale (row, column) in one of the layout's views, and the view's shape. */
+export function viewCoordinates(
+  layout: ScaleLayout,
+  shape: ScaleShape,
+  view: View,
+  row: number,
+  column: number
+): { shape: number[]; coordinates: number[] } {
+  const digits = new Map(placeDigits(layout, shape).map((digit) => [digit.name, digit]))
+  const offset = packedOffset(layout, shape, row, column)
+  let block = 1
+  const extents = view.coordinates.map((names) =>
+    names.reduce((product, name) => product * (digits.get(name)?.count ?? Number(name)), 1)
+  )
+  const coordinates = extents
+    .toReversed()
+    .map((extent) => {
+      const coordinate = Math.floor(offset / block) % extent
+      block *= extent
+      return coordinate
+    })
+    .toReversed()
+  return { shape: extents, coordinates }
+}
