@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { messageOf } from '@shared/errors'
+import { hasDisplay } from '../server/openBrowser'
+import { findElectron } from './findElectron'
+import { programFolder } from './localApplication'
+import { serve, standardPort } from './serve'
+
+/** An app that ends with an error within this time has not come up: a library or the sandbox is missing. */
+const startMs = 5000
+
+export function register(program: Command): void {
+  program
+    .command('app')
+    .description('Open the desktop app; without Electron or a display, the browser instead.')
+    .argument('[files...]', 'profiles to open')
+    .option('--port <number>', 'port of the browser mode', Number, standardPort)
+    .option('--no-open', 'do not open a browser in browser mode')
+    .action(app)
+}
+
+async function app(files: string[], flags: { port: number; open: boolean }): Promise<void> {
+  const failure = await openDesktop(files)
+  if (failure === undefined) return
+  process.stdout.write(`${failure} The app opens in the browser instead.\n`)
+  await serve({ ...flags, host: '127.0.0.1' })
+}
+
+/** Runs the desktop app to its end. Returns why it could not be opened, as a sentence. */
+async function openDesktop(files: string[]): Promise<string | undefined> {
+  const electron = findElectron(programFolder)
+  if (electron === undefined)
+    return 'There is no Electron here ("npx install-electron --no" downloads it).'
+  if (!hasDisplay()) return 'There is no display for a window.'
+  if (!existsSync(join(programFolder, 'out', 'main', 'index.js')))
+    return 'The desktop app is not built ("npm run build:app" builds it).'
+  const started = Date.now()
+  const paths = files.map((file) => resolve(file))
+  const child = spawn(electron, [programFolder, ...paths], { stdio: 'inherit' })
+  return new Promise((settle) => {
+    child.on('error', (error) => settle(`Electron cannot be started: ${messageOf(error)}.`))
+    child.on('exit', (code, signal) => {
+      const how = signal ? `was ended by ${signal}` : `ended with code ${code}`
+      const failed = code !== 0 && signal !== 'SIGINT' && signal !== 'SIGTERM'
+      if (failed && Date.now() - started < startMs) return settle(`Electron ${how} at its start.`)
+      process.exitCode = failed ? 1 : 0
+      settle(undefined)
+    })
+  })
+}
