@@ -172,7 +172,7 @@ struct ValidationReport {
   int64_t elements = 0, elementsOutside = 0, nonFinite = 0;
   double maxAbs = 0, maxRel = 0;  // maxRel over elements whose reference is not zero
   double normwise = 0;            // ||got - ref|| / ||ref||, Frobenius
-  double maxScaled = 0;           // max |got - ref| / (|A| |B|), elementwise product of magnitudes; NaN if not computed
+  double maxScaled = 0;           // max |got - ref| / (|A| |B|)[m, n], over up to 1024 elements spread evenly
   double referenceRms = 0, referenceNonZero = 0;  // share of non-zero reference elements, 0..1
   // Distance in units in the last place of the output type: 0, 1, 2, 3..4, 5..8, 9..16, ..., last is open.
   std::vector<uint64_t> ulpHistogram;

@@ -1,0 +1,194 @@
+#include "compare.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "formats.h"
+#include "oracle.h"
+#include "outputs.h"
+#include "threads.h"
+
+namespace blockscope {
+
+namespace {
+
+// Bins of the ulp histogram: 0, 1, 2, 3..4, 5..8, ..., 1025 and more.
+constexpr int kUlpBins = 13;
+
+int ulpBin(int64_t distance) {
+  if (distance <= 2) return static_cast<int>(distance);
+  int bin = 3;
+  for (int64_t top = 4; distance > top && bin < kUlpBins - 1; top *= 2) bin++;
+  return bin;
+}
+
+// Figures of one row, added up over all rows in a fixed order so that they do not depend on the threads.
+struct RowFigures {
+  int64_t outside = 0, nonFinite = 0;
+  double maxAbs = 0, maxRel = 0, squaredError = 0, squaredReference = 0;
+  uint64_t ulps[kUlpBins] = {};
+  std::vector<int64_t> failing;  // first failing columns
+};
+
+struct Judged {
+  double error;  // |got - reference|; infinite when a NaN or an infinity stands where none should
+  bool passed;
+};
+
+Judged judgeElement(double got, double reference, double rounded, const Tolerance& tolerance) {
+  if (std::isnan(reference)) return {std::isnan(got) ? 0.0 : INFINITY, std::isnan(got)};
+  if (got == rounded) return {std::isfinite(got) ? std::fabs(got - reference) : 0.0, true};
+  if (!std::isfinite(got)) return {INFINITY, false};
+  const double error = std::fabs(got - reference);
+  return {error, error <= tolerance.atol + tolerance.rtol * std::fabs(reference)};
+}
+
+FailedElement describeFailure(const Problem& problem, const Operands& operands, int64_t batch, int64_t row,
+                              int64_t col, double got, double reference) {
+  const BlockFormat& format = findBlockFormat(problem.format);
+  const int64_t blocks = problem.k / format.scaleBlockSize;
+  FailedElement failed;
+  failed.batch = batch;
+  failed.row = row;
+  failed.col = col;
+  failed.got = got;
+  failed.reference = reference;
+  failed.absoluteError = std::fabs(got - reference);
+  double largest = -1;
+  for (int64_t block = 0; block < blocks; block++) {
+    const double share = std::fabs(blockShare(problem, operands, batch, row, col, block));
+    if (share > largest || std::isnan(share)) {
+      largest = std::isnan(share) ? INFINITY : share;
+      failed.block = block;
+    }
+  }
+  const int64_t rowA = batch * problem.m + row, rowB = batch * problem.n + col;
+  const auto codesA = operands.aCodes.begin() + rowA * problem.k + failed.block * format.scaleBlockSize;
+  const auto codesB = operands.bCodes.begin() + rowB * problem.k + failed.block * format.scaleBlockSize;
+  failed.aCodes.assign(codesA, codesA + format.scaleBlockSize);
+  failed.bCodes.assign(codesB, codesB + format.scaleBlockSize);
+  failed.aScale = operands.aScales[rowA * blocks + failed.block];
+  failed.bScale = operands.bScales[rowB * blocks + failed.block];
+  return failed;
+}
+
+// max |got - reference| / (|A| |B|) over elements spread evenly: pure relative errors fail at cancelled outputs for every
+// scheme, this does not.
+double sampledScaledError(const Problem& problem, const Operands& operands, const std::vector<double>& reference,
+                          const std::vector<uint8_t>& output, const CancelFlag& cancel) {
+  constexpr int64_t kSamples = 1024;
+  const int64_t count = static_cast<int64_t>(reference.size());
+  const int64_t samples = std::min(kSamples, count);
+  std::vector<double> errors(samples);
+  parallelFor(samples, cancel, [&](int64_t i) {
+    const int64_t element = count * i / samples;
+    const int64_t row = element / problem.n;
+    const double magnitude =
+        magnitudeElement(problem, operands, row / problem.m, row % problem.m, element % problem.n);
+    const double got = readOutput(problem.output, output.data(), element);
+    const double error = std::fabs(got - reference[element]);
+    errors[i] = magnitude > 0 && std::isfinite(error) ? error / magnitude : 0.0;
+  });
+  return *std::max_element(errors.begin(), errors.end());
+}
+
+}  // namespace
+
+std::string whyItProvesNothing(const Problem& problem, const std::vector<double>& reference,
+                               ValidationReport& report) {
+  int64_t nonZero = 0, finite = 0;
+  double squares = 0;
+  for (const double value : reference) {
+    const double rounded = roundToOutput(problem.output, value);
+    nonZero += rounded != 0;
+    finite += std::isfinite(rounded);
+    if (std::isfinite(value)) squares += value * value;
+  }
+  const double count = static_cast<double>(reference.size());
+  report.referenceRms = std::sqrt(squares / count);
+  report.referenceNonZero = nonZero / count;
+  const std::string type(outputName(problem.output));
+  if (nonZero == 0)
+    return "The reference is zero everywhere in " + type + ": a kernel that writes zeros would pass. Use other operands.";
+  if (nonZero < 0.5 * count)
+    return "More than half of the reference is zero in " + type + " (underflow): this proves nothing. Use other operands.";
+  if (finite < 0.5 * count)
+    return "More than half of the reference overflows " + type + ": this proves nothing. Use --out f32 or other operands.";
+  return "";
+}
+
+ValidationReport compareWithReference(const Problem& problem, const Operands& operands,
+                                      const std::vector<double>& reference, const std::vector<uint8_t>& output,
+                                      const ValidateRequest& request, const CancelFlag& cancel) {
+  const int64_t rows = problem.batch * problem.m, cols = problem.n;
+  ValidationReport report;
+  report.elements = rows * cols;
+  report.tileRows = (problem.m + request.mapTiles - 1) / request.mapTiles;
+  report.tileCols = (cols + request.mapTiles - 1) / request.mapTiles;
+  report.mapRows = (problem.m + report.tileRows - 1) / report.tileRows;
+  report.mapCols = (cols + report.tileCols - 1) / report.tileCols;
+  report.errorMap.assign(report.mapRows * report.mapCols, 0.0f);
+  std::vector<RowFigures> figures(rows);
+  std::vector<std::vector<float>> rowMaps(rows);
+  parallelFor(rows, cancel, [&](int64_t row) {
+    RowFigures& own = figures[row];
+    std::vector<float>& map = rowMaps[row];
+    map.assign(report.mapCols, 0.0f);
+    for (int64_t col = 0; col < cols; col++) {
+      const double expected = reference[row * cols + col];
+      const double got = readOutput(problem.output, output.data(), row * cols + col);
+      const double rounded = roundToOutput(problem.output, expected);
+      const Judged judged = judgeElement(got, expected, rounded, request.tolerance);
+      own.nonFinite += !std::isfinite(got);
+      if (!judged.passed) {
+        own.outside++;
+        if (static_cast<int>(own.failing.size()) < request.maxFailures) own.failing.push_back(col);
+      }
+      own.maxAbs = std::max(own.maxAbs, judged.error);
+      if (expected != 0) own.maxRel = std::max(own.maxRel, judged.error / std::fabs(expected));
+      if (std::isfinite(expected) && std::isfinite(got)) {
+        own.squaredError += judged.error * judged.error;
+        own.squaredReference += expected * expected;
+      }
+      const int64_t ulps = ulpDistance(problem.output, got, expected);
+      own.ulps[ulps < 0 ? (std::isnan(got) && std::isnan(expected) ? 0 : kUlpBins - 1) : ulpBin(ulps)]++;
+      const double allowed = request.tolerance.atol + request.tolerance.rtol * std::fabs(expected);
+      const double ratio = judged.error == 0 ? 0 : judged.error / allowed;
+      float& cell = map[col / report.tileCols];
+      cell = std::max(cell, static_cast<float>(ratio));
+    }
+  });
+  report.ulpHistogram.assign(kUlpBins, 0);
+  double squaredError = 0, squaredReference = 0;
+  for (int64_t row = 0; row < rows; row++) {
+    const RowFigures& own = figures[row];
+    report.elementsOutside += own.outside;
+    report.nonFinite += own.nonFinite;
+    report.maxAbs = std::max(report.maxAbs, own.maxAbs);
+    report.maxRel = std::max(report.maxRel, own.maxRel);
+    squaredError += own.squaredError;
+    squaredReference += own.squaredReference;
+    for (int bin = 0; bin < kUlpBins; bin++) report.ulpHistogram[bin] += own.ulps[bin];
+    float* map = &report.errorMap[row % problem.m / report.tileRows * report.mapCols];
+    for (int64_t tile = 0; tile < report.mapCols; tile++) map[tile] = std::max(map[tile], rowMaps[row][tile]);
+    for (const int64_t col : own.failing) {
+      if (static_cast<int>(report.failures.size()) >= request.maxFailures) break;
+      const double got = readOutput(problem.output, output.data(), row * cols + col);
+      report.failures.push_back(describeFailure(problem, operands, row / problem.m, row % problem.m, col, got,
+                                                reference[row * cols + col]));
+    }
+  }
+  report.normwise = squaredReference == 0 ? (squaredError == 0 ? 0.0 : INFINITY)
+                                          : std::sqrt(squaredError / squaredReference);
+  report.maxScaled = sampledScaledError(problem, operands, reference, output, cancel);
+  if (report.elementsOutside > 0) {
+    const FailedElement& first = report.failures.front();
+    report.status = ValidationStatus::kIncorrect;
+    report.reason = std::to_string(report.elementsOutside) + " of " + std::to_string(report.elements) +
+                    " elements are outside the tolerance, the first at row " + std::to_string(first.row) +
+                    ", column " + std::to_string(first.col) + ".";
+  }
+  return report;
+}
+
+}  // namespace blockscope

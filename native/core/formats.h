@@ -1,0 +1,62 @@
+// Number formats and block-scaled formats. OCP Microscaling Formats v1.0 sections 5 and 6; NVFP4's unsigned e4m3 scale.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace blockscope {
+
+enum class NumberFormatId { kE2m1, kE2m3, kE3m2, kE4m3, kE5m2, kE8m0, kUe4m3 };
+
+struct NumberFormat {
+  NumberFormatId id;
+  std::string_view name;
+  bool isSigned;
+  int exponentBits;
+  int mantissaBits;
+  int bias;
+  int nanFrom;       // lowest magnitude code that is NaN; 256: none
+  int infinity;      // magnitude code of infinity; -1: none
+  int storageBits;   // bits a code takes when packed
+
+  int magnitudeBits() const { return exponentBits + mantissaBits; }
+  int signBit() const { return isSigned ? 1 << magnitudeBits() : 0; }
+  int codeCount() const { return 1 << (magnitudeBits() + (isSigned ? 1 : 0)); }
+  // Largest magnitude code that is a finite number.
+  int largestFinite() const;
+};
+
+const NumberFormat& numberFormat(NumberFormatId);
+// nullptr when there is none of this name.
+const NumberFormat* findNumberFormat(std::string_view name);
+
+// Value of a code; e8m0 code 0 is 2^-127.
+double decode(const NumberFormat&, uint8_t code);
+// Values of all 256 bytes; bytes beyond the format's codes repeat it.
+const std::array<float, 256>& decodeTable(NumberFormatId);
+
+enum class OverflowRule {
+  kSaturate,  // to the largest finite value, as cvt.satfinite
+  kMlDtypes,  // to NaN (e4m3) or infinity (e5m2), as ml_dtypes and torch
+};
+
+// Code nearest to a value, ties to even (e8m0: ties up).
+uint8_t encode(const NumberFormat&, float value, OverflowRule = OverflowRule::kSaturate);
+
+struct BlockFormat {
+  std::string_view id;
+  NumberFormatId a, b, scale;
+  int scaleBlockSize;  // V: elements along K that share one scale
+
+  const NumberFormat& elementA() const { return numberFormat(a); }
+  const NumberFormat& elementB() const { return numberFormat(b); }
+  const NumberFormat& scaleFormat() const { return numberFormat(scale); }
+};
+
+const std::vector<BlockFormat>& blockFormats();
+// Throws Error(kUsage) naming the known formats.
+const BlockFormat& findBlockFormat(std::string_view id);
+
+}  // namespace blockscope

@@ -1,0 +1,98 @@
+#include "measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <deque>
+
+namespace blockscope {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Mean and relative standard deviation (Bessel) of a growing set, by Welford's update.
+class Spread {
+ public:
+  void add(double x) {
+    count_++;
+    const double delta = x - mean_;
+    mean_ += delta / count_;
+    squares_ += delta * (x - mean_);
+  }
+  double relative() const { return count_ < 2 || mean_ == 0 ? INFINITY : std::sqrt(squares_ / (count_ - 1)) / mean_; }
+
+ private:
+  double count_ = 0, mean_ = 0, squares_ = 0;
+};
+
+// nvbench's rule for inherently noisy kernels: when the noise estimates themselves have settled (relative standard
+// deviation below 5 % over the last 512, looked at every 16 samples once there are more than 64), more samples do not
+// help.
+class NoiseHistory {
+ public:
+  bool settledAfter(double noise) {
+    if (std::isfinite(noise)) history_.push_back(noise);
+    if (history_.size() > 512) history_.pop_front();
+    if (history_.size() <= 64 || ++seen_ % 16 != 0) return false;
+    Spread spread;
+    for (const double x : history_) spread.add(x);
+    return spread.relative() < 0.05;
+  }
+
+ private:
+  std::deque<double> history_;
+  int seen_ = 0;
+};
+
+}  // namespace
+
+Measurement sampleUntilSteady(const MeasureRequest& request, const std::function<Sample()>& take,
+                              const CancelFlag& cancel, const Progress& progress) {
+  Measurement result;
+  auto report = [&](double fraction, const char* phase) {
+    if (progress) progress(std::min(1.0, fraction), phase);
+  };
+  for (int launches = 0; launches < 3 || result.warmupNs < request.warmupNs; launches++) {
+    cancel.throwIfRequested();
+    report(0.2 * result.warmupNs / std::max(1.0, request.warmupNs), "warm-up");
+    result.warmupNs += std::max(1.0, take().ns);
+  }
+  const Clock::time_point start = Clock::now();
+  Spread spread;
+  NoiseHistory noise;
+  double total = 0;
+  while (result.stopReason.empty()) {
+    cancel.throwIfRequested();
+    const Sample sample = take();
+    const int count = static_cast<int>(result.samplesNs.size());
+    if (sample.discard && result.discarded < std::max(10, count / 2)) {
+      result.discarded++;
+      continue;
+    }
+    result.samplesNs.push_back(sample.ns);
+    if (sample.mhz > 0) result.samplesMHz.push_back(sample.mhz);
+    total += sample.ns;
+    spread.add(sample.ns);
+    const int taken = count + 1;
+    if (request.fixedSamples > 0) {
+      report(0.2 + 0.8 * taken / request.fixedSamples, "sampling");
+      if (taken >= request.fixedSamples) result.stopReason = "fixed";
+      continue;
+    }
+    const double byCount = static_cast<double>(taken) / request.minSamples, byTime = total / request.minTimeNs;
+    report(0.2 + 0.8 * std::min(byCount, byTime), "sampling");
+    const bool settled = noise.settledAfter(spread.relative());
+    const bool enough = taken >= request.minSamples && total >= request.minTimeNs;
+    if (enough && spread.relative() < request.maxRelativeStdev) result.stopReason = "relative stdev";
+    else if (enough && settled) result.stopReason = "noise stable";
+    else if (taken >= request.maxSamples) result.stopReason = "sample limit";
+    else if (secondsSince(start) * 1e9 > request.timeoutNs) result.stopReason = "timed out";
+  }
+  if (request.fixedSamples == 0 && spread.relative() > 0.05) result.badges.push_back("noisy");
+  return result;
+}
+
+}  // namespace blockscope

@@ -1,0 +1,20 @@
+// The sampling loop of method bs-1 (docs/measurement.md), over whatever produces one sample.
+#pragma once
+
+#include <functional>
+
+#include "backend.h"
+
+namespace blockscope {
+
+struct Sample {
+  double ns = 0;
+  double mhz = 0;        // 0: not known
+  bool discard = false;  // throttled by heat or hardware: not counted, at most max(10, n / 2) times
+};
+
+// Warms up, then samples until a stop rule holds. Fills samplesNs, samplesMHz, discarded, stopReason and warmupNs.
+Measurement sampleUntilSteady(const MeasureRequest&, const std::function<Sample()>& take, const CancelFlag&,
+                              const Progress&);
+
+}  // namespace blockscope

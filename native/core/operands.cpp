@@ -1,0 +1,208 @@
+#include "operands.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string>
+
+#include "philox.h"
+#include "threads.h"
+
+namespace blockscope {
+
+void checkProblem(const Problem& problem) {
+  const BlockFormat& format = findBlockFormat(problem.format);
+  const int block = format.scaleBlockSize;
+  if (problem.m < 1 || problem.n < 1 || problem.k < 1 || problem.batch < 1)
+    throw Error(ErrorKind::kUsage, "M, N, K and the batch must be at least 1.");
+  if (problem.k % block != 0)
+    throw Error(ErrorKind::kUsage, "K=" + std::to_string(problem.k) +
+                                       " is not a multiple of the scale block size " + std::to_string(block) +
+                                       " of " + problem.format + ".");
+}
+
+void checkOperands(const Problem& problem, const Operands& operands) {
+  const int64_t blocks = problem.k / findBlockFormat(problem.format).scaleBlockSize;
+  auto check = [](const char* name, size_t have, int64_t need) {
+    if (static_cast<int64_t>(have) != need)
+      throw Error(ErrorKind::kUsage, std::string(name) + " has " + std::to_string(have) + " bytes; " +
+                                         std::to_string(need) + " are needed.");
+  };
+  check("aCodes", operands.aCodes.size(), problem.batch * problem.m * problem.k);
+  check("bCodes", operands.bCodes.size(), problem.batch * problem.n * problem.k);
+  check("aScales", operands.aScales.size(), problem.batch * problem.m * blocks);
+  check("bScales", operands.bScales.size(), problem.batch * problem.n * blocks);
+}
+
+namespace {
+
+// One side of a problem: rows * K codes, one scale per V of them.
+struct Side {
+  const NumberFormat& element;
+  const NumberFormat& scale;
+  int scaleBlockSize;
+  uint64_t seed;
+  uint32_t codeStream, scaleStream;
+};
+
+uint8_t finiteCode(const NumberFormat& format, uint32_t word) {
+  const uint32_t magnitudes = format.largestFinite() + 1;
+  // 2^32 is no multiple of `magnitudes`, a bias below 1e-7 that no test of a kernel can see.
+  const uint32_t magnitude = static_cast<uint32_t>(uint64_t{word & 0x7fffffff} * magnitudes >> 31);
+  return static_cast<uint8_t>(magnitude | (word >> 31 ? format.signBit() : 0));
+}
+
+// Uniform in (0, 1): 24 random bits; the tutorial adds 1e-8 so that zero cannot happen.
+uint8_t tutorialScale(const NumberFormat& scale, uint32_t word) {
+  const uint32_t u = word >> 8;
+  if (scale.id == NumberFormatId::kUe4m3)
+    return encode(scale, static_cast<float>(u) * 0x1p-24f + 1e-8f);
+  // floor(log2): the tutorial's E8M0 conversion. 1e-8 lies between 2^-27 and 2^-26.
+  const int exponent = u == 0 ? -27 : std::bit_width(u) - 1 - 24;
+  return static_cast<uint8_t>(127 + exponent);
+}
+
+void tutorialBlock(const Side& side, uint64_t block, uint8_t* codes, uint8_t* scale) {
+  for (int i = 0; i < side.scaleBlockSize; i++) {
+    const uint64_t index = block * side.scaleBlockSize + i;
+    const uint32_t word = philox(side.seed, side.codeStream, index / 4)[index % 4];
+    // fp8 codes 20..39 of the tutorial: small positive numbers; fp4 and fp6: any code.
+    codes[i] = side.element.storageBits == 8 ? static_cast<uint8_t>(20 + (uint64_t{word} * 20 >> 32))
+                                             : static_cast<uint8_t>(word >> (32 - side.element.storageBits));
+  }
+  *scale = tutorialScale(side.scale, philox(side.seed, side.scaleStream, block / 4)[block % 4]);
+}
+
+void uniformBlock(const Side& side, uint64_t block, uint8_t* codes, uint8_t* scale) {
+  for (int i = 0; i < side.scaleBlockSize; i++) {
+    const uint64_t index = block * side.scaleBlockSize + i;
+    codes[i] = finiteCode(side.element, philox(side.seed, side.codeStream, index / 4)[index % 4]);
+  }
+  const uint32_t word = philox(side.seed, side.scaleStream, block / 4)[block % 4];
+  *scale = side.scale.id == NumberFormatId::kUe4m3 ? static_cast<uint8_t>(1 + (uint64_t{word} * 126 >> 32))
+                                                   : static_cast<uint8_t>(124 + (uint64_t{word} * 7 >> 32));
+}
+
+// A sum of eight uniform 16-bit numbers has mean 4 * 65535 and standard deviation 65536 * sqrt(8 / 12), and is close to
+// normal up to 4.9 sigma. Integers until the last multiplication: the same bits everywhere.
+constexpr int32_t kNormalMean = 4 * 65535;
+constexpr float kNormalUnit = 0x1.3988e2p-16f;  // 1 / (65536 sqrt(8 / 12))
+
+float normalValue(const Side& side, uint64_t index) {
+  int32_t sum = 0;
+  for (uint32_t word : philox(side.seed, side.codeStream, index))
+    sum += static_cast<int32_t>(word & 0xffff) + static_cast<int32_t>(word >> 16);
+  return static_cast<float>(sum - kNormalMean) * kNormalUnit;
+}
+
+// NVFP4 without a tensor scale: block scale = e4m3(max / 6), elements = v / scale.
+void quantizeNvfp4(const Side& side, const float* values, float largest, uint8_t* codes, uint8_t* scale) {
+  *scale = encode(side.scale, largest / 6.0f);
+  const float step = decodeTable(side.scale.id)[*scale];
+  for (int i = 0; i < side.scaleBlockSize; i++)
+    codes[i] = step == 0 ? 0 : encode(side.element, values[i] / step);
+}
+
+// OCP MX v1.0 section 6.3: X = floor(log2(max)) - emax, elements = round(v / 2^X), saturating.
+void quantizeMx(const Side& side, const float* values, float largest, uint8_t* codes, uint8_t* scale) {
+  const int emax = std::ilogb(decode(side.element, static_cast<uint8_t>(side.element.largestFinite())));
+  const int exponent = largest == 0 ? -127 : std::clamp(std::ilogb(largest) - emax, -127, 127);
+  *scale = static_cast<uint8_t>(exponent + 127);
+  for (int i = 0; i < side.scaleBlockSize; i++)
+    codes[i] = encode(side.element, std::ldexp(values[i], -exponent));
+}
+
+void normalBlock(const Side& side, uint64_t block, uint8_t* codes, uint8_t* scale) {
+  float values[32];
+  float largest = 0;
+  for (int i = 0; i < side.scaleBlockSize; i++) {
+    values[i] = normalValue(side, block * side.scaleBlockSize + i);
+    largest = std::max(largest, std::fabs(values[i]));
+  }
+  if (side.scale.id == NumberFormatId::kUe4m3) quantizeNvfp4(side, values, largest, codes, scale);
+  else quantizeMx(side, values, largest, codes, scale);
+}
+
+// What breaks kernels: largest values, subnormals, both zeros, neighbours that cancel, scales at the ends of the range.
+void adversarialBlock(const Side& side, uint64_t block, uint8_t* codes, uint8_t* scale) {
+  const uint8_t sign = static_cast<uint8_t>(side.element.signBit());
+  for (int i = 0; i < side.scaleBlockSize; i++) {
+    const uint64_t index = block * side.scaleBlockSize + i;
+    const uint32_t word = philox(side.seed, side.codeStream, index / 4)[index % 4];
+    const uint8_t randomSign = word & 0x100 ? sign : 0;
+    switch (word & 7) {
+      case 0:
+        codes[i] = static_cast<uint8_t>(side.element.largestFinite() | randomSign);
+        break;
+      case 1:
+        codes[i] = 1 | randomSign;
+        break;
+      case 2:
+        codes[i] = randomSign;
+        break;
+      case 3:
+      case 4:
+        codes[i] = i > 0 ? codes[i - 1] ^ sign : finiteCode(side.element, word);
+        break;
+      default:
+        codes[i] = finiteCode(side.element, word);
+    }
+  }
+  const uint32_t word = philox(side.seed, side.scaleStream, block / 4)[block % 4];
+  const bool extreme = (word & 31) == 0;
+  if (side.scale.id == NumberFormatId::kUe4m3) {
+    const uint8_t ends[] = {1, 7, 8, 0x7e};
+    *scale = extreme ? ends[word >> 5 & 3] : static_cast<uint8_t>(0x20 + (word >> 8 & 31));
+  } else {
+    const int emax = std::ilogb(decode(side.element, static_cast<uint8_t>(side.element.largestFinite())));
+    // Codes 0..7: down to 2^-127, where a kernel that works in float32 loses products.
+    *scale = static_cast<uint8_t>(extreme ? word >> 5 & 7 : 127 - emax - 6 + (word >> 8) % 8);
+  }
+}
+
+void zeroBlock(const Side& side, uint64_t, uint8_t* codes, uint8_t* scale) {
+  std::fill_n(codes, side.scaleBlockSize, uint8_t{0});
+  *scale = side.scale.id == NumberFormatId::kUe4m3 ? 0x38 : 127;
+}
+
+using BlockGenerator = void (*)(const Side&, uint64_t block, uint8_t* codes, uint8_t* scale);
+
+BlockGenerator findGenerator(const std::string& distribution) {
+  if (distribution == "tutorial") return tutorialBlock;
+  if (distribution == "uniform-codes") return uniformBlock;
+  if (distribution == "normal") return normalBlock;
+  if (distribution == "adversarial") return adversarialBlock;
+  if (distribution == "zeros") return zeroBlock;
+  throw Error(ErrorKind::kUsage, "\"" + distribution +
+                                     "\" is no distribution. Use normal, tutorial, uniform-codes, adversarial or "
+                                     "zeros.");
+}
+
+void generateSide(const Side& side, BlockGenerator generate, int64_t rows, int64_t blocksPerRow,
+                  std::vector<uint8_t>& codes, std::vector<uint8_t>& scales, const CancelFlag& cancel) {
+  codes.resize(rows * blocksPerRow * side.scaleBlockSize);
+  scales.resize(rows * blocksPerRow);
+  parallelFor(rows, cancel, [&](int64_t row) {
+    for (int64_t b = row * blocksPerRow; b < (row + 1) * blocksPerRow; b++)
+      generate(side, static_cast<uint64_t>(b), &codes[b * side.scaleBlockSize], &scales[b]);
+  });
+}
+
+}  // namespace
+
+Operands generateOperands(const Problem& problem, const GeneratedOperands& wanted, const CancelFlag& cancel) {
+  checkProblem(problem);
+  const BlockFormat& format = findBlockFormat(problem.format);
+  const BlockGenerator generate = findGenerator(wanted.distribution);
+  const int64_t blocks = problem.k / format.scaleBlockSize;
+  const Side a{format.elementA(), format.scaleFormat(), format.scaleBlockSize, wanted.seed,
+               static_cast<uint32_t>(OperandStream::kCodesA), static_cast<uint32_t>(OperandStream::kScalesA)};
+  const Side b{format.elementB(), format.scaleFormat(), format.scaleBlockSize, wanted.seed,
+               static_cast<uint32_t>(OperandStream::kCodesB), static_cast<uint32_t>(OperandStream::kScalesB)};
+  Operands operands;
+  generateSide(a, generate, problem.batch * problem.m, blocks, operands.aCodes, operands.aScales, cancel);
+  generateSide(b, generate, problem.batch * problem.n, blocks, operands.bCodes, operands.bScales, cancel);
+  return operands;
+}
+
+}  // namespace blockscope

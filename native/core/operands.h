@@ -1,0 +1,23 @@
+// Seeded operands. docs/operands.md defines every distribution to the bit; a GPU generator makes the same bytes.
+#pragma once
+
+#include <string_view>
+
+#include "backend.h"
+#include "formats.h"
+
+namespace blockscope {
+
+// Random streams: one for each array of a problem.
+enum class OperandStream : uint32_t { kCodesA = 0, kCodesB = 1, kScalesA = 2, kScalesB = 3 };
+
+// Throws Error(kUsage) for a shape the format cannot take: K must be a multiple of V, all extents at least 1.
+void checkProblem(const Problem&);
+
+// Canonical host operands. Throws Error(kUsage) for an unknown distribution.
+Operands generateOperands(const Problem&, const GeneratedOperands&, const CancelFlag&);
+
+// Throws Error(kUsage) unless the sizes of `operands` are those of the problem.
+void checkOperands(const Problem&, const Operands& operands);
+
+}  // namespace blockscope

@@ -1,0 +1,132 @@
+#include "oracle.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "formats.h"
+#include "threads.h"
+
+namespace blockscope {
+
+namespace {
+
+// Tiles of C for one task, and the depth decoded at a time: A and B panels of doubles stay in the L2 cache.
+constexpr int64_t kTileM = 64, kTileN = 128, kDepth = 256;
+constexpr int kRegisterM = 4, kRegisterN = 16;
+static_assert(kTileM % kRegisterM == 0 && kTileN % kRegisterN == 0);
+
+struct SideView {
+  const uint8_t* codes;
+  const uint8_t* scales;
+  const float* elements;
+  const float* scaleValues;
+  int64_t k;
+  int scaleBlockSize;
+
+  double at(int64_t row, int64_t col) const {
+    const double scale = scaleValues[scales[row * (k / scaleBlockSize) + col / scaleBlockSize]];
+    return static_cast<double>(elements[codes[row * k + col]]) * scale;
+  }
+};
+
+struct Sides {
+  SideView a, b;
+  double tensorScale;
+};
+
+Sides sidesOf(const Problem& problem, const Operands& operands, int64_t batch) {
+  const BlockFormat& format = findBlockFormat(problem.format);
+  const int64_t blocks = problem.k / format.scaleBlockSize;
+  const float* scales = decodeTable(format.scale).data();
+  return {
+      {&operands.aCodes[batch * problem.m * problem.k], &operands.aScales[batch * problem.m * blocks],
+       decodeTable(format.a).data(), scales, problem.k, format.scaleBlockSize},
+      {&operands.bCodes[batch * problem.n * problem.k], &operands.bScales[batch * problem.n * blocks],
+       decodeTable(format.b).data(), scales, problem.k, format.scaleBlockSize},
+      static_cast<double>(operands.tensorScaleA) * operands.tensorScaleB,
+  };
+}
+
+// Rows [row, row + count) x depth [k0, k0 + depth) as doubles, `lanes` rows interleaved so that the inner product walks
+// both panels forward. Rows beyond `rows` are zero.
+void decodePanel(const SideView& side, int64_t rows, int64_t row, int64_t count, int64_t k0, int64_t depth,
+                 int lanes, double* panel) {
+  for (int64_t group = 0; group < count; group += lanes)
+    for (int lane = 0; lane < lanes; lane++) {
+      const int64_t r = row + group + lane;
+      double* out = panel + group * depth + lane;
+      for (int64_t k = 0; k < depth; k++) out[k * lanes] = r < rows ? side.at(r, k0 + k) : 0.0;
+    }
+}
+
+#if defined(__x86_64__) && defined(__GNUC__) && defined(__linux__)
+__attribute__((target_clones("avx512f", "avx2,fma", "default")))
+#endif
+void multiplyTile(const double* a, const double* b, int64_t depth, double* c, int64_t stride) {
+  double sum[kRegisterM][kRegisterN] = {};
+  for (int64_t k = 0; k < depth; k++)
+    for (int i = 0; i < kRegisterM; i++)
+      for (int j = 0; j < kRegisterN; j++) sum[i][j] += a[k * kRegisterM + i] * b[k * kRegisterN + j];
+  for (int i = 0; i < kRegisterM; i++)
+    for (int j = 0; j < kRegisterN; j++) c[i * stride + j] += sum[i][j];
+}
+
+void referenceTile(const Problem& problem, const Sides& sides, int64_t row, int64_t col, double* c,
+                   const CancelFlag& cancel) {
+  std::vector<double> a(kTileM * kDepth), b(kTileN * kDepth), tile(kTileM * kTileN, 0.0);
+  for (int64_t k0 = 0; k0 < problem.k; k0 += kDepth) {
+    cancel.throwIfRequested();
+    const int64_t depth = std::min(kDepth, problem.k - k0);
+    decodePanel(sides.a, problem.m, row, kTileM, k0, depth, kRegisterM, a.data());
+    decodePanel(sides.b, problem.n, col, kTileN, k0, depth, kRegisterN, b.data());
+    for (int64_t i = 0; i < kTileM; i += kRegisterM)
+      for (int64_t j = 0; j < kTileN; j += kRegisterN)
+        multiplyTile(&a[i * depth], &b[j * depth], depth, &tile[i * kTileN + j], kTileN);
+  }
+  for (int64_t i = 0; i < std::min(kTileM, problem.m - row); i++)
+    for (int64_t j = 0; j < std::min(kTileN, problem.n - col); j++)
+      c[(row + i) * problem.n + col + j] = tile[i * kTileN + j] * sides.tensorScale;
+}
+
+}  // namespace
+
+std::vector<double> referenceProduct(const Problem& problem, const Operands& operands, const CancelFlag& cancel,
+                                     const Progress& progress) {
+  std::vector<double> c(problem.batch * problem.m * problem.n);
+  const int64_t tileRows = (problem.m + kTileM - 1) / kTileM;
+  const int64_t tileCols = (problem.n + kTileN - 1) / kTileN;
+  const int64_t tiles = tileRows * tileCols;
+  std::atomic<int64_t> done{0};
+  parallelFor(problem.batch * tiles, cancel, [&](int64_t task) {
+    const int64_t batch = task / tiles, tile = task % tiles;
+    referenceTile(problem, sidesOf(problem, operands, batch), tile / tileCols * kTileM, tile % tileCols * kTileN,
+                  &c[batch * problem.m * problem.n], cancel);
+    if (progress) progress(static_cast<double>(++done) / (problem.batch * tiles), "reference");
+  });
+  return c;
+}
+
+double referenceElement(const Problem& problem, const Operands& operands, int64_t batch, int64_t row, int64_t col) {
+  const Sides sides = sidesOf(problem, operands, batch);
+  double sum = 0;
+  for (int64_t k = 0; k < problem.k; k++) sum += sides.a.at(row, k) * sides.b.at(col, k);
+  return sum * sides.tensorScale;
+}
+
+double blockShare(const Problem& problem, const Operands& operands, int64_t batch, int64_t row, int64_t col,
+                  int64_t block) {
+  const Sides sides = sidesOf(problem, operands, batch);
+  const int size = sides.a.scaleBlockSize;
+  double sum = 0;
+  for (int64_t k = block * size; k < (block + 1) * size; k++) sum += sides.a.at(row, k) * sides.b.at(col, k);
+  return sum * sides.tensorScale;
+}
+
+double magnitudeElement(const Problem& problem, const Operands& operands, int64_t batch, int64_t row, int64_t col) {
+  const Sides sides = sidesOf(problem, operands, batch);
+  double sum = 0;
+  for (int64_t k = 0; k < problem.k; k++) sum += std::fabs(sides.a.at(row, k) * sides.b.at(col, k));
+  return sum * sides.tensorScale;
+}
+
+}  // namespace blockscope

@@ -1,0 +1,30 @@
+// Output types of C: conversion from and to double, and distance in units in the last place.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "backend.h"
+
+namespace blockscope {
+
+int outputBytes(OutputType);
+std::string_view outputName(OutputType);
+// Throws Error(kUsage).
+OutputType findOutput(std::string_view name);
+
+// Element `index` of an output buffer as double.
+double readOutput(OutputType, const void* buffer, int64_t index);
+// Rounds to nearest, ties to even, and stores. Beyond the range: infinity (f16, bf16, f32), the largest value (e4m3).
+void writeOutput(OutputType, double value, void* buffer, int64_t index);
+// What `value` becomes when it is stored in the type.
+double roundToOutput(OutputType, double value);
+// How many representable values lie between two numbers, both rounded to the type first; -1 if either is NaN.
+int64_t ulpDistance(OutputType, double a, double b);
+
+uint16_t floatToHalf(float value);
+float halfToFloat(uint16_t half);
+uint16_t floatToBf16(float value);
+float bf16ToFloat(uint16_t bits);
+
+}  // namespace blockscope

@@ -1,0 +1,16 @@
+// Codes in memory. fp4: two in a byte, even index along K in the low nibble. fp6: four in three bytes, little-endian.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "formats.h"
+
+namespace blockscope {
+
+// Bytes that `count` codes take; count * storageBits must be a multiple of 8.
+int64_t packedBytes(const NumberFormat&, int64_t count);
+void packCodes(const NumberFormat&, const uint8_t* codes, int64_t count, uint8_t* packed);
+void unpackCodes(const NumberFormat&, const uint8_t* packed, int64_t count, uint8_t* codes);
+
+}  // namespace blockscope

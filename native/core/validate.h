@@ -1,0 +1,33 @@
+// A whole validation: is the reference worth anything, does the kernel agree with it, and does each scale act where it
+// belongs.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "backend.h"
+
+namespace blockscope {
+
+// Computes C from operands: batch * M * N elements of the problem's output type.
+using RunKernel = std::function<std::vector<uint8_t>(const Operands&)>;
+
+// Runs the kernel up to three times: on the operands, and with one scale of A, then one of B, raised by one exponent.
+ValidationReport validateWith(const Problem&, const Operands&, const std::vector<double>& reference,
+                              const RunKernel& run, const ValidateRequest&, const CancelFlag&, const Progress&);
+
+// A scale whose raising by one exponent shows in the output: of row `row` of A (or of B), at block `block`.
+struct ScaleChoice {
+  bool found = false;
+  int64_t row = 0, block = 0;
+  uint8_t raised = 0;  // the code one exponent higher
+};
+enum class OperandSide { kA, kB };
+ScaleChoice chooseScale(const Problem&, const Operands&, const std::vector<double>& reference, OperandSide);
+
+// Compares two outputs, before and after the scale was raised: exactly the row's (column's) share must have changed.
+PerturbationCheck checkPerturbation(const Problem&, const Operands&, const std::vector<double>& reference,
+                                    const std::vector<uint8_t>& before, const std::vector<uint8_t>& after,
+                                    OperandSide, const ScaleChoice&, const Tolerance&);
+
+}  // namespace blockscope
