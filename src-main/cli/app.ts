@@ -6,7 +6,7 @@ import { messageOf } from '@shared/errors'
 import { hasDisplay } from '../server/openBrowser'
 import { findElectron } from './findElectron'
 import { programFolder } from './localApplication'
-import { serve, standardPort } from './serve'
+import { serve } from './serve'
 
 /** An app that ends with an error within this time has not come up: a library or the sandbox is missing. */
 const startMs = 5000
@@ -16,16 +16,15 @@ export function register(program: Command): void {
     .command('app')
     .description('Open the desktop app; without Electron or a display, the browser instead.')
     .argument('[files...]', 'profiles to open')
-    .option('--port <number>', 'port of the browser mode', Number, standardPort)
     .option('--no-open', 'do not open a browser in browser mode')
     .action(app)
 }
 
-async function app(files: string[], flags: { port: number; open: boolean }): Promise<void> {
+async function app(files: string[], flags: { open: boolean }): Promise<void> {
   const failure = await openDesktop(files)
   if (failure === undefined) return
   process.stdout.write(`${failure} The app opens in the browser instead.\n`)
-  await serve({ ...flags, host: '127.0.0.1' })
+  await serve({ ...flags, host: '127.0.0.1', port: 0 })
 }
 
 /** Runs the desktop app to its end. Returns why it could not be opened, as a sentence. */

@@ -1,0 +1,34 @@
+import { ipcMain, MessageChannelMain } from 'electron'
+import type { IpcMainEvent } from 'electron'
+import type { Handlers } from '@shared/contract/methods'
+import { servePort } from '../transports/messagePort'
+import { channels } from './channels'
+import type { PageAddress } from './pageAddress'
+
+/** Whether a message comes from the page itself: top frame of a window of ours, still showing our address. */
+export function isTrustedSender(
+  event: Pick<IpcMainEvent, 'sender' | 'senderFrame'>,
+  address: PageAddress,
+  ownContents: ReadonlySet<number>
+): boolean {
+  const { senderFrame, sender } = event
+  // Null when the frame was navigated away or destroyed meanwhile.
+  if (!senderFrame || senderFrame.parent !== null) return false
+  return ownContents.has(sender.id) && address.isOwn(senderFrame.url)
+}
+
+/** Gives each page that asks a port to the handlers. This is the one message that the main process listens to. */
+export function bridgePages(
+  handlers: Handlers,
+  address: PageAddress,
+  ownContents: ReadonlySet<number>
+): void {
+  ipcMain.on(channels.connect, (event) => {
+    if (!isTrustedSender(event, address, ownContents)) return
+    const { port1, port2 } = new MessageChannelMain()
+    servePort(port1, handlers, {
+      onInternalError: (method, error) => console.error(`${method}:`, error)
+    })
+    event.senderFrame?.postMessage(channels.port, null, [port2])
+  })
+}

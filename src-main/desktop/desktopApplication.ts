@@ -1,0 +1,20 @@
+import { join } from 'node:path'
+import { app } from 'electron'
+import { createApplication } from '../jobs/handlers'
+import type { Application } from '../jobs/handlers'
+import { defaultStoreFolder } from '../store/runStore'
+import { utilityEngineHost } from './utilityEngineHost'
+
+/** Engine, store and jobs, with the engine as a utility process; the runs are those that the command line sees. */
+export function desktopApplication(): Application {
+  const resources = app.isPackaged ? process.resourcesPath : join(app.getAppPath(), 'resources')
+  return createApplication({
+    engineHost: utilityEngineHost(join(app.getAppPath(), 'out', 'main', 'engine.js')),
+    storeFolder: defaultStoreFolder(),
+    kernelFolders: [join(resources, 'kernels', 'cuda')],
+    cacheFolder: join(app.getPath('userData'), 'kernels'),
+    appVersion: app.getVersion(),
+    host: 'desktop',
+    mayReadFiles: true
+  })
+}

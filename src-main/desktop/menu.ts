@@ -1,0 +1,79 @@
+import type { MenuItemConstructorOptions } from 'electron'
+
+export interface MenuOptions {
+  platform: NodeJS.Platform
+  recentFiles: readonly string[]
+  /** Shows developer tools and reload, which an installed app does not have. */
+  isDevelopment: boolean
+  /** Runs one of the page's actions, by its id. */
+  runAction(id: string): void
+  chooseFiles(): void
+  openFile(path: string): void
+  clearRecentFiles(): void
+}
+
+const views = ['Devices', 'Validate', 'Sweep', 'Profile', 'Formats', 'Layouts', 'Runs']
+
+const separator: MenuItemConstructorOptions = { type: 'separator' }
+
+/**
+ * The native menu. The page owns the shortcuts of its actions, as it does in a browser; the menu shows them without
+ * taking the keys.
+ */
+export function menuTemplate(options: MenuOptions): MenuItemConstructorOptions[] {
+  const isMac = options.platform === 'darwin'
+  const action = (label: string, id: string, accelerator?: string): MenuItemConstructorOptions => ({
+    label,
+    accelerator,
+    registerAccelerator: false,
+    click: () => options.runAction(id)
+  })
+  const file: MenuItemConstructorOptions = {
+    label: '&File',
+    submenu: [
+      { label: '&Open...', accelerator: 'CmdOrCtrl+O', click: () => options.chooseFiles() },
+      { label: 'Open &recent', submenu: recentFiles(options) },
+      separator,
+      isMac ? { role: 'close' } : { role: 'quit' }
+    ]
+  }
+  const view: MenuItemConstructorOptions = {
+    label: '&View',
+    submenu: [
+      ...views.map((name, index) =>
+        action(name, `go.${name.toLowerCase()}`, `CmdOrCtrl+${index + 1}`)
+      ),
+      separator,
+      action('Command palette', 'palette.open', 'CmdOrCtrl+K'),
+      separator,
+      { role: 'resetZoom' },
+      { role: 'zoomIn' },
+      { role: 'zoomOut' },
+      { role: 'togglefullscreen' },
+      ...(options.isDevelopment
+        ? [separator, { role: 'reload' } as const, { role: 'toggleDevTools' } as const]
+        : [])
+    ]
+  }
+  const help: MenuItemConstructorOptions = {
+    role: 'help',
+    submenu: [action('Keyboard shortcuts', 'help.shortcuts', '?'), { role: 'about' }]
+  }
+  return [
+    ...(isMac ? [{ role: 'appMenu' } as const] : []),
+    file,
+    { role: 'editMenu' },
+    view,
+    { role: 'windowMenu' },
+    help
+  ]
+}
+
+function recentFiles(options: MenuOptions): MenuItemConstructorOptions[] {
+  if (options.recentFiles.length === 0) return [{ label: 'None yet', enabled: false }]
+  return [
+    ...options.recentFiles.map((path) => ({ label: path, click: () => options.openFile(path) })),
+    separator,
+    { label: 'Clear the list', click: () => options.clearRecentFiles() }
+  ]
+}

@@ -1,0 +1,29 @@
+import { utilityProcess } from 'electron'
+import { tailOf } from '../engine/engineHost'
+import type { EngineHost } from '../engine/engineHost'
+import type { FromEngine } from '../engine/engineProtocol'
+
+/** Starts engines as Electron's utility processes: child_process.fork needs the runAsNode fuse, which is off. */
+export function utilityEngineHost(modulePath: string): EngineHost {
+  return {
+    start() {
+      const child = utilityProcess.fork(modulePath, [], {
+        serviceName: 'blockscope engine',
+        stdio: ['ignore', 'ignore', 'pipe']
+      })
+      const lastWords = tailOf(child.stderr)
+      return {
+        get pid() {
+          return child.pid
+        },
+        send: (message) => child.postMessage(message),
+        kill: () => void child.kill(),
+        onMessage: (listener) =>
+          void child.on('message', (message: FromEngine) => listener(message)),
+        onExit: (listener) =>
+          void child.once('exit', (code) => listener(`exited with code ${code}`)),
+        lastWords
+      }
+    }
+  }
+}
