@@ -1,7 +1,31 @@
 /** Hotkeys as a type, so that a misspelt one does not compile. `Mod` is Cmd on a Mac and Ctrl elsewhere. */
 type Letter =
-  | 'A' | 'B' | 'C' | 'D' | 'E' | 'F' | 'G' | 'H' | 'I' | 'J' | 'K' | 'L' | 'M'
-  | 'N' | 'O' | 'P' | 'Q' | 'R' | 'S' | 'T' | 'U' | 'V' | 'W' | 'X' | 'Y' | 'Z'
+  | 'A'
+  | 'B'
+  | 'C'
+  | 'D'
+  | 'E'
+  | 'F'
+  | 'G'
+  | 'H'
+  | 'I'
+  | 'J'
+  | 'K'
+  | 'L'
+  | 'M'
+  | 'N'
+  | 'O'
+  | 'P'
+  | 'Q'
+  | 'R'
+  | 'S'
+  | 'T'
+  | 'U'
+  | 'V'
+  | 'W'
+  | 'X'
+  | 'Y'
+  | 'Z'
 type Digit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9'
 type Named = 'Enter' | 'Escape' | 'Delete' | '?' | '/' | '.' | ',' | '[' | ']'
 type Modifiers = '' | 'Mod+' | 'Shift+' | 'Alt+' | 'Mod+Shift+' | 'Mod+Alt+'
@@ -44,7 +68,8 @@ export function matches(hotkey: Hotkey, press: KeyPress, mac = isMac): boolean {
   // Signs such as '?' need Shift on some keyboards and not on others.
   const isSign = /^[?/.,[\]]$/.test(wanted.key)
   if (!isSign && wanted.shift !== press.shiftKey) return false
-  if (/^\d$/.test(wanted.key)) return press.code === `Digit${wanted.key}` || press.key === wanted.key
+  if (/^\d$/.test(wanted.key))
+    return press.code === `Digit${wanted.key}` || press.key === wanted.key
   return press.key.toLowerCase() === wanted.key.toLowerCase()
 }
 

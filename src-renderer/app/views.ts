@@ -1,11 +1,11 @@
 /** The views in the order of the rail. A view is a folder under views/ and one line here. */
 import type { Component } from 'vue'
+import type { IconName } from '../components/icons'
 
 export interface View {
   id: string
   title: string
-  /** A name in components/icons.ts. */
-  icon: string
+  icon: IconName
   /** What a person comes for, in the palette and as the rail's tooltip. */
   purpose: string
   load: () => Promise<{ default: Component }>
@@ -25,21 +25,9 @@ export const views: readonly View[] = [
     icon: 'check',
     purpose: 'Check every format and kernel against the float64 reference',
     load: () => import('../views/validate/ValidateView.vue')
-  },
-  {
-    id: 'sweep',
-    title: 'Sweep',
-    icon: 'chart',
-    purpose: 'Measure kernels over K',
-    load: () => import('../views/sweep/SweepView.vue')
-  },
-  {
-    id: 'runs',
-    title: 'Runs',
-    icon: 'stack',
-    purpose: 'History, comparison, import and export',
-    load: () => import('../views/runs/RunsView.vue')
   }
 ]
 
 export const firstView = 'validate'
+
+export const hasView = (id: string): boolean => views.some((view) => view.id === id)

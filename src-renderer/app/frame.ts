@@ -1,0 +1,106 @@
+/** What the whole window does: global actions and keys, devices and jobs kept up to date. */
+import { onBeforeUnmount, onMounted } from 'vue'
+import { useConnection } from '../stores/connection'
+import { useDevices } from '../stores/devices'
+import { useJobs } from '../stores/jobs'
+import { useMessages } from '../stores/messages'
+import { useRuns } from '../stores/runs'
+import { useSettings } from '../stores/settings'
+import { handleKey, useActions, type Action } from './actions'
+import { failureOf } from './failure'
+import type { Hotkey } from './hotkeys'
+import { go } from './route'
+import { views } from './views'
+
+export function useFrame(open: { openPalette: () => void; openSheet: () => void }): void {
+  const settings = useSettings()
+  const devices = useDevices()
+  const jobs = useJobs()
+  const runs = useRuns()
+  const connection = useConnection()
+
+  const goActions = views.map<Action>((view, index) => ({
+    id: `go.${view.id}`,
+    title: `Go to ${view.title}`,
+    group: 'Views',
+    words: view.purpose,
+    keys: `Alt+${index + 1}` as Hotkey,
+    run: () => go(view.id)
+  }))
+  useActions([
+    ...goActions,
+    {
+      id: 'app.palette',
+      title: 'Search commands',
+      group: 'Window',
+      keys: '!Mod+K',
+      run: open.openPalette
+    },
+    {
+      id: 'app.shortcuts',
+      title: 'Keyboard shortcuts',
+      group: 'Window',
+      keys: '?',
+      run: open.openSheet
+    },
+    {
+      id: 'app.theme',
+      title: 'Switch between light and dark',
+      group: 'Window',
+      keys: 'Mod+Shift+L',
+      run: settings.toggleTheme
+    },
+    {
+      id: 'app.themeSystem',
+      title: 'Follow the system: light or dark',
+      group: 'Window',
+      run: () => (settings.theme = 'system')
+    },
+    {
+      id: 'app.density',
+      title: 'Switch between compact and comfortable rows',
+      group: 'Window',
+      run: () => (settings.density = settings.density === 'compact' ? 'comfortable' : 'compact')
+    },
+    {
+      id: 'devices.refresh',
+      title: 'Detect devices again',
+      group: 'Devices',
+      run: () => void devices.load(true)
+    },
+    {
+      id: 'job.cancel',
+      title: 'Cancel the running job',
+      group: 'Jobs',
+      keys: 'Mod+.',
+      enabled: () => jobs.current !== undefined,
+      run: () => void cancelCurrent()
+    }
+  ])
+
+  async function cancelCurrent(): Promise<void> {
+    if (!jobs.current) return
+    try {
+      await jobs.cancel(jobs.current.id)
+    } catch (error) {
+      useMessages().say('The job could not be cancelled.', {
+        failure: failureOf('jobs.cancel', error)
+      })
+    }
+  }
+
+  const stops: (() => void)[] = []
+  const onKey = (event: KeyboardEvent) => void handleKey(event)
+  onMounted(() => {
+    addEventListener('keydown', onKey)
+    stops.push(
+      () => removeEventListener('keydown', onKey),
+      connection.onConnected(() => {
+        void devices.load()
+        void runs.load()
+      }),
+      jobs.keepFresh()
+    )
+  })
+  onBeforeUnmount(() => stops.forEach((stop) => stop()))
+}

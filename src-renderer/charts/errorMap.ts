@@ -1,0 +1,87 @@
+import type { Validation } from '@shared/contract/run'
+import { digits } from '../format/units'
+import { axisStyle, baseOption, type ChartTheme } from './theme'
+
+type MapData = Pick<Validation, 'errorMap' | 'mapRows' | 'mapCols' | 'tileRows' | 'tileCols'>
+
+/** Where the errors are: the largest error / tolerance of each tile of C; above 1 is outside. */
+export function errorMapOption(map: MapData, theme: ChartTheme) {
+  const cells = map.errorMap.map((value, index) => [
+    index % map.mapCols,
+    Math.floor(index / map.mapCols),
+    // NaN is as far outside as can be.
+    Number.isFinite(value) ? value : 1e9
+  ])
+  const starts = (count: number, size: number) =>
+    Array.from({ length: count }, (_, index) => String(index * size))
+  const step = 1 / (theme.heat.length - 1)
+  const pieces = theme.heat.slice(1).map((color, index) => ({
+    gt: index * step,
+    lte: (index + 1) * step,
+    color,
+    label: `≤ ${digits((index + 1) * step)}`
+  }))
+  return {
+    ...baseOption(theme),
+    tooltip: {
+      ...baseOption(theme).tooltip,
+      formatter: ({ value }: { value: number[] }) => {
+        const [col = 0, row = 0, ratio = 0] = value
+        const rows = `rows ${row * map.tileRows}–${(row + 1) * map.tileRows - 1}`
+        const cols = `columns ${col * map.tileCols}–${(col + 1) * map.tileCols - 1}`
+        const shown = ratio >= 1e9 ? 'not finite' : digits(ratio)
+        return `${rows}\n${cols}\nerror / tolerance: ${shown}${ratio > 1 ? ', outside' : ''}`
+      }
+    },
+    grid: { left: 46, right: 10, top: 22, bottom: 42 },
+    xAxis: {
+      ...axisStyle(theme),
+      type: 'category' as const,
+      data: starts(map.mapCols, map.tileCols),
+      position: 'top' as const,
+      splitLine: { show: false }
+    },
+    yAxis: {
+      ...axisStyle(theme),
+      type: 'category' as const,
+      data: starts(map.mapRows, map.tileRows),
+      inverse: true,
+      splitLine: { show: false }
+    },
+    visualMap: {
+      type: 'piecewise' as const,
+      orient: 'horizontal' as const,
+      left: 'center',
+      bottom: 0,
+      itemWidth: 14,
+      itemHeight: 10,
+      itemGap: 10,
+      textStyle: { color: theme.dim, fontSize: 11 },
+      pieces: [
+        { lte: 0, color: theme.heat[0], label: '0' },
+        ...pieces,
+        { gt: 1, color: theme.over, label: '> 1, outside' }
+      ]
+    },
+    series: [
+      {
+        type: 'heatmap' as const,
+        data: cells,
+        itemStyle: { borderColor: theme.surface, borderWidth: map.mapCols > 32 ? 0 : 1 },
+        progressive: 0
+      }
+    ]
+  }
+}
+
+/** For the table twin and a screen reader: the worst tiles. */
+export function worstTiles(map: MapData, limit: number) {
+  return map.errorMap
+    .map((value, index) => ({
+      row: Math.floor(index / map.mapCols) * map.tileRows,
+      col: (index % map.mapCols) * map.tileCols,
+      value: Number.isFinite(value) ? value : Infinity
+    }))
+    .sort((a, b) => b.value - a.value)
+    .slice(0, limit)
+}

@@ -1,0 +1,61 @@
+/** What a chart takes from the design tokens. Options are pure functions of data and this. */
+export interface ChartTheme {
+  text: string
+  dim: string
+  grid: string
+  surface: string
+  accent: string
+  series: string[]
+  heat: string[]
+  over: string
+  font: string
+}
+
+export const seriesCount = 7
+const heatStops = 5
+
+export function chartThemeFrom(token: (name: string) => string): ChartTheme {
+  const range = (count: number, name: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => token(name(index)))
+  return {
+    text: token('--text-1'),
+    dim: token('--text-3'),
+    grid: token('--chart-grid'),
+    surface: token('--surface-1'),
+    accent: token('--accent'),
+    series: range(seriesCount, (index) => `--chart-${index + 1}`),
+    heat: range(heatStops, (index) => `--heat-${index}`),
+    over: token('--heat-over'),
+    font: token('--font-sans')
+  }
+}
+
+/** Symbols beside colours, so that a line is known without its colour. */
+export const seriesSymbols = ['circle', 'rect', 'triangle', 'diamond', 'roundRect'] as const
+
+/** Parts that every chart shares. The strict content policy forbids tooltips made of HTML. */
+export function baseOption(theme: ChartTheme) {
+  return {
+    animation: false,
+    textStyle: { fontFamily: theme.font, color: theme.text, fontSize: 11 },
+    tooltip: {
+      renderMode: 'richText' as const,
+      confine: true,
+      backgroundColor: theme.text,
+      borderWidth: 0,
+      padding: [6, 9],
+      textStyle: { color: theme.surface, fontSize: 11, fontFamily: theme.font, lineHeight: 16 }
+    }
+  }
+}
+
+export function axisStyle(theme: ChartTheme) {
+  return {
+    nameTextStyle: { color: theme.dim, fontSize: 11 },
+    axisLabel: { color: theme.dim, fontSize: 11 },
+    axisLine: { lineStyle: { color: theme.grid } },
+    axisTick: { show: false },
+    splitLine: { lineStyle: { color: theme.grid } },
+    minorSplitLine: { show: false }
+  }
+}

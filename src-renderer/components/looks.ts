@@ -1,0 +1,71 @@
+/** How levels, dispositions and states look: an icon, a word and a tone; never a colour alone. */
+import type { Disposition, RunStatus } from '@shared/contract/jobs'
+import type { Target } from '@shared/contract/devices'
+import type { Verdict } from '@shared/measurement/verdict'
+import type { IconName } from './icons'
+
+export type Tone = 'ok' | 'info' | 'warn' | 'bad' | 'na'
+
+export interface Look {
+  icon: IconName
+  text: string
+  short: string
+  tone: Tone
+}
+
+const look = (icon: IconName, text: string, tone: Tone, short = text): Look => ({
+  icon,
+  text,
+  short,
+  tone
+})
+
+const levels: Record<string, Look> = {
+  native: look('native', 'Native', 'ok'),
+  exact: look('exact', 'Exact in software', 'info', 'Exact'),
+  approximate: look('approximate', 'Approximate in software', 'warn', 'Approx.'),
+  unavailable: look('minus', 'Not available', 'na', 'None')
+}
+
+export const levelLook = (level: string): Look => levels[level] ?? levels['unavailable']!
+
+const dispositions: Record<Disposition, Look> = {
+  passed: look('check', 'Passed', 'ok'),
+  incorrect: look('cross', 'Incorrect', 'bad'),
+  error: look('warning', 'Error', 'bad'),
+  'not-supported': look('minus', 'Not supported', 'na', 'No'),
+  'not-verified': look('info', 'Proves nothing', 'warn', 'Unproven'),
+  'not-run': look('queue', 'Not run', 'na'),
+  cancelled: look('stop', 'Cancelled', 'na', 'Stopped')
+}
+
+export const dispositionLook = (disposition: Disposition): Look => dispositions[disposition]
+
+const statuses: Record<RunStatus, Look> = {
+  queued: look('queue', 'Queued', 'na'),
+  running: look('play', 'Running', 'info'),
+  done: look('check', 'Done', 'ok'),
+  cancelled: look('stop', 'Cancelled', 'na'),
+  failed: look('cross', 'Failed', 'bad'),
+  interrupted: look('warning', 'Interrupted', 'warn')
+}
+
+export const statusLook = (status: RunStatus): Look => statuses[status]
+
+const targetStates: Record<Target['state'], Look> = {
+  run: look('check', 'Run', 'ok'),
+  compiled: look('info', 'Compiled only', 'warn'),
+  emulated: look('exact', 'Emulated', 'info'),
+  absent: look('minus', 'Absent', 'na')
+}
+
+export const targetLook = (state: Target['state']): Look => targetStates[state]
+
+const verdicts: Record<Verdict, Look> = {
+  fast: look('chevron', 'FAST', 'ok'),
+  slow: look('warning', 'SLOW', 'bad'),
+  same: look('exact', 'SAME', 'na'),
+  ambiguous: look('info', 'AMBIGUOUS', 'warn')
+}
+
+export const verdictLook = (verdict: Verdict): Look => verdicts[verdict]

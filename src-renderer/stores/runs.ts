@@ -1,0 +1,108 @@
+import { defineStore } from 'pinia'
+import { ref, shallowRef } from 'vue'
+import type { Input, Output } from '@shared/contract/methods'
+import type { Run, RunSummary } from '@shared/contract/run'
+import { failureOf, isCode, type Failure } from '../app/failure'
+import { useConnection } from './connection'
+import { isOver, useJobs } from './jobs'
+
+export type ExportForm = Input<'runs.export'>['as']
+
+/** Runs kept in memory; a sweep of 10,000 steps is some 30 MB. */
+const keptRuns = 12
+
+export const useRuns = defineStore('runs', () => {
+  const connection = useConnection()
+  const jobs = useJobs()
+  const list = shallowRef<readonly RunSummary[]>([])
+  const loaded = ref(false)
+  const failure = shallowRef<Failure>()
+  const cache = new Map<string, Promise<Run>>()
+  jobs.onEnd(() => void load())
+
+  async function load(): Promise<void> {
+    try {
+      const found = await connection.call('runs.list', {})
+      list.value = [...found].sort((a, b) => b.createdAt.localeCompare(a.createdAt))
+      loaded.value = true
+      failure.value = undefined
+    } catch (error) {
+      if (!isCode(error, 'disconnected')) failure.value = failureOf('runs.list', error)
+    }
+  }
+
+  /** A run with its steps. One that is over changes only by annotate, so it is asked for once. */
+  async function get(id: string): Promise<Run> {
+    const live = jobs.jobs.get(id)
+    if (live?.run && !isOver(live.status)) return live.run
+    const kept = cache.get(id)
+    if (kept) return kept
+    const asked = connection.call('runs.get', { id })
+    cache.set(id, asked)
+    try {
+      const run = await asked
+      if (!isOver(run.status)) cache.delete(id)
+      for (const oldest of [...cache.keys()].slice(0, Math.max(0, cache.size - keptRuns))) {
+        cache.delete(oldest)
+      }
+      return run
+    } catch (error) {
+      cache.delete(id)
+      throw error
+    }
+  }
+
+  function samples(id: string, step: number): Promise<Output<'runs.samples'>> {
+    return connection.call('runs.samples', { id, step })
+  }
+
+  async function annotate(id: string, change: { label?: string; notes?: string }): Promise<void> {
+    const summary = await connection.call('runs.annotate', { id, ...change })
+    cache.delete(id)
+    list.value = list.value.map((run) => (run.id === id ? summary : run))
+  }
+
+  async function remove(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      await connection.call('runs.remove', { id })
+      cache.delete(id)
+      list.value = list.value.filter((run) => run.id !== id)
+    }
+  }
+
+  async function restore(ids: readonly string[]): Promise<void> {
+    for (const id of ids) await connection.call('runs.restore', { id })
+    await load()
+  }
+
+  function exportRun(id: string, as: ExportForm): Promise<Output<'runs.export'>> {
+    return connection.call('runs.export', { id, as })
+  }
+
+  async function importRun(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<RunSummary> {
+    const summary = await connection.call('runs.import', { name, bytes })
+    await load()
+    return summary
+  }
+
+  return {
+    list,
+    loaded,
+    failure,
+    load,
+    get,
+    samples,
+    annotate,
+    remove,
+    restore,
+    exportRun,
+    importRun
+  }
+})
+
+/** What a run is called: its label, else what it did. */
+export function titleOf(run: Pick<RunSummary, 'label' | 'kind' | 'formats'>): string {
+  if (run.label) return run.label
+  const formats = run.formats.length > 3 ? `${run.formats.length} formats` : run.formats.join(', ')
+  return `${run.kind === 'validate' ? 'Validate' : 'Sweep'} ${formats}`
+}
