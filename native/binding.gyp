@@ -1,0 +1,44 @@
+{
+  "targets": [
+    {
+      "target_name": "blockscope",
+      "sources": [
+        "<!@(node -p \"['core', 'cpu', 'cuda', 'addon'].flatMap((d) => fs.existsSync(d) ? fs.readdirSync(d).filter((f) => f.endsWith('.cpp')).map((f) => d + '/' + f) : []).join(' ')\")"
+      ],
+      "include_dirs": ["<!(node -p \"require('node-addon-api').include_dir\")"],
+      "defines": [
+        "NAPI_VERSION=9",
+        "NAPI_CPP_EXCEPTIONS",
+        "NODE_ADDON_API_DISABLE_DEPRECATED",
+        "NODE_API_NO_EXTERNAL_BUFFERS_ALLOWED"
+      ],
+      "cflags!": ["-fno-exceptions"],
+      "cflags_cc!": ["-fno-exceptions", "-fno-rtti", "-std=gnu++17", "-std=gnu++20"],
+      "cflags_cc": ["-std=c++20", "-O3", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-maybe-uninitialized"],
+      "conditions": [
+        ["OS=='linux'", { "libraries": ["-ldl", "-lpthread"], "ldflags": ["-Wl,--exclude-libs,ALL"] }],
+        [
+          "OS=='mac'",
+          {
+            "xcode_settings": {
+              "GCC_ENABLE_CPP_EXCEPTIONS": "YES",
+              "GCC_ENABLE_CPP_RTTI": "YES",
+              "CLANG_CXX_LANGUAGE_STANDARD": "c++20",
+              "GCC_SYMBOLS_PRIVATE_EXTERN": "YES",
+              "MACOSX_DEPLOYMENT_TARGET": "12.0"
+            }
+          }
+        ],
+        [
+          "OS=='win'",
+          {
+            "msvs_settings": {
+              "VCCLCompilerTool": { "ExceptionHandling": 1, "AdditionalOptions": ["/std:c++20"] }
+            },
+            "defines": ["_USE_MATH_DEFINES", "NOMINMAX"]
+          }
+        ]
+      ]
+    }
+  ]
+}

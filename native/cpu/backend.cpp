@@ -1,0 +1,214 @@
+// The CPU as a device: its kernels, and sessions that validate and time them.
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <string>
+
+#include "../core/backend.h"
+#include "../core/compare.h"
+#include "../core/measure.h"
+#include "../core/operands.h"
+#include "../core/oracle.h"
+#include "../core/outputs.h"
+#include "../core/threads.h"
+#include "../core/validate.h"
+#include "cpuFeatures.h"
+#include "kernel.h"
+
+namespace blockscope {
+
+const std::vector<CpuKernel>& cpuKernels() {
+  static const std::vector<CpuKernel> kernels = {avx512Kernel(), avxVnniKernel(), avx2Kernel(), portableKernel()};
+  return kernels;
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+const CpuKernel& findKernel(const std::string& id) {
+  std::string known;
+  for (const CpuKernel& kernel : cpuKernels()) {
+    if (kernel.id == id && !kernel.available) throw Error(ErrorKind::kUnavailable, kernel.unavailable);
+    if (kernel.id == id) return kernel;
+    known += (known.empty() ? "" : ", ") + kernel.id;
+  }
+  throw Error(ErrorKind::kUsage, "The CPU has no kernel \"" + id + "\". Its kernels: " + known + ".");
+}
+
+// Operand sets in turn, so that the last-level cache holds none of them when it is read again: G = 1 if one set is five
+// times the cache, else 1 + ceil(3 cache / bytes), as method bs-1 has it for a GPU's L2.
+int64_t coldSets(int64_t bytes) {
+  const int64_t cache = lastLevelCacheBytes();
+  if (cache == 0 || bytes >= 5 * cache) return 1;
+  const int64_t wanted = 1 + (3 * cache + bytes - 1) / bytes;
+  const int64_t affordable = std::max<int64_t>(1, systemMemoryBytes() * 2 / 5 / bytes);
+  return std::min(wanted, affordable);
+}
+
+class CpuSession : public Session {
+ public:
+  CpuSession(const Problem& problem, Operands operands, std::vector<double> reference)
+      : problem_(problem), operands_(std::move(operands)), reference_(std::move(reference)),
+        fromFile_(!reference_.empty()) {}
+
+  const Operands& operands() override { return operands_; }
+
+  const std::vector<double>& reference(const CancelFlag& cancel, const Progress& progress) override {
+    if (reference_.empty()) {
+      const auto start = Clock::now();
+      reference_ = referenceProduct(problem_, operands_, cancel, progress);
+      oracleSeconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+    }
+    return reference_;
+  }
+
+  ValidationReport validate(const ValidateRequest& request, const CancelFlag& cancel,
+                            const Progress& progress) override {
+    const CpuKernel& kernel = findKernel(request.kernel);
+    const std::vector<double>& expected = reference(cancel, progress);
+    auto run = [&](const Operands& operands) {
+      // Poisoned, so that an element that is never written is seen.
+      std::vector<uint8_t> c(outputSize(), 0xff);
+      kernel.run(problem_, packOperands(problem_, operands), c.data(), cancel);
+      return c;
+    };
+    return signedBy(validateWith(problem_, operands_, expected, run, request, cancel, progress));
+  }
+
+  ValidationReport judge(const std::vector<uint8_t>& output, const ValidateRequest& request, const CancelFlag& cancel,
+                         const Progress& progress) override {
+    if (static_cast<int64_t>(output.size()) != outputSize())
+      throw Error(ErrorKind::kUsage, "The output has " + std::to_string(output.size()) + " bytes; " +
+                                         std::to_string(outputSize()) + " are needed.");
+    const std::vector<double>& expected = reference(cancel, progress);
+    ValidationReport guards;
+    const std::string nothing = whyItProvesNothing(problem_, expected, guards);
+    ValidationReport report = compareWithReference(problem_, operands_, expected, output, request, cancel);
+    report.referenceRms = guards.referenceRms;
+    report.referenceNonZero = guards.referenceNonZero;
+    if (!nothing.empty()) {
+      report.status = ValidationStatus::kProvesNothing;
+      report.reason = nothing;
+    }
+    return signedBy(report);
+  }
+
+  Measurement measure(const MeasureRequest& request, const CancelFlag& cancel, const Progress& progress) override {
+    const CpuKernel& kernel = findKernel(request.kernel);
+    const PackedOperands first = packOperands(problem_, operands_);
+    const int64_t setBytes = first.bytes() + outputSize();
+    const int64_t sets = request.cold ? coldSets(setBytes) : 1;
+    const std::vector<PackedOperands> operands(sets, first);
+    std::vector<std::vector<uint8_t>> outputs(sets, std::vector<uint8_t>(outputSize()));
+    int64_t turn = 0;
+    auto runOnce = [&] {
+      kernel.run(problem_, operands[turn], outputs[turn].data(), cancel);
+      turn = (turn + 1) % sets;
+    };
+    const auto origin = Clock::now();
+    LaunchRecord last;
+    last.name = kernel.id;
+    auto take = [&]() -> Sample {
+      const auto start = Clock::now();
+      runOnce();
+      const auto end = Clock::now();
+      last.startNs = std::chrono::duration_cast<std::chrono::nanoseconds>(start - origin).count();
+      last.endNs = std::chrono::duration_cast<std::chrono::nanoseconds>(end - origin).count();
+      return {static_cast<double>(last.endNs - last.startNs), currentClockMHz(), false};
+    };
+    Measurement result = sampleUntilSteady(request, take, cancel, progress);
+    result.operandSets = static_cast<int>(sets);
+    result.cacheMode = !request.cold ? "hot" : "cold: " + std::to_string(sets) + " operand sets";
+    result.timingSource = "steady clock";
+    if (request.recordLaunches) result.launches.push_back(last);
+    if (request.sustainedNs > 0) measureSustained(request.sustainedNs, runOnce, cancel, result);
+    return result;
+  }
+
+ private:
+  int64_t outputSize() const { return problem_.batch * problem_.m * problem_.n * outputBytes(problem_.output); }
+
+  ValidationReport signedBy(ValidationReport report) const {
+    report.oracle = fromFile_ ? "file" : "cpu-f64";
+    report.oracleSeconds = oracleSeconds_;
+    return report;
+  }
+
+  template <typename Run>
+  static void measureSustained(double wantedNs, const Run& runOnce, const CancelFlag& cancel, Measurement& result) {
+    const auto start = Clock::now();
+    double elapsed = 0;
+    for (; elapsed < wantedNs; result.sustainedCount++) {
+      cancel.throwIfRequested();
+      runOnce();
+      elapsed = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+    }
+    result.sustainedNs = elapsed / static_cast<double>(result.sustainedCount);
+  }
+
+  const Problem problem_;
+  const Operands operands_;
+  std::vector<double> reference_;
+  const bool fromFile_;
+  double oracleSeconds_ = 0;
+};
+
+class CpuBackend : public Backend {
+ public:
+  std::string_view kind() const override { return "cpu"; }
+
+  std::vector<LibraryInfo> libraries() override { return {}; }
+
+  std::vector<DeviceInfo> devices() override {
+    DeviceInfo device;
+    device.id = "cpu";
+    device.kind = "cpu";
+    device.name = cpuName();
+    device.architecture = cpuArchitecture();
+    device.properties["cores"] = static_cast<double>(coreCount());
+    device.properties["memoryBytes"] = static_cast<double>(systemMemoryBytes());
+    device.properties["lastLevelCacheBytes"] = static_cast<double>(lastLevelCacheBytes());
+    device.properties["clockMHz"] = currentClockMHz();
+    for (const CpuKernel& kernel : cpuKernels()) {
+      KernelInfo info;
+      info.id = kernel.id;
+      info.provider = "blockscope";
+      info.summary = kernel.summary;
+      info.compileOptions = "compiled into the addon";
+      for (const BlockFormat& format : blockFormats()) {
+        const CapabilityLevel level = kernel.available ? CapabilityLevel::kExact : CapabilityLevel::kUnavailable;
+        info.capabilities.push_back(
+            {std::string(format.id), level, kernel.available ? kernel.describe(format) : kernel.unavailable});
+      }
+      device.kernels.push_back(std::move(info));
+    }
+    return {device};
+  }
+
+  std::unique_ptr<Session> open(const std::string& deviceId, const Problem& problem,
+                                std::variant<GeneratedOperands, GivenOperands> source, const CancelFlag& cancel,
+                                const Progress& progress) override {
+    if (deviceId != "cpu") throw Error(ErrorKind::kUsage, "There is no device " + deviceId + " here.");
+    checkProblem(problem);
+    if (progress) progress(0, "operands");
+    try {
+      if (auto* generated = std::get_if<GeneratedOperands>(&source))
+        return std::make_unique<CpuSession>(problem, generateOperands(problem, *generated, cancel),
+                                            std::vector<double>{});
+      GivenOperands& given = std::get<GivenOperands>(source);
+      checkOperands(problem, given.operands);
+      return std::make_unique<CpuSession>(problem, std::move(given.operands), std::move(given.reference));
+    } catch (const std::bad_alloc&) {
+      throw Error(ErrorKind::kDevice, "Not enough memory for the operands of M=" + std::to_string(problem.m) +
+                                          " N=" + std::to_string(problem.n) + " K=" + std::to_string(problem.k) +
+                                          ". Choose a smaller shape.");
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> makeCpuBackend(const BackendOptions&) { return std::make_unique<CpuBackend>(); }
+
+}  // namespace blockscope

@@ -1,0 +1,29 @@
+// What the CPU at hand can do, and what it calls itself.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace blockscope {
+
+struct CpuFeatures {
+  bool avx2 = false;        // with FMA and F16C
+  bool avxVnni = false;     // VEX-encoded vpdpbusd
+  bool avx512 = false;      // F, BW, VL, DQ
+  bool avx512Vnni = false;
+  bool avx512Bf16 = false;
+};
+
+// Read once by CPUID; an instruction set counts only if the operating system saves its registers.
+const CpuFeatures& cpuFeatures();
+
+std::string cpuName();
+// Of the instruction sets above, the ones present: "x86-64 AVX2 AVX-512 VNNI BF16".
+std::string cpuArchitecture();
+// Bytes of the largest cache; 0 when it cannot be read.
+int64_t lastLevelCacheBytes();
+int64_t systemMemoryBytes();
+// Current clock of the first core; 0 when it cannot be read.
+double currentClockMHz();
+
+}  // namespace blockscope

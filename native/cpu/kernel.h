@@ -1,0 +1,44 @@
+// A CPU kernel: packed operands in, C in its output type out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../core/backend.h"
+#include "../core/formats.h"
+
+namespace blockscope {
+
+// What a kernel reads: codes packed as in memory (fp4 two a byte, fp6 four in three bytes), scales linear.
+struct PackedOperands {
+  std::vector<uint8_t> a, b, aScales, bScales;
+  float tensorScale = 1.0f;  // A's times B's
+
+  int64_t bytes() const {
+    return static_cast<int64_t>(a.size() + b.size() + aScales.size() + bScales.size());
+  }
+};
+
+PackedOperands packOperands(const Problem&, const Operands&);
+
+struct CpuKernel {
+  std::string id;
+  std::string summary;
+  bool available;          // by CPUID
+  std::string unavailable;  // the reason, when not
+  // How it computes a format; a sentence.
+  std::string (*describe)(const BlockFormat&);
+  // C = A B^T for every matrix of the batch. Throws Error(kCancelled).
+  void (*run)(const Problem&, const PackedOperands&, void* c, const CancelFlag&);
+};
+
+// Best first.
+const std::vector<CpuKernel>& cpuKernels();
+
+// One per source file.
+CpuKernel portableKernel();
+CpuKernel avx2Kernel();
+CpuKernel avxVnniKernel();
+CpuKernel avx512Kernel();
+
+}  // namespace blockscope
