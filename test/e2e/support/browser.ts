@@ -1,0 +1,111 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { chromium } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { describe } from 'vitest'
+
+const candidates = [
+  process.env.BLOCKSCOPE_CHROMIUM,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'
+]
+
+export const browserPath = candidates.find((path) => path !== undefined && existsSync(path))
+
+if (browserPath === undefined)
+  console.warn(
+    'Browser tests are skipped: no Chromium is found. Install one (apt-get install chromium) or name it in BLOCKSCOPE_CHROMIUM.'
+  )
+
+/** describe, for tests that need a browser; skipped where there is none. */
+export const describeInBrowser = describe.skipIf(browserPath === undefined)
+
+/** Chromium with pinned rendering, so that screenshots do not depend on the machine. */
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: browserPath,
+    args: [
+      '--font-render-hinting=none',
+      '--force-device-scale-factor=1',
+      '--hide-scrollbars',
+      '--js-flags=--random-seed=1',
+      // Chromium refuses its sandbox to root, which containers run tests as.
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])
+    ]
+  })
+}
+
+export const sizes = {
+  narrow: { width: 1024, height: 640 },
+  wide: { width: 1920, height: 1080 }
+} as const
+export type Size = keyof typeof sizes
+
+export const themes = ['light', 'dark'] as const
+export type Theme = (typeof themes)[number]
+
+export interface OpenedPage {
+  page: Page
+  context: BrowserContext
+  /** What the security policy blocked: directive and what it was. To be empty at the end of every test. */
+  policyViolations: string[]
+  /** Errors in the console and errors nobody caught. To be empty too. */
+  errors: string[]
+}
+
+/** Opens a page in a context of its own and keeps an ear on it. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  { theme = 'light', size = 'wide' }: { theme?: Theme; size?: Size } = {}
+): Promise<OpenedPage> {
+  const context = await browser.newContext({
+    viewport: sizes[size],
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+    acceptDownloads: true
+  })
+  const page = await context.newPage()
+  const policyViolations: string[] = []
+  const errors: string[] = []
+  await page.exposeFunction('reportPolicyViolation', (what: string) => policyViolations.push(what))
+  await page.addInitScript(
+    `document.addEventListener('securitypolicyviolation', (event) =>
+       reportPolicyViolation(event.effectiveDirective + ' ' + event.blockedURI))`
+  )
+  page.on('pageerror', (error) => errors.push(String(error)))
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text())
+  })
+  await page.goto(url)
+  return { page, context, policyViolations, errors }
+}
+
+/** Saves what the page looks like: in docs/screenshots when UPDATE_SCREENSHOTS=1, else in test/e2e/output. */
+export async function takeScreenshot(page: Page, name: string): Promise<string> {
+  const folder = process.env.UPDATE_SCREENSHOTS === '1' ? 'docs/screenshots' : 'test/e2e/output'
+  const path = fileURLToPath(new URL(`../../../${folder}/${name}.png`, import.meta.url))
+  mkdirSync(dirname(path), { recursive: true })
+  await page.screenshot({ path, animations: 'disabled', caret: 'hide' })
+  return path
+}
+
+/** Runs `shoot` in each theme and size, then saves 'NAME-THEME-SIZE.png'. */
+export async function takeScreenshots(
+  browser: Browser,
+  url: string,
+  name: string,
+  shoot: (page: Page) => Promise<void>
+): Promise<void> {
+  for (const theme of themes) {
+    for (const size of ['narrow', 'wide'] as const) {
+      const { page, context } = await openPage(browser, url, { theme, size })
+      await shoot(page)
+      await takeScreenshot(page, `${name}-${theme}-${size}`)
+      await context.close()
+    }
+  }
+}

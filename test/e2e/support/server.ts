@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const program = fileURLToPath(new URL('../../../out/node/blockscope.js', import.meta.url))
+const startMs = 20_000
+
+export interface StartedServer {
+  /** With its token; open this. */
+  url: string
+  port: number
+  /** Process id of the server. */
+  pid: number
+  storeFolder: string
+  /** All it has printed so far. */
+  output(): string
+  /** Ends the server as Ctrl+C does; resolves with its exit code. The store is kept when it was given. */
+  stop(): Promise<number | null>
+}
+
+export interface StartOptions {
+  /** An own one, removed at the end, when not given. */
+  storeFolder?: string
+  /** 0: any free port. */
+  port?: number
+  /** More words of the command line: ['--token-file', path]. */
+  flags?: string[]
+  environment?: NodeJS.ProcessEnv
+}
+
+/** Starts the real server, `blockscope serve`, as a process of its own on loopback. */
+export async function startServerProcess(options: StartOptions = {}): Promise<StartedServer> {
+  const storeFolder = options.storeFolder ?? mkdtempSync(join(tmpdir(), 'blockscope-e2e-'))
+  const child = spawn(
+    process.execPath,
+    [
+      program,
+      'serve',
+      '--no-open',
+      '--port',
+      String(options.port ?? 0),
+      '--store',
+      storeFolder,
+      ...(options.flags ?? [])
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...options.environment } }
+  )
+  let output = ''
+  const url = await new Promise<string>((resolve, reject) => {
+    const timeout = setTimeout(() => {
+      child.kill('SIGKILL')
+      reject(new Error(`The server printed no address within ${startMs} ms:\n${output}`))
+    }, startMs)
+    const listen = (chunk: Buffer) => {
+      output += String(chunk)
+      const found = /http:\/\/\S+#t=[\w-]+/.exec(output)
+      if (!found) return
+      clearTimeout(timeout)
+      resolve(found[0])
+    }
+    child.stdout.on('data', listen)
+    child.stderr.on('data', (chunk: Buffer) => (output += String(chunk)))
+    child.on('exit', (code) => {
+      clearTimeout(timeout)
+      reject(new Error(`The server ended with code ${code}:\n${output}`))
+    })
+  })
+  return {
+    url,
+    port: Number(new URL(url).port),
+    pid: child.pid!,
+    storeFolder,
+    output: () => output,
+    async stop() {
+      const code = await end(child)
+      if (options.storeFolder === undefined) rmSync(storeFolder, { recursive: true, force: true })
+      return code
+    }
+  }
+}
+
+function end(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode)
+  return new Promise((resolve) => {
+    const kill = setTimeout(() => child.kill('SIGKILL'), 10_000)
+    child.once('exit', (code) => {
+      clearTimeout(kill)
+      resolve(code)
+    })
+    child.kill('SIGINT')
+  })
+}
