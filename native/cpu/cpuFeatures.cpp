@@ -84,6 +84,9 @@ std::string cpuArchitecture() {
 }
 
 int64_t lastLevelCacheBytes() {
+  // What sysconf says of a virtual machine is the host's cache; sysfs has the share of this one.
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
+  if (int64_t kilobytes = 0; file >> kilobytes) return kilobytes * 1024;
 #if defined(_SC_LEVEL3_CACHE_SIZE)
   const int64_t bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
   if (bytes > 0) return bytes;

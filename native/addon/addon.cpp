@@ -1,0 +1,278 @@
+// The Node-API binding: argument checks, promises, error mapping; no logic. src-main/engine/nativeBinding.ts describes it.
+#include <napi.h>
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "../core/formats.h"
+#include "../core/layouts.h"
+#include "convert.h"
+#include "task.h"
+
+#if __has_include("../cuda/backend.cpp")
+#define BLOCKSCOPE_HAS_CUDA 1
+#endif
+
+namespace blockscope {
+
+namespace {
+
+using Backends = std::vector<std::shared_ptr<Backend>>;
+
+struct AddonData {
+  Backends backends;
+  Napi::FunctionReference cancelFlag, session;
+};
+
+Backends makeBackends(const BackendOptions& options) {
+  Backends backends;
+  backends.push_back(makeCpuBackend(options));
+#if defined(BLOCKSCOPE_HAS_CUDA)
+  backends.push_back(makeCudaBackend(options));
+#endif
+  return backends;
+}
+
+const Backends& backendsOf(Napi::Env env) {
+  auto* data = env.GetInstanceData<AddonData>();
+  if (data->backends.empty()) data->backends = makeBackends({});
+  return data->backends;
+}
+
+class CancelFlagObject : public Napi::ObjectWrap<CancelFlagObject> {
+ public:
+  explicit CancelFlagObject(const Napi::CallbackInfo& info)
+      : Napi::ObjectWrap<CancelFlagObject>(info), flag(std::make_shared<CancelFlag>()) {}
+
+  static Napi::Function define(Napi::Env env) {
+    return DefineClass(env, "CancelFlag", {InstanceMethod<&CancelFlagObject::cancel>("cancel")});
+  }
+
+  const std::shared_ptr<CancelFlag> flag;
+
+ private:
+  void cancel(const Napi::CallbackInfo&) { flag->request(); }
+};
+
+std::shared_ptr<CancelFlag> readCancelFlag(const Napi::Value& value) {
+  const auto& constructor = value.Env().GetInstanceData<AddonData>()->cancelFlag;
+  if (!value.IsObject() || !value.As<Napi::Object>().InstanceOf(constructor.Value()))
+    throw Napi::TypeError::New(value.Env(), "cancel must come from createCancelFlag().");
+  return CancelFlagObject::Unwrap(value.As<Napi::Object>())->flag;
+}
+
+// Calls of one session run one after the other, whatever the caller does.
+struct SharedSession {
+  std::mutex mutex;
+  std::unique_ptr<Session> session;
+
+  Session& get() {
+    if (!session) throw Error(ErrorKind::kUsage, "The session is closed.");
+    return *session;
+  }
+};
+
+class SessionObject : public Napi::ObjectWrap<SessionObject> {
+ public:
+  explicit SessionObject(const Napi::CallbackInfo& info) : Napi::ObjectWrap<SessionObject>(info) {}
+
+  static Napi::Function define(Napi::Env env) {
+    return DefineClass(env, "Session",
+                       {InstanceMethod<&SessionObject::validate>("validate"),
+                        InstanceMethod<&SessionObject::judge>("judge"),
+                        InstanceMethod<&SessionObject::measure>("measure"),
+                        InstanceMethod<&SessionObject::operands>("operands"),
+                        InstanceMethod<&SessionObject::reference>("reference"),
+                        InstanceMethod<&SessionObject::close>("close")});
+  }
+
+  std::shared_ptr<SharedSession> shared = std::make_shared<SharedSession>();
+
+ private:
+  template <typename Result, typename Call>
+  Napi::Value start(const Napi::CallbackInfo& info, const Napi::Value& onProgress, Call call) {
+    return Task<Result>::start(
+        info.Env(), onProgress,
+        [held = shared, call](const Progress& progress) {
+          const std::lock_guard lock(held->mutex);
+          return call(held->get(), progress);
+        },
+        [](Napi::Env env, Result& result) { return toJs(env, result); });
+  }
+
+  Napi::Value validate(const Napi::CallbackInfo& info) {
+    const ValidateRequest request = readValidateRequest(info[0]);
+    const auto cancel = readCancelFlag(info[1]);
+    return start<ValidationReport>(info, info[2], [request, cancel](Session& session, const Progress& progress) {
+      return session.validate(request, *cancel, progress);
+    });
+  }
+
+  Napi::Value judge(const Napi::CallbackInfo& info) {
+    const auto output = std::make_shared<std::vector<uint8_t>>(readBytes(info[0], "output"));
+    const ValidateRequest request = readValidateRequest(info[1]);
+    const auto cancel = readCancelFlag(info[2]);
+    return start<ValidationReport>(info, info[3],
+                                   [output, request, cancel](Session& session, const Progress& progress) {
+                                     return session.judge(*output, request, *cancel, progress);
+                                   });
+  }
+
+  Napi::Value measure(const Napi::CallbackInfo& info) {
+    const MeasureRequest request = readMeasureRequest(info[0]);
+    const auto cancel = readCancelFlag(info[1]);
+    return start<Measurement>(info, info[2], [request, cancel](Session& session, const Progress& progress) {
+      return session.measure(request, *cancel, progress);
+    });
+  }
+
+  Napi::Value operands(const Napi::CallbackInfo& info) {
+    return start<Operands>(info, info.Env().Undefined(),
+                           [](Session& session, const Progress&) { return session.operands(); });
+  }
+
+  Napi::Value reference(const Napi::CallbackInfo& info) {
+    const auto cancel = readCancelFlag(info[0]);
+    return start<std::vector<double>>(info, info[1], [cancel](Session& session, const Progress& progress) {
+      return session.reference(*cancel, progress);
+    });
+  }
+
+  Napi::Value close(const Napi::CallbackInfo& info) {
+    return Task<bool>::start(
+        info.Env(), info.Env().Undefined(),
+        [held = shared](const Progress&) {
+          const std::lock_guard lock(held->mutex);
+          held->session.reset();
+          return true;
+        },
+        [](Napi::Env env, bool&) { return env.Undefined(); });
+  }
+};
+
+void configure(const Napi::CallbackInfo& info) {
+  info.Env().GetInstanceData<AddonData>()->backends = makeBackends(readOptions(info[0]));
+}
+
+struct Detection {
+  std::vector<LibraryInfo> libraries;
+  std::vector<DeviceInfo> devices;
+};
+
+Napi::Value detect(const Napi::CallbackInfo& info) {
+  return Task<Detection>::start(
+      info.Env(), info.Env().Undefined(),
+      [backends = backendsOf(info.Env())](const Progress&) {
+        Detection found;
+        for (const auto& backend : backends) {
+          for (auto& library : backend->libraries()) found.libraries.push_back(std::move(library));
+          for (auto& device : backend->devices()) found.devices.push_back(std::move(device));
+        }
+        return found;
+      },
+      [](Napi::Env env, Detection& found) -> Napi::Value {
+        const auto result = Napi::Object::New(env);
+        const auto libraries = Napi::Array::New(env), devices = Napi::Array::New(env);
+        for (const auto& library : found.libraries) libraries.Set(libraries.Length(), toJs(env, library));
+        for (const auto& device : found.devices) devices.Set(devices.Length(), toJs(env, device));
+        result.Set("libraries", libraries);
+        result.Set("devices", devices);
+        return result;
+      });
+}
+
+std::shared_ptr<Backend> backendOf(const Backends& backends, const std::string& device) {
+  for (const auto& backend : backends)
+    if (device.starts_with(backend->kind())) return backend;
+  throw Error(ErrorKind::kUsage, "There is no device " + device + " here.");
+}
+
+Napi::Value open(const Napi::CallbackInfo& info) {
+  const auto request = std::make_shared<OpenRequest>(readOpenRequest(info[0]));
+  const auto cancel = readCancelFlag(info[1]);
+  using Opened = std::unique_ptr<Session>;
+  return Task<Opened>::start(
+      info.Env(), info[2],
+      [request, cancel, backends = backendsOf(info.Env())](const Progress& progress) {
+        return backendOf(backends, request->device)
+            ->open(request->device, request->problem, std::move(request->operands), *cancel, progress);
+      },
+      [](Napi::Env env, Opened& opened) -> Napi::Value {
+        const Napi::Object object = env.GetInstanceData<AddonData>()->session.New({});
+        SessionObject::Unwrap(object)->shared->session = std::move(opened);
+        return object;
+      });
+}
+
+Napi::Value createCancelFlag(const Napi::CallbackInfo& info) {
+  return info.Env().GetInstanceData<AddonData>()->cancelFlag.New({});
+}
+
+const NumberFormat& readNumberFormat(const Napi::Value& value) {
+  const NumberFormat* format = value.IsString() ? findNumberFormat(value.As<Napi::String>().Utf8Value()) : nullptr;
+  if (!format) throw Napi::TypeError::New(value.Env(), "numberFormat must name a number format.");
+  return *format;
+}
+
+Napi::Value decodeTableOf(const Napi::CallbackInfo& info) {
+  const NumberFormat& format = readNumberFormat(info[0]);
+  auto table = Napi::Float32Array::New(info.Env(), format.codeCount());
+  for (int code = 0; code < format.codeCount(); code++)
+    table.Data()[code] = static_cast<float>(decode(format, static_cast<uint8_t>(code)));
+  return table;
+}
+
+Napi::Value encodeValues(const Napi::CallbackInfo& info) {
+  const NumberFormat& format = readNumberFormat(info[0]);
+  if (!info[1].IsTypedArray() || info[1].As<Napi::TypedArray>().TypedArrayType() != napi_float32_array)
+    throw Napi::TypeError::New(info.Env(), "values must be a Float32Array.");
+  const std::string rule = info[2].IsString() ? info[2].As<Napi::String>().Utf8Value() : "";
+  if (rule != "saturate" && rule != "ml_dtypes")
+    throw Napi::TypeError::New(info.Env(), "overflow must be 'saturate' or 'ml_dtypes'.");
+  const auto values = info[1].As<Napi::Float32Array>();
+  auto codes = Napi::Uint8Array::New(info.Env(), values.ElementLength());
+  const OverflowRule overflow = rule == "saturate" ? OverflowRule::kSaturate : OverflowRule::kMlDtypes;
+  for (size_t i = 0; i < values.ElementLength(); i++) codes.Data()[i] = encode(format, values.Data()[i], overflow);
+  return codes;
+}
+
+Napi::Value layoutOffsets(const Napi::CallbackInfo& info) {
+  if (!info[0].IsString() || !info[1].IsNumber() || !info[2].IsNumber())
+    throw Napi::TypeError::New(info.Env(), "layoutOffsets takes a layout name, rows and cols.");
+  try {
+    const ScaleLayout layout = findLayout(info[0].As<Napi::String>().Utf8Value());
+    const int64_t rows = info[1].As<Napi::Number>().Int64Value(), cols = info[2].As<Napi::Number>().Int64Value();
+    const PaddedShape padded = paddedShape(layout, rows, cols);
+    auto offsets = Napi::Int32Array::New(info.Env(), rows * cols);
+    for (int64_t row = 0; row < rows; row++)
+      for (int64_t col = 0; col < cols; col++)
+        offsets.Data()[row * cols + col] = static_cast<int32_t>(packedOffset(layout, padded, row, col));
+    return offsets;
+  } catch (const Error& error) {
+    throw toJs(info.Env(), error.kind, error.what());
+  }
+}
+
+Napi::Object initialize(Napi::Env env, Napi::Object exports) {
+  auto* data = new AddonData;
+  env.SetInstanceData(data);
+  data->cancelFlag = Napi::Persistent(CancelFlagObject::define(env));
+  data->session = Napi::Persistent(SessionObject::define(env));
+  exports.Set("version", "1");
+  exports.Set("configure", Napi::Function::New(env, configure));
+  exports.Set("detect", Napi::Function::New(env, detect));
+  exports.Set("createCancelFlag", Napi::Function::New(env, createCancelFlag));
+  exports.Set("open", Napi::Function::New(env, open));
+  exports.Set("decodeTable", Napi::Function::New(env, decodeTableOf));
+  exports.Set("encode", Napi::Function::New(env, encodeValues));
+  exports.Set("layoutOffsets", Napi::Function::New(env, layoutOffsets));
+  return exports;
+}
+
+}  // namespace
+
+NODE_API_MODULE(NODE_GYP_MODULE_NAME, initialize)
+
+}  // namespace blockscope
