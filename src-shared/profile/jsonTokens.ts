@@ -121,7 +121,10 @@ export class JsonTokens {
   /** Reads a word such as null; false when the chunk ends inside it. */
   readWord(word: string): boolean {
     for (let i = 0; i < word.length; i++) {
-      if (this.at + i >= this.bytes.length) return this.incomplete(word) === 0
+      if (this.at + i >= this.bytes.length) {
+        this.incomplete(word)
+        return false
+      }
       if (this.bytes[this.at + i] !== word.charCodeAt(i)) this.fail(word)
     }
     this.at += word.length
@@ -199,5 +202,7 @@ function isNumberByte(byte: number): boolean {
 }
 
 function describe(byte: number): string {
-  return byte >= 0x20 && byte < 0x7f ? `'${String.fromCharCode(byte)}'` : `byte 0x${byte.toString(16)}`
+  return byte >= 0x20 && byte < 0x7f
+    ? `'${String.fromCharCode(byte)}'`
+    : `byte 0x${byte.toString(16)}`
 }

@@ -152,7 +152,7 @@ export function metadataMask(tree: ProfileTree): Uint8Array {
     }
   }
   if (!any) return mask
-  for (let node = 0; node < tree.count; ) {
+  for (let node = 0; node < tree.count;) {
     if (isMetadata[tree.name[node]!]) {
       mask.fill(1, node, tree.end[node])
       node = tree.end[node]!

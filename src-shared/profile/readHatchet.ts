@@ -5,7 +5,7 @@
  */
 import { JsonTokens, quote } from './jsonTokens'
 import type { ProfileDevice, ProfileTree } from './profileTree'
-import { StringTable } from './stringTable'
+import type { StringTable } from './stringTable'
 import { TreeBuilder } from './treeBuilder'
 
 const enum Context {
@@ -197,7 +197,7 @@ export class HatchetParser {
       case Context.node:
         if (this.key === this.frameKey) return this.push(Context.frame, Expect.keyOrEnd)
         if (this.key === this.metricsKey) return this.push(Context.metrics, Expect.keyOrEnd)
-        if (this.key === this.childrenKey) this.wrongValue("'[' after \"children\"")
+        if (this.key === this.childrenKey) this.wrongValue('\'[\' after "children"')
         break
       case Context.frame:
         if (this.key === this.nameKey) this.wrongValue('a string as frame name')
@@ -256,7 +256,8 @@ export class HatchetParser {
 
   private endNode(): void {
     const { builder } = this
-    if (builder.nameId(builder.openNode) < 0) this.tokens.fail('a "frame" with a "name" in this node')
+    if (builder.nameId(builder.openNode) < 0)
+      this.tokens.fail('a "frame" with a "name" in this node')
     builder.close()
   }
 
@@ -314,7 +315,8 @@ export class HatchetParser {
         } else this.takeOther()
         return
       case Context.device:
-        if (builder.strings.text(this.key) === 'arch') this.device!.arch = builder.strings.text(text)
+        if (builder.strings.text(this.key) === 'arch')
+          this.device!.arch = builder.strings.text(text)
         return
       default:
         this.takeOther()
@@ -342,7 +344,8 @@ export class HatchetParser {
   /** nlohmann::json writes a NaN as null. */
   private takeNull(): void {
     this.tokens.big = null
-    if (this.context === Context.metrics || this.context === Context.vector) this.takeNumber(NaN, true)
+    if (this.context === Context.metrics || this.context === Context.vector)
+      this.takeNumber(NaN, true)
     else if (this.context === Context.roots || this.context === Context.children) this.takeOther()
   }
 
@@ -365,11 +368,15 @@ export class HatchetParser {
   }
 
   private noteSkippedKeys(): void {
-    const names = [...this.skippedKeys].filter((id) => id >= 0).map((id) => this.builder.strings.text(id))
+    const names = [...this.skippedKeys]
+      .filter((id) => id >= 0)
+      .map((id) => this.builder.strings.text(id))
     if (names.length === 0) return
     const shown = names.slice(0, 5).map((name) => `"${name.slice(0, 60)}"`)
     const more = names.length > 5 ? ` and ${names.length - 5} more` : ''
-    this.builder.warnings.push(`Keys that are not Proton's were passed over: ${shown.join(', ')}${more}.`)
+    this.builder.warnings.push(
+      `Keys that are not Proton's were passed over: ${shown.join(', ')}${more}.`
+    )
   }
 
   private expected(): string {

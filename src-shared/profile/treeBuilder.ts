@@ -114,7 +114,12 @@ export class TreeBuilder {
   addNumber(node: number, metric: number, value: number, isFloat: boolean): void {
     const column = this.numberOf[metric]
     const before = column?.written[node] ? column.values[node]! : 0
-    this.setNumber(node, metric, before + value, isFloat || column?.written[node] === writtenAsFloat)
+    this.setNumber(
+      node,
+      metric,
+      before + value,
+      isFloat || column?.written[node] === writtenAsFloat
+    )
   }
 
   setText(node: number, metric: number, value: number): void {
@@ -236,7 +241,11 @@ function grownTo(array: Int32Array<ArrayBuffer>, length: number): Int32Array<Arr
 }
 
 /** Exactly count elements of a column that may have stopped short of, or grown past, the last node. */
-function fit<T extends Float64Array | Uint8Array | Int32Array>(array: T, count: number, blank: T): T {
+function fit<T extends Float64Array | Uint8Array | Int32Array>(
+  array: T,
+  count: number,
+  blank: T
+): T {
   if (array.length >= count) return array.slice(0, count) as T
   blank.set(array)
   return blank

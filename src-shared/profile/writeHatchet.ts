@@ -133,7 +133,9 @@ class HatchetWriter {
     for (const column of tree.numbers) add(column.name, (node) => numberText(column, node))
     for (const column of tree.texts) {
       add(column.name, (node) =>
-        column.values[node]! < 0 ? undefined : JSON.stringify(tree.strings.text(column.values[node]!))
+        column.values[node]! < 0
+          ? undefined
+          : JSON.stringify(tree.strings.text(column.values[node]!))
       )
     }
     const vectorNames = new Set(tree.vectors.map((vector) => vector.name))
@@ -145,7 +147,10 @@ class HatchetWriter {
         const vector = ofNode.get(node)
         if (!vector) return undefined
         const isFloat = vector.written === writtenAsFloat
-        return this.vectorText([...vector.values].map((value) => formatNumber(value, isFloat)), node)
+        return this.vectorText(
+          [...vector.values].map((value) => formatNumber(value, isFloat)),
+          node
+        )
       })
     }
     return members.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
@@ -188,7 +193,10 @@ class HatchetWriter {
   private object(members: (readonly [string, string])[], level: number): string {
     if (members.length === 0) return '{}'
     const lines = members
-      .map(([key, value]) => `${this.newline}${this.pad(level + 1)}${JSON.stringify(key)}${this.colon}${value}`)
+      .map(
+        ([key, value]) =>
+          `${this.newline}${this.pad(level + 1)}${JSON.stringify(key)}${this.colon}${value}`
+      )
       .join(',')
     return `{${lines}${this.newline}${this.pad(level)}}`
   }
@@ -198,7 +206,9 @@ function numberText(column: NumberColumn, node: number): string | undefined {
   const written = column.written[node]
   if (!written) return undefined
   const big = column.exact.get(node)
-  return big === undefined ? formatNumber(column.values[node]!, written === writtenAsFloat) : String(big)
+  return big === undefined
+    ? formatNumber(column.values[node]!, written === writtenAsFloat)
+    : String(big)
 }
 
 function byKey(a: readonly [string, unknown], b: readonly [string, unknown]): number {
