@@ -1,0 +1,24 @@
+/**
+ * Puts the command line beside the packaged app, in resources/cli with the paths of a checkout. electron-builder leaves out
+ * of the app what it copies as an extra resource, so what both hold is copied here.
+ */
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+
+const parts = [
+  'package.json',
+  'out/node',
+  'out/renderer',
+  'native/build/Release/blockscope.node',
+  'resources/kernels',
+  'resources/providers'
+]
+
+export default function copyCommandLine({ packager, appOutDir }) {
+  const target = join(packager.getResourcesDir(appOutDir), 'cli')
+  for (const part of parts)
+    cpSync(join(packager.projectDir, part), join(target, part), {
+      recursive: true,
+      filter: (path) => !path.endsWith('.map')
+    })
+}
