@@ -25,6 +25,13 @@ export const views: readonly View[] = [
     icon: 'check',
     purpose: 'Check every format and kernel against the float64 reference',
     load: () => import('../views/validate/ValidateView.vue')
+  },
+  {
+    id: 'sweep',
+    title: 'Sweep',
+    icon: 'chart',
+    purpose: 'Measure kernels over K',
+    load: () => import('../views/sweep/SweepView.vue')
   }
 ]
 

@@ -39,6 +39,7 @@ export function errorMapOption(map: MapData, theme: ChartTheme) {
       type: 'category' as const,
       data: starts(map.mapCols, map.tileCols),
       position: 'top' as const,
+      axisLabel: { color: theme.dim, fontSize: 11, interval: labelEvery(map.mapCols) },
       splitLine: { show: false }
     },
     yAxis: {
@@ -46,6 +47,7 @@ export function errorMapOption(map: MapData, theme: ChartTheme) {
       type: 'category' as const,
       data: starts(map.mapRows, map.tileRows),
       inverse: true,
+      axisLabel: { color: theme.dim, fontSize: 11, interval: labelEvery(map.mapRows) },
       splitLine: { show: false }
     },
     visualMap: {
@@ -73,6 +75,9 @@ export function errorMapOption(map: MapData, theme: ChartTheme) {
     ]
   }
 }
+
+/** Eight labels per axis fit. */
+const labelEvery = (tiles: number) => Math.ceil(tiles / 8) - 1
 
 /** For the table twin and a screen reader: the worst tiles. */
 export function worstTiles(map: MapData, limit: number) {

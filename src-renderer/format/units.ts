@@ -78,15 +78,18 @@ export function count(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 0 })
 }
 
-/** An error figure: 2.07e-4; zero stays 0, NaN and infinities stay visible. */
+/** An error figure: 2.07e-4, 12.5; zero stays 0, NaN and infinities stay visible. */
 export function errorFigure(value: number): string {
   if (value === 0) return '0'
-  return Number.isFinite(value) ? value.toExponential(2) : String(value)
+  if (!Number.isFinite(value)) return String(value)
+  const size = Math.abs(value)
+  return size >= 0.01 && size < 1e5 ? digits(value) : value.toExponential(2)
 }
 
 export function percent(share: number): string {
   if (!Number.isFinite(share)) return '–'
   const value = share * 100
+  if (value !== 0 && Math.abs(value) < 0.05) return value > 0 ? '< 0.1 %' : '> −0.1 %'
   return `${value !== 0 && Math.abs(value) < 10 ? value.toFixed(1) : value.toFixed(0)} %`
 }
 
@@ -94,9 +97,10 @@ export function ratio(value: number): string {
   return Number.isFinite(value) ? `${value.toFixed(3)}×` : '–'
 }
 
-/** How long something takes, for progress and plans: 0.4 s, 12 s, 3 min 20 s, 2 h 5 min. */
+/** How long something takes, for progress and plans: 23.1 ms, 0.4 s, 12 s, 3 min 20 s, 2 h 5 min. */
 export function duration(seconds: number): string {
   if (!Number.isFinite(seconds) || seconds < 0) return '–'
+  if (seconds > 0 && seconds < 0.1) return `${digits(seconds * 1000)} ms`
   if (seconds < 10) return `${seconds.toFixed(1)} s`
   const whole = Math.round(seconds)
   if (whole < 60) return `${whole} s`

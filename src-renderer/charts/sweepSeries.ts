@@ -1,0 +1,131 @@
+/** Steps of sweeps as lines: one per kernel, format and level, so that native and emulated never share one. */
+import type { Run, Step } from '@shared/contract/run'
+import { scaleFor, type Family, type Scale } from '../format/units'
+import { seriesCount, seriesSymbols } from './theme'
+
+export type SweepMetric = 'tflops' | 'time' | 'bandwidth'
+
+export interface SweepPoint {
+  k: number
+  step: Step
+}
+
+export interface SweepLine {
+  /** 'RUN kernel format level' */
+  id: string
+  runId: string
+  kernel: string
+  format: string
+  level: string
+  baseline: boolean
+  /** An earlier run, drawn behind. */
+  overlay: boolean
+  runTitle: string
+  /** Index into the palette and into the symbols; the same in every run that has the line. */
+  color: number
+  symbol: number
+  points: SweepPoint[]
+}
+
+export interface SweepSource {
+  run: Run
+  title: string
+  overlay: boolean
+}
+
+export function sweepLines(sources: readonly SweepSource[]): SweepLine[] {
+  const lines = new Map<string, SweepLine>()
+  for (const { run, title, overlay } of sources) {
+    for (const step of run.steps) {
+      if (!step.measurement) continue
+      const id = `${run.id} ${step.kernel} ${step.format} ${step.level}`
+      let line = lines.get(id)
+      if (!line) {
+        line = {
+          id,
+          runId: run.id,
+          kernel: step.kernel,
+          format: step.format,
+          level: step.level,
+          baseline: step.baseline,
+          overlay,
+          runTitle: title,
+          color: 0,
+          symbol: 0,
+          points: []
+        }
+        lines.set(id, line)
+      }
+      line.points.push({ k: step.k, step })
+    }
+  }
+  const all = [...lines.values()]
+  for (const line of all) line.points.sort((a, b) => a.k - b.k)
+  assignLooks(all)
+  return all
+}
+
+/** Colour tells the dimension with more members, the symbol the other. */
+function assignLooks(lines: readonly SweepLine[]): void {
+  const kernels = [...new Set(lines.map(({ kernel }) => kernel))]
+  const formats = [...new Set(lines.map(({ format }) => format))]
+  const byKernel = kernels.length >= formats.length
+  for (const line of lines) {
+    const kernel = kernels.indexOf(line.kernel)
+    const format = formats.indexOf(line.format)
+    line.color = (byKernel ? kernel : format) % seriesCount
+    line.symbol = (byKernel ? format : kernel) % seriesSymbols.length
+  }
+}
+
+/** Median with the quartile band, lower bound first. */
+export interface Figure {
+  value: number
+  low: number
+  high: number
+}
+
+export const metricFamily: Record<SweepMetric, Family> = {
+  tflops: 'rate',
+  time: 'time',
+  bandwidth: 'bandwidth'
+}
+
+export const metricTitle: Record<SweepMetric, string> = {
+  tflops: 'Throughput',
+  time: 'Time per operation',
+  bandwidth: 'Bandwidth'
+}
+
+/** In TFLOP/s, ns or GB/s. */
+export function figureOf(step: Step, metric: SweepMetric): Figure | undefined {
+  const measured = step.measurement
+  if (!measured) return undefined
+  const { median, q1, q3 } = measured.timeNs
+  if (metric === 'time') return { value: median, low: q1, high: q3 }
+  // FLOP per ns is GFLOP/s; bytes per ns is GB/s. Less time is more rate: q3 gives the lower bound.
+  const work = metric === 'tflops' ? measured.flops / 1e3 : measured.bytes
+  return { value: work / median, low: work / q3, high: work / q1 }
+}
+
+export function sweepScale(lines: readonly SweepLine[], metric: SweepMetric): Scale {
+  let largest = 0
+  for (const line of lines) {
+    for (const { step } of line.points) {
+      largest = Math.max(largest, figureOf(step, metric)?.value ?? 0)
+    }
+  }
+  return scaleFor(metricFamily[metric], largest)
+}
+
+/** Heading of the legend under which a line belongs. */
+export function groupOf(line: SweepLine): string {
+  if (line.overlay) return `Overlay: ${line.runTitle}`
+  if (line.baseline) return 'Baselines'
+  const groups: Record<string, string> = {
+    native: 'Native',
+    exact: 'Exact in software',
+    approximate: 'Approximate in software'
+  }
+  return groups[line.level] ?? line.level
+}

@@ -1,0 +1,96 @@
+import type { Run, Step } from '@shared/contract/run'
+import { figureOf, sweepScale, type SweepLine } from '../../charts/sweepSeries'
+import type { Column } from '../../components/tableColumns'
+import { digits, errorFigure } from '../../format/units'
+
+export interface SweepRow {
+  run: Run
+  runTitle: string
+  step: Step
+}
+
+/** Columns of the table twin; units are chosen once for all rows. */
+export function sweepColumns(lines: readonly SweepLine[], withRun: boolean): Column<SweepRow>[] {
+  const rate = sweepScale(lines, 'tflops')
+  const time = sweepScale(lines, 'time')
+  const bandwidth = sweepScale(lines, 'bandwidth')
+  const number = (value: number | undefined) => (value === undefined ? '–' : digits(value))
+  const columns: (Column<SweepRow> | false)[] = [
+    withRun && { id: 'run', title: 'Run', value: ({ runTitle }) => runTitle },
+    { id: 'format', title: 'Format', value: ({ step }) => step.format },
+    {
+      id: 'kernel',
+      title: 'Kernel',
+      value: ({ step }) => step.kernel,
+      width: 'minmax(150px, 1.4fr)'
+    },
+    {
+      id: 'k',
+      title: 'K',
+      numeric: true,
+      width: '72px',
+      value: ({ step }) => step.k,
+      text: ({ step }) => String(step.k)
+    },
+    {
+      id: 'rate',
+      title: 'Rate',
+      unit: rate.unit,
+      numeric: true,
+      value: ({ step }) => scaled(figureOf(step, 'tflops')?.value, rate.factor),
+      text: ({ step }) => number(scaled(figureOf(step, 'tflops')?.value, rate.factor))
+    },
+    {
+      id: 'band',
+      title: 'q1–q3',
+      unit: rate.unit,
+      numeric: true,
+      width: 'minmax(118px, 0.8fr)',
+      value: ({ step }) => {
+        const figure = figureOf(step, 'tflops')
+        return figure && (figure.high - figure.low) * rate.factor
+      },
+      text: ({ step }) => {
+        const figure = figureOf(step, 'tflops')
+        return figure
+          ? `${digits(figure.low * rate.factor)}–${digits(figure.high * rate.factor)}`
+          : '–'
+      }
+    },
+    {
+      id: 'time',
+      title: 'Time',
+      unit: time.unit,
+      numeric: true,
+      value: ({ step }) => scaled(figureOf(step, 'time')?.value, time.factor),
+      text: ({ step }) => number(scaled(figureOf(step, 'time')?.value, time.factor))
+    },
+    {
+      id: 'bandwidth',
+      title: 'Bandwidth',
+      unit: bandwidth.unit,
+      numeric: true,
+      value: ({ step }) => scaled(figureOf(step, 'bandwidth')?.value, bandwidth.factor),
+      text: ({ step }) => number(scaled(figureOf(step, 'bandwidth')?.value, bandwidth.factor))
+    },
+    {
+      id: 'error',
+      title: 'Error',
+      numeric: true,
+      hint: 'Norm-wise error against the float64 reference',
+      value: ({ step }) => step.validation?.normwise,
+      text: ({ step }) => (step.validation ? errorFigure(step.validation.normwise) : '–')
+    },
+    { id: 'level', title: 'How', value: ({ step }) => step.level, width: '108px' },
+    {
+      id: 'state',
+      title: 'State',
+      value: ({ step }) => [step.disposition, ...(step.measurement?.badges ?? [])].join(', '),
+      width: 'minmax(150px, 1.2fr)'
+    }
+  ]
+  return columns.filter((column) => column !== false)
+}
+
+const scaled = (value: number | undefined, factor: number) =>
+  value === undefined ? undefined : value * factor

@@ -1,0 +1,78 @@
+import { computed } from 'vue'
+import type { JobSpecInput } from '@shared/contract/jobs'
+import { extent, kList, problemsOf, wholeNumber } from '../../app/fields'
+import { useSavedForm } from '../../app/savedForm'
+
+type SweepInput = Extract<JobSpecInput, { kind: 'sweep' }>
+
+export type SweepForm = {
+  formats: string[]
+  /** Empty: every kernel that can. */
+  kernels: string[]
+  m: string
+  n: string
+  kValues: string
+  mode: NonNullable<SweepInput['mode']>
+  preset: NonNullable<SweepInput['preset']>
+  reps: string
+  rounds: string
+  sustained: boolean
+  seed: string
+  distribution: NonNullable<SweepInput['distribution']>
+  output: NonNullable<SweepInput['output']>
+}
+
+const defaults: SweepForm = {
+  formats: ['nvfp4', 'mxfp4', 'mxfp8', 'mixed'],
+  kernels: [],
+  m: '',
+  n: '',
+  kValues: '512..4096 step 512',
+  mode: 'cold',
+  preset: 'standard',
+  reps: '',
+  rounds: '',
+  sustained: false,
+  seed: '42',
+  distribution: 'normal',
+  output: 'f16'
+}
+
+export function useSweepForm() {
+  const form = useSavedForm('sweep', defaults)
+  const fields = computed(() => ({
+    formats: form.formats.length === 0 ? { problem: 'Choose at least one format.' } : {},
+    m: extent(form.m, 'M'),
+    n: extent(form.n, 'N'),
+    kValues: kList(form.kValues),
+    reps: wholeNumber(form.reps, 'Samples', { min: 1, max: 1_000_000, optional: true }),
+    rounds: wholeNumber(form.rounds, 'Rounds', { min: 1, max: 20, optional: true }),
+    seed: wholeNumber(form.seed, 'The seed', { min: 0, max: 2 ** 53 - 1 })
+  }))
+  const problems = computed(() => problemsOf(fields.value))
+
+  /** undefined while a field is wrong. */
+  function spec(device: string): SweepInput | undefined {
+    const { m, n, kValues, reps, rounds, seed } = fields.value
+    if (Object.keys(problems.value).length > 0 || !kValues.value) return undefined
+    return {
+      kind: 'sweep',
+      device,
+      formats: [...form.formats],
+      kernels: [...form.kernels],
+      ...(m.value !== undefined && { m: m.value }),
+      ...(n.value !== undefined && { n: n.value }),
+      kValues: kValues.value,
+      mode: form.mode,
+      preset: form.preset,
+      ...(reps.value !== undefined && { reps: reps.value }),
+      ...(rounds.value !== undefined && { rounds: rounds.value }),
+      sustained: form.sustained,
+      seed: seed.value ?? 42,
+      distribution: form.distribution,
+      output: form.output
+    }
+  }
+
+  return { form, problems, spec }
+}
