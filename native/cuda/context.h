@@ -1,0 +1,116 @@
+// One GPU in use: its primary context, memory, streams, events and modules. Everything here frees what it holds, except
+// after the device was lost: then the driver would block or fail, and the process is to be ended anyway.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../core/backend.h"
+#include "libraries.h"
+
+namespace blockscope::cuda {
+
+// How long a single operation may run before it counts as hung.
+constexpr std::chrono::duration<double> kWatchdog{30};
+
+struct DeviceFacts {
+  int index = 0;
+  std::string name, uuid;  // "GPU-xxxxxxxx-..."
+  int major = 0, minor = 0, multiprocessors = 0;
+  int64_t l2Bytes = 0, totalBytes = 0, maxSharedBytes = 0;
+  int64_t clockKHz = 0, memoryClockKHz = 0, memoryBusBits = 0;
+  bool ecc = false;
+};
+
+// Throws Error(kDevice).
+DeviceFacts readDeviceFacts(int index);
+
+class DeviceContext {
+ public:
+  explicit DeviceContext(const DeviceFacts&);
+  ~DeviceContext();
+  DeviceContext(const DeviceContext&) = delete;
+
+  const DeviceFacts& facts() const { return facts_; }
+  const driver::Api& api() const { return libraries().driver; }
+  // Makes the context current on this thread. Throws Error(kDevice) once the device is lost.
+  void enter() const;
+  // Throws Error(kDevice) unless `result` is success. `doing` begins the sentence: "Kernel mma". After an error that
+  // breaks the context the device counts as lost.
+  void check(int result, const std::string& doing) const;
+  bool lost() const { return lost_; }
+  void markLost() const { lost_ = true; }
+  size_t freeBytes() const;
+
+ private:
+  DeviceFacts facts_;
+  driver::Handle handle_ = nullptr;
+  mutable bool lost_ = false;
+};
+
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  // `what` names it in the error when memory is short: "the operands".
+  DeviceBuffer(const DeviceContext&, size_t bytes, const std::string& what);
+  ~DeviceBuffer();
+  DeviceBuffer(DeviceBuffer&& other) noexcept { *this = std::move(other); }
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
+
+  driver::DevicePointer address() const { return address_; }
+  size_t bytes() const { return bytes_; }
+  void write(const void* from, size_t bytes, size_t offset = 0);
+  void read(void* to, size_t bytes, size_t offset = 0) const;
+
+ private:
+  const DeviceContext* context_ = nullptr;
+  driver::DevicePointer address_ = 0;
+  size_t bytes_ = 0;
+};
+
+class Stream {
+ public:
+  explicit Stream(const DeviceContext&);
+  ~Stream();
+  Stream(const Stream&) = delete;
+  driver::Handle handle() const { return handle_; }
+  // Waits for all that was queued. Work on a GPU cannot be stopped: when it takes longer than `limit`, the device counts
+  // as lost and Error(kDevice) names `what`.
+  void wait(const std::string& what, std::chrono::duration<double> limit = kWatchdog) const;
+
+ private:
+  const DeviceContext& context_;
+  driver::Handle handle_ = nullptr;
+};
+
+class Event {
+ public:
+  explicit Event(const DeviceContext&);
+  ~Event();
+  Event(const Event&) = delete;
+  void record(const Stream&) const;
+  // Nanoseconds from `start` to this; both must have happened.
+  double nanosecondsSince(const Event& start) const;
+
+ private:
+  const DeviceContext& context_;
+  driver::Handle handle_ = nullptr;
+};
+
+class Module {
+ public:
+  Module(const DeviceContext&, const std::string& image, const std::string& what);
+  ~Module();
+  Module(const Module&) = delete;
+  // Throws Error(kUsage) when the module has no such function.
+  driver::Handle function(const std::string& name) const;
+
+ private:
+  const DeviceContext& context_;
+  std::string what_;
+  driver::Handle handle_ = nullptr;
+};
+
+}  // namespace blockscope::cuda

@@ -1,0 +1,110 @@
+import type { Command } from 'commander'
+import { UserError } from '@shared/errors'
+import { blockFormats, type BlockFormat } from '@shared/formats/blockFormat'
+import {
+  codeCount,
+  decodeTable,
+  limitsOf,
+  numberFormats,
+  type NumberFormat
+} from '@shared/formats/numberFormat'
+
+export function register(program: Command): void {
+  program
+    .command('formats [name]')
+    .description('Number formats and block-scaled formats: limits and codes.')
+    .option('--json', 'print as JSON')
+    .action((name: string | undefined, flags: { json?: boolean }) => formats(name, flags))
+}
+
+function print(text: string): void {
+  process.stdout.write(text + '\n')
+}
+
+function formats(name: string | undefined, flags: { json?: boolean }): void {
+  if (name === undefined) return overview(flags)
+  const block = blockFormats.find((format) => format.id === name)
+  if (block) return showBlock(block, flags)
+  if (Object.hasOwn(numberFormats, name)) {
+    return showNumber(numberFormats[name as NumberFormat['name']], flags)
+  }
+  const known = [...blockFormats.map((f) => f.id), ...Object.keys(numberFormats)].join(', ')
+  throw new UserError('usage', `"${name}" is no format. Known: ${known}.`)
+}
+
+function overview(flags: { json?: boolean }): void {
+  if (flags.json) {
+    const numbers = Object.values(numberFormats).map((f) => ({ ...f, ...limitsOf(f) }))
+    return print(JSON.stringify({ blockFormats, numberFormats: numbers }, null, 2))
+  }
+  print('format            A     B     scale  V   bits per element (A, B) with scales')
+  for (const f of blockFormats) {
+    const bits = [f.a, f.b].map((e) => e.storageBits + 8 / f.scaleBlockSize).join(', ')
+    print(
+      f.id.padEnd(18) +
+        f.a.name.padEnd(6) +
+        f.b.name.padEnd(6) +
+        f.scale.name.padEnd(7) +
+        String(f.scaleBlockSize).padEnd(4) +
+        bits
+    )
+  }
+  print('')
+  print('number  s/e/m  bias  largest       smallest normal  subnormal step  Inf, NaN')
+  for (const f of Object.values(numberFormats)) {
+    const { largest, smallestNormal, subnormalStep } = limitsOf(f)
+    print(
+      f.name.padEnd(8) +
+        `${f.signBits}/${f.exponentBits}/${f.mantissaBits}`.padEnd(7) +
+        String(f.bias).padEnd(6) +
+        short(largest).padEnd(14) +
+        short(smallestNormal).padEnd(17) +
+        short(subnormalStep).padEnd(16) +
+        { none: 'none', nan: 'NaN', ieee: 'Inf and NaN' }[f.special]
+    )
+  }
+}
+
+function short(value: number | undefined): string {
+  if (value === undefined) return '-'
+  return Math.abs(value) >= 1e6 || Math.abs(value) < 1e-5 ? value.toExponential(4) : String(value)
+}
+
+function showBlock(f: BlockFormat, flags: { json?: boolean }): void {
+  if (flags.json) return print(JSON.stringify(f, null, 2))
+  print(`${f.id}: ${f.title}`)
+  print(
+    `A ${f.a.name}, B ${f.b.name}, one ${f.scale.name} scale per ${f.scaleBlockSize} elements along K`
+  )
+  if (f.tensorScale) print('and one float32 scale per tensor')
+  print(`work is counted as 2 M N K ${f.flopsMetric}`)
+}
+
+function showNumber(f: NumberFormat, flags: { json?: boolean }): void {
+  const values = Array.from(decodeTable(f))
+  if (flags.json) {
+    const codes = values.map((value) => (Number.isFinite(value) ? value : String(value)))
+    return print(JSON.stringify({ ...f, ...limitsOf(f), codes }, null, 2))
+  }
+  const { largest, smallestNormal, subnormalStep } = limitsOf(f)
+  print(
+    `${f.name}: sign ${f.signBits}, exponent ${f.exponentBits}, mantissa ${f.mantissaBits}, bias ${f.bias}`
+  )
+  print(
+    `largest ${largest}, smallest normal ${smallestNormal}, subnormal step ${subnormalStep ?? '-'}`
+  )
+  const digits = codeCount(f) > 16 ? 2 : 1
+  const cells = values.map(
+    (value, code) => `${code.toString(16).padStart(digits, '0')}: ${short(value)}`
+  )
+  const width = Math.max(...cells.map((cell) => cell.length)) + 2
+  for (let at = 0; at < cells.length; at += 8) {
+    print(
+      cells
+        .slice(at, at + 8)
+        .map((cell) => cell.padEnd(width))
+        .join('')
+        .trimEnd()
+    )
+  }
+}

@@ -1,0 +1,143 @@
+import type { Command } from 'commander'
+import { UserError } from '@shared/errors'
+import { codeLanguages, filledFormula, formulaText, layoutCode } from '@shared/layouts/formula'
+import {
+  packedMap,
+  packedOffset,
+  paddedShape,
+  viewCoordinates,
+  type ScaleLayout,
+  type ScaleShape
+} from '@shared/layouts/layout'
+import { findLayout, layouts } from '@shared/layouts/registry'
+import { positiveInteger, wholeNumber } from './arguments'
+
+interface ShapeFlags {
+  layout: string
+  rows: number
+  cols: number
+  padding: boolean
+  json?: boolean
+}
+
+export function register(program: Command): void {
+  const layout = program
+    .command('layout')
+    .description('Scale-factor layouts: where each scale lies.')
+  layout
+    .command('list')
+    .description('the layouts')
+    .option('--json', 'print as JSON')
+    .action((flags: { json?: boolean }) => list(flags))
+  withShape(layout.command('map').description('the linear index at each packed position')).action(
+    (flags: ShapeFlags) => map(flags)
+  )
+  withShape(layout.command('locate').description('where one scale lies, in every view'))
+    .requiredOption('--row <m>', 'row of the operand', wholeNumber)
+    .requiredOption('--col <k>', 'scale column: k / V', wholeNumber)
+    .action((flags: ShapeFlags & { row: number; col: number }) => locate(flags))
+  layout
+    .command('code')
+    .description('the index function as code')
+    .requiredOption('--layout <name>', 'layout')
+    .option('--language <name>', codeLanguages.join(', '), 'python')
+    .action((flags: { layout: string; language: string }) => code(flags))
+}
+
+function withShape(command: Command): Command {
+  return command
+    .requiredOption('--layout <name>', 'layout')
+    .requiredOption('--rows <count>', 'rows of the scale matrix', positiveInteger)
+    .requiredOption('--cols <count>', 'columns of the scale matrix: K / V', positiveInteger)
+    .option('--no-padding', 'refuse sizes that the layout would have to pad')
+    .option('--json', 'print as JSON')
+}
+
+function read(flags: ShapeFlags): { layout: ScaleLayout; shape: ScaleShape } {
+  const layout = findLayout(flags.layout)
+  const shape = { rows: flags.rows, columns: flags.cols }
+  const padded = paddedShape(layout, shape)
+  if (!flags.padding && (padded.rows !== shape.rows || padded.columns !== shape.columns)) {
+    throw new UserError(
+      'usage',
+      `${layout.name} takes ${padded.rows} x ${padded.columns} for ${shape.rows} x ${shape.columns} scales; ` +
+        'leave --no-padding out, or use sizes that divide.'
+    )
+  }
+  return { layout, shape }
+}
+
+function print(text: string): void {
+  process.stdout.write(text + '\n')
+}
+
+function list(flags: { json?: boolean }): void {
+  if (flags.json) return print(JSON.stringify(layouts, null, 2))
+  for (const layout of layouts) {
+    print(`${layout.name.padEnd(16)}${layout.title}`)
+    print(`${''.padEnd(16)}${layout.source}`)
+  }
+}
+
+function map(flags: ShapeFlags): void {
+  const { layout, shape } = read(flags)
+  const packed = Array.from(packedMap(layout, shape))
+  if (flags.json) return print(JSON.stringify({ packed }))
+  const padded = paddedShape(layout, shape)
+  print(
+    `${layout.name}: ${shape.rows} x ${shape.columns} scales, ${padded.rows * padded.columns} bytes.`
+  )
+  print('Linear index at each packed position, 16 a line; . is padding.')
+  const width = String(shape.rows * shape.columns - 1).length
+  for (let at = 0; at < packed.length; at += 16) {
+    const cells = packed.slice(at, at + 16).map((index) => (index < 0 ? '.' : String(index)))
+    print(`${String(at).padStart(8)}  ${cells.map((cell) => cell.padStart(width)).join(' ')}`)
+  }
+}
+
+function locate(flags: ShapeFlags & { row: number; col: number }): void {
+  const { layout, shape } = read(flags)
+  const { row, col } = flags
+  if (row >= shape.rows || col >= shape.columns) {
+    throw new UserError(
+      'usage',
+      `Row ${row}, column ${col} lies outside ${shape.rows} x ${shape.columns} scales.`
+    )
+  }
+  const views = layout.views.map((view) => ({
+    name: view.name,
+    ...viewCoordinates(layout, shape, view, row, col)
+  }))
+  const found = {
+    layout: layout.name,
+    row,
+    column: col,
+    linearIndex: row * shape.columns + col,
+    offset: packedOffset(layout, shape, row, col),
+    padded: paddedShape(layout, shape),
+    formula: formulaText(layout, shape),
+    filled: filledFormula(layout, shape, row, col),
+    views
+  }
+  if (flags.json) return print(JSON.stringify(found, null, 2))
+  print(
+    `${layout.name}, ${shape.rows} x ${shape.columns} scales (padded ${found.padded.rows} x ${found.padded.columns})`
+  )
+  print(`row ${row}, column ${col}: linear index ${found.linearIndex}, packed byte ${found.offset}`)
+  print(`offset = ${found.formula}`)
+  print(`       = ${found.filled}`)
+  for (const view of views) {
+    print(`${view.name.padEnd(8)}(${view.shape.join(', ')})  [${view.coordinates.join(', ')}]`)
+  }
+}
+
+function code(flags: { layout: string; language: string }): void {
+  const language = codeLanguages.find((name) => name === flags.language)
+  if (!language) {
+    throw new UserError(
+      'usage',
+      `--language ${flags.language}: choose one of ${codeLanguages.join(', ')}.`
+    )
+  }
+  process.stdout.write(layoutCode(findLayout(flags.layout), language))
+}
