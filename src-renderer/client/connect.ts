@@ -9,7 +9,7 @@ import { portWire } from '@shared/rpc/portWire'
 import { socketWire } from '@shared/rpc/socketWire'
 import { keepAlive } from './keepAlive'
 import { plainCopy } from './plainCopy'
-import { takeToken } from './token'
+import { reloadOnNewToken, takeToken } from './token'
 
 /** What the desktop app's preload script exposes: asks for a port, which then arrives as a message of this window. */
 interface DesktopBridge {
@@ -25,6 +25,7 @@ declare global {
 const portTimeoutMs = 10_000
 
 let token: string | undefined
+reloadOnNewToken()
 
 export const isDesktop = (): boolean => window.blockscope !== undefined
 

@@ -143,6 +143,22 @@ describeInBrowser('the page of a server', () => {
     await context.close()
   })
 
+  it('starts anew when the address of a new start is opened in its tab', async () => {
+    server = await start()
+    const stale = server.url.replace(/t=.{8}/, 't=AAAAAAAA')
+    const { page, context } = await openPage(browser, stale)
+    expect(await page.evaluate('connect().catch((error) => error.code)')).toBe('unavailable')
+    await page.evaluate(`location.href = ${JSON.stringify(server.url)}`)
+    await page.waitForURL((url) => url.hash === '' || url.hash.startsWith('#t='))
+    await page.waitForFunction(
+      `performance.getEntriesByType('navigation')[0].type === 'reload' && 'connect' in globalThis`
+    )
+    expect(await page.evaluate(`connect().then((client) => client.call('runs.list', {}))`)).toEqual(
+      []
+    )
+    await context.close()
+  })
+
   it('may not be used by a page of another origin', async () => {
     server = await start()
     const other = await start()
