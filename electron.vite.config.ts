@@ -24,8 +24,15 @@ export default defineConfig({
       outDir: 'out/preload',
       // A sandboxed preload must be one CommonJS file; electron-vite names it index.cjs.
       externalizeDeps: false,
-      rollupOptions: { input: { index: path('./src-main/desktop/preload.ts') }, output: { format: 'cjs' } }
+      rollupOptions: {
+        input: { index: path('./src-main/desktop/preload.ts') },
+        output: { format: 'cjs' }
+      }
     }
   },
-  renderer: page
+  // electron-vite looks for the page elsewhere unless it is told.
+  renderer: {
+    ...page,
+    build: { ...page.build, rollupOptions: { input: path('./src-renderer/index.html') } }
+  }
 })

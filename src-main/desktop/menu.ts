@@ -40,11 +40,9 @@ export function menuTemplate(options: MenuOptions): MenuItemConstructorOptions[]
   const view: MenuItemConstructorOptions = {
     label: '&View',
     submenu: [
-      ...views.map((name, index) =>
-        action(name, `go.${name.toLowerCase()}`, `CmdOrCtrl+${index + 1}`)
-      ),
+      ...views.map((name, index) => action(name, `go.${name.toLowerCase()}`, `Alt+${index + 1}`)),
       separator,
-      action('Command palette', 'palette.open', 'CmdOrCtrl+K'),
+      action('Search commands', 'app.palette', 'CmdOrCtrl+K'),
       separator,
       { role: 'resetZoom' },
       { role: 'zoomIn' },
@@ -57,7 +55,7 @@ export function menuTemplate(options: MenuOptions): MenuItemConstructorOptions[]
   }
   const help: MenuItemConstructorOptions = {
     role: 'help',
-    submenu: [action('Keyboard shortcuts', 'help.shortcuts', '?'), { role: 'about' }]
+    submenu: [action('Keyboard shortcuts', 'app.shortcuts', '?'), { role: 'about' }]
   }
   return [
     ...(isMac ? [{ role: 'appMenu' } as const] : []),

@@ -23,10 +23,10 @@ const click = (item: MenuItemConstructorOptions) => (item.click as () => void)()
 
 describe('the menu', () => {
   it.each([
-    ['Devices', 'go.devices', 'CmdOrCtrl+1'],
-    ['Validate', 'go.validate', 'CmdOrCtrl+2'],
-    ['Runs', 'go.runs', 'CmdOrCtrl+7'],
-    ['Command palette', 'palette.open', 'CmdOrCtrl+K']
+    ['Devices', 'go.devices', 'Alt+1'],
+    ['Validate', 'go.validate', 'Alt+2'],
+    ['Runs', 'go.runs', 'Alt+7'],
+    ['Search commands', 'app.palette', 'CmdOrCtrl+K']
   ])('%s runs the action %s of the page, which owns the key', (label, id, accelerator) => {
     const options = menuOptions()
     const item = find(options, label)
