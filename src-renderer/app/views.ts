@@ -32,6 +32,13 @@ export const views: readonly View[] = [
     icon: 'chart',
     purpose: 'Measure kernels over K',
     load: () => import('../views/sweep/SweepView.vue')
+  },
+  {
+    id: 'runs',
+    title: 'Runs',
+    icon: 'stack',
+    purpose: 'History, comparison, import and export',
+    load: () => import('../views/runs/RunsView.vue')
   }
 ]
 

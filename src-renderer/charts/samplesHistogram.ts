@@ -71,7 +71,13 @@ export function samplesHistogramOption(
       nameGap: 24,
       min: (bins[0]?.from ?? 0) * factor - width,
       max: (bins.at(-1)?.to ?? 1) * factor + width,
-      axisLabel: { color: theme.dim, fontSize: 11, formatter: (value: number) => digits(value) },
+      axisLabel: {
+        color: theme.dim,
+        fontSize: 11,
+        showMinLabel: false,
+        showMaxLabel: false,
+        formatter: (value: number) => digits(value)
+      },
       splitLine: { show: false }
     },
     yAxis: { ...axisStyle(theme), type: 'value' as const, minInterval: 1 },

@@ -12,6 +12,8 @@ export interface Column<Row> {
   /** CSS grid track: '120px', 'minmax(140px, 1fr)'. */
   width?: string
   hint?: string
+  /** Holds controls, not data: not sorted, not copied, its title only for screen readers. */
+  controls?: boolean
 }
 
 export interface SortOrder {

@@ -17,12 +17,17 @@ export function sweepColumns(lines: readonly SweepLine[], withRun: boolean): Col
   const number = (value: number | undefined) => (value === undefined ? '–' : digits(value))
   const columns: (Column<SweepRow> | false)[] = [
     withRun && { id: 'run', title: 'Run', value: ({ runTitle }) => runTitle },
-    { id: 'format', title: 'Format', value: ({ step }) => step.format },
+    {
+      id: 'format',
+      title: 'Format',
+      value: ({ step }) => step.format,
+      width: 'minmax(88px, 0.8fr)'
+    },
     {
       id: 'kernel',
       title: 'Kernel',
       value: ({ step }) => step.kernel,
-      width: 'minmax(150px, 1.4fr)'
+      width: 'minmax(136px, 1.2fr)'
     },
     {
       id: 'k',
@@ -37,6 +42,7 @@ export function sweepColumns(lines: readonly SweepLine[], withRun: boolean): Col
       title: 'Rate',
       unit: rate.unit,
       numeric: true,
+      width: 'minmax(110px, 0.7fr)',
       value: ({ step }) => scaled(figureOf(step, 'tflops')?.value, rate.factor),
       text: ({ step }) => number(scaled(figureOf(step, 'tflops')?.value, rate.factor))
     },
@@ -45,7 +51,7 @@ export function sweepColumns(lines: readonly SweepLine[], withRun: boolean): Col
       title: 'q1–q3',
       unit: rate.unit,
       numeric: true,
-      width: 'minmax(118px, 0.8fr)',
+      width: 'minmax(128px, 0.8fr)',
       value: ({ step }) => {
         const figure = figureOf(step, 'tflops')
         return figure && (figure.high - figure.low) * rate.factor
@@ -70,6 +76,7 @@ export function sweepColumns(lines: readonly SweepLine[], withRun: boolean): Col
       title: 'Bandwidth',
       unit: bandwidth.unit,
       numeric: true,
+      width: 'minmax(124px, 0.7fr)',
       value: ({ step }) => scaled(figureOf(step, 'bandwidth')?.value, bandwidth.factor),
       text: ({ step }) => number(scaled(figureOf(step, 'bandwidth')?.value, bandwidth.factor))
     },
@@ -81,7 +88,7 @@ export function sweepColumns(lines: readonly SweepLine[], withRun: boolean): Col
       value: ({ step }) => step.validation?.normwise,
       text: ({ step }) => (step.validation ? errorFigure(step.validation.normwise) : '–')
     },
-    { id: 'level', title: 'How', value: ({ step }) => step.level, width: '108px' },
+    { id: 'level', title: 'How', value: ({ step }) => step.level, width: '100px' },
     {
       id: 'state',
       title: 'State',

@@ -1,7 +1,8 @@
 /** The main side in memory: answers the contract's methods, and lets a test say what a job does and when. */
 import { RpcError } from '@shared/contract/methods'
 import type { Client, Handlers, JobEvent, Method } from '@shared/contract/methods'
-import type { JobSpec, RunStatus } from '@shared/contract/jobs'
+import { jobSpecSchema, type JobSpec, type RunStatus } from '@shared/contract/jobs'
+import * as v from 'valibot'
 import type { Run, RunSummary, Step } from '@shared/contract/run'
 import { cpu, detection, makeRun } from './samples'
 
@@ -123,7 +124,8 @@ export class FakeMain {
       secondsExpected: 42,
       notes: []
     }),
-    'jobs.start': async (spec: JobSpec) => {
+    'jobs.start': async (input: JobSpec) => {
+      const spec = v.parse(jobSpecSchema, input)
       const id = `run-${this.nextId++}`
       this.runs.set(
         id,
