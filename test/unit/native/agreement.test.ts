@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { encodeAll } from '@shared/formats/encode'
+import { decodeTable, numberFormats, type NumberFormatName } from '@shared/formats/numberFormat'
+import { packedOffset } from '@shared/layouts/layout'
+import { findLayout } from '@shared/layouts/registry'
+import { readOperandsFile } from '../../../src-main/jobs/operandsFile'
+import { loadTestAddon } from '../../support/addon'
+
+const addon = loadTestAddon()
+const golden = JSON.parse(readFileSync('test/fixtures/golden/number_formats.json', 'utf8')) as {
+  decode: Record<string, (number | string)[]>
+  round_from_f32: Record<string, { bits_f32: number[]; code: number[] }>
+}
+const special: Record<string, number> = { nan: NaN, inf: Infinity, '-inf': -Infinity }
+
+describe.each(Object.keys(golden.decode))('%s in C++', (name) => {
+  it('decodes every code as ml_dtypes', () => {
+    const expected = golden.decode[name]!.map((x) => (typeof x === 'string' ? special[x]! : x))
+    expect(Array.from(addon.decodeTable(name))).toEqual(expected)
+  })
+
+  it('rounds every golden row', () => {
+    const { bits_f32, code } = golden.round_from_f32[name]!
+    const values = new Float32Array(Uint32Array.from(bits_f32).buffer)
+    expect(Array.from(addon.encode(name, values, 'ml_dtypes'))).toEqual(code)
+  })
+})
+
+describe.each(Object.keys(numberFormats) as NumberFormatName[])(
+  '%s: C++ and TypeScript',
+  (name) => {
+    it('decode alike', () => {
+      const fromTypescript = Float32Array.from(decodeTable(numberFormats[name]))
+      expect(addon.decodeTable(name)).toEqual(fromTypescript)
+    })
+
+    it.each(['saturate', 'ml_dtypes'] as const)('encode any float32 alike, rule %s', (rule) => {
+      fc.assert(
+        fc.property(fc.array(fc.integer(), { minLength: 64, maxLength: 64 }), (bits) => {
+          const values = new Float32Array(Int32Array.from(bits).buffer)
+          const expected = encodeAll(numberFormats[name], values, rule)
+          expect(addon.encode(name, values, rule)).toEqual(expected)
+        })
+      )
+    })
+  }
+)
+
+describe('layouts in C++', () => {
+  const maps = JSON.parse(readFileSync('test/fixtures/golden/scale_layouts.json', 'utf8')) as {
+    layout: string
+    rows: number
+    cols: number
+    packed: number[]
+  }[]
+
+  it.each(maps.map((map) => [`${map.layout} ${map.rows} x ${map.cols}`, map] as const))(
+    '%s as torch has it',
+    (_name, { layout, rows, cols, packed }) => {
+      const offsets = addon.layoutOffsets(layout, rows, cols)
+      const back = new Array<number>(packed.length)
+      offsets.forEach((offset, index) => (back[offset] = index))
+      expect(back).toEqual(packed)
+    }
+  )
+
+  it('agree with the descriptions in TypeScript on any shape', () => {
+    const names = fc.constantFrom('linear', 'nvidia_32_4_4', 'cdna4_mfma16', 'cdna4_mfma32')
+    const extent = fc.integer({ min: 1, max: 150 })
+    fc.assert(
+      fc.property(names, extent, extent, (name, rows, columns) => {
+        const offsets = addon.layoutOffsets(name, rows, columns)
+        const [row, column] = [rows - 1, Math.floor(columns / 2)]
+        const expected = packedOffset(findLayout(name), { rows, columns }, row, column)
+        expect(offsets[row * columns + column]).toBe(expected)
+      })
+    )
+  })
+
+  it('refuses an unknown name', () => {
+    expect(() => addon.layoutOffsets('spiral', 1, 1)).toThrow(/"spiral" is no scale layout/)
+  })
+})
+
+describe('the oracle against products made with numpy', () => {
+  const folder = 'test/fixtures/golden'
+  const files = readdirSync(folder).filter((name) => name.endsWith('.safetensors'))
+
+  it.each(files)('%s', async (file) => {
+    const { operands, ...problem } = await readOperandsFile(`${folder}/${file}`)
+    const { reference, ...codes } = operands
+    const cancel = addon.createCancelFlag()
+    const session = await addon.open(
+      { device: 'cpu', output: 'f32', ...problem, operands: codes },
+      cancel
+    )
+    const ours = await session.reference(cancel)
+    const largest = reference!.reduce((max, x) => Math.max(max, Math.abs(x)), 0)
+    let worst = 0
+    ours.forEach((x, i) => (worst = Math.max(worst, Math.abs(x - reference![i]!))))
+    expect(worst).toBeLessThanOrEqual(largest * 1e-13)
+    await session.close()
+  })
+})
