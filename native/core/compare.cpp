@@ -40,20 +40,18 @@ struct Judged {
   bool passed;
 };
 
-Judged judgeElement(OutputType output, double got, double reference, double rounded, const Tolerance& tolerance) {
+Judged judgeElement(OutputType output, double got, double reference, const Tolerance& tolerance) {
   if (std::isnan(reference)) return {std::isnan(got) ? 0.0 : INFINITY, std::isnan(got)};
-  if (got == rounded) return {std::isfinite(got) ? std::fabs(got - reference) : 0.0, true};
-  const double allowed = tolerance.atol + tolerance.rtol * std::fabs(reference);
-  // Close to the end of the range one of two right answers may round to infinity.
-  if (std::isinf(got) || std::isinf(rounded)) {
-    const double outer = roundToOutput(output, reference + std::copysign(allowed, reference));
-    const double inner = roundToOutput(output, reference - std::copysign(allowed, reference));
-    const bool close = std::isinf(got) ? got == outer : std::fabs(got) >= std::fabs(inner) && got * reference > 0;
-    return {close ? 0.0 : INFINITY, close};
-  }
   if (std::isnan(got)) return {INFINITY, false};
+  if (got == reference) return {0.0, true};  // infinities too
+  const double allowed = tolerance.atol + tolerance.rtol * std::fabs(reference);
   const double error = std::fabs(got - reference);
-  return {error, error <= allowed};
+  if (error <= allowed) return {error, true};
+  // The output type may be coarser than the tolerance, or end before the reference does.
+  const bool passed =
+      got >= roundToOutput(output, reference - allowed) && got <= roundToOutput(output, reference + allowed);
+  if (passed && !std::isfinite(error)) return {0.0, true};
+  return {std::isnan(error) ? INFINITY : error, passed};
 }
 
 FailedElement describeFailure(const Problem& problem, const Operands& operands, int64_t batch, int64_t row,
@@ -108,25 +106,45 @@ double sampledScaledError(const Problem& problem, const Operands& operands, cons
 }  // namespace
 
 std::string whyItProvesNothing(const Problem& problem, const std::vector<double>& reference,
-                               ValidationReport& report) {
-  int64_t nonZero = 0, finite = 0;
-  double squares = 0;
-  for (const double value : reference) {
-    const double rounded = roundToOutput(problem.output, value);
-    nonZero += rounded != 0;
-    finite += std::isfinite(rounded);
-    if (std::isfinite(value)) squares += value * value;
+                               const Tolerance& tolerance, ValidationReport& report, const CancelFlag& cancel) {
+  struct Counts {
+    int64_t nonZero = 0, finite = 0, aboveTolerance = 0;
+    double squares = 0;
+  };
+  const int64_t rows = problem.batch * problem.m, cols = problem.n;
+  std::vector<Counts> perRow(rows);
+  parallelFor(rows, cancel, [&](int64_t row) {
+    Counts counts;
+    for (int64_t i = row * cols; i < (row + 1) * cols; i++) {
+      const double value = reference[i];
+      const double rounded = roundToOutput(problem.output, value);
+      counts.nonZero += rounded != 0;
+      counts.finite += std::isfinite(rounded);
+      counts.aboveTolerance += std::fabs(value) > tolerance.atol + tolerance.rtol * std::fabs(value);
+      if (std::isfinite(value)) counts.squares += value * value;
+    }
+    perRow[row] = counts;
+  });
+  Counts all;
+  for (const Counts& counts : perRow) {
+    all.nonZero += counts.nonZero;
+    all.finite += counts.finite;
+    all.aboveTolerance += counts.aboveTolerance;
+    all.squares += counts.squares;
   }
   const double count = static_cast<double>(reference.size());
-  report.referenceRms = std::sqrt(squares / count);
-  report.referenceNonZero = nonZero / count;
+  report.referenceRms = std::sqrt(all.squares / count);
+  report.referenceNonZero = all.nonZero / count;
   const std::string type(outputName(problem.output));
-  if (nonZero == 0)
+  if (all.nonZero == 0)
     return "The reference is zero everywhere in " + type + ": a kernel that writes zeros would pass. Use other operands.";
-  if (nonZero < 0.5 * count)
+  if (all.nonZero < 0.5 * count)
     return "More than half of the reference is zero in " + type + " (underflow): this proves nothing. Use other operands.";
-  if (finite < 0.5 * count)
+  if (all.finite < 0.5 * count)
     return "More than half of the reference overflows " + type + ": this proves nothing. Use --out f32 or other operands.";
+  if (all.aboveTolerance < 0.5 * count)
+    return "More than half of the reference is smaller than the tolerance: a kernel that writes zeros would pass. Use "
+           "a smaller --atol or other operands.";
   return "";
 }
 
@@ -134,6 +152,7 @@ ValidationReport compareWithReference(const Problem& problem, const Operands& op
                                       const std::vector<double>& reference, const std::vector<uint8_t>& output,
                                       const ValidateRequest& request, const CancelFlag& cancel) {
   const int64_t rows = problem.batch * problem.m, cols = problem.n;
+  const int described = std::max(1, request.maxFailures);  // the reason names the first
   ValidationReport report;
   report.elements = rows * cols;
   report.tileRows = (problem.m + request.mapTiles - 1) / request.mapTiles;
@@ -150,15 +169,14 @@ ValidationReport compareWithReference(const Problem& problem, const Operands& op
     for (int64_t col = 0; col < cols; col++) {
       const double expected = reference[row * cols + col];
       const double got = readOutput(problem.output, output.data(), row * cols + col);
-      const double rounded = roundToOutput(problem.output, expected);
-      Judged judged = judgeElement(problem.output, got, expected, rounded, request.tolerance);
+      Judged judged = judgeElement(problem.output, got, expected, request.tolerance);
       if (!judged.passed && std::isfinite(judged.error) && own.outside < kCancellationChecksPerRow)
         judged.passed = judged.error <= kCancellation * magnitudeElement(problem, operands, row / problem.m,
                                                                          row % problem.m, col);
       own.nonFinite += !std::isfinite(got);
       if (!judged.passed) {
         own.outside++;
-        if (static_cast<int>(own.failing.size()) < request.maxFailures) own.failing.push_back(col);
+        if (static_cast<int>(own.failing.size()) < described) own.failing.push_back(col);
       }
       own.maxAbs = std::max(own.maxAbs, judged.error);
       if (expected != 0) own.maxRel = std::max(own.maxRel, judged.error / std::fabs(expected));
@@ -169,7 +187,8 @@ ValidationReport compareWithReference(const Problem& problem, const Operands& op
       const int64_t ulps = ulpDistance(problem.output, got, expected);
       own.ulps[ulps < 0 ? (std::isnan(got) && std::isnan(expected) ? 0 : kUlpBins - 1) : ulpBin(ulps)]++;
       const double allowed = request.tolerance.atol + request.tolerance.rtol * std::fabs(expected);
-      const double ratio = judged.error == 0 ? 0 : judged.error / allowed;
+      double ratio = judged.error == 0 ? 0 : judged.error / allowed;
+      if (judged.passed) ratio = std::min(ratio, 1.0);
       float& cell = map[col / report.tileCols];
       cell = std::max(cell, static_cast<float>(ratio));
     }
@@ -188,7 +207,7 @@ ValidationReport compareWithReference(const Problem& problem, const Operands& op
     float* map = &report.errorMap[row % problem.m / report.tileRows * report.mapCols];
     for (int64_t tile = 0; tile < report.mapCols; tile++) map[tile] = std::max(map[tile], rowMaps[row][tile]);
     for (const int64_t col : own.failing) {
-      if (static_cast<int>(report.failures.size()) >= request.maxFailures) break;
+      if (static_cast<int>(report.failures.size()) >= described) break;
       const double got = readOutput(problem.output, output.data(), row * cols + col);
       report.failures.push_back(describeFailure(problem, operands, row / problem.m, row % problem.m, col, got,
                                                 reference[row * cols + col]));
@@ -202,7 +221,27 @@ ValidationReport compareWithReference(const Problem& problem, const Operands& op
     report.status = ValidationStatus::kIncorrect;
     report.reason = std::to_string(report.elementsOutside) + " of " + std::to_string(report.elements) +
                     " elements are outside the tolerance, the first at row " + std::to_string(first.row) +
-                    ", column " + std::to_string(first.col) + ".";
+                    ", column " + std::to_string(first.col) +
+                    (problem.batch > 1 ? " of matrix " + std::to_string(first.batch) : "") + ".";
+  }
+  return report;
+}
+
+ValidationReport judgeOutput(const Problem& problem, const Operands& operands, const std::vector<double>& reference,
+                             const std::vector<uint8_t>& output, const ValidateRequest& request,
+                             const CancelFlag& cancel) {
+  const int64_t needed = problem.batch * problem.m * problem.n * outputBytes(problem.output);
+  if (static_cast<int64_t>(output.size()) != needed)
+    throw Error(ErrorKind::kUsage, "The output has " + std::to_string(output.size()) + " bytes; " +
+                                       std::to_string(needed) + " are needed.");
+  ValidationReport guards;
+  const std::string nothing = whyItProvesNothing(problem, reference, request.tolerance, guards, cancel);
+  ValidationReport report = compareWithReference(problem, operands, reference, output, request, cancel);
+  report.referenceRms = guards.referenceRms;
+  report.referenceNonZero = guards.referenceNonZero;
+  if (!nothing.empty()) {
+    report.status = ValidationStatus::kProvesNothing;
+    report.reason = nothing;
   }
   return report;
 }

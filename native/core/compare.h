@@ -7,15 +7,22 @@
 
 namespace blockscope {
 
-// `output`: batch * M * N elements of the problem's output type. An element passes when it equals the reference rounded
-// to the output type (so an overflow to infinity passes where the reference overflows too) or lies within the
-// tolerance of it, or its error is below 2^-21 of (|A| |B|)[m, n]: cancellation that no float32 sum resolves. NaN passes
-// only where the reference is NaN.
+// `output`: batch * M * N elements of the problem's output type. An element passes when
+// - it lies within the tolerance of the reference, or some number within the tolerance rounds to it in the output type
+//   (bf16 and e4m3 are coarser than the usual tolerance; beyond the range that number may be infinity), or
+// - its error is below 2^-21 of (|A| |B|)[m, n]: cancellation that no float32 sum resolves.
+// NaN passes only where the reference is NaN.
 ValidationReport compareWithReference(const Problem&, const Operands&, const std::vector<double>& reference,
                                       const std::vector<uint8_t>& output, const ValidateRequest&, const CancelFlag&);
 
-// A sentence when this reference proves nothing: all zero, or mostly zero or infinite in the output type.
-// Fills referenceRms and referenceNonZero.
-std::string whyItProvesNothing(const Problem&, const std::vector<double>& reference, ValidationReport&);
+// A sentence when agreeing with this reference proves nothing: it is all zero, or mostly zero, infinite in the output
+// type, or smaller than the tolerance. Fills referenceRms and referenceNonZero.
+std::string whyItProvesNothing(const Problem&, const std::vector<double>& reference, const Tolerance&,
+                               ValidationReport&, const CancelFlag&);
+
+// Both: the comparison, its status kProvesNothing where the reference proves nothing. Throws Error(kUsage) when the
+// output has the wrong size.
+ValidationReport judgeOutput(const Problem&, const Operands&, const std::vector<double>& reference,
+                             const std::vector<uint8_t>& output, const ValidateRequest&, const CancelFlag&);
 
 }  // namespace blockscope

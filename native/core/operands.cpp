@@ -13,25 +13,46 @@ namespace blockscope {
 void checkProblem(const Problem& problem) {
   const BlockFormat& format = findBlockFormat(problem.format);
   const int block = format.scaleBlockSize;
-  if (problem.m < 1 || problem.n < 1 || problem.k < 1 || problem.batch < 1)
-    throw Error(ErrorKind::kUsage, "M, N, K and the batch must be at least 1.");
+  constexpr int64_t kLargest = 1 << 20;  // keeps every size in bytes far inside 64 bits
+  for (const int64_t extent : {problem.m, problem.n, problem.k, problem.batch})
+    if (extent < 1 || extent > kLargest)
+      throw Error(ErrorKind::kUsage, "M, N, K and the batch must each be from 1 to " + std::to_string(kLargest) +
+                                         "; " + std::to_string(extent) + " is not.");
   if (problem.k % block != 0)
     throw Error(ErrorKind::kUsage, "K=" + std::to_string(problem.k) +
                                        " is not a multiple of the scale block size " + std::to_string(block) +
                                        " of " + problem.format + ".");
 }
 
-void checkOperands(const Problem& problem, const Operands& operands) {
-  const int64_t blocks = problem.k / findBlockFormat(problem.format).scaleBlockSize;
-  auto check = [](const char* name, size_t have, int64_t need) {
-    if (static_cast<int64_t>(have) != need)
-      throw Error(ErrorKind::kUsage, std::string(name) + " has " + std::to_string(have) + " bytes; " +
-                                         std::to_string(need) + " are needed.");
-  };
-  check("aCodes", operands.aCodes.size(), problem.batch * problem.m * problem.k);
-  check("bCodes", operands.bCodes.size(), problem.batch * problem.n * problem.k);
-  check("aScales", operands.aScales.size(), problem.batch * problem.m * blocks);
-  check("bScales", operands.bScales.size(), problem.batch * problem.n * blocks);
+namespace {
+
+void checkCodes(const std::string& name, const NumberFormat& format, const std::vector<uint8_t>& codes,
+                int64_t needed) {
+  if (static_cast<int64_t>(codes.size()) != needed)
+    throw Error(ErrorKind::kUsage, name + " has " + std::to_string(codes.size()) + " bytes; " +
+                                       std::to_string(needed) + " are needed.");
+  const auto bad = std::find_if(codes.begin(), codes.end(), [&](uint8_t code) { return code >= format.codeCount(); });
+  if (bad != codes.end())
+    throw Error(ErrorKind::kUsage, name + " holds " + std::to_string(*bad) + " at index " +
+                                       std::to_string(bad - codes.begin()) + "; codes of " +
+                                       std::string(format.name) + " are below " + std::to_string(format.codeCount()) +
+                                       ".");
+}
+
+}  // namespace
+
+void checkOperands(const Problem& problem, const GivenOperands& given) {
+  const BlockFormat& format = findBlockFormat(problem.format);
+  const int64_t blocks = problem.k / format.scaleBlockSize;
+  const int64_t rowsA = problem.batch * problem.m, rowsB = problem.batch * problem.n;
+  checkCodes("aCodes", format.elementA(), given.operands.aCodes, rowsA * problem.k);
+  checkCodes("bCodes", format.elementB(), given.operands.bCodes, rowsB * problem.k);
+  checkCodes("aScales", format.scaleFormat(), given.operands.aScales, rowsA * blocks);
+  checkCodes("bScales", format.scaleFormat(), given.operands.bScales, rowsB * blocks);
+  const int64_t products = rowsA * problem.n;
+  if (!given.reference.empty() && static_cast<int64_t>(given.reference.size()) != products)
+    throw Error(ErrorKind::kUsage, "The reference has " + std::to_string(given.reference.size()) + " elements; " +
+                                       std::to_string(products) + " are needed.");
 }
 
 namespace {
@@ -66,9 +87,10 @@ void tutorialBlock(const Side& side, uint64_t block, uint8_t* codes, uint8_t* sc
   for (int i = 0; i < side.scaleBlockSize; i++) {
     const uint64_t index = block * side.scaleBlockSize + i;
     const uint32_t word = philox(side.seed, side.codeStream, index / 4)[index % 4];
-    // fp8 codes 20..39 of the tutorial: small positive numbers; fp4 and fp6: any code.
-    codes[i] = side.element.storageBits == 8 ? static_cast<uint8_t>(20 + (uint64_t{word} * 20 >> 32))
-                                             : static_cast<uint8_t>(word >> (32 - side.element.storageBits));
+    // The tutorial draws an e2m1 code for every format, and converts its value; every element format holds all 16.
+    const float value = decodeTable(NumberFormatId::kE2m1)[word >> 28];
+    codes[i] = side.element.id == NumberFormatId::kE2m1 ? static_cast<uint8_t>(word >> 28)
+                                                        : encode(side.element, value);
   }
   *scale = tutorialScale(side.scale, philox(side.seed, side.scaleStream, block / 4)[block % 4]);
 }

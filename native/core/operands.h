@@ -17,7 +17,7 @@ void checkProblem(const Problem&);
 // Canonical host operands. Throws Error(kUsage) for an unknown distribution.
 Operands generateOperands(const Problem&, const GeneratedOperands&, const CancelFlag&);
 
-// Throws Error(kUsage) unless the sizes of `operands` are those of the problem.
-void checkOperands(const Problem&, const Operands& operands);
+// Throws Error(kUsage) unless all sizes are those of the problem and every byte is a code of its format.
+void checkOperands(const Problem&, const GivenOperands&);
 
 }  // namespace blockscope

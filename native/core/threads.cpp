@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #if defined(__linux__)
@@ -37,7 +38,11 @@ void parallelFor(int64_t count, const CancelFlag& cancel, const std::function<vo
   };
   std::vector<std::thread> threads;
   const int64_t helpers = std::min<int64_t>(coreCount(), count) - 1;
-  for (int64_t i = 0; i < helpers; i++) threads.emplace_back(work);
+  try {
+    for (int64_t i = 0; i < helpers; i++) threads.emplace_back(work);
+  } catch (const std::system_error&) {
+    // The system gives no more threads: those there are do it.
+  }
   work();
   for (auto& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);

@@ -12,7 +12,8 @@ namespace blockscope {
 // Computes C from operands: batch * M * N elements of the problem's output type.
 using RunKernel = std::function<std::vector<uint8_t>(const Operands&)>;
 
-// Runs the kernel up to three times: on the operands, and with one scale of A, then one of B, raised by one exponent.
+// Runs the kernel up to three times: on the operands, and with one scale of A, then one of B, raised by one exponent
+// (in the first matrix of a batch). A problem none of whose scales would show proves nothing.
 ValidationReport validateWith(const Problem&, const Operands&, const std::vector<double>& reference,
                               const RunKernel& run, const ValidateRequest&, const CancelFlag&, const Progress&);
 
@@ -23,7 +24,8 @@ struct ScaleChoice {
   uint8_t raised = 0;  // the code one exponent higher
 };
 enum class OperandSide { kA, kB };
-ScaleChoice chooseScale(const Problem&, const Operands&, const std::vector<double>& reference, OperandSide);
+ScaleChoice chooseScale(const Problem&, const Operands&, const std::vector<double>& reference, OperandSide,
+                        const Tolerance&);
 
 // Compares two outputs, before and after the scale was raised: exactly the row's (column's) share must have changed.
 PerturbationCheck checkPerturbation(const Problem&, const Operands&, const std::vector<double>& reference,

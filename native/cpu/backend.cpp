@@ -78,20 +78,8 @@ class CpuSession : public Session {
 
   ValidationReport judge(const std::vector<uint8_t>& output, const ValidateRequest& request, const CancelFlag& cancel,
                          const Progress& progress) override {
-    if (static_cast<int64_t>(output.size()) != outputSize())
-      throw Error(ErrorKind::kUsage, "The output has " + std::to_string(output.size()) + " bytes; " +
-                                         std::to_string(outputSize()) + " are needed.");
     const std::vector<double>& expected = reference(cancel, progress);
-    ValidationReport guards;
-    const std::string nothing = whyItProvesNothing(problem_, expected, guards);
-    ValidationReport report = compareWithReference(problem_, operands_, expected, output, request, cancel);
-    report.referenceRms = guards.referenceRms;
-    report.referenceNonZero = guards.referenceNonZero;
-    if (!nothing.empty()) {
-      report.status = ValidationStatus::kProvesNothing;
-      report.reason = nothing;
-    }
-    return signedBy(report);
+    return signedBy(judgeOutput(problem_, operands_, expected, output, request, cancel));
   }
 
   Measurement measure(const MeasureRequest& request, const CancelFlag& cancel, const Progress& progress) override {
@@ -197,7 +185,7 @@ class CpuBackend : public Backend {
         return std::make_unique<CpuSession>(problem, generateOperands(problem, *generated, cancel),
                                             std::vector<double>{});
       GivenOperands& given = std::get<GivenOperands>(source);
-      checkOperands(problem, given.operands);
+      checkOperands(problem, given);
       return std::make_unique<CpuSession>(problem, std::move(given.operands), std::move(given.reference));
     } catch (const std::bad_alloc&) {
       throw Error(ErrorKind::kDevice, "Not enough memory for the operands of M=" + std::to_string(problem.m) +
