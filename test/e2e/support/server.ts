@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const program = fileURLToPath(new URL('../../../out/node/blockscope.js', import.meta.url))
+export const program = fileURLToPath(new URL('../../../out/node/blockscope.js', import.meta.url))
 const startMs = 20_000
 
 export interface StartedServer {

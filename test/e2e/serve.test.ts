@@ -1,0 +1,114 @@
+/** `blockscope serve` as a process: what it prints, how it ends, and a page that outlives a restart of it. */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Browser } from 'playwright-core'
+import { connectSocket } from '../../src-main/transports/webSocket'
+import { describeInBrowser, launchBrowser, openPage } from './support/browser'
+import { program, startServerProcess } from './support/server'
+import type { StartedServer } from './support/server'
+
+const folder = mkdtempSync(join(tmpdir(), 'blockscope-serve-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const started: StartedServer[] = []
+const start = async (options?: Parameters<typeof startServerProcess>[0]) => {
+  const server = await startServerProcess(options)
+  started.push(server)
+  return server
+}
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((server) => server.stop()))
+})
+
+const run = (...words: string[]) => {
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [program, 'serve', '--no-open', ...words],
+    {
+      encoding: 'utf8',
+      timeout: 20_000
+    }
+  )
+  return { status, stderr }
+}
+
+describe('blockscope serve', () => {
+  it('prints its address once, answers calls with its token, and ends well', async () => {
+    const server = await start()
+    const token = new URL(server.url).hash.slice('#t='.length)
+    expect(server.output().split(token)).toHaveLength(2)
+    expect(server.output()).toContain(`ssh -N -L ${server.port}:127.0.0.1:${server.port}`)
+    const client = await connectSocket(`ws://127.0.0.1:${server.port}/rpc`, token)
+    const info = await client.call('app.info', {})
+    expect(info).toMatchObject({ host: 'server', storeFolder: server.storeFolder })
+    client.close()
+    expect(await server.stop()).toBe(0)
+  })
+
+  it('refuses operand files named by path', async () => {
+    const server = await start()
+    const token = new URL(server.url).hash.slice('#t='.length)
+    const client = await connectSocket(`ws://127.0.0.1:${server.port}/rpc`, token)
+    await expect(
+      client.call('jobs.start', {
+        kind: 'validate',
+        formats: ['nvfp4'],
+        operandsFile: '/etc/passwd'
+      })
+    ).rejects.toMatchObject({ code: 'invalid-input' })
+    client.close()
+  })
+
+  it('has the same address again with a token file', async () => {
+    const flags = ['--token-file', join(folder, 'token')]
+    const first = await start({ flags })
+    await first.stop()
+    const second = await start({ flags, port: first.port })
+    expect(second.url).toBe(first.url)
+  })
+
+  it.each([
+    [['--port', '70000'], 2, 'A port is a number from 0 to 65535'],
+    [['--port', 'http'], 2, 'A port is a number from 0 to 65535'],
+    [['--token-file', folder], 2, 'token file'],
+    [['--speed', '9'], 2, "unknown option '--speed'"]
+  ])('refuses %j', (words, status, message) => {
+    const result = run(...words)
+    expect(result.stderr).toContain(message)
+    expect(result.status).toBe(status)
+  })
+
+  it('says so when the port is taken', async () => {
+    const server = await start()
+    expect(run('--port', String(server.port))).toEqual({
+      status: 3,
+      stderr: `blockscope: Port ${server.port} of 127.0.0.1 is in use; choose another with --port, or 0 for any.\n`
+    })
+  })
+})
+
+describeInBrowser('the page of blockscope serve', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  })
+  afterAll(() => browser?.close())
+
+  it('connects, notices a stopped server, and is back when it is', async () => {
+    const flags = ['--token-file', join(folder, 'page-token')]
+    const storeFolder = join(folder, 'store')
+    const first = await start({ flags, storeFolder })
+    const { page, context, policyViolations } = await openPage(browser, first.url)
+    await page.getByText('Connected', { exact: true }).waitFor()
+    await first.stop()
+    await page.getByText('Connected', { exact: true }).waitFor({ state: 'detached' })
+    await start({ flags, storeFolder, port: first.port })
+    await page.getByText('Connected', { exact: true }).waitFor()
+    expect(page.url()).not.toContain('t=')
+    expect(policyViolations).toEqual([])
+    await context.close()
+  })
+})
