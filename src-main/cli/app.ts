@@ -24,7 +24,7 @@ async function app(files: string[], flags: { open: boolean }): Promise<void> {
   const failure = await openDesktop(files)
   if (failure === undefined) return
   process.stdout.write(`${failure} The app opens in the browser instead.\n`)
-  await serve({ ...flags, host: '127.0.0.1', port: 0 })
+  await serve({ ...flags, host: '127.0.0.1', port: 0, files })
 }
 
 /** Runs the desktop app to its end. Returns why it could not be opened, as a sentence. */

@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { InvalidArgumentError, type Command } from 'commander'
 import { UserError } from '@shared/errors'
 import { hasDisplay, openBrowser } from '../server/openBrowser'
@@ -14,9 +14,11 @@ export interface ServeFlags extends LocalOptions {
   allowedHost?: string[]
   tokenFile?: string
   open: boolean
+  /** Profiles that the first page to connect opens. */
+  files?: string[]
 }
 
-export const standardPort = 7777
+const standardPort = 7777
 
 export function register(program: Command): void {
   program
@@ -48,6 +50,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
     throw new UserError('unavailable', 'The page is not built; build it with "npm run build:app".')
   const token = flags.tokenFile === undefined ? undefined : tokenFromFile(flags.tokenFile)
   const application = localApplication(flags, { host: 'server', mayReadFiles: false })
+  for (const file of flags.files ?? []) application.openFile(resolve(file))
   try {
     const server = await startServer({
       handlers: application.handlers,

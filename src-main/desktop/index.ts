@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { app, dialog, Menu, session } from 'electron'
 import type { BrowserWindow } from 'electron'
+import * as v from 'valibot'
 import { readAppState, withRecentFile, writeAppState } from './appState'
 import type { AppState } from './appState'
 import { bridgePages } from './bridge'
@@ -16,6 +17,9 @@ import { registerPageScheme, servePage } from './pageProtocol'
 
 const address = pageAddress(app.isPackaged ? undefined : process.env.ELECTRON_RENDERER_URL)
 const files = filesOf(process.argv, process.cwd(), process.defaultApp)
+
+/** What a second start tells the first. */
+const secondStartSchema = v.object({ files: v.array(v.string()) })
 
 app.enableSandbox()
 registerPageScheme()
@@ -78,7 +82,7 @@ async function run(): Promise<void> {
   }
   const chooseFiles = async () => {
     const { filePaths } = await dialog.showOpenDialog(openDialogOptions)
-    filePaths.forEach(openFile)
+    filePaths.forEach((path) => openFile(path))
   }
   const showMenu = () =>
     Menu.setApplicationMenu(
@@ -105,7 +109,8 @@ async function run(): Promise<void> {
 
   app.on('second-instance', (_event, _argv, _folder, data) => {
     showWindow()
-    for (const path of (data as { files: string[] }).files) openFile(path)
+    const parsed = v.safeParse(secondStartSchema, data)
+    if (parsed.success) parsed.output.files.forEach((path) => openFile(path))
   })
   app.on('activate', showWindow)
   app.on('window-all-closed', () => {

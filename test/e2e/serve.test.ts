@@ -1,6 +1,6 @@
 /** `blockscope serve` as a process: what it prints, how it ends, and a page that outlives a restart of it. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -111,4 +111,32 @@ describeInBrowser('the page of blockscope serve', () => {
     expect(policyViolations).toEqual([])
     await context.close()
   })
+})
+
+it('blockscope app, where there is no Electron, opens its files in browser mode', async () => {
+  const profile = join(folder, 'run.hatchet')
+  writeFileSync(profile, '[]')
+  const server = await start({
+    command: ['app', profile],
+    environment: { ELECTRON_OVERRIDE_DIST_PATH: folder, DISPLAY: '', WAYLAND_DISPLAY: '' }
+  })
+  expect(server.output()).toContain('The app opens in the browser instead.')
+  const token = new URL(server.url).hash.slice('#t='.length)
+  const client = await connectSocket(`ws://127.0.0.1:${server.port}/rpc`, token)
+  const abort = new AbortController()
+  const { handle, name } = await new Promise<{ handle: string; name: string }>(
+    (resolve, reject) => {
+      client
+        .call('files.watchOpened', {}, { signal: abort.signal, onProgress: resolve })
+        .catch(reject)
+    }
+  )
+  abort.abort()
+  expect(name).toBe('run.hatchet')
+  const { bytes } = await client.call('files.read', { handle })
+  expect(new TextDecoder().decode(bytes)).toBe('[]')
+  await expect(client.call('files.read', { handle: profile })).rejects.toMatchObject({
+    code: 'invalid-input'
+  })
+  client.close()
 })

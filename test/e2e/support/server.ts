@@ -26,6 +26,8 @@ export interface StartOptions {
   storeFolder?: string
   /** 0: any free port. */
   port?: number
+  /** Instead of 'serve' with port and store: another command that ends up serving. */
+  command?: string[]
   /** More words of the command line: ['--token-file', path]. */
   flags?: string[]
   environment?: NodeJS.ProcessEnv
@@ -34,18 +36,10 @@ export interface StartOptions {
 /** Starts the real server, `blockscope serve`, as a process of its own on loopback. */
 export async function startServerProcess(options: StartOptions = {}): Promise<StartedServer> {
   const storeFolder = options.storeFolder ?? mkdtempSync(join(tmpdir(), 'blockscope-e2e-'))
+  const served = ['serve', '--port', String(options.port ?? 0), '--store', storeFolder]
   const child = spawn(
     process.execPath,
-    [
-      program,
-      'serve',
-      '--no-open',
-      '--port',
-      String(options.port ?? 0),
-      '--store',
-      storeFolder,
-      ...(options.flags ?? [])
-    ],
+    [program, ...(options.command ?? served), '--no-open', ...(options.flags ?? [])],
     { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...options.environment } }
   )
   let output = ''
