@@ -8,6 +8,7 @@
       "include_dirs": ["<!(node -p \"require('node-addon-api').include_dir\")"],
       "defines": [
         "NAPI_VERSION=9",
+        "NODE_ADDON_API_CPP_EXCEPTIONS_ALL",
         "NAPI_CPP_EXCEPTIONS",
         "NODE_ADDON_API_DISABLE_DEPRECATED",
         "NODE_API_NO_EXTERNAL_BUFFERS_ALLOWED"

@@ -153,7 +153,12 @@ class SessionObject : public Napi::ObjectWrap<SessionObject> {
 };
 
 void configure(const Napi::CallbackInfo& info) {
-  info.Env().GetInstanceData<AddonData>()->backends = makeBackends(readOptions(info[0]));
+  const BackendOptions options = readOptions(info[0]);
+  try {
+    info.Env().GetInstanceData<AddonData>()->backends = makeBackends(options);
+  } catch (const Error& error) {
+    throw toJs(info.Env(), error.kind, error.what());
+  }
 }
 
 struct Detection {
@@ -238,12 +243,19 @@ Napi::Value encodeValues(const Napi::CallbackInfo& info) {
   return codes;
 }
 
+int64_t readExtent(const Napi::Value& value, const char* name) {
+  const double extent = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : -1;
+  // Their product must fit an Int32Array.
+  if (!(extent >= 1 && extent <= 32768) || extent != static_cast<double>(static_cast<int64_t>(extent)))
+    throw Napi::TypeError::New(value.Env(), std::string(name) + " must be a whole number from 1 to 32768.");
+  return static_cast<int64_t>(extent);
+}
+
 Napi::Value layoutOffsets(const Napi::CallbackInfo& info) {
-  if (!info[0].IsString() || !info[1].IsNumber() || !info[2].IsNumber())
-    throw Napi::TypeError::New(info.Env(), "layoutOffsets takes a layout name, rows and cols.");
+  if (!info[0].IsString()) throw Napi::TypeError::New(info.Env(), "layout must name a scale layout.");
+  const int64_t rows = readExtent(info[1], "rows"), cols = readExtent(info[2], "cols");
   try {
     const ScaleLayout layout = findLayout(info[0].As<Napi::String>().Utf8Value());
-    const int64_t rows = info[1].As<Napi::Number>().Int64Value(), cols = info[2].As<Napi::Number>().Int64Value();
     const PaddedShape padded = paddedShape(layout, rows, cols);
     auto offsets = Napi::Int32Array::New(info.Env(), rows * cols);
     for (int64_t row = 0; row < rows; row++)

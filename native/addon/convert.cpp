@@ -1,6 +1,7 @@
 #include "convert.h"
 
 #include <cstring>
+#include <limits>
 
 #include "../core/outputs.h"
 
@@ -34,6 +35,12 @@ int64_t readInteger(const Napi::Object& object, const char* name) {
   if (!(value >= 0 && value <= 9007199254740991.0) || value != static_cast<double>(static_cast<int64_t>(value)))
     refuse(object.Env(), name, "a whole number from 0 to 2^53");
   return static_cast<int64_t>(value);
+}
+
+int readCount(const Napi::Object& object, const char* name) {
+  const int64_t value = readInteger(object, name);
+  if (value > std::numeric_limits<int>::max()) refuse(object.Env(), name, "a whole number below 2^31");
+  return static_cast<int>(value);
 }
 
 bool readBool(const Napi::Object& object, const char* name) {
@@ -194,7 +201,11 @@ OpenRequest readOpenRequest(const Napi::Value& value) {
   request.problem.n = readInteger(object, "n");
   request.problem.k = readInteger(object, "k");
   if (has(object, "batch")) request.problem.batch = readInteger(object, "batch");
-  request.problem.output = findOutput(readString(object, "output"));
+  try {
+    request.problem.output = findOutput(readString(object, "output"));
+  } catch (const Error& error) {
+    throw Napi::TypeError::New(value.Env(), error.what());
+  }
   const Napi::Object operands = asObject(object.Get("operands"), "operands");
   if (has(operands, "distribution")) {
     request.operands = GeneratedOperands{readString(operands, "distribution"),
@@ -219,9 +230,12 @@ ValidateRequest readValidateRequest(const Napi::Value& value) {
   ValidateRequest request;
   request.kernel = readString(object, "kernel");
   request.tolerance = {readNumber(object, "atol"), readNumber(object, "rtol")};
-  request.maxFailures = static_cast<int>(readInteger(object, "maxFailures"));
-  request.mapTiles = static_cast<int>(readInteger(object, "mapTiles"));
+  request.maxFailures = readCount(object, "maxFailures");
+  request.mapTiles = readCount(object, "mapTiles");
   if (request.mapTiles < 1) refuse(value.Env(), "mapTiles", "at least 1");
+  const Tolerance& tolerance = request.tolerance;
+  // NaN fails both comparisons.
+  if (!(tolerance.atol >= 0) || !(tolerance.rtol >= 0)) refuse(value.Env(), "atol and rtol", "0 or more");
   return request;
 }
 
@@ -231,12 +245,12 @@ MeasureRequest readMeasureRequest(const Napi::Value& value) {
   request.kernel = readString(object, "kernel");
   request.cold = readBool(object, "cold");
   request.warmupNs = readNumber(object, "warmupNs");
-  request.minSamples = static_cast<int>(readInteger(object, "minSamples"));
+  request.minSamples = readCount(object, "minSamples");
   request.minTimeNs = readNumber(object, "minTimeNs");
   request.maxRelativeStdev = readNumber(object, "maxRelativeStdev");
-  request.maxSamples = static_cast<int>(readInteger(object, "maxSamples"));
+  request.maxSamples = readCount(object, "maxSamples");
   request.timeoutNs = readNumber(object, "timeoutNs");
-  request.fixedSamples = static_cast<int>(readInteger(object, "fixedSamples"));
+  request.fixedSamples = readCount(object, "fixedSamples");
   request.sustainedNs = readNumber(object, "sustainedNs");
   request.recordLaunches = readBool(object, "recordLaunches");
   return request;

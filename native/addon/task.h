@@ -12,6 +12,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -28,9 +29,18 @@ class Task {
   using Convert = std::function<Napi::Value(Napi::Env, Result&)>;
 
   static Napi::Promise start(Napi::Env env, const Napi::Value& onProgress, Work work, Convert convert) {
+    if (!onProgress.IsUndefined() && !onProgress.IsFunction())
+      throw Napi::TypeError::New(env, "onProgress must be a function.");
     auto* task = new Task(env, onProgress, std::move(work), std::move(convert));
     const Napi::Promise promise = task->deferred_.Promise();
-    std::thread([task] { task->run(); }).detach();
+    try {
+      std::thread([task] { task->run(); }).detach();
+    } catch (const std::system_error& error) {
+      task->failure_ = {ErrorKind::kDevice, std::string("No thread could be started: ") + error.what() + "."};
+      auto loop = task->loop_;
+      task->finish(env);
+      loop.Release();
+    }
     return promise;
   }
 
@@ -59,27 +69,40 @@ class Task {
     } catch (...) {
       failure_ = {ErrorKind::kDevice, "An unknown error happened in the native code."};
     }
-    loop_.BlockingCall(this, [](Napi::Env env, Napi::Function, Task* task) { task->finish(env); });
+    // finish() deletes this task, perhaps before BlockingCall returns.
+    auto loop = loop_;
+    loop.BlockingCall(this, [](Napi::Env env, Napi::Function, Task* task) { task->finish(env); });
+    loop.Release();
   }
 
   void report(double fraction, std::string phase) {
     std::lock_guard lock(reportMutex_);
     const auto now = Clock::now();
-    if (now - lastReport_ < std::chrono::milliseconds(50)) return;
+    if (closing_ || now - lastReport_ < std::chrono::milliseconds(50)) return;
     lastReport_ = now;
-    auto* message = new std::pair<double, std::string>(fraction, std::move(phase));
-    loop_.BlockingCall(message, [this](Napi::Env env, Napi::Function, std::pair<double, std::string>* said) {
-      const std::unique_ptr<std::pair<double, std::string>> owned(said);
+    using Message = std::pair<double, std::string>;
+    auto message = std::make_unique<Message>(fraction, std::move(phase));
+    const auto status = loop_.BlockingCall(message.get(), [this](Napi::Env env, Napi::Function, Message* said) {
+      const std::unique_ptr<Message> owned(said);
       onProgress_.Call({Napi::Number::New(env, owned->first), Napi::String::New(env, owned->second)});
     });
+    // The process is ending: nobody listens any more.
+    if (status == napi_ok) message.release();
+    else closing_ = true;
   }
 
   void finish(Napi::Env env) {
+    const std::unique_ptr<Task> owned(this);
     const Napi::HandleScope scope(env);
-    if (failure_) deferred_.Reject(toJs(env, failure_->first, failure_->second).Value());
-    else deferred_.Resolve(convert_(env, *result_));
-    loop_.Release();
-    delete this;
+    if (failure_) {
+      deferred_.Reject(toJs(env, failure_->first, failure_->second).Value());
+      return;
+    }
+    try {
+      deferred_.Resolve(convert_(env, *result_));
+    } catch (const Napi::Error& error) {  // a result too large for JavaScript
+      deferred_.Reject(toJs(env, ErrorKind::kDevice, error.Message()).Value());
+    }
   }
 
   Napi::Promise::Deferred deferred_;
@@ -89,6 +112,7 @@ class Task {
   Napi::ThreadSafeFunction loop_;
   std::mutex reportMutex_;
   Clock::time_point lastReport_{};
+  bool closing_ = false;
   std::optional<Result> result_;
   std::optional<std::pair<ErrorKind, std::string>> failure_;
 };
