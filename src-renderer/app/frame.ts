@@ -1,12 +1,13 @@
 /** What the whole window does: global actions and keys, devices and jobs kept up to date. */
 import { onBeforeUnmount, onMounted } from 'vue'
+import { onMenuAction } from '../client/menu'
 import { useConnection } from '../stores/connection'
 import { useDevices } from '../stores/devices'
 import { useJobs } from '../stores/jobs'
 import { useMessages } from '../stores/messages'
 import { useRuns } from '../stores/runs'
 import { useSettings } from '../stores/settings'
-import { handleKey, useActions, type Action } from './actions'
+import { handleKey, runAction, useActions, type Action } from './actions'
 import { failureOf } from './failure'
 import type { Hotkey } from './hotkeys'
 import { go } from './route'
@@ -99,7 +100,8 @@ export function useFrame(open: { openPalette: () => void; openSheet: () => void 
         void devices.load()
         void runs.load()
       }),
-      jobs.keepFresh()
+      jobs.keepFresh(),
+      onMenuAction(runAction)
     )
   })
   onBeforeUnmount(() => stops.forEach((stop) => stop()))
