@@ -6,6 +6,10 @@ import { visibleRows, type RowOptions } from './visibleRows'
 export interface PrintOptions extends RowOptions {
   /** The name to print for a node; the frame's name when absent. */
   nameOf?: (node: number) => string
+  /** These nodes as a plain table, without branches, instead of the tree. */
+  rows?: Int32Array
+  /** False: leaves out the reasons of missing values. */
+  reasons?: boolean
 }
 
 /** Proton's own default of --depth. */
@@ -20,7 +24,7 @@ export function* printTreeLines(
   metrics: readonly DerivedMetric[],
   options: PrintOptions = {}
 ): Generator<string> {
-  const rows = visibleRows(tree, 'all', { depth: defaultDepth, ...options })
+  const rows = options.rows ?? visibleRows(tree, 'all', { depth: defaultDepth, ...options })
   const nameOf = options.nameOf ?? ((node: number) => nodeName(tree, node))
   const cells = metrics.map((metric) => cellsOf(tree, metric, rows))
   const widths = metrics.map((metric, column) =>
@@ -32,10 +36,10 @@ export function* printTreeLines(
   const prefixes = treePrefixes(tree, rows)
   for (let row = 0; row < rows.length; row++) {
     const values = cells.map((column, index) => column[row]!.padStart(widths[index]!))
-    const prefix = prefixes.next().value as string
+    const prefix = options.rows ? '' : (prefixes.next().value as string)
     yield [...values, `${prefix}${nameOf(rows[row]!)}`].join('  ')
   }
-  yield* reasonLines(metrics, rows, nameOf)
+  if (options.reasons !== false) yield* reasonLines(metrics, rows, nameOf)
 }
 
 export function printTree(

@@ -1,0 +1,85 @@
+/** The same measurements under other headings: flat by kernel, or by what a regular expression captures. */
+import { PathTree } from './pathTree'
+import { nodeName, ownText, samplesOf, type ProfileTree } from './profileTree'
+import { ourRules, skippedMask, type RollUpRules } from './rollUp'
+
+export const noMatchGroup = '(no match)'
+
+/** ROOT with one child per name, own values of all its nodes summed. CPU time belongs to scopes and is left out. */
+export function flattenByKernel(
+  tree: ProfileTree,
+  nameOf: (name: string) => string = (name) => name,
+  rules: RollUpRules = ourRules
+): ProfileTree {
+  return regroup(tree, (node) => [nameOf(nodeName(tree, node))], rules)
+}
+
+/**
+ * ROOT, then one scope per captured text, then kernels by name. A node belongs to the group of the nearest name on its
+ * path, itself first, that the expression matches: its captures joined with ', ', or the whole match.
+ */
+export function groupByCapture(
+  tree: ProfileTree,
+  expression: RegExp,
+  nameOf: (name: string) => string = (name) => name,
+  rules: RollUpRules = ourRules
+): ProfileTree {
+  const pattern = new RegExp(expression.source, expression.flags.replace(/[gy]/g, ''))
+  const groupOfName = new Map<number, string | null>()
+  const groups: string[] = new Array<string>(tree.count)
+  for (let node = 0; node < tree.count; node++) {
+    const id = tree.name[node]!
+    let own = groupOfName.get(id)
+    if (own === undefined) {
+      const match = pattern.exec(nodeName(tree, node))
+      own = match ? match.slice(1).filter(Boolean).join(', ') || match[0] : null
+      groupOfName.set(id, own)
+    }
+    const above = tree.parent[node]!
+    groups[node] = own ?? (above < 0 ? noMatchGroup : groups[above]!)
+  }
+  return regroup(tree, (node) => [groups[node]!, nameOf(nodeName(tree, node))], rules)
+}
+
+function regroup(
+  tree: ProfileTree,
+  pathOf: (node: number) => string[],
+  rules: RollUpRules
+): ProfileTree {
+  const out = new PathTree()
+  const skipped = skippedMask(tree, rules)
+  const place = new Int32Array(tree.count).fill(-1)
+  const columns = tree.numbers.filter((column) => !/^cpu_time/i.test(column.name))
+  for (let node = 0; node < tree.count; node++) {
+    if (skipped[node] || tree.parent[node]! < 0) continue
+    if (!columns.some((column) => column.written[node])) continue
+    const to = out.at(pathOf(node))
+    place[node] = to
+    for (const column of columns) {
+      if (!column.written[node]) continue
+      out.addNumber(to, column.name, column.values[node]!, column.written[node] === 2)
+    }
+    for (const ns of samplesOf(tree, node)) out.addSample(to, ns)
+  }
+  keepCommonTexts(tree, out, place)
+  const flat = out.finish(tree.format, tree.devices, true)
+  flat.warnings.push(...tree.warnings)
+  return flat
+}
+
+/** A property such as device_id stays where all the nodes that were joined agree on it. */
+function keepCommonTexts(tree: ProfileTree, out: PathTree, place: Int32Array): void {
+  for (const column of tree.texts) {
+    const disagreeing = new Set<number>()
+    for (let node = 0; node < tree.count; node++) {
+      const to = place[node]!
+      if (to < 0 || column.values[node]! < 0 || disagreeing.has(to)) continue
+      const text = ownText(tree, column, node)
+      const before = out.textAt(to, column.name)
+      if (before !== undefined && before !== text) {
+        disagreeing.add(to)
+        out.removeText(to, column.name)
+      } else out.setText(to, column.name, text)
+    }
+  }
+}
