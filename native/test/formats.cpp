@@ -1,0 +1,97 @@
+// Codes in memory and scales in their layouts: what is packed comes back, and nothing overlaps.
+#include "../core/formats.h"
+
+#include <cmath>
+#include <set>
+
+#include "../core/layouts.h"
+#include "../core/packing.h"
+#include "../core/philox.h"
+#include "check.h"
+
+using namespace blockscope;
+
+namespace {
+
+std::vector<uint8_t> randomCodes(int64_t count, int limit) {
+  std::vector<uint8_t> codes(count);
+  for (int64_t i = 0; i < count; i++) codes[i] = static_cast<uint8_t>(philox(9, 0, i)[0] % limit);
+  return codes;
+}
+
+void packedCodesComeBack() {
+  for (const char* name : {"e2m1", "e2m3", "e3m2", "e4m3", "e5m2"}) {
+    const NumberFormat& format = *findNumberFormat(name);
+    const std::vector<uint8_t> codes = randomCodes(480, format.codeCount());
+    std::vector<uint8_t> packed(packedBytes(format, 480)), back(480);
+    CHECK(static_cast<int>(packed.size()) == 480 * format.storageBits / 8);
+    packCodes(format, codes.data(), 480, packed.data());
+    unpackCodes(format, packed.data(), 480, back.data());
+    CHECK(back == codes);
+  }
+}
+
+void packedBytesAreInTheDocumentedOrder() {
+  const uint8_t fp4[] = {0x1, 0xf};
+  uint8_t byte = 0;
+  packCodes(*findNumberFormat("e2m1"), fp4, 2, &byte);
+  CHECK(byte == 0xf1);
+  // 4 codes of 6 bits, little-endian: 1 | 2 << 6 | 3 << 12 | 63 << 18.
+  const uint8_t fp6[] = {1, 2, 3, 63};
+  uint8_t bytes[3];
+  packCodes(*findNumberFormat("e3m2"), fp6, 4, bytes);
+  CHECK(bytes[0] == 0x81 && bytes[1] == 0x30 && bytes[2] == 0xfc);
+}
+
+void everyFiniteCodeEncodesToItself() {
+  for (const char* name : {"e2m1", "e2m3", "e3m2", "e4m3", "e5m2", "e8m0", "ue4m3"}) {
+    const NumberFormat& format = *findNumberFormat(name);
+    for (int code = 0; code < format.codeCount(); code++) {
+      const double value = decode(format, static_cast<uint8_t>(code));
+      if (!std::isfinite(value)) continue;
+      CHECK(encode(format, static_cast<float>(value)) == code);
+      CHECK(decodeTable(format.id)[code] == value);
+    }
+  }
+  CHECK(decode(*findNumberFormat("e8m0"), 0) == 0x1p-127);
+}
+
+void overflowFollowsTheRule() {
+  const NumberFormat &e4m3 = *findNumberFormat("e4m3"), &e5m2 = *findNumberFormat("e5m2");
+  CHECK(encode(e4m3, 1e9f) == 0x7e);
+  CHECK(encode(e4m3, -1e9f) == 0xfe);
+  CHECK(encode(e4m3, 1e9f, OverflowRule::kMlDtypes) == 0x7f);
+  CHECK(encode(e4m3, 464.0f) == 0x7e);  // half way to 480: down to the even code
+  CHECK(encode(e5m2, INFINITY) == 0x7b);
+  CHECK(encode(e5m2, INFINITY, OverflowRule::kMlDtypes) == 0x7c);
+}
+
+void layoutsPlaceEveryScaleOnce() {
+  const ScaleLayout layouts[] = {ScaleLayout::kLinear, ScaleLayout::kNvidia32x4x4, ScaleLayout::kCdna4Mfma16,
+                                 ScaleLayout::kCdna4Mfma32};
+  for (const ScaleLayout layout : layouts)
+    for (const int64_t rows : {1, 32, 100, 129, 256})
+      for (const int64_t columns : {1, 4, 8, 13, 64}) {
+        const PaddedShape padded = paddedShape(layout, rows, columns);
+        std::set<int64_t> seen;
+        for (int64_t r = 0; r < padded.rows; r++)
+          for (int64_t c = 0; c < padded.columns; c++) seen.insert(packedOffset(layout, padded, r, c));
+        CHECK(static_cast<int64_t>(seen.size()) == padded.size());
+        CHECK(*seen.begin() == 0 && *seen.rbegin() == padded.size() - 1);
+        const std::vector<uint8_t> linear = randomCodes(rows * columns, 255);
+        const std::vector<uint8_t> packed = packScales(layout, linear.data(), rows, columns);
+        CHECK(static_cast<int64_t>(packed.size()) == padded.size());
+        CHECK(unpackScales(layout, packed.data(), rows, columns) == linear);
+      }
+}
+
+}  // namespace
+
+int main() {
+  packedCodesComeBack();
+  packedBytesAreInTheDocumentedOrder();
+  everyFiniteCodeEncodesToItself();
+  overflowFollowsTheRule();
+  layoutsPlaceEveryScaleOnce();
+  return summary();
+}
