@@ -22,7 +22,7 @@ const deepest = 256
 function demangleNew(name: string): string {
   if (!name.startsWith('_Z') || name.length > longestName) return name
   // Tools append their own: '_Z4gemmv [M=1]', '_Z4gemmv.cold', '_Z4gemmv(int)'.
-  const mangled = /^_Z[\w$]+/.exec(name)![0]
+  const mangled = /^_Z[\w$]*/.exec(name)![0]
   try {
     const parser = new Demangler(mangled)
     return parser.encodingToEnd() + name.slice(mangled.length)

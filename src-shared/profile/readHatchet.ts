@@ -211,8 +211,7 @@ export class HatchetParser {
       case Context.vector:
         this.wrongValue('a number in a vector')
     }
-    this.skippedKeys.add(this.key)
-    this.push(Context.skippedObject, Expect.keyOrEnd)
+    this.skip(Context.skippedObject, Expect.keyOrEnd)
   }
 
   private beginArray(): void {
@@ -238,8 +237,14 @@ export class HatchetParser {
       case Context.vector:
         this.wrongValue('a number in a vector')
     }
-    this.skippedKeys.add(this.key)
-    this.push(Context.skippedArray, Expect.valueOrEnd)
+    this.skip(Context.skippedArray, Expect.valueOrEnd)
+  }
+
+  private skip(container: Context, expect: Expect): void {
+    const isInside =
+      this.context === Context.skippedObject || this.context === Context.skippedArray
+    if (!isInside) this.skippedKeys.add(this.key)
+    this.push(container, expect)
   }
 
   private end(byte: number): void {

@@ -1,0 +1,45 @@
+/** What a damaged profile must survive: it opens, or it is refused with a sentence; everything else is a finding. */
+import { UserError } from '@shared/errors'
+import { demangle } from '@shared/profile/demangle'
+import { availableMetrics, deriveMetric } from '@shared/profile/deriveMetric'
+import { diffTrees } from '@shared/profile/diffTrees'
+import { filterTree } from '@shared/profile/filterTree'
+import { openProfile } from '@shared/profile/openProfile'
+import { printTree } from '@shared/profile/printTree'
+import { nodeName } from '@shared/profile/profileTree'
+import { flattenByKernel } from '@shared/profile/regroup'
+import { writeHatchet } from '@shared/profile/writeHatchet'
+
+export type Outcome = 'opened' | 'refused'
+
+/** Takes one input through everything that reads profiles. Throws on a finding. */
+export function tryProfile(bytes: Uint8Array): Outcome {
+  try {
+    const { tree } = openProfile(bytes, 'mutated')
+    for (const request of availableMetrics(tree).slice(0, 12)) deriveMetric(tree, request).reason(0)
+    for (let node = 0; node < Math.min(50, tree.count); node++) demangle(nodeName(tree, node))
+    filterTree(tree, { include: 'k' })
+    const first = tree.numbers[0]
+    const metrics = first ? [deriveMetric(tree, first.name)] : []
+    printTree(tree, metrics, { depth: 20 })
+    flattenByKernel(tree)
+    if (first) diffTrees([tree, tree], first.name)
+    openProfile(new TextEncoder().encode(writeHatchet(tree)), 'rewritten')
+    return 'opened'
+  } catch (error) {
+    if (error instanceof UserError) return 'refused'
+    throw error
+  } finally {
+    checkPrototypes()
+  }
+}
+
+const prototypes = [Object.prototype, Array.prototype, Map.prototype]
+const keysBefore = prototypes.map((prototype) => Reflect.ownKeys(prototype).length)
+
+function checkPrototypes(): void {
+  prototypes.forEach((prototype, index) => {
+    if (Reflect.ownKeys(prototype).length === keysBefore[index]) return
+    throw new Error('A profile changed a prototype')
+  })
+}

@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { mutate, randomSource } from '../../../fuzz/mutate'
+import { tryProfile } from '../../../fuzz/profileTarget'
+
+/** Longer and with other seeds: BLOCKSCOPE_FUZZ_SECONDS=600 BLOCKSCOPE_FUZZ_SEED=7. */
+const seconds = Number(process.env.BLOCKSCOPE_FUZZ_SECONDS ?? 5)
+const seed = Number(process.env.BLOCKSCOPE_FUZZ_SEED ?? 1)
+/** Fixtures are small: a single one that takes this long hangs, for a person. */
+const slowestMs = 2000
+
+const files = ['proton', 'h200']
+  .map((folder) => join('test/fixtures', folder))
+  .flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(hatchet|hatchet_msgpack|chrome_trace|json)$/.test(name))
+      .map((name) => join(folder, name))
+  )
+
+describe('damaged profiles', () => {
+  it(
+    'open or are refused with a sentence, and change no prototype',
+    { timeout: seconds * 1000 + 30_000 },
+    () => {
+      const inputs = files.map((file) => readFileSync(file))
+      inputs.forEach((bytes) => expect(tryProfile(bytes)).toBe('opened'))
+      const random = randomSource(seed)
+      const outcomes = { opened: 0, refused: 0 }
+      const stop = performance.now() + seconds * 1000
+      while (performance.now() < stop) {
+        const bytes = mutate(inputs[random(inputs.length)]!, random)
+        const start = performance.now()
+        try {
+          outcomes[tryProfile(bytes)]++
+        } catch (error) {
+          const found = Buffer.from(bytes).toString('base64')
+          throw new Error(`A damaged profile was not refused. In base64: ${found}`, {
+            cause: error
+          })
+        }
+        expect(performance.now() - start).toBeLessThan(slowestMs)
+      }
+      expect(outcomes.opened).toBeGreaterThan(20)
+      expect(outcomes.refused).toBeGreaterThan(100)
+    }
+  )
+})
