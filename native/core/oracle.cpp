@@ -71,7 +71,9 @@ void decodePanel(const SideView& side, int64_t rows, int64_t row, int64_t count,
     }
 }
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__linux__)
+// The clone for this CPU is picked while the library is loaded (ifunc): glibc only, and too early for ThreadSanitizer.
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_THREAD__)
 #define BLOCKSCOPE_VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2,fma", "default")))
 #else
 #define BLOCKSCOPE_VECTOR_CLONES
