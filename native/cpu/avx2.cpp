@@ -1,12 +1,10 @@
-// AVX2 with FMA: fp4 as exact integers (vpmaddubsw, or vpdpbusd where the CPU has AVX-VNNI), the rest as float32.
+// AVX2 with FMA: fp4 as exact integers with vpmaddubsw, everything else as float32; extreme scales as float64.
 #include "kernel.h"
-#include "cpuFeatures.h"
-#include "panels.h"
-#include "tiling.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 
+#include "avx2Common.h"
 #include "target.h"
 
 namespace blockscope {
@@ -15,161 +13,92 @@ BLOCKSCOPE_TARGET_BEGIN("avx2,fma,f16c")
 
 namespace {
 
-// The dot product of four bytes in each 32-bit lane: u8 in 0..24 times s8 in -12..12; a pair's sum is at most 576.
-struct PairwiseDot {
+// u8 in 0..24 times s8 in -12..12: a pair's sum is at most 576, far from the saturation of 16 bits.
+struct Dot {
   static __m256i add(__m256i sum, __m256i unsignedBytes, __m256i signedBytes) {
     const __m256i pairs = _mm256_maddubs_epi16(unsignedBytes, signedBytes);
     return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
   }
 };
 
-// 6 x 16 with float32: 12 accumulators, two registers of B, one of A.
-struct FloatMicro {
-  static constexpr int kMr = 6, kNr = 16, kKc = 256;
+#include "integerMicro256.inc"
 
-  static void add(const Problem& problem, const NumberPanels<float>& panels, int64_t row, int64_t panel, int64_t k0,
-                  int64_t depth, float* sums, int64_t stride) {
-    const int64_t k = problem.k;
-    const float* a = &panels.a[row * k + k0];
-    const float* b = &panels.b[panel * kNr * k + k0 * kNr];
-    __m256 total[kMr][2];
-    for (int i = 0; i < kMr; i++) total[i][0] = total[i][1] = _mm256_setzero_ps();
-    for (int64_t step = 0; step < depth; step++) {
-      const __m256 b0 = _mm256_loadu_ps(b), b1 = _mm256_loadu_ps(b + 8);
-      b += kNr;
-#pragma GCC unroll 6
-      for (int i = 0; i < kMr; i++) {
-        const __m256 one = _mm256_broadcast_ss(a + i * k + step);
-        total[i][0] = _mm256_fmadd_ps(one, b0, total[i][0]);
-        total[i][1] = _mm256_fmadd_ps(one, b1, total[i][1]);
-      }
-    }
-    for (int i = 0; i < kMr; i++)
-      for (int j = 0; j < 2; j++) {
-        float* out = sums + i * stride + j * 8;
-        _mm256_storeu_ps(out, _mm256_add_ps(_mm256_loadu_ps(out), total[i][j]));
-      }
-  }
+struct FloatLanes {
+  using Number = float;
+  static constexpr int kLanes = 8;
+  static __m256 zero() { return _mm256_setzero_ps(); }
+  static __m256 load(const float* from) { return _mm256_loadu_ps(from); }
+  static __m256 broadcast(float value) { return _mm256_set1_ps(value); }
+  static __m256 multiplyAdd(__m256 a, __m256 b, __m256 c) { return _mm256_fmadd_ps(a, b, c); }
+  static void addTo(float* sums, __m256 total) { _mm256_storeu_ps(sums, _mm256_add_ps(_mm256_loadu_ps(sums), total)); }
 };
 
-void narrowRow(const float* sums, int64_t count, uint16_t* out) {
+struct DoubleLanes {
+  using Number = double;
+  static constexpr int kLanes = 4;
+  static __m256d zero() { return _mm256_setzero_pd(); }
+  static __m256d load(const double* from) { return _mm256_loadu_pd(from); }
+  static __m256d broadcast(double value) { return _mm256_set1_pd(value); }
+  static __m256d multiplyAdd(__m256d a, __m256d b, __m256d c) { return _mm256_fmadd_pd(a, b, c); }
+  static void addTo(double* sums, __m256d total) { _mm256_storeu_pd(sums, _mm256_add_pd(_mm256_loadu_pd(sums), total)); }
+};
+
+#define BLOCKSCOPE_NUMBER_ROWS 6
+#include "numberMicro.inc"
+
+}  // namespace
+
+namespace avx2 {
+
+// Bytes become words, low nibble first, and a table lookup.
+void expandE2m1(const uint8_t* packed, int64_t count, int offset, uint8_t* out) {
+  const __m128i table = _mm_add_epi8(_mm_setr_epi8(0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12),
+                                     _mm_set1_epi8(static_cast<char>(offset)));
+  for (int64_t i = 0; i < count; i += 16) {
+    const __m128i words = _mm_cvtepu8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(packed + i / 2)));
+    const __m128i codes = _mm_and_si128(_mm_or_si128(words, _mm_slli_epi16(words, 4)), _mm_set1_epi16(0x0f0f));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), _mm_shuffle_epi8(table, codes));
+  }
+}
+
+void narrowToHalf(const float* sums, int64_t count, uint16_t* out) {
   int64_t i = 0;
   for (; i + 8 <= count; i += 8) {
     const __m128i half = _mm256_cvtps_ph(_mm256_loadu_ps(sums + i), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), half);
   }
-  for (; i < count; i++) out[i] = floatToHalf(sums[i]);
+  narrowToHalfPortable(sums + i, count - i, out + i);
 }
 
-}  // namespace
+}  // namespace avx2
 
 BLOCKSCOPE_TARGET_END
 
-// 3 x 16 with integers: 6 integer and 6 float accumulators, two registers of B, one of A.
-#define BLOCKSCOPE_INTEGER_MICRO(Name, Dot)                                                                          \
-  template <int kScaleBlockSize>                                                                                     \
-  struct Name {                                                                                                      \
-    static constexpr int kMr = 3, kNr = 16, kKc = 1024;                                                              \
-    static void add(const Problem& problem, const IntegerPanels& panels, int64_t row, int64_t panel, int64_t k0,     \
-                    int64_t depth, float* sums, int64_t stride) {                                                    \
-      const int64_t k = problem.k, blocks = k / kScaleBlockSize, block0 = k0 / kScaleBlockSize;                      \
-      const int8_t* a = &panels.a[row * k + k0];                                                                     \
-      const float* aScales = &panels.aScales[row * blocks + block0];                                                 \
-      const int32_t* aBias = &panels.aBias[row * blocks + block0];                                                   \
-      const uint8_t* b = &panels.b[panel * kNr * k + k0 * kNr];                                                      \
-      const float* bScales = &panels.bScales[panel * kNr * blocks + block0 * kNr];                                   \
-      __m256 total[kMr][2];                                                                                          \
-      for (int i = 0; i < kMr; i++) total[i][0] = total[i][1] = _mm256_setzero_ps();                                 \
-      for (int64_t block = 0; block < depth / kScaleBlockSize; block++) {                                            \
-        __m256i dot[kMr][2];                                                                                         \
-        for (int i = 0; i < kMr; i++) dot[i][0] = dot[i][1] = _mm256_set1_epi32(aBias[i * blocks + block]);          \
-        for (int step = 0; step < kScaleBlockSize / 4; step++, b += kNr * 4) {                                       \
-          const __m256i b0 = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b));                                \
-          const __m256i b1 = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + 32));                           \
-          for (int i = 0; i < kMr; i++) {                                                                            \
-            int32_t four;                                                                                            \
-            __builtin_memcpy(&four, a + i * k + step * 4, 4);                                                        \
-            const __m256i quad = _mm256_set1_epi32(four);                                                            \
-            dot[i][0] = Dot::add(dot[i][0], b0, quad);                                                               \
-            dot[i][1] = Dot::add(dot[i][1], b1, quad);                                                               \
-          }                                                                                                          \
-        }                                                                                                            \
-        a += kScaleBlockSize;                                                                                        \
-        const __m256 s0 = _mm256_loadu_ps(bScales), s1 = _mm256_loadu_ps(bScales + 8);                               \
-        bScales += kNr;                                                                                              \
-        for (int i = 0; i < kMr; i++) {                                                                              \
-          const __m256 scale = _mm256_set1_ps(aScales[i * blocks + block]);                                          \
-          total[i][0] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dot[i][0]), _mm256_mul_ps(scale, s0), total[i][0]);       \
-          total[i][1] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dot[i][1]), _mm256_mul_ps(scale, s1), total[i][1]);       \
-        }                                                                                                            \
-      }                                                                                                              \
-      for (int i = 0; i < kMr; i++)                                                                                  \
-        for (int j = 0; j < 2; j++) {                                                                                \
-          float* out = sums + i * stride + j * 8;                                                                    \
-          _mm256_storeu_ps(out, _mm256_add_ps(_mm256_loadu_ps(out), total[i][j]));                                   \
-        }                                                                                                            \
-    }                                                                                                                \
-  }
+namespace avx2 {
 
-// The same text compiled for two instruction sets: a function made for one cannot be inlined into the other's loop.
-BLOCKSCOPE_TARGET_BEGIN("avx2,fma,f16c")
-namespace {
-BLOCKSCOPE_INTEGER_MICRO(PairwiseMicro, PairwiseDot);
+void multiplyAsFloat32(const Problem& problem, const PackedOperands& packed, void* c, Workspace& workspace,
+                       const CancelFlag& cancel) {
+  multiplyNumbers<NumberMicro<FloatLanes>, float>(problem, packed, decodeNumbers<float>, c, narrowToHalf, workspace,
+                                                  cancel);
 }
-BLOCKSCOPE_TARGET_END
 
-BLOCKSCOPE_TARGET_BEGIN("avx2,fma,f16c,avxvnni")
-namespace {
-struct VnniDot {
-  static __m256i add(__m256i sum, __m256i unsignedBytes, __m256i signedBytes) {
-    return _mm256_dpbusd_avx_epi32(sum, unsignedBytes, signedBytes);
-  }
-};
-BLOCKSCOPE_INTEGER_MICRO(VnniMicro, VnniDot);
-}  // namespace
-BLOCKSCOPE_TARGET_END
-
-#undef BLOCKSCOPE_INTEGER_MICRO
-
-namespace {
-
-template <template <int> class IntegerMicro>
-void run(const Problem& problem, const PackedOperands& packed, void* c, const CancelFlag& cancel) {
-  if (!scalesAreSafe(problem, packed)) return portableKernel().run(problem, packed, c, cancel);
-  const BlockFormat& format = findBlockFormat(problem.format);
-  const bool integer = format.a == NumberFormatId::kE2m1 && format.b == NumberFormatId::kE2m1;
-  for (int64_t batch = 0; batch < problem.batch; batch++) {
-    const MatrixView matrix = matrixOf(problem, packed, batch);
-    void* out = matrixOutput(problem, c, batch);
-    if (integer) {
-      const IntegerPanels panels = packIntegerPanels(problem, matrix, 3, 16, cancel);
-      if (format.scaleBlockSize == 16)
-        multiplyPanels<IntegerMicro<16>>(problem, panels, packed.tensorScale, out, narrowRow, cancel);
-      else
-        multiplyPanels<IntegerMicro<32>>(problem, panels, packed.tensorScale, out, narrowRow, cancel);
-    } else {
-      const NumberPanels<float> panels = packFloatPanels(problem, matrix, 6, 16, cancel);
-      multiplyPanels<FloatMicro>(problem, panels, packed.tensorScale, out, narrowRow, cancel);
-    }
-  }
+void multiplyAsFloat64(const Problem& problem, const PackedOperands& packed, void* c, Workspace& workspace,
+                       const CancelFlag& cancel) {
+  multiplyNumbers<NumberMicro<DoubleLanes>, double>(problem, packed, decodeNumbers<double>, c, narrowToHalf, workspace,
+                                                    cancel);
 }
 
 std::string describe(const BlockFormat& format) {
-  return format.a == NumberFormatId::kE2m1 && format.b == NumberFormatId::kE2m1
-             ? "exact int8 dot product per scale block, float32 sum over blocks"
-             : "element times scale exact in float32, float32 sum";
+  return isIntegerFormat(format)
+             ? "exact int8 dot product per scale block, float32 sum over blocks; extreme scales in float64"
+             : "element times scale exact in float32, float32 sum; extreme scales in float64";
 }
 
-}  // namespace
+}  // namespace avx2
 
-CpuKernel avx2Kernel() {
-  return {"cpu-avx2", "AVX2 and FMA, register tiles 3x16 and 6x16", cpuFeatures().avx2, "This CPU has no AVX2 and FMA.",
-          describe, run<PairwiseMicro>};
-}
-
-CpuKernel avxVnniKernel() {
-  return {"cpu-avxvnni", "AVX-VNNI for fp4, AVX2 and FMA for the rest", cpuFeatures().avxVnni,
-          "This CPU has no AVX-VNNI.", describe, run<VnniMicro>};
+CpuKernel avx2Kernel(const CpuFeatures& has) {
+  return {"cpu-avx2", "AVX2: int8 dot products for fp4, float32 for the rest", has.avx2,
+          "This CPU has no AVX2 with FMA and F16C.", avx2::describe, avx2::compute<IntegerMicro>};
 }
 
 }  // namespace blockscope
@@ -177,8 +106,9 @@ CpuKernel avxVnniKernel() {
 #else
 
 namespace blockscope {
-CpuKernel avx2Kernel() { return {"cpu-avx2", "AVX2 and FMA", false, "Not an x86-64 build.", nullptr, nullptr}; }
-CpuKernel avxVnniKernel() { return {"cpu-avxvnni", "AVX-VNNI", false, "Not an x86-64 build.", nullptr, nullptr}; }
+CpuKernel avx2Kernel(const CpuFeatures&) {
+  return {"cpu-avx2", "AVX2", false, "This build has no x86-64 kernels.", nullptr, nullptr};
+}
 }  // namespace blockscope
 
 #endif

@@ -1,7 +1,11 @@
-// AVX-512: fp4 as exact integers with VNNI, everything else as exact bfloat16 with vdpbf16ps, float32 accumulators.
+// AVX-512: fp4 as exact integers with VNNI, everything else as exact bfloat16 (vdpbf16ps) where the CPU has it and as
+// float32 where it has not; scales beyond the range of both as float64.
+#include <algorithm>
+#include <array>
+
+#include "../core/outputs.h"
+#include "../core/packing.h"
 #include "kernel.h"
-#include "cpuFeatures.h"
-#include "panels.h"
 #include "tiling.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -11,98 +15,208 @@
 
 namespace blockscope {
 
-BLOCKSCOPE_TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx512bf16")
+BLOCKSCOPE_TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")
 
 namespace {
 
-// 7 x 32: 14 integer and 14 float accumulators, two registers of B, one of A: 31 of 32.
-template <int kScaleBlockSize>
-struct IntegerMicro {
-  static constexpr int kMr = 7, kNr = 32, kKc = 1024;
+void addTo(float* sums, __m512 total) { _mm512_storeu_ps(sums, _mm512_add_ps(_mm512_loadu_ps(sums), total)); }
 
-  static void add(const Problem& problem, const IntegerPanels& panels, int64_t row, int64_t panel, int64_t k0,
-                  int64_t depth, float* sums, int64_t stride) {
-    const int64_t k = problem.k, blocks = k / kScaleBlockSize, block0 = k0 / kScaleBlockSize;
-    const int8_t* a = &panels.a[row * k + k0];
-    const float* aScales = &panels.aScales[row * blocks + block0];
-    const int32_t* aBias = &panels.aBias[row * blocks + block0];
-    const uint8_t* b = &panels.b[panel * kNr * k + k0 * kNr];
-    const float* bScales = &panels.bScales[panel * kNr * blocks + block0 * kNr];
-    __m512 total[kMr][2];
-    for (int i = 0; i < kMr; i++) total[i][0] = total[i][1] = _mm512_setzero_ps();
+__m512i broadcastFourBytes(const void* from) {
+  int32_t four;
+  __builtin_memcpy(&four, from, 4);
+  return _mm512_set1_epi32(four);
+}
+
+// 7 x 32: 14 integer and 14 float accumulators, two registers of B, one of A: 31 of 32.
+template <int kScaleBlockSize, ScaleProduct kProduct>
+struct IntegerMicro {
+  using Sum = float;
+  using Panels = IntegerPanels;
+  static constexpr int kRows = 7, kColumns = 32, kChunk = 1024;
+  static constexpr ScaleProduct kScaleProduct = kProduct;
+
+  static __m512 product(int32_t aScale, __m512 bScale) {
+    // Powers of two: an integer addition to the exponent, which leaves the multipliers to the dot products.
+    if constexpr (kProduct == ScaleProduct::kExponentsAdded)
+      return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_set1_epi32(aScale), _mm512_castps_si512(bScale)));
+    else
+      return _mm512_mul_ps(_mm512_castsi512_ps(_mm512_set1_epi32(aScale)), bScale);
+  }
+
+  static void add(const Panels& panels, int64_t k, int64_t row, int64_t panel, int64_t k0, int64_t depth, float* sums,
+                  int64_t stride) {
+    constexpr int64_t kStride = kChunk + Panels::kPadding;
+    const int64_t blocks = k / kScaleBlockSize, block0 = k0 / kScaleBlockSize;
+    const int8_t* a = panels.a + (k0 / kChunk * panels.rows + row) * kStride;
+    const int32_t* aScales = panels.aScaleBits + row * blocks + block0 * kRows;
+    const int32_t* aBias = panels.aBias + row * blocks + block0 * kRows;
+    const uint8_t* b = panels.b + (panel * k + k0) * kColumns;
+    const float* bScales = panels.bScales + (panel * blocks + block0) * kColumns;
+    __m512 total[kRows][2];
+    for (int i = 0; i < kRows; i++) total[i][0] = total[i][1] = _mm512_setzero_ps();
     for (int64_t block = 0; block < depth / kScaleBlockSize; block++) {
-      __m512i dot[kMr][2];
-      for (int i = 0; i < kMr; i++) dot[i][0] = dot[i][1] = _mm512_set1_epi32(aBias[i * blocks + block]);
+      __m512i dot[kRows][2];
+      for (int i = 0; i < kRows; i++) dot[i][0] = dot[i][1] = _mm512_set1_epi32(aBias[i]);
 #pragma GCC unroll 8
       for (int step = 0; step < kScaleBlockSize / 4; step++) {
         const __m512i b0 = _mm512_loadu_si512(b), b1 = _mm512_loadu_si512(b + 64);
-        b += kNr * 4;
+        b += kColumns * 4;
 #pragma GCC unroll 8
-        for (int i = 0; i < kMr; i++) {
-          int32_t four;
-          __builtin_memcpy(&four, a + i * k + step * 4, 4);
-          const __m512i quad = _mm512_set1_epi32(four);
+        for (int i = 0; i < kRows; i++) {
+          const __m512i quad = broadcastFourBytes(a + i * kStride + step * 4);
           dot[i][0] = _mm512_dpbusd_epi32(dot[i][0], b0, quad);
           dot[i][1] = _mm512_dpbusd_epi32(dot[i][1], b1, quad);
         }
       }
-      a += kScaleBlockSize;
       const __m512 s0 = _mm512_loadu_ps(bScales), s1 = _mm512_loadu_ps(bScales + 16);
-      bScales += kNr;
 #pragma GCC unroll 8
-      for (int i = 0; i < kMr; i++) {
-        const __m512 scale = _mm512_set1_ps(aScales[i * blocks + block]);
-        total[i][0] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[i][0]), _mm512_mul_ps(scale, s0), total[i][0]);
-        total[i][1] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[i][1]), _mm512_mul_ps(scale, s1), total[i][1]);
+      for (int i = 0; i < kRows; i++) {
+        total[i][0] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[i][0]), product(aScales[i], s0), total[i][0]);
+        total[i][1] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[i][1]), product(aScales[i], s1), total[i][1]);
       }
+      a += kScaleBlockSize;
+      aScales += kRows;
+      aBias += kRows;
+      bScales += kColumns;
     }
-    for (int i = 0; i < kMr; i++)
-      for (int j = 0; j < 2; j++) {
-        float* out = sums + i * stride + j * 16;
-        _mm512_storeu_ps(out, _mm512_add_ps(_mm512_loadu_ps(out), total[i][j]));
-      }
+    for (int i = 0; i < kRows; i++)
+      for (int j = 0; j < 2; j++) addTo(sums + i * stride + j * 16, total[i][j]);
   }
 };
 
+struct FloatLanes {
+  using Number = float;
+  static constexpr int kLanes = 16;
+  static __m512 zero() { return _mm512_setzero_ps(); }
+  static __m512 load(const float* from) { return _mm512_loadu_ps(from); }
+  static __m512 broadcast(float value) { return _mm512_set1_ps(value); }
+  static __m512 multiplyAdd(__m512 a, __m512 b, __m512 c) { return _mm512_fmadd_ps(a, b, c); }
+  static void addTo(float* sums, __m512 total) { _mm512_storeu_ps(sums, _mm512_add_ps(_mm512_loadu_ps(sums), total)); }
+};
+
+struct DoubleLanes {
+  using Number = double;
+  static constexpr int kLanes = 8;
+  static __m512d zero() { return _mm512_setzero_pd(); }
+  static __m512d load(const double* from) { return _mm512_loadu_pd(from); }
+  static __m512d broadcast(double value) { return _mm512_set1_pd(value); }
+  static __m512d multiplyAdd(__m512d a, __m512d b, __m512d c) { return _mm512_fmadd_pd(a, b, c); }
+  static void addTo(double* sums, __m512d total) { _mm512_storeu_pd(sums, _mm512_add_pd(_mm512_loadu_pd(sums), total)); }
+};
+
+#define BLOCKSCOPE_NUMBER_ROWS 12
+#include "numberMicro.inc"
+
+// 2 * e2m1 + offset of 64 codes: bytes become words, low nibble first, and a table lookup.
+void expandE2m1(const uint8_t* packed, int64_t count, int offset, uint8_t* out) {
+  const __m512i table = _mm512_add_epi8(
+      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12)),
+      _mm512_set1_epi8(static_cast<char>(offset)));
+  for (int64_t i = 0; i < count; i += 64) {
+    const int64_t left = count - i < 64 ? count - i : 64;
+    const __m256i bytes = _mm256_maskz_loadu_epi8(~0u >> (32 - left / 2), packed + i / 2);
+    const __m512i words = _mm512_cvtepu8_epi16(bytes);
+    const __m512i codes =
+        _mm512_and_si512(_mm512_or_si512(words, _mm512_slli_epi16(words, 4)), _mm512_set1_epi16(0x0f0f));
+    _mm512_mask_storeu_epi8(out + i, ~uint64_t{0} >> (64 - left), _mm512_shuffle_epi8(table, codes));
+  }
+}
+
+void narrowToHalf(const float* sums, int64_t count, uint16_t* out) {
+  for (int64_t i = 0; i < count; i += 16) {
+    const __mmask16 lanes = static_cast<__mmask16>(count - i < 16 ? (1u << (count - i)) - 1 : 0xffff);
+    const __m512 row = _mm512_maskz_loadu_ps(lanes, sums + i);
+    const __m256i half = _mm512_cvtps_ph(row, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    _mm256_mask_storeu_epi16(out + i, lanes, half);
+  }
+}
+
+// The bfloat16 values of codes 0..127; code 128 + c is minus code c (only 8-bit formats have codes that high).
+class Bf16Table {
+ public:
+  explicit Bf16Table(const uint16_t* values) {
+    for (int i = 0; i < 4; i++) quarters_[i] = _mm512_loadu_si512(values + 32 * i);
+  }
+
+  __m512i lookUp(__m512i codes) const {
+    const __m512i low = _mm512_permutex2var_epi16(quarters_[0], codes, quarters_[1]);
+    const __m512i high = _mm512_permutex2var_epi16(quarters_[2], codes, quarters_[3]);
+    const __mmask32 isHigh = _mm512_test_epi16_mask(codes, _mm512_set1_epi16(64));
+    const __m512i sign = _mm512_slli_epi16(_mm512_and_si512(codes, _mm512_set1_epi16(128)), 8);
+    return _mm512_xor_si512(_mm512_mask_mov_epi16(low, isHigh, high), sign);
+  }
+
+ private:
+  __m512i quarters_[4];
+};
+
+// 32 bfloat16 times a scale; exact for scales that are safe, and NaN and infinity stay what they are.
+__m512i scaleBf16(__m512i values, float scale) {
+  const __m512i upper = _mm512_set1_epi32(static_cast<int32_t>(0xffff0000));
+  const __m512 factor = _mm512_set1_ps(scale);
+  const __m512 even = _mm512_mul_ps(_mm512_castsi512_ps(_mm512_slli_epi32(values, 16)), factor);
+  const __m512 odd = _mm512_mul_ps(_mm512_castsi512_ps(_mm512_and_si512(values, upper)), factor);
+  return _mm512_or_si512(_mm512_srli_epi32(_mm512_castps_si512(even), 16),
+                         _mm512_and_si512(_mm512_castps_si512(odd), upper));
+}
+
+void decodeBf16Blocks(const uint16_t* values, const float* scaleValues, const uint8_t* codes, bool nibbles,
+                      const uint8_t* scales, int64_t blocks, uint16_t* out) {
+  const Bf16Table table(values);
+  for (int64_t block = 0; block < blocks; block++) {
+    __m512i wide;
+    if (nibbles) {
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + block * 16));
+      const __m512i pairs = _mm512_cvtepu8_epi32(bytes);
+      wide = _mm512_or_si512(_mm512_and_si512(pairs, _mm512_set1_epi32(15)),
+                             _mm512_slli_epi32(_mm512_srli_epi32(pairs, 4), 16));
+    } else {
+      wide = _mm512_cvtepu8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + block * 32)));
+    }
+    _mm512_storeu_si512(out + block * 32, scaleBf16(table.lookUp(wide), scaleValues[scales[block]]));
+  }
+}
+
+}  // namespace
+
+BLOCKSCOPE_TARGET_END
+
+BLOCKSCOPE_TARGET_BEGIN("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")
+
+namespace {
+
 // 12 x 32: 24 accumulators.
 struct Bf16Micro {
-  static constexpr int kMr = 12, kNr = 32, kKc = 512;
+  using Sum = float;
+  using Panels = NumberPanels<uint16_t>;
+  static constexpr int kRows = 12, kColumns = 32, kChunk = 512;
 
-  static void add(const Problem& problem, const NumberPanels<uint16_t>& panels, int64_t row, int64_t panel, int64_t k0,
-                  int64_t depth, float* sums, int64_t stride) {
-    const int64_t k = problem.k;
-    const uint16_t* a = &panels.a[row * k + k0];
-    const uint16_t* b = &panels.b[panel * kNr * k + k0 * kNr];
-    __m512 total[kMr][2];
-    for (int i = 0; i < kMr; i++) total[i][0] = total[i][1] = _mm512_setzero_ps();
+  static void add(const Panels& panels, int64_t k, int64_t row, int64_t panel, int64_t k0, int64_t depth, float* sums,
+                  int64_t stride) {
+    constexpr int64_t kStride = kChunk + Panels::kPadding;
+    const uint16_t* a = panels.a + (k0 / kChunk * panels.rows + row) * kStride;
+    const uint16_t* b = panels.b + (panel * k + k0) * kColumns;
+    __m512 total[kRows][2];
+    for (int i = 0; i < kRows; i++) total[i][0] = total[i][1] = _mm512_setzero_ps();
     for (int64_t pair = 0; pair < depth / 2; pair++) {
       const __m512bh b0 = (__m512bh)_mm512_loadu_si512(b), b1 = (__m512bh)_mm512_loadu_si512(b + 32);
-      b += kNr * 2;
+      b += kColumns * 2;
 #pragma GCC unroll 12
-      for (int i = 0; i < kMr; i++) {
+      for (int i = 0; i < kRows; i++) {
         int32_t two;
-        __builtin_memcpy(&two, a + i * k + pair * 2, 4);
+        __builtin_memcpy(&two, a + i * kStride + pair * 2, 4);
         const __m512bh both = (__m512bh)_mm512_set1_epi32(two);
         total[i][0] = _mm512_dpbf16_ps(total[i][0], both, b0);
         total[i][1] = _mm512_dpbf16_ps(total[i][1], both, b1);
       }
     }
-    for (int i = 0; i < kMr; i++)
+    for (int i = 0; i < kRows; i++)
       for (int j = 0; j < 2; j++) {
         float* out = sums + i * stride + j * 16;
         _mm512_storeu_ps(out, _mm512_add_ps(_mm512_loadu_ps(out), total[i][j]));
       }
   }
 };
-
-void narrowRow(const float* sums, int64_t count, uint16_t* out) {
-  int64_t i = 0;
-  for (; i + 16 <= count; i += 16) {
-    const __m256i half = _mm512_cvtps_ph(_mm512_loadu_ps(sums + i), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), half);
-  }
-  for (; i < count; i++) out[i] = floatToHalf(sums[i]);
-}
 
 }  // namespace
 
@@ -110,38 +224,82 @@ BLOCKSCOPE_TARGET_END
 
 namespace {
 
-void run(const Problem& problem, const PackedOperands& packed, void* c, const CancelFlag& cancel) {
-  if (!scalesAreSafe(problem, packed)) return portableKernel().run(problem, packed, c, cancel);
-  const BlockFormat& format = findBlockFormat(problem.format);
-  const bool integer = format.a == NumberFormatId::kE2m1 && format.b == NumberFormatId::kE2m1;
-  for (int64_t batch = 0; batch < problem.batch; batch++) {
-    const MatrixView matrix = matrixOf(problem, packed, batch);
-    void* out = matrixOutput(problem, c, batch);
-    if (integer) {
-      const IntegerPanels panels = packIntegerPanels(problem, matrix, 7, 32, cancel);
-      if (format.scaleBlockSize == 16)
-        multiplyPanels<IntegerMicro<16>>(problem, panels, packed.tensorScale, out, narrowRow, cancel);
-      else
-        multiplyPanels<IntegerMicro<32>>(problem, panels, packed.tensorScale, out, narrowRow, cancel);
-    } else {
-      const NumberPanels<uint16_t> panels = packBf16Panels(problem, matrix, 12, 32, cancel);
-      multiplyPanels<Bf16Micro>(problem, panels, packed.tensorScale, out, narrowRow, cancel);
+// Element formats of eight bits or less as bfloat16, by code.
+const uint16_t* bf16Values(NumberFormatId id) {
+  using Values = std::array<uint16_t, 128>;
+  static const auto tables = [] {
+    std::array<Values, static_cast<size_t>(NumberFormatId::kE5m2) + 1> all;
+    for (size_t format = 0; format < all.size(); format++)
+      for (int code = 0; code < 128; code++)
+        all[format][code] = floatToBf16(decodeTable(static_cast<NumberFormatId>(format))[code]);
+    return all;
+  }();
+  return tables[static_cast<size_t>(id)].data();
+}
+
+void decodeBf16(const Side& side, int64_t row, int64_t k0, int64_t count, uint16_t* out) {
+  constexpr int64_t kStep = 256;
+  const uint16_t* values = bf16Values(side.element->id);
+  const float* scaleValues = decodeTable(side.scale).data();
+  const bool nibbles = side.element->storageBits == 4;
+  uint8_t unpacked[kStep];
+  for (int64_t at = 0; at < count; at += kStep) {
+    const int64_t step = std::min(kStep, count - at);
+    const uint8_t* codes = side.codesAt(row, k0 + at);
+    if (side.element->storageBits == 6) {
+      unpackCodes(*side.element, codes, step, unpacked);
+      codes = unpacked;
     }
+    decodeBf16Blocks(values, scaleValues, codes, nibbles, side.scalesAt(row, k0 + at), step / 32, out + at);
   }
 }
 
+template <bool kHasBf16>
+void compute(const Problem& problem, const PackedOperands& packed, void* c, Workspace& workspace,
+             const CancelFlag& cancel) {
+  using enum ScaleProduct;
+  const BlockFormat& format = findBlockFormat(problem.format);
+  const ScaleSafety safety = scaleSafety(problem, packed);
+  auto integers = [&]<int kScaleBlockSize, ScaleProduct kProduct>() {
+    multiplyIntegers<IntegerMicro<kScaleBlockSize, kProduct>>(problem, packed, expandE2m1, c, narrowToHalf, workspace,
+                                                              cancel);
+  };
+  if (safety == ScaleSafety::kNeedsFloat64) {
+    multiplyNumbers<NumberMicro<DoubleLanes>, double>(problem, packed, decodeNumbers<double>, c, narrowToHalf,
+                                                      workspace, cancel);
+  } else if (isIntegerFormat(format)) {
+    // A zero block's scale may be so small that exponents cannot be added.
+    const bool add = format.scale == NumberFormatId::kE8m0 && safety == ScaleSafety::kSafe;
+    if (format.scaleBlockSize == 16)
+      add ? integers.template operator()<16, kExponentsAdded>() : integers.template operator()<16, kMultiplied>();
+    else add ? integers.template operator()<32, kExponentsAdded>() : integers.template operator()<32, kMultiplied>();
+  } else if constexpr (kHasBf16) {
+    multiplyNumbers<Bf16Micro, uint16_t>(problem, packed, decodeBf16, c, narrowToHalf, workspace, cancel);
+  } else {
+    multiplyNumbers<NumberMicro<FloatLanes>, float>(problem, packed, decodeNumbers<float>, c, narrowToHalf, workspace,
+                                                    cancel);
+  }
+}
+
+template <bool kHasBf16>
 std::string describe(const BlockFormat& format) {
-  return format.a == NumberFormatId::kE2m1 && format.b == NumberFormatId::kE2m1
-             ? "exact int8 dot product per scale block (vpdpbusd), float32 sum over blocks"
-             : "element times scale exact in bfloat16 (vdpbf16ps), float32 sum";
+  if (isIntegerFormat(format))
+    return "exact int8 dot product per scale block (vpdpbusd), float32 sum over blocks; extreme scales in float64";
+  return kHasBf16 ? "element times scale exact in bfloat16 (vdpbf16ps), float32 sum; extreme scales in float64"
+                  : "element times scale exact in float32, float32 sum; extreme scales in float64";
 }
 
 }  // namespace
 
-CpuKernel avx512Kernel() {
-  const CpuFeatures& has = cpuFeatures();
-  return {"cpu-avx512", "AVX-512 VNNI and BF16, register tiles 7x32 and 12x32", has.avx512Vnni && has.avx512Bf16,
-          "This CPU has no AVX-512 VNNI and BF16.", describe, run};
+CpuKernel avx512Kernel(const CpuFeatures& has) {
+  CpuKernel kernel{"cpu-avx512",  "AVX-512 VNNI for fp4, float32 for the rest", has.avx512Vnni,
+                   "This CPU has no AVX-512 VNNI.", describe<false>, compute<false>};
+  if (has.avx512Bf16) {
+    kernel.summary = "AVX-512 VNNI for fp4, AVX-512 BF16 for the rest";
+    kernel.describe = describe<true>;
+    kernel.compute = compute<true>;
+  }
+  return kernel;
 }
 
 }  // namespace blockscope
@@ -149,7 +307,9 @@ CpuKernel avx512Kernel() {
 #else
 
 namespace blockscope {
-CpuKernel avx512Kernel() { return {"cpu-avx512", "AVX-512 VNNI and BF16", false, "Not an x86-64 build.", nullptr, nullptr}; }
+CpuKernel avx512Kernel(const CpuFeatures&) {
+  return {"cpu-avx512", "AVX-512 VNNI", false, "This build has no x86-64 kernels.", nullptr, nullptr};
+}
 }  // namespace blockscope
 
 #endif

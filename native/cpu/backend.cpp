@@ -18,7 +18,10 @@
 namespace blockscope {
 
 const std::vector<CpuKernel>& cpuKernels() {
-  static const std::vector<CpuKernel> kernels = {avx512Kernel(), avxVnniKernel(), avx2Kernel(), portableKernel()};
+  static const std::vector<CpuKernel> kernels = [] {
+    const CpuFeatures& has = cpuFeatures();
+    return std::vector<CpuKernel>{avx512Kernel(has), avxVnniKernel(has), avx2Kernel(has), portableKernel()};
+  }();
   return kernels;
 }
 
@@ -90,8 +93,9 @@ class CpuSession : public Session {
     const std::vector<PackedOperands> operands(sets, first);
     std::vector<std::vector<uint8_t>> outputs(sets, std::vector<uint8_t>(outputSize()));
     int64_t turn = 0;
+    Workspace workspace;
     auto runOnce = [&] {
-      kernel.run(problem_, operands[turn], outputs[turn].data(), cancel);
+      kernel.compute(problem_, operands[turn], outputs[turn].data(), workspace, cancel);
       turn = (turn + 1) % sets;
     };
     const auto origin = Clock::now();

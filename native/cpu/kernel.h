@@ -6,6 +6,8 @@
 
 #include "../core/backend.h"
 #include "../core/formats.h"
+#include "cpuFeatures.h"
+#include "workspace.h"
 
 namespace blockscope {
 
@@ -24,21 +26,27 @@ PackedOperands packOperands(const Problem&, const Operands&);
 struct CpuKernel {
   std::string id;
   std::string summary;
-  bool available;          // by CPUID
+  bool available = false;   // by CPUID
   std::string unavailable;  // the reason, when not
   // How it computes a format; a sentence.
-  std::string (*describe)(const BlockFormat&);
+  std::string (*describe)(const BlockFormat&) = nullptr;
   // C = A B^T for every matrix of the batch. Throws Error(kCancelled).
-  void (*run)(const Problem&, const PackedOperands&, void* c, const CancelFlag&);
+  void (*compute)(const Problem&, const PackedOperands&, void* c, Workspace&, const CancelFlag&) = nullptr;
+
+  // The same with a workspace of its own; one that is kept makes repeated calls faster.
+  void run(const Problem& problem, const PackedOperands& packed, void* c, const CancelFlag& cancel) const {
+    Workspace workspace;
+    compute(problem, packed, c, workspace, cancel);
+  }
 };
 
 // Best first.
 const std::vector<CpuKernel>& cpuKernels();
 
-// One per source file.
+// One per source file; each says from the features given whether it can run.
 CpuKernel portableKernel();
-CpuKernel avx2Kernel();
-CpuKernel avxVnniKernel();
-CpuKernel avx512Kernel();
+CpuKernel avx2Kernel(const CpuFeatures&);
+CpuKernel avxVnniKernel(const CpuFeatures&);
+CpuKernel avx512Kernel(const CpuFeatures&);
 
 }  // namespace blockscope

@@ -2,51 +2,75 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
-#include "../core/outputs.h"
+#include "../core/threads.h"
+#include "narrow.h"
 #include "panels.h"
 
 namespace blockscope {
 
-// Writes a tile of float32 sums as the output type; `narrowToHalf` converts a row where the instruction set can.
-using NarrowRow = void (*)(const float* sums, int64_t count, uint16_t* out);
+// A micro-kernel has
+//   Sum             type of its sums
+//   kRows, kColumns of its register tile
+//   kChunk          depth of a chunk of K, a multiple of 32
+//   Panels          what it reads
+//   add(panels, k, row, panel, k0, depth, sums, stride): adds rows [row, row + kRows) of A times a panel of B, over
+//                   [k0, k0 + depth) of K, to sums[kRows][kColumns]
+template <typename Micro>
+constexpr TileShape tileShape() {
+  return {Micro::kRows, Micro::kColumns, Micro::kChunk};
+}
 
-// Micro: kMr, kNr, kKc (depth of a chunk, a multiple of 32), and
-//   add(panels, row, panel, k0, depth, sums, stride): sums[kMr][kNr] += A rows x B panel over [k0, k0 + depth).
-template <typename Micro, typename Panels>
-void multiplyPanels(const Problem& problem, const Panels& panels, float tensorScale, void* c, NarrowRow narrowToHalf,
-                    const CancelFlag& cancel) {
-  constexpr int64_t kTileM = Micro::kMr * (112 / Micro::kMr), kTileN = 128;
-  static_assert(kTileN % Micro::kNr == 0 && Micro::kKc % 32 == 0);
-  const int64_t tileRows = (problem.m + kTileM - 1) / kTileM, tileCols = (problem.n + kTileN - 1) / kTileN;
-  parallelFor(tileRows * tileCols, cancel, [&](int64_t tile) {
-    // Neighbouring tasks share rows of A, so that two cores do not fetch the same panel of B at once.
-    const int64_t row0 = tile / tileCols * kTileM, col0 = tile % tileCols * kTileN;
-    const int64_t rows = std::min(kTileM, problem.m - row0), cols = std::min(kTileN, problem.n - col0);
-    alignas(64) float sums[kTileM * kTileN];
-    std::fill(std::begin(sums), std::end(sums), 0.0f);
-    for (int64_t k0 = 0; k0 < problem.k; k0 += Micro::kKc) {
-      const int64_t depth = std::min<int64_t>(Micro::kKc, problem.k - k0);
-      for (int64_t j = 0; j < cols; j += Micro::kNr)
-        for (int64_t i = 0; i < rows; i += Micro::kMr)
-          Micro::add(problem, panels, row0 + i, (col0 + j) / Micro::kNr, k0, depth, &sums[i * kTileN + j], kTileN);
+template <typename Micro>
+void multiplyPanels(const Problem& problem, int64_t batch, const typename Micro::Panels& panels, float tensorScale,
+                    void* c, NarrowToHalf toHalf, const CancelFlag& cancel) {
+  using Sum = typename Micro::Sum;
+  constexpr int64_t kTileRows = 112 / Micro::kRows * Micro::kRows, kTileColumns = 128;
+  static_assert(kTileColumns % Micro::kColumns == 0 && Micro::kChunk % 32 == 0);
+  const int64_t tilesDown = (problem.m + kTileRows - 1) / kTileRows;
+  const int64_t tilesAcross = (problem.n + kTileColumns - 1) / kTileColumns;
+  parallelFor(tilesDown * tilesAcross, cancel, [&](int64_t tile) {
+    const int64_t row0 = tile / tilesAcross * kTileRows, column0 = tile % tilesAcross * kTileColumns;
+    const int64_t rows = std::min(kTileRows, problem.m - row0), columns = std::min(kTileColumns, problem.n - column0);
+    alignas(64) Sum sums[kTileRows * kTileColumns];
+    std::fill(std::begin(sums), std::end(sums), Sum{0});
+    for (int64_t k0 = 0; k0 < problem.k; k0 += Micro::kChunk) {
+      cancel.throwIfRequested();
+      const int64_t depth = std::min<int64_t>(Micro::kChunk, problem.k - k0);
+      for (int64_t j = 0; j < columns; j += Micro::kColumns)
+        for (int64_t i = 0; i < rows; i += Micro::kRows)
+          Micro::add(panels, problem.k, row0 + i, (column0 + j) / Micro::kColumns, k0, depth,
+                     &sums[i * kTileColumns + j], kTileColumns);
     }
     for (int64_t i = 0; i < rows; i++) {
-      float* line = &sums[i * kTileN];
-      const int64_t at = (row0 + i) * problem.n + col0;
+      Sum* line = &sums[i * kTileColumns];
       if (tensorScale != 1.0f)
-        for (int64_t j = 0; j < cols; j++) line[j] *= tensorScale;
-      if (problem.output == OutputType::kF32) std::copy_n(line, cols, static_cast<float*>(c) + at);
-      else if (problem.output == OutputType::kF16) narrowToHalf(line, cols, static_cast<uint16_t*>(c) + at);
-      else
-        for (int64_t j = 0; j < cols; j++) writeOutput(problem.output, line[j], c, at + j);
+        for (int64_t j = 0; j < columns; j++) line[j] *= tensorScale;
+      narrowRow(problem.output, line, columns, c, (batch * problem.m + row0 + i) * problem.n + column0, toHalf);
     }
   });
 }
 
-inline void* matrixOutput(const Problem& problem, void* c, int64_t batch) {
-  return static_cast<uint8_t*>(c) + batch * problem.m * problem.n * outputBytes(problem.output);
+// Packs and multiplies every matrix of the batch as numbers.
+template <typename Micro, typename Number>
+void multiplyNumbers(const Problem& problem, const PackedOperands& packed, DecodeNumbers<Number> decode, void* c,
+                     NarrowToHalf toHalf, Workspace& workspace, const CancelFlag& cancel) {
+  for (int64_t batch = 0; batch < problem.batch; batch++) {
+    const auto panels = packNumberPanels<Number>(sideA(problem, packed, batch), sideB(problem, packed, batch),
+                                                 tileShape<Micro>(), decode, workspace, cancel);
+    multiplyPanels<Micro>(problem, batch, panels, packed.tensorScale, c, toHalf, cancel);
+  }
+}
+
+// The same for fp4 as integers.
+template <typename Micro>
+void multiplyIntegers(const Problem& problem, const PackedOperands& packed, ExpandE2m1 expand, void* c,
+                      NarrowToHalf toHalf, Workspace& workspace, const CancelFlag& cancel) {
+  for (int64_t batch = 0; batch < problem.batch; batch++) {
+    const auto panels = packIntegerPanels(sideA(problem, packed, batch), sideB(problem, packed, batch),
+                                          tileShape<Micro>(), Micro::kScaleProduct, expand, workspace, cancel);
+    multiplyPanels<Micro>(problem, batch, panels, packed.tensorScale, c, toHalf, cancel);
+  }
 }
 
 }  // namespace blockscope

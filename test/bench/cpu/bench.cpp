@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "../../../native/core/compare.h"
@@ -101,8 +102,9 @@ int main(int argc, char** argv) {
   auto runBlas = [&] {
     blas.sgemm(101, 111, 112, size, size, size, 1.0f, a.data(), size, b.data(), size, 0.0f, c.data(), size);
   };
+  Workspace workspace;
   auto runOne = [&](Contender& contender) {
-    contender.code->run(contender.problem, contender.packed, contender.c.data(), never);
+    contender.code->compute(contender.problem, contender.packed, contender.c.data(), workspace, never);
   };
 
   std::vector<double> blasTimes;
@@ -110,6 +112,8 @@ int main(int argc, char** argv) {
   for (Contender& contender : contenders) runOne(contender);
   for (int round = 0; round < rounds; round++) {
     blasTimes.push_back(seconds(runBlas));
+    // The threads of OpenBLAS spin for a while when they have nothing to do, and would take a core from the next.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
     for (Contender& contender : contenders) contender.times.push_back(seconds([&] { runOne(contender); }));
   }
 

@@ -1,0 +1,35 @@
+// What the two 256-bit kernels share besides their fp4 micro-kernel. Defined in avx2.cpp; call only where CPUID shows
+// AVX2, FMA and F16C.
+#pragma once
+
+#include "panels.h"
+#include "tiling.h"
+
+namespace blockscope::avx2 {
+
+// 2 * e2m1 + offset of `count` codes.
+void expandE2m1(const uint8_t* packed, int64_t count, int offset, uint8_t* out);
+void narrowToHalf(const float* sums, int64_t count, uint16_t* out);
+
+// element * scale in float32, and in float64.
+void multiplyAsFloat32(const Problem&, const PackedOperands&, void* c, Workspace&, const CancelFlag&);
+void multiplyAsFloat64(const Problem&, const PackedOperands&, void* c, Workspace&, const CancelFlag&);
+
+// Chooses between those and an integer micro-kernel of the caller's.
+template <template <int> class IntegerMicro>
+void compute(const Problem& problem, const PackedOperands& packed, void* c, Workspace& workspace,
+             const CancelFlag& cancel) {
+  const BlockFormat& format = findBlockFormat(problem.format);
+  if (scaleSafety(problem, packed) == ScaleSafety::kNeedsFloat64)
+    multiplyAsFloat64(problem, packed, c, workspace, cancel);
+  else if (!isIntegerFormat(format))
+    multiplyAsFloat32(problem, packed, c, workspace, cancel);
+  else if (format.scaleBlockSize == 16)
+    multiplyIntegers<IntegerMicro<16>>(problem, packed, expandE2m1, c, narrowToHalf, workspace, cancel);
+  else
+    multiplyIntegers<IntegerMicro<32>>(problem, packed, expandE2m1, c, narrowToHalf, workspace, cancel);
+}
+
+std::string describe(const BlockFormat&);
+
+}  // namespace blockscope::avx2
