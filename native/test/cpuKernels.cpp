@@ -1,0 +1,284 @@
+// Every CPU kernel of this machine, in every format, against the oracle: element by element, within what rounding in
+// float32 and in the output type allows.
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <thread>
+
+#include "../core/operands.h"
+#include "../core/oracle.h"
+#include "../core/outputs.h"
+#include "../core/threads.h"
+#include "../cpu/kernel.h"
+#include "../cpu/narrow.h"
+#include "check.h"
+
+using namespace blockscope;
+
+namespace {
+
+const CancelFlag kNever;
+
+// The kernels of this machine, and the ones a lesser machine would have in their place.
+std::vector<CpuKernel> kernelsToTest() {
+  std::vector<CpuKernel> kernels = cpuKernels();
+  CpuFeatures withoutBf16 = cpuFeatures();
+  withoutBf16.avx512Bf16 = false;
+  kernels.push_back(avx512Kernel(withoutBf16));
+  kernels.back().id += " without BF16";
+  std::erase_if(kernels, [](const CpuKernel& kernel) { return !kernel.available; });
+  return kernels;
+}
+
+// One for all runs, so that leftovers of one would show in the next.
+Workspace& sharedWorkspace() {
+  static Workspace workspace;
+  return workspace;
+}
+
+std::vector<uint8_t> productOf(const CpuKernel& kernel, const Problem& problem, const Operands& operands) {
+  // Poisoned, so that an element that is never written is seen.
+  std::vector<uint8_t> c(problem.batch * problem.m * problem.n * outputBytes(problem.output), 0xff);
+  kernel.compute(problem, packOperands(problem, operands), c.data(), sharedWorkspace(), kNever);
+  return c;
+}
+
+std::string nameOf(const CpuKernel& kernel, const Problem& problem) {
+  return kernel.id + " " + problem.format + " " + std::to_string(problem.m) + "x" + std::to_string(problem.n) + "x" +
+         std::to_string(problem.k) + " to " + std::string(outputName(problem.output));
+}
+
+// How far a float32 sum may be from the exact one, as a share of the sum of magnitudes.
+constexpr double kSumError = 0x1p-20;
+
+void checkAgainst(const std::vector<double>& reference, const CpuKernel& kernel, const Problem& problem,
+                  const Operands& operands, const std::string& what) {
+  const std::vector<uint8_t> c = productOf(kernel, problem, operands);
+  const int64_t size = problem.m * problem.n;
+  for (int64_t i = 0; i < static_cast<int64_t>(reference.size()); i++) {
+    const double expected = reference[i], got = readOutput(problem.output, c.data(), i);
+    bool right;
+    if (!std::isfinite(expected)) {
+      right = std::isnan(expected) ? std::isnan(got) : got == roundToOutput(problem.output, expected);
+    } else {
+      const double room = kSumError * magnitudeElement(problem, operands, i / size, i % size / problem.n, i % problem.n);
+      right = got >= roundToOutput(problem.output, expected - room) &&
+              got <= roundToOutput(problem.output, expected + room);
+    }
+    if (right) continue;
+    checkThat(false, nameOf(kernel, problem) + ", " + what + ": element " + std::to_string(i) + " is " +
+                         std::to_string(got) + ", not " + std::to_string(expected), __FILE__, __LINE__);
+    return;
+  }
+  checkThat(true, what, __FILE__, __LINE__);
+}
+
+void checkAllKernels(const Problem& problem, const Operands& operands, const std::string& what) {
+  const std::vector<double> reference = referenceProduct(problem, operands, kNever, nullptr);
+  for (const CpuKernel& kernel : kernelsToTest()) checkAgainst(reference, kernel, problem, operands, what);
+}
+
+// Sizes around those of register tiles (3 to 12 rows, 4 to 32 columns), of tiles (108 to 112, 128) and of chunks of K.
+void everyFormatShapeAndOutput() {
+  const int64_t shapes[][3] = {{1, 1, 32},   {1, 129, 96}, {7, 33, 64},   {33, 7, 1088},
+                               {12, 32, 512}, {13, 31, 544}, {129, 65, 160}, {113, 257, 32}};
+  const OutputType outputs[] = {OutputType::kF32, OutputType::kF16, OutputType::kBf16, OutputType::kE4m3};
+  int turn = 0;
+  for (const BlockFormat& format : blockFormats())
+    for (const auto& [m, n, k] : shapes)
+      for (const char* distribution : {"normal", "adversarial", "uniform-codes", "tutorial"}) {
+        const Problem problem{std::string(format.id), m, n, k, 1, outputs[turn++ % 4]};
+        checkAllKernels(problem, generateOperands(problem, {distribution, 7}, kNever), distribution);
+      }
+}
+
+void oddBlocksOfSixteen() {
+  for (const char* format : {"nvfp4", "mxfp4_b16"})
+    for (const int64_t k : {16, 48, 1040}) {
+      const Problem problem{format, 9, 40, k, 1, OutputType::kF32};
+      checkAllKernels(problem, generateOperands(problem, {"normal", 3}, kNever), "odd number of blocks");
+    }
+}
+
+void batchesAndTensorScales() {
+  for (const BlockFormat& format : blockFormats()) {
+    const Problem problem{std::string(format.id), 19, 37, 96, 3, OutputType::kF32};
+    Operands operands = generateOperands(problem, {"normal", 5}, kNever);
+    if (format.scale == NumberFormatId::kUe4m3) {
+      operands.tensorScaleA = 0.37f;
+      operands.tensorScaleB = 13.0f;
+    }
+    checkAllKernels(problem, operands, "batch");
+  }
+}
+
+// With scales of 0.5, 1 and 2 every partial sum is a multiple of 2^-4 below 2^20: float32 holds it, so the product must
+// be the exact one.
+void fp4IsExact() {
+  for (const char* format : {"nvfp4", "mxfp4", "mxfp4_b16"}) {
+    const Problem problem{format, 61, 67, 512, 1, OutputType::kF32};
+    Operands operands = generateOperands(problem, {"uniform-codes", 9}, kNever);
+    const bool e4m3 = std::string(format) == "nvfp4";
+    auto soften = [e4m3](std::vector<uint8_t>& scales) {
+      for (uint8_t& code : scales) code = e4m3 ? 0x30 + code % 3 * 8 : 126 + code % 3;
+    };
+    soften(operands.aScales);
+    soften(operands.bScales);
+    const std::vector<double> reference = referenceProduct(problem, operands, kNever, nullptr);
+    for (const CpuKernel& kernel : kernelsToTest()) {
+      const std::vector<uint8_t> c = productOf(kernel, problem, operands);
+      bool equal = true;
+      for (size_t i = 0; i < reference.size(); i++)
+        equal = equal && readOutput(problem.output, c.data(), static_cast<int64_t>(i)) == reference[i];
+      checkThat(equal, nameOf(kernel, problem) + " is not exact", __FILE__, __LINE__);
+    }
+  }
+}
+
+void scaleNanReachesItsRowAndColumnOnly() {
+  for (const BlockFormat& format : blockFormats()) {
+    const Problem problem{std::string(format.id), 15, 35, 96, 1, OutputType::kF16};
+    Operands operands = generateOperands(problem, {"normal", 5}, kNever);
+    const int64_t blocks = problem.k / format.scaleBlockSize;
+    const uint8_t nan = format.scale == NumberFormatId::kUe4m3 ? 0x7f : 0xff;
+    operands.aScales[4 * blocks + 1] = nan;
+    operands.bScales[33 * blocks] = nan;
+    checkAllKernels(problem, operands, "NaN scales");
+    for (const CpuKernel& kernel : kernelsToTest()) {
+      const std::vector<uint8_t> c = productOf(kernel, problem, operands);
+      int64_t wrong = 0;
+      for (int64_t i = 0; i < problem.m * problem.n; i++)
+        wrong += std::isnan(readOutput(problem.output, c.data(), i)) != (i / problem.n == 4 || i % problem.n == 33);
+      checkThat(wrong == 0, nameOf(kernel, problem) + ": NaN in the wrong places", __FILE__, __LINE__);
+    }
+  }
+}
+
+void elementNanAndInfinity() {
+  for (const char* format : {"mxfp8", "mxfp8_e5m2", "mxfp8_e4m3_e5m2", "mixed"}) {
+    const BlockFormat& kind = findBlockFormat(format);
+    const Problem problem{format, 15, 35, 96, 1, OutputType::kF32};
+    Operands operands = generateOperands(problem, {"normal", 5}, kNever);
+    const NumberFormat &a = kind.elementA(), &b = kind.elementB();
+    operands.aCodes[3 * problem.k + 40] = static_cast<uint8_t>(0x80 | a.nanFrom);
+    operands.bCodes[7 * problem.k + 41] = static_cast<uint8_t>(b.nanFrom < 256 ? b.nanFrom : 1);
+    if (a.infinity >= 0) operands.aCodes[9 * problem.k + 5] = static_cast<uint8_t>(0x80 | a.infinity);
+    if (b.infinity >= 0) operands.bCodes[20 * problem.k + 5] = static_cast<uint8_t>(b.infinity);
+    checkAllKernels(problem, operands, "NaN and infinity among elements");
+  }
+}
+
+// Code 0 is 2^-127, not zero, and 254 is 2^127: their product is 1.
+void scalesAtTheEndsOfTheRange() {
+  for (const BlockFormat& format : blockFormats()) {
+    if (format.scale != NumberFormatId::kE8m0) continue;
+    const Problem problem{std::string(format.id), 15, 35, 96, 1, OutputType::kF32};
+    Operands operands = generateOperands(problem, {"normal", 5}, kNever);
+    std::fill(operands.aScales.begin(), operands.aScales.end(), uint8_t{0});
+    std::fill(operands.bScales.begin(), operands.bScales.end(), uint8_t{254});
+    checkAllKernels(problem, operands, "scales 2^-127 and 2^127");
+    std::fill(operands.bScales.begin(), operands.bScales.end(), uint8_t{40});
+    checkAllKernels(problem, operands, "products that underflow");
+    std::fill(operands.aScales.begin(), operands.aScales.end(), uint8_t{230});
+    std::fill(operands.bScales.begin(), operands.bScales.end(), uint8_t{254});
+    checkAllKernels(problem, operands, "products that overflow");
+  }
+}
+
+// Quantisers give blocks of zeros scale code 0; whatever their scale, they add nothing.
+void zeroBlocksMayHaveAnyFiniteScale() {
+  for (const BlockFormat& format : blockFormats()) {
+    if (format.scale != NumberFormatId::kE8m0) continue;
+    const Problem problem{std::string(format.id), 15, 35, 96, 1, OutputType::kF32};
+    for (int scale : {0, 1, 126, 254}) {
+      Operands operands = generateOperands(problem, {"normal", 5}, kNever);
+      const int64_t size = format.scaleBlockSize, blocks = problem.k / size;
+      for (int64_t row : {2, 11}) {
+        std::fill_n(&operands.aCodes[row * problem.k], size, uint8_t{0});
+        operands.aScales[row * blocks] = static_cast<uint8_t>(scale);
+        std::fill_n(&operands.bCodes[row * problem.k + size], size, uint8_t{0});
+        operands.bScales[row * blocks + 1] = static_cast<uint8_t>(scale);
+      }
+      // Sums of exponents that would look like an infinity's, were they added to a zero block's.
+      operands.bScales[0] = 128;
+      checkAllKernels(problem, operands, "zero blocks with scale " + std::to_string(scale));
+    }
+  }
+}
+
+void rowsAreRoundedAsTheOracleRounds() {
+  std::vector<float> values = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, -NAN, 448.0f, 464.0f, 1e9f, 65519.0f, 65520.0f};
+  for (uint32_t high = 0; high < 0x10000; high++)
+    for (uint32_t low : {0u, 1u, 0x7fffu, 0x8000u, 0x8001u}) values.push_back(std::bit_cast<float>(high << 16 | low));
+  const int64_t count = static_cast<int64_t>(values.size());
+  for (OutputType type : {OutputType::kF16, OutputType::kBf16, OutputType::kE4m3, OutputType::kF32}) {
+    std::vector<uint8_t> row(count * outputBytes(type)), single(count * outputBytes(type));
+    narrowRow(type, values.data(), count, row.data(), 0, narrowToHalfPortable);
+    for (int64_t i = 0; i < count; i++) writeOutput(type, values[i], single.data(), i);
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < count; i++) {
+      const double a = readOutput(type, row.data(), i), b = readOutput(type, single.data(), i);
+      wrong += !(a == b && std::signbit(a) == std::signbit(b)) && !(std::isnan(a) && std::isnan(b));
+    }
+    checkThat(wrong == 0, std::string(outputName(type)) + ": " + std::to_string(wrong) + " of the rows' values differ",
+              __FILE__, __LINE__);
+  }
+}
+
+void everyKernelStopsWithin100Milliseconds() {
+  for (const char* format : {"mxfp4", "mxfp8"}) {
+    const Problem problem{format, 2048, 2048, 2048, 1, OutputType::kF16};
+    const Operands operands = generateOperands(problem, {"normal", 1}, kNever);
+    Operands extreme = operands;
+    extreme.aScales[0] = 0xff;  // float64 throughout
+    for (const CpuKernel& kernel : kernelsToTest())
+      for (const Operands* given : std::initializer_list<const Operands*>{&operands, &extreme}) {
+        const PackedOperands packed = packOperands(problem, *given);
+        std::vector<uint8_t> c(problem.m * problem.n * 2);
+        CancelFlag cancel;
+        std::atomic<bool> cancelled{false};
+        std::thread worker([&] {
+          try {
+            for (;;) kernel.compute(problem, packed, c.data(), sharedWorkspace(), cancel);
+          } catch (const Error& error) {
+            cancelled = error.kind == ErrorKind::kCancelled;
+          }
+        });
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        const auto start = std::chrono::steady_clock::now();
+        cancel.request();
+        worker.join();
+        const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+        checkThat(cancelled && ms < 100, kernel.id + " took " + std::to_string(ms) + " ms to stop", __FILE__, __LINE__);
+      }
+  }
+}
+
+void kernelsSayWhatTheyNeed() {
+  for (const CpuKernel& kernel : {avx512Kernel({}), avxVnniKernel({}), avx2Kernel({})}) {
+    checkThat(!kernel.available, kernel.id + " claims to run anywhere", __FILE__, __LINE__);
+    CHECK(kernel.unavailable.ends_with('.'));
+  }
+  CHECK(portableKernel().available);
+  CHECK(cpuKernels().back().id == "cpu-portable");
+}
+
+}  // namespace
+
+int main() {
+  kernelsSayWhatTheyNeed();
+  rowsAreRoundedAsTheOracleRounds();
+  everyFormatShapeAndOutput();
+  oddBlocksOfSixteen();
+  batchesAndTensorScales();
+  fp4IsExact();
+  scaleNanReachesItsRowAndColumnOnly();
+  elementNanAndInfinity();
+  scalesAtTheEndsOfTheRange();
+  zeroBlocksMayHaveAnyFiniteScale();
+  everyKernelStopsWithin100Milliseconds();
+  return summary();
+}
