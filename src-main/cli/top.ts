@@ -67,7 +67,11 @@ function defaultMetrics(tree: ProfileTree): string[] {
       'gbyte/s',
       'util'
     ]
-    return wanted.filter((name) => available.includes(name))
+    const possible = wanted.filter((name) => available.includes(name))
+    const known = possible.filter((name) =>
+      deriveMetric(tree, name).values.some((value) => value > 0)
+    )
+    return known.length > 0 ? known : possible.slice(0, 1)
   }
   const first = tree.numbers[0]?.name
   if (first === undefined)

@@ -111,10 +111,11 @@ export function findTime(
 /** Seconds per node. */
 export function seconds(
   tree: ProfileTree,
-  rules: RollUpRules
+  rules: RollUpRules,
+  request: string
 ): { metric: string; values: Float64Array } {
   const time = findTime(tree, 'time')
-  if (!time) throw missing(tree, 'time (ns)', 'times')
+  if (!time) throw missing(tree, 'time (ns)', request)
   const values = metricValues(tree, time.metric, rules).map((value) => value * time.seconds)
   return { metric: time.metric, values }
 }
@@ -161,7 +162,7 @@ function timeMetricOf(
 ): DerivedMetric {
   const isCpu = parsed.kind.endsWith('cpu_time')
   const time = findTime(tree, isCpu ? 'cpu_time' : 'time')
-  if (!time) throw missing(tree, isCpu ? 'cpu_time (ns)' : 'time (ns)', parsed.kind)
+  if (!time) throw missing(tree, isCpu ? 'cpu_time (ns)' : 'time (ns)', label)
   const factor = secondsPer[parsed.unit]
   const sums = metricValues(tree, time.metric, rules)
   const reason = notRecorded(tree, time.metric, rules)
@@ -171,7 +172,7 @@ function timeMetricOf(
     const values = sums.map((value) => converted(value, time.seconds, factor))
     return { label, column, inclusive, values, text: null, reason }
   }
-  if (!numberColumn(tree, 'count')) throw missing(tree, 'count', parsed.kind)
+  if (!numberColumn(tree, 'count')) throw missing(tree, 'count', label)
   const counts = metricValues(tree, 'count', rules)
   const noCount = notRecorded(tree, 'count', rules)
   const values = sums.map((value, node) =>
@@ -192,7 +193,7 @@ function rate(
 ): DerivedMetric {
   if (!numberColumn(tree, metric)) throw missing(tree, metric, label)
   const amounts = metricValues(tree, metric, rules)
-  const time = seconds(tree, rules)
+  const time = seconds(tree, rules, label)
   const values = amounts.map((amount, node) => quotient(amount, time.values[node]!) / factor)
   const noAmount = notRecorded(tree, metric, rules)
   const noTime = notRecorded(tree, time.metric, rules)

@@ -241,8 +241,7 @@ export class HatchetParser {
   }
 
   private skip(container: Context, expect: Expect): void {
-    const isInside =
-      this.context === Context.skippedObject || this.context === Context.skippedArray
+    const isInside = this.context === Context.skippedObject || this.context === Context.skippedArray
     if (!isInside) this.skippedKeys.add(this.key)
     this.push(container, expect)
   }

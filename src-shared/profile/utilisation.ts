@@ -24,7 +24,7 @@ export function utilisation(
   tree: ProfileTree,
   rules: RollUpRules
 ): { values: Float64Array; reason: (node: number) => string } {
-  const time = seconds(tree, rules)
+  const time = seconds(tree, rules, 'util')
   const minimal = rules.proton ? protonTimes(tree, rules) : ownTimes(tree, rules)
   const unaccounted = rules.proton ? null : unaccountedWork(tree, rules)
   if (!rules.proton) {
@@ -112,8 +112,8 @@ function protonTimes(tree: ProfileTree, rules: RollUpRules): MinimalTimes {
       continue
     }
     const device = byId.get(id)
-    flops[node] = 0
-    bytes[node] = 0
+    // The viewer starts from 0; without any bytes it fails, and there is nothing to start from.
+    if (byteValues) flops[node] = 0
     if (!device) continue
     for (const { width, values } of widths) {
       if (!Number.isNaN(values[node]))

@@ -37,8 +37,8 @@ const fragments = [
 ]
 
 export function mutate(input: Uint8Array, random: (below: number) => number): Uint8Array {
-  let bytes = input.slice()
-  for (let rounds = 1 + random(4); rounds > 0; rounds--) bytes = mutateOnce(bytes, random)
+  let bytes = new Uint8Array(input)
+  for (let rounds = 1 + random(2); rounds > 0; rounds--) bytes = mutateOnce(bytes, random)
   return bytes
 }
 
