@@ -11,7 +11,7 @@
 
 namespace blockscope::cuda {
 
-using LaunchArgument = std::variant<int32_t, int64_t, float, driver::DevicePointer, driver::TensorMap>;
+using LaunchArgument = std::variant<int32_t, int64_t, float, double, driver::DevicePointer, driver::TensorMap>;
 
 struct Launch {
   driver::Handle function = nullptr;

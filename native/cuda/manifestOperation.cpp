@@ -214,13 +214,21 @@ void ManifestOperation::bind(const std::vector<const OperandSet*>& sets) {
   }
 }
 
+void ManifestOperation::clearWorkspace(const Stream& stream) const {
+  for (const WorkspaceRow& buffer : row_.workspace) {
+    if (!buffer.zeroed) continue;
+    const DeviceBuffer& memory = workspace_.at(buffer.name);
+    context_.check(context_.api().memsetD8Async(memory.address(), 0, memory.bytes(), stream.handle()), "Clearing workspace");
+  }
+}
+
 void ManifestOperation::enqueue(size_t set, const Stream& stream) {
-  for (const WorkspaceRow& buffer : row_.workspace)
-    if (buffer.zeroed) {
-      const DeviceBuffer& memory = workspace_.at(buffer.name);
-      context_.check(context_.api().memsetD8Async(memory.address(), 0, memory.bytes(), stream.handle()), "Clearing workspace");
-    }
-  for (const Launch& launch : launches_[set]) enqueueLaunch(context_, launch, stream);
+  const std::vector<Launch>& launches = launches_[set];
+  const size_t perMatrix = launches.size() / static_cast<size_t>(problem_.batch);
+  for (size_t i = 0; i < launches.size(); i++) {
+    if (i % perMatrix == 0) clearWorkspace(stream);
+    enqueueLaunch(context_, launches[i], stream);
+  }
 }
 
 }  // namespace blockscope::cuda

@@ -29,6 +29,7 @@ class ManifestOperation : public Operation {
   double compileSeconds() const override { return compileSeconds_; }
 
  private:
+  void clearWorkspace(const Stream&) const;
   Launch resolveLaunch(const LaunchRow&, const OperandSet&, int64_t batch) const;
   LaunchArgument resolveArgument(const std::string& argument, const OperandSet&, int64_t batch) const;
   // Address of an operand, C or a workspace; 0 when the name is none of these.
@@ -42,7 +43,7 @@ class ManifestOperation : public Operation {
   std::unique_ptr<Module> module_;
   std::map<std::string, driver::Handle> functions_;
   std::map<std::string, DeviceBuffer> workspace_;
-  std::vector<std::vector<Launch>> launches_;  // of every set
+  std::vector<std::vector<Launch>> launches_;  // of every set: those of all matrices of the batch, one after the other
   double compileSeconds_ = 0;
 };
 

@@ -1,0 +1,317 @@
+#include "cublasLtOperation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "../core/formats.h"
+#include "../core/layouts.h"
+#include "../core/outputs.h"
+#include "../core/packing.h"
+#include "../core/threads.h"
+#include "sha256.h"
+
+namespace blockscope::cuda {
+
+namespace {
+
+constexpr size_t kWorkspaceBytes = 64 << 20;
+const CancelFlag kNeverCancelled;
+
+int dataType(NumberFormatId id) {
+  switch (id) {
+    case NumberFormatId::kE4m3:
+      return cublaslt::kE4m3;
+    case NumberFormatId::kE5m2:
+      return cublaslt::kE5m2;
+    case NumberFormatId::kE2m1:
+      return cublaslt::kE2m1;
+    default:
+      return -1;
+  }
+}
+
+int outputType(OutputType output) {
+  switch (output) {
+    case OutputType::kF16:
+      return cublaslt::kF16;
+    case OutputType::kBf16:
+      return cublaslt::kBf16;
+    case OutputType::kF32:
+      return cublaslt::kF32;
+    case OutputType::kE4m3:
+      break;
+  }
+  throw Error(ErrorKind::kUsage, "cuBLASLt kernels write f16, bf16 or f32 here.");
+}
+
+// One side of the product in canonical form.
+struct Side {
+  const NumberFormat& element;
+  const NumberFormat& scale;
+  int scaleBlockSize;
+  const std::vector<uint8_t>& codes;
+  const std::vector<uint8_t>& scales;
+
+  float value(int64_t i) const { return decodeTable(element.id)[codes[i]] * decodeTable(scale.id)[scales[i / scaleBlockSize]]; }
+};
+
+// Calls body(first, last) over pieces of [0, count) on all cores.
+void forPieces(int64_t count, const std::function<void(int64_t, int64_t)>& body) {
+  constexpr int64_t kPiece = 1 << 18;
+  parallelFor((count + kPiece - 1) / kPiece, kNeverCancelled,
+              [&](int64_t i) { body(i * kPiece, std::min(count, (i + 1) * kPiece)); });
+}
+
+std::vector<uint8_t> toBf16(const Side& side) {
+  std::vector<uint8_t> wide(side.codes.size() * 2);
+  auto* out = reinterpret_cast<uint16_t*>(wide.data());
+  forPieces(static_cast<int64_t>(side.codes.size()), [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; i++) out[i] = floatToBf16(side.value(i));
+  });
+  return wide;
+}
+
+// Codes of value / scale, with the scale that puts the largest value on e4m3's largest, 448.
+std::vector<uint8_t> toOneScale(const Side& side, float& scale) {
+  float largest = 0;
+  const auto count = static_cast<int64_t>(side.codes.size());
+  for (int64_t i = 0; i < count; i++) largest = std::max(largest, std::fabs(side.value(i)));
+  scale = largest > 0 ? largest / 448.0f : 1.0f;
+  std::vector<uint8_t> codes(side.codes.size());
+  forPieces(count, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; i++) codes[i] = encode(numberFormat(NumberFormatId::kE4m3), side.value(i) / scale);
+  });
+  return codes;
+}
+
+void uploadBlockScales(const std::vector<uint8_t>& scales, int64_t batch, int64_t rows, DeviceBuffer& to) {
+  const int64_t columns = static_cast<int64_t>(scales.size()) / (batch * rows);
+  for (int64_t i = 0; i < batch; i++) {
+    const auto packed = packScales(ScaleLayout::kNvidia32x4x4, scales.data() + i * rows * columns, rows, columns);
+    to.write(packed.data(), packed.size(), i * packed.size());
+  }
+}
+
+void checkLt(int status, const std::string& doing) {
+  if (status != 0)
+    throw Error(ErrorKind::kDevice, doing + " failed: " + libraries().cublasLt.getStatusString(status) + ".");
+}
+
+class CublasLtOperation : public Operation {
+ public:
+  CublasLtOperation(const DeviceContext& context, const Problem& problem, const std::string& kernel)
+      : context_(context), problem_(problem), kernel_(kernel), plan_(planMatmul(kernel, problem)),
+        workspace_(context, kWorkspaceBytes, "cuBLASLt's workspace") {
+    const LibraryInfo& info = libraries().cublasLtInfo;
+    if (!info.found) throw Error(ErrorKind::kUnavailable, info.reason + " " + info.remedy);
+    checkLt(api_.create(&handle_), "Starting cuBLASLt");
+    // cuBLAS thinks in columns: C^T (N, M) = B (N, K) times A^T (K, M), B transposed, as its fp8 and fp4 paths want it.
+    checkLt(api_.matmulDescCreate(&description_, cublaslt::kComputeF32, cublaslt::kF32), "Describing a matmul");
+    const int transpose = cublaslt::kTranspose;
+    setAttribute(cublaslt::kTransA, &transpose, sizeof transpose);
+    if (plan_.scalePointers) {
+      const int32_t mode = plan_.scaleMode;
+      if (mode != cublaslt::kScaleScalarF32) {
+        setAttribute(cublaslt::kScaleModeA, &mode, sizeof mode);
+        setAttribute(cublaslt::kScaleModeB, &mode, sizeof mode);
+      }
+      const void* anyPointer = reinterpret_cast<void*>(workspace_.address());
+      setAttribute(cublaslt::kScalePointerA, &anyPointer, sizeof anyPointer);
+      setAttribute(cublaslt::kScalePointerB, &anyPointer, sizeof anyPointer);
+    }
+    const auto m = static_cast<uint64_t>(problem.m), n = static_cast<uint64_t>(problem.n), k = static_cast<uint64_t>(problem.k);
+    checkLt(api_.matrixLayoutCreate(&left_, plan_.bType, k, n, problem.k), "Describing B");
+    checkLt(api_.matrixLayoutCreate(&right_, plan_.aType, k, m, problem.k), "Describing A");
+    checkLt(api_.matrixLayoutCreate(&result_, plan_.cType, n, m, problem.n), "Describing C");
+    chooseAlgorithm();
+  }
+
+  ~CublasLtOperation() override {
+    if (context_.lost()) return;
+    for (auto layout : {left_, right_, result_})
+      if (layout) api_.matrixLayoutDestroy(layout);
+    if (description_) api_.matmulDescDestroy(description_);
+    if (handle_) api_.destroy(handle_);
+  }
+
+  std::unique_ptr<OperandSet> upload(const Operands& operands) override {
+    const BlockFormat& format = findBlockFormat(problem_.format);
+    const int64_t batch = problem_.batch;
+    auto set = std::make_unique<OperandSet>(context_, problem_, batch * plan_.aBytes, batch * plan_.bBytes,
+                                            batch * plan_.aScaleBytes, batch * plan_.bScaleBytes);
+    set->tensorScale = operands.tensorScaleA * operands.tensorScaleB;
+    const Side a{format.elementA(), format.scaleFormat(), format.scaleBlockSize, operands.aCodes, operands.aScales};
+    const Side b{format.elementB(), format.scaleFormat(), format.scaleBlockSize, operands.bCodes, operands.bScales};
+    uploadSide(a, problem_.m, set->aCodes, set->aScales);
+    uploadSide(b, problem_.n, set->bCodes, set->bScales);
+    return set;
+  }
+
+  void bind(const std::vector<const OperandSet*>& sets) override { sets_ = sets; }
+
+  void enqueue(size_t index, const Stream& stream) override {
+    const OperandSet& set = *sets_[index];
+    const float alpha = set.tensorScale, beta = 0;
+    for (int64_t batch = 0; batch < problem_.batch; batch++) {
+      auto part = [&](driver::DevicePointer address, size_t bytes) {
+        return reinterpret_cast<void*>(address + bytes / problem_.batch * batch);
+      };
+      if (plan_.scalePointers) {
+        // One scale serves the whole batch; block scales have a part of each matrix.
+        const bool one = plan_.scaleMode == cublaslt::kScaleScalarF32;
+        const void* scaleB = one ? reinterpret_cast<void*>(set.bScales.address()) : part(set.bScales.address(), set.bScales.bytes());
+        const void* scaleA = one ? reinterpret_cast<void*>(set.aScales.address()) : part(set.aScales.address(), set.aScales.bytes());
+        setAttribute(cublaslt::kScalePointerA, &scaleB, sizeof scaleB);
+        setAttribute(cublaslt::kScalePointerB, &scaleA, sizeof scaleA);
+      }
+      void* c = part(set.c(), set.cBytes());
+      checkLt(api_.matmul(handle_, description_, &alpha, part(set.bCodes.address(), set.bCodes.bytes()), left_,
+                          part(set.aCodes.address(), set.aCodes.bytes()), right_, &beta, c, result_, c, result_, &algorithm_,
+                          reinterpret_cast<void*>(workspace_.address()), workspace_.bytes(), stream.handle()),
+              "Kernel " + kernel_);
+    }
+  }
+
+ private:
+  void setAttribute(int attribute, const void* value, size_t bytes) {
+    checkLt(api_.matmulDescSetAttribute(description_, attribute, value, bytes), "Describing a matmul");
+  }
+
+  void chooseAlgorithm() {
+    cublaslt::Handle preference = nullptr;
+    checkLt(api_.preferenceCreate(&preference), "Asking cuBLASLt for an algorithm");
+    const size_t bytes = kWorkspaceBytes;
+    api_.preferenceSetAttribute(preference, cublaslt::kPreferenceMaxWorkspaceBytes, &bytes, sizeof bytes);
+    cublaslt::HeuristicResult best{};
+    int found = 0;
+    const int status = api_.getHeuristic(handle_, description_, left_, right_, result_, result_, preference, 1, &best, &found);
+    api_.preferenceDestroy(preference);
+    if (status != 0 || found == 0)
+      throw Error(ErrorKind::kUnavailable, "cuBLASLt has no algorithm for " + kernel_ + " with " + problem_.format + ", M=" +
+                                               std::to_string(problem_.m) + ", N=" + std::to_string(problem_.n) + ", K=" +
+                                               std::to_string(problem_.k) + " on " + context_.facts().name + ": " +
+                                               api_.getStatusString(status) + ".");
+    algorithm_ = best.algorithm;
+  }
+
+  void uploadSide(const Side& side, int64_t rows, DeviceBuffer& codes, DeviceBuffer& scales) {
+    if (plan_.conversion == OperandConversion::kToBf16) {
+      const auto wide = toBf16(side);
+      codes.write(wide.data(), wide.size());
+    } else if (plan_.conversion == OperandConversion::kToOneScaleE4m3) {
+      float scale = 1;
+      const auto rounded = toOneScale(side, scale);
+      codes.write(rounded.data(), rounded.size());
+      scales.write(&scale, sizeof scale);
+    } else {
+      std::vector<uint8_t> packed(codes.bytes());
+      packCodes(side.element, side.codes.data(), static_cast<int64_t>(side.codes.size()), packed.data());
+      codes.write(packed.data(), packed.size());
+      uploadBlockScales(side.scales, problem_.batch, rows, scales);
+    }
+  }
+
+  const cublaslt::Api& api_ = libraries().cublasLt;
+  const DeviceContext& context_;
+  Problem problem_;
+  std::string kernel_;
+  MatmulPlan plan_;
+  DeviceBuffer workspace_;
+  cublaslt::Handle handle_ = nullptr, description_ = nullptr, left_ = nullptr, right_ = nullptr, result_ = nullptr;
+  cublaslt::Algorithm algorithm_{};
+  std::vector<const OperandSet*> sets_;
+};
+
+constexpr int kFirstBlockScaledMajor = 10;  // sm_100: cuBLAS documentation, "Block Scaling"
+
+KernelInfo describeKernel(const std::string& id, const std::string& summary, bool baseline) {
+  KernelInfo info;
+  info.id = id;
+  info.provider = "cuBLASLt";
+  info.summary = summary;
+  info.baseline = baseline;
+  info.scaleLayout = baseline ? "linear" : "nvidia_32_4_4";
+  info.sourceHash = sha256("cuBLASLt " + libraries().cublasLtInfo.version);
+  return info;
+}
+
+}  // namespace
+
+bool isCublasLtKernel(const std::string& kernel) {
+  return kernel == "cublaslt-bf16" || kernel == "cublaslt-fp8" || kernel == "cublaslt-mxfp8" || kernel == "cublaslt-nvfp4";
+}
+
+MatmulPlan planMatmul(const std::string& kernel, const Problem& problem) {
+  const BlockFormat& format = findBlockFormat(problem.format);
+  MatmulPlan plan;
+  plan.cType = outputType(problem.output);
+  const int64_t aCount = problem.m * problem.k, bCount = problem.n * problem.k;
+  if (kernel == "cublaslt-bf16") {
+    plan.aType = plan.bType = cublaslt::kBf16;
+    plan.conversion = OperandConversion::kToBf16;
+    plan.aBytes = 2 * aCount;
+    plan.bBytes = 2 * bCount;
+    return plan;
+  }
+  plan.scalePointers = true;
+  if (kernel == "cublaslt-fp8") {
+    plan.aType = plan.bType = cublaslt::kE4m3;
+    plan.conversion = OperandConversion::kToOneScaleE4m3;
+    plan.aBytes = aCount;
+    plan.bBytes = bCount;
+    plan.aScaleBytes = plan.bScaleBytes = 16;
+    return plan;
+  }
+  const bool fp4 = kernel == "cublaslt-nvfp4";
+  const bool fits = fp4 ? problem.format == "nvfp4"
+                        : format.scale == NumberFormatId::kE8m0 && format.scaleBlockSize == 32 &&
+                              format.elementA().storageBits == 8 && format.elementB().storageBits == 8;
+  if (!fits) throw Error(ErrorKind::kUsage, "Kernel " + kernel + " does not compute " + problem.format + ".");
+  plan.aType = dataType(format.a);
+  plan.bType = dataType(format.b);
+  plan.scaleMode = fp4 ? cublaslt::kScaleVec16Ue4m3 : cublaslt::kScaleVec32Ue8m0;
+  plan.aBytes = packedBytes(format.elementA(), aCount);
+  plan.bBytes = packedBytes(format.elementB(), bCount);
+  const int64_t blocks = problem.k / format.scaleBlockSize;
+  plan.aScaleBytes = paddedShape(ScaleLayout::kNvidia32x4x4, problem.m, blocks).size();
+  plan.bScaleBytes = paddedShape(ScaleLayout::kNvidia32x4x4, problem.n, blocks).size();
+  return plan;
+}
+
+std::vector<KernelInfo> cublasLtKernels(int major) {
+  std::vector<KernelInfo> kernels = {
+      describeKernel("cublaslt-bf16", "bf16 matmul on operands dequantised beforehand (not timed)", true),
+      describeKernel("cublaslt-fp8", "fp8 matmul with one scale per tensor, operands rounded beforehand (not timed)", true),
+      describeKernel("cublaslt-mxfp8", "cuBLASLt's block-scaled mxfp8 matmul", false),
+      describeKernel("cublaslt-nvfp4", "cuBLASLt's block-scaled nvfp4 matmul", false)};
+  const LibraryInfo& library = libraries().cublasLtInfo;
+  for (KernelInfo& kernel : kernels) {
+    for (const BlockFormat& format : blockFormats()) {
+      Capability capability{std::string(format.id), CapabilityLevel::kExact, "Exact in bf16: same values, no block scales."};
+      Problem problem{std::string(format.id), 128, 128, 128};
+      try {
+        planMatmul(kernel.id, problem);
+        if (kernel.id == "cublaslt-fp8")
+          capability = {capability.format, CapabilityLevel::kApproximate, "Values are rounded to e4m3 with one scale for the whole tensor."};
+        if (!kernel.baseline) {
+          capability = {capability.format, CapabilityLevel::kNative, "Block-scaled matrix instruction."};
+          if (major < kFirstBlockScaledMajor)
+            capability = {capability.format, CapabilityLevel::kUnavailable, "cuBLASLt has block scaling from sm_100 on."};
+        }
+      } catch (const Error& error) {
+        capability = {capability.format, CapabilityLevel::kUnavailable, error.what()};
+      }
+      if (!library.found) capability = {capability.format, CapabilityLevel::kUnavailable, library.reason + " " + library.remedy};
+      kernel.capabilities.push_back(capability);
+    }
+  }
+  return kernels;
+}
+
+std::unique_ptr<Operation> makeCublasLtOperation(const DeviceContext& context, const Problem& problem,
+                                                 const std::string& kernel) {
+  return std::make_unique<CublasLtOperation>(context, problem, kernel);
+}
+
+}  // namespace blockscope::cuda

@@ -1,0 +1,34 @@
+// The kernels this backend was given: rows of manifests, read once, and the support code among them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "context.h"
+#include "manifest.h"
+
+namespace blockscope::cuda {
+
+class Kernels {
+ public:
+  explicit Kernels(const BackendOptions&);
+
+  const std::vector<KernelRow>& rows() const { return rows_; }  // without support rows
+  const KernelRow* find(const std::string& id) const;
+  // Rows that could not be read, as kernels no format can use, each with the reason.
+  const std::vector<KernelInfo>& refused() const { return refused_; }
+  const std::string& cacheDirectory() const { return cacheDirectory_; }
+  // Compiles the support row `id` for the device. Throws Error(kUnavailable) when it is not there.
+  std::unique_ptr<Module> support(const DeviceContext&, const std::string& id) const;
+  // What a row offers on a device.
+  KernelInfo describe(const KernelRow&, const DeviceFacts&) const;
+
+ private:
+  std::vector<KernelRow> rows_, supportRows_;
+  std::vector<KernelInfo> refused_;
+  std::string cacheDirectory_;
+};
+
+}  // namespace blockscope::cuda

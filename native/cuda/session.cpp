@@ -1,0 +1,182 @@
+#include "session.h"
+
+#include <chrono>
+#include <cmath>
+
+#include "../core/compare.h"
+#include "../core/operands.h"
+#include "../core/validate.h"
+#include "cublasLtOperation.h"
+#include "manifestOperation.h"
+#include "monitor.h"
+#include "recorder.h"
+#include "reference.h"
+#include "sampler.h"
+
+namespace blockscope::cuda {
+
+namespace {
+
+double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// What a cold measurement does about the L2 cache.
+struct CachePlan {
+  int64_t sets = 1;
+  bool flush = false;
+  std::string mode;
+};
+
+CachePlan planCache(const MeasureRequest& request, const DeviceContext& context, int64_t bytesPerSet) {
+  if (!request.cold) return {1, false, "hot"};
+  const int64_t sets = coldSets(bytesPerSet, context.facts().l2Bytes);
+  constexpr double kMemoryShare = 0.4;
+  if ((sets - 1) * bytesPerSet > kMemoryShare * static_cast<double>(context.freeBytes())) return {1, true, "cold: L2 flush"};
+  return {sets, false, "cold: " + std::to_string(sets) + (sets == 1 ? " operand set" : " operand sets")};
+}
+
+}  // namespace
+
+std::unique_ptr<Operation> makeOperation(const DeviceContext& context, const Kernels& kernels, const Problem& problem,
+                                         const std::string& kernel) {
+  if (const KernelRow* row = kernels.find(kernel))
+    return std::make_unique<ManifestOperation>(context, *row, problem, kernels.cacheDirectory());
+  if (isCublasLtKernel(kernel)) return makeCublasLtOperation(context, problem, kernel);
+  for (const KernelInfo& refused : kernels.refused())
+    if (refused.id == kernel) throw Error(ErrorKind::kUsage, refused.capabilities.front().reason);
+  throw Error(ErrorKind::kUsage, "\"" + kernel + "\" is no kernel of " + context.facts().name + ".");
+}
+
+CudaSession::CudaSession(std::shared_ptr<const DeviceContext> context, std::shared_ptr<const Kernels> kernels,
+                         const Problem& problem, std::variant<GeneratedOperands, GivenOperands> operands,
+                         const CancelFlag& cancel)
+    : context_(std::move(context)), kernels_(std::move(kernels)), problem_(problem) {
+  context_->enter();
+  checkProblem(problem);
+  if (const auto* generated = std::get_if<GeneratedOperands>(&operands)) {
+    operands_ = generateOperands(problem, *generated, cancel);
+    return;
+  }
+  auto& given = std::get<GivenOperands>(operands);
+  checkOperands(problem, given);
+  operands_ = std::move(given.operands);
+  reference_ = std::move(given.reference);
+  if (!reference_.empty()) oracle_ = "file";
+}
+
+CudaSession::~CudaSession() {
+  // Freed on whatever thread the session ends on.
+  if (!context_->lost()) context_->enter();
+}
+
+const std::vector<double>& CudaSession::reference(const CancelFlag& cancel, const Progress& progress) {
+  if (!reference_.empty()) return reference_;
+  cancel.throwIfRequested();
+  context_->enter();
+  if (progress) progress(0, "reference");
+  const auto start = std::chrono::steady_clock::now();
+  reference_ = deviceReference(*context_, *kernels_, problem_, operands_);
+  oracle_ = "cuda-f64";
+  oracleSeconds_ = secondsSince(start);
+  return reference_;
+}
+
+Operation& CudaSession::prepare(const std::string& kernel) {
+  context_->enter();
+  if (prepared_ && preparedKernel_ == kernel) return *prepared_;
+  prepared_.reset();
+  prepared_ = makeOperation(*context_, *kernels_, problem_, kernel);
+  preparedKernel_ = kernel;
+  return *prepared_;
+}
+
+std::vector<uint8_t> CudaSession::runOnce(Operation& operation, const std::string& kernel, const Operands& operands) {
+  const std::string what = "Kernel " + kernel;
+  const Stream stream(*context_);
+  const auto set = operation.upload(operands);
+  operation.bind({set.get()});
+  set->poison(stream);
+  operation.enqueue(0, stream);
+  stream.wait(what);
+  if (set->guardsBroken()) throw Error(ErrorKind::kDevice, what + " writes outside C: memory next to C was changed.");
+  return set->readC();
+}
+
+ValidationReport CudaSession::validate(const ValidateRequest& request, const CancelFlag& cancel, const Progress& progress) {
+  Operation& operation = prepare(request.kernel);
+  const auto& expected = reference(cancel, progress);
+  auto run = [&](const Operands& operands) { return runOnce(operation, request.kernel, operands); };
+  ValidationReport report = validateWith(problem_, operands_, expected, run, request, cancel, progress);
+  report.oracle = oracle_;
+  report.oracleSeconds = oracleSeconds_;
+  return report;
+}
+
+ValidationReport CudaSession::judge(const std::vector<uint8_t>& output, const ValidateRequest& request,
+                                    const CancelFlag& cancel, const Progress& progress) {
+  const auto& expected = reference(cancel, progress);
+  ValidationReport report = judgeOutput(problem_, operands_, expected, output, request, cancel);
+  report.oracle = oracle_;
+  report.oracleSeconds = oracleSeconds_;
+  return report;
+}
+
+Measurement CudaSession::measure(const MeasureRequest& request, const CancelFlag& cancel, const Progress& progress) {
+  Operation& operation = prepare(request.kernel);
+  const std::string what = "Kernel " + request.kernel;
+  const Stream stream(*context_);
+  std::vector<std::unique_ptr<OperandSet>> sets;
+  sets.push_back(operation.upload(operands_));
+  const CachePlan plan = planCache(request, *context_, static_cast<int64_t>(sets[0]->bytes()));
+  for (int64_t i = 1; i < plan.sets; i++) sets.push_back(sets[0]->copy(*context_, problem_, stream));
+  std::vector<const OperandSet*> bound;
+  for (const auto& set : sets) bound.push_back(set.get());
+  operation.bind(bound);
+  DeviceBuffer flush(*context_, plan.flush ? static_cast<size_t>(2 * context_->facts().l2Bytes) : 0, "the L2 flush");
+  Monitor monitor(context_->facts().uuid);
+  Sampler sampler(*context_, *kernels_, stream, operation, what, sets.size(), std::move(flush));
+  stream.wait("Copying operands");
+  sampler.chooseGrouping();
+
+  // A grouped sample stands for several launches: the GPU time asked for is shared among them.
+  MeasureRequest perOperation = request;
+  perOperation.warmupNs /= sampler.launchesPerSample();
+  perOperation.minTimeNs /= sampler.launchesPerSample();
+  monitor.restart();
+  Measurement result = sampleUntilSteady(perOperation, [&] { return sampler.take(monitor); }, cancel, progress);
+  const MonitorSummary seen = monitor.summary();
+  result.warmupNs *= sampler.launchesPerSample();
+  result.launchesPerSample = sampler.launchesPerSample();
+  result.operandSets = static_cast<int>(plan.sets);
+  result.cacheMode = plan.mode;
+  result.timingSource = "CUDA events";
+  result.compileSeconds = operation.compileSeconds();
+  result.meanWatts = seen.meanWatts;
+  result.meanTemperatureC = seen.meanTemperatureC;
+  if (sampler.launchesPerSample() > 1) result.badges.push_back("grouped");
+  if (seen.powerCapped) result.badges.push_back("power-capped");
+  if (seen.thermal) result.badges.push_back("thermal");
+  if (seen.contended) result.badges.push_back("contended");
+  if (result.stopReason == "timed out") result.badges.push_back("timed out");
+
+  if (request.sustainedNs > 0) {
+    const double before = monitor.joules();
+    const auto [ns, count] = sampler.sustain(request.sustainedNs);
+    const double joules = monitor.joules() - before;
+    result.sustainedNs = ns / count;
+    result.sustainedCount = count;
+    result.sustainedWatts = joules / (ns * 1e-9);
+    result.joulesPerLaunch = joules / count;
+  }
+  if (request.recordLaunches) {
+    result.launches = recordLaunches([&] {
+      operation.enqueue(0, stream);
+      stream.wait(what);
+    });
+    for (const LaunchRecord& launch : result.launches) result.cuptiNs += static_cast<double>(launch.endNs - launch.startNs);
+  }
+  return result;
+}
+
+}  // namespace blockscope::cuda

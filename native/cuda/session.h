@@ -1,0 +1,45 @@
+// One problem on one GPU.
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "../core/backend.h"
+#include "kernels.h"
+#include "operation.h"
+
+namespace blockscope::cuda {
+
+class CudaSession : public Session {
+ public:
+  CudaSession(std::shared_ptr<const DeviceContext>, std::shared_ptr<const Kernels>, const Problem&,
+              std::variant<GeneratedOperands, GivenOperands>, const CancelFlag&);
+  ~CudaSession() override;
+
+  ValidationReport validate(const ValidateRequest&, const CancelFlag&, const Progress&) override;
+  Measurement measure(const MeasureRequest&, const CancelFlag&, const Progress&) override;
+  ValidationReport judge(const std::vector<uint8_t>& output, const ValidateRequest&, const CancelFlag&,
+                         const Progress&) override;
+  const Operands& operands() override { return operands_; }
+  const std::vector<double>& reference(const CancelFlag&, const Progress&) override;
+
+ private:
+  Operation& prepare(const std::string& kernel);
+  std::vector<uint8_t> runOnce(Operation&, const std::string& kernel, const Operands&);
+
+  std::shared_ptr<const DeviceContext> context_;
+  std::shared_ptr<const Kernels> kernels_;
+  Problem problem_;
+  Operands operands_;
+  std::vector<double> reference_;
+  std::string oracle_;
+  double oracleSeconds_ = 0;
+  // The kernel used last stays ready: a measurement follows its validation.
+  std::string preparedKernel_;
+  std::unique_ptr<Operation> prepared_;
+};
+
+// The operation behind a kernel id: a manifest's row or a cuBLASLt kernel. Throws Error(kUsage) for an unknown id.
+std::unique_ptr<Operation> makeOperation(const DeviceContext&, const Kernels&, const Problem&, const std::string& kernel);
+
+}  // namespace blockscope::cuda
