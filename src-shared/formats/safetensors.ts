@@ -87,7 +87,7 @@ export function parseSafetensorsHeader(
   const tensors = new Map<string, TensorEntry>()
   for (const [name, value] of Object.entries(json)) {
     if (name === '__metadata__') {
-      for (const [key, text] of Object.entries(value as object)) metadata[key] = String(text)
+      for (const [key, text] of Object.entries(value ?? {})) metadata[key] = String(text)
     } else tensors.set(name, readEntry(name, value, dataStart, fileSize, file))
   }
   refuseOverlaps([...tensors.values()], file)
@@ -110,7 +110,7 @@ function readEntry(
     )
   }
   const { dtype, shape, data_offsets } = parsed.output
-  const elementBytes = dtypeBytes[dtype]
+  const elementBytes = Object.hasOwn(dtypeBytes, dtype) ? dtypeBytes[dtype] : undefined
   if (!elementBytes) throw refused(file, `tensor "${name}" has the unknown dtype ${dtype}`)
   const [from, to] = data_offsets
   const wanted = shape.reduce((product, extent) => product * extent, elementBytes)

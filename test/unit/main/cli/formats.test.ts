@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { register } from '../../../../src-main/cli/formats'
+import { runCommand } from './runCommand'
+
+const run = (...argv: string[]) => runCommand(register, ['formats', ...argv])
+
+it('the overview has every limit of the OCP table', async () => {
+  const { stdout } = await run()
+  expect(stdout).toMatch(/e4m3 +1\/4\/3 +7 +448 +0.015625 +0.001953125 +NaN/)
+  expect(stdout).toMatch(/nvfp4 +e2m1 +e2m1 +ue4m3 +16 +4.5, 4.5/)
+  const json = JSON.parse((await run('--json')).stdout) as { numberFormats: { name: string }[] }
+  expect(json.numberFormats.map((f) => f.name)).toContain('e8m0')
+})
+
+it('one number format shows its codes; NaN survives JSON', async () => {
+  expect((await run('e2m1')).stdout).toMatch(/7: 6/)
+  const { codes } = JSON.parse((await run('e8m0', '--json')).stdout) as { codes: unknown[] }
+  expect(codes).toHaveLength(256)
+  expect(codes[255]).toBe('NaN')
+  expect(codes[127]).toBe(1)
+})
+
+it('one block format shows its parts; an unknown name is refused', async () => {
+  expect((await run('mixed')).stdout).toContain('A e4m3, B e2m1, one e8m0 scale per 32')
+  await expect(run('fp3')).rejects.toThrow('"fp3" is no format')
+})

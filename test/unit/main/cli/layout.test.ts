@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { register } from '../../../../src-main/cli/layout'
+import { runCommand } from './runCommand'
+
+const run = (...argv: string[]) => runCommand(register, ['layout', ...argv])
+const size = (name: string, rows: number, cols: number) =>
+  `--layout ${name} --rows ${rows} --cols ${cols}`.split(' ')
+
+describe('layout map', () => {
+  it('prints the golden map as JSON', async () => {
+    const [golden] = JSON.parse(
+      readFileSync('test/fixtures/golden/scale_layouts.json', 'utf8')
+    ) as { layout: string; rows: number; cols: number; packed: number[] }[]
+    const { stdout } = await run(
+      'map',
+      ...size(golden!.layout, golden!.rows, golden!.cols),
+      '--json'
+    )
+    expect(JSON.parse(stdout)).toEqual({ packed: golden!.packed })
+  })
+
+  it('shows padding: -1 in JSON, a dot in the table', async () => {
+    const { stdout } = await run('map', ...size('nvidia_32_4_4', 100, 3), '--json')
+    expect((JSON.parse(stdout) as { packed: number[] }).packed[3]).toBe(-1)
+    const table = await run('map', ...size('nvidia_32_4_4', 100, 3))
+    expect(table.stdout).toContain('100 x 3 scales, 512 bytes')
+    expect(table.stdout).toMatch(/ 0 +0 +1 +2 +\. +96/)
+  })
+
+  it.each([
+    [size('nvidia', 4, 4), '"nvidia" is no scale layout'],
+    [[...size('nvidia_32_4_4', 100, 3), '--no-padding'], 'takes 128 x 4 for 100 x 3 scales'],
+    [size('linear', 0, 4), 'above 0']
+  ])('refuses %j', async (argv, message) => {
+    await expect(run('map', ...argv)).rejects.toThrow(message)
+  })
+})
+
+describe('layout locate', () => {
+  it('gives offset, views and the formula filled in', async () => {
+    const at = [...size('nvidia_32_4_4', 256, 8), '--row', '165', '--col', '6']
+    const found = JSON.parse((await run('locate', ...at, '--json')).stdout) as {
+      offset: number
+      filled: string
+      views: { name: string; shape: number[]; coordinates: number[] }[]
+    }
+    expect(found.offset).toBe(1622)
+    expect(found.filled).toMatch(/= 1622$/)
+    expect(found.views).toEqual([
+      { name: '5D', shape: [2, 2, 32, 4, 4], coordinates: [1, 1, 5, 1, 2] },
+      { name: '4D', shape: [2, 2, 32, 16], coordinates: [1, 1, 5, 6] },
+      { name: 'TMA 5D', shape: [1, 2, 2, 2, 256], coordinates: [0, 1, 1, 0, 86] }
+    ])
+    expect((await run('locate', ...at)).stdout).toContain('packed byte 1622')
+  })
+
+  it('refuses a place outside', async () => {
+    await expect(
+      run('locate', ...size('linear', 4, 4), '--row', '4', '--col', '0')
+    ).rejects.toThrow('Row 4, column 0 lies outside 4 x 4 scales')
+  })
+})
+
+it('list names every layout, code prints a function', async () => {
+  expect((await run('list')).stdout).toContain('cdna4_mfma16')
+  expect((await run('code', '--layout', 'cdna4_mfma32')).stdout).toContain('def scale_offset(')
+  await expect(run('code', '--layout', 'linear', '--language', 'ada')).rejects.toThrow('choose one')
+})
