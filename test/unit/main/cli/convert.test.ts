@@ -91,6 +91,11 @@ describe('convert', () => {
       { metrics: object }
     ]
     expect(root.metrics).toEqual({ bytes: 0, count: 0, flops8: 0, 'time (ns)': 0 })
+    // legacy_b is the same profile with the zeros that older versions wrote.
+    const legacy = readFileSync('test/fixtures/proton/synthetic/legacy_b.hatchet', 'utf8')
+    expect(JSON.parse(readFileSync(join(folder, 'hints.hatchet'), 'utf8'))).toEqual(
+      JSON.parse(legacy)
+    )
   })
 
   it('says what it wrote, as JSON where asked', async () => {
