@@ -1,19 +1,27 @@
 import { Command } from 'commander'
 import { version } from '../../package.json'
 import * as app from './app'
+import * as convert from './convert'
 import * as devices from './devices'
+import * as diff from './diff'
 import * as formats from './formats'
 import * as layout from './layout'
 import * as runs from './runs'
 import * as serve from './serve'
 import * as sweep from './sweep'
+import * as top from './top'
 import * as validate from './validate'
+import * as view from './view'
 
 const commands = [
   devices,
   validate,
   sweep,
   runs,
+  view,
+  diff,
+  top,
+  convert,
   formats,
   layout,
   serve,

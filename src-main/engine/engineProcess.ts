@@ -7,6 +7,7 @@ import { loadAddon } from './loadAddon'
 import type {
   NativeBinding,
   NativeCancelFlag,
+  NativeErrorCode,
   NativeProgress,
   NativeSession
 } from './nativeBinding'
@@ -71,6 +72,13 @@ const methods: Implementation = {
 
 const running = new Map<number, NativeCancelFlag>()
 
+const nativeCodes: readonly string[] = ['usage', 'unavailable', 'device', 'compile', 'cancelled']
+
+/** The addon's code, or a UserError's kind; anything else is a fault of this program. */
+function errorCode(code: unknown): NativeErrorCode | 'internal' {
+  return nativeCodes.includes(String(code)) ? (code as NativeErrorCode) : 'internal'
+}
+
 async function call(id: number, method: EngineMethod, input: unknown): Promise<void> {
   try {
     const cancel = addon().createCancelFlag()
@@ -86,14 +94,8 @@ async function call(id: number, method: EngineMethod, input: unknown): Promise<v
     send({ type: 'result', id, value })
   } catch (thrown) {
     const error = thrown as { code?: unknown; kind?: unknown; message?: string }
-    const code = typeof error.code === 'string' ? error.code : error.kind
-    const known = ['usage', 'unavailable', 'device', 'compile', 'cancelled'].includes(String(code))
-    send({
-      type: 'error',
-      id,
-      code: known ? (code as FromEngine & { type: 'error' })['code'] : 'internal',
-      message: error.message ?? String(thrown)
-    })
+    const message = error.message ?? String(thrown)
+    send({ type: 'error', id, code: errorCode(error.code ?? error.kind), message })
   } finally {
     running.delete(id)
   }

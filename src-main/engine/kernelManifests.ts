@@ -6,7 +6,10 @@ import type { NativeKernelSource } from './nativeBinding'
 
 /** What every backend needs of a manifest row; the rest of the row is the backend's own and goes through as it is. */
 const kernelRowSchema = v.looseObject({
-  id: v.pipe(v.string(), v.regex(/^[\w.-]+$/, 'letters, digits, dots, dashes and underscores only')),
+  id: v.pipe(
+    v.string(),
+    v.regex(/^[\w.-]+$/, 'letters, digits, dots, dashes and underscores only')
+  ),
   provider: v.optional(v.string(), 'user'),
   summary: v.string(),
   file: v.string()

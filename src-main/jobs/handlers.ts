@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import type { Detection } from '@shared/contract/devices'
 import type { Handlers } from '@shared/contract/methods'
 import { UserError } from '@shared/errors'
-import { Engine } from '../engine/engine'
+import { Engine, EngineError } from '../engine/engine'
 import type { EngineHost } from '../engine/engineHost'
 import { readKernelManifests } from '../engine/kernelManifests'
 import { RunStore } from '../store/runStore'
@@ -52,7 +52,7 @@ export function createApplication(options: ApplicationOptions): Application {
     if (refresh || !detection) {
       detection = engine
         .call('detect', null)
-        .then((found) => ({ ...found, warnings: manifests.warnings }))
+        .then((found) => ({ ...found, warnings: manifests.warnings }), refuseDetection)
       detection.catch(() => (detection = undefined))
     }
     return detection
@@ -125,6 +125,14 @@ export function createApplication(options: ApplicationOptions): Application {
       engine.close()
     }
   }
+}
+
+/** Without an addon nothing can be detected: that is a machine's state, not a fault of this program. */
+function refuseDetection(error: unknown): never {
+  if (error instanceof EngineError && error.code === 'unavailable') {
+    throw new UserError('unavailable', error.message, { cause: error })
+  }
+  throw error
 }
 
 /** Files handed to the app from outside; pages see a handle and a name, never a path. */
