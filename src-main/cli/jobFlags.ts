@@ -13,7 +13,7 @@ export interface JobFlags {
   device: string
   seed: number
   dist: (typeof distributions)[number]
-  out: 'f16' | 'bf16' | 'f32' | 'e4m3'
+  out?: 'f16' | 'bf16' | 'f32' | 'e4m3'
   store?: string
   kernelDir?: string[]
   json?: boolean
@@ -38,7 +38,12 @@ export function addJobFlags(command: Command): Command {
         .default('normal')
     )
     .addOption(
-      new Option('--out <type>', 'type of C').choices(['f16', 'bf16', 'f32', 'e4m3']).default('f16')
+      new Option('--out <type>', 'type of C (default: f16; f32 for operands from a file)').choices([
+        'f16',
+        'bf16',
+        'f32',
+        'e4m3'
+      ])
     )
     .option('--store <folder>', 'folder of runs (default: $BLOCKSCOPE_STORE or the data folder)')
     .option('--kernel-dir <folder...>', 'folder with your own kernels and their manifest.json')

@@ -23,11 +23,19 @@ const progressFrom = 50 << 20
 /** One profile from one file, or from several joined: parts as phases, others under their file names. */
 export function openProfileFiles(files: readonly string[]): ProfileTree {
   if (files.length === 1) return openProfileFile(files[0]!).tree
-  const phases = files.map((file) => ({
+  const inOrder = files.every((file) => phaseOfFile(file) !== null) ? byPhase(files) : files
+  const phases = inOrder.map((file) => ({
     name: phaseOfFile(file) ?? basename(file),
     tree: openProfileFile(file).tree
   }))
   return joinPhases(phases)
+}
+
+/** 'part_10' after 'part_2', where a shell lists it before. */
+function byPhase(files: readonly string[]): string[] {
+  return [...files].sort((a, b) =>
+    phaseOfFile(a)!.localeCompare(phaseOfFile(b)!, 'en', { numeric: true })
+  )
 }
 
 /** A profile from a file, or from a run's folder. */

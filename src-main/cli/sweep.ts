@@ -100,7 +100,7 @@ async function sweep(flags: Flags): Promise<void> {
 
 async function printSummary(run: Run, folder: string): Promise<void> {
   const columns = columnsOf(run)
-  const steps = [...run.steps].sort((a, b) => a.index - b.index)
+  const { steps } = run
   const widths = columnWidths(columns, steps)
   const lines = [undefined, ...steps].map((step) => tableLine(columns, step, widths))
   process.stdout.write(`\n${lines.join('\n')}\n`)

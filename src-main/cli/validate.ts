@@ -50,7 +50,8 @@ async function validate(flags: Flags): Promise<void> {
     kernels: flags.kernels ?? [],
     seed: flags.seed,
     distribution: flags.dist,
-    output: flags.out,
+    // Whose operands are given may have any range; float16 would overflow on many.
+    output: flags.out ?? (flags.operands ? 'f32' : 'f16'),
     m: flags.M,
     n: flags.N,
     k: flags.K,

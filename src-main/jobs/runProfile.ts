@@ -27,7 +27,7 @@ export async function writeProfile(writer: RunWriter): Promise<void> {
 export function profileOfRun(run: Run): ProfileTree {
   const tree = new PathTree()
   const device = run.device && profileDevice(run.device)
-  for (const step of [...run.steps].sort((a, b) => a.index - b.index)) {
+  for (const step of run.steps) {
     if (device) addStep(tree, run, step, device)
   }
   return tree.finish('built', device ? [device] : [], true)

@@ -76,11 +76,11 @@ export const runFileName = 'run.json'
 export const journalName = 'steps.jsonl'
 export const samplesName = 'samples.jsonl'
 
-/** Puts a step in its place; a later result of the same step replaces the earlier. */
+/** Puts a step in its place, in the order of the plan; a later result of the same step replaces the earlier. */
 export function placeStep(steps: Step[], step: Step): void {
-  const at = steps.findIndex((other) => other.index === step.index)
-  if (at >= 0) steps[at] = step
-  else steps.push(step)
+  const at = steps.findLastIndex((other) => other.index <= step.index)
+  const replaces = at >= 0 && steps[at]!.index === step.index
+  steps.splice(replaces ? at : at + 1, replaces ? 1 : 0, step)
 }
 
 /** The run in a folder, with every step that reached the disk. */

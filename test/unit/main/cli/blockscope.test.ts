@@ -1,0 +1,356 @@
+import { readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Run } from '@shared/contract/run'
+import { runBlockscope } from '../../../support/runBlockscope'
+
+const golden = 'test/fixtures/golden/gemm_nvfp4_128x256x512.safetensors'
+const small = ['-M', '128', '-N', '96', '-K', '256']
+let store: string
+
+beforeAll(async () => {
+  store = await mkdtemp(join(tmpdir(), 'blockscope-cli-'))
+})
+afterAll(() => rm(store, { recursive: true, force: true }))
+
+const blockscope = (...args: string[]) => runBlockscope(args, { BLOCKSCOPE_STORE: store })
+
+describe('validate', () => {
+  it('passes every format on the CPU, prints a table and the tree, and leaves a run folder', async () => {
+    const { code, stdout } = await blockscope('validate', '--formats', 'all', ...small)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/(\d+) of \1 steps passed, 9 formats/)
+    expect(stdout).toContain('tflop/s')
+    const folder = /Run folder: (.*)/.exec(stdout)![1]!
+    const names = await readdir(folder)
+    expect(names).toEqual(expect.arrayContaining(['run.json', 'profile.hatchet']))
+    expect(names).not.toContain('owner.json')
+    const [tree] = JSON.parse(await readFile(join(folder, 'profile.hatchet'), 'utf8'))
+    expect(Object.keys(tree.metrics)).toEqual(
+      expect.arrayContaining(['bytes', 'count', 'flops', 'flops4', 'flops8', 'time (ns)'])
+    )
+  })
+
+  it('--json prints the run and nothing else', async () => {
+    const { code, stdout } = await blockscope('validate', '--formats', 'mxfp4', ...small, '--json')
+    expect(code).toBe(0)
+    const run = JSON.parse(stdout) as Run
+    expect(run.steps.every((step) => step.disposition === 'passed')).toBe(true)
+    expect(run.steps[0]!.validation!.perturbationA.passed).toBe(true)
+  })
+
+  it('takes operands from a file, with the reference that the file brings', async () => {
+    const { code, stdout } = await blockscope('validate', '--operands', golden, '--json')
+    expect(code).toBe(0)
+    const run = JSON.parse(stdout) as Run
+    expect(run.steps[0]).toMatchObject({ format: 'nvfp4', m: 128, n: 256, k: 512 })
+    expect(run.steps[0]!.validation!.oracle).toBe('file')
+  })
+
+  it('fails and names the element when one code of the file is changed', async () => {
+    const bytes = readFileSync(golden)
+    const headerBytes = Number(bytes.readBigUInt64LE(0))
+    const header = JSON.parse(bytes.subarray(8, 8 + headerBytes).toString()) as Record<
+      string,
+      { data_offsets: [number, number] }
+    >
+    const codes = 8 + headerBytes + header['a_codes']!.data_offsets[0]
+    const [row, column] = [77, 300]
+    // The largest magnitude with the sign turned: a change that no tolerance hides.
+    bytes[codes + row * 512 + column] = (bytes[codes + row * 512 + column]! & 8) ^ 15
+    const file = join(store, 'changed.safetensors')
+    await writeFile(file, bytes)
+    const { code, stdout } = await blockscope(
+      'validate',
+      '--operands',
+      file,
+      '--kernels',
+      'cpu-portable',
+      '--json'
+    )
+    expect(code).toBe(1)
+    const step = (JSON.parse(stdout) as Run).steps[0]!
+    expect(step.disposition).toBe('incorrect')
+    expect(step.validation!.failures.every((failure) => failure.row === row)).toBe(true)
+    expect(step.reason).toContain(`row ${row}`)
+  })
+
+  it('refuses operands that prove nothing', async () => {
+    const { code, stdout } = await blockscope(
+      'validate',
+      '--dist',
+      'zeros',
+      '--formats',
+      'mxfp8',
+      ...small
+    )
+    expect(code).toBe(1)
+    expect(stdout).toContain('not-verified')
+    expect(stdout).toContain('a kernel that writes zeros would pass')
+  })
+
+  it('writes an HTML report', async () => {
+    const file = join(store, 'report.html')
+    const { code } = await blockscope('validate', '--formats', 'nvfp4', ...small, '--report', file)
+    expect(code).toBe(0)
+    expect(await readFile(file, 'utf8')).toMatch(/<h1>blockscope: validate/)
+  })
+})
+
+describe('sweep', () => {
+  it('times each K, writes the run folder and prints the tree; the tutorial spelling works', async () => {
+    const folder = join(store, 'swept')
+    const { code, stdout } = await blockscope(
+      ...['bench', '--format', 'mxfp8', '-M', '64', '-N', '64', '--K_range', '128', '384'],
+      ...['--K_step', '128', '--preset', 'quick', '--out-dir', folder]
+    )
+    expect(code).toBe(0)
+    for (const k of [128, 256, 384]) expect(stdout).toContain(`K=${k}`)
+    const run = JSON.parse(await readFile(join(folder, 'run.json'), 'utf8')) as Run
+    expect(run.steps.map((step) => step.k)).toEqual([128, 256, 384])
+    for (const { measurement, m, n, k } of run.steps) {
+      expect(measurement!.timeNs.samples).toBeGreaterThanOrEqual(7)
+      expect(measurement!.flops).toBe(2 * m * n * k)
+      expect(measurement!.bytes).toBe(m * k + n * k + ((m + n) * k) / 32 + m * n * 2)
+    }
+    const samples = (await readFile(join(folder, 'samples.jsonl'), 'utf8')).trim().split('\n')
+    const counted = samples.map((line) => JSON.parse(line).samplesNs.length as number)
+    const expected = run.steps.reduce((sum, step) => sum + step.measurement!.timeNs.samples, 0)
+    expect(counted.reduce((sum, count) => sum + count, 0)).toBe(expected)
+  })
+
+  it('--reps takes exactly that many samples', async () => {
+    const { stdout } = await blockscope(
+      ...['sweep', '--formats', 'nvfp4', '-M', '32', '-N', '32', '-K', '64', '--reps', '13'],
+      ...['--mode', 'hot', '--json']
+    )
+    const run = JSON.parse(stdout) as Run
+    expect(run.steps[0]!.measurement!.timeNs.samples).toBe(13)
+    expect(run.steps[0]!.measurement!.cacheMode).toBe('hot')
+  })
+})
+
+describe('runs', () => {
+  it('lists, shows, exports, imports, removes and restores', async () => {
+    const own = await mkdtemp(join(tmpdir(), 'blockscope-runs-'))
+    const runs = (...args: string[]) => runBlockscope(['runs', ...args, '--store', own])
+    try {
+      expect((await runs('list')).stdout).toContain('No runs yet')
+      await runBlockscope(['validate', '--formats', 'mxfp4', ...small, '--store', own])
+      const listed = JSON.parse((await runs('list', '--json')).stdout) as { id: string }[]
+      const id = listed[0]!.id
+      expect((await runs('show', id)).stdout).toContain('blockscope validate --formats mxfp4')
+      expect((await runs('export', id, '--as', 'csv', '--output', '-')).stdout).toMatch(/^format,/)
+      const bundle = join(own, 'bundle.blockscope-run')
+      expect((await runs('export', id, '--as', 'folder', '--output', bundle)).code).toBe(0)
+      expect((await runs('import', bundle)).stdout).toContain('Imported as')
+      expect(JSON.parse((await runs('list', '--json')).stdout)).toHaveLength(2)
+      expect((await runs('rm', id)).code).toBe(0)
+      expect((await runs('show', id)).code).toBe(2)
+      expect((await runs('restore', id)).code).toBe(0)
+      expect((await runs('compare', id, id)).stdout).toContain('no measured point in common')
+    } finally {
+      await rm(own, { recursive: true, force: true })
+    }
+  })
+
+  it('refuses a run of a newer version and leaves it as it is', async () => {
+    const folder = join(store, 'newer')
+    await mkdir(folder)
+    await writeFile(join(folder, 'run.json'), '{"formatVersion": 7}')
+    const { code, stderr } = await blockscope('runs', 'show', 'newer')
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/written by a newer blockscope.*Update blockscope/)
+    expect(await readFile(join(folder, 'run.json'), 'utf8')).toBe('{"formatVersion": 7}')
+  })
+})
+
+describe('formats and layouts', () => {
+  it('layout map --json is the golden map', async () => {
+    const maps = JSON.parse(readFileSync('test/fixtures/golden/scale_layouts.json', 'utf8')) as {
+      layout: string
+      rows: number
+      cols: number
+      packed: number[]
+    }[]
+    const map = maps.find((candidate) => candidate.layout === 'cdna4_mfma16')!
+    const { stdout } = await blockscope(
+      ...['layout', 'map', '--layout', map.layout],
+      ...['--rows', String(map.rows), '--cols', String(map.cols), '--json']
+    )
+    expect(JSON.parse(stdout)).toEqual({ packed: map.packed })
+  })
+
+  it('layout locate fills the formula in and gives every view', async () => {
+    const { stdout } = await blockscope(
+      ...['layout', 'locate', '--layout', 'nvidia_32_4_4', '--rows', '256', '--cols', '8'],
+      ...['--row', '200', '--col', '5', '--json']
+    )
+    const found = JSON.parse(stdout)
+    // (200/128 * 2 + 5/4) * 512 + 200%32 * 16 + 200%128/32 * 4 + 5%4
+    expect(found.offset).toBe((1 * 2 + 1) * 512 + 8 * 16 + 2 * 4 + 1)
+    expect(found.filled).toMatch(new RegExp(`= ${found.offset}$`))
+    expect(found.views.map((view: { name: string }) => view.name)).toEqual(['5D', '4D', 'TMA 5D'])
+    expect(found.views[0].coordinates).toEqual([1, 1, 8, 2, 1])
+  })
+
+  it('formats lists limits; formats e2m1 lists codes', async () => {
+    expect((await blockscope('formats')).stdout).toMatch(/e4m3 +1\/4\/3 +7 +448/)
+    expect((await blockscope('formats', 'e2m1')).stdout).toContain('7: 6')
+  })
+})
+
+describe('devices', () => {
+  it('shows the CPU, its kernels, and why each library is missing or where it is', async () => {
+    const { code, stdout } = await blockscope('devices', '--json')
+    expect(code).toBe(0)
+    const { devices, libraries } = JSON.parse(stdout)
+    expect(devices[0]).toMatchObject({ id: 'cpu' })
+    for (const library of libraries) {
+      expect(library.found ? library.path : library.reason + library.remedy).not.toBe('')
+    }
+  })
+})
+
+describe('bad input gets one sentence and its exit code', () => {
+  const cases: [string, string[], number, RegExp][] = [
+    [
+      'K off the block',
+      ['validate', '--formats', 'mxfp8', '-K', '100'],
+      2,
+      /K=100 is not a multiple of the scale block size 32 of mxfp8; the nearest is 96/
+    ],
+    ['unknown format', ['validate', '--formats', 'mxfp5'], 2, /"mxfp5" is no block-scaled format/],
+    ['unknown kernel', ['validate', '--kernels', 'warp'], 2, /cpu has no kernel "warp"/],
+    ['no device', ['validate', '--device', 'tpu'], 2, /"tpu" is no device/],
+    ['absent device', ['validate', '--device', 'cuda:7'], 3, /There is no device cuda:7 here/],
+    ['wrong flag', ['validate', '--fast'], 2, /unknown option '--fast'/],
+    ['wrong number', ['validate', '-M', 'many'], 2, /whole number above 0/],
+    ['too large', ['validate', '-M', '1000000', '-N', '1000000'], 2, /needs at least .* GiB/],
+    ['empty range', ['sweep', '--K-range', '512', '256'], 2, /is empty/],
+    ['half a range', ['sweep', '--K-range', '512'], 2, /takes two numbers/],
+    ['both K', ['sweep', '-K', '512', '--K-range', '1', '2'], 2, /not both/],
+    ['unknown command', ['valdate'], 2, /unknown command 'valdate'/],
+    ['report type', ['validate', '--report', 'x.pdf'], 2, /must end in .html or .json/],
+    ['no such file', ['validate', '--operands', 'nowhere.safetensors'], 2, /cannot be read/],
+    ['no such run', ['runs', 'show', 'nothing'], 2, /There is no run "nothing"/],
+    [
+      'layout name',
+      ['layout', 'map', '--layout', 'spiral', '--rows', '1', '--cols', '1'],
+      2,
+      /"spiral" is no scale layout/
+    ],
+    [
+      'layout without padding',
+      [
+        'layout',
+        'map',
+        '--layout',
+        'nvidia_32_4_4',
+        '--rows',
+        '100',
+        '--cols',
+        '3',
+        '--no-padding'
+      ],
+      2,
+      /takes 128 x 4 for 100 x 3/
+    ],
+    [
+      'outside',
+      [
+        'layout',
+        'locate',
+        '--layout',
+        'linear',
+        '--rows',
+        '2',
+        '--cols',
+        '2',
+        '--row',
+        '2',
+        '--col',
+        '0'
+      ],
+      2,
+      /lies outside 2 x 2/
+    ],
+    ['formats name', ['formats', 'e9m9'], 2, /"e9m9" is no format/],
+    ['profile is not JSON', ['view', 'package-lock.txt', '-m', 'time/ms'], 2, /package-lock.txt/]
+  ]
+  it.each(cases)('%s', async (_name, args, exitCode, words) => {
+    const { code, stderr, stdout } = await blockscope(...args)
+    expect(stderr).toMatch(words)
+    expect(stderr).not.toMatch(/\n\s+at /)
+    expect(stdout).not.toMatch(/\n\s+at /)
+    expect(code).toBe(exitCode)
+  })
+
+  const safetensors = async (name: string, header: unknown, data = Buffer.alloc(0)) => {
+    const json = Buffer.from(typeof header === 'string' ? header : JSON.stringify(header))
+    const length = Buffer.alloc(8)
+    length.writeBigUInt64LE(BigInt(json.length))
+    const path = join(store, `${name}.safetensors`)
+    await writeFile(path, Buffer.concat([length, json, data]))
+    return path
+  }
+  const metadata = { a: 'e4m3', b: 'e4m3', scale: 'e8m0', vec: '32' }
+  const tensor = (dtype: string, shape: number[], data_offsets: number[]) => ({
+    dtype,
+    shape,
+    data_offsets
+  })
+
+  it.each<[string, unknown, RegExp]>([
+    ['not JSON', '{"a": ', /its header is not JSON/],
+    ['cut off', { a_codes: tensor('U8', [4, 32], [0, 128]) }, /is cut off: tensor "a_codes"/],
+    ['wrong size', { a_codes: tensor('U8', [4, 32], [0, 4]) }, /needs 128 bytes and has 4/],
+    ['unknown dtype', { a_codes: tensor('F4', [0], [0, 0]) }, /unknown dtype F4/],
+    ['no metadata', {}, /does not say its formats/],
+    ['no tensors', { __metadata__: metadata }, /has no tensor "a_codes"/],
+    [
+      'wrong dtype',
+      { __metadata__: metadata, a_codes: tensor('F32', [0, 0], [0, 0]) },
+      /is F32; U8 is needed/
+    ],
+    ['wrong vec', { __metadata__: { ...metadata, vec: '7' } }, /No format has A e4m3/]
+  ])('safetensors: %s', async (name, header, words) => {
+    const file = await safetensors(name.replace(' ', '-'), header)
+    const { code, stderr } = await blockscope('validate', '--operands', file)
+    expect(stderr).toMatch(words)
+    expect(code).toBe(2)
+  })
+
+  it('safetensors: a header that claims 2^60 bytes, and a file of 3 bytes', async () => {
+    const huge = join(store, 'huge.safetensors')
+    const length = Buffer.alloc(16)
+    length.writeBigUInt64LE(2n ** 60n)
+    await writeFile(huge, length)
+    expect((await blockscope('validate', '--operands', huge)).stderr).toMatch(
+      /its header claims \d+ bytes/
+    )
+    await writeFile(huge, 'abc')
+    expect((await blockscope('validate', '--operands', huge)).stderr).toMatch(/it has 3 bytes/)
+  })
+
+  it('a .hatchet that is not JSON', async () => {
+    const file = join(store, 'broken.hatchet')
+    await writeFile(file, '[{"frame": {"name"')
+    const { code, stderr } = await blockscope('view', file, '-m', 'time/ms')
+    expect(code).toBe(2)
+    expect(stderr).toContain('broken.hatchet')
+  })
+
+  it('every command has --help', async () => {
+    const { stdout } = await blockscope('--help')
+    const names = [...stdout.matchAll(/^ {2}(\w+)[ |]/gm)].map((match) => match[1]!)
+    expect(names).toEqual(expect.arrayContaining(['devices', 'validate', 'sweep', 'view', 'serve']))
+    for (const name of names.filter((candidate) => candidate !== 'help')) {
+      const help = await blockscope(name, '--help')
+      expect([name, help.code]).toEqual([name, 0])
+      expect(help.stdout).toContain('Usage: blockscope')
+    }
+  })
+})
