@@ -41,12 +41,7 @@ function byPhase(files: readonly string[]): string[] {
 /** A profile from a file, or from a run's folder. */
 export function openProfileFile(path: string): OpenedProfile {
   const file = profilePath(path)
-  let handle: number
-  try {
-    handle = openSync(file, 'r')
-  } catch (error) {
-    throw new UserError('usage', `${path} cannot be read: ${messageOf(error)}.`, { cause: error })
-  }
+  const handle = readable(path, () => openSync(file, 'r'))
   try {
     const head = Buffer.alloc(4096)
     const headSize = readSync(handle, head, 0, head.length, 0)
@@ -56,7 +51,19 @@ export function openProfileFile(path: string): OpenedProfile {
   } finally {
     closeSync(handle)
   }
-  return openProfile(readFileSync(file), basename(file))
+  // These forms are read whole; Node reads 2 GiB at most.
+  return openProfile(
+    readable(path, () => readFileSync(file)),
+    basename(file)
+  )
+}
+
+function readable<T>(path: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw new UserError('usage', `${path} cannot be read: ${messageOf(error)}.`, { cause: error })
+  }
 }
 
 function profilePath(path: string): string {

@@ -34,11 +34,12 @@ export function utilisation(
   const values = time.values.map((t, node) =>
     unaccounted?.[node] ? NaN : quotient(larger(minimal.flops[node]!, minimal.bytes[node]!), t)
   )
+  const below = reasonBelow(tree, minimal.reasons)
   const reason = (node: number) => {
     if (Number.isNaN(time.values[node])) return 'no time (ns) recorded under this scope'
     if (time.values[node] === 0) return 'its time is 0'
     if (unaccounted?.[node]) return noWidth
-    return minimal.reasons.get(node) ?? firstReasonBelow(tree, minimal.reasons, node) ?? noAmounts
+    return below(node) ?? noAmounts
   }
   return { values, reason }
 }
@@ -175,11 +176,21 @@ function larger(a: number, b: number): number {
   return Number.isNaN(b) ? a : Math.max(a, b)
 }
 
-function firstReasonBelow(
+/** A look-up of the first node within a subtree that has a reason. Reasons were put in in node order. */
+function reasonBelow(
   tree: ProfileTree,
-  reasons: Map<number, string>,
-  node: number
-): string | undefined {
-  for (const [at, reason] of reasons) if (at >= node && at < tree.end[node]!) return reason
-  return undefined
+  reasons: Map<number, string>
+): (node: number) => string | undefined {
+  const nodes = Int32Array.from(reasons.keys())
+  return (node) => {
+    let low = 0
+    let high = nodes.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (nodes[middle]! < node) low = middle + 1
+      else high = middle
+    }
+    const found = nodes[low]
+    return found !== undefined && found < tree.end[node]! ? reasons.get(found) : undefined
+  }
 }

@@ -172,9 +172,9 @@ describe('view', () => {
       'view',
       '-m',
       'bytes',
+      part(2),
       part(0),
-      part(1),
-      part(2)
+      part(1)
     ])
     expect(stdout).toContain('├─ phase 0')
     expect(stdout).toContain('└─ phase 2')
