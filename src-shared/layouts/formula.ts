@@ -1,5 +1,5 @@
 /** A layout's index function as text: for people, and as code in three languages. All come from the digits. */
-import { placeDigits, type ScaleLayout, type ScaleShape } from './layout'
+import { placeDigits, tileExtent, type ScaleLayout, type ScaleShape } from './layout'
 
 export const codeLanguages = ['python', 'cpp', 'typescript'] as const
 export type CodeLanguage = (typeof codeLanguages)[number]
@@ -51,50 +51,63 @@ export function filledFormula(
   return `${parts.map((part) => part.text).join(' + ')} = ${total}`
 }
 
-/**
- * A function scale_offset(r, c, columns) in a language; `columns` is the number of scale columns before padding. Row and
- * column sizes enter only through the stride of the outermost digits.
- */
+/** A function scale_offset(r, c, rows, columns) in a language; rows and columns are sizes before padding. */
 export function layoutCode(layout: ScaleLayout, language: CodeLanguage): string {
-  const columnTile = layout.columnDigits.reduce(
-    (product, digit) => product * (digit.extent || 1),
-    1
-  )
-  // The stride of each digit as a constant times the padded number of columns: found from two sizes.
-  const at = (columns: number) => termsOf(layout, { rows: 1, columns: columns * columnTile })
-  const one = at(1)
-  const two = at(2)
-  const divide = language === 'python' ? '//' : '/'
-  const parts = one.map(({ axis, weight, modulus, stride }, i) => {
-    const index = axis === 'row' ? 'r' : 'c'
-    const quotient = weight > 1 ? divided(index, weight, language) : index
-    const digit = modulus ? `${quotient} % ${modulus}` : quotient
-    const grows = two[i]!.stride !== stride
-    const perColumn = stride / columnTile
-    const factor = grows ? (perColumn === 1 ? 'padded' : `${perColumn} * padded`) : String(stride)
-    return factor === '1' ? digit : `${digit} * ${factor}`
+  const divide = (value: string, by: number) => {
+    if (by === 1) return value
+    if (language === 'typescript') return `Math.floor(${value} / ${by})`
+    return `${value} ${language === 'python' ? '//' : '/'} ${by}`
+  }
+  const tiles = { row: tileExtent(layout.rowDigits), column: tileExtent(layout.columnDigits) }
+  const names =
+    language === 'python'
+      ? { row: 'row_tiles', column: 'column_tiles' }
+      : { row: 'rowTiles', column: 'columnTiles' }
+  const strides = symbolicStrides(layout)
+  const parts = termsOf(layout, { rows: 1, columns: 1 }).map(({ axis, weight, modulus }, i) => {
+    const quotient = divide(axis === 'row' ? 'r' : 'c', weight)
+    const { constant, outer } = strides[i]!
+    const factors = [
+      modulus ? `${quotient} % ${modulus}` : quotient,
+      ...(constant > 1 ? [String(constant)] : []),
+      ...outer.map((axis) => names[axis])
+    ]
+    return factors.join(' * ')
   })
   const sum = parts.join(' + ')
+  const sizes = [...new Set(strides.flatMap(({ outer }) => outer))].map((axis) => {
+    const size = axis === 'row' ? 'rows' : 'columns'
+    const padded = tiles[axis] === 1 ? size : `(${size} + ${tiles[axis] - 1})`
+    return { name: names[axis], value: divide(padded, tiles[axis]) }
+  })
   const title = `Offset of scale (r, c), ${layout.name}`
   if (language === 'python') {
-    return (
-      `def scale_offset(r, c, columns):\n    """${title}."""\n` +
-      `    padded = (columns + ${columnTile - 1}) ${divide} ${columnTile} * ${columnTile}\n    return ${sum}\n`
-    )
+    const lines = sizes.map(({ name, value }) => `    ${name} = ${value}\n`).join('')
+    return `def scale_offset(r, c, rows, columns):\n    """${title}."""\n${lines}    return ${sum}\n`
   }
   if (language === 'cpp') {
-    return (
-      `// ${title}.\nconstexpr long scaleOffset(long r, long c, long columns) {\n` +
-      `  const long padded = (columns + ${columnTile - 1}) / ${columnTile} * ${columnTile};\n  return ${sum};\n}\n`
-    )
+    const lines = sizes.map(({ name, value }) => `  const long ${name} = ${value};\n`).join('')
+    const parameters = 'long r, long c, [[maybe_unused]] long rows, [[maybe_unused]] long columns'
+    return `// ${title}.\nconstexpr long scaleOffset(${parameters}) {\n${lines}  return ${sum};\n}\n`
   }
-  return (
-    `/** ${title}. */\nfunction scaleOffset(r: number, c: number, columns: number): number {\n` +
-    `  const padded = Math.ceil(columns / ${columnTile}) * ${columnTile}\n  return ${sum}\n}\n`
-  )
+  const lines = sizes.map(({ name, value }) => `  const ${name} = ${value}\n`).join('')
+  const parameters = 'r: number, c: number, rows: number, columns: number'
+  return `/** ${title}. */\nfunction scaleOffset(${parameters}): number {\n${lines}  return ${sum}\n}\n`
 }
 
-function divided(index: string, weight: number, language: CodeLanguage): string {
-  if (language === 'typescript') return `Math.floor(${index} / ${weight})`
-  return `${index} ${language === 'python' ? '//' : '/'} ${weight}`
+/** Strides in memory order as a constant times the numbers of row or column tiles that lie within. */
+function symbolicStrides(layout: ScaleLayout): { constant: number; outer: ('row' | 'column')[] }[] {
+  const byName = new Map([...layout.rowDigits, ...layout.columnDigits].map((d) => [d.name, d]))
+  let constant = 1
+  let outer: ('row' | 'column')[] = []
+  return layout.order
+    .toReversed()
+    .map((name) => {
+      const digit = byName.get(name)!
+      const stride = { constant, outer }
+      if (digit.extent === 0) outer = [...outer, digit.axis]
+      else constant *= digit.extent
+      return stride
+    })
+    .toReversed()
 }

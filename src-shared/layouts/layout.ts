@@ -129,13 +129,31 @@ export function scaleAt(
   return { ...position, padding: position.row >= shape.rows || position.column >= shape.columns }
 }
 
+/**
+ * Offset of the same scale of one matrix of a batch: matrices follow one another, each padded by itself (FlashInfer,
+ * get_sf_out_offset_128x4 and _8x4 with a batch index).
+ */
+export function batchedOffset(
+  layout: ScaleLayout,
+  shape: ScaleShape,
+  batch: number,
+  row: number,
+  column: number
+): number {
+  const oneMatrix = paddedSize(layout, shape.rows, shape.columns)
+  return batch * oneMatrix + packedOffset(layout, shape, row, column)
+}
+
 /** For every packed position the index row * columns + column of its scale, or -1 where there is padding. */
 export function packedMap(layout: ScaleLayout, shape: ScaleShape): Int32Array {
   const map = new Int32Array(paddedSize(layout, shape.rows, shape.columns)).fill(-1)
   const digits = placeDigits(layout, shape)
+  // An offset is the sum of a part that depends on the row and one that depends on the column.
+  const columnPart = Int32Array.from({ length: shape.columns }, (_, c) => offsetOf(digits, 0, c))
   for (let row = 0; row < shape.rows; row++) {
+    const rowPart = offsetOf(digits, row, 0)
     for (let column = 0; column < shape.columns; column++) {
-      map[offsetOf(digits, row, column)] = row * shape.columns + column
+      map[rowPart + columnPart[column]!] = row * shape.columns + column
     }
   }
   return map

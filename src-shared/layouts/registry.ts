@@ -1,22 +1,7 @@
 /** The scale layouts that people meet, each with where it is defined. */
 import { UserError } from '../errors'
-import type { Digit, ScaleLayout } from './layout'
-
-/** 'rowTile:0 row4:4 row32:32' as digits, most significant first. */
-function digits(axis: Digit['axis'], text: string): Digit[] {
-  return text.split(' ').map((part) => {
-    const [name, extent] = part.split(':')
-    return { axis, name: name!, extent: Number(extent) }
-  })
-}
-
-/** Names separated by spaces, coordinates by commas. A number is an extent by itself: 'rowTile, 2, 256'. */
-function view(name: string, text: string): ScaleLayout['views'][number] {
-  return {
-    name,
-    coordinates: text.split(',').map((part) => part.trim().split(' ').filter(Boolean))
-  }
-}
+import { digits, view } from './describe'
+import type { ScaleLayout } from './layout'
 
 export const layouts: readonly ScaleLayout[] = [
   {
@@ -60,13 +45,69 @@ export const layouts: readonly ScaleLayout[] = [
     columnDigits: digits('column', 'columnTile:0 columnHalf:2 quarter:4'),
     order: ['rowTile', 'columnTile', 'quarter', 'row', 'columnHalf', 'rowHalf'],
     views: [view('2D', 'rowTile, columnTile quarter row columnHalf rowHalf')]
-  }
+  },
+  {
+    name: 'flashinfer_8x4',
+    title: 'FlashInfer and TensorRT-LLM 8x4 tiles (SfLayout.layout_8x4)',
+    source: 'flashinfer, TensorRT-LLM quantization_utils.cuh, get_sf_out_offset_8x4',
+    rowDigits: digits('row', 'rowTile:0 rowInTile:8'),
+    columnDigits: digits('column', 'columnTile:0 columnInTile:4'),
+    order: ['rowTile', 'columnTile', 'rowInTile', 'columnInTile'],
+    views: [view('4D', 'rowTile, columnTile, rowInTile, columnInTile')]
+  },
+  {
+    name: 'deepgemm_ue8m0',
+    title: 'DeepGEMM packed UE8M0: four scales of one row in an int32, MN-major, 16-byte aligned',
+    source:
+      'DeepGEMM csrc/jit_kernels/impls/smxx_layout.hpp, get_mn_major_tma_aligned_packed_ue8m0_tensor',
+    rowDigits: digits('row', 'rowTile:0 rowInTile:4'),
+    columnDigits: digits('column', 'word:0 byte:4'),
+    order: ['word', 'rowTile', 'rowInTile', 'byte'],
+    views: [view('int32, byte', 'word, rowTile rowInTile, byte')]
+  },
+  {
+    name: 'triton_blackwell',
+    title: 'triton_kernels BlackwellMXScaleLayout: 32x4x4 with K / V padded to 8',
+    source: 'triton_kernels layout_details/blackwell_scale.py',
+    rowDigits: digits('row', 'rowTile:0 rowGroup:4 rowInGroup:32'),
+    columnDigits: digits('column', 'columnPair:0 columnTile:2 columnInTile:4'),
+    order: ['rowTile', 'columnPair', 'columnTile', 'rowInGroup', 'rowGroup', 'columnInTile'],
+    views: [view('TMA 5D', '1, rowTile, columnPair columnTile, 2, 256')]
+  },
+  tritonHopper(4),
+  tritonHopper(8)
 ]
+
+/** triton_kernels layout_details/hopper_scale.py: what a thread of each of the warps needs lies together. */
+function tritonHopper(warps: number): ScaleLayout {
+  return {
+    name: `triton_hopper_${warps}warps`,
+    title: `triton_kernels HopperMXScaleLayout, ${warps} warps`,
+    source: 'triton_kernels layout_details/hopper_scale.py',
+    rowDigits: digits('row', `rowTile:0 rowHalf:2 warp:${warps} rowQuarter:2 rowInQuarter:8`),
+    columnDigits: digits('column', 'pair:0 columnInPair:2'),
+    order: ['rowTile', 'warp', 'pair', 'rowHalf', 'rowInQuarter', 'columnInPair', 'rowQuarter'],
+    views: [view('2D', 'rowTile warp, pair rowHalf rowInQuarter columnInPair rowQuarter')]
+  }
+}
+
+/**
+ * Other names of the same bytes. flashinfer: get_sf_out_offset_128x4; triton_kernels: gfx950_scale.py permutes as the
+ * tutorial's mfma16, gfx1250_scale.py as 32x4x4 from four scale columns up.
+ */
+const otherNames: Record<string, string> = {
+  cublas_128x4: 'nvidia_32_4_4',
+  cutile_swizzle_32_4_4: 'nvidia_32_4_4',
+  flashinfer_128x4: 'nvidia_32_4_4',
+  triton_gfx1250: 'nvidia_32_4_4',
+  triton_gfx950: 'cdna4_mfma16'
+}
 
 /** Throws a UserError for a name that is none. */
 export function findLayout(name: string): ScaleLayout {
-  const found = layouts.find((layout) => layout.name === name)
+  const ownName = Object.hasOwn(otherNames, name) ? otherNames[name] : name
+  const found = layouts.find((layout) => layout.name === ownName)
   if (found) return found
-  const known = layouts.map((layout) => layout.name).join(', ')
+  const known = [...layouts.map((layout) => layout.name), ...Object.keys(otherNames)].join(', ')
   throw new UserError('usage', `"${name}" is no scale layout. Layouts: ${known}.`)
 }

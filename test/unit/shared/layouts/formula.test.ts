@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { filledFormula, formulaText, layoutCode } from '@shared/layouts/formula'
 import { packedOffset } from '@shared/layouts/layout'
@@ -27,19 +27,36 @@ describe.each(layouts.map((layout) => [layout.name, layout] as const))('%s', (_n
   })
 
   it('the formula and the TypeScript evaluate to the offset', () => {
-    const body = /return (.*)\n/.exec(layoutCode(layout, 'typescript'))![1]!
-    const padding = /const padded = (.*)\n/.exec(layoutCode(layout, 'typescript'))![1]!
-    const compiled = new Function('r', 'c', 'columns', `const padded = ${padding}; return ${body}`)
+    const source = layoutCode(layout, 'typescript').replaceAll(': number', '')
+    const compiled = new Function(`${source}; return scaleOffset`)() as (
+      ...sizes: number[]
+    ) => number
     for (const { shape, row, column } of points) {
       const offset = packedOffset(layout, shape, row, column)
-      expect(compiled(row, column, shape.columns)).toBe(offset)
+      expect(compiled(row, column, shape.rows, shape.columns)).toBe(offset)
       const integers = formulaText(layout, shape).replace(/([rc]) \/ (\d+)/g, 'Math.floor($1 / $2)')
       expect(new Function('r', 'c', `return ${integers}`)(row, column)).toBe(offset)
     }
   })
 
+  it('the C++ evaluates to the offset at compile time', (context) => {
+    const checks = points.map(
+      ({ shape, row, column }) =>
+        `static_assert(scaleOffset(${row}, ${column}, ${shape.rows}, ${shape.columns}) == ` +
+        `${packedOffset(layout, shape, row, column)});`
+    )
+    const input = `${layoutCode(layout, 'cpp')}\n${checks.join('\n')}\n`
+    const flags = ['-std=c++20', '-Wall', '-Werror', '-fsyntax-only', '-x', 'c++', '-']
+    const run = spawnSync('g++', flags, { input, encoding: 'utf8' })
+    if (run.error) return context.skip('g++ is not on this machine')
+    expect(run.stderr).toBe('')
+    expect(run.status).toBe(0)
+  })
+
   it('the Python evaluates to the offset', (context) => {
-    const calls = points.map((p) => `scale_offset(${p.row}, ${p.column}, ${p.shape.columns})`)
+    const calls = points.map(
+      (p) => `scale_offset(${p.row}, ${p.column}, ${p.shape.rows}, ${p.shape.columns})`
+    )
     const script = `${layoutCode(layout, 'python')}\nprint([${calls.join(', ')}])`
     let output: string
     try {

@@ -1,0 +1,18 @@
+/** The short text form in which layouts are written down, here and in users' files. */
+import type { Digit, View } from './layout'
+
+/** 'rowTile:0 rowGroup:4 rowInGroup:32' as digits, most significant first; 0 is as many as the axis needs. */
+export function digits(axis: Digit['axis'], text: string): Digit[] {
+  return text.split(' ').map((part) => {
+    const [name, extent] = part.split(':')
+    return { axis, name: name!, extent: Number(extent) }
+  })
+}
+
+/** Names separated by spaces, coordinates by commas. A number is an extent by itself: 'rowTile, 2, 256'. */
+export function view(name: string, text: string): View {
+  return {
+    name,
+    coordinates: text.split(',').map((part) => part.trim().split(' ').filter(Boolean))
+  }
+}
