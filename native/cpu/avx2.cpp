@@ -61,6 +61,18 @@ void expandE2m1(const uint8_t* packed, int64_t count, int offset, uint8_t* out) 
   }
 }
 
+void sumBlocks(const int8_t* numbers, int64_t blocks, int size, int32_t* sums) {
+  for (int64_t block = 0; block < blocks; block++, numbers += size) {
+    const __m128i* from = reinterpret_cast<const __m128i*>(numbers);
+    // vpsadbw adds unsigned bytes; 12 makes them so.
+    const __m128i offset = _mm_set1_epi8(12);
+    __m128i total = _mm_sad_epu8(_mm_add_epi8(_mm_loadu_si128(from), offset), _mm_setzero_si128());
+    if (size == 32)
+      total = _mm_add_epi64(total, _mm_sad_epu8(_mm_add_epi8(_mm_loadu_si128(from + 1), offset), _mm_setzero_si128()));
+    sums[block] = _mm_cvtsi128_si32(total) + _mm_extract_epi16(total, 4) - 12 * size;
+  }
+}
+
 void narrowToHalf(const float* sums, int64_t count, uint16_t* out) {
   int64_t i = 0;
   for (; i + 8 <= count; i += 8) {

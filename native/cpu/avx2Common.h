@@ -9,6 +9,7 @@ namespace blockscope::avx2 {
 
 // 2 * e2m1 + offset of `count` codes.
 void expandE2m1(const uint8_t* packed, int64_t count, int offset, uint8_t* out);
+void sumBlocks(const int8_t* numbers, int64_t blocks, int size, int32_t* sums);
 void narrowToHalf(const float* sums, int64_t count, uint16_t* out);
 
 // element * scale in float32, and in float64.
@@ -20,14 +21,15 @@ template <template <int> class IntegerMicro>
 void compute(const Problem& problem, const PackedOperands& packed, void* c, Workspace& workspace,
              const CancelFlag& cancel) {
   const BlockFormat& format = findBlockFormat(problem.format);
+  const IntegerPacking packing = {ScaleProduct::kMultiplied, expandE2m1, sumBlocks};
   if (scaleSafety(problem, packed) == ScaleSafety::kNeedsFloat64)
     multiplyAsFloat64(problem, packed, c, workspace, cancel);
   else if (!isIntegerFormat(format))
     multiplyAsFloat32(problem, packed, c, workspace, cancel);
   else if (format.scaleBlockSize == 16)
-    multiplyIntegers<IntegerMicro<16>>(problem, packed, expandE2m1, c, narrowToHalf, workspace, cancel);
+    multiplyIntegers<IntegerMicro<16>>(problem, packed, packing, c, narrowToHalf, workspace, cancel);
   else
-    multiplyIntegers<IntegerMicro<32>>(problem, packed, expandE2m1, c, narrowToHalf, workspace, cancel);
+    multiplyIntegers<IntegerMicro<32>>(problem, packed, packing, c, narrowToHalf, workspace, cancel);
 }
 
 std::string describe(const BlockFormat&);

@@ -27,20 +27,21 @@ __m512i broadcastFourBytes(const void* from) {
   return _mm512_set1_epi32(four);
 }
 
-// 7 x 32: 14 integer and 14 float accumulators, two registers of B, one of A: 31 of 32.
+// 6 x 32: 12 integer and 12 float accumulators, two registers of B, and what a block's end takes.
 template <int kScaleBlockSize, ScaleProduct kProduct>
 struct IntegerMicro {
   using Sum = float;
   using Panels = IntegerPanels;
-  static constexpr int kRows = 7, kColumns = 32, kChunk = 1024;
-  static constexpr ScaleProduct kScaleProduct = kProduct;
+  static constexpr int kRows = 6, kColumns = 32, kChunk = 1024;
 
-  static __m512 product(int32_t aScale, __m512 bScale) {
-    // Powers of two: an integer addition to the exponent, which leaves the multipliers to the dot products.
+  // Products of A's scale with 16 columns' scales.
+  static __m512 product(const int32_t* table, int32_t a, __m512i b) {
+    if constexpr (kProduct == ScaleProduct::kMultiplied)
+      return _mm512_mul_ps(_mm512_castsi512_ps(_mm512_set1_epi32(a)), _mm512_castsi512_ps(b));
     if constexpr (kProduct == ScaleProduct::kExponentsAdded)
-      return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_set1_epi32(aScale), _mm512_castps_si512(bScale)));
-    else
-      return _mm512_mul_ps(_mm512_castsi512_ps(_mm512_set1_epi32(aScale)), bScale);
+      return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_set1_epi32(a), b));
+    // The permutation looks at the low four bits of B's words.
+    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_permutexvar_epi32(b, _mm512_load_si512(table + a)), b));
   }
 
   static void add(const Panels& panels, int64_t k, int64_t row, int64_t panel, int64_t k0, int64_t depth, float* sums,
@@ -51,7 +52,8 @@ struct IntegerMicro {
     const int32_t* aScales = panels.aScaleBits + row * blocks + block0 * kRows;
     const int32_t* aBias = panels.aBias + row * blocks + block0 * kRows;
     const uint8_t* b = panels.b + (panel * k + k0) * kColumns;
-    const float* bScales = panels.bScales + (panel * blocks + block0) * kColumns;
+    const int32_t* bScales = panels.bScaleBits + (panel * blocks + block0) * kColumns;
+    const int32_t* table = scaleProductTable();
     __m512 total[kRows][2];
     for (int i = 0; i < kRows; i++) total[i][0] = total[i][1] = _mm512_setzero_ps();
     for (int64_t block = 0; block < depth / kScaleBlockSize; block++) {
@@ -68,11 +70,11 @@ struct IntegerMicro {
           dot[i][1] = _mm512_dpbusd_epi32(dot[i][1], b1, quad);
         }
       }
-      const __m512 s0 = _mm512_loadu_ps(bScales), s1 = _mm512_loadu_ps(bScales + 16);
+      const __m512i s0 = _mm512_loadu_si512(bScales), s1 = _mm512_loadu_si512(bScales + 16);
 #pragma GCC unroll 8
       for (int i = 0; i < kRows; i++) {
-        total[i][0] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[i][0]), product(aScales[i], s0), total[i][0]);
-        total[i][1] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[i][1]), product(aScales[i], s1), total[i][1]);
+        total[i][0] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[i][0]), product(table, aScales[i], s0), total[i][0]);
+        total[i][1] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[i][1]), product(table, aScales[i], s1), total[i][1]);
       }
       a += kScaleBlockSize;
       aScales += kRows;
@@ -119,6 +121,22 @@ void expandE2m1(const uint8_t* packed, int64_t count, int offset, uint8_t* out) 
     const __m512i codes =
         _mm512_and_si512(_mm512_or_si512(words, _mm512_slli_epi16(words, 4)), _mm512_set1_epi16(0x0f0f));
     _mm512_mask_storeu_epi8(out + i, ~uint64_t{0} >> (64 - left), _mm512_shuffle_epi8(table, codes));
+  }
+}
+
+// 64 bytes at a time: sums of four by a dot product with ones, then pairs of those.
+void sumBlocks(const int8_t* numbers, int64_t blocks, int size, int32_t* sums) {
+  const int perVector = 64 / size;
+  for (int64_t block = 0; block < blocks; block += perVector) {
+    const int64_t bytes = (blocks - block < perVector ? blocks - block : perVector) * size;
+    const __m512i vector = _mm512_maskz_loadu_epi8(~uint64_t{0} >> (64 - bytes), numbers + block * size);
+    __m512i total = _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(1), vector);
+    total = _mm512_add_epi32(total, _mm512_shuffle_epi32(total, _MM_PERM_BADC));
+    total = _mm512_add_epi32(total, _mm512_shuffle_epi32(total, _MM_PERM_CDAB));
+    if (size == 32) total = _mm512_add_epi32(total, _mm512_shuffle_i32x4(total, total, _MM_SHUFFLE(2, 3, 0, 1)));
+    const __mmask16 every = size == 16 ? 0x1111 : 0x0101;
+    const __mmask16 present = static_cast<__mmask16>(0xffff >> (16 - bytes / 4));
+    _mm512_mask_compressstoreu_epi32(sums + block, every & present, total);
   }
 }
 
@@ -254,25 +272,31 @@ void decodeBf16(const Side& side, int64_t row, int64_t k0, int64_t count, uint16
   }
 }
 
+void computeIntegers(const Problem& problem, const PackedOperands& packed, const BlockFormat& format,
+                     ScaleSafety safety, void* c, Workspace& workspace, const CancelFlag& cancel) {
+  using enum ScaleProduct;
+  auto multiply = [&]<int kScaleBlockSize, ScaleProduct kProduct>() {
+    multiplyIntegers<IntegerMicro<kScaleBlockSize, kProduct>>(problem, packed, {kProduct, expandE2m1, sumBlocks}, c,
+                                                              narrowToHalf, workspace, cancel);
+  };
+  const bool sixteen = format.scaleBlockSize == 16, e8m0 = format.scale == NumberFormatId::kE8m0;
+  if (safety == ScaleSafety::kSafeIfMultiplied)
+    sixteen ? multiply.template operator()<16, kMultiplied>() : multiply.template operator()<32, kMultiplied>();
+  else if (!e8m0) multiply.template operator()<16, kLookedUp>();
+  else if (sixteen) multiply.template operator()<16, kExponentsAdded>();
+  else multiply.template operator()<32, kExponentsAdded>();
+}
+
 template <bool kHasBf16>
 void compute(const Problem& problem, const PackedOperands& packed, void* c, Workspace& workspace,
              const CancelFlag& cancel) {
-  using enum ScaleProduct;
   const BlockFormat& format = findBlockFormat(problem.format);
   const ScaleSafety safety = scaleSafety(problem, packed);
-  auto integers = [&]<int kScaleBlockSize, ScaleProduct kProduct>() {
-    multiplyIntegers<IntegerMicro<kScaleBlockSize, kProduct>>(problem, packed, expandE2m1, c, narrowToHalf, workspace,
-                                                              cancel);
-  };
   if (safety == ScaleSafety::kNeedsFloat64) {
     multiplyNumbers<NumberMicro<DoubleLanes>, double>(problem, packed, decodeNumbers<double>, c, narrowToHalf,
                                                       workspace, cancel);
   } else if (isIntegerFormat(format)) {
-    // A zero block's scale may be so small that exponents cannot be added.
-    const bool add = format.scale == NumberFormatId::kE8m0 && safety == ScaleSafety::kSafe;
-    if (format.scaleBlockSize == 16)
-      add ? integers.template operator()<16, kExponentsAdded>() : integers.template operator()<16, kMultiplied>();
-    else add ? integers.template operator()<32, kExponentsAdded>() : integers.template operator()<32, kMultiplied>();
+    computeIntegers(problem, packed, format, safety, c, workspace, cancel);
   } else if constexpr (kHasBf16) {
     multiplyNumbers<Bf16Micro, uint16_t>(problem, packed, decodeBf16, c, narrowToHalf, workspace, cancel);
   } else {

@@ -132,72 +132,110 @@ template NumberPanels<float> packNumberPanels(const Side&, const Side&, const Ti
 template NumberPanels<double> packNumberPanels(const Side&, const Side&, const TileShape&, DecodeNumbers<double>,
                                                Workspace&, const CancelFlag&);
 
+int32_t scaleBitsA(NumberFormatId scale, uint8_t code, ScaleProduct product) {
+  switch (product) {
+    case ScaleProduct::kMultiplied:
+      return std::bit_cast<int32_t>(decodeTable(scale)[code]);
+    case ScaleProduct::kExponentsAdded:
+      // Unsigned, because a negative exponent wraps until B's is added.
+      return static_cast<int32_t>((uint32_t{code} - 127u) << 23);
+    case ScaleProduct::kLookedUp:
+      // A zero scale is here only on a block of zeros, where any finite number does.
+      return 16 * (code == 0 ? 0x38 : code & 0x7f);
+  }
+  return 0;
+}
+
+int32_t scaleBitsB(NumberFormatId scale, uint8_t code, ScaleProduct product) {
+  if (product != ScaleProduct::kLookedUp) return std::bit_cast<int32_t>(decodeTable(scale)[code] * 0.25f);
+  if (code == 0) code = 0x38;
+  const uint32_t field = code >> 3 & 15, mantissa = code & 7;
+  // e4m3 is mantissa * 2^(field - 10), with the hidden bit where the field is not zero.
+  const uint32_t exponent = (field == 0 ? 1 : field) - 10 - 2;
+  return static_cast<int32_t>((exponent << 23) + mantissa + (field == 0 ? 0 : 8));
+}
+
+const int32_t* scaleProductTable() {
+  struct alignas(64) Table {
+    int32_t rows[128][16];
+  };
+  static const Table table = [] {
+    Table made;
+    for (int code = 0; code < 128; code++)
+      for (int i = 0; i < 16; i++)
+        made.rows[code][i] = std::bit_cast<int32_t>(decodeTable(NumberFormatId::kUe4m3)[code] * i) - i;
+    return made;
+  }();
+  return table.rows[0];
+}
+
 namespace {
 
-int32_t scaleBits(uint8_t code, float value, ScaleProduct product) {
-  // Unsigned, because a shifted negative number is what the later addition wants.
-  if (product == ScaleProduct::kExponentsAdded) return static_cast<int32_t>((uint32_t{code} - 127u) << 23);
-  return std::bit_cast<int32_t>(value);
-}
-
 // Sums and scales of a row panel: [block][rows].
-void packBlockFacts(const Side& side, int64_t panel, const TileShape& shape, ScaleProduct product, const int8_t* a,
-                    int64_t rows, int32_t* bias, int32_t* bits) {
-  const auto& scaleValues = decodeTable(side.scale);
+void packBlockFacts(const Side& side, int64_t panel, const TileShape& shape, const IntegerPacking& packing,
+                    const int8_t* a, int64_t rows, int32_t* bias, int32_t* bits) {
+  constexpr int kMaxBlocks = 64;  // of one chunk
   const int64_t blocks = side.blocks(), stride = shape.chunk + IntegerPanels::kPadding;
-  for (int64_t r = 0; r < shape.rows; r++) {
-    const int64_t row = panel * shape.rows + r;
-    for (int64_t block = 0; block < blocks; block++) {
-      const int64_t k0 = block * side.scaleBlockSize, to = (panel * blocks + block) * shape.rows + r;
-      if (row >= side.rows) {
-        bias[to] = bits[to] = 0;
-        continue;
-      }
-      const int8_t* codes = a + (k0 / shape.chunk * rows + row) * stride + k0 % shape.chunk;
-      int32_t sum = 0;
-      for (int i = 0; i < side.scaleBlockSize; i++) sum += codes[i];
-      bias[to] = -12 * sum;
-      const uint8_t code = *side.scalesAt(row, k0);
-      bits[to] = scaleBits(code, scaleValues[code], product);
-    }
+  int32_t words[256], sums[kMaxBlocks];
+  for (int code = 0; code < 256; code++)
+    words[code] = scaleBitsA(side.scale, static_cast<uint8_t>(code), packing.scaleProduct);
+  bias += panel * shape.rows * blocks;
+  bits += panel * shape.rows * blocks;
+  const int64_t first = panel * shape.rows, present = std::min<int64_t>(shape.rows, side.rows - first);
+  if (present < shape.rows) {
+    std::fill_n(bias, shape.rows * blocks, 0);
+    std::fill_n(bits, shape.rows * blocks, words[side.scale == NumberFormatId::kE8m0 ? 127 : 0x38]);
   }
+  for (int64_t r = 0; r < present; r++)
+    for (int64_t k0 = 0; k0 < side.k; k0 += shape.chunk) {
+      const int64_t count = std::min<int64_t>(shape.chunk, side.k - k0) / side.scaleBlockSize;
+      packing.sumBlocks(a + (k0 / shape.chunk * rows + first + r) * stride, count, side.scaleBlockSize, sums);
+      const uint8_t* scales = side.scalesAt(first + r, k0);
+      int64_t to = k0 / side.scaleBlockSize * shape.rows + r;
+      for (int64_t block = 0; block < count; block++, to += shape.rows) {
+        bias[to] = -12 * sums[block];
+        bits[to] = words[scales[block]];
+      }
+    }
 }
 
-void packColumnScales(const Side& side, int64_t panel, int64_t columns, float* out) {
-  const auto& scaleValues = decodeTable(side.scale);
+void packColumnScales(const Side& side, int64_t panel, int64_t columns, ScaleProduct product, int32_t* out) {
+  int32_t words[256];
+  for (int code = 0; code < 256; code++) words[code] = scaleBitsB(side.scale, static_cast<uint8_t>(code), product);
   const int64_t first = panel * columns;
   out += first * side.blocks();
   for (int64_t block = 0; block < side.blocks(); block++)
     for (int64_t column = first; column < first + columns; column++)
-      *out++ = column < side.rows ? scaleValues[side.scales[column * side.blocks() + block]] * 0.25f : 0.0f;
+      // Columns beyond N repeat the last: finite numbers, that nobody reads.
+      *out++ = words[side.scales[std::min(column, side.rows - 1) * side.blocks() + block]];
 }
 
 }  // namespace
 
-IntegerPanels packIntegerPanels(const Side& a, const Side& b, const TileShape& shape, ScaleProduct product,
-                                ExpandE2m1 expand, Workspace& workspace, const CancelFlag& cancel) {
+IntegerPanels packIntegerPanels(const Side& a, const Side& b, const TileShape& shape, const IntegerPacking& packing,
+                                Workspace& workspace, const CancelFlag& cancel) {
   constexpr int kPadding = IntegerPanels::kPadding;
   const int64_t rows = roundUp(a.rows, shape.rows), columns = roundUp(b.rows, shape.columns);
   int8_t* aOut = workspace.a.take<int8_t>(roundUp(a.k, shape.chunk) / shape.chunk * rows * (shape.chunk + kPadding));
   uint8_t* bOut = workspace.b.take<uint8_t>(columns * b.k);
   int32_t* bias = workspace.aBias.take<int32_t>(rows * a.blocks());
-  int32_t* bits = workspace.aScales.take<int32_t>(rows * a.blocks());
-  float* bScales = workspace.bScales.take<float>(columns * b.blocks());
+  int32_t* aBits = workspace.aScales.take<int32_t>(rows * a.blocks());
+  int32_t* bBits = workspace.bScales.take<int32_t>(columns * b.blocks());
   packBoth(
       rows / shape.rows, columns / shape.columns, cancel,
       [&](int64_t panel) {
         packRows(a, panel, shape, kPadding, aOut, [&](int64_t row, int64_t k0, int64_t count, int8_t* out) {
-          expand(a.codesAt(row, k0), count, 0, reinterpret_cast<uint8_t*>(out));
+          packing.expand(a.codesAt(row, k0), count, 0, reinterpret_cast<uint8_t*>(out));
         });
-        packBlockFacts(a, panel, shape, product, aOut, rows, bias, bits);
+        packBlockFacts(a, panel, shape, packing, aOut, rows, bias, aBits);
       },
       [&](int64_t panel) {
         packColumns(b, panel, shape, bOut, [&](int64_t row, int64_t k0, int64_t count, uint8_t* out) {
-          expand(b.codesAt(row, k0), count, 12, out);
+          packing.expand(b.codesAt(row, k0), count, 12, out);
         });
-        packColumnScales(b, panel, shape.columns, bScales);
+        packColumnScales(b, panel, shape.columns, packing.scaleProduct, bBits);
       });
-  return {aOut, bOut, bias, bits, bScales, rows};
+  return {aOut, bOut, bias, aBits, bBits, rows};
 }
 
 namespace {
@@ -225,8 +263,13 @@ CodeRange rangeOfNonZero(const Side& side, int64_t rows) {
 }
 
 CodeRange rangeOfAll(const std::vector<uint8_t>& scales) {
-  const auto [low, high] = std::minmax_element(scales.begin(), scales.end());
-  return {*low, *high};
+  // A loop that compilers vectorise, unlike std::minmax_element.
+  uint8_t low = 255, high = 0;
+  for (const uint8_t code : scales) {
+    low = std::min(low, code);
+    high = std::max(high, code);
+  }
+  return {low, high};
 }
 
 // e8m0 codes are 127 + exponent. Elements reach from 2^-16 to 2^16: one side within 2^-100..2^100 stays a normal number,
@@ -239,12 +282,15 @@ bool rangesAreSafe(const CodeRange& a, const CodeRange& b) {
 }  // namespace
 
 ScaleSafety scaleSafety(const Problem& problem, const PackedOperands& packed) {
-  // e4m3 scales: products within 2^-18..2^18, and a NaN goes through float arithmetic as it should.
-  if (findBlockFormat(problem.format).scale == NumberFormatId::kUe4m3) return ScaleSafety::kSafe;
-  if (rangesAreSafe(rangeOfAll(packed.aScales), rangeOfAll(packed.bScales))) return ScaleSafety::kSafe;
-  const bool safe = rangesAreSafe(rangeOfNonZero(sideA(problem, packed, 0), problem.batch * problem.m),
-                                  rangeOfNonZero(sideB(problem, packed, 0), problem.batch * problem.n));
-  return safe ? ScaleSafety::kSafeBesidesZeroBlocks : ScaleSafety::kNeedsFloat64;
+  const CodeRange allA = rangeOfAll(packed.aScales), allB = rangeOfAll(packed.bScales);
+  const bool e4m3 = findBlockFormat(problem.format).scale == NumberFormatId::kUe4m3;
+  // e4m3 scales are within 2^-9..2^9; NaN is 0x7f, and bit 7 does not count.
+  auto plain = [](const CodeRange& range) { return range.low > 0 && range.high < 0x7f; };
+  if (e4m3 ? plain(allA) && plain(allB) : rangesAreSafe(allA, allB)) return ScaleSafety::kSafe;
+  const CodeRange a = rangeOfNonZero(sideA(problem, packed, 0), problem.batch * problem.m);
+  const CodeRange b = rangeOfNonZero(sideB(problem, packed, 0), problem.batch * problem.n);
+  if (e4m3) return plain(a) && plain(b) ? ScaleSafety::kSafe : ScaleSafety::kSafeIfMultiplied;
+  return rangesAreSafe(a, b) ? ScaleSafety::kSafeIfMultiplied : ScaleSafety::kNeedsFloat64;
 }
 
 }  // namespace blockscope

@@ -57,32 +57,51 @@ NumberPanels<Number> packNumberPanels(const Side& a, const Side& b, const TileSh
 template <typename Number>
 void decodeNumbers(const Side&, int64_t row, int64_t k0, int64_t count, Number* out);
 
+// How the product of a scale of A and one of B is made. The multipliers are what limits the fp4 kernels, and the two
+// other ways leave them to the dot products. The 32-bit words that stand for the scales depend on it, and B's are divided
+// by 4 for the two doublings of e2m1.
+enum class ScaleProduct {
+  kMultiplied,      // words are float32
+  kExponentsAdded,  // e8m0: the words' sum is the product's float32; A's are (code - 127) << 23
+  // e4m3: B's scale is l * 2^e with l in 0..15; its word is (e << 23) + l. A's word is 16 * code, the place of a table row
+  // with the float32 bits of (A's scale * i) - i for i in 0..15. Entry l of the row plus B's word is the product.
+  kLookedUp,
+};
+
 // fp4 x fp4 as integers: 2 * e2m1 is an integer in -12..12, so a block's dot product is exact in int32. vpdpbusd wants
 // one side unsigned: B is kept as 2 * e2m1 + 12, and A's sums take the 12 back.
 struct IntegerPanels {
-  const int8_t* a;       // as NumberPanels
-  const uint8_t* b;      // as NumberPanels, groups of four
-  const int32_t* aBias;  // [row panel][block][rows]: -12 * sum of the block
-  // [row panel][block][rows] and [panel][block][columns]. B's are divided by 4 for the two doublings. Where the product
-  // of two scales is computed by adding exponents, A's are not the float but (code - 127) << 23.
-  const int32_t* aScaleBits;
-  const float* bScales;
-  int64_t rows;
+  const int8_t* a;            // as NumberPanels
+  const uint8_t* b;           // as NumberPanels, groups of four
+  const int32_t* aBias;       // [row panel][block][rows]: -12 * sum of the block
+  const int32_t* aScaleBits;  // [row panel][block][rows]
+  const int32_t* bScaleBits;  // [panel][block][columns]
+  int64_t rows;               // of A, rounded up
 
   static constexpr int kPadding = kRowPaddingBytes;
 };
-// Bytes 2 * e2m1 + offset of `count` codes, a multiple of 16.
-using ExpandE2m1 = void (*)(const uint8_t* packed, int64_t count, int offset, uint8_t* out);
-enum class ScaleProduct { kMultiplied, kExponentsAdded };
 
-IntegerPanels packIntegerPanels(const Side& a, const Side& b, const TileShape&, ScaleProduct, ExpandE2m1, Workspace&,
+struct IntegerPacking {
+  ScaleProduct scaleProduct;
+  // Bytes 2 * e2m1 + offset of `count` codes, a multiple of 16.
+  void (*expand)(const uint8_t* packed, int64_t count, int offset, uint8_t* out);
+  // Sums of `blocks` runs of `size` bytes, 16 or 32.
+  void (*sumBlocks)(const int8_t* numbers, int64_t blocks, int size, int32_t* sums);
+};
+
+IntegerPanels packIntegerPanels(const Side& a, const Side& b, const TileShape&, const IntegerPacking&, Workspace&,
                                 const CancelFlag&);
 
-// Whether float32 and bfloat16 hold every element * scale and every product, with room for sums, as normal numbers.
+// The words of the two sides' scales, by scale code; kLookedUp's table.
+int32_t scaleBitsA(NumberFormatId scale, uint8_t code, ScaleProduct);
+int32_t scaleBitsB(NumberFormatId scale, uint8_t code, ScaleProduct);
+const int32_t* scaleProductTable();
+
+// Which arithmetic holds every element * scale and every product of the problem, with room for sums.
 enum class ScaleSafety {
-  kSafe,
-  kSafeBesidesZeroBlocks,  // some scales are too small, but only those of blocks whose elements are all zero
-  kNeedsFloat64,           // or a scale is NaN
+  kSafe,              // float32 and bfloat16, as normal numbers
+  kSafeIfMultiplied,  // float32, but some scales are zero, NaN or tiny: they may not be taken for exponents
+  kNeedsFloat64,
 };
 ScaleSafety scaleSafety(const Problem&, const PackedOperands&);
 

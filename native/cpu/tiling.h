@@ -64,11 +64,11 @@ void multiplyNumbers(const Problem& problem, const PackedOperands& packed, Decod
 
 // The same for fp4 as integers.
 template <typename Micro>
-void multiplyIntegers(const Problem& problem, const PackedOperands& packed, ExpandE2m1 expand, void* c,
+void multiplyIntegers(const Problem& problem, const PackedOperands& packed, const IntegerPacking& packing, void* c,
                       NarrowToHalf toHalf, Workspace& workspace, const CancelFlag& cancel) {
   for (int64_t batch = 0; batch < problem.batch; batch++) {
     const auto panels = packIntegerPanels(sideA(problem, packed, batch), sideB(problem, packed, batch),
-                                          tileShape<Micro>(), Micro::kScaleProduct, expand, workspace, cancel);
+                                          tileShape<Micro>(), packing, workspace, cancel);
     multiplyPanels<Micro>(problem, batch, panels, packed.tensorScale, c, toHalf, cancel);
   }
 }
