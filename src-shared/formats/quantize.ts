@@ -1,179 +1,188 @@
 /**
- * Quantisation of real tensors to block-scaled formats. A tensor is (rows, K) row-major; each run of V elements along K
- * shares a scale. MX formats: OCP Microscaling Formats v1.0 section 6.3; NVFP4: a block scale and one float32 a tensor.
+ * Quantising a tensor to a block-scaled operand. MX: OCP Microscaling Formats v1.0 section 6.3. NVFP4: two levels, a
+ * float32 scale for the tensor and an e4m3 scale for each block of 16.
  */
 import { UserError } from '../errors'
-import { checkShape, type BlockFormat } from './blockFormat'
 import { encode, floorLog2 } from './encode'
-import { decodeTable, largestExponent, limitsOf, type NumberFormat } from './numberFormat'
+import {
+  decodeTable,
+  largestExponent,
+  limitsOf,
+  numberFormats,
+  type NumberFormat
+} from './numberFormat'
 
-export const scaleRules = ['floor', 'ceil', 'even', 'mse'] as const
-/**
- * floor: OCP MX, 2^(floor(log2 max) - emax), large elements saturate. ceil: the smallest power of two with which none
- * does. even: the block's maximum is rounded to the element's mantissa before its exponent is taken. mse: the scale near
- * the floor rule's with the least squared error.
- */
+/** How the exponent X of a block's e8m0 scale follows from the largest magnitude of the block. */
+export const scaleRules = [
+  /** OCP MX v1.0: floor(log2(max)) - emax; elements above the largest value saturate. */
+  'floor',
+  /** The smallest X with which no element saturates. */
+  'ceil',
+  /** As floor, with max first rounded to the element's precision, so that it saturates less often. */
+  'even',
+  /** The X with the least squared error, among floor's and its neighbours. */
+  'mse'
+] as const
 export type ScaleRule = (typeof scaleRules)[number]
 
-export interface QuantizedOperand {
-  /** One code a byte, (rows, K). */
+export interface Quantized {
+  /** One code a byte, in the order of the input. */
   codes: Uint8Array
-  /** Scale codes, (rows, K / V). */
+  /** One scale per block. */
   scales: Uint8Array
-  /** The float32 of the whole tensor; 1 where the format has none. */
+  /** NVFP4's scale for the tensor; 1 for MX. */
   tensorScale: number
 }
 
-const nanScale = { e8m0: 0xff, ue4m3: 0x7f }
-const maxE8m0Exponent = 127
+const unitScale = 127
+const nanScale = 0xff
 
-/** Throws a UserError unless the values fill (rows, k) and k divides into blocks. */
-export function quantize(
-  format: BlockFormat,
-  operand: 'a' | 'b',
+/**
+ * Quantises `values`, whose rows along K are whole blocks, to MX with e8m0 scales. A block with a NaN or an infinity gets
+ * the NaN scale and zero elements; an all-zero block gets scale code 0.
+ */
+export function quantizeMx(
   values: ArrayLike<number>,
-  rows: number,
-  k: number,
+  element: NumberFormat,
+  scaleBlockSize: number,
   rule: ScaleRule = 'floor'
-): QuantizedOperand {
-  checkShape(format, rows, rows, k)
-  if (values.length !== rows * k) {
-    throw new UserError(
-      'usage',
-      `${values.length} values do not fill ${rows} x ${k}; ${rows * k} are needed.`
-    )
+): Quantized {
+  const blocks = blockCount(values.length, scaleBlockSize)
+  const codes = new Uint8Array(values.length)
+  const scales = new Uint8Array(blocks)
+  for (let block = 0; block < blocks; block++) {
+    const start = block * scaleBlockSize
+    const largest = largestMagnitude(values, start, scaleBlockSize)
+    if (!Number.isFinite(largest)) scales[block] = nanScale
+    else if (largest > 0) {
+      const exponent = blockExponent(values, start, scaleBlockSize, largest, element, rule)
+      scales[block] = exponent + unitScale
+      writeBlock(values, start, scaleBlockSize, element, 2 ** exponent, codes)
+    }
   }
-  const element = format[operand]
-  const blockSize = format.scaleBlockSize
-  const tensorScale = format.tensorScale ? tensorScaleOf(values, blockSize, element) : 1
-  const codes = new Uint8Array(rows * k)
-  const scales = new Uint8Array((rows * k) / blockSize)
-  const block = new Float64Array(blockSize)
-  for (let b = 0; b < scales.length; b++) {
-    for (let i = 0; i < blockSize; i++) block[i] = values[b * blockSize + i]!
-    const largest = largestMagnitude(block)
-    if (!Number.isFinite(largest)) {
-      scales[b] = nanScale[format.scale.name as keyof typeof nanScale]
-      continue
-    }
-    if (largest === 0) continue
-    scales[b] = format.tensorScale
-      ? twoLevelScale(block, largest, element, format.scale, tensorScale, rule)
-      : sharedScale(block, largest, element, format.scale, rule)
-    const divisor = decodeTable(format.scale)[scales[b]!]! * tensorScale
-    if (divisor === 0) continue
-    for (let i = 0; i < blockSize; i++) {
-      codes[b * blockSize + i] = encode(element, block[i]! / divisor)
-    }
+  return { codes, scales, tensorScale: 1 }
+}
+
+/** Quantises to NVFP4: t = max |tensor| / (448 * 6); block scale = e4m3(max |block| / 6 / t); element = e2m1(v / (s t)). */
+export function quantizeNvfp4(values: ArrayLike<number>): Quantized {
+  const scaleBlockSize = 16
+  const element = numberFormats.e2m1
+  const scale = numberFormats.ue4m3
+  const blocks = blockCount(values.length, scaleBlockSize)
+  const largest = largestMagnitude(values, 0, values.length)
+  if (!Number.isFinite(largest)) {
+    throw new UserError('usage', 'The tensor holds NaN or infinity, which NVFP4 cannot scale.')
+  }
+  const limit = limitsOf(scale).largest * limitsOf(element).largest
+  const tensorScale = largest === 0 ? 1 : Math.fround(largest / limit)
+  const codes = new Uint8Array(values.length)
+  const scales = new Uint8Array(blocks)
+  const scaleValues = decodeTable(scale)
+  for (let block = 0; block < blocks; block++) {
+    const start = block * scaleBlockSize
+    const most = largestMagnitude(values, start, scaleBlockSize)
+    scales[block] = encode(scale, most / limitsOf(element).largest / tensorScale)
+    const step = scaleValues[scales[block]]! * tensorScale
+    if (step > 0) writeBlock(values, start, scaleBlockSize, element, step, codes)
   }
   return { codes, scales, tensorScale }
 }
 
-/** The values that codes and scales stand for; a NaN scale makes its block NaN. */
+/** The numbers that a quantised tensor stands for. */
 export function dequantize(
-  format: BlockFormat,
-  operand: 'a' | 'b',
-  quantized: QuantizedOperand
+  { codes, scales, tensorScale }: Quantized,
+  element: NumberFormat,
+  scale: NumberFormat,
+  scaleBlockSize: number
 ): Float64Array {
-  const elements = decodeTable(format[operand])
-  const scaleValues = decodeTable(format.scale)
-  const { codes, scales, tensorScale } = quantized
-  return Float64Array.from(
-    codes,
-    (code, i) =>
-      elements[code]! * scaleValues[scales[Math.floor(i / format.scaleBlockSize)]!]! * tensorScale
-  )
+  const values = decodeTable(element)
+  const scaleValues = decodeTable(scale)
+  return Float64Array.from(codes, (code, i) => {
+    return values[code]! * scaleValues[scales[Math.floor(i / scaleBlockSize)]!]! * tensorScale
+  })
 }
 
-/** Infinity when the block holds a NaN or an infinity. */
-function largestMagnitude(block: Float64Array): number {
+function blockCount(length: number, scaleBlockSize: number): number {
+  if (length % scaleBlockSize !== 0) {
+    throw new UserError(
+      'usage',
+      `${length} values do not divide into scale blocks of ${scaleBlockSize}; pad K to a multiple of it.`
+    )
+  }
+  return length / scaleBlockSize
+}
+
+/** NaN when the range holds one. */
+function largestMagnitude(values: ArrayLike<number>, start: number, count: number): number {
   let largest = 0
-  for (const value of block) {
-    if (!Number.isFinite(value)) return Infinity
-    largest = Math.max(largest, Math.abs(value))
+  for (let i = start; i < start + count; i++) {
+    const magnitude = Math.abs(values[i]!)
+    if (!(magnitude <= largest)) largest = magnitude
+    if (Number.isNaN(largest)) return NaN
   }
   return largest
 }
 
-/** max |tensor| / (largest scale x largest element) as float32; blocks that are not finite do not count. */
-function tensorScaleOf(
+function writeBlock(
   values: ArrayLike<number>,
-  blockSize: number,
-  element: NumberFormat
+  start: number,
+  count: number,
+  element: NumberFormat,
+  step: number,
+  codes: Uint8Array
+): void {
+  for (let i = start; i < start + count; i++) codes[i] = encode(element, values[i]! / step)
+}
+
+function blockExponent(
+  values: ArrayLike<number>,
+  start: number,
+  count: number,
+  largest: number,
+  element: NumberFormat,
+  rule: ScaleRule
 ): number {
-  let largest = 0
-  for (let from = 0; from < values.length; from += blockSize) {
-    let inBlock = 0
-    for (let i = from; i < from + blockSize; i++) {
-      const magnitude = Math.abs(values[i]!)
-      inBlock = Number.isFinite(magnitude) ? Math.max(inBlock, magnitude) : Infinity
-      if (inBlock === Infinity) break
+  const clamp = (exponent: number) => Math.min(127, Math.max(-127, exponent))
+  const emax = largestExponent(element)
+  const floor = clamp(floorLog2(largest) - emax)
+  switch (rule) {
+    case 'floor':
+      return floor
+    case 'ceil':
+      return clamp(largest / 2 ** floor > limitsOf(element).largest ? floor + 1 : floor)
+    case 'even':
+      return clamp(floorLog2(roundToPrecision(largest, element.mantissaBits)) - emax)
+    case 'mse': {
+      const candidates = [floor - 1, floor, floor + 1].map(clamp)
+      const errors = candidates.map((exponent) =>
+        squaredError(values, start, count, element, 2 ** exponent)
+      )
+      return candidates[errors.indexOf(Math.min(...errors))]!
     }
-    if (inBlock < Infinity) largest = Math.max(largest, inBlock)
   }
-  if (largest === 0) return 1
-  const smallestFloat32 = 2 ** -149
-  return Math.max(Math.fround(largest / (448 * limitsOf(element).largest)), smallestFloat32)
 }
 
-function sharedScale(
-  block: Float64Array,
-  largest: number,
-  element: NumberFormat,
-  scale: NumberFormat,
-  rule: ScaleRule
-): number {
-  const codeOf = (exponent: number) =>
-    Math.min(Math.max(exponent, -maxE8m0Exponent), maxE8m0Exponent) + scale.bias
-  const floor = floorLog2(largest) - largestExponent(element)
-  if (rule === 'floor') return codeOf(floor)
-  if (rule === 'ceil') {
-    return codeOf(largest > limitsOf(element).largest * 2 ** floor ? floor + 1 : floor)
-  }
-  if (rule === 'even') {
-    const significand = largest / 2 ** floorLog2(largest)
-    return codeOf(significand >= 2 - 2 ** -(element.mantissaBits + 1) ? floor + 1 : floor)
-  }
-  const candidates = [floor, floor + 1, floor - 1, floor + 2].map(codeOf)
-  return leastError(block, candidates, element, (code) => 2 ** (code - scale.bias))
+/** To mantissaBits after the leading one, ties to even; the result may be the next power of two. */
+function roundToPrecision(value: number, mantissaBits: number): number {
+  const unit = 2 ** (floorLog2(value) - mantissaBits)
+  const units = value / unit
+  const below = Math.floor(units)
+  const rest = units - below
+  const up = rest > 0.5 || (rest === 0.5 && below % 2 === 1)
+  return (up ? below + 1 : below) * unit
 }
 
-function twoLevelScale(
-  block: Float64Array,
-  largest: number,
+function squaredError(
+  values: ArrayLike<number>,
+  start: number,
+  count: number,
   element: NumberFormat,
-  scale: NumberFormat,
-  tensorScale: number,
-  rule: ScaleRule
-): number {
-  const nearest = encode(scale, largest / limitsOf(element).largest / tensorScale)
-  if (rule !== 'mse') return nearest
-  const table = decodeTable(scale)
-  const candidates = [0, 1, -1, 2, -2, 3, -3]
-    .map((step) => nearest + step)
-    .filter((code) => code > 0 && code < nanScale.ue4m3)
-  return leastError(block, candidates, element, (code) => table[code]! * tensorScale)
-}
-
-/** The first candidate scale code whose rounding leaves the least squared error. */
-function leastError(
-  block: Float64Array,
-  candidates: number[],
-  element: NumberFormat,
-  valueOf: (scaleCode: number) => number
+  step: number
 ): number {
   const table = decodeTable(element)
-  let best = candidates[0] ?? 0
-  let bestError = Infinity
-  for (const candidate of candidates) {
-    const scale = valueOf(candidate)
-    let error = 0
-    for (const value of block)
-      error += (value - table[encode(element, value / scale)]! * scale) ** 2
-    if (error < bestError) {
-      best = candidate
-      bestError = error
-    }
+  let sum = 0
+  for (let i = start; i < start + count; i++) {
+    sum += (table[encode(element, values[i]! / step)]! * step - values[i]!) ** 2
   }
-  return best
+  return sum
 }

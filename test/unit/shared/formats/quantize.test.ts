@@ -1,125 +1,178 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { blockFormats, findBlockFormat, operandBytes } from '@shared/formats/blockFormat'
-import { decodeTable, limitsOf } from '@shared/formats/numberFormat'
+import {
+  blockFormats,
+  checkShape,
+  findBlockFormat,
+  matchBlockFormat,
+  operandBytes
+} from '@shared/formats/blockFormat'
+import { limitsOf, numberFormats } from '@shared/formats/numberFormat'
 import { packFp4, packFp6, unpackFp4, unpackFp6 } from '@shared/formats/pack'
-import { dequantize, quantize, scaleRules } from '@shared/formats/quantize'
+import { dequantize, quantizeMx, quantizeNvfp4, scaleRules } from '@shared/formats/quantize'
+import { loadTestAddon } from '../../../support/addon'
 
-const mxfp4 = findBlockFormat('mxfp4')
-const block = (...first: number[]) => [...first, ...Array<number>(32 - first.length).fill(0)]
+const { e2m1, e4m3, e8m0, ue4m3, e5m2, e2m3, e3m2 } = numberFormats
+const block = (change: Record<number, number>, size = 32) =>
+  Float32Array.from({ length: size }, (_, i) => change[i] ?? 0)
 
-describe('scale rules on one mxfp4 block', () => {
-  const scaleOf = (value: number, rule: (typeof scaleRules)[number]) =>
-    quantize(mxfp4, 'a', block(value), 1, 32, rule).scales[0]! - 127
-
-  it('floor takes the exponent of the maximum, and large elements saturate', () => {
-    expect(scaleOf(7.9, 'floor')).toBe(0)
-    expect(scaleOf(8, 'floor')).toBe(1)
-    const seven = quantize(mxfp4, 'a', block(7.9, -7.9), 1, 32)
-    expect(Array.from(seven.codes.slice(0, 2))).toEqual([7, 15])
+describe('MX quantisation, OCP MX v1.0 section 6.3', () => {
+  it('the shared exponent is floor(log2(max)) - emax, and elements saturate', () => {
+    // max 7.9: floor(log2) = 2, emax 2, X = 0: 7.9 saturates to 6.
+    const { codes, scales } = quantizeMx(block({ 0: 7.9, 1: -3, 2: 0.3 }), e2m1, 32)
+    expect(scales[0]).toBe(127)
+    expect([codes[0], codes[1], codes[2]]).toEqual([7, 8 | 5, 1])
   })
 
-  it('ceil is the smallest scale without saturation', () => {
-    expect(scaleOf(6, 'ceil')).toBe(0)
-    expect(scaleOf(6.01, 'ceil')).toBe(1)
+  it('round-up keeps the largest element from saturating', () => {
+    const { codes, scales } = quantizeMx(block({ 0: 7.9 }), e2m1, 32, 'ceil')
+    expect(scales[0]).toBe(128)
+    expect(codes[0]).toBe(6) // 7.9 / 2 = 3.95, nearest 4
   })
 
-  it('even rounds the maximum to one mantissa bit first', () => {
-    expect(scaleOf(6.9, 'even')).toBe(0)
-    expect(scaleOf(7, 'even')).toBe(1)
+  it('even rounds the largest element before taking its exponent', () => {
+    expect(quantizeMx(block({ 0: 7.9 }), e2m1, 32, 'even').scales[0]).toBe(128)
+    expect(quantizeMx(block({ 0: 6.9 }), e2m1, 32, 'even').scales[0]).toBe(127)
   })
 
-  it('clamps the exponent to what e8m0 has', () => {
-    expect(scaleOf(2 ** -140, 'floor')).toBe(-127)
-    expect(scaleOf(1.7e308, 'floor')).toBe(127)
-  })
-})
-
-describe.each(blockFormats.map((format) => [format.id, format] as const))('%s', (_id, format) => {
-  const k = 64
-  const blocks = k / format.scaleBlockSize
-
-  it('gives NaN blocks for NaN and infinity, zero codes for zeros', () => {
-    for (const bad of [NaN, Infinity, -Infinity]) {
-      const values = new Float64Array(k).fill(1)
-      values[3] = bad
-      const quantized = quantize(format, 'a', values, 1, k)
-      expect(quantized.scales[0]).toBe(format.tensorScale ? 0x7f : 0xff)
-      expect(dequantize(format, 'a', quantized)[0]).toBeNaN()
-      expect(dequantize(format, 'a', quantized)[k - 1]).toBeCloseTo(1, 1)
-    }
-    const zeros = quantize(format, 'b', new Float64Array(k).fill(-0), 1, k)
-    expect(zeros.codes.every((code) => code === 0)).toBe(true)
-    expect(zeros.scales).toEqual(new Uint8Array(blocks))
+  it('an all-zero block has zero codes and scale code 0; NaN or infinity gives the NaN scale', () => {
+    expect(quantizeMx(block({}), e4m3, 32).scales[0]).toBe(0)
+    expect(quantizeMx(block({ 5: NaN }), e4m3, 32).scales[0]).toBe(0xff)
+    expect(quantizeMx(block({ 5: -Infinity }), e4m3, 32).scales[0]).toBe(0xff)
   })
 
-  it('brings values that it can hold back exactly', () => {
-    const table = decodeTable(format.a)
-    const finite = table.filter((value) => Number.isFinite(value))
-    const { largest } = limitsOf(format.a)
-    const row = fc.array(fc.integer({ min: 0, max: finite.length - 1 }), {
-      minLength: k,
-      maxLength: k
+  it('exponents are clamped to what e8m0 has', () => {
+    expect(quantizeMx(block({ 0: 1e-45 }), e5m2, 32).scales[0]).toBe(0)
+  })
+
+  it.each([e2m1, e2m3, e3m2, e4m3, e5m2])('$name: the error is within half a step', (element) => {
+    const values = fc.float32Array({
+      minLength: 32,
+      maxLength: 32,
+      noNaN: true,
+      min: -100,
+      max: 100
     })
     fc.assert(
-      fc.property(row, fc.integer({ min: -8, max: 8 }), (picks, exponent) => {
-        const values = picks.map((pick) => finite[pick]! * 2 ** exponent)
-        for (let b = 0; b < k; b += format.scaleBlockSize) values[b] = largest * 2 ** exponent
-        const restored = dequantize(format, 'a', quantize(format, 'a', values, 1, k, 'ceil'))
-        restored.forEach((value, i) =>
-          expect(Math.abs(value - values[i]!)).toBeLessThan(1e-6 * largest * 2 ** exponent)
-        )
+      fc.property(values, (input) => {
+        const quantized = quantizeMx(input, element, 32, 'ceil')
+        const back = dequantize(quantized, element, e8m0, 32)
+        const scale = 2 ** (quantized.scales[0]! - 127)
+        back.forEach((value, i) => {
+          const x = Math.abs(input[i]!)
+          const exponent = Math.max(Math.floor(Math.log2(x / scale || 1e-300)), 1 - element.bias)
+          const step = 2 ** (exponent - element.mantissaBits) * scale
+          expect(Math.abs(value - input[i]!)).toBeLessThanOrEqual(step / 2 + 1e-30)
+        })
       }),
-      { numRuns: 20 }
+      { numRuns: 100 }
     )
   })
 
-  it('mse never has more squared error than any other rule', () => {
-    const sample = fc.array(fc.float({ noNaN: true, min: -100, max: 100 }), {
-      minLength: k,
-      maxLength: k
+  it('the MSE rule is never worse than the others', () => {
+    const values = Float32Array.from(
+      { length: 32 * 200 },
+      (_, i) => Math.sin(i * i) * 1.7 ** (i % 9)
+    )
+    const errors = scaleRules.map((rule) => {
+      const back = dequantize(quantizeMx(values, e2m1, 32, rule), e2m1, e8m0, 32)
+      return back.reduce((sum, value, i) => sum + (value - values[i]!) ** 2, 0)
     })
-    const errorOf = (values: number[], rule: (typeof scaleRules)[number]) =>
-      dequantize(format, 'a', quantize(format, 'a', values, 1, k, rule)).reduce(
-        (sum, value, i) => sum + (value - values[i]!) ** 2,
-        0
+    expect(errors[scaleRules.indexOf('mse')]).toBeLessThanOrEqual(Math.min(...errors))
+  })
+})
+
+describe('NVFP4, two levels', () => {
+  it('the largest value of the tensor comes back exactly', () => {
+    const values = Float32Array.from({ length: 64 }, (_, i) => (i === 37 ? -2688 : i))
+    const quantized = quantizeNvfp4(values)
+    expect(quantized.tensorScale).toBe(1)
+    expect(quantized.scales[2]).toBe(0x7e)
+    expect(dequantize(quantized, e2m1, ue4m3, 16)[37]).toBe(-2688)
+  })
+
+  it('a zero tensor stays zero, NaN is refused', () => {
+    expect(quantizeNvfp4(new Float32Array(32)).codes.every((code) => code === 0)).toBe(true)
+    expect(() => quantizeNvfp4(Float32Array.of(...block({ 1: NaN }, 16)))).toThrow(
+      /NaN or infinity/
+    )
+  })
+
+  it('the relative error of normal data is what four bits allow', () => {
+    const values = Float32Array.from({ length: 4096 }, (_, i) => Math.sin(i * 12.9898) * 3)
+    const back = dequantize(quantizeNvfp4(values), e2m1, ue4m3, 16)
+    const error = Math.hypot(...back.map((x, i) => x - values[i]!)) / Math.hypot(...values)
+    expect(error).toBeGreaterThan(0.02)
+    expect(error).toBeLessThan(0.12)
+  })
+})
+
+describe('agreement with the generator of the native core', () => {
+  it.each(['mxfp4', 'mxfp8', 'mxfp6_e3m2'])(
+    '%s: requantising its numbers gives its codes',
+    async (id) => {
+      const addon = loadTestAddon()
+      const format = findBlockFormat(id)
+      const shape = { format: id, m: 32, n: 16, k: 256, output: 'f16' as const }
+      const session = await addon.open(
+        { device: 'cpu', ...shape, operands: { distribution: 'normal', seed: 5 } },
+        addon.createCancelFlag()
       )
-    fc.assert(
-      fc.property(sample, (values) => {
-        for (const rule of scaleRules) {
-          expect(errorOf(values, 'mse')).toBeLessThanOrEqual(errorOf(values, rule) * (1 + 1e-12))
-        }
-      }),
-      { numRuns: 20 }
-    )
+      const { aCodes, aScales } = await session.operands()
+      const size = format.scaleBlockSize
+      const original = { codes: aCodes, scales: aScales, tensorScale: 1 }
+      const values = dequantize(original, format.a, format.scale, size)
+      const again = quantizeMx(values, format.a, size)
+      const back = dequantize(again, format.a, format.scale, size)
+      expect(back).toEqual(values)
+      await session.close()
+    }
+  )
+})
+
+describe('packing', () => {
+  it('fp4 and fp6 come back, low bits first', () => {
+    expect(Array.from(packFp4(Uint8Array.of(1, 2, 15, 0)))).toEqual([0x21, 0x0f])
+    expect(Array.from(packFp6(Uint8Array.of(1, 0, 0, 63)))).toEqual([1, 0, 0xfc])
+    const codes = (bits: number, group: number) =>
+      fc
+        .array(fc.integer({ min: 0, max: 2 ** bits - 1 }), { maxLength: 64 })
+        .map((list) => Uint8Array.from(list.slice(0, list.length - (list.length % group))))
+    fc.assert(fc.property(codes(4, 2), (list) => void expect(unpackFp4(packFp4(list))).toEqual(list)))
+    fc.assert(fc.property(codes(6, 4), (list) => void expect(unpackFp6(packFp6(list))).toEqual(list)))
+  })
+
+  it('refuses a count that leaves a group open', () => {
+    expect(() => packFp4(new Uint8Array(3))).toThrow(/groups of 2/)
+    expect(() => unpackFp6(new Uint8Array(4))).toThrow(/groups of 3/)
   })
 })
 
-it('refuses shapes in one sentence', () => {
-  expect(() => quantize(findBlockFormat('mxfp8'), 'a', [], 1, 100)).toThrow(
-    'K=100 is not a multiple of the scale block size 32 of mxfp8'
-  )
-  expect(() => quantize(mxfp4, 'a', [1, 2], 1, 32)).toThrow('2 values do not fill 1 x 32')
-})
+describe('block formats', () => {
+  it('bytes are those of spec: elements and one byte a scale', () => {
+    const bytes = (id: string) => operandBytes(findBlockFormat(id), 128, 128, 256)
+    expect(bytes('nvfp4')).toEqual({ elements: 128 * 256, scales: 256 * 16 })
+    expect(bytes('mixed')).toEqual({ elements: 128 * 256 * 1.5, scales: 256 * 8 })
+    expect(bytes('mxfp6_e2m3').elements).toBe((256 * 256 * 6) / 8)
+  })
 
-it('counts the bytes of operands: 4, 6 and 8 bits an element and a byte a scale', () => {
-  expect(operandBytes(mxfp4, 128, 64, 256)).toEqual({ elements: 24576, scales: 1536 })
-  expect(operandBytes(findBlockFormat('mixed'), 128, 64, 256).elements).toBe(128 * 256 + 64 * 128)
-  expect(operandBytes(findBlockFormat('mxfp6_e2m3'), 4, 4, 32).elements).toBe(192)
-  expect(operandBytes(findBlockFormat('nvfp4'), 1, 1, 16)).toEqual({ elements: 16, scales: 2 })
-})
+  it('flops4 only where both operands are fp4', () => {
+    const width = (id: string) => findBlockFormat(id).flopsMetric
+    expect(['nvfp4', 'mxfp4', 'mixed', 'mxfp6_e2m3'].map(width)).toEqual([
+      'flops4',
+      'flops4',
+      'flops8',
+      'flops8'
+    ])
+  })
 
-it('packs fp4 with the even element in the low nibble, fp6 four in three bytes', () => {
-  expect(Array.from(packFp4(Uint8Array.of(1, 2, 15, 0)))).toEqual([0x21, 0x0f])
-  expect(Array.from(packFp6(Uint8Array.of(1, 0, 0, 63)))).toEqual([1, 0, 0xfc])
-  const codes = fc.uint8Array({ minLength: 0, maxLength: 64 })
-  fc.assert(
-    fc.property(codes, (bytes) => {
-      const four = bytes.map((b) => b & 15).slice(0, bytes.length - (bytes.length % 2))
-      const six = bytes.map((b) => b & 63).slice(0, bytes.length - (bytes.length % 4))
-      expect(unpackFp4(packFp4(four))).toEqual(four)
-      expect(unpackFp6(packFp6(six))).toEqual(six)
-    })
-  )
-  expect(() => packFp4(new Uint8Array(3))).toThrow('3 fp4 codes do not divide into groups of 2')
+  it('refuses what is none, in a sentence', () => {
+    const mxfp8 = findBlockFormat('mxfp8')
+    expect(() => findBlockFormat('fp5')).toThrow(/Formats: nvfp4/)
+    expect(() => checkShape(mxfp8, 1, 1, 33)).toThrow(/K=33 .* 32 of mxfp8; the nearest is 32/)
+    expect(() => checkShape(mxfp8, 0, 1, 32)).toThrow(/M=0 is no size/)
+    expect(() => matchBlockFormat('e2m1', 'e5m2', 'e8m0', 32)).toThrow(/No format has A e2m1/)
+    expect(matchBlockFormat('e2m1', 'e2m1', 'e4m3', 16).id).toBe('nvfp4')
+    expect(blockFormats.every((f) => limitsOf(f.a).largest > 1)).toBe(true)
+  })
 })
