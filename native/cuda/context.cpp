@@ -1,6 +1,7 @@
 #include "context.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 #include <utility>
 
@@ -26,6 +27,12 @@ std::string gibibytes(size_t bytes) {
 }
 
 }  // namespace
+
+std::chrono::duration<double> watchdog() {
+  const char* seconds = std::getenv("BLOCKSCOPE_WATCHDOG_SECONDS");
+  const double value = seconds ? std::atof(seconds) : 0;
+  return std::chrono::duration<double>(value > 0 ? value : 30);
+}
 
 DeviceFacts readDeviceFacts(int index) {
   const auto& api = libraries().driver;

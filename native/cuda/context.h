@@ -12,8 +12,8 @@
 
 namespace blockscope::cuda {
 
-// How long a single operation may run before it counts as hung.
-constexpr std::chrono::duration<double> kWatchdog{30};
+// How long a single operation may run before it counts as hung: BLOCKSCOPE_WATCHDOG_SECONDS, else 30 s.
+std::chrono::duration<double> watchdog();
 
 struct DeviceFacts {
   int index = 0;
@@ -78,7 +78,7 @@ class Stream {
   driver::Handle handle() const { return handle_; }
   // Waits for all that was queued. Work on a GPU cannot be stopped: when it takes longer than `limit`, the device counts
   // as lost and Error(kDevice) names `what`.
-  void wait(const std::string& what, std::chrono::duration<double> limit = kWatchdog) const;
+  void wait(const std::string& what, std::chrono::duration<double> limit = watchdog()) const;
 
  private:
   const DeviceContext& context_;

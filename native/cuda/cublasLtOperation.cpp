@@ -150,6 +150,8 @@ class CublasLtOperation : public Operation {
 
   void bind(const std::vector<const OperandSet*>& sets) override { sets_ = sets; }
 
+  OutputType writes(OutputType) const override { return plan_.output; }
+
   void enqueue(size_t index, const Stream& stream) override {
     const OperandSet& set = *sets_[index];
     const float alpha = set.tensorScale, beta = 0;
@@ -245,7 +247,9 @@ bool isCublasLtKernel(const std::string& kernel) {
 MatmulPlan planMatmul(const std::string& kernel, const Problem& problem) {
   const BlockFormat& format = findBlockFormat(problem.format);
   MatmulPlan plan;
-  plan.cType = outputType(problem.output);
+  const bool bf16Alone = kernel == "cublaslt-bf16" && problem.output == OutputType::kF16;
+  plan.output = bf16Alone ? OutputType::kBf16 : problem.output;
+  plan.cType = outputType(plan.output);
   const int64_t aCount = problem.m * problem.k, bCount = problem.n * problem.k;
   if (kernel == "cublaslt-bf16") {
     plan.aType = plan.bType = cublaslt::kBf16;
@@ -288,7 +292,7 @@ std::vector<KernelInfo> cublasLtKernels(int major) {
   const LibraryInfo& library = libraries().cublasLtInfo;
   for (KernelInfo& kernel : kernels) {
     for (const BlockFormat& format : blockFormats()) {
-      Capability capability{std::string(format.id), CapabilityLevel::kExact, "Exact in bf16: same values, no block scales."};
+      Capability capability{std::string(format.id), CapabilityLevel::kExact, "Exact products of the same values, no block scales; writes bf16 where f16 is asked for."};
       Problem problem{std::string(format.id), 128, 128, 128};
       try {
         planMatmul(kernel.id, problem);

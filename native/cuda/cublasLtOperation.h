@@ -20,6 +20,8 @@ struct MatmulPlan {
   int aType = 0, bType = 0, cType = 0;  // cublaslt::DataType of our A and B
   int scaleMode = 0;                    // cublaslt::ScaleMode of both
   bool scalePointers = false;
+  // cuBLASLt multiplies bf16 into bf16 or f32 alone: bf16 stands in where f16 was asked for.
+  OutputType output = OutputType::kF16;
   OperandConversion conversion = OperandConversion::kNone;
   int64_t aBytes = 0, bBytes = 0;            // of one matrix
   int64_t aScaleBytes = 0, bScaleBytes = 0;  // of one matrix, in nvidia_32_4_4 for block scales

@@ -46,6 +46,8 @@ class Operation {
   // Puts the whole operation on the stream.
   virtual void enqueue(size_t set, const Stream&) = 0;
   virtual double compileSeconds() const { return 0; }
+  // Type that C is written in when it is not the problem's: a library may not write every type. Of the same size.
+  virtual OutputType writes(OutputType wanted) const { return wanted; }
 };
 
 }  // namespace blockscope::cuda

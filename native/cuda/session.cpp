@@ -1,10 +1,12 @@
 #include "session.h"
 
+#include <algorithm>
 #include <chrono>
-#include <cmath>
 
 #include "../core/compare.h"
 #include "../core/operands.h"
+#include "../core/outputs.h"
+#include "../core/threads.h"
 #include "../core/validate.h"
 #include "cublasLtOperation.h"
 #include "manifestOperation.h"
@@ -17,8 +19,19 @@ namespace blockscope::cuda {
 
 namespace {
 
+constexpr int64_t kConvertedAtOnce = 1 << 16;
+
 double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void convertOutput(std::vector<uint8_t>& output, OutputType from, OutputType to) {
+  const int64_t count = static_cast<int64_t>(output.size()) / outputBytes(to);
+  parallelFor((count + kConvertedAtOnce - 1) / kConvertedAtOnce, CancelFlag(), [&](int64_t piece) {
+    const int64_t last = std::min(count, (piece + 1) * kConvertedAtOnce);
+    for (int64_t i = piece * kConvertedAtOnce; i < last; i++)
+      writeOutput(to, readOutput(from, output.data(), i), output.data(), i);
+  });
 }
 
 // What a cold measurement does about the L2 cache.
@@ -100,7 +113,10 @@ std::vector<uint8_t> CudaSession::runOnce(Operation& operation, const std::strin
   operation.enqueue(0, stream);
   stream.wait(what);
   if (set->guardsBroken()) throw Error(ErrorKind::kDevice, what + " writes outside C: memory next to C was changed.");
-  return set->readC();
+  std::vector<uint8_t> output = set->readC();
+  const OutputType written = operation.writes(problem_.output);
+  if (written != problem_.output) convertOutput(output, written, problem_.output);
+  return output;
 }
 
 ValidationReport CudaSession::validate(const ValidateRequest& request, const CancelFlag& cancel, const Progress& progress) {

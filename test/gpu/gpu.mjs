@@ -1,0 +1,391 @@
+// GPU tests and the comparison table. `node gpu.mjs [size]`, size 8192 by default; size 0 leaves the table out.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { operandFolder, TritonProvider } from './triton.mjs'
+import {
+  addon,
+  Checks,
+  configure,
+  measureDefaults,
+  median,
+  open,
+  validateDefaults
+} from './addon.mjs'
+
+const size = Number(process.argv[2] ?? 8192)
+const resultFile = process.argv[3]
+const checks = new Checks()
+const cache = mkdtempSync(join(tmpdir(), 'blockscope-gpu-'))
+configure(cache)
+const started = Date.now()
+const since = () => `[${((Date.now() - started) / 1000).toFixed(1)} s]`
+
+const { libraries, devices } = await addon.detect()
+for (const { name, found, version, path, reason, remedy } of libraries) {
+  console.log(`${name}: ${found ? `${version} ${path}` : `${reason} ${remedy}`}`)
+}
+const device = devices.find((d) => d.kind === 'cuda')
+if (!device) {
+  console.log('No CUDA device: nothing to test.')
+  console.log('0 passed, 0 failed')
+  process.exit(0)
+}
+console.log(device.name, device.architecture, JSON.stringify(device.properties))
+const faulty = new Set(['overruns', 'faults', 'hangs', 'mistyped', 'wrong'])
+const kernels = device.kernels.filter((k) => !faulty.has(k.id))
+const able = (kernel, format) =>
+  kernel.capabilities.some((c) => c.format === format && c.level !== 'unavailable')
+
+const formats = ['nvfp4', 'mxfp4', 'mxfp8', 'mxfp8_e5m2', 'mxfp8_e4m3_e5m2', 'mixed']
+const failures = []
+
+// 1. Every kernel, every format, small shapes, each distribution, against the reference.
+for (const format of formats) {
+  // Codes at random overflow float16; every kernel but approximate ones sums in float32.
+  for (const [m, n, k, distribution, output] of [
+    [256, 384, 512, 'normal', 'f16'],
+    [512, 256, 1024, 'tutorial', 'f16'],
+    [256, 256, 256, 'uniform-codes', 'f32']
+  ]) {
+    await checks.attempt(`open ${format} ${distribution}`, async () => {
+      const session = await open(format, m, n, k, { distribution, output })
+      for (const kernel of kernels) {
+        if (!able(kernel, format) || kernel.id === 'cublaslt-fp8') continue
+        const name = `${kernel.id} ${format} ${m}x${n}x${k} ${distribution}`
+        await checks.attempt(name, async () => {
+          const report = await session.validate(
+            { ...validateDefaults, ...(output === 'f32' ? { rtol: 1e-4 } : {}), kernel: kernel.id },
+            addon.createCancelFlag()
+          )
+          // Approximate kernels are told by their error, not by every element.
+          const approximate =
+            kernel.capabilities.find((c) => c.format === format).level === 'approximate'
+          const good =
+            report.status === 'passed' ||
+            ((approximate || kernel.baseline) && report.normwise < 5e-3)
+          checks.check(name, good, `${report.status} normwise ${report.normwise} ${report.reason}`)
+          if (!good) failures.push(name)
+        })
+      }
+      await session.close()
+    })
+  }
+}
+console.log(since(), `small shapes: ${checks.passed} passed, ${checks.failed} failed`)
+
+// 2. The GPU's reference against the CPU backend's whole reference, and the operands byte for byte.
+for (const format of formats) {
+  await checks.attempt(`references ${format}`, async () => {
+    const flag = addon.createCancelFlag()
+    const gpu = await open(format, 192, 160, 256)
+    const cpu = await open(format, 192, 160, 256, { device: 'cpu' })
+    const [a, b] = [await gpu.reference(flag), await cpu.reference(flag)]
+    let worst = 0
+    for (let i = 0; i < a.length; i++)
+      worst = Math.max(worst, Math.abs(a[i] - b[i]) / (1 + Math.abs(b[i])))
+    checks.check(`references ${format} agree`, worst < 1e-12, `worst ${worst}`)
+    await gpu.close()
+    await cpu.close()
+  })
+}
+
+// 3. A batch, an odd shape, other output types.
+await checks.attempt('shapes', async () => {
+  for (const [m, n, k, more] of [
+    [65, 33, 96, {}],
+    [64, 48, 64, { batch: 3 }],
+    [64, 64, 128, { output: 'bf16' }],
+    [64, 64, 128, { output: 'f32' }]
+  ]) {
+    const session = await open('mxfp4', m, n, k, more)
+    const tolerance = more.output === 'bf16' ? { atol: 1e-3, rtol: 5e-3 } : {}
+    const report = await session.validate(
+      { ...validateDefaults, ...tolerance, kernel: 'example' },
+      addon.createCancelFlag()
+    )
+    checks.check(
+      `example ${m}x${n}x${k} ${JSON.stringify(more)}`,
+      report.status === 'passed',
+      report.reason
+    )
+    await session.close()
+  }
+})
+
+// 4. What must be refused, in this process.
+await checks.attempt('refusals', async () => {
+  const session = await open('mxfp4', 256, 256, 256)
+  const run = (kernel) =>
+    session.validate({ ...validateDefaults, kernel }, addon.createCancelFlag())
+  await checks.refused(
+    'compile error shows the line',
+    'compile',
+    /mistyped\.cu\(2\).*notDeclared/s,
+    () => run('mistyped')
+  )
+  await checks.refused('unknown kernel', 'usage', /no kernel/, () => run('nonesuch'))
+  await checks.refused('overrun of C', 'device', /overruns writes outside C/, () => run('overruns'))
+  const wrong = await run('wrong')
+  checks.check(
+    'ignored scales fail',
+    wrong.status === 'incorrect' && wrong.failures.length > 0,
+    wrong.reason
+  )
+  await session.close()
+  await checks.refused('no such device', 'unavailable', /cuda:9/, () =>
+    open('mxfp4', 256, 256, 256, { device: 'cuda:9' })
+  )
+})
+
+// 5. What takes the context with it, each in a process of its own.
+const folder = dirname(fileURLToPath(import.meta.url))
+const inProcess = (script, args, env = {}) =>
+  execFileSync(process.execPath, [join(folder, script), ...args], {
+    encoding: 'utf8',
+    env: { ...process.env, ...env }
+  }).trim()
+await checks.attempt('fault', async () => {
+  const said = inProcess('fault.mjs', ['faults'])
+  checks.check(
+    'illegal address',
+    /^device: Kernel faults read or wrote outside its memory/.test(said),
+    said
+  )
+})
+await checks.attempt('hang', async () => {
+  const said = inProcess('fault.mjs', ['hangs'], { BLOCKSCOPE_WATCHDOG_SECONDS: '3' })
+  checks.check('hang', /^device: Kernel hangs did not end within 3 s/.test(said), said)
+})
+await checks.attempt('hidden devices', async () => {
+  const said = inProcess('detect.mjs', [], { CUDA_VISIBLE_DEVICES: '' })
+  checks.check('CUDA_VISIBLE_DEVICES empty', /hides every GPU/.test(said), said)
+})
+await checks.attempt('out of memory', async () => {
+  const session = await open('mxfp4', 300000, 300000, 32)
+  const run = () =>
+    session.validate({ ...validateDefaults, kernel: 'example' }, addon.createCancelFlag())
+  await checks.refused('out of memory', 'device', /Not enough memory.*GiB needed.*GiB free/, run)
+  await session.close()
+})
+console.log(since(), `faults: ${checks.passed} passed, ${checks.failed} failed`)
+
+// 6. Timing: an operation agrees with itself, with CUPTI, and hot is not slower than cold.
+await checks.attempt('timing', async () => {
+  const session = await open('mxfp4', 2048, 2048, 2048)
+  const kernel = 'cublaslt-bf16'
+  const measure = (more) =>
+    session.measure({ ...measureDefaults, kernel, ...more }, addon.createCancelFlag())
+  const [first, second, hot] = [
+    await measure({}),
+    await measure({ sustainedNs: 0.5e9 }),
+    await measure({ cold: false })
+  ]
+  const [a, b, h] = [first, second, hot].map((r) => median(r.samplesNs))
+  checks.check('twice the same', Math.abs(a - b) / a < 0.03, `${a} ${b}`)
+  checks.check('hot is not slower', h < a * 1.03, `cold ${a} hot ${h}`)
+  if (first.launches.length)
+    checks.check(
+      'CUPTI agrees',
+      Math.abs(first.cuptiNs - a) / a < 0.1,
+      `events ${a} CUPTI ${first.cuptiNs}`
+    )
+  checks.check(
+    'power is read',
+    second.joulesPerLaunch > 0 && second.meanWatts > 0,
+    `${second.joulesPerLaunch} J`
+  )
+  checks.check('clock is read', first.launchesPerSample > 1 || first.samplesMHz.length > 0)
+  console.log(
+    'timing',
+    first.cacheMode,
+    first.stopReason,
+    first.badges,
+    `n ${first.samplesNs.length}`,
+    a,
+    b,
+    h,
+    `CUPTI ${first.cuptiNs}`,
+    `MHz ${median(first.samplesMHz)}`,
+    `W ${second.sustainedWatts}`,
+    first.launches[0]?.name
+  )
+  await session.close()
+  const small = await open('mxfp4', 128, 128, 128)
+  const tiny = await small.measure({ ...measureDefaults, kernel }, addon.createCancelFlag())
+  checks.check(
+    'small launches are grouped',
+    tiny.launchesPerSample > 1 && tiny.badges.includes('grouped'),
+    `${median(tiny.samplesNs)} ns`
+  )
+  console.log(
+    '128^3',
+    median(tiny.samplesNs),
+    'ns,',
+    tiny.cacheMode,
+    'R',
+    tiny.launchesPerSample,
+    'CUPTI',
+    tiny.cuptiNs
+  )
+  await small.close()
+})
+console.log(since(), `timing: ${checks.passed} passed, ${checks.failed} failed`)
+
+// 7. The Triton provider, where there is a Python with it.
+const triton = TritonProvider.available() ? new TritonProvider() : undefined
+async function runTriton(session, format, m, n, k, fastMath) {
+  const files = await operandFolder(session)
+  try {
+    const result = await triton.call('run', {
+      format,
+      m,
+      n,
+      k,
+      output: 'f16',
+      fastMath,
+      operands: files.folder,
+      result: files.result,
+      warmupNs: 100e6,
+      minSamples: 20,
+      minTimeNs: 0.1e9
+    })
+    const report = await session.judge(
+      files.read(),
+      { ...validateDefaults, kernel: 'triton' },
+      addon.createCancelFlag()
+    )
+    return { result, report }
+  } finally {
+    files.remove()
+  }
+}
+if (triton) {
+  await checks.attempt('Triton', async () => {
+    console.log(JSON.stringify(await triton.call('detect')))
+    const session = await open('mxfp4', 512, 512, 512)
+    const { result, report } = await runTriton(session, 'mxfp4', 512, 512, 512, false)
+    checks.check('Triton mxfp4 passes', report.status === 'passed', report.reason)
+    checks.check('Triton is timed', result.samplesNs.length >= 20)
+    await session.close()
+    const nvfp4 = await open('nvfp4', 512, 512, 512)
+    if (device.architecture === 'sm_90') {
+      await checks.refused(
+        'Triton nvfp4 is survived',
+        'unavailable',
+        /Triton|tile configuration/,
+        () => runTriton(nvfp4, 'nvfp4', 512, 512, 512, false)
+      )
+      await triton
+        .call('run', { format: 'nvfp4' })
+        .catch((error) => console.log('nvfp4:', error.message))
+    }
+    await nvfp4.close()
+  })
+  console.log(since(), `Triton: ${checks.passed} passed, ${checks.failed} failed`)
+}
+
+// 8. The comparison table.
+const rows = []
+if (size > 0) {
+  const tableFormats = process.env.FORMATS?.split(',') ?? [
+    'mxfp4',
+    'mxfp8',
+    'mixed',
+    ...formats.filter((f) => !['mxfp4', 'mxfp8', 'mixed'].includes(f))
+  ]
+  for (const format of tableFormats) {
+    await checks.attempt(`table ${format}`, async () => {
+      const opening = Date.now()
+      const session = await open(format, size, size, size)
+      const flag = addon.createCancelFlag()
+      await session.reference(flag)
+      console.log(since(), `${format}: operands and reference ${Date.now() - opening} ms`)
+      for (const kernel of kernels) {
+        if (!able(kernel, format) || kernel.id === 'example') continue
+        await checks.attempt(`${kernel.id} ${format} ${size}^3`, async () => {
+          const report = await session.validate({ ...validateDefaults, kernel: kernel.id }, flag)
+          const result = await session.measure({ ...measureDefaults, kernel: kernel.id }, flag)
+          const ns = median(result.samplesNs)
+          const tflops = (2 * size ** 3) / ns / 1e3
+          const row = {
+            format,
+            kernel: kernel.id,
+            status: report.status,
+            normwise: report.normwise,
+            outside: report.elementsOutside,
+            ns,
+            tflops,
+            cuptiNs: result.cuptiNs,
+            n: result.samplesNs.length,
+            mhz: median(result.samplesMHz),
+            watts: result.meanWatts,
+            badges: result.badges,
+            launches: result.launches.map((l) => [
+              l.name,
+              l.endNs - l.startNs,
+              l.registersPerThread
+            ])
+          }
+          rows.push(row)
+          console.log(
+            format.padEnd(16),
+            kernel.id.padEnd(20),
+            report.status.padEnd(10),
+            `${tflops.toFixed(0)} TFLOP/s`.padEnd(14),
+            `${(ns / 1e3).toFixed(1)} us`,
+            `CUPTI ${(result.cuptiNs / 1e3).toFixed(1)}`,
+            `err ${report.normwise.toExponential(2)}`,
+            `out ${report.elementsOutside}`,
+            `MHz ${row.mhz?.toFixed(0)}`,
+            result.badges.join(',')
+          )
+          if (!kernel.baseline)
+            checks.check(`${kernel.id} ${format} passes`, report.status === 'passed', report.reason)
+          if (result.cuptiNs > 0)
+            checks.check(
+              `${kernel.id} ${format} CUPTI agrees`,
+              Math.abs(result.cuptiNs - ns) / ns < 0.1
+            )
+        })
+      }
+      for (const fastMath of triton && format !== 'nvfp4' ? [false, true] : []) {
+        await checks.attempt(`Triton ${format}`, async () => {
+          const kernel = fastMath ? 'triton-fast-math' : 'triton'
+          const { result, report } = await runTriton(session, format, size, size, size, fastMath)
+          const ns = median(result.samplesNs)
+          const tflops = (2 * size ** 3) / ns / 1e3
+          rows.push({
+            format,
+            kernel,
+            status: report.status,
+            normwise: report.normwise,
+            ns,
+            tflops,
+            result
+          })
+          console.log(
+            format.padEnd(16),
+            kernel.padEnd(20),
+            report.status.padEnd(10),
+            `${tflops.toFixed(0)} TFLOP/s`.padEnd(14),
+            `${(ns / 1e3).toFixed(1)} us`,
+            `err ${report.normwise.toExponential(2)}`,
+            `out ${report.elementsOutside}`,
+            JSON.stringify(result.best)
+          )
+        })
+      }
+      await session.close()
+      if (resultFile)
+        writeFileSync(resultFile, JSON.stringify({ device, libraries, rows }, null, 1))
+    })
+  }
+}
+triton?.end()
+if (resultFile) writeFileSync(resultFile, JSON.stringify({ device, libraries, rows }, null, 1))
+rmSync(cache, { recursive: true })
+if (failures.length) console.log('failed kernels:', failures.join('; '))
+checks.end()
