@@ -17,11 +17,11 @@ interface GoldenMap {
   cols: number
   packed: number[]
 }
-const golden = JSON.parse(
-  readFileSync('test/fixtures/golden/scale_layouts.json', 'utf8')
-) as GoldenMap[]
+const golden = ['golden/scale_layouts.json', 'layouts/scale_layouts_more.json'].flatMap(
+  (file) => JSON.parse(readFileSync(`test/fixtures/${file}`, 'utf8')) as GoldenMap[]
+)
 
-describe('layouts against maps made with torch', () => {
+describe('layouts against maps made with torch and numpy', () => {
   it.each(golden.map((map) => [`${map.layout} ${map.rows} x ${map.cols}`, map] as const))(
     '%s',
     (_name, { layout, rows, cols, packed }) => {
