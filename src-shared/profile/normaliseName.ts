@@ -6,7 +6,7 @@ import { demangle } from './demangle'
  */
 export function normaliseName(name: string): string {
   return demangle(name)
-    .replace(/0x[0-9a-f]+/gi, '#')
+    .replace(/(?<![0-9a-z])0x[0-9a-f]+/gi, '#')
     .replace(/\b([A-Za-z]\w*)\s*[=:]\s*\d+(\.\d+)?/g, '$1=#')
     .replace(/\d+(x\d+)+/g, '#')
     .replace(/(?<=(?:^|[_\W])(?:stg|stages|w|warps|bk|bm|bn|tile))\d+/gi, '#')

@@ -99,7 +99,8 @@ export class StringTable {
   }
 
   private rehash(): void {
-    const size = Math.max(256, this.buckets.length * 4)
+    let size = 256
+    while (size < this.count * 4) size *= 2
     const hashes = new Int32Array(size)
     for (let id = 0; id < this.count; id++) hashes[id] = this.hashes[id] ?? 0
     if (this.hashes.length === 0) this.hashAgain(hashes)
