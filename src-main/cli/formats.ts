@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { UserError } from '@shared/errors'
-import { blockFormats, type BlockFormat } from '@shared/formats/blockFormat'
+import { blockFormats, findBlockFormat, type BlockFormat } from '@shared/formats/blockFormat'
+import { compareFormats, distributions, findDistribution } from '@shared/formats/compare'
 import {
   codeCount,
   decodeTable,
@@ -8,13 +9,67 @@ import {
   numberFormats,
   type NumberFormat
 } from '@shared/formats/numberFormat'
+import { scaleRules, type ScaleRule } from '@shared/formats/quantize'
+import { integerList, wholeNumber, wordList } from './arguments'
+
+interface CompareFlags {
+  formats: string[]
+  rules: string[]
+  dist: string[]
+  K: number[]
+  seed: number
+  json?: boolean
+}
 
 export function register(program: Command): void {
-  program
+  const command = program
     .command('formats [name]')
     .description('Number formats and block-scaled formats: limits and codes.')
     .option('--json', 'print as JSON')
     .action((name: string | undefined, flags: { json?: boolean }) => formats(name, flags))
+  command
+    .command('compare')
+    .description('what formats and scale rules do to values: SQNR, errors, clipping, products')
+    .option('--formats <names>', 'formats, or all', wordList, ['all'])
+    .option('--rules <names>', scaleRules.join(', '), wordList, [...scaleRules])
+    .option('--dist <names>', distributions.join(', '), wordList, ['normal'])
+    .option('-K <sizes>', 'K of the products', integerList, [64, 512, 4096])
+    .option('--seed <number>', 'seed of the values', wholeNumber, 0)
+    .option('--json', 'print as JSON')
+    // The outer command has --json too and takes it when both do.
+    .action((_flags, own: Command) => compare(own.optsWithGlobals<CompareFlags>()))
+}
+
+function compare(flags: CompareFlags): void {
+  const chosen = flags.formats.includes('all') ? blockFormats : flags.formats.map(findBlockFormat)
+  const rows = compareFormats(
+    chosen,
+    flags.rules.map(findRule),
+    flags.dist.map(findDistribution),
+    flags.K,
+    flags.seed
+  )
+  if (flags.json) return print(JSON.stringify(rows, null, 2))
+  const products = flags.K.map((k) => `K=${k}`.padStart(10)).join('')
+  print('distribution  format            rule       SQNR dB   max error  clipped %' + products)
+  for (const row of rows) {
+    print(
+      row.distribution.padEnd(14) +
+        row.format.padEnd(18) +
+        row.rule.padEnd(9) +
+        row.sqnr.toFixed(2).padStart(9) +
+        row.maxError.toPrecision(4).padStart(12) +
+        (row.clippedShare * 100).toFixed(2).padStart(11) +
+        row.product.map((p) => p.relativeError.toExponential(2).padStart(10)).join('')
+    )
+  }
+  print('K columns: norm-wise relative error of a 16 x 16 product.')
+}
+
+function findRule(name: string): ScaleRule {
+  const found = scaleRules.find((rule) => rule === name)
+  if (found) return found
+  throw new UserError('usage', `"${name}" is no scale rule. Rules: ${scaleRules.join(', ')}.`)
 }
 
 function print(text: string): void {

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { UserError } from '@shared/errors'
+import { messageOf, UserError } from '@shared/errors'
+import { defects, detectLayout, type Defect } from '@shared/layouts/detect'
 import { codeLanguages, filledFormula, formulaText, layoutCode } from '@shared/layouts/formula'
 import {
   packedMap,
@@ -10,10 +12,15 @@ import {
   type ScaleShape
 } from '@shared/layouts/layout'
 import { findLayout, layouts } from '@shared/layouts/registry'
+import { parseUserLayout } from '@shared/layouts/userLayout'
 import { positiveInteger, wholeNumber } from './arguments'
 
-interface ShapeFlags {
-  layout: string
+interface LayoutFlags {
+  layout?: string
+  layoutFile?: string
+}
+
+interface ShapeFlags extends LayoutFlags {
   rows: number
   cols: number
   padding: boolean
@@ -36,25 +43,62 @@ export function register(program: Command): void {
     .requiredOption('--row <m>', 'row of the operand', wholeNumber)
     .requiredOption('--col <k>', 'scale column: k / V', wholeNumber)
     .action((flags: ShapeFlags & { row: number; col: number }) => locate(flags))
-  layout
-    .command('code')
-    .description('the index function as code')
-    .requiredOption('--layout <name>', 'layout')
+  withLayout(layout.command('code').description('the index function as code'))
     .option('--language <name>', codeLanguages.join(', '), 'python')
-    .action((flags: { layout: string; language: string }) => code(flags))
+    .action((flags: LayoutFlags & { language: string }) => code(flags))
+  withSize(layout.command('detect').description('which layout packed scales are in'))
+    .requiredOption('--packed <file>', 'the packed scales, raw bytes')
+    .requiredOption('--linear <file>', 'the linear scales, raw bytes, row-major')
+    .option('--layout-file <file>', 'a layout of your own to try besides')
+    .option('--json', 'print as JSON')
+    .action((flags: DetectFlags) => detect(flags))
+}
+
+interface DetectFlags {
+  packed: string
+  linear: string
+  rows: number
+  cols: number
+  layoutFile?: string
+  json?: boolean
+}
+
+function withLayout(command: Command): Command {
+  return command
+    .option('--layout <name>', 'layout')
+    .option('--layout-file <file>', 'a layout of your own, as JSON (docs/layouts.md)')
+}
+
+function withSize(command: Command): Command {
+  return command
+    .requiredOption('--rows <count>', 'rows of the scale matrix', positiveInteger)
+    .requiredOption('--cols <count>', 'columns of the scale matrix: K / V', positiveInteger)
 }
 
 function withShape(command: Command): Command {
-  return command
-    .requiredOption('--layout <name>', 'layout')
-    .requiredOption('--rows <count>', 'rows of the scale matrix', positiveInteger)
-    .requiredOption('--cols <count>', 'columns of the scale matrix: K / V', positiveInteger)
+  return withSize(withLayout(command))
     .option('--no-padding', 'refuse sizes that the layout would have to pad')
     .option('--json', 'print as JSON')
 }
 
+function layoutOf({ layout, layoutFile }: LayoutFlags): ScaleLayout {
+  if ((layout === undefined) === (layoutFile === undefined)) {
+    throw new UserError('usage', 'Name one layout: --layout NAME, or --layout-file FILE.')
+  }
+  if (layoutFile === undefined) return findLayout(layout!)
+  return parseUserLayout(readBytes(layoutFile).toString('utf8'), layoutFile)
+}
+
+function readBytes(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new UserError('usage', `${file} cannot be read: ${messageOf(error)}.`)
+  }
+}
+
 function read(flags: ShapeFlags): { layout: ScaleLayout; shape: ScaleShape } {
-  const layout = findLayout(flags.layout)
+  const layout = layoutOf(flags)
   const shape = { rows: flags.rows, columns: flags.cols }
   const padded = paddedShape(layout, shape)
   if (!flags.padding && (padded.rows !== shape.rows || padded.columns !== shape.columns)) {
@@ -131,7 +175,7 @@ function locate(flags: ShapeFlags & { row: number; col: number }): void {
   }
 }
 
-function code(flags: { layout: string; language: string }): void {
+function code(flags: LayoutFlags & { language: string }): void {
   const language = codeLanguages.find((name) => name === flags.language)
   if (!language) {
     throw new UserError(
@@ -139,5 +183,32 @@ function code(flags: { layout: string; language: string }): void {
       `--language ${flags.language}: choose one of ${codeLanguages.join(', ')}.`
     )
   }
-  process.stdout.write(layoutCode(findLayout(flags.layout), language))
+  process.stdout.write(layoutCode(layoutOf(flags), language))
+}
+
+function detect(flags: DetectFlags): void {
+  const known = flags.layoutFile ? [...layouts, layoutOf(flags)] : layouts
+  const shape = { rows: flags.rows, columns: flags.cols }
+  const found = detectLayout(readBytes(flags.packed), readBytes(flags.linear), shape, known)
+  if (flags.json) return print(JSON.stringify(found, null, 2))
+  const size = `${shape.rows} x ${shape.columns} scales`
+  if (found.verdict === 'layout') print(`${found.layout}: all ${size} lie where it puts them.`)
+  else if (found.verdict === 'defect') {
+    print(`${found.layout} with a mistake: ${defects[found.defect!]}.`)
+  } else {
+    const share = `${(found.agreement * 100).toFixed(2)} %`
+    print(`No known layout. The nearest is ${nameOf(found)}: ${share} of ${size} agree.`)
+  }
+  for (const other of found.alike) print(`The same bytes: ${nameOf(other)}.`)
+  const first = found.firstDifference
+  if (first) {
+    print(
+      `First difference from ${found.layout}: byte ${first.offset}, scale of row ${first.row}, column ${first.column}: ` +
+        `expected ${first.expected}, found ${first.found}.`
+    )
+  }
+}
+
+function nameOf({ layout, defect }: { layout: string; defect?: Defect }): string {
+  return defect ? `${layout} with ${defect}` : layout
 }

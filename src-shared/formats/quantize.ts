@@ -82,7 +82,7 @@ export function quantizeNvfp4(values: ArrayLike<number>): Quantized {
     const start = block * scaleBlockSize
     const most = largestMagnitude(values, start, scaleBlockSize)
     scales[block] = encode(scale, most / limitsOf(element).largest / tensorScale)
-    const step = scaleValues[scales[block]]! * tensorScale
+    const step = scaleValues[scales[block]!]! * tensorScale
     if (step > 0) writeBlock(values, start, scaleBlockSize, element, step, codes)
   }
   return { codes, scales, tensorScale }

@@ -24,3 +24,21 @@ it('one block format shows its parts; an unknown name is refused', async () => {
   expect((await run('mixed')).stdout).toContain('A e4m3, B e2m1, one e8m0 scale per 32')
   await expect(run('fp3')).rejects.toThrow('"fp3" is no format')
 })
+
+it('compare lists formats by rule and distribution', async () => {
+  const flags = '--formats mxfp4,nvfp4 --rules floor,mse --dist normal,outliers -K 64'.split(' ')
+  const { stdout } = await run('compare', ...flags)
+  expect(stdout).toMatch(/normal +mxfp4 +floor +1\d\.\d\d/)
+  expect(stdout).toMatch(/outliers +nvfp4 +two-level/)
+  const rows = JSON.parse((await run('compare', ...flags, '--json')).stdout) as unknown[]
+  expect(rows).toHaveLength(6)
+})
+
+it.each([
+  [['--rules', 'up'], '"up" is no scale rule'],
+  [['--dist', 'cauchy'], '"cauchy" is no distribution'],
+  [['--formats', 'fp3'], '"fp3" is no block-scaled format'],
+  [['-K', '100'], 'K=100 is not a multiple']
+])('compare refuses %j', async (flags, message) => {
+  await expect(run('compare', ...flags)).rejects.toThrow(message)
+})

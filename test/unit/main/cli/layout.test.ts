@@ -1,5 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { packScales } from '@shared/layouts/layout'
+import { findLayout } from '@shared/layouts/registry'
 import { register } from '../../../../src-main/cli/layout'
 import { runCommand } from './runCommand'
 
@@ -66,4 +70,56 @@ it('list names every layout, code prints a function', async () => {
   expect((await run('list')).stdout).toContain('cdna4_mfma16')
   expect((await run('code', '--layout', 'cdna4_mfma32')).stdout).toContain('def scale_offset(')
   await expect(run('code', '--layout', 'linear', '--language', 'ada')).rejects.toThrow('choose one')
+})
+
+describe('files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'layout-'))
+  const save = (name: string, content: string | Uint8Array) => {
+    const path = join(folder, name)
+    writeFileSync(path, content)
+    return path
+  }
+  const shape = { rows: 200, columns: 12 }
+  const scales = Uint8Array.from({ length: 2400 }, (_, i) => 120 + ((i * i) % 13))
+  const linear = save('linear.bin', scales)
+  const packed = packScales(findLayout('nvidia_32_4_4'), shape, scales)
+  const detect = (file: string, ...more: string[]) =>
+    run('detect', '--packed', file, '--linear', linear, '--rows', '200', '--cols', '12', ...more)
+
+  it('detect names the layout, a mistake, or the nearest one', async () => {
+    const right = save('right.bin', packed)
+    expect((await detect(right)).stdout).toMatch(/^nvidia_32_4_4: all 200 x 12 scales/)
+    expect(JSON.parse((await detect(right, '--json')).stdout)).toMatchObject({ verdict: 'layout' })
+    const swapped = findLayout('nvidia_32_4_4')
+    const [outer, ...inner] = swapped.rowDigits
+    const wrong = packScales(
+      { ...swapped, rowDigits: [outer!, ...inner.toReversed()] },
+      shape,
+      scales
+    )
+    expect((await detect(save('wrong.bin', wrong))).stdout).toContain('in the reverse order')
+    const damaged = packed.slice()
+    damaged[0]! ^= 1
+    const { stdout } = await detect(save('damaged.bin', damaged))
+    expect(stdout).toContain('The nearest is nvidia_32_4_4: 99.96 %')
+    expect(stdout).toContain('byte 0, scale of row 0, column 0: expected 120, found 121')
+  })
+
+  it('a layout file maps, locates and is detected', async () => {
+    const own = { name: 'own', rows: 'r:0', columns: 'tile:0 c:3', order: 'tile r c' }
+    const file = save('own.json', JSON.stringify(own))
+    const flags = ['--layout-file', file, '--rows', '2', '--cols', '6']
+    const { stdout } = await run('map', ...flags, '--json')
+    expect(JSON.parse(stdout)).toEqual({ packed: [0, 1, 2, 6, 7, 8, 3, 4, 5, 9, 10, 11] })
+    expect((await run('locate', ...flags, '--row', '1', '--col', '4')).stdout).toContain('byte 10')
+    expect((await run('code', '--layout-file', file)).stdout).toContain('row_tiles')
+  })
+
+  it('refuses missing files, broken layouts, and two layouts at once', async () => {
+    await expect(detect(join(folder, 'none.bin'))).rejects.toThrow('none.bin cannot be read')
+    const broken = save('broken.json', '{')
+    const flags = ['--layout-file', broken, '--rows', '2', '--cols', '6']
+    await expect(run('map', ...flags)).rejects.toThrow('broken.json is no usable layout')
+    await expect(run('map', ...flags, '--layout', 'linear')).rejects.toThrow('Name one layout')
+  })
 })

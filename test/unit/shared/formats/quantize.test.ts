@@ -138,8 +138,12 @@ describe('packing', () => {
       fc
         .array(fc.integer({ min: 0, max: 2 ** bits - 1 }), { maxLength: 64 })
         .map((list) => Uint8Array.from(list.slice(0, list.length - (list.length % group))))
-    fc.assert(fc.property(codes(4, 2), (list) => void expect(unpackFp4(packFp4(list))).toEqual(list)))
-    fc.assert(fc.property(codes(6, 4), (list) => void expect(unpackFp6(packFp6(list))).toEqual(list)))
+    fc.assert(
+      fc.property(codes(4, 2), (list) => void expect(unpackFp4(packFp4(list))).toEqual(list))
+    )
+    fc.assert(
+      fc.property(codes(6, 4), (list) => void expect(unpackFp6(packFp6(list))).toEqual(list))
+    )
   })
 
   it('refuses a count that leaves a group open', () => {

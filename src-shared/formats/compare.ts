@@ -1,0 +1,186 @@
+/**
+ * The quantiser lab: what a format and a scale rule do to values. Seeded, so a table can be made again; errors are
+ * against the float32 values that went in.
+ */
+import { UserError } from '../errors'
+import { checkShape, type BlockFormat } from './blockFormat'
+import { decodeTable, limitsOf } from './numberFormat'
+import { dequantize, quantizeMx, quantizeNvfp4, type Quantized, type ScaleRule } from './quantize'
+
+/** NVFP4's block scale is rounded to nearest in its own two levels; no rule of an MX exponent applies. */
+export type ComparedRule = ScaleRule | 'two-level'
+
+function quantizeBy(
+  format: BlockFormat,
+  operand: 'a' | 'b',
+  values: ArrayLike<number>,
+  rule: ComparedRule
+): Quantized {
+  if (rule === 'two-level') return quantizeNvfp4(values)
+  return quantizeMx(values, format[operand], format.scaleBlockSize, rule)
+}
+
+const restore = (format: BlockFormat, operand: 'a' | 'b', quantized: Quantized) =>
+  dequantize(quantized, format[operand], format.scale, format.scaleBlockSize)
+
+export const distributions = ['normal', 'uniform', 'laplace', 'outliers'] as const
+/** outliers: N(0, 1) with one value in 128 multiplied by 30, as activations of language models have them. */
+export type Distribution = (typeof distributions)[number]
+
+export interface QuantizationError {
+  /** Signal to quantisation noise, 10 log10(sum x^2 / sum (x - q)^2), in dB; Infinity for no error. */
+  sqnr: number
+  /** Largest |x - q|. */
+  maxError: number
+  /** Share of elements beyond the largest value of the format at their block's scale: 0 to 1. */
+  clippedShare: number
+}
+
+/** Deterministic draws in (0, 1): a 32-bit mix of seed and counter. */
+function uniform(seed: number, counter: number): number {
+  let x = (Math.imul(seed, 0x9e3779b9) ^ Math.imul(counter + 1, 0x85ebca6b)) >>> 0
+  x = Math.imul(x ^ (x >>> 16), 0x7feb352d)
+  x = Math.imul(x ^ (x >>> 15), 0x846ca68b)
+  return (((x ^ (x >>> 16)) >>> 0) + 0.5) / 2 ** 32
+}
+
+export function drawValues(distribution: Distribution, count: number, seed: number): Float32Array {
+  const normal = (i: number) =>
+    Math.sqrt(-2 * Math.log(uniform(seed, 2 * i))) *
+    Math.cos(2 * Math.PI * uniform(seed, 2 * i + 1))
+  const laplace = (i: number) => {
+    const u = uniform(seed, i) - 0.5
+    return -Math.sign(u) * Math.log(1 - 2 * Math.abs(u))
+  }
+  const draw: Record<Distribution, (i: number) => number> = {
+    normal,
+    uniform: (i) => 2 * uniform(seed, i) - 1,
+    laplace,
+    outliers: (i) => normal(i) * (uniform(seed + 1, i) < 1 / 128 ? 30 : 1)
+  }
+  return Float32Array.from({ length: count }, (_, i) => draw[distribution](i))
+}
+
+/** Throws a UserError for a name that is none. */
+export function findDistribution(name: string): Distribution {
+  const found = distributions.find((distribution) => distribution === name)
+  if (found) return found
+  throw new UserError(
+    'usage',
+    `"${name}" is no distribution. Distributions: ${distributions.join(', ')}.`
+  )
+}
+
+/** Error of values against what codes and scales stand for. */
+export function quantizationError(
+  format: BlockFormat,
+  operand: 'a' | 'b',
+  values: ArrayLike<number>,
+  quantized: Quantized
+): QuantizationError {
+  const restored = restore(format, operand, quantized)
+  const scaleValues = decodeTable(format.scale)
+  const { largest } = limitsOf(format[operand])
+  let signal = 0
+  let noise = 0
+  let maxError = 0
+  let clipped = 0
+  restored.forEach((value, i) => {
+    const error = Math.abs(values[i]! - value)
+    signal += values[i]! ** 2
+    noise += error ** 2
+    maxError = Math.max(maxError, error)
+    const scale = scaleValues[quantized.scales[Math.floor(i / format.scaleBlockSize)]!]!
+    // Rounding of the tensor's float32 scale must not count as clipping.
+    const limit = largest * scale * quantized.tensorScale * (1 + 1e-6)
+    if (Math.abs(values[i]!) > limit) clipped++
+  })
+  const sqnr = noise === 0 ? Infinity : 10 * Math.log10(signal / noise)
+  return { sqnr, maxError, clippedShare: clipped / restored.length }
+}
+
+export interface ProductAccuracy {
+  k: number
+  /** Norm-wise error of the product: ||C - Cq|| / ||C||. */
+  relativeError: number
+}
+
+const productRows = 16
+
+/** Error of a 16 x 16 product of quantised operands against the product of the values, for growing K. */
+export function productAccuracy(
+  format: BlockFormat,
+  rule: ComparedRule,
+  distribution: Distribution,
+  ks: readonly number[],
+  seed: number
+): ProductAccuracy[] {
+  return ks.map((k) => {
+    checkShape(format, productRows, productRows, k)
+    const a = drawValues(distribution, productRows * k, seed)
+    const b = drawValues(distribution, productRows * k, seed + 1000)
+    const aq = restore(format, 'a', quantizeBy(format, 'a', a, rule))
+    const bq = restore(format, 'b', quantizeBy(format, 'b', b, rule))
+    let signal = 0
+    let noise = 0
+    for (let m = 0; m < productRows; m++) {
+      for (let n = 0; n < productRows; n++) {
+        const exact = dot(a, b, m * k, n * k, k)
+        signal += exact ** 2
+        noise += (exact - dot(aq, bq, m * k, n * k, k)) ** 2
+      }
+    }
+    return { k, relativeError: Math.sqrt(noise / signal) }
+  })
+}
+
+function dot(
+  a: ArrayLike<number>,
+  b: ArrayLike<number>,
+  aFrom: number,
+  bFrom: number,
+  k: number
+): number {
+  let sum = 0
+  for (let i = 0; i < k; i++) sum += a[aFrom + i]! * b[bFrom + i]!
+  return sum
+}
+
+export interface ComparisonRow extends QuantizationError {
+  format: string
+  rule: ComparedRule
+  distribution: Distribution
+  product: ProductAccuracy[]
+}
+
+const sampleRows = 64
+const sampleK = 256
+
+/** Formats x rules x distributions, operand A: one row each. */
+export function compareFormats(
+  formats: readonly BlockFormat[],
+  rules: readonly ScaleRule[],
+  chosen: readonly Distribution[],
+  ks: readonly number[],
+  seed = 0
+): ComparisonRow[] {
+  return chosen.flatMap((distribution) => {
+    const values = drawValues(distribution, sampleRows * sampleK, seed)
+    return formats.flatMap((format) =>
+      rulesOf(format, rules).map((rule) => {
+        const quantized = quantizeBy(format, 'a', values, rule)
+        return {
+          format: format.id,
+          rule,
+          distribution,
+          ...quantizationError(format, 'a', values, quantized),
+          product: productAccuracy(format, rule, distribution, ks, seed)
+        }
+      })
+    )
+  })
+}
+
+function rulesOf(format: BlockFormat, rules: readonly ScaleRule[]): readonly ComparedRule[] {
+  return format.tensorScale ? ['two-level'] : rules
+}
