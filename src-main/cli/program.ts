@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { version } from '../../package.json'
 import * as app from './app'
 import * as convert from './convert'
+import * as checkpoint from './checkpoint'
 import * as devices from './devices'
 import * as diff from './diff'
 import * as formats from './formats'
@@ -24,6 +25,7 @@ const commands = [
   convert,
   formats,
   layout,
+  checkpoint,
   serve,
   app
 ]

@@ -1,0 +1,163 @@
+import type { Command } from 'commander'
+import {
+  findBlockScaledWeights,
+  findConvention,
+  scaleLayoutKey,
+  type BlockScaledWeight
+} from '@shared/checkpoints/conventions'
+import { convertWeight } from '@shared/checkpoints/convert'
+import { readSlice } from '@shared/checkpoints/slice'
+import { UserError } from '@shared/errors'
+import { findLayout } from '@shared/layouts/registry'
+import { openCheckpoint, writeCheckpoint, type Checkpoint } from '../store/checkpointFile'
+import { wholeNumber } from './arguments'
+
+interface SliceFlags {
+  tensor: string
+  matrix: number
+  row: number
+  rows: number
+  col: number
+  cols: number
+  json?: boolean
+}
+
+interface ConvertFlags {
+  to?: string
+  scaleLayout: string
+  out: string
+  json?: boolean
+}
+
+export function register(program: Command): void {
+  const checkpoint = program
+    .command('checkpoint')
+    .description('Block-scaled weights in safetensors files: list, slice, convert.')
+  checkpoint
+    .command('list <file>')
+    .description('the tensors, and which of them are block-scaled weights')
+    .option('--json', 'print as JSON')
+    .action((file: string, flags: { json?: boolean }) => using(file, (open) => list(open, flags)))
+  checkpoint
+    .command('slice <file>')
+    .description('decoded values of a part of a weight, and its codes and scales counted')
+    .requiredOption('--tensor <name>', 'weight, as list names it')
+    .option('--matrix <index>', 'which matrix along the leading extents', wholeNumber, 0)
+    .option('--row <m>', 'first row', wholeNumber, 0)
+    .option('--rows <count>', 'rows', wholeNumber, 4)
+    .option('--col <k>', 'first column', wholeNumber, 0)
+    .option('--cols <count>', 'columns', wholeNumber, 8)
+    .option('--json', 'print as JSON')
+    .action((file: string, flags: SliceFlags) => using(file, (open) => slice(open, flags)))
+  checkpoint
+    .command('convert <file>')
+    .description('the block-scaled weights in another convention or scale layout, as a new file')
+    .option('--to <convention>', 'convention; left out: each weight keeps its own')
+    .option('--scale-layout <name>', 'layout of the scales', 'linear')
+    .requiredOption('--out <file>', 'new file')
+    .option('--json', 'print as JSON')
+    .action((file: string, flags: ConvertFlags) => using(file, (open) => convert(open, flags)))
+}
+
+function print(text: string): void {
+  process.stdout.write(text + '\n')
+}
+
+function using(path: string, work: (checkpoint: Checkpoint) => void): void {
+  const checkpoint = openCheckpoint(path)
+  try {
+    work(checkpoint)
+  } finally {
+    checkpoint.close()
+  }
+}
+
+function list(checkpoint: Checkpoint, flags: { json?: boolean }): void {
+  const weights = findBlockScaledWeights(checkpoint, checkpoint.path)
+  const shown = weights.map(({ name, convention, leading, rows, k, layout }) => ({
+    name,
+    convention: convention.name,
+    shape: [...leading, rows, k],
+    scaleLayout: layout.name
+  }))
+  const tensors = [...checkpoint.tensors.values()].map(({ name, dtype, shape, start, end }) => ({
+    name,
+    dtype,
+    shape,
+    bytes: end - start
+  }))
+  if (flags.json) return print(JSON.stringify({ weights: shown, tensors }, null, 2))
+  print(`${tensors.length} tensors, ${shown.length} block-scaled weights`)
+  for (const { name, convention, shape, scaleLayout } of shown) {
+    print(`${name}  [${shape.join(', ')}]  ${convention}, scales ${scaleLayout}`)
+  }
+  for (const { name, dtype, shape, bytes } of tensors) {
+    print(`  ${name}  ${dtype} [${shape.join(', ')}]  ${bytes} bytes`)
+  }
+}
+
+function weightNamed(checkpoint: Checkpoint, name: string): BlockScaledWeight {
+  const weights = findBlockScaledWeights(checkpoint, checkpoint.path)
+  const found = weights.find((weight) => weight.name === name)
+  if (found) return found
+  const some = weights.slice(0, 5).map((weight) => weight.name)
+  throw new UserError(
+    'usage',
+    `${checkpoint.path} has no block-scaled weight "${name}"; it has ${some.join(', ') || 'none'}.`
+  )
+}
+
+/** Largest number of values that one slice shows. */
+const sliceLimit = 2 ** 20
+
+function slice(checkpoint: Checkpoint, flags: SliceFlags): void {
+  const weight = weightNamed(checkpoint, flags.tensor)
+  const rowTo = Math.min(flags.row + flags.rows, weight.rows)
+  const kTo = Math.min(flags.col + flags.cols, weight.k)
+  if ((rowTo - flags.row) * (kTo - flags.col) > sliceLimit) {
+    throw new UserError('usage', `A slice shows at most ${sliceLimit} values; take fewer rows.`)
+  }
+  const range = { matrix: flags.matrix, rowFrom: flags.row, rowTo, kFrom: flags.col, kTo }
+  const found = readSlice(weight, range, checkpoint.read)
+  const width = kTo - flags.col
+  const codes = counted(found.codeCounts)
+  const scales = counted(found.scaleCounts)
+  if (flags.json) {
+    const values = Array.from(found.values, (value) =>
+      Number.isFinite(value) ? value : `${value}`
+    )
+    return print(JSON.stringify({ ...range, values, codes, scales }, null, 2))
+  }
+  print(`${weight.name}: rows ${flags.row} to ${rowTo}, columns ${flags.col} to ${kTo}`)
+  for (let at = 0; at < found.values.length; at += width) {
+    const cells = Array.from(found.values.subarray(at, at + width), (x) => x.toPrecision(4))
+    print(cells.map((cell) => cell.padStart(11)).join(''))
+  }
+  print(`codes   ${describe(codes)}`)
+  print(`scales  ${describe(scales)}`)
+}
+
+function counted(counts: Uint32Array): { code: number; count: number }[] {
+  return Array.from(counts, (count, code) => ({ code, count })).filter(({ count }) => count > 0)
+}
+
+function describe(counts: { code: number; count: number }[]): string {
+  return counts.map(({ code, count }) => `${code.toString(16)}: ${count}`).join('  ')
+}
+
+function convert(checkpoint: Checkpoint, flags: ConvertFlags): void {
+  const weights = findBlockScaledWeights(checkpoint, checkpoint.path)
+  if (weights.length === 0) {
+    throw new UserError('usage', `${checkpoint.path} has no block-scaled weights to convert.`)
+  }
+  const layout = findLayout(flags.scaleLayout)
+  const to = flags.to === undefined ? undefined : findConvention(flags.to)
+  const converted = weights.flatMap((weight) =>
+    convertWeight(weight, to ?? weight.convention, layout, checkpoint.read)
+  )
+  const metadata = { ...checkpoint.metadata, [scaleLayoutKey]: layout.name }
+  writeCheckpoint(flags.out, converted, metadata)
+  const bytes = converted.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  if (flags.json) return print(JSON.stringify({ out: flags.out, weights: weights.length, bytes }))
+  print(`${flags.out}: ${weights.length} weights, ${bytes} bytes of tensors`)
+}

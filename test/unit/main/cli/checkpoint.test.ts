@@ -1,0 +1,234 @@
+import { existsSync, mkdtempSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { conventions, findConvention, type Convention } from '@shared/checkpoints/conventions'
+import { register } from '../../../../src-main/cli/checkpoint'
+import {
+  openCheckpoint,
+  writeCheckpoint,
+  type NewTensor
+} from '../../../../src-main/store/checkpointFile'
+import { runCommand } from './runCommand'
+
+const folder = mkdtempSync(join(tmpdir(), 'checkpoint-'))
+const at = (name: string) => join(folder, name)
+const run = (...argv: string[]) => runCommand(register, ['checkpoint', ...argv])
+
+function tensor(name: string, dtype: string, shape: number[], bytes: Uint8Array): NewTensor {
+  return { name, dtype, shape, byteLength: bytes.length, pieces: () => [bytes] }
+}
+
+const leading = [2]
+const rows = 40
+const k = 96
+/** Any byte for codes; scales near one, so that none is NaN. */
+const bytes = (length: number, f: (i: number) => number) =>
+  Uint8Array.from({ length }, (_, i) => f(i))
+
+function synthetic(convention: Convention, prefix = 'layer.0'): NewTensor[] {
+  const { element, scale, scaleBlockSize, blocked } = convention
+  const count = 2 * rows
+  const perRow = (k * element.storageBits) / 8
+  const columns = k / scaleBlockSize
+  const codeByte = (i: number) => (element.storageBits === 4 ? (i * 37) & 255 : (i * 5) % 120)
+  const bias = scale.name === 'e8m0' ? 120 : 0x38
+  const shape = blocked ? [columns, perRow / columns] : [perRow]
+  const list = [
+    tensor(
+      prefix + convention.codesSuffix,
+      convention.codesDtypes[0]!,
+      [...leading, rows, ...shape],
+      bytes(count * perRow, codeByte)
+    ),
+    tensor(
+      prefix + convention.scalesSuffix,
+      convention.scalesDtypes[0]!,
+      [...leading, rows, columns],
+      bytes(count * columns, (i) => bias + ((i * i) % 11))
+    )
+  ]
+  if (convention.tensorScaleSuffix) {
+    const quarter = new Uint8Array(Float32Array.of(0.25).buffer)
+    list.push(tensor(prefix + convention.tensorScaleSuffix, 'F32', [1], quarter))
+  }
+  return list
+}
+
+function write(name: string, tensors: NewTensor[]): string {
+  writeCheckpoint(at(name), tensors, {})
+  return at(name)
+}
+
+describe.each(conventions.map((one) => [one.name, one] as const))('%s', (name, convention) => {
+  const file = write(`${name}.safetensors`, synthetic(convention))
+
+  it('is listed and sliced: values by hand', async () => {
+    const listed = JSON.parse((await run('list', file, '--json')).stdout) as { weights: object[] }
+    expect(listed.weights).toEqual([
+      { name: 'layer.0', convention: name, shape: [2, rows, k], scaleLayout: 'linear' }
+    ])
+    const flags = '--tensor layer.0 --matrix 1 --row 3 --rows 1 --col 33 --cols 1 --json'.split(' ')
+    const { values } = JSON.parse((await run('slice', file, ...flags)).stdout) as {
+      values: number[]
+    }
+    expect(values).toEqual([expectedAt(convention, rows + 3, 33)])
+    expect((await run('slice', file, '--tensor', 'layer.0')).stdout).toContain('rows 0 to 4')
+  })
+
+  it('goes to a swizzled scale layout and back byte-equal, and slices the same', async () => {
+    const packed = at(`${name}.packed.safetensors`)
+    const back = at(`${name}.back.safetensors`)
+    await run('convert', file, '--scale-layout', 'nvidia_32_4_4', '--out', packed)
+    await run('convert', packed, '--out', back)
+    const slice = '--tensor layer.0 --matrix 1 --rows 40 --cols 96 --json'.split(' ')
+    expect((await run('slice', packed, ...slice)).stdout).toBe(
+      (await run('slice', file, ...slice)).stdout
+    )
+    expectSameTensors(file, back)
+  })
+})
+
+/** element * scale * tensor scale from the generators above, without the reader's code. */
+function expectedAt(convention: Convention, row: number, column: number): number {
+  const e2m1 = [0, 0.5, 1, 1.5, 2, 3, 4, 6]
+  const scaleIndex =
+    row * (k / convention.scaleBlockSize) + Math.floor(column / convention.scaleBlockSize)
+  const step = (scaleIndex * scaleIndex) % 11
+  const scale = convention.scale.name === 'e8m0' ? 2 ** (120 + step - 127) : e4m3(0x38 + step)
+  if (convention.element.storageBits === 8) return e4m3(((row * k + column) * 5) % 120) * scale
+  const byte = (((row * k + column) >> 1) * 37) & 255
+  const code = column % 2 ? byte >> 4 : byte & 15
+  const factor = { multiply: 0.25, divide: 4, none: 1 }[convention.tensorScaleUse ?? 'none']
+  return (code & 8 ? -1 : 1) * e2m1[code & 7]! * scale * factor
+}
+
+function e4m3(code: number): number {
+  const exponent = code >> 3
+  return exponent === 0 ? (code & 7) * 2 ** -9 : (1 + (code & 7) / 8) * 2 ** (exponent - 7)
+}
+
+function expectSameTensors(first: string, second: string): void {
+  const [a, b] = [openCheckpoint(first), openCheckpoint(second)]
+  expect([...b.tensors.keys()].sort()).toEqual([...a.tensors.keys()].sort())
+  for (const [name, entry] of a.tensors) {
+    const other = b.tensors.get(name)!
+    expect([other.dtype, other.shape]).toEqual([entry.dtype, entry.shape])
+    expect(b.read(other, 0, other.end - other.start)).toEqual(
+      a.read(entry, 0, entry.end - entry.start)
+    )
+  }
+  a.close()
+  b.close()
+}
+
+describe('between conventions', () => {
+  it.each([
+    ['gpt-oss', 'compressed-tensors-mxfp4'],
+    ['modelopt-nvfp4', 'compressed-tensors-nvfp4']
+  ])('%s to %s and back is byte-equal', async (from, to) => {
+    const file = write(`${from}.from.safetensors`, synthetic(findConvention(from)))
+    const there = at(`${from}.there.safetensors`)
+    const back = at(`${from}.again.safetensors`)
+    await run('convert', file, '--to', to, '--out', there)
+    await run('convert', there, '--to', from, '--out', back)
+    expectSameTensors(file, back)
+    const slice = '--tensor layer.0 --rows 40 --cols 96 --json'.split(' ')
+    expect((await run('slice', there, ...slice)).stdout).toBe(
+      (await run('slice', file, ...slice)).stdout
+    )
+  })
+
+  it('refuses another format, an existing file, an unknown convention', async () => {
+    const file = write('refuse.safetensors', synthetic(findConvention('gpt-oss')))
+    const out = at('refused.safetensors')
+    await expect(run('convert', file, '--to', 'mxfp8', '--out', out)).rejects.toThrow(
+      'choose a convention of the same format'
+    )
+    expect(existsSync(out)).toBe(false)
+    await expect(run('convert', file, '--out', file)).rejects.toThrow('exists; choose another name')
+    await expect(run('convert', file, '--to', 'awq', '--out', out)).rejects.toThrow(
+      '"awq" is no checkpoint convention'
+    )
+  })
+})
+
+describe('shards', () => {
+  it('an index opens all its files', async () => {
+    write('s1.safetensors', synthetic(findConvention('gpt-oss'), 'a'))
+    write('s2.safetensors', synthetic(findConvention('mxfp8'), 'b'))
+    const index = at('model.safetensors.index.json')
+    const map = {
+      a_blocks: 's1.safetensors',
+      a_scales: 's1.safetensors',
+      'b.weight': 's2.safetensors'
+    }
+    writeFileSync(index, JSON.stringify({ weight_map: map }))
+    expect((await run('list', index)).stdout).toContain('4 tensors')
+    expect((await run('slice', index, '--tensor', 'b')).stdout).toContain('b: rows 0 to 4')
+  })
+
+  it.each([
+    [{ weight_map: { a: '../s1.safetensors' } }, 'outside its own folder'],
+    [{ weight_map: { a: 'none.safetensors' } }, 'none.safetensors cannot be opened'],
+    [{}, 'has no weight_map']
+  ])('refuses %j', async (content, message) => {
+    const index = at('bad.index.json')
+    writeFileSync(index, JSON.stringify(content))
+    await expect(run('list', index)).rejects.toThrow(message)
+  })
+})
+
+describe('bad input', () => {
+  const file = write('bad.safetensors', synthetic(findConvention('modelopt-nvfp4')))
+
+  it.each([
+    [['--tensor', 'none'], 'no block-scaled weight "none"; it has layer.0'],
+    [
+      ['--tensor', 'layer.0', '--row', '40'],
+      'Row 40 to 40 lies outside "layer.0", which has 0 to 40'
+    ],
+    [['--tensor', 'layer.0', '--matrix', '2'], 'Matrix 2 to 3 lies outside'],
+    [['--tensor', 'layer.0', '--col', '96'], 'Column 96 to 96 lies outside']
+  ])('slice %j', async (flags, message) => {
+    await expect(run('slice', file, ...flags)).rejects.toThrow(message)
+  })
+
+  it('a scale tensor of another shape, a tensor scale of another type, a truncated file', async () => {
+    const [codes, scales, global] = synthetic(findConvention('modelopt-nvfp4'))
+    const wrong = write('wrong.safetensors', [codes!, { ...scales!, shape: [80, 6] }, global!])
+    await expect(run('list', wrong)).rejects.toThrow('needs [2, 40, 6] in layout linear')
+    const half = { ...global!, dtype: 'F16', shape: [2] }
+    await expect(run('list', write('half.safetensors', [codes!, scales!, half]))).rejects.toThrow(
+      'one F32 is needed'
+    )
+    const cut = write('cut.safetensors', synthetic(findConvention('gpt-oss')))
+    truncateSync(cut, readFileSync(cut).length - 1)
+    await expect(run('list', cut)).rejects.toThrow('it is cut off')
+  })
+})
+
+it('a file far larger than one read opens at once and is sliced by position', async () => {
+  // Sparse: 8 GiB of zero codes take no room on disk.
+  const header = {
+    'w.weight': { dtype: 'F8_E4M3', shape: [2 ** 20, 8192], data_offsets: [0, 2 ** 33] },
+    'w.weight_scale': {
+      dtype: 'U8',
+      shape: [2 ** 20, 256],
+      data_offsets: [2 ** 33, 2 ** 33 + 2 ** 28]
+    }
+  }
+  const json = Buffer.from(JSON.stringify(header))
+  const length = Buffer.alloc(8)
+  length.writeBigUInt64LE(BigInt(json.length))
+  const file = at('large.safetensors')
+  writeFileSync(file, Buffer.concat([length, json]))
+  truncateSync(file, 8 + json.length + 2 ** 33 + 2 ** 28)
+  const started = performance.now()
+  const { stdout } = await run('list', file)
+  expect(performance.now() - started).toBeLessThan(1000)
+  expect(stdout).toContain('w  [1048576, 8192]  mxfp8')
+  const last = '--tensor w --row 1048575 --rows 1 --col 8190 --cols 2 --json'.split(' ')
+  const { values } = JSON.parse((await run('slice', file, ...last)).stdout) as { values: number[] }
+  expect(values).toEqual([0, 0])
+})
