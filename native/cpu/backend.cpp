@@ -146,6 +146,12 @@ class CpuSession : public Session {
   double oracleSeconds_ = 0;
 };
 
+#if defined(__VERSION__)
+constexpr const char* kCompiler = "compiled into the addon, compiler " __VERSION__;
+#else
+constexpr const char* kCompiler = "compiled into the addon";
+#endif
+
 class CpuBackend : public Backend {
  public:
   std::string_view kind() const override { return "cpu"; }
@@ -160,14 +166,17 @@ class CpuBackend : public Backend {
     device.architecture = cpuArchitecture();
     device.properties["cores"] = static_cast<double>(coreCount());
     device.properties["memoryBytes"] = static_cast<double>(systemMemoryBytes());
-    device.properties["lastLevelCacheBytes"] = static_cast<double>(lastLevelCacheBytes());
+    const char* const cacheNames[] = {"l1Bytes", "l2Bytes", "l3Bytes"};
+    for (int level = 1; level <= 3; level++)
+      if (const int64_t bytes = dataCacheBytes(level); bytes > 0)
+        device.properties[cacheNames[level - 1]] = static_cast<double>(bytes);
     device.properties["clockMHz"] = currentClockMHz();
     for (const CpuKernel& kernel : cpuKernels()) {
       KernelInfo info;
       info.id = kernel.id;
       info.provider = "blockscope";
       info.summary = kernel.summary;
-      info.compileOptions = "compiled into the addon";
+      info.compileOptions = kCompiler;
       for (const BlockFormat& format : blockFormats()) {
         const CapabilityLevel level = kernel.available ? CapabilityLevel::kExact : CapabilityLevel::kUnavailable;
         info.capabilities.push_back(

@@ -1,5 +1,6 @@
 #include "cpuFeatures.h"
 
+#include <algorithm>
 #include <fstream>
 
 #if defined(__linux__) || defined(__APPLE__)
@@ -54,7 +55,7 @@ const CpuFeatures& cpuFeatures() {
 std::string cpuName() {
 #if defined(BLOCKSCOPE_CPUID)
   uint32_t words[12];
-  if (__get_cpuid_max(0x80000000, nullptr) >= 0x80000004) {
+  if (static_cast<uint32_t>(__get_cpuid_max(0x80000000, nullptr)) >= 0x80000004) {
     for (uint32_t i = 0; i < 3; i++)
       __get_cpuid(0x80000002 + i, &words[4 * i], &words[4 * i + 1], &words[4 * i + 2], &words[4 * i + 3]);
     std::string name(reinterpret_cast<const char*>(words), sizeof(words));
@@ -83,14 +84,28 @@ std::string cpuArchitecture() {
 #endif
 }
 
-int64_t lastLevelCacheBytes() {
-  // What sysconf says of a virtual machine is the host's cache; sysfs has the share of this one.
-  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
-  if (int64_t kilobytes = 0; file >> kilobytes) return kilobytes * 1024;
-#if defined(_SC_LEVEL3_CACHE_SIZE)
-  const int64_t bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  if (bytes > 0) return bytes;
+int64_t dataCacheBytes(int level) {
+  // sysfs says what this machine has of a cache; sysconf, in a virtual machine, what its host has.
+  for (int index = 0; index < 8; index++) {
+    const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index);
+    int found = 0;
+    std::string type;
+    int64_t kilobytes = 0;
+    std::ifstream(folder + "/level") >> found;
+    std::ifstream(folder + "/type") >> type;
+    if (found != level || type == "Instruction") continue;
+    if (std::ifstream(folder + "/size") >> kilobytes) return kilobytes * 1024;
+  }
+#if defined(_SC_LEVEL1_DCACHE_SIZE)
+  const int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
+  if (level >= 1 && level <= 3) return std::max<int64_t>(0, sysconf(names[level - 1]));
 #endif
+  return 0;
+}
+
+int64_t lastLevelCacheBytes() {
+  for (int level = 4; level >= 1; level--)
+    if (const int64_t bytes = dataCacheBytes(level); bytes > 0) return bytes;
   return 0;
 }
 

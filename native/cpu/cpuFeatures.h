@@ -20,7 +20,8 @@ const CpuFeatures& cpuFeatures();
 std::string cpuName();
 // Of the instruction sets above, the ones present: "x86-64 AVX2 AVX-512 VNNI BF16".
 std::string cpuArchitecture();
-// Bytes of the largest cache; 0 when it cannot be read.
+// Bytes of the data (or common) cache of a level, 1 to 4, and of the last one; 0 when there is none or it cannot be read.
+int64_t dataCacheBytes(int level);
 int64_t lastLevelCacheBytes();
 int64_t systemMemoryBytes();
 // Current clock of the first core; 0 when it cannot be read.
