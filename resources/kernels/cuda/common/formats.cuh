@@ -1,0 +1,94 @@
+// Elements and scales in registers. Formats by number, as blockscope's macros give them: 0 e2m1, 1 e2m3, 2 e3m2, 3 e4m3,
+// 4 e5m2, 5 e8m0, 6 ue4m3 (OCP Microscaling Formats v1.0 section 5.3; NVFP4 for ue4m3).
+#pragma once
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+__host__ __device__ constexpr int kBits(int format) { return format == 0 ? 4 : format <= 2 ? 6 : 8; }
+
+__device__ inline float nanValue() { return __int_as_float(0x7fffffff); }
+
+// A small float with a sign from its code; exact.
+__device__ inline float decodeSmall(u32 code, int exponentBits, int mantissaBits, int bias) {
+  const u32 sign = code >> (exponentBits + mantissaBits) & 1;
+  const u32 magnitude = code & ((1u << (exponentBits + mantissaBits)) - 1);
+  // As a float32 whose exponent field starts at 0; the product with a power of two puts the bias right, subnormals too.
+  const float raw = __int_as_float(magnitude << (23 - mantissaBits) | sign << 31);
+  return raw * __int_as_float((u32)(127 + 127 - bias) << 23);
+}
+
+template <int Format>
+__device__ inline float decodeElement(u32 code) {
+  if (Format == 0) return decodeSmall(code, 2, 1, 1);
+  if (Format == 1) return decodeSmall(code, 2, 3, 1);
+  if (Format == 2) return decodeSmall(code, 3, 2, 3);
+  if (Format == 3) return (code & 127) == 127 ? nanValue() : decodeSmall(code, 4, 3, 7);
+  // e5m2 is the upper byte of a float16, infinities and NaN included.
+  float value;
+  asm("{ .reg .f16 h; mov.b16 h, %1; cvt.f32.f16 %0, h; }" : "=f"(value) : "h"((u16)(code << 8)));
+  return value;
+}
+
+template <int Format>
+__device__ inline float decodeScale(u32 code) {
+  if (Format == 6) return (code & 127) == 127 ? nanValue() : decodeSmall(code & 127, 4, 3, 7);
+  if (code == 255) return nanValue();
+  // 2^-127 has no exponent field of its own: it is a subnormal float32.
+  return code == 0 ? __int_as_float(0x00400000) : __int_as_float(code << 23);
+}
+
+// Code number `index` of packed codes: fp4 two to a byte, low nibble first; fp6 four to three bytes, little-endian.
+template <int Format>
+__device__ inline u32 packedCode(const u8* codes, long long index) {
+  if (kBits(Format) == 8) return codes[index];
+  if (kBits(Format) == 4) return codes[index >> 1] >> ((index & 1) * 4) & 15;
+  const u8* group = codes + index / 4 * 3;
+  const u32 word = group[0] | group[1] << 8 | group[2] << 16;
+  return word >> (index % 4 * 6) & 63;
+}
+
+// Bytes of one packed row of `count` codes.
+template <int Format>
+__device__ inline long long packedRowBytes(long long count) {
+  return count * kBits(Format) / 8;
+}
+
+#if OUTPUT_TYPE == 2
+typedef float Output;
+#else
+typedef u16 Output;
+#endif
+
+__device__ inline Output toOutput(float value) {
+#if OUTPUT_TYPE == 0
+  u16 bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+#elif OUTPUT_TYPE == 1
+  u16 bits;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+#else
+  return value;
+#endif
+}
+
+// Two neighbouring outputs as one word; `low` has the lower address.
+__device__ inline u32 toOutputPair(float low, float high) {
+  u32 pair;
+#if OUTPUT_TYPE == 1
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+#else
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+#endif
+  return pair;
+}
+
+__device__ inline u32 toBf16Pair(float low, float high) {
+  u32 pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
