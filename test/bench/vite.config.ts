@@ -14,7 +14,7 @@ export default defineConfig({
     outDir: 'out/bench',
     emptyOutDir: true,
     rollupOptions: {
-      input: { profile: path('./profile.ts') },
+      input: { profile: path('./profile.ts'), formats: path('./formats.ts') },
       external: [...builtinModules, /^node:/],
       output: { format: 'es', entryFileNames: '[name].js' }
     }
