@@ -63,7 +63,7 @@ export const layouts: readonly ScaleLayout[] = [
     rowDigits: digits('row', 'rowTile:0 rowInTile:4'),
     columnDigits: digits('column', 'word:0 byte:4'),
     order: ['word', 'rowTile', 'rowInTile', 'byte'],
-    views: [view('int32, byte', 'word, rowTile rowInTile, byte')]
+    views: [view('int32', 'word, rowTile rowInTile, byte')]
   },
   {
     name: 'triton_blackwell',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  batchedOffset,
   packedMap,
   packedOffset,
   packScales,
@@ -127,4 +128,12 @@ describe.each(layouts.map((layout) => [layout.name, layout] as const))('%s', (na
       { numRuns: 20 }
     )
   })
+})
+
+it('matrices of a batch follow one another, each padded by itself', () => {
+  // FlashInfer get_sf_out_offset_128x4 with a batch index, 200 rows and 9 columns: 2 x 3 tiles of 512 bytes.
+  const layout = findLayout('flashinfer_128x4')
+  const shape = { rows: 200, columns: 9 }
+  const inMatrix = (3 + 2) * 512 + (150 % 32) * 16 + Math.floor((150 % 128) / 32) * 4
+  expect(batchedOffset(layout, shape, 2, 150, 8)).toBe(2 * 6 * 512 + inMatrix)
 })
