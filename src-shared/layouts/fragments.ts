@@ -84,6 +84,8 @@ export interface ScaleProvider {
  * mma.sync: which lane and byte supply the scale of one row of A (0..15) or column of B (0..7), for the index-th scale
  * along K of the instruction (0..scaleVector - 1). A: lane L supplies row L / 4, odd lanes row L / 4 + 8, from lane pair
  * threadId (0, 1) of each quad; B: column L / 4 from lane threadId (0..3). byteId: 1X any byte, 2X 0 or 2, 4X 0.
+ * CUTLASS confirms rows, columns and bytes for selectors of 0, and that the lane pairs of a quad hold the same scales; it
+ * never uses other selectors, so what those choose rests on the PTX ISA's description of them.
  */
 export function scaleProvider(
   operand: 'a' | 'b',
