@@ -13,11 +13,14 @@ BLOCKSCOPE_TARGET_BEGIN("avx2,fma,f16c")
 
 namespace {
 
-// u8 in 0..24 times s8 in -12..12: a pair's sum is at most 576, far from the saturation of 16 bits.
-struct Dot {
+// u8 in 0..24 times s8 in -12..12: a pair's sum is at most 576, so 16 bits hold the 8 of a block of 32.
+struct PairwiseDot {
+  static __m256i start(int32_t) { return _mm256_setzero_si256(); }
   static __m256i add(__m256i sum, __m256i unsignedBytes, __m256i signedBytes) {
-    const __m256i pairs = _mm256_maddubs_epi16(unsignedBytes, signedBytes);
-    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    return _mm256_add_epi16(sum, _mm256_maddubs_epi16(unsignedBytes, signedBytes));
+  }
+  static __m256i finish(__m256i sum, int32_t bias) {
+    return _mm256_add_epi32(_mm256_madd_epi16(sum, _mm256_set1_epi16(1)), _mm256_set1_epi32(bias));
   }
 };
 
@@ -110,7 +113,7 @@ std::string describe(const BlockFormat& format) {
 
 CpuKernel avx2Kernel(const CpuFeatures& has) {
   return {"cpu-avx2", "AVX2: int8 dot products for fp4, float32 for the rest", has.avx2,
-          "This CPU has no AVX2 with FMA and F16C.", avx2::describe, avx2::compute<IntegerMicro>};
+          "This CPU has no AVX2 with FMA and F16C.", avx2::describe, avx2::compute<IntegerMicro<PairwiseDot, 16>, IntegerMicro<PairwiseDot, 32>>};
 }
 
 }  // namespace blockscope

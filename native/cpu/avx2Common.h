@@ -16,8 +16,9 @@ void narrowToHalf(const float* sums, int64_t count, uint16_t* out);
 void multiplyAsFloat32(const Problem&, const PackedOperands&, void* c, Workspace&, const CancelFlag&);
 void multiplyAsFloat64(const Problem&, const PackedOperands&, void* c, Workspace&, const CancelFlag&);
 
-// Chooses between those and an integer micro-kernel of the caller's.
-template <template <int> class IntegerMicro>
+// Chooses between those and the caller's integer micro-kernels for scale blocks of 16 and 32. Types, not a template, name
+// them: GCC 12 gives a function with an unnamed namespace's template as argument external linkage, and two become one.
+template <typename Integers16, typename Integers32>
 void compute(const Problem& problem, const PackedOperands& packed, void* c, Workspace& workspace,
              const CancelFlag& cancel) {
   const BlockFormat& format = findBlockFormat(problem.format);
@@ -27,9 +28,9 @@ void compute(const Problem& problem, const PackedOperands& packed, void* c, Work
   else if (!isIntegerFormat(format))
     multiplyAsFloat32(problem, packed, c, workspace, cancel);
   else if (format.scaleBlockSize == 16)
-    multiplyIntegers<IntegerMicro<16>>(problem, packed, packing, c, narrowToHalf, workspace, cancel);
+    multiplyIntegers<Integers16>(problem, packed, packing, c, narrowToHalf, workspace, cancel);
   else
-    multiplyIntegers<IntegerMicro<32>>(problem, packed, packing, c, narrowToHalf, workspace, cancel);
+    multiplyIntegers<Integers32>(problem, packed, packing, c, narrowToHalf, workspace, cancel);
 }
 
 std::string describe(const BlockFormat&);

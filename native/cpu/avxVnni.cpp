@@ -13,10 +13,12 @@ BLOCKSCOPE_TARGET_BEGIN("avx2,fma,f16c,avxvnni")
 
 namespace {
 
-struct Dot {
+struct VnniDot {
+  static __m256i start(int32_t bias) { return _mm256_set1_epi32(bias); }
   static __m256i add(__m256i sum, __m256i unsignedBytes, __m256i signedBytes) {
     return _mm256_dpbusd_avx_epi32(sum, unsignedBytes, signedBytes);
   }
+  static __m256i finish(__m256i sum, int32_t) { return sum; }
 };
 
 #include "integerMicro256.inc"
@@ -27,7 +29,7 @@ BLOCKSCOPE_TARGET_END
 
 CpuKernel avxVnniKernel(const CpuFeatures& has) {
   return {"cpu-avxvnni", "AVX-VNNI for fp4, float32 with AVX2 for the rest", has.avxVnni,
-          "This CPU has no AVX-VNNI.", avx2::describe, avx2::compute<IntegerMicro>};
+          "This CPU has no AVX-VNNI.", avx2::describe, avx2::compute<IntegerMicro<VnniDot, 16>, IntegerMicro<VnniDot, 32>>};
 }
 
 }  // namespace blockscope

@@ -262,6 +262,9 @@ void kernelsSayWhatTheyNeed() {
     checkThat(!kernel.available, kernel.id + " claims to run anywhere", __FILE__, __LINE__);
     CHECK(kernel.unavailable.ends_with('.'));
   }
+  // Not the same function by a linker's mistake: one instruction set's code would run on another's machine.
+  const CpuFeatures& has = cpuFeatures();
+  if (has.avx2) CHECK(avx2Kernel(has).compute != avxVnniKernel(has).compute);
   CHECK(portableKernel().available);
   CHECK(cpuKernels().back().id == "cpu-portable");
 }
