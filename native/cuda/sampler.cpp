@@ -104,9 +104,10 @@ double Sampler::timed(const std::function<void()>& queue, double* mhz) {
 }
 
 void Sampler::chooseGrouping() {
-  double estimate = 0;
-  // The first may load code; the second counts.
-  for (int i = 0; i < 2; i++) estimate = timed([this] { enqueueOnce(); }, nullptr);
+  // The first launch of a library's kernel may load code, which waits for the device: not while the stream is held.
+  enqueueOnce();
+  stream_.wait(what_);
+  const double estimate = timed([this] { enqueueOnce(); }, nullptr);
   if (estimate >= kGroupBelowNs || flush_.bytes() > 0) return;
   launchesPerSample_ = groupSize(estimate);
   buildGraph();

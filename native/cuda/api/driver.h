@@ -69,7 +69,7 @@ struct LaunchConfig {  // CUlaunchConfig
   unsigned attributeCount = 0;
 };
 
-struct alignas(64) TensorMap {  // CUtensorMap
+struct alignas(128) TensorMap {  // CUtensorMap; 64 before CUDA 13
   uint64_t opaque[16];
 };
 

@@ -9,8 +9,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 
-WORKER_TIMEOUT_S = 600
+WORKER_TIMEOUT_S = 300
 
 
 def reply(message):
@@ -20,28 +22,31 @@ def reply(message):
 
 def worker(params, on_event):
     """Runs worker.py with `params`; its last message, or a reason when it died."""
-    process = subprocess.Popen(
-        [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    process.stdin.write(json.dumps(params))
-    process.stdin.close()
-    result, seen = None, []
-    for line in process.stdout:
-        try:
-            message = json.loads(line)
-        except ValueError:
-            continue  # a library that prints
-        if "event" in message:
-            seen.append(message["event"])
-            on_event(message["event"])
-        else:
-            result = message
-    errors = process.stderr.read()
-    code = process.wait(timeout=WORKER_TIMEOUT_S)
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
+    # An aborting compiler writes more than a pipe holds: its words go to a file.
+    with tempfile.TemporaryFile("w+", errors="replace") as words:
+        process = subprocess.Popen(
+            [sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=words, text=True
+        )
+        watchdog = threading.Timer(WORKER_TIMEOUT_S, process.kill)
+        watchdog.start()
+        process.stdin.write(json.dumps(params))
+        process.stdin.close()
+        result, seen = None, []
+        for line in process.stdout:
+            try:
+                message = json.loads(line)
+            except ValueError:
+                continue  # a library that prints
+            if "event" in message:
+                seen.append(message["event"])
+                on_event(message["event"])
+            else:
+                result = message
+        code = process.wait()
+        watchdog.cancel()
+        words.seek(0)
+        errors = words.read()
     if result is not None and code == 0:
         return result
     return {"error": {"code": "unavailable", "message": why(code, errors), "configs": seen}}

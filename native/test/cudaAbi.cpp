@@ -1,0 +1,86 @@
+// The hand-written declarations of native/cuda/api against the real headers, where a CUDA toolkit is installed.
+#include "check.h"
+
+#if __has_include(<cuda.h>) && __has_include(<cupti.h>)
+#include <cuda.h>
+#include <cupti.h>
+#include <library_types.h>
+
+#include "../cuda/api/cublasLt.h"
+#include "../cuda/api/cupti.h"
+#include "../cuda/api/driver.h"
+
+namespace driver = blockscope::cuda::driver;
+namespace cupti = blockscope::cuda::cupti;
+namespace cublaslt = blockscope::cuda::cublaslt;
+
+#define SAME(mine, theirs) static_assert(static_cast<int>(mine) == static_cast<int>(theirs))
+
+SAME(driver::kOutOfMemory, CUDA_ERROR_OUT_OF_MEMORY);
+SAME(driver::kNoDevice, CUDA_ERROR_NO_DEVICE);
+SAME(driver::kNotReady, CUDA_ERROR_NOT_READY);
+SAME(driver::kIllegalAddress, CUDA_ERROR_ILLEGAL_ADDRESS);
+SAME(driver::kClockRateKHz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+SAME(driver::kMultiprocessorCount, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+SAME(driver::kEccEnabled, CU_DEVICE_ATTRIBUTE_ECC_ENABLED);
+SAME(driver::kMemoryClockRateKHz, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+SAME(driver::kMemoryBusWidth, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+SAME(driver::kL2CacheBytes, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+SAME(driver::kComputeCapabilityMajor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+SAME(driver::kComputeCapabilityMinor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+SAME(driver::kMaxSharedMemoryPerBlockOptin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+SAME(driver::kFunctionMaxDynamicSharedBytes, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+SAME(driver::kFunctionNonPortableClusterAllowed, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED);
+SAME(driver::kLaunchClusterDimension, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+SAME(driver::kLaunchProgrammaticStreamSerialization, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+SAME(driver::kHostAllocMapped, CU_MEMHOSTALLOC_DEVICEMAP);
+SAME(driver::kStreamNonBlocking, CU_STREAM_NON_BLOCKING);
+SAME(driver::kCaptureThreadLocal, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+SAME(driver::kU8, CU_TENSOR_MAP_DATA_TYPE_UINT8);
+SAME(driver::kU16, CU_TENSOR_MAP_DATA_TYPE_UINT16);
+SAME(driver::kU32, CU_TENSOR_MAP_DATA_TYPE_UINT32);
+SAME(driver::kF16, CU_TENSOR_MAP_DATA_TYPE_FLOAT16);
+SAME(driver::kF32, CU_TENSOR_MAP_DATA_TYPE_FLOAT32);
+SAME(driver::kBf16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);
+SAME(driver::kSwizzle128, CU_TENSOR_MAP_SWIZZLE_128B);
+SAME(driver::kPromote256, CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
+SAME(cupti::kActivityConcurrentKernel, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+SAME(cupti::kFlushForced, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+SAME(cublaslt::kE4m3, CUDA_R_8F_E4M3);
+SAME(cublaslt::kE5m2, CUDA_R_8F_E5M2);
+SAME(cublaslt::kE2m1, CUDA_R_4F_E2M1);
+SAME(cublaslt::kBf16, CUDA_R_16BF);
+SAME(cublaslt::kF16, CUDA_R_16F);
+
+static_assert(sizeof(driver::TensorMap) == sizeof(CUtensorMap));
+static_assert(alignof(driver::TensorMap) >= alignof(CUtensorMap));
+static_assert(sizeof(driver::LaunchAttribute) == sizeof(CUlaunchAttribute));
+static_assert(offsetof(driver::LaunchAttribute, value) == offsetof(CUlaunchAttribute, value));
+static_assert(sizeof(driver::LaunchConfig) == sizeof(CUlaunchConfig));
+static_assert(offsetof(driver::LaunchConfig, stream) == offsetof(CUlaunchConfig, hStream));
+static_assert(offsetof(driver::LaunchConfig, attributeCount) == offsetof(CUlaunchConfig, numAttrs));
+static_assert(sizeof(driver::Uuid) == sizeof(CUuuid));
+
+#define FIELD(mine, theirs) \
+  static_assert(offsetof(cupti::ActivityKernel, mine) == offsetof(CUpti_ActivityKernel10, theirs))
+FIELD(registersPerThread, registersPerThread);
+FIELD(start, start);
+FIELD(end, end);
+FIELD(streamId, streamId);
+FIELD(gridX, gridX);
+FIELD(blockX, blockX);
+FIELD(staticSharedMemory, staticSharedMemory);
+FIELD(dynamicSharedMemory, dynamicSharedMemory);
+FIELD(gridId, gridId);
+FIELD(name, name);
+
+int main() {
+  CHECK(sizeof(cupti::ActivityKernel) < sizeof(CUpti_ActivityKernel10));
+  return summary();
+}
+#else
+int main() {
+  std::printf("no CUDA headers on this machine: nothing to compare\n");
+  return summary();
+}
+#endif
