@@ -7,7 +7,16 @@ const house = [
   {
     folder: 'src-shared',
     why: 'src-shared is pure TypeScript: no Node, no DOM, no Electron, nothing of src-main or src-renderer',
-    forbid: ['**/src-main/**', '**/src-renderer/**', 'node:*', 'fs', 'path', 'vue', 'pinia', 'echarts*']
+    forbid: [
+      '**/src-main/**',
+      '**/src-renderer/**',
+      'node:*',
+      'fs',
+      'path',
+      'vue',
+      'pinia',
+      'echarts*'
+    ]
   },
   {
     folder: 'src-renderer',
@@ -17,12 +26,26 @@ const house = [
   {
     folder: 'src-main/engine',
     why: 'the engine knows no jobs, store, transport or shell',
-    forbid: ['**/jobs/**', '**/store/**', '**/transports/**', '**/desktop/**', '**/server/**', '**/cli/**']
+    forbid: [
+      '**/jobs/**',
+      '**/store/**',
+      '**/transports/**',
+      '**/desktop/**',
+      '**/server/**',
+      '**/cli/**'
+    ]
   },
   {
     folder: 'src-main/store',
     why: 'the store knows only src-shared',
-    forbid: ['**/engine/**', '**/jobs/**', '**/transports/**', '**/desktop/**', '**/server/**', '**/cli/**']
+    forbid: [
+      '**/engine/**',
+      '**/jobs/**',
+      '**/transports/**',
+      '**/desktop/**',
+      '**/server/**',
+      '**/cli/**'
+    ]
   },
   {
     folder: 'src-main/jobs',

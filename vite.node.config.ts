@@ -18,7 +18,11 @@ export default defineConfig({
         engine: path('./src-main/engine/engineProcess.ts')
       },
       external: [...builtinModules, /^node:/, /\.node$/],
-      output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' }
+      output: {
+        format: 'es',
+        entryFileNames: '[name].js',
+        chunkFileNames: 'chunks/[name]-[hash].js'
+      }
     }
   },
   ssr: { noExternal: true }

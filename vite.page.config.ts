@@ -11,5 +11,10 @@ export default defineConfig({
   resolve: { alias: { '@shared': path('./src-shared') } },
   plugins: [vue()],
   worker: { format: 'es' },
-  build: { outDir: path('./out/renderer'), emptyOutDir: true, target: 'chrome120', assetsInlineLimit: 0 }
+  build: {
+    outDir: path('./out/renderer'),
+    emptyOutDir: true,
+    target: 'chrome120',
+    assetsInlineLimit: 0
+  }
 })
