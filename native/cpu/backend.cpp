@@ -20,7 +20,8 @@ namespace blockscope {
 const std::vector<CpuKernel>& cpuKernels() {
   static const std::vector<CpuKernel> kernels = [] {
     const CpuFeatures& has = cpuFeatures();
-    return std::vector<CpuKernel>{avx512Kernel(has), avxVnniKernel(has), avx2Kernel(has), portableKernel()};
+    return std::vector<CpuKernel>{avx512Kernel(has), avxVnniKernel(has), avx2Kernel(has),
+                                  portableKernel()};
   }();
   return kernels;
 }
@@ -32,15 +33,18 @@ using Clock = std::chrono::steady_clock;
 const CpuKernel& findKernel(const std::string& id) {
   std::string known;
   for (const CpuKernel& kernel : cpuKernels()) {
-    if (kernel.id == id && !kernel.available) throw Error(ErrorKind::kUnavailable, kernel.unavailable);
+    if (kernel.id == id && !kernel.available)
+      throw Error(ErrorKind::kUnavailable, kernel.unavailable);
     if (kernel.id == id) return kernel;
     known += (known.empty() ? "" : ", ") + kernel.id;
   }
-  throw Error(ErrorKind::kUsage, "The CPU has no kernel \"" + id + "\". Its kernels: " + known + ".");
+  throw Error(ErrorKind::kUsage,
+              "The CPU has no kernel \"" + id + "\". Its kernels: " + known + ".");
 }
 
-// Operand sets in turn, so that the last-level cache holds none of them when it is read again: G = 1 if one set is five
-// times the cache, else 1 + ceil(3 cache / bytes), as method bs-1 has it for a GPU's L2.
+// Operand sets in turn, so that the last-level cache holds none of them when it is read again: G =
+// 1 if one set is five times the cache, else 1 + ceil(3 cache / bytes), as method bs-1 has it for a
+// GPU's L2.
 int64_t coldSets(int64_t bytes) {
   const int64_t cache = lastLevelCacheBytes();
   if (cache == 0 || bytes >= 5 * cache) return 1;
@@ -52,12 +56,15 @@ int64_t coldSets(int64_t bytes) {
 class CpuSession : public Session {
  public:
   CpuSession(const Problem& problem, Operands operands, std::vector<double> reference)
-      : problem_(problem), operands_(std::move(operands)), reference_(std::move(reference)),
+      : problem_(problem),
+        operands_(std::move(operands)),
+        reference_(std::move(reference)),
         fromFile_(!reference_.empty()) {}
 
   const Operands& operands() override { return operands_; }
 
-  const std::vector<double>& reference(const CancelFlag& cancel, const Progress& progress) override {
+  const std::vector<double>& reference(const CancelFlag& cancel,
+                                       const Progress& progress) override {
     if (reference_.empty()) {
       const auto start = Clock::now();
       reference_ = referenceProduct(problem_, operands_, cancel, progress);
@@ -79,13 +86,14 @@ class CpuSession : public Session {
     return signedBy(validateWith(problem_, operands_, expected, run, request, cancel, progress));
   }
 
-  ValidationReport judge(const std::vector<uint8_t>& output, const ValidateRequest& request, const CancelFlag& cancel,
-                         const Progress& progress) override {
+  ValidationReport judge(const std::vector<uint8_t>& output, const ValidateRequest& request,
+                         const CancelFlag& cancel, const Progress& progress) override {
     const std::vector<double>& expected = reference(cancel, progress);
     return signedBy(judgeOutput(problem_, operands_, expected, output, request, cancel));
   }
 
-  Measurement measure(const MeasureRequest& request, const CancelFlag& cancel, const Progress& progress) override {
+  Measurement measure(const MeasureRequest& request, const CancelFlag& cancel,
+                      const Progress& progress) override {
     const CpuKernel& kernel = findKernel(request.kernel);
     const PackedOperands first = packOperands(problem_, operands_);
     const int64_t setBytes = first.bytes() + outputSize();
@@ -119,7 +127,9 @@ class CpuSession : public Session {
   }
 
  private:
-  int64_t outputSize() const { return problem_.batch * problem_.m * problem_.n * outputBytes(problem_.output); }
+  int64_t outputSize() const {
+    return problem_.batch * problem_.m * problem_.n * outputBytes(problem_.output);
+  }
 
   ValidationReport signedBy(ValidationReport report) const {
     report.oracle = fromFile_ ? "file" : "cpu-f64";
@@ -128,7 +138,8 @@ class CpuSession : public Session {
   }
 
   template <typename Run>
-  static void measureSustained(double wantedNs, const Run& runOnce, const CancelFlag& cancel, Measurement& result) {
+  static void measureSustained(double wantedNs, const Run& runOnce, const CancelFlag& cancel,
+                               Measurement& result) {
     const auto start = Clock::now();
     double elapsed = 0;
     for (; elapsed < wantedNs; result.sustainedCount++) {
@@ -178,9 +189,11 @@ class CpuBackend : public Backend {
       info.summary = kernel.summary;
       info.compileOptions = kCompiler;
       for (const BlockFormat& format : blockFormats()) {
-        const CapabilityLevel level = kernel.available ? CapabilityLevel::kExact : CapabilityLevel::kUnavailable;
+        const CapabilityLevel level =
+            kernel.available ? CapabilityLevel::kExact : CapabilityLevel::kUnavailable;
         info.capabilities.push_back(
-            {std::string(format.id), level, kernel.available ? kernel.describe(format) : kernel.unavailable});
+            {std::string(format.id), level,
+             kernel.available ? kernel.describe(format) : kernel.unavailable});
       }
       device.kernels.push_back(std::move(info));
     }
@@ -188,9 +201,10 @@ class CpuBackend : public Backend {
   }
 
   std::unique_ptr<Session> open(const std::string& deviceId, const Problem& problem,
-                                std::variant<GeneratedOperands, GivenOperands> source, const CancelFlag& cancel,
-                                const Progress& progress) override {
-    if (deviceId != "cpu") throw Error(ErrorKind::kUsage, "There is no device " + deviceId + " here.");
+                                std::variant<GeneratedOperands, GivenOperands> source,
+                                const CancelFlag& cancel, const Progress& progress) override {
+    if (deviceId != "cpu")
+      throw Error(ErrorKind::kUsage, "There is no device " + deviceId + " here.");
     checkProblem(problem);
     if (progress) progress(0, "operands");
     try {
@@ -199,17 +213,21 @@ class CpuBackend : public Backend {
                                             std::vector<double>{});
       GivenOperands& given = std::get<GivenOperands>(source);
       checkOperands(problem, given);
-      return std::make_unique<CpuSession>(problem, std::move(given.operands), std::move(given.reference));
+      return std::make_unique<CpuSession>(problem, std::move(given.operands),
+                                          std::move(given.reference));
     } catch (const std::bad_alloc&) {
-      throw Error(ErrorKind::kDevice, "Not enough memory for the operands of M=" + std::to_string(problem.m) +
-                                          " N=" + std::to_string(problem.n) + " K=" + std::to_string(problem.k) +
-                                          ". Choose a smaller shape.");
+      throw Error(ErrorKind::kDevice,
+                  "Not enough memory for the operands of M=" + std::to_string(problem.m) +
+                      " N=" + std::to_string(problem.n) + " K=" + std::to_string(problem.k) +
+                      ". Choose a smaller shape.");
     }
   }
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> makeCpuBackend(const BackendOptions&) { return std::make_unique<CpuBackend>(); }
+std::unique_ptr<Backend> makeCpuBackend(const BackendOptions&) {
+  return std::make_unique<CpuBackend>();
+}
 
 }  // namespace blockscope

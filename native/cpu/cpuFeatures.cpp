@@ -33,7 +33,8 @@ CpuFeatures detect() {
   const bool ymm = (saved & 0x6) == 0x6, zmm = (saved & 0xe6) == 0xe6;
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return found;
   found.avx2 = ymm && fma && f16c && (b & bit_AVX2);
-  found.avx512 = zmm && (b & bit_AVX512F) && (b & bit_AVX512BW) && (b & bit_AVX512VL) && (b & bit_AVX512DQ);
+  found.avx512 =
+      zmm && (b & bit_AVX512F) && (b & bit_AVX512BW) && (b & bit_AVX512VL) && (b & bit_AVX512DQ);
   found.avx512Vnni = found.avx512 && (c & bit_AVX512VNNI);
   if (__get_cpuid_count(7, 1, &a, &b, &c, &d)) {
     found.avxVnni = found.avx2 && (a & (1u << 4));
@@ -57,7 +58,8 @@ std::string cpuName() {
   uint32_t words[12];
   if (static_cast<uint32_t>(__get_cpuid_max(0x80000000, nullptr)) >= 0x80000004) {
     for (uint32_t i = 0; i < 3; i++)
-      __get_cpuid(0x80000002 + i, &words[4 * i], &words[4 * i + 1], &words[4 * i + 2], &words[4 * i + 3]);
+      __get_cpuid(0x80000002 + i, &words[4 * i], &words[4 * i + 1], &words[4 * i + 2],
+                  &words[4 * i + 3]);
     std::string name(reinterpret_cast<const char*>(words), sizeof(words));
     name.resize(name.find('\0') == std::string::npos ? name.size() : name.find('\0'));
     const size_t last = name.find_last_not_of(' ');

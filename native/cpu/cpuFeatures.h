@@ -7,9 +7,9 @@
 namespace blockscope {
 
 struct CpuFeatures {
-  bool avx2 = false;        // with FMA and F16C
-  bool avxVnni = false;     // VEX-encoded vpdpbusd
-  bool avx512 = false;      // F, BW, VL, DQ
+  bool avx2 = false;     // with FMA and F16C
+  bool avxVnni = false;  // VEX-encoded vpdpbusd
+  bool avx512 = false;   // F, BW, VL, DQ
   bool avx512Vnni = false;
   bool avx512Bf16 = false;
 };
@@ -20,7 +20,8 @@ const CpuFeatures& cpuFeatures();
 std::string cpuName();
 // Of the instruction sets above, the ones present: "x86-64 AVX2 AVX-512 VNNI BF16".
 std::string cpuArchitecture();
-// Bytes of the data (or common) cache of a level, 1 to 4, and of the last one; 0 when there is none or it cannot be read.
+// Bytes of the data (or common) cache of a level, 1 to 4, and of the last one; 0 when there is none
+// or it cannot be read.
 int64_t dataCacheBytes(int level);
 int64_t lastLevelCacheBytes();
 int64_t systemMemoryBytes();

@@ -11,7 +11,8 @@
 
 namespace blockscope {
 
-// What a kernel reads: codes packed as in memory (fp4 two a byte, fp6 four in three bytes), scales linear.
+// What a kernel reads: codes packed as in memory (fp4 two a byte, fp6 four in three bytes), scales
+// linear.
 struct PackedOperands {
   std::vector<uint8_t> a, b, aScales, bScales;
   float tensorScale = 1.0f;  // A's times B's
@@ -31,10 +32,12 @@ struct CpuKernel {
   // How it computes a format; a sentence.
   std::string (*describe)(const BlockFormat&) = nullptr;
   // C = A B^T for every matrix of the batch. Throws Error(kCancelled).
-  void (*compute)(const Problem&, const PackedOperands&, void* c, Workspace&, const CancelFlag&) = nullptr;
+  void (*compute)(const Problem&, const PackedOperands&, void* c, Workspace&,
+                  const CancelFlag&) = nullptr;
 
   // The same with a workspace of its own; one that is kept makes repeated calls faster.
-  void run(const Problem& problem, const PackedOperands& packed, void* c, const CancelFlag& cancel) const {
+  void run(const Problem& problem, const PackedOperands& packed, void* c,
+           const CancelFlag& cancel) const {
     Workspace workspace;
     compute(problem, packed, c, workspace, cancel);
   }

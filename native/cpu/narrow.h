@@ -1,5 +1,5 @@
-// Rows of sums as the output type. Same rounding as writeOutput (nearest, ties to even; e4m3 saturates), in loops that a
-// compiler can vectorise.
+// Rows of sums as the output type. Same rounding as writeOutput (nearest, ties to even; e4m3
+// saturates), in loops that a compiler can vectorise.
 #pragma once
 
 #include <bit>
@@ -42,16 +42,26 @@ inline void narrowToE4m3(const float* sums, int64_t count, uint8_t* out) {
 }
 
 // Stores `count` sums at element `at` of C.
-inline void narrowRow(OutputType type, const float* sums, int64_t count, void* c, int64_t at, NarrowToHalf toHalf) {
+inline void narrowRow(OutputType type, const float* sums, int64_t count, void* c, int64_t at,
+                      NarrowToHalf toHalf) {
   switch (type) {
-    case OutputType::kF32: std::memcpy(static_cast<float*>(c) + at, sums, count * sizeof(float)); break;
-    case OutputType::kF16: toHalf(sums, count, static_cast<uint16_t*>(c) + at); break;
-    case OutputType::kBf16: narrowToBf16(sums, count, static_cast<uint16_t*>(c) + at); break;
-    case OutputType::kE4m3: narrowToE4m3(sums, count, static_cast<uint8_t*>(c) + at); break;
+    case OutputType::kF32:
+      std::memcpy(static_cast<float*>(c) + at, sums, count * sizeof(float));
+      break;
+    case OutputType::kF16:
+      toHalf(sums, count, static_cast<uint16_t*>(c) + at);
+      break;
+    case OutputType::kBf16:
+      narrowToBf16(sums, count, static_cast<uint16_t*>(c) + at);
+      break;
+    case OutputType::kE4m3:
+      narrowToE4m3(sums, count, static_cast<uint8_t*>(c) + at);
+      break;
   }
 }
 
-inline void narrowRow(OutputType type, const double* sums, int64_t count, void* c, int64_t at, NarrowToHalf) {
+inline void narrowRow(OutputType type, const double* sums, int64_t count, void* c, int64_t at,
+                      NarrowToHalf) {
   for (int64_t i = 0; i < count; i++) writeOutput(type, sums[i], c, at + i);
 }
 

@@ -31,34 +31,51 @@ Side sideA(const Problem& problem, const PackedOperands& packed, int64_t batch) 
   const BlockFormat& format = findBlockFormat(problem.format);
   const int64_t codes = packedBytes(format.elementA(), problem.m * problem.k);
   const int64_t scales = problem.m * (problem.k / format.scaleBlockSize);
-  return {&format.elementA(),          format.scale, format.scaleBlockSize, &packed.a[batch * codes],
-          &packed.aScales[batch * scales], problem.m,    problem.k};
+  return {&format.elementA(),
+          format.scale,
+          format.scaleBlockSize,
+          &packed.a[batch * codes],
+          &packed.aScales[batch * scales],
+          problem.m,
+          problem.k};
 }
 
 Side sideB(const Problem& problem, const PackedOperands& packed, int64_t batch) {
   const BlockFormat& format = findBlockFormat(problem.format);
   const int64_t codes = packedBytes(format.elementB(), problem.n * problem.k);
   const int64_t scales = problem.n * (problem.k / format.scaleBlockSize);
-  return {&format.elementB(),          format.scale, format.scaleBlockSize, &packed.b[batch * codes],
-          &packed.bScales[batch * scales], problem.n,    problem.k};
+  return {&format.elementB(),
+          format.scale,
+          format.scaleBlockSize,
+          &packed.b[batch * codes],
+          &packed.bScales[batch * scales],
+          problem.n,
+          problem.k};
 }
 
 namespace {
 
-constexpr int64_t roundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+constexpr int64_t roundUp(int64_t value, int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
 
-// Columns of B are decoded this deep at a time, so that they are still in the L1 cache when they are interleaved.
+// Columns of B are decoded this deep at a time, so that they are still in the L1 cache when they
+// are interleaved.
 constexpr int64_t kDecodeDepth = 128;
 
 // Panels of A and of B are packed by the same crew: tasks [0, aTasks) are A's.
 template <typename PackA, typename PackB>
-void packBoth(int64_t aTasks, int64_t bTasks, const CancelFlag& cancel, const PackA& packA, const PackB& packB) {
-  parallelFor(aTasks + bTasks, cancel, [&](int64_t task) { task < aTasks ? packA(task) : packB(task - aTasks); });
+void packBoth(int64_t aTasks, int64_t bTasks, const CancelFlag& cancel, const PackA& packA,
+              const PackB& packB) {
+  parallelFor(aTasks + bTasks, cancel,
+              [&](int64_t task) { task < aTasks ? packA(task) : packB(task - aTasks); });
 }
 
-// Rows [panel * shape.rows, ...) of A into their places in every chunk. decode(row, k0, count, out).
+// Rows [panel * shape.rows, ...) of A into their places in every chunk. decode(row, k0, count,
+// out).
 template <typename Number, typename Decode>
-void packRows(const Side& side, int64_t panel, const TileShape& shape, int padding, Number* out, const Decode& decode) {
+void packRows(const Side& side, int64_t panel, const TileShape& shape, int padding, Number* out,
+              const Decode& decode) {
   const int64_t padded = roundUp(side.rows, shape.rows), stride = shape.chunk + padding;
   for (int64_t row = panel * shape.rows; row < (panel + 1) * shape.rows; row++)
     for (int64_t k0 = 0; k0 < side.k; k0 += shape.chunk) {
@@ -71,20 +88,23 @@ void packRows(const Side& side, int64_t panel, const TileShape& shape, int paddi
 
 // Columns [panel * shape.columns, ...) of B, interleaved in groups of 4 / sizeof(Number), or one.
 template <typename Number, typename Decode>
-void packColumns(const Side& side, int64_t panel, const TileShape& shape, Number* out, const Decode& decode) {
+void packColumns(const Side& side, int64_t panel, const TileShape& shape, Number* out,
+                 const Decode& decode) {
   constexpr int64_t kGroup = sizeof(Number) < 4 ? 4 / sizeof(Number) : 1;
   struct alignas(kGroup * sizeof(Number)) Group {
     Number numbers[kGroup];
   };
   constexpr int kMaxColumns = 32;
   alignas(64) Number lines[kMaxColumns][kDecodeDepth] = {};
-  const int64_t first = panel * shape.columns, columns = std::min<int64_t>(shape.columns, side.rows - first);
+  const int64_t first = panel * shape.columns,
+                columns = std::min<int64_t>(shape.columns, side.rows - first);
   Group* to = reinterpret_cast<Group*>(out + first * side.k);
   for (int64_t k0 = 0; k0 < side.k; k0 += kDecodeDepth) {
     const int64_t count = std::min(kDecodeDepth, side.k - k0);
     for (int64_t c = 0; c < columns; c++) decode(first + c, k0, count, lines[c]);
     for (int64_t g = 0; g < count / kGroup; g++)
-      for (int64_t c = 0; c < shape.columns; c++) std::memcpy(to++, &lines[c][g * kGroup], sizeof(Group));
+      for (int64_t c = 0; c < shape.columns; c++)
+        std::memcpy(to++, &lines[c][g * kGroup], sizeof(Group));
   }
 }
 
@@ -110,14 +130,18 @@ template void decodeNumbers<float>(const Side&, int64_t, int64_t, int64_t, float
 template void decodeNumbers<double>(const Side&, int64_t, int64_t, int64_t, double*);
 
 template <typename Number>
-NumberPanels<Number> packNumberPanels(const Side& a, const Side& b, const TileShape& shape, DecodeNumbers<Number> decode,
-                                      Workspace& workspace, const CancelFlag& cancel) {
+NumberPanels<Number> packNumberPanels(const Side& a, const Side& b, const TileShape& shape,
+                                      DecodeNumbers<Number> decode, Workspace& workspace,
+                                      const CancelFlag& cancel) {
   constexpr int kPadding = NumberPanels<Number>::kPadding;
   const int64_t rows = roundUp(a.rows, shape.rows), columns = roundUp(b.rows, shape.columns);
-  Number* aOut = workspace.a.take<Number>(roundUp(a.k, shape.chunk) / shape.chunk * rows * (shape.chunk + kPadding));
+  Number* aOut = workspace.a.take<Number>(roundUp(a.k, shape.chunk) / shape.chunk * rows *
+                                          (shape.chunk + kPadding));
   Number* bOut = workspace.b.take<Number>(columns * b.k);
   auto decodeSide = [decode](const Side& side) {
-    return [decode, &side](int64_t row, int64_t k0, int64_t count, Number* out) { decode(side, row, k0, count, out); };
+    return [decode, &side](int64_t row, int64_t k0, int64_t count, Number* out) {
+      decode(side, row, k0, count, out);
+    };
   };
   packBoth(
       rows / shape.rows, columns / shape.columns, cancel,
@@ -125,12 +149,14 @@ NumberPanels<Number> packNumberPanels(const Side& a, const Side& b, const TileSh
       [&](int64_t panel) { packColumns(b, panel, shape, bOut, decodeSide(b)); });
   return {aOut, bOut, rows};
 }
-template NumberPanels<uint16_t> packNumberPanels(const Side&, const Side&, const TileShape&, DecodeNumbers<uint16_t>,
-                                                 Workspace&, const CancelFlag&);
-template NumberPanels<float> packNumberPanels(const Side&, const Side&, const TileShape&, DecodeNumbers<float>,
-                                              Workspace&, const CancelFlag&);
-template NumberPanels<double> packNumberPanels(const Side&, const Side&, const TileShape&, DecodeNumbers<double>,
-                                               Workspace&, const CancelFlag&);
+template NumberPanels<uint16_t> packNumberPanels(const Side&, const Side&, const TileShape&,
+                                                 DecodeNumbers<uint16_t>, Workspace&,
+                                                 const CancelFlag&);
+template NumberPanels<float> packNumberPanels(const Side&, const Side&, const TileShape&,
+                                              DecodeNumbers<float>, Workspace&, const CancelFlag&);
+template NumberPanels<double> packNumberPanels(const Side&, const Side&, const TileShape&,
+                                               DecodeNumbers<double>, Workspace&,
+                                               const CancelFlag&);
 
 int32_t scaleBitsA(NumberFormatId scale, uint8_t code, ScaleProduct product) {
   switch (product) {
@@ -147,7 +173,8 @@ int32_t scaleBitsA(NumberFormatId scale, uint8_t code, ScaleProduct product) {
 }
 
 int32_t scaleBitsB(NumberFormatId scale, uint8_t code, ScaleProduct product) {
-  if (product != ScaleProduct::kLookedUp) return std::bit_cast<int32_t>(decodeTable(scale)[code] * 0.25f);
+  if (product != ScaleProduct::kLookedUp)
+    return std::bit_cast<int32_t>(decodeTable(scale)[code] * 0.25f);
   if (code == 0) code = 0x38;
   const uint32_t field = code >> 3 & 15, mantissa = code & 7;
   // e4m3 is mantissa * 2^(field - 10), with the hidden bit where the field is not zero.
@@ -163,7 +190,8 @@ const int32_t* scaleProductTable() {
     Table made;
     for (int code = 0; code < 128; code++)
       for (int i = 0; i < 16; i++)
-        made.rows[code][i] = std::bit_cast<int32_t>(decodeTable(NumberFormatId::kUe4m3)[code] * i) - i;
+        made.rows[code][i] =
+            std::bit_cast<int32_t>(decodeTable(NumberFormatId::kUe4m3)[code] * i) - i;
     return made;
   }();
   return table.rows[0];
@@ -172,8 +200,9 @@ const int32_t* scaleProductTable() {
 namespace {
 
 // Sums and scales of a row panel: [block][rows].
-void packBlockFacts(const Side& side, int64_t panel, const TileShape& shape, const IntegerPacking& packing,
-                    const int8_t* a, int64_t rows, int32_t* bias, int32_t* bits) {
+void packBlockFacts(const Side& side, int64_t panel, const TileShape& shape,
+                    const IntegerPacking& packing, const int8_t* a, int64_t rows, int32_t* bias,
+                    int32_t* bits) {
   constexpr int kMaxBlocks = 64;  // of one chunk
   const int64_t blocks = side.blocks(), stride = shape.chunk + IntegerPanels::kPadding;
   int32_t words[256], sums[kMaxBlocks];
@@ -181,7 +210,8 @@ void packBlockFacts(const Side& side, int64_t panel, const TileShape& shape, con
     words[code] = scaleBitsA(side.scale, static_cast<uint8_t>(code), packing.scaleProduct);
   bias += panel * shape.rows * blocks;
   bits += panel * shape.rows * blocks;
-  const int64_t first = panel * shape.rows, present = std::min<int64_t>(shape.rows, side.rows - first);
+  const int64_t first = panel * shape.rows,
+                present = std::min<int64_t>(shape.rows, side.rows - first);
   if (present < shape.rows) {
     std::fill_n(bias, shape.rows * blocks, 0);
     std::fill_n(bits, shape.rows * blocks, words[side.scale == NumberFormatId::kE8m0 ? 127 : 0x38]);
@@ -189,7 +219,8 @@ void packBlockFacts(const Side& side, int64_t panel, const TileShape& shape, con
   for (int64_t r = 0; r < present; r++)
     for (int64_t k0 = 0; k0 < side.k; k0 += shape.chunk) {
       const int64_t count = std::min<int64_t>(shape.chunk, side.k - k0) / side.scaleBlockSize;
-      packing.sumBlocks(a + (k0 / shape.chunk * rows + first + r) * stride, count, side.scaleBlockSize, sums);
+      packing.sumBlocks(a + (k0 / shape.chunk * rows + first + r) * stride, count,
+                        side.scaleBlockSize, sums);
       const uint8_t* scales = side.scalesAt(first + r, k0);
       int64_t to = k0 / side.scaleBlockSize * shape.rows + r;
       for (int64_t block = 0; block < count; block++, to += shape.rows) {
@@ -199,9 +230,11 @@ void packBlockFacts(const Side& side, int64_t panel, const TileShape& shape, con
     }
 }
 
-void packColumnScales(const Side& side, int64_t panel, int64_t columns, ScaleProduct product, int32_t* out) {
+void packColumnScales(const Side& side, int64_t panel, int64_t columns, ScaleProduct product,
+                      int32_t* out) {
   int32_t words[256];
-  for (int code = 0; code < 256; code++) words[code] = scaleBitsB(side.scale, static_cast<uint8_t>(code), product);
+  for (int code = 0; code < 256; code++)
+    words[code] = scaleBitsB(side.scale, static_cast<uint8_t>(code), product);
   const int64_t first = panel * columns;
   out += first * side.blocks();
   for (int64_t block = 0; block < side.blocks(); block++)
@@ -212,11 +245,13 @@ void packColumnScales(const Side& side, int64_t panel, int64_t columns, ScalePro
 
 }  // namespace
 
-IntegerPanels packIntegerPanels(const Side& a, const Side& b, const TileShape& shape, const IntegerPacking& packing,
-                                Workspace& workspace, const CancelFlag& cancel) {
+IntegerPanels packIntegerPanels(const Side& a, const Side& b, const TileShape& shape,
+                                const IntegerPacking& packing, Workspace& workspace,
+                                const CancelFlag& cancel) {
   constexpr int kPadding = IntegerPanels::kPadding;
   const int64_t rows = roundUp(a.rows, shape.rows), columns = roundUp(b.rows, shape.columns);
-  int8_t* aOut = workspace.a.take<int8_t>(roundUp(a.k, shape.chunk) / shape.chunk * rows * (shape.chunk + kPadding));
+  int8_t* aOut = workspace.a.take<int8_t>(roundUp(a.k, shape.chunk) / shape.chunk * rows *
+                                          (shape.chunk + kPadding));
   uint8_t* bOut = workspace.b.take<uint8_t>(columns * b.k);
   int32_t* bias = workspace.aBias.take<int32_t>(rows * a.blocks());
   int32_t* aBits = workspace.aScales.take<int32_t>(rows * a.blocks());
@@ -224,15 +259,17 @@ IntegerPanels packIntegerPanels(const Side& a, const Side& b, const TileShape& s
   packBoth(
       rows / shape.rows, columns / shape.columns, cancel,
       [&](int64_t panel) {
-        packRows(a, panel, shape, kPadding, aOut, [&](int64_t row, int64_t k0, int64_t count, int8_t* out) {
-          packing.expand(a.codesAt(row, k0), count, 0, reinterpret_cast<uint8_t*>(out));
-        });
+        packRows(a, panel, shape, kPadding, aOut,
+                 [&](int64_t row, int64_t k0, int64_t count, int8_t* out) {
+                   packing.expand(a.codesAt(row, k0), count, 0, reinterpret_cast<uint8_t*>(out));
+                 });
         packBlockFacts(a, panel, shape, packing, aOut, rows, bias, aBits);
       },
       [&](int64_t panel) {
-        packColumns(b, panel, shape, bOut, [&](int64_t row, int64_t k0, int64_t count, uint8_t* out) {
-          packing.expand(b.codesAt(row, k0), count, 12, out);
-        });
+        packColumns(b, panel, shape, bOut,
+                    [&](int64_t row, int64_t k0, int64_t count, uint8_t* out) {
+                      packing.expand(b.codesAt(row, k0), count, 12, out);
+                    });
         packColumnScales(b, panel, shape.columns, packing.scaleProduct, bBits);
       });
   return {aOut, bOut, bias, aBits, bBits, rows};
@@ -272,11 +309,12 @@ CodeRange rangeOfAll(const std::vector<uint8_t>& scales) {
   return {low, high};
 }
 
-// e8m0 codes are 127 + exponent. Elements reach from 2^-16 to 2^16: one side within 2^-100..2^100 stays a normal number,
-// products of two scales within 2^-60..2^60 leave room for the product of elements and a sum of 2^30 of them.
+// e8m0 codes are 127 + exponent. Elements reach from 2^-16 to 2^16: one side within 2^-100..2^100
+// stays a normal number, products of two scales within 2^-60..2^60 leave room for the product of
+// elements and a sum of 2^30 of them.
 bool rangesAreSafe(const CodeRange& a, const CodeRange& b) {
-  return a.low >= 27 && b.low >= 27 && a.high <= 227 && b.high <= 227 && a.low + b.low >= 254 - 60 &&
-         a.high + b.high <= 254 + 60;
+  return a.low >= 27 && b.low >= 27 && a.high <= 227 && b.high <= 227 &&
+         a.low + b.low >= 254 - 60 && a.high + b.high <= 254 + 60;
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ struct PortableMicro {
   using Panels = NumberPanels<double>;
   static constexpr int kRows = 4, kColumns = 4, kChunk = 128;
 
-  static void add(const Panels& panels, int64_t k, int64_t row, int64_t panel, int64_t k0, int64_t depth, double* sums,
-                  int64_t stride) {
+  static void add(const Panels& panels, int64_t k, int64_t row, int64_t panel, int64_t k0,
+                  int64_t depth, double* sums, int64_t stride) {
     constexpr int64_t kStride = kChunk + Panels::kPadding;
     const double* a = panels.a + (k0 / kChunk * panels.rows + row) * kStride;
     const double* b = panels.b + (panel * k + k0) * kColumns;
@@ -27,16 +27,19 @@ struct PortableMicro {
 
 void compute(const Problem& problem, const PackedOperands& packed, void* c, Workspace& workspace,
              const CancelFlag& cancel) {
-  multiplyNumbers<PortableMicro, double>(problem, packed, decodeNumbers<double>, c, narrowToHalfPortable, workspace,
-                                         cancel);
+  multiplyNumbers<PortableMicro, double>(problem, packed, decodeNumbers<double>, c,
+                                         narrowToHalfPortable, workspace, cancel);
 }
 
-std::string describe(const BlockFormat&) { return "element times scale exact in float64, float64 sum"; }
+std::string describe(const BlockFormat&) {
+  return "element times scale exact in float64, float64 sum";
+}
 
 }  // namespace
 
 CpuKernel portableKernel() {
-  return {"cpu-portable", "plain C++, float64 sums, any CPU and any scale", true, "", describe, compute};
+  return {"cpu-portable", "plain C++, float64 sums, any CPU and any scale", true, "", describe,
+          compute};
 }
 
 }  // namespace blockscope

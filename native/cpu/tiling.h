@@ -1,4 +1,5 @@
-// The loops around a micro-kernel: C in tiles over all cores, K in chunks that keep a panel of B in the L1 cache.
+// The loops around a micro-kernel: C in tiles over all cores, K in chunks that keep a panel of B in
+// the L1 cache.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,8 @@ namespace blockscope {
 //   kRows, kColumns of its register tile
 //   kChunk          depth of a chunk of K, a multiple of 32
 //   Panels          what it reads
-//   add(panels, k, row, panel, k0, depth, sums, stride): adds rows [row, row + kRows) of A times a panel of B, over
+//   add(panels, k, row, panel, k0, depth, sums, stride): adds rows [row, row + kRows) of A times a
+//   panel of B, over
 //                   [k0, k0 + depth) of K, to sums[kRows][kColumns]
 template <typename Micro>
 constexpr TileShape tileShape() {
@@ -22,16 +24,18 @@ constexpr TileShape tileShape() {
 }
 
 template <typename Micro>
-void multiplyPanels(const Problem& problem, int64_t batch, const typename Micro::Panels& panels, float tensorScale,
-                    void* c, NarrowToHalf toHalf, const CancelFlag& cancel) {
+void multiplyPanels(const Problem& problem, int64_t batch, const typename Micro::Panels& panels,
+                    float tensorScale, void* c, NarrowToHalf toHalf, const CancelFlag& cancel) {
   using Sum = typename Micro::Sum;
   constexpr int64_t kTileRows = 112 / Micro::kRows * Micro::kRows, kTileColumns = 128;
   static_assert(kTileColumns % Micro::kColumns == 0 && Micro::kChunk % 32 == 0);
   const int64_t tilesDown = (problem.m + kTileRows - 1) / kTileRows;
   const int64_t tilesAcross = (problem.n + kTileColumns - 1) / kTileColumns;
   parallelFor(tilesDown * tilesAcross, cancel, [&](int64_t tile) {
-    const int64_t row0 = tile / tilesAcross * kTileRows, column0 = tile % tilesAcross * kTileColumns;
-    const int64_t rows = std::min(kTileRows, problem.m - row0), columns = std::min(kTileColumns, problem.n - column0);
+    const int64_t row0 = tile / tilesAcross * kTileRows,
+                  column0 = tile % tilesAcross * kTileColumns;
+    const int64_t rows = std::min(kTileRows, problem.m - row0),
+                  columns = std::min(kTileColumns, problem.n - column0);
     alignas(64) Sum sums[kTileRows * kTileColumns];
     std::fill(std::begin(sums), std::end(sums), Sum{0});
     for (int64_t k0 = 0; k0 < problem.k; k0 += Micro::kChunk) {
@@ -46,29 +50,34 @@ void multiplyPanels(const Problem& problem, int64_t batch, const typename Micro:
       Sum* line = &sums[i * kTileColumns];
       if (tensorScale != 1.0f)
         for (int64_t j = 0; j < columns; j++) line[j] *= tensorScale;
-      narrowRow(problem.output, line, columns, c, (batch * problem.m + row0 + i) * problem.n + column0, toHalf);
+      narrowRow(problem.output, line, columns, c,
+                (batch * problem.m + row0 + i) * problem.n + column0, toHalf);
     }
   });
 }
 
 // Packs and multiplies every matrix of the batch as numbers.
 template <typename Micro, typename Number>
-void multiplyNumbers(const Problem& problem, const PackedOperands& packed, DecodeNumbers<Number> decode, void* c,
-                     NarrowToHalf toHalf, Workspace& workspace, const CancelFlag& cancel) {
+void multiplyNumbers(const Problem& problem, const PackedOperands& packed,
+                     DecodeNumbers<Number> decode, void* c, NarrowToHalf toHalf,
+                     Workspace& workspace, const CancelFlag& cancel) {
   for (int64_t batch = 0; batch < problem.batch; batch++) {
-    const auto panels = packNumberPanels<Number>(sideA(problem, packed, batch), sideB(problem, packed, batch),
-                                                 tileShape<Micro>(), decode, workspace, cancel);
+    const auto panels =
+        packNumberPanels<Number>(sideA(problem, packed, batch), sideB(problem, packed, batch),
+                                 tileShape<Micro>(), decode, workspace, cancel);
     multiplyPanels<Micro>(problem, batch, panels, packed.tensorScale, c, toHalf, cancel);
   }
 }
 
 // The same for fp4 as integers.
 template <typename Micro>
-void multiplyIntegers(const Problem& problem, const PackedOperands& packed, const IntegerPacking& packing, void* c,
-                      NarrowToHalf toHalf, Workspace& workspace, const CancelFlag& cancel) {
+void multiplyIntegers(const Problem& problem, const PackedOperands& packed,
+                      const IntegerPacking& packing, void* c, NarrowToHalf toHalf,
+                      Workspace& workspace, const CancelFlag& cancel) {
   for (int64_t batch = 0; batch < problem.batch; batch++) {
-    const auto panels = packIntegerPanels(sideA(problem, packed, batch), sideB(problem, packed, batch),
-                                          tileShape<Micro>(), packing, workspace, cancel);
+    const auto panels =
+        packIntegerPanels(sideA(problem, packed, batch), sideB(problem, packed, batch),
+                          tileShape<Micro>(), packing, workspace, cancel);
     multiplyPanels<Micro>(problem, batch, panels, packed.tensorScale, c, toHalf, cancel);
   }
 }

@@ -1,4 +1,5 @@
-// Memory that one operation after the other reuses: fresh pages would cost a tenth of a fast product's time.
+// Memory that one operation after the other reuses: fresh pages would cost a tenth of a fast
+// product's time.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Every CPU kernel of this machine, in every format, against the oracle: element by element, within what rounding in
-// float32 and in the output type allows.
+// Every CPU kernel of this machine, in every format, against the oracle: element by element, within
+// what rounding in float32 and in the output type allows.
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -14,6 +14,7 @@
 #include "../core/threads.h"
 #include "../cpu/kernel.h"
 #include "../cpu/narrow.h"
+#include "../cpu/panels.h"
 #include "check.h"
 
 using namespace blockscope;
@@ -39,7 +40,8 @@ Workspace& sharedWorkspace() {
   return workspace;
 }
 
-std::vector<uint8_t> productOf(const CpuKernel& kernel, const Problem& problem, const Operands& operands) {
+std::vector<uint8_t> productOf(const CpuKernel& kernel, const Problem& problem,
+                               const Operands& operands) {
   // Poisoned, so that an element that is never written is seen.
   std::vector<uint8_t> c(problem.batch * problem.m * problem.n * outputBytes(problem.output), 0xff);
   kernel.compute(problem, packOperands(problem, operands), c.data(), sharedWorkspace(), kNever);
@@ -47,30 +49,35 @@ std::vector<uint8_t> productOf(const CpuKernel& kernel, const Problem& problem, 
 }
 
 std::string nameOf(const CpuKernel& kernel, const Problem& problem) {
-  return kernel.id + " " + problem.format + " " + std::to_string(problem.m) + "x" + std::to_string(problem.n) + "x" +
-         std::to_string(problem.k) + " to " + std::string(outputName(problem.output));
+  return kernel.id + " " + problem.format + " " + std::to_string(problem.m) + "x" +
+         std::to_string(problem.n) + "x" + std::to_string(problem.k) + " to " +
+         std::string(outputName(problem.output));
 }
 
 // How far a float32 sum may be from the exact one, as a share of the sum of magnitudes.
 constexpr double kSumError = 0x1p-20;
 
-void checkAgainst(const std::vector<double>& reference, const CpuKernel& kernel, const Problem& problem,
-                  const Operands& operands, const std::string& what) {
+void checkAgainst(const std::vector<double>& reference, const CpuKernel& kernel,
+                  const Problem& problem, const Operands& operands, const std::string& what) {
   const std::vector<uint8_t> c = productOf(kernel, problem, operands);
   const int64_t size = problem.m * problem.n;
   for (int64_t i = 0; i < static_cast<int64_t>(reference.size()); i++) {
     const double expected = reference[i], got = readOutput(problem.output, c.data(), i);
     bool right;
     if (!std::isfinite(expected)) {
-      right = std::isnan(expected) ? std::isnan(got) : got == roundToOutput(problem.output, expected);
+      right =
+          std::isnan(expected) ? std::isnan(got) : got == roundToOutput(problem.output, expected);
     } else {
-      const double room = kSumError * magnitudeElement(problem, operands, i / size, i % size / problem.n, i % problem.n);
+      const double room = kSumError * magnitudeElement(problem, operands, i / size,
+                                                       i % size / problem.n, i % problem.n);
       right = got >= roundToOutput(problem.output, expected - room) &&
               got <= roundToOutput(problem.output, expected + room);
     }
     if (right) continue;
-    checkThat(false, nameOf(kernel, problem) + ", " + what + ": element " + std::to_string(i) + " is " +
-                         std::to_string(got) + ", not " + std::to_string(expected), __FILE__, __LINE__);
+    checkThat(false,
+              nameOf(kernel, problem) + ", " + what + ": element " + std::to_string(i) + " is " +
+                  std::to_string(got) + ", not " + std::to_string(expected),
+              __FILE__, __LINE__);
     return;
   }
   checkThat(true, what, __FILE__, __LINE__);
@@ -78,20 +85,24 @@ void checkAgainst(const std::vector<double>& reference, const CpuKernel& kernel,
 
 void checkAllKernels(const Problem& problem, const Operands& operands, const std::string& what) {
   const std::vector<double> reference = referenceProduct(problem, operands, kNever, nullptr);
-  for (const CpuKernel& kernel : kernelsToTest()) checkAgainst(reference, kernel, problem, operands, what);
+  for (const CpuKernel& kernel : kernelsToTest())
+    checkAgainst(reference, kernel, problem, operands, what);
 }
 
-// Sizes around those of register tiles (3 to 12 rows, 4 to 32 columns), of tiles (108 to 112, 128) and of chunks of K.
+// Sizes around those of register tiles (3 to 12 rows, 4 to 32 columns), of tiles (108 to 112, 128)
+// and of chunks of K.
 void everyFormatShapeAndOutput() {
-  const int64_t shapes[][3] = {{1, 1, 32},   {1, 129, 96}, {7, 33, 64},   {33, 7, 1088},
+  const int64_t shapes[][3] = {{1, 1, 32},    {1, 129, 96},  {7, 33, 64},    {33, 7, 1088},
                                {12, 32, 512}, {13, 31, 544}, {129, 65, 160}, {113, 257, 32}};
-  const OutputType outputs[] = {OutputType::kF32, OutputType::kF16, OutputType::kBf16, OutputType::kE4m3};
+  const OutputType outputs[] = {OutputType::kF32, OutputType::kF16, OutputType::kBf16,
+                                OutputType::kE4m3};
   int turn = 0;
   for (const BlockFormat& format : blockFormats())
     for (const auto& [m, n, k] : shapes)
       for (const char* distribution : {"normal", "adversarial", "uniform-codes", "tutorial"}) {
         const Problem problem{std::string(format.id), m, n, k, 1, outputs[turn++ % 4]};
-        checkAllKernels(problem, generateOperands(problem, {distribution, 7}, kNever), distribution);
+        checkAllKernels(problem, generateOperands(problem, {distribution, 7}, kNever),
+                        distribution);
       }
 }
 
@@ -99,7 +110,8 @@ void oddBlocksOfSixteen() {
   for (const char* format : {"nvfp4", "mxfp4_b16"})
     for (const int64_t k : {16, 48, 1040}) {
       const Problem problem{format, 9, 40, k, 1, OutputType::kF32};
-      checkAllKernels(problem, generateOperands(problem, {"normal", 3}, kNever), "odd number of blocks");
+      checkAllKernels(problem, generateOperands(problem, {"normal", 3}, kNever),
+                      "odd number of blocks");
     }
 }
 
@@ -115,8 +127,8 @@ void batchesAndTensorScales() {
   }
 }
 
-// With scales of 0.5, 1 and 2 every partial sum is a multiple of 2^-4 below 2^20: float32 holds it, so the product must
-// be the exact one.
+// With scales of 0.5, 1 and 2 every partial sum is a multiple of 2^-4 below 2^20: float32 holds it,
+// so the product must be the exact one.
 void fp4IsExact() {
   for (const char* format : {"nvfp4", "mxfp4", "mxfp4_b16"}) {
     const Problem problem{format, 61, 67, 512, 1, OutputType::kF32};
@@ -132,7 +144,8 @@ void fp4IsExact() {
       const std::vector<uint8_t> c = productOf(kernel, problem, operands);
       bool equal = true;
       for (size_t i = 0; i < reference.size(); i++)
-        equal = equal && readOutput(problem.output, c.data(), static_cast<int64_t>(i)) == reference[i];
+        equal =
+            equal && readOutput(problem.output, c.data(), static_cast<int64_t>(i)) == reference[i];
       checkThat(equal, nameOf(kernel, problem) + " is not exact", __FILE__, __LINE__);
     }
   }
@@ -151,8 +164,10 @@ void scaleNanReachesItsRowAndColumnOnly() {
       const std::vector<uint8_t> c = productOf(kernel, problem, operands);
       int64_t wrong = 0;
       for (int64_t i = 0; i < problem.m * problem.n; i++)
-        wrong += std::isnan(readOutput(problem.output, c.data(), i)) != (i / problem.n == 4 || i % problem.n == 33);
-      checkThat(wrong == 0, nameOf(kernel, problem) + ": NaN in the wrong places", __FILE__, __LINE__);
+        wrong += std::isnan(readOutput(problem.output, c.data(), i)) !=
+                 (i / problem.n == 4 || i % problem.n == 33);
+      checkThat(wrong == 0, nameOf(kernel, problem) + ": NaN in the wrong places", __FILE__,
+                __LINE__);
     }
   }
 }
@@ -165,7 +180,8 @@ void elementNanAndInfinity() {
     const NumberFormat &a = kind.elementA(), &b = kind.elementB();
     operands.aCodes[3 * problem.k + 40] = static_cast<uint8_t>(0x80 | a.nanFrom);
     operands.bCodes[7 * problem.k + 41] = static_cast<uint8_t>(b.nanFrom < 256 ? b.nanFrom : 1);
-    if (a.infinity >= 0) operands.aCodes[9 * problem.k + 5] = static_cast<uint8_t>(0x80 | a.infinity);
+    if (a.infinity >= 0)
+      operands.aCodes[9 * problem.k + 5] = static_cast<uint8_t>(0x80 | a.infinity);
     if (b.infinity >= 0) operands.bCodes[20 * problem.k + 5] = static_cast<uint8_t>(b.infinity);
     checkAllKernels(problem, operands, "NaN and infinity among elements");
   }
@@ -209,12 +225,36 @@ void zeroBlocksMayHaveAnyFiniteScale() {
   }
 }
 
+// Every pair of scales that kernels may add or look up, against the product it stands for.
+void scaleWordsMakeExactProducts() {
+  const auto& e4m3 = decodeTable(NumberFormatId::kUe4m3);
+  const auto& e8m0 = decodeTable(NumberFormatId::kE8m0);
+  int wrong = 0;
+  for (int a = 1; a < 127; a++)
+    for (int b = 1; b < 127; b++) {
+      const auto code = [](int value) { return static_cast<uint8_t>(value); };
+      const int32_t place = scaleBitsA(NumberFormatId::kUe4m3, code(a), ScaleProduct::kLookedUp);
+      const int32_t word = scaleBitsB(NumberFormatId::kUe4m3, code(b), ScaleProduct::kLookedUp);
+      const int32_t bits = scaleProductTable()[place + (word & 15)] + word;
+      wrong += std::bit_cast<float>(bits) != e4m3[a] * e4m3[b] / 4;
+      const int highA = a + 64, highB = b + 64;  // exponents -62..63
+      const auto adding = ScaleProduct::kExponentsAdded;
+      const int32_t sum = scaleBitsA(NumberFormatId::kE8m0, code(highA), adding) +
+                          scaleBitsB(NumberFormatId::kE8m0, code(highB), adding);
+      wrong += std::bit_cast<float>(sum) != e8m0[highA] * e8m0[highB] / 4;
+    }
+  CHECK(wrong == 0);
+}
+
 void rowsAreRoundedAsTheOracleRounds() {
-  std::vector<float> values = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, -NAN, 448.0f, 464.0f, 1e9f, 65519.0f, 65520.0f};
+  std::vector<float> values = {0.0f,   -0.0f,  INFINITY, -INFINITY, NAN,     -NAN,
+                               448.0f, 464.0f, 1e9f,     65519.0f,  65520.0f};
   for (uint32_t high = 0; high < 0x10000; high++)
-    for (uint32_t low : {0u, 1u, 0x7fffu, 0x8000u, 0x8001u}) values.push_back(std::bit_cast<float>(high << 16 | low));
+    for (uint32_t low : {0u, 1u, 0x7fffu, 0x8000u, 0x8001u})
+      values.push_back(std::bit_cast<float>(high << 16 | low));
   const int64_t count = static_cast<int64_t>(values.size());
-  for (OutputType type : {OutputType::kF16, OutputType::kBf16, OutputType::kE4m3, OutputType::kF32}) {
+  for (OutputType type :
+       {OutputType::kF16, OutputType::kBf16, OutputType::kE4m3, OutputType::kF32}) {
     std::vector<uint8_t> row(count * outputBytes(type)), single(count * outputBytes(type));
     narrowRow(type, values.data(), count, row.data(), 0, narrowToHalfPortable);
     for (int64_t i = 0; i < count; i++) writeOutput(type, values[i], single.data(), i);
@@ -223,7 +263,9 @@ void rowsAreRoundedAsTheOracleRounds() {
       const double a = readOutput(type, row.data(), i), b = readOutput(type, single.data(), i);
       wrong += !(a == b && std::signbit(a) == std::signbit(b)) && !(std::isnan(a) && std::isnan(b));
     }
-    checkThat(wrong == 0, std::string(outputName(type)) + ": " + std::to_string(wrong) + " of the rows' values differ",
+    checkThat(wrong == 0,
+              std::string(outputName(type)) + ": " + std::to_string(wrong) +
+                  " of the rows' values differ",
               __FILE__, __LINE__);
   }
 }
@@ -251,8 +293,11 @@ void everyKernelStopsWithin100Milliseconds() {
         const auto start = std::chrono::steady_clock::now();
         cancel.request();
         worker.join();
-        const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-        checkThat(cancelled && ms < 100, kernel.id + " took " + std::to_string(ms) + " ms to stop", __FILE__, __LINE__);
+        const double ms =
+            std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+                .count();
+        checkThat(cancelled && ms < 100, kernel.id + " took " + std::to_string(ms) + " ms to stop",
+                  __FILE__, __LINE__);
       }
   }
 }
@@ -262,7 +307,8 @@ void kernelsSayWhatTheyNeed() {
     checkThat(!kernel.available, kernel.id + " claims to run anywhere", __FILE__, __LINE__);
     CHECK(kernel.unavailable.ends_with('.'));
   }
-  // Not the same function by a linker's mistake: one instruction set's code would run on another's machine.
+  // Not the same function by a linker's mistake: one instruction set's code would run on another's
+  // machine.
   const CpuFeatures& has = cpuFeatures();
   if (has.avx2) CHECK(avx2Kernel(has).compute != avxVnniKernel(has).compute);
   CHECK(portableKernel().available);
@@ -273,6 +319,7 @@ void kernelsSayWhatTheyNeed() {
 
 int main() {
   kernelsSayWhatTheyNeed();
+  scaleWordsMakeExactProducts();
   rowsAreRoundedAsTheOracleRounds();
   everyFormatShapeAndOutput();
   oddBlocksOfSixteen();

@@ -1,5 +1,6 @@
-// GFLOP/s of the CPU kernels next to OpenBLAS sgemm on dequantised operands: same shape, same machine, same run, in
-// turns. Time is from packed operands to float16 C; sgemm reads float32 operands made beforehand and writes float32.
+// GFLOP/s of the CPU kernels next to OpenBLAS sgemm on dequantised operands: same shape, same
+// machine, same run, in turns. Time is from packed operands to float16 C; sgemm reads float32
+// operands made beforehand and writes float32.
 //
 //   bench [size] [rounds] [format ...]
 #include <dlfcn.h>
@@ -28,8 +29,10 @@ namespace {
 
 const CancelFlag kNever;
 
-// cblas_sgemm(order, transA, transB, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc): 101 row-major, 111 no, 112 transposed.
-using Sgemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
+// cblas_sgemm(order, transA, transB, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc): 101 row-major,
+// 111 no, 112 transposed.
+using Sgemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int,
+                       float, float*, int);
 
 struct OpenBlas {
   Sgemm sgemm;
@@ -43,12 +46,14 @@ OpenBlas loadOpenBlas() {
   const auto sgemm = library ? reinterpret_cast<Sgemm>(dlsym(library, "cblas_sgemm")) : nullptr;
   if (!sgemm) {
     std::fprintf(stderr,
-                 "OpenBLAS is not installed; it is the peer of this benchmark: apt-get install libopenblas-dev\n");
+                 "OpenBLAS is not installed; it is the peer of this benchmark: apt-get install "
+                 "libopenblas-dev\n");
     std::exit(3);
   }
   const auto config = reinterpret_cast<char* (*)()>(dlsym(library, "openblas_get_config"));
   const auto core = reinterpret_cast<char* (*)()>(dlsym(library, "openblas_get_corename"));
-  const auto setThreads = reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads"));
+  const auto setThreads =
+      reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads"));
   if (setThreads) setThreads(coreCount());
   std::string name = config ? config() : "OpenBLAS";
   if (core) name += std::string(", core ") + core();
@@ -87,17 +92,20 @@ Rates rates(std::vector<double> times, double flops) {
 
 // Row-major float32 matrix of one side.
 std::vector<float> dequantised(const NumberFormat& element, const BlockFormat& format,
-                               const std::vector<uint8_t>& codes, const std::vector<uint8_t>& scales) {
+                               const std::vector<uint8_t>& codes,
+                               const std::vector<uint8_t>& scales) {
   std::vector<float> values(codes.size());
   for (size_t i = 0; i < codes.size(); i++)
-    values[i] = decodeTable(element.id)[codes[i]] * decodeTable(format.scale)[scales[i / format.scaleBlockSize]];
+    values[i] = decodeTable(element.id)[codes[i]] *
+                decodeTable(format.scale)[scales[i / format.scaleBlockSize]];
   return values;
 }
 
-void printRow(const std::string& format, const std::string& kernel, const Rates& own, const Rates& peer,
-              const std::string& agreement) {
-  std::printf("%-16s %-12s %8.0f %8.0f %10.2f %8.2f   %s\n", format.c_str(), kernel.c_str(), own.median, own.best,
-              own.median / peer.median, own.best / peer.best, agreement.c_str());
+void printRow(const std::string& format, const std::string& kernel, const Rates& own,
+              const Rates& peer, const std::string& agreement) {
+  std::printf("%-16s %-12s %8.0f %8.0f %10.2f %8.2f   %s\n", format.c_str(), kernel.c_str(),
+              own.median, own.best, own.median / peer.median, own.best / peer.best,
+              agreement.c_str());
 }
 
 }  // namespace
@@ -106,7 +114,8 @@ int main(int argc, char** argv) {
   const int size = argc > 1 ? std::atoi(argv[1]) : 2048;
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 9;
   if (size < 32 || size % 32 != 0 || rounds < 1) {
-    std::fprintf(stderr, "The size must be a multiple of 32, and the number of rounds at least 1.\n");
+    std::fprintf(stderr,
+                 "The size must be a multiple of 32, and the number of rounds at least 1.\n");
     return 2;
   }
   std::vector<std::string> formats(argv + std::min(argc, 3), argv + argc);
@@ -135,18 +144,22 @@ int main(int argc, char** argv) {
   }
   const Case& first = cases.at(formats.front());
   const BlockFormat& format = findBlockFormat(formats.front());
-  const std::vector<float> a = dequantised(format.elementA(), format, first.operands.aCodes, first.operands.aScales);
-  const std::vector<float> b = dequantised(format.elementB(), format, first.operands.bCodes, first.operands.bScales);
+  const std::vector<float> a =
+      dequantised(format.elementA(), format, first.operands.aCodes, first.operands.aScales);
+  const std::vector<float> b =
+      dequantised(format.elementB(), format, first.operands.bCodes, first.operands.bScales);
   std::vector<float> blasC(a.size());
   auto runBlas = [&] {
-    blas.sgemm(101, 111, 112, size, size, size, 1.0f, a.data(), size, b.data(), size, 0.0f, blasC.data(), size);
+    blas.sgemm(101, 111, 112, size, size, size, 1.0f, a.data(), size, b.data(), size, 0.0f,
+               blasC.data(), size);
   };
   std::vector<uint8_t> c(static_cast<size_t>(size) * size * 2);
   Workspace workspace;
   auto runKernel = [&](const Contender& contender) {
     const Case& one = cases.at(contender.format);
     for (const CpuKernel& kernel : cpuKernels())
-      if (kernel.id == contender.kernel) kernel.compute(one.problem, one.packed, c.data(), workspace, kNever);
+      if (kernel.id == contender.kernel)
+        kernel.compute(one.problem, one.packed, c.data(), workspace, kNever);
   };
 
   bool good = true;
@@ -154,22 +167,25 @@ int main(int argc, char** argv) {
   for (Contender& contender : contenders) {
     const Case& one = cases.at(contender.format);
     runKernel(contender);
-    const ValidationReport report = compareWithReference(one.problem, one.operands, one.reference, c,
-                                                         {contender.kernel, {}, 4, 16}, kNever);
+    const ValidationReport report = compareWithReference(one.problem, one.operands, one.reference,
+                                                         c, {contender.kernel, {}, 4, 16}, kNever);
     good = good && report.status == ValidationStatus::kPassed;
     char text[96];
     std::snprintf(text, sizeof(text), "%s  max abs %.1e  norm-wise %.2e",
-                  report.status == ValidationStatus::kPassed ? "passed" : "WRONG ", report.maxAbs, report.normwise);
+                  report.status == ValidationStatus::kPassed ? "passed" : "WRONG ", report.maxAbs,
+                  report.normwise);
     contender.agreement = text;
   }
   std::vector<double> blasTimes;
   for (int round = 0; round < rounds; round++) {
     blasTimes.push_back(seconds(runBlas));
-    // The threads of OpenBLAS spin for a while when they have nothing to do, and would take a core from the next.
+    // The threads of OpenBLAS spin for a while when they have nothing to do, and would take a core
+    // from the next.
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     runKernel(contenders.front());  // not timed: cores that slept are slow at first
     for (Contender& contender : contenders) {
-      // The portable kernel is there to be right; more rounds of it would take most of the benchmark's time.
+      // The portable kernel is there to be right; more rounds of it would take most of the
+      // benchmark's time.
       if (contender.kernel == "cpu-portable" && round > 0) continue;
       contender.times.push_back(seconds([&] { runKernel(contender); }));
     }
@@ -177,10 +193,13 @@ int main(int argc, char** argv) {
 
   const double flops = 2.0 * size * size * size;
   const Rates peer = rates(blasTimes, flops);
-  std::printf("%-16s %-12s %17s %19s   %s\n", "", "", "GFLOP/s", "x OpenBLAS", "against the float64 reference");
-  std::printf("%-16s %-12s %8s %8s %10s %8s\n", "format", "kernel", "median", "best", "median", "best");
+  std::printf("%-16s %-12s %17s %19s   %s\n", "", "", "GFLOP/s", "x OpenBLAS",
+              "against the float64 reference");
+  std::printf("%-16s %-12s %8s %8s %10s %8s\n", "format", "kernel", "median", "best", "median",
+              "best");
   printRow("float32", "OpenBLAS", peer, peer, "");
   for (const Contender& contender : contenders)
-    printRow(contender.format, contender.kernel, rates(contender.times, flops), peer, contender.agreement);
+    printRow(contender.format, contender.kernel, rates(contender.times, flops), peer,
+             contender.agreement);
   return good ? 0 : 1;
 }
