@@ -19,16 +19,21 @@ void addNvmlProperties(const std::string& uuid, std::map<std::string, PropertyVa
   nvml::Device device = nullptr;
   if (api.deviceGetHandleByUuid(uuid.c_str(), &device) != 0) return;
   unsigned value = 0, pending = 0;
-  if (api.deviceGetMaxClockInfo(device, nvml::kClockSm, &value) == 0) properties["maxClockMHz"] = double(value);
-  if (api.deviceGetClockInfo(device, nvml::kClockSm, &value) == 0) properties["currentClockMHz"] = double(value);
-  if (api.deviceGetEnforcedPowerLimit(device, &value) == 0) properties["powerLimitW"] = value / 1000.0;
-  if (api.deviceGetTemperature(device, nvml::kTemperatureGpu, &value) == 0) properties["temperatureC"] = double(value);
+  if (api.deviceGetMaxClockInfo(device, nvml::kClockSm, &value) == 0)
+    properties["maxClockMHz"] = double(value);
+  if (api.deviceGetClockInfo(device, nvml::kClockSm, &value) == 0)
+    properties["currentClockMHz"] = double(value);
+  if (api.deviceGetEnforcedPowerLimit(device, &value) == 0)
+    properties["powerLimitW"] = value / 1000.0;
+  if (api.deviceGetTemperature(device, nvml::kTemperatureGpu, &value) == 0)
+    properties["temperatureC"] = double(value);
   if (api.deviceGetMigMode(device, &value, &pending) == 0) properties["mig"] = value != 0;
 }
 
 class CudaBackend : public Backend {
  public:
-  explicit CudaBackend(const BackendOptions& options) : kernels_(std::make_shared<Kernels>(options)) {}
+  explicit CudaBackend(const BackendOptions& options)
+      : kernels_(std::make_shared<Kernels>(options)) {}
 
   std::string_view kind() const override { return "cuda"; }
   std::vector<LibraryInfo> libraries() override { return cuda::libraries().all(); }
@@ -54,9 +59,10 @@ class CudaBackend : public Backend {
   }
 
   std::unique_ptr<Session> open(const std::string& deviceId, const Problem& problem,
-                                std::variant<GeneratedOperands, GivenOperands> operands, const CancelFlag& cancel,
-                                const Progress&) override {
-    return std::make_unique<CudaSession>(context(deviceId), kernels_, problem, std::move(operands), cancel);
+                                std::variant<GeneratedOperands, GivenOperands> operands,
+                                const CancelFlag& cancel, const Progress&) override {
+    return std::make_unique<CudaSession>(context(deviceId), kernels_, problem, std::move(operands),
+                                         cancel);
   }
 
  private:
@@ -67,17 +73,18 @@ class CudaBackend : public Backend {
     info.kind = "cuda";
     info.name = facts.name;
     info.architecture = "sm_" + std::to_string(facts.major) + std::to_string(facts.minor);
-    info.properties = {{"uuid", facts.uuid},
-                       {"computeCapability", std::to_string(facts.major) + "." + std::to_string(facts.minor)},
-                       {"smCount", double(facts.multiprocessors)},
-                       {"clockMHz", facts.clockKHz / 1000.0},
-                       {"memoryClockMHz", facts.memoryClockKHz / 1000.0},
-                       {"memoryBusBits", double(facts.memoryBusBits)},
-                       {"memoryBytes", double(facts.totalBytes)},
-                       {"l2Bytes", double(facts.l2Bytes)},
-                       {"sharedBytesPerBlock", double(facts.maxSharedBytes)},
-                       {"ecc", facts.ecc},
-                       {"driverVersion", versionText(cuda::libraries().driverVersion)}};
+    info.properties = {
+        {"uuid", facts.uuid},
+        {"computeCapability", std::to_string(facts.major) + "." + std::to_string(facts.minor)},
+        {"smCount", double(facts.multiprocessors)},
+        {"clockMHz", facts.clockKHz / 1000.0},
+        {"memoryClockMHz", facts.memoryClockKHz / 1000.0},
+        {"memoryBusBits", double(facts.memoryBusBits)},
+        {"memoryBytes", double(facts.totalBytes)},
+        {"l2Bytes", double(facts.l2Bytes)},
+        {"sharedBytesPerBlock", double(facts.maxSharedBytes)},
+        {"ecc", facts.ecc},
+        {"driverVersion", versionText(cuda::libraries().driverVersion)}};
     addNvmlProperties(facts.uuid, info.properties);
     try {
       const auto opened = context(info.id);
@@ -86,8 +93,10 @@ class CudaBackend : public Backend {
     } catch (const Error& error) {
       info.properties["problem"] = std::string(error.what());
     }
-    for (const KernelRow& row : kernels_->rows()) info.kernels.push_back(kernels_->describe(row, facts));
-    for (KernelInfo& kernel : cublasLtKernels(facts.major)) info.kernels.push_back(std::move(kernel));
+    for (const KernelRow& row : kernels_->rows())
+      info.kernels.push_back(kernels_->describe(row, facts));
+    for (KernelInfo& kernel : cublasLtKernels(facts.major))
+      info.kernels.push_back(std::move(kernel));
     for (const KernelInfo& refused : kernels_->refused()) info.kernels.push_back(refused);
     return info;
   }
@@ -104,7 +113,8 @@ class CudaBackend : public Backend {
       if (!opened) opened = std::make_shared<DeviceContext>(readDeviceFacts(index));
       return opened;
     }
-    throw Error(ErrorKind::kUnavailable, "There is no device \"" + deviceId + "\"; this machine has " + std::to_string(count) +
+    throw Error(ErrorKind::kUnavailable, "There is no device \"" + deviceId +
+                                             "\"; this machine has " + std::to_string(count) +
                                              (count == 1 ? " CUDA GPU." : " CUDA GPUs."));
   }
 

@@ -25,7 +25,8 @@ std::string readFile(const fs::path& path) {
   return text.str();
 }
 
-void appendSources(const fs::path& path, const fs::path& root, std::set<std::string>& seen, std::string& all) {
+void appendSources(const fs::path& path, const fs::path& root, std::set<std::string>& seen,
+                   std::string& all) {
   if (!seen.insert(fs::weakly_canonical(path).string()).second) return;
   const std::string text = readFile(path);
   all += text + '\0';
@@ -45,8 +46,8 @@ std::string readCached(const fs::path& file) {
   return fs::exists(file, ignored) ? readFile(file) : "";
 }
 
-// Written beside and renamed, so that two processes at once never see half a file. A cache that cannot be written only
-// costs time.
+// Written beside and renamed, so that two processes at once never see half a file. A cache that
+// cannot be written only costs time.
 void writeCached(const fs::path& file, const std::string& image) {
   std::error_code error;
   fs::create_directories(file.parent_path(), error);
@@ -71,11 +72,13 @@ class Program {
   std::string compile(const CompileRequest& request, const std::vector<std::string>& options) {
     std::vector<const char*> pointers;
     for (const std::string& option : options) pointers.push_back(option.c_str());
-    const int result = api_.compileProgram(program_, static_cast<int>(pointers.size()), pointers.data());
+    const int result =
+        api_.compileProgram(program_, static_cast<int>(pointers.size()), pointers.data());
     if (result != 0) {
       std::string compilerLog = log();
       if (compilerLog.empty()) compilerLog = api_.getErrorString(result);
-      throw Error(ErrorKind::kCompile, request.what + " does not compile for " + request.target + ":\n" + compilerLog);
+      throw Error(ErrorKind::kCompile,
+                  request.what + " does not compile for " + request.target + ":\n" + compilerLog);
     }
     size_t size = 0;
     check(api_.getCubinSize(program_, &size));
@@ -86,7 +89,9 @@ class Program {
 
  private:
   void check(int result) const {
-    if (result != 0) throw Error(ErrorKind::kCompile, std::string("NVRTC failed: ") + api_.getErrorString(result) + ".");
+    if (result != 0)
+      throw Error(ErrorKind::kCompile,
+                  std::string("NVRTC failed: ") + api_.getErrorString(result) + ".");
   }
   std::string log() const {
     size_t size = 0;
@@ -110,7 +115,8 @@ std::string readSources(const std::string& file) {
   return all;
 }
 
-std::string sourceHash(const std::string& sources, const std::string& target, const std::vector<std::string>& options) {
+std::string sourceHash(const std::string& sources, const std::string& target,
+                       const std::vector<std::string>& options) {
   std::string identity = sources + '\0' + target;
   for (const std::string& option : options) identity += '\0' + option;
   return sha256(identity);
@@ -122,7 +128,9 @@ std::string cacheKey(const std::string& sourceHash, const std::string& compilerV
 
 Compiled compile(const CompileRequest& request, const std::string& cacheDirectory) {
   const LibraryInfo& info = libraries().nvrtcInfo;
-  if (!info.found) throw Error(ErrorKind::kUnavailable, request.what + " cannot be compiled. " + info.reason + " " + info.remedy);
+  if (!info.found)
+    throw Error(ErrorKind::kUnavailable,
+                request.what + " cannot be compiled. " + info.reason + " " + info.remedy);
   const std::string hash = sourceHash(readSources(request.file), request.target, request.options);
   const fs::path cached = fs::path(cacheDirectory) / (cacheKey(hash, info.version) + ".cubin");
   Compiled result;
@@ -131,7 +139,8 @@ Compiled compile(const CompileRequest& request, const std::string& cacheDirector
   if (result.fromCache) return result;
   const auto start = std::chrono::steady_clock::now();
   const fs::path path(request.file);
-  std::vector<std::string> options = {"--gpu-architecture=" + request.target, "--std=c++17", "--generate-line-info",
+  std::vector<std::string> options = {"--gpu-architecture=" + request.target, "--std=c++17",
+                                      "--generate-line-info",
                                       "--include-path=" + path.parent_path().string()};
   options.insert(options.end(), request.options.begin(), request.options.end());
   Program program(readFile(path), path.filename().string());

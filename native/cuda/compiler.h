@@ -19,16 +19,18 @@ struct Compiled {
   bool fromCache = false;
 };
 
-// The source with every file it includes by #include "...", each once, for identity. Throws Error(kUsage) when the file
-// cannot be read.
+// The source with every file it includes by #include "...", each once, for identity. Throws
+// Error(kUsage) when the file cannot be read.
 std::string readSources(const std::string& file);
 
 // SHA-256 of sources, options and target.
-std::string sourceHash(const std::string& sources, const std::string& target, const std::vector<std::string>& options);
+std::string sourceHash(const std::string& sources, const std::string& target,
+                       const std::vector<std::string>& options);
 // Name of the cached binary: the source hash and the compiler's version, hashed.
 std::string cacheKey(const std::string& sourceHash, const std::string& compilerVersion);
 
-// Throws Error(kCompile) with the compiler's log, Error(kUnavailable) without NVRTC. `cacheDirectory` may be empty.
+// Throws Error(kCompile) with the compiler's log, Error(kUnavailable) without NVRTC.
+// `cacheDirectory` may be empty.
 Compiled compile(const CompileRequest&, const std::string& cacheDirectory);
 
 }  // namespace blockscope::cuda

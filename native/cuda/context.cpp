@@ -60,11 +60,13 @@ DeviceFacts readDeviceFacts(int index) {
   facts.memoryBusBits = attribute(driver::kMemoryBusWidth);
   facts.ecc = attribute(driver::kEccEnabled) != 0;
   size_t total = 0;
-  if (api.deviceTotalMem(&total, device) == driver::kSuccess) facts.totalBytes = static_cast<int64_t>(total);
+  if (api.deviceTotalMem(&total, device) == driver::kSuccess)
+    facts.totalBytes = static_cast<int64_t>(total);
   return facts;
 }
 
-// ---------------------------------------------------------------------------------------------------------- context
+// ----------------------------------------------------------------------------------------------------------
+// context
 
 DeviceContext::DeviceContext(const DeviceFacts& facts) : facts_(facts) {
   driver::Device device = 0;
@@ -74,21 +76,25 @@ DeviceContext::DeviceContext(const DeviceFacts& facts) : facts_(facts) {
 
 DeviceContext::~DeviceContext() {
   driver::Device device = 0;
-  if (!lost_ && handle_ && api().deviceGet(&device, facts_.index) == driver::kSuccess) api().primaryCtxRelease(device);
+  if (!lost_ && handle_ && api().deviceGet(&device, facts_.index) == driver::kSuccess)
+    api().primaryCtxRelease(device);
 }
 
 void DeviceContext::enter() const {
   if (lost_)
-    throw Error(ErrorKind::kDevice, facts_.name + " was lost by an earlier error of this process; restart the engine.");
+    throw Error(ErrorKind::kDevice,
+                facts_.name + " was lost by an earlier error of this process; restart the engine.");
   check(api().ctxSetCurrent(handle_), "Using " + facts_.name);
 }
 
 void DeviceContext::check(int result, const std::string& doing) const {
   if (result == driver::kSuccess) return;
-  // Errors from 700 to 720 (illegal address, trap, launch failure and the like) stay with the context for good.
+  // Errors from 700 to 720 (illegal address, trap, launch failure and the like) stay with the
+  // context for good.
   if (result >= driver::kIllegalAddress && result < 721) lost_ = true;
   if (result == driver::kIllegalAddress)
-    throw Error(ErrorKind::kDevice, doing + " read or wrote outside its memory: CUDA error " + describeResult(result) + ".");
+    throw Error(ErrorKind::kDevice, doing + " read or wrote outside its memory: CUDA error " +
+                                        describeResult(result) + ".");
   cuda::check(result, doing);
 }
 
@@ -98,7 +104,8 @@ size_t DeviceContext::freeBytes() const {
   return free;
 }
 
-// ----------------------------------------------------------------------------------------------------------- memory
+// -----------------------------------------------------------------------------------------------------------
+// memory
 
 DeviceBuffer::DeviceBuffer(const DeviceContext& context, size_t bytes, const std::string& what)
     : context_(&context), bytes_(bytes) {
@@ -106,8 +113,9 @@ DeviceBuffer::DeviceBuffer(const DeviceContext& context, size_t bytes, const std
   const int result = context.api().memAlloc(&address_, bytes);
   if (result == driver::kOutOfMemory) {
     address_ = 0;
-    throw Error(ErrorKind::kDevice, "Not enough memory on " + context.facts().name + " for " + what + ": " +
-                                        gibibytes(bytes) + " needed, " + gibibytes(context.freeBytes()) + " free.");
+    throw Error(ErrorKind::kDevice, "Not enough memory on " + context.facts().name + " for " +
+                                        what + ": " + gibibytes(bytes) + " needed, " +
+                                        gibibytes(context.freeBytes()) + " free.");
   }
   context.check(result, "Allocating " + what);
 }
@@ -124,17 +132,23 @@ DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
 }
 
 void DeviceBuffer::write(const void* from, size_t bytes, size_t offset) {
-  if (bytes) context_->check(context_->api().memcpyHtoD(address_ + offset, from, bytes), "Copying to the GPU");
+  if (bytes)
+    context_->check(context_->api().memcpyHtoD(address_ + offset, from, bytes),
+                    "Copying to the GPU");
 }
 
 void DeviceBuffer::read(void* to, size_t bytes, size_t offset) const {
-  if (bytes) context_->check(context_->api().memcpyDtoH(to, address_ + offset, bytes), "Copying from the GPU");
+  if (bytes)
+    context_->check(context_->api().memcpyDtoH(to, address_ + offset, bytes),
+                    "Copying from the GPU");
 }
 
-// ----------------------------------------------------------------------------------------------- streams and events
+// -----------------------------------------------------------------------------------------------
+// streams and events
 
 Stream::Stream(const DeviceContext& context) : context_(context) {
-  context.check(context.api().streamCreate(&handle_, driver::kStreamNonBlocking), "Creating a stream");
+  context.check(context.api().streamCreate(&handle_, driver::kStreamNonBlocking),
+                "Creating a stream");
 }
 
 Stream::~Stream() {
@@ -150,10 +164,12 @@ void Stream::wait(const std::string& what, std::chrono::duration<double> limit) 
     const auto waited = std::chrono::steady_clock::now() - start;
     if (waited > limit) {
       context_.markLost();
-      throw Error(ErrorKind::kDevice,
-                  what + " did not end within " + std::to_string(static_cast<int>(limit.count())) + " s; the GPU was given up.");
+      throw Error(ErrorKind::kDevice, what + " did not end within " +
+                                          std::to_string(static_cast<int>(limit.count())) +
+                                          " s; the GPU was given up.");
     }
-    if (waited > std::chrono::milliseconds(2)) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    if (waited > std::chrono::milliseconds(2))
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
 
@@ -171,11 +187,13 @@ void Event::record(const Stream& stream) const {
 
 double Event::nanosecondsSince(const Event& start) const {
   float milliseconds = 0;
-  context_.check(context_.api().eventElapsedTime(&milliseconds, start.handle_, handle_), "Reading an event");
+  context_.check(context_.api().eventElapsedTime(&milliseconds, start.handle_, handle_),
+                 "Reading an event");
   return milliseconds * 1e6;
 }
 
-// ---------------------------------------------------------------------------------------------------------- modules
+// ----------------------------------------------------------------------------------------------------------
+// modules
 
 Module::Module(const DeviceContext& context, const std::string& image, const std::string& what)
     : context_(context), what_(what) {
@@ -189,7 +207,8 @@ Module::~Module() {
 driver::Handle Module::function(const std::string& name) const {
   driver::Handle function = nullptr;
   if (context_.api().moduleGetFunction(&function, handle_, name.c_str()) != driver::kSuccess)
-    throw Error(ErrorKind::kUsage, what_ + " has no function \"" + name + "\"; declare it extern \"C\" __global__.");
+    throw Error(ErrorKind::kUsage,
+                what_ + " has no function \"" + name + "\"; declare it extern \"C\" __global__.");
   return function;
 }
 

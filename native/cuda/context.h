@@ -1,5 +1,6 @@
-// One GPU in use: its primary context, memory, streams, events and modules. Everything here frees what it holds, except
-// after the device was lost: then the driver would block or fail, and the process is to be ended anyway.
+// One GPU in use: its primary context, memory, streams, events and modules. Everything here frees
+// what it holds, except after the device was lost: then the driver would block or fail, and the
+// process is to be ended anyway.
 #pragma once
 
 #include <chrono>
@@ -12,7 +13,8 @@
 
 namespace blockscope::cuda {
 
-// How long a single operation may run before it counts as hung: BLOCKSCOPE_WATCHDOG_SECONDS, else 30 s.
+// How long a single operation may run before it counts as hung: BLOCKSCOPE_WATCHDOG_SECONDS, else
+// 30 s.
 std::chrono::duration<double> watchdog();
 
 struct DeviceFacts {
@@ -37,8 +39,8 @@ class DeviceContext {
   const driver::Api& api() const { return libraries().driver; }
   // Makes the context current on this thread. Throws Error(kDevice) once the device is lost.
   void enter() const;
-  // Throws Error(kDevice) unless `result` is success. `doing` begins the sentence: "Kernel mma". After an error that
-  // breaks the context the device counts as lost.
+  // Throws Error(kDevice) unless `result` is success. `doing` begins the sentence: "Kernel mma".
+  // After an error that breaks the context the device counts as lost.
   void check(int result, const std::string& doing) const;
   bool lost() const { return lost_; }
   void markLost() const { lost_ = true; }
@@ -76,8 +78,8 @@ class Stream {
   ~Stream();
   Stream(const Stream&) = delete;
   driver::Handle handle() const { return handle_; }
-  // Waits for all that was queued. Work on a GPU cannot be stopped: when it takes longer than `limit`, the device counts
-  // as lost and Error(kDevice) names `what`.
+  // Waits for all that was queued. Work on a GPU cannot be stopped: when it takes longer than
+  // `limit`, the device counts as lost and Error(kDevice) names `what`.
   void wait(const std::string& what, std::chrono::duration<double> limit = watchdog()) const;
 
  private:

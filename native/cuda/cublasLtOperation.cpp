@@ -53,7 +53,9 @@ struct Side {
   const std::vector<uint8_t>& codes;
   const std::vector<uint8_t>& scales;
 
-  float value(int64_t i) const { return decodeTable(element.id)[codes[i]] * decodeTable(scale.id)[scales[i / scaleBlockSize]]; }
+  float value(int64_t i) const {
+    return decodeTable(element.id)[codes[i]] * decodeTable(scale.id)[scales[i / scaleBlockSize]];
+  }
 };
 
 // Calls body(first, last) over pieces of [0, count) on all cores.
@@ -80,34 +82,43 @@ std::vector<uint8_t> toOneScale(const Side& side, float& scale) {
   scale = largest > 0 ? largest / 448.0f : 1.0f;
   std::vector<uint8_t> codes(side.codes.size());
   forPieces(count, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; i++) codes[i] = encode(numberFormat(NumberFormatId::kE4m3), side.value(i) / scale);
+    for (int64_t i = first; i < last; i++)
+      codes[i] = encode(numberFormat(NumberFormatId::kE4m3), side.value(i) / scale);
   });
   return codes;
 }
 
-void uploadBlockScales(const std::vector<uint8_t>& scales, int64_t batch, int64_t rows, DeviceBuffer& to) {
+void uploadBlockScales(const std::vector<uint8_t>& scales, int64_t batch, int64_t rows,
+                       DeviceBuffer& to) {
   const int64_t columns = static_cast<int64_t>(scales.size()) / (batch * rows);
   for (int64_t i = 0; i < batch; i++) {
-    const auto packed = packScales(ScaleLayout::kNvidia32x4x4, scales.data() + i * rows * columns, rows, columns);
+    const auto packed =
+        packScales(ScaleLayout::kNvidia32x4x4, scales.data() + i * rows * columns, rows, columns);
     to.write(packed.data(), packed.size(), i * packed.size());
   }
 }
 
 void checkLt(int status, const std::string& doing) {
   if (status != 0)
-    throw Error(ErrorKind::kDevice, doing + " failed: " + libraries().cublasLt.getStatusString(status) + ".");
+    throw Error(ErrorKind::kDevice,
+                doing + " failed: " + libraries().cublasLt.getStatusString(status) + ".");
 }
 
 class CublasLtOperation : public Operation {
  public:
   CublasLtOperation(const DeviceContext& context, const Problem& problem, const std::string& kernel)
-      : context_(context), problem_(problem), kernel_(kernel), plan_(planMatmul(kernel, problem)),
+      : context_(context),
+        problem_(problem),
+        kernel_(kernel),
+        plan_(planMatmul(kernel, problem)),
         workspace_(context, kWorkspaceBytes, "cuBLASLt's workspace") {
     const LibraryInfo& info = libraries().cublasLtInfo;
     if (!info.found) throw Error(ErrorKind::kUnavailable, info.reason + " " + info.remedy);
     checkLt(api_.create(&handle_), "Starting cuBLASLt");
-    // cuBLAS thinks in columns: C^T (N, M) = B (N, K) times A^T (K, M), B transposed, as its fp8 and fp4 paths want it.
-    checkLt(api_.matmulDescCreate(&description_, cublaslt::kComputeF32, cublaslt::kF32), "Describing a matmul");
+    // cuBLAS thinks in columns: C^T (N, M) = B (N, K) times A^T (K, M), B transposed, as its fp8
+    // and fp4 paths want it.
+    checkLt(api_.matmulDescCreate(&description_, cublaslt::kComputeF32, cublaslt::kF32),
+            "Describing a matmul");
     const int transpose = cublaslt::kTranspose;
     setAttribute(cublaslt::kTransA, &transpose, sizeof transpose);
     if (plan_.scalePointers) {
@@ -120,7 +131,8 @@ class CublasLtOperation : public Operation {
       setAttribute(cublaslt::kScalePointerA, &anyPointer, sizeof anyPointer);
       setAttribute(cublaslt::kScalePointerB, &anyPointer, sizeof anyPointer);
     }
-    const auto m = static_cast<uint64_t>(problem.m), n = static_cast<uint64_t>(problem.n), k = static_cast<uint64_t>(problem.k);
+    const auto m = static_cast<uint64_t>(problem.m), n = static_cast<uint64_t>(problem.n),
+               k = static_cast<uint64_t>(problem.k);
     checkLt(api_.matrixLayoutCreate(&left_, plan_.bType, k, n, problem.k), "Describing B");
     checkLt(api_.matrixLayoutCreate(&right_, plan_.aType, k, m, problem.k), "Describing A");
     checkLt(api_.matrixLayoutCreate(&result_, plan_.cType, n, m, problem.n), "Describing C");
@@ -138,11 +150,14 @@ class CublasLtOperation : public Operation {
   std::unique_ptr<OperandSet> upload(const Operands& operands) override {
     const BlockFormat& format = findBlockFormat(problem_.format);
     const int64_t batch = problem_.batch;
-    auto set = std::make_unique<OperandSet>(context_, problem_, batch * plan_.aBytes, batch * plan_.bBytes,
-                                            batch * plan_.aScaleBytes, batch * plan_.bScaleBytes);
+    auto set =
+        std::make_unique<OperandSet>(context_, problem_, batch * plan_.aBytes, batch * plan_.bBytes,
+                                     batch * plan_.aScaleBytes, batch * plan_.bScaleBytes);
     set->tensorScale = operands.tensorScaleA * operands.tensorScaleB;
-    const Side a{format.elementA(), format.scaleFormat(), format.scaleBlockSize, operands.aCodes, operands.aScales};
-    const Side b{format.elementB(), format.scaleFormat(), format.scaleBlockSize, operands.bCodes, operands.bScales};
+    const Side a{format.elementA(), format.scaleFormat(), format.scaleBlockSize, operands.aCodes,
+                 operands.aScales};
+    const Side b{format.elementB(), format.scaleFormat(), format.scaleBlockSize, operands.bCodes,
+                 operands.bScales};
     uploadSide(a, problem_.m, set->aCodes, set->aScales);
     uploadSide(b, problem_.n, set->bCodes, set->bScales);
     return set;
@@ -162,38 +177,46 @@ class CublasLtOperation : public Operation {
       if (plan_.scalePointers) {
         // One scale serves the whole batch; block scales have a part of each matrix.
         const bool one = plan_.scaleMode == cublaslt::kScaleScalarF32;
-        const void* scaleB = one ? reinterpret_cast<void*>(set.bScales.address()) : part(set.bScales.address(), set.bScales.bytes());
-        const void* scaleA = one ? reinterpret_cast<void*>(set.aScales.address()) : part(set.aScales.address(), set.aScales.bytes());
+        const void* scaleB = one ? reinterpret_cast<void*>(set.bScales.address())
+                                 : part(set.bScales.address(), set.bScales.bytes());
+        const void* scaleA = one ? reinterpret_cast<void*>(set.aScales.address())
+                                 : part(set.aScales.address(), set.aScales.bytes());
         setAttribute(cublaslt::kScalePointerA, &scaleB, sizeof scaleB);
         setAttribute(cublaslt::kScalePointerB, &scaleA, sizeof scaleA);
       }
       void* c = part(set.c(), set.cBytes());
-      checkLt(api_.matmul(handle_, description_, &alpha, part(set.bCodes.address(), set.bCodes.bytes()), left_,
-                          part(set.aCodes.address(), set.aCodes.bytes()), right_, &beta, c, result_, c, result_, &algorithm_,
-                          reinterpret_cast<void*>(workspace_.address()), workspace_.bytes(), stream.handle()),
+      checkLt(api_.matmul(handle_, description_, &alpha,
+                          part(set.bCodes.address(), set.bCodes.bytes()), left_,
+                          part(set.aCodes.address(), set.aCodes.bytes()), right_, &beta, c, result_,
+                          c, result_, &algorithm_, reinterpret_cast<void*>(workspace_.address()),
+                          workspace_.bytes(), stream.handle()),
               "Kernel " + kernel_);
     }
   }
 
  private:
   void setAttribute(int attribute, const void* value, size_t bytes) {
-    checkLt(api_.matmulDescSetAttribute(description_, attribute, value, bytes), "Describing a matmul");
+    checkLt(api_.matmulDescSetAttribute(description_, attribute, value, bytes),
+            "Describing a matmul");
   }
 
   void chooseAlgorithm() {
     cublaslt::Handle preference = nullptr;
     checkLt(api_.preferenceCreate(&preference), "Asking cuBLASLt for an algorithm");
     const size_t bytes = kWorkspaceBytes;
-    api_.preferenceSetAttribute(preference, cublaslt::kPreferenceMaxWorkspaceBytes, &bytes, sizeof bytes);
+    api_.preferenceSetAttribute(preference, cublaslt::kPreferenceMaxWorkspaceBytes, &bytes,
+                                sizeof bytes);
     cublaslt::HeuristicResult best{};
     int found = 0;
-    const int status = api_.getHeuristic(handle_, description_, left_, right_, result_, result_, preference, 1, &best, &found);
+    const int status = api_.getHeuristic(handle_, description_, left_, right_, result_, result_,
+                                         preference, 1, &best, &found);
     api_.preferenceDestroy(preference);
     if (status != 0 || found == 0)
-      throw Error(ErrorKind::kUnavailable, "cuBLASLt has no algorithm for " + kernel_ + " with " + problem_.format + ", M=" +
-                                               std::to_string(problem_.m) + ", N=" + std::to_string(problem_.n) + ", K=" +
-                                               std::to_string(problem_.k) + " on " + context_.facts().name + ": " +
-                                               api_.getStatusString(status) + ".");
+      throw Error(ErrorKind::kUnavailable,
+                  "cuBLASLt has no algorithm for " + kernel_ + " with " + problem_.format +
+                      ", M=" + std::to_string(problem_.m) + ", N=" + std::to_string(problem_.n) +
+                      ", K=" + std::to_string(problem_.k) + " on " + context_.facts().name + ": " +
+                      api_.getStatusString(status) + ".");
     algorithm_ = best.algorithm;
   }
 
@@ -208,7 +231,8 @@ class CublasLtOperation : public Operation {
       scales.write(&scale, sizeof scale);
     } else {
       std::vector<uint8_t> packed(codes.bytes());
-      packCodes(side.element, side.codes.data(), static_cast<int64_t>(side.codes.size()), packed.data());
+      packCodes(side.element, side.codes.data(), static_cast<int64_t>(side.codes.size()),
+                packed.data());
       codes.write(packed.data(), packed.size());
       uploadBlockScales(side.scales, problem_.batch, rows, scales);
     }
@@ -220,7 +244,8 @@ class CublasLtOperation : public Operation {
   std::string kernel_;
   MatmulPlan plan_;
   DeviceBuffer workspace_;
-  cublaslt::Handle handle_ = nullptr, description_ = nullptr, left_ = nullptr, right_ = nullptr, result_ = nullptr;
+  cublaslt::Handle handle_ = nullptr, description_ = nullptr, left_ = nullptr, right_ = nullptr,
+                   result_ = nullptr;
   cublaslt::Algorithm algorithm_{};
   std::vector<const OperandSet*> sets_;
 };
@@ -241,7 +266,8 @@ KernelInfo describeKernel(const std::string& id, const std::string& summary, boo
 }  // namespace
 
 bool isCublasLtKernel(const std::string& kernel) {
-  return kernel == "cublaslt-bf16" || kernel == "cublaslt-fp8" || kernel == "cublaslt-mxfp8" || kernel == "cublaslt-nvfp4";
+  return kernel == "cublaslt-bf16" || kernel == "cublaslt-fp8" || kernel == "cublaslt-mxfp8" ||
+         kernel == "cublaslt-nvfp4";
 }
 
 MatmulPlan planMatmul(const std::string& kernel, const Problem& problem) {
@@ -270,8 +296,11 @@ MatmulPlan planMatmul(const std::string& kernel, const Problem& problem) {
   const bool fp4 = kernel == "cublaslt-nvfp4";
   const bool fits = fp4 ? problem.format == "nvfp4"
                         : format.scale == NumberFormatId::kE8m0 && format.scaleBlockSize == 32 &&
-                              format.elementA().storageBits == 8 && format.elementB().storageBits == 8;
-  if (!fits) throw Error(ErrorKind::kUsage, "Kernel " + kernel + " does not compute " + problem.format + ".");
+                              format.elementA().storageBits == 8 &&
+                              format.elementB().storageBits == 8;
+  if (!fits)
+    throw Error(ErrorKind::kUsage,
+                "Kernel " + kernel + " does not compute " + problem.format + ".");
   plan.aType = dataType(format.a);
   plan.bType = dataType(format.b);
   plan.scaleMode = fp4 ? cublaslt::kScaleVec16Ue4m3 : cublaslt::kScaleVec32Ue8m0;
@@ -285,35 +314,46 @@ MatmulPlan planMatmul(const std::string& kernel, const Problem& problem) {
 
 std::vector<KernelInfo> cublasLtKernels(int major) {
   std::vector<KernelInfo> kernels = {
-      describeKernel("cublaslt-bf16", "bf16 matmul on operands dequantised beforehand (not timed)", true),
-      describeKernel("cublaslt-fp8", "fp8 matmul with one scale per tensor, operands rounded beforehand (not timed)", true),
+      describeKernel("cublaslt-bf16", "bf16 matmul on operands dequantised beforehand (not timed)",
+                     true),
+      describeKernel(
+          "cublaslt-fp8",
+          "fp8 matmul with one scale per tensor, operands rounded beforehand (not timed)", true),
       describeKernel("cublaslt-mxfp8", "cuBLASLt's block-scaled mxfp8 matmul", false),
       describeKernel("cublaslt-nvfp4", "cuBLASLt's block-scaled nvfp4 matmul", false)};
   const LibraryInfo& library = libraries().cublasLtInfo;
   for (KernelInfo& kernel : kernels) {
     for (const BlockFormat& format : blockFormats()) {
-      Capability capability{std::string(format.id), CapabilityLevel::kExact, "Exact products of the same values, no block scales; writes bf16 where f16 is asked for."};
+      Capability capability{
+          std::string(format.id), CapabilityLevel::kExact,
+          "Exact products of the same values, no block scales; writes bf16 where f16 is asked for."};
       Problem problem{std::string(format.id), 128, 128, 128};
       try {
         planMatmul(kernel.id, problem);
         if (kernel.id == "cublaslt-fp8")
-          capability = {capability.format, CapabilityLevel::kApproximate, "Values are rounded to e4m3 with one scale for the whole tensor."};
+          capability = {capability.format, CapabilityLevel::kApproximate,
+                        "Values are rounded to e4m3 with one scale for the whole tensor."};
         if (!kernel.baseline) {
-          capability = {capability.format, CapabilityLevel::kNative, "Block-scaled matrix instruction."};
+          capability = {capability.format, CapabilityLevel::kNative,
+                        "Block-scaled matrix instruction."};
           if (major < kFirstBlockScaledMajor)
-            capability = {capability.format, CapabilityLevel::kUnavailable, "cuBLASLt has block scaling from sm_100 on."};
+            capability = {capability.format, CapabilityLevel::kUnavailable,
+                          "cuBLASLt has block scaling from sm_100 on."};
         }
       } catch (const Error& error) {
         capability = {capability.format, CapabilityLevel::kUnavailable, error.what()};
       }
-      if (!library.found) capability = {capability.format, CapabilityLevel::kUnavailable, library.reason + " " + library.remedy};
+      if (!library.found)
+        capability = {capability.format, CapabilityLevel::kUnavailable,
+                      library.reason + " " + library.remedy};
       kernel.capabilities.push_back(capability);
     }
   }
   return kernels;
 }
 
-std::unique_ptr<Operation> makeCublasLtOperation(const DeviceContext& context, const Problem& problem,
+std::unique_ptr<Operation> makeCublasLtOperation(const DeviceContext& context,
+                                                 const Problem& problem,
                                                  const std::string& kernel) {
   return std::make_unique<CublasLtOperation>(context, problem, kernel);
 }

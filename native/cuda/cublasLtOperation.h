@@ -1,7 +1,9 @@
-// Kernels of cuBLASLt: the block-scaled matmul where the device has it, and two baselines on every device.
+// Kernels of cuBLASLt: the block-scaled matmul where the device has it, and two baselines on every
+// device.
 //
-// "cublaslt-bf16" multiplies operands dequantised beforehand, "cublaslt-fp8" operands rounded to e4m3 with one scale for
-// the whole tensor. Both show what the library reaches without block scales and are marked as baselines.
+// "cublaslt-bf16" multiplies operands dequantised beforehand, "cublaslt-fp8" operands rounded to
+// e4m3 with one scale for the whole tensor. Both show what the library reaches without block scales
+// and are marked as baselines.
 #pragma once
 
 #include <memory>
@@ -15,7 +17,8 @@ namespace blockscope::cuda {
 
 enum class OperandConversion { kNone, kToBf16, kToOneScaleE4m3 };
 
-// What cuBLASLt is told for one kernel and problem; pure, so that it can be tested without a device.
+// What cuBLASLt is told for one kernel and problem; pure, so that it can be tested without a
+// device.
 struct MatmulPlan {
   int aType = 0, bType = 0, cType = 0;  // cublaslt::DataType of our A and B
   int scaleMode = 0;                    // cublaslt::ScaleMode of both
@@ -33,6 +36,7 @@ MatmulPlan planMatmul(const std::string& kernel, const Problem&);
 // The library's kernels with what each can do on a device of this compute capability.
 std::vector<KernelInfo> cublasLtKernels(int major);
 
-std::unique_ptr<Operation> makeCublasLtOperation(const DeviceContext&, const Problem&, const std::string& kernel);
+std::unique_ptr<Operation> makeCublasLtOperation(const DeviceContext&, const Problem&,
+                                                 const std::string& kernel);
 
 }  // namespace blockscope::cuda

@@ -39,7 +39,8 @@ std::string lastError() {
 #ifdef __linux__
 std::string pathOf(void* handle, const std::string& file) {
   link_map* map = nullptr;
-  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name && *map->l_name) return map->l_name;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name && *map->l_name)
+    return map->l_name;
   return file;
 }
 #else

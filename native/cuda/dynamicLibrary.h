@@ -1,4 +1,5 @@
-// A shared library opened at run time, on Linux and Windows; never closed, since GPU libraries do not survive it.
+// A shared library opened at run time, on Linux and Windows; never closed, since GPU libraries do
+// not survive it.
 #pragma once
 
 #include <string>
@@ -8,7 +9,8 @@ namespace blockscope::cuda {
 
 class DynamicLibrary {
  public:
-  // Opens the first of `candidates` (absolute paths, or names for the system's own search) that loads.
+  // Opens the first of `candidates` (absolute paths, or names for the system's own search) that
+  // loads.
   static DynamicLibrary open(const std::vector<std::string>& candidates);
 
   bool loaded() const { return handle_ != nullptr; }

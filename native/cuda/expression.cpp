@@ -11,7 +11,8 @@ namespace blockscope::cuda {
 
 namespace {
 
-// Recursive descent; the grammar is C's, operators from weakest to strongest: ?: || && ==.. <.. +- */% unary.
+// Recursive descent; the grammar is C's, operators from weakest to strongest: ?: || && ==.. <.. +-
+// */% unary.
 class Parser {
  public:
   Parser(std::string_view text, const Variables& variables) : text_(text), variables_(variables) {}
@@ -125,9 +126,12 @@ class Parser {
   }
   int64_t name() {
     const size_t start = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_')) at_++;
+    while (at_ < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
+      at_++;
     const std::string_view word = text_.substr(start, at_ - start);
-    if (word.empty()) fail(at_ == text_.size() ? "it ends too early" : "a number or a name is missing");
+    if (word.empty())
+      fail(at_ == text_.size() ? "it ends too early" : "a number or a name is missing");
     if (take("(")) return call(word);
     const auto found = variables_.find(word);
     if (found == variables_.end()) fail("\"" + std::string(word) + "\" is not known");
@@ -142,16 +146,19 @@ class Parser {
     if (function == "max") return std::max(a, b);
     if (function == "ceil_div") return divide(add(add(a, b), -1), b);
     if (function == "round_up") return multiply(divide(add(add(a, b), -1), b), b);
-    fail("\"" + std::string(function) + "\" is no function; there are ceil_div, round_up, min and max");
+    fail("\"" + std::string(function) +
+         "\" is no function; there are ceil_div, round_up, min and max");
   }
 
   int64_t add(int64_t a, int64_t b) {
-    constexpr auto kLargest = std::numeric_limits<int64_t>::max(), kSmallest = std::numeric_limits<int64_t>::min();
+    constexpr auto kLargest = std::numeric_limits<int64_t>::max(),
+                   kSmallest = std::numeric_limits<int64_t>::min();
     if (b > 0 ? a > kLargest - b : a < kSmallest - b) return overflow();
     return a + b;
   }
   int64_t multiply(int64_t a, int64_t b) {
-    constexpr auto kLargest = std::numeric_limits<int64_t>::max(), kSmallest = std::numeric_limits<int64_t>::min();
+    constexpr auto kLargest = std::numeric_limits<int64_t>::max(),
+                   kSmallest = std::numeric_limits<int64_t>::min();
     if (a == 0 || b == 0) return 0;
     if ((a == kSmallest && b != 1) || (b == kSmallest && a != 1)) return overflow();
     const int64_t magnitude = kLargest / (b < 0 ? -b : b);

@@ -25,10 +25,13 @@ class Reader {
 
  private:
   [[noreturn]] void fail(const std::string& expected) const {
-    throw Error(ErrorKind::kUsage, "No JSON at offset " + std::to_string(at_) + ": " + expected + " is expected.");
+    throw Error(ErrorKind::kUsage,
+                "No JSON at offset " + std::to_string(at_) + ": " + expected + " is expected.");
   }
   void space() {
-    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) at_++;
+    while (at_ < text_.size() &&
+           std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos)
+      at_++;
   }
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   bool take(char c) {
@@ -104,9 +107,11 @@ class Reader {
     const size_t start = at_;
     take('-');
     if (peek() < '0' || peek() > '9') fail("a value");
-    if (peek() == '0' && at_ + 1 < text_.size() && text_[at_ + 1] >= '0' && text_[at_ + 1] <= '9') fail("no leading zero");
+    if (peek() == '0' && at_ + 1 < text_.size() && text_[at_ + 1] >= '0' && text_[at_ + 1] <= '9')
+      fail("no leading zero");
     double value = 0;
-    const auto [end, error] = std::from_chars(text_.data() + start, text_.data() + text_.size(), value);
+    const auto [end, error] =
+        std::from_chars(text_.data() + start, text_.data() + text_.size(), value);
     if (error != std::errc()) fail("a number");
     at_ = end - text_.data();
     if (text_[at_ - 1] == '.') fail("a digit");
@@ -161,7 +166,8 @@ class Reader {
   uint32_t hex4() {
     uint32_t value = 0;
     const std::string_view digits = text_.substr(std::min(at_, text_.size()), 4);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
     if (error != std::errc() || end != digits.data() + 4) fail("four hexadecimal digits");
     at_ += 4;
     return value;

@@ -1,4 +1,5 @@
-// A small strict JSON reader (RFC 8259) for manifest rows: no comments, no trailing commas, duplicate keys refused.
+// A small strict JSON reader (RFC 8259) for manifest rows: no comments, no trailing commas,
+// duplicate keys refused.
 #pragma once
 
 #include <map>

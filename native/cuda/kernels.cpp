@@ -36,16 +36,20 @@ const KernelRow* Kernels::find(const std::string& id) const {
   return nullptr;
 }
 
-std::unique_ptr<Module> Kernels::support(const DeviceContext& context, const std::string& id) const {
+std::unique_ptr<Module> Kernels::support(const DeviceContext& context,
+                                         const std::string& id) const {
   for (const KernelRow& row : supportRows_) {
     if (row.id != id) continue;
-    const auto target = chooseTarget(row.architectures, context.facts().major, context.facts().minor);
+    const auto target =
+        chooseTarget(row.architectures, context.facts().major, context.facts().minor);
     if (!target) break;
-    const Compiled compiled = compile({"Device code " + id, row.file, *target, row.options}, cacheDirectory_);
+    const Compiled compiled =
+        compile({"Device code " + id, row.file, *target, row.options}, cacheDirectory_);
     return std::make_unique<Module>(context, compiled.image, "device code " + id);
   }
-  throw Error(ErrorKind::kUnavailable,
-              "The device code \"" + id + "\" is missing for " + context.facts().name + "; reinstall blockscope's kernels folder.");
+  throw Error(ErrorKind::kUnavailable, "The device code \"" + id + "\" is missing for " +
+                                           context.facts().name +
+                                           "; reinstall blockscope's kernels folder.");
 }
 
 KernelInfo Kernels::describe(const KernelRow& row, const DeviceFacts& device) const {
@@ -54,13 +58,16 @@ KernelInfo Kernels::describe(const KernelRow& row, const DeviceFacts& device) co
   info.provider = row.provider;
   info.summary = row.summary;
   info.scaleLayout = row.scaleLayout;
-  const std::string deviceTarget = "sm_" + std::to_string(device.major) + std::to_string(device.minor);
+  const std::string deviceTarget =
+      "sm_" + std::to_string(device.major) + std::to_string(device.minor);
   std::string unreadable;
   try {
-    const std::string target = chooseTarget(row.architectures, device.major, device.minor).value_or(deviceTarget);
+    const std::string target =
+        chooseTarget(row.architectures, device.major, device.minor).value_or(deviceTarget);
     info.compileOptions = "--gpu-architecture=" + target;
     std::vector<std::string> options = row.options;
-    for (const auto& [name, value] : row.constants) options.push_back("-D" + name + "=" + std::to_string(value));
+    for (const auto& [name, value] : row.constants)
+      options.push_back("-D" + name + "=" + std::to_string(value));
     for (const std::string& option : options) info.compileOptions += " " + option;
     info.sourceHash = sourceHash(readSources(row.file), target, options);
   } catch (const Error& error) {
@@ -68,12 +75,14 @@ KernelInfo Kernels::describe(const KernelRow& row, const DeviceFacts& device) co
   }
   const LibraryInfo& compiler = libraries().nvrtcInfo;
   for (const FormatRow& format : row.formats) {
-    const auto& architectures = format.architectures.empty() ? row.architectures : format.architectures;
+    const auto& architectures =
+        format.architectures.empty() ? row.architectures : format.architectures;
     Capability capability{format.format, format.level, format.reason};
     std::string missing;
     if (!unreadable.empty()) missing = unreadable;
     else if (!chooseTarget(architectures, device.major, device.minor)) {
-      for (const std::string& name : architectures) missing += (missing.empty() ? "Written for " : ", ") + name;
+      for (const std::string& name : architectures)
+        missing += (missing.empty() ? "Written for " : ", ") + name;
       missing += "; this device is " + deviceTarget + ".";
     } else if (!compiler.found) missing = compiler.reason + " " + compiler.remedy;
     if (!missing.empty()) capability = {format.format, CapabilityLevel::kUnavailable, missing};
@@ -81,7 +90,8 @@ KernelInfo Kernels::describe(const KernelRow& row, const DeviceFacts& device) co
   }
   for (const BlockFormat& format : blockFormats())
     if (!row.findFormat(std::string(format.id)))
-      info.capabilities.push_back({std::string(format.id), CapabilityLevel::kUnavailable, "This kernel does not compute it."});
+      info.capabilities.push_back({std::string(format.id), CapabilityLevel::kUnavailable,
+                                   "This kernel does not compute it."});
   return info;
 }
 

@@ -1,4 +1,5 @@
-// The kernels this backend was given: rows of manifests, read once, and the support code among them.
+// The kernels this backend was given: rows of manifests, read once, and the support code among
+// them.
 #pragma once
 
 #include <map>

@@ -11,12 +11,14 @@
 
 namespace blockscope::cuda {
 
-using LaunchArgument = std::variant<int32_t, int64_t, float, double, driver::DevicePointer, driver::TensorMap>;
+using LaunchArgument =
+    std::variant<int32_t, int64_t, float, double, driver::DevicePointer, driver::TensorMap>;
 
 struct Launch {
   driver::Handle function = nullptr;
   std::string name;
-  std::array<unsigned, 3> grid = {1, 1, 1}, block = {1, 1, 1}, cluster = {0, 0, 0};  // cluster of 0: none
+  std::array<unsigned, 3> grid = {1, 1, 1}, block = {1, 1, 1},
+                          cluster = {0, 0, 0};  // cluster of 0: none
   unsigned sharedBytes = 0;
   bool dependent = false;
   std::vector<LaunchArgument> arguments;

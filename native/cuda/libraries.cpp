@@ -14,12 +14,15 @@ struct Symbol {
   void** target;
 };
 
-// Opens a library and fills its table. Every symbol is needed: a library without one is too old or not the one meant.
+// Opens a library and fills its table. Every symbol is needed: a library without one is too old or
+// not the one meant.
 bool load(Library library, const std::vector<Symbol>& symbols, LibraryInfo& info) {
-  const auto opened = DynamicLibrary::open(candidateFiles(library, SearchEnvironment::ofThisProcess()));
+  const auto opened =
+      DynamicLibrary::open(candidateFiles(library, SearchEnvironment::ofThisProcess()));
   if (!opened.loaded()) {
-    info.reason = opened.loadError().empty() ? info.name + " was not found on this machine."
-                                             : info.name + " does not load: " + opened.loadError() + ".";
+    info.reason = opened.loadError().empty()
+                      ? info.name + " was not found on this machine."
+                      : info.name + " does not load: " + opened.loadError() + ".";
     return false;
   }
   info.path = opened.path();
@@ -33,14 +36,16 @@ bool load(Library library, const std::vector<Symbol>& symbols, LibraryInfo& info
 }
 
 #define BLOCKSCOPE_SYMBOL2(member, name, parameters) {name, reinterpret_cast<void**>(&api.member)},
-#define BLOCKSCOPE_SYMBOL(member, name, result, parameters) {name, reinterpret_cast<void**>(&api.member)},
+#define BLOCKSCOPE_SYMBOL(member, name, result, parameters) \
+  {name, reinterpret_cast<void**>(&api.member)},
 
 void loadDriver(Libraries& found) {
   auto& api = found.driver;
   auto& info = found.driverInfo;
   info.name = "CUDA driver";
   info.remedy = "Install the NVIDIA driver, version 525 or later (580 or later for CUDA 13).";
-  // Kernels are loaded when their module is: loading one later would wait for a stream that is held back.
+  // Kernels are loaded when their module is: loading one later would wait for a stream that is held
+  // back.
 #ifndef _WIN32
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);
 #else
@@ -74,7 +79,8 @@ void loadDriver(Libraries& found) {
   } else {
     const char* text = nullptr;
     api.getErrorString(result, &text);
-    info.reason = "The CUDA driver does not start: error " + std::to_string(result) + (text ? ", " + std::string(text) : "") + ".";
+    info.reason = "The CUDA driver does not start: error " + std::to_string(result) +
+                  (text ? ", " + std::string(text) : "") + ".";
   }
 }
 
@@ -82,7 +88,8 @@ void loadNvrtc(Libraries& found) {
   auto& api = found.nvrtc;
   auto& info = found.nvrtcInfo;
   info.name = "NVRTC";
-  info.remedy = "Install the CUDA toolkit or the Python package nvidia-cuda-nvrtc, or set BLOCKSCOPE_CUDA_PATH.";
+  info.remedy =
+      "Install the CUDA toolkit or the Python package nvidia-cuda-nvrtc, or set BLOCKSCOPE_CUDA_PATH.";
   if (!load(Library::kNvrtc, {BLOCKSCOPE_NVRTC_FUNCTIONS(BLOCKSCOPE_SYMBOL)}, info)) return;
   api.version(&found.nvrtcMajor, &found.nvrtcMinor);
   info.version = std::to_string(found.nvrtcMajor) + "." + std::to_string(found.nvrtcMinor);
@@ -94,7 +101,8 @@ void loadCublasLt(Libraries& found) {
   auto& api = found.cublasLt;
   auto& info = found.cublasLtInfo;
   info.name = "cuBLASLt";
-  info.remedy = "Install the CUDA toolkit or the Python package nvidia-cublas, or set BLOCKSCOPE_CUDA_PATH.";
+  info.remedy =
+      "Install the CUDA toolkit or the Python package nvidia-cublas, or set BLOCKSCOPE_CUDA_PATH.";
   if (!load(Library::kCublasLt, {BLOCKSCOPE_CUBLASLT_FUNCTIONS(BLOCKSCOPE_SYMBOL)}, info)) return;
   const size_t version = api.getVersion();  // 130101 or 120805: major * 10000 + minor * 100 + patch
   info.version = std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
@@ -107,7 +115,8 @@ void loadCupti(Libraries& found) {
   auto& api = found.cupti;
   auto& info = found.cuptiInfo;
   info.name = "CUPTI";
-  info.remedy = "Install the CUDA toolkit or the Python package nvidia-cuda-cupti; without it events alone are used.";
+  info.remedy =
+      "Install the CUDA toolkit or the Python package nvidia-cuda-cupti; without it events alone are used.";
   if (!load(Library::kCupti, {BLOCKSCOPE_CUPTI_FUNCTIONS(BLOCKSCOPE_SYMBOL)}, info)) return;
   uint32_t version = 0;
   api.getVersion(&version);
@@ -120,7 +129,8 @@ void loadNvml(Libraries& found) {
   auto& api = found.nvml;
   auto& info = found.nvmlInfo;
   info.name = "NVML";
-  info.remedy = "It comes with the NVIDIA driver; without it clocks, power and temperature are not shown.";
+  info.remedy =
+      "It comes with the NVIDIA driver; without it clocks, power and temperature are not shown.";
   if (!load(Library::kNvml, {BLOCKSCOPE_NVML_FUNCTIONS(BLOCKSCOPE_SYMBOL)}, info)) return;
   if (const int result = api.init(); result != 0) {
     info.reason = "NVML does not start: error " + std::to_string(result) + ".";
@@ -155,11 +165,13 @@ std::string describeResult(int result) {
   const char *name = nullptr, *text = nullptr;
   if (api.getErrorName) api.getErrorName(result, &name);
   if (api.getErrorString) api.getErrorString(result, &text);
-  return std::to_string(result) + (name ? " (" + std::string(name) + (text ? ": " + std::string(text) : "") + ")" : "");
+  return std::to_string(result) +
+         (name ? " (" + std::string(name) + (text ? ": " + std::string(text) : "") + ")" : "");
 }
 
 void check(int result, const std::string& what) {
-  if (result != driver::kSuccess) throw Error(ErrorKind::kDevice, what + " failed: CUDA error " + describeResult(result) + ".");
+  if (result != driver::kSuccess)
+    throw Error(ErrorKind::kDevice, what + " failed: CUDA error " + describeResult(result) + ".");
 }
 
 std::string versionText(int cudaVersion) {

@@ -23,7 +23,9 @@ struct Libraries {
   int driverVersion = 0;  // CUDA version the driver supports: 13000
   int nvrtcMajor = 0, nvrtcMinor = 0;
 
-  std::vector<LibraryInfo> all() const { return {driverInfo, nvrtcInfo, cublasLtInfo, cuptiInfo, nvmlInfo}; }
+  std::vector<LibraryInfo> all() const {
+    return {driverInfo, nvrtcInfo, cublasLtInfo, cuptiInfo, nvmlInfo};
+  }
 };
 
 // Opens everything on the first call. Never throws.

@@ -27,7 +27,8 @@ std::vector<std::string> fileNames(Library library) {
     case Library::kCublasLt:
       return {"cublasLt64_13.dll", "cublasLt64_12.dll"};
     case Library::kCupti:
-      return {"cupti64_2025.3.1.dll", "cupti64_2025.3.0.dll", "cupti64_2025.1.1.dll", "cupti64_2024.3.2.dll"};
+      return {"cupti64_2025.3.1.dll", "cupti64_2025.3.0.dll", "cupti64_2025.1.1.dll",
+              "cupti64_2024.3.2.dll"};
     case Library::kNvml:
       return {"nvml.dll"};
   }
@@ -51,9 +52,11 @@ std::vector<std::string> fileNames(Library library) {
 void addToolkit(const std::string& root, std::vector<std::string>& folders) {
   if (root.empty()) return;
 #ifdef _WIN32
-  for (const char* part : {"bin/x64", "bin", "extras/CUPTI/lib64"}) folders.push_back(root + "/" + part);
+  for (const char* part : {"bin/x64", "bin", "extras/CUPTI/lib64"})
+    folders.push_back(root + "/" + part);
 #else
-  for (const char* part : {"lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "extras/CUPTI/lib64"})
+  for (const char* part :
+       {"lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "extras/CUPTI/lib64"})
     folders.push_back(root + "/" + part);
   folders.push_back(root);
 #endif
@@ -120,7 +123,8 @@ SearchEnvironment SearchEnvironment::ofThisProcess() {
           [](const std::string& folder) {
             std::vector<std::string> found;
             std::error_code error;
-            for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+            for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+                 entry.increment(error)) {
               std::error_code ignored;
               if (entry->is_directory(ignored)) found.push_back(entry->path().string());
             }
@@ -139,13 +143,15 @@ std::vector<std::string> candidateFiles(Library library, const SearchEnvironment
     }
   };
   const bool fromDriver = library == Library::kDriver || library == Library::kNvml;
-  // The driver's own libraries are the system's business; the stubs of a toolkit must not be taken for them.
+  // The driver's own libraries are the system's business; the stubs of a toolkit must not be taken
+  // for them.
   if (!fromDriver)
     for (const std::string& folder : searchFolders(environment)) add(folder);
   files.insert(files.end(), names.begin(), names.end());
 #ifndef _WIN32
   if (fromDriver)
-    for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/nvidia/lib64", "/usr/lib/wsl/lib"})
+    for (const char* folder :
+         {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/nvidia/lib64", "/usr/lib/wsl/lib"})
       add(folder);
 #endif
   return files;

@@ -14,7 +14,8 @@ namespace blockscope::cuda {
 
 namespace {
 
-// One object of the row; every key must be asked for, so that a misspelt one is an error and not a silence.
+// One object of the row; every key must be asked for, so that a misspelt one is an error and not a
+// silence.
 class Fields {
  public:
   Fields(const Json& json, std::string where) : where_(std::move(where)), object_(json.object()) {
@@ -72,7 +73,8 @@ class Fields {
   void ignore(const char* key) { known_.insert(key); }
   void refuseOthers() const {
     for (const auto& [key, value] : *object_)
-      if (!known_.count(key)) throw Error(ErrorKind::kUsage, where_ + ": the field \"" + key + "\" is not known.");
+      if (!known_.count(key))
+        throw Error(ErrorKind::kUsage, where_ + ": the field \"" + key + "\" is not known.");
   }
   [[noreturn]] void fail(const std::string& key, const std::string& why) const {
     throw Error(ErrorKind::kUsage, where_ + ": \"" + key + "\" " + why + ".");
@@ -97,7 +99,8 @@ class Fields {
   }
   int64_t asWhole(const Json& value, const char* key) const {
     const double* number = value.number();
-    if (!number || std::floor(*number) != *number || std::fabs(*number) > 9e15) fail(key, "must be a whole number");
+    if (!number || std::floor(*number) != *number || std::fabs(*number) > 9e15)
+      fail(key, "must be a whole number");
     return static_cast<int64_t>(*number);
   }
   std::string asExpression(const Json& value, const char* key) const {
@@ -162,7 +165,8 @@ void parseComputation(Fields& fields, KernelRow& row) {
   const std::string codes = fields.text("codes", "packed");
   if (codes != "packed" && codes != "bytes") fields.fail("codes", "must be packed or bytes");
   row.packedCodes = codes == "packed";
-  for (const std::string& output : fields.texts("outputs")) row.outputs.push_back(findOutput(output));
+  for (const std::string& output : fields.texts("outputs"))
+    row.outputs.push_back(findOutput(output));
   if (row.outputs.empty()) row.outputs = {OutputType::kF16, OutputType::kBf16, OutputType::kF32};
   for (Fields& format : fields.objects("formats")) row.formats.push_back(parseFormat(format));
   for (Fields& requirement : fields.objects("requires")) {
@@ -170,7 +174,8 @@ void parseComputation(Fields& fields, KernelRow& row) {
     requirement.refuseOthers();
   }
   for (Fields& buffer : fields.objects("workspace")) {
-    row.workspace.push_back({buffer.text("name"), buffer.expression("bytes", "0"), buffer.flag("zeroed")});
+    row.workspace.push_back(
+        {buffer.text("name"), buffer.expression("bytes", "0"), buffer.flag("zeroed")});
     buffer.refuseOthers();
   }
   for (Fields& map : fields.objects("tensorMaps")) row.tensorMaps.push_back(parseTensorMap(map));
@@ -204,7 +209,8 @@ bool fits(const Architecture& target, int major, int minor) {
 }  // namespace
 
 const FormatRow* KernelRow::findFormat(const std::string& format) const {
-  const auto found = std::find_if(formats.begin(), formats.end(), [&](const FormatRow& r) { return r.format == format; });
+  const auto found = std::find_if(formats.begin(), formats.end(),
+                                  [&](const FormatRow& r) { return r.format == format; });
   return found == formats.end() ? nullptr : &*found;
 }
 
@@ -227,9 +233,12 @@ KernelRow parseKernelRow(const KernelSource& source) {
     row.constants = fields.wholeNumbers("constants");
     if (!row.support) parseComputation(fields, row);
     fields.refuseOthers();
-    if (row.architectures.empty()) fields.fail("architectures", "must name at least one target, such as sm_80+");
+    if (row.architectures.empty())
+      fields.fail("architectures", "must name at least one target, such as sm_80+");
     for (const std::string& name : row.architectures)
-      if (!parseArchitecture(name)) fields.fail("architectures", "has \"" + name + "\", which is no target such as sm_90a or sm_80+");
+      if (!parseArchitecture(name))
+        fields.fail("architectures",
+                    "has \"" + name + "\", which is no target such as sm_90a or sm_80+");
     return row;
   } catch (const Error& error) {
     const std::string message = error.what();
@@ -237,7 +246,8 @@ KernelRow parseKernelRow(const KernelSource& source) {
   }
 }
 
-std::optional<std::string> chooseTarget(const std::vector<std::string>& architectures, int major, int minor) {
+std::optional<std::string> chooseTarget(const std::vector<std::string>& architectures, int major,
+                                        int minor) {
   for (const std::string& name : architectures) {
     const auto target = parseArchitecture(name);
     if (!target || !fits(*target, major, minor)) continue;

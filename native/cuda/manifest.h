@@ -1,4 +1,5 @@
-// A row of a kernel manifest, as resources/kernels/cuda/README.md describes it: what the CUDA backend understands of it.
+// A row of a kernel manifest, as resources/kernels/cuda/README.md describes it: what the CUDA
+// backend understands of it.
 #pragma once
 
 #include <map>
@@ -57,11 +58,14 @@ struct KernelRow {
   const FormatRow* findFormat(const std::string& format) const;
 };
 
-// Throws Error(kUsage) naming the kernel and the field that is missing, unknown or of the wrong kind.
+// Throws Error(kUsage) naming the kernel and the field that is missing, unknown or of the wrong
+// kind.
 KernelRow parseKernelRow(const KernelSource&);
 
-// The compile target for a device of capability major.minor out of a row's `architectures`; nothing when none fits.
-// "sm_90a" fits 9.0 alone, "sm_100f" and "sm_90" fit their major from that minor on, "sm_80+" everything from 8.0 on.
-std::optional<std::string> chooseTarget(const std::vector<std::string>& architectures, int major, int minor);
+// The compile target for a device of capability major.minor out of a row's `architectures`; nothing
+// when none fits. "sm_90a" fits 9.0 alone, "sm_100f" and "sm_90" fit their major from that minor
+// on, "sm_80+" everything from 8.0 on.
+std::optional<std::string> chooseTarget(const std::vector<std::string>& architectures, int major,
+                                        int minor);
 
 }  // namespace blockscope::cuda

@@ -17,21 +17,25 @@ int64_t codeBytes(const KernelRow& row, const NumberFormat& format, int64_t coun
 }
 
 int64_t scaleBytes(const KernelRow& row, const Problem& problem, int64_t rows) {
-  return paddedShape(findLayout(row.scaleLayout), rows, problem.k / findBlockFormat(problem.format).scaleBlockSize).size();
+  return paddedShape(findLayout(row.scaleLayout), rows,
+                     problem.k / findBlockFormat(problem.format).scaleBlockSize)
+      .size();
 }
 
-void uploadCodes(const KernelRow& row, const NumberFormat& format, const std::vector<uint8_t>& codes, DeviceBuffer& to) {
+void uploadCodes(const KernelRow& row, const NumberFormat& format,
+                 const std::vector<uint8_t>& codes, DeviceBuffer& to) {
   if (!row.packedCodes || format.storageBits == 8) return to.write(codes.data(), codes.size());
   std::vector<uint8_t> packed(to.bytes());
   packCodes(format, codes.data(), static_cast<int64_t>(codes.size()), packed.data());
   to.write(packed.data(), packed.size());
 }
 
-void uploadScales(const KernelRow& row, const std::vector<uint8_t>& scales, int64_t batch, int64_t rows,
-                  DeviceBuffer& to) {
+void uploadScales(const KernelRow& row, const std::vector<uint8_t>& scales, int64_t batch,
+                  int64_t rows, DeviceBuffer& to) {
   const int64_t columns = static_cast<int64_t>(scales.size()) / (batch * rows);
   for (int64_t i = 0; i < batch; i++) {
-    const auto packed = packScales(findLayout(row.scaleLayout), scales.data() + i * rows * columns, rows, columns);
+    const auto packed =
+        packScales(findLayout(row.scaleLayout), scales.data() + i * rows * columns, rows, columns);
     to.write(packed.data(), packed.size(), i * packed.size());
   }
 }
@@ -50,13 +54,16 @@ Variables problemVariables(const KernelRow& row, const Problem& problem, int mul
                          {"BYTES_C", outputBytes(problem.output)}};
   for (const auto& [name, value] : row.constants)
     if (!variables.emplace(name, value).second)
-      throw Error(ErrorKind::kUsage, "Kernel " + row.id + ": the constant \"" + name + "\" has the name of a given variable.");
+      throw Error(ErrorKind::kUsage, "Kernel " + row.id + ": the constant \"" + name +
+                                         "\" has the name of a given variable.");
   return variables;
 }
 
 std::vector<std::string> compileOptions(const KernelRow& row, const Problem& problem) {
   const BlockFormat& format = findBlockFormat(problem.format);
-  auto define = [](const std::string& name, int64_t value) { return "-D" + name + "=" + std::to_string(value); };
+  auto define = [](const std::string& name, int64_t value) {
+    return "-D" + name + "=" + std::to_string(value);
+  };
   std::vector<std::string> options = {define("A_FORMAT", static_cast<int>(format.a)),
                                       define("B_FORMAT", static_cast<int>(format.b)),
                                       define("SCALE_FORMAT", static_cast<int>(format.scale)),
@@ -67,8 +74,10 @@ std::vector<std::string> compileOptions(const KernelRow& row, const Problem& pro
   return options;
 }
 
-std::string whyUnsupported(const KernelRow& row, const Problem& problem, const Variables& variables) {
-  if (!row.findFormat(problem.format)) return "Kernel " + row.id + " does not compute " + problem.format + ".";
+std::string whyUnsupported(const KernelRow& row, const Problem& problem,
+                           const Variables& variables) {
+  if (!row.findFormat(problem.format))
+    return "Kernel " + row.id + " does not compute " + problem.format + ".";
   if (std::find(row.outputs.begin(), row.outputs.end(), problem.output) == row.outputs.end())
     return "Kernel " + row.id + " does not write " + std::string(outputName(problem.output)) + ".";
   for (const RequirementRow& requirement : row.requirements)
@@ -77,23 +86,33 @@ std::string whyUnsupported(const KernelRow& row, const Problem& problem, const V
   return "";
 }
 
-driver::TensorMap encodeTensorMap(const DeviceContext& context, const TensorMapRow& row, driver::DevicePointer address,
-                                  const Variables& variables, const std::string& kernel) {
+driver::TensorMap encodeTensorMap(const DeviceContext& context, const TensorMapRow& row,
+                                  driver::DevicePointer address, const Variables& variables,
+                                  const std::string& kernel) {
   const std::string where = "Kernel " + kernel + ", tensor map \"" + row.name + "\"";
-  auto choose = [&](const char* field, const std::string& value, std::initializer_list<std::pair<const char*, int>> all) {
+  auto choose = [&](const char* field, const std::string& value,
+                    std::initializer_list<std::pair<const char*, int>> all) {
     for (const auto& [name, code] : all)
       if (value == name) return code;
     throw Error(ErrorKind::kUsage, where + ": \"" + value + "\" is no " + field + ".");
   };
   const int element = choose("element", row.element,
-                             {{"u8", driver::kU8}, {"u16", driver::kU16}, {"u32", driver::kU32}, {"f16", driver::kF16},
-                              {"f32", driver::kF32}, {"bf16", driver::kBf16}});
+                             {{"u8", driver::kU8},
+                              {"u16", driver::kU16},
+                              {"u32", driver::kU32},
+                              {"f16", driver::kF16},
+                              {"f32", driver::kF32},
+                              {"bf16", driver::kBf16}});
   const int swizzle = choose("swizzle", row.swizzle,
-                             {{"none", driver::kSwizzleNone}, {"32B", driver::kSwizzle32}, {"64B", driver::kSwizzle64},
+                             {{"none", driver::kSwizzleNone},
+                              {"32B", driver::kSwizzle32},
+                              {"64B", driver::kSwizzle64},
                               {"128B", driver::kSwizzle128}});
   const int promotion = choose("l2Promotion", row.l2Promotion,
-                               {{"none", driver::kPromoteNone}, {"64B", driver::kPromote64},
-                                {"128B", driver::kPromote128}, {"256B", driver::kPromote256}});
+                               {{"none", driver::kPromoteNone},
+                                {"64B", driver::kPromote64},
+                                {"128B", driver::kPromote128},
+                                {"256B", driver::kPromote256}});
   const size_t rank = row.dims.size();
   uint64_t dims[5] = {}, strides[5] = {};
   uint32_t box[5] = {}, elementStrides[5] = {1, 1, 1, 1, 1};
@@ -101,37 +120,49 @@ driver::TensorMap encodeTensorMap(const DeviceContext& context, const TensorMapR
     dims[i] = static_cast<uint64_t>(evaluate(row.dims[i], variables));
     box[i] = static_cast<uint32_t>(evaluate(row.box[i], variables));
     if (i > 0) strides[i - 1] = static_cast<uint64_t>(evaluate(row.strides[i - 1], variables));
-    if (i < row.elementStrides.size()) elementStrides[i] = static_cast<uint32_t>(evaluate(row.elementStrides[i], variables));
+    if (i < row.elementStrides.size())
+      elementStrides[i] = static_cast<uint32_t>(evaluate(row.elementStrides[i], variables));
   }
   driver::TensorMap map;
   const int result = context.api().tensorMapEncodeTiled(
-      &map, element, static_cast<uint32_t>(rank), reinterpret_cast<void*>(address + evaluate(row.offset, variables)), dims,
-      strides, box, elementStrides, 0, swizzle, promotion, 0);
+      &map, element, static_cast<uint32_t>(rank),
+      reinterpret_cast<void*>(address + evaluate(row.offset, variables)), dims, strides, box,
+      elementStrides, 0, swizzle, promotion, 0);
   if (result != driver::kSuccess)
-    throw Error(ErrorKind::kUsage, where + " is refused by the driver: check dims, strides (multiples of 16), box (at most 256) and swizzle.");
+    throw Error(
+        ErrorKind::kUsage,
+        where +
+            " is refused by the driver: check dims, strides (multiples of 16), box (at most 256) and swizzle.");
   return map;
 }
 
-ManifestOperation::ManifestOperation(const DeviceContext& context, const KernelRow& row, const Problem& problem,
-                                     const std::string& cacheDirectory)
+ManifestOperation::ManifestOperation(const DeviceContext& context, const KernelRow& row,
+                                     const Problem& problem, const std::string& cacheDirectory)
     : context_(context),
       row_(row),
       problem_(problem),
       variables_(problemVariables(row, problem, context.facts().multiprocessors)) {
-  if (const std::string why = whyUnsupported(row, problem, variables_); !why.empty()) throw Error(ErrorKind::kUsage, why);
+  if (const std::string why = whyUnsupported(row, problem, variables_); !why.empty())
+    throw Error(ErrorKind::kUsage, why);
   const FormatRow& format = *row.findFormat(problem.format);
-  const auto& architectures = format.architectures.empty() ? row.architectures : format.architectures;
+  const auto& architectures =
+      format.architectures.empty() ? row.architectures : format.architectures;
   const auto target = chooseTarget(architectures, context.facts().major, context.facts().minor);
   if (!target)
-    throw Error(ErrorKind::kUnavailable, "Kernel " + row.id + " is not written for " + context.facts().name + " (sm_" +
-                                             std::to_string(context.facts().major) + std::to_string(context.facts().minor) + ").");
-  const Compiled compiled = compile({"Kernel " + row.id, row.file, *target, compileOptions(row, problem)}, cacheDirectory);
+    throw Error(ErrorKind::kUnavailable, "Kernel " + row.id + " is not written for " +
+                                             context.facts().name + " (sm_" +
+                                             std::to_string(context.facts().major) +
+                                             std::to_string(context.facts().minor) + ").");
+  const Compiled compiled = compile(
+      {"Kernel " + row.id, row.file, *target, compileOptions(row, problem)}, cacheDirectory);
   compileSeconds_ = compiled.seconds;
   module_ = std::make_unique<Module>(context, compiled.image, "kernel " + row.id);
-  for (const LaunchRow& launch : row.launches) functions_[launch.function] = module_->function(launch.function);
+  for (const LaunchRow& launch : row.launches)
+    functions_[launch.function] = module_->function(launch.function);
   for (const WorkspaceRow& buffer : row.workspace) {
     const int64_t bytes = std::max<int64_t>(16, evaluate(buffer.bytes, variables_));
-    workspace_[buffer.name] = DeviceBuffer(context, static_cast<size_t>(bytes), "workspace \"" + buffer.name + "\" of kernel " + row.id);
+    workspace_[buffer.name] = DeviceBuffer(context, static_cast<size_t>(bytes),
+                                           "workspace \"" + buffer.name + "\" of kernel " + row.id);
   }
 }
 
@@ -140,7 +171,8 @@ std::unique_ptr<OperandSet> ManifestOperation::upload(const Operands& operands) 
   const int64_t batch = problem_.batch;
   auto set = std::make_unique<OperandSet>(
       context_, problem_, batch * codeBytes(row_, format.elementA(), problem_.m * problem_.k),
-      batch * codeBytes(row_, format.elementB(), problem_.n * problem_.k), batch * scaleBytes(row_, problem_, problem_.m),
+      batch * codeBytes(row_, format.elementB(), problem_.n * problem_.k),
+      batch * scaleBytes(row_, problem_, problem_.m),
       batch * scaleBytes(row_, problem_, problem_.n));
   uploadCodes(row_, format.elementA(), operands.aCodes, set->aCodes);
   uploadCodes(row_, format.elementB(), operands.bCodes, set->bCodes);
@@ -150,8 +182,11 @@ std::unique_ptr<OperandSet> ManifestOperation::upload(const Operands& operands) 
   return set;
 }
 
-driver::DevicePointer ManifestOperation::address(const std::string& name, const OperandSet& set, int64_t batch) const {
-  auto part = [&](const DeviceBuffer& buffer) { return buffer.address() + buffer.bytes() / problem_.batch * batch; };
+driver::DevicePointer ManifestOperation::address(const std::string& name, const OperandSet& set,
+                                                 int64_t batch) const {
+  auto part = [&](const DeviceBuffer& buffer) {
+    return buffer.address() + buffer.bytes() / problem_.batch * batch;
+  };
   if (name == "aCodes") return part(set.aCodes);
   if (name == "bCodes") return part(set.bCodes);
   if (name == "aScales") return part(set.aScales);
@@ -161,45 +196,53 @@ driver::DevicePointer ManifestOperation::address(const std::string& name, const 
   return found == workspace_.end() ? 0 : found->second.address();
 }
 
-LaunchArgument ManifestOperation::resolveArgument(const std::string& argument, const OperandSet& set,
-                                                  int64_t batch) const {
+LaunchArgument ManifestOperation::resolveArgument(const std::string& argument,
+                                                  const OperandSet& set, int64_t batch) const {
   if (const auto pointer = address(argument, set, batch)) return pointer;
   for (const TensorMapRow& map : row_.tensorMaps) {
     if (map.name != argument) continue;
     const auto base = address(map.of, set, batch);
-    if (!base) throw Error(ErrorKind::kUsage, "Kernel " + row_.id + ", tensor map \"" + map.name + "\": there is no buffer \"" + map.of + "\".");
+    if (!base)
+      throw Error(ErrorKind::kUsage, "Kernel " + row_.id + ", tensor map \"" + map.name +
+                                         "\": there is no buffer \"" + map.of + "\".");
     return encodeTensorMap(context_, map, base, variables_, row_.id);
   }
   if (argument == "f32:tensorScale") return set.tensorScale;
   if (argument.rfind("i64:", 0) == 0) return evaluate(argument.substr(4), variables_);
   const int64_t value = evaluate(argument, variables_);
   if (value != static_cast<int32_t>(value))
-    throw Error(ErrorKind::kUsage, "Kernel " + row_.id + ": the argument \"" + argument + "\" does not fit an int; write i64:" + argument + ".");
+    throw Error(ErrorKind::kUsage, "Kernel " + row_.id + ": the argument \"" + argument +
+                                       "\" does not fit an int; write i64:" + argument + ".");
   return static_cast<int32_t>(value);
 }
 
-std::array<unsigned, 3> ManifestOperation::extents(const Expressions& expressions, const std::string& field,
+std::array<unsigned, 3> ManifestOperation::extents(const Expressions& expressions,
+                                                   const std::string& field,
                                                    unsigned missing) const {
   std::array<unsigned, 3> result = {missing, missing, missing};
   for (size_t i = 0; i < expressions.size(); i++) {
     const int64_t value = evaluate(expressions[i], variables_);
     if (value < 1 || value > 0x7fffffff)
-      throw Error(ErrorKind::kUsage, "Kernel " + row_.id + ": " + field + " \"" + expressions[i] + "\" is " + std::to_string(value) + ".");
+      throw Error(ErrorKind::kUsage, "Kernel " + row_.id + ": " + field + " \"" + expressions[i] +
+                                         "\" is " + std::to_string(value) + ".");
     result[i] = static_cast<unsigned>(value);
   }
   return result;
 }
 
-Launch ManifestOperation::resolveLaunch(const LaunchRow& row, const OperandSet& set, int64_t batch) const {
+Launch ManifestOperation::resolveLaunch(const LaunchRow& row, const OperandSet& set,
+                                        int64_t batch) const {
   Launch launch;
   launch.name = "kernel " + row_.id + " (" + row.function + ")";
   launch.function = functions_.at(row.function);
   launch.grid = extents(row.grid, "grid", 1);
   launch.block = extents(row.block, "block", 1);
   if (!row.cluster.empty()) launch.cluster = extents(row.cluster, "cluster", 1);
-  launch.sharedBytes = static_cast<unsigned>(std::max<int64_t>(0, evaluate(row.sharedBytes, variables_)));
+  launch.sharedBytes =
+      static_cast<unsigned>(std::max<int64_t>(0, evaluate(row.sharedBytes, variables_)));
   launch.dependent = row.dependent;
-  for (const std::string& argument : row.arguments) launch.arguments.push_back(resolveArgument(argument, set, batch));
+  for (const std::string& argument : row.arguments)
+    launch.arguments.push_back(resolveArgument(argument, set, batch));
   return launch;
 }
 
@@ -209,7 +252,8 @@ void ManifestOperation::bind(const std::vector<const OperandSet*>& sets) {
     std::vector<Launch>& launches = launches_.emplace_back();
     for (int64_t batch = 0; batch < problem_.batch; batch++)
       for (const LaunchRow& row : row_.launches)
-        if (evaluate(row.when, variables_) != 0) launches.push_back(resolveLaunch(row, *set, batch));
+        if (evaluate(row.when, variables_) != 0)
+          launches.push_back(resolveLaunch(row, *set, batch));
     for (const Launch& launch : launches) prepareLaunch(context_, launch);
   }
 }
@@ -218,7 +262,9 @@ void ManifestOperation::clearWorkspace(const Stream& stream) const {
   for (const WorkspaceRow& buffer : row_.workspace) {
     if (!buffer.zeroed) continue;
     const DeviceBuffer& memory = workspace_.at(buffer.name);
-    context_.check(context_.api().memsetD8Async(memory.address(), 0, memory.bytes(), stream.handle()), "Clearing workspace");
+    context_.check(
+        context_.api().memsetD8Async(memory.address(), 0, memory.bytes(), stream.handle()),
+        "Clearing workspace");
   }
 }
 

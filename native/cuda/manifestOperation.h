@@ -10,18 +10,24 @@ namespace blockscope::cuda {
 
 // The names expressions may use for this problem on this device, the row's constants among them.
 Variables problemVariables(const KernelRow&, const Problem&, int multiprocessors);
-// Macros of resources/kernels/cuda/README.md for one format and output type, the row's constants and options.
+// Macros of resources/kernels/cuda/README.md for one format and output type, the row's constants
+// and options.
 std::vector<std::string> compileOptions(const KernelRow&, const Problem&);
-// The sentence of the first requirement that does not hold, or why the output type cannot be written; empty: all hold.
+// The sentence of the first requirement that does not hold, or why the output type cannot be
+// written; empty: all hold.
 std::string whyUnsupported(const KernelRow&, const Problem&, const Variables&);
-// Whole descriptor, encoded by the driver. `address` is where the map's buffer begins. Throws Error(kUsage).
-driver::TensorMap encodeTensorMap(const DeviceContext&, const TensorMapRow&, driver::DevicePointer address,
-                                  const Variables&, const std::string& kernel);
+// Whole descriptor, encoded by the driver. `address` is where the map's buffer begins. Throws
+// Error(kUsage).
+driver::TensorMap encodeTensorMap(const DeviceContext&, const TensorMapRow&,
+                                  driver::DevicePointer address, const Variables&,
+                                  const std::string& kernel);
 
 class ManifestOperation : public Operation {
  public:
-  // Compiles. Throws Error: kUsage for a problem the kernel does not take, kUnavailable for a device, kCompile.
-  ManifestOperation(const DeviceContext&, const KernelRow&, const Problem&, const std::string& cacheDirectory);
+  // Compiles. Throws Error: kUsage for a problem the kernel does not take, kUnavailable for a
+  // device, kCompile.
+  ManifestOperation(const DeviceContext&, const KernelRow&, const Problem&,
+                    const std::string& cacheDirectory);
 
   std::unique_ptr<OperandSet> upload(const Operands&) override;
   void bind(const std::vector<const OperandSet*>&) override;
@@ -31,10 +37,12 @@ class ManifestOperation : public Operation {
  private:
   void clearWorkspace(const Stream&) const;
   Launch resolveLaunch(const LaunchRow&, const OperandSet&, int64_t batch) const;
-  LaunchArgument resolveArgument(const std::string& argument, const OperandSet&, int64_t batch) const;
+  LaunchArgument resolveArgument(const std::string& argument, const OperandSet&,
+                                 int64_t batch) const;
   // Address of an operand, C or a workspace; 0 when the name is none of these.
   driver::DevicePointer address(const std::string& name, const OperandSet&, int64_t batch) const;
-  std::array<unsigned, 3> extents(const Expressions&, const std::string& field, unsigned missing) const;
+  std::array<unsigned, 3> extents(const Expressions&, const std::string& field,
+                                  unsigned missing) const;
 
   const DeviceContext& context_;
   KernelRow row_;
@@ -43,7 +51,8 @@ class ManifestOperation : public Operation {
   std::unique_ptr<Module> module_;
   std::map<std::string, driver::Handle> functions_;
   std::map<std::string, DeviceBuffer> workspace_;
-  std::vector<std::vector<Launch>> launches_;  // of every set: those of all matrices of the batch, one after the other
+  std::vector<std::vector<Launch>>
+      launches_;  // of every set: those of all matrices of the batch, one after the other
   double compileSeconds_ = 0;
 };
 

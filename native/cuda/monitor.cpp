@@ -7,8 +7,8 @@ namespace blockscope::cuda {
 namespace {
 
 constexpr auto kPeriod = std::chrono::milliseconds(50);
-constexpr unsigned long long kThrottleReasons =
-    nvml::kReasonHwSlowdown | nvml::kReasonSwThermal | nvml::kReasonHwThermal | nvml::kReasonHwPowerBrake;
+constexpr unsigned long long kThrottleReasons = nvml::kReasonHwSlowdown | nvml::kReasonSwThermal |
+                                                nvml::kReasonHwThermal | nvml::kReasonHwPowerBrake;
 
 }  // namespace
 
@@ -55,7 +55,8 @@ void Monitor::read() {
 void Monitor::restart() {
   nvml::ProcessInfo processes[64];
   unsigned count = 64;
-  const bool known = device_ && libraries().nvml.deviceGetComputeRunningProcesses(device_, &count, processes) == 0;
+  const bool known =
+      device_ && libraries().nvml.deviceGetComputeRunningProcesses(device_, &count, processes) == 0;
   const std::lock_guard lock(mutex_);
   wattsSum_ = temperatureSum_ = 0;
   readings_ = cappedReadings_ = thermalReadings_ = 0;
@@ -78,7 +79,8 @@ MonitorSummary Monitor::summary() const {
 
 double Monitor::joules() const {
   unsigned long long millijoules = 0;
-  if (!device_ || libraries().nvml.deviceGetTotalEnergyConsumption(device_, &millijoules) != 0) return 0;
+  if (!device_ || libraries().nvml.deviceGetTotalEnergyConsumption(device_, &millijoules) != 0)
+    return 0;
   return millijoules / 1000.0;
 }
 

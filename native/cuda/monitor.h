@@ -1,4 +1,5 @@
-// Clocks, power, temperature and the reasons the clock is held down, read by a thread 20 times a second through NVML.
+// Clocks, power, temperature and the reasons the clock is held down, read by a thread 20 times a
+// second through NVML.
 #pragma once
 
 #include <atomic>

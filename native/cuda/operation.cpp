@@ -6,14 +6,15 @@
 
 namespace blockscope::cuda {
 
-OperandSet::OperandSet(const DeviceContext& context, const Problem& problem, size_t aBytes, size_t bBytes,
-                       size_t aScaleBytes, size_t bScaleBytes)
+OperandSet::OperandSet(const DeviceContext& context, const Problem& problem, size_t aBytes,
+                       size_t bBytes, size_t aScaleBytes, size_t bScaleBytes)
     : aCodes(context, aBytes, "operand A"),
       bCodes(context, bBytes, "operand B"),
       aScales(context, aScaleBytes, "the scales of A"),
       bScales(context, bScaleBytes, "the scales of B"),
       context_(context),
-      cBytes_(static_cast<size_t>(problem.batch * problem.m * problem.n) * outputBytes(problem.output)),
+      cBytes_(static_cast<size_t>(problem.batch * problem.m * problem.n) *
+              outputBytes(problem.output)),
       guarded_(context, cBytes_ + 2 * kGuardBytes, "C") {}
 
 size_t OperandSet::bytes() const {
@@ -39,20 +40,22 @@ bool OperandSet::guardsBroken() const {
   std::vector<uint8_t> guard(kGuardBytes);
   for (const size_t offset : {size_t{0}, kGuardBytes + cBytes_}) {
     guarded_.read(guard.data(), kGuardBytes, offset);
-    if (std::any_of(guard.begin(), guard.end(), [](uint8_t byte) { return byte != kGuardPattern; })) return true;
+    if (std::any_of(guard.begin(), guard.end(), [](uint8_t byte) { return byte != kGuardPattern; }))
+      return true;
   }
   return false;
 }
 
 std::unique_ptr<OperandSet> OperandSet::copy(const DeviceContext& context, const Problem& problem,
                                              const Stream& stream) const {
-  auto set = std::make_unique<OperandSet>(context, problem, aCodes.bytes(), bCodes.bytes(), aScales.bytes(),
-                                          bScales.bytes());
+  auto set = std::make_unique<OperandSet>(context, problem, aCodes.bytes(), bCodes.bytes(),
+                                          aScales.bytes(), bScales.bytes());
   set->tensorScale = tensorScale;
   auto duplicate = [&](DeviceBuffer& to, const DeviceBuffer& from) {
     if (from.bytes() == 0) return;
-    context.check(context.api().memcpyDtoDAsync(to.address(), from.address(), from.bytes(), stream.handle()),
-                  "Copying operands");
+    context.check(
+        context.api().memcpyDtoDAsync(to.address(), from.address(), from.bytes(), stream.handle()),
+        "Copying operands");
   };
   duplicate(set->aCodes, aCodes);
   duplicate(set->bCodes, bCodes);

@@ -13,7 +13,8 @@ namespace {
 constexpr size_t kBufferBytes = 1 << 20;
 constexpr size_t kBufferAlignment = 8;
 
-// CUPTI calls back from its own threads, without a user pointer: one collection at a time in the process.
+// CUPTI calls back from its own threads, without a user pointer: one collection at a time in the
+// process.
 std::mutex collectionMutex;
 std::vector<LaunchRecord> collected;
 
@@ -29,13 +30,15 @@ void takeRecord(const cupti::ActivityKernel& kernel) {
   record.startNs = static_cast<int64_t>(kernel.start);
   record.endNs = static_cast<int64_t>(kernel.end);
   record.stream = kernel.streamId;
-  const int32_t grid[] = {kernel.gridX, kernel.gridY, kernel.gridZ}, block[] = {kernel.blockX, kernel.blockY, kernel.blockZ};
+  const int32_t grid[] = {kernel.gridX, kernel.gridY, kernel.gridZ},
+                block[] = {kernel.blockX, kernel.blockY, kernel.blockZ};
   for (int i = 0; i < 3; i++) {
     record.grid[i] = static_cast<uint32_t>(grid[i]);
     record.block[i] = static_cast<uint32_t>(block[i]);
   }
   record.registersPerThread = kernel.registersPerThread;
-  record.sharedMemoryBytes = static_cast<uint32_t>(kernel.staticSharedMemory + kernel.dynamicSharedMemory);
+  record.sharedMemoryBytes =
+      static_cast<uint32_t>(kernel.staticSharedMemory + kernel.dynamicSharedMemory);
   collected.push_back(record);
 }
 
@@ -64,7 +67,8 @@ std::vector<LaunchRecord> recordLaunches(const std::function<void()>& work) {
   }
   api.activityFlushAll(cupti::kFlushForced);
   api.activityDisable(cupti::kActivityConcurrentKernel);
-  std::sort(collected.begin(), collected.end(), [](const auto& a, const auto& b) { return a.startNs < b.startNs; });
+  std::sort(collected.begin(), collected.end(),
+            [](const auto& a, const auto& b) { return a.startNs < b.startNs; });
   return collected;
 }
 

@@ -8,8 +8,8 @@
 
 namespace blockscope::cuda {
 
-// Runs `work`, which must wait for its own end, with kernel activity recorded; the records in order of start. Empty when
-// CUPTI is not there or refuses.
+// Runs `work`, which must wait for its own end, with kernel activity recorded; the records in order
+// of start. Empty when CUPTI is not there or refuses.
 std::vector<LaunchRecord> recordLaunches(const std::function<void()>& work);
 
 }  // namespace blockscope::cuda

@@ -13,7 +13,8 @@ namespace {
 
 constexpr int kTile = 64;  // oracle.cu
 
-DeviceBuffer uploaded(const DeviceContext& context, const std::vector<uint8_t>& bytes, const std::string& what) {
+DeviceBuffer uploaded(const DeviceContext& context, const std::vector<uint8_t>& bytes,
+                      const std::string& what) {
   DeviceBuffer buffer(context, bytes.size(), what);
   buffer.write(bytes.data(), bytes.size());
   return buffer;
@@ -21,34 +22,43 @@ DeviceBuffer uploaded(const DeviceContext& context, const std::vector<uint8_t>& 
 
 std::vector<double> valueTables(const BlockFormat& format) {
   std::vector<double> tables;
-  for (const NumberFormat* numbers : {&format.elementA(), &format.elementB(), &format.scaleFormat()})
-    for (int code = 0; code < 256; code++) tables.push_back(decode(*numbers, static_cast<uint8_t>(code % numbers->codeCount())));
+  for (const NumberFormat* numbers :
+       {&format.elementA(), &format.elementB(), &format.scaleFormat()})
+    for (int code = 0; code < 256; code++)
+      tables.push_back(decode(*numbers, static_cast<uint8_t>(code % numbers->codeCount())));
   return tables;
 }
 
-// float64 sums in another order differ by rounding alone: far below this share of the sum of magnitudes.
+// float64 sums in another order differ by rounding alone: far below this share of the sum of
+// magnitudes.
 constexpr double kAgreement = 1e-12;
 constexpr int kSampled = 256;
 
-void checkSample(const Problem& problem, const Operands& operands, const std::vector<double>& reference) {
+void checkSample(const Problem& problem, const Operands& operands,
+                 const std::vector<double>& reference) {
   for (int i = 0; i < kSampled; i++) {
     const uint64_t word = uint64_t{philox(1, 11, i)[0]} << 32 | philox(1, 11, i)[1];
     const int64_t at = static_cast<int64_t>(word % reference.size());
-    const int64_t rowOfAll = at / problem.n, batch = rowOfAll / problem.m, row = rowOfAll % problem.m, col = at % problem.n;
+    const int64_t rowOfAll = at / problem.n, batch = rowOfAll / problem.m,
+                  row = rowOfAll % problem.m, col = at % problem.n;
     const double expected = referenceElement(problem, operands, batch, row, col);
     const double got = reference[at];
     if (got == expected || (std::isnan(got) && std::isnan(expected))) continue;
-    if (std::fabs(got - expected) <= kAgreement * magnitudeElement(problem, operands, batch, row, col)) continue;
-    throw Error(ErrorKind::kDevice, "The GPU's reference product differs from the CPU's at (" + std::to_string(row) + ", " +
-                                        std::to_string(col) + "): " + std::to_string(got) + " against " +
-                                        std::to_string(expected) + ". The device or its compiler is not to be trusted.");
+    if (std::fabs(got - expected) <=
+        kAgreement * magnitudeElement(problem, operands, batch, row, col))
+      continue;
+    throw Error(ErrorKind::kDevice, "The GPU's reference product differs from the CPU's at (" +
+                                        std::to_string(row) + ", " + std::to_string(col) +
+                                        "): " + std::to_string(got) + " against " +
+                                        std::to_string(expected) +
+                                        ". The device or its compiler is not to be trusted.");
   }
 }
 
 }  // namespace
 
-std::vector<double> deviceReference(const DeviceContext& context, const Kernels& kernels, const Problem& problem,
-                                    const Operands& operands) {
+std::vector<double> deviceReference(const DeviceContext& context, const Kernels& kernels,
+                                    const Problem& problem, const Operands& operands) {
   const BlockFormat& format = findBlockFormat(problem.format);
   const auto module = kernels.support(context, "support-oracle");
   const DeviceBuffer aCodes = uploaded(context, operands.aCodes, "the reference's operand A");
@@ -59,13 +69,15 @@ std::vector<double> deviceReference(const DeviceContext& context, const Kernels&
   DeviceBuffer tables(context, values.size() * sizeof(double), "the reference's tables");
   tables.write(values.data(), values.size() * sizeof(double));
   const int64_t elements = problem.m * problem.n, blocks = problem.k / format.scaleBlockSize;
-  DeviceBuffer product(context, static_cast<size_t>(problem.batch * elements) * sizeof(double), "the reference product");
+  DeviceBuffer product(context, static_cast<size_t>(problem.batch * elements) * sizeof(double),
+                       "the reference product");
   const Stream stream(context);
   for (int64_t batch = 0; batch < problem.batch; batch++) {
     Launch launch;
     launch.name = "the reference product";
     launch.function = module->function("referenceProduct");
-    launch.grid = {static_cast<unsigned>((problem.n + kTile - 1) / kTile), static_cast<unsigned>((problem.m + kTile - 1) / kTile), 1};
+    launch.grid = {static_cast<unsigned>((problem.n + kTile - 1) / kTile),
+                   static_cast<unsigned>((problem.m + kTile - 1) / kTile), 1};
     launch.block = {256, 1, 1};
     launch.arguments = {aCodes.address() + batch * problem.m * problem.k,
                         bCodes.address() + batch * problem.n * problem.k,

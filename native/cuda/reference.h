@@ -8,7 +8,9 @@
 
 namespace blockscope::cuda {
 
-// batch * M * N in float64. A sample of 256 elements is computed on the CPU too; throws Error(kDevice) when they differ.
-std::vector<double> deviceReference(const DeviceContext&, const Kernels&, const Problem&, const Operands&);
+// batch * M * N in float64. A sample of 256 elements is computed on the CPU too; throws
+// Error(kDevice) when they differ.
+std::vector<double> deviceReference(const DeviceContext&, const Kernels&, const Problem&,
+                                    const Operands&);
 
 }  // namespace blockscope::cuda

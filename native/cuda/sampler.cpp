@@ -12,7 +12,8 @@ constexpr int64_t kHoldTimeoutNs = 5'000'000'000;
 constexpr double kGroupNs = 200e3;
 // %globaltimer may tick coarsely (up to 1 us): over shorter spans it gives no clock.
 constexpr double kClockFromNs = 100e3;
-constexpr double kThrottledBelow = 0.75;  // of the highest multiprocessor clock, with a thermal or hardware reason
+constexpr double kThrottledBelow =
+    0.75;  // of the highest multiprocessor clock, with a thermal or hardware reason
 
 struct Stamp {  // timing.cu
   uint64_t nanoseconds, cycles;
@@ -29,8 +30,8 @@ int groupSize(double estimateNs) {
   return static_cast<int>(std::clamp(std::ceil(kGroupNs / std::max(estimateNs, 1.0)), 8.0, 512.0));
 }
 
-Sampler::Sampler(const DeviceContext& context, const Kernels& kernels, const Stream& stream, Operation& operation,
-                 std::string what, size_t sets, DeviceBuffer flush)
+Sampler::Sampler(const DeviceContext& context, const Kernels& kernels, const Stream& stream,
+                 Operation& operation, std::string what, size_t sets, DeviceBuffer flush)
     : context_(context),
       stream_(stream),
       operation_(operation),
@@ -43,7 +44,8 @@ Sampler::Sampler(const DeviceContext& context, const Kernels& kernels, const Str
       stop_(context) {
   const auto& api = context.api();
   void* host = nullptr;
-  context.check(api.memHostAlloc(&host, 2 * sizeof(int), driver::kHostAllocMapped), "Allocating host memory");
+  context.check(api.memHostAlloc(&host, 2 * sizeof(int), driver::kHostAllocMapped),
+                "Allocating host memory");
   flags_ = static_cast<int*>(host);
   context.check(api.memHostGetDevicePointer(&deviceFlags_, host, 0), "Mapping host memory");
 }
@@ -71,7 +73,8 @@ Launch Sampler::stampLaunch(int which) const {
 double Sampler::timed(const std::function<void()>& queue, double* mhz) {
   const auto& api = context_.api();
   if (flush_.bytes() > 0)
-    context_.check(api.memsetD8Async(flush_.address(), 0, flush_.bytes(), stream_.handle()), "Flushing the L2 cache");
+    context_.check(api.memsetD8Async(flush_.address(), 0, flush_.bytes(), stream_.handle()),
+                   "Flushing the L2 cache");
   volatile int* go = flags_;
   go[0] = 0;
   go[1] = 0;
@@ -93,18 +96,23 @@ double Sampler::timed(const std::function<void()>& queue, double* mhz) {
   go[0] = 1;
   stream_.wait(what_);
   if (go[1] != 0)
-    throw Error(ErrorKind::kDevice, what_ + " cannot be timed: its launches wait for the device while the stream is held back.");
+    throw Error(
+        ErrorKind::kDevice,
+        what_ +
+            " cannot be timed: its launches wait for the device while the stream is held back.");
   if (mhz) {
     Stamp stamps[2];
     stamps_.read(stamps, sizeof stamps);
     const double ns = static_cast<double>(stamps[1].nanoseconds - stamps[0].nanoseconds);
-    *mhz = ns >= kClockFromNs ? static_cast<double>(stamps[1].cycles - stamps[0].cycles) / ns * 1e3 : 0;
+    *mhz = ns >= kClockFromNs ? static_cast<double>(stamps[1].cycles - stamps[0].cycles) / ns * 1e3
+                              : 0;
   }
   return stop_.nanosecondsSince(start_);
 }
 
 void Sampler::chooseGrouping() {
-  // The first launch of a library's kernel may load code, which waits for the device: not while the stream is held.
+  // The first launch of a library's kernel may load code, which waits for the device: not while the
+  // stream is held.
   enqueueOnce();
   stream_.wait(what_);
   const double estimate = timed([this] { enqueueOnce(); }, nullptr);
@@ -116,7 +124,8 @@ void Sampler::chooseGrouping() {
 void Sampler::buildGraph() {
   const auto& api = context_.api();
   driver::Handle graph = nullptr;
-  context_.check(api.streamBeginCapture(stream_.handle(), driver::kCaptureThreadLocal), "Capturing a graph");
+  context_.check(api.streamBeginCapture(stream_.handle(), driver::kCaptureThreadLocal),
+                 "Capturing a graph");
   try {
     for (int i = 0; i < launchesPerSample_; i++) enqueueOnce();
   } catch (...) {
@@ -128,13 +137,19 @@ void Sampler::buildGraph() {
   api.graphDestroy(graph);
   context_.check(result, "Preparing a graph of " + what_);
   // The first launch of a graph uploads it.
-  timed([this] { context_.check(context_.api().graphLaunch(graph_, stream_.handle()), what_); }, nullptr);
+  timed([this] { context_.check(context_.api().graphLaunch(graph_, stream_.handle()), what_); },
+        nullptr);
 }
 
 Sample Sampler::take(const Monitor& monitor) {
   Sample sample;
-  const double ns = graph_ ? timed([this] { context_.check(context_.api().graphLaunch(graph_, stream_.handle()), what_); }, &sample.mhz)
-                           : timed([this] { enqueueOnce(); }, &sample.mhz);
+  const double ns =
+      graph_ ? timed(
+                   [this] {
+                     context_.check(context_.api().graphLaunch(graph_, stream_.handle()), what_);
+                   },
+                   &sample.mhz)
+             : timed([this] { enqueueOnce(); }, &sample.mhz);
   sample.ns = ns / launchesPerSample_;
   const bool slow = sample.mhz > 0 && sample.mhz < kThrottledBelow * monitor.maximumMHz();
   sample.discard = slow && monitor.throttledNow();
@@ -157,7 +172,8 @@ std::pair<double, int64_t> Sampler::sustain(double ns) {
         nullptr);
     total += part;
     count += int64_t{chunk} * launchesPerSample_;
-    // About 100 ms at a time: gaps between chunks do not show. The launch queue (1024) must not fill while it is held.
+    // About 100 ms at a time: gaps between chunks do not show. The launch queue (1024) must not
+    // fill while it is held.
     chunk = static_cast<int>(std::clamp(100e6 / (part / chunk), 1.0, 128.0));
   }
   return {total, count};

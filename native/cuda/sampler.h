@@ -1,5 +1,6 @@
-// Takes timing samples of one operation on the device as docs/measurement.md says: events around launches on a stream that
-// is held back until all is queued, operand sets in turn, the multiprocessor clock beside.
+// Takes timing samples of one operation on the device as docs/measurement.md says: events around
+// launches on a stream that is held back until all is queued, operand sets in turn, the
+// multiprocessor clock beside.
 #pragma once
 
 #include <functional>
@@ -14,7 +15,8 @@
 
 namespace blockscope::cuda {
 
-// How many operand sets a cold measurement takes in turn: 1 when one set alone is beyond 5 L2, else 1 + ceil(3 L2 / bytes).
+// How many operand sets a cold measurement takes in turn: 1 when one set alone is beyond 5 L2, else
+// 1 + ceil(3 L2 / bytes).
 int64_t coldSets(int64_t bytesPerSet, int64_t l2Bytes);
 // Launches of one grouped sample: about 200 us together, 8 to 512.
 int groupSize(double estimateNs);
@@ -25,7 +27,8 @@ constexpr double kGroupBelowNs = 20e3;
 class Sampler {
  public:
   // `flush`: a buffer written before every sample instead of operand sets in turn; may be empty.
-  Sampler(const DeviceContext&, const Kernels&, const Stream&, Operation&, std::string what, size_t sets, DeviceBuffer flush);
+  Sampler(const DeviceContext&, const Kernels&, const Stream&, Operation&, std::string what,
+          size_t sets, DeviceBuffer flush);
   ~Sampler();
   Sampler(const Sampler&) = delete;
 

@@ -41,28 +41,33 @@ struct CachePlan {
   std::string mode;
 };
 
-CachePlan planCache(const MeasureRequest& request, const DeviceContext& context, int64_t bytesPerSet) {
+CachePlan planCache(const MeasureRequest& request, const DeviceContext& context,
+                    int64_t bytesPerSet) {
   if (!request.cold) return {1, false, "hot"};
   const int64_t sets = coldSets(bytesPerSet, context.facts().l2Bytes);
   constexpr double kMemoryShare = 0.4;
-  if ((sets - 1) * bytesPerSet > kMemoryShare * static_cast<double>(context.freeBytes())) return {1, true, "cold: L2 flush"};
-  return {sets, false, "cold: " + std::to_string(sets) + (sets == 1 ? " operand set" : " operand sets")};
+  if ((sets - 1) * bytesPerSet > kMemoryShare * static_cast<double>(context.freeBytes()))
+    return {1, true, "cold: L2 flush"};
+  return {sets, false,
+          "cold: " + std::to_string(sets) + (sets == 1 ? " operand set" : " operand sets")};
 }
 
 }  // namespace
 
-std::unique_ptr<Operation> makeOperation(const DeviceContext& context, const Kernels& kernels, const Problem& problem,
-                                         const std::string& kernel) {
+std::unique_ptr<Operation> makeOperation(const DeviceContext& context, const Kernels& kernels,
+                                         const Problem& problem, const std::string& kernel) {
   if (const KernelRow* row = kernels.find(kernel))
     return std::make_unique<ManifestOperation>(context, *row, problem, kernels.cacheDirectory());
   if (isCublasLtKernel(kernel)) return makeCublasLtOperation(context, problem, kernel);
   for (const KernelInfo& refused : kernels.refused())
     if (refused.id == kernel) throw Error(ErrorKind::kUsage, refused.capabilities.front().reason);
-  throw Error(ErrorKind::kUsage, "\"" + kernel + "\" is no kernel of " + context.facts().name + ".");
+  throw Error(ErrorKind::kUsage,
+              "\"" + kernel + "\" is no kernel of " + context.facts().name + ".");
 }
 
-CudaSession::CudaSession(std::shared_ptr<const DeviceContext> context, std::shared_ptr<const Kernels> kernels,
-                         const Problem& problem, std::variant<GeneratedOperands, GivenOperands> operands,
+CudaSession::CudaSession(std::shared_ptr<const DeviceContext> context,
+                         std::shared_ptr<const Kernels> kernels, const Problem& problem,
+                         std::variant<GeneratedOperands, GivenOperands> operands,
                          const CancelFlag& cancel)
     : context_(std::move(context)), kernels_(std::move(kernels)), problem_(problem) {
   context_->enter();
@@ -83,7 +88,8 @@ CudaSession::~CudaSession() {
   if (!context_->lost()) context_->enter();
 }
 
-const std::vector<double>& CudaSession::reference(const CancelFlag& cancel, const Progress& progress) {
+const std::vector<double>& CudaSession::reference(const CancelFlag& cancel,
+                                                  const Progress& progress) {
   if (!reference_.empty()) return reference_;
   cancel.throwIfRequested();
   context_->enter();
@@ -104,7 +110,8 @@ Operation& CudaSession::prepare(const std::string& kernel) {
   return *prepared_;
 }
 
-std::vector<uint8_t> CudaSession::runOnce(Operation& operation, const std::string& kernel, const Operands& operands) {
+std::vector<uint8_t> CudaSession::runOnce(Operation& operation, const std::string& kernel,
+                                          const Operands& operands) {
   const std::string what = "Kernel " + kernel;
   const Stream stream(*context_);
   const auto set = operation.upload(operands);
@@ -112,25 +119,29 @@ std::vector<uint8_t> CudaSession::runOnce(Operation& operation, const std::strin
   set->poison(stream);
   operation.enqueue(0, stream);
   stream.wait(what);
-  if (set->guardsBroken()) throw Error(ErrorKind::kDevice, what + " writes outside C: memory next to C was changed.");
+  if (set->guardsBroken())
+    throw Error(ErrorKind::kDevice, what + " writes outside C: memory next to C was changed.");
   std::vector<uint8_t> output = set->readC();
   const OutputType written = operation.writes(problem_.output);
   if (written != problem_.output) convertOutput(output, written, problem_.output);
   return output;
 }
 
-ValidationReport CudaSession::validate(const ValidateRequest& request, const CancelFlag& cancel, const Progress& progress) {
+ValidationReport CudaSession::validate(const ValidateRequest& request, const CancelFlag& cancel,
+                                       const Progress& progress) {
   Operation& operation = prepare(request.kernel);
   const auto& expected = reference(cancel, progress);
   auto run = [&](const Operands& operands) { return runOnce(operation, request.kernel, operands); };
-  ValidationReport report = validateWith(problem_, operands_, expected, run, request, cancel, progress);
+  ValidationReport report =
+      validateWith(problem_, operands_, expected, run, request, cancel, progress);
   report.oracle = oracle_;
   report.oracleSeconds = oracleSeconds_;
   return report;
 }
 
-ValidationReport CudaSession::judge(const std::vector<uint8_t>& output, const ValidateRequest& request,
-                                    const CancelFlag& cancel, const Progress& progress) {
+ValidationReport CudaSession::judge(const std::vector<uint8_t>& output,
+                                    const ValidateRequest& request, const CancelFlag& cancel,
+                                    const Progress& progress) {
   const auto& expected = reference(cancel, progress);
   ValidationReport report = judgeOutput(problem_, operands_, expected, output, request, cancel);
   report.oracle = oracle_;
@@ -138,18 +149,21 @@ ValidationReport CudaSession::judge(const std::vector<uint8_t>& output, const Va
   return report;
 }
 
-Measurement CudaSession::measure(const MeasureRequest& request, const CancelFlag& cancel, const Progress& progress) {
+Measurement CudaSession::measure(const MeasureRequest& request, const CancelFlag& cancel,
+                                 const Progress& progress) {
   Operation& operation = prepare(request.kernel);
   const std::string what = "Kernel " + request.kernel;
   const Stream stream(*context_);
   std::vector<std::unique_ptr<OperandSet>> sets;
   sets.push_back(operation.upload(operands_));
   const CachePlan plan = planCache(request, *context_, static_cast<int64_t>(sets[0]->bytes()));
-  for (int64_t i = 1; i < plan.sets; i++) sets.push_back(sets[0]->copy(*context_, problem_, stream));
+  for (int64_t i = 1; i < plan.sets; i++)
+    sets.push_back(sets[0]->copy(*context_, problem_, stream));
   std::vector<const OperandSet*> bound;
   for (const auto& set : sets) bound.push_back(set.get());
   operation.bind(bound);
-  DeviceBuffer flush(*context_, plan.flush ? static_cast<size_t>(2 * context_->facts().l2Bytes) : 0, "the L2 flush");
+  DeviceBuffer flush(*context_, plan.flush ? static_cast<size_t>(2 * context_->facts().l2Bytes) : 0,
+                     "the L2 flush");
   Monitor monitor(context_->facts().uuid);
   Sampler sampler(*context_, *kernels_, stream, operation, what, sets.size(), std::move(flush));
   stream.wait("Copying operands");
@@ -160,7 +174,8 @@ Measurement CudaSession::measure(const MeasureRequest& request, const CancelFlag
   perOperation.warmupNs /= sampler.launchesPerSample();
   perOperation.minTimeNs /= sampler.launchesPerSample();
   monitor.restart();
-  Measurement result = sampleUntilSteady(perOperation, [&] { return sampler.take(monitor); }, cancel, progress);
+  Measurement result =
+      sampleUntilSteady(perOperation, [&] { return sampler.take(monitor); }, cancel, progress);
   const MonitorSummary seen = monitor.summary();
   result.warmupNs *= sampler.launchesPerSample();
   result.launchesPerSample = sampler.launchesPerSample();
@@ -190,7 +205,8 @@ Measurement CudaSession::measure(const MeasureRequest& request, const CancelFlag
       operation.enqueue(0, stream);
       stream.wait(what);
     });
-    for (const LaunchRecord& launch : result.launches) result.cuptiNs += static_cast<double>(launch.endNs - launch.startNs);
+    for (const LaunchRecord& launch : result.launches)
+      result.cuptiNs += static_cast<double>(launch.endNs - launch.startNs);
   }
   return result;
 }

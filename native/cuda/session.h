@@ -18,8 +18,8 @@ class CudaSession : public Session {
 
   ValidationReport validate(const ValidateRequest&, const CancelFlag&, const Progress&) override;
   Measurement measure(const MeasureRequest&, const CancelFlag&, const Progress&) override;
-  ValidationReport judge(const std::vector<uint8_t>& output, const ValidateRequest&, const CancelFlag&,
-                         const Progress&) override;
+  ValidationReport judge(const std::vector<uint8_t>& output, const ValidateRequest&,
+                         const CancelFlag&, const Progress&) override;
   const Operands& operands() override { return operands_; }
   const std::vector<double>& reference(const CancelFlag&, const Progress&) override;
 
@@ -39,7 +39,9 @@ class CudaSession : public Session {
   std::unique_ptr<Operation> prepared_;
 };
 
-// The operation behind a kernel id: a manifest's row or a cuBLASLt kernel. Throws Error(kUsage) for an unknown id.
-std::unique_ptr<Operation> makeOperation(const DeviceContext&, const Kernels&, const Problem&, const std::string& kernel);
+// The operation behind a kernel id: a manifest's row or a cuBLASLt kernel. Throws Error(kUsage) for
+// an unknown id.
+std::unique_ptr<Operation> makeOperation(const DeviceContext&, const Kernels&, const Problem&,
+                                         const std::string& kernel);
 
 }  // namespace blockscope::cuda

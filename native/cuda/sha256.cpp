@@ -21,7 +21,8 @@ constexpr std::array<uint32_t, 64> kRoundConstants = {
 void compress(std::array<uint32_t, 8>& state, const unsigned char* chunk) {
   std::array<uint32_t, 64> w;
   for (int i = 0; i < 16; i++)
-    w[i] = uint32_t{chunk[4 * i]} << 24 | chunk[4 * i + 1] << 16 | chunk[4 * i + 2] << 8 | chunk[4 * i + 3];
+    w[i] = uint32_t{chunk[4 * i]} << 24 | chunk[4 * i + 1] << 16 | chunk[4 * i + 2] << 8 |
+           chunk[4 * i + 3];
   for (int i = 16; i < 64; i++) {
     const uint32_t s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ w[i - 15] >> 3;
     const uint32_t s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ w[i - 2] >> 10;

@@ -1,4 +1,5 @@
-// The hand-written declarations of native/cuda/api against the real headers, where a CUDA toolkit is installed.
+// The hand-written declarations of native/cuda/api against the real headers, where a CUDA toolkit
+// is installed.
 #include "check.h"
 
 #if __has_include(<cuda.h>) && __has_include(<cupti.h>)
@@ -30,9 +31,11 @@ SAME(driver::kComputeCapabilityMajor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJ
 SAME(driver::kComputeCapabilityMinor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 SAME(driver::kMaxSharedMemoryPerBlockOptin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 SAME(driver::kFunctionMaxDynamicSharedBytes, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
-SAME(driver::kFunctionNonPortableClusterAllowed, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED);
+SAME(driver::kFunctionNonPortableClusterAllowed,
+     CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED);
 SAME(driver::kLaunchClusterDimension, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
-SAME(driver::kLaunchProgrammaticStreamSerialization, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+SAME(driver::kLaunchProgrammaticStreamSerialization,
+     CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
 SAME(driver::kHostAllocMapped, CU_MEMHOSTALLOC_DEVICEMAP);
 SAME(driver::kStreamNonBlocking, CU_STREAM_NON_BLOCKING);
 SAME(driver::kCaptureThreadLocal, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);

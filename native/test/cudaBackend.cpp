@@ -1,5 +1,5 @@
-// The CUDA backend without a GPU: manifests, expressions, cache keys, library search, cuBLASLt plans, and the words when
-// something is missing.
+// The CUDA backend without a GPU: manifests, expressions, cache keys, library search, cuBLASLt
+// plans, and the words when something is missing.
 #include "../core/backend.h"
 
 #include <algorithm>
@@ -64,14 +64,15 @@ void badExpressionsAreNamed() {
 }
 
 void jsonIsStrict() {
-  const Json json = Json::parse(R"({"a": [1, -2.5e1, "x\u00e9\ud83d\ude00\n"], "b": {"c": true, "d": null}})");
+  const Json json =
+      Json::parse(R"({"a": [1, -2.5e1, "x\u00e9\ud83d\ude00\n"], "b": {"c": true, "d": null}})");
   const auto& a = *json.object()->at("a").array();
   CHECK(*a[1].number() == -25);
   CHECK(*a[2].string() == "x\xc3\xa9\xf0\x9f\x98\x80\n");
   CHECK(*json.object()->at("b").object()->at("c").boolean());
   CHECK(json.object()->at("b").object()->at("d").isNull());
-  for (const char* bad : {"", "{", "[1,]", "{\"a\":1,}", "01", "1.", "nul", "\"a", "\"\\x\"", "\"\\ud800\"", "[1] 2",
-                          "{\"a\":1,\"a\":2}", "+1", "\"\t\"", "\"\\u12\""})
+  for (const char* bad : {"", "{", "[1,]", "{\"a\":1,}", "01", "1.", "nul", "\"a", "\"\\x\"",
+                          "\"\\ud800\"", "[1] 2", "{\"a\":1,\"a\":2}", "+1", "\"\t\"", "\"\\u12\""})
     CHECK_CONTAINS(messageOf([&] { Json::parse(bad); }), "No JSON at offset");
   CHECK_CONTAINS(messageOf([] { Json::parse(std::string(1000, '[')); }), "nesting");
 }
@@ -79,10 +80,12 @@ void jsonIsStrict() {
 void sha256IsTheStandards() {
   CHECK(sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   CHECK(sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  CHECK(sha256(std::string(1000, 'a')) == "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3");
+  CHECK(sha256(std::string(1000, 'a')) ==
+        "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3");
 }
 
-constexpr const char* kRow = R"row({"id": "k", "summary": "s", "file": "k.cu", "architectures": ["sm_90a", "sm_80+"],
+constexpr const char* kRow =
+    R"row({"id": "k", "summary": "s", "file": "k.cu", "architectures": ["sm_90a", "sm_80+"],
   "formats": [{"format": "mxfp4", "level": "exact", "reason": "r"}], "constants": {"BLOCK": 64},
   "requires": [{"that": "K % BLOCK == 0", "message": "K must be a multiple of 64"}], "outputs": ["f16"],
   "launches": [{"function": "f", "grid": ["ceil_div(M, BLOCK)"], "block": [128], "arguments": ["c", "M"]}]})row";
@@ -101,23 +104,26 @@ void manifestRowsAreRead() {
   CHECK(whyUnsupported(row, problem, variables).empty());
   CHECK(evaluate(row.launches[0].grid[0], variables) == 2);
   problem.k = 96;
-  CHECK_CONTAINS(whyUnsupported(row, problem, problemVariables(row, problem, 132)), "K must be a multiple of 64");
+  CHECK_CONTAINS(whyUnsupported(row, problem, problemVariables(row, problem, 132)),
+                 "K must be a multiple of 64");
   problem.format = "nvfp4";
   CHECK_CONTAINS(whyUnsupported(row, problem, variables), "does not compute nvfp4");
   problem = {"mxfp4", 128, 128, 128, 1, OutputType::kF32};
   CHECK_CONTAINS(whyUnsupported(row, problem, variables), "does not write f32");
   const auto options = compileOptions(row, problem);
-  CHECK(options == (std::vector<std::string>{"-DA_FORMAT=0", "-DB_FORMAT=0", "-DSCALE_FORMAT=5", "-DSCALE_BLOCK=32",
-                                             "-DOUTPUT_TYPE=2", "-DBLOCK=64"}));
+  CHECK(options == (std::vector<std::string>{"-DA_FORMAT=0", "-DB_FORMAT=0", "-DSCALE_FORMAT=5",
+                                             "-DSCALE_BLOCK=32", "-DOUTPUT_TYPE=2", "-DBLOCK=64"}));
 }
 
 void badManifestRowsAreNamed() {
   auto said = [](const std::string& from, const std::string& to) {
     return messageOf([&] { parseKernelRow(sourceOf(replaced(kRow, from, to))); });
   };
-  CHECK_CONTAINS(said("\"constants\"", "\"constant\""), "Kernel k: the field \"constant\" is not known");
+  CHECK_CONTAINS(said("\"constants\"", "\"constant\""),
+                 "Kernel k: the field \"constant\" is not known");
   CHECK_CONTAINS(said("mxfp4", "mxfp5"), "mxfp5");
-  CHECK_CONTAINS(said("exact", "good"), "formats[0]: \"level\" must be native, exact or approximate");
+  CHECK_CONTAINS(said("exact", "good"),
+                 "formats[0]: \"level\" must be native, exact or approximate");
   CHECK_CONTAINS(said("sm_90a", "hopper"), "no target");
   CHECK_CONTAINS(said("[128]", "[1.5]"), "launches[0]: \"block\" must be a whole number");
   CHECK_CONTAINS(said("[128]", "[]"), "must have 1 to 3 elements");
@@ -166,25 +172,30 @@ void includesCountAsSource() {
   std::ofstream(folder / "k.cu") << "#include \"common/x.cuh\"\nint a;\n";
   std::ofstream(folder / "common/x.cuh") << "int b;\n";
   CHECK_CONTAINS(readSources((folder / "k.cu").string()), "int b;");
-  CHECK_CONTAINS(messageOf([&] { readSources((folder / "none.cu").string()); }), "none.cu cannot be read");
+  CHECK_CONTAINS(messageOf([&] { readSources((folder / "none.cu").string()); }),
+                 "none.cu cannot be read");
   std::filesystem::remove_all(folder);
 }
 
 void librariesAreSoughtWhereTheyMayBe() {
-  const SearchEnvironment environment{
-      [](const char* name) -> std::string {
-        if (std::string(name) == "BLOCKSCOPE_CUDA_PATH") return "/mine";
-        if (std::string(name) == "PATH") return "/usr/bin:/venv/bin";
-        return "";
-      },
-      [](const std::string& folder) -> std::vector<std::string> {
-        if (folder == "/venv/lib") return {"/venv/lib/python3.12"};
-        if (folder == "/venv/lib/python3.12/site-packages/nvidia") return {folder + "/cu13"};
-        return {};
-      }};
+  const SearchEnvironment environment{[](const char* name) -> std::string {
+                                        if (std::string(name) == "BLOCKSCOPE_CUDA_PATH")
+                                          return "/mine";
+                                        if (std::string(name) == "PATH")
+                                          return "/usr/bin:/venv/bin";
+                                        return "";
+                                      },
+                                      [](const std::string& folder) -> std::vector<std::string> {
+                                        if (folder == "/venv/lib") return {"/venv/lib/python3.12"};
+                                        if (folder == "/venv/lib/python3.12/site-packages/nvidia")
+                                          return {folder + "/cu13"};
+                                        return {};
+                                      }};
   const auto files = candidateFiles(Library::kNvrtc, environment);
   CHECK(files.front() == "/mine/lib64/libnvrtc.so.13");
-  auto has = [&](const std::string& file) { return std::find(files.begin(), files.end(), file) != files.end(); };
+  auto has = [&](const std::string& file) {
+    return std::find(files.begin(), files.end(), file) != files.end();
+  };
   CHECK(has("/venv/lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13"));
   CHECK(has("/usr/local/cuda/lib64/libnvrtc.so.12"));
   CHECK(has("libnvrtc.so.13"));
@@ -195,7 +206,8 @@ void librariesAreSoughtWhereTheyMayBe() {
 void matmulsArePlanned() {
   const Problem problem{"mxfp8_e4m3_e5m2", 256, 128, 512};
   const MatmulPlan plan = planMatmul("cublaslt-mxfp8", problem);
-  CHECK(plan.aType == cublaslt::kE4m3 && plan.bType == cublaslt::kE5m2 && plan.cType == cublaslt::kF16);
+  CHECK(plan.aType == cublaslt::kE4m3 && plan.bType == cublaslt::kE5m2 &&
+        plan.cType == cublaslt::kF16);
   CHECK(plan.scaleMode == cublaslt::kScaleVec32Ue8m0 && plan.scalePointers);
   CHECK(plan.aBytes == 256 * 512 && plan.aScaleBytes == 256 * 16);
   const MatmulPlan fp4 = planMatmul("cublaslt-nvfp4", {"nvfp4", 100, 128, 64});
@@ -204,8 +216,10 @@ void matmulsArePlanned() {
   const MatmulPlan wide = planMatmul("cublaslt-bf16", {"mxfp4", 64, 64, 64});
   CHECK(wide.aType == cublaslt::kBf16 && wide.output == OutputType::kBf16 && !wide.scalePointers);
   CHECK(planMatmul("cublaslt-fp8", {"mxfp4", 64, 64, 64}).scaleMode == cublaslt::kScaleScalarF32);
-  CHECK_CONTAINS(messageOf([] { planMatmul("cublaslt-mxfp8", {"mxfp4", 64, 64, 64}); }), "does not compute mxfp4");
-  CHECK_CONTAINS(messageOf([] { planMatmul("cublaslt-nvfp4", {"mxfp4", 64, 64, 64}); }), "does not compute mxfp4");
+  CHECK_CONTAINS(messageOf([] { planMatmul("cublaslt-mxfp8", {"mxfp4", 64, 64, 64}); }),
+                 "does not compute mxfp4");
+  CHECK_CONTAINS(messageOf([] { planMatmul("cublaslt-nvfp4", {"mxfp4", 64, 64, 64}); }),
+                 "does not compute mxfp4");
 }
 
 void samplesAreGroupedAndRotated() {
@@ -225,10 +239,14 @@ void missingThingsAreSaid() {
   CHECK(backend->libraries().size() == 5);
   for (const LibraryInfo& library : backend->libraries()) {
     CHECK(!library.name.empty());
-    CHECK(library.found ? library.reason.empty() : !library.reason.empty() && !library.remedy.empty());
+    CHECK(library.found ? library.reason.empty()
+                        : !library.reason.empty() && !library.remedy.empty());
   }
   if (backend->devices().empty())
-    CHECK_CONTAINS(messageOf([&] { backend->open("cuda:0", {"mxfp4", 64, 64, 64}, GeneratedOperands{"normal", 1}, CancelFlag(), {}); }),
+    CHECK_CONTAINS(messageOf([&] {
+                     backend->open("cuda:0", {"mxfp4", 64, 64, 64}, GeneratedOperands{"normal", 1},
+                                   CancelFlag(), {});
+                   }),
                    "driver");
   const Kernels kernels(options);
   CHECK(kernels.rows().size() == 1 && kernels.refused().size() == 1);

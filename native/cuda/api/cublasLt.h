@@ -1,4 +1,5 @@
-// The part of cuBLASLt used here. Source: cublasLt.h and cublas_api.h of cuBLAS 13.1, library_types.h of CUDA 13.0.
+// The part of cuBLASLt used here. Source: cublasLt.h and cublas_api.h of cuBLAS 13.1,
+// library_types.h of CUDA 13.0.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,15 @@ namespace blockscope::cuda::cublaslt {
 using Handle = void*;
 
 // cudaDataType_t
-enum DataType : int { kF32 = 0, kF16 = 2, kBf16 = 14, kE4m3 = 28, kE5m2 = 29, kUe8m0 = 30, kE2m1 = 33 };
+enum DataType : int {
+  kF32 = 0,
+  kF16 = 2,
+  kBf16 = 14,
+  kE4m3 = 28,
+  kE5m2 = 29,
+  kUe8m0 = 30,
+  kE2m1 = 33
+};
 
 constexpr int kComputeF32 = 68;  // CUBLAS_COMPUTE_32F
 constexpr int kTranspose = 1;    // CUBLAS_OP_T
@@ -42,24 +51,27 @@ struct HeuristicResult {  // cublasLtMatmulHeuristicResult_t
   int reserved[4];
 };
 
-#define BLOCKSCOPE_CUBLASLT_FUNCTIONS(X)                                                                          \
-  X(getVersion, "cublasLtGetVersion", size_t, ())                                                                 \
-  X(getStatusString, "cublasLtGetStatusString", const char*, (int))                                               \
-  X(create, "cublasLtCreate", int, (Handle*))                                                                     \
-  X(destroy, "cublasLtDestroy", int, (Handle))                                                                    \
-  X(matmulDescCreate, "cublasLtMatmulDescCreate", int, (Handle*, int, int))                                       \
-  X(matmulDescSetAttribute, "cublasLtMatmulDescSetAttribute", int, (Handle, int, const void*, size_t))            \
-  X(matmulDescDestroy, "cublasLtMatmulDescDestroy", int, (Handle))                                                \
-  X(matrixLayoutCreate, "cublasLtMatrixLayoutCreate", int, (Handle*, int, uint64_t, uint64_t, int64_t))           \
-  X(matrixLayoutDestroy, "cublasLtMatrixLayoutDestroy", int, (Handle))                                            \
-  X(preferenceCreate, "cublasLtMatmulPreferenceCreate", int, (Handle*))                                           \
-  X(preferenceSetAttribute, "cublasLtMatmulPreferenceSetAttribute", int, (Handle, int, const void*, size_t))      \
-  X(preferenceDestroy, "cublasLtMatmulPreferenceDestroy", int, (Handle))                                          \
-  X(getHeuristic, "cublasLtMatmulAlgoGetHeuristic", int,                                                          \
-    (Handle, Handle, Handle, Handle, Handle, Handle, Handle, int, HeuristicResult*, int*))                        \
-  X(matmul, "cublasLtMatmul", int,                                                                                \
-    (Handle, Handle, const void*, const void*, Handle, const void*, Handle, const void*, const void*, Handle,     \
-     void*, Handle, const Algorithm*, void*, size_t, Handle))
+#define BLOCKSCOPE_CUBLASLT_FUNCTIONS(X)                                                   \
+  X(getVersion, "cublasLtGetVersion", size_t, ())                                          \
+  X(getStatusString, "cublasLtGetStatusString", const char*, (int))                        \
+  X(create, "cublasLtCreate", int, (Handle*))                                              \
+  X(destroy, "cublasLtDestroy", int, (Handle))                                             \
+  X(matmulDescCreate, "cublasLtMatmulDescCreate", int, (Handle*, int, int))                \
+  X(matmulDescSetAttribute, "cublasLtMatmulDescSetAttribute", int,                         \
+    (Handle, int, const void*, size_t))                                                    \
+  X(matmulDescDestroy, "cublasLtMatmulDescDestroy", int, (Handle))                         \
+  X(matrixLayoutCreate, "cublasLtMatrixLayoutCreate", int,                                 \
+    (Handle*, int, uint64_t, uint64_t, int64_t))                                           \
+  X(matrixLayoutDestroy, "cublasLtMatrixLayoutDestroy", int, (Handle))                     \
+  X(preferenceCreate, "cublasLtMatmulPreferenceCreate", int, (Handle*))                    \
+  X(preferenceSetAttribute, "cublasLtMatmulPreferenceSetAttribute", int,                   \
+    (Handle, int, const void*, size_t))                                                    \
+  X(preferenceDestroy, "cublasLtMatmulPreferenceDestroy", int, (Handle))                   \
+  X(getHeuristic, "cublasLtMatmulAlgoGetHeuristic", int,                                   \
+    (Handle, Handle, Handle, Handle, Handle, Handle, Handle, int, HeuristicResult*, int*)) \
+  X(matmul, "cublasLtMatmul", int,                                                         \
+    (Handle, Handle, const void*, const void*, Handle, const void*, Handle, const void*,   \
+     const void*, Handle, void*, Handle, const Algorithm*, void*, size_t, Handle))
 
 struct Api {
 #define BLOCKSCOPE_MEMBER(member, symbol, result, parameters) result(*member) parameters = nullptr;

@@ -1,5 +1,6 @@
-// The part of CUPTI's activity API used here. Source: cupti_activity.h of CUDA 13.0. The kernel record grows with every
-// version but only at its end (CUpti_ActivityKernel4 to Kernel10 agree up to `name`); native/test/cudaAbi.cpp checks it.
+// The part of CUPTI's activity API used here. Source: cupti_activity.h of CUDA 13.0. The kernel
+// record grows with every version but only at its end (CUpti_ActivityKernel4 to Kernel10 agree up
+// to `name`); native/test/cudaAbi.cpp checks it.
 #pragma once
 
 #include <cstddef>
@@ -34,16 +35,17 @@ struct ActivityKernel {  // the common beginning of CUpti_ActivityKernel4 and la
 #pragma pack(pop)
 
 using BufferRequested = void (*)(uint8_t** buffer, size_t* size, size_t* maxRecords);
-using BufferCompleted = void (*)(void* context, uint32_t stream, uint8_t* buffer, size_t size, size_t valid);
+using BufferCompleted = void (*)(void* context, uint32_t stream, uint8_t* buffer, size_t size,
+                                 size_t valid);
 
-#define BLOCKSCOPE_CUPTI_FUNCTIONS(X)                                                         \
-  X(getVersion, "cuptiGetVersion", int, (uint32_t*))                                          \
-  X(getResultString, "cuptiGetResultString", int, (int, const char**))                        \
-  X(activityRegisterCallbacks, "cuptiActivityRegisterCallbacks", int,                         \
-    (BufferRequested, BufferCompleted))                                                       \
-  X(activityEnable, "cuptiActivityEnable", int, (int))                                        \
-  X(activityDisable, "cuptiActivityDisable", int, (int))                                      \
-  X(activityFlushAll, "cuptiActivityFlushAll", int, (uint32_t))                               \
+#define BLOCKSCOPE_CUPTI_FUNCTIONS(X)                                  \
+  X(getVersion, "cuptiGetVersion", int, (uint32_t*))                   \
+  X(getResultString, "cuptiGetResultString", int, (int, const char**)) \
+  X(activityRegisterCallbacks, "cuptiActivityRegisterCallbacks", int,  \
+    (BufferRequested, BufferCompleted))                                \
+  X(activityEnable, "cuptiActivityEnable", int, (int))                 \
+  X(activityDisable, "cuptiActivityDisable", int, (int))               \
+  X(activityFlushAll, "cuptiActivityFlushAll", int, (uint32_t))        \
   X(activityGetNextRecord, "cuptiActivityGetNextRecord", int, (uint8_t*, size_t, Activity**))
 
 struct Api {

@@ -1,5 +1,6 @@
-// The part of the CUDA driver API used here: own declarations, so that no CUDA header is needed to build.
-// Source: cuda.h of CUDA 13.0 (values and layouts unchanged since 12.0); native/test/cudaAbi.cpp checks them against it.
+// The part of the CUDA driver API used here: own declarations, so that no CUDA header is needed to
+// build. Source: cuda.h of CUDA 13.0 (values and layouts unchanged since 12.0);
+// native/test/cudaAbi.cpp checks them against it.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@ namespace blockscope::cuda::driver {
 
 using Device = int;
 using DevicePointer = uint64_t;  // CUdeviceptr
-using Handle = void*;            // CUcontext, CUmodule, CUfunction, CUstream, CUevent, CUgraph, CUgraphExec
+using Handle = void*;  // CUcontext, CUmodule, CUfunction, CUstream, CUevent, CUgraph, CUgraphExec
 
 // CUresult values that are told apart.
 enum Result : int {
@@ -76,7 +77,12 @@ struct alignas(128) TensorMap {  // CUtensorMap; 64 before CUDA 13
 // CUtensorMapDataType, CUtensorMapSwizzle, CUtensorMapL2promotion
 enum TensorMapElement : int { kU8 = 0, kU16 = 1, kU32 = 2, kF16 = 6, kF32 = 7, kBf16 = 9 };
 enum TensorMapSwizzle : int { kSwizzleNone = 0, kSwizzle32 = 1, kSwizzle64 = 2, kSwizzle128 = 3 };
-enum TensorMapPromotion : int { kPromoteNone = 0, kPromote64 = 1, kPromote128 = 2, kPromote256 = 3 };
+enum TensorMapPromotion : int {
+  kPromoteNone = 0,
+  kPromote64 = 1,
+  kPromote128 = 2,
+  kPromote256 = 3
+};
 
 struct Uuid {  // CUuuid
   unsigned char bytes[16];
@@ -88,52 +94,52 @@ constexpr unsigned kStreamNonBlocking = 1;
 constexpr int kCaptureThreadLocal = 1;
 
 // Member, exported symbol, parameters. Every function returns CUresult.
-#define BLOCKSCOPE_DRIVER_FUNCTIONS(X)                                                                     \
-  X(init, "cuInit", (unsigned))                                                                            \
-  X(driverGetVersion, "cuDriverGetVersion", (int*))                                                        \
-  X(getErrorName, "cuGetErrorName", (int, const char**))                                                   \
-  X(getErrorString, "cuGetErrorString", (int, const char**))                                               \
-  X(deviceGetCount, "cuDeviceGetCount", (int*))                                                            \
-  X(deviceGet, "cuDeviceGet", (Device*, int))                                                              \
-  X(deviceGetName, "cuDeviceGetName", (char*, int, Device))                                                \
-  X(deviceGetUuid, "cuDeviceGetUuid_v2", (Uuid*, Device))                                                  \
-  X(deviceGetAttribute, "cuDeviceGetAttribute", (int*, int, Device))                                       \
-  X(deviceTotalMem, "cuDeviceTotalMem_v2", (size_t*, Device))                                              \
-  X(primaryCtxRetain, "cuDevicePrimaryCtxRetain", (Handle*, Device))                                       \
-  X(primaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (Device))                                           \
-  X(ctxSetCurrent, "cuCtxSetCurrent", (Handle))                                                            \
-  X(memGetInfo, "cuMemGetInfo_v2", (size_t*, size_t*))                                                     \
-  X(memAlloc, "cuMemAlloc_v2", (DevicePointer*, size_t))                                                   \
-  X(memFree, "cuMemFree_v2", (DevicePointer))                                                              \
-  X(memHostAlloc, "cuMemHostAlloc", (void**, size_t, unsigned))                                            \
-  X(memHostGetDevicePointer, "cuMemHostGetDevicePointer_v2", (DevicePointer*, void*, unsigned))            \
-  X(memFreeHost, "cuMemFreeHost", (void*))                                                                 \
-  X(memcpyHtoD, "cuMemcpyHtoD_v2", (DevicePointer, const void*, size_t))                                   \
-  X(memcpyDtoH, "cuMemcpyDtoH_v2", (void*, DevicePointer, size_t))                                         \
-  X(memcpyDtoDAsync, "cuMemcpyDtoDAsync_v2", (DevicePointer, DevicePointer, size_t, Handle))               \
-  X(memsetD8Async, "cuMemsetD8Async", (DevicePointer, unsigned char, size_t, Handle))                      \
-  X(moduleLoadData, "cuModuleLoadData", (Handle*, const void*))                                            \
-  X(moduleUnload, "cuModuleUnload", (Handle))                                                              \
-  X(moduleGetFunction, "cuModuleGetFunction", (Handle*, Handle, const char*))                              \
-  X(funcGetAttribute, "cuFuncGetAttribute", (int*, int, Handle))                                           \
-  X(funcSetAttribute, "cuFuncSetAttribute", (Handle, int, int))                                            \
-  X(launchKernelEx, "cuLaunchKernelEx", (const LaunchConfig*, Handle, void**, void**))                     \
-  X(streamCreate, "cuStreamCreate", (Handle*, unsigned))                                                   \
-  X(streamDestroy, "cuStreamDestroy_v2", (Handle))                                                         \
-  X(streamQuery, "cuStreamQuery", (Handle))                                                                \
-  X(streamBeginCapture, "cuStreamBeginCapture_v2", (Handle, int))                                          \
-  X(streamEndCapture, "cuStreamEndCapture", (Handle, Handle*))                                             \
-  X(graphInstantiate, "cuGraphInstantiateWithFlags", (Handle*, Handle, unsigned long long))                \
-  X(graphLaunch, "cuGraphLaunch", (Handle, Handle))                                                        \
-  X(graphExecDestroy, "cuGraphExecDestroy", (Handle))                                                      \
-  X(graphDestroy, "cuGraphDestroy", (Handle))                                                              \
-  X(eventCreate, "cuEventCreate", (Handle*, unsigned))                                                     \
-  X(eventDestroy, "cuEventDestroy_v2", (Handle))                                                           \
-  X(eventRecord, "cuEventRecord", (Handle, Handle))                                                        \
-  X(eventElapsedTime, "cuEventElapsedTime", (float*, Handle, Handle))                                      \
-  X(tensorMapEncodeTiled, "cuTensorMapEncodeTiled",                                                        \
-    (TensorMap*, int, uint32_t, void*, const uint64_t*, const uint64_t*, const uint32_t*, const uint32_t*, \
-     int, int, int, int))
+#define BLOCKSCOPE_DRIVER_FUNCTIONS(X)                                                          \
+  X(init, "cuInit", (unsigned))                                                                 \
+  X(driverGetVersion, "cuDriverGetVersion", (int*))                                             \
+  X(getErrorName, "cuGetErrorName", (int, const char**))                                        \
+  X(getErrorString, "cuGetErrorString", (int, const char**))                                    \
+  X(deviceGetCount, "cuDeviceGetCount", (int*))                                                 \
+  X(deviceGet, "cuDeviceGet", (Device*, int))                                                   \
+  X(deviceGetName, "cuDeviceGetName", (char*, int, Device))                                     \
+  X(deviceGetUuid, "cuDeviceGetUuid_v2", (Uuid*, Device))                                       \
+  X(deviceGetAttribute, "cuDeviceGetAttribute", (int*, int, Device))                            \
+  X(deviceTotalMem, "cuDeviceTotalMem_v2", (size_t*, Device))                                   \
+  X(primaryCtxRetain, "cuDevicePrimaryCtxRetain", (Handle*, Device))                            \
+  X(primaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (Device))                                \
+  X(ctxSetCurrent, "cuCtxSetCurrent", (Handle))                                                 \
+  X(memGetInfo, "cuMemGetInfo_v2", (size_t*, size_t*))                                          \
+  X(memAlloc, "cuMemAlloc_v2", (DevicePointer*, size_t))                                        \
+  X(memFree, "cuMemFree_v2", (DevicePointer))                                                   \
+  X(memHostAlloc, "cuMemHostAlloc", (void**, size_t, unsigned))                                 \
+  X(memHostGetDevicePointer, "cuMemHostGetDevicePointer_v2", (DevicePointer*, void*, unsigned)) \
+  X(memFreeHost, "cuMemFreeHost", (void*))                                                      \
+  X(memcpyHtoD, "cuMemcpyHtoD_v2", (DevicePointer, const void*, size_t))                        \
+  X(memcpyDtoH, "cuMemcpyDtoH_v2", (void*, DevicePointer, size_t))                              \
+  X(memcpyDtoDAsync, "cuMemcpyDtoDAsync_v2", (DevicePointer, DevicePointer, size_t, Handle))    \
+  X(memsetD8Async, "cuMemsetD8Async", (DevicePointer, unsigned char, size_t, Handle))           \
+  X(moduleLoadData, "cuModuleLoadData", (Handle*, const void*))                                 \
+  X(moduleUnload, "cuModuleUnload", (Handle))                                                   \
+  X(moduleGetFunction, "cuModuleGetFunction", (Handle*, Handle, const char*))                   \
+  X(funcGetAttribute, "cuFuncGetAttribute", (int*, int, Handle))                                \
+  X(funcSetAttribute, "cuFuncSetAttribute", (Handle, int, int))                                 \
+  X(launchKernelEx, "cuLaunchKernelEx", (const LaunchConfig*, Handle, void**, void**))          \
+  X(streamCreate, "cuStreamCreate", (Handle*, unsigned))                                        \
+  X(streamDestroy, "cuStreamDestroy_v2", (Handle))                                              \
+  X(streamQuery, "cuStreamQuery", (Handle))                                                     \
+  X(streamBeginCapture, "cuStreamBeginCapture_v2", (Handle, int))                               \
+  X(streamEndCapture, "cuStreamEndCapture", (Handle, Handle*))                                  \
+  X(graphInstantiate, "cuGraphInstantiateWithFlags", (Handle*, Handle, unsigned long long))     \
+  X(graphLaunch, "cuGraphLaunch", (Handle, Handle))                                             \
+  X(graphExecDestroy, "cuGraphExecDestroy", (Handle))                                           \
+  X(graphDestroy, "cuGraphDestroy", (Handle))                                                   \
+  X(eventCreate, "cuEventCreate", (Handle*, unsigned))                                          \
+  X(eventDestroy, "cuEventDestroy_v2", (Handle))                                                \
+  X(eventRecord, "cuEventRecord", (Handle, Handle))                                             \
+  X(eventElapsedTime, "cuEventElapsedTime", (float*, Handle, Handle))                           \
+  X(tensorMapEncodeTiled, "cuTensorMapEncodeTiled",                                             \
+    (TensorMap*, int, uint32_t, void*, const uint64_t*, const uint64_t*, const uint32_t*,       \
+     const uint32_t*, int, int, int, int))
 
 struct Api {
 #define BLOCKSCOPE_MEMBER(member, symbol, parameters) int(*member) parameters = nullptr;

@@ -1,4 +1,5 @@
-// The part of NVML used here. Source: NVML API reference (nvml.h), unchanged between versions 11 and 13.
+// The part of NVML used here. Source: NVML API reference (nvml.h), unchanged between versions 11
+// and 13.
 #pragma once
 
 namespace blockscope::cuda::nvml {
@@ -24,21 +25,21 @@ struct ProcessInfo {  // nvmlProcessInfo_t, version 2 (nvmlDeviceGetComputeRunni
   unsigned computeInstanceId;
 };
 
-#define BLOCKSCOPE_NVML_FUNCTIONS(X)                                                                       \
-  X(init, "nvmlInit_v2", int, ())                                                                          \
-  X(systemGetDriverVersion, "nvmlSystemGetDriverVersion", int, (char*, unsigned))                          \
-  X(deviceGetHandleByUuid, "nvmlDeviceGetHandleByUUID", int, (const char*, Device*))                       \
-  X(deviceGetClockInfo, "nvmlDeviceGetClockInfo", int, (Device, int, unsigned*))                           \
-  X(deviceGetMaxClockInfo, "nvmlDeviceGetMaxClockInfo", int, (Device, int, unsigned*))                     \
-  X(deviceGetPowerUsage, "nvmlDeviceGetPowerUsage", int, (Device, unsigned*))                              \
-  X(deviceGetEnforcedPowerLimit, "nvmlDeviceGetEnforcedPowerLimit", int, (Device, unsigned*))              \
-  X(deviceGetTotalEnergyConsumption, "nvmlDeviceGetTotalEnergyConsumption", int,                           \
-    (Device, unsigned long long*))                                                                         \
-  X(deviceGetTemperature, "nvmlDeviceGetTemperature", int, (Device, int, unsigned*))                       \
-  X(deviceGetClocksEventReasons, "nvmlDeviceGetCurrentClocksThrottleReasons", int,                         \
-    (Device, unsigned long long*))                                                                         \
-  X(deviceGetMigMode, "nvmlDeviceGetMigMode", int, (Device, unsigned*, unsigned*))                         \
-  X(deviceGetComputeRunningProcesses, "nvmlDeviceGetComputeRunningProcesses_v3", int,                      \
+#define BLOCKSCOPE_NVML_FUNCTIONS(X)                                                          \
+  X(init, "nvmlInit_v2", int, ())                                                             \
+  X(systemGetDriverVersion, "nvmlSystemGetDriverVersion", int, (char*, unsigned))             \
+  X(deviceGetHandleByUuid, "nvmlDeviceGetHandleByUUID", int, (const char*, Device*))          \
+  X(deviceGetClockInfo, "nvmlDeviceGetClockInfo", int, (Device, int, unsigned*))              \
+  X(deviceGetMaxClockInfo, "nvmlDeviceGetMaxClockInfo", int, (Device, int, unsigned*))        \
+  X(deviceGetPowerUsage, "nvmlDeviceGetPowerUsage", int, (Device, unsigned*))                 \
+  X(deviceGetEnforcedPowerLimit, "nvmlDeviceGetEnforcedPowerLimit", int, (Device, unsigned*)) \
+  X(deviceGetTotalEnergyConsumption, "nvmlDeviceGetTotalEnergyConsumption", int,              \
+    (Device, unsigned long long*))                                                            \
+  X(deviceGetTemperature, "nvmlDeviceGetTemperature", int, (Device, int, unsigned*))          \
+  X(deviceGetClocksEventReasons, "nvmlDeviceGetCurrentClocksThrottleReasons", int,            \
+    (Device, unsigned long long*))                                                            \
+  X(deviceGetMigMode, "nvmlDeviceGetMigMode", int, (Device, unsigned*, unsigned*))            \
+  X(deviceGetComputeRunningProcesses, "nvmlDeviceGetComputeRunningProcesses_v3", int,         \
     (Device, unsigned*, ProcessInfo*))
 
 struct Api {

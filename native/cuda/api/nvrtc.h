@@ -1,4 +1,5 @@
-// The part of NVRTC used here. Source: nvrtc.h of CUDA 12 and 13 (NVRTC documentation, chapter "User Interface").
+// The part of NVRTC used here. Source: nvrtc.h of CUDA 12 and 13 (NVRTC documentation, chapter
+// "User Interface").
 #pragma once
 
 #include <cstddef>
@@ -7,16 +8,16 @@ namespace blockscope::cuda::nvrtc {
 
 using Program = void*;
 
-#define BLOCKSCOPE_NVRTC_FUNCTIONS(X)                                                                       \
-  X(version, "nvrtcVersion", int, (int*, int*))                                                             \
-  X(getErrorString, "nvrtcGetErrorString", const char*, (int))                                              \
-  X(createProgram, "nvrtcCreateProgram", int,                                                               \
-    (Program*, const char*, const char*, int, const char* const*, const char* const*))                      \
-  X(destroyProgram, "nvrtcDestroyProgram", int, (Program*))                                                 \
-  X(compileProgram, "nvrtcCompileProgram", int, (Program, int, const char* const*))                         \
-  X(getProgramLogSize, "nvrtcGetProgramLogSize", int, (Program, size_t*))                                   \
-  X(getProgramLog, "nvrtcGetProgramLog", int, (Program, char*))                                             \
-  X(getCubinSize, "nvrtcGetCUBINSize", int, (Program, size_t*))                                             \
+#define BLOCKSCOPE_NVRTC_FUNCTIONS(X)                                                  \
+  X(version, "nvrtcVersion", int, (int*, int*))                                        \
+  X(getErrorString, "nvrtcGetErrorString", const char*, (int))                         \
+  X(createProgram, "nvrtcCreateProgram", int,                                          \
+    (Program*, const char*, const char*, int, const char* const*, const char* const*)) \
+  X(destroyProgram, "nvrtcDestroyProgram", int, (Program*))                            \
+  X(compileProgram, "nvrtcCompileProgram", int, (Program, int, const char* const*))    \
+  X(getProgramLogSize, "nvrtcGetProgramLogSize", int, (Program, size_t*))              \
+  X(getProgramLog, "nvrtcGetProgramLog", int, (Program, char*))                        \
+  X(getCubinSize, "nvrtcGetCUBINSize", int, (Program, size_t*))                        \
   X(getCubin, "nvrtcGetCUBIN", int, (Program, char*))
 
 struct Api {
