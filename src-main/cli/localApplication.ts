@@ -34,6 +34,7 @@ export function localApplication(
       ...(options.kernelDir ?? []).map((folder) => resolve(folder))
     ],
     cacheFolder: cacheFolder(),
+    tritonScript: join(programFolder, 'resources', 'providers', 'triton', 'provider.py'),
     appVersion: version,
     ...shell
   })

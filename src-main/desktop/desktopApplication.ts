@@ -13,6 +13,7 @@ export function desktopApplication(): Application {
     storeFolder: defaultStoreFolder(),
     kernelFolders: [join(resources, 'kernels', 'cuda')],
     cacheFolder: join(app.getPath('userData'), 'kernels'),
+    tritonScript: join(resources, 'providers', 'triton', 'provider.py'),
     appVersion: app.getVersion(),
     host: 'desktop',
     mayReadFiles: true

@@ -3,8 +3,8 @@
  * and starts a new one after it died. A dead engine costs the calls in flight and its sessions, nothing else.
  */
 import type { EngineChild, EngineHost } from './engineHost'
-import type { EngineMethod, EngineMethods, FromEngine } from './engineProtocol'
-import type { NativeErrorCode, NativeOptions } from './nativeBinding'
+import type { EngineMethod, EngineMethods, EngineOptions, FromEngine } from './engineProtocol'
+import type { NativeErrorCode } from './nativeBinding'
 
 /** What an engine call rejects with. */
 export class EngineError extends Error {
@@ -52,7 +52,7 @@ export class Engine {
 
   constructor(
     private readonly host: EngineHost,
-    private readonly options: NativeOptions,
+    private readonly options: EngineOptions,
     private readonly timings: EngineTimings = standardTimings
   ) {}
 

@@ -4,10 +4,12 @@
  */
 import type { EngineMethod, EngineMethods, FromEngine, ToEngine } from './engineProtocol'
 import { loadAddon } from './loadAddon'
+import { isTritonKernel, tritonMeasurement, TritonProvider, type TritonRun } from './tritonProvider'
 import type {
   NativeBinding,
   NativeCancelFlag,
   NativeErrorCode,
+  NativeOpenRequest,
   NativeProgress,
   NativeSession
 } from './nativeBinding'
@@ -27,40 +29,74 @@ function send(message: FromEngine): void {
 let loaded: NativeBinding | undefined
 const addon = () => (loaded ??= loadAddon())
 
-const sessions = new Map<number, NativeSession>()
-let nextSession = 1
+interface OpenSession {
+  native: NativeSession
+  problem: NativeOpenRequest
+}
 
-function session(id: number): NativeSession {
+const sessions = new Map<number, OpenSession>()
+let nextSession = 1
+let triton: TritonProvider | undefined
+
+function openSession(id: number): OpenSession {
   const found = sessions.get(id)
   if (!found) throw new Error(`Session ${id} is not open.`)
   return found
 }
+const session = (id: number) => openSession(id).native
+
+/** One call's work: the addon polls the flag, a provider's process is ended by the signal. */
+interface Work {
+  flag: NativeCancelFlag
+  signal: AbortSignal
+  onProgress: NativeProgress
+}
+
+async function runTriton(id: number, kernel: string, timing: TritonRun['timing'], work: Work) {
+  const { native, problem } = openSession(id)
+  if (!triton) throw new Error('Triton was not found.')
+  const run = { kernel, problem, operands: await native.operands(), timing }
+  return triton.run(run, work.onProgress, work.signal)
+}
+
+/** Enough to have C; the time of it is not looked at. */
+const onceThrough = { cold: false, warmupNs: 0, minSamples: 1, minTimeNs: 0 }
 
 type Implementation = {
   [M in EngineMethod]: (
     input: EngineMethods[M]['input'],
-    cancel: NativeCancelFlag,
-    onProgress: NativeProgress
+    work: Work
   ) => Promise<EngineMethods[M]['output']>
 }
 
 const methods: Implementation = {
-  async configure(options) {
+  async configure({ tritonScript, ...options }) {
     addon().configure(options)
+    triton = tritonScript ? new TritonProvider(tritonScript) : undefined
     return { version: addon().version }
   },
-  detect: () => addon().detect(),
-  async open(request, cancel, onProgress) {
-    const opened = await addon().open(request, cancel, onProgress)
-    sessions.set(nextSession, opened)
+  async detect() {
+    const found = await addon().detect()
+    return triton ? triton.addTo(found) : found
+  },
+  async open(problem, { flag, onProgress }) {
+    const native = await addon().open(problem, flag, onProgress)
+    sessions.set(nextSession, { native, problem })
     return nextSession++
   },
-  validate: (input, cancel, onProgress) =>
-    session(input.session).validate(input.request, cancel, onProgress),
-  judge: (input, cancel, onProgress) =>
-    session(input.session).judge(input.output, input.request, cancel, onProgress),
-  measure: (input, cancel, onProgress) =>
-    session(input.session).measure(input.request, cancel, onProgress),
+  async validate({ session: id, request }, work) {
+    if (!isTritonKernel(request.kernel)) {
+      return session(id).validate(request, work.flag, work.onProgress)
+    }
+    const { output } = await runTriton(id, request.kernel, onceThrough, work)
+    return session(id).judge(output, request, work.flag, work.onProgress)
+  },
+  async measure({ session: id, request }, work) {
+    if (!isTritonKernel(request.kernel)) {
+      return session(id).measure(request, work.flag, work.onProgress)
+    }
+    return tritonMeasurement(await runTriton(id, request.kernel, request, work), request)
+  },
   operands: (input) => session(input.session).operands(),
   async close(input) {
     const closing = session(input.session)
@@ -70,7 +106,7 @@ const methods: Implementation = {
   }
 }
 
-const running = new Map<number, NativeCancelFlag>()
+const running = new Map<number, { cancel(): void }>()
 
 const nativeCodes: readonly string[] = ['usage', 'unavailable', 'device', 'compile', 'cancelled']
 
@@ -81,16 +117,18 @@ function errorCode(code: unknown): NativeErrorCode | 'internal' {
 
 async function call(id: number, method: EngineMethod, input: unknown): Promise<void> {
   try {
-    const cancel = addon().createCancelFlag()
-    running.set(id, cancel)
-    const implementation = methods[method] as (
-      input: unknown,
-      cancel: NativeCancelFlag,
-      onProgress: NativeProgress
-    ) => Promise<unknown>
-    const value = await implementation(input, cancel, (fraction, phase) =>
+    const flag = addon().createCancelFlag()
+    const abort = new AbortController()
+    running.set(id, {
+      cancel() {
+        flag.cancel()
+        abort.abort()
+      }
+    })
+    const onProgress: NativeProgress = (fraction, phase) =>
       send({ type: 'progress', id, fraction, phase })
-    )
+    const implementation = methods[method] as (input: unknown, work: Work) => Promise<unknown>
+    const value = await implementation(input, { flag, signal: abort.signal, onProgress })
     send({ type: 'result', id, value })
   } catch (thrown) {
     const error = thrown as { code?: unknown; kind?: unknown; message?: string }

@@ -14,16 +14,17 @@ import type {
   NativeValidation
 } from './nativeBinding'
 
+export interface EngineOptions extends NativeOptions {
+  /** provider.py of resources/providers/triton; absent: Triton is not looked for. */
+  tritonScript?: string
+}
+
 /** Methods of the engine process. A session is a number that `open` returned. */
 export interface EngineMethods {
-  configure: { input: NativeOptions; output: { version: string } }
+  configure: { input: EngineOptions; output: { version: string } }
   detect: { input: null; output: NativeDetection }
   open: { input: NativeOpenRequest; output: number }
   validate: { input: { session: number; request: NativeValidateRequest }; output: NativeValidation }
-  judge: {
-    input: { session: number; output: Uint8Array; request: NativeValidateRequest }
-    output: NativeValidation
-  }
   measure: { input: { session: number; request: NativeMeasureRequest }; output: NativeMeasurement }
   operands: { input: { session: number }; output: NativeOperands }
   close: { input: { session: number }; output: null }

@@ -21,6 +21,8 @@ export interface ApplicationOptions {
   kernelFolders: string[]
   /** For compiled kernels. */
   cacheFolder: string
+  /** provider.py of the Triton provider. */
+  tritonScript?: string
   appVersion: string
   /** 'desktop', 'server', 'command line': which shell this is. */
   host: string
@@ -45,7 +47,8 @@ export function createApplication(options: ApplicationOptions): Application {
   const manifests = readKernelManifests(options.kernelFolders)
   const engine = new Engine(options.engineHost, {
     kernelSources: manifests.sources,
-    cacheDirectory: options.cacheFolder
+    cacheDirectory: options.cacheFolder,
+    tritonScript: options.tritonScript
   })
   let detection: Promise<Detection> | undefined
   const detect = (refresh = false): Promise<Detection> => {
