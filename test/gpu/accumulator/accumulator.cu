@@ -103,7 +103,7 @@ int main() {
       {"4096 + 32 x 0.25: each is lost", 4096, {0.5}, 32, 4096},
       {"2048 + 32 x 0.25 is kept", 2048, {0.5}, 32, 2056},
       {"-4096 + 0.25 is truncated toward zero", -4096, {0.5}, 1, -4096},
-      {"a product 96 x 96 counts with exponent 12, not 13", 0, {96, 0.75}, 1, 9216.5},
+      {"a product 96 x 96 counts with exponent 12, not 13: -4096 + 9216 + 0.5625", -4096, {96, 0.75}, 1, 5120.5},
       {"C = 9216 counts with exponent 13", 9216, {0.75}, 1, 9216},
       {"the sum 4096 + 4096 + 0.5625 is truncated to 13 bits", 4096, {64, 0.75}, 1, 8192},
       {"one scale block: 32 x 36 is exact", 0, {6}, 32, 1152},
