@@ -44,15 +44,13 @@ __device__ inline void reencodeRow(const u8* codes, const u8* scales, u8* encode
   }
   largest = blockMaximum(largest);
   const int reference = (int)largest - kHeadroom;
-  if (threadIdx.x == 0) {
-    *factor = ldexpf(1.0f, reference - 127);
-    if (largest == 255) *outside = 1;
-  }
+  if (threadIdx.x == 0) *factor = ldexpf(1.0f, reference - 127);
   for (int block = threadIdx.x; block < K / 32; block += kEncodeThreads) {
     const uint4 words = packed[block];
     const int s = (int)scales[block] - reference;
     const bool zero = ((words.x | words.y | words.z | words.w) & 0x77777777) == 0;
-    if (!zero && s < kSmallestExact) *outside = 1;
+    // A NaN scale makes NaN of zeros too.
+    if ((!zero && s < kSmallestExact) || scales[block] == 255) *outside = 1;
     const uint2 table = zero ? make_uint2(0, 0) : codeTable(max(s, kSmallestExact));
     uint4* out = reinterpret_cast<uint4*>(encoded + block * 32);
     out[0] = make_uint4(encodeFour(words.x, table), encodeFour(words.x >> 16, table), encodeFour(words.y, table),
