@@ -34,6 +34,20 @@ export const views: readonly View[] = [
     load: () => import('../views/sweep/SweepView.vue')
   },
   {
+    id: 'formats',
+    title: 'Formats',
+    icon: 'numbers',
+    purpose: 'Bits, ranges, codes and quantisation error of the formats',
+    load: () => import('../views/formats/FormatsView.vue')
+  },
+  {
+    id: 'layouts',
+    title: 'Layouts',
+    icon: 'grid',
+    purpose: 'Where each scale lies: layouts, offsets, real bytes',
+    load: () => import('../views/layouts/LayoutsView.vue')
+  },
+  {
     id: 'runs',
     title: 'Runs',
     icon: 'stack',

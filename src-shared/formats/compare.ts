@@ -99,6 +99,24 @@ export function quantizationError(
   return { sqnr, maxError, clippedShare: clipped / restored.length }
 }
 
+/** Error of operand A's format on values of one's own, cut to whole blocks. Throws a UserError for fewer than a block. */
+export function compareValues(
+  format: BlockFormat,
+  rule: ScaleRule,
+  values: Float32Array | Float64Array
+): QuantizationError {
+  const block = format.scaleBlockSize
+  const whole = values.subarray(0, values.length - (values.length % block))
+  if (whole.length === 0) {
+    throw new UserError(
+      'usage',
+      `${values.length} values are less than a block of ${block}, which ${format.id} needs.`
+    )
+  }
+  const quantized = quantizeBy(format, 'a', whole, format.tensorScale ? 'two-level' : rule)
+  return quantizationError(format, 'a', whole, quantized)
+}
+
 export interface ProductAccuracy {
   k: number
   /** Norm-wise error of the product: ||C - Cq|| / ||C||. */

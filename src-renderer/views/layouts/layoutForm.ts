@@ -1,0 +1,56 @@
+/** The address of the layout inspector as layout, matrix and position, or what is wrong with each part. */
+import { findBlockFormat, type BlockFormat } from '@shared/formats/blockFormat'
+import { messageOf } from '@shared/errors'
+import type { ScaleLayout, ScaleShape } from '@shared/layouts/layout'
+import { findLayout, layouts } from '@shared/layouts/registry'
+import { extent, wholeNumber, type Checked } from '../../app/fields'
+
+export const mostScaleColumns = 65_536
+
+export const layoutChoices = layouts.map(({ name }) => ({ value: name, title: name }))
+
+/** A name of the address; an unknown one falls back to the first with a sentence. */
+export function layoutFrom(name: string): { layout: ScaleLayout; problem?: string } {
+  try {
+    return { layout: findLayout(name || 'nvidia_32_4_4') }
+  } catch (error) {
+    return { layout: layouts[0]!, problem: messageOf(error) }
+  }
+}
+
+export function formatFrom(id: string): BlockFormat {
+  try {
+    return findBlockFormat(id || 'nvfp4')
+  } catch {
+    return findBlockFormat('nvfp4')
+  }
+}
+
+/** Scale columns for K elements; K must hold whole blocks, as operands do. */
+export function columnsOf(typed: string, format: BlockFormat): Checked<number> {
+  const k = extent(typed, 'K', false)
+  if (k.value === undefined) return { problem: k.problem }
+  const block = format.scaleBlockSize
+  if (k.value % block !== 0) {
+    const near = Math.max(block, Math.round(k.value / block) * block)
+    return {
+      problem: `K must be a multiple of the scale block size ${block}; the nearest is ${near}.`
+    }
+  }
+  if (k.value / block > mostScaleColumns) {
+    return { problem: `K must be at most ${(mostScaleColumns * block).toLocaleString('en-US')}.` }
+  }
+  return { value: k.value / block }
+}
+
+/** A number of the address, or what stands for it: what is no number was never typed here. */
+export function fromAddress(typed: string, fallback: number, max: number): number {
+  return wholeNumber(typed, 'Number', { min: 0, max }).value ?? fallback
+}
+
+export function shapeFrom(rows: string, columns: string): ScaleShape {
+  return {
+    rows: Math.max(1, fromAddress(rows, 256, 1_048_576)),
+    columns: Math.max(1, fromAddress(columns, 16, mostScaleColumns))
+  }
+}
