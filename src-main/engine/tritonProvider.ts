@@ -147,7 +147,8 @@ export class TritonProvider {
         const { result, error } = answer.output
         if (error)
           reject(new UserError(error.code === 'usage' ? 'usage' : 'unavailable', error.message))
-        else resolve(result)
+        // Neither: an event line, one for each tile configuration tried.
+        else if (result !== undefined) resolve(result)
       })
       child.stdin.write(
         `${JSON.stringify({ id: 1, method, params })}\n{"id": 2, "method": "end"}\n`

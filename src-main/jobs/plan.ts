@@ -119,11 +119,14 @@ function kernelsFor(format: string, spec: JobSpec, device: Device): Choice[] {
       reason: capability?.reason ?? `${kernel.id} does not know ${format}.`
     }
   })
-  if (spec.kernels.length > 0)
-    return choices.filter((choice) => spec.kernels.includes(choice.kernel.id))
-  const able = choices.filter((choice) => choice.level !== 'unavailable')
+  const named = spec.kernels.length > 0
+  const asked = named
+    ? choices.filter((choice) => spec.kernels.includes(choice.kernel.id))
+    : choices
+  const able = asked.filter((choice) => choice.level !== 'unavailable')
   // Nothing can do it: one step says so for each kernel that was asked.
-  if (able.length === 0) return choices
+  if (able.length === 0) return asked
+  if (named) return able
   if (spec.kind === 'validate') return able.filter((choice) => !choice.kernel.baseline)
   return device.kind === 'cpu' ? able.slice(0, 1) : able
 }

@@ -35,9 +35,9 @@ export function profileOfRun(run: Run): ProfileTree {
 
 function addStep(tree: PathTree, run: Run, step: Step, device: ProfileDevice): void {
   const { measurement, validation } = step
-  const totalNs = measurement
-    ? measurement.timeNs.mean * measurement.timeNs.samples
-    : (validation?.kernelSeconds ?? 0) * 1e9
+  // A sweep's point that was validated but not timed has no time worth showing; a validation's is that of its one run.
+  const onceNs = run.kind === 'validate' ? (validation?.kernelSeconds ?? 0) * 1e9 : 0
+  const totalNs = measurement ? measurement.timeNs.mean * measurement.timeNs.samples : onceNs
   if (totalNs === 0) return
   const count = measurement?.timeNs.samples ?? 1
   const scope = tree.at([run.kind, step.format, `K=${step.k}`])

@@ -1,14 +1,44 @@
 import type { Target } from '@shared/contract/devices'
 
 /**
- * Hardware the project has code for, and how far that code has been proven. 'run': validated on the device itself;
- * 'compiled': assembles, never executed on the device; 'absent': no code yet.
+ * Hardware the project has code for or is asked for, and how far that code has been proven. 'run': validated on the
+ * device itself; 'compiled': assembles, never executed there; 'absent': no code yet.
  */
 export const targets: Target[] = [
   {
     architecture: 'x86-64 (AVX-512 VNNI, AVX-VNNI, AVX2, portable)',
     instruction: 'vpdpbusd, vdpbf16ps, vfmadd',
     state: 'run',
-    note: 'Runs on every machine; the instruction sets that the CPU lacks are left out.'
+    note: 'Validated on AMD Zen 5. Instruction sets that a CPU lacks are left out.'
+  },
+  {
+    architecture: 'sm_90a (H100, H200)',
+    instruction: 'wgmma bf16 and e5m2, TMA',
+    state: 'run',
+    note: 'Validated on an H200. No block-scaled MMA there: every scheme is software.'
+  },
+  {
+    architecture: 'sm_80, sm_86, sm_89',
+    instruction: 'mma.sync m16n8k16 bf16',
+    state: 'compiled',
+    note: 'The same source was validated on an H200; not on these devices.'
+  },
+  {
+    architecture: 'sm_100, sm_103 (B200, B300)',
+    instruction: 'tcgen05.mma block_scale',
+    state: 'absent',
+    note: 'No kernel of our own. The mma.sync kernel and cuBLASLt block scaling are offered, not run there.'
+  },
+  {
+    architecture: 'sm_120, sm_121 (RTX 50)',
+    instruction: 'mma.sync block_scale',
+    state: 'absent',
+    note: 'No kernel of our own with the native instruction; the bf16 mma.sync kernel is offered, not run there.'
+  },
+  {
+    architecture: 'gfx950 (MI350)',
+    instruction: 'v_mfma_scale_f32',
+    state: 'absent',
+    note: 'No HIP backend.'
   }
 ]
