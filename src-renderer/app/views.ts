@@ -48,6 +48,13 @@ export const views: readonly View[] = [
     load: () => import('../views/layouts/LayoutsView.vue')
   },
   {
+    id: 'profile',
+    title: 'Profile',
+    icon: 'flame',
+    purpose: 'Profile trees, filters and differences',
+    load: () => import('../views/profile/ProfileView.vue')
+  },
+  {
     id: 'runs',
     title: 'Runs',
     icon: 'stack',

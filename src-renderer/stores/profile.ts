@@ -1,0 +1,202 @@
+/** The open profile: what is asked of the worker and what it answered. */
+import { defineStore } from 'pinia'
+import { computed, reactive, ref, shallowRef } from 'vue'
+import { demangle } from '@shared/profile/demangle'
+import { nodeName, type ProfileTree } from '@shared/profile/profileTree'
+import { fromTransferable } from '@shared/profile/transfer'
+import { failureOf, type Failure } from '../app/failure'
+import { ProfileClient } from '../workers/profileClient'
+import type {
+  Detail,
+  ProfileInfo,
+  ProfileQuery,
+  ShownProfile,
+  TextForm
+} from '../workers/profileProtocol'
+
+const everyLevel = 100
+
+const firstQuery = (): ProfileQuery => ({
+  metrics: [],
+  include: '',
+  exclude: '',
+  threshold: NaN,
+  depth: everyLevel,
+  sort: 'chronological',
+  hotPath: false,
+  flat: false,
+  metadata: false,
+  demangle: true,
+  diff: false,
+  search: '',
+  openness: { all: true, toggled: [] }
+})
+
+export const useProfile = defineStore('profile', () => {
+  const info = shallowRef<ProfileInfo>()
+  const baseline = shallowRef<ProfileInfo>()
+  const query = reactive(firstQuery())
+  const tree = shallowRef<ProfileTree>()
+  const shown = shallowRef<ShownProfile>()
+  const selected = ref(-1)
+  const details = shallowRef<Detail[]>([])
+  const failure = shallowRef<Failure>()
+  const filterProblem = ref('')
+  const reading = ref('')
+  const fraction = ref(0)
+  let client: ProfileClient | undefined
+  let asked = 0
+
+  function worker(): ProfileClient {
+    client ??= new ProfileClient(
+      new Worker(new URL('../workers/profile.worker.ts', import.meta.url), { type: 'module' })
+    )
+    return client
+  }
+
+  function plainQuery(): ProfileQuery {
+    return JSON.parse(JSON.stringify(query), (key, value: unknown) =>
+      key === 'threshold' && value === null ? NaN : value
+    ) as ProfileQuery
+  }
+
+  async function read(what: 'open' | 'baseline', file: Blob, name: string): Promise<void> {
+    failure.value = undefined
+    reading.value = name
+    fraction.value = 0
+    try {
+      const opened = await worker().call<ProfileInfo>({ do: what, file, name }, (now) => {
+        fraction.value = now
+      })
+      if (what === 'open') {
+        info.value = opened
+        baseline.value = undefined
+        Object.assign(query, firstQuery(), { metrics: firstMetrics(opened.metrics) })
+      } else {
+        baseline.value = opened
+        query.diff = true
+        query.sort = 'chronological'
+      }
+      query.openness = { all: true, toggled: [] }
+      selected.value = -1
+      await refresh()
+    } catch (error) {
+      failure.value = failureOf(`profile.${what}`, error)
+    } finally {
+      reading.value = ''
+    }
+  }
+
+  function cancelReading(): void {
+    client?.stop()
+    client = undefined
+    info.value = baseline.value = tree.value = shown.value = undefined
+  }
+
+  /** Asks again after the query changed; an answer overtaken by a later question is dropped. */
+  async function refresh(): Promise<void> {
+    const turn = ++asked
+    try {
+      const answer = await worker().call<ShownProfile>({ do: 'show', query: plainQuery() })
+      if (turn !== asked && !answer.tree) return
+      // Rows and tree change together: row numbers mean nothing in another tree.
+      if (answer.tree) {
+        tree.value = fromTransferable(answer.tree)
+        selected.value = -1
+      }
+      filterProblem.value = ''
+      shown.value = answer
+    } catch (error) {
+      filterProblem.value = failureOf('profile.show', error).message
+    }
+  }
+
+  async function change(part: Partial<ProfileQuery>): Promise<void> {
+    const isNewShape = 'flat' in part || 'diff' in part
+    Object.assign(query, part, isNewShape ? { openness: { all: true, toggled: [] } } : {})
+    await refresh()
+  }
+
+  async function select(node: number): Promise<void> {
+    selected.value = node
+    details.value = await worker().call<Detail[]>({ do: 'details', node, query: plainQuery() })
+  }
+
+  const isOpen = (node: number) => query.openness.all !== query.openness.toggled.includes(node)
+
+  async function setOpen(node: number, open: boolean): Promise<void> {
+    if (isOpen(node) === open) return
+    const { all, toggled } = query.openness
+    const without = toggled.filter((other) => other !== node)
+    const next = without.length < toggled.length ? without : [...toggled, node]
+    await change({ openness: { all, toggled: next } })
+  }
+
+  /** Opens what is above a node, so that it has a row. */
+  async function reveal(node: number): Promise<void> {
+    const now = tree.value
+    if (!now) return
+    for (let at = now.parent[node]!; at >= 0; at = now.parent[at]!) await setOpen(at, true)
+    await select(node)
+  }
+
+  const text = (form: TextForm) => worker().call<string>({ do: 'text', form, query: plainQuery() })
+
+  function nameOf(node: number): string {
+    if (!tree.value) return ''
+    const name = nodeName(tree.value, node)
+    return query.demangle ? demangle(name) : name
+  }
+
+  const command = computed(() => viewCommand(query, info.value?.name, baseline.value?.name))
+
+  return {
+    info,
+    baseline,
+    query,
+    tree,
+    shown,
+    selected,
+    details,
+    failure,
+    filterProblem,
+    reading,
+    fraction,
+    command,
+    read,
+    cancelReading,
+    change,
+    select,
+    isOpen,
+    setOpen,
+    reveal,
+    text,
+    nameOf
+  }
+})
+
+function firstMetrics(available: readonly string[]): string[] {
+  if (!available.includes('time/ms')) return available.slice(0, 1)
+  const rate = available.find((name) => /^tflop\d*\/s$/.test(name))
+  return ['time/ms', 'time/%', ...(rate ? [rate] : [])]
+}
+
+const quoted = (word: string) =>
+  /^[\w./%,:=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+
+/** The command line that shows the same. */
+export function viewCommand(query: ProfileQuery, file = 'FILE', baseline?: string): string {
+  const words = ['blockscope', 'view', quoted(file), '-m', quoted(query.metrics.join())]
+  if (query.include) words.push('-i', quoted(query.include))
+  if (query.exclude) words.push('-e', quoted(query.exclude))
+  if (!Number.isNaN(query.threshold)) words.push('-t', String(query.threshold))
+  if (query.depth !== everyLevel) words.push('-d', String(query.depth))
+  if (query.sort === 'name') words.push('--sort', 'name')
+  else if (typeof query.sort === 'object') words.push('--sort', 'metric')
+  if (query.hotPath) words.push('--hot-path')
+  if (query.flat) words.push('--flat')
+  if (query.metadata) words.push('--metadata')
+  if (!query.demangle) words.push('--no-demangle')
+  if (query.diff && baseline) words.push('--diff-profile', quoted(baseline))
+  return words.join(' ')
+}

@@ -1,0 +1,74 @@
+/** What the Profile view asks of its worker, and what it gets back. */
+import type { TransferredTree } from '@shared/profile/transfer'
+
+export interface ProfileQuery {
+  metrics: string[]
+  include: string
+  exclude: string
+  /** Least value of the first metric; NaN for none. */
+  threshold: number
+  depth: number
+  sort: 'chronological' | 'name' | { column: number; descending: boolean }
+  hotPath: boolean
+  flat: boolean
+  metadata: boolean
+  demangle: boolean
+  /** Against the baseline, by the first metric. */
+  diff: boolean
+  search: string
+  openness: { all: boolean; toggled: number[] }
+}
+
+export interface ShownColumn {
+  label: string
+  values: Float64Array
+  /** Text properties, by node, where the column is no number. */
+  texts: string[] | null
+}
+
+export interface ShownProfile {
+  /** Sent when the nodes differ from those sent before. */
+  tree: TransferredTree | null
+  columns: ShownColumn[]
+  rows: Int32Array
+  /** Edges of the icicle, 0..1. */
+  x0: Float64Array<ArrayBuffer>
+  x1: Float64Array<ArrayBuffer>
+  levels: number
+  /** Per node 0 both, 1 new, 2 gone; null outside a diff. */
+  state: Uint8Array | null
+  matches: Int32Array
+  shownCount: number
+  /** Said about launch metadata left out of the totals; '' when there is none. */
+  note: string
+  /** Time in the worker, ms. */
+  took: number
+}
+
+export interface Detail {
+  label: string
+  value: number
+  text: string
+  reason: string
+}
+
+export interface ProfileInfo {
+  name: string
+  count: number
+  format: string
+  metrics: string[]
+  warnings: string[]
+}
+
+export type TextForm = 'proton' | 'csv' | 'folded' | 'hatchet' | 'speedscope' | 'trace'
+
+export type ProfileRequest =
+  | { id: number; do: 'open' | 'baseline'; file: Blob; name: string }
+  | { id: number; do: 'show'; query: ProfileQuery }
+  | { id: number; do: 'details'; node: number; query: ProfileQuery }
+  | { id: number; do: 'text'; form: TextForm; query: ProfileQuery }
+
+export type ProfileReply =
+  | { id: number; kind: 'progress'; fraction: number }
+  | { id: number; kind: 'failed'; message: string }
+  | { id: number; kind: 'done'; result: unknown }
