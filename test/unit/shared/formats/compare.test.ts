@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { blockFormats, findBlockFormat } from '@shared/formats/blockFormat'
-import { compareFormats, drawValues, quantizationError } from '@shared/formats/compare'
+import {
+  compareFormats,
+  compareValues,
+  drawValues,
+  quantizationError
+} from '@shared/formats/compare'
 import { quantizeMx, scaleRules } from '@shared/formats/quantize'
 
 const mean = (values: Float32Array) => values.reduce((sum, x) => sum + x, 0) / values.length
@@ -65,4 +70,14 @@ describe('the comparison', () => {
       expect(relativeError).toBeLessThan(perOperand * 2.5)
     }
   })
+})
+
+it('compares own values in whole blocks, and refuses fewer than one', () => {
+  const format = findBlockFormat('mxfp4')
+  const block = [7, 1, ...Array<number>(30).fill(0)]
+  const found = compareValues(format, 'floor', Float64Array.from([...block, 5]))
+  expect(found).toMatchObject({ maxError: 1, clippedShare: 1 / 32 })
+  expect(() => compareValues(format, 'floor', Float64Array.of(1))).toThrow(
+    'less than a block of 32'
+  )
 })
