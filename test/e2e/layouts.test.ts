@@ -38,7 +38,9 @@ describeInBrowser('the layout inspector', () => {
   })
 
   async function show(page: Page, query: Record<string, string | number>): Promise<void> {
-    const params = new URLSearchParams(Object.entries(query).map(([k, v]) => [k, String(v)]))
+    const params = new URLSearchParams(
+      Object.entries(query).map(([k, v]): [string, string] => [k, String(v)])
+    )
     await page.evaluate(`location.hash = '#/layouts?${params}'`)
     await page.locator('[data-test=offset]').waitFor()
   }
