@@ -36,6 +36,8 @@ export interface Quantized {
 
 const unitScale = 127
 const nanScale = 0xff
+/** NaN of ue4m3. */
+const nanTensorBlock = 0x7f
 
 /**
  * Quantises `values`, whose rows along K are whole blocks, to MX with e8m0 scales. A block with a NaN or an infinity gets
@@ -63,16 +65,16 @@ export function quantizeMx(
   return { codes, scales, tensorScale: 1 }
 }
 
-/** Quantises to NVFP4: t = max |tensor| / (448 * 6); block scale = e4m3(max |block| / 6 / t); element = e2m1(v / (s t)). */
+/**
+ * Quantises to NVFP4: t = max |tensor| / (448 * 6); block scale = e4m3(max |block| / 6 / t); element = e2m1(v / (s t)).
+ * A block with a NaN or an infinity gets the NaN scale and does not count for t.
+ */
 export function quantizeNvfp4(values: ArrayLike<number>): Quantized {
   const scaleBlockSize = 16
   const element = numberFormats.e2m1
   const scale = numberFormats.ue4m3
   const blocks = blockCount(values.length, scaleBlockSize)
-  const largest = largestMagnitude(values, 0, values.length)
-  if (!Number.isFinite(largest)) {
-    throw new UserError('usage', 'The tensor holds NaN or infinity, which NVFP4 cannot scale.')
-  }
+  const largest = finiteMaximum(values)
   const limit = limitsOf(scale).largest * limitsOf(element).largest
   const tensorScale = largest === 0 ? 1 : Math.fround(largest / limit)
   const codes = new Uint8Array(values.length)
@@ -81,6 +83,10 @@ export function quantizeNvfp4(values: ArrayLike<number>): Quantized {
   for (let block = 0; block < blocks; block++) {
     const start = block * scaleBlockSize
     const most = largestMagnitude(values, start, scaleBlockSize)
+    if (!Number.isFinite(most)) {
+      scales[block] = nanTensorBlock
+      continue
+    }
     scales[block] = encode(scale, most / limitsOf(element).largest / tensorScale)
     const step = scaleValues[scales[block]!]! * tensorScale
     if (step > 0) writeBlock(values, start, scaleBlockSize, element, step, codes)
@@ -110,6 +116,16 @@ function blockCount(length: number, scaleBlockSize: number): number {
     )
   }
   return length / scaleBlockSize
+}
+
+/** Largest magnitude among the finite values; 0 when there is none. */
+function finiteMaximum(values: ArrayLike<number>): number {
+  let largest = 0
+  for (let i = 0; i < values.length; i++) {
+    const magnitude = Math.abs(values[i]!)
+    if (magnitude > largest && magnitude < Infinity) largest = magnitude
+  }
+  return largest
 }
 
 /** NaN when the range holds one. */
