@@ -49,6 +49,10 @@ export class Engine {
   private lastPong = 0
   private watch: NodeJS.Timeout | undefined
   private endReason: string | undefined
+  /** How many engine processes have ended: a session of an earlier one is gone. */
+  endedCount = 0
+  /** Why the last one ended, in a sentence. */
+  lastEnd = ''
 
   constructor(
     private readonly host: EngineHost,
@@ -169,6 +173,8 @@ export class Engine {
 
   private ended(reason: string): void {
     clearInterval(this.watch)
+    this.endedCount++
+    this.lastEnd = reason
     this.child = undefined
     this.configured = undefined
     for (const call of [...this.pending.values()])

@@ -20,13 +20,17 @@ export function openRequest(plan: JobPlan, step: PlannedStep): NativeOpenRequest
 export class OpenSession {
   private id: number | undefined
   private key = ''
+  private endedBefore: number
 
-  constructor(private readonly context: JobContext) {}
+  constructor(private readonly context: JobContext) {
+    this.endedBefore = context.engine.endedCount
+  }
 
   /** The session of this problem, opened if it is not the one at hand. */
   async open(request: NativeOpenRequest, onProgress: CallOptions['onProgress']): Promise<number> {
     const { device, format, m, n, k, output } = request
     const key = JSON.stringify([device, format, m, n, k, output])
+    await this.noticeQuietDeath()
     if (this.id !== undefined && this.key === key) return this.id
     await this.close()
     this.id = await this.context.engine.call('open', request, {
@@ -40,6 +44,15 @@ export class OpenSession {
   /** The engine died and the session with it. */
   forget(): void {
     this.id = undefined
+    this.endedBefore = this.context.engine.endedCount
+  }
+
+  /** An engine that died between two calls rejected none of them; its session is gone all the same. */
+  private async noticeQuietDeath(): Promise<void> {
+    const { engine } = this.context
+    if (engine.endedCount === this.endedBefore) return
+    this.forget()
+    await this.context.notice(`${engine.lastEnd} Nothing is lost; a new engine is started.`)
   }
 
   async close(): Promise<void> {
