@@ -1,7 +1,9 @@
 // The Node-API binding: argument checks, promises, error mapping; no logic. src-main/engine/nativeBinding.ts describes it.
 #include <napi.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -251,20 +253,76 @@ int64_t readExtent(const Napi::Value& value, const char* name) {
   return static_cast<int64_t>(extent);
 }
 
-Napi::Value layoutOffsets(const Napi::CallbackInfo& info) {
+// What the layout functions share: a layout by name or text, and a matrix whose packed offsets fit an Int32Array.
+struct LayoutRequest {
+  ScaleLayout layout;
+  int64_t rows, cols;
+  PlacedLayout placed;
+};
+
+LayoutRequest readLayoutRequest(const Napi::CallbackInfo& info) {
   if (!info[0].IsString()) throw Napi::TypeError::New(info.Env(), "layout must name a scale layout.");
   const int64_t rows = readExtent(info[1], "rows"), cols = readExtent(info[2], "cols");
   try {
     const ScaleLayout layout = findLayout(info[0].As<Napi::String>().Utf8Value());
-    const PaddedShape padded = paddedShape(layout, rows, cols);
-    auto offsets = Napi::Int32Array::New(info.Env(), rows * cols);
-    for (int64_t row = 0; row < rows; row++)
-      for (int64_t col = 0; col < cols; col++)
-        offsets.Data()[row * cols + col] = static_cast<int32_t>(packedOffset(layout, padded, row, col));
-    return offsets;
+    const int64_t bytes = paddedShape(layout, rows, cols).size();
+    if (bytes > INT32_MAX)
+      throw Error(ErrorKind::kUsage, layout.name + " takes " + std::to_string(bytes) +
+                                         " bytes for these scales; at most " + std::to_string(INT32_MAX) +
+                                         " are packed here.");
+    return {layout, rows, cols, PlacedLayout(layout, rows, cols)};
   } catch (const Error& error) {
     throw toJs(info.Env(), error.kind, error.what());
   }
+}
+
+const uint8_t* readScales(const Napi::CallbackInfo& info, int64_t count) {
+  const bool bytes =
+      info[3].IsTypedArray() && info[3].As<Napi::TypedArray>().TypedArrayType() == napi_uint8_array;
+  if (!bytes || static_cast<int64_t>(info[3].As<Napi::Uint8Array>().ElementLength()) != count)
+    throw Napi::TypeError::New(info.Env(), "scales must be a Uint8Array of " + std::to_string(count) + " bytes.");
+  return info[3].As<Napi::Uint8Array>().Data();
+}
+
+Napi::Value bytesOf(Napi::Env env, const std::vector<uint8_t>& bytes) {
+  auto array = Napi::Uint8Array::New(env, bytes.size());
+  std::copy(bytes.begin(), bytes.end(), array.Data());
+  return array;
+}
+
+Napi::Value layoutOffsets(const Napi::CallbackInfo& info) {
+  const auto [layout, rows, cols, placed] = readLayoutRequest(info);
+  auto offsets = Napi::Int32Array::New(info.Env(), rows * cols);
+  for (int64_t row = 0; row < rows; row++)
+    for (int64_t col = 0; col < cols; col++)
+      offsets.Data()[row * cols + col] = static_cast<int32_t>(placed.offset(row, col));
+  return offsets;
+}
+
+Napi::Value layoutIndices(const Napi::CallbackInfo& info) {
+  const auto [layout, rows, cols, placed] = readLayoutRequest(info);
+  auto indices = Napi::Int32Array::New(info.Env(), placed.padded().size());
+  for (int64_t offset = 0; offset < placed.padded().size(); offset++) {
+    const auto [row, col] = placed.positionAt(offset);
+    indices.Data()[offset] = row < rows && col < cols ? static_cast<int32_t>(row * cols + col) : -1;
+  }
+  return indices;
+}
+
+Napi::Value packScalesOf(const Napi::CallbackInfo& info) {
+  const auto [layout, rows, cols, placed] = readLayoutRequest(info);
+  return bytesOf(info.Env(), packScales(layout, readScales(info, rows * cols), rows, cols));
+}
+
+Napi::Value unpackScalesOf(const Napi::CallbackInfo& info) {
+  const auto [layout, rows, cols, placed] = readLayoutRequest(info);
+  return bytesOf(info.Env(), unpackScales(layout, readScales(info, placed.padded().size()), rows, cols));
+}
+
+Napi::Value layoutsOf(const Napi::CallbackInfo& info) {
+  auto texts = Napi::Array::New(info.Env());
+  for (const std::string& text : builtInLayouts()) texts.Set(texts.Length(), text);
+  return texts;
 }
 
 Napi::Object initialize(Napi::Env env, Napi::Object exports) {
@@ -279,7 +337,11 @@ Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   exports.Set("open", Napi::Function::New(env, open));
   exports.Set("decodeTable", Napi::Function::New(env, decodeTableOf));
   exports.Set("encode", Napi::Function::New(env, encodeValues));
+  exports.Set("layouts", Napi::Function::New(env, layoutsOf));
   exports.Set("layoutOffsets", Napi::Function::New(env, layoutOffsets));
+  exports.Set("layoutIndices", Napi::Function::New(env, layoutIndices));
+  exports.Set("packScales", Napi::Function::New(env, packScalesOf));
+  exports.Set("unpackScales", Napi::Function::New(env, unpackScalesOf));
   return exports;
 }
 

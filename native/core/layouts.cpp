@@ -1,68 +1,112 @@
 #include "layouts.h"
 
-#include <string>
-
-#include "backend.h"
+#include <cstring>
 
 namespace blockscope {
 
-ScaleLayout findLayout(std::string_view name) {
-  if (name == "linear") return ScaleLayout::kLinear;
-  if (name == "nvidia_32_4_4") return ScaleLayout::kNvidia32x4x4;
-  if (name == "cdna4_mfma16") return ScaleLayout::kCdna4Mfma16;
-  if (name == "cdna4_mfma32") return ScaleLayout::kCdna4Mfma32;
-  throw Error(ErrorKind::kUsage, "\"" + std::string(name) +
-                                     "\" is no scale layout. Layouts: linear, nvidia_32_4_4, cdna4_mfma16, "
-                                     "cdna4_mfma32.");
-}
-
 namespace {
+
+using Axis = LayoutDigit::Axis;
+
+// Product of the fixed digits of an axis: the axis is padded to a multiple of it.
+int64_t tileExtent(const ScaleLayout& layout, Axis axis) {
+  int64_t extent = 1;
+  for (const LayoutDigit& digit : layout.digits)
+    if (digit.axis == axis && digit.extent > 0) extent *= digit.extent;
+  return extent;
+}
 
 constexpr int64_t roundUp(int64_t value, int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
+// Calls copy(packed offset, linear index, bytes) for every run of scales that lie side by side in both. Runs of all but the
+// last columns have `kRun` bytes, so that a short one is a single move; kRun 0: as many as `run` says.
+template <int64_t kRun, typename Copy>
+void forRuns(const PlacedLayout& placed, int64_t run, int64_t rows, int64_t columns, Copy copy) {
+  const int64_t bytes = kRun ? kRun : run;
+  const int64_t whole = columns / bytes;
+  std::vector<int64_t> parts(whole + 1);
+  for (int64_t i = 0; i <= whole; i++) parts[i] = placed.columnPart(i * bytes);
+  for (int64_t row = 0; row < rows; row++) {
+    const int64_t packed = placed.rowPart(row), linear = row * columns;
+    for (int64_t i = 0; i < whole; i++) copy(packed + parts[i], linear + i * bytes, bytes);
+    if (columns % bytes) copy(packed + parts[whole], linear + whole * bytes, columns % bytes);
+  }
+}
+
+template <typename Copy>
+void forRuns(const ScaleLayout& layout, int64_t rows, int64_t columns, Copy copy) {
+  const PlacedLayout placed(layout, rows, columns);
+  const int64_t run = placed.contiguousColumns();
+  if (run == 1) forRuns<1>(placed, run, rows, columns, copy);
+  else if (run == 4) forRuns<4>(placed, run, rows, columns, copy);
+  else forRuns<0>(placed, run, rows, columns, copy);
+}
+
 }  // namespace
 
-PaddedShape paddedShape(ScaleLayout layout, int64_t rows, int64_t columns) {
-  switch (layout) {
-    case ScaleLayout::kLinear:
-      return {rows, columns};
-    case ScaleLayout::kNvidia32x4x4:
-      return {roundUp(rows, 128), roundUp(columns, 4)};
-    default:
-      return {roundUp(rows, 32), roundUp(columns, 8)};
+PaddedShape paddedShape(const ScaleLayout& layout, int64_t rows, int64_t columns) {
+  return {roundUp(rows, tileExtent(layout, Axis::kRow)), roundUp(columns, tileExtent(layout, Axis::kColumn))};
+}
+
+PlacedLayout::PlacedLayout(const ScaleLayout& layout, int64_t rows, int64_t columns)
+    : padded_(paddedShape(layout, rows, columns)) {
+  std::vector<Digit> byAxis(layout.digits.size());
+  int64_t rowWeight = 1, columnWeight = 1;
+  for (size_t i = layout.digits.size(); i-- > 0;) {
+    const LayoutDigit& digit = layout.digits[i];
+    const bool ofRow = digit.axis == Axis::kRow;
+    int64_t& weight = ofRow ? rowWeight : columnWeight;
+    const int64_t count = digit.extent ? digit.extent : (ofRow ? padded_.rows : padded_.columns) / weight;
+    byAxis[i] = {digit.axis, count, weight, 0};
+    weight *= count;
+  }
+  int64_t stride = padded_.size();
+  for (const size_t i : layout.order) {
+    Digit& digit = byAxis[i];
+    stride /= digit.count;
+    digit.stride = stride;
+    digits_.push_back(digit);
   }
 }
 
-int64_t packedOffset(ScaleLayout layout, const PaddedShape& padded, int64_t r, int64_t c) {
-  const int64_t columns = padded.columns;
-  switch (layout) {
-    case ScaleLayout::kLinear:
-      return r * columns + c;
-    case ScaleLayout::kNvidia32x4x4:
-      return (r / 128 * (columns / 4) + c / 4) * 512 + r % 32 * 16 + r % 128 / 32 * 4 + c % 4;
-    case ScaleLayout::kCdna4Mfma32:
-      return r / 32 * 32 * columns + c / 8 * 256 + c % 2 * 128 + r % 32 * 4 + c % 8 / 2;
-    case ScaleLayout::kCdna4Mfma16:
-      return r / 32 * 32 * columns + c / 8 * 256 + c % 4 * 64 + r % 16 * 4 + c % 8 / 4 * 2 + r % 32 / 16;
-  }
-  return -1;
+int64_t PlacedLayout::part(Axis axis, int64_t index) const {
+  int64_t offset = 0;
+  for (const Digit& digit : digits_)
+    if (digit.axis == axis) offset += index / digit.weight % digit.count * digit.stride;
+  return offset;
 }
 
-std::vector<uint8_t> packScales(ScaleLayout layout, const uint8_t* linear, int64_t rows, int64_t columns) {
-  const PaddedShape padded = paddedShape(layout, rows, columns);
-  std::vector<uint8_t> packed(padded.size(), 0);
-  for (int64_t r = 0; r < rows; r++)
-    for (int64_t c = 0; c < columns; c++) packed[packedOffset(layout, padded, r, c)] = linear[r * columns + c];
+PlacedLayout::Position PlacedLayout::positionAt(int64_t offset) const {
+  Position position{0, 0};
+  for (const Digit& digit : digits_)
+    (digit.axis == Axis::kRow ? position.row : position.column) += offset / digit.stride % digit.count * digit.weight;
+  return position;
+}
+
+int64_t PlacedLayout::contiguousColumns() const {
+  int64_t run = 1;
+  for (auto digit = digits_.rbegin(); digit != digits_.rend(); digit++) {
+    if (digit->axis != Axis::kColumn || digit->weight != digit->stride) break;
+    run *= digit->count;
+  }
+  return run;
+}
+
+std::vector<uint8_t> packScales(const ScaleLayout& layout, const uint8_t* linear, int64_t rows, int64_t columns) {
+  std::vector<uint8_t> packed(paddedShape(layout, rows, columns).size(), 0);
+  forRuns(layout, rows, columns, [&](int64_t at, int64_t index, int64_t bytes) {
+    std::memcpy(packed.data() + at, linear + index, bytes);
+  });
   return packed;
 }
 
-std::vector<uint8_t> unpackScales(ScaleLayout layout, const uint8_t* packed, int64_t rows, int64_t columns) {
-  const PaddedShape padded = paddedShape(layout, rows, columns);
+std::vector<uint8_t> unpackScales(const ScaleLayout& layout, const uint8_t* packed, int64_t rows, int64_t columns) {
   std::vector<uint8_t> linear(rows * columns);
-  for (int64_t r = 0; r < rows; r++)
-    for (int64_t c = 0; c < columns; c++) linear[r * columns + c] = packed[packedOffset(layout, padded, r, c)];
+  forRuns(layout, rows, columns, [&](int64_t at, int64_t index, int64_t bytes) {
+    std::memcpy(linear.data() + index, packed + at, bytes);
+  });
   return linear;
 }
 

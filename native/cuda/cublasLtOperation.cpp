@@ -16,6 +16,7 @@ namespace blockscope::cuda {
 namespace {
 
 constexpr size_t kWorkspaceBytes = 64 << 20;
+constexpr const char* kScaleLayout = "nvidia_32_4_4";  // cuBLAS, "1D Block Scaling Factors Layout"
 const CancelFlag kNeverCancelled;
 
 int dataType(NumberFormatId id) {
@@ -91,9 +92,9 @@ std::vector<uint8_t> toOneScale(const Side& side, float& scale) {
 void uploadBlockScales(const std::vector<uint8_t>& scales, int64_t batch, int64_t rows,
                        DeviceBuffer& to) {
   const int64_t columns = static_cast<int64_t>(scales.size()) / (batch * rows);
+  const ScaleLayout layout = findLayout(kScaleLayout);
   for (int64_t i = 0; i < batch; i++) {
-    const auto packed =
-        packScales(ScaleLayout::kNvidia32x4x4, scales.data() + i * rows * columns, rows, columns);
+    const auto packed = packScales(layout, scales.data() + i * rows * columns, rows, columns);
     to.write(packed.data(), packed.size(), i * packed.size());
   }
 }
@@ -258,7 +259,7 @@ KernelInfo describeKernel(const std::string& id, const std::string& summary, boo
   info.provider = "cuBLASLt";
   info.summary = summary;
   info.baseline = baseline;
-  info.scaleLayout = baseline ? "linear" : "nvidia_32_4_4";
+  info.scaleLayout = baseline ? "linear" : kScaleLayout;
   info.sourceHash = sha256("cuBLASLt " + libraries().cublasLtInfo.version);
   return info;
 }
@@ -307,8 +308,8 @@ MatmulPlan planMatmul(const std::string& kernel, const Problem& problem) {
   plan.aBytes = packedBytes(format.elementA(), aCount);
   plan.bBytes = packedBytes(format.elementB(), bCount);
   const int64_t blocks = problem.k / format.scaleBlockSize;
-  plan.aScaleBytes = paddedShape(ScaleLayout::kNvidia32x4x4, problem.m, blocks).size();
-  plan.bScaleBytes = paddedShape(ScaleLayout::kNvidia32x4x4, problem.n, blocks).size();
+  plan.aScaleBytes = paddedShape(findLayout(kScaleLayout), problem.m, blocks).size();
+  plan.bScaleBytes = paddedShape(findLayout(kScaleLayout), problem.n, blocks).size();
   return plan;
 }
 

@@ -47,7 +47,7 @@ std::vector<uint8_t> swappedScales(const Problem& problem, const Operands& opera
 std::vector<uint8_t> unswizzledScales(const Problem& problem, const Operands& operands) {
   Operands wrong = operands;
   const int64_t blocks = static_cast<int64_t>(operands.aScales.size()) / problem.m;
-  wrong.aScales = packScales(ScaleLayout::kNvidia32x4x4, operands.aScales.data(), problem.m, blocks);
+  wrong.aScales = packScales(findLayout("nvidia_32_4_4"), operands.aScales.data(), problem.m, blocks);
   return rightProduct(problem, wrong);
 }
 

@@ -19,8 +19,17 @@ export interface NativeBinding {
   decodeTable(numberFormat: string): Float32Array
   /** Codes of float32 values; `saturate` or `ml_dtypes` overflow rule. */
   encode(numberFormat: string, values: Float32Array, overflow: string): Uint8Array
-  /** Packed offset of every (row, col) of a linear rows x cols scale matrix, row-major. */
+  /** The scale layouts known in C++, written out as layoutText in src-shared/layouts/describe.ts does. */
+  layouts(): string[]
+  /**
+   * Packed offset of every (row, col) of a linear rows x cols scale matrix, row-major. Here and below `layout` is a name or
+   * a layout written out; rows and cols are at most 32768.
+   */
   layoutOffsets(layout: string, rows: number, cols: number): Int32Array
+  /** The inverse: row * cols + col of the scale at every packed offset, -1 where there is padding. */
+  layoutIndices(layout: string, rows: number, cols: number): Int32Array
+  packScales(layout: string, rows: number, cols: number, linear: Uint8Array): Uint8Array
+  unpackScales(layout: string, rows: number, cols: number, packed: Uint8Array): Uint8Array
 }
 
 export type NativeProgress = (fraction: number, phase: string) => void

@@ -1,5 +1,5 @@
 /** The short text form in which layouts are written down, here and in users' files. */
-import type { Digit, View } from './layout'
+import type { Digit, ScaleLayout, View } from './layout'
 
 /** 'rowTile:0 rowGroup:4 rowInGroup:32' as digits, most significant first; 0 is as many as the axis needs. */
 export function digits(axis: Digit['axis'], text: string): Digit[] {
@@ -15,4 +15,10 @@ export function view(name: string, text: string): View {
     name,
     coordinates: text.split(',').map((part) => part.trim().split(' ').filter(Boolean))
   }
+}
+
+/** A layout in one line, as parseLayoutText and C++ (native/core/layoutText.h) read it: 'name = rows | columns | order'. */
+export function layoutText({ name, rowDigits, columnDigits, order }: ScaleLayout): string {
+  const written = (axis: readonly Digit[]) => axis.map((d) => `${d.name}:${d.extent}`).join(' ')
+  return `${name} = ${written(rowDigits)} | ${written(columnDigits)} | ${order.join(' ')}`
 }

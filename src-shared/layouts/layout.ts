@@ -144,18 +144,26 @@ export function batchedOffset(
   return batch * oneMatrix + packedOffset(layout, shape, row, column)
 }
 
+/** Calls `visit` with the packed offset and the index row * columns + column of every scale. */
+function forScales(
+  layout: ScaleLayout,
+  shape: ScaleShape,
+  visit: (offset: number, index: number) => void
+): void {
+  const digits = placeDigits(layout, shape)
+  // An offset is the sum of a part that depends on the row and one that depends on the column.
+  const columnPart = Float64Array.from({ length: shape.columns }, (_, c) => offsetOf(digits, 0, c))
+  let index = 0
+  for (let row = 0; row < shape.rows; row++) {
+    const rowPart = offsetOf(digits, row, 0)
+    for (const part of columnPart) visit(rowPart + part, index++)
+  }
+}
+
 /** For every packed position the index row * columns + column of its scale, or -1 where there is padding. */
 export function packedMap(layout: ScaleLayout, shape: ScaleShape): Int32Array {
   const map = new Int32Array(paddedSize(layout, shape.rows, shape.columns)).fill(-1)
-  const digits = placeDigits(layout, shape)
-  // An offset is the sum of a part that depends on the row and one that depends on the column.
-  const columnPart = Int32Array.from({ length: shape.columns }, (_, c) => offsetOf(digits, 0, c))
-  for (let row = 0; row < shape.rows; row++) {
-    const rowPart = offsetOf(digits, row, 0)
-    for (let column = 0; column < shape.columns; column++) {
-      map[rowPart + columnPart[column]!] = row * shape.columns + column
-    }
-  }
+  forScales(layout, shape, (offset, index) => (map[offset] = index))
   return map
 }
 
@@ -167,9 +175,7 @@ export function packScales(
   fill = 0
 ): Uint8Array {
   const packed = new Uint8Array(paddedSize(layout, shape.rows, shape.columns)).fill(fill)
-  packedMap(layout, shape).forEach((index, position) => {
-    if (index >= 0) packed[position] = linear[index]!
-  })
+  forScales(layout, shape, (offset, index) => (packed[offset] = linear[index]!))
   return packed
 }
 
@@ -180,9 +186,7 @@ export function unpackScales(
   packed: Uint8Array
 ): Uint8Array {
   const linear = new Uint8Array(shape.rows * shape.columns)
-  packedMap(layout, shape).forEach((index, position) => {
-    if (index >= 0) linear[index] = packed[position]!
-  })
+  forScales(layout, shape, (offset, index) => (linear[index] = packed[offset]!))
   return linear
 }
 

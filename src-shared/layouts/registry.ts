@@ -1,7 +1,8 @@
-/** The scale layouts that people meet, each with where it is defined. */
+/** The scale layouts that people meet, each with where it is defined; native/core/layoutRegistry.cpp has the same list. */
 import { UserError } from '../errors'
 import { digits, view } from './describe'
 import type { ScaleLayout } from './layout'
+import { parseLayoutText } from './userLayout'
 
 export const layouts: readonly ScaleLayout[] = [
   {
@@ -103,8 +104,9 @@ const otherNames: Record<string, string> = {
   triton_gfx950: 'cdna4_mfma16'
 }
 
-/** Throws a UserError for a name that is none. */
+/** A layout by its name, or one written out in a line. Throws a UserError for what is neither. */
 export function findLayout(name: string): ScaleLayout {
+  if (name.includes('=')) return parseLayoutText(name)
   const ownName = Object.hasOwn(otherNames, name) ? otherNames[name] : name
   const found = layouts.find((layout) => layout.name === ownName)
   if (found) return found

@@ -1,8 +1,8 @@
-/** Layouts that people write themselves, as a small JSON file in the same terms as the registry. */
+/** Layouts that people write themselves, in the same terms as the registry: as a small JSON file, or in one line. */
 import * as v from 'valibot'
 import { UserError } from '../errors'
 import { digits, view } from './describe'
-import type { Digit, ScaleLayout } from './layout'
+import { tileExtent, type Digit, type ScaleLayout } from './layout'
 
 const words = (what: string) =>
   v.pipe(v.string(), v.trim(), v.minLength(1, `${what} is empty`), v.maxLength(400))
@@ -16,7 +16,7 @@ const schema = v.strictObject({
   views: v.optional(v.record(v.string(), words('a view')), {})
 })
 
-const largestExtent = 65536
+const largestTile = 65536
 
 /**
  * Reads '{"name", "rows": "rowTile:0 row:8", "columns": "columnTile:0 column:4", "order": "rowTile columnTile row
@@ -30,32 +30,51 @@ export function parseUserLayout(text: string, file: string): ScaleLayout {
   } catch {
     throw refused(file, 'it is not JSON')
   }
-  const parsed = v.safeParse(schema, json)
+  return readLayout(json, file)
+}
+
+/**
+ * Reads 'name = digits of the row | digits of the column | order' (layoutText writes it). Throws a UserError that names the
+ * layout and the field.
+ */
+export function parseLayoutText(text: string): ScaleLayout {
+  const [name, description, ...more] = text.split('=').map((part) => part.trim())
+  const [rows, columns, order, ...others] = description?.split('|') ?? []
+  if (!name || order === undefined || more.length > 0 || others.length > 0) {
+    throw refused(`"${name}"`, 'it is not written as name = row digits | column digits | order')
+  }
+  return readLayout({ name, rows, columns, order }, `"${name}"`)
+}
+
+/** `where`: what an error names. */
+function readLayout(fields: unknown, where: string): ScaleLayout {
+  const parsed = v.safeParse(schema, fields)
   if (!parsed.success) {
     const issue = parsed.issues[0]
     const field = v.getDotPath(issue)
-    throw refused(file, field ? `${field}: ${issue.message}` : issue.message)
+    throw refused(where, field ? `${field}: ${issue.message}` : issue.message)
   }
   const { name, title, rows, columns, order, views } = parsed.output
-  const rowDigits = readDigits('row', rows, file)
-  const columnDigits = readDigits('column', columns, file)
+  const rowDigits = readDigits('row', rows, where)
+  const columnDigits = readDigits('column', columns, where)
   const names = [...rowDigits, ...columnDigits].map((digit) => digit.name)
   const repeated = names.find((digit, i) => names.indexOf(digit) !== i)
-  if (repeated) throw refused(file, `the digit "${repeated}" appears twice`)
+  if (repeated) throw refused(where, `the digit "${repeated}" appears twice`)
   const ordered = order.split(/\s+/)
   const unknown = ordered.find((digit) => !names.includes(digit))
-  if (unknown) throw refused(file, `order names "${unknown}", which is no digit of rows or columns`)
+  if (unknown)
+    throw refused(where, `order names "${unknown}", which is no digit of rows or columns`)
   const missing = names.find((digit) => ordered.filter((other) => other === digit).length !== 1)
-  if (missing) throw refused(file, `order must name "${missing}" exactly once`)
+  if (missing) throw refused(where, `order must name "${missing}" exactly once`)
   const layoutViews = Object.entries(views).map(([title, coordinates]) => view(title, coordinates))
   for (const { name: viewName, coordinates } of layoutViews) {
     const stranger = coordinates.flat().find((word) => !names.includes(word) && !/^\d+$/.test(word))
-    if (stranger) throw refused(file, `view "${viewName}" names "${stranger}", which is no digit`)
+    if (stranger) throw refused(where, `view "${viewName}" names "${stranger}", which is no digit`)
   }
   return {
     name,
     title: title || name,
-    source: file,
+    source: where,
     rowDigits,
     columnDigits,
     order: ordered,
@@ -63,26 +82,29 @@ export function parseUserLayout(text: string, file: string): ScaleLayout {
   }
 }
 
-function readDigits(axis: Digit['axis'], text: string, file: string): Digit[] {
+function readDigits(axis: Digit['axis'], text: string, where: string): Digit[] {
   const field = axis === 'row' ? 'rows' : 'columns'
   const parts = text.split(/\s+/)
   const wrong = parts.find((part) => !/^[A-Za-z]\w*:\d+$/.test(part))
-  if (wrong) throw refused(file, `${field}: "${wrong}" is not written as name:extent`)
+  if (wrong) throw refused(where, `${field}: "${wrong}" is not written as name:extent`)
   const read = digits(axis, parts.join(' '))
   if (read[0]!.extent !== 0) {
     throw refused(
-      file,
+      where,
       `${field}: the first digit, "${read[0]!.name}", must have extent 0 (the rest)`
     )
   }
   const inner = read.slice(1)
-  const bad = inner.find(({ extent }) => extent < 1 || extent > largestExtent)
+  const bad = inner.find(({ extent }) => extent < 1 || extent > largestTile)
   if (bad) {
-    throw refused(file, `${field}: the extent of "${bad.name}" must be 1 to ${largestExtent}`)
+    throw refused(where, `${field}: the extent of "${bad.name}" must be 1 to ${largestTile}`)
+  }
+  if (tileExtent(read) > largestTile) {
+    throw refused(where, `${field}: the digits make a tile of more than ${largestTile}`)
   }
   return read
 }
 
-function refused(file: string, what: string): UserError {
-  return new UserError('usage', `${file} is no usable layout: ${what}.`)
+function refused(where: string, what: string): UserError {
+  return new UserError('usage', `${where} is no usable layout: ${what}.`)
 }

@@ -3,8 +3,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodeAll } from '@shared/formats/encode'
 import { decodeTable, numberFormats, type NumberFormatName } from '@shared/formats/numberFormat'
-import { packedOffset } from '@shared/layouts/layout'
-import { findLayout } from '@shared/layouts/registry'
 import { readOperandsFile } from '../../../src-main/jobs/operandsFile'
 import { loadTestAddon } from '../../support/addon'
 
@@ -47,42 +45,6 @@ describe.each(Object.keys(numberFormats) as NumberFormatName[])(
     })
   }
 )
-
-describe('layouts in C++', () => {
-  const maps = JSON.parse(readFileSync('test/fixtures/golden/scale_layouts.json', 'utf8')) as {
-    layout: string
-    rows: number
-    cols: number
-    packed: number[]
-  }[]
-
-  it.each(maps.map((map) => [`${map.layout} ${map.rows} x ${map.cols}`, map] as const))(
-    '%s as torch has it',
-    (_name, { layout, rows, cols, packed }) => {
-      const offsets = addon.layoutOffsets(layout, rows, cols)
-      const back = new Array<number>(packed.length)
-      offsets.forEach((offset, index) => (back[offset] = index))
-      expect(back).toEqual(packed)
-    }
-  )
-
-  it('agree with the descriptions in TypeScript on any shape', () => {
-    const names = fc.constantFrom('linear', 'nvidia_32_4_4', 'cdna4_mfma16', 'cdna4_mfma32')
-    const extent = fc.integer({ min: 1, max: 150 })
-    fc.assert(
-      fc.property(names, extent, extent, (name, rows, columns) => {
-        const offsets = addon.layoutOffsets(name, rows, columns)
-        const [row, column] = [rows - 1, Math.floor(columns / 2)]
-        const expected = packedOffset(findLayout(name), { rows, columns }, row, column)
-        expect(offsets[row * columns + column]).toBe(expected)
-      })
-    )
-  })
-
-  it('refuses an unknown name', () => {
-    expect(() => addon.layoutOffsets('spiral', 1, 1)).toThrow(/"spiral" is no scale layout/)
-  })
-})
 
 describe('the oracle against products made with numpy', () => {
   const folder = 'test/fixtures/golden'
