@@ -1,7 +1,11 @@
 /**
- * Who holds what in a block-scaled warp MMA (sm_120 mma.sync) and in tensor memory (tcgen05). Sources: PTX ISA, "Matrix
- * Fragments for mma.m16n8k32" and "mma.m16n8k64"; CUTLASS include/cute/atom/mma_traits_sm120.hpp (ALayout, BLayout,
- * SFALayout, SFBLayout), mma_traits_sm80.hpp (16x8x32 8-bit) and mma_traits_sm100_frag.hpp (tmem_sf_frg).
+ * Which lane and register holds an element of A, B or C in a block-scaled MMA.
+ *
+ * Confirmed, each read in its own file: CUTLASS f5c7903 include/cute/atom/mma_traits_sm120.hpp (m16n8k64: ALayout
+ * ((4,8),(8,2,2)):((128,1),(16,8,512)), BLayout ((4,8),(8,2)):((64,1),(8,256))) and mma_traits_sm80.hpp (m16n8k32 with
+ * 8-bit containers; C is SM80_16x8_Row); PTX ISA, "Matrix Fragments for mma.m16n8k32" and "mma.m16n8k64"; for gfx950
+ * Composable Kernel e55b154 test/mx_mfma_op/mx_mfma_op.hpp, register maps of load_A_row_major (8-bit elements come as two
+ * runs of 16 along K, 6- and 4-bit ones as one run of 32), load_B_col_major and store_C_row_major.
  */
 import { UserError } from '../errors'
 
@@ -12,9 +16,15 @@ interface Step {
   inner: number
 }
 
+export const operands = ['A', 'B', 'C'] as const
+export type Operand = (typeof operands)[number]
+
 /** Operand of an MMA. `outer` is M for A and C, N for B; `inner` is K for A and B, N for C. */
 export interface Fragment {
-  name: string
+  shape: string
+  operand: Operand
+  /** Bits that an element takes in a register. */
+  bits: number
   outerExtent: number
   innerExtent: number
   /** Digits of the lane, least significant first. */
@@ -23,26 +33,110 @@ export interface Fragment {
   element: Step[]
 }
 
-const step = (extent: number, outer: number, inner: number): Step => ({ extent, outer, inner })
+export interface FragmentPlace {
+  lane: number
+  /** Which of the lane's elements, counted through its registers. */
+  element: number
+  /** 32-bit register of the operand, from 0. */
+  register: number
+  /** Lowest bit of the element in that register; a 6-bit element may go on in the next one. */
+  bit: number
+}
 
-export const fragments: readonly Fragment[] = [
-  fragment('m16n8k64 A', 16, 64, [step(4, 0, 8)], [step(8, 0, 1), step(2, 8, 0), step(2, 0, 32)]),
-  fragment('m16n8k64 B', 8, 64, [step(4, 0, 8)], [step(8, 0, 1), step(2, 0, 32)]),
-  fragment('m16n8k32 A', 16, 32, [step(4, 0, 4)], [step(4, 0, 1), step(2, 8, 0), step(2, 0, 16)]),
-  fragment('m16n8k32 B', 8, 32, [step(4, 0, 4)], [step(4, 0, 1), step(2, 0, 16)]),
-  fragment('m16n8 C', 16, 8, [step(4, 0, 2)], [step(2, 0, 1), step(2, 8, 0)])
+const step = (extent: number, outer: number, inner: number): Step => ({ extent, outer, inner })
+const quadLane = (inner: number) => [step(4, 0, inner), step(8, 1, 0)]
+
+const sm120Fragments: Fragment[] = [
+  fragment('m16n8k64', 'A', 4, [16, 64], quadLane(8), [
+    step(8, 0, 1),
+    step(2, 8, 0),
+    step(2, 0, 32)
+  ]),
+  fragment('m16n8k64', 'B', 4, [8, 64], quadLane(8), [step(8, 0, 1), step(2, 0, 32)]),
+  fragment('m16n8k64', 'C', 32, [16, 8], quadLane(2), [step(2, 0, 1), step(2, 8, 0)]),
+  fragment('m16n8k32', 'A', 8, [16, 32], quadLane(4), [
+    step(4, 0, 1),
+    step(2, 8, 0),
+    step(2, 0, 16)
+  ]),
+  fragment('m16n8k32', 'B', 8, [8, 32], quadLane(4), [step(4, 0, 1), step(2, 0, 16)]),
+  fragment('m16n8k32', 'C', 32, [16, 8], quadLane(2), [step(2, 0, 1), step(2, 8, 0)])
 ]
 
-/** All of them have lane / 4 along the outer axis. */
+/** v_mfma_scale_f32 over a wavefront of 64: edge rows of A, edge columns of B. */
+function mfmaFragments(edge: 16 | 32): Fragment[] {
+  const groups = 64 / edge
+  const k = groups * 32
+  const shape = `${edge}x${edge}x${k}`
+  const input = (operand: Operand, bits: number) => {
+    const run = bits === 8 ? 16 : 32
+    const runs = bits === 8 ? [step(2, 0, run * groups)] : []
+    const lane = [step(edge, 1, 0), step(groups, 0, run)]
+    return fragment(shape, operand, bits, [edge, k], lane, [step(run, 0, 1), ...runs])
+  }
+  const lane = [step(edge, 0, 1), step(groups, 4, 0)]
+  const more = edge === 32 ? [step(4, 8, 0)] : []
+  return [
+    ...[8, 6, 4].flatMap((bits) => [input('A', bits), input('B', bits)]),
+    fragment(shape, 'C', 32, [edge, edge], lane, [step(4, 1, 0), ...more])
+  ]
+}
+
+export const fragments: readonly Fragment[] = [
+  ...sm120Fragments,
+  ...mfmaFragments(16),
+  ...mfmaFragments(32)
+]
+
+export const fragmentShapes = [...new Set(fragments.map(({ shape }) => shape))]
+
 function fragment(
-  name: string,
-  outerExtent: number,
-  innerExtent: number,
-  inQuad: Step[],
+  shape: string,
+  operand: Operand,
+  bits: number,
+  [outerExtent, innerExtent]: [number, number],
+  lane: Step[],
   element: Step[]
 ): Fragment {
-  return { name, outerExtent, innerExtent, lane: [...inQuad, step(8, 1, 0)], element }
+  return { shape, operand, bits, outerExtent, innerExtent, lane, element }
 }
+
+/** Throws a UserError for what is none. Without bits: the widest element that the instruction takes. */
+export function findFragment(shape: string, operand: string, bits?: number): Fragment {
+  const ofShape = fragments.filter((one) => one.shape === shape)
+  if (ofShape.length === 0) {
+    throw new UserError(
+      'usage',
+      `"${shape}" is no MMA shape. Shapes: ${fragmentShapes.join(', ')}.`
+    )
+  }
+  const ofOperand = ofShape.filter((one) => one.operand === operand.toUpperCase())
+  if (ofOperand.length === 0) throw new UserError('usage', `"${operand}" is no operand: A, B or C.`)
+  const found = ofOperand.find((one) => bits === undefined || one.bits === bits)
+  if (found) return found
+  const known = ofOperand.map((one) => one.bits).join(', ')
+  throw new UserError(
+    'usage',
+    `${operand.toUpperCase()} of ${shape} has no elements of ${bits} bits in its registers: ${known}.`
+  )
+}
+
+const extentOf = (steps: readonly Step[]) =>
+  steps.reduce((product, { extent }) => product * extent, 1)
+
+/** Lanes of the warp or wavefront. */
+export const laneCount = ({ lane }: Fragment) => extentOf(lane)
+
+/** Elements that each lane holds. */
+export const elementsPerLane = ({ element }: Fragment) => extentOf(element)
+
+/** 32-bit registers that each lane's elements take. */
+export const registersPerLane = (fragment: Fragment) =>
+  (elementsPerLane(fragment) * fragment.bits) / 32
+
+/** Neighbours along the inner axis that lie in one lane. */
+export const runLength = ({ element: [first] }: Fragment) =>
+  first!.inner === 1 ? first!.extent : 1
 
 function place(steps: readonly Step[], index: number): { outer: number; inner: number } {
   let outer = 0
@@ -56,11 +150,6 @@ function place(steps: readonly Step[], index: number): { outer: number; inner: n
   return { outer, inner }
 }
 
-/** Elements that each lane holds: the product of the element digits. */
-export function elementsPerLane({ element }: Fragment): number {
-  return element.reduce((product, { extent }) => product * extent, 1)
-}
-
 /** Where element i of a lane's registers lies in the matrix. */
 export function fragmentElement(
   { lane, element }: Fragment,
@@ -72,76 +161,59 @@ export function fragmentElement(
   return { outer: byLane.outer + byElement.outer, inner: byLane.inner + byElement.inner }
 }
 
-export type ScaleVector = 1 | 2 | 4
-
-export interface ScaleProvider {
-  lane: number
-  /** Byte of the lane's 32-bit scale register. */
-  byte: number
+/** The index whose digits give this place; the reverse of `place` for one of the two indices. */
+function indexOf(steps: readonly Step[], outer: number, inner: number): number {
+  let index = 0
+  let weight = 1
+  for (const { extent, outer: outerStep, inner: innerStep } of steps) {
+    const coordinate = outerStep > 0 ? outer / outerStep : inner / innerStep
+    index += (Math.floor(coordinate) % extent) * weight
+    weight *= extent
+  }
+  return index
 }
 
-/**
- * mma.sync: which lane and byte supply the scale of one row of A (0..15) or column of B (0..7), for the index-th scale
- * along K of the instruction (0..scaleVector - 1). A: lane L supplies row L / 4, odd lanes row L / 4 + 8, from lane pair
- * threadId (0, 1) of each quad; B: column L / 4 from lane threadId (0..3). byteId: 1X any byte, 2X 0 or 2, 4X 0.
- * CUTLASS confirms rows, columns and bytes for selectors of 0, and that the lane pairs of a quad hold the same scales; it
- * never uses other selectors, so what those choose rests on the PTX ISA's description of them.
- */
-export function scaleProvider(
-  operand: 'a' | 'b',
-  scaleVector: ScaleVector,
-  outer: number,
-  index: number,
-  { byteId = 0, threadId = 0 } = {}
-): ScaleProvider {
-  const threadLimit = operand === 'a' ? 2 : 4
-  if (threadId < 0 || threadId >= threadLimit || !Number.isInteger(threadId)) {
+/** The reverse of fragmentElement. Throws a UserError outside the matrix. */
+export function fragmentPlace(fragment: Fragment, outer: number, inner: number): FragmentPlace {
+  const { shape, operand, outerExtent, innerExtent, bits } = fragment
+  if (outer < 0 || inner < 0 || outer >= outerExtent || inner >= innerExtent) {
+    const [outerName, innerName] = axisNames(operand)
     throw new UserError(
       'usage',
-      `thread-id-${operand} is ${threadId}; it goes from 0 to ${threadLimit - 1}.`
+      `${outerName} = ${outer}, ${innerName} = ${inner} lies outside ${operand} of ${shape}: ` +
+        `${outerName} goes to ${outerExtent - 1}, ${innerName} to ${innerExtent - 1}.`
     )
   }
-  if (byteId < 0 || byteId > 3 || byteId % scaleVector !== 0) {
-    throw new UserError(
-      'usage',
-      `byte-id-${operand} is ${byteId}; scale_vec::${scaleVector}X takes a multiple of ${scaleVector} below 4.`
-    )
-  }
-  if (index < 0 || index >= scaleVector) {
-    throw new UserError(
-      'usage',
-      `Scale ${index} along K: scale_vec::${scaleVector}X has ${scaleVector}.`
-    )
-  }
-  const lane =
-    operand === 'a' ? (outer % 8) * 4 + threadId * 2 + Math.floor(outer / 8) : outer * 4 + threadId
-  return { lane, byte: byteId + index }
-}
-
-export interface TensorMemoryPlace {
-  /** The four lanes that hold a copy, one in each warp's 32 lanes. */
-  lanes: [number, number, number, number]
-  /** 32-bit column from the start of the scales of these 128 rows. */
-  column: number
-  byte: number
-}
-
-/**
- * tcgen05: where tensor memory holds the scale of a row (0..127 of a tile) for the index-th scale of the kBlock-th MMA
- * along K. A 512-byte block of nvidia_32_4_4 is copied as it is (tcgen05.cp 32x128b.warpx4): 16 bytes a lane; an MMA uses
- * one, two or four bytes of a column, and the next MMA along K the bytes after them.
- */
-export function tensorMemoryPlace(
-  scaleVector: ScaleVector,
-  row: number,
-  kBlock: number,
-  index: number
-): TensorMemoryPlace {
-  const scale = kBlock * scaleVector + index
-  const lane = row % 32
+  const element = indexOf(fragment.element, outer, inner)
   return {
-    lanes: [lane, lane + 32, lane + 64, lane + 96],
-    column: Math.floor(scale / 4) * 4 + Math.floor(row / 32),
-    byte: scale % 4
+    lane: indexOf(fragment.lane, outer, inner),
+    element,
+    register: Math.floor((element * bits) / 32),
+    bit: (element * bits) % 32
   }
+}
+
+/** Elements that begin in one register of a lane. Throws a UserError for a lane or register that is none. */
+export function registerElements(
+  fragment: Fragment,
+  lane: number,
+  register: number
+): { outer: number; inner: number; bit: number }[] {
+  const check = (name: string, value: number, count: number) => {
+    if (value >= 0 && value < count) return
+    throw new UserError(
+      'usage',
+      `${name} ${value}: ${fragment.operand} of ${fragment.shape} has ${name}s 0 to ${count - 1}.`
+    )
+  }
+  check('lane', lane, laneCount(fragment))
+  check('register', register, registersPerLane(fragment))
+  return Array.from({ length: elementsPerLane(fragment) }, (_, i) => i)
+    .filter((i) => Math.floor((i * fragment.bits) / 32) === register)
+    .map((i) => ({ ...fragmentElement(fragment, lane, i), bit: (i * fragment.bits) % 32 }))
+}
+
+/** Names of the outer and the inner axis. */
+export function axisNames(operand: Operand): ['m' | 'n', 'k' | 'n'] {
+  return [operand === 'B' ? 'n' : 'm', operand === 'C' ? 'n' : 'k']
 }

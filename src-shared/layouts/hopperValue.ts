@@ -5,7 +5,14 @@
  */
 import { UserError } from '../errors'
 import { digits } from './describe'
-import { packScales, unpackScales, type ScaleLayout, type ScaleShape } from './layout'
+import {
+  packedOffset,
+  paddedShape,
+  packScales,
+  unpackScales,
+  type ScaleLayout,
+  type ScaleShape
+} from './layout'
 
 export type MmaVersion = 2 | 3
 
@@ -95,4 +102,49 @@ export function unpackHopperValues(
   swizzled: Uint8Array
 ): Uint8Array {
   return unpackScales(hopperValueLayout(mmaVersion), shape, separateCodes(swizzled))
+}
+
+export interface HopperValuePlace {
+  /** Byte of the packed (rows, K / 2) matrix that holds the value, and its nibble: 0 is the low one. */
+  packedByte: number
+  nibble: 0 | 1
+  /** Byte offset of the little-endian 16-bit half word that holds it afterwards. */
+  offset: number
+  /** Bits of that half word that hold the code, from the sign to its lowest bit. */
+  bits: [number, number, number, number]
+  /** Bytes of the whole padded matrix. */
+  size: number
+}
+
+/** Where value (row, k) of a (rows, K) fp4 matrix lies in the layout. Throws a UserError for sizes that do not fit. */
+export function hopperValuePlace(
+  mmaVersion: MmaVersion,
+  { rows, k: depth }: { rows: number; k: number },
+  row: number,
+  k: number
+): HopperValuePlace {
+  if (depth % 2 !== 0) {
+    throw new UserError('usage', `K = ${depth}: two fp4 values share a byte, so K must be even.`)
+  }
+  if (row < 0 || k < 0 || row >= rows || k >= depth) {
+    throw new UserError(
+      'usage',
+      `Row ${row}, column ${k} lies outside ${rows} x ${depth} fp4 values.`
+    )
+  }
+  const layout = hopperValueLayout(mmaVersion)
+  const shape = { rows, columns: depth / 2 }
+  const byteColumn = Math.floor(k / 2)
+  const moved = packedOffset(layout, shape, row, byteColumn)
+  const nibble = k % 2 === 0 ? 0 : 1
+  const code = moved % 4
+  const shift = 3 * code
+  const padded = paddedShape(layout, shape)
+  return {
+    packedByte: row * shape.columns + byteColumn,
+    nibble,
+    offset: moved - code + 2 * nibble,
+    bits: code === 3 ? [14, 11, 10, 13] : [15 - shift, 8 - shift, 7 - shift, 6 - shift],
+    size: padded.rows * padded.columns
+  }
 }

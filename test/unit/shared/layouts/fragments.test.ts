@@ -1,34 +1,64 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   elementsPerLane,
+  findFragment,
   fragmentElement,
+  fragmentPlace,
   fragments,
-  scaleProvider,
-  tensorMemoryPlace,
-  type ScaleVector
+  laneCount,
+  registerElements,
+  registersPerLane,
+  runLength,
+  type Fragment
 } from '@shared/layouts/fragments'
-import { packedOffset } from '@shared/layouts/layout'
-import { findLayout } from '@shared/layouts/registry'
+
+type Formula = (lane: number, i: number) => [number, number]
 
 /** The formulas of the PTX ISA's fragment sections: (lane, element) to (row, column) of A or C, (column, row) of B. */
-const ptx: Record<string, (lane: number, i: number) => [number, number]> = {
-  'm16n8k64 A': (lane, i) => [
+const accumulator: Formula = (lane, i) => [(lane >> 2) + (i < 2 ? 0 : 8), (lane % 4) * 2 + (i & 1)]
+const ptx: Record<string, Formula> = {
+  'm16n8k64 A 4': (lane, i) => [
     (lane >> 2) + (i < 8 || (i >= 16 && i < 24) ? 0 : 8),
     (lane % 4) * 8 + (i & 7) + (i < 16 ? 0 : 32)
   ],
-  'm16n8k64 B': (lane, i) => [lane >> 2, (lane % 4) * 8 + (i & 7) + (i < 8 ? 0 : 32)],
-  'm16n8k32 A': (lane, i) => [
+  'm16n8k64 B 4': (lane, i) => [lane >> 2, (lane % 4) * 8 + (i & 7) + (i < 8 ? 0 : 32)],
+  'm16n8k64 C 32': accumulator,
+  'm16n8k32 A 8': (lane, i) => [
     (lane >> 2) + (i < 4 || (i >= 8 && i < 12) ? 0 : 8),
     (lane % 4) * 4 + (i & 3) + (i < 8 ? 0 : 16)
   ],
-  'm16n8k32 B': (lane, i) => [lane >> 2, (lane % 4) * 4 + (i & 3) + (i < 4 ? 0 : 16)],
-  'm16n8 C': (lane, i) => [(lane >> 2) + (i < 2 ? 0 : 8), (lane % 4) * 2 + (i & 1)]
+  'm16n8k32 B 8': (lane, i) => [lane >> 2, (lane % 4) * 4 + (i & 3) + (i < 4 ? 0 : 16)],
+  'm16n8k32 C 32': accumulator
 }
 
-describe.each(fragments.map((one) => [one.name, one] as const))('%s', (name, fragment) => {
-  it('follows the PTX ISA and covers the matrix exactly once', () => {
+/** Start of a lane's elements and step between its two runs, as Composable Kernel's loads for gfx950 compute them. */
+function loadedRuns(edge: number, bits: number): Formula {
+  const run = bits === 8 ? 16 : 32
+  return (lane, i) => [
+    lane % edge,
+    Math.floor(lane / edge) * run + Math.floor(i / run) * ((run * 64) / edge) + (i % run)
+  ]
+}
+for (const [shape, edge] of [
+  ['16x16x128', 16],
+  ['32x32x64', 32]
+] as const) {
+  for (const bits of [8, 6, 4]) {
+    ptx[`${shape} A ${bits}`] = ptx[`${shape} B ${bits}`] = loadedRuns(edge, bits)
+  }
+  ptx[`${shape} C 32`] = (lane, i) => [
+    Math.floor(lane / edge) * 4 + (i % 4) + Math.floor(i / 4) * 8,
+    lane % edge
+  ]
+}
+
+const title = ({ shape, operand, bits }: Fragment) => `${shape} ${operand} ${bits}`
+
+describe.each(fragments.map((one) => [title(one), one] as const))('%s', (name, fragment) => {
+  it('follows its formula and covers the matrix exactly once', () => {
     const seen = new Set<number>()
-    for (let lane = 0; lane < 32; lane++) {
+    for (let lane = 0; lane < laneCount(fragment); lane++) {
       for (let i = 0; i < elementsPerLane(fragment); i++) {
         const { outer, inner } = fragmentElement(fragment, lane, i)
         expect([outer, inner]).toEqual(ptx[name]!(lane, i))
@@ -38,51 +68,68 @@ describe.each(fragments.map((one) => [one.name, one] as const))('%s', (name, fra
     expect(seen.size).toBe(fragment.outerExtent * fragment.innerExtent)
     expect(Math.max(...seen)).toBe(seen.size - 1)
   })
-})
 
-describe('providers of scales for mma.sync', () => {
-  it('A: rows 0..7 from even lanes, 8..15 from odd ones, as SFALayout (2,2,8):(8,0,1) says', () => {
-    for (const threadId of [0, 1]) {
-      for (let lane = 0; lane < 32; lane++) {
-        if (Math.floor((lane % 4) / 2) !== threadId) continue
-        const row = (lane % 2) * 8 + Math.floor(lane / 4)
-        expect(scaleProvider('a', 1, row, 0, { threadId, byteId: 3 })).toEqual({ lane, byte: 3 })
-      }
-    }
+  it('finds the way back from every place', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(fragment.outerExtent - 1),
+        fc.nat(fragment.innerExtent - 1),
+        (outer, inner) => {
+          const { lane, element, register, bit } = fragmentPlace(fragment, outer, inner)
+          expect(fragmentElement(fragment, lane, element)).toEqual({ outer, inner })
+          expect(registerElements(fragment, lane, register)).toContainEqual({ outer, inner, bit })
+        }
+      )
+    )
   })
 
-  it('B: column L / 4 from one lane of each quad; 2X and 4X take adjacent bytes', () => {
-    expect(scaleProvider('b', 2, 5, 1, { threadId: 3, byteId: 2 })).toEqual({ lane: 23, byte: 3 })
-    expect(scaleProvider('b', 4, 7, 2)).toEqual({ lane: 28, byte: 2 })
+  it('keeps a run of neighbours in one lane', () => {
+    const run = runLength(fragment)
+    const lanes = (inner: number) => fragmentPlace(fragment, 0, inner).lane
+    for (let start = 0; start < fragment.innerExtent; start += run) {
+      expect(lanes(start + run - 1)).toBe(lanes(start))
+    }
+  })
+})
+
+describe('registers', () => {
+  it.each([
+    ['m16n8k64', 'A', undefined, 4],
+    ['m16n8k32', 'b', undefined, 2],
+    ['16x16x128', 'A', 8, 8],
+    ['16x16x128', 'A', 6, 6],
+    ['32x32x64', 'B', 4, 4],
+    ['32x32x64', 'C', undefined, 16]
+  ])('%s %s of %s bits takes %s', (shape, operand, bits, count) => {
+    expect(registersPerLane(findFragment(shape, operand, bits))).toBe(count)
+  })
+
+  it('a 6-bit element may begin in one register and end in the next', () => {
+    expect(fragmentPlace(findFragment('16x16x128', 'A', 6), 3, 37)).toEqual({
+      lane: 19,
+      element: 5,
+      register: 0,
+      bit: 30
+    })
   })
 
   it.each([
-    [1, { threadId: 2 }, 0, 'thread-id-a is 2; it goes from 0 to 1.'],
-    [2, { byteId: 1 }, 0, 'byte-id-a is 1; scale_vec::2X takes a multiple of 2 below 4.'],
-    [4, { byteId: 2 }, 0, 'a multiple of 4 below 4'],
-    [2, {}, 2, 'Scale 2 along K: scale_vec::2X has 2.']
-  ] as [ScaleVector, object, number, string][])('refuses %s %j', (vector, ids, index, message) => {
-    expect(() => scaleProvider('a', vector, 0, index, ids)).toThrow(message)
+    [() => findFragment('m8n8k4', 'A'), '"m8n8k4" is no MMA shape. Shapes: m16n8k64'],
+    [() => findFragment('m16n8k64', 'D'), '"D" is no operand'],
+    [() => findFragment('m16n8k64', 'A', 8), 'A of m16n8k64 has no elements of 8 bits'],
+    [
+      () => fragmentPlace(findFragment('m16n8k64', 'B'), 8, 0),
+      'n = 8, k = 0 lies outside B of m16n8k64: n goes to 7, k to 63.'
+    ],
+    [
+      () => registerElements(findFragment('m16n8k64', 'A'), 32, 0),
+      'lane 32: A of m16n8k64 has lanes 0 to 31.'
+    ],
+    [
+      () => registerElements(findFragment('m16n8k64', 'A'), 0, 4),
+      'register 4: A of m16n8k64 has registers 0 to 3.'
+    ]
+  ])('refuses %s', (work, message) => {
+    expect(work).toThrow(message)
   })
-})
-
-it('tensor memory holds the 512-byte blocks of nvidia_32_4_4, 16 bytes a lane, four times', () => {
-  const layout = findLayout('nvidia_32_4_4')
-  for (const scaleVector of [1, 2, 4] as const) {
-    for (let row = 0; row < 128; row += 3) {
-      for (let scale = 0; scale < 12; scale++) {
-        const kBlock = Math.floor(scale / scaleVector)
-        const { lanes, column, byte } = tensorMemoryPlace(
-          scaleVector,
-          row,
-          kBlock,
-          scale % scaleVector
-        )
-        const block = Math.floor(column / 4)
-        const offset = block * 512 + lanes[0] * 16 + (column % 4) * 4 + byte
-        expect(offset).toBe(packedOffset(layout, { rows: 128, columns: 12 }, row, scale))
-        expect(lanes.map((lane) => lane % 32)).toEqual(Array(4).fill(row % 32))
-      }
-    }
-  }
 })

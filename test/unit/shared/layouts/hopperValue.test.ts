@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import {
+  hopperValuePlace,
   interleaveCodes,
   packHopperValues,
   separateCodes,
@@ -36,4 +37,35 @@ it('every byte survives interleaving; loose bytes are refused', () => {
   const bytes = Uint8Array.from({ length: 1024 }, (_, i) => (i * 73 + (i >> 8)) & 255)
   expect(separateCodes(interleaveCodes(bytes))).toEqual(bytes)
   expect(() => interleaveCodes(new Uint8Array(5))).toThrow('5 bytes do not divide into words of 4')
+})
+
+it.each([2, 3] as const)('mma %s: every bit of a value is where hopperValuePlace says', (mma) => {
+  const shape = { rows: 300, k: 150 }
+  const bytes = { rows: 300, columns: 75 }
+  let seed = 5
+  const random = (below: number) => {
+    seed = (Math.imul(seed, 1103515245) + 12345) >>> 0
+    return Math.floor((seed / 2 ** 32) * below)
+  }
+  for (let i = 0; i < 40; i++) {
+    const [row, k] = [random(300), random(150)]
+    const place = hopperValuePlace(mma, shape, row, k)
+    for (let bit = 0; bit < 4; bit++) {
+      const packed = new Uint8Array(300 * 75)
+      packed[place.packedByte] = 1 << (bit + 4 * place.nibble)
+      expect(place.packedByte).toBe(row * 75 + Math.floor(k / 2))
+      const swizzled = packHopperValues(mma, bytes, packed)
+      expect(swizzled.length).toBe(place.size)
+      const at = swizzled.findIndex((byte) => byte !== 0)
+      const set = (at % 2) * 8 + Math.log2(swizzled[at]!)
+      expect([at - (at % 2), set]).toEqual([place.offset, place.bits[3 - bit]])
+    }
+  }
+})
+
+it.each([
+  [{ rows: 4, k: 7 }, 0, 0, 'K = 7: two fp4 values share a byte, so K must be even.'],
+  [{ rows: 4, k: 8 }, 4, 0, 'Row 4, column 0 lies outside 4 x 8 fp4 values.']
+])('hopperValuePlace refuses %j', (shape, row, k, message) => {
+  expect(() => hopperValuePlace(3, shape, row, k)).toThrow(message)
 })
