@@ -12,8 +12,10 @@ import {
   type ScaleShape
 } from '@shared/layouts/layout'
 import { findLayout, layouts } from '@shared/layouts/registry'
+import { readerPlace, readerTile, scaleReaders } from '@shared/layouts/scaleReaders'
 import { parseUserLayout } from '@shared/layouts/userLayout'
 import { positiveInteger, wholeNumber } from './arguments'
+import { registerFragment } from './layoutFragment'
 
 interface LayoutFlags {
   layout?: string
@@ -43,6 +45,7 @@ export function register(program: Command): void {
     .requiredOption('--row <m>', 'row of the operand', wholeNumber)
     .requiredOption('--col <k>', 'scale column: k / V', wholeNumber)
     .action((flags: ShapeFlags & { row: number; col: number }) => locate(flags))
+  registerFragment(layout)
   withLayout(layout.command('code').description('the index function as code'))
     .option('--language <name>', codeLanguages.join(', '), 'python')
     .action((flags: LayoutFlags & { language: string }) => code(flags))
@@ -161,7 +164,9 @@ function locate(flags: ShapeFlags & { row: number; col: number }): void {
     padded: paddedShape(layout, shape),
     formula: formulaText(layout, shape),
     filled: filledFormula(layout, shape, row, col),
-    views
+    views,
+    // A layout of one's own may bear any name; only those of the registry are known to an instruction.
+    readers: flags.layoutFile === undefined ? scaleReaders(layout.name, row, col) : []
   }
   if (flags.json) return print(JSON.stringify(found, null, 2))
   print(
@@ -172,6 +177,11 @@ function locate(flags: ShapeFlags & { row: number; col: number }): void {
   print(`       = ${found.filled}`)
   for (const view of views) {
     print(`${view.name.padEnd(8)}(${view.shape.join(', ')})  [${view.coordinates.join(', ')}]`)
+  }
+  for (const reader of found.readers) {
+    print(
+      `${reader.instruction}  ${readerTile(reader)}: ${readerPlace(reader)} (${reader.selector})`
+    )
   }
 }
 
