@@ -124,7 +124,7 @@ struct Operands {
 };
 
 struct GeneratedOperands {
-  std::string distribution;  // "tutorial", "uniform-codes", "normal", "adversarial", "zeros"
+  std::string distribution;  // "normal", "tutorial", ...: docs/operands.md
   uint64_t seed = 42;
 };
 

@@ -134,15 +134,37 @@ void quantizeMx(const Side& side, const float* values, float largest, uint8_t* c
     codes[i] = encode(side.element, std::ldexp(values[i], -exponent));
 }
 
-void normalBlock(const Side& side, uint64_t block, uint8_t* codes, uint8_t* scale) {
+void quantizedBlock(const Side& side, uint64_t block, float (*shape)(float), uint8_t* codes, uint8_t* scale) {
   float values[32];
   float largest = 0;
   for (int i = 0; i < side.scaleBlockSize; i++) {
-    values[i] = normalValue(side, block * side.scaleBlockSize + i);
+    values[i] = shape(normalValue(side, block * side.scaleBlockSize + i));
     largest = std::max(largest, std::fabs(values[i]));
   }
   if (side.scale.id == NumberFormatId::kUe4m3) quantizeNvfp4(side, values, largest, codes, scale);
   else quantizeMx(side, values, largest, codes, scale);
+}
+
+void normalBlock(const Side& side, uint64_t block, uint8_t* codes, uint8_t* scale) {
+  quantizedBlock(side, block, [](float value) { return value; }, codes, scale);
+}
+
+// Nothing cancels: partial sums grow all along K, the hardest case for a narrow accumulator.
+void positiveBlock(const Side& side, uint64_t block, uint8_t* codes, uint8_t* scale) {
+  quantizedBlock(side, block, [](float value) { return std::fabs(value); }, codes, scale);
+}
+
+constexpr int kWideBinades = 13;
+
+// Normal blocks, each moved by a whole number of binades: a row mixes blocks 2^12 apart (ue4m3: 2^6).
+void wideScalesBlock(const Side& side, uint64_t block, uint8_t* codes, uint8_t* scale) {
+  normalBlock(side, block, codes, scale);
+  const uint32_t word = philox(side.seed, side.scaleStream, block / 4)[block % 4];
+  const int shift = static_cast<int>(uint64_t{word} * kWideBinades >> 32) - kWideBinades / 2;
+  if (side.scale.id == NumberFormatId::kUe4m3)
+    *scale = encode(side.scale, std::ldexp(decodeTable(side.scale.id)[*scale], shift / 2));
+  else
+    *scale = static_cast<uint8_t>(std::clamp(*scale + shift, 0, 254));
 }
 
 // What breaks kernels: largest values, subnormals, both zeros, neighbours that cancel, scales at the ends of the range.
@@ -193,11 +215,13 @@ BlockGenerator findGenerator(const std::string& distribution) {
   if (distribution == "tutorial") return tutorialBlock;
   if (distribution == "uniform-codes") return uniformBlock;
   if (distribution == "normal") return normalBlock;
+  if (distribution == "positive") return positiveBlock;
+  if (distribution == "wide-scales") return wideScalesBlock;
   if (distribution == "adversarial") return adversarialBlock;
   if (distribution == "zeros") return zeroBlock;
   throw Error(ErrorKind::kUsage, "\"" + distribution +
-                                     "\" is no distribution. Use normal, tutorial, uniform-codes, adversarial or "
-                                     "zeros.");
+                                     "\" is no distribution. Use normal, positive, wide-scales, tutorial, "
+                                     "uniform-codes, adversarial or zeros.");
 }
 
 void generateSide(const Side& side, BlockGenerator generate, int64_t rows, int64_t blocksPerRow,

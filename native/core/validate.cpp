@@ -11,6 +11,7 @@
 #include "oracle.h"
 #include "outputs.h"
 #include "philox.h"
+#include "threads.h"
 
 namespace blockscope {
 
@@ -107,28 +108,40 @@ ScaleChoice chooseScale(const Problem& problem, const Operands& operands, const 
 
 namespace {
 
-// A sentence when an element outside the row (column) whose scale was raised changed by more than the tolerance. Less
-// than that may be another path of the kernel, chosen by the range of all scales.
+// The first column of `row` outside the raised row (column) that changed by more than the tolerance; -1: none. Less than
+// that may be another path of the kernel, chosen by the range of all scales.
+int64_t foreignColumn(const Problem& problem, const std::vector<double>& reference, const std::vector<uint8_t>& before,
+                      const std::vector<uint8_t>& after, OperandSide side, const ScaleChoice& choice,
+                      const Tolerance& tolerance, int64_t row) {
+  const int64_t rowBytes = problem.n * outputBytes(problem.output);
+  if (std::memcmp(&before[row * rowBytes], &after[row * rowBytes], rowBytes) == 0) return -1;
+  // Only the first matrix of a batch is perturbed.
+  if (side == OperandSide::kA && row == choice.row) return -1;
+  for (int64_t col = 0; col < problem.n; col++) {
+    if (side == OperandSide::kB && col == choice.row && row < problem.m) continue;
+    const int64_t at = row * problem.n + col;
+    const double was = readOutput(problem.output, before.data(), at);
+    const double is = readOutput(problem.output, after.data(), at);
+    if (was == is || (std::isnan(was) && std::isnan(is))) continue;
+    if (!(std::fabs(is - was) <= allowedChange(problem.output, reference[at], tolerance))) return col;
+  }
+  return -1;
+}
+
+// A sentence naming the first element that changed though its scales stayed as they were; empty: none did.
 std::string foreignChange(const Problem& problem, const std::vector<double>& reference,
                           const std::vector<uint8_t>& before, const std::vector<uint8_t>& after, OperandSide side,
                           const ScaleChoice& choice, const Tolerance& tolerance) {
-  const int64_t rowBytes = problem.n * outputBytes(problem.output);
-  for (int64_t row = 0; row < problem.batch * problem.m; row++) {
-    if (std::memcmp(&before[row * rowBytes], &after[row * rowBytes], rowBytes) == 0) continue;
-    // Only the first matrix of a batch is perturbed.
-    if (side == OperandSide::kA && row == choice.row) continue;
-    for (int64_t col = 0; col < problem.n; col++) {
-      if (side == OperandSide::kB && col == choice.row && row < problem.m) continue;
-      const int64_t at = row * problem.n + col;
-      const double was = readOutput(problem.output, before.data(), at);
-      const double is = readOutput(problem.output, after.data(), at);
-      if (was == is || (std::isnan(was) && std::isnan(is))) continue;
-      if (std::fabs(is - was) <= allowedChange(problem.output, reference[at], tolerance)) continue;
-      return "changed row " + std::to_string(row % problem.m) + ", column " + std::to_string(col) + " of C" +
-             (problem.batch > 1 ? ", matrix " + std::to_string(row / problem.m) : "");
-    }
-  }
-  return "";
+  const int64_t rows = problem.batch * problem.m;
+  std::vector<int64_t> columns(rows);
+  parallelFor(rows, CancelFlag(), [&](int64_t row) {
+    columns[row] = foreignColumn(problem, reference, before, after, side, choice, tolerance, row);
+  });
+  const auto found = std::find_if(columns.begin(), columns.end(), [](int64_t column) { return column >= 0; });
+  if (found == columns.end()) return "";
+  const int64_t row = found - columns.begin();
+  return "changed row " + std::to_string(row % problem.m) + ", column " + std::to_string(*found) + " of C" +
+         (problem.batch > 1 ? ", matrix " + std::to_string(row / problem.m) : "");
 }
 
 }  // namespace

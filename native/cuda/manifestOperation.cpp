@@ -6,11 +6,14 @@
 #include "../core/layouts.h"
 #include "../core/outputs.h"
 #include "../core/packing.h"
+#include "../core/threads.h"
 #include "compiler.h"
 
 namespace blockscope::cuda {
 
 namespace {
+
+constexpr int64_t kPackedAtOnce = 1 << 20;  // codes; a multiple of every packing group
 
 int64_t codeBytes(const KernelRow& row, const NumberFormat& format, int64_t count) {
   return row.packedCodes ? packedBytes(format, count) : count;
@@ -26,7 +29,12 @@ void uploadCodes(const KernelRow& row, const NumberFormat& format,
                  const std::vector<uint8_t>& codes, DeviceBuffer& to) {
   if (!row.packedCodes || format.storageBits == 8) return to.write(codes.data(), codes.size());
   std::vector<uint8_t> packed(to.bytes());
-  packCodes(format, codes.data(), static_cast<int64_t>(codes.size()), packed.data());
+  const int64_t count = static_cast<int64_t>(codes.size());
+  parallelFor((count + kPackedAtOnce - 1) / kPackedAtOnce, CancelFlag(), [&](int64_t piece) {
+    const int64_t first = piece * kPackedAtOnce;
+    packCodes(format, codes.data() + first, std::min(kPackedAtOnce, count - first),
+              packed.data() + packedBytes(format, first));
+  });
   to.write(packed.data(), packed.size());
 }
 

@@ -5,6 +5,8 @@ type Output = NonNullable<JobSpecInput['output']>
 
 export const distributionChoices: readonly { value: Distribution; title: string }[] = [
   { value: 'normal', title: 'Normal N(0,1), quantised' },
+  { value: 'positive', title: 'Positive |N(0,1)|: nothing cancels' },
+  { value: 'wide-scales', title: 'Wide scales: over 13 binades' },
   { value: 'tutorial', title: 'As the Triton tutorial' },
   { value: 'uniform-codes', title: 'Uniform codes' },
   { value: 'adversarial', title: 'Adversarial' },

@@ -5,6 +5,8 @@ export type OutputType = v.InferOutput<typeof outputTypeSchema>
 
 export const distributions = [
   'normal',
+  'positive',
+  'wide-scales',
   'tutorial',
   'uniform-codes',
   'adversarial',

@@ -82,22 +82,36 @@ const uniformCodes: Distribution = (side, block) => {
   }
 }
 
-const normal: Distribution = (side, block) => {
-  const unit = 0x13988e2 * 2 ** -40
-  const values = Array.from({ length: side.block }, (_, i) => {
-    const drawn = words(side.seed, side.codeStream, block * side.block + i)
-    const sum = drawn.reduce((total, w) => total + (w & 0xffff) + (w >>> 16), 0)
-    return Math.fround((sum - 262140) * unit)
-  })
-  const largest = Math.max(...values.map(Math.abs))
-  if (isE8m0(side)) {
-    const exponent = floorLog2(largest) - largestExponent(side.element)
-    const codes = values.map((value) => encode(side.element, value * 2 ** -exponent))
-    return { codes, scale: exponent + 127 }
+/** Values near N(0, 1), each put through `shape`, quantised. */
+const quantised =
+  (shape: (value: number) => number): Distribution =>
+  (side, block) => {
+    const unit = 0x13988e2 * 2 ** -40
+    const values = Array.from({ length: side.block }, (_, i) => {
+      const drawn = words(side.seed, side.codeStream, block * side.block + i)
+      const sum = drawn.reduce((total, w) => total + (w & 0xffff) + (w >>> 16), 0)
+      return shape(Math.fround((sum - 262140) * unit))
+    })
+    const largest = Math.max(...values.map(Math.abs))
+    if (isE8m0(side)) {
+      const exponent = floorLog2(largest) - largestExponent(side.element)
+      const codes = values.map((value) => encode(side.element, value * 2 ** -exponent))
+      return { codes, scale: exponent + 127 }
+    }
+    const scale = encode(side.scale, Math.fround(largest / 6))
+    const step = decodeTable(side.scale)[scale]!
+    return { codes: values.map((value) => encode(side.element, Math.fround(value / step))), scale }
   }
-  const scale = encode(side.scale, Math.fround(largest / 6))
-  const step = decodeTable(side.scale)[scale]!
-  return { codes: values.map((value) => encode(side.element, Math.fround(value / step))), scale }
+
+const normal = quantised((value) => value)
+const positive = quantised(Math.abs)
+
+const wideScales: Distribution = (side, block) => {
+  const { codes, scale } = normal(side, block)
+  const shift = times(wordOf(side, side.scaleStream, block), 13, 32) - 6
+  if (isE8m0(side)) return { codes, scale: Math.min(254, Math.max(0, scale + shift)) }
+  const value = decodeTable(side.scale)[scale]! * 2 ** Math.trunc(shift / 2)
+  return { codes, scale: encode(side.scale, value) }
 }
 
 const adversarial: Distribution = (side, block) => {
@@ -128,6 +142,8 @@ const distributions: Record<string, Distribution> = {
   tutorial,
   'uniform-codes': uniformCodes,
   normal,
+  positive,
+  'wide-scales': wideScales,
   adversarial,
   zeros
 }
