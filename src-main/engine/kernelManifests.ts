@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { isAbsolute, join, normalize } from 'node:path'
 import * as v from 'valibot'
-import { messageOf } from '@shared/errors'
+import { messageOf, UserError } from '@shared/errors'
+import { layoutText } from '@shared/layouts/describe'
+import { parseUserLayout } from '@shared/layouts/userLayout'
 import type { NativeKernelSource } from './nativeBinding'
 
 /** What every backend needs of a manifest row; the rest of the row is the backend's own and goes through as it is. */
@@ -12,8 +14,11 @@ const kernelRowSchema = v.looseObject({
   ),
   provider: v.optional(v.string(), 'user'),
   summary: v.string(),
-  file: v.string()
+  file: v.string(),
+  scaleLayout: v.optional(v.string())
 })
+
+type KernelRow = v.InferOutput<typeof kernelRowSchema>
 
 const manifestSchema = v.looseObject({ kernels: v.array(v.unknown()) })
 
@@ -38,11 +43,16 @@ export function readKernelManifests(folders: readonly string[]): KernelManifests
       }
       const { id, provider, summary, file } = parsed.output
       const problem = taken.has(id) ? `the id "${id}" is taken` : problemWith(folder, file)
-      if (problem) found.warnings.push(`${path}: kernel "${id}" is left out: ${problem}.`)
-      else {
+      if (problem) {
+        found.warnings.push(`${path}: kernel "${id}" is left out: ${problem}.`)
+        continue
+      }
+      try {
+        const manifestJson = JSON.stringify(withLayout(parsed.output, folder))
+        found.sources.push({ id, provider, summary, file: join(folder, file), manifestJson })
         taken.add(id)
-        const source = { id, provider, summary, file: join(folder, file) }
-        found.sources.push({ ...source, manifestJson: JSON.stringify(row) })
+      } catch (error) {
+        found.warnings.push(`${path}: kernel "${id}" is left out: ${messageOf(error)}`)
       }
     }
   }
@@ -58,6 +68,16 @@ function readManifest(folder: string, warnings: string[]): unknown[] {
     warnings.push(missing ? `${folder} has no manifest.json.` : `${path}: ${messageOf(error)}`)
     return []
   }
+}
+
+/** A scale layout that names a JSON file of the folder becomes the layout written out, as every backend reads it. */
+function withLayout(row: KernelRow, folder: string): KernelRow {
+  const file = row.scaleLayout
+  if (!file?.endsWith('.json')) return row
+  const problem = problemWith(folder, file)
+  if (problem) throw new UserError('usage', `for scaleLayout, ${problem}.`)
+  const path = join(folder, file)
+  return { ...row, scaleLayout: layoutText(parseUserLayout(readFileSync(path, 'utf8'), path)) }
 }
 
 function problemWith(folder: string, file: string): string | undefined {

@@ -1,0 +1,100 @@
+/** `layout pack` and `layout unpack`: raw scale bytes from row-major into a layout and back. */
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { InvalidArgumentError, type Command } from 'commander'
+import { messageOf, UserError } from '@shared/errors'
+import { packScales, paddedShape, unpackScales } from '@shared/layouts/layout'
+import { layoutOf, readBytes, withLayout, withSize, type LayoutFlags } from './layoutFlags'
+
+interface PackFlags extends LayoutFlags {
+  rows: number
+  cols: number
+  linear: string
+  fill: number
+  out: string
+}
+
+interface UnpackFlags extends LayoutFlags {
+  rows: number
+  cols: number
+  packed: string
+  out: string
+}
+
+export function registerPack(layout: Command): void {
+  withSize(withLayout(layout.command('pack').description('row-major scales into a layout')))
+    .requiredOption('--linear <file>', 'the scales, raw bytes, row-major')
+    .requiredOption('--out <file>', 'file to write')
+    .option('--fill <code>', 'scale code of the padding, 0 to 255', scaleCode, 0)
+    .action((flags: PackFlags) => pack(flags))
+  withSize(withLayout(layout.command('unpack').description('scales out of a layout, row-major')))
+    .requiredOption('--packed <file>', 'the packed scales, raw bytes')
+    .requiredOption('--out <file>', 'file to write')
+    .action((flags: UnpackFlags) => unpack(flags))
+}
+
+function scaleCode(text: string): number {
+  if (!/^\d+$/.test(text) || Number(text) > 255) {
+    throw new InvalidArgumentError('A whole number from 0 to 255 is needed.')
+  }
+  return Number(text)
+}
+
+function pack(flags: PackFlags): void {
+  const { layout, shape, padded } = placed(flags)
+  const linear = readScales(flags.linear, flags.rows * flags.cols, `${sizeOf(shape)} scales`)
+  write(flags.out, packScales(layout, shape, linear, flags.fill))
+  process.stdout.write(
+    `${sizeOf(shape)} scales in ${layout.name}: ${padded.rows * padded.columns} bytes ` +
+      `(padded to ${sizeOf(padded)}) written to ${flags.out}.\n`
+  )
+}
+
+function unpack(flags: UnpackFlags): void {
+  const { layout, shape, padded } = placed(flags)
+  const what = `${sizeOf(shape)} scales in ${layout.name} (padded to ${sizeOf(padded)})`
+  const packed = readScales(flags.packed, padded.rows * padded.columns, what)
+  write(flags.out, unpackScales(layout, shape, packed))
+  process.stdout.write(`${sizeOf(shape)} scales out of ${layout.name} written to ${flags.out}.\n`)
+}
+
+type Shape = ReturnType<typeof paddedShape>
+
+const sizeOf = ({ rows, columns }: Shape) => `${rows} x ${columns}`
+
+/** Larger matrices would not fit one buffer. */
+const mostBytes = 2 ** 31 - 1
+
+function placed(flags: LayoutFlags & { rows: number; cols: number }) {
+  const layout = layoutOf(flags)
+  const shape = { rows: flags.rows, columns: flags.cols }
+  const padded = paddedShape(layout, shape)
+  const bytes = padded.rows * padded.columns
+  if (bytes > mostBytes) {
+    throw new UserError(
+      'usage',
+      `${layout.name} takes ${bytes} bytes for ${sizeOf(shape)} scales; at most ${mostBytes} are packed at once.`
+    )
+  }
+  return { layout, shape, padded }
+}
+
+function readScales(file: string, bytes: number, what: string): Uint8Array {
+  const found = readBytes(file)
+  if (found.length === bytes) return found
+  throw new UserError(
+    'usage',
+    `${file} has ${found.length} bytes; ${what} take ${bytes}. Check --rows and --cols.`
+  )
+}
+
+/** Beside the file first: a file cut short by a full disk never bears the name. */
+function write(file: string, bytes: Uint8Array): void {
+  const unfinished = `${file}.unfinished`
+  try {
+    writeFileSync(unfinished, bytes)
+    renameSync(unfinished, file)
+  } catch (error) {
+    rmSync(unfinished, { force: true })
+    throw new UserError('usage', `${file} cannot be written: ${messageOf(error)}.`)
+  }
+}
