@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { messageOf, UserError } from '@shared/errors'
+import { UserError } from '@shared/errors'
 import { defects, detectLayout, type Defect } from '@shared/layouts/detect'
 import { codeLanguages, filledFormula, formulaText, layoutCode } from '@shared/layouts/formula'
 import {
@@ -11,16 +10,12 @@ import {
   type ScaleLayout,
   type ScaleShape
 } from '@shared/layouts/layout'
-import { findLayout, layouts } from '@shared/layouts/registry'
+import { layouts } from '@shared/layouts/registry'
 import { readerPlace, readerTile, scaleReaders } from '@shared/layouts/scaleReaders'
-import { parseUserLayout } from '@shared/layouts/userLayout'
-import { positiveInteger, wholeNumber } from './arguments'
+import { wholeNumber } from './arguments'
+import { layoutOf, readBytes, withLayout, withSize, type LayoutFlags } from './layoutFlags'
 import { registerFragment } from './layoutFragment'
-
-interface LayoutFlags {
-  layout?: string
-  layoutFile?: string
-}
+import { registerPack } from './layoutPack'
 
 interface ShapeFlags extends LayoutFlags {
   rows: number
@@ -45,6 +40,7 @@ export function register(program: Command): void {
     .requiredOption('--row <m>', 'row of the operand', wholeNumber)
     .requiredOption('--col <k>', 'scale column: k / V', wholeNumber)
     .action((flags: ShapeFlags & { row: number; col: number }) => locate(flags))
+  registerPack(layout)
   registerFragment(layout)
   withLayout(layout.command('code').description('the index function as code'))
     .option('--language <name>', codeLanguages.join(', '), 'python')
@@ -66,38 +62,10 @@ interface DetectFlags {
   json?: boolean
 }
 
-function withLayout(command: Command): Command {
-  return command
-    .option('--layout <name>', 'layout')
-    .option('--layout-file <file>', 'a layout of your own, as JSON (docs/layouts.md)')
-}
-
-function withSize(command: Command): Command {
-  return command
-    .requiredOption('--rows <count>', 'rows of the scale matrix', positiveInteger)
-    .requiredOption('--cols <count>', 'columns of the scale matrix: K / V', positiveInteger)
-}
-
 function withShape(command: Command): Command {
   return withSize(withLayout(command))
     .option('--no-padding', 'refuse sizes that the layout would have to pad')
     .option('--json', 'print as JSON')
-}
-
-function layoutOf({ layout, layoutFile }: LayoutFlags): ScaleLayout {
-  if ((layout === undefined) === (layoutFile === undefined)) {
-    throw new UserError('usage', 'Name one layout: --layout NAME, or --layout-file FILE.')
-  }
-  if (layoutFile === undefined) return findLayout(layout!)
-  return parseUserLayout(readBytes(layoutFile).toString('utf8'), layoutFile)
-}
-
-function readBytes(file: string): Buffer {
-  try {
-    return readFileSync(file)
-  } catch (error) {
-    throw new UserError('usage', `${file} cannot be read: ${messageOf(error)}.`)
-  }
 }
 
 function read(flags: ShapeFlags): { layout: ScaleLayout; shape: ScaleShape } {
