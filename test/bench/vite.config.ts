@@ -14,8 +14,12 @@ export default defineConfig({
     outDir: 'out/bench',
     emptyOutDir: true,
     rollupOptions: {
-      input: { profile: path('./profile.ts'), formats: path('./formats.ts') },
-      external: [...builtinModules, /^node:/],
+      input: {
+        profile: path('./profile.ts'),
+        formats: path('./formats.ts'),
+        'ui/main': path('./ui/main.ts')
+      },
+      external: [...builtinModules, /^node:/, 'playwright-core'],
       output: { format: 'es', entryFileNames: '[name].js' }
     }
   },

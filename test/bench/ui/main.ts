@@ -1,0 +1,194 @@
+/**
+ * The page against its budgets: `npm run bench:ui`. Starts `blockscope serve` and Chromium, opens a generated profile of
+ * a million nodes (or of --nodes N). With --strict it exits 1 when a budget is missed.
+ */
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { chromium, type Browser } from 'playwright-core'
+import { startServerProcess } from '../../e2e/support/server'
+import { generateProfile } from '../generateProfile'
+import {
+  measureFilters,
+  measureInteractions,
+  measureScroll,
+  measureStart,
+  measureWheel,
+  openPage,
+  openProfile,
+  slowestInteraction
+} from './measurements'
+
+interface Line {
+  what: string
+  value: number
+  unit: string
+  /** The most that is allowed; none: shown only. */
+  budget?: number
+  note?: string
+}
+
+const chromiumPath = process.env.BLOCKSCOPE_CHROMIUM ?? '/usr/bin/chromium'
+const starts = 5
+const scrollFrames = 600
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      strict: { type: 'boolean', default: false },
+      nodes: { type: 'string', default: '1000000' }
+    }
+  })
+  if (!existsSync(chromiumPath)) {
+    throw new Error(`No Chromium at ${chromiumPath}: install it or name it in BLOCKSCOPE_CHROMIUM.`)
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'blockscope-bench-ui-'))
+  const server = await startServerProcess()
+  const browser = await chromium.launch({
+    executablePath: chromiumPath,
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  })
+  try {
+    const lines = [
+      ...(await startLines(browser, server.url)),
+      ...(await profileLines(browser, server.url, folder, Number(values.nodes)))
+    ]
+    console.log(`${cpus().length} x ${cpus()[0]?.model.trim()}, Chromium ${browser.version()}`)
+    print(lines)
+    if (values.strict && lines.some(isMissed)) process.exitCode = 1
+  } finally {
+    await browser.close()
+    await server.stop()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function startLines(browser: Browser, url: string): Promise<Line[]> {
+  const runs: Awaited<ReturnType<typeof measureStart>>[] = []
+  for (let run = 0; run < starts; run++) runs.push(await measureStart(browser, url))
+  const median = (of: (run: (typeof runs)[number]) => number) =>
+    runs.map(of).sort((a, b) => a - b)[starts >> 1]!
+  const slowest = await measureInteractions(browser, url)
+  return [
+    {
+      what: 'Initial JS, gzip',
+      value: runs[0]!.gzipKB,
+      unit: 'kB',
+      budget: 400,
+      note: `${runs[0]!.files} files until the first view stands`
+    },
+    { what: 'First contentful paint', value: median((run) => run.paint), unit: 'ms', budget: 500 },
+    {
+      what: 'First useful paint',
+      value: median((run) => run.useful),
+      unit: 'ms',
+      budget: 500,
+      note: `heading and controls of the first view; median of ${starts} cold starts`
+    },
+    {
+      what: 'Slowest interaction, all views',
+      value: slowest.ms,
+      unit: 'ms',
+      budget: 100,
+      note: slowest.what
+    }
+  ]
+}
+
+async function profileLines(
+  browser: Browser,
+  url: string,
+  folder: string,
+  nodes: number
+): Promise<Line[]> {
+  const file = join(folder, 'generated.hatchet')
+  generateProfile(file, nodes)
+  const { page, context } = await openPage(browser, url)
+  const opened = await openProfile(page, file)
+  await page.waitForTimeout(1000)
+  const scroll = await measureScroll(page, scrollFrames)
+  const wheel = await measureWheel(page, 100)
+  const filters = await measureFilters(page)
+  await page.evaluate('window.bench.events = []')
+  await workThrough(page)
+  const slowest = await slowestInteraction(page)
+  const heap = await page.evaluate<number>('performance.memory.usedJSHeapSize / 2 ** 20')
+  await context.close()
+  const size = `${nodes} nodes, ${(statSync(file).size / 1e6).toFixed(0)} MB`
+  return [
+    {
+      what: 'Open the profile',
+      value: opened.ms,
+      unit: 'ms',
+      note: `${size}; progress moved ${opened.steps} times`
+    },
+    {
+      what: 'Scroll: frames over 50 ms',
+      value: scroll.slowFrames,
+      unit: '',
+      budget: 0,
+      note: `longest ${scroll.longestGap.toFixed(0)} ms of ${scroll.frames}; ${scroll.blankFrames} without rows`
+    },
+    {
+      what: 'Scroll: main-thread tasks over 50 ms',
+      value: scroll.slowTasks,
+      unit: '',
+      budget: 0,
+      note: `longest ${scroll.longestTask.toFixed(0)} ms of ${scroll.tasks}, from the trace`
+    },
+    {
+      what: 'Wheel: main-thread tasks over 50 ms',
+      value: wheel.slowTasks,
+      unit: '',
+      budget: 0,
+      note: `longest ${wheel.longestTask.toFixed(0)} ms`
+    },
+    { what: 'Slowest filter', value: filters.ms, unit: 'ms', budget: 200, note: filters.each },
+    {
+      what: 'Slowest interaction, open profile',
+      value: slowest.ms,
+      unit: 'ms',
+      budget: 100,
+      note: slowest.what
+    },
+    { what: 'Heap of the page', value: heap, unit: 'MiB' }
+  ]
+}
+
+/** Selects, closes, opens, sorts, searches. */
+async function workThrough(page: Awaited<ReturnType<typeof openPage>>['page']): Promise<void> {
+  const row = page.locator('[role=treegrid] [role=row][data-index]')
+  await page.locator('[role=treegrid]').evaluate('(element) => { element.scrollTop = 0 }')
+  await page.waitForTimeout(300)
+  await row.nth(3).click()
+  const keys = ['ArrowDown', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'PageDown', 'End', 'Home', '*']
+  for (const key of keys) {
+    await page.keyboard.press(key)
+    await page.waitForTimeout(250)
+  }
+  const heading = page.locator('[role=treegrid] [role=columnheader] button').first()
+  for (let click = 0; click < 3; click++) {
+    await heading.click()
+    await page.waitForTimeout(800)
+  }
+  await page.getByLabel('Search').click()
+  await page.keyboard.type('kernel', { delay: 80 })
+  await page.waitForTimeout(500)
+}
+
+const isMissed = ({ value, budget }: Line) => budget !== undefined && !(value <= budget)
+
+function print(lines: readonly Line[]): void {
+  const number = (value: number) => (Number.isInteger(value) ? String(value) : value.toFixed(1))
+  console.log(['measured'.padEnd(38), 'value'.padStart(12), 'budget'.padStart(12)].join(''))
+  for (const line of lines) {
+    const { what, value, unit, budget, note } = line
+    const shown = (of: number) => `${number(of)} ${unit}`.trim().padStart(12)
+    const verdict = budget === undefined ? '' : isMissed(line) ? 'MISS' : 'pass'
+    const allowed = budget === undefined ? ''.padStart(12) : shown(budget)
+    console.log(`${what.padEnd(38)}${shown(value)}${allowed}  ${verdict.padEnd(4)}  ${note ?? ''}`)
+  }
+}
+
+await main()

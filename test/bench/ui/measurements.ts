@@ -1,0 +1,176 @@
+/** The measurements of the page, each on the real program in a real Chromium. */
+import { gzipSync } from 'node:zlib'
+import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
+import { filterProbe, scrollProbe, startProbe } from './pageProbes'
+import { mainThreadTasks, type TraceEvent } from './traceTasks'
+
+export interface OpenPage {
+  page: Page
+  context: BrowserContext
+}
+
+const viewport = { width: 1920, height: 1080 }
+const treeRows = '[role=treegrid] [role=row][data-index]'
+
+/** A page in a context of its own: nothing is in its cache. */
+export async function openPage(browser: Browser, url?: string): Promise<OpenPage> {
+  const context = await browser.newContext({ viewport })
+  const page = await context.newPage()
+  await page.addInitScript(startProbe)
+  if (url) await page.goto(url)
+  return { page, context }
+}
+
+/** Scripts fetched until the first view stands, in kB after gzip; and the times of first paint and of that view, ms. */
+export async function measureStart(browser: Browser, url: string) {
+  const { page, context } = await openPage(browser)
+  const scripts: Promise<Buffer>[] = []
+  let isStarting = true
+  page.on('response', (response) => {
+    if (isStarting && /\.js$/.test(new URL(response.url()).pathname)) scripts.push(response.body())
+  })
+  await page.goto(url)
+  const useful = await page.evaluate<number>('window.bench.useful')
+  isStarting = false
+  const bodies = await Promise.all(scripts)
+  const paint = await page.evaluate<number>(
+    `performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN`
+  )
+  await context.close()
+  const gzipKB = bodies.reduce((sum, body) => sum + gzipSync(body, { level: 9 }).length, 0) / 1000
+  return { gzipKB, files: bodies.length, useful, paint }
+}
+
+/** Clicks and keys in several views; the slowest from input to next paint, ms (Event Timing, steps of 8 ms). */
+export async function measureInteractions(browser: Browser, url: string) {
+  const { page, context } = await openPage(browser, url)
+  const rail = ['Devices', 'Sweep', 'Formats', 'Layouts', 'Profile', 'Runs', 'Validate']
+  // The first visit loads a view's code; what is measured is the answer to a click, either way.
+  for (const view of [...rail, ...rail]) {
+    await page.getByRole('link', { name: view }).click()
+    await page.waitForTimeout(250)
+  }
+  await page.getByRole('link', { name: 'Layouts' }).click()
+  for (const key of ['Tab', 'Tab', 'Tab', 'ArrowDown', 'ArrowDown', 'ArrowUp']) {
+    await page.keyboard.press(key)
+    await page.waitForTimeout(60)
+  }
+  await page.keyboard.press('Control+k')
+  await page.waitForTimeout(200)
+  await page.keyboard.type('theme', { delay: 40 })
+  await page.keyboard.press('Escape')
+  await page.waitForTimeout(200)
+  const slowest = await slowestInteraction(page)
+  await context.close()
+  return slowest
+}
+
+export async function slowestInteraction(page: Page): Promise<{ ms: number; what: string }> {
+  await page.waitForTimeout(300)
+  const events = await page.evaluate<[string, number][]>('window.bench.events')
+  const [what, ms] = events.reduce(
+    (most, event) => (event[1] > most[1] ? event : most),
+    ['none over 16 ms', 0]
+  )
+  return { ms, what }
+}
+
+/** Chooses a file in the Profile view; ms until its rows stand, and how often the progress bar moved on the way. */
+export async function openProfile(page: Page, path: string) {
+  await page.getByRole('link', { name: 'Profile' }).click()
+  const chooser = page.waitForEvent('filechooser')
+  await page.getByRole('button', { name: 'Open a profile' }).first().click()
+  const chosen = await chooser
+  await page.evaluate(`
+    window.bench.progress = new Set()
+    new MutationObserver(() => {
+      const bar = document.querySelector('main [role=progressbar]')
+      if (bar) window.bench.progress.add(bar.getAttribute('aria-valuenow'))
+    }).observe(document.body, { subtree: true, childList: true, attributes: true })`)
+  const began = performance.now()
+  await chosen.setFiles(path)
+  await page.locator(treeRows).nth(5).waitFor({ timeout: 120_000 })
+  const ms = performance.now() - began
+  return { ms, steps: await page.evaluate<number>('window.bench.progress.size') }
+}
+
+/** Scrolls the open tree from top to bottom; frames over 50 ms by the gaps between frames, tasks over 50 ms by the trace. */
+export async function measureScroll(page: Page, frames: number) {
+  const { result, events } = await traced(page, () =>
+    page.evaluate<{ gaps: number[]; blank: number; bottom: number }>(
+      scrollProbe('[role=treegrid]', frames)
+    )
+  )
+  const tasks = mainThreadTasks(events)
+  return {
+    slowFrames: result.gaps.filter((gap) => gap > 50).length,
+    slowTasks: tasks.filter((task) => task > 50).length,
+    longestGap: Math.max(...result.gaps),
+    longestTask: Math.max(...tasks),
+    tasks: tasks.length,
+    blankFrames: result.blank,
+    frames
+  }
+}
+
+/** The same with a mouse wheel, as a person scrolls. */
+export async function measureWheel(page: Page, turns: number) {
+  await page.locator('[role=treegrid]').evaluate('(element) => { element.scrollTop = 0 }')
+  await page.locator(treeRows).nth(8).hover()
+  const { events } = await traced(page, async () => {
+    for (let turn = 0; turn < turns; turn++) await page.mouse.wheel(0, 400)
+  })
+  const tasks = mainThreadTasks(events)
+  return { slowTasks: tasks.filter((task) => task > 50).length, longestTask: Math.max(...tasks) }
+}
+
+/** From the input event to the painted answer; the slowest of several filters, ms. */
+export async function measureFilters(page: Page): Promise<{ ms: number; each: string }> {
+  const times: [string, number][] = []
+  for (const [label, text] of [
+    ['Include', 'matmul_mxfp4_3'],
+    ['Include', '/operator_[35]/'],
+    ['Include', ''],
+    ['Exclude', 'cutlass'],
+    ['Exclude', ''],
+    ['At least', '0.9'],
+    ['At least', '']
+  ] as const) {
+    times.push([
+      `${label} ${text || 'cleared'}`,
+      await page.evaluate<number>(filterProbe(label, text))
+    ])
+    await page.waitForTimeout(300)
+  }
+  const each = times.map(([what, ms]) => `${what} ${ms.toFixed(0)}`).join(', ')
+  return { ms: Math.max(...times.map(([, ms]) => ms)), each }
+}
+
+/** Runs something while Chromium traces itself. */
+async function traced<T>(
+  page: Page,
+  work: () => Promise<T>
+): Promise<{ result: T; events: TraceEvent[] }> {
+  const session = await page.context().newCDPSession(page)
+  const events: TraceEvent[] = []
+  session.on('Tracing.dataCollected', ({ value }) => {
+    for (const event of value) events.push(event as unknown as TraceEvent)
+  })
+  await session.send('Tracing.start', {
+    transferMode: 'ReportEvents',
+    traceConfig: {
+      includedCategories: ['toplevel', 'devtools.timeline', 'disabled-by-default-devtools.timeline']
+    }
+  })
+  const result = await work()
+  await endTracing(session)
+  await session.detach()
+  return { result, events }
+}
+
+function endTracing(session: CDPSession): Promise<void> {
+  return new Promise((resolve, reject) => {
+    session.once('Tracing.tracingComplete', () => resolve())
+    session.send('Tracing.end').catch(reject)
+  })
+}

@@ -1,0 +1,63 @@
+/**
+ * Scripts that run in the page under measurement, as text: the page's policy forbids eval in it, not the debugger's.
+ * Each leaves its figures on `window.bench`.
+ */
+
+/** From the start of every document: first frame that shows the heading and content of the first view; slow interactions. */
+export const startProbe = `
+  let resolve
+  window.bench = { useful: new Promise((done) => { resolve = done }), events: [] }
+  const wait = () => {
+    const heading = document.querySelector('h1')
+    const content = document.querySelector('main button, main table')
+    if (heading?.textContent.trim() && content?.getClientRects().length) {
+      // The frame after the one in which both are laid out has been painted.
+      requestAnimationFrame(() => resolve(performance.now()))
+    } else requestAnimationFrame(wait)
+  }
+  requestAnimationFrame(wait)
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries())
+      if (entry.interactionId) window.bench.events.push([entry.name, entry.duration])
+  }).observe({ type: 'event', durationThreshold: 16, buffered: true })
+`
+
+/** Scrolls an element from top to bottom, a step per frame, noting the time between frames. */
+export const scrollProbe = (selector: string, frames: number) => `
+  new Promise((resolve) => {
+    const element = document.querySelector('${selector}')
+    const step = (element.scrollHeight - element.clientHeight) / ${frames}
+    const gaps = []
+    let left = ${frames}
+    let blank = 0
+    let before = performance.now()
+    const frame = (now) => {
+      gaps.push(now - before)
+      before = now
+      const top = element.getBoundingClientRect().top + 40
+      const row = document.elementFromPoint(element.getBoundingClientRect().left + 20, top + 60)
+      if (!row?.closest('[role=row]')) blank++
+      if (left-- === 0) return resolve({ gaps: gaps.slice(1), blank, bottom: element.scrollTop })
+      element.scrollTop += step
+      requestAnimationFrame(frame)
+    }
+    requestAnimationFrame(frame)
+  })
+`
+
+/** Types into the field with this label and waits until the count of nodes has changed and is painted; ms. */
+export const filterProbe = (label: string, text: string) => `
+  new Promise((resolve) => {
+    const name = [...document.querySelectorAll('label')].find((one) => one.textContent === '${label}')
+    const input = document.getElementById(name.htmlFor)
+    const count = document.querySelector('main [aria-live=polite]')
+    const began = performance.now()
+    const observer = new MutationObserver(() => {
+      observer.disconnect()
+      requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - began)))
+    })
+    observer.observe(count, { childList: true, characterData: true, subtree: true })
+    input.value = '${text}'
+    input.dispatchEvent(new Event('input', { bubbles: true }))
+  })
+`
