@@ -1,0 +1,57 @@
+"""Reads what run.sh gathered in a folder, prints each kernel's times side by side; within 2 % passes."""
+
+import csv
+import json
+import pathlib
+import statistics
+import sys
+
+folder = pathlib.Path(sys.argv[1])
+LIMIT = 0.02
+# Below this the two tools' stamps of start and end, half a microsecond apart, are most of the difference.
+JUDGED_FROM_NS = 20e3
+passed = failed = 0
+
+
+def judge(what, ours, theirs, tool):
+    global passed, failed
+    ratio = ours / theirs
+    good = abs(ratio - 1) <= LIMIT
+    passed, failed = passed + good, failed + (not good)
+    print(f"{'pass' if good else 'FAIL'}  {what[:58]:58} {ours / 1e3:10.2f} us  {tool:7}{theirs / 1e3:10.2f} us  {ratio:.4f}")
+
+
+def ncu_times(path):
+    lines = path.read_text().splitlines()
+    start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
+    if start is None:
+        print("ncu gave no table:", " ".join(lines[-2:])[:200])
+        return {}
+    times = {}
+    for row in csv.DictReader(lines[start:]):
+        if row["Metric Name"] == "gpu__time_duration.sum":
+            times.setdefault(row["Kernel Name"].split("(")[0].split("<")[0].split()[-1], []).append(
+                float(row["Metric Value"].replace(",", "")))
+    return times
+
+
+for path in sorted(folder.glob("*.json")):
+    data = json.loads(path.read_text() or "{}")
+    if path.name == "proton.json":
+        if data:
+            judge("block_scaled_matmul (Triton), events", data["eventsNs"], data["protonNs"], "Proton")
+        continue
+    table = folder / (path.stem + ".csv")
+    theirs = ncu_times(table) if table.exists() else {}
+    for launch in data["launches"]:
+        # The driver reports mangled names, ncu plain ones: the plain one is part of the mangled.
+        match = [name for name in theirs if name == launch["name"]] or [
+            name for name in theirs if len(name) > 20 and name in launch["name"]]
+        if match and launch["medianNs"] >= JUDGED_FROM_NS:
+            judge(f"{path.stem}: {launch['name']}", launch["medianNs"], statistics.median(theirs[match[0]]), "ncu")
+        elif launch["medianNs"] >= JUDGED_FROM_NS:
+            print(f"      {path.stem}: {launch['name']}: {launch['medianNs'] / 1e3:.2f} us, not seen by ncu")
+    print(f"      {path.stem}: events {data['eventsNs'] / 1e3:.2f} us, sum of launches "
+          f"{sum(l['medianNs'] for l in data['launches']) / 1e3:.2f} us")
+print(f"{passed} passed, {failed} failed")
+sys.exit(1 if failed else 0)
