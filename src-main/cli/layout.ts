@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { UserError } from '@shared/errors'
-import { defects, detectLayout, type Defect } from '@shared/layouts/detect'
 import { codeLanguages, filledFormula, formulaText, layoutCode } from '@shared/layouts/formula'
 import {
   packedMap,
@@ -13,7 +12,8 @@ import {
 import { layouts } from '@shared/layouts/registry'
 import { readerPlace, readerTile, scaleReaders } from '@shared/layouts/scaleReaders'
 import { wholeNumber } from './arguments'
-import { layoutOf, readBytes, withLayout, withSize, type LayoutFlags } from './layoutFlags'
+import { registerDetect } from './layoutDetect'
+import { layoutOf, withLayout, withSize, type LayoutFlags } from './layoutFlags'
 import { registerFragment } from './layoutFragment'
 import { registerPack } from './layoutPack'
 
@@ -45,21 +45,7 @@ export function register(program: Command): void {
   withLayout(layout.command('code').description('the index function as code'))
     .option('--language <name>', codeLanguages.join(', '), 'python')
     .action((flags: LayoutFlags & { language: string }) => code(flags))
-  withSize(layout.command('detect').description('which layout packed scales are in'))
-    .requiredOption('--packed <file>', 'the packed scales, raw bytes')
-    .requiredOption('--linear <file>', 'the linear scales, raw bytes, row-major')
-    .option('--layout-file <file>', 'a layout of your own to try besides')
-    .option('--json', 'print as JSON')
-    .action((flags: DetectFlags) => detect(flags))
-}
-
-interface DetectFlags {
-  packed: string
-  linear: string
-  rows: number
-  cols: number
-  layoutFile?: string
-  json?: boolean
+  registerDetect(layout)
 }
 
 function withShape(command: Command): Command {
@@ -162,31 +148,4 @@ function code(flags: LayoutFlags & { language: string }): void {
     )
   }
   process.stdout.write(layoutCode(layoutOf(flags), language))
-}
-
-function detect(flags: DetectFlags): void {
-  const known = flags.layoutFile ? [...layouts, layoutOf(flags)] : layouts
-  const shape = { rows: flags.rows, columns: flags.cols }
-  const found = detectLayout(readBytes(flags.packed), readBytes(flags.linear), shape, known)
-  if (flags.json) return print(JSON.stringify(found, null, 2))
-  const size = `${shape.rows} x ${shape.columns} scales`
-  if (found.verdict === 'layout') print(`${found.layout}: all ${size} lie where it puts them.`)
-  else if (found.verdict === 'defect') {
-    print(`${found.layout} with a mistake: ${defects[found.defect!]}.`)
-  } else {
-    const share = `${(found.agreement * 100).toFixed(2)} %`
-    print(`No known layout. The nearest is ${nameOf(found)}: ${share} of ${size} agree.`)
-  }
-  for (const other of found.alike) print(`The same bytes: ${nameOf(other)}.`)
-  const first = found.firstDifference
-  if (first) {
-    print(
-      `First difference from ${found.layout}: byte ${first.offset}, scale of row ${first.row}, column ${first.column}: ` +
-        `expected ${first.expected}, found ${first.found}.`
-    )
-  }
-}
-
-function nameOf({ layout, defect }: { layout: string; defect?: Defect }): string {
-  return defect ? `${layout} with ${defect}` : layout
 }

@@ -62,13 +62,13 @@ export async function readOperandsFile(path: string): Promise<OperandsFile> {
   return { format: format.id, m, n, k, operands }
 }
 
-interface Matrix {
+export interface Matrix {
   name: string
   shape: [number, number]
   bytes: Uint8Array<ArrayBuffer>
 }
 
-function takeMatrix(
+export function takeMatrix(
   header: SafetensorsHeader,
   file: Uint8Array,
   path: string,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { defects, detectLayout, mistakenMap, type Defect } from '@shared/layouts/detect'
+import { detectLayout } from '@shared/layouts/detect'
+import { defects, mistakenMap, type Defect } from '@shared/layouts/detectCandidates'
 import { packedMap, packScales, type ScaleShape } from '@shared/layouts/layout'
 import { findLayout, layouts } from '@shared/layouts/registry'
 

@@ -1,0 +1,155 @@
+import { Option, type Command } from 'commander'
+import { exitCodeOf, UserError } from '@shared/errors'
+import { detectLayout, type Detection, type Difference } from '@shared/layouts/detect'
+import { defects, type NamedCandidate } from '@shared/layouts/detectCandidates'
+import { detectFromProduct, type ProductDetection } from '@shared/layouts/detectProduct'
+import type { ScaleLayout, ScaleShape } from '@shared/layouts/layout'
+import { layouts } from '@shared/layouts/registry'
+import { positiveInteger } from './arguments'
+import { fileOperands, rawOperands, type RawOperandFlags, type Side } from './layoutDetectOperands'
+import { layoutOf, readBytes } from './layoutFlags'
+
+interface Flags extends RawOperandFlags {
+  packed: string
+  linear?: string
+  rows?: number
+  cols?: number
+  side?: Side
+  operands?: string
+  layoutFile?: string
+  json?: boolean
+}
+
+export function registerDetect(layout: Command): void {
+  layout
+    .command('detect')
+    .description('which layout packed scales are in, by the linear scales or by a product')
+    .requiredOption('--packed <file>', 'the packed scales, raw bytes')
+    .optionsGroup('By the linear scales:')
+    .option('--linear <file>', 'the linear scales, raw bytes, row-major')
+    .option('--rows <count>', 'rows of the scale matrix', positiveInteger)
+    .option('--cols <count>', 'columns of the scale matrix: K / V', positiveInteger)
+    .optionsGroup('By the operands and their product:')
+    .addOption(new Option('--side <operand>', 'whose scales are packed').choices(['a', 'b']))
+    .option('--operands <file>', 'all of them in one .safetensors file (docs/layouts.md)')
+    .option('--format <name>', 'format of the operands')
+    .option('-M <rows>', 'rows of A and C', positiveInteger)
+    .option('-N <rows>', 'rows of B, columns of C', positiveInteger)
+    .option('-K <depth>', 'columns of A and B', positiveInteger)
+    .option('--a <file>', 'codes of A, (M, K), packed or one per byte')
+    .option('--b <file>', 'codes of B, (N, K), packed or one per byte')
+    .option('--other-scales <file>', 'linear scales of the other operand')
+    .option('--product <file>', 'C, (M, N), float64 or float32, without a scale per tensor')
+    .optionsGroup('Options:')
+    .option('--layout-file <file>', 'a layout of your own to try besides')
+    .option('--json', 'print as JSON')
+    .addHelpText('after', '\nExit code: 0 a layout, 1 a mistake or no known layout, 2 wrong usage.')
+    .action(detect)
+}
+
+function detect(flags: Flags): void {
+  const known = flags.layoutFile
+    ? [...layouts, layoutOf({ layoutFile: flags.layoutFile })]
+    : layouts
+  const found = flags.linear ? fromLinear(flags, known) : fromProduct(flags, known)
+  print(flags.json ? [JSON.stringify(found.detection, null, 2)] : found.lines)
+  if (found.detection.verdict !== 'layout') process.exitCode = exitCodeOf.failed
+}
+
+interface Found {
+  detection: Detection | ProductDetection
+  lines: string[]
+}
+
+function fromLinear(
+  { packed, linear, rows, cols, side }: Flags,
+  known: readonly ScaleLayout[]
+): Found {
+  if (side) throw new UserError('usage', '--side goes with a product; leave it or --linear out.')
+  if (!rows || !cols) throw new UserError('usage', '--linear also needs --rows and --cols.')
+  const shape: ScaleShape = { rows, columns: cols }
+  const bytes = readBytes(packed)
+  const detection = detectLayout(bytes, readBytes(linear!), shape, known)
+  const size = `${rows} x ${cols} scales`
+  const share = `${(detection.agreement * 100).toFixed(2)} %`
+  const lines = verdictLines(detection, bytes.length, {
+    right: `all ${size} lie where it puts them`,
+    none: 'No known layout.',
+    nearly: `${share} of ${size} agree`
+  })
+  return { detection, lines: [...lines, ...differenceLines(detection)] }
+}
+
+function fromProduct(flags: Flags, known: readonly ScaleLayout[]): Found {
+  const { side, operands: file } = flags
+  if (!side) {
+    throw new UserError(
+      'usage',
+      'Name what to judge by: --linear with the linear scales, or --side with operands and product.'
+    )
+  }
+  const operands = file ? fileOperands(file, side) : rawOperands(flags, side)
+  const bytes = readBytes(flags.packed)
+  const detection = detectFromProduct(operands, bytes, known)
+  const { agreeingRows, testedRows, relativeError, untested, firstRow } = detection
+  const name = side.toUpperCase()
+  const rows = side === 'a' ? operands.m : operands.n
+  const tested = testedRows === rows ? `all ${rows}` : `${testedRows} of ${rows}`
+  const lines = verdictLines(detection, bytes.length, {
+    right: `it gives the product of ${tested} rows of ${name}`,
+    none: 'No known layout gives this product.',
+    nearly: `${agreeingRows} of ${testedRows} rows of ${name} agree, relative error ${relativeError.toExponential(1)}`
+  })
+  lines.push(...differenceLines(detection))
+  if (firstRow !== undefined && !detection.firstDifference) {
+    lines.push(`The product first differs in row ${firstRow} of ${name}.`)
+  }
+  if (detection.verdict === 'nearest') {
+    for (const other of untested) {
+      lines.push(`Not tested, as the rows of the product are too short for it: ${nameOf(other)}.`)
+    }
+  }
+  return { detection, lines }
+}
+
+interface Words {
+  right: string
+  none: string
+  nearly: string
+}
+
+function verdictLines(found: Detection | ProductDetection, bytes: number, words: Words): string[] {
+  const lines: string[] = []
+  if (found.verdict === 'layout') lines.push(`${found.layout}: ${words.right}.`)
+  else if (found.verdict === 'defect') {
+    lines.push(`${found.layout} with a mistake: ${defects[found.defect!]}.`)
+  } else {
+    lines.push(`${words.none} The nearest is ${nameOf(found)}: ${words.nearly}.`)
+    if (found.expectedBytes !== bytes) {
+      lines.push(`It takes ${found.expectedBytes} bytes; there are ${bytes}.`)
+    }
+  }
+  return [...lines, ...found.alike.map((other) => `The same bytes: ${nameOf(other)}.`)]
+}
+
+function differenceLines({
+  layout,
+  firstDifference: first
+}: {
+  layout: string
+  firstDifference?: Difference
+}): string[] {
+  if (!first) return []
+  return [
+    `First difference from ${layout}: byte ${first.offset}, scale of row ${first.row}, column ${first.column}: ` +
+      `expected ${first.expected}, found ${first.found}.`
+  ]
+}
+
+function nameOf({ layout, defect }: NamedCandidate): string {
+  return defect ? `${layout} with ${defect}` : layout
+}
+
+function print(lines: readonly string[]): void {
+  process.stdout.write(lines.join('\n') + '\n')
+}

@@ -1,0 +1,137 @@
+/**
+ * The product as equations in the scales of one operand. For operand A and its row m:
+ *   C[m, n] = sum over blocks b of scaleA[m, b] * term(m, n, b),
+ *   term(m, n, b) = scaleB[n, b] * sum over k in b of A[m, k] * B[n, k],
+ * and the same for B with the roles exchanged. A product so says, without any layout, what its scales may be.
+ */
+import { UserError } from '../errors'
+import { checkShape, type BlockFormat } from '../formats/blockFormat'
+import { codeCount, decodeTable, type NumberFormat } from '../formats/numberFormat'
+import { roundingOf, type Rounding } from './detectRounding'
+import type { ScaleShape } from './layout'
+
+export interface ProductOperands {
+  format: BlockFormat
+  m: number
+  n: number
+  k: number
+  /** One code per byte, (M, K). */
+  aCodes: Uint8Array
+  /** One code per byte, (N, K). */
+  bCodes: Uint8Array
+  /** The operand whose scales are looked for. */
+  side: 'a' | 'b'
+  /** Linear scales of the other operand: (N, K / V) for side a, (M, K / V) for side b. */
+  otherScales: Uint8Array
+  /** C, (M, N), without a scale per tensor. */
+  product: Float64Array | Float32Array
+}
+
+/** Elements of the product that belong to one row of the operand whose scales are looked for. */
+export interface RowEquations {
+  row: number
+  /** Rows of the other operand: with `row` they name the elements of C. */
+  others: Int32Array
+  /** (others, blocks). */
+  terms: Float64Array
+  /** (others, blocks): the same sums over |A B|, which bound what rounding may do. */
+  magnitudes: Float64Array
+  /** C at each of the others. */
+  targets: Float64Array
+}
+
+export interface ScaleEquations {
+  /** The scale matrix that is looked for. */
+  shape: ScaleShape
+  /** Rows of the other operand. */
+  others: number
+  /** Value of every scale code; NaN for bytes that are none. */
+  scaleValues: Float64Array
+  rounding: Rounding
+  of(row: number, others: Int32Array): RowEquations
+}
+
+/** Throws a UserError when an array does not have the size or holds a code that the format lacks. */
+export function scaleEquations(operands: ProductOperands): ScaleEquations {
+  const { format, m, n, k, side, product } = operands
+  checkOperands(operands)
+  const onA = side === 'a'
+  const own = {
+    codes: onA ? operands.aCodes : operands.bCodes,
+    values: valuesOf(onA ? format.a : format.b)
+  }
+  const other = {
+    codes: onA ? operands.bCodes : operands.aCodes,
+    values: valuesOf(onA ? format.b : format.a)
+  }
+  const block = format.scaleBlockSize
+  const blocks = k / block
+  const scaleValues = valuesOf(format.scale)
+
+  function of(row: number, others: Int32Array): RowEquations {
+    const terms = new Float64Array(others.length * blocks)
+    const magnitudes = new Float64Array(others.length * blocks)
+    others.forEach((otherRow, i) => {
+      for (let b = 0; b < blocks; b++) {
+        let sum = 0
+        let magnitude = 0
+        for (let at = b * block; at < (b + 1) * block; at++) {
+          const both =
+            own.values[own.codes[row * k + at]!]! * other.values[other.codes[otherRow * k + at]!]!
+          sum += both
+          magnitude += Math.abs(both)
+        }
+        const scale = scaleValues[operands.otherScales[otherRow * blocks + b]!]!
+        terms[i * blocks + b] = sum * scale
+        magnitudes[i * blocks + b] = magnitude * Math.abs(scale)
+      }
+    })
+    const targets = Float64Array.from(others, (otherRow) =>
+      onA ? product[row * n + otherRow]! : product[otherRow * n + row]!
+    )
+    return { row, others, terms, magnitudes, targets }
+  }
+  return {
+    shape: { rows: onA ? m : n, columns: blocks },
+    others: onA ? n : m,
+    scaleValues,
+    rounding: roundingOf(product, k),
+    of
+  }
+}
+
+/** By byte, also for bytes that are no code: those are NaN. */
+function valuesOf(format: NumberFormat): Float64Array {
+  const values = new Float64Array(256).fill(NaN)
+  values.set(decodeTable(format))
+  return values
+}
+
+function checkOperands(operands: ProductOperands): void {
+  const { format, m, n, k, side, aCodes, bCodes, otherScales, product } = operands
+  checkShape(format, m, n, k)
+  const blocks = k / format.scaleBlockSize
+  const [other, otherName, axis] = side === 'a' ? [n, 'B', 'N'] : [m, 'A', 'M']
+  requireCount('The codes of A', aCodes.length, m * k, 'M x K')
+  requireCount('The codes of B', bCodes.length, n * k, 'N x K')
+  requireCount(`The scales of ${otherName}`, otherScales.length, other * blocks, `${axis} x K / V`)
+  requireCount('The product', product.length, m * n, 'M x N')
+  requireCodes('A', aCodes, format.a)
+  requireCodes('B', bCodes, format.b)
+  requireCodes(`the scales of ${otherName}`, otherScales, format.scale)
+}
+
+function requireCount(what: string, found: number, wanted: number, size: string): void {
+  if (found === wanted) return
+  throw new UserError('usage', `${what}: ${found} values; ${size} needs ${wanted}.`)
+}
+
+function requireCodes(what: string, codes: Uint8Array, format: NumberFormat): void {
+  const limit = codeCount(format)
+  const wrong = limit < 256 ? codes.findIndex((code) => code >= limit) : -1
+  if (wrong < 0) return
+  throw new UserError(
+    'usage',
+    `Byte ${wrong} of ${what} is ${codes[wrong]}; ${format.name} has the codes 0 to ${limit - 1}.`
+  )
+}
