@@ -1,11 +1,16 @@
 import { pack } from 'msgpackr'
 import type { Output, ParsedInput } from '@shared/contract/methods'
+import type { Run } from '@shared/contract/run'
+import { UserError } from '@shared/errors'
+import { writeHatchet } from '@shared/profile/writeHatchet'
 import { runToHtml } from '@shared/report/html'
 import { runToNvbench } from '@shared/report/nvbench'
 import { runToCsv, runToMarkdown } from '@shared/report/text'
 import { bundledFiles, type RunBundle } from '../store/importRun'
 import { stringifyRun } from '../store/runFile'
 import type { RunStore } from '../store/runStore'
+import { profileName, profileOfRun } from './runProfile'
+import { traceOfRun } from './runTrace'
 
 type ExportAs = ParsedInput<'runs.export'>['as']
 
@@ -32,9 +37,9 @@ export async function exportRun(
     case 'nvbench':
       return text('.nvbench.json', runToNvbench(run))
     case 'hatchet':
-      return { name: `${id}.hatchet`, bytes: plain(await store.file(id, 'profile.hatchet')) }
+      return { name: `${id}.hatchet`, bytes: await hatchet(store, run) }
     case 'trace':
-      return { name: `${id}.trace.json`, bytes: plain(await store.file(id, 'trace.json')) }
+      return text('.trace.json', traceOfRun(run))
     case 'folder':
       return { name: `${id}.blockscope-run`, bytes: await bundle(store, id) }
   }
@@ -43,6 +48,17 @@ export async function exportRun(
 /** A Buffer is a view on a pool; what crosses a process boundary is a Uint8Array of its own. */
 function plain(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(bytes)
+}
+
+/** The run's own profile; made anew for a run that came without one, or that was interrupted before it was written. */
+async function hatchet(store: RunStore, run: Run): Promise<Uint8Array<ArrayBuffer>> {
+  const stored = await store.file(run.id, profileName).catch(() => undefined)
+  if (stored) return plain(stored)
+  const tree = profileOfRun(run)
+  if (tree.count <= 1) {
+    throw new UserError('usage', `Run ${run.id} has no profile: no kernel was timed in it.`)
+  }
+  return plain(new TextEncoder().encode(writeHatchet(tree)))
 }
 
 async function bundle(store: RunStore, id: string): Promise<Uint8Array<ArrayBuffer>> {

@@ -14,6 +14,7 @@ import type { RunWriter } from '../store/runWriter'
 import { commandOf } from './command'
 import { planJob, type JobPlan } from './plan'
 import { writeProfile } from './runProfile'
+import { traceName, traceOfRun } from './runTrace'
 import { runSweep } from './runSweep'
 import { runValidate } from './runValidate'
 
@@ -183,6 +184,7 @@ export class JobManager {
     Object.assign(run, end, { finishedAt: new Date().toISOString() })
     try {
       await writeProfile(job.writer)
+      await job.writer.file(traceName, traceOfRun(job.writer.run))
       await this.options.store.finish(job.writer)
     } catch (error) {
       end = { status: 'failed', reason: messageOf(error) }

@@ -1,11 +1,23 @@
+import type { Step } from '@shared/contract/run'
 import { digits } from '../format/units'
-import { figureOf, metricTitle, sweepScale, type SweepLine, type SweepMetric } from './sweepSeries'
+import { limitAt, intensityOf, type Roofs } from './limits'
+import {
+  figureOf,
+  metricTitle,
+  sweepScale,
+  type Figure,
+  type SweepLine,
+  type SweepMetric,
+  type SweepPoint
+} from './sweepSeries'
 import { axisStyle, baseOption, seriesSymbols, type ChartTheme } from './theme'
 
 export interface KSweepChoices {
   metric: SweepMetric
   logX: boolean
   logY: boolean
+  /** For the share of the limit. */
+  roofs: Roofs
 }
 
 const mostSymbols = 160
@@ -14,14 +26,17 @@ const mostTooltipLines = 14
 /** One metric over K, a line per kernel and format, with the band from q1 to q3. */
 export function kSweepOption(
   lines: readonly SweepLine[],
-  { metric, logX, logY }: KSweepChoices,
+  choices: KSweepChoices,
   theme: ChartTheme
 ) {
+  const { metric, logX, logY } = choices
   const scale = sweepScale(lines, metric)
+  const figure = (step: Step) => figureOf(step, metric, choices.roofs)
   const series = lines.flatMap((line) => [
-    bandSeries(line, metric, scale.factor, theme),
-    lineSeries(line, metric, scale.factor, theme)
+    bandSeries(line, figure, scale.factor, theme),
+    lineSeries(line, figure, scale.factor, theme)
   ])
+  const ticks = kTicks(lines, logX)
   return {
     ...baseOption(theme),
     tooltip: {
@@ -29,7 +44,7 @@ export function kSweepOption(
       trigger: 'axis' as const,
       axisPointer: { type: 'line' as const, lineStyle: { color: theme.dim, type: 'dashed' } },
       formatter: (hits: { seriesId: string; dataIndex: number }[]) =>
-        tooltipText(hits, lines, metric, scale)
+        tooltipText(hits, lines, choices, scale)
     },
     grid: { left: 64, right: 18, top: 34, bottom: 42 },
     xAxis: {
@@ -39,8 +54,9 @@ export function kSweepOption(
       name: 'K',
       nameLocation: 'middle' as const,
       nameGap: 26,
-      min: 'dataMin',
-      max: 'dataMax',
+      ...kRange(lines),
+      axisLabel: { color: theme.dim, fontSize: 11, customValues: ticks, formatter: String },
+      axisTick: { show: true, customValues: ticks, lineStyle: { color: theme.grid } },
       splitLine: { show: false }
     },
     yAxis: {
@@ -54,7 +70,40 @@ export function kSweepOption(
   }
 }
 
-function lineSeries(line: SweepLine, metric: SweepMetric, factor: number, theme: ChartTheme) {
+const ksOf = (lines: readonly SweepLine[]): number[] =>
+  [...new Set(lines.flatMap(({ points }) => points.map(({ k }) => k)))].sort((a, b) => a - b)
+
+/** A single K stands in the middle of its axis. */
+function kRange(lines: readonly SweepLine[]): { min: number; max: number } {
+  const ks = ksOf(lines)
+  const [first, last] = [ks[0], ks.at(-1)]
+  if (first === undefined || last === undefined) return { min: 0, max: 1024 }
+  return first === last ? { min: first / 2, max: first * 1.5 } : { min: first, max: last }
+}
+
+/** The least distance of two labels, as a share of the axis. */
+const labelDistance = 0.065
+
+/** Ticks stand at values of K that were measured, as many as there is room for; first and last always. */
+export function kTicks(lines: readonly SweepLine[], logX: boolean): number[] {
+  const ks = ksOf(lines)
+  if (ks.length < 2) return ks
+  const place = (k: number) => (logX ? Math.log2(k) : k)
+  const [start, end] = [place(ks[0]!), place(ks.at(-1)!)]
+  const share = (k: number) => (place(k) - start) / (end - start)
+  const ticks: number[] = []
+  for (const k of ks.slice(0, -1)) {
+    const before = ticks.at(-1)
+    const roomBefore = before === undefined || share(k) - share(before) >= labelDistance
+    const roomAfter = before === undefined || 1 - share(k) >= labelDistance
+    if (roomBefore && roomAfter) ticks.push(k)
+  }
+  return [...ticks, ks.at(-1)!]
+}
+
+type FigureOfStep = (step: Step) => Figure | undefined
+
+function lineSeries(line: SweepLine, figure: FigureOfStep, factor: number, theme: ChartTheme) {
   const color = theme.series[line.color]
   const emulated = line.level !== 'native'
   return {
@@ -75,19 +124,24 @@ function lineSeries(line: SweepLine, metric: SweepMetric, factor: number, theme:
       ? { color: theme.surface, borderColor: color, borderWidth: 1.6 }
       : { color },
     z: line.overlay ? 2 : 3,
-    data: line.points.map(({ k, step }) => [k, (figureOf(step, metric)?.value ?? NaN) * factor])
+    data: line.points.map(({ k, step }) => [k, drawn(figure(step)?.value, factor)])
   }
 }
+
+/** What a chart can place; a gap where there is no number. */
+const drawn = (value: number | undefined, factor: number): number | null =>
+  value !== undefined && Number.isFinite(value) ? value * factor : null
 
 interface RenderApi {
   coord(point: [number, number]): [number, number]
 }
 
 /** The whole band as one polygon, drawn with the first point. */
-function bandSeries(line: SweepLine, metric: SweepMetric, factor: number, theme: ChartTheme) {
-  const data = line.points.map(({ k, step }) => {
-    const figure = figureOf(step, metric)
-    return [k, (figure?.low ?? NaN) * factor, (figure?.high ?? NaN) * factor]
+function bandSeries(line: SweepLine, figure: FigureOfStep, factor: number, theme: ChartTheme) {
+  const data = line.points.flatMap(({ k, step }) => {
+    const of = figure(step)
+    const [low, high] = [drawn(of?.low, factor), drawn(of?.high, factor)]
+    return low === null || high === null ? [] : [[k, low, high]]
   })
   return {
     id: `${line.id} band`,
@@ -114,14 +168,14 @@ function bandSeries(line: SweepLine, metric: SweepMetric, factor: number, theme:
 function tooltipText(
   hits: { seriesId: string; dataIndex: number }[],
   lines: readonly SweepLine[],
-  metric: SweepMetric,
+  { metric, roofs }: KSweepChoices,
   { factor, unit }: { factor: number; unit: string }
 ): string {
   const byId = new Map(lines.map((line) => [line.id, line]))
   const found = hits.flatMap(({ seriesId, dataIndex }) => {
     const line = byId.get(seriesId)
     const point = line?.points[dataIndex]
-    const figure = point && figureOf(point.step, metric)
+    const figure = point && figureOf(point.step, metric, roofs)
     return line && point && figure ? [{ line, point, figure }] : []
   })
   if (found.length === 0) return ''
@@ -132,5 +186,19 @@ function tooltipText(
     return `${name}:  ${digits(figure.value * factor)} ${unit}  ${band}`
   })
   const more = found.length - rows.length
-  return [`K = ${found[0]!.point.k}`, ...rows, ...(more > 0 ? [`and ${more} more`] : [])].join('\n')
+  return [
+    `K = ${found[0]!.point.k}`,
+    ...rows,
+    ...(more > 0 ? [`and ${more} more`] : []),
+    ...(metric === 'share' ? limitsText(found, roofs) : [])
+  ].join('\n')
+}
+
+/** Which limit binds, and where it is from, once for all lines that share it. */
+function limitsText(found: readonly { point: SweepPoint }[], roofs: Roofs): string[] {
+  const texts = found.flatMap(({ point }) => {
+    const limit = limitAt(intensityOf(point.step.measurement!), roofs)
+    return limit ? [`limit: ${limit.by}, ${limit.source}`] : []
+  })
+  return [...new Set(texts)]
 }

@@ -1,58 +1,12 @@
-import type { Device } from '@shared/contract/devices'
-import { digits } from '../format/units'
+import { digits, percent } from '../format/units'
+import { intensityOf, limitAt, type Roofs } from './limits'
 import type { SweepLine } from './sweepSeries'
 import { axisStyle, baseOption, seriesSymbols, type ChartTheme } from './theme'
 
-export interface Roof {
-  /** TFLOP/s or GB/s */
-  value: number
-  /** Where the number is from. */
-  source: string
-}
-
-export interface Roofs {
-  compute: Roof | undefined
-  memory: Roof | undefined
-}
-
-/** Memory: two transfers per clock and bus bit, from the device's own figures. Compute: the best that was measured. */
-export function knownRoofs(device: Device | undefined, lines: readonly SweepLine[]): Roofs {
-  const clock = device?.properties['memoryClockMHz']
-  const bits = device?.properties['memoryBusBits']
-  const memory =
-    typeof clock === 'number' && typeof bits === 'number' && clock * bits > 0
-      ? { value: (2 * clock * 1e6 * bits) / 8 / 1e9, source: 'memory clock × bus width' }
-      : undefined
-  return { memory, compute: bestMeasured(lines) }
-}
-
-function bestMeasured(lines: readonly SweepLine[]): Roof | undefined {
-  const baselines = lines.filter(({ baseline }) => baseline)
-  const among = baselines.length > 0 ? baselines : lines
-  let best: Roof | undefined
-  for (const line of among) {
-    for (const { k, step } of line.points) {
-      const value = step.measurement!.tflops
-      if (!best || value > best.value) {
-        best = { value, source: `measured: ${line.kernel} ${line.format}, K = ${k}` }
-      }
-    }
-  }
-  return best
-}
-
-/** FLOP per byte of the least traffic: operands, scales and C, each once. */
-export const intensityOf = (measured: { flops: number; bytes: number }) =>
-  measured.flops / measured.bytes
-
 /** Throughput over arithmetic intensity, under the two roofs. */
 export function rooflineOption(lines: readonly SweepLine[], roofs: Roofs, theme: ChartTheme) {
-  const points = lines.flatMap(({ points }) => points.map(({ step }) => step.measurement!))
-  const intensities = points.map(intensityOf)
-  const ridge =
-    roofs.compute && roofs.memory ? (roofs.compute.value * 1e3) / roofs.memory.value : undefined
-  const low = Math.min(...intensities, ridge ?? Infinity) / 2
-  const high = Math.max(...intensities, ridge ?? 0) * 2
+  const ridge = ridgeOf(roofs)
+  const { low, high } = intensityRange(lines, ridge)
   return {
     ...baseOption(theme),
     tooltip: {
@@ -63,10 +17,12 @@ export function rooflineOption(lines: readonly SweepLine[], roofs: Roofs, theme:
         const point = line?.points[dataIndex]
         if (!line || !point) return ''
         const measured = point.step.measurement!
+        const limit = limitAt(intensityOf(measured), roofs)
         return [
           `${line.kernel} ${line.format}, K = ${point.k}`,
           `${digits(measured.tflops)} TFLOP/s`,
-          `${digits(intensityOf(measured))} FLOP/B`
+          `${digits(intensityOf(measured))} FLOP/B`,
+          ...(limit ? [`${percent(measured.tflops / limit.value)} of the ${limit.by} limit`] : [])
         ].join('\n')
       }
     },
@@ -74,36 +30,61 @@ export function rooflineOption(lines: readonly SweepLine[], roofs: Roofs, theme:
     xAxis: {
       ...axisStyle(theme),
       type: 'log' as const,
+      logBase: 2,
       name: 'Arithmetic intensity, FLOP/B',
       nameLocation: 'middle' as const,
       nameGap: 26,
       min: low,
       max: high,
-      axisLabel: { color: theme.dim, fontSize: 11, formatter: (value: number) => digits(value) }
+      axisLabel: { color: theme.dim, fontSize: 11, formatter: powerOfTwo }
     },
     yAxis: {
       ...axisStyle(theme),
       type: 'log' as const,
+      logBase: 2,
       name: 'Throughput, TFLOP/s',
       nameTextStyle: { color: theme.dim, fontSize: 11, align: 'left' as const },
-      axisLabel: { color: theme.dim, fontSize: 11, formatter: (value: number) => digits(value) }
+      axisLabel: { color: theme.dim, fontSize: 11, formatter: powerOfTwo }
     },
     series: [roofSeries(roofs, low, high, theme), ...lines.map((line) => dots(line, theme))]
   }
 }
 
-function roofSeries({ compute, memory }: Roofs, low: number, high: number, theme: ChartTheme) {
-  const under = (x: number) =>
-    Math.min(compute?.value ?? Infinity, memory ? (memory.value * x) / 1e3 : Infinity)
-  const ridge = compute && memory ? [(compute.value * 1e3) / memory.value] : []
-  const xs = compute || memory ? [low, ...ridge, high] : []
+/** Where the memory limit meets the compute limit, in FLOP/B. */
+function ridgeOf({ compute, memory }: Roofs): number | undefined {
+  return compute && memory ? (compute.value * 1e3) / memory.value : undefined
+}
+
+/** From one power of two to another, around all points and the ridge; something to look at without any. */
+function intensityRange(lines: readonly SweepLine[], ridge: number | undefined) {
+  let low = ridge ?? Infinity
+  let high = ridge ?? 0
+  for (const { points } of lines) {
+    for (const { step } of points) {
+      const intensity = intensityOf(step.measurement!)
+      if (!(intensity > 0) || !Number.isFinite(intensity)) continue
+      low = Math.min(low, intensity)
+      high = Math.max(high, intensity)
+    }
+  }
+  if (!(high > 0)) return { low: 1, high: 1024 }
+  return { low: 2 ** Math.floor(Math.log2(low) - 0.2), high: 2 ** Math.ceil(Math.log2(high) + 0.2) }
+}
+
+/** Ticks are powers of two: 0.125, 0.5, 64, 1,024. */
+const powerOfTwo = (value: number): string =>
+  value.toLocaleString('en-US', { maximumSignificantDigits: 3 })
+
+function roofSeries(roofs: Roofs, low: number, high: number, theme: ChartTheme) {
+  const ridge = ridgeOf(roofs)
+  const xs = roofs.compute || roofs.memory ? [low, ...(ridge ? [ridge] : []), high] : []
   return {
     id: 'roof',
     type: 'line' as const,
     silent: true,
     showSymbol: false,
     lineStyle: { color: theme.dim, width: 1.6 },
-    data: xs.map((x) => [x, under(x)])
+    data: xs.map((x) => [x, limitAt(x, roofs)!.value])
   }
 }
 

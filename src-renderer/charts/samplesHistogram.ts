@@ -37,7 +37,7 @@ export function binSamples(
   }))
 }
 
-/** Every sample of one point, with median and quartiles marked. */
+/** Every sample of one point; the median is a line, the quartiles are dashed. */
 export function samplesHistogramOption(
   samples: readonly number[],
   statistics: Statistics,
@@ -46,10 +46,11 @@ export function samplesHistogramOption(
   const bins = binSamples(samples, statistics)
   const { unit, factor } = scaleFor('time', statistics.median)
   const width = bins.length > 0 ? (bins[0]!.to - bins[0]!.from) * factor : 0
-  const mark = (value: number, label: string, solid: boolean) => ({
+  // Only the median is named: quartiles may stand so near that words would lie on each other.
+  const mark = (value: number, name: string) => ({
     xAxis: value * factor,
-    label: { formatter: label, color: theme.text, fontSize: 11 },
-    lineStyle: { color: theme.text, width: solid ? 1.5 : 1, type: solid ? 'solid' : 'dashed' }
+    label: { formatter: name, color: theme.text, fontSize: 11 },
+    lineStyle: { color: theme.text, width: name ? 1.5 : 1, type: name ? 'solid' : 'dashed' }
   })
   return {
     ...baseOption(theme),
@@ -103,9 +104,9 @@ export function samplesHistogramOption(
           silent: true,
           symbol: 'none',
           data: [
-            mark(statistics.q1, 'q1', false),
-            mark(statistics.median, 'median', true),
-            mark(statistics.q3, 'q3', false)
+            mark(statistics.q1, ''),
+            mark(statistics.median, 'median'),
+            mark(statistics.q3, '')
           ]
         }
       }

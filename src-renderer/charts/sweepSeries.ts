@@ -1,9 +1,10 @@
 /** Steps of sweeps as lines: one per kernel, format and level, so that native and emulated never share one. */
 import type { Run, Step } from '@shared/contract/run'
 import { scaleFor, type Family, type Scale } from '../format/units'
+import { intensityOf, limitAt, type Roofs } from './limits'
 import { seriesCount, seriesSymbols } from './theme'
 
-export type SweepMetric = 'tflops' | 'time' | 'bandwidth'
+export type SweepMetric = 'tflops' | 'time' | 'bandwidth' | 'share'
 
 export interface SweepPoint {
   k: number
@@ -85,7 +86,7 @@ export interface Figure {
   high: number
 }
 
-export const metricFamily: Record<SweepMetric, Family> = {
+const metricFamily: Record<Exclude<SweepMetric, 'share'>, Family> = {
   tflops: 'rate',
   time: 'time',
   bandwidth: 'bandwidth'
@@ -94,13 +95,23 @@ export const metricFamily: Record<SweepMetric, Family> = {
 export const metricTitle: Record<SweepMetric, string> = {
   tflops: 'Throughput',
   time: 'Time per operation',
-  bandwidth: 'Bandwidth'
+  bandwidth: 'Bandwidth',
+  share: 'Share of the limit'
 }
 
-/** In TFLOP/s, ns or GB/s. */
-export function figureOf(step: Step, metric: SweepMetric): Figure | undefined {
+const noRoofs: Roofs = { compute: undefined, memory: undefined }
+
+/** In TFLOP/s, ns, GB/s or as a share, 0..1, of what the roofs allow; undefined without a limit. */
+export function figureOf(step: Step, metric: SweepMetric, roofs = noRoofs): Figure | undefined {
   const measured = step.measurement
   if (!measured) return undefined
+  if (metric === 'share') {
+    const limit = limitAt(intensityOf(measured), roofs)
+    const rate = figureOf(step, 'tflops')
+    if (!limit || !rate) return undefined
+    const { value, low, high } = rate
+    return { value: value / limit.value, low: low / limit.value, high: high / limit.value }
+  }
   const { median, q1, q3 } = measured.timeNs
   if (metric === 'time') return { value: median, low: q1, high: q3 }
   // FLOP per ns is GFLOP/s; bytes per ns is GB/s. Less time is more rate: q3 gives the lower bound.
@@ -109,10 +120,12 @@ export function figureOf(step: Step, metric: SweepMetric): Figure | undefined {
 }
 
 export function sweepScale(lines: readonly SweepLine[], metric: SweepMetric): Scale {
+  if (metric === 'share') return { unit: '%', factor: 100 }
   let largest = 0
   for (const line of lines) {
     for (const { step } of line.points) {
-      largest = Math.max(largest, figureOf(step, metric)?.value ?? 0)
+      const value = figureOf(step, metric)?.value ?? 0
+      if (Number.isFinite(value)) largest = Math.max(largest, value)
     }
   }
   return scaleFor(metricFamily[metric], largest)

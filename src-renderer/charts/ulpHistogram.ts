@@ -10,6 +10,10 @@ export function ulpBuckets(buckets: number): string[] {
   })
 }
 
+/** 1, 10, 100, 1e3, ... */
+const powerOfTen = (value: number): string =>
+  value < 1000 ? String(value) : value.toExponential(0).replace('+', '')
+
 /** Elements per distance, on a log axis: one element among millions must be seen. */
 export function ulpHistogramOption(histogram: readonly number[], theme: ChartTheme) {
   const names = ulpBuckets(histogram.length)
@@ -42,7 +46,8 @@ export function ulpHistogramOption(histogram: readonly number[], theme: ChartThe
       axisLabel: {
         color: theme.dim,
         fontSize: 11,
-        formatter: (value: number) => (value < 1 ? '0' : value.toExponential(0).replace('+', ''))
+        // The axis begins below 1 so that a bar of one element has a height.
+        formatter: (value: number) => (value < 1 ? '' : powerOfTen(value))
       }
     },
     series: [

@@ -13,6 +13,18 @@ export function pickFiles(accept = '', { multiple = true } = {}): Promise<File[]
   })
 }
 
+/** Asks for a folder: every file in it and below, with its path in webkitRelativePath; empty when closed. */
+export function pickFolder(): Promise<File[]> {
+  const input = document.createElement('input')
+  input.type = 'file'
+  input.webkitdirectory = true
+  return new Promise((resolve) => {
+    input.addEventListener('change', () => resolve([...(input.files ?? [])]), { once: true })
+    input.addEventListener('cancel', () => resolve([]), { once: true })
+    input.click()
+  })
+}
+
 /** Offers bytes as a file to keep: a download in a browser, a save dialog in the desktop app. */
 export function saveFile(
   name: string,

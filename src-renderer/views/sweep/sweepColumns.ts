@@ -1,7 +1,8 @@
 import type { Run, Step } from '@shared/contract/run'
+import { intensityOf, limitAt, type Roofs } from '../../charts/limits'
 import { figureOf, sweepScale, type SweepLine } from '../../charts/sweepSeries'
 import type { Column } from '../../components/tableColumns'
-import { digits, errorFigure } from '../../format/units'
+import { digits, errorFigure, percent, quantity, text } from '../../format/units'
 
 export interface SweepRow {
   run: Run
@@ -10,7 +11,11 @@ export interface SweepRow {
 }
 
 /** Columns of the table twin; units are chosen once for all rows. */
-export function sweepColumns(lines: readonly SweepLine[], withRun: boolean): Column<SweepRow>[] {
+export function sweepColumns(
+  lines: readonly SweepLine[],
+  roofs: Roofs,
+  withRun: boolean
+): Column<SweepRow>[] {
   const rate = sweepScale(lines, 'tflops')
   const time = sweepScale(lines, 'time')
   const bandwidth = sweepScale(lines, 'bandwidth')
@@ -64,6 +69,19 @@ export function sweepColumns(lines: readonly SweepLine[], withRun: boolean): Col
       }
     },
     {
+      id: 'share',
+      title: 'Of limit',
+      unit: '%',
+      numeric: true,
+      width: '92px',
+      hint: 'Share of what the roofline allows at this arithmetic intensity',
+      value: ({ step }) => scaled(figureOf(step, 'share', roofs)?.value, 100),
+      text: ({ step }) => {
+        const share = figureOf(step, 'share', roofs)?.value
+        return share === undefined ? '–' : percent(share).replace(' %', '')
+      }
+    },
+    {
       id: 'time',
       title: 'Time',
       unit: time.unit,
@@ -97,6 +115,17 @@ export function sweepColumns(lines: readonly SweepLine[], withRun: boolean): Col
     }
   ]
   return columns.filter((column) => column !== false)
+}
+
+/** '45 %', 'of 1.98 PFLOP/s by compute; data sheet ...': the share, and what it is a share of. */
+export function shareOfLimit(step: Step, roofs: Roofs): { text: string; source: string } {
+  const limit = step.measurement && limitAt(intensityOf(step.measurement), roofs)
+  const share = figureOf(step, 'share', roofs)
+  if (!limit || !share) return { text: '–', source: 'no limit is known' }
+  return {
+    text: percent(share.value),
+    source: `of ${text(quantity('rate', limit.value))} by ${limit.by}; ${limit.source}`
+  }
 }
 
 const scaled = (value: number | undefined, factor: number) =>

@@ -56,6 +56,7 @@ export function layoutLink(
     view: 'layouts',
     params: {
       layout,
+      format,
       rows: String(rows),
       cols: String(cols),
       row: String(row),

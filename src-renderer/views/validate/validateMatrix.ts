@@ -113,6 +113,19 @@ function noteOf(step: Step): string {
   return errorFigure(validation.normwise)
 }
 
+/** The matrix as a table of one line per cell, heading first. */
+export function matrixRows({ rows, formats, cell }: MatrixState): (string | number)[][] {
+  const lines = rows.flatMap(({ id }) =>
+    formats.map((format) => {
+      const { look, reason, step } = cell(id, format)
+      const { normwise, maxAbs, elementsOutside } = step?.validation ?? {}
+      return [id, format, look.text, normwise ?? '', maxAbs ?? '', elementsOutside ?? '', reason]
+    })
+  )
+  const head = ['kernel', 'format', 'result', 'normwise error', 'max abs', 'outside', 'reason']
+  return [head, ...lines]
+}
+
 export interface Tally {
   passed: number
   wrong: number
