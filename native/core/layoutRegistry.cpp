@@ -1,4 +1,5 @@
-// The layouts of src-shared/layouts/registry.ts, where their sources stand; test/unit/native compares the two lists.
+// The layouts of src-shared/layouts/registry.ts, where their sources stand; test/unit/native
+// compares the two lists.
 #include <array>
 #include <string>
 #include <utility>
@@ -10,20 +11,32 @@ namespace blockscope {
 
 namespace {
 
+// One line for the name and the row, one for the column, one for the order.
 constexpr std::array<std::string_view, 9> kBuiltIn = {
     "linear = r:0 | c:0 | r c",
-    "nvidia_32_4_4 = rowTile:0 rowGroup:4 rowInGroup:32 | columnTile:0 columnInTile:4 | "
+    "nvidia_32_4_4 = rowTile:0 rowGroup:4 rowInGroup:32 | "
+    "columnTile:0 columnInTile:4 | "
     "rowTile columnTile rowInGroup rowGroup columnInTile",
-    "cdna4_mfma32 = rowTile:0 row:32 | columnTile:0 pair:4 half:2 | rowTile columnTile half row pair",
-    "cdna4_mfma16 = rowTile:0 rowHalf:2 row:16 | columnTile:0 columnHalf:2 quarter:4 | "
+    "cdna4_mfma32 = rowTile:0 row:32 | "
+    "columnTile:0 pair:4 half:2 | "
+    "rowTile columnTile half row pair",
+    "cdna4_mfma16 = rowTile:0 rowHalf:2 row:16 | "
+    "columnTile:0 columnHalf:2 quarter:4 | "
     "rowTile columnTile quarter row columnHalf rowHalf",
-    "flashinfer_8x4 = rowTile:0 rowInTile:8 | columnTile:0 columnInTile:4 | rowTile columnTile rowInTile columnInTile",
-    "deepgemm_ue8m0 = rowTile:0 rowInTile:4 | word:0 byte:4 | word rowTile rowInTile byte",
-    "triton_blackwell = rowTile:0 rowGroup:4 rowInGroup:32 | columnPair:0 columnTile:2 columnInTile:4 | "
+    "flashinfer_8x4 = rowTile:0 rowInTile:8 | "
+    "columnTile:0 columnInTile:4 | "
+    "rowTile columnTile rowInTile columnInTile",
+    "deepgemm_ue8m0 = rowTile:0 rowInTile:4 | "
+    "word:0 byte:4 | "
+    "word rowTile rowInTile byte",
+    "triton_blackwell = rowTile:0 rowGroup:4 rowInGroup:32 | "
+    "columnPair:0 columnTile:2 columnInTile:4 | "
     "rowTile columnPair columnTile rowInGroup rowGroup columnInTile",
-    "triton_hopper_4warps = rowTile:0 rowHalf:2 warp:4 rowQuarter:2 rowInQuarter:8 | pair:0 columnInPair:2 | "
+    "triton_hopper_4warps = rowTile:0 rowHalf:2 warp:4 rowQuarter:2 rowInQuarter:8 | "
+    "pair:0 columnInPair:2 | "
     "rowTile warp pair rowHalf rowInQuarter columnInPair rowQuarter",
-    "triton_hopper_8warps = rowTile:0 rowHalf:2 warp:8 rowQuarter:2 rowInQuarter:8 | pair:0 columnInPair:2 | "
+    "triton_hopper_8warps = rowTile:0 rowHalf:2 warp:8 rowQuarter:2 rowInQuarter:8 | "
+    "pair:0 columnInPair:2 | "
     "rowTile warp pair rowHalf rowInQuarter columnInPair rowQuarter",
 };
 

@@ -22,12 +22,14 @@ bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 bool isWordCharacter(char c) { return isLetter(c) || (c >= '0' && c <= '9') || c == '_'; }
 
 bool isLayoutName(std::string_view name) {
-  return !name.empty() && name.size() <= 60 &&
-         std::all_of(name.begin(), name.end(), [](char c) { return isWordCharacter(c) || c == '.' || c == '-'; });
+  return !name.empty() && name.size() <= 60 && std::all_of(name.begin(), name.end(), [](char c) {
+    return isWordCharacter(c) || c == '.' || c == '-';
+  });
 }
 
 bool isDigitName(std::string_view name) {
-  return !name.empty() && isLetter(name[0]) && std::all_of(name.begin(), name.end(), isWordCharacter);
+  return !name.empty() && isLetter(name[0]) &&
+         std::all_of(name.begin(), name.end(), isWordCharacter);
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {
@@ -54,7 +56,8 @@ LayoutDigit parseDigit(Axis axis, const std::string& word, const std::string& la
     const auto [end, error] = std::from_chars(word.data() + colon + 1, last, digit.extent);
     if (error != std::errc() || end != last) digit.extent = -1;
   }
-  if (digit.extent < 0 || !isDigitName(digit.name)) refuse(layout, "\"" + word + "\" is not written as name:extent");
+  if (digit.extent < 0 || !isDigitName(digit.name))
+    refuse(layout, "\"" + word + "\" is not written as name:extent");
   return digit;
 }
 
@@ -67,16 +70,20 @@ void parseDigits(Axis axis, std::string_view text, ScaleLayout& layout) {
     if (outermost && digit.extent != 0)
       refuse(layout.name, "the first digit, \"" + digit.name + "\", must have extent 0 (the rest)");
     if (!outermost && (digit.extent < 1 || digit.extent > kLargestTile))
-      refuse(layout.name, "the extent of \"" + digit.name + "\" must be 1 to " + std::to_string(kLargestTile));
+      refuse(layout.name,
+             "the extent of \"" + digit.name + "\" must be 1 to " + std::to_string(kLargestTile));
     for (const LayoutDigit& other : layout.digits)
-      if (other.name == digit.name) refuse(layout.name, "the digit \"" + digit.name + "\" appears twice");
+      if (other.name == digit.name)
+        refuse(layout.name, "the digit \"" + digit.name + "\" appears twice");
     if (!outermost) tile *= digit.extent;
     if (tile > kLargestTile)
-      refuse(layout.name, "the digits of an axis make a tile of more than " + std::to_string(kLargestTile));
+      refuse(layout.name,
+             "the digits of an axis make a tile of more than " + std::to_string(kLargestTile));
     layout.digits.push_back(std::move(digit));
   }
   if (layout.digits.size() == first)
-    refuse(layout.name, std::string("the ") + (axis == Axis::kRow ? "row" : "column") + " has no digits");
+    refuse(layout.name,
+           std::string("the ") + (axis == Axis::kRow ? "row" : "column") + " has no digits");
 }
 
 void parseOrder(std::string_view text, ScaleLayout& layout) {
@@ -99,7 +106,8 @@ ScaleLayout parseLayoutText(std::string_view text) {
   const std::vector<std::string> names = words(text.substr(0, equals));
   ScaleLayout layout;
   layout.name = names.size() == 1 && isLayoutName(names[0]) ? names[0] : "?";
-  if (text.size() > kLongestText) refuse(layout.name, "it has more than " + std::to_string(kLongestText) + " characters");
+  if (text.size() > kLongestText)
+    refuse(layout.name, "it has more than " + std::to_string(kLongestText) + " characters");
   const std::vector<std::string> parts =
       split(equals == std::string_view::npos ? std::string_view() : text.substr(equals + 1), '|');
   if (layout.name == "?" || parts.size() != 3)

@@ -20,8 +20,9 @@ constexpr int64_t roundUp(int64_t value, int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-// Calls copy(packed offset, linear index, bytes) for every run of scales that lie side by side in both. Runs of all but the
-// last columns have `kRun` bytes, so that a short one is a single move; kRun 0: as many as `run` says.
+// Calls copy(packed offset, linear index, bytes) for every run of scales that lie side by side in
+// both. Runs of all but the last columns have `kRun` bytes, so that a short one is a single move;
+// kRun 0: as many as `run` says.
 template <int64_t kRun, typename Copy>
 void forRuns(const PlacedLayout& placed, int64_t run, int64_t rows, int64_t columns, Copy copy) {
   const int64_t bytes = kRun ? kRun : run;
@@ -47,7 +48,8 @@ void forRuns(const ScaleLayout& layout, int64_t rows, int64_t columns, Copy copy
 }  // namespace
 
 PaddedShape paddedShape(const ScaleLayout& layout, int64_t rows, int64_t columns) {
-  return {roundUp(rows, tileExtent(layout, Axis::kRow)), roundUp(columns, tileExtent(layout, Axis::kColumn))};
+  return {roundUp(rows, tileExtent(layout, Axis::kRow)),
+          roundUp(columns, tileExtent(layout, Axis::kColumn))};
 }
 
 PlacedLayout::PlacedLayout(const ScaleLayout& layout, int64_t rows, int64_t columns)
@@ -58,7 +60,8 @@ PlacedLayout::PlacedLayout(const ScaleLayout& layout, int64_t rows, int64_t colu
     const LayoutDigit& digit = layout.digits[i];
     const bool ofRow = digit.axis == Axis::kRow;
     int64_t& weight = ofRow ? rowWeight : columnWeight;
-    const int64_t count = digit.extent ? digit.extent : (ofRow ? padded_.rows : padded_.columns) / weight;
+    const int64_t count =
+        digit.extent ? digit.extent : (ofRow ? padded_.rows : padded_.columns) / weight;
     byAxis[i] = {digit.axis, count, weight, 0};
     weight *= count;
   }
@@ -81,7 +84,8 @@ int64_t PlacedLayout::part(Axis axis, int64_t index) const {
 PlacedLayout::Position PlacedLayout::positionAt(int64_t offset) const {
   Position position{0, 0};
   for (const Digit& digit : digits_)
-    (digit.axis == Axis::kRow ? position.row : position.column) += offset / digit.stride % digit.count * digit.weight;
+    (digit.axis == Axis::kRow ? position.row : position.column) +=
+        offset / digit.stride % digit.count * digit.weight;
   return position;
 }
 
@@ -94,7 +98,8 @@ int64_t PlacedLayout::contiguousColumns() const {
   return run;
 }
 
-std::vector<uint8_t> packScales(const ScaleLayout& layout, const uint8_t* linear, int64_t rows, int64_t columns) {
+std::vector<uint8_t> packScales(const ScaleLayout& layout, const uint8_t* linear, int64_t rows,
+                                int64_t columns) {
   std::vector<uint8_t> packed(paddedShape(layout, rows, columns).size(), 0);
   forRuns(layout, rows, columns, [&](int64_t at, int64_t index, int64_t bytes) {
     std::memcpy(packed.data() + at, linear + index, bytes);
@@ -102,7 +107,8 @@ std::vector<uint8_t> packScales(const ScaleLayout& layout, const uint8_t* linear
   return packed;
 }
 
-std::vector<uint8_t> unpackScales(const ScaleLayout& layout, const uint8_t* packed, int64_t rows, int64_t columns) {
+std::vector<uint8_t> unpackScales(const ScaleLayout& layout, const uint8_t* packed, int64_t rows,
+                                  int64_t columns) {
   std::vector<uint8_t> linear(rows * columns);
   forRuns(layout, rows, columns, [&](int64_t at, int64_t index, int64_t bytes) {
     std::memcpy(linear.data() + index, packed + at, bytes);

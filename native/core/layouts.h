@@ -1,6 +1,7 @@
-// Scale layouts as data: where the scale of (row, column) lies. Twin of src-shared/layouts/layout.ts; sources of the built-in
-// ones stand in src-shared/layouts/registry.ts. A layout splits the two axes of a (rows, columns) matrix of one-byte scales
-// into digits and says in which order the digits lie in memory.
+// Scale layouts as data: where the scale of (row, column) lies. Twin of
+// src-shared/layouts/layout.ts; sources of the built-in ones stand in
+// src-shared/layouts/registry.ts. A layout splits the two axes of a (rows, columns) matrix of
+// one-byte scales into digits and says in which order the digits lie in memory.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@ struct ScaleLayout {
   std::vector<size_t> order;        // every index into digits once, slowest in memory first
 };
 
-// A built-in layout by name, or a layout written out as layoutText.h has it. Throws Error(kUsage) naming the known layouts,
-// or what is wrong with the text.
+// A built-in layout by name, or a layout written out as layoutText.h has it. Throws Error(kUsage)
+// naming the known layouts, or what is wrong with the text.
 ScaleLayout findLayout(std::string_view nameOrText);
 
 // The built-in layouts, each written out as text.
@@ -42,11 +43,13 @@ class PlacedLayout {
   PlacedLayout(const ScaleLayout&, int64_t rows, int64_t columns);
 
   const PaddedShape& padded() const { return padded_; }
-  // Byte offset of scale (row, column): a part that depends on the row and one that depends on the column.
+  // Byte offset of scale (row, column): a part that depends on the row and one that depends on the
+  // column.
   int64_t offset(int64_t row, int64_t column) const { return rowPart(row) + columnPart(column); }
   int64_t rowPart(int64_t row) const { return part(LayoutDigit::Axis::kRow, row); }
   int64_t columnPart(int64_t column) const { return part(LayoutDigit::Axis::kColumn, column); }
-  // The inverse: which scale lies at a byte offset below padded().size(). Padding has a row or column beyond the matrix.
+  // The inverse: which scale lies at a byte offset below padded().size(). Padding has a row or
+  // column beyond the matrix.
   struct Position {
     int64_t row, column;
   };
@@ -68,8 +71,10 @@ class PlacedLayout {
 };
 
 // Linear scales (row-major, rows * columns) into the layout; padding is 0.
-std::vector<uint8_t> packScales(const ScaleLayout&, const uint8_t* linear, int64_t rows, int64_t columns);
+std::vector<uint8_t> packScales(const ScaleLayout&, const uint8_t* linear, int64_t rows,
+                                int64_t columns);
 // The reverse; `packed` holds paddedShape(...).size() bytes.
-std::vector<uint8_t> unpackScales(const ScaleLayout&, const uint8_t* packed, int64_t rows, int64_t columns);
+std::vector<uint8_t> unpackScales(const ScaleLayout&, const uint8_t* packed, int64_t rows,
+                                  int64_t columns);
 
 }  // namespace blockscope

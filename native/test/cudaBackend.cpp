@@ -131,6 +131,27 @@ void badManifestRowsAreNamed() {
   CHECK_CONTAINS(said("{\"id\"", "[\"id\""), "No JSON");
 }
 
+void kernelsReadScalesInAnyLayout() {
+  const std::string own =
+      "own = rowTile:0 row:16 | columnTile:0 column:2 | columnTile rowTile column row";
+  auto rowWith = [](const std::string& layout) {
+    return sourceOf(
+        replaced(kRow, "\"outputs\"", "\"scaleLayout\": \"" + layout + "\", \"outputs\""));
+  };
+  BackendOptions options;
+  options.kernelSources = {rowWith("deepgemm_ue8m0"), rowWith(own),
+                           rowWith("own = row:16 | column:0 | row column"), rowWith("own.json")};
+  const Kernels kernels(options);
+  CHECK(kernels.rows().size() == 2);
+  CHECK(kernels.describe(kernels.rows()[0], {}).scaleLayout == "deepgemm_ue8m0");
+  CHECK(kernels.describe(kernels.rows()[1], {}).scaleLayout == own);
+  CHECK(kernels.refused().size() == 2);
+  CHECK_CONTAINS(kernels.refused()[0].capabilities[0].reason,
+                 "Kernel k: \"own\" is no usable layout");
+  CHECK_CONTAINS(kernels.refused()[1].capabilities[0].reason,
+                 "Kernel k: \"own.json\" is no scale layout");
+}
+
 void targetsFitDevices() {
   CHECK(chooseTarget({"sm_90a", "sm_80+"}, 9, 0) == "sm_90a");
   CHECK(chooseTarget({"sm_90a", "sm_80+"}, 8, 9) == "sm_89");
@@ -265,6 +286,7 @@ int main() {
   sha256IsTheStandards();
   manifestRowsAreRead();
   badManifestRowsAreNamed();
+  kernelsReadScalesInAnyLayout();
   targetsFitDevices();
   everyShippedRowHasItsSource();
   cacheKeysTellEverythingApart();

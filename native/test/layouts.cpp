@@ -1,4 +1,5 @@
-// Scale layouts: the descriptions against formulas written out by hand, and what holds for every description.
+// Scale layouts: the descriptions against formulas written out by hand, and what holds for every
+// description.
 #include "../core/layouts.h"
 
 #include <set>
@@ -7,6 +8,11 @@
 #include "../core/layoutText.h"
 #include "../core/philox.h"
 #include "check.h"
+
+// The index function of the example kernel with a layout of its own.
+#define __device__
+#include "../../test/gpu/kernels/userLayout/scaleOffset.cuh"
+#undef __device__
 
 using namespace blockscope;
 
@@ -18,7 +24,8 @@ std::vector<uint8_t> randomScales(int64_t count) {
   return scales;
 }
 
-// spec: cuBLAS "1D Block Scaling Factors Layout", PTX ISA tcgen05, Triton tutorial 10 for CDNA4; `columns` is padded.
+// spec: cuBLAS "1D Block Scaling Factors Layout", PTX ISA tcgen05, Triton tutorial 10 for CDNA4;
+// `columns` is padded.
 using Formula = int64_t (*)(int64_t r, int64_t c, int64_t columns);
 struct Known {
   const char* name;
@@ -39,7 +46,8 @@ const Known kKnown[] = {
      32, 8},
     {"cdna4_mfma16",
      [](int64_t r, int64_t c, int64_t columns) {
-       return r / 32 * 32 * columns + c / 8 * 256 + c % 4 * 64 + r % 16 * 4 + c % 8 / 4 * 2 + r % 32 / 16;
+       return r / 32 * 32 * columns + c / 8 * 256 + c % 4 * 64 + r % 16 * 4 + c % 8 / 4 * 2 +
+              r % 32 / 16;
      },
      32, 8},
 };
@@ -53,7 +61,8 @@ void descriptionsGiveTheFormulas() {
       for (const int64_t columns : kColumns) {
         const PlacedLayout placed(findLayout(known.name), rows, columns);
         CHECK(placed.padded().rows == (rows + known.rowTile - 1) / known.rowTile * known.rowTile);
-        CHECK(placed.padded().columns == (columns + known.columnTile - 1) / known.columnTile * known.columnTile);
+        CHECK(placed.padded().columns ==
+              (columns + known.columnTile - 1) / known.columnTile * known.columnTile);
         bool all = true;
         for (int64_t r = 0; r < rows; r++)
           for (int64_t c = 0; c < columns; c++)
@@ -84,7 +93,8 @@ void packsAndUnpacks(const ScaleLayout& layout, int64_t rows, int64_t columns) {
   const std::vector<uint8_t> linear = randomScales(rows * columns);
   const std::vector<uint8_t> packed = packScales(layout, linear.data(), rows, columns);
   std::vector<uint8_t> expected(placed.padded().size(), 0);
-  for (int64_t i = 0; i < rows * columns; i++) expected[placed.offset(i / columns, i % columns)] = linear[i];
+  for (int64_t i = 0; i < rows * columns; i++)
+    expected[placed.offset(i / columns, i % columns)] = linear[i];
   CHECK(packed == expected);
   CHECK(unpackScales(layout, packed.data(), rows, columns) == linear);
 }
@@ -104,6 +114,19 @@ void everyLayoutIsABijection() {
       }
 }
 
+void aKernelsOwnIndexFunctionAgrees() {
+  const PlacedLayout placed(
+      findLayout("column_pairs = rowTile:0 rowInTile:16 | columnTile:0 columnInTile:2 | "
+                 "columnTile rowTile columnInTile rowInTile"),
+      100, 7);
+  bool all = true;
+  for (int64_t r = 0; r < 100; r++)
+    for (int64_t c = 0; c < 7; c++)
+      all = all &&
+            placed.offset(r, c) == scaleOffset(static_cast<long>(r), static_cast<long>(c), 100, 7);
+  CHECK(all);
+}
+
 void badTextsAreNamed() {
   auto said = [](const std::string& text) -> std::string {
     try {
@@ -114,7 +137,8 @@ void badTextsAreNamed() {
     return "nothing was thrown";
   };
   CHECK_CONTAINS(said("spiral"), "\"spiral\" is no scale layout. Layouts: linear, nvidia_32_4_4, ");
-  CHECK_CONTAINS(said("mine = a:0 | b:0"), "\"mine\" is no usable layout: it is not written as name = ");
+  CHECK_CONTAINS(said("mine = a:0 | b:0"),
+                 "\"mine\" is no usable layout: it is not written as name = ");
   CHECK_CONTAINS(said("= a:0 | b:0 | a b"), "it is not written as");
   CHECK_CONTAINS(said("two words = a:0 | b:0 | a b"), "it is not written as");
   CHECK_CONTAINS(said("mine = a:0 | b:0 | a b | a b"), "it is not written as");
@@ -138,6 +162,7 @@ void badTextsAreNamed() {
 int main() {
   descriptionsGiveTheFormulas();
   everyLayoutIsABijection();
+  aKernelsOwnIndexFunctionAgrees();
   badTextsAreNamed();
   return summary();
 }

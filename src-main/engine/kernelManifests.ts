@@ -77,7 +77,15 @@ function withLayout(row: KernelRow, folder: string): KernelRow {
   const problem = problemWith(folder, file)
   if (problem) throw new UserError('usage', `for scaleLayout, ${problem}.`)
   const path = join(folder, file)
-  return { ...row, scaleLayout: layoutText(parseUserLayout(readFileSync(path, 'utf8'), path)) }
+  return { ...row, scaleLayout: layoutText(parseUserLayout(readLayoutFile(path), path)) }
+}
+
+function readLayoutFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new UserError('usage', `${path} cannot be read: ${messageOf(error)}.`)
+  }
 }
 
 function problemWith(folder: string, file: string): string | undefined {
