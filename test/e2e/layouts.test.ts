@@ -23,6 +23,7 @@ interface Found {
   linearIndex: number
   filled: string
   views: { name: string; coordinates: number[] }[]
+  readers: { instruction: string }[]
 }
 
 describeInBrowser('the layout inspector', () => {
@@ -46,6 +47,13 @@ describeInBrowser('the layout inspector', () => {
   }
   const shown = (page: Page, what: string) => page.locator(`[data-test="${what}"]`).innerText()
 
+  const readersShown = (page: Page) =>
+    page
+      .locator('[data-test="reader"]')
+      .evaluateAll((rows) =>
+        rows.map((row) => [...row.children].map((cell) => cell.textContent?.trim() ?? ''))
+      )
+
   it('shows the numbers of the command line for random elements', async () => {
     const { page, context, policyViolations, errors } = await openPage(browser, server.url)
     let seed = 7
@@ -53,7 +61,13 @@ describeInBrowser('the layout inspector', () => {
       seed = (Math.imul(seed, 1103515245) + 12345) >>> 0
       return Math.floor((seed / 2 ** 32) * below)
     }
-    for (const layout of ['nvidia_32_4_4', 'cdna4_mfma16', 'cdna4_mfma32', 'deepgemm_ue8m0']) {
+    for (const layout of [
+      'nvidia_32_4_4',
+      'cdna4_mfma16',
+      'cdna4_mfma32',
+      'deepgemm_ue8m0',
+      'linear'
+    ]) {
       const rows = 1 + random(700)
       const cols = 1 + random(60)
       const row = random(rows)
@@ -71,8 +85,77 @@ describeInBrowser('the layout inspector', () => {
       for (const { name, coordinates } of found.views) {
         expect(await shown(page, `view-${name}`)).toBe(`[${coordinates.join(', ')}]`)
       }
+      const readers = await readersShown(page)
+      expect(readers.map(([instruction]) => instruction)).toEqual(
+        found.readers.map(({ instruction }) => instruction)
+      )
+      const { stdout: words } = await runBlockscope(['layout', 'locate', ...flags])
+      for (const [instruction, tile, place, selector] of readers) {
+        expect(words).toContain(`${instruction}  ${tile}: ${place} (${selector})`)
+      }
     }
     expect(policyViolations).toEqual([])
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('shows the lane and register of the command line for elements of a fragment', async () => {
+    const { page, context, errors } = await openPage(browser, server.url)
+    for (const [mma, operand, bits, outer, inner] of [
+      ['m16n8k64', 'A', 4, 11, 44],
+      ['m16n8k32', 'B', 8, 6, 21],
+      ['16x16x128', 'A', 6, 3, 37],
+      ['32x32x64', 'C', 32, 13, 5]
+    ] as const) {
+      await show(page, { mma, operand, bits, outer, inner })
+      const [row, col] = operand === 'B' ? [inner, outer] : [outer, inner]
+      const { stdout } = await runBlockscope(
+        `layout fragment --shape ${mma} --operand ${operand} --bits ${bits} --row ${row} --col ${col} --json`.split(
+          ' '
+        )
+      )
+      const found = JSON.parse(stdout) as { lane: number; register: number; bit: number }
+      await expect
+        .poll(() => shown(page, 'fragment'))
+        .toContain(`lane ${found.lane}, register ${found.register}, from bit ${found.bit}.`)
+    }
+    // The way back, typed: lane 37, register 5 of C begins with m 13, n 5.
+    await page.getByLabel('Lane').fill('0')
+    await expect.poll(() => shown(page, 'fragment')).toContain('m 9, n 0: lane 0, register 5')
+    await page.getByLabel('Register').fill('99')
+    await page.getByText('Register must be from 0 to 15.').waitFor()
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('walks the loads of a tile from the keyboard and marks their bytes', async () => {
+    const { page, context, errors } = await openPage(browser, server.url)
+    await show(page, { layout: 'nvidia_32_4_4', rows: 256, cols: 32, row: 200, col: 20 })
+    await page.getByLabel('Mark the loads of a tile').check()
+    await page.getByLabel('BLOCK_K').fill('256')
+    await expect.poll(() => shown(page, 'load')).toContain('Load 2 of 4: bytes 6,656 to 7,167, 512')
+    await page.getByRole('slider', { name: 'Load' }).focus()
+    await page.keyboard.press('ArrowRight')
+    await expect.poll(() => shown(page, 'load')).toContain('Load 3 of 4: bytes 7,168 to 7,679')
+    expect(await shown(page, 'load')).toContain('rows 128 to 255, scale columns 24 to 27')
+    expect(await shown(page, 'load')).toContain('tensor-memory columns 8 to 11')
+    expect(await shown(page, 'offset')).toBe('7168')
+    const marked = await page
+      .getByRole('grid', { name: 'Packed memory' })
+      .locator('.cell.step')
+      .evaluateAll((cells) => cells.map((cell) => cell.getAttribute('aria-label') ?? ''))
+    expect(marked.length).toBeGreaterThan(16)
+    for (const label of marked) {
+      const byte = Number(/byte (\d+)/.exec(label)?.[1])
+      expect(byte).toBeGreaterThanOrEqual(7168)
+      expect(byte).toBeLessThanOrEqual(7679)
+      expect(label).toContain('in this load')
+    }
+    await page.keyboard.press('End')
+    await expect.poll(() => shown(page, 'load')).toContain('Load 4 of 4')
+    expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true)
+    await page.getByLabel('BLOCK_K').fill('100')
+    await page.getByText('BLOCK_K must be a multiple of the scale block size 16').waitFor()
     expect(errors).toEqual([])
     await context.close()
   })
@@ -101,7 +184,7 @@ describeInBrowser('the layout inspector', () => {
   it('has no serious accessibility problem, light and dark', async () => {
     for (const theme of themes) {
       const { page, context } = await openPage(browser, server.url, { theme })
-      await show(page, { layout: 'nvidia_32_4_4', rows: 200, cols: 6, row: 3, col: 1 })
+      await show(page, { layout: 'nvidia_32_4_4', rows: 200, cols: 6, row: 3, col: 1, loads: 1 })
       await page.evaluate(axeSource)
       const serious = await page.evaluate(`axe.run().then(({ violations }) => violations
         .filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -115,6 +198,20 @@ describeInBrowser('the layout inspector', () => {
     await takeScreenshots(browser, server.url, 'layouts', async (page) => {
       await show(page, { layout: 'nvidia_32_4_4', rows: 200, cols: 6, row: 3, col: 1 })
       await page.locator('.cell.active').first().waitFor()
+    })
+    await takeScreenshots(browser, server.url, 'layouts-loads', async (page) => {
+      const tile = { layout: 'nvidia_32_4_4', rows: 256, cols: 32, row: 130, col: 20, loads: 1 }
+      await show(page, tile)
+      await page.locator('.cell.step').first().waitFor()
+      await page.locator('#tile-load').evaluate((heading) => heading.scrollIntoView())
+    })
+    await takeScreenshots(browser, server.url, 'layouts-readers', async (page) => {
+      await show(page, { layout: 'nvidia_32_4_4', rows: 256, cols: 32, row: 165, col: 6 })
+      await page.locator('#position').evaluate((heading) => heading.scrollIntoView())
+    })
+    await takeScreenshots(browser, server.url, 'layouts-fragments', async (page) => {
+      await show(page, { mma: 'm16n8k64', operand: 'A', outer: 11, inner: 44 })
+      await page.locator('#fragments').evaluate((heading) => heading.scrollIntoView())
     })
   })
 })

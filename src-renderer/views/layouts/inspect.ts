@@ -9,6 +9,7 @@ import {
   type ScaleLayout,
   type ScaleShape
 } from '@shared/layouts/layout'
+import { scaleReaders, type ScaleReader } from '@shared/layouts/scaleReaders'
 
 export interface Position {
   row: number
@@ -25,6 +26,8 @@ export interface Located extends Position {
   views: { name: string; shape: number[]; coordinates: number[] }[]
   /** Elements along K that share the scale: first and last. */
   elements: [number, number]
+  /** Instructions that read the scale from this layout, and from where. */
+  readers: ScaleReader[]
 }
 
 export function isPadding(shape: ScaleShape, { row, column }: Position): boolean {
@@ -49,7 +52,8 @@ export function locate(
       name: view.name,
       ...viewCoordinates(layout, shape, view, row, column)
     })),
-    elements: [column * scaleBlockSize, (column + 1) * scaleBlockSize - 1]
+    elements: [column * scaleBlockSize, (column + 1) * scaleBlockSize - 1],
+    readers: scaleReaders(layout.name, row, column)
   }
 }
 

@@ -27,18 +27,20 @@ export function formatFrom(id: string): BlockFormat {
 }
 
 /** Scale columns for K elements; K must hold whole blocks, as operands do. */
-export function columnsOf(typed: string, format: BlockFormat): Checked<number> {
-  const k = extent(typed, 'K', false)
+export function columnsOf(typed: string, format: BlockFormat, name = 'K'): Checked<number> {
+  const k = extent(typed, name, false)
   if (k.value === undefined) return { problem: k.problem }
   const block = format.scaleBlockSize
   if (k.value % block !== 0) {
     const near = Math.max(block, Math.round(k.value / block) * block)
     return {
-      problem: `K must be a multiple of the scale block size ${block}; the nearest is ${near}.`
+      problem: `${name} must be a multiple of the scale block size ${block}; the nearest is ${near}.`
     }
   }
   if (k.value / block > mostScaleColumns) {
-    return { problem: `K must be at most ${(mostScaleColumns * block).toLocaleString('en-US')}.` }
+    return {
+      problem: `${name} must be at most ${(mostScaleColumns * block).toLocaleString('en-US')}.`
+    }
   }
   return { value: k.value / block }
 }

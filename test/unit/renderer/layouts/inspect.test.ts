@@ -21,6 +21,7 @@ describe('a position', () => {
     expect(found.offset).toBe(565)
     expect(found.elements).toEqual([80, 95])
     expect(found.views[0]).toMatchObject({ name: '5D', coordinates: [0, 1, 3, 1, 1] })
+    expect(found.readers[0]).toMatchObject({ lanes: [3, 35, 67, 99], column: 5, byte: 1 })
     expect(locate(nvidia, shape, { row: 0, column: 7 }, 16).linearIndex).toBeUndefined()
     expect(clampPosition(nvidia, shape, { row: 999, column: 99 })).toEqual({ row: 255, column: 7 })
   })

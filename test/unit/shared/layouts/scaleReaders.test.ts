@@ -52,7 +52,7 @@ it('tensor memory holds the 512-byte blocks of nvidia_32_4_4, 16 bytes a lane, f
           scale % scaleVector
         )
         const block = Math.floor(column / 4)
-        const offset = block * 512 + lanes[0] * 16 + (column % 4) * 4 + byte
+        const offset = block * 512 + lanes[0]! * 16 + (column % 4) * 4 + byte
         expect(offset).toBe(packedOffset(layout, { rows: 128, columns: 12 }, row, scale))
         expect(lanes.map((lane) => lane % 32)).toEqual(Array(4).fill(row % 32))
       }
