@@ -12,23 +12,12 @@ namespace blockscope {
 
 namespace {
 
-// Bins of the ulp histogram: 0, 1, 2, 3..4, 5..8, ..., 1025 and more.
-constexpr int kUlpBins = 13;
-
 int ulpBin(int64_t distance) {
   if (distance <= 2) return static_cast<int>(distance);
   int bin = 3;
   for (int64_t top = 4; distance > top && bin < kUlpBins - 1; top *= 2) bin++;
   return bin;
 }
-
-// Figures of one row, added up over all rows in a fixed order so that they do not depend on the threads.
-struct RowFigures {
-  int64_t outside = 0, nonFinite = 0;
-  double maxAbs = 0, maxRel = 0, squaredError = 0, squaredReference = 0;
-  uint64_t ulps[kUlpBins] = {};
-  std::vector<int64_t> failing;  // first failing columns
-};
 
 // A float32 sum of terms that cancel is off by up to about 2^-24 of the sum of their magnitudes for each few terms. An
 // element whose error is below this share of |A| |B| is one that no float32 accumulation can do better.
@@ -103,100 +92,97 @@ double sampledScaledError(const Problem& problem, const Operands& operands, cons
   return *std::max_element(errors.begin(), errors.end());
 }
 
-}  // namespace
-
-std::string whyItProvesNothing(const Problem& problem, const std::vector<double>& reference,
-                               const Tolerance& tolerance, ValidationReport& report, const CancelFlag& cancel) {
-  struct Counts {
-    int64_t nonZero = 0, finite = 0, aboveTolerance = 0;
-    double squares = 0;
-  };
-  const int64_t rows = problem.batch * problem.m, cols = problem.n;
-  std::vector<Counts> perRow(rows);
-  parallelFor(rows, cancel, [&](int64_t row) {
-    Counts counts;
-    for (int64_t i = row * cols; i < (row + 1) * cols; i++) {
-      const double value = reference[i];
-      const double rounded = roundToOutput(problem.output, value);
-      counts.nonZero += rounded != 0;
-      counts.finite += std::isfinite(rounded);
-      counts.aboveTolerance += std::fabs(value) > tolerance.atol + tolerance.rtol * std::fabs(value);
-      if (std::isfinite(value)) counts.squares += value * value;
-    }
-    perRow[row] = counts;
-  });
-  Counts all;
-  for (const Counts& counts : perRow) {
-    all.nonZero += counts.nonZero;
-    all.finite += counts.finite;
-    all.aboveTolerance += counts.aboveTolerance;
-    all.squares += counts.squares;
+// A sentence when agreeing with a reference of these figures proves nothing. Fills referenceRms and referenceNonZero.
+std::string whyItProvesNothing(const Problem& problem, const std::vector<RowFigures>& rows, ValidationReport& report) {
+  double nonZero = 0, finite = 0, aboveTolerance = 0, squares = 0;
+  for (const RowFigures& row : rows) {
+    nonZero += static_cast<double>(row.nonZero);
+    finite += static_cast<double>(row.finite);
+    aboveTolerance += static_cast<double>(row.aboveTolerance);
+    squares += row.referenceSquares;
   }
-  const double count = static_cast<double>(reference.size());
-  report.referenceRms = std::sqrt(all.squares / count);
-  report.referenceNonZero = all.nonZero / count;
+  const auto count = static_cast<double>(rows.size() * problem.n);
+  report.referenceRms = std::sqrt(squares / count);
+  report.referenceNonZero = nonZero / count;
   const std::string type(outputName(problem.output));
-  if (all.nonZero == 0)
+  if (nonZero == 0)
     return "The reference is zero everywhere in " + type + ": a kernel that writes zeros would pass. Use other operands.";
-  if (all.nonZero < 0.5 * count)
+  if (nonZero < 0.5 * count)
     return "More than half of the reference is zero in " + type + " (underflow): this proves nothing. Use other operands.";
-  if (all.finite < 0.5 * count)
+  if (finite < 0.5 * count)
     return "More than half of the reference overflows " + type + ": this proves nothing. Use --out f32 or other operands.";
-  if (all.aboveTolerance < 0.5 * count)
+  if (aboveTolerance < 0.5 * count)
     return "More than half of the reference is smaller than the tolerance: a kernel that writes zeros would pass. Use "
            "a smaller --atol or other operands.";
   return "";
 }
 
-ValidationReport compareWithReference(const Problem& problem, const Operands& operands,
-                                      const std::vector<double>& reference, const std::vector<uint8_t>& output,
-                                      const ValidateRequest& request, const CancelFlag& cancel) {
-  const int64_t rows = problem.batch * problem.m, cols = problem.n;
-  const int described = std::max(1, request.maxFailures);  // the reason names the first
+// How many failing elements are described: at least the one that the reason names.
+int64_t describedFailures(const ValidateRequest& request) { return std::max(1, request.maxFailures); }
+
+}  // namespace
+
+int64_t tileColumns(const Problem& problem, const ValidateRequest& request) {
+  return (problem.n + request.mapTiles - 1) / request.mapTiles;
+}
+
+RowFigures compareRow(const Problem& problem, const Operands& operands, const std::vector<double>& reference,
+                      const std::vector<uint8_t>& output, const ValidateRequest& request, int64_t row) {
+  const int64_t cols = problem.n, tile = tileColumns(problem, request);
+  RowFigures own;
+  own.ratios.assign((cols + tile - 1) / tile, 0.0f);
+  for (int64_t col = 0; col < cols; col++) {
+    const double expected = reference[row * cols + col];
+    const double got = readOutput(problem.output, output.data(), row * cols + col);
+    const double allowed = request.tolerance.atol + request.tolerance.rtol * std::fabs(expected);
+    const double rounded = roundToOutput(problem.output, expected);
+    own.nonZero += rounded != 0;
+    own.finite += std::isfinite(rounded);
+    own.aboveTolerance += std::fabs(expected) > allowed;
+    if (std::isfinite(expected)) own.referenceSquares += expected * expected;
+    Judged judged = judgeElement(problem.output, got, expected, request.tolerance);
+    if (!judged.passed && std::isfinite(judged.error) && own.outside < kCancellationChecksPerRow)
+      judged.passed =
+          judged.error <= kCancellation * magnitudeElement(problem, operands, row / problem.m, row % problem.m, col);
+    own.nonFinite += !std::isfinite(got);
+    if (!judged.passed) {
+      own.outside++;
+      if (static_cast<int64_t>(own.failing.size()) < describedFailures(request)) own.failing.push_back(col);
+    }
+    own.maxAbs = std::max(own.maxAbs, judged.error);
+    if (expected != 0) own.maxRel = std::max(own.maxRel, judged.error / std::fabs(expected));
+    if (std::isfinite(expected) && std::isfinite(got)) {
+      own.squaredError += judged.error * judged.error;
+      own.squaredReference += expected * expected;
+    }
+    const int64_t ulps = ulpDistance(problem.output, got, expected);
+    own.ulps[ulps < 0 ? (std::isnan(got) && std::isnan(expected) ? 0 : kUlpBins - 1) : ulpBin(ulps)]++;
+    double ratio = judged.error == 0 ? 0 : judged.error / allowed;
+    if (judged.passed) ratio = std::min(ratio, 1.0);
+    float& cell = own.ratios[col / tile];
+    cell = std::max(cell, static_cast<float>(ratio));
+  }
+  return own;
+}
+
+namespace {
+
+// The rows added up in their order, so that nothing depends on the threads.
+ValidationReport addUp(const Problem& problem, const Operands& operands, const std::vector<double>& reference,
+                       const std::vector<uint8_t>& output, const ValidateRequest& request,
+                       const std::vector<RowFigures>& rows, const CancelFlag& cancel) {
+  const int64_t cols = problem.n;
   ValidationReport report;
-  report.elements = rows * cols;
+  report.elements = static_cast<int64_t>(rows.size()) * cols;
   report.tileRows = (problem.m + request.mapTiles - 1) / request.mapTiles;
-  report.tileCols = (cols + request.mapTiles - 1) / request.mapTiles;
+  report.tileCols = tileColumns(problem, request);
   report.mapRows = (problem.m + report.tileRows - 1) / report.tileRows;
   report.mapCols = (cols + report.tileCols - 1) / report.tileCols;
   report.errorMap.assign(report.mapRows * report.mapCols, 0.0f);
-  std::vector<RowFigures> figures(rows);
-  std::vector<std::vector<float>> rowMaps(rows);
-  parallelFor(rows, cancel, [&](int64_t row) {
-    RowFigures& own = figures[row];
-    std::vector<float>& map = rowMaps[row];
-    map.assign(report.mapCols, 0.0f);
-    for (int64_t col = 0; col < cols; col++) {
-      const double expected = reference[row * cols + col];
-      const double got = readOutput(problem.output, output.data(), row * cols + col);
-      Judged judged = judgeElement(problem.output, got, expected, request.tolerance);
-      if (!judged.passed && std::isfinite(judged.error) && own.outside < kCancellationChecksPerRow)
-        judged.passed = judged.error <= kCancellation * magnitudeElement(problem, operands, row / problem.m,
-                                                                         row % problem.m, col);
-      own.nonFinite += !std::isfinite(got);
-      if (!judged.passed) {
-        own.outside++;
-        if (static_cast<int>(own.failing.size()) < described) own.failing.push_back(col);
-      }
-      own.maxAbs = std::max(own.maxAbs, judged.error);
-      if (expected != 0) own.maxRel = std::max(own.maxRel, judged.error / std::fabs(expected));
-      if (std::isfinite(expected) && std::isfinite(got)) {
-        own.squaredError += judged.error * judged.error;
-        own.squaredReference += expected * expected;
-      }
-      const int64_t ulps = ulpDistance(problem.output, got, expected);
-      own.ulps[ulps < 0 ? (std::isnan(got) && std::isnan(expected) ? 0 : kUlpBins - 1) : ulpBin(ulps)]++;
-      const double allowed = request.tolerance.atol + request.tolerance.rtol * std::fabs(expected);
-      double ratio = judged.error == 0 ? 0 : judged.error / allowed;
-      if (judged.passed) ratio = std::min(ratio, 1.0);
-      float& cell = map[col / report.tileCols];
-      cell = std::max(cell, static_cast<float>(ratio));
-    }
-  });
   report.ulpHistogram.assign(kUlpBins, 0);
   double squaredError = 0, squaredReference = 0;
-  for (int64_t row = 0; row < rows; row++) {
-    const RowFigures& own = figures[row];
+  for (size_t row = 0; row < rows.size(); row++) {
+    const RowFigures& own = rows[row];
     report.elementsOutside += own.outside;
     report.nonFinite += own.nonFinite;
     report.maxAbs = std::max(report.maxAbs, own.maxAbs);
@@ -204,13 +190,14 @@ ValidationReport compareWithReference(const Problem& problem, const Operands& op
     squaredError += own.squaredError;
     squaredReference += own.squaredReference;
     for (int bin = 0; bin < kUlpBins; bin++) report.ulpHistogram[bin] += own.ulps[bin];
-    float* map = &report.errorMap[row % problem.m / report.tileRows * report.mapCols];
-    for (int64_t tile = 0; tile < report.mapCols; tile++) map[tile] = std::max(map[tile], rowMaps[row][tile]);
+    const int64_t batch = static_cast<int64_t>(row) / problem.m, inMatrix = static_cast<int64_t>(row) % problem.m;
+    float* map = &report.errorMap[inMatrix / report.tileRows * report.mapCols];
+    for (int64_t tile = 0; tile < report.mapCols; tile++) map[tile] = std::max(map[tile], own.ratios[tile]);
     for (const int64_t col : own.failing) {
-      if (static_cast<int>(report.failures.size()) >= described) break;
-      const double got = readOutput(problem.output, output.data(), row * cols + col);
-      report.failures.push_back(describeFailure(problem, operands, row / problem.m, row % problem.m, col, got,
-                                                reference[row * cols + col]));
+      if (static_cast<int64_t>(report.failures.size()) >= describedFailures(request)) break;
+      const int64_t at = static_cast<int64_t>(row) * cols + col;
+      const double got = readOutput(problem.output, output.data(), at);
+      report.failures.push_back(describeFailure(problem, operands, batch, inMatrix, col, got, reference[at]));
     }
   }
   report.normwise = squaredReference == 0 ? (squaredError == 0 ? 0.0 : INFINITY)
@@ -227,18 +214,29 @@ ValidationReport compareWithReference(const Problem& problem, const Operands& op
   return report;
 }
 
+std::vector<RowFigures> compareOnAllCores(const Problem& problem, const Operands& operands,
+                                          const std::vector<double>& reference, const std::vector<uint8_t>& output,
+                                          const ValidateRequest& request, const CancelFlag& cancel) {
+  std::vector<RowFigures> rows(problem.batch * problem.m);
+  parallelFor(static_cast<int64_t>(rows.size()), cancel, [&](int64_t row) {
+    rows[row] = compareRow(problem, operands, reference, output, request, row);
+  });
+  return rows;
+}
+
+}  // namespace
+
 ValidationReport judgeOutput(const Problem& problem, const Operands& operands, const std::vector<double>& reference,
                              const std::vector<uint8_t>& output, const ValidateRequest& request,
-                             const CancelFlag& cancel) {
+                             const CancelFlag& cancel, const CompareRows& compareRows) {
   const int64_t needed = problem.batch * problem.m * problem.n * outputBytes(problem.output);
   if (static_cast<int64_t>(output.size()) != needed)
     throw Error(ErrorKind::kUsage, "The output has " + std::to_string(output.size()) + " bytes; " +
                                        std::to_string(needed) + " are needed.");
-  ValidationReport guards;
-  const std::string nothing = whyItProvesNothing(problem, reference, request.tolerance, guards, cancel);
-  ValidationReport report = compareWithReference(problem, operands, reference, output, request, cancel);
-  report.referenceRms = guards.referenceRms;
-  report.referenceNonZero = guards.referenceNonZero;
+  const std::vector<RowFigures> rows =
+      compareRows ? compareRows(output) : compareOnAllCores(problem, operands, reference, output, request, cancel);
+  ValidationReport report = addUp(problem, operands, reference, output, request, rows, cancel);
+  const std::string nothing = whyItProvesNothing(problem, rows, report);
   if (!nothing.empty()) {
     report.status = ValidationStatus::kProvesNothing;
     report.reason = nothing;

@@ -1,28 +1,49 @@
 // A computed C against its reference: every figure of a ValidationReport but the perturbation checks.
 #pragma once
 
+#include <array>
+#include <functional>
 #include <vector>
 
 #include "backend.h"
 
 namespace blockscope {
 
-// `output`: batch * M * N elements of the problem's output type. An element passes when
+// Bins of the ulp histogram: 0, 1, 2, 3..4, 5..8, ..., 1025 and more.
+constexpr int kUlpBins = 13;
+
+// Figures of one row of C, and of its reference.
+struct RowFigures {
+  int64_t outside = 0, nonFinite = 0;
+  double maxAbs = 0, maxRel = 0, squaredError = 0, squaredReference = 0;
+  std::array<uint64_t, kUlpBins> ulps = {};
+  std::vector<float> ratios;     // largest error / tolerance per tile of the error map
+  std::vector<int64_t> failing;  // the first failing columns
+  // Of the reference, rounded to the output type: elements that are not zero, that are finite, and (not rounded) that
+  // are larger than their tolerance; sum of the squares of the finite ones.
+  int64_t nonZero = 0, finite = 0, aboveTolerance = 0;
+  double referenceSquares = 0;
+};
+
+// An element passes when
 // - it lies within the tolerance of the reference, or some number within the tolerance rounds to it in the output type
 //   (bf16 and e4m3 are coarser than the usual tolerance; beyond the range that number may be infinity), or
 // - its error is below 2^-21 of (|A| |B|)[m, n]: cancellation that no float32 sum resolves.
 // NaN passes only where the reference is NaN.
-ValidationReport compareWithReference(const Problem&, const Operands&, const std::vector<double>& reference,
-                                      const std::vector<uint8_t>& output, const ValidateRequest&, const CancelFlag&);
+RowFigures compareRow(const Problem&, const Operands&, const std::vector<double>& reference,
+                      const std::vector<uint8_t>& output, const ValidateRequest&, int64_t row);
 
-// A sentence when agreeing with this reference proves nothing: it is all zero, or mostly zero, infinite in the output
-// type, or smaller than the tolerance. Fills referenceRms and referenceNonZero.
-std::string whyItProvesNothing(const Problem&, const std::vector<double>& reference, const Tolerance&,
-                               ValidationReport&, const CancelFlag&);
+// Columns of C in one tile of the error map.
+int64_t tileColumns(const Problem&, const ValidateRequest&);
 
-// Both: the comparison, its status kProvesNothing where the reference proves nothing. Throws Error(kUsage) when the
-// output has the wrong size.
+// Figures of all batch * M rows.
+using CompareRows = std::function<std::vector<RowFigures>(const std::vector<uint8_t>& output)>;
+
+// `output`: batch * M * N elements of the problem's output type. The status is kProvesNothing when agreeing with this
+// reference proves nothing: it is all zero, or mostly zero, infinite in the output type, or smaller than the tolerance.
+// `compareRows`: compareRow of every row on all cores when empty. Throws Error(kUsage) when the output has the wrong size.
 ValidationReport judgeOutput(const Problem&, const Operands&, const std::vector<double>& reference,
-                             const std::vector<uint8_t>& output, const ValidateRequest&, const CancelFlag&);
+                             const std::vector<uint8_t>& output, const ValidateRequest&, const CancelFlag&,
+                             const CompareRows& compareRows = {});
 
 }  // namespace blockscope

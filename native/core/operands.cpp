@@ -236,6 +236,8 @@ void generateSide(const Side& side, BlockGenerator generate, int64_t rows, int64
 
 }  // namespace
 
+void checkDistribution(const std::string& name) { findGenerator(name); }
+
 Operands generateOperands(const Problem& problem, const GeneratedOperands& wanted, const CancelFlag& cancel) {
   checkProblem(problem);
   const BlockFormat& format = findBlockFormat(problem.format);

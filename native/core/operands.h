@@ -1,7 +1,7 @@
 // Seeded operands. docs/operands.md defines every distribution to the bit; a GPU generator makes the same bytes.
 #pragma once
 
-#include <string_view>
+#include <string>
 
 #include "backend.h"
 #include "formats.h"
@@ -13,6 +13,9 @@ enum class OperandStream : uint32_t { kCodesA = 0, kCodesB = 1, kScalesA = 2, kS
 
 // Throws Error(kUsage) for a shape the format cannot take: K must be a multiple of V, all extents at least 1.
 void checkProblem(const Problem&);
+
+// Throws Error(kUsage) for an unknown distribution.
+void checkDistribution(const std::string& name);
 
 // Canonical host operands. Throws Error(kUsage) for an unknown distribution.
 Operands generateOperands(const Problem&, const GeneratedOperands&, const CancelFlag&);

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <string>
 
-#include "compare.h"
 #include "formats.h"
 #include "oracle.h"
 #include "outputs.h"
@@ -205,7 +204,7 @@ bool perturb(const Problem& problem, const Operands& operands, const std::vector
 
 ValidationReport validateWith(const Problem& problem, const Operands& operands, const std::vector<double>& reference,
                               const RunKernel& run, const ValidateRequest& request, const CancelFlag& cancel,
-                              const Progress& progress) {
+                              const Progress& progress, const CompareRows& compareRows) {
   auto report = [&](double fraction, const char* phase) {
     cancel.throwIfRequested();
     if (progress) progress(fraction, phase);
@@ -215,7 +214,7 @@ ValidationReport validateWith(const Problem& problem, const Operands& operands, 
   const std::vector<uint8_t> output = run(operands);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report(0.4, "comparison");
-  ValidationReport result = judgeOutput(problem, operands, reference, output, request, cancel);
+  ValidationReport result = judgeOutput(problem, operands, reference, output, request, cancel, compareRows);
   result.kernelSeconds = seconds;
   if (result.status == ValidationStatus::kProvesNothing) return result;
   for (const OperandSide side : {OperandSide::kA, OperandSide::kB}) {

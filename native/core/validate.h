@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend.h"
+#include "compare.h"
 
 namespace blockscope {
 
@@ -15,7 +16,8 @@ using RunKernel = std::function<std::vector<uint8_t>(const Operands&)>;
 // Runs the kernel up to three times: on the operands, and with one scale of A, then one of B, raised by one exponent
 // (in the first matrix of a batch). A problem none of whose scales would show proves nothing.
 ValidationReport validateWith(const Problem&, const Operands&, const std::vector<double>& reference,
-                              const RunKernel& run, const ValidateRequest&, const CancelFlag&, const Progress&);
+                              const RunKernel& run, const ValidateRequest&, const CancelFlag&, const Progress&,
+                              const CompareRows& compareRows = {});
 
 // A scale whose raising by one exponent shows in the output: of row `row` of A (or of B), at block `block`.
 struct ScaleChoice {

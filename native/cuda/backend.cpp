@@ -60,9 +60,8 @@ class CudaBackend : public Backend {
 
   std::unique_ptr<Session> open(const std::string& deviceId, const Problem& problem,
                                 std::variant<GeneratedOperands, GivenOperands> operands,
-                                const CancelFlag& cancel, const Progress&) override {
-    return std::make_unique<CudaSession>(context(deviceId), kernels_, problem, std::move(operands),
-                                         cancel);
+                                const CancelFlag&, const Progress&) override {
+    return std::make_unique<CudaSession>(context(deviceId), kernels_, problem, std::move(operands));
   }
 
  private:

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "../core/formats.h"
 #include "../core/layouts.h"
 #include "../core/outputs.h"
 #include "../core/packing.h"
-#include "../core/threads.h"
 #include "sha256.h"
 
 namespace blockscope::cuda {
@@ -17,7 +15,6 @@ namespace {
 
 constexpr size_t kWorkspaceBytes = 64 << 20;
 constexpr const char* kScaleLayout = "nvidia_32_4_4";  // cuBLAS, "1D Block Scaling Factors Layout"
-const CancelFlag kNeverCancelled;
 
 int dataType(NumberFormatId id) {
   switch (id) {
@@ -44,59 +41,6 @@ int outputType(OutputType output) {
       break;
   }
   throw Error(ErrorKind::kUsage, "cuBLASLt kernels write f16, bf16 or f32 here.");
-}
-
-// One side of the product in canonical form.
-struct Side {
-  const NumberFormat& element;
-  const NumberFormat& scale;
-  int scaleBlockSize;
-  const std::vector<uint8_t>& codes;
-  const std::vector<uint8_t>& scales;
-
-  float value(int64_t i) const {
-    return decodeTable(element.id)[codes[i]] * decodeTable(scale.id)[scales[i / scaleBlockSize]];
-  }
-};
-
-// Calls body(first, last) over pieces of [0, count) on all cores.
-void forPieces(int64_t count, const std::function<void(int64_t, int64_t)>& body) {
-  constexpr int64_t kPiece = 1 << 18;
-  parallelFor((count + kPiece - 1) / kPiece, kNeverCancelled,
-              [&](int64_t i) { body(i * kPiece, std::min(count, (i + 1) * kPiece)); });
-}
-
-std::vector<uint8_t> toBf16(const Side& side) {
-  std::vector<uint8_t> wide(side.codes.size() * 2);
-  auto* out = reinterpret_cast<uint16_t*>(wide.data());
-  forPieces(static_cast<int64_t>(side.codes.size()), [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; i++) out[i] = floatToBf16(side.value(i));
-  });
-  return wide;
-}
-
-// Codes of value / scale, with the scale that puts the largest value on e4m3's largest, 448.
-std::vector<uint8_t> toOneScale(const Side& side, float& scale) {
-  float largest = 0;
-  const auto count = static_cast<int64_t>(side.codes.size());
-  for (int64_t i = 0; i < count; i++) largest = std::max(largest, std::fabs(side.value(i)));
-  scale = largest > 0 ? largest / 448.0f : 1.0f;
-  std::vector<uint8_t> codes(side.codes.size());
-  forPieces(count, [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; i++)
-      codes[i] = encode(numberFormat(NumberFormatId::kE4m3), side.value(i) / scale);
-  });
-  return codes;
-}
-
-void uploadBlockScales(const std::vector<uint8_t>& scales, int64_t batch, int64_t rows,
-                       DeviceBuffer& to) {
-  const int64_t columns = static_cast<int64_t>(scales.size()) / (batch * rows);
-  const ScaleLayout layout = findLayout(kScaleLayout);
-  for (int64_t i = 0; i < batch; i++) {
-    const auto packed = packScales(layout, scales.data() + i * rows * columns, rows, columns);
-    to.write(packed.data(), packed.size(), i * packed.size());
-  }
 }
 
 void checkLt(int status, const std::string& doing) {
@@ -148,19 +92,14 @@ class CublasLtOperation : public Operation {
     if (handle_) api_.destroy(handle_);
   }
 
-  std::unique_ptr<OperandSet> upload(const Operands& operands) override {
-    const BlockFormat& format = findBlockFormat(problem_.format);
+  std::unique_ptr<OperandSet> prepare(const DeviceOperands& operands) override {
     const int64_t batch = problem_.batch;
     auto set =
         std::make_unique<OperandSet>(context_, problem_, batch * plan_.aBytes, batch * plan_.bBytes,
                                      batch * plan_.aScaleBytes, batch * plan_.bScaleBytes);
-    set->tensorScale = operands.tensorScaleA * operands.tensorScaleB;
-    const Side a{format.elementA(), format.scaleFormat(), format.scaleBlockSize, operands.aCodes,
-                 operands.aScales};
-    const Side b{format.elementB(), format.scaleFormat(), format.scaleBlockSize, operands.bCodes,
-                 operands.bScales};
-    uploadSide(a, problem_.m, set->aCodes, set->aScales);
-    uploadSide(b, problem_.n, set->bCodes, set->bScales);
+    set->tensorScale = operands.tensorScale();
+    prepareSide(operands, Matrix::kA, set->aCodes, set->aScales);
+    prepareSide(operands, Matrix::kB, set->bCodes, set->bScales);
     return set;
   }
 
@@ -221,22 +160,13 @@ class CublasLtOperation : public Operation {
     algorithm_ = best.algorithm;
   }
 
-  void uploadSide(const Side& side, int64_t rows, DeviceBuffer& codes, DeviceBuffer& scales) {
-    if (plan_.conversion == OperandConversion::kToBf16) {
-      const auto wide = toBf16(side);
-      codes.write(wide.data(), wide.size());
-    } else if (plan_.conversion == OperandConversion::kToOneScaleE4m3) {
-      float scale = 1;
-      const auto rounded = toOneScale(side, scale);
-      codes.write(rounded.data(), rounded.size());
-      scales.write(&scale, sizeof scale);
-    } else {
-      std::vector<uint8_t> packed(codes.bytes());
-      packCodes(side.element, side.codes.data(), static_cast<int64_t>(side.codes.size()),
-                packed.data());
-      codes.write(packed.data(), packed.size());
-      uploadBlockScales(side.scales, problem_.batch, rows, scales);
-    }
+  void prepareSide(const DeviceOperands& operands, Matrix matrix, DeviceBuffer& codes,
+                   DeviceBuffer& scales) {
+    if (plan_.conversion == OperandConversion::kToBf16) return operands.bf16Into(matrix, codes);
+    if (plan_.conversion == OperandConversion::kToOneScaleE4m3)
+      return operands.oneScaleInto(matrix, codes, scales);
+    operands.codesInto(matrix, true, codes);
+    operands.scalesInto(matrix, findLayout(kScaleLayout), scales);
   }
 
   const cublaslt::Api& api_ = libraries().cublasLt;

@@ -6,14 +6,11 @@
 #include "../core/layouts.h"
 #include "../core/outputs.h"
 #include "../core/packing.h"
-#include "../core/threads.h"
 #include "compiler.h"
 
 namespace blockscope::cuda {
 
 namespace {
-
-constexpr int64_t kPackedAtOnce = 1 << 20;  // codes; a multiple of every packing group
 
 int64_t codeBytes(const KernelRow& row, const NumberFormat& format, int64_t count) {
   return row.packedCodes ? packedBytes(format, count) : count;
@@ -23,29 +20,6 @@ int64_t scaleBytes(const KernelRow& row, const Problem& problem, int64_t rows) {
   return paddedShape(findLayout(row.scaleLayout), rows,
                      problem.k / findBlockFormat(problem.format).scaleBlockSize)
       .size();
-}
-
-void uploadCodes(const KernelRow& row, const NumberFormat& format,
-                 const std::vector<uint8_t>& codes, DeviceBuffer& to) {
-  if (!row.packedCodes || format.storageBits == 8) return to.write(codes.data(), codes.size());
-  std::vector<uint8_t> packed(to.bytes());
-  const int64_t count = static_cast<int64_t>(codes.size());
-  parallelFor((count + kPackedAtOnce - 1) / kPackedAtOnce, CancelFlag(), [&](int64_t piece) {
-    const int64_t first = piece * kPackedAtOnce;
-    packCodes(format, codes.data() + first, std::min(kPackedAtOnce, count - first),
-              packed.data() + packedBytes(format, first));
-  });
-  to.write(packed.data(), packed.size());
-}
-
-void uploadScales(const KernelRow& row, const std::vector<uint8_t>& scales, int64_t batch,
-                  int64_t rows, DeviceBuffer& to) {
-  const int64_t columns = static_cast<int64_t>(scales.size()) / (batch * rows);
-  for (int64_t i = 0; i < batch; i++) {
-    const auto packed =
-        packScales(findLayout(row.scaleLayout), scales.data() + i * rows * columns, rows, columns);
-    to.write(packed.data(), packed.size(), i * packed.size());
-  }
 }
 
 }  // namespace
@@ -174,7 +148,7 @@ ManifestOperation::ManifestOperation(const DeviceContext& context, const KernelR
   }
 }
 
-std::unique_ptr<OperandSet> ManifestOperation::upload(const Operands& operands) {
+std::unique_ptr<OperandSet> ManifestOperation::prepare(const DeviceOperands& operands) {
   const BlockFormat& format = findBlockFormat(problem_.format);
   const int64_t batch = problem_.batch;
   auto set = std::make_unique<OperandSet>(
@@ -182,11 +156,12 @@ std::unique_ptr<OperandSet> ManifestOperation::upload(const Operands& operands) 
       batch * codeBytes(row_, format.elementB(), problem_.n * problem_.k),
       batch * scaleBytes(row_, problem_, problem_.m),
       batch * scaleBytes(row_, problem_, problem_.n));
-  uploadCodes(row_, format.elementA(), operands.aCodes, set->aCodes);
-  uploadCodes(row_, format.elementB(), operands.bCodes, set->bCodes);
-  uploadScales(row_, operands.aScales, batch, problem_.m, set->aScales);
-  uploadScales(row_, operands.bScales, batch, problem_.n, set->bScales);
-  set->tensorScale = operands.tensorScaleA * operands.tensorScaleB;
+  const ScaleLayout layout = findLayout(row_.scaleLayout);
+  operands.codesInto(Matrix::kA, row_.packedCodes, set->aCodes);
+  operands.codesInto(Matrix::kB, row_.packedCodes, set->bCodes);
+  operands.scalesInto(Matrix::kA, layout, set->aScales);
+  operands.scalesInto(Matrix::kB, layout, set->bScales);
+  set->tensorScale = operands.tensorScale();
   return set;
 }
 

@@ -29,7 +29,7 @@ class ManifestOperation : public Operation {
   ManifestOperation(const DeviceContext&, const KernelRow&, const Problem&,
                     const std::string& cacheDirectory);
 
-  std::unique_ptr<OperandSet> upload(const Operands&) override;
+  std::unique_ptr<OperandSet> prepare(const DeviceOperands&) override;
   void bind(const std::vector<const OperandSet*>&) override;
   void enqueue(size_t set, const Stream&) override;
   double compileSeconds() const override { return compileSeconds_; }

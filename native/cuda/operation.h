@@ -7,6 +7,7 @@
 
 #include "../core/backend.h"
 #include "context.h"
+#include "deviceOperands.h"
 
 namespace blockscope::cuda {
 
@@ -42,9 +43,8 @@ struct OperandSet {
 class Operation {
  public:
   virtual ~Operation() = default;
-  // Converts canonical operands to this kernel's form and copies them over; not part of what is
-  // timed.
-  virtual std::unique_ptr<OperandSet> upload(const Operands&) = 0;
+  // Puts canonical operands into this kernel's form; not part of what is timed.
+  virtual std::unique_ptr<OperandSet> prepare(const DeviceOperands&) = 0;
   // Says which sets will be used; `enqueue` names them by index.
   virtual void bind(const std::vector<const OperandSet*>&) = 0;
   // Puts the whole operation on the stream.

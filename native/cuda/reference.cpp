@@ -13,13 +13,6 @@ namespace {
 
 constexpr int kTile = 64;  // oracle.cu
 
-DeviceBuffer uploaded(const DeviceContext& context, const std::vector<uint8_t>& bytes,
-                      const std::string& what) {
-  DeviceBuffer buffer(context, bytes.size(), what);
-  buffer.write(bytes.data(), bytes.size());
-  return buffer;
-}
-
 std::vector<double> valueTables(const BlockFormat& format) {
   std::vector<double> tables;
   for (const NumberFormat* numbers :
@@ -58,13 +51,10 @@ void checkSample(const Problem& problem, const Operands& operands,
 }  // namespace
 
 std::vector<double> deviceReference(const DeviceContext& context, const Kernels& kernels,
-                                    const Problem& problem, const Operands& operands) {
+                                    const Problem& problem, const DeviceOperands& operands,
+                                    const Operands& sameOnHost) {
   const BlockFormat& format = findBlockFormat(problem.format);
   const auto module = kernels.support(context, "support-oracle");
-  const DeviceBuffer aCodes = uploaded(context, operands.aCodes, "the reference's operand A");
-  const DeviceBuffer bCodes = uploaded(context, operands.bCodes, "the reference's operand B");
-  const DeviceBuffer aScales = uploaded(context, operands.aScales, "the reference's scales of A");
-  const DeviceBuffer bScales = uploaded(context, operands.bScales, "the reference's scales of B");
   const std::vector<double> values = valueTables(format);
   DeviceBuffer tables(context, values.size() * sizeof(double), "the reference's tables");
   tables.write(values.data(), values.size() * sizeof(double));
@@ -79,23 +69,23 @@ std::vector<double> deviceReference(const DeviceContext& context, const Kernels&
     launch.grid = {static_cast<unsigned>((problem.n + kTile - 1) / kTile),
                    static_cast<unsigned>((problem.m + kTile - 1) / kTile), 1};
     launch.block = {256, 1, 1};
-    launch.arguments = {aCodes.address() + batch * problem.m * problem.k,
-                        bCodes.address() + batch * problem.n * problem.k,
-                        aScales.address() + batch * problem.m * blocks,
-                        bScales.address() + batch * problem.n * blocks,
+    launch.arguments = {operands.codes(Matrix::kA).address() + batch * problem.m * problem.k,
+                        operands.codes(Matrix::kB).address() + batch * problem.n * problem.k,
+                        operands.scales(Matrix::kA).address() + batch * problem.m * blocks,
+                        operands.scales(Matrix::kB).address() + batch * problem.n * blocks,
                         tables.address(),
                         product.address() + batch * elements * sizeof(double),
                         static_cast<int32_t>(problem.m),
                         static_cast<int32_t>(problem.n),
                         problem.k,
                         static_cast<int32_t>(format.scaleBlockSize),
-                        static_cast<double>(operands.tensorScaleA) * operands.tensorScaleB};
+                        static_cast<double>(sameOnHost.tensorScaleA) * sameOnHost.tensorScaleB};
     enqueueLaunch(context, launch, stream);
   }
   stream.wait("The reference product");
   std::vector<double> reference(static_cast<size_t>(problem.batch * elements));
   product.read(reference.data(), reference.size() * sizeof(double));
-  checkSample(problem, operands, reference);
+  checkSample(problem, sameOnHost, reference);
   return reference;
 }
 

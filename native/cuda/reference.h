@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "context.h"
+#include "deviceOperands.h"
 #include "kernels.h"
 
 namespace blockscope::cuda {
@@ -11,6 +12,6 @@ namespace blockscope::cuda {
 // batch * M * N in float64. A sample of 256 elements is computed on the CPU too; throws
 // Error(kDevice) when they differ.
 std::vector<double> deviceReference(const DeviceContext&, const Kernels&, const Problem&,
-                                    const Operands&);
+                                    const DeviceOperands&, const Operands& sameOnHost);
 
 }  // namespace blockscope::cuda

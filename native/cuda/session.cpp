@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "../core/compare.h"
 #include "../core/operands.h"
 #include "../core/outputs.h"
 #include "../core/threads.h"
@@ -67,18 +66,18 @@ std::unique_ptr<Operation> makeOperation(const DeviceContext& context, const Ker
 
 CudaSession::CudaSession(std::shared_ptr<const DeviceContext> context,
                          std::shared_ptr<const Kernels> kernels, const Problem& problem,
-                         std::variant<GeneratedOperands, GivenOperands> operands,
-                         const CancelFlag& cancel)
+                         std::variant<GeneratedOperands, GivenOperands> operands)
     : context_(std::move(context)), kernels_(std::move(kernels)), problem_(problem) {
   context_->enter();
   checkProblem(problem);
   if (const auto* generated = std::get_if<GeneratedOperands>(&operands)) {
-    operands_ = generateOperands(problem, *generated, cancel);
+    onDevice_ = std::make_unique<DeviceOperands>(*context_, *kernels_, problem, *generated);
     return;
   }
   auto& given = std::get<GivenOperands>(operands);
   checkOperands(problem, given);
   operands_ = std::move(given.operands);
+  onDevice_ = std::make_unique<DeviceOperands>(*context_, *kernels_, problem, *operands_);
   reference_ = std::move(given.reference);
   if (!reference_.empty()) oracle_ = "file";
 }
@@ -88,6 +87,14 @@ CudaSession::~CudaSession() {
   if (!context_->lost()) context_->enter();
 }
 
+const Operands& CudaSession::operands() {
+  if (!operands_) {
+    context_->enter();
+    operands_ = onDevice_->download();
+  }
+  return *operands_;
+}
+
 const std::vector<double>& CudaSession::reference(const CancelFlag& cancel,
                                                   const Progress& progress) {
   if (!reference_.empty()) return reference_;
@@ -95,7 +102,7 @@ const std::vector<double>& CudaSession::reference(const CancelFlag& cancel,
   context_->enter();
   if (progress) progress(0, "reference");
   const auto start = std::chrono::steady_clock::now();
-  reference_ = deviceReference(*context_, *kernels_, problem_, operands_);
+  reference_ = deviceReference(*context_, *kernels_, problem_, *onDevice_, operands());
   oracle_ = "cuda-f64";
   oracleSeconds_ = secondsSince(start);
   return reference_;
@@ -111,10 +118,10 @@ Operation& CudaSession::prepare(const std::string& kernel) {
 }
 
 std::vector<uint8_t> CudaSession::runOnce(Operation& operation, const std::string& kernel,
-                                          const Operands& operands) {
+                                          const DeviceOperands& operands) {
   const std::string what = "Kernel " + kernel;
   const Stream stream(*context_);
-  const auto set = operation.upload(operands);
+  const auto set = operation.prepare(operands);
   operation.bind({set.get()});
   set->poison(stream);
   operation.enqueue(0, stream);
@@ -127,35 +134,49 @@ std::vector<uint8_t> CudaSession::runOnce(Operation& operation, const std::strin
   return output;
 }
 
+ValidationReport CudaSession::signedBy(ValidationReport report) const {
+  report.oracle = oracle_;
+  report.oracleSeconds = oracleSeconds_;
+  return report;
+}
+
+CompareRows CudaSession::comparison(const ValidateRequest& request, const CancelFlag& cancel) {
+  context_->enter();
+  if (!comparison_)
+    comparison_ = std::make_unique<DeviceComparison>(*context_, *kernels_, problem_, reference_);
+  return [&](const std::vector<uint8_t>& output) {
+    return comparison_->rows(operands(), reference_, output, request, cancel);
+  };
+}
+
 ValidationReport CudaSession::validate(const ValidateRequest& request, const CancelFlag& cancel,
                                        const Progress& progress) {
   Operation& operation = prepare(request.kernel);
   const auto& expected = reference(cancel, progress);
-  auto run = [&](const Operands& operands) { return runOnce(operation, request.kernel, operands); };
-  ValidationReport report =
-      validateWith(problem_, operands_, expected, run, request, cancel, progress);
-  report.oracle = oracle_;
-  report.oracleSeconds = oracleSeconds_;
-  return report;
+  auto run = [&](const Operands& wanted) {
+    if (&wanted == &operands()) return runOnce(operation, request.kernel, *onDevice_);
+    return runOnce(operation, request.kernel, onDevice_->holding(wanted));
+  };
+  return signedBy(validateWith(problem_, operands(), expected, run, request, cancel, progress,
+                               comparison(request, cancel)));
 }
 
 ValidationReport CudaSession::judge(const std::vector<uint8_t>& output,
                                     const ValidateRequest& request, const CancelFlag& cancel,
                                     const Progress& progress) {
   const auto& expected = reference(cancel, progress);
-  ValidationReport report = judgeOutput(problem_, operands_, expected, output, request, cancel);
-  report.oracle = oracle_;
-  report.oracleSeconds = oracleSeconds_;
-  return report;
+  return signedBy(judgeOutput(problem_, operands(), expected, output, request, cancel,
+                              comparison(request, cancel)));
 }
 
 Measurement CudaSession::measure(const MeasureRequest& request, const CancelFlag& cancel,
                                  const Progress& progress) {
+  comparison_.reset();
   Operation& operation = prepare(request.kernel);
   const std::string what = "Kernel " + request.kernel;
   const Stream stream(*context_);
   std::vector<std::unique_ptr<OperandSet>> sets;
-  sets.push_back(operation.upload(operands_));
+  sets.push_back(operation.prepare(*onDevice_));
   const CachePlan plan = planCache(request, *context_, static_cast<int64_t>(sets[0]->bytes()));
   for (int64_t i = 1; i < plan.sets; i++)
     sets.push_back(sets[0]->copy(*context_, problem_, stream));

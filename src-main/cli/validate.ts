@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { writeFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
-import { validateSpecSchema } from '@shared/contract/jobs'
+import { validateSpecSchema, type Disposition } from '@shared/contract/jobs'
 import type { Run } from '@shared/contract/run'
 import { UserError, exitCodeOf } from '@shared/errors'
 import { runToHtml } from '@shared/report/html'
@@ -95,8 +95,7 @@ function verdictLine(run: Run): string {
 export function exitCodeOfRun(run: Run): number {
   if (run.status !== 'done') return exitCodeOf.failed
   const outcomes = run.steps.map((step) => step.disposition)
-  if (outcomes.some((outcome) => outcome !== 'passed' && outcome !== 'not-supported')) {
-    return exitCodeOf.failed
-  }
-  return outcomes.includes('passed') ? 0 : exitCodeOf.unavailable
+  const fine: Disposition[] = ['passed', 'baseline', 'not-supported']
+  if (outcomes.some((outcome) => !fine.includes(outcome))) return exitCodeOf.failed
+  return outcomes.some((outcome) => outcome !== 'not-supported') ? 0 : exitCodeOf.unavailable
 }

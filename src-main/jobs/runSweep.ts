@@ -12,6 +12,7 @@ import { openRequest, OpenSession } from './openSession'
 import type { PlannedStep } from './plan'
 import { describeFailure, validateLimits, validateStep } from './runValidate'
 import { shuffled } from './shuffle'
+import { expectedSeconds, SweepProgress } from './sweepProgress'
 import { toMeasurement } from './stepResults'
 
 /** More change than this between the first and the last measurement of one point in a round is called drift. */
@@ -31,28 +32,39 @@ export async function runSweep(context: JobContext): Promise<void> {
   if (spec.kind !== 'sweep') throw new Error('Not a sweep.')
   const session = new OpenSession(context)
   try {
-    const points = await validatePoints(context, session)
-    await measurePoints(context, session, spec, points)
+    const preset = presets[spec.preset]
+    const rounds = spec.rounds ?? (spec.reps ? 1 : preset.rounds)
+    const progress = new SweepProgress(context.plan.steps.length, rounds, expectedSeconds(preset))
+    const points = await validatePoints(context, session, progress)
+    await measurePoints(context, session, spec, points, rounds, progress)
   } finally {
     await session.close()
   }
 }
 
-/** Part of a sweep's progress that validation takes. */
-const validationShare = 0.2
-
-async function validatePoints(context: JobContext, session: OpenSession): Promise<Point[]> {
+async function validatePoints(
+  context: JobContext,
+  session: OpenSession,
+  progress: SweepProgress
+): Promise<Point[]> {
   const points: Point[] = []
+  const steps = context.plan.steps.length
   const inner: JobContext = {
     ...context,
-    progress: (fraction, activity) => context.progress(fraction * validationShare, activity)
+    progress: (fraction, activity) =>
+      context.progress(progress.whileValidating((fraction * steps) % 1), activity)
   }
   for (const planned of context.plan.steps) {
     if (context.signal.aborted) break
     const request = { kernel: planned.kernel.id, ...tutorialTolerance, ...validateLimits }
     const step = await validateStep(inner, session, planned, request)
+    progress.validated(step.seconds)
     // Approximate schemes are timed with their error shown; a wrong exact kernel, or one that failed, is not.
     const measurable = step.disposition === 'passed' || isKnownApproximation(step)
+    if (measurable && step.baseline && step.disposition !== 'passed') {
+      step.disposition = 'baseline'
+      step.reason = ''
+    }
     if (measurable) points.push({ planned, step, rounds: [] })
     else await context.record(step)
   }
@@ -79,27 +91,26 @@ async function measurePoints(
   context: JobContext,
   session: OpenSession,
   spec: SweepSpec,
-  points: Point[]
+  points: Point[],
+  rounds: number,
+  sweepProgress: SweepProgress
 ): Promise<void> {
   const preset = presets[spec.preset]
-  const rounds = spec.rounds ?? (spec.reps ? 1 : preset.rounds)
   const warm = new Set<string>()
-  const total = Math.max(1, rounds * points.length)
-  let done = 0
   for (let round = 0; round < rounds && !context.signal.aborted; round++) {
     const order = shuffled(points, spec.seed + round)
     for (const point of order) {
       if (context.signal.aborted) break
       const progress = (fraction: number, phase: string) => {
         const { format, k, kernel } = point.planned
-        const share = validationShare + ((done + fraction) / total) * (1 - validationShare)
         context.progress(
-          share,
+          sweepProgress.whileMeasuring(points.length, fraction),
           `round ${round + 1} of ${rounds}, ${format} K=${k} ${kernel.id}: ${phase}`
         )
       }
+      const start = performance.now()
       const measured = await measurePoint(context, session, spec, preset, point, warm, progress)
-      done++
+      sweepProgress.measured((performance.now() - start) / 1000)
       if (!measured) continue
       point.rounds.push(measured)
       await context.writer.samples(point.step.index, round, measured.samplesNs, measured.samplesMHz)

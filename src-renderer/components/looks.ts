@@ -31,6 +31,7 @@ export const levelLook = (level: string): Look => levels[level] ?? levels['unava
 
 const dispositions: Record<Disposition, Look> = {
   passed: look('check', 'Passed', 'ok'),
+  baseline: look('info', 'Baseline', 'info'),
   incorrect: look('cross', 'Incorrect', 'bad'),
   error: look('warning', 'Error', 'bad'),
   'not-supported': look('minus', 'Not supported', 'na', 'No'),

@@ -64,9 +64,11 @@ export const jobSpecSchema = v.variant('kind', [validateSpecSchema, sweepSpecSch
 export type JobSpec = v.InferOutput<typeof jobSpecSchema>
 export type JobSpecInput = v.InferInput<typeof jobSpecSchema>
 
-/** What became of a step: CUTLASS profiler's dispositions, plus cancelled. */
+/** What became of a step: CUTLASS profiler's dispositions, plus baseline and cancelled. */
 export const dispositionSchema = v.picklist([
   'passed',
+  /** Another operation, timed for comparison: outside the tolerance, as it must be. */
+  'baseline',
   'incorrect',
   'error',
   'not-supported',

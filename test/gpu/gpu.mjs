@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { checkCommandLine } from './commandLine.mjs'
+import { checkComparison, checkOperands } from './deviceCode.mjs'
 import { operandFolder, TritonProvider } from './triton.mjs'
 import {
   addon,
@@ -80,7 +82,7 @@ for (const format of formats) {
 }
 console.log(since(), `small shapes: ${checks.passed} passed, ${checks.failed} failed`)
 
-// 2. The GPU's reference against the CPU backend's whole reference, and the operands byte for byte.
+// 2. What the GPU does for itself, against the CPU: the reference, operands byte for byte, the comparison, scale layouts.
 for (const format of formats) {
   await checks.attempt(`references ${format}`, async () => {
     const flag = addon.createCancelFlag()
@@ -95,6 +97,11 @@ for (const format of formats) {
     await cpu.close()
   })
 }
+
+await checkOperands(checks)
+await checkComparison(checks)
+await checkCommandLine(checks)
+console.log(since(), `device code: ${checks.passed} passed, ${checks.failed} failed`)
 
 // 3. A batch, an odd shape, other output types.
 await checks.attempt('shapes', async () => {

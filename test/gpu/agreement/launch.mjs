@@ -10,7 +10,7 @@ let events = 0
 // Single launches on a rested GPU: ncu serialises them, and back to back the power limit would lower the clock.
 const restMs = 150
 const underNcu = Boolean(process.env.NCU)
-for (let i = 0; i < 20; i++) {
+for (let i = 0; i < 40; i++) {
   const request = {
     ...measureDefaults,
     kernel,

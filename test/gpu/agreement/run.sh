@@ -12,7 +12,7 @@ for kernel in wgmma wgmma-fp8-p256 cublaslt-bf16; do
   if command -v ncu > /dev/null; then
     # Clocks as they are, caches as they are: the launches above meet the same.
     NCU=1 ncu --target-processes all --clock-control none --cache-control none --metrics gpu__time_duration.sum \
-      --print-units base --csv --launch-count 40 "$node" "$here/launch.mjs" "$kernel" mxfp4 "$size" "$folder/cache" \
+      --print-units base --csv --launch-count 120 "$node" "$here/launch.mjs" "$kernel" mxfp4 "$size" "$folder/cache" \
       > "$folder/$kernel.csv" 2> "$folder/$kernel.err" || tail -3 "$folder/$kernel.err"
   fi
 done

@@ -1,0 +1,186 @@
+#include "deviceOperands.h"
+
+#include <algorithm>
+#include <array>
+
+#include "../core/formats.h"
+#include "../core/operands.h"
+
+namespace blockscope::cuda {
+
+namespace {
+
+constexpr const char* kSupport = "support-operands";
+constexpr int kThreads = 256;
+
+// By their numbers in operands.cu.
+constexpr std::array<std::string_view, 7> kDistributions = {
+    "normal", "positive", "wide-scales", "tutorial", "uniform-codes", "adversarial", "zeros"};
+
+int distributionNumber(const std::string& name) {
+  checkDistribution(name);
+  const auto found = std::find(kDistributions.begin(), kDistributions.end(), name);
+  if (found == kDistributions.end())
+    throw Error(ErrorKind::kDevice, "The GPU's generator does not know \"" + name + "\".");
+  return static_cast<int>(found - kDistributions.begin());
+}
+
+DeviceBuffer uploaded(const DeviceContext& context, const void* from, size_t bytes,
+                      const std::string& what) {
+  DeviceBuffer buffer(context, bytes, what);
+  buffer.write(from, bytes);
+  return buffer;
+}
+
+std::vector<uint8_t> downloaded(const DeviceBuffer& buffer) {
+  std::vector<uint8_t> bytes(buffer.bytes());
+  buffer.read(bytes.data(), bytes.size());
+  return bytes;
+}
+
+}  // namespace
+
+DeviceOperands::DeviceOperands(const DeviceContext& context, std::shared_ptr<const Module> module,
+                               const Problem& problem)
+    : context_(context),
+      problem_(problem),
+      module_(std::move(module)),
+      stream_(std::make_unique<Stream>(context)) {
+  const BlockFormat& format = findBlockFormat(problem.format);
+  scaleFormat_ = static_cast<int>(format.scale);
+  scaleBlockSize_ = format.scaleBlockSize;
+  a_.elementFormat = static_cast<int>(format.a);
+  b_.elementFormat = static_cast<int>(format.b);
+  a_.rows = problem.batch * problem.m;
+  b_.rows = problem.batch * problem.n;
+}
+
+DeviceOperands::DeviceOperands(const DeviceContext& context, const Kernels& kernels,
+                               const Problem& problem, const GeneratedOperands& wanted)
+    : DeviceOperands(context, kernels.support(context, kSupport), problem) {
+  const int distribution = distributionNumber(wanted.distribution);
+  generate(a_, distribution, wanted.seed, static_cast<int>(OperandStream::kCodesA),
+           static_cast<int>(OperandStream::kScalesA));
+  generate(b_, distribution, wanted.seed, static_cast<int>(OperandStream::kCodesB),
+           static_cast<int>(OperandStream::kScalesB));
+}
+
+DeviceOperands::DeviceOperands(const DeviceContext& context, const Kernels& kernels,
+                               const Problem& problem, const Operands& host)
+    : DeviceOperands(context, kernels.support(context, kSupport), problem) {
+  upload(host);
+}
+
+DeviceOperands DeviceOperands::holding(const Operands& host) const {
+  DeviceOperands other(context_, module_, problem_);
+  other.upload(host);
+  return other;
+}
+
+void DeviceOperands::upload(const Operands& host) {
+  auto copied = [&](const std::vector<uint8_t>& bytes, const char* what) {
+    return uploaded(context_, bytes.data(), bytes.size(), what);
+  };
+  a_.codes = copied(host.aCodes, "operand A");
+  b_.codes = copied(host.bCodes, "operand B");
+  a_.scales = copied(host.aScales, "the scales of A");
+  b_.scales = copied(host.bScales, "the scales of B");
+  tensorScaleA_ = host.tensorScaleA;
+  tensorScaleB_ = host.tensorScaleB;
+}
+
+Operands DeviceOperands::download() const {
+  Operands host;
+  host.aCodes = downloaded(a_.codes);
+  host.bCodes = downloaded(b_.codes);
+  host.aScales = downloaded(a_.scales);
+  host.bScales = downloaded(b_.scales);
+  host.tensorScaleA = tensorScaleA_;
+  host.tensorScaleB = tensorScaleB_;
+  return host;
+}
+
+void DeviceOperands::run(const char* function, int64_t count,
+                         std::vector<LaunchArgument> arguments) const {
+  Launch launch;
+  launch.name = std::string("preparing operands (") + function + ")";
+  launch.function = module_->function(function);
+  launch.grid[0] = static_cast<unsigned>((count + kThreads - 1) / kThreads);
+  launch.block[0] = kThreads;
+  launch.arguments = std::move(arguments);
+  enqueueLaunch(context_, launch, *stream_);
+  stream_->wait("Preparing operands");
+}
+
+void DeviceOperands::generate(Side& side, int distribution, uint64_t seed, int codeStream,
+                              int scaleStream) {
+  const int64_t blocks = side.rows * (problem_.k / scaleBlockSize_);
+  const std::string name = codeStream == static_cast<int>(OperandStream::kCodesA) ? "A" : "B";
+  side.codes =
+      DeviceBuffer(context_, static_cast<size_t>(side.rows * problem_.k), "operand " + name);
+  side.scales = DeviceBuffer(context_, static_cast<size_t>(blocks), "the scales of " + name);
+  run("generate", blocks,
+      {side.codes.address(), side.scales.address(), blocks, distribution, side.elementFormat,
+       scaleFormat_, static_cast<int>(scaleBlockSize_), static_cast<int64_t>(seed), codeStream,
+       scaleStream});
+}
+
+void DeviceOperands::codesInto(Matrix matrix, bool packed, DeviceBuffer& to) const {
+  const Side& from = side(matrix);
+  const int bits =
+      numberFormat(static_cast<NumberFormatId>(from.elementFormat)).storageBits;
+  if (!packed || bits == 8) {
+    context_.check(context_.api().memcpyDtoDAsync(to.address(), from.codes.address(),
+                                                  from.codes.bytes(), stream_->handle()),
+                   "Copying operands");
+    return stream_->wait("Copying operands");
+  }
+  constexpr int64_t kGroup = 4;  // codes; K is a multiple of 16
+  const int64_t groups = static_cast<int64_t>(from.codes.bytes()) / kGroup;
+  run("packCodes", groups, {from.codes.address(), to.address(), groups, bits});
+}
+
+void DeviceOperands::scalesInto(Matrix matrix, const ScaleLayout& layout, DeviceBuffer& to) const {
+  const Side& from = side(matrix);
+  const int64_t rows = from.rows / problem_.batch, columns = problem_.k / scaleBlockSize_;
+  const PlacedLayout placed(layout, rows, columns);
+  std::vector<int64_t> rowParts(rows), columnParts(columns);
+  for (int64_t row = 0; row < rows; row++) rowParts[row] = placed.rowPart(row);
+  for (int64_t column = 0; column < columns; column++)
+    columnParts[column] = placed.columnPart(column);
+  const DeviceBuffer rowPart =
+      uploaded(context_, rowParts.data(), rows * sizeof(int64_t), "a scale layout");
+  const DeviceBuffer columnPart =
+      uploaded(context_, columnParts.data(), columns * sizeof(int64_t), "a scale layout");
+  context_.check(context_.api().memsetD8Async(to.address(), 0, to.bytes(), stream_->handle()),
+                 "Preparing operands");
+  for (int64_t i = 0; i < problem_.batch; i++)
+    run("packScales", rows * columns,
+        {from.scales.address() + i * rows * columns, to.address() + i * placed.padded().size(),
+         rowPart.address(), columnPart.address(), rows, columns});
+}
+
+void DeviceOperands::bf16Into(Matrix matrix, DeviceBuffer& to) const {
+  const Side& from = side(matrix);
+  const auto count = static_cast<int64_t>(from.codes.bytes());
+  run("widen", count,
+      {from.codes.address(), from.scales.address(), to.address(), count, from.elementFormat,
+       scaleFormat_, static_cast<int>(scaleBlockSize_)});
+}
+
+void DeviceOperands::oneScaleInto(Matrix matrix, DeviceBuffer& codes, DeviceBuffer& scale) const {
+  const Side& from = side(matrix);
+  const auto count = static_cast<int64_t>(from.codes.bytes());
+  const uint32_t none = 0;
+  const DeviceBuffer largest = uploaded(context_, &none, sizeof none, "the largest magnitude");
+  constexpr int64_t kThreadsInAll = 1 << 18;
+  run("largestMagnitude", std::min(count, kThreadsInAll),
+      {from.codes.address(), from.scales.address(), largest.address(), count, from.elementFormat,
+       scaleFormat_, static_cast<int>(scaleBlockSize_)});
+  run("oneScale", count,
+      {from.codes.address(), from.scales.address(), codes.address(), scale.address(),
+       largest.address(), count, from.elementFormat, scaleFormat_,
+       static_cast<int>(scaleBlockSize_)});
+}
+
+}  // namespace blockscope::cuda

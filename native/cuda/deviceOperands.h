@@ -1,0 +1,65 @@
+// A problem's operands on the GPU in canonical form (one code per byte, linear scales), and the forms that kernels read,
+// made there (resources/kernels/cuda/common/operands.cu).
+#pragma once
+
+#include <memory>
+
+#include "../core/backend.h"
+#include "../core/layouts.h"
+#include "context.h"
+#include "kernels.h"
+#include "launch.h"
+
+namespace blockscope::cuda {
+
+enum class Matrix { kA, kB };
+
+class DeviceOperands {
+ public:
+  // Generates them on the device: the bytes of docs/operands.md. Throws Error(kUsage) for an
+  // unknown distribution.
+  DeviceOperands(const DeviceContext&, const Kernels&, const Problem&, const GeneratedOperands&);
+  // Copies them over.
+  DeviceOperands(const DeviceContext&, const Kernels&, const Problem&, const Operands&);
+
+  // Other operands of the same problem.
+  DeviceOperands holding(const Operands&) const;
+  Operands download() const;
+  // Product of the two per-tensor scales.
+  float tensorScale() const { return tensorScaleA_ * tensorScaleB_; }
+  const DeviceBuffer& codes(Matrix matrix) const { return side(matrix).codes; }
+  const DeviceBuffer& scales(Matrix matrix) const { return side(matrix).scales; }
+
+  // What kernels read, into buffers of the right size. `packed` false: one code per byte.
+  void codesInto(Matrix, bool packed, DeviceBuffer&) const;
+  // Each matrix of the batch in the layout, one after the other; padding is 0.
+  void scalesInto(Matrix, const ScaleLayout&, DeviceBuffer&) const;
+  // Element times scale, rounded to bf16.
+  void bf16Into(Matrix, DeviceBuffer&) const;
+  // Element times scale over one float32 scale that puts the largest on 448, rounded to e4m3.
+  void oneScaleInto(Matrix, DeviceBuffer& codes, DeviceBuffer& scale) const;
+
+ private:
+  struct Side {
+    int elementFormat = 0;
+    int64_t rows = 0;  // of the whole batch
+    DeviceBuffer codes, scales;
+  };
+  DeviceOperands(const DeviceContext&, std::shared_ptr<const Module>, const Problem&);
+  void upload(const Operands&);
+  const Side& side(Matrix matrix) const { return matrix == Matrix::kA ? a_ : b_; }
+  void generate(Side&, int distribution, uint64_t seed, int codeStream, int scaleStream);
+  // One thread for each of `count` things.
+  void run(const char* function, int64_t count, std::vector<LaunchArgument> arguments) const;
+
+  const DeviceContext& context_;
+  Problem problem_;
+  int scaleFormat_ = 0;
+  int64_t scaleBlockSize_ = 0;
+  Side a_, b_;
+  float tensorScaleA_ = 1, tensorScaleB_ = 1;
+  std::shared_ptr<const Module> module_;
+  std::unique_ptr<Stream> stream_;
+};
+
+}  // namespace blockscope::cuda
