@@ -93,8 +93,11 @@ export function register(program: Command): void {
 }
 
 function printView(files: string[], flags: ViewFlags): void {
-  if (flags.include && flags.exclude) {
-    throw new UserError('usage', '--include and --exclude exclude one another: give one of them.')
+  if (flags.proton && flags.include && flags.exclude) {
+    throw new UserError(
+      'usage',
+      'proton-viewer takes --include or --exclude, not both: leave one or --proton out.'
+    )
   }
   let tree = openProfileFiles(files)
   printWarnings(tree)

@@ -2,6 +2,7 @@
 import { defineStore } from 'pinia'
 import { computed, reactive, ref, shallowRef } from 'vue'
 import { demangle } from '@shared/profile/demangle'
+import { nodeAtPath, pathText } from '@shared/profile/nodePath'
 import { nodeName, type ProfileTree } from '@shared/profile/profileTree'
 import { fromTransferable } from '@shared/profile/transfer'
 import { failureOf, type Failure } from '../app/failure'
@@ -10,6 +11,7 @@ import type {
   Detail,
   ProfileInfo,
   ProfileQuery,
+  ShownColumn,
   ShownProfile,
   TextForm
 } from '../workers/profileProtocol'
@@ -37,6 +39,7 @@ export const useProfile = defineStore('profile', () => {
   const baseline = shallowRef<ProfileInfo>()
   const query = reactive(firstQuery())
   const tree = shallowRef<ProfileTree>()
+  const columns = shallowRef<ShownColumn[]>([])
   const shown = shallowRef<ShownProfile>()
   const selected = ref(-1)
   const details = shallowRef<Detail[]>([])
@@ -45,7 +48,8 @@ export const useProfile = defineStore('profile', () => {
   const reading = ref('')
   const fraction = ref(0)
   let client: ProfileClient | undefined
-  let asked = 0
+  let asking: Promise<void> | undefined
+  let askAgain = false
 
   function worker(): ProfileClient {
     client ??= new ProfileClient(
@@ -93,17 +97,31 @@ export const useProfile = defineStore('profile', () => {
     info.value = baseline.value = tree.value = shown.value = undefined
   }
 
-  /** Asks again after the query changed; an answer overtaken by a later question is dropped. */
-  async function refresh(): Promise<void> {
-    const turn = ++asked
+  /** Asks again after the query changed. One question at a time: those that a later one overtakes are not asked. */
+  function refresh(): Promise<void> {
+    askAgain = true
+    asking ??= askUntilAnswered().finally(() => {
+      asking = undefined
+    })
+    return asking
+  }
+
+  async function askUntilAnswered(): Promise<void> {
+    while (askAgain) {
+      askAgain = false
+      await ask()
+    }
+  }
+
+  async function ask(): Promise<void> {
     try {
       const answer = await worker().call<ShownProfile>({ do: 'show', query: plainQuery() })
-      if (turn !== asked && !answer.tree) return
       // Rows and tree change together: row numbers mean nothing in another tree.
       if (answer.tree) {
         tree.value = fromTransferable(answer.tree)
         selected.value = -1
       }
+      if (answer.columns) columns.value = answer.columns
       filterProblem.value = ''
       shown.value = answer
     } catch (error) {
@@ -140,6 +158,28 @@ export const useProfile = defineStore('profile', () => {
     await select(node)
   }
 
+  /** Selects the node that a link names; false when the profile has none of this path. */
+  async function revealPath(path: string): Promise<boolean> {
+    const node = tree.value ? nodeAtPath(tree.value, path) : -1
+    if (node >= 0) await reveal(node)
+    return node >= 0
+  }
+
+  const selectedPath = computed(() =>
+    tree.value && selected.value >= 0 ? pathText(tree.value, selected.value) : ''
+  )
+
+  /** Adds a column, or takes it away; one always stays. */
+  async function toggleMetric(metric: string): Promise<void> {
+    const { metrics } = query
+    const isShown = metrics.includes(metric)
+    if (isShown && metrics.length === 1) return
+    await change({
+      metrics: isShown ? metrics.filter((other) => other !== metric) : [...metrics, metric],
+      sort: typeof query.sort === 'object' ? 'chronological' : query.sort
+    })
+  }
+
   const text = (form: TextForm) => worker().call<string>({ do: 'text', form, query: plainQuery() })
 
   function nameOf(node: number): string {
@@ -155,6 +195,7 @@ export const useProfile = defineStore('profile', () => {
     baseline,
     query,
     tree,
+    columns,
     shown,
     selected,
     details,
@@ -170,6 +211,9 @@ export const useProfile = defineStore('profile', () => {
     isOpen,
     setOpen,
     reveal,
+    revealPath,
+    selectedPath,
+    toggleMetric,
     text,
     nameOf
   }
@@ -192,7 +236,8 @@ export function viewCommand(query: ProfileQuery, file = 'FILE', baseline?: strin
   if (!Number.isNaN(query.threshold)) words.push('-t', String(query.threshold))
   if (query.depth !== everyLevel) words.push('-d', String(query.depth))
   if (query.sort === 'name') words.push('--sort', 'name')
-  else if (typeof query.sort === 'object') words.push('--sort', 'metric')
+  else if (typeof query.sort === 'object' && query.sort.column === 0 && query.sort.descending)
+    words.push('--sort', 'metric')
   if (query.hotPath) words.push('--hot-path')
   if (query.flat) words.push('--flat')
   if (query.metadata) words.push('--metadata')

@@ -29,7 +29,8 @@ export interface ShownColumn {
 export interface ShownProfile {
   /** Sent when the nodes differ from those sent before. */
   tree: TransferredTree | null
-  columns: ShownColumn[]
+  /** Sent when they differ from those sent before. */
+  columns: ShownColumn[] | null
   rows: Int32Array
   /** Edges of the icicle, 0..1. */
   x0: Float64Array<ArrayBuffer>

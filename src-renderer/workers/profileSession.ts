@@ -50,6 +50,8 @@ export class ProfileSession {
   private name = ''
   private base: ProfileTree | undefined
   private sentKey = ''
+  private sentColumns: ShownColumn[] | undefined
+  private note = ''
   private shapeKey = ''
   private shape: Shape | undefined
 
@@ -58,6 +60,7 @@ export class ProfileSession {
     this.opened = opened
     this.base = undefined
     this.name = name
+    this.note = metadataNote(opened.tree)
     this.sentKey = this.shapeKey = ''
     return infoOf(opened.tree, name)
   }
@@ -90,20 +93,27 @@ export class ProfileSession {
       { proton: false, metadata: query.metadata }
     )
     if (query.hotPath && first) keepOnly(shown, hotPath(tree, first.values))
-    const rows = visibleRows(tree, new Openness(query.openness.all, query.openness.toggled), {
-      sort: orderOf(query, columns),
-      shown,
-      depth: query.depth
-    })
+    const { all, toggled } = query.openness
+    const rows = visibleRows(
+      tree,
+      all && toggled.length === 0 ? 'all' : new Openness(all, toggled),
+      {
+        sort: orderOf(query, columns),
+        shown,
+        depth: query.depth
+      }
+    )
     const widths = shape.widths
     const edges = icicle(tree, widths, shown)
     const key = this.shapeKey
     const isNewTree = key !== this.sentKey
     this.sentKey = key
+    const areNewColumns = columns !== this.sentColumns
+    this.sentColumns = columns
     return {
       // One copy here, off the UI thread, so that it can be handed over and queries still be answered.
       tree: isNewTree ? structuredClone(toTransferable(tree).message) : null,
-      columns,
+      columns: areNewColumns ? columns : null,
       rows,
       x0: edges.x0,
       x1: edges.x1,
@@ -111,7 +121,7 @@ export class ProfileSession {
       state,
       matches: matchesOf(tree, shown, query),
       shownCount: shown.reduce((sum, one) => sum + one, 0),
-      note: query.metadata ? '' : metadataNote(this.current().tree),
+      note: query.metadata ? '' : this.note,
       took: performance.now() - began
     }
   }

@@ -1,6 +1,8 @@
 /** The Profile view in a real browser: files dropped on it, filter, keys, bad files, accessibility. */
-import { readFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import {
@@ -8,12 +10,22 @@ import {
   launchBrowser,
   openPage,
   takeScreenshot,
-  themes
+  themes,
+  type OpenedPage,
+  type Size,
+  type Theme
 } from './support/browser'
 import { startServerProcess, type StartedServer } from './support/server'
+import { generateProfile } from '../bench/generateProfile'
 
 const folder = 'test/fixtures/proton/synthetic'
-const names = ['modern_a', 'modern_c', 'legacy_b', 'example_spec', 'flops4_b200', 'arch120']
+/** Every profile among the fixtures, so that a new one is covered by itself. */
+const profiles = ['test/fixtures/proton', 'test/fixtures/h200']
+  .flatMap((root) =>
+    readdirSync(root, { recursive: true, encoding: 'utf8' }).map((f) => join(root, f))
+  )
+  .filter((path) => /\.(hatchet|hatchet_msgpack|chrome_trace|json)$/.test(path))
+  .sort()
 
 async function drop(page: Page, name: string, bytes: Buffer): Promise<void> {
   await page.evaluate(
@@ -38,44 +50,136 @@ describeInBrowser('Profile view', () => {
     await server?.stop()
   })
 
-  it.each(themes)('opens, filters and answers bad files, %s', async (theme) => {
-    const opened = await openPage(browser, server.url, { theme, size: 'narrow' })
-    const { page } = opened
-    await page.getByRole('link', { name: 'Profile' }).click()
-    await page.getByText('No profile open').waitFor()
-    for (const name of names) {
-      const path = `${folder}/${name}.hatchet`
+  async function openProfileView(look: { theme?: Theme; size?: Size } = {}): Promise<OpenedPage> {
+    const opened = await openPage(browser, server.url, look)
+    await opened.page.getByRole('link', { name: 'Profile' }).click()
+    await opened.page.getByText('No profile open').waitFor()
+    return opened
+  }
+
+  it('opens every fixture that is dropped on it', async () => {
+    expect(profiles.length).toBeGreaterThan(30)
+    const { page, context, errors, policyViolations } = await openProfileView()
+    for (const path of profiles) {
       await drop(page, basename(path), readFileSync(path))
       await page.locator('strong', { hasText: basename(path) }).waitFor()
-      await page.getByRole('treegrid').waitFor()
+      await page.locator('[role=row][data-index="0"]').waitFor()
+      const [shown] = (await page.locator('.tools [aria-live]').textContent())!.trim().split(' ')
+      expect(Number(shown!.replaceAll(',', '')), path).toBeGreaterThan(0)
     }
+    expect([errors, policyViolations]).toEqual([[], []])
+    await context.close()
+  })
+
+  it.each(themes)('filters, answers bad files and bad input in place, %s', async (theme) => {
+    const opened = await openProfileView({ theme, size: 'narrow' })
+    const { page } = opened
+    const path = 'test/fixtures/h200/triton_mxfp8_h200.hatchet'
+    await drop(page, basename(path), readFileSync(path))
+    await page.getByRole('treegrid').waitFor()
     await drop(page, 'picture.png', Buffer.from('not a profile'))
     expect(await page.getByRole('alert').textContent()).toContain('picture.png')
+    await drop(page, 'half.hatchet', readFileSync(path).subarray(0, 300))
+    await page.getByRole('alert').filter({ hasText: 'half.hatchet' }).waitFor()
+    await page.getByLabel('Include').fill('/(/')
+    await page.getByText('not a regular expression').waitFor()
     await page.getByLabel('Include').fill('no such name')
     await page.getByText('The filter leaves no node.').waitFor()
     await page.getByLabel('Include').fill('')
-    const row = page.locator('[data-index="0"]')
-    await row.focus()
-    await page.keyboard.press('ArrowLeft')
-    await page.locator('[data-index="0"][aria-expanded="false"]').waitFor()
-    await page.keyboard.press('*')
-    await page.locator('[data-index="1"]').waitFor()
+    await page.getByLabel('At least').fill('much')
+    await page.getByText('A number is needed.').waitFor()
+    await page.getByLabel('At least').fill('')
+    await page.getByLabel('Depth').fill('0')
+    await page.getByText('A whole number above 0 is needed.').waitFor()
+    await page.getByLabel('Depth').fill('')
     await page.evaluate(readFileSync('node_modules/axe-core/axe.min.js', 'utf8'))
     const serious = await page.evaluate(
       `axe.run().then(({ violations }) => violations
         .filter(({ impact }) => impact === 'serious' || impact === 'critical')
         .map(({ id, nodes }) => id + ' ' + nodes[0].html.slice(0, 120)))`
     )
-    await takeScreenshot(page, `profile-${theme}-narrow`)
     expect(serious).toEqual([])
     expect(opened.policyViolations).toEqual([])
     expect(opened.errors).toEqual([])
     await opened.context.close()
   })
-  it('compares with a baseline; new and gone are written, not only coloured', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
-    await page.getByRole('link', { name: 'Profile' }).click()
+
+  it('is walked from the keyboard; columns come and go; the command shows the same', async () => {
+    const { page, context, errors } = await openProfileView()
+    const path = `${folder}/modern_a.hatchet`
+    await drop(page, basename(path), readFileSync(path))
+    const row = (index: number) => page.locator(`[role=row][data-index="${index}"]`)
+    await row(0).focus()
+    await page.keyboard.press('ArrowLeft')
+    await page.locator('[data-index="0"][aria-expanded="false"]').waitFor()
+    await page.keyboard.press('*')
+    await row(5).waitFor()
+    await page.keyboard.press('End')
+    await page.locator('[data-index="5"]:focus').waitFor()
+    await page.keyboard.press('ArrowLeft')
+    await page.locator('[data-index="4"]:focus').waitFor()
+    await page.keyboard.press('Home')
+    await page.locator('[data-index="0"]:focus').waitFor()
+    const headers = page.locator('[role=columnheader]')
+    const before = await headers.count()
+    for (const count of [before + 1, before]) {
+      await page.getByRole('button', { name: 'Columns' }).click()
+      await page.getByRole('menuitem', { name: 'gbyte/s' }).click()
+      await expect.poll(() => headers.count()).toBe(count)
+    }
+    await page.getByRole('button', { name: 'Hot path' }).click()
+    await page.getByLabel('Depth').fill('2')
+    await expect.poll(() => page.locator('[role=row][data-index]').count()).toBe(2)
+    const command = (await page.locator('.command code, code').last().textContent())!
+    expect(command).toContain('--hot-path')
+    const [, ...words] = command.trim().split(' ')
+    const printed = execFileSync(
+      process.execPath,
+      ['out/node/blockscope.js', ...words.map((word) => (word === basename(path) ? path : word))],
+      { encoding: 'utf8' }
+    )
+    const names = await page
+      .locator('[role=row][data-index] [role=gridcell]:first-child')
+      .allTextContents()
+    const shown = printed.split('\n').slice(1, 3)
+    names.forEach((name, at) => expect(shown[at]).toContain(name.replace(/[▾▸]/, '').trim()))
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('stops reading when it is told to, and opens the next', async () => {
+    const work = mkdtempSync(join(tmpdir(), 'blockscope-profile-'))
+    const large = join(work, 'large.hatchet')
+    generateProfile(large, 300_000)
+    const { page, context, errors } = await openProfileView()
+    const chooser = page.waitForEvent('filechooser')
+    await page.getByRole('button', { name: 'Open a profile' }).click()
+    await (await chooser).setFiles(large)
+    await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByText('No profile open').waitFor()
+    await drop(page, 'modern_a.hatchet', readFileSync(`${folder}/modern_a.hatchet`))
+    await page.getByRole('treegrid').waitFor()
+    rmSync(work, { recursive: true })
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('is photographed', async () => {
+    const path = 'test/fixtures/h200/triton_mxfp8_h200.hatchet'
+    for (const theme of themes) {
+      for (const size of ['narrow', 'wide'] as const) {
+        const { page, context } = await openProfileView({ theme, size })
+        await drop(page, basename(path), readFileSync(path))
+        await page.locator('[data-index="1"]').click()
+        await page.locator('.details td').first().waitFor()
+        await takeScreenshot(page, `profile-${theme}-${size}`)
+        await context.close()
+      }
+    }
+  })
+
+  it('compares with a baseline; new and gone are written, not only coloured', async () => {
+    const { page, context, errors } = await openProfileView()
     await drop(page, 'modern_c.hatchet', readFileSync(`${folder}/modern_c.hatchet`))
     const chooser = page.waitForEvent('filechooser')
     await page.getByRole('button', { name: 'Diff with baseline' }).click()

@@ -87,7 +87,6 @@ describe('view, where proton-viewer ends in a traceback', () => {
       '-m tflop16/s cuda.json',
       "Metric 'tflop16/s': no flops16 recorded in this profile. It has flops8: ask for tflop8/s."
     ],
-    ['-m time/ns -i a -e b cuda.json', '--include and --exclude exclude one another'],
     ['-m time/us -i zzz modern_a.hatchet', "No name matches 'zzz' in this profile of 6 nodes."],
     ['-m time/us -t 1e9 modern_a.hatchet', 'The filter leaves no node in this profile of 6 nodes.']
   ]
@@ -99,8 +98,22 @@ describe('view, where proton-viewer ends in a traceback', () => {
 
   it('covers every error of the recorded runs', () => {
     const errors = known.filter((run) => run.exitCode !== 0).map((run) => run.command)
-    const answered = ['-m time/ns', '-m device_id cuda.json', '-m TIME/MS cuda.json']
+    const both = '-m time/ns -i a -e b cuda.json'
+    const answered = [both, '-m time/ns', '-m device_id cuda.json', '-m TIME/MS cuda.json']
     expect(errors.sort()).toEqual([...sentences.map(([command]) => command), ...answered].sort())
+  })
+
+  it('includes and excludes at once, but not as proton-viewer', async () => {
+    const both = words('-m time/us -i matmul -e layer1 modern_a.hatchet').map(fixturePath)
+    const only = words('-m time/us -i matmul modern_a.hatchet').map(fixturePath)
+    const [{ stdout }, { stdout: more }] = [
+      await runCommand(register, ['view', ...both]),
+      await runCommand(register, ['view', ...only])
+    ]
+    expect(stdout.length).toBeLessThan(more.length)
+    await expect(runCommand(register, ['view', '--proton', ...both])).rejects.toThrow(
+      'takes --include or --exclude, not both'
+    )
   })
 
   it('asks for a file where none is named', async () => {

@@ -1,5 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { nodeAtPath, pathText } from '@shared/profile/nodePath'
+import { fromTransferable } from '@shared/profile/transfer'
+import { register } from '../../../../src-main/cli/view'
+import { runCommand } from '../../main/cli/runCommand'
 import { boxAt, icicleBoxes } from '../../../../src-renderer/charts/icicleChart'
 import { viewCommand } from '../../../../src-renderer/stores/profile'
 import type { ProfileQuery } from '../../../../src-renderer/workers/profileProtocol'
@@ -33,7 +37,8 @@ describe('ProfileSession', () => {
   it('sends the tree once and then only what changed', () => {
     const session = opened()
     const first = session.show(query())
-    expect(first.tree?.count).toBe(first.columns[0]!.values.length)
+    expect(first.tree?.count).toBe(first.columns![0]!.values.length)
+    expect(session.show(query()).columns).toBeNull()
     expect(session.show(query({ depth: 1 })).tree).toBeNull()
     expect(session.show(query({ depth: 1 })).rows).toHaveLength(1)
   })
@@ -43,7 +48,8 @@ describe('ProfileSession', () => {
     const all = session.show(query())
     const some = session.show(query({ include: 'no such name' }))
     expect(some.rows).toHaveLength(0)
-    expect(some.columns[0]!.values[0]).toBe(all.columns[0]!.values[0])
+    expect(all.columns![0]!.values[0]).toBeGreaterThan(0)
+    expect(some.columns).toBeNull()
     expect(() => session.show(query({ include: '/(/' }))).toThrow(/not a regular expression/)
   })
 
@@ -58,9 +64,18 @@ describe('ProfileSession', () => {
     const session = opened('modern_c')
     session.openBaseline(bytesOf('modern_a'), 'modern_a')
     const { columns, state } = session.show(query({ diff: true }))
-    const [before, after, change] = columns.map((column) => column.values[0]!)
+    const [before, after, change] = columns!.map((column) => column.values[0]!)
     expect(change).toBeCloseTo(after! - before!, 9)
     expect(state).not.toBeNull()
+  })
+
+  it('sends columns that are added', () => {
+    const session = opened()
+    session.show(query())
+    const labels = session
+      .show(query({ metrics: ['time/ms', 'count'] }))
+      .columns!.map((c) => c.label)
+    expect(labels).toHaveLength(2)
   })
 
   it('says in words what is wrong with a file', () => {
@@ -81,6 +96,48 @@ describe('viewCommand', () => {
     expect(viewCommand(query({ include: "it's" }), 'a b.hatchet')).toBe(
       "blockscope view 'a b.hatchet' -m time/ms -i 'it'\\''s'"
     )
+  })
+})
+
+describe('the command that the view shows', () => {
+  const path = 'test/fixtures/proton/synthetic/modern_a.hatchet'
+  const variants: Partial<ProfileQuery>[] = [
+    {},
+    { metrics: ['time/us', 'count'] },
+    { include: 'matmul' },
+    { exclude: '/layer[1]/', include: 'layer' },
+    { threshold: 0.001 },
+    { depth: 2 },
+    { sort: { column: 0, descending: true } },
+    { sort: 'name' },
+    { hotPath: true },
+    { flat: true },
+    { metadata: true, demangle: false }
+  ]
+  it.each(variants)('prints what the view copies: %o', async (part) => {
+    const session = new ProfileSession()
+    session.open(new Uint8Array(readFileSync(path)), path)
+    const asked = query(part)
+    const [, , ...words] = viewCommand(asked, path)
+      .split(' ')
+      .map((word) => word.replaceAll("'", ''))
+    const { stdout } = await runCommand(register, ['view', ...words])
+    // The command says below what the view says beside the tree.
+    expect(stdout.startsWith(session.text('proton', asked))).toBe(true)
+  })
+})
+
+describe('nodeAtPath', () => {
+  it('finds every node of a profile by its path, or one of the same path', () => {
+    for (const name of ['modern_a', 'modern_c', 'legacy_b', 'arch120']) {
+      const tree = fromTransferable(opened(name).show(query()).tree!)
+      for (let node = 0; node < tree.count; node++) {
+        const path = pathText(tree, node)
+        expect(pathText(tree, nodeAtPath(tree, path))).toBe(path)
+      }
+      expect(nodeAtPath(tree, 'no > such > path')).toBe(-1)
+      expect(nodeAtPath(tree, '')).toBe(-1)
+    }
   })
 })
 
