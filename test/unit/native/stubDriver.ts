@@ -1,0 +1,61 @@
+/**
+ * A libcuda.so.1 that answers what a test tells it to, for states no test machine is in: an old driver, several GPUs, a GPU
+ * that is lost. It tests how the addon loads a driver and what it says; it computes nothing.
+ */
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const source = `
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static int number(const char* name, int missing) {
+  const char* text = getenv(name);
+  return text ? atoi(text) : missing;
+}
+/* STUB_GPUS: compute capabilities, "90,120". */
+static int capability(int device) {
+  char text[64];
+  const char* all = getenv("STUB_GPUS");
+  snprintf(text, sizeof text, "%s", all ? all : "90");
+  char* at = strtok(text, ",");
+  for (int i = 0; at && i < device; i++) at = strtok(0, ",");
+  return at ? atoi(at) : 0;
+}
+int cuInit(unsigned flags) { return number("STUB_INIT", 0); }
+int cuDriverGetVersion(int* version) { *version = number("STUB_VERSION", 13000); return 0; }
+int cuGetErrorName(int error, const char** name) { *name = error == 46 ? "CUDA_ERROR_DEVICE_UNAVAILABLE" : "CUDA_ERROR"; return 0; }
+int cuGetErrorString(int error, const char** text) { *text = error == 803 ? "system has unsupported display driver / cuda driver combination" : "as told"; return 0; }
+int cuDeviceGetCount(int* count) {
+  int n = 0;
+  while (capability(n)) n++;
+  *count = n;
+  return 0;
+}
+int cuDeviceGet(int* device, int index) { *device = index; return index == number("STUB_BROKEN", -1) ? 214 : 0; }
+int cuDeviceGetName(char* name, int length, int device) { snprintf(name, length, "Stub GPU sm_%d", capability(device)); return 0; }
+int cuDeviceGetUuid_v2(unsigned char* uuid, int device) { memset(uuid, 16 + device, 16); return 0; }
+int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  const int known = capability(device);
+  *value = attribute == 75 ? known / 10 : attribute == 76 ? known % 10 : attribute == 16 ? 8 : 0;
+  return 0;
+}
+int cuDeviceTotalMem_v2(size_t* bytes, int device) { *bytes = (size_t)8 << 30; return 0; }
+int cuDevicePrimaryCtxRetain(void** context, int device) { *context = (void*)1; return number("STUB_CONTEXT", 0); }
+int cuDevicePrimaryCtxRelease_v2(int device) { return 0; }
+int cuCtxSetCurrent(void* context) { return 0; }
+int cuMemGetInfo_v2(size_t* free, size_t* total) { *free = *total = (size_t)8 << 30; return 0; }
+`
+
+/** Builds the library into a folder, which LD_LIBRARY_PATH then names. `without`: a function it does not have. */
+export function buildStubDriver(folder: string, without?: string): void {
+  const header = readFileSync('native/cuda/api/driver.h', 'utf8')
+  const needed = [...header.matchAll(/"(cu[A-Z]\w+)"/g)].map((match) => match[1]!)
+  const rest = needed.filter((name) => !source.includes(`int ${name}(`))
+  const others = rest.map((name) => `int ${name}(void) { return 999; }`).join('\n')
+  const all = `${source}\n${others}\n`
+  const file = join(folder, 'stub.c')
+  writeFileSync(file, without ? all.replace(`int ${without}(`, `int absent(`) : all)
+  execFileSync('cc', ['-shared', '-fPIC', '-w', '-o', join(folder, 'libcuda.so.1'), file])
+}
