@@ -1,11 +1,16 @@
-import type { Validation } from '@shared/contract/run'
+import type { Step, Validation } from '@shared/contract/run'
 import { digits } from '../format/units'
 import { axisStyle, baseOption, type ChartTheme } from './theme'
 
 type MapData = Pick<Validation, 'errorMap' | 'mapRows' | 'mapCols' | 'tileRows' | 'tileCols'>
 
-/** Where the errors are: the largest error / tolerance of each tile of C; above 1 is outside. */
-export function errorMapOption(map: MapData, theme: ChartTheme) {
+/**
+ * Where the errors are: the largest error / tolerance of each tile of C (m x n); above 1 is outside. Tiles at the lower
+ * and right edges may be cut off.
+ */
+export function errorMapOption(map: MapData, theme: ChartTheme, c?: Pick<Step, 'm' | 'n'>) {
+  const span = (tile: number, size: number, end = Infinity) =>
+    `${tile * size}–${Math.min((tile + 1) * size, end) - 1}`
   const cells = map.errorMap.map((value, index) => [
     index % map.mapCols,
     Math.floor(index / map.mapCols),
@@ -19,7 +24,7 @@ export function errorMapOption(map: MapData, theme: ChartTheme) {
     gt: index * step,
     lte: (index + 1) * step,
     color,
-    label: `≤ ${digits((index + 1) * step)}`
+    label: `≤ ${(index + 1) * step}`
   }))
   return {
     ...baseOption(theme),
@@ -27,8 +32,8 @@ export function errorMapOption(map: MapData, theme: ChartTheme) {
       ...baseOption(theme).tooltip,
       formatter: ({ value }: { value: number[] }) => {
         const [col = 0, row = 0, ratio = 0] = value
-        const rows = `rows ${row * map.tileRows}–${(row + 1) * map.tileRows - 1}`
-        const cols = `columns ${col * map.tileCols}–${(col + 1) * map.tileCols - 1}`
+        const rows = `rows ${span(row, map.tileRows, c?.m)}`
+        const cols = `columns ${span(col, map.tileCols, c?.n)}`
         const shown = ratio >= 1e9 ? 'not finite' : digits(ratio)
         return `${rows}\n${cols}\nerror / tolerance: ${shown}${ratio > 1 ? ', outside' : ''}`
       }
@@ -57,7 +62,7 @@ export function errorMapOption(map: MapData, theme: ChartTheme) {
       bottom: 0,
       itemWidth: 14,
       itemHeight: 10,
-      itemGap: 10,
+      itemGap: 16,
       textStyle: { color: theme.dim, fontSize: 11 },
       pieces: [
         { lte: 0, color: theme.heat[0], label: '0' },
@@ -77,7 +82,7 @@ export function errorMapOption(map: MapData, theme: ChartTheme) {
 }
 
 /** Eight labels per axis fit. */
-const labelEvery = (tiles: number) => Math.ceil(tiles / 8) - 1
+const labelEvery = (tiles: number) => Math.max(0, Math.ceil(tiles / 8) - 1)
 
 /** For the table twin and a screen reader: the worst tiles. */
 export function worstTiles(map: MapData, limit: number) {

@@ -27,7 +27,7 @@ export function ulpHistogramOption(histogram: readonly number[], theme: ChartThe
       formatter: (points: { dataIndex: number }[]) => {
         const index = points[0]?.dataIndex ?? 0
         const value = histogram[index] ?? 0
-        return `${names[index]} ulp\n${count(value)} elements (${percent(value / total)})`
+        return `${names[index] ?? '–'} ulp\n${count(value)} elements (${percent(value / total)})`
       }
     },
     grid: { left: 52, right: 8, top: 12, bottom: 38 },

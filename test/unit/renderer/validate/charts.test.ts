@@ -1,0 +1,177 @@
+/** The two charts of a validated cell, as pure options: data in, what is drawn out. */
+import { describe, expect, it } from 'vitest'
+import { errorMapOption, worstTiles } from '../../../../src-renderer/charts/errorMap'
+import type { ChartTheme } from '../../../../src-renderer/charts/theme'
+import { ulpBuckets, ulpHistogramOption } from '../../../../src-renderer/charts/ulpHistogram'
+import { themesFromTokens } from './themes'
+
+const themes = themesFromTokens()
+const light = themes.light
+const map = (errorMap: number[], mapCols: number) => ({
+  errorMap,
+  mapRows: mapCols === 0 ? 0 : errorMap.length / mapCols,
+  mapCols,
+  tileRows: 64,
+  tileCols: 32
+})
+
+/** How a cell of this value is coloured, by the pieces of the visual map. */
+function colourOf(value: number, theme: ChartTheme): string | undefined {
+  const [cell] = errorMapOption(map([value], 1), theme).series[0]!.data
+  const shown = cell![2]!
+  const pieces: { gt?: number; lte?: number; color?: string }[] = errorMapOption(
+    map([value], 1),
+    theme
+  ).visualMap.pieces
+  const piece = pieces.find(({ gt = -Infinity, lte = Infinity }) => shown > gt && shown <= lte)
+  return piece?.color
+}
+
+describe('the ulp histogram', () => {
+  it('names each distance once, without gaps, the last one open', () => {
+    const names = ulpBuckets(13)
+    expect(names.slice(0, 5)).toEqual(['0', '1', '2', '3–4', '5–8'])
+    expect(names.at(-1)).toBe('≥ 1025')
+    const ends = names.slice(3, -1).map((name) => name.split('–').map(Number))
+    ends.slice(1).forEach(([low], index) => expect(low).toBe(ends[index]![1]! + 1))
+  })
+
+  it('draws one element among millions, and no bar where there is none', () => {
+    const { series, yAxis } = ulpHistogramOption([4_194_303, 0, 1], light)
+    expect(series[0]!.data).toEqual([4_194_303, null, 1])
+    expect(yAxis.min).toBeLessThan(1)
+    expect([0.5, 1, 100, 1000, 1e6].map(yAxis.axisLabel.formatter)).toEqual([
+      '',
+      '1',
+      '100',
+      '1e3',
+      '1e6'
+    ])
+  })
+
+  it('draws nothing for no buckets, empty buckets and NaN, and its tip stays readable', () => {
+    expect(ulpHistogramOption([], light).series[0]!.data).toEqual([])
+    const { series, tooltip } = ulpHistogramOption([NaN, 0], light)
+    expect(series[0]!.data).toEqual([null, null])
+    expect(tooltip.formatter([{ dataIndex: 1 }])).toBe('1 ulp\n0 elements (–)')
+    expect(tooltip.formatter([])).toContain('0 ulp')
+  })
+
+  it('says how many elements, and their share', () => {
+    const { tooltip } = ulpHistogramOption([75, 20, 5], light)
+    expect(tooltip.formatter([{ dataIndex: 1 }])).toBe('1 ulp\n20 elements (20 %)')
+    expect(tooltip.renderMode).toBe('richText')
+  })
+})
+
+describe('the error map', () => {
+  it('places tiles by row and column, the first row on top', () => {
+    const { series, yAxis, xAxis } = errorMapOption(map([0, 0.1, 0.2, 0.3, 0.4, 2], 3), light)
+    expect(series[0]!.data).toEqual([
+      [0, 0, 0],
+      [1, 0, 0.1],
+      [2, 0, 0.2],
+      [0, 1, 0.3],
+      [1, 1, 0.4],
+      [2, 1, 2]
+    ])
+    expect(yAxis.inverse).toBe(true)
+    expect([xAxis.data, yAxis.data]).toEqual([
+      ['0', '32', '64'],
+      ['0', '64']
+    ])
+  })
+
+  it('gives every value a colour: zero, the limit itself, past it, infinite and NaN', () => {
+    for (const theme of [themes.light, themes.dark]) {
+      expect(colourOf(0, theme)).toBe(theme.heat[0])
+      expect(colourOf(1e-30, theme)).toBe(theme.heat[1])
+      expect(colourOf(1, theme)).toBe(theme.heat[4])
+      for (const outside of [1.0000001, 88, Infinity, NaN])
+        expect(colourOf(outside, theme)).toBe(theme.over)
+    }
+  })
+
+  it('says where a tile is, cut off at the edge of C, and that it is outside', () => {
+    const { tooltip } = errorMapOption(map([0, 0.5, 0, 2], 2), light, { m: 100, n: 40 })
+    expect(tooltip.formatter({ value: [1, 1, 2] })).toBe(
+      'rows 64–99\ncolumns 32–39\nerror / tolerance: 2.00, outside'
+    )
+    expect(tooltip.formatter({ value: [0, 0, 1] })).not.toContain('outside')
+    expect(tooltip.formatter({ value: [0, 0, 1e9] })).toContain('not finite')
+  })
+
+  it('takes one tile, none at all, and labels at most eight of many', () => {
+    expect(errorMapOption(map([0.5], 1), light).series[0]!.data).toEqual([[0, 0, 0.5]])
+    const empty = errorMapOption(map([], 0), light)
+    expect(empty.series[0]!.data).toEqual([])
+    expect(empty.xAxis.axisLabel.interval).toBe(0)
+    const { interval } = errorMapOption(map(Array<number>(64).fill(0), 64), light).xAxis.axisLabel
+    expect(Math.ceil(64 / (interval + 1))).toBe(8)
+  })
+
+  it('lists the worst tiles first, NaN as the worst', () => {
+    expect(worstTiles(map([0.5, 3, NaN, 1], 2), 2)).toEqual([
+      { row: 64, col: 0, value: Infinity },
+      { row: 0, col: 32, value: 3 }
+    ])
+    expect(worstTiles(map([], 0), 3)).toEqual([])
+  })
+})
+
+describe('the colours of errors', () => {
+  it.each(['light', 'dark'] as const)(
+    '%s: a monotone ramp, told from "outside" by people who see no red or no green',
+    (name) => {
+      const { heat, over } = themes[name]
+      const lightness = heat.map((colour) => lab(colour)[0])
+      const steps = lightness.slice(1).map((value, index) => value - lightness[index]!)
+      expect(new Set(steps.map(Math.sign)).size).toBe(1)
+      for (const [kind, matrix] of Object.entries(blindness)) {
+        for (const colour of heat) {
+          expect(difference(colour, over, matrix), `${colour} ${over} ${kind}`).toBeGreaterThan(20)
+        }
+      }
+    }
+  )
+})
+
+/** Machado, Oliveira, Fernandes 2009, severity 1.0, on linear RGB. */
+const blindness = {
+  none: [1, 0, 0, 0, 1, 0, 0, 0, 1],
+  protan: [
+    0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998
+  ],
+  deutan: [
+    0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881
+  ],
+  tritan: [
+    1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039
+  ]
+}
+
+function linear(colour: string): number[] {
+  return [1, 3, 5]
+    .map((at) => parseInt(colour.slice(at, at + 2), 16) / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+}
+
+/** CIE L*a*b* of a '#rrggbb' colour (D65), as seen through a matrix. */
+function lab(colour: string, matrix = blindness.none): [number, number, number] {
+  const rgb = linear(colour)
+  const row = (m: readonly number[], index: number, v: readonly number[]) =>
+    m[3 * index]! * v[0]! + m[3 * index + 1]! * v[1]! + m[3 * index + 2]! * v[2]!
+  const seen = [0, 1, 2].map((index) => Math.min(1, Math.max(0, row(matrix, index, rgb))))
+  const toXyz = [0.4124, 0.3576, 0.1805, 0.2126, 0.7152, 0.0722, 0.0193, 0.1192, 0.9505]
+  const white = [0.9505, 1, 1.089]
+  const [x, y, z] = [0, 1, 2].map((index) => {
+    const t = row(toXyz, index, seen) / white[index]!
+    return t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116
+  }) as [number, number, number]
+  return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
+}
+
+function difference(one: string, other: string, matrix: number[]): number {
+  const [a, b] = [lab(one, matrix), lab(other, matrix)]
+  return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
+}
