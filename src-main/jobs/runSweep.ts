@@ -10,7 +10,7 @@ import type { NativeMeasurement, NativeMeasureRequest } from '../engine/nativeBi
 import type { JobContext } from './jobManager'
 import { openRequest, OpenSession } from './openSession'
 import type { PlannedStep } from './plan'
-import { describeFailure, validateLimits, validateStep } from './runValidate'
+import { describeFailure, validateStep } from './runValidate'
 import { shuffled } from './shuffle'
 import { expectedSeconds, SweepProgress } from './sweepProgress'
 import { toMeasurement } from './stepResults'
@@ -20,6 +20,9 @@ const maxDrift = 0.02
 
 /** An element passes when |got - ref| <= 1e-3 + 1e-3 |ref|, the Triton tutorial's tolerance. */
 const tutorialTolerance = { atol: 1e-3, rtol: 1e-3 }
+
+/** A sweep has many points: each keeps a coarser error map than a validation does. */
+const sweepLimits = { maxFailures: 4, mapTiles: 16 }
 
 interface Point {
   planned: PlannedStep
@@ -56,7 +59,7 @@ async function validatePoints(
   }
   for (const planned of context.plan.steps) {
     if (context.signal.aborted) break
-    const request = { kernel: planned.kernel.id, ...tutorialTolerance, ...validateLimits }
+    const request = { kernel: planned.kernel.id, ...tutorialTolerance, ...sweepLimits }
     const step = await validateStep(inner, session, planned, request)
     progress.validated(step.seconds)
     // Approximate schemes are timed with their error shown; a wrong exact kernel, or one that failed, is not.

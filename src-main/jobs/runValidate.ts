@@ -6,7 +6,7 @@ import type { PlannedStep } from './plan'
 import { openRequest, OpenSession } from './openSession'
 import { emptyStep, toValidation } from './stepResults'
 
-export const validateLimits = { maxFailures: 16, mapTiles: 64 }
+const validateLimits = { maxFailures: 16, mapTiles: 64 }
 
 /** Validates every planned kernel, format by format: operands and reference are made once for each problem. */
 export async function runValidate(context: JobContext): Promise<void> {

@@ -34,7 +34,7 @@ export function toValidation(native: NativeValidation, request: NativeValidateRe
     atol: request.atol,
     rtol: request.rtol,
     ulpHistogram: Array.from(native.ulpHistogram),
-    errorMap: Array.from(native.errorMap),
+    errorMap: Array.from(native.errorMap, (value) => Number(value.toPrecision(3))),
     failures: native.failures.map((failure) => ({
       ...failure,
       aCodes: Array.from(failure.aCodes),

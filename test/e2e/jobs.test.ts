@@ -1,5 +1,4 @@
-/** Devices, Validate, Sweep and Runs in a real browser, over the real server, engine and addon. */
-import { execFileSync } from 'node:child_process'
+/** Devices and Validate in a real browser, over the real server, engine and addon. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Page } from 'playwright-core'
@@ -77,39 +76,6 @@ describeInBrowser('jobs in the page', () => {
     await context.close()
   })
 
-  it('sweeps K, survives the death of the engine, and stops when it is cancelled', async () => {
-    const { page, context, policyViolations } = await openPage(browser, server.url)
-    await go(page, 'sweep')
-    await page.getByLabel('M', { exact: true }).fill('256')
-    await page.getByLabel('N', { exact: true }).fill('256')
-    await page.getByRole('button', { name: /Start/ }).click()
-    await page
-      .getByRole('button', { name: /Cancel/ })
-      .first()
-      .waitFor()
-    const engines = () =>
-      execFileSync('ps', ['-o', 'pid=', '--ppid', String(server.pid)], { encoding: 'utf8' })
-        .split('\n')
-        .map(Number)
-        .filter(Boolean)
-    await expect.poll(() => engines().length).toBeGreaterThan(0)
-    process.kill(engines()[0]!, 'SIGKILL')
-    await page
-      .getByText(/engine was ended by SIGKILL/i)
-      .first()
-      .waitFor()
-    await page
-      .getByRole('button', { name: /Cancel/ })
-      .first()
-      .click()
-    await page
-      .getByText(/cancelled/i)
-      .first()
-      .waitFor()
-    expect(policyViolations).toEqual([])
-    await context.close()
-  })
-
   it('answers bad input in place', async () => {
     const { page, context } = await openPage(browser, server.url)
     await go(page, 'validate')
@@ -146,13 +112,5 @@ describeInBrowser('jobs in the page', () => {
       await page.getByText('CUDA driver').first().waitFor()
     })
     await takeScreenshots(browser, server.url, 'validate', validateAll)
-    await takeScreenshots(browser, server.url, 'runs', async (page) => {
-      await go(page, 'runs')
-      await page.getByRole('row').nth(1).waitFor()
-    })
-    await takeScreenshots(browser, server.url, 'sweep', async (page) => {
-      await go(page, 'sweep')
-      await page.getByRole('button', { name: /Start/ }).waitFor()
-    })
   })
 })

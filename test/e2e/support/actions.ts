@@ -1,0 +1,55 @@
+/** What several browser tests do in the page. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Download, Page } from 'playwright-core'
+
+const axeSource = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8'
+)
+
+/** Goes to a view by the address, as a link does. */
+export async function go(page: Page, view: string): Promise<void> {
+  await page.evaluate(`location.hash = '#/${view}'`)
+}
+
+/** What axe calls serious or critical on the page as it is: rule and element. */
+export async function seriousFaults(page: Page): Promise<string[]> {
+  await page.evaluate(axeSource)
+  return page.evaluate(`axe.run().then(({ violations }) => violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map((node) => id + ' ' + node.html.slice(0, 160))))`)
+}
+
+/** Chooses an item of a menu that saves a file. */
+export async function saved(page: Page, menu: string, item: RegExp): Promise<Saved> {
+  await page.getByRole('button', { name: menu, exact: true }).click()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('menuitem', { name: item }).click()
+  ])
+  return contentOf(download)
+}
+
+export interface Saved {
+  name: string
+  bytes: Buffer
+  text: string
+}
+
+async function contentOf(download: Download): Promise<Saved> {
+  const bytes = readFileSync(await download.path())
+  return { name: download.suggestedFilename(), bytes, text: bytes.toString('utf8') }
+}
+
+/** Drops a file on the page. */
+export async function drop(page: Page, name: string, bytes: Buffer): Promise<void> {
+  await page.evaluate(
+    `(() => {
+      const bytes = Uint8Array.from(atob('${bytes.toString('base64')}'), (c) => c.charCodeAt(0))
+      const data = new DataTransfer()
+      data.items.add(new File([bytes], '${name}'))
+      document.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true }))
+    })()`
+  )
+}

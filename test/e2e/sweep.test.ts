@@ -1,0 +1,226 @@
+/** The Sweep view in a real browser, over the real server, engine and addon. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { readHatchet } from '@shared/profile/readHatchet'
+import { runSchema, type Run } from '@shared/contract/run'
+import * as v from 'valibot'
+import { go, saved, seriousFaults } from './support/actions'
+import {
+  describeInBrowser,
+  launchBrowser,
+  openPage,
+  takeScreenshots,
+  themes
+} from './support/browser'
+import { program, startServerProcess, type StartedServer } from './support/server'
+
+describeInBrowser('Sweep view', () => {
+  let browser: Browser
+  let server: StartedServer
+  beforeAll(async () => {
+    server = await startServerProcess()
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+  })
+
+  /** mxfp4 by one kernel, at the values of K given. */
+  async function fill(page: Page, k: string, kernels = ['cpu-avx512', 'cpu-portable']) {
+    await go(page, 'sweep')
+    for (const format of ['nvfp4', 'mxfp8', 'mixed']) {
+      const box = page.getByRole('checkbox', { name: format, exact: true })
+      await box.uncheck({ force: true })
+    }
+    for (const kernel of kernels) {
+      const box = page.getByRole('checkbox', { name: kernel })
+      if (await box.count()) await box.first().check({ force: true })
+    }
+    for (const axis of ['M', 'N']) await page.getByLabel(axis, { exact: true }).fill('128')
+    await page.getByLabel('K', { exact: true }).fill(k)
+    await page.getByText('Quick', { exact: true }).click()
+  }
+  const start = (page: Page) => page.getByRole('button', { name: 'Start sweep' }).click()
+  const cancel = (page: Page) => page.getByRole('button', { name: 'Cancel', exact: true })
+  const status = (page: Page, text: string) =>
+    page.locator('section[aria-labelledby=sweep-title] header').getByText(text, { exact: true })
+  const tableRows = (page: Page) => page.getByRole('region', { name: 'Table' }).getByRole('row')
+
+  it('plans, runs with a live chart, and writes every export', async () => {
+    const { page, context, policyViolations, errors } = await openPage(browser, server.url)
+    await fill(page, '64..512 step 64')
+    await page.getByText(/points, about/).waitFor()
+    await start(page)
+    await cancel(page).waitFor()
+    await page.locator('canvas').first().waitFor()
+    await page.getByText(/\d+ of \d+ points/).waitFor()
+    await cancel(page).waitFor({ state: 'detached', timeout: 60_000 })
+    const points = (await tableRows(page).count()) - 1
+    expect(points).toBeGreaterThanOrEqual(8)
+
+    const json = await saved(page, 'Export', /^Run JSON/)
+    const run: Run = v.parse(runSchema, JSON.parse(json.text))
+    expect(run.status).toBe('done')
+    const measured = run.steps.filter((step) => step.measurement)
+    expect(measured).toHaveLength(points)
+    const csv = await saved(page, 'Export', /^Table CSV/)
+    expect(csv.text.trim().split('\n')).toHaveLength(points + 1)
+    const tree = readHatchet((await saved(page, 'Export', /^Profile tree/)).bytes, 'exported')
+    expect(tree.count).toBeGreaterThan(points)
+    const trace = JSON.parse((await saved(page, 'Export', /^Timeline/)).text) as {
+      traceEvents: { ph: string; dur?: number }[]
+    }
+    expect(trace.traceEvents.filter(({ ph }) => ph === 'X').length).toBeGreaterThanOrEqual(points)
+    const png = await saved(page, 'Save chart', /^PNG/)
+    expect(png.bytes.subarray(1, 4).toString()).toBe('PNG')
+    expect(png.bytes.readUInt32BE(16)).toBe(2000)
+    const svg = await saved(page, 'Save chart', /^SVG/)
+    expect(svg.text).toMatch(/^<svg[^]*mxfp4[^]*<\/svg>/)
+
+    await page.getByText('Roofline', { exact: true }).click()
+    await page.locator('canvas').first().waitFor()
+    expect([policyViolations, errors]).toEqual([[], []])
+    await context.close()
+  })
+
+  it('lays an earlier run over a new one, and takes it away', async () => {
+    const { page, context, errors } = await openPage(browser, server.url)
+    await fill(page, '64, 128')
+    await start(page)
+    await cancel(page).waitFor()
+    await cancel(page).waitFor({ state: 'detached', timeout: 60_000 })
+    const alone = await tableRows(page).count()
+    await page.getByRole('button', { name: 'Overlay' }).click()
+    await page.getByRole('menuitem').first().click()
+    await page.getByText(/^Overlay: /).waitFor()
+    await expect.poll(() => tableRows(page).count()).toBeGreaterThan(alone)
+    await page.getByRole('button', { name: /Remove overlay/ }).click()
+    await expect.poll(() => tableRows(page).count()).toBe(alone)
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('keeps what is measured when it is cancelled, and says so when the engine dies', async () => {
+    const { page, context, policyViolations } = await openPage(browser, server.url)
+    await fill(page, '64..4096 step 64', ['cpu-portable'])
+    await start(page)
+    await expect.poll(() => tableRows(page).count(), { timeout: 60_000 }).toBeGreaterThan(2)
+    const engines = execFileSync('ps', ['-o', 'pid=', '--ppid', String(server.pid)], {
+      encoding: 'utf8'
+    })
+    process.kill(Number(engines.split('\n')[0]), 'SIGKILL')
+    await page
+      .getByText(/engine was ended by SIGKILL/i)
+      .first()
+      .waitFor()
+    await cancel(page).click()
+    await status(page, 'Cancelled').waitFor()
+    const kept = await tableRows(page).count()
+    expect(kept).toBeGreaterThan(2)
+    const other = await openPage(browser, server.url)
+    await go(other.page, page.url().replace(/^.*#\//, ''))
+    await status(other.page, 'Cancelled').waitFor()
+    expect(await tableRows(other.page).count()).toBe(kept)
+    await other.context.close()
+    expect(policyViolations).toEqual([])
+    await context.close()
+  })
+
+  it('answers bad input in every field, in place, and plans nothing', async () => {
+    const { page, context } = await openPage(browser, server.url)
+    await go(page, 'sweep')
+    await page.getByText('More', { exact: true }).click()
+    for (const [field, wrong, words] of [
+      ['M', '-1', /M must be/],
+      ['N', 'ten', /whole number/],
+      ['K', '512..', /K/],
+      ['Samples per point', '0', /Samples must/],
+      ['Rounds', '99', /Rounds must/],
+      ['Seed', 'x', /seed/i]
+    ] as const) {
+      const input = page.getByLabel(field, { exact: true })
+      const before = await input.inputValue()
+      await input.fill(wrong)
+      const note = page.locator(`#${await input.getAttribute('aria-describedby')}`)
+      expect(await note.textContent()).toMatch(words)
+      expect(await page.getByRole('button', { name: 'Start sweep' }).isDisabled()).toBe(true)
+      await input.fill(before)
+    }
+    for (const format of ['nvfp4', 'mxfp4', 'mxfp8', 'mixed'])
+      await page.getByText(format, { exact: true }).first().click()
+    await page.getByText('Choose at least one format.').waitFor()
+    await context.close()
+  })
+
+  it('draws of 10,000 points only what is on the screen', async () => {
+    importLargeRun(server.storeFolder)
+    const { page, context, errors } = await openPage(browser, server.url)
+    await go(page, 'sweep?run=large')
+    await page.getByText('10,000 rows').waitFor()
+    await tableRows(page).nth(5).waitFor()
+    expect(await tableRows(page).count()).toBeLessThan(100)
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('has no serious accessibility problem with results, and is photographed', async () => {
+    for (const theme of themes) {
+      const { page, context } = await openPage(browser, server.url, { theme })
+      await go(page, `sweep?run=${finishedSweep(server.storeFolder)}`)
+      await page.locator('canvas').first().waitFor()
+      await page.waitForTimeout(300)
+      expect(await seriousFaults(page)).toEqual([])
+      await context.close()
+    }
+    await takeScreenshots(browser, server.url, 'sweep', async (page) => {
+      await go(page, `sweep?run=${finishedSweep(server.storeFolder)}`)
+      await page.locator('canvas').first().waitFor()
+      await page.waitForTimeout(800)
+    })
+  })
+})
+
+interface Listed {
+  id: string
+  kind: string
+  status: string
+}
+
+function runsOf(storeFolder: string): Listed[] {
+  const text = execFileSync(
+    process.execPath,
+    [program, 'runs', 'list', '--json', '--store', storeFolder],
+    {
+      encoding: 'utf8'
+    }
+  )
+  return JSON.parse(text) as Listed[]
+}
+
+function finishedSweep(storeFolder: string): string {
+  const sweeps = runsOf(storeFolder).filter(
+    ({ id, kind, status }) => id !== 'large' && kind === 'sweep' && status === 'done'
+  )
+  return sweeps.at(-1)!.id
+}
+
+/** The finished sweep with its points repeated, as a run of its own. */
+function importLargeRun(storeFolder: string): void {
+  const from = join(storeFolder, finishedSweep(storeFolder), 'run.json')
+  const run = JSON.parse(readFileSync(from, 'utf8')) as Run
+  const points = run.steps.filter((step) => step.measurement)
+  const steps = Array.from({ length: 10_000 }, (_, index) => ({
+    ...points[index % points.length]!,
+    index,
+    k: 32 * (index + 1)
+  }))
+  mkdirSync(join(storeFolder, 'large'))
+  writeFileSync(
+    join(storeFolder, 'large', 'run.json'),
+    JSON.stringify({ ...run, id: 'large', steps })
+  )
+}
