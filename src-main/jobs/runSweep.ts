@@ -212,7 +212,7 @@ async function checkDrift(
   if (Math.abs(change) > maxDrift) {
     const { format, k, kernel } = first.planned
     await context.notice(
-      `Drifted: ${format} K=${k} ${kernel.id} took ${(change * 100).toFixed(1)} % ` +
+      `Drifted: ${format} K=${k} ${kernel.id} took ${(Math.abs(change) * 100).toFixed(1)} % ` +
         `${change > 0 ? 'more' : 'less'} time at the end of the round than at its start.`
     )
   }

@@ -101,8 +101,12 @@ export const useRuns = defineStore('runs', () => {
 })
 
 /** What a run is called: its label, else what it did. */
-export function titleOf(run: Pick<RunSummary, 'label' | 'kind' | 'formats'>): string {
+export function titleOf(
+  run: Pick<RunSummary, 'label' | 'kind' | 'formats'> & Partial<Pick<RunSummary, 'id' | 'problem'>>
+): string {
   if (run.label) return run.label
+  // Of an unreadable run the folder's name is all that is known.
+  if (run.problem && run.id) return run.id
   const formats = run.formats.length > 3 ? `${run.formats.length} formats` : run.formats.join(', ')
   return `${run.kind === 'validate' ? 'Validate' : 'Sweep'} ${formats}`
 }

@@ -1,0 +1,86 @@
+/** axe in every view with content, light and dark, and with dialogs open. */
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { drop, go, seriousFaults } from './support/actions'
+import { describeInBrowser, launchBrowser, openPage, themes } from './support/browser'
+import { program, startServerProcess, type StartedServer } from './support/server'
+
+describeInBrowser('accessibility', () => {
+  let browser: Browser
+  let server: StartedServer
+  beforeAll(async () => {
+    server = await startServerProcess()
+    browser = await launchBrowser()
+    const shape = ['--device', 'cpu', '-M', '64', '-N', '64', '--store', server.storeFolder]
+    const run = (...words: string[]) =>
+      execFileSync(process.execPath, [program, ...words, ...shape], { stdio: 'ignore' })
+    run('validate', '-K', '128')
+    run('sweep', '-K', '64,128', '--formats', 'mxfp4', '--preset', 'quick')
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+  })
+  const runOf = (kind: string) =>
+    readdirSync(server.storeFolder).find((name) => name.includes(`-${kind}-`))!
+
+  const contents: [string, (page: Page) => Promise<unknown>][] = [
+    ['devices', (page) => page.getByText('CUDA driver').first().waitFor()],
+    [
+      'validate',
+      async (page) => {
+        await go(page, `validate?run=${runOf('validate')}`)
+        await page.locator('[role=gridcell] button, td button').first().click()
+      }
+    ],
+    ['sweep', (page) => go(page, `sweep?run=${runOf('sweep')}`)],
+    ['formats', (page) => page.getByRole('heading').nth(1).waitFor()],
+    ['layouts', (page) => page.getByRole('grid').first().waitFor()],
+    [
+      'profile',
+      async (page) => {
+        const path = 'test/fixtures/h200/triton_mxfp8_h200.hatchet'
+        await drop(page, 'triton.hatchet', readFileSync(path))
+        await page.locator('[role=row][data-index="2"]').click()
+      }
+    ],
+    [
+      'runs',
+      async (page) => {
+        await page.getByText('Done').first().click()
+        await page.getByRole('button', { name: 'Open as profile' }).waitFor()
+      }
+    ]
+  ]
+
+  it.each(contents)('%s has no serious fault with content, light and dark', async (view, fill) => {
+    for (const theme of themes) {
+      const { page, context, errors } = await openPage(browser, server.url, { theme })
+      await go(page, view)
+      await page.getByRole('main').waitFor()
+      await fill(page)
+      await page.waitForTimeout(400)
+      expect(await seriousFaults(page)).toEqual([])
+      expect(errors).toEqual([])
+      await context.close()
+    }
+  })
+
+  it.each(themes)('dialogs and menus have none, %s', async (theme) => {
+    const { page, context } = await openPage(browser, server.url, { theme })
+    for (const [keys, dialog] of [
+      ['Control+k', 'Command palette'],
+      ['?', 'Keyboard shortcuts']
+    ] as const) {
+      await page.getByRole('main').waitFor()
+      await page.keyboard.press(keys)
+      await page.getByRole('dialog', { name: dialog }).waitFor()
+      expect(await seriousFaults(page)).toEqual([])
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
+    await context.close()
+  })
+})
