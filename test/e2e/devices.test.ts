@@ -1,0 +1,169 @@
+/** Devices in a real browser: on a machine with the CPU alone, and with GPUs that a stub of the driver reports. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { buildStubDriver } from '../unit/native/stubDriver'
+import {
+  describeInBrowser,
+  launchBrowser,
+  openPage,
+  takeScreenshots,
+  themes,
+  type OpenedPage
+} from './support/browser'
+import { startServerProcess, type StartedServer } from './support/server'
+
+const axeSource = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8'
+)
+
+describeInBrowser('Devices', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'blockscope-devices-'))
+  const drivers = join(folder, 'drivers')
+  let browser: Browser
+  /** Without and with GPUs. */
+  let plain: StartedServer
+  let gpus: StartedServer
+  const pages: OpenedPage[] = []
+
+  beforeAll(async () => {
+    for (const name of ['drivers', 'broken']) mkdirSync(join(folder, name))
+    buildStubDriver(drivers)
+    writeFileSync(join(folder, 'broken', 'manifest.json'), '{ "kernels": [')
+    const environment = { LD_LIBRARY_PATH: drivers }
+    plain = await startServerProcess({ environment: { ...environment, STUB_INIT: '100' } })
+    gpus = await startServerProcess({
+      environment: { ...environment, STUB_GPUS: '80,90', STUB_BROKEN: '1' },
+      flags: ['--kernel-dir', join(folder, 'broken')]
+    })
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await plain?.stop()
+    await gpus?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  afterEach(async () => {
+    for (const { context, policyViolations, errors } of pages.splice(0)) {
+      await context.close()
+      expect(policyViolations).toEqual([])
+      expect(errors).toEqual([])
+    }
+  })
+
+  const show = async (page: Page) => {
+    await page.evaluate(`location.hash = '#/devices'`)
+    await matrix(page).waitFor()
+  }
+  async function open(
+    server: StartedServer,
+    options: Parameters<typeof openPage>[2] = {}
+  ): Promise<Page> {
+    const opened = await openPage(browser, server.url, options)
+    pages.push(opened)
+    await opened.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await show(opened.page)
+    return opened.page
+  }
+  const matrix = (page: Page) => page.getByRole('grid', { name: /^Capability/ })
+  async function copied(page: Page, what: string): Promise<string[][]> {
+    await page.evaluate(`navigator.clipboard.writeText('')`)
+    await page.getByRole('button', { name: `Copy: ${what}`, exact: true }).click()
+    const read = () => page.evaluate<string>('navigator.clipboard.readText()')
+    await expect.poll(read).not.toBe('')
+    return (await read()).split('\n').map((line) => line.split('\t'))
+  }
+
+  it('a machine with the CPU alone: says why there is no GPU, and what the CPU computes', async () => {
+    const page = await open(plain)
+    await page.getByText(/^No GPU: .*finds no GPU.*Jobs run on the CPU\.$/).waitFor()
+    const cells = matrix(page).getByRole('gridcell')
+    expect(await cells.count()).toBeGreaterThanOrEqual(9)
+    expect(await cells.filter({ hasText: 'Exact' }).count()).toBe(await cells.count())
+    await cells.first().getByRole('button').click()
+    await page.getByText('Reads scales as').waitFor()
+  })
+
+  it('libraries: where each is, or what to install', async () => {
+    const page = await open(plain)
+    const rows = page.getByRole('region', { name: 'Libraries' }).getByRole('row')
+    const missing = rows.filter({ hasText: 'Missing' })
+    for (const name of ['NVRTC', 'cuBLASLt']) {
+      await missing
+        .filter({ hasText: name })
+        .getByText(/^Install the CUDA toolkit/)
+        .waitFor()
+    }
+  })
+
+  it('every table is copied with its heading and all its lines', async () => {
+    const page = await open(plain)
+    const capabilities = await copied(page, 'Capabilities')
+    expect(capabilities[0]).toEqual(['kernel', 'format', 'level', 'reason'])
+    expect(capabilities).toHaveLength(1 + (await matrix(page).getByRole('gridcell').count()))
+    const libraries = await copied(page, 'Libraries')
+    expect(libraries.map(([name]) => name)).toContain('NVRTC')
+    expect(libraries.find(([name]) => name === 'NVRTC')!.join(' ')).toMatch(/missing.*Install/)
+    expect((await copied(page, 'Targets')).length).toBeGreaterThan(3)
+    const facts = await copied(page, 'Device')
+    expect(facts[0]).toEqual(['fact', 'value', 'unit'])
+    expect(facts.find(([fact]) => fact === 'Memory')![2]).toBe('GiB')
+  })
+
+  it('Detect again opens drivers and libraries anew', async () => {
+    const page = await open(plain)
+    const detect = page.getByRole('button', { name: /^Detect/ })
+    await detect.click()
+    await expect.poll(() => detect.isEnabled()).toBe(true)
+    await page.getByText(/^No GPU: /).waitFor()
+    expect(await matrix(page).isVisible()).toBe(true)
+  })
+
+  it('a GPU: cells say why a kernel is not available; a GPU that does not answer says so', async () => {
+    const page = await open(gpus)
+    const chips = page.getByRole('list', { name: 'Devices' }).getByRole('button')
+    expect(await chips.count()).toBe(3)
+    await chips.filter({ hasText: 'cuda:0' }).click()
+    await matrix(page)
+      .getByRole('button', { name: /^wgmma, nvfp4:/ })
+      .focus()
+    await page.keyboard.press('Enter')
+    await page
+      .getByText(/^Not available because: Written for sm_90a; this device is sm_80/)
+      .waitFor()
+    expect(await page.getByText(/^No GPU/).count()).toBe(0)
+
+    await chips.filter({ hasText: 'cuda:1' }).click()
+    await page.getByText(/Reading GPU 1 failed: CUDA error 214/).waitFor()
+  })
+
+  it('a manifest that cannot be read is named with the file', async () => {
+    const page = await open(gpus)
+    await page.getByRole('heading', { name: 'Kernel manifests that were refused' }).waitFor()
+    await page.getByText(join(folder, 'broken')).first().waitFor()
+  })
+
+  it('has no serious accessibility problem, light and dark', async () => {
+    for (const theme of themes) {
+      for (const server of [plain, gpus]) {
+        const page = await open(server, { theme })
+        await matrix(page).getByRole('gridcell').first().getByRole('button').click()
+        await page.getByText('Reads scales as').waitFor()
+        await page.evaluate(axeSource)
+        const serious = await page.evaluate(`axe.run().then(({ violations }) => violations
+          .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+          .map(({ id, nodes }) => id + ' ' + nodes[0].html))`)
+        expect(serious).toEqual([])
+      }
+    }
+  })
+
+  it('is photographed', async () => {
+    await takeScreenshots(browser, plain.url, 'devices', show)
+  })
+})

@@ -1,0 +1,319 @@
+/** Validate in a real browser, over the real server, engine and CPU kernels. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import {
+  describeInBrowser,
+  launchBrowser,
+  openPage,
+  takeScreenshot,
+  takeScreenshots,
+  themes,
+  type OpenedPage
+} from './support/browser'
+import { startServerProcess, type StartedServer } from './support/server'
+
+const axeSource = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8'
+)
+
+describeInBrowser('Validate', () => {
+  let browser: Browser
+  let server: StartedServer
+  const pages: OpenedPage[] = []
+  beforeAll(async () => {
+    server = await startServerProcess()
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+  })
+  afterEach(async () => {
+    for (const { context, policyViolations, errors } of pages.splice(0)) {
+      await context.close()
+      expect(policyViolations).toEqual([])
+      expect(errors).toEqual([])
+    }
+  })
+
+  async function open(options: Parameters<typeof openPage>[2] = {}): Promise<Page> {
+    const opened = await openPage(browser, server.url, options)
+    pages.push(opened)
+    await opened.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await show(opened.page)
+    return opened.page
+  }
+  const show = async (page: Page) => {
+    await page.evaluate(`location.hash = '#/validate'`)
+    await page.getByRole('button', { name: 'Validate all formats' }).waitFor()
+  }
+  const field = (page: Page, label: string) => page.getByLabel(label, { exact: true })
+
+  interface Options {
+    extent?: number
+    /**
+     * No tolerance, and sums of 4096 positive products: float32 rounds them on the way, and some of these sums then round to
+     * another float16 than the exact sum does.
+     */
+    tight?: boolean
+  }
+  async function setOptions(page: Page, { extent = 256, tight = false }: Options = {}) {
+    const options = page.getByRole('button', { name: /^Options/ })
+    if ((await options.getAttribute('aria-expanded')) === 'false') await options.click()
+    for (const axis of ['M', 'N', 'K']) await field(page, axis).fill(String(extent))
+    if (!tight) return
+    await field(page, 'K').fill('4096')
+    await field(page, 'Operands').selectOption('positive')
+    await field(page, 'Absolute tolerance').fill('0')
+    await field(page, 'Relative tolerance').fill('0')
+  }
+  const start = (page: Page) => page.getByRole('button', { name: 'Validate all formats' }).click()
+  const ended = (page: Page) => page.locator('button:has-text("Save report"):enabled').waitFor()
+  const cells = (page: Page) =>
+    page.getByRole('grid', { name: /^Validation/ }).getByRole('gridcell')
+  const wrongCell = (page: Page) =>
+    cells(page)
+      .filter({ hasText: /[2-9] outside/ })
+      .first()
+  const clipboard = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()')
+
+  async function save(page: Page, form: RegExp): Promise<{ name: string; text: string }> {
+    await page.getByRole('button', { name: 'Save report' }).click()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: form }).click()
+    ])
+    return {
+      name: download.suggestedFilename(),
+      text: readFileSync(await download.path(), 'utf8')
+    }
+  }
+
+  it('one click fills the matrix live and ends in a report, as HTML and JSON', async () => {
+    const page = await open()
+    await setOptions(page, { extent: 512 })
+    await start(page)
+    // While it runs some cells are done, and others wait.
+    await cells(page).filter({ hasText: 'Passed' }).first().waitFor()
+    expect(await cells(page).filter({ hasText: 'Waiting' }).count()).toBeGreaterThan(0)
+    expect(await page.getByRole('button', { name: 'Save report' }).isDisabled()).toBe(true)
+    await page.getByRole('progressbar', { name: 'Progress of the validation' }).waitFor()
+    await ended(page)
+
+    const count = await cells(page).count()
+    expect(count).toBeGreaterThanOrEqual(9)
+    expect(await cells(page).filter({ hasText: 'Passed' }).count()).toBe(count)
+    const html = await save(page, /HTML/)
+    expect(html.name).toMatch(/\.html$/)
+    expect(html.text).toContain('<h1>blockscope: validate')
+    expect(html.text).toContain('mxfp8_e4m3_e5m2')
+    expect(html.text).not.toMatch(/<script|https?:\/\/(?!www\.w3\.org)/)
+    const json = await save(page, /JSON/)
+    const run = JSON.parse(json.text) as { steps: { disposition: string; m: number }[] }
+    expect(
+      run.steps.filter(({ disposition, m }) => disposition === 'passed' && m === 512)
+    ).toHaveLength(count)
+
+    await page.getByRole('button', { name: 'Copy: Results' }).click()
+    await expect.poll(() => clipboard(page)).toContain('cpu-portable\tnvfp4\tPassed\t')
+    expect((await clipboard(page)).split('\n')).toHaveLength(count + 1)
+  })
+
+  it('a failed cell opens to figures, charts and elements that lead to their scales', async () => {
+    const page = await open()
+    await setOptions(page, { tight: true })
+    await start(page)
+    await ended(page)
+    await page.getByText(/\d+ failed/).waitFor()
+    await wrongCell(page).getByRole('button').click()
+
+    const details = page.getByRole('region', { name: /, \w+$/ }).filter({ hasText: 'Norm-wise' })
+    const outside = await details
+      .locator('dl > div', { hasText: 'Outside tolerance' })
+      .locator('dd')
+      .first()
+      .innerText()
+    expect(Number(outside.replaceAll(',', ''))).toBeGreaterThan(0)
+    const histogram = await details
+      .getByRole('img', { name: /^Histogram of ulp distances/ })
+      .getAttribute('aria-label')
+    const buckets = [...histogram!.matchAll(/\d+/g)].map(([text]) => Number(text))
+    expect(buckets.reduce((sum, value) => sum + value, 0)).toBe(256 * 256)
+    await details.getByRole('img', { name: /^Error map; the worst tile starts at/ }).waitFor()
+    await details.locator('canvas').nth(1).waitFor()
+
+    // The copy carries what the charts draw.
+    await details.getByRole('button', { name: 'Copy: Error figures' }).click()
+    await expect.poll(() => clipboard(page)).toContain(`1 ulp\t${buckets[1]}\telements`)
+    expect(await clipboard(page)).toMatch(/Tile at row \d+, column \d+\t/)
+
+    // The other failing elements have blocks of their own.
+    const rows = details.getByRole('group', { name: 'First failing elements' }).getByRole('row')
+    const last = (await rows.count()) - 1
+    await rows.nth(last).getByRole('button').click()
+    const [row, column, , , , block] = await rows.nth(last).getByRole('cell').allInnerTexts()
+    await details.getByText(`C[${row}, ${column}]`).waitFor()
+
+    // The scale of B lies in the row of its column, in the column of its block.
+    const scale = details.locator('a', { hasText: /scale/ }).nth(1)
+    await scale.click()
+    await page.locator('[data-test=offset]').waitFor()
+    const params = new URLSearchParams((await page.evaluate<string>('location.hash')).split('?')[1])
+    expect([params.get('rows'), params.get('row'), params.get('col')]).toEqual([
+      '256',
+      column,
+      block!.trim()
+    ])
+    expect(params.get('layout')).toBe('linear')
+    // The panel shows what is under the pointer, which came to rest on the grid.
+    await page.mouse.move(2, 2)
+    const shown = async () => (await page.locator('[data-test=place]').innerText()).trim()
+    await expect.poll(shown).toBe(`${column}, ${block!.trim()}`)
+
+    // Back leads to the opened cell again.
+    await page.goBack()
+    await page.getByText('First failing elements').first().waitFor()
+  })
+
+  it('the keyboard opens a cell, a link opens it too, and an unknown run is answered', async () => {
+    const page = await open()
+    await setOptions(page)
+    await start(page)
+    await ended(page)
+    await cells(page).first().getByRole('button').focus()
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    const title = await page.getByRole('heading', { name: '·' }).innerText()
+    expect(title).toMatch(/^cpu-\S+ · mxfp4$/)
+
+    const address = await page.evaluate<string>('location.hash')
+    const linked = await openPage(browser, `${server.url}&${address.slice(1)}`)
+    pages.push(linked)
+    await linked.page.getByRole('heading', { name: title }).waitFor()
+    await linked.page.getByRole('button', { name: 'Close details' }).click()
+    await linked.page.getByRole('heading', { name: title }).waitFor({ state: 'detached' })
+
+    await page.evaluate(`location.hash = '#/validate?run=no-such-run'`)
+    await page.getByText('This run could not be opened.').waitFor()
+  })
+
+  it('cancel keeps what is done, and the report of it can be saved', async () => {
+    const page = await open()
+    await setOptions(page, { extent: 1024 })
+    await start(page)
+    await cells(page).filter({ hasText: 'Passed' }).first().waitFor()
+    await page
+      .getByRole('region', { name: 'Results' })
+      .getByRole('button', { name: 'Cancel' })
+      .click()
+    await ended(page)
+    await page.getByText('Cancelled', { exact: true }).first().waitFor()
+    const passed = await cells(page).filter({ hasText: 'Passed' }).count()
+    expect(passed).toBeGreaterThan(0)
+    expect(passed).toBeLessThan(await cells(page).count())
+    const run = JSON.parse((await save(page, /JSON/)).text) as {
+      status: string
+      steps: { disposition: string }[]
+    }
+    expect(run.status).toBe('cancelled')
+    expect(run.steps.filter(({ disposition }) => disposition === 'passed')).toHaveLength(passed)
+  })
+
+  it('a second start waits for the first; Cancel ends the one that is shown', async () => {
+    const [first, second] = [await open(), await open()]
+    await setOptions(first, { extent: 768 })
+    await setOptions(second, { extent: 128 })
+    await start(first)
+    await cells(first).filter({ hasText: 'Passed' }).first().waitFor()
+    // The other page shows the validation at work, and can ask for its own all the same.
+    await second.getByRole('button', { name: 'Cancel' }).first().waitFor()
+    await start(second)
+    await second.getByText('Waiting for the run before').waitFor()
+    await second
+      .getByRole('region', { name: 'Results' })
+      .getByRole('button', { name: 'Cancel' })
+      .click()
+    await ended(second)
+    await second.getByText('Cancelled', { exact: true }).first().waitFor()
+    await ended(first)
+    expect(await cells(first).filter({ hasText: 'Passed' }).count()).toBe(
+      await cells(first).count()
+    )
+  })
+
+  it('bad input in each field is answered beside it, and nothing starts', async () => {
+    const page = await open()
+    await setOptions(page)
+    const button = page.getByRole('button', { name: 'Validate all formats' })
+    const bad: [label: string, typed: string, answer: RegExp][] = [
+      ['M', 'many', /^M must be a whole number\./],
+      ['N', '0', /^N must be from 1 to 1,048,576\./],
+      ['K', '12.5', /^K must be a whole number\./],
+      ['Seed', '-1', /^The seed must be from 0 to/],
+      ['Absolute tolerance', 'NaN', /^The absolute tolerance must be a number of at least 0/],
+      ['Relative tolerance', '', /^The relative tolerance is missing\./]
+    ]
+    for (const [label, typed, answer] of bad) {
+      const input = field(page, label)
+      const before = await input.inputValue()
+      await input.fill(typed)
+      const note = page.locator(`[id="${await input.getAttribute('aria-describedby')}"]`)
+      expect(await note.innerText(), label).toMatch(answer)
+      expect(await input.getAttribute('aria-invalid'), label).toBe('true')
+      expect(await button.isDisabled(), label).toBe(true)
+      await input.fill(before)
+      expect(await button.isEnabled(), label).toBe(true)
+    }
+    await page.getByRole('button', { name: 'Back to defaults' }).click()
+    expect(await field(page, 'M').inputValue()).toBe('')
+  })
+
+  it('has no serious accessibility problem with a failed cell open, light and dark', async () => {
+    for (const theme of themes) {
+      const page = await open({ theme })
+      await setOptions(page, { tight: true })
+      await start(page)
+      await ended(page)
+      await wrongCell(page).getByRole('button').click()
+      await page.locator('canvas').nth(1).waitFor()
+      await page.evaluate(axeSource)
+      const serious = await page.evaluate(`axe.run().then(({ violations }) => violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => id + ' ' + nodes[0].html))`)
+      expect(serious).toEqual([])
+    }
+  })
+
+  it('is photographed: all passed, and a failed cell open', async () => {
+    await takeScreenshots(browser, server.url, 'validate', async (page) => {
+      await show(page)
+      await setOptions(page)
+      await start(page)
+      await ended(page)
+      await page.getByRole('button', { name: /^Options/ }).click()
+      await cells(page).nth(12).getByRole('button').click()
+      await page.locator('canvas').nth(1).waitFor()
+      await page.getByRole('heading', { name: 'Results' }).scrollIntoViewIfNeeded()
+      await page.waitForTimeout(300)
+    })
+    for (const [theme, size] of [
+      ['light', 'wide'],
+      ['dark', 'narrow']
+    ] as const) {
+      const page = await open({ theme, size })
+      await setOptions(page, { tight: true })
+      await start(page)
+      await ended(page)
+      await page.getByRole('button', { name: /^Options/ }).click()
+      await wrongCell(page).getByRole('button').click()
+      await page.locator('canvas').nth(1).waitFor()
+      await page.getByText('contributes most').scrollIntoViewIfNeeded()
+      await page.waitForTimeout(300)
+      await takeScreenshot(page, `validate-failed-${theme}-${size}`)
+    }
+  })
+})
