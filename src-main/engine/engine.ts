@@ -76,7 +76,7 @@ export class Engine {
     return this.send(method, input, options)
   }
 
-  /** Ends the engine process; calls in flight reject. */
+  /** Ends the engine process; calls in flight reject. The next call starts a new one. */
   close(): void {
     this.end('The engine was closed.')
   }

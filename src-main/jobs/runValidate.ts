@@ -85,6 +85,11 @@ export async function describeFailure(
         ? 'not-supported'
         : 'error'
   step.reason = error.message
+  // A fault on a GPU may have taken the process's context with it: the next step gets a process of its own.
+  if (error.code === 'device') {
+    context.engine.close()
+    session.forget()
+  }
   if (error.code === 'engine-ended') {
     session.forget()
     await context.notice(

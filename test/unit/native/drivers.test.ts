@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildStubDriver } from './stubDriver'
+import { buildStubCompiler, buildStubDriver } from './stubDriver'
 
 interface Listed {
   devices: {
@@ -53,6 +53,7 @@ describe.skipIf(process.platform !== 'linux')('a driver', () => {
       mkdirSync(join(folder, name))
       buildStubDriver(join(folder, name), without)
     }
+    buildStubCompiler(join(folder, 'whole'))
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -113,6 +114,18 @@ describe.skipIf(process.platform !== 'linux')('a driver', () => {
     expect(gpus[1]!.name).toBe('Stub GPU sm_90')
   })
 
+  it('whose context breaks: the next step meets a fresh process, not the wreck of the one before', () => {
+    const { stdout } = run(
+      ['validate', '--device', 'cuda:0', '--kernels', 'simt,mma', '--json', ...small],
+      { STUB_CURRENT: '700' }
+    )
+    const { steps } = JSON.parse(stdout) as { steps: { disposition: string; reason: string }[] }
+    const tried = steps.filter(({ disposition }) => disposition === 'error')
+    expect(tried).toHaveLength(2)
+    // The first meets the process that has listed the devices, and lost this one by that.
+    expect(tried[1]!.reason).toMatch(/CUDA error 700/)
+  })
+
   it('whose GPU is taken: the step says so, and the run is kept', () => {
     const { stdout, status } = run(
       ['validate', '--device', 'cuda:0', '--kernels', 'simt', '--json', ...small],
@@ -120,6 +133,6 @@ describe.skipIf(process.platform !== 'linux')('a driver', () => {
     )
     const { steps } = JSON.parse(stdout) as { steps: { disposition: string; reason: string }[] }
     expect(status).not.toBe(0)
-    expect(steps[0]!.reason).toMatch(/CUDA_ERROR_DEVICE_UNAVAILABLE|NVRTC/)
+    expect(steps[0]!.reason).toMatch(/CUDA_ERROR_DEVICE_UNAVAILABLE/)
   })
 })

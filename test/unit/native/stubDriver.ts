@@ -44,18 +44,35 @@ int cuDeviceGetAttribute(int* value, int attribute, int device) {
 int cuDeviceTotalMem_v2(size_t* bytes, int device) { *bytes = (size_t)8 << 30; return 0; }
 int cuDevicePrimaryCtxRetain(void** context, int device) { *context = (void*)1; return number("STUB_CONTEXT", 0); }
 int cuDevicePrimaryCtxRelease_v2(int device) { return 0; }
-int cuCtxSetCurrent(void* context) { return 0; }
+int cuCtxSetCurrent(void* context) { return number("STUB_CURRENT", 0); }
 int cuMemGetInfo_v2(size_t* free, size_t* total) { *free = *total = (size_t)8 << 30; return 0; }
 `
 
 /** Builds the library into a folder, which LD_LIBRARY_PATH then names. `without`: a function it does not have. */
 export function buildStubDriver(folder: string, without?: string): void {
-  const header = readFileSync('native/cuda/api/driver.h', 'utf8')
-  const needed = [...header.matchAll(/"(cu[A-Z]\w+)"/g)].map((match) => match[1]!)
-  const rest = needed.filter((name) => !source.includes(`int ${name}(`))
-  const others = rest.map((name) => `int ${name}(void) { return 999; }`).join('\n')
-  const all = `${source}\n${others}\n`
-  const file = join(folder, 'stub.c')
-  writeFileSync(file, without ? all.replace(`int ${without}(`, `int absent(`) : all)
-  execFileSync('cc', ['-shared', '-fPIC', '-w', '-o', join(folder, 'libcuda.so.1'), file])
+  const all = source + unknownErrors('driver.h', /"(cu[A-Z]\w+)"/g, source)
+  build(join(folder, 'libcuda.so.1'), without ? all.replace(`int ${without}(`, `int absent(`) : all)
+}
+
+/** An NVRTC that is there and compiles nothing: kernels count as available, and the driver's faults are met. */
+export function buildStubCompiler(folder: string): void {
+  const version =
+    'int nvrtcVersion(int* major, int* minor) { *major = 13; *minor = 0; return 0; }\n'
+  const all = version + unknownErrors('nvrtc.h', /"(nvrtc[A-Z]\w+)"/g, version)
+  build(join(folder, 'libnvrtc.so.13'), all)
+}
+
+/** Every other function that the addon asks for: there, and failing. */
+function unknownErrors(header: string, names: RegExp, written: string): string {
+  const text = readFileSync(join('native/cuda/api', header), 'utf8')
+  const needed = [...text.matchAll(names)].map((match) => match[1]!)
+  return needed
+    .filter((name) => !written.includes(`int ${name}(`))
+    .map((name) => `int ${name}(void) { return 999; }\n`)
+    .join('')
+}
+
+function build(library: string, text: string): void {
+  writeFileSync(`${library}.c`, text)
+  execFileSync('cc', ['-shared', '-fPIC', '-w', '-o', library, `${library}.c`])
 }
