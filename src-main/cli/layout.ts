@@ -75,8 +75,8 @@ function print(text: string): void {
 function list(flags: { json?: boolean }): void {
   if (flags.json) return print(JSON.stringify(layouts, null, 2))
   for (const layout of layouts) {
-    print(`${layout.name.padEnd(16)}${layout.title}`)
-    print(`${''.padEnd(16)}${layout.source}`)
+    print(`${layout.name.padEnd(22)}${layout.title}`)
+    print(`${''.padEnd(22)}${layout.source}`)
   }
 }
 

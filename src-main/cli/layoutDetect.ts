@@ -1,8 +1,13 @@
 import { Option, type Command } from 'commander'
 import { exitCodeOf, UserError } from '@shared/errors'
-import { detectLayout, type Detection, type Difference } from '@shared/layouts/detect'
-import { defects, type NamedCandidate } from '@shared/layouts/detectCandidates'
+import { detectLayout, type Detection } from '@shared/layouts/detect'
 import { detectFromProduct, type ProductDetection } from '@shared/layouts/detectProduct'
+import {
+  candidateName,
+  detectionLines,
+  differenceLines,
+  verdictLines
+} from '@shared/layouts/detectWords'
 import type { ScaleLayout, ScaleShape } from '@shared/layouts/layout'
 import { layouts } from '@shared/layouts/registry'
 import { positiveInteger } from './arguments'
@@ -70,14 +75,7 @@ function fromLinear(
   const shape: ScaleShape = { rows, columns: cols }
   const bytes = readBytes(packed)
   const detection = detectLayout(bytes, readBytes(linear!), shape, known)
-  const size = `${rows} x ${cols} scales`
-  const share = `${(detection.agreement * 100).toFixed(2)} %`
-  const lines = verdictLines(detection, bytes.length, {
-    right: `all ${size} lie where it puts them`,
-    none: 'No known layout.',
-    nearly: `${share} of ${size} agree`
-  })
-  return { detection, lines: [...lines, ...differenceLines(detection)] }
+  return { detection, lines: detectionLines(detection, bytes.length, shape) }
 }
 
 function fromProduct(flags: Flags, known: readonly ScaleLayout[]): Found {
@@ -106,48 +104,12 @@ function fromProduct(flags: Flags, known: readonly ScaleLayout[]): Found {
   }
   if (detection.verdict === 'nearest') {
     for (const other of untested) {
-      lines.push(`Not tested, as the rows of the product are too short for it: ${nameOf(other)}.`)
+      lines.push(
+        `Not tested, as the rows of the product are too short for it: ${candidateName(other)}.`
+      )
     }
   }
   return { detection, lines }
-}
-
-interface Words {
-  right: string
-  none: string
-  nearly: string
-}
-
-function verdictLines(found: Detection | ProductDetection, bytes: number, words: Words): string[] {
-  const lines: string[] = []
-  if (found.verdict === 'layout') lines.push(`${found.layout}: ${words.right}.`)
-  else if (found.verdict === 'defect') {
-    lines.push(`${found.layout} with a mistake: ${defects[found.defect!]}.`)
-  } else {
-    lines.push(`${words.none} The nearest is ${nameOf(found)}: ${words.nearly}.`)
-    if (found.expectedBytes !== bytes) {
-      lines.push(`It takes ${found.expectedBytes} bytes; there are ${bytes}.`)
-    }
-  }
-  return [...lines, ...found.alike.map((other) => `The same bytes: ${nameOf(other)}.`)]
-}
-
-function differenceLines({
-  layout,
-  firstDifference: first
-}: {
-  layout: string
-  firstDifference?: Difference
-}): string[] {
-  if (!first) return []
-  return [
-    `First difference from ${layout}: byte ${first.offset}, scale of row ${first.row}, column ${first.column}: ` +
-      `expected ${first.expected}, found ${first.found}.`
-  ]
-}
-
-function nameOf({ layout, defect }: NamedCandidate): string {
-  return defect ? `${layout} with ${defect}` : layout
 }
 
 function print(lines: readonly string[]): void {

@@ -176,7 +176,7 @@ describeInBrowser('the layout inspector', () => {
     await page.getByText('Byte offset must be from 0 to 4,095.').waitFor()
     await page.getByLabel('K', { exact: true }).fill('100')
     await page.getByText('K must be a multiple of the scale block size 16').waitFor()
-    await page.getByLabel('Paste bytes as hex').fill('7F 8G')
+    await page.getByLabel('Paste bytes as hex', { exact: true }).fill('7F 8G')
     await page.getByText('"G" is no hex digit').waitFor()
     await context.close()
   })
