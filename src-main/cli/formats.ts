@@ -1,7 +1,19 @@
 import type { Command } from 'commander'
 import { UserError } from '@shared/errors'
 import { blockFormats, findBlockFormat, type BlockFormat } from '@shared/formats/blockFormat'
-import { compareFormats, distributions, findDistribution } from '@shared/formats/compare'
+import {
+  compareFormats,
+  compareTensor,
+  distributions,
+  findDistribution,
+  type ComparisonRow
+} from '@shared/formats/compare'
+import {
+  decodeSample,
+  isFloatTensor,
+  planSample,
+  type TensorSample
+} from '@shared/formats/floatTensor'
 import {
   codeCount,
   decodeTable,
@@ -10,6 +22,7 @@ import {
   type NumberFormat
 } from '@shared/formats/numberFormat'
 import { scaleRules, type ScaleRule } from '@shared/formats/quantize'
+import { openCheckpoint } from '../store/checkpointFile'
 import { integerList, wholeNumber, wordList } from './arguments'
 
 interface CompareFlags {
@@ -18,6 +31,8 @@ interface CompareFlags {
   dist: string[]
   K: number[]
   seed: number
+  file?: string
+  tensor?: string
   json?: boolean
 }
 
@@ -35,6 +50,8 @@ export function register(program: Command): void {
     .option('--dist <names>', distributions.join(', '), wordList, ['normal'])
     .option('-K <sizes>', 'K of the products', integerList, [64, 512, 4096])
     .option('--seed <number>', 'seed of the values', wholeNumber, 0)
+    .option('--file <path>', 'values of a .safetensors file (or its index) instead; with --tensor')
+    .option('--tensor <name>', 'which tensor of --file: F64, F32, F16 or BF16')
     .option('--json', 'print as JSON')
     // The outer command has --json too and takes it when both do.
     .action((_flags, own: Command) => compare(own.optsWithGlobals<CompareFlags>()))
@@ -42,28 +59,63 @@ export function register(program: Command): void {
 
 function compare(flags: CompareFlags): void {
   const chosen = flags.formats.includes('all') ? blockFormats : flags.formats.map(findBlockFormat)
-  const rows = compareFormats(
-    chosen,
-    flags.rules.map(findRule),
-    flags.dist.map(findDistribution),
-    flags.K,
-    flags.seed
-  )
+  const rules = flags.rules.map(findRule)
+  const sample = sampleOf(flags)
+  const rows = sample
+    ? compareTensor(chosen, rules, sample, flags.K)
+    : compareFormats(chosen, rules, flags.dist.map(findDistribution), flags.K, flags.seed)
   if (flags.json) return print(JSON.stringify(rows, null, 2))
+  if (sample) {
+    const { name, rows: taken, ofRows, k, ofK } = sample
+    print(`${name}: ${taken} of ${ofRows} rows, ${k} of ${ofK} values along K`)
+  }
   const products = flags.K.map((k) => `K=${k}`.padStart(10)).join('')
   print('distribution  format            rule       SQNR dB   max error  clipped %' + products)
   for (const row of rows) {
     print(
-      row.distribution.padEnd(14) +
+      (sample ? 'tensor' : row.distribution).padEnd(14) +
         row.format.padEnd(18) +
         row.rule.padEnd(9) +
         row.sqnr.toFixed(2).padStart(9) +
         row.maxError.toPrecision(4).padStart(12) +
         (row.clippedShare * 100).toFixed(2).padStart(11) +
-        row.product.map((p) => p.relativeError.toExponential(2).padStart(10)).join('')
+        flags.K.map((k) => productText(row, k).padStart(10)).join('')
     )
   }
-  print('K columns: norm-wise relative error of a 16 x 16 product.')
+  print(
+    sample
+      ? 'K columns: norm-wise relative error of a product of rows of the tensor by others of it.'
+      : 'K columns: norm-wise relative error of a 16 x 16 product.'
+  )
+}
+
+/** '-' where the tensor is too short for this K. */
+function productText({ product }: ComparisonRow, k: number): string {
+  return product.find((one) => one.k === k)?.relativeError.toExponential(2) ?? '-'
+}
+
+/** Rows of the tensor named; undefined when none is. */
+function sampleOf({ file, tensor }: CompareFlags): TensorSample | undefined {
+  if (file === undefined && tensor === undefined) return undefined
+  if (file === undefined || tensor === undefined) {
+    throw new UserError('usage', '--file and --tensor go together: name both.')
+  }
+  const checkpoint = openCheckpoint(file)
+  try {
+    const entry = checkpoint.tensors.get(tensor)
+    if (!entry) {
+      const some = [...checkpoint.tensors.values()].filter(isFloatTensor).slice(0, 5)
+      const names = some.map(({ name }) => name).join(', ') || 'none of real numbers'
+      throw new UserError('usage', `${file} has no tensor "${tensor}"; it has ${names}.`)
+    }
+    const plan = planSample(entry)
+    return decodeSample(
+      plan,
+      plan.ranges.map(({ from, to }) => checkpoint.read(entry, from, to))
+    )
+  } finally {
+    checkpoint.close()
+  }
 }
 
 function findRule(name: string): ScaleRule {

@@ -4,6 +4,7 @@
  */
 import { UserError } from '../errors'
 import { checkShape, type BlockFormat } from './blockFormat'
+import type { TensorSample } from './floatTensor'
 import { decodeTable, limitsOf } from './numberFormat'
 import { dequantize, quantizeMx, quantizeNvfp4, type Quantized, type ScaleRule } from './quantize'
 
@@ -137,19 +138,51 @@ export function productAccuracy(
     checkShape(format, productRows, productRows, k)
     const a = drawValues(distribution, productRows * k, seed)
     const b = drawValues(distribution, productRows * k, seed + 1000)
-    const aq = restore(format, 'a', quantizeBy(format, 'a', a, rule))
-    const bq = restore(format, 'b', quantizeBy(format, 'b', b, rule))
-    let signal = 0
-    let noise = 0
-    for (let m = 0; m < productRows; m++) {
-      for (let n = 0; n < productRows; n++) {
-        const exact = dot(a, b, m * k, n * k, k)
-        signal += exact ** 2
-        noise += (exact - dot(aq, bq, m * k, n * k, k)) ** 2
-      }
-    }
-    return { k, relativeError: Math.sqrt(noise / signal) }
+    return { k, relativeError: productError(format, rule, a, b, k) }
   })
+}
+
+/** || C - Cq || / || C || of A (rows, K) and B (rows, K); A and B are values, Cq is of both quantised. */
+function productError(
+  format: BlockFormat,
+  rule: ComparedRule,
+  a: ArrayLike<number>,
+  b: ArrayLike<number>,
+  k: number
+): number {
+  const aq = restore(format, 'a', quantizeBy(format, 'a', a, rule))
+  const bq = restore(format, 'b', quantizeBy(format, 'b', b, rule))
+  let signal = 0
+  let noise = 0
+  for (let m = 0; m < a.length / k; m++) {
+    for (let n = 0; n < b.length / k; n++) {
+      const exact = dot(a, b, m * k, n * k, k)
+      signal += exact ** 2
+      noise += (exact - dot(aq, bq, m * k, n * k, k)) ** 2
+    }
+  }
+  return Math.sqrt(noise / signal)
+}
+
+/** Products of a tensor with itself: its first rows by the next, as many as 16, at each K that it reaches. */
+function tensorProducts(
+  format: BlockFormat,
+  rule: ComparedRule,
+  { values, rows, k: width }: TensorSample,
+  ks: readonly number[]
+): ProductAccuracy[] {
+  const count = Math.min(productRows, Math.floor(rows / 2))
+  if (count === 0) return []
+  const part = (first: number, k: number) =>
+    Float64Array.from({ length: count * k }, (_, i) => {
+      return values[(first + Math.floor(i / k)) * width + (i % k)]!
+    })
+  return ks
+    .filter((k) => k <= width && k % format.scaleBlockSize === 0)
+    .map((k) => ({
+      k,
+      relativeError: productError(format, rule, part(0, k), part(count, k), k)
+    }))
 }
 
 function dot(
@@ -167,7 +200,8 @@ function dot(
 export interface ComparisonRow extends QuantizationError {
   format: string
   rule: ComparedRule
-  distribution: Distribution
+  /** The distribution, or the tensor. */
+  distribution: string
   product: ProductAccuracy[]
 }
 
@@ -197,6 +231,29 @@ export function compareFormats(
       })
     )
   })
+}
+
+/** Formats x rules on rows of a real tensor, as operand A; products of its rows with one another. */
+export function compareTensor(
+  formats: readonly BlockFormat[],
+  rules: readonly ScaleRule[],
+  sample: TensorSample,
+  ks: readonly number[]
+): ComparisonRow[] {
+  return formats.flatMap((format) =>
+    rulesOf(format, rules).map((rule) => ({
+      format: format.id,
+      rule,
+      distribution: sample.name,
+      ...quantizationError(
+        format,
+        'a',
+        sample.values,
+        quantizeBy(format, 'a', sample.values, rule)
+      ),
+      product: tensorProducts(format, rule, sample, ks)
+    }))
+  )
 }
 
 function rulesOf(format: BlockFormat, rules: readonly ScaleRule[]): readonly ComparedRule[] {

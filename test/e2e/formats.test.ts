@@ -1,6 +1,9 @@
 /** The Formats view in a real browser. */
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { compareFormats } from '../../src-shared/formats/compare'
@@ -12,7 +15,8 @@ import {
   takeScreenshots,
   themes
 } from './support/browser'
-import { startServerProcess, type StartedServer } from './support/server'
+import { writeCheckpoint } from '../../src-main/store/checkpointFile'
+import { program, startServerProcess, type StartedServer } from './support/server'
 
 const axeSource = readFileSync(
   createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
@@ -49,6 +53,40 @@ describeInBrowser('the Formats view', () => {
     await page.getByText(row!.sqnr.toFixed(2)).first().waitFor()
     expect(policyViolations).toEqual([])
     expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('measures rows of a real tensor as the command line does', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'blockscope-formats-'))
+    const file = join(folder, 'weights.safetensors')
+    const values = Float32Array.from({ length: 40 * 512 }, (_, i) => Math.sin(i * i) ** 3)
+    const bytes = new Uint8Array(values.buffer)
+    const tensor = { dtype: 'F32', byteLength: bytes.length, pieces: () => [bytes] }
+    writeCheckpoint(file, [{ name: 'w', shape: [40, 512], ...tensor }], {})
+    const flags = ['--file', file, '--tensor', 'w', '--rules', 'floor', '-K', '64,512', '--json']
+    const printed = execFileSync(process.execPath, [program, 'formats', 'compare', ...flags], {
+      encoding: 'utf8'
+    })
+    const { page, context, errors } = await openPage(browser, server.url)
+    await show(page)
+    await page.getByLabel('Values', { exact: true }).selectOption('tensor')
+    for (const [name, content, words] of [
+      ['x.safetensors', Buffer.from('x'), /x\.safetensors/],
+      ['weights.safetensors', readFileSync(file), /40 of 40 rows, 512 of 512 values/]
+    ] as const) {
+      const chooser = page.waitForEvent('filechooser')
+      await page.getByRole('button', { name: 'Open .safetensors' }).click()
+      await (await chooser).setFiles({ name, mimeType: '', buffer: content })
+      await page.getByText(words).first().waitFor()
+    }
+    const rows = JSON.parse(printed) as { format: string; sqnr: number; maxError: number }[]
+    for (const { format, sqnr } of rows.filter(({ format }) => format !== 'mxfp4_b16')) {
+      const table = page.getByRole('grid', { name: 'Quantisation error' })
+      const row = table.getByRole('row').filter({ hasText: format }).first()
+      await row.getByText(sqnr.toFixed(2), { exact: true }).waitFor()
+    }
+    expect(errors).toEqual([])
+    rmSync(folder, { recursive: true })
     await context.close()
   })
 

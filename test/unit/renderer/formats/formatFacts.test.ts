@@ -12,7 +12,7 @@ import {
 import {
   listTensors,
   parseNumbers,
-  readTensor
+  readSample
 } from '../../../../src-renderer/views/formats/ownValues'
 
 it('counts bits and bytes with scales', () => {
@@ -41,17 +41,20 @@ it('reads pasted numbers and tensors of a file', async () => {
   expect(parseNumbers('1, 2\n-3e2').value).toEqual(Float64Array.of(1, 2, -300))
   expect(parseNumbers('1 x').problem).toContain('"x"')
   const header = JSON.stringify({
-    h: { dtype: 'F16', shape: [2], data_offsets: [0, 4] },
-    b: { dtype: 'BF16', shape: [1], data_offsets: [4, 6] },
-    codes: { dtype: 'U8', shape: [1], data_offsets: [6, 7] }
+    h: { dtype: 'F16', shape: [32], data_offsets: [0, 64] },
+    b: { dtype: 'BF16', shape: [1], data_offsets: [64, 66] },
+    codes: { dtype: 'U8', shape: [1], data_offsets: [66, 67] }
   })
   const length = new Uint8Array(8)
   new DataView(length.buffer).setUint32(0, header.length, true)
-  const data = Uint8Array.of(0x00, 0x3e, 0x01, 0x80, 0x40, 0xc0, 9)
+  const data = new Uint8Array(67)
+  data.set([0x00, 0x3e, 0x01, 0x80])
   const file = new File([length, header, data], 'a.safetensors')
   const tensors = await listTensors(file)
   expect(tensors.map(({ name }) => name)).toEqual(['h', 'b'])
-  expect(await readTensor(file, tensors[0]!)).toEqual(Float64Array.of(1.5, -(2 ** -24)))
-  expect(await readTensor(file, tensors[1]!)).toEqual(Float64Array.of(-3))
+  const sample = await readSample(file, tensors[0]!)
+  expect(sample.values.subarray(0, 3)).toEqual(Float64Array.of(1.5, -(2 ** -24), 0))
+  expect(sample).toMatchObject({ rows: 1, k: 32, ofRows: 1, ofK: 32 })
+  await expect(readSample(file, tensors[1]!)).rejects.toThrow('less than a block of 32')
   await expect(listTensors(new File(['x'], 'x.safetensors'))).rejects.toThrow('no usable')
 })

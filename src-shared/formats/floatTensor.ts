@@ -1,0 +1,94 @@
+/** Real numbers in tensors of a .safetensors file, a few whole rows of them: a tensor may be larger than the memory. */
+import { UserError } from '../errors'
+import type { TensorEntry } from './safetensors'
+
+const decoders: Record<string, { bytes: number; read: (view: DataView, at: number) => number }> = {
+  F64: { bytes: 8, read: (view, at) => view.getFloat64(at, true) },
+  F32: { bytes: 4, read: (view, at) => view.getFloat32(at, true) },
+  F16: { bytes: 2, read: (view, at) => float16(view.getUint16(at, true)) },
+  BF16: { bytes: 2, read: (view, at) => bfloat16(view.getUint16(at, true)) }
+}
+
+const bits = new DataView(new ArrayBuffer(4))
+
+function bfloat16(code: number): number {
+  bits.setUint32(0, code << 16)
+  return bits.getFloat32(0)
+}
+
+/** IEEE 754 binary16. */
+function float16(code: number): number {
+  const sign = code & 0x8000 ? -1 : 1
+  const exponent = (code >> 10) & 31
+  const mantissa = code & 1023
+  if (exponent === 31) return mantissa ? NaN : sign * Infinity
+  if (exponent === 0) return sign * mantissa * 2 ** -24
+  return sign * (1 + mantissa / 1024) * 2 ** (exponent - 15)
+}
+
+/** Holds real numbers, at least one. */
+export const isFloatTensor = ({ dtype, start, end }: TensorEntry) =>
+  Object.hasOwn(decoders, dtype) && end > start
+
+export interface TensorSample {
+  name: string
+  /** (rows, k), row-major. */
+  values: Float64Array
+  rows: number
+  k: number
+  /** Of the tensor: all extents but the last as rows. */
+  ofRows: number
+  ofK: number
+}
+
+export interface SamplePlan {
+  tensor: TensorEntry
+  k: number
+  ofRows: number
+  ofK: number
+  /** Bytes from..to of the tensor, one range a row, spread evenly over all rows. */
+  ranges: { from: number; to: number }[]
+}
+
+const mostRows = 64
+const mostK = 16_384
+/** Every scale block size divides it. */
+const wholeBlocks = 32
+
+/** Which bytes of a tensor a sample needs. Throws a UserError for a tensor without whole blocks along K. */
+export function planSample(tensor: TensorEntry): SamplePlan {
+  const decoder = Object.hasOwn(decoders, tensor.dtype) ? decoders[tensor.dtype] : undefined
+  if (!decoder) {
+    throw new UserError(
+      'usage',
+      `"${tensor.name}" is ${tensor.dtype}; values are read from ${Object.keys(decoders).join(', ')}.`
+    )
+  }
+  const ofK = tensor.shape.at(-1) ?? 1
+  const k = Math.min(mostK, ofK - (ofK % wholeBlocks))
+  if (k === 0) {
+    throw new UserError(
+      'usage',
+      `"${tensor.name}" has ${ofK} values along K, less than a block of ${wholeBlocks}.`
+    )
+  }
+  const ofRows = (tensor.end - tensor.start) / decoder.bytes / ofK
+  const rows = Math.min(mostRows, ofRows)
+  const ranges = Array.from({ length: rows }, (_, i) => {
+    const from = Math.floor((i * ofRows) / rows) * ofK * decoder.bytes
+    return { from, to: from + k * decoder.bytes }
+  })
+  return { tensor, k, ofRows, ofK, ranges }
+}
+
+/** The sample, from the bytes of its ranges. */
+export function decodeSample(plan: SamplePlan, pieces: readonly Uint8Array[]): TensorSample {
+  const { tensor, k, ofRows, ofK } = plan
+  const decoder = decoders[tensor.dtype]!
+  const values = new Float64Array(pieces.length * k)
+  pieces.forEach((piece, row) => {
+    const view = new DataView(piece.buffer, piece.byteOffset, piece.byteLength)
+    for (let i = 0; i < k; i++) values[row * k + i] = decoder.read(view, i * decoder.bytes)
+  })
+  return { name: tensor.name, values, rows: pieces.length, k, ofRows, ofK }
+}
