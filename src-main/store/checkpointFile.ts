@@ -41,7 +41,8 @@ export function openCheckpoint(path: string): Checkpoint {
     const tensors = new Map<string, TensorEntry>()
     const metadata: Record<string, string> = {}
     const home = new Map<string, Shard>()
-    for (const file of path.endsWith('.json') ? shardsOf(path) : [path]) {
+    const index = path.endsWith('.json') ? readIndex(path) : undefined
+    for (const file of index ? shardsOf(path, index) : [path]) {
       const shard = { path: file, descriptor: openFile(file) }
       shards.push(shard)
       const header = readHeader(shard)
@@ -53,6 +54,10 @@ export function openCheckpoint(path: string): Checkpoint {
         tensors.set(name, entry)
         home.set(name, shard)
       }
+    }
+    for (const [name, file] of Object.entries(index ?? {})) {
+      if (home.get(name)?.path === join(dirname(path), file)) continue
+      throw new UserError('usage', `${path} places tensor "${name}" in ${file}, which lacks it.`)
     }
     const read = (tensor: TensorEntry, from: number, to: number) => {
       if (from < 0 || to > tensor.end - tensor.start || to < from || to - from > largestRead) {
@@ -72,7 +77,8 @@ export function openCheckpoint(path: string): Checkpoint {
 
 const indexSchema = v.object({ weight_map: v.record(v.string(), v.string()) })
 
-function shardsOf(path: string): string[] {
+/** Names of tensors to names of files. */
+function readIndex(path: string): Record<string, string> {
   let json: unknown
   try {
     json = JSON.parse(readFileSync(path, 'utf8'))
@@ -81,8 +87,12 @@ function shardsOf(path: string): string[] {
   }
   const parsed = v.safeParse(indexSchema, json)
   if (!parsed.success) throw new UserError('usage', `${path} has no weight_map of names to files.`)
-  const files = [...new Set(Object.values(parsed.output.weight_map))]
-  const outside = files.find((file) => basename(file) !== file || file === '..')
+  return parsed.output.weight_map
+}
+
+function shardsOf(path: string, index: Record<string, string>): string[] {
+  const files = [...new Set(Object.values(index))]
+  const outside = files.find((file) => basename(file) !== file || file === '..' || /\\/.test(file))
   if (outside) throw new UserError('usage', `${path} names "${outside}", outside its own folder.`)
   return files.map((file) => join(dirname(path), file))
 }
@@ -96,7 +106,9 @@ function openFile(path: string): number {
 }
 
 function readHeader(shard: Shard) {
-  const size = fstatSync(shard.descriptor).size
+  const status = fstatSync(shard.descriptor)
+  if (!status.isFile()) throw new UserError('usage', `${shard.path} is no file; name a file.`)
+  const { size } = status
   const first8 = readBytes(shard, 0, Math.min(8, size))
   const end = headerEnd(first8, size, shard.path)
   return parseSafetensorsHeader(readBytes(shard, 0, end), size, shard.path)
@@ -147,9 +159,11 @@ export function writeCheckpoint(
     for (const piece of [length, padded]) writeAll(descriptor, piece)
     for (const { pieces } of tensors) for (const piece of pieces()) writeAll(descriptor, piece)
     closeSync(descriptor)
+    descriptor = undefined
     renameSync(partial, path)
   } catch (error) {
-    if (descriptor !== undefined) rmSync(partial, { force: true })
+    if (descriptor !== undefined) closeSync(descriptor)
+    rmSync(partial, { force: true })
     if (error instanceof UserError) throw error
     throw new UserError('usage', `${path} cannot be written: ${messageOf(error)}.`)
   }

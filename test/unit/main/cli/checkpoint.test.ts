@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -170,6 +170,9 @@ describe('shards', () => {
 
   it.each([
     [{ weight_map: { a: '../s1.safetensors' } }, 'outside its own folder'],
+    [{ weight_map: { a: '/etc/passwd' } }, 'outside its own folder'],
+    [{ weight_map: { a: '..\\\\s1.safetensors' } }, 'outside its own folder'],
+    [{ weight_map: { absent: 's1.safetensors' } }, 'places tensor "absent" in s1.safetensors'],
     [{ weight_map: { a: 'none.safetensors' } }, 'none.safetensors cannot be opened'],
     [{}, 'has no weight_map']
   ])('refuses %j', async (content, message) => {
@@ -208,27 +211,77 @@ describe('bad input', () => {
   })
 })
 
-it('a file far larger than one read opens at once and is sliced by position', async () => {
-  // Sparse: 8 GiB of zero codes take no room on disk.
-  const header = {
-    'w.weight': { dtype: 'F8_E4M3', shape: [2 ** 20, 8192], data_offsets: [0, 2 ** 33] },
-    'w.weight_scale': {
-      dtype: 'U8',
-      shape: [2 ** 20, 256],
-      data_offsets: [2 ** 33, 2 ** 33 + 2 ** 28]
-    }
-  }
-  const json = Buffer.from(JSON.stringify(header))
+/** A file of this header and this many bytes after it; zeros that take no room on disk. */
+function writeSparse(name: string, header: object | string, dataBytes: number): string {
+  const json = Buffer.from(typeof header === 'string' ? header : JSON.stringify(header))
   const length = Buffer.alloc(8)
   length.writeBigUInt64LE(BigInt(json.length))
-  const file = at('large.safetensors')
-  writeFileSync(file, Buffer.concat([length, json]))
-  truncateSync(file, 8 + json.length + 2 ** 33 + 2 ** 28)
-  const started = performance.now()
-  const { stdout } = await run('list', file)
-  expect(performance.now() - started).toBeLessThan(1000)
-  expect(stdout).toContain('w  [1048576, 8192]  mxfp8')
-  const last = '--tensor w --row 1048575 --rows 1 --col 8190 --cols 2 --json'.split(' ')
-  const { values } = JSON.parse((await run('slice', file, ...last)).stdout) as { values: number[] }
-  expect(values).toEqual([0, 0])
+  writeFileSync(at(name), Buffer.concat([length, json]))
+  truncateSync(at(name), 8 + json.length + dataBytes)
+  return at(name)
+}
+
+describe('hostile files are refused in one sentence', () => {
+  const u8 = (from: number, to: number) => ({
+    dtype: 'U8',
+    shape: [to - from],
+    data_offsets: [from, to]
+  })
+
+  it.each([
+    ['overlap', { a: u8(0, 8), b: u8(4, 12) }, 12, '"a" and "b" overlap'],
+    ['dtype', { a: { ...u8(0, 8), dtype: 'F5' } }, 8, 'unknown dtype F5'],
+    ['range', { a: u8(0, 80) }, 8, 'cut off'],
+    ['json', '{"a":', 8, 'not JSON']
+  ])('%s', async (name, header, dataBytes, message) => {
+    const file = writeSparse(`hostile.${name}.safetensors`, header, dataBytes)
+    for (const command of [
+      ['list', file],
+      ['slice', file, '--tensor', 'a'],
+      ['convert', file, '--out', at('never.safetensors')]
+    ]) {
+      await expect(run(...command)).rejects.toThrow(message)
+    }
+    expect(existsSync(at('never.safetensors'))).toBe(false)
+  })
+
+  it('a header of 2^60 bytes, an empty file, a folder, a missing file', async () => {
+    const huge = Buffer.alloc(64)
+    huge.writeBigUInt64LE(1n << 60n)
+    writeFileSync(at('huge.safetensors'), huge)
+    await expect(run('list', at('huge.safetensors'))).rejects.toThrow('at most 100000000')
+    writeFileSync(at('empty.safetensors'), '')
+    await expect(run('list', at('empty.safetensors'))).rejects.toThrow('0 bytes')
+    await expect(run('list', folder)).rejects.toThrow('is no file')
+    await expect(run('list', at('missing.safetensors'))).rejects.toThrow('cannot be opened')
+  })
 })
+
+it.skipIf(process.platform === 'win32')(
+  'a file of 62 GB opens at once and is sliced by position, in little memory',
+  async () => {
+    const [rowCount, columns] = [2 ** 20, 57_344]
+    const codes = rowCount * columns
+    const header = {
+      'w.weight': { dtype: 'F8_E4M3', shape: [rowCount, columns], data_offsets: [0, codes] },
+      'w.weight_scale': {
+        dtype: 'U8',
+        shape: [rowCount, columns / 32],
+        data_offsets: [codes, codes + codes / 32]
+      }
+    }
+    const file = writeSparse('large.safetensors', header, codes + codes / 32)
+    const before = process.memoryUsage().rss
+    const started = performance.now()
+    const { stdout } = await run('list', file)
+    expect(performance.now() - started).toBeLessThan(1000)
+    expect(stdout).toContain('w  [1048576, 57344]  mxfp8')
+    const last = '--tensor w --row 1048575 --rows 1 --col 57342 --cols 2 --json'.split(' ')
+    const { values } = JSON.parse((await run('slice', file, ...last)).stdout) as {
+      values: number[]
+    }
+    expect(values).toEqual([0, 0])
+    expect(process.memoryUsage().rss - before).toBeLessThan(100 * 2 ** 20)
+    rmSync(file)
+  }
+)
