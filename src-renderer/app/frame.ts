@@ -1,4 +1,5 @@
 /** What the whole window does: global actions and keys, devices and jobs kept up to date. */
+import { useEventListener } from '@vueuse/core'
 import { onBeforeUnmount, onMounted } from 'vue'
 import { onMenuAction } from '../client/menu'
 import { useConnection } from '../stores/connection'
@@ -10,7 +11,7 @@ import { useSettings } from '../stores/settings'
 import { handleKey, runAction, useActions, type Action } from './actions'
 import { failureOf } from './failure'
 import type { Hotkey } from './hotkeys'
-import { go } from './route'
+import { go, route } from './route'
 import { views } from './views'
 
 export function useFrame(open: { openPalette: () => void; openSheet: () => void }): void {
@@ -19,6 +20,9 @@ export function useFrame(open: { openPalette: () => void; openSheet: () => void 
   const jobs = useJobs()
   const runs = useRuns()
   const connection = useConnection()
+
+  useEventListener(document, 'dragover', (event) => event.preventDefault())
+  useEventListener(document, 'drop', (event) => void openDropped(event))
 
   const goActions = views.map<Action>((view, index) => ({
     id: `go.${view.id}`,
@@ -105,4 +109,15 @@ export function useFrame(open: { openPalette: () => void; openSheet: () => void 
     )
   })
   onBeforeUnmount(() => stops.forEach((stop) => stop()))
+}
+
+/** A file dropped where no view takes it is a profile. Left alone, the browser would leave the page for it. */
+async function openDropped(event: DragEvent): Promise<void> {
+  if (event.defaultPrevented) return
+  event.preventDefault()
+  const file = event.dataTransfer?.files[0]
+  if (!file || route.value.view === 'profile') return
+  go('profile')
+  const { useProfile } = await import('../stores/profile')
+  await useProfile().read('open', file, file.name)
 }

@@ -4,7 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
+import { drop } from './support/actions'
 import {
   describeInBrowser,
   launchBrowser,
@@ -26,17 +27,6 @@ const profiles = ['test/fixtures/proton', 'test/fixtures/h200']
   )
   .filter((path) => /\.(hatchet|hatchet_msgpack|chrome_trace|json)$/.test(path))
   .sort()
-
-async function drop(page: Page, name: string, bytes: Buffer): Promise<void> {
-  await page.evaluate(
-    `(() => {
-      const bytes = Uint8Array.from(atob('${bytes.toString('base64')}'), (c) => c.charCodeAt(0))
-      const data = new DataTransfer()
-      data.items.add(new File([bytes], '${name}'))
-      document.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true }))
-    })()`
-  )
-}
 
 describeInBrowser('Profile view', () => {
   let browser: Browser
@@ -143,6 +133,17 @@ describeInBrowser('Profile view', () => {
       .allTextContents()
     const shown = printed.split('\n').slice(1, 3)
     names.forEach((name, at) => expect(shown[at]).toContain(name.replace(/[▾▸]/, '').trim()))
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('opens a profile that is dropped in another view', async () => {
+    const { page, context, errors } = await openPage(browser, server.url)
+    await page.getByRole('link', { name: 'Devices' }).click()
+    await page.getByText('CUDA driver').first().waitFor()
+    await drop(page, 'modern_a.hatchet', readFileSync(`${folder}/modern_a.hatchet`))
+    await page.getByRole('treegrid').waitFor()
+    expect(page.url()).toContain('#/profile')
     expect(errors).toEqual([])
     await context.close()
   })
