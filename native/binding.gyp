@@ -5,7 +5,23 @@
       "sources": [
         "<!@(node -p \"['core', 'cpu', 'cuda', 'addon'].flatMap((d) => fs.existsSync(d) && (d !== 'cuda' || fs.existsSync('cuda/backend.cpp')) ? fs.readdirSync(d).filter((f) => f.endsWith('.cpp')).map((f) => d + '/' + f) : []).join(' ')\")"
       ],
-      "include_dirs": ["<!(node -p \"require('node-addon-api').include_dir\")"],
+      "include_dirs": [
+        "<!(node -p \"require('node-addon-api').include_dir\")",
+        "<(INTERMEDIATE_DIR)"
+      ],
+      "actions": [
+        {
+          "action_name": "source_hash",
+          "variables": {
+            "hashed": [
+              "<!@(node -p \"['core', 'cpu'].flatMap((d) => fs.readdirSync(d).map((f) => d + '/' + f)).join(' ')\")"
+            ]
+          },
+          "inputs": ["sourceHash.mjs", "<@(hashed)"],
+          "outputs": ["<(INTERMEDIATE_DIR)/sourceHash.h"],
+          "action": ["node", "sourceHash.mjs", "<@(_outputs)", "<@(hashed)"]
+        }
+      ],
       "defines": [
         "NAPI_VERSION=9",
         "NODE_ADDON_API_CPP_EXCEPTIONS_ALL",

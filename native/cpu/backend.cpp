@@ -15,6 +15,13 @@
 #include "cpuFeatures.h"
 #include "kernel.h"
 
+// Made by the addon's build (sourceHash.mjs); the native tests and the benchmark go without.
+#if __has_include("sourceHash.h")
+#include "sourceHash.h"
+#else
+#define BLOCKSCOPE_CPU_SOURCE_HASH ""
+#endif
+
 namespace blockscope {
 
 const std::vector<CpuKernel>& cpuKernels() {
@@ -181,12 +188,13 @@ class CpuBackend : public Backend {
     for (int level = 1; level <= 3; level++)
       if (const int64_t bytes = dataCacheBytes(level); bytes > 0)
         device.properties[cacheNames[level - 1]] = static_cast<double>(bytes);
-    device.properties["clockMHz"] = currentClockMHz();
+    if (const double clock = currentClockMHz(); clock > 0) device.properties["clockMHz"] = clock;
     for (const CpuKernel& kernel : cpuKernels()) {
       KernelInfo info;
       info.id = kernel.id;
       info.provider = "blockscope";
       info.summary = kernel.summary;
+      info.sourceHash = BLOCKSCOPE_CPU_SOURCE_HASH;
       info.compileOptions = kCompiler;
       for (const BlockFormat& format : blockFormats()) {
         const CapabilityLevel level =

@@ -119,12 +119,19 @@ int64_t systemMemoryBytes() {
 #endif
 }
 
-double currentClockMHz() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.rfind("cpu MHz", 0) == 0) return std::stod(line.substr(line.find(':') + 1));
+double measuredClockMHz(std::istream& cpuInfo) {
+  double clock = 0;
+  for (std::string line; std::getline(cpuInfo, line);) {
+    if (line.rfind("cpu MHz", 0) == 0) clock = std::stod(line.substr(line.find(':') + 1));
+    if (line.rfind("flags", 0) == 0)
+      return (line + ' ').find(" aperfmperf ") == std::string::npos ? 0 : clock;
   }
   return 0;
+}
+
+double currentClockMHz() {
+  std::ifstream info("/proc/cpuinfo");
+  return measuredClockMHz(info);
 }
 
 }  // namespace blockscope

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <istream>
 #include <string>
 
 namespace blockscope {
@@ -25,7 +26,11 @@ std::string cpuArchitecture();
 int64_t dataCacheBytes(int level);
 int64_t lastLevelCacheBytes();
 int64_t systemMemoryBytes();
-// Current clock of the first core; 0 when it cannot be read.
+// Measured clock of the first core; 0 when the system does not measure it.
 double currentClockMHz();
+// The same from the text of /proc/cpuinfo. Linux measures there only with the counters APERF and
+// MPERF (flag aperfmperf; arch/x86/kernel/cpu/aperfmperf.c); without, as in most virtual machines,
+// it repeats a constant.
+double measuredClockMHz(std::istream& cpuInfo);
 
 }  // namespace blockscope

@@ -27,7 +27,9 @@ void addNvmlProperties(const std::string& uuid, std::map<std::string, PropertyVa
     properties["powerLimitW"] = value / 1000.0;
   if (api.deviceGetTemperature(device, nvml::kTemperatureGpu, &value) == 0)
     properties["temperatureC"] = double(value);
-  if (api.deviceGetMigMode(device, &value, &pending) == 0) properties["mig"] = value != 0;
+  // A MIG instance is asked by its identity; the mode can be asked of whole GPUs alone.
+  if (uuid.rfind("MIG-", 0) == 0) properties["mig"] = true;
+  else if (api.deviceGetMigMode(device, &value, &pending) == 0) properties["mig"] = value != 0;
 }
 
 class CudaBackend : public Backend {

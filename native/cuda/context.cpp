@@ -10,15 +10,24 @@ namespace blockscope::cuda {
 namespace {
 
 std::string uuidText(const driver::Uuid& uuid) {
-  std::string text = "GPU-";
+  std::string text;
   for (int i = 0; i < 16; i++) {
     char part[4];
     std::snprintf(part, sizeof part, "%02x", uuid.bytes[i]);
     if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
     text += part;
   }
-  return text;
+  // The driver gives a MIG instance's own identity without saying that it is one; NVML knows it
+  // by the prefix.
+  nvml::Device found = nullptr;
+  const bool instance =
+      libraries().nvmlInfo.found &&
+      libraries().nvml.deviceGetHandleByUuid(("MIG-" + text).c_str(), &found) == 0;
+  return (instance ? "MIG-" : "GPU-") + text;
 }
+
+// After these (illegal address, trap, launch failure and the like) a context stays broken for good.
+bool breaksContext(int result) { return result >= driver::kIllegalAddress && result < 721; }
 
 std::string gibibytes(size_t bytes) {
   char text[32];
@@ -36,9 +45,14 @@ std::chrono::duration<double> watchdog() {
 
 DeviceFacts readDeviceFacts(int index) {
   const auto& api = libraries().driver;
-  const std::string what = "Reading GPU " + std::to_string(index);
+  auto need = [&](int result) {
+    if (result != driver::kSuccess)
+      throw Error(ErrorKind::kUnavailable, "GPU " + std::to_string(index) +
+                                               " cannot be read: CUDA error " +
+                                               describeResult(result) + ".");
+  };
   driver::Device device = 0;
-  cuda::check(api.deviceGet(&device, index), what);
+  need(api.deviceGet(&device, index));
   auto attribute = [&](int id) {
     int value = 0;
     return api.deviceGetAttribute(&value, id, device) == driver::kSuccess ? value : 0;
@@ -46,7 +60,7 @@ DeviceFacts readDeviceFacts(int index) {
   DeviceFacts facts;
   facts.index = index;
   char name[256] = {};
-  cuda::check(api.deviceGetName(name, sizeof name, device), what);
+  need(api.deviceGetName(name, sizeof name, device));
   facts.name = name;
   driver::Uuid uuid{};
   if (api.deviceGetUuid(&uuid, device) == driver::kSuccess) facts.uuid = uuidText(uuid);
@@ -70,8 +84,13 @@ DeviceFacts readDeviceFacts(int index) {
 
 DeviceContext::DeviceContext(const DeviceFacts& facts) : facts_(facts) {
   driver::Device device = 0;
-  check(api().deviceGet(&device, facts.index), "Opening " + facts.name);
-  check(api().primaryCtxRetain(&handle_, device), "Opening " + facts.name);
+  int result = api().deviceGet(&device, facts.index);
+  if (result == driver::kSuccess) result = api().primaryCtxRetain(&handle_, device);
+  // Taken by another process, out of order or gone: this GPU cannot be used.
+  if (result != driver::kSuccess && result != driver::kOutOfMemory && !breaksContext(result))
+    throw Error(ErrorKind::kUnavailable, facts.name + " cannot be used: CUDA error " +
+                                             describeResult(result) + ".");
+  check(result, "Opening " + facts.name);
 }
 
 DeviceContext::~DeviceContext() {
@@ -89,9 +108,7 @@ void DeviceContext::enter() const {
 
 void DeviceContext::check(int result, const std::string& doing) const {
   if (result == driver::kSuccess) return;
-  // Errors from 700 to 720 (illegal address, trap, launch failure and the like) stay with the
-  // context for good.
-  if (result >= driver::kIllegalAddress && result < 721) lost_ = true;
+  if (breaksContext(result)) lost_ = true;
   if (result == driver::kIllegalAddress)
     throw Error(ErrorKind::kDevice, doing + " read or wrote outside its memory: CUDA error " +
                                         describeResult(result) + ".");

@@ -19,18 +19,19 @@ std::chrono::duration<double> watchdog();
 
 struct DeviceFacts {
   int index = 0;
-  std::string name, uuid;  // "GPU-xxxxxxxx-..."
+  std::string name, uuid;  // "GPU-xxxxxxxx-...", of a MIG instance "MIG-..."
   int major = 0, minor = 0, multiprocessors = 0;
   int64_t l2Bytes = 0, totalBytes = 0, maxSharedBytes = 0;
   int64_t clockKHz = 0, memoryClockKHz = 0, memoryBusBits = 0;
   bool ecc = false;
 };
 
-// Throws Error(kDevice).
+// Throws Error(kUnavailable) when the driver does not answer for this GPU.
 DeviceFacts readDeviceFacts(int index);
 
 class DeviceContext {
  public:
+  // Throws Error(kUnavailable) when the GPU is taken, out of order or gone.
   explicit DeviceContext(const DeviceFacts&);
   ~DeviceContext();
   DeviceContext(const DeviceContext&) = delete;

@@ -11,6 +11,8 @@ namespace blockscope::cuda {
 
 namespace {
 
+std::string quoted(std::string_view text) { return std::string("\"").append(text) + '"'; }
+
 // Recursive descent; the grammar is C's, operators from weakest to strongest: ?: || && ==.. <.. +-
 // */% unary.
 class Parser {
@@ -20,13 +22,13 @@ class Parser {
   int64_t whole() {
     const int64_t value = conditional();
     space();
-    if (at_ != text_.size()) fail("\"" + std::string(text_.substr(at_)) + "\" is too much");
+    if (at_ != text_.size()) fail(quoted(text_.substr(at_)) + " is too much");
     return value;
   }
 
  private:
   [[noreturn]] void fail(const std::string& why) const {
-    throw Error(ErrorKind::kUsage, "Expression \"" + std::string(text_) + "\": " + why + ".");
+    throw Error(ErrorKind::kUsage, "Expression " + quoted(text_) + ": " + why + ".");
   }
 
   void space() {
@@ -39,7 +41,7 @@ class Parser {
     return true;
   }
   void need(std::string_view sign) {
-    if (!take(sign)) fail("'" + std::string(sign) + "' is missing");
+    if (!take(sign)) fail(std::string("'").append(sign) + "' is missing");
   }
 
   // Both sides are evaluated, but what a condition leaves out may divide by zero or overflow.
@@ -134,7 +136,7 @@ class Parser {
       fail(at_ == text_.size() ? "it ends too early" : "a number or a name is missing");
     if (take("(")) return call(word);
     const auto found = variables_.find(word);
-    if (found == variables_.end()) fail("\"" + std::string(word) + "\" is not known");
+    if (found == variables_.end()) fail(quoted(word) + " is not known");
     return found->second;
   }
   int64_t call(std::string_view function) {
@@ -146,8 +148,7 @@ class Parser {
     if (function == "max") return std::max(a, b);
     if (function == "ceil_div") return divide(add(add(a, b), -1), b);
     if (function == "round_up") return multiply(divide(add(add(a, b), -1), b), b);
-    fail("\"" + std::string(function) +
-         "\" is no function; there are ceil_div, round_up, min and max");
+    fail(quoted(function) + " is no function; there are ceil_div, round_up, min and max");
   }
 
   int64_t add(int64_t a, int64_t b) {

@@ -39,6 +39,20 @@ bool load(Library library, const std::vector<Symbol>& symbols, LibraryInfo& info
 #define BLOCKSCOPE_SYMBOL(member, name, result, parameters) \
   {name, reinterpret_cast<void**>(&api.member)},
 
+// What helps against a driver that is there and does not start; CUresult in the CUDA driver API.
+std::string startRemedy(int result) {
+  switch (result) {
+    case driver::kSystemNotReady:
+      return "Start this machine's fabric manager (nvidia-fabricmanager), or wait until it is up.";
+    case driver::kSystemDriverMismatch:
+      return "Restart the machine, so that the updated driver's kernel module is loaded.";
+    case driver::kCompatNotSupported:
+      return "Take the cuda-compat folder out of LD_LIBRARY_PATH; this GPU needs the driver's own.";
+    default:
+      return "Check that nvidia-smi works; restart the machine if it does not.";
+  }
+}
+
 void loadDriver(Libraries& found) {
   auto& api = found.driver;
   auto& info = found.driverInfo;
@@ -81,6 +95,7 @@ void loadDriver(Libraries& found) {
     api.getErrorString(result, &text);
     info.reason = "The CUDA driver does not start: error " + std::to_string(result) +
                   (text ? ", " + std::string(text) : "") + ".";
+    info.remedy = startRemedy(result);
   }
 }
 
@@ -134,6 +149,9 @@ void loadNvml(Libraries& found) {
   if (!load(Library::kNvml, {BLOCKSCOPE_NVML_FUNCTIONS(BLOCKSCOPE_SYMBOL)}, info)) return;
   if (const int result = api.init(); result != 0) {
     info.reason = "NVML does not start: error " + std::to_string(result) + ".";
+    if (result == nvml::kLibraryMismatch)
+      info.reason = "NVML is of another version than the loaded driver (error 18).";
+    info.remedy = "Check that nvidia-smi works; after an update of the driver, restart the machine.";
     return;
   }
   char version[96] = {};

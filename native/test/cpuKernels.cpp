@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <sstream>
 #include <thread>
 
 #include "../core/operands.h"
@@ -315,9 +316,23 @@ void kernelsSayWhatTheyNeed() {
   CHECK(cpuKernels().back().id == "cpu-portable");
 }
 
+void clockIsToldOnlyWhereItIsMeasured() {
+  const std::string clock = "processor\t: 0\ncpu MHz\t\t: 3187.250\nflags\t\t: fpu ";
+  auto read = [](const std::string& text) {
+    std::istringstream cpuInfo(text);
+    return measuredClockMHz(cpuInfo);
+  };
+  CHECK(read(clock + "aperfmperf sse\n") == 3187.25);
+  CHECK(read(clock + "aperfmperf\n") == 3187.25);
+  CHECK(read(clock + "sse noaperfmperf\n") == 0);
+  CHECK(read("processor\t: 0\nflags\t\t: fpu aperfmperf\n") == 0);
+  CHECK(read("") == 0);
+}
+
 }  // namespace
 
 int main() {
+  clockIsToldOnlyWhereItIsMeasured();
   kernelsSayWhatTheyNeed();
   scaleWordsMakeExactProducts();
   rowsAreRoundedAsTheOracleRounds();

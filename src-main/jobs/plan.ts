@@ -61,11 +61,20 @@ export async function planJob(spec: JobSpec, detection: Detection): Promise<JobP
 function findDevice(wanted: string, detection: Detection): Device {
   const { devices, libraries } = detection
   if (wanted === 'auto') {
-    const best = devices.find((device) => device.kind !== 'cpu') ?? devices[0]
+    const usable = devices.filter((device) => device.kernels.length > 0)
+    const best = usable.find((device) => device.kind !== 'cpu') ?? usable[0]
     if (!best) throw new UserError('unavailable', 'No device was found, not even a CPU.')
     return best
   }
   const device = devices.find((candidate) => candidate.id === wanted)
+  // A GPU that the driver lists and cannot read comes without kernels, with the reason.
+  if (device && device.kernels.length === 0) {
+    const { problem } = device.properties
+    throw new UserError(
+      'unavailable',
+      `${device.id} cannot be used. ${String(problem ?? '')}`.trimEnd()
+    )
+  }
   if (device) return device
   const known = devices.map((candidate) => candidate.id).join(', ')
   if (!/^(cpu|cuda:\d+|hip:\d+)$/.test(wanted)) {

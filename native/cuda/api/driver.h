@@ -19,6 +19,9 @@ enum Result : int {
   kNoDevice = 100,
   kNotReady = 600,
   kIllegalAddress = 700,
+  kSystemNotReady = 802,
+  kSystemDriverMismatch = 803,
+  kCompatNotSupported = 804,
 };
 
 // CUdevice_attribute

@@ -6,6 +6,9 @@ namespace blockscope::cuda::nvml {
 
 using Device = void*;
 
+// nvmlReturn_t
+constexpr int kLibraryMismatch = 18;  // NVML_ERROR_LIB_RM_VERSION_MISMATCH
+
 // nvmlClockType_t, nvmlTemperatureSensors_t
 constexpr int kClockSm = 1;
 constexpr int kClockMemory = 2;

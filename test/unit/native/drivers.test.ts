@@ -70,6 +70,11 @@ describe.skipIf(process.platform !== 'linux')('a driver', () => {
       /CUDA_VISIBLE_DEVICES is "" and hides every GPU/
     ],
     [
+      'told to use a GPU that is not there',
+      { STUB_INIT: '100', CUDA_VISIBLE_DEVICES: '7' },
+      /CUDA_VISIBLE_DEVICES is "7" and hides every GPU/
+    ],
+    [
       'that does not fit the kernel module',
       { STUB_INIT: '803' },
       /does not start: error 803, system has/
@@ -110,7 +115,7 @@ describe.skipIf(process.platform !== 'linux')('a driver', () => {
     const { devices } = list({ STUB_GPUS: '90,90', STUB_BROKEN: '0' })
     const gpus = devices.filter(({ id }) => id.startsWith('cuda:'))
     expect(gpus).toHaveLength(2)
-    expect(JSON.stringify(gpus[0]!.properties)).toMatch(/Reading GPU 0 failed: CUDA error 214/)
+    expect(JSON.stringify(gpus[0]!.properties)).toMatch(/GPU 0 cannot be read: CUDA error 214/)
     expect(gpus[1]!.name).toBe('Stub GPU sm_90')
   })
 
@@ -126,13 +131,47 @@ describe.skipIf(process.platform !== 'linux')('a driver', () => {
     expect(tried[1]!.reason).toMatch(/CUDA error 700/)
   })
 
-  it('whose GPU is taken: the step says so, and the run is kept', () => {
+  it.each([
+    ['that does not fit the kernel module', '803', /^Restart the machine/],
+    ['that waits for the fabric manager', '802', /nvidia-fabricmanager/],
+    ['of the compatibility package', '804', /cuda-compat folder out of LD_LIBRARY_PATH/],
+    ['that fails without a known reason', '999', /nvidia-smi/]
+  ])('%s: the remedy fits the error', (_, error, remedy) => {
+    expect(list({ STUB_INIT: error }).libraries[0]!.remedy).toMatch(remedy)
+  })
+
+  it.each([
+    ['taken by another process', { STUB_CONTEXT: '46' }, /46 \(CUDA_ERROR_DEVICE_UNAVAILABLE/],
+    ['out of order', { STUB_CONTEXT: '214' }, /Stub GPU sm_90 cannot be used: CUDA error 214/],
+    ['gone when it is read', { STUB_BROKEN: '0' }, /GPU 0 cannot be read: CUDA error 214/]
+  ])('whose GPU is %s: the reason, exit code 3, and the CPU goes on', (_, environment, reason) => {
+    const gpu = list(environment).devices.find(({ id }) => id === 'cuda:0')!
+    expect(JSON.stringify(gpu.properties)).toMatch(reason)
+    const { stdout, stderr, status } = run(
+      ['validate', '--device', 'cuda:0', '--kernels', 'simt', '--json', ...small],
+      environment
+    )
+    expect(stdout + stderr).toMatch(reason)
+    expect(status).toBe(3)
+    expect(run(['validate', '--device', 'cpu', ...small], environment).status).toBe(0)
+  })
+
+  it('whose only GPU cannot be read: what runs anywhere runs on the CPU', () => {
+    const { stdout, status } = run(['validate', '--kernels', 'cpu-portable', '--json', ...small], {
+      STUB_BROKEN: '0'
+    })
+    expect((JSON.parse(stdout) as { device: { id: string } }).device.id).toBe('cpu')
+    expect(status).toBe(0)
+  })
+
+  it('whose context cannot be made for want of memory: a failed step, and the run is kept', () => {
     const { stdout, status } = run(
       ['validate', '--device', 'cuda:0', '--kernels', 'simt', '--json', ...small],
-      { STUB_CONTEXT: '46' }
+      { STUB_CONTEXT: '2' }
     )
     const { steps } = JSON.parse(stdout) as { steps: { disposition: string; reason: string }[] }
-    expect(status).not.toBe(0)
-    expect(steps[0]!.reason).toMatch(/CUDA_ERROR_DEVICE_UNAVAILABLE/)
+    expect(steps[0]!.disposition).toBe('error')
+    expect(steps[0]!.reason).toMatch(/^Opening Stub GPU sm_90 failed: CUDA error 2 /)
+    expect(status).toBe(1)
   })
 })

@@ -50,24 +50,63 @@ int cuMemGetInfo_v2(size_t* free, size_t* total) { *free = *total = (size_t)8 <<
 
 /** Builds the library into a folder, which LD_LIBRARY_PATH then names. `without`: a function it does not have. */
 export function buildStubDriver(folder: string, without?: string): void {
-  const all = source + unknownErrors('driver.h', /"(cu[A-Z]\w+)"/g, source)
+  const all = source + unknownErrors('driver.h', source)
   build(join(folder, 'libcuda.so.1'), without ? all.replace(`int ${without}(`, `int absent(`) : all)
+}
+
+/** Libraries beside the driver: there, and failing at all but telling their version. */
+const versions = {
+  'libnvrtc.so.13':
+    'int nvrtcVersion(int* major, int* minor) { *major = 13; *minor = 0; return 0; }',
+  'libcublasLt.so.13': '#include <stddef.h>\nsize_t cublasLtGetVersion(void) { return 130101; }',
+  'libcupti.so.13': 'int cuptiGetVersion(unsigned* version) { *version = 130000; return 0; }'
+}
+const headers = {
+  'libnvrtc.so.13': 'nvrtc.h',
+  'libcublasLt.so.13': 'cublasLt.h',
+  'libcupti.so.13': 'cupti.h'
+}
+export type StubLibrary = keyof typeof versions
+
+export function buildStubLibrary(folder: string, library: StubLibrary, without?: string): void {
+  const version = versions[library] + '\n'
+  const all = version + unknownErrors(headers[library], version)
+  build(join(folder, library), without ? all.replace(`int ${without}(`, `int absent(`) : all)
 }
 
 /** An NVRTC that is there and compiles nothing: kernels count as available, and the driver's faults are met. */
 export function buildStubCompiler(folder: string): void {
-  const version =
-    'int nvrtcVersion(int* major, int* minor) { *major = 13; *minor = 0; return 0; }\n'
-  const all = version + unknownErrors('nvrtc.h', /"(nvrtc[A-Z]\w+)"/g, version)
-  build(join(folder, 'libnvrtc.so.13'), all)
+  buildStubLibrary(folder, 'libnvrtc.so.13')
+}
+
+/** STUB_NVML: what it answers when it starts. STUB_MIG: it knows its devices as instances of a divided GPU. */
+const monitorSource = `
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int nvmlInit_v2(void) { return getenv("STUB_NVML") ? atoi(getenv("STUB_NVML")) : 0; }
+int nvmlSystemGetDriverVersion(char* text, unsigned length) { snprintf(text, length, "580.65.06"); return 0; }
+int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
+  *device = (void*)1;
+  return strncmp(uuid, getenv("STUB_MIG") ? "MIG-" : "GPU-", 4) == 0 ? 0 : 6;
+}
+int nvmlDeviceGetTemperature(void* device, int sensor, unsigned* value) { *value = 41; return 0; }
+int nvmlDeviceGetMigMode(void* device, unsigned* now, unsigned* later) { *now = *later = 0; return getenv("STUB_MIG") ? 3 : 0; }
+`
+
+export function buildStubMonitor(folder: string): void {
+  const all = monitorSource + unknownErrors('nvml.h', monitorSource)
+  build(join(folder, 'libnvidia-ml.so.1'), all)
 }
 
 /** Every other function that the addon asks for: there, and failing. */
-function unknownErrors(header: string, names: RegExp, written: string): string {
+function unknownErrors(header: string, written: string): string {
   const text = readFileSync(join('native/cuda/api', header), 'utf8')
-  const needed = [...text.matchAll(names)].map((match) => match[1]!)
+  const needed = [...text.matchAll(/"((?:cu|nvrtc|cublasLt|cupti|nvml)[A-Z]\w+)"/g)].map(
+    (match) => match[1]!
+  )
   return needed
-    .filter((name) => !written.includes(`int ${name}(`))
+    .filter((name) => !written.includes(` ${name}(`))
     .map((name) => `int ${name}(void) { return 999; }\n`)
     .join('')
 }
