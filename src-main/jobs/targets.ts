@@ -27,13 +27,13 @@ export const targets: Target[] = [
     architecture: 'sm_100, sm_103 (B200, B300)',
     instruction: 'tcgen05.mma block_scale',
     state: 'absent',
-    note: 'No kernel of our own. The mma.sync kernel and cuBLASLt block scaling are offered, not run there.'
+    note: 'No kernel here for its own instruction. The mma.sync kernel and cuBLASLt block scaling are offered, not run there.'
   },
   {
     architecture: 'sm_120, sm_121 (RTX 50)',
     instruction: 'mma.sync block_scale',
     state: 'absent',
-    note: 'No kernel of our own with the native instruction; the bf16 mma.sync kernel is offered, not run there.'
+    note: 'No kernel here with the native instruction; the bf16 mma.sync kernel is offered, not run there.'
   },
   {
     architecture: 'gfx950 (MI350)',
