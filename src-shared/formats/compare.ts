@@ -6,10 +6,18 @@ import { UserError } from '../errors'
 import { checkShape, type BlockFormat } from './blockFormat'
 import type { TensorSample } from './floatTensor'
 import { decodeTable, limitsOf } from './numberFormat'
-import { dequantize, quantizeMx, quantizeNvfp4, type Quantized, type ScaleRule } from './quantize'
+import {
+  dequantize,
+  nvfp4RuleFor,
+  quantizeMx,
+  quantizeNvfp4,
+  type Nvfp4Rule,
+  type Quantized,
+  type ScaleRule
+} from './quantize'
 
-/** NVFP4's block scale is rounded to nearest in its own two levels; no rule of an MX exponent applies. */
-export type ComparedRule = ScaleRule | 'two-level'
+/** NVFP4 has rules of its own; those of an MX exponent stand for their counterparts. */
+export type ComparedRule = ScaleRule | Nvfp4Rule
 
 function quantizeBy(
   format: BlockFormat,
@@ -17,7 +25,9 @@ function quantizeBy(
   values: ArrayLike<number>,
   rule: ComparedRule
 ): Quantized {
-  if (rule === 'two-level') return quantizeNvfp4(values)
+  if (format.tensorScale || rule === 'two-level') {
+    return quantizeNvfp4(values, rule === 'two-level' ? rule : nvfp4RuleFor(rule))
+  }
   return quantizeMx(values, format[operand], format.scaleBlockSize, rule)
 }
 
@@ -114,7 +124,7 @@ export function compareValues(
       `${values.length} values are less than a block of ${block}, which ${format.id} needs.`
     )
   }
-  const quantized = quantizeBy(format, 'a', whole, format.tensorScale ? 'two-level' : rule)
+  const quantized = quantizeBy(format, 'a', whole, rule)
   return quantizationError(format, 'a', whole, quantized)
 }
 
@@ -257,5 +267,5 @@ export function compareTensor(
 }
 
 function rulesOf(format: BlockFormat, rules: readonly ScaleRule[]): readonly ComparedRule[] {
-  return format.tensorScale ? ['two-level'] : rules
+  return format.tensorScale ? [...new Set(rules.map(nvfp4RuleFor))] : rules
 }

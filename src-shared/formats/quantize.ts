@@ -65,21 +65,44 @@ export function quantizeMx(
   return { codes, scales, tensorScale: 1 }
 }
 
+/** How the e4m3 scale of an NVFP4 block follows from its values, once the tensor has its float32 scale t. */
+export const nvfp4Rules = [
+  /** e4m3(max / 6 / t), to nearest even: arXiv 2509.25149 "Pretraining LLMs with NVFP4", appendix C. */
+  'two-level',
+  /** The smallest scale with which no element saturates. */
+  'ceil',
+  /** The scale with the least squared error within a factor of two of two-level's. */
+  'mse'
+] as const
+export type Nvfp4Rule = (typeof nvfp4Rules)[number]
+
+/** The counterpart of an MX rule; two-level already rounds to nearest even, and none rounds down. */
+export function nvfp4RuleFor(rule: ScaleRule): Nvfp4Rule {
+  return rule === 'ceil' || rule === 'mse' ? rule : 'two-level'
+}
+
+/** NVFP4's float32 scale for a tensor: its largest finite magnitude / (448 * 6); 1 for a tensor of zeros. */
+export function nvfp4TensorScale(largest: number): number {
+  const limit = limitsOf(numberFormats.ue4m3).largest * limitsOf(numberFormats.e2m1).largest
+  // A float32 that rounds to zero would lose the tensor; the smallest one keeps it.
+  return largest === 0 ? 1 : Math.max(Math.fround(largest / limit), 2 ** -149)
+}
+
 /**
- * Quantises to NVFP4: t = max |tensor| / (448 * 6); block scale = e4m3(max |block| / 6 / t); element = e2m1(v / (s t)).
- * A block with a NaN or an infinity gets the NaN scale and does not count for t.
+ * Quantises to NVFP4: t = max |tensor| / (448 * 6); block scale s by the rule; element = e2m1(v / (s t)). A block with a
+ * NaN or an infinity gets the NaN scale and does not count for t. A part of a tensor takes the t of the whole.
  */
-export function quantizeNvfp4(values: ArrayLike<number>): Quantized {
+export function quantizeNvfp4(
+  values: ArrayLike<number>,
+  rule: Nvfp4Rule = 'two-level',
+  tensorScale = nvfp4TensorScale(finiteMaximum(values))
+): Quantized {
   const scaleBlockSize = 16
   const element = numberFormats.e2m1
-  const scale = numberFormats.ue4m3
   const blocks = blockCount(values.length, scaleBlockSize)
-  const largest = finiteMaximum(values)
-  const limit = limitsOf(scale).largest * limitsOf(element).largest
-  const tensorScale = largest === 0 ? 1 : Math.fround(largest / limit)
   const codes = new Uint8Array(values.length)
   const scales = new Uint8Array(blocks)
-  const scaleValues = decodeTable(scale)
+  const scaleValues = decodeTable(numberFormats.ue4m3)
   for (let block = 0; block < blocks; block++) {
     const start = block * scaleBlockSize
     const most = largestMagnitude(values, start, scaleBlockSize)
@@ -87,11 +110,40 @@ export function quantizeNvfp4(values: ArrayLike<number>): Quantized {
       scales[block] = nanTensorBlock
       continue
     }
-    scales[block] = encode(scale, most / limitsOf(element).largest / tensorScale)
+    scales[block] = nvfp4BlockScale(values, start, scaleBlockSize, most, tensorScale, rule)
     const step = scaleValues[scales[block]!]! * tensorScale
     if (step > 0) writeBlock(values, start, scaleBlockSize, element, step, codes)
   }
   return { codes, scales, tensorScale }
+}
+
+const codesPerOctave = 2 ** numberFormats.ue4m3.mantissaBits
+const largestScaleCode = nanTensorBlock - 1
+
+function nvfp4BlockScale(
+  values: ArrayLike<number>,
+  start: number,
+  count: number,
+  most: number,
+  tensorScale: number,
+  rule: Nvfp4Rule
+): number {
+  const scaleValues = decodeTable(numberFormats.ue4m3)
+  const exact = most / limitsOf(numberFormats.e2m1).largest / tensorScale
+  const nearest = encode(numberFormats.ue4m3, exact)
+  if (rule === 'two-level' || most === 0) return nearest
+  if (rule === 'ceil') {
+    return scaleValues[nearest]! < exact ? Math.min(nearest + 1, largestScaleCode) : nearest
+  }
+  let best = nearest
+  let least = Infinity
+  const last = Math.min(nearest + codesPerOctave, largestScaleCode)
+  for (let code = Math.max(nearest - codesPerOctave, 1); code <= last; code++) {
+    const step = scaleValues[code]! * tensorScale
+    const error = squaredError(values, start, count, numberFormats.e2m1, step)
+    if (error < least) [best, least] = [code, error]
+  }
+  return best
 }
 
 /** The numbers that a quantised tensor stands for. */
@@ -119,7 +171,7 @@ function blockCount(length: number, scaleBlockSize: number): number {
 }
 
 /** Largest magnitude among the finite values; 0 when there is none. */
-function finiteMaximum(values: ArrayLike<number>): number {
+export function finiteMaximum(values: ArrayLike<number>): number {
   let largest = 0
   for (let i = 0; i < values.length; i++) {
     const magnitude = Math.abs(values[i]!)

@@ -35,7 +35,8 @@ it('compare lists formats by rule and distribution', async () => {
   expect(stdout).toMatch(/normal +mxfp4 +floor +1\d\.\d\d/)
   expect(stdout).toMatch(/outliers +nvfp4 +two-level/)
   const rows = JSON.parse((await run('compare', ...flags, '--json')).stdout) as unknown[]
-  expect(rows).toHaveLength(6)
+  // Two distributions, two formats, two rules.
+  expect(rows).toHaveLength(8)
 })
 
 it.each([

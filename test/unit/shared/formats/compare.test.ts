@@ -56,10 +56,12 @@ describe('the comparison', () => {
     expect(row('mxfp4', 'floor').clippedShare).toBeGreaterThan(0)
   })
 
-  it('nvfp4 has its own rule', () => {
-    expect(rows.filter(({ format }) => format === 'nvfp4').map(({ rule }) => rule)).toEqual([
-      'two-level'
-    ])
+  it('nvfp4 has rules of its own: mse gains over two-level, ceil clips nothing', () => {
+    const own = rows.filter(({ format }) => format === 'nvfp4')
+    expect(own.map(({ rule }) => rule)).toEqual(['two-level', 'ceil', 'mse'])
+    expect(row('nvfp4', 'mse').sqnr).toBeGreaterThan(row('nvfp4', 'two-level').sqnr + 0.3)
+    expect(row('nvfp4', 'ceil').clippedShare).toBe(0)
+    expect(row('nvfp4', 'two-level').clippedShare).toBeGreaterThan(0)
   })
 
   it('the relative error of products is of the size of the operands errors', () => {

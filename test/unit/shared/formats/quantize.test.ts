@@ -7,9 +7,16 @@ import {
   matchBlockFormat,
   operandBytes
 } from '@shared/formats/blockFormat'
-import { limitsOf, numberFormats } from '@shared/formats/numberFormat'
+import { encode } from '@shared/formats/encode'
+import { decodeTable, limitsOf, numberFormats } from '@shared/formats/numberFormat'
 import { packFp4, packFp6, unpackFp4, unpackFp6 } from '@shared/formats/pack'
-import { dequantize, quantizeMx, quantizeNvfp4, scaleRules } from '@shared/formats/quantize'
+import {
+  dequantize,
+  quantizeMx,
+  quantizeNvfp4,
+  scaleRules,
+  type Nvfp4Rule
+} from '@shared/formats/quantize'
 import { loadTestAddon } from '../../../support/addon'
 
 const { e2m1, e4m3, e8m0, ue4m3, e5m2, e2m3, e3m2 } = numberFormats
@@ -97,6 +104,39 @@ describe('NVFP4, two levels', () => {
     const { scales, codes } = quantizeNvfp4(values)
     expect(Array.from(scales)).toEqual([0, 0x7f, 0x7e])
     expect(codes[40]).toBe(7)
+  })
+
+  it('mse finds the best of all 126 scales of a block, and no rule beats it', () => {
+    const values = fc.float32Array({ minLength: 16, maxLength: 16, noNaN: true, min: -50, max: 50 })
+    const errorOf = (input: Float32Array, scaleCode: number) => {
+      const step = decodeTable(ue4m3)[scaleCode]! / 8
+      return input.reduce((sum, x) => {
+        const nearest = decodeTable(e2m1)[encode(e2m1, x / step)]! * step
+        return sum + (nearest - x) ** 2
+      }, 0)
+    }
+    fc.assert(
+      fc.property(values, (input) => {
+        // Where every element is tiny, the scale of zero and the smallest scale stand for the same.
+        fc.pre(input.some((x) => Math.abs(x) > 1))
+        const scaleBy = (rule: Nvfp4Rule) => quantizeNvfp4(input, rule, 1 / 8).scales[0]!
+        const all = Array.from({ length: 126 }, (_, i) => errorOf(input, i + 1))
+        expect(errorOf(input, scaleBy('mse'))).toBeCloseTo(Math.min(...all), 9)
+        expect(decodeTable(ue4m3)[scaleBy('ceil')]! * 6).toBeGreaterThanOrEqual(
+          8 * Math.max(...input.map(Math.abs))
+        )
+      }),
+      { numRuns: 300 }
+    )
+  })
+
+  it('a part of a tensor takes the scale of the whole; a tensor of denormals keeps one', () => {
+    const whole = Float32Array.from({ length: 64 }, (_, i) => (i + 1) ** 2)
+    const { tensorScale, codes, scales } = quantizeNvfp4(whole, 'mse')
+    const part = quantizeNvfp4(whole.subarray(16, 32), 'mse', tensorScale)
+    expect(part.codes).toEqual(codes.slice(16, 32))
+    expect(part.scales).toEqual(scales.slice(1, 2))
+    expect(quantizeNvfp4(new Float32Array(16).fill(2 ** -149)).tensorScale).toBe(2 ** -149)
   })
 
   it('the relative error of normal data is what four bits allow', () => {
