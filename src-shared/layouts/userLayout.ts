@@ -46,6 +46,23 @@ export function parseLayoutText(text: string): ScaleLayout {
   return readLayout({ name, rows, columns, order }, `"${name}"`)
 }
 
+/** A layout under another name as the JSON that parseUserLayout reads. */
+export function userLayoutJson(layout: ScaleLayout, name: string): string {
+  const written = (parts: Digit[]) =>
+    parts.map((digit) => `${digit.name}:${digit.extent}`).join(' ')
+  const views = layout.views.map(
+    (view) => [view.name, view.coordinates.map((words) => words.join(' ')).join(', ')] as const
+  )
+  const description = {
+    name,
+    rows: written(layout.rowDigits),
+    columns: written(layout.columnDigits),
+    order: layout.order.join(' '),
+    views: Object.fromEntries(views)
+  }
+  return JSON.stringify(description, null, 2)
+}
+
 /** `where`: what an error names. */
 function readLayout(fields: unknown, where: string): ScaleLayout {
   const parsed = v.safeParse(schema, fields)

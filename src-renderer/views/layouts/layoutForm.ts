@@ -3,14 +3,51 @@ import { findBlockFormat, type BlockFormat } from '@shared/formats/blockFormat'
 import { messageOf } from '@shared/errors'
 import type { ScaleLayout, ScaleShape } from '@shared/layouts/layout'
 import { findLayout, layouts } from '@shared/layouts/registry'
+import { parseUserLayout } from '@shared/layouts/userLayout'
 import { extent, wholeNumber, type Checked } from '../../app/fields'
 
 export const mostScaleColumns = 65_536
 
-export const layoutChoices = layouts.map(({ name }) => ({ value: name, title: name }))
+/** Longer descriptions would not fit into an address. */
+const mostOwnCharacters = 4000
+
+export function layoutChoices(own?: ScaleLayout): { value: string; title: string }[] {
+  return [
+    ...layouts.map(({ name }) => ({ value: name, title: name })),
+    ...(own ? [{ value: own.name, title: `${own.name} (your own)` }] : [])
+  ]
+}
+
+/** A layout that a person wrote as JSON. A known layout's name is refused: its readers would be shown for it. */
+export function readOwnLayout(text: string, from = 'This text'): Checked<ScaleLayout> {
+  if (text.length > mostOwnCharacters) {
+    return {
+      problem: `${from} is longer than ${mostOwnCharacters} characters; a layout takes a few lines.`
+    }
+  }
+  try {
+    const layout = parseUserLayout(text, from)
+    if (!isKnown(layout.name)) return { value: { ...layout, source: 'Your own description' } }
+    return { problem: `"${layout.name}" is the name of a known layout; choose another name.` }
+  } catch (error) {
+    return { problem: messageOf(error) }
+  }
+}
+
+function isKnown(name: string): boolean {
+  try {
+    return findLayout(name) !== undefined
+  } catch {
+    return false
+  }
+}
 
 /** A name of the address; an unknown one falls back to the first with a sentence. */
-export function layoutFrom(name: string): { layout: ScaleLayout; problem?: string } {
+export function layoutFrom(
+  name: string,
+  own?: ScaleLayout
+): { layout: ScaleLayout; problem?: string } {
+  if (own && own.name === name) return { layout: own }
   try {
     return { layout: findLayout(name || 'nvidia_32_4_4') }
   } catch (error) {

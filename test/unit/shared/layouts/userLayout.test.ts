@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { packedMap } from '@shared/layouts/layout'
-import { findLayout } from '@shared/layouts/registry'
-import { parseUserLayout } from '@shared/layouts/userLayout'
+import { findLayout, layouts } from '@shared/layouts/registry'
+import { parseUserLayout, userLayoutJson } from '@shared/layouts/userLayout'
 
 const good = {
   name: 'mine',
@@ -33,6 +33,15 @@ it.each([
   expect(() => parse(change)).toThrow(message)
   expect(() => parse(change)).toThrow('l.json is no usable layout')
 })
+
+it.each(layouts.map((layout) => [layout.name, layout] as const))(
+  '%s is written as a file that reads as the same layout',
+  (_name, layout) => {
+    const read = parseUserLayout(userLayoutJson(layout, 'mine'), 'l.json')
+    const { rowDigits, columnDigits, order, views } = layout
+    expect(read).toMatchObject({ name: 'mine', rowDigits, columnDigits, order, views })
+  }
+)
 
 it('refuses what is not JSON', () => {
   expect(() => parseUserLayout('{', 'l.json')).toThrow('it is not JSON')
