@@ -19,9 +19,6 @@ int ulpBin(int64_t distance) {
   return bin;
 }
 
-// A float32 sum of terms that cancel is off by up to about 2^-24 of the sum of their magnitudes for each few terms. An
-// element whose error is below this share of |A| |B| is one that no float32 accumulation can do better.
-constexpr double kCancellation = 0x1p-21;
 constexpr int kCancellationChecksPerRow = 64;
 
 struct Judged {

@@ -12,6 +12,10 @@ namespace blockscope {
 // Bins of the ulp histogram: 0, 1, 2, 3..4, 5..8, ..., 1025 and more.
 constexpr int kUlpBins = 13;
 
+// A float32 sum of terms that cancel is off by up to about 2^-24 of the sum of their magnitudes for each few terms. An
+// element whose error is below this share of (|A| |B|)[m, n] is one that no float32 accumulation can do better.
+constexpr double kCancellation = 0x1p-21;
+
 // Figures of one row of C, and of its reference.
 struct RowFigures {
   int64_t outside = 0, nonFinite = 0;
@@ -28,7 +32,7 @@ struct RowFigures {
 // An element passes when
 // - it lies within the tolerance of the reference, or some number within the tolerance rounds to it in the output type
 //   (bf16 and e4m3 are coarser than the usual tolerance; beyond the range that number may be infinity), or
-// - its error is below 2^-21 of (|A| |B|)[m, n]: cancellation that no float32 sum resolves.
+// - its error is below kCancellation of (|A| |B|)[m, n].
 // NaN passes only where the reference is NaN.
 RowFigures compareRow(const Problem&, const Operands&, const std::vector<double>& reference,
                       const std::vector<uint8_t>& output, const ValidateRequest&, int64_t row);

@@ -33,6 +33,10 @@ struct Orientation {
   int64_t index(int64_t row, int64_t lane) const {
     return side == OperandSide::kA ? row * problem.n + lane : lane * problem.n + row;
   }
+  double magnitude(const Operands& operands, int64_t row, int64_t lane) const {
+    return side == OperandSide::kA ? magnitudeElement(problem, operands, 0, row, lane)
+                                   : magnitudeElement(problem, operands, 0, lane, row);
+  }
   double share(const Operands& operands, int64_t row, int64_t lane, int64_t block) const {
     return side == OperandSide::kA ? blockShare(problem, operands, 0, row, lane, block)
                                    : blockShare(problem, operands, 0, lane, row, block);
@@ -109,8 +113,8 @@ namespace {
 
 // The first column of `row` outside the raised row (column) that changed by more than the tolerance; -1: none. Less than
 // that may be another path of the kernel, chosen by the range of all scales.
-int64_t foreignColumn(const Problem& problem, const std::vector<double>& reference, const std::vector<uint8_t>& before,
-                      const std::vector<uint8_t>& after, OperandSide side, const ScaleChoice& choice,
+int64_t foreignColumn(const Problem& problem, const Operands& operands, const std::vector<double>& reference,
+                      const std::vector<uint8_t>& before, const std::vector<uint8_t>& after, OperandSide side, const ScaleChoice& choice,
                       const Tolerance& tolerance, int64_t row) {
   const int64_t rowBytes = problem.n * outputBytes(problem.output);
   if (std::memcmp(&before[row * rowBytes], &after[row * rowBytes], rowBytes) == 0) return -1;
@@ -122,19 +126,22 @@ int64_t foreignColumn(const Problem& problem, const std::vector<double>& referen
     const double was = readOutput(problem.output, before.data(), at);
     const double is = readOutput(problem.output, after.data(), at);
     if (was == is || (std::isnan(was) && std::isnan(is))) continue;
-    if (!(std::fabs(is - was) <= allowedChange(problem.output, reference[at], tolerance))) return col;
+    const double allowed = allowedChange(problem.output, reference[at], tolerance);
+    if (std::fabs(is - was) <= allowed) continue;
+    const double magnitude = magnitudeElement(problem, operands, row / problem.m, row % problem.m, col);
+    if (!(std::fabs(is - was) <= allowed + kCancellation * magnitude)) return col;
   }
   return -1;
 }
 
 // A sentence naming the first element that changed though its scales stayed as they were; empty: none did.
-std::string foreignChange(const Problem& problem, const std::vector<double>& reference,
+std::string foreignChange(const Problem& problem, const Operands& operands, const std::vector<double>& reference,
                           const std::vector<uint8_t>& before, const std::vector<uint8_t>& after, OperandSide side,
                           const ScaleChoice& choice, const Tolerance& tolerance) {
   const int64_t rows = problem.batch * problem.m;
   std::vector<int64_t> columns(rows);
   parallelFor(rows, CancelFlag(), [&](int64_t row) {
-    columns[row] = foreignColumn(problem, reference, before, after, side, choice, tolerance, row);
+    columns[row] = foreignColumn(problem, operands, reference, before, after, side, choice, tolerance, row);
   });
   const auto found = std::find_if(columns.begin(), columns.end(), [](int64_t column) { return column >= 0; });
   if (found == columns.end()) return "";
@@ -156,7 +163,7 @@ PerturbationCheck checkPerturbation(const Problem& problem, const Operands& oper
   check.block = choice.block;
   const std::string raising = std::string("Raising the scale of ") + (isA ? "A" : "B") + " at row " +
                               std::to_string(choice.row) + ", block " + std::to_string(choice.block);
-  const std::string foreign = foreignChange(problem, reference, before, after, side, choice, tolerance);
+  const std::string foreign = foreignChange(problem, operands, reference, before, after, side, choice, tolerance);
   if (!foreign.empty()) {
     check.reason = raising + " " + foreign + ": scales are read from the wrong place.";
     return check;
@@ -164,12 +171,15 @@ PerturbationCheck checkPerturbation(const Problem& problem, const Operands& oper
   int64_t wrong = 0;
   for (int64_t lane = 0; lane < view.lanes(); lane++) {
     const int64_t at = view.index(choice.row, lane);
-    const double expected = reference[at] + view.share(operands, choice.row, lane, choice.block);
+    const double share = view.share(operands, choice.row, lane, choice.block);
+    const double expected = reference[at] + share;
     const double got = readOutput(problem.output, after.data(), at);
     const double was = readOutput(problem.output, before.data(), at);
     // An element that passed with a larger error (cancellation) may keep it.
     const double allowed = allowedChange(problem.output, expected, tolerance) + std::fabs(was - reference[at]);
-    if (got != roundToOutput(problem.output, expected) && !(std::fabs(got - expected) <= allowed)) wrong++;
+    if (got == roundToOutput(problem.output, expected) || std::fabs(got - expected) <= allowed) continue;
+    const double magnitude = view.magnitude(operands, choice.row, lane) + std::fabs(share);
+    if (!(std::fabs(got - expected) <= allowed + kCancellation * magnitude)) wrong++;
   }
   check.passed = wrong == 0;
   if (wrong > 0)

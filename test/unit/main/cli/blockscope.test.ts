@@ -41,6 +41,35 @@ describe('validate', () => {
     expect(run.steps[0]!.validation!.perturbationA.passed).toBe(true)
   })
 
+  it('without any tolerance still allows what float32 sums lose by cancellation, raised scales included', async () => {
+    const flags = [
+      '-M',
+      '128',
+      '-N',
+      '128',
+      '-K',
+      '128',
+      '--out',
+      'f32',
+      '--atol',
+      '0',
+      '--rtol',
+      '0'
+    ]
+    const { code, stdout } = await blockscope(
+      'validate',
+      '--formats',
+      'mxfp8_e5m2',
+      ...flags,
+      '--json'
+    )
+    const run = JSON.parse(stdout) as Run
+    expect(run.steps.map((step) => `${step.disposition} ${step.reason}`)).toEqual(
+      run.steps.map(() => 'passed ')
+    )
+    expect(code).toBe(0)
+  })
+
   it('takes operands from a file, with the reference that the file brings', async () => {
     const { code, stdout } = await blockscope('validate', '--operands', golden, '--json')
     expect(code).toBe(0)
