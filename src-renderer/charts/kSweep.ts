@@ -2,7 +2,9 @@ import type { Step } from '@shared/contract/run'
 import { digits } from '../format/units'
 import { limitAt, intensityOf, type Roofs } from './limits'
 import {
+  drawn,
   figureOf,
+  lineName,
   metricTitle,
   sweepScale,
   type Figure,
@@ -108,7 +110,7 @@ function lineSeries(line: SweepLine, figure: FigureOfStep, factor: number, theme
   const emulated = line.level !== 'native'
   return {
     id: line.id,
-    name: `${line.kernel} ${line.format}`,
+    name: lineName(line),
     type: 'line' as const,
     symbol: seriesSymbols[line.symbol],
     symbolSize: line.overlay ? 5 : 7,
@@ -127,10 +129,6 @@ function lineSeries(line: SweepLine, figure: FigureOfStep, factor: number, theme
     data: line.points.map(({ k, step }) => [k, drawn(figure(step)?.value, factor)])
   }
 }
-
-/** What a chart can place; a gap where there is no number. */
-const drawn = (value: number | undefined, factor: number): number | null =>
-  value !== undefined && Number.isFinite(value) ? value * factor : null
 
 interface RenderApi {
   coord(point: [number, number]): [number, number]
@@ -181,9 +179,8 @@ function tooltipText(
   if (found.length === 0) return ''
   found.sort((a, b) => b.figure.value - a.figure.value)
   const rows = found.slice(0, mostTooltipLines).map(({ line, figure }) => {
-    const name = `${line.kernel} ${line.format}${line.overlay ? ` (${line.runTitle})` : ''}`
     const band = `[${digits(figure.low * factor)}, ${digits(figure.high * factor)}]`
-    return `${name}:  ${digits(figure.value * factor)} ${unit}  ${band}`
+    return `${lineName(line)}:  ${digits(figure.value * factor)} ${unit}  ${band}`
   })
   const more = found.length - rows.length
   return [

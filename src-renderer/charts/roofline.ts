@@ -1,6 +1,6 @@
 import { digits, percent } from '../format/units'
 import { intensityOf, limitAt, type Roofs } from './limits'
-import type { SweepLine } from './sweepSeries'
+import { drawn, lineName, type SweepLine } from './sweepSeries'
 import { axisStyle, baseOption, seriesSymbols, type ChartTheme } from './theme'
 
 /** Throughput over arithmetic intensity, under the two roofs. */
@@ -19,7 +19,7 @@ export function rooflineOption(lines: readonly SweepLine[], roofs: Roofs, theme:
         const measured = point.step.measurement!
         const limit = limitAt(intensityOf(measured), roofs)
         return [
-          `${line.kernel} ${line.format}, K = ${point.k}`,
+          `${lineName(line)}, K = ${point.k}`,
           `${digits(measured.tflops)} TFLOP/s`,
           `${digits(intensityOf(measured))} FLOP/B`,
           ...(limit ? [`${percent(measured.tflops / limit.value)} of the ${limit.by} limit`] : [])
@@ -88,10 +88,14 @@ function roofSeries(roofs: Roofs, low: number, high: number, theme: ChartTheme) 
   }
 }
 
+/** A logarithm needs more than 0. */
+const onLogAxis = (value: number): number | null => (value > 0 ? drawn(value) : null)
+
 function dots(line: SweepLine, theme: ChartTheme) {
   const color = theme.series[line.color]
   return {
     id: line.id,
+    name: lineName(line),
     type: 'scatter' as const,
     symbol: seriesSymbols[line.symbol],
     symbolSize: line.overlay ? 5 : 8,
@@ -99,6 +103,9 @@ function dots(line: SweepLine, theme: ChartTheme) {
       line.level === 'native'
         ? { color }
         : { color: theme.surface, borderColor: color, borderWidth: 1.6 },
-    data: line.points.map(({ step }) => [intensityOf(step.measurement!), step.measurement!.tflops])
+    data: line.points.map(({ step }) => [
+      onLogAxis(intensityOf(step.measurement!)),
+      onLogAxis(step.measurement!.tflops)
+    ])
   }
 }

@@ -66,16 +66,18 @@ export function sweepLines(sources: readonly SweepSource[]): SweepLine[] {
   return all
 }
 
-/** Colour tells the dimension with more members, the symbol the other. */
+/** Colour tells the dimension with more members, the symbol the other; with only one dimension both tell it. */
 function assignLooks(lines: readonly SweepLine[]): void {
   const kernels = [...new Set(lines.map(({ kernel }) => kernel))]
   const formats = [...new Set(lines.map(({ format }) => format))]
   const byKernel = kernels.length >= formats.length
+  const single = Math.min(kernels.length, formats.length) === 1
   for (const line of lines) {
     const kernel = kernels.indexOf(line.kernel)
     const format = formats.indexOf(line.format)
-    line.color = (byKernel ? kernel : format) % seriesCount
-    line.symbol = (byKernel ? format : kernel) % seriesSymbols.length
+    const [larger, smaller] = byKernel ? [kernel, format] : [format, kernel]
+    line.color = larger % seriesCount
+    line.symbol = (single ? larger : smaller) % seriesSymbols.length
   }
 }
 
@@ -130,6 +132,14 @@ export function sweepScale(lines: readonly SweepLine[], metric: SweepMetric): Sc
   }
   return scaleFor(metricFamily[metric], largest)
 }
+
+/** What a tooltip and the legend of a picture call a line; an overlaid one by its run as well. */
+export const lineName = ({ kernel, format, overlay, runTitle }: SweepLine): string =>
+  `${kernel} ${format}${overlay ? ` (${runTitle})` : ''}`
+
+/** What a chart can place; a gap where there is no number. */
+export const drawn = (value: number | undefined, factor = 1): number | null =>
+  value !== undefined && Number.isFinite(value) ? value * factor : null
 
 /** Heading of the legend under which a line belongs. */
 export function groupOf(line: SweepLine): string {

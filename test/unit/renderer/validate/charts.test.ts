@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { errorMapOption, worstTiles } from '../../../../src-renderer/charts/errorMap'
 import type { ChartTheme } from '../../../../src-renderer/charts/theme'
 import { ulpBuckets, ulpHistogramOption } from '../../../../src-renderer/charts/ulpHistogram'
+import { blindness, difference, lab } from '../support/colourVision'
 import { themesFromTokens } from './themes'
 
 const themes = themesFromTokens()
@@ -135,43 +136,3 @@ describe('the colours of errors', () => {
     }
   )
 })
-
-/** Machado, Oliveira, Fernandes 2009, severity 1.0, on linear RGB. */
-const blindness = {
-  none: [1, 0, 0, 0, 1, 0, 0, 0, 1],
-  protan: [
-    0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998
-  ],
-  deutan: [
-    0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881
-  ],
-  tritan: [
-    1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039
-  ]
-}
-
-function linear(colour: string): number[] {
-  return [1, 3, 5]
-    .map((at) => parseInt(colour.slice(at, at + 2), 16) / 255)
-    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
-}
-
-/** CIE L*a*b* of a '#rrggbb' colour (D65), as seen through a matrix. */
-function lab(colour: string, matrix = blindness.none): [number, number, number] {
-  const rgb = linear(colour)
-  const row = (m: readonly number[], index: number, v: readonly number[]) =>
-    m[3 * index]! * v[0]! + m[3 * index + 1]! * v[1]! + m[3 * index + 2]! * v[2]!
-  const seen = [0, 1, 2].map((index) => Math.min(1, Math.max(0, row(matrix, index, rgb))))
-  const toXyz = [0.4124, 0.3576, 0.1805, 0.2126, 0.7152, 0.0722, 0.0193, 0.1192, 0.9505]
-  const white = [0.9505, 1, 1.089]
-  const [x, y, z] = [0, 1, 2].map((index) => {
-    const t = row(toXyz, index, seen) / white[index]!
-    return t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116
-  }) as [number, number, number]
-  return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
-}
-
-function difference(one: string, other: string, matrix: number[]): number {
-  const [a, b] = [lab(one, matrix), lab(other, matrix)]
-  return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
-}

@@ -1,0 +1,21 @@
+import type { Roofs } from '../../charts/limits'
+
+export type TypedRoofs = Record<keyof Roofs, string>
+
+/** What is wrong with a limit as typed; nothing with an empty one, which leaves the known limit. */
+export function roofProblem(typed: string): string | undefined {
+  const value = Number(typed)
+  const good = typed.trim() === '' || (value > 0 && Number.isFinite(value))
+  return good ? undefined : 'Write a number above 0, such as 1979.'
+}
+
+/** The limits that are typed and good. */
+export function enteredRoofs(typed: TypedRoofs): Partial<Roofs> {
+  const roofs: Partial<Roofs> = {}
+  for (const key of ['compute', 'memory'] as const) {
+    const text = typed[key]
+    if (text.trim() === '' || roofProblem(text)) continue
+    roofs[key] = { value: Number(text), source: 'entered' }
+  }
+  return roofs
+}

@@ -1,0 +1,286 @@
+/** The charts of a sweep as pure options: runs in, what is drawn out. */
+import { describe, expect, it } from 'vitest'
+import type { Run, Step } from '@shared/contract/run'
+import { kSweepOption, kTicks } from '../../../../src-renderer/charts/kSweep'
+import type { Roofs } from '../../../../src-renderer/charts/limits'
+import { rooflineOption } from '../../../../src-renderer/charts/roofline'
+import {
+  figureOf,
+  groupOf,
+  lineName,
+  sweepLines,
+  sweepScale,
+  type SweepMetric
+} from '../../../../src-renderer/charts/sweepSeries'
+import { seriesSymbols } from '../../../../src-renderer/charts/theme'
+import { blindness, difference } from '../support/colourVision'
+import { gpu, makeMeasurement, makeRun, makeStep, sweepSpec, sweepSteps } from '../support/samples'
+import { themesFromTokens } from '../validate/themes'
+
+const themes = themesFromTokens()
+const { light, dark } = themes
+const noRoofs: Roofs = { compute: undefined, memory: undefined }
+const roofs: Roofs = {
+  compute: { value: 1979, source: 'data sheet' },
+  memory: { value: 4800, source: 'data sheet of the memory' }
+}
+
+const runOf = (steps: Step[], id = 'run-1'): Run =>
+  makeRun(id, { kind: 'sweep', spec: sweepSpec, device: gpu, steps })
+const linesOf = (steps: Step[], overlaid?: Step[]) =>
+  sweepLines([
+    { run: runOf(steps), title: 'new', overlay: false },
+    ...(overlaid ? [{ run: runOf(overlaid, 'run-0'), title: 'before', overlay: true }] : [])
+  ])
+const at = (k: number, medianNs: number, kernel = 'mma_sync', more: Partial<Step> = {}): Step =>
+  makeStep(k, 'nvfp4', kernel, { k, measurement: makeMeasurement(medianNs, 2e12), ...more })
+const choices = (metric: SweepMetric, more = {}) => ({
+  metric,
+  logX: false,
+  logY: false,
+  roofs,
+  ...more
+})
+
+type Drawn = {
+  id: string
+  name?: string
+  type: string
+  data: (number | null)[][]
+  lineStyle: { color: string; type: unknown }
+  itemStyle: { color: string; borderColor?: string }
+}
+const drawnLines = (option: { series: unknown[] }) =>
+  (option.series as Drawn[]).filter(({ type }) => type === 'line')
+const bands = (option: { series: unknown[] }) =>
+  (option.series as Drawn[]).filter(({ type }) => type === 'custom')
+
+describe('lines of a sweep', () => {
+  it('are one per kernel, format and level, in order of K, without what was not measured', () => {
+    const lines = linesOf([
+      at(1024, 10),
+      at(512, 5),
+      at(512, 4, 'mma_sync', { level: 'native' }),
+      makeStep(9, 'nvfp4', 'broken', { disposition: 'incorrect' })
+    ])
+    expect(lines.map(({ level, points }) => [level, points.map(({ k }) => k)])).toEqual([
+      ['exact', [512, 1024]],
+      ['native', [512]]
+    ])
+    expect(sweepLines([])).toEqual([])
+  })
+
+  it('look the same in every run, and differ in colour or symbol within one', () => {
+    const lines = linesOf(sweepSteps(), sweepSteps(0.9))
+    const look = ({ color, symbol }: { color: number; symbol: number }) => `${color} ${symbol}`
+    const current = lines.filter(({ overlay }) => !overlay)
+    expect(new Set(current.map(look)).size).toBe(current.length)
+    for (const line of current) {
+      const twin = lines.find(
+        ({ overlay, kernel, format }) => overlay && kernel === line.kernel && format === line.format
+      )!
+      expect(look(twin)).toBe(look(line))
+      expect(lineName(twin)).toBe(`${lineName(line)} (before)`)
+      expect(groupOf(twin)).toBe('Overlay: before')
+    }
+  })
+
+  it('of one format, or of one kernel, differ in their symbols too: colour never stands alone', () => {
+    const kernels = linesOf([at(512, 5, 'a'), at(512, 5, 'b'), at(512, 5, 'c')])
+    const formats = linesOf([at(512, 5), at(512, 5, 'mma_sync', { format: 'mxfp8' })])
+    expect(kernels.map(({ symbol }) => symbol)).toEqual([0, 1, 2])
+    expect(formats.map(({ symbol }) => symbol)).toEqual([0, 1])
+    const many = linesOf(Array.from({ length: 20 }, (_, index) => at(512, 5, `kernel${index}`)))
+    expect(new Set(many.map(({ color, symbol }) => `${color} ${symbol}`)).size).toBe(20)
+    for (const { symbol } of many) expect(seriesSymbols[symbol]).toBeDefined()
+  })
+
+  it('have the quartile band on the right side: less time is more rate', () => {
+    const [line] = linesOf([at(512, 1e9)])
+    const { step } = line!.points[0]!
+    const time = figureOf(step, 'time')!
+    const rate = figureOf(step, 'tflops')!
+    expect([time.low < time.value, time.value < time.high]).toEqual([true, true])
+    expect(rate.value).toBeCloseTo(2, 12)
+    expect(rate.low).toBeCloseTo(2 / 1.011, 12)
+    expect(rate.high).toBeCloseTo(2 / 0.993, 12)
+    expect(figureOf(step, 'share')).toBeUndefined()
+    expect(figureOf(makeStep(0, 'nvfp4', 'none'), 'time')).toBeUndefined()
+  })
+})
+
+describe.each(['light', 'dark'] as const)('the chart over K, %s', (name) => {
+  const theme = themes[name]
+
+  it('draws with the colours of its theme, hollow where software computes', () => {
+    const option = kSweepOption(
+      linesOf([at(512, 5), at(512, 4, 'tcgen05', { level: 'native' })]),
+      choices('tflops'),
+      theme
+    )
+    const [exact, native] = drawnLines(option)
+    expect(exact!.itemStyle).toMatchObject({ color: theme.surface, borderColor: theme.series[0] })
+    expect(native!.itemStyle).toEqual({ color: theme.series[1] })
+    expect(option.xAxis.axisLabel.color).toBe(theme.dim)
+    expect(option.tooltip).toMatchObject({ renderMode: 'richText', backgroundColor: theme.text })
+    expect(JSON.stringify(option)).not.toContain('""')
+  })
+
+  it('has neighbouring colours that people who see no red, green or blue tell apart', () => {
+    const justNoticeable = 2.3
+    for (const [kind, matrix] of Object.entries(blindness)) {
+      theme.series.slice(1).forEach((colour, index) => {
+        const before = theme.series[index]!
+        const apart = difference(before, colour, matrix)
+        expect(apart, `${before} ${colour} ${kind}`).toBeGreaterThan(4 * justNoticeable)
+      })
+    }
+  })
+})
+
+describe('the chart over K', () => {
+  it('draws a baseline dashed and an earlier run dotted, both not solid', () => {
+    const steps = [at(512, 5), at(512, 4, 'cublas', { baseline: true })]
+    const option = kSweepOption(linesOf(steps, [at(512, 6)]), choices('time'), light)
+    expect(drawnLines(option).map(({ lineStyle }) => lineStyle.type)).toEqual([
+      'solid',
+      [6, 4],
+      [2, 3]
+    ])
+  })
+
+  it('shows one point in the middle of its axis, without a band', () => {
+    const option = kSweepOption(linesOf([at(1024, 5)]), choices('time'), light)
+    expect([option.xAxis.min, option.xAxis.max]).toEqual([512, 1536])
+    expect(option.xAxis.axisLabel.customValues).toEqual([1024])
+    expect(drawnLines(option)[0]!.data).toEqual([[1024, 5]])
+    const { renderItem } = bands(option)[0] as unknown as {
+      renderItem: (params: object, api: object) => unknown
+    }
+    expect(renderItem({ dataIndex: 0 }, { coord: (point: unknown) => point })).toBeNull()
+  })
+
+  it('draws the band once, upper edge there and lower edge back', () => {
+    const option = kSweepOption(linesOf([at(512, 1000), at(1024, 2000)]), choices('time'), light)
+    const { renderItem } = bands(option)[0] as unknown as {
+      renderItem: (params: object, api: object) => { shape: { points: [number, number][] } } | null
+    }
+    const api = { coord: (point: unknown) => point }
+    const points = renderItem({ dataIndex: 0 }, api)!.shape.points
+    expect(points.map(([k]) => k)).toEqual([512, 1024, 1024, 512])
+    expect(points[0]![1]).toBeGreaterThan(points[3]![1])
+    expect(renderItem({ dataIndex: 1 }, api)).toBeNull()
+  })
+
+  it('is an empty frame without lines', () => {
+    const option = kSweepOption([], choices('tflops'), dark)
+    expect(option.series).toEqual([])
+    expect(option.xAxis.max).toBeGreaterThan(option.xAxis.min)
+    expect(option.tooltip.formatter([])).toBe('')
+  })
+
+  it('leaves a gap where there is no number, and keeps its unit', () => {
+    const lines = linesOf([at(512, NaN), at(1024, 2e6), at(2048, Infinity)])
+    const option = kSweepOption(lines, choices('time'), light)
+    expect(drawnLines(option)[0]!.data).toEqual([
+      [512, null],
+      [1024, 2],
+      [2048, null]
+    ])
+    expect(bands(option)[0]!.data).toHaveLength(1)
+    expect(option.yAxis.name).toBe('Time per operation, ms')
+    expect(sweepScale(linesOf([at(512, NaN)]), 'time').unit).toBe('ns')
+  })
+
+  it('shows the share of the limit, and a gap where no limit is known', () => {
+    const lines = linesOf([at(512, 2e9)])
+    const share = kSweepOption(lines, choices('share'), light)
+    expect(drawnLines(share)[0]!.data[0]![1]).toBeCloseTo(100 / 1979, 6)
+    expect(share.yAxis.name).toBe('Share of the limit, %')
+    const text = share.tooltip.formatter([{ seriesId: lines[0]!.id, dataIndex: 0 }])
+    expect(text).toContain('limit: compute, data sheet')
+    const unknown = kSweepOption(lines, choices('share', { roofs: noRoofs }), light)
+    expect(drawnLines(unknown)[0]!.data).toEqual([[512, null]])
+  })
+
+  it('tells in its tip the fastest first, names the overlay and stops at fourteen', () => {
+    const kernels = Array.from({ length: 16 }, (_, index) => at(512, 100 + index, `kernel${index}`))
+    const lines = linesOf(kernels, [at(512, 50, 'old')])
+    const hits = lines.map(({ id }) => ({ seriesId: id, dataIndex: 0 }))
+    const text = kSweepOption(lines, choices('tflops'), light).tooltip.formatter(hits).split('\n')
+    expect(text[0]).toBe('K = 512')
+    expect(text[1]).toContain('old nvfp4 (before):')
+    expect(text.at(-1)).toBe('and 3 more')
+    expect(text).toHaveLength(16)
+  })
+
+  it('puts ticks at measured values of K only, first and last among them, never crowded', () => {
+    const many = linesOf(Array.from({ length: 200 }, (_, index) => at(64 * (index + 1), 5)))
+    for (const logX of [false, true]) {
+      const ticks = kTicks(many, logX)
+      expect([ticks[0], ticks.at(-1)]).toEqual([64, 12_800])
+      expect(ticks.length).toBeLessThanOrEqual(17)
+      for (const tick of ticks) expect(tick % 64).toBe(0)
+    }
+    expect(kTicks(linesOf([at(100, 5), at(700, 5)]), false)).toEqual([100, 700])
+    expect(kTicks([], true)).toEqual([])
+  })
+})
+
+describe('the roofline', () => {
+  const roofData = (option: ReturnType<typeof rooflineOption>) => option.series[0]!.data
+
+  it('bends where both limits meet and is flat after', () => {
+    const option = rooflineOption(linesOf(sweepSteps()), roofs, light)
+    const ridge = 1979e3 / 4800
+    const [start, bend, end] = roofData(option)
+    expect(start![1]).toBeCloseTo((4800 * start![0]!) / 1e3, 9)
+    expect(bend).toEqual([ridge, 1979])
+    expect(end![1]).toBe(1979)
+    expect(option.xAxis.min).toBeLessThanOrEqual(ridge)
+    expect(option.xAxis.max).toBeGreaterThanOrEqual(900)
+  })
+
+  it('is flat, rising or absent when a limit is not known', () => {
+    const lines = linesOf(sweepSteps())
+    const flat = roofData(rooflineOption(lines, { ...roofs, memory: undefined }, light))
+    expect(flat.map((point) => point[1])).toEqual([1979, 1979])
+    const [low, high] = roofData(rooflineOption(lines, { ...roofs, compute: undefined }, light))
+    expect(high![1]! / high![0]!).toBeCloseTo(low![1]! / low![0]!, 9)
+    expect(roofData(rooflineOption(lines, noRoofs, light))).toEqual([])
+  })
+
+  it('names its dots, so that a saved picture has a legend', () => {
+    const option = rooflineOption(linesOf([at(512, 5)], [at(512, 6)]), roofs, dark)
+    expect(option.series.slice(1)).toMatchObject([
+      { name: 'mma_sync nvfp4', type: 'scatter', itemStyle: { color: dark.surface } },
+      { name: 'mma_sync nvfp4 (before)' }
+    ])
+  })
+
+  it('draws one point, none, and no point that has no logarithm', () => {
+    const one = rooflineOption(linesOf([at(512, 2e9)]), noRoofs, light)
+    const [x, y] = one.series[1]!.data[0]! as [number, number]
+    expect(x).toBeCloseTo(900, 9)
+    expect(y).toBeCloseTo(1, 9)
+    expect(rooflineOption([], noRoofs, light).xAxis).toMatchObject({ min: 1, max: 1024 })
+    const wrong = makeStep(0, 'nvfp4', 'mma_sync', {
+      measurement: makeMeasurement(5, 2e12, { tflops: NaN, bytes: 0 })
+    })
+    const gaps = rooflineOption(linesOf([wrong]), noRoofs, light)
+    expect(gaps.series[1]!.data).toEqual([[null, null]])
+    expect(gaps.xAxis).toMatchObject({ min: 1, max: 1024 })
+  })
+
+  it('tells the share of the limit that binds', () => {
+    const lines = linesOf([at(512, 2e9)])
+    const tip = rooflineOption(lines, roofs, light).tooltip.formatter
+    expect(tip({ seriesId: lines[0]!.id, dataIndex: 0 }).split('\n')).toEqual([
+      'mma_sync nvfp4, K = 512',
+      '1.00 TFLOP/s',
+      '900 FLOP/B',
+      '0.1 % of the compute limit'
+    ])
+    expect(tip({ seriesId: 'roof', dataIndex: 0 })).toBe('')
+  })
+})
