@@ -27,8 +27,11 @@ async function app(files: string[], flags: { open: boolean }): Promise<void> {
   await serve({ ...flags, host: '127.0.0.1', port: 0, files })
 }
 
-/** Runs the desktop app to its end. Returns why it could not be opened, as a sentence. */
-async function openDesktop(files: string[]): Promise<string | undefined> {
+/**
+ * Runs the desktop app to its end, or hands over to the one that runs already. `page` is what its window shows:
+ * '/profile?run=...'. Returns why it could not be opened, as a sentence.
+ */
+export async function openDesktop(files: string[], page?: string): Promise<string | undefined> {
   const electron = findElectron(programFolder)
   if (electron === undefined)
     return 'There is no Electron here ("npx install-electron --no" downloads it).'
@@ -37,7 +40,8 @@ async function openDesktop(files: string[]): Promise<string | undefined> {
     return 'The desktop app is not built ("npm run build:app" builds it).'
   const started = Date.now()
   const paths = files.map((file) => resolve(file))
-  const child = spawn(electron, [programFolder, ...paths], { stdio: 'inherit' })
+  const words = page === undefined ? paths : [`--page=${page}`, ...paths]
+  const child = spawn(electron, [programFolder, ...words], { stdio: 'inherit' })
   return new Promise((settle) => {
     child.on('error', (error) => settle(`Electron cannot be started: ${messageOf(error)}.`))
     child.on('exit', (code, signal) => {

@@ -7,6 +7,7 @@ import * as devices from './devices'
 import * as diff from './diff'
 import * as formats from './formats'
 import * as layout from './layout'
+import * as open from './open'
 import * as runs from './runs'
 import * as serve from './serve'
 import * as sweep from './sweep'
@@ -27,7 +28,8 @@ const commands = [
   layout,
   checkpoint,
   serve,
-  app
+  app,
+  open
 ]
 
 /** The whole command line; each command is a file of its own. */

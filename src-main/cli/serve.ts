@@ -16,6 +16,8 @@ export interface ServeFlags extends LocalOptions {
   open: boolean
   /** Profiles that the first page to connect opens. */
   files?: string[]
+  /** What the page shows first: '/profile?run=...'. */
+  page?: string
 }
 
 const standardPort = 7777
@@ -61,8 +63,9 @@ export async function serve(flags: ServeFlags): Promise<void> {
       allowedHosts: flags.allowedHost ?? [],
       onInternalError: (method, error) => console.error(`${method}:`, error)
     })
-    process.stdout.write(greeting(server.url, server.port, flags.host))
-    if (flags.open && hasDisplay()) openBrowser(server.url)
+    const url = flags.page === undefined ? server.url : `${server.url}&${flags.page}`
+    process.stdout.write(greeting(url, server.port, flags.host))
+    if (flags.open && hasDisplay()) openBrowser(url)
     await interrupted()
     process.stderr.write('Stopping.\n')
     await server.close()

@@ -11,22 +11,26 @@ import { desktopApplication } from './desktopApplication'
 import { guardContents, guardSession } from './guards'
 import { openMainWindow } from './mainWindow'
 import { menuTemplate } from './menu'
-import { filesOf, openDialogOptions } from './openFiles'
+import { filesOf, isPage, openDialogOptions, pageOf } from './openFiles'
 import { pageAddress } from './pageAddress'
 import { registerPageScheme, servePage } from './pageProtocol'
 
 const address = pageAddress(app.isPackaged ? undefined : process.env.ELECTRON_RENDERER_URL)
 const files = filesOf(process.argv, process.cwd(), process.defaultApp)
+const firstPage = pageOf(process.argv)
 
 /** What a second start tells the first. */
-const secondStartSchema = v.object({ files: v.array(v.string()) })
+const secondStartSchema = v.object({
+  files: v.array(v.string()),
+  page: v.optional(v.pipe(v.string(), v.check(isPage)))
+})
 
 app.enableSandbox()
 registerPageScheme()
 guardContents(app, address)
 
 // A second start hands its files to the first and ends.
-if (app.requestSingleInstanceLock({ files })) void run()
+if (app.requestSingleInstanceLock({ files, page: firstPage })) void run()
 else app.quit()
 
 async function run(): Promise<void> {
@@ -57,7 +61,8 @@ async function run(): Promise<void> {
   bridgePages(application.handlers, address, ownContents)
 
   let window: BrowserWindow | undefined
-  const showWindow = () => {
+  const urlOf = (page?: string) => (page === undefined ? address.url : `${address.url}#${page}`)
+  const showWindow = (page?: string) => {
     if (window) {
       if (window.isMinimized()) window.restore()
       window.focus()
@@ -66,13 +71,20 @@ async function run(): Promise<void> {
     window = openMainWindow({
       state: state.window,
       preload: join(app.getAppPath(), 'out', 'preload', 'index.cjs'),
-      url: address.url,
+      url: urlOf(page),
       ownContents,
       onStateChange: (changed) => keep({ window: changed })
     })
     window.on('closed', () => (window = undefined))
   }
 
+  /** Only the fragment changes, so what the page holds stays. A file is opened after it, to find its node asked for. */
+  const showPage = async (page?: string): Promise<void> => {
+    const existing = window
+    showWindow(page)
+    if (existing === undefined || page === undefined) return
+    await existing.loadURL(urlOf(page)).catch((error) => console.error(`${page}:`, error))
+  }
   openFile = (path) => {
     application.openFile(path)
     app.addRecentDocument(path)
@@ -104,15 +116,15 @@ async function run(): Promise<void> {
     )
 
   showMenu()
-  showWindow()
+  showWindow(firstPage)
   waiting.forEach((path) => openFile(path))
 
   app.on('second-instance', (_event, _argv, _folder, data) => {
-    showWindow()
     const parsed = v.safeParse(secondStartSchema, data)
-    if (parsed.success) parsed.output.files.forEach((path) => openFile(path))
+    const second = parsed.success ? parsed.output : { files: [] }
+    void showPage(second.page).then(() => second.files.forEach((path) => openFile(path)))
   })
-  app.on('activate', showWindow)
+  app.on('activate', () => showWindow())
   app.on('window-all-closed', () => {
     if (process.platform !== 'darwin') app.quit()
   })

@@ -14,6 +14,15 @@ export const openDialogOptions: OpenDialogOptions = {
   ]
 }
 
+/** The page that `blockscope open` asks for, '/profile?run=...'; nothing but a view's name and its parameters is taken. */
+export function pageOf(argv: readonly string[]): string | undefined {
+  const prefix = '--page='
+  const page = argv.find((word) => word.startsWith(prefix))?.slice(prefix.length)
+  return page !== undefined && isPage(page) ? page : undefined
+}
+
+export const isPage = (text: string): boolean => /^\/[a-z]+(\?[\w.~*%+=&-]*)?$/.test(text)
+
 /** Profiles among a command line's words, as absolute paths. `isDefaultApp`: the second word is the app's own folder. */
 export function filesOf(argv: readonly string[], folder: string, isDefaultApp: boolean): string[] {
   return argv

@@ -105,6 +105,7 @@ export function useFrame(open: { openPalette: () => void; openSheet: () => void 
         void runs.load()
       }),
       jobs.keepFresh(),
+      connection.onOpened((file) => void openHandle(file.handle)),
       onMenuAction(runAction)
     )
   })
@@ -120,4 +121,21 @@ async function openDropped(event: DragEvent): Promise<void> {
   go('profile')
   const { useProfile } = await import('../stores/profile')
   await useProfile().read('open', file, file.name)
+}
+
+/** A file that the system or the command line asked to open; the node the address names is selected in it. */
+async function openHandle(handle: string): Promise<void> {
+  const wanted = route.value.view === 'profile' ? route.value.params.node : undefined
+  // A run in the address would be read over the file.
+  go('profile', wanted ? { node: wanted } : {})
+  const { useProfile } = await import('../stores/profile')
+  const profile = useProfile()
+  try {
+    const { name, bytes } = await useConnection().call('files.read', { handle })
+    await profile.read('open', new Blob([bytes as Uint8Array<ArrayBuffer>]), name)
+    if (wanted && !profile.failure && !(await profile.revealPath(wanted)))
+      useMessages().say(`${name} has no node "${wanted}".`)
+  } catch (error) {
+    profile.failure = failureOf('files.read', error)
+  }
 }

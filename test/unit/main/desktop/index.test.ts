@@ -140,17 +140,32 @@ describe('files', () => {
     app.emit('second-instance', {}, [], '/', { files: ['/a.hatchet', '/b.hatchet'] })
     app.emit('second-instance', {}, [], '/', { files: '/c.hatchet' })
     app.emit('second-instance', {}, [], '/', null)
-    expect(openedFiles()).toEqual(['/a.hatchet', '/b.hatchet'])
+    await vi.waitFor(() => expect(openedFiles()).toEqual(['/a.hatchet', '/b.hatchet']))
     expect(window.restore).toHaveBeenCalled()
     expect(window.focus).toHaveBeenCalled()
     expect(fake.windows).toHaveLength(1)
+  })
+
+  it('of a second start wait until its page is shown, which may be no other address', async () => {
+    await startApp()
+    const [window] = fake.windows
+    let arrive = () => {}
+    window!.loadURL.mockImplementationOnce(() => new Promise((resolve) => (arrive = resolve)))
+    const page = '/profile?node=ROOT'
+    app.emit('second-instance', {}, [], '/', { files: ['/a.hatchet'], page })
+    expect(window!.loadURL).toHaveBeenLastCalledWith(`app://blockscope/#${page}`)
+    expect(openedFiles()).toEqual([])
+    arrive()
+    await vi.waitFor(() => expect(openedFiles()).toEqual(['/a.hatchet']))
+    app.emit('second-instance', {}, [], '/', { files: [], page: '//evil.example' })
+    expect(window!.loadURL).toHaveBeenCalledTimes(2)
   })
 
   it('are in the menu of recent ones, here and at the next start', async () => {
     await startApp()
     app.emit('second-instance', {}, [], '/', { files: ['/a.hatchet'] })
     const recent = () => JSON.stringify((fake.menus.at(-1) as MenuItemConstructorOptions[])[0])
-    expect(recent()).toContain('/a.hatchet')
+    await vi.waitFor(() => expect(recent()).toContain('/a.hatchet'))
     expect(app.addRecentDocument).toHaveBeenCalledWith('/a.hatchet')
     fake.menus.length = 0
     await startApp()
@@ -164,7 +179,7 @@ describe('files', () => {
     writeFileSync(blocked, '')
     rmSync(app.userData, { recursive: true })
     app.emit('second-instance', {}, [], '/', { files: ['/a.hatchet'] })
-    expect(openedFiles()).toEqual(['/a.hatchet'])
+    await vi.waitFor(() => expect(openedFiles()).toEqual(['/a.hatchet']))
     expect(error).toHaveBeenCalledWith(expect.stringContaining('state.json'), expect.anything())
     error.mockRestore()
   })
