@@ -1,16 +1,10 @@
 import type { Command } from 'commander'
-import {
-  findBlockScaledWeights,
-  findConvention,
-  scaleLayoutKey,
-  type BlockScaledWeight
-} from '@shared/checkpoints/conventions'
-import { convertWeight } from '@shared/checkpoints/convert'
+import { findBlockScaledWeights, type BlockScaledWeight } from '@shared/checkpoints/conventions'
 import { readSlice } from '@shared/checkpoints/slice'
 import { UserError } from '@shared/errors'
-import { findLayout } from '@shared/layouts/registry'
-import { openCheckpoint, writeCheckpoint, type Checkpoint } from '../store/checkpointFile'
+import { withCheckpoint, type Checkpoint } from '../store/checkpointFile'
 import { wholeNumber } from './arguments'
+import { registerConvert } from './checkpointConvert'
 
 interface SliceFlags {
   tensor: string
@@ -22,13 +16,6 @@ interface SliceFlags {
   json?: boolean
 }
 
-interface ConvertFlags {
-  to?: string
-  scaleLayout: string
-  out: string
-  json?: boolean
-}
-
 export function register(program: Command): void {
   const checkpoint = program
     .command('checkpoint')
@@ -37,7 +24,9 @@ export function register(program: Command): void {
     .command('list <file>')
     .description('the tensors, and which of them are block-scaled weights')
     .option('--json', 'print as JSON')
-    .action((file: string, flags: { json?: boolean }) => using(file, (open) => list(open, flags)))
+    .action((file: string, flags: { json?: boolean }) =>
+      withCheckpoint(file, (open) => list(open, flags))
+    )
   checkpoint
     .command('slice <file>')
     .description('decoded values of a part of a weight, and its codes and scales counted')
@@ -48,28 +37,12 @@ export function register(program: Command): void {
     .option('--col <k>', 'first column', wholeNumber, 0)
     .option('--cols <count>', 'columns', wholeNumber, 8)
     .option('--json', 'print as JSON')
-    .action((file: string, flags: SliceFlags) => using(file, (open) => slice(open, flags)))
-  checkpoint
-    .command('convert <file>')
-    .description('the block-scaled weights in another convention or scale layout, as a new file')
-    .option('--to <convention>', 'convention; left out: each weight keeps its own')
-    .option('--scale-layout <name>', 'layout of the scales', 'linear')
-    .requiredOption('--out <file>', 'new file')
-    .option('--json', 'print as JSON')
-    .action((file: string, flags: ConvertFlags) => using(file, (open) => convert(open, flags)))
+    .action((file: string, flags: SliceFlags) => withCheckpoint(file, (open) => slice(open, flags)))
+  registerConvert(checkpoint)
 }
 
 function print(text: string): void {
   process.stdout.write(text + '\n')
-}
-
-function using(path: string, work: (checkpoint: Checkpoint) => void): void {
-  const checkpoint = openCheckpoint(path)
-  try {
-    work(checkpoint)
-  } finally {
-    checkpoint.close()
-  }
 }
 
 function list(checkpoint: Checkpoint, flags: { json?: boolean }): void {
@@ -143,21 +116,4 @@ function counted(counts: Uint32Array): { code: number; count: number }[] {
 
 function describe(counts: { code: number; count: number }[]): string {
   return counts.map(({ code, count }) => `${code.toString(16)}: ${count}`).join('  ')
-}
-
-function convert(checkpoint: Checkpoint, flags: ConvertFlags): void {
-  const weights = findBlockScaledWeights(checkpoint, checkpoint.path)
-  if (weights.length === 0) {
-    throw new UserError('usage', `${checkpoint.path} has no block-scaled weights to convert.`)
-  }
-  const layout = findLayout(flags.scaleLayout)
-  const to = flags.to === undefined ? undefined : findConvention(flags.to)
-  const converted = weights.flatMap((weight) =>
-    convertWeight(weight, to ?? weight.convention, layout, checkpoint.read)
-  )
-  const metadata = { ...checkpoint.metadata, [scaleLayoutKey]: layout.name }
-  writeCheckpoint(flags.out, converted, metadata)
-  const bytes = converted.reduce((sum, { byteLength }) => sum + byteLength, 0)
-  if (flags.json) return print(JSON.stringify({ out: flags.out, weights: weights.length, bytes }))
-  print(`${flags.out}: ${weights.length} weights, ${bytes} bytes of tensors`)
 }

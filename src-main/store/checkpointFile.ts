@@ -75,6 +75,16 @@ export function openCheckpoint(path: string): Checkpoint {
   }
 }
 
+/** Opens a checkpoint for some work and closes it after. */
+export function withCheckpoint<T>(path: string, work: (checkpoint: Checkpoint) => T): T {
+  const checkpoint = openCheckpoint(path)
+  try {
+    return work(checkpoint)
+  } finally {
+    checkpoint.close()
+  }
+}
+
 const indexSchema = v.object({ weight_map: v.record(v.string(), v.string()) })
 
 /** Names of tensors to names of files. */
@@ -145,6 +155,9 @@ export function writeCheckpoint(
   const header: Record<string, unknown> = { __metadata__: metadata }
   let offset = 0
   for (const { name, dtype, shape, byteLength } of tensors) {
+    if (Object.hasOwn(header, name)) {
+      throw new UserError('usage', `Two tensors of ${path} would be named "${name}".`)
+    }
     header[name] = { dtype, shape, data_offsets: [offset, offset + byteLength] }
     offset += byteLength
   }

@@ -1,5 +1,6 @@
 /** The same weight in another convention or with its scales in another layout: no element and no scale is rounded. */
 import { UserError } from '../errors'
+import type { TensorEntry } from '../formats/safetensors'
 import { packScales, paddedShape, type ScaleLayout } from '../layouts/layout'
 import { matrixCount, type BlockScaledWeight, type Convention } from './conventions'
 import { readScales, readTensorScale, type ReadTensor } from './slice'
@@ -14,6 +15,23 @@ export interface ConvertedTensor {
 
 const pieceBytes = 2 ** 23
 
+/** Of the same elements, scales and block size: converting between them rounds nothing. */
+export function sameFormat(a: Convention, b: Convention): boolean {
+  return a.element === b.element && a.scale === b.scale && a.scaleBlockSize === b.scaleBlockSize
+}
+
+/** Shape of the tensor of codes. */
+export function codesShape(
+  { scaleBlockSize, element, blocked }: Convention,
+  leading: readonly number[],
+  rows: number,
+  k: number
+): number[] {
+  const blockBytes = (scaleBlockSize * element.storageBits) / 8
+  const blocks = k / scaleBlockSize
+  return [...leading, rows, ...(blocked ? [blocks, blockBytes] : [blocks * blockBytes])]
+}
+
 /** Throws a UserError when the conventions differ in elements, scales or block size. */
 export function convertWeight(
   weight: BlockScaledWeight,
@@ -22,15 +40,11 @@ export function convertWeight(
   read: ReadTensor
 ): ConvertedTensor[] {
   const from = weight.convention
-  const same =
-    from.element === to.element &&
-    from.scale === to.scale &&
-    from.scaleBlockSize === to.scaleBlockSize
-  if (!same) {
+  if (!sameFormat(from, to)) {
     const kind = (c: Convention) => `${c.element.name} with ${c.scale.name} per ${c.scaleBlockSize}`
     throw new UserError(
       'usage',
-      `"${weight.name}" is ${kind(from)} and ${to.name} is ${kind(to)}; choose a convention of the same format.`
+      `"${weight.name}" is ${kind(from)} and ${to.name} is ${kind(to)}; choose a convention of the same format, or --requantise.`
     )
   }
   return [
@@ -42,18 +56,25 @@ export function convertWeight(
 
 function codesOf(weight: BlockScaledWeight, to: Convention, read: ReadTensor): ConvertedTensor {
   const { codes, leading, rows, k } = weight
-  const byteLength = codes.end - codes.start
-  const blockBytes = (to.scaleBlockSize * to.element.storageBits) / 8
-  const blocks = k / to.scaleBlockSize
-  const row = to.blocked ? [blocks, blockBytes] : [blocks * blockBytes]
   return {
+    ...copyTensor(codes, read),
     name: weight.name + to.codesSuffix,
     dtype: to.codesDtypes[0]!,
-    shape: [...leading, rows, ...row],
+    shape: codesShape(to, leading, rows, k)
+  }
+}
+
+/** The same tensor, byte for byte. */
+export function copyTensor(tensor: TensorEntry, read: ReadTensor): ConvertedTensor {
+  const byteLength = tensor.end - tensor.start
+  return {
+    name: tensor.name,
+    dtype: tensor.dtype,
+    shape: tensor.shape,
     byteLength,
     *pieces() {
       for (let at = 0; at < byteLength; at += pieceBytes) {
-        yield read(codes, at, Math.min(at + pieceBytes, byteLength))
+        yield read(tensor, at, Math.min(at + pieceBytes, byteLength))
       }
     }
   }

@@ -30,6 +30,15 @@ function float16(code: number): number {
 export const isFloatTensor = ({ dtype, start, end }: TensorEntry) =>
   Object.hasOwn(decoders, dtype) && end > start
 
+/** Values of the bytes of a tensor for which isFloatTensor holds. */
+export function decodeFloats(dtype: string, bytes: Uint8Array): Float64Array {
+  const decoder = decoders[dtype]!
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const values = new Float64Array(bytes.length / decoder.bytes)
+  for (let i = 0; i < values.length; i++) values[i] = decoder.read(view, i * decoder.bytes)
+  return values
+}
+
 export interface TensorSample {
   name: string
   /** (rows, k), row-major. */
@@ -84,11 +93,7 @@ export function planSample(tensor: TensorEntry): SamplePlan {
 /** The sample, from the bytes of its ranges. */
 export function decodeSample(plan: SamplePlan, pieces: readonly Uint8Array[]): TensorSample {
   const { tensor, k, ofRows, ofK } = plan
-  const decoder = decoders[tensor.dtype]!
   const values = new Float64Array(pieces.length * k)
-  pieces.forEach((piece, row) => {
-    const view = new DataView(piece.buffer, piece.byteOffset, piece.byteLength)
-    for (let i = 0; i < k; i++) values[row * k + i] = decoder.read(view, i * decoder.bytes)
-  })
+  pieces.forEach((piece, row) => values.set(decodeFloats(tensor.dtype, piece), row * k))
   return { name: tensor.name, values, rows: pieces.length, k, ofRows, ofK }
 }

@@ -67,7 +67,7 @@ export function quantizeMx(
 
 /** How the e4m3 scale of an NVFP4 block follows from its values, once the tensor has its float32 scale t. */
 export const nvfp4Rules = [
-  /** e4m3(max / 6 / t), to nearest even: arXiv 2509.25149 "Pretraining LLMs with NVFP4", appendix C. */
+  /** e4m3(max / 6 / t), to nearest even: arXiv 2509.25149 "Pretraining Large Language Models with NVFP4". */
   'two-level',
   /** The smallest scale with which no element saturates. */
   'ceil',
