@@ -111,6 +111,26 @@ describeInBrowser('the page of blockscope serve', () => {
     expect(policyViolations).toEqual([])
     await context.close()
   })
+
+  it('opened with a file and a node by blockscope open shows the node of the file', async () => {
+    const profile = join(folder, 'opened.hatchet')
+    const frame = (name: string) => ({ name, type: 'function' })
+    const kernel = { frame: frame('matmul'), metrics: { 'time (ns)': 5000 }, children: [] }
+    const tree = { frame: frame('ROOT'), metrics: { 'time (ns)': 0 }, children: [kernel] }
+    writeFileSync(profile, JSON.stringify([tree, {}]))
+    const server = await start({
+      command: ['open', profile, '--node', 'ROOT > matmul'],
+      environment: { ELECTRON_OVERRIDE_DIST_PATH: folder, DISPLAY: '', WAYLAND_DISPLAY: '' }
+    })
+    const url = /http:\/\/\S+/.exec(server.output())![0]
+    expect(url).toContain('&/profile?node=ROOT+%3E+matmul')
+    const { page, context, policyViolations, errors } = await openPage(browser, url)
+    await page.getByRole('row', { selected: true, name: /matmul/ }).waitFor()
+    expect(page.url()).toContain('#/profile?node=')
+    expect(page.url()).not.toContain('t=')
+    expect([policyViolations, errors]).toEqual([[], []])
+    await context.close()
+  })
 })
 
 it('blockscope app, where there is no Electron, opens its files in browser mode', async () => {
