@@ -117,8 +117,8 @@ async function openDropped(event: DragEvent): Promise<void> {
   if (event.defaultPrevented) return
   event.preventDefault()
   const file = event.dataTransfer?.files[0]
-  if (!file || route.value.view === 'profile') return
-  go('profile')
+  if (!file) return
+  if (route.value.view !== 'profile') go('profile')
   const { useProfile } = await import('../stores/profile')
   await useProfile().read('open', file, file.name)
 }

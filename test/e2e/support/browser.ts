@@ -68,7 +68,7 @@ export async function openPage(
     reducedMotion: 'reduce',
     acceptDownloads: true
   })
-  context.setDefaultTimeout(10_000)
+  context.setDefaultTimeout(20_000)
   const page = await context.newPage()
   const policyViolations: string[] = []
   const errors: string[] = []
