@@ -2,13 +2,15 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { InvalidArgumentError, type Command } from 'commander'
 import { messageOf, UserError } from '@shared/errors'
-import { packScales, paddedShape, unpackScales } from '@shared/layouts/layout'
+import { packBatch, paddedShape, unpackBatch } from '@shared/layouts/layout'
+import { positiveInteger } from './arguments'
 import { layoutOf, readBytes, withLayout, withSize, type LayoutFlags } from './layoutFlags'
 
 interface PackFlags extends LayoutFlags {
   rows: number
   cols: number
   linear: string
+  batch: number
   fill: number
   out: string
 }
@@ -17,6 +19,7 @@ interface UnpackFlags extends LayoutFlags {
   rows: number
   cols: number
   packed: string
+  batch: number
   out: string
 }
 
@@ -24,11 +27,23 @@ export function registerPack(layout: Command): void {
   withSize(withLayout(layout.command('pack').description('row-major scales into a layout')))
     .requiredOption('--linear <file>', 'the scales, raw bytes, row-major')
     .requiredOption('--out <file>', 'file to write')
+    .option(
+      '--batch <count>',
+      'matrices, one after another, each padded by itself',
+      positiveInteger,
+      1
+    )
     .option('--fill <code>', 'scale code of the padding, 0 to 255', scaleCode, 0)
     .action((flags: PackFlags) => pack(flags))
   withSize(withLayout(layout.command('unpack').description('scales out of a layout, row-major')))
     .requiredOption('--packed <file>', 'the packed scales, raw bytes')
     .requiredOption('--out <file>', 'file to write')
+    .option(
+      '--batch <count>',
+      'matrices, one after another, each padded by itself',
+      positiveInteger,
+      1
+    )
     .action((flags: UnpackFlags) => unpack(flags))
 }
 
@@ -41,38 +56,43 @@ function scaleCode(text: string): number {
 
 function pack(flags: PackFlags): void {
   const { layout, shape, padded } = placed(flags)
-  const linear = readScales(flags.linear, flags.rows * flags.cols, `${sizeOf(shape)} scales`)
-  write(flags.out, packScales(layout, shape, linear, flags.fill))
+  const what = `${times(flags)}${sizeOf(shape)} scales`
+  const linear = readScales(flags.linear, flags.batch * flags.rows * flags.cols, what)
+  const packed = packBatch(layout, shape, linear, flags.fill)
+  write(flags.out, packed)
   process.stdout.write(
-    `${sizeOf(shape)} scales in ${layout.name}: ${padded.rows * padded.columns} bytes ` +
+    `${what} in ${layout.name}: ${packed.length} bytes ` +
       `(padded to ${sizeOf(padded)}) written to ${flags.out}.\n`
   )
 }
 
 function unpack(flags: UnpackFlags): void {
   const { layout, shape, padded } = placed(flags)
-  const what = `${sizeOf(shape)} scales in ${layout.name} (padded to ${sizeOf(padded)})`
-  const packed = readScales(flags.packed, padded.rows * padded.columns, what)
-  write(flags.out, unpackScales(layout, shape, packed))
-  process.stdout.write(`${sizeOf(shape)} scales out of ${layout.name} written to ${flags.out}.\n`)
+  const scales = `${times(flags)}${sizeOf(shape)} scales`
+  const what = `${scales} in ${layout.name} (padded to ${sizeOf(padded)})`
+  const packed = readScales(flags.packed, flags.batch * padded.rows * padded.columns, what)
+  write(flags.out, unpackBatch(layout, shape, packed))
+  process.stdout.write(`${scales} out of ${layout.name} written to ${flags.out}.\n`)
 }
 
 type Shape = ReturnType<typeof paddedShape>
+
+const times = ({ batch }: { batch: number }) => (batch === 1 ? '' : `${batch} x `)
 
 const sizeOf = ({ rows, columns }: Shape) => `${rows} x ${columns}`
 
 /** Larger matrices would not fit one buffer. */
 const mostBytes = 2 ** 31 - 1
 
-function placed(flags: LayoutFlags & { rows: number; cols: number }) {
+function placed(flags: LayoutFlags & { rows: number; cols: number; batch: number }) {
   const layout = layoutOf(flags)
   const shape = { rows: flags.rows, columns: flags.cols }
   const padded = paddedShape(layout, shape)
-  const bytes = padded.rows * padded.columns
+  const bytes = flags.batch * padded.rows * padded.columns
   if (bytes > mostBytes) {
     throw new UserError(
       'usage',
-      `${layout.name} takes ${bytes} bytes for ${sizeOf(shape)} scales; at most ${mostBytes} are packed at once.`
+      `${layout.name} takes ${bytes} bytes for ${times(flags)}${sizeOf(shape)} scales; at most ${mostBytes} are packed at once.`
     )
   }
   return { layout, shape, padded }
@@ -83,7 +103,7 @@ function readScales(file: string, bytes: number, what: string): Uint8Array {
   if (found.length === bytes) return found
   throw new UserError(
     'usage',
-    `${file} has ${found.length} bytes; ${what} take ${bytes}. Check --rows and --cols.`
+    `${file} has ${found.length} bytes; ${what} take ${bytes}. Check --rows, --cols and --batch.`
   )
 }
 

@@ -190,6 +190,49 @@ export function unpackScales(
   return linear
 }
 
+/** The inverse of batchedOffset. */
+export function batchedScaleAt(layout: ScaleLayout, shape: ScaleShape, offset: number) {
+  const oneMatrix = paddedSize(layout, shape.rows, shape.columns)
+  const batch = Math.floor(offset / oneMatrix)
+  return { batch, ...scaleAt(layout, shape, offset - batch * oneMatrix) }
+}
+
+/** packScales of every matrix of a batch; `linear` holds them one after another. */
+export function packBatch(
+  layout: ScaleLayout,
+  shape: ScaleShape,
+  linear: Uint8Array,
+  fill = 0
+): Uint8Array {
+  const pack = (matrix: Uint8Array) => packScales(layout, shape, matrix, fill)
+  return eachMatrix(linear, shape.rows * shape.columns, pack)
+}
+
+/** The reverse of packBatch. */
+export function unpackBatch(
+  layout: ScaleLayout,
+  shape: ScaleShape,
+  packed: Uint8Array
+): Uint8Array {
+  const unpack = (matrix: Uint8Array) => unpackScales(layout, shape, matrix)
+  return eachMatrix(packed, paddedSize(layout, shape.rows, shape.columns), unpack)
+}
+
+function eachMatrix(
+  bytes: Uint8Array,
+  oneMatrix: number,
+  change: (matrix: Uint8Array) => Uint8Array
+): Uint8Array {
+  const count = bytes.length / oneMatrix
+  let changed: Uint8Array | undefined
+  for (let i = 0; i < count; i++) {
+    const matrix = change(bytes.subarray(i * oneMatrix, (i + 1) * oneMatrix))
+    changed ??= new Uint8Array(count * matrix.length)
+    changed.set(matrix, i * matrix.length)
+  }
+  return changed ?? new Uint8Array(0)
+}
+
 /** Coordinates of scale (row, column) in one of the layout's views, and the view's shape. */
 export function viewCoordinates(
   layout: ScaleLayout,

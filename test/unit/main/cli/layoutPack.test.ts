@@ -57,6 +57,26 @@ describe('layout pack and unpack', () => {
     expect(new Uint8Array(readFileSync(file('mine-back.bin')))).toEqual(linear)
   })
 
+  it('a batch: each matrix is padded by itself', async () => {
+    const of = ['--layout', 'nvidia_32_4_4', ...size(50, 9), '--batch', '2']
+    const to = file('batch.bin')
+    const { stdout } = await run('pack', ...of, '--linear', file('linear.bin'), '--out', to)
+    expect(stdout).toContain('2 x 50 x 9 scales in nvidia_32_4_4: 3072 bytes (padded to 128 x 12)')
+    const second = packScales(
+      findLayout('nvidia_32_4_4'),
+      { rows: 50, columns: 9 },
+      linear.subarray(450)
+    )
+    expect(new Uint8Array(readFileSync(to)).subarray(1536)).toEqual(second)
+    await run('unpack', ...of, '--packed', to, '--out', file('batch-back.bin'))
+    expect(new Uint8Array(readFileSync(file('batch-back.bin')))).toEqual(linear)
+    const three = ['--layout', 'linear', ...size(50, 9), '--batch', '3']
+    const wrong = run('pack', ...three, '--linear', file('linear.bin'), '--out', file('no.bin'))
+    await expect(wrong).rejects.toThrow(
+      '3 x 50 x 9 scales take 1350. Check --rows, --cols and --batch.'
+    )
+  })
+
   it('a layout written out on the command line', async () => {
     const of = ['--layout', 'columnMajor = r:0 | c:0 | c r', ...size(100, 9)]
     await run('pack', ...of, '--linear', file('linear.bin'), '--out', file('column.bin'))

@@ -3,6 +3,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   batchedOffset,
+  batchedScaleAt,
+  packBatch,
+  unpackBatch,
   packedMap,
   packedOffset,
   packScales,
@@ -136,4 +139,22 @@ it('matrices of a batch follow one another, each padded by itself', () => {
   const shape = { rows: 200, columns: 9 }
   const inMatrix = (3 + 2) * 512 + (150 % 32) * 16 + Math.floor((150 % 128) / 32) * 4
   expect(batchedOffset(layout, shape, 2, 150, 8)).toBe(2 * 6 * 512 + inMatrix)
+  expect(batchedScaleAt(layout, shape, 2 * 6 * 512 + inMatrix)).toMatchObject({
+    batch: 2,
+    row: 150,
+    column: 8,
+    padding: false
+  })
+  const linear = Uint8Array.from({ length: 3 * 200 * 9 }, (_, i) => (i * 7919) & 255)
+  const packed = packBatch(layout, shape, linear)
+  expect(packed).toHaveLength(3 * 6 * 512)
+  for (const [batch, row, column] of [
+    [0, 0, 0],
+    [1, 199, 8],
+    [2, 150, 8]
+  ] as const) {
+    const at = batchedOffset(layout, shape, batch, row, column)
+    expect(packed[at]).toBe(linear[(batch * 200 + row) * 9 + column])
+  }
+  expect(unpackBatch(layout, shape, packed)).toEqual(linear)
 })
