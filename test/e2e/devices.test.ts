@@ -139,7 +139,7 @@ describeInBrowser('Devices', () => {
     expect(await page.getByText(/^No GPU/).count()).toBe(0)
 
     await chips.filter({ hasText: 'cuda:1' }).click()
-    await page.getByText(/Reading GPU 1 failed: CUDA error 214/).waitFor()
+    await page.getByText(/GPU 1 cannot be read: CUDA error 214/).waitFor()
   })
 
   it('a manifest that cannot be read is named with the file', async () => {
