@@ -59,14 +59,14 @@ export const sizeColumns: readonly Column<SizeRow>[] = [
   },
   {
     id: 'bitsA',
-    title: 'A with scales',
+    title: 'A, scaled',
     unit: 'bit',
     value: ({ bitsA }) => bitsA,
     numeric: true
   },
   {
     id: 'bitsB',
-    title: 'B with scales',
+    title: 'B, scaled',
     unit: 'bit',
     value: ({ bitsB }) => bitsB,
     numeric: true
