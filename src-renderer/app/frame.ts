@@ -9,6 +9,7 @@ import { useMessages } from '../stores/messages'
 import { useRuns } from '../stores/runs'
 import { useSettings } from '../stores/settings'
 import { handleKey, runAction, useActions, type Action } from './actions'
+import { droppedFiles, handOver, viewFor } from './droppedFiles'
 import { failureOf } from './failure'
 import type { Hotkey } from './hotkeys'
 import { go, route } from './route'
@@ -112,15 +113,22 @@ export function useFrame(open: { openPalette: () => void; openSheet: () => void 
   onBeforeUnmount(() => stops.forEach((stop) => stop()))
 }
 
-/** A file dropped where no view takes it is a profile. Left alone, the browser would leave the page for it. */
+/** What is dropped where no view takes it goes to the view that reads it. Left alone, the browser would leave the page. */
 async function openDropped(event: DragEvent): Promise<void> {
   if (event.defaultPrevented) return
   event.preventDefault()
-  const file = event.dataTransfer?.files[0]
-  if (!file) return
-  if (route.value.view !== 'profile') go('profile')
+  if (!event.dataTransfer) return
+  const dropped = await droppedFiles(event.dataTransfer)
+  const [file] = dropped.files
+  if (!file && dropped.inFolders.length === 0) return
+  const view = await viewFor(dropped)
+  if (route.value.view !== view) go(view)
+  if (view !== 'profile') {
+    handOver(view, dropped)
+    return
+  }
   const { useProfile } = await import('../stores/profile')
-  await useProfile().read('open', file, file.name)
+  if (file) await useProfile().read('open', file, file.name)
 }
 
 /** A file that the system or the command line asked to open; the node the address names is selected in it. */

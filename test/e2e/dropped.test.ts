@@ -1,0 +1,84 @@
+/** A file dropped on any view goes to the view that reads it. */
+import { readFileSync, readdirSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { drop, go } from './support/actions'
+import { describeInBrowser, launchBrowser, openPage } from './support/browser'
+import { program, startServerProcess, type StartedServer } from './support/server'
+
+const fixture = (name: string) =>
+  readFileSync(fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url)))
+
+describeInBrowser('A file dropped on the Devices view', () => {
+  let browser: Browser
+  let server: StartedServer
+  beforeAll(async () => {
+    server = await startServerProcess()
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+  })
+
+  async function dropOnDevices(name: string, bytes: Buffer) {
+    const opened = await openPage(browser, server.url)
+    await go(opened.page, 'devices')
+    await opened.page.getByText('CUDA driver').first().waitFor()
+    await drop(opened.page, name, bytes)
+    return opened
+  }
+
+  it('a checkpoint: its tensors can be chosen in Formats, or it says why there are none', async () => {
+    const name = 'gemm_mxfp4_128x128x128.safetensors'
+    const good = await dropOnDevices(name, fixture(`golden/${name}`))
+    await good.page.getByRole('button', { name: 'Open .safetensors' }).waitFor()
+    expect(good.page.url()).toContain('#/formats')
+    await good.page.getByRole('combobox', { name: 'Tensor' }).waitFor()
+    expect(good.errors).toEqual([])
+    await good.context.close()
+
+    const broken = await dropOnDevices('broken.safetensors', Buffer.from('no header'))
+    await broken.page
+      .locator('.field-problem')
+      .getByText(/broken\.safetensors/)
+      .waitFor()
+    await broken.context.close()
+  })
+
+  it('a layout: it is shown in Layouts', async () => {
+    const mine = { name: 'mine', rows: 'rowTile:0 row:16', columns: 'columnTile:0 column:8' }
+    const json = JSON.stringify({ ...mine, order: 'columnTile rowTile row column' })
+    const { page, context, errors } = await dropOnDevices('mine.json', Buffer.from(json))
+    await page.locator('[data-test=own-note]').getByText('mine is a layout').waitFor()
+    expect(page.url()).toContain('#/layouts')
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('a run: it is imported and opened in Runs', async () => {
+    const shape = ['--formats', 'mxfp4', '-M', '64', '-N', '64', '-K', '64']
+    const store = ['--store', server.storeFolder]
+    execFileSync(process.execPath, [program, 'validate', ...shape, ...store])
+    const [folder] = readdirSync(server.storeFolder).filter((name) => /^2/.test(name))
+    const run = readFileSync(join(server.storeFolder, folder!, 'run.json'))
+    const { page, context } = await dropOnDevices('run.json', run)
+    await page.getByText('2 runs').waitFor()
+    expect(page.url()).toMatch(/#\/runs\?run=/)
+    await context.close()
+  })
+
+  it('a file that nothing reads: Profile says what it can read', async () => {
+    const { page, context } = await dropOnDevices('notes.txt', Buffer.from('a shopping list'))
+    await page
+      .getByRole('alert')
+      .getByText(/notes\.txt/)
+      .first()
+      .waitFor()
+    expect(page.url()).toContain('#/profile')
+    await context.close()
+  })
+})
