@@ -101,7 +101,7 @@ describeInBrowser('Profile view', () => {
     const row = (index: number) => page.locator(`[role=row][data-index="${index}"]`)
     await row(0).focus()
     await page.keyboard.press('ArrowLeft')
-    await page.locator('[data-index="0"][aria-expanded="false"]').waitFor()
+    await row(1).waitFor({ state: 'detached' })
     await page.keyboard.press('*')
     await row(5).waitFor()
     await page.keyboard.press('End')
@@ -110,6 +110,10 @@ describeInBrowser('Profile view', () => {
     await page.locator('[data-index="4"]:focus').waitFor()
     await page.keyboard.press('Home')
     await page.locator('[data-index="0"]:focus').waitFor()
+    // Keys that outrun the worker: its older answer takes the focused row away for a moment.
+    await page.evaluate(`for (const key of ['ArrowLeft', '*', 'End'])
+      document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))`)
+    await page.locator('[data-index="5"]:focus').waitFor()
     const headers = page.locator('[role=columnheader]')
     const before = await headers.count()
     for (const count of [before + 1, before]) {
