@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "../core/elementPacking.h"
 #include "../core/formats.h"
 #include "../core/layouts.h"
 #include "convert.h"
@@ -325,6 +326,25 @@ Napi::Value layoutsOf(const Napi::CallbackInfo& info) {
   return texts;
 }
 
+using ElementWork = std::vector<uint8_t> (*)(const ElementPacking&, const std::vector<uint8_t>&);
+
+template <ElementWork work>
+Napi::Value elementsOf(const Napi::CallbackInfo& info) {
+  if (!info[0].IsString()) throw Napi::TypeError::New(info.Env(), "packing must name an element packing.");
+  const std::vector<uint8_t> bytes = readBytes(info[1], "bytes");
+  try {
+    return bytesOf(info.Env(), work(findElementPacking(info[0].As<Napi::String>().Utf8Value()), bytes));
+  } catch (const Error& error) {
+    throw toJs(info.Env(), error.kind, error.what());
+  }
+}
+
+Napi::Value elementPackingNames(const Napi::CallbackInfo& info) {
+  auto names = Napi::Array::New(info.Env());
+  for (const ElementPacking& packing : elementPackings()) names.Set(names.Length(), std::string(packing.name));
+  return names;
+}
+
 Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   auto* data = new AddonData;
   env.SetInstanceData(data);
@@ -342,6 +362,9 @@ Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   exports.Set("layoutIndices", Napi::Function::New(env, layoutIndices));
   exports.Set("packScales", Napi::Function::New(env, packScalesOf));
   exports.Set("unpackScales", Napi::Function::New(env, unpackScalesOf));
+  exports.Set("elementPackings", Napi::Function::New(env, elementPackingNames));
+  exports.Set("packElements", Napi::Function::New(env, elementsOf<packElements>));
+  exports.Set("unpackElements", Napi::Function::New(env, elementsOf<unpackElements>));
   return exports;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "../core/elementPacking.h"
 #include "../core/packing.h"
 #include "../core/philox.h"
 #include "check.h"
@@ -41,6 +42,19 @@ void packedBytesAreInTheDocumentedOrder() {
   CHECK(bytes[0] == 0x81 && bytes[1] == 0x30 && bytes[2] == 0xfc);
 }
 
+// The two orders that kernels read are also written out in packCodes.
+void elementPackingsHoldTheOrderOfTheKernels() {
+  const std::vector<std::pair<const char*, const char*>> same = {{"e2m1", "fp4_low_first"}, {"e3m2", "fp6_dense"}};
+  for (const auto& [formatName, packing] : same) {
+    const NumberFormat& format = *findNumberFormat(formatName);
+    const std::vector<uint8_t> codes = randomCodes(480, format.codeCount());
+    std::vector<uint8_t> packed(packedBytes(format, 480));
+    packCodes(format, codes.data(), 480, packed.data());
+    CHECK(packElements(findElementPacking(packing), codes) == packed);
+    CHECK(unpackElements(findElementPacking(packing), packed) == codes);
+  }
+}
+
 void everyFiniteCodeEncodesToItself() {
   for (const char* name : {"e2m1", "e2m3", "e3m2", "e4m3", "e5m2", "e8m0", "ue4m3"}) {
     const NumberFormat& format = *findNumberFormat(name);
@@ -69,6 +83,7 @@ void overflowFollowsTheRule() {
 int main() {
   packedCodesComeBack();
   packedBytesAreInTheDocumentedOrder();
+  elementPackingsHoldTheOrderOfTheKernels();
   everyFiniteCodeEncodesToItself();
   overflowFollowsTheRule();
   return summary();

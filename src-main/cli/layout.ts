@@ -13,6 +13,7 @@ import { layouts } from '@shared/layouts/registry'
 import { readerPlace, readerTile, scaleReaders } from '@shared/layouts/scaleReaders'
 import { wholeNumber } from './arguments'
 import { registerDetect } from './layoutDetect'
+import { registerElements } from './layoutElements'
 import { layoutOf, withLayout, withSize, type LayoutFlags } from './layoutFlags'
 import { registerFragment } from './layoutFragment'
 import { registerPack } from './layoutPack'
@@ -42,6 +43,7 @@ export function register(program: Command): void {
     .action((flags: ShapeFlags & { row: number; col: number }) => locate(flags))
   registerPack(layout)
   registerFragment(layout)
+  registerElements(layout)
   withLayout(layout.command('code').description('the index function as code'))
     .option('--language <name>', codeLanguages.join(', '), 'python')
     .action((flags: LayoutFlags & { language: string }) => code(flags))

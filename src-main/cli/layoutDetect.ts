@@ -8,6 +8,7 @@ import {
   differenceLines,
   verdictLines
 } from '@shared/layouts/detectWords'
+import { elementPackings } from '@shared/layouts/elementPacking'
 import type { ScaleLayout, ScaleShape } from '@shared/layouts/layout'
 import { layouts } from '@shared/layouts/registry'
 import { positiveInteger } from './arguments'
@@ -45,6 +46,11 @@ export function registerDetect(layout: Command): void {
     .option('--b <file>', 'codes of B, (N, K), packed or one per byte')
     .option('--other-scales <file>', 'linear scales of the other operand')
     .option('--product <file>', 'C, (M, N), float64 or float32, without a scale per tensor')
+    .addOption(
+      new Option('--packing <name>', 'how packed codes lie (layout elements list)').choices(
+        elementPackings.map(({ name }) => name)
+      )
+    )
     .optionsGroup('Options:')
     .option('--layout-file <file>', 'a layout of your own to try besides')
     .option('--json', 'print as JSON')
@@ -86,7 +92,7 @@ function fromProduct(flags: Flags, known: readonly ScaleLayout[]): Found {
       'Name what to judge by: --linear with the linear scales, or --side with operands and product.'
     )
   }
-  const operands = file ? fileOperands(file, side) : rawOperands(flags, side)
+  const operands = file ? fileOperands(file, side, flags.packing) : rawOperands(flags, side)
   const bytes = readBytes(flags.packed)
   const detection = detectFromProduct(operands, bytes, known)
   const { agreeingRows, testedRows, relativeError, untested, firstRow } = detection

@@ -2,9 +2,13 @@
 import { UserError } from '@shared/errors'
 import { checkShape, findBlockFormat, matchBlockFormat } from '@shared/formats/blockFormat'
 import type { NumberFormat } from '@shared/formats/numberFormat'
-import { unpackFp4, unpackFp6 } from '@shared/formats/pack'
 import { parseSafetensorsHeader } from '@shared/formats/safetensors'
 import type { ProductOperands } from '@shared/layouts/detectTerms'
+import {
+  findElementPacking,
+  packedElementBytes,
+  unpackElements
+} from '@shared/layouts/elementPacking'
 import { takeMatrix } from '../jobs/operandsFile'
 import { readBytes } from './layoutFlags'
 
@@ -19,11 +23,12 @@ export interface RawOperandFlags {
   b?: string
   otherScales?: string
   product?: string
+  packing?: string
 }
 
 /** Operands from files of raw bytes, one for each array. */
 export function rawOperands(flags: RawOperandFlags, side: Side): ProductOperands {
-  const { format: formatId, M: m, N: n, K: k, a, b, otherScales, product } = flags
+  const { format: formatId, M: m, N: n, K: k, a, b, otherScales, product, packing } = flags
   if (!formatId || !m || !n || !k || !a || !b || !otherScales || !product) {
     const needed = {
       format: formatId,
@@ -49,8 +54,8 @@ export function rawOperands(flags: RawOperandFlags, side: Side): ProductOperands
   checkShape(format, m, n, k)
   return {
     ...{ format, m, n, k, side },
-    aCodes: elementCodes(readBytes(a), m * k, format.a, a),
-    bCodes: elementCodes(readBytes(b), n * k, format.b, b),
+    aCodes: elementCodes(readBytes(a), m * k, format.a, a, packing),
+    bCodes: elementCodes(readBytes(b), n * k, format.b, b, packing),
     otherScales: readBytes(otherScales),
     product: productValues(readBytes(product), m * n, product)
   }
@@ -60,7 +65,7 @@ export function rawOperands(flags: RawOperandFlags, side: Side): ProductOperands
  * The arrays of a file as `validate --operands` reads it, where c_f32 may stand for c_f64, codes may be packed, and the
  * scales of the side that is looked for may be missing. K is told by the scales of the other side.
  */
-export function fileOperands(path: string, side: Side): ProductOperands {
+export function fileOperands(path: string, side: Side, packing?: string): ProductOperands {
   const file = readBytes(path)
   const header = parseSafetensorsHeader(file, file.length, path)
   const { a, b, scale, vec } = header.metadata
@@ -83,25 +88,30 @@ export function fileOperands(path: string, side: Side): ProductOperands {
   const k = scales.shape[1] * format.scaleBlockSize
   return {
     ...{ format, m, n, k, side },
-    aCodes: elementCodes(aCodes.bytes, m * k, format.a, `${path}, tensor "a_codes",`),
-    bCodes: elementCodes(bCodes.bytes, n * k, format.b, `${path}, tensor "b_codes",`),
+    aCodes: elementCodes(aCodes.bytes, m * k, format.a, `${path}, tensor "a_codes",`, packing),
+    bCodes: elementCodes(bCodes.bytes, n * k, format.b, `${path}, tensor "b_codes",`, packing),
     otherScales: scales.bytes,
     product: wide ? new Float64Array(c.bytes.buffer) : new Float32Array(c.bytes.buffer)
   }
 }
 
-/** One code per byte, or packed: the number of bytes says which. */
+/** One code per byte, or packed: the number of bytes says which. A named packing holds for codes of its width. */
 function elementCodes(
   bytes: Uint8Array,
   count: number,
   format: NumberFormat,
-  from: string
+  from: string,
+  packingName: string | undefined
 ): Uint8Array {
+  const named = packingName ? findElementPacking(packingName) : undefined
+  const usual = format.storageBits === 4 ? 'fp4_low_first' : 'fp6_dense'
+  const packing = named?.storageBits === format.storageBits ? named : findElementPacking(usual)
+  const packed = format.storageBits === 8 ? count : packedElementBytes(packing, count)
+  // A container of a byte takes as many bytes as plain codes: it is meant only where it was named.
+  if (bytes.length === count && packing !== named) return bytes
+  if (bytes.length === packed) return unpackElements(packing, bytes)
   if (bytes.length === count) return bytes
-  const packed = (count * format.storageBits) / 8
-  if (bytes.length === packed && format.storageBits === 4) return unpackFp4(bytes)
-  if (bytes.length === packed && format.storageBits === 6) return unpackFp6(bytes)
-  const orPacked = packed === count ? '' : `, or ${packed} packed`
+  const orPacked = packed === count ? '' : `, or ${packed} packed as ${packing.name}`
   throw new UserError(
     'usage',
     `${from} has ${bytes.length} bytes; ${count} codes of ${format.name} take ${count}${orPacked}.`

@@ -1,5 +1,5 @@
 /** What the layout commands share: which layout, of how many scales, and files of raw bytes. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { messageOf, UserError } from '@shared/errors'
 import type { ScaleLayout } from '@shared/layouts/layout'
@@ -37,5 +37,17 @@ export function readBytes(file: string): Buffer {
     return readFileSync(file)
   } catch (error) {
     throw new UserError('usage', `${file} cannot be read: ${messageOf(error)}.`)
+  }
+}
+
+/** Writes beside the file first: one cut short by a full disk never bears the name. */
+export function writeBytes(file: string, bytes: Uint8Array): void {
+  const unfinished = `${file}.unfinished`
+  try {
+    writeFileSync(unfinished, bytes)
+    renameSync(unfinished, file)
+  } catch (error) {
+    rmSync(unfinished, { force: true })
+    throw new UserError('usage', `${file} cannot be written: ${messageOf(error)}.`)
   }
 }

@@ -1,10 +1,16 @@
 /** `layout pack` and `layout unpack`: raw scale bytes from row-major into a layout and back. */
-import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { InvalidArgumentError, type Command } from 'commander'
-import { messageOf, UserError } from '@shared/errors'
+import { UserError } from '@shared/errors'
 import { packBatch, paddedShape, unpackBatch } from '@shared/layouts/layout'
 import { positiveInteger } from './arguments'
-import { layoutOf, readBytes, withLayout, withSize, type LayoutFlags } from './layoutFlags'
+import {
+  layoutOf,
+  readBytes,
+  withLayout,
+  withSize,
+  writeBytes,
+  type LayoutFlags
+} from './layoutFlags'
 
 interface PackFlags extends LayoutFlags {
   rows: number
@@ -59,7 +65,7 @@ function pack(flags: PackFlags): void {
   const what = `${times(flags)}${sizeOf(shape)} scales`
   const linear = readScales(flags.linear, flags.batch * flags.rows * flags.cols, what)
   const packed = packBatch(layout, shape, linear, flags.fill)
-  write(flags.out, packed)
+  writeBytes(flags.out, packed)
   process.stdout.write(
     `${what} in ${layout.name}: ${packed.length} bytes ` +
       `(padded to ${sizeOf(padded)}) written to ${flags.out}.\n`
@@ -71,7 +77,7 @@ function unpack(flags: UnpackFlags): void {
   const scales = `${times(flags)}${sizeOf(shape)} scales`
   const what = `${scales} in ${layout.name} (padded to ${sizeOf(padded)})`
   const packed = readScales(flags.packed, flags.batch * padded.rows * padded.columns, what)
-  write(flags.out, unpackBatch(layout, shape, packed))
+  writeBytes(flags.out, unpackBatch(layout, shape, packed))
   process.stdout.write(`${scales} out of ${layout.name} written to ${flags.out}.\n`)
 }
 
@@ -105,16 +111,4 @@ function readScales(file: string, bytes: number, what: string): Uint8Array {
     'usage',
     `${file} has ${found.length} bytes; ${what} take ${bytes}. Check --rows, --cols and --batch.`
   )
-}
-
-/** Beside the file first: a file cut short by a full disk never bears the name. */
-function write(file: string, bytes: Uint8Array): void {
-  const unfinished = `${file}.unfinished`
-  try {
-    writeFileSync(unfinished, bytes)
-    renameSync(unfinished, file)
-  } catch (error) {
-    rmSync(unfinished, { force: true })
-    throw new UserError('usage', `${file} cannot be written: ${messageOf(error)}.`)
-  }
 }

@@ -30,6 +30,11 @@ export interface NativeBinding {
   layoutIndices(layout: string, rows: number, cols: number): Int32Array
   packScales(layout: string, rows: number, cols: number, linear: Uint8Array): Uint8Array
   unpackScales(layout: string, rows: number, cols: number, packed: Uint8Array): Uint8Array
+  /** Names of the element packings known in C++ (src-shared/layouts/elementPacking.ts). */
+  elementPackings(): string[]
+  /** Codes, one a byte, to a packing, and back. Throws on an unknown name and on codes that fill no whole group. */
+  packElements(packing: string, codes: Uint8Array): Uint8Array
+  unpackElements(packing: string, packed: Uint8Array): Uint8Array
 }
 
 export type NativeProgress = (fraction: number, phase: string) => void

@@ -128,6 +128,40 @@ describeInBrowser('the layout inspector', () => {
     await context.close()
   })
 
+  it('shows the bits of the command line for codes of both widths', async () => {
+    const { page, context, errors } = await openPage(browser, server.url)
+    for (const [codes, k] of [
+      [4, 21],
+      [6, 37]
+    ]) {
+      await show(page, { codes: codes!, k: k! })
+      const { stdout } = await runBlockscope(
+        `layout elements locate --bits ${codes} --index ${k}`.split(' ')
+      )
+      const printed = stdout
+        .trim()
+        .split('\n')
+        .map((line) => /^(\S+) +byte (\d+), (.*)$/.exec(line)!.slice(1))
+      await expect
+        .poll(() =>
+          page
+            .locator('[data-test=packing]')
+            .evaluateAll((rows) =>
+              rows.map((row) =>
+                [row.querySelector('code')!, ...[...row.children].slice(1, 3)].map((cell) =>
+                  cell.textContent?.trim()
+                )
+              )
+            )
+        )
+        .toEqual(printed)
+    }
+    await page.getByLabel('Index along K').fill('-1')
+    await page.getByText('Index must be').waitFor()
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
   it('walks the loads of a tile from the keyboard and marks their bytes', async () => {
     const { page, context, errors } = await openPage(browser, server.url)
     await show(page, { layout: 'nvidia_32_4_4', rows: 256, cols: 32, row: 200, col: 20 })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { packFp4 } from '@shared/formats/pack'
+import { findElementPacking, packElements } from '@shared/layouts/elementPacking'
 import { parseSafetensorsHeader } from '@shared/formats/safetensors'
 import { mistakenMap } from '@shared/layouts/detectCandidates'
 import { packScales, type ScaleShape } from '@shared/layouts/layout'
@@ -137,6 +138,18 @@ describe('by operands and their product', () => {
     })
   })
 
+  it('reads codes in the order that is named; in another the product is not explained', async () => {
+    const highFirst = packElements(findElementPacking('fp4_high_first'), take('b_codes'))
+    const other = { ...raw, '--b': save('b_high.bin', highFirst) }
+    const named = [...flagsOf(other), '--packing', 'fp4_high_first']
+    const { stdout, code } = await detect('--packed', packed, ...named)
+    expect(stdout).toContain('nvidia_32_4_4: it gives the product of all 256 rows of B.')
+    expect(code).toBe(0)
+    const unnamed = await detect('--packed', packed, ...flagsOf(other))
+    expect(unnamed.stdout).toContain('No known layout gives this product.')
+    expect(unnamed.code).toBe(1)
+  })
+
   it('takes a file without the scales that are looked for, with packed codes and c_f32', async () => {
     const path = save(
       'operands.safetensors',
@@ -180,7 +193,7 @@ describe('by operands and their product', () => {
     [{ '--side': 'c' }, "'c' is invalid. Allowed choices are a, b."],
     [{ '--format': 'fp3' }, '"fp3" is no block-scaled format'],
     [{ '-K': '500' }, 'K=500 is not a multiple'],
-    [{ '-K': '1024' }, '262144 codes of e2m1 take 262144, or 131072 packed.'],
+    [{ '-K': '1024' }, '262144 codes of e2m1 take 262144, or 131072 packed as fp4_low_first.'],
     [{ '--product': raw['--a'] }, 'as float64 or 131072 as float32.'],
     [{ '--other-scales': raw['--a'] }, 'The scales of A: 65536 values; M x K / V needs 4096.'],
     [{ '--a': join(folder, 'none.bin') }, 'none.bin cannot be read']
