@@ -2,17 +2,13 @@ import { Option, type Command } from 'commander'
 import { exitCodeOf, UserError } from '@shared/errors'
 import { detectLayout, type Detection } from '@shared/layouts/detect'
 import { detectFromProduct, type ProductDetection } from '@shared/layouts/detectProduct'
-import {
-  candidateName,
-  detectionLines,
-  differenceLines,
-  verdictLines
-} from '@shared/layouts/detectWords'
+import { detectionLines, productLines } from '@shared/layouts/detectWords'
 import { elementPackings } from '@shared/layouts/elementPacking'
 import type { ScaleLayout, ScaleShape } from '@shared/layouts/layout'
+import { productOperandsOf } from '@shared/layouts/productOperands'
 import { layouts } from '@shared/layouts/registry'
 import { positiveInteger } from './arguments'
-import { fileOperands, rawOperands, type RawOperandFlags, type Side } from './layoutDetectOperands'
+import { rawOperands, type RawOperandFlags, type Side } from './layoutDetectOperands'
 import { layoutOf, readBytes } from './layoutFlags'
 
 interface Flags extends RawOperandFlags {
@@ -92,30 +88,13 @@ function fromProduct(flags: Flags, known: readonly ScaleLayout[]): Found {
       'Name what to judge by: --linear with the linear scales, or --side with operands and product.'
     )
   }
-  const operands = file ? fileOperands(file, side, flags.packing) : rawOperands(flags, side)
+  const operands = file
+    ? productOperandsOf(readBytes(file), file, side, flags.packing)
+    : rawOperands(flags, side)
   const bytes = readBytes(flags.packed)
   const detection = detectFromProduct(operands, bytes, known)
-  const { agreeingRows, testedRows, relativeError, untested, firstRow } = detection
-  const name = side.toUpperCase()
   const rows = side === 'a' ? operands.m : operands.n
-  const tested = testedRows === rows ? `all ${rows}` : `${testedRows} of ${rows}`
-  const lines = verdictLines(detection, bytes.length, {
-    right: `it gives the product of ${tested} rows of ${name}`,
-    none: 'No known layout gives this product.',
-    nearly: `${agreeingRows} of ${testedRows} rows of ${name} agree, relative error ${relativeError.toExponential(1)}`
-  })
-  lines.push(...differenceLines(detection))
-  if (firstRow !== undefined && !detection.firstDifference) {
-    lines.push(`The product first differs in row ${firstRow} of ${name}.`)
-  }
-  if (detection.verdict === 'nearest') {
-    for (const other of untested) {
-      lines.push(
-        `Not tested, as the rows of the product are too short for it: ${candidateName(other)}.`
-      )
-    }
-  }
-  return { detection, lines }
+  return { detection, lines: productLines(detection, bytes.length, { side, rows }) }
 }
 
 function print(lines: readonly string[]): void {

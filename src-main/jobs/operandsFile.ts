@@ -1,11 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { UserError, messageOf } from '@shared/errors'
-import { checkShape, matchBlockFormat } from '@shared/formats/blockFormat'
-import {
-  parseSafetensorsHeader,
-  type SafetensorsHeader,
-  type TensorEntry
-} from '@shared/formats/safetensors'
+import { checkShape } from '@shared/formats/blockFormat'
+import { formatOfOperands, takeMatrix, type Matrix } from '@shared/formats/operandMatrices'
+import { parseSafetensorsHeader } from '@shared/formats/safetensors'
 import type { NativeGivenOperands } from '../engine/nativeBinding'
 
 export interface OperandsFile {
@@ -28,15 +25,7 @@ export async function readOperandsFile(path: string): Promise<OperandsFile> {
     throw new UserError('usage', `--operands ${path} cannot be read: ${messageOf(error)}.`)
   }
   const header = parseSafetensorsHeader(bytes, bytes.length, path)
-  const { a, b, scale, vec } = header.metadata
-  if (!a || !b || !scale || !vec) {
-    throw new UserError(
-      'usage',
-      `${path} does not say its formats: the metadata needs a, b, scale and vec, such as ` +
-        '{"a": "e2m1", "b": "e2m1", "scale": "e4m3", "vec": "16"}.'
-    )
-  }
-  const format = matchBlockFormat(a, b, scale, Number(vec))
+  const format = formatOfOperands(header, path)
   const codes = (name: string) => takeMatrix(header, bytes, path, name, 'U8')
   const [aCodes, bCodes, aScales, bScales] = ['a_codes', 'b_codes', 'a_scales', 'b_scales'].map(
     codes
@@ -60,35 +49,6 @@ export async function readOperandsFile(path: string): Promise<OperandsFile> {
     operands.reference = new Float64Array(c.bytes.buffer)
   }
   return { format: format.id, m, n, k, operands }
-}
-
-export interface Matrix {
-  name: string
-  shape: [number, number]
-  bytes: Uint8Array<ArrayBuffer>
-}
-
-export function takeMatrix(
-  header: SafetensorsHeader,
-  file: Uint8Array,
-  path: string,
-  name: string,
-  dtype: string
-): Matrix {
-  const entry: TensorEntry | undefined = header.tensors.get(name)
-  if (!entry) throw new UserError('usage', `${path} has no tensor "${name}".`)
-  if (entry.dtype !== dtype) {
-    throw new UserError('usage', `${path}: tensor "${name}" is ${entry.dtype}; ${dtype} is needed.`)
-  }
-  if (entry.shape.length !== 2) {
-    throw new UserError(
-      'usage',
-      `${path}: tensor "${name}" has ${entry.shape.length} axes; 2 are needed.`
-    )
-  }
-  // A copy of its own: a Float64Array wants aligned memory.
-  const bytes = Uint8Array.from(file.subarray(entry.start, entry.end))
-  return { name, shape: entry.shape as [number, number], bytes }
 }
 
 function requireShape(path: string, matrix: Matrix, wanted: [number, number]): void {

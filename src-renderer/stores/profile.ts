@@ -6,15 +6,16 @@ import { nodeAtPath, pathText } from '@shared/profile/nodePath'
 import { nodeName, type ProfileTree } from '@shared/profile/profileTree'
 import { fromTransferable } from '@shared/profile/transfer'
 import { failureOf, type Failure } from '../app/failure'
-import { ProfileClient } from '../workers/profileClient'
 import type {
   Detail,
   ProfileInfo,
   ProfileQuery,
+  ProfileRequest,
   ShownColumn,
   ShownProfile,
   TextForm
 } from '../workers/profileProtocol'
+import { WorkerClient } from '../workers/workerClient'
 
 const everyLevel = 100
 
@@ -47,13 +48,14 @@ export const useProfile = defineStore('profile', () => {
   const filterProblem = ref('')
   const reading = ref('')
   const fraction = ref(0)
-  let client: ProfileClient | undefined
+  let client: WorkerClient<ProfileRequest> | undefined
   let asking: Promise<void> | undefined
   let askAgain = false
 
-  function worker(): ProfileClient {
-    client ??= new ProfileClient(
-      new Worker(new URL('../workers/profile.worker.ts', import.meta.url), { type: 'module' })
+  function worker(): WorkerClient<ProfileRequest> {
+    client ??= new WorkerClient(
+      new Worker(new URL('../workers/profile.worker.ts', import.meta.url), { type: 'module' }),
+      'The profile worker stopped: the file may need more memory than is free.'
     )
     return client
   }

@@ -1,7 +1,8 @@
 /** Parsing, roll-up, filter and diff of profiles, away from the UI thread. */
 import { messageOf } from '@shared/errors'
-import type { ProfileReply, ProfileRequest, ShownProfile } from './profileProtocol'
+import type { ProfileRequest, ShownProfile } from './profileProtocol'
 import { ProfileSession } from './profileSession'
+import type { WorkerReply } from './workerClient'
 
 const session = new ProfileSession()
 
@@ -36,7 +37,7 @@ function handedOver(result: unknown): ArrayBuffer[] {
   return [...new Set(arrays.map((array) => array.buffer as ArrayBuffer))]
 }
 
-const reply = (message: ProfileReply, transfer: ArrayBuffer[] = []) =>
+const reply = (message: WorkerReply, transfer: ArrayBuffer[] = []) =>
   postMessage(message, { transfer })
 
 addEventListener('message', ({ data }: MessageEvent<ProfileRequest>) => {

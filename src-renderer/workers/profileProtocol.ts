@@ -68,8 +68,3 @@ export type ProfileRequest =
   | { id: number; do: 'show'; query: ProfileQuery }
   | { id: number; do: 'details'; node: number; query: ProfileQuery }
   | { id: number; do: 'text'; form: TextForm; query: ProfileQuery }
-
-export type ProfileReply =
-  | { id: number; kind: 'progress'; fraction: number }
-  | { id: number; kind: 'failed'; message: string }
-  | { id: number; kind: 'done'; result: unknown }

@@ -48,25 +48,29 @@ interface Score {
 /** Rows on which scales that a candidate leaves open are solved for. */
 const fittedRows = 16
 
-/** Throws a UserError when the operands do not fit together. */
+/** Throws a UserError when the operands do not fit together. `onProgress` gets 0 to 1, once for each layout tried. */
 export function detectFromProduct(
   operands: ProductOperands,
   packed: Uint8Array,
-  layouts: readonly ScaleLayout[] = knownLayouts
+  layouts: readonly ScaleLayout[] = knownLayouts,
+  onProgress?: (fraction: number) => void
 ): ProductDetection {
   const equations = scaleEquations(operands)
   const sample = sampleEquations(equations, operands.k)
   const untested: NamedCandidate[] = []
 
+  let tried = 0
   function scored(withDefects: boolean): Score[] {
-    return layouts
-      .flatMap((layout) => candidatesOf(layout, equations.shape, withDefects))
-      .flatMap((candidate) => {
+    return layouts.flatMap((layout) => {
+      const scores = candidatesOf(layout, equations.shape, withDefects).flatMap((candidate) => {
         const score = scoreOf(candidate, packed, equations, sample)
         if (score) return [score]
         if (candidate.map.length === packed.length) untested.push(nameOf(candidate))
         return []
       })
+      onProgress?.(++tried / (2 * layouts.length))
+      return scores
+    })
   }
   const fits = ({ candidate, agreeingRows, testedRows }: Score) =>
     candidate.map.length === packed.length && agreeingRows === testedRows

@@ -16,18 +16,42 @@ export function detectionLines(found: Detection, bytes: number, shape: ScaleShap
   return [...lines, ...differenceLines(found)]
 }
 
+/** Of a detection by a product. `rows`: how many the operand of `side` has. */
+export function productLines(
+  found: ProductDetection,
+  bytes: number,
+  { side, rows }: { side: 'a' | 'b'; rows: number }
+): string[] {
+  const { agreeingRows, testedRows, relativeError, untested, firstRow } = found
+  const name = side.toUpperCase()
+  const tested = testedRows === rows ? `all ${rows}` : `${testedRows} of ${rows}`
+  const lines = verdictLines(found, bytes, {
+    right: `it gives the product of ${tested} rows of ${name}`,
+    none: 'No known layout gives this product.',
+    nearly: `${agreeingRows} of ${testedRows} rows of ${name} agree, relative error ${relativeError.toExponential(1)}`
+  })
+  lines.push(...differenceLines(found))
+  if (firstRow !== undefined && !found.firstDifference) {
+    lines.push(`The product first differs in row ${firstRow} of ${name}.`)
+  }
+  if (found.verdict === 'nearest') {
+    for (const other of untested) {
+      lines.push(
+        `Not tested, as the rows of the product are too short for it: ${candidateName(other)}.`
+      )
+    }
+  }
+  return lines
+}
+
 /** What depends on how it was judged. */
-export interface Words {
+interface Words {
   right: string
   none: string
   nearly: string
 }
 
-export function verdictLines(
-  found: Detection | ProductDetection,
-  bytes: number,
-  words: Words
-): string[] {
+function verdictLines(found: Detection | ProductDetection, bytes: number, words: Words): string[] {
   const lines: string[] = []
   if (found.verdict === 'layout') lines.push(`${found.layout}: ${words.right}.`)
   else if (found.verdict === 'defect') {
@@ -42,7 +66,7 @@ export function verdictLines(
 }
 
 /** Where the bytes first leave the layout named; empty where they do not. */
-export function differenceLines({
+function differenceLines({
   layout,
   firstDifference: first
 }: {
@@ -56,6 +80,6 @@ export function differenceLines({
   ]
 }
 
-export function candidateName({ layout, defect }: NamedCandidate): string {
+function candidateName({ layout, defect }: NamedCandidate): string {
   return defect ? `${layout} with ${defect}` : layout
 }

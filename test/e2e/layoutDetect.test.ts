@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { parseSafetensorsHeader } from '@shared/formats/safetensors'
+import { packScales } from '@shared/layouts/layout'
+import { findLayout } from '@shared/layouts/registry'
 import { go, seriousFaults } from './support/actions'
 import { describeInBrowser, launchBrowser, openPage, themes } from './support/browser'
 import { program, startServerProcess, type StartedServer } from './support/server'
@@ -86,6 +89,77 @@ describeInBrowser('Which layout is it?', () => {
       await context.close()
     }
   )
+
+  const golden = 'test/fixtures/golden/gemm_nvfp4_128x256x512.safetensors'
+
+  async function openProduct(page: Page, packed: string, operands: string): Promise<void> {
+    await page.getByText('By a product', { exact: true }).click()
+    for (const [button, path] of [
+      ['Open file: Packed scales', packed],
+      ['Open .safetensors', operands]
+    ] as const) {
+      const chooser = page.waitForEvent('filechooser')
+      await page
+        .getByRole('region', { name: 'Which layout is it?' })
+        .getByRole('button', { name: button })
+        .click()
+      await (await chooser).setFiles(path)
+    }
+  }
+
+  it.each(['cdna4_mfma16', 'nvidia_32_4_4'])(
+    'judges %s by a product as the command line does',
+    async (name) => {
+      const bytes = readFileSync(golden)
+      const { start, end } = parseSafetensorsHeader(bytes, bytes.length, golden).tensors.get(
+        'b_scales'
+      )!
+      const packed = packScales(
+        findLayout(name),
+        { rows: 256, columns: 32 },
+        bytes.subarray(start, end)
+      )
+      if (name === 'nvidia_32_4_4') packed[1000]! ^= 8
+      writeFileSync(file('packed'), packed)
+      const { stdout } = spawnSync(
+        process.execPath,
+        [
+          ...[program, 'layout', 'detect', '--packed', file('packed')],
+          ...['--side', 'b', '--operands', golden]
+        ],
+        { encoding: 'utf8' }
+      )
+      const { page, context, errors } = await openView()
+      await openProduct(page, file('packed'), golden)
+      for (const line of stdout.trim().split('\n')) {
+        await expect.poll(() => said(page).textContent(), { timeout: 20_000 }).toContain(line)
+      }
+      await page.getByText('Scales of A', { exact: true }).click()
+      await said(page)
+        .getByText(/It takes \d+ bytes; there are \d+\./)
+        .waitFor()
+      expect(errors).toEqual([])
+      await context.close()
+    }
+  )
+
+  it('says why a product cannot be read, and stops when it is told to', async () => {
+    const { page, context, errors } = await openView()
+    await openProduct(page, file('linear'), file('noise'))
+    await said(page).getByText(/noise/).waitFor()
+    expect(await seriousFaults(page)).toEqual([])
+    const chooser = page.waitForEvent('filechooser')
+    await page.getByRole('button', { name: 'Open .safetensors' }).first().click()
+    await (await chooser).setFiles(golden)
+    await page.getByRole('progressbar', { name: 'Progress of the detection' }).waitFor()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('progressbar', { name: 'Progress of the detection' }).waitFor({
+      state: 'detached'
+    })
+    expect(await said(page).textContent()).toBe('')
+    expect(errors).toEqual([])
+    await context.close()
+  })
 
   it('answers bad input in place', async () => {
     const { page, context } = await openView()

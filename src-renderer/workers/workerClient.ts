@@ -1,9 +1,12 @@
-/** Calls into the profile worker: each gets its answer or an error, in any order. */
+/** Calls into a worker: each gets its answer or an error, in any order. */
 import { UserError } from '@shared/errors'
-import type { ProfileReply, ProfileRequest } from './profileProtocol'
+
+export type WorkerReply =
+  | { id: number; kind: 'progress'; fraction: number }
+  | { id: number; kind: 'failed'; message: string }
+  | { id: number; kind: 'done'; result: unknown }
 
 type Unnumbered<T> = T extends unknown ? Omit<T, 'id'> : never
-export type ProfileCall = Unnumbered<ProfileRequest>
 
 interface Waiting {
   resolve: (result: unknown) => void
@@ -11,21 +14,25 @@ interface Waiting {
   onProgress?: (fraction: number) => void
 }
 
-export class ProfileClient {
+/** `Request`: what the worker takes; `stopped`: what is said when it dies, as it does when memory runs out. */
+export class WorkerClient<Request extends { id: number }> {
   private readonly waiting = new Map<number, Waiting>()
   private next = 1
 
-  constructor(private readonly worker: Worker) {
-    worker.addEventListener('message', ({ data }: MessageEvent<ProfileReply>) => this.take(data))
+  constructor(
+    private readonly worker: Worker,
+    stopped: string
+  ) {
+    worker.addEventListener('message', ({ data }: MessageEvent<WorkerReply>) => this.take(data))
     worker.addEventListener('error', () => {
       for (const { reject } of this.waiting.values()) {
-        reject(new Error('The profile worker stopped: the file may need more memory than is free.'))
+        reject(new Error(stopped))
       }
       this.waiting.clear()
     })
   }
 
-  call<T>(request: ProfileCall, onProgress?: (fraction: number) => void): Promise<T> {
+  call<T>(request: Unnumbered<Request>, onProgress?: (fraction: number) => void): Promise<T> {
     const id = this.next++
     return new Promise<T>((resolve, reject) => {
       this.waiting.set(id, { resolve: resolve as (result: unknown) => void, reject, onProgress })
@@ -39,7 +46,7 @@ export class ProfileClient {
     this.waiting.clear()
   }
 
-  private take(reply: ProfileReply): void {
+  private take(reply: WorkerReply): void {
     const waiting = this.waiting.get(reply.id)
     if (!waiting) return
     if (reply.kind === 'progress') return waiting.onProgress?.(reply.fraction)
