@@ -13,6 +13,7 @@ import {
   type TreeDiff
 } from '@shared/profile/diffTrees'
 import { filterTree } from '@shared/profile/filterTree'
+import { nodeAtPath } from '@shared/profile/nodePath'
 import { defaultDepth, printTreeLines } from '@shared/profile/printTree'
 import { nodeName, type ProfileTree } from '@shared/profile/profileTree'
 import { visibleRows, type RowOptions } from '@shared/profile/visibleRows'
@@ -24,6 +25,7 @@ interface DiffFlags {
   byName?: boolean
   include?: string
   exclude?: string
+  node?: string
   depth: number
   sort?: string
   demangle: boolean
@@ -47,6 +49,7 @@ export function register(program: Command): void {
       '-e, --exclude <text>',
       'drop names with this text, /regex/ or path, and all below them'
     )
+    .option('--node <path>', 'only the subtree of the node at this path: "step 1 > matmul"')
     .option('-d, --depth <n>', 'levels to show', wholeNumber, defaultDepth)
     .option('--sort <order>', 'order of siblings: chronological, name, change', 'chronological')
     .option('--no-demangle', 'C++ names as they are mangled')
@@ -66,9 +69,9 @@ export function printDiff(
   trees: readonly ProfileTree[],
   flags: DiffFlags
 ): void {
-  const { include, exclude } = flags
-  const shown =
-    include || exclude ? trees.map((tree) => filterTree(tree, { include, exclude })) : undefined
+  const { include, exclude, node } = flags
+  const isFiltered = include || exclude || node !== undefined
+  const shown = isFiltered ? trees.map((tree) => shownOf(tree, flags)) : undefined
   const diff = diffTrees(trees, flags.metric, { byNormalisedName: flags.byName, shown })
   if (diff.tree.count === 0)
     throw new UserError('usage', 'The filter leaves no node in any of the profiles.')
@@ -79,6 +82,12 @@ export function printDiff(
   print(
     printTreeLines(diff.tree, columns(files, diff), { ...order, nameOf: marked, reasons: false })
   )
+}
+
+/** A profile without the node that is asked for shows nothing: there it is new, or gone. */
+function shownOf(tree: ProfileTree, { include, exclude, node }: DiffFlags): Uint8Array {
+  const below = node === undefined ? undefined : nodeAtPath(tree, node)
+  return below === -1 ? new Uint8Array(tree.count) : filterTree(tree, { include, exclude, below })
 }
 
 function sortOf(flags: DiffFlags, diff: TreeDiff): RowOptions['sort'] {

@@ -13,9 +13,10 @@ import { hotPath } from '@shared/profile/hotPath'
 import { metricNames } from '@shared/profile/metricRequest'
 import { compile } from '@shared/profile/nameMatcher'
 import { defaultDepth, formatValue, printTreeLines } from '@shared/profile/printTree'
+import { nodeAtPath } from '@shared/profile/nodePath'
 import { metadataMask, nodeName, type ProfileTree } from '@shared/profile/profileTree'
 import { protonMetricList, protonView } from '@shared/profile/protonView'
-import { flattenByKernel, groupByCapture } from '@shared/profile/regroup'
+import { flattenByKernel, groupByCapture, invertCalls } from '@shared/profile/regroup'
 import { isInclusive, ownValues, type RollUpRules } from '@shared/profile/rollUp'
 import { visibleRows, type SortOrder } from '@shared/profile/visibleRows'
 import { printDiff } from './diff'
@@ -37,6 +38,8 @@ export interface ViewFlags {
   demangle: boolean
   hotPath?: boolean
   flat?: boolean
+  inverted?: boolean
+  node?: string
   group?: string
   json?: boolean
 }
@@ -86,6 +89,8 @@ export function register(program: Command): void {
     .option('--no-demangle', 'C++ names as they are mangled')
     .option('--hot-path', 'only the path of the largest values of the first metric')
     .option('--flat', 'one row per kernel name')
+    .option('--inverted', 'one row per kernel name, and below it who calls it')
+    .option('--node <path>', 'only the subtree of the node at this path: "step 1 > matmul"')
     .option('--group <regex>', "one row per captured text: --group 'K=(\\d+)'")
     .option('--json', 'print as JSON')
     .action((files: string[], flags: ViewFlags) => printView(files, flags))
@@ -117,7 +122,10 @@ function printView(files: string[], flags: ViewFlags): void {
   }
   const held = metadataNote(tree, rules)
   const shortName = flags.demangle ? demangle : (name: string) => name
+  if (flags.flat && flags.inverted)
+    throw new UserError('usage', '--flat and --inverted exclude each other: leave one out.')
   if (flags.flat) tree = flattenByKernel(tree, shortName, rules)
+  if (flags.inverted) tree = invertCalls(tree, shortName, rules)
   if (flags.group) tree = groupByCapture(tree, groupExpression(flags.group), shortName, rules)
   const requests = flags.metrics ?? defaultMetrics(tree)
   const metrics = requests.map((request) => deriveMetric(tree, request, rules))
@@ -199,7 +207,8 @@ function shownNodes(
     {
       include,
       exclude,
-      threshold: threshold ? { values: first.values, atLeast: threshold } : undefined
+      threshold: threshold ? { values: first.values, atLeast: threshold } : undefined,
+      below: flags.node === undefined ? undefined : existingNode(tree, flags.node)
     },
     rules
   )
@@ -211,6 +220,16 @@ function shownNodes(
   const path = new Uint8Array(tree.count)
   for (const node of hotPath(tree, first.values)) path[node] = shown[node]!
   return path
+}
+
+/** Throws a UserError when there is none. */
+function existingNode(tree: ProfileTree, path: string): number {
+  const node = nodeAtPath(tree, path)
+  if (node >= 0) return node
+  throw new UserError(
+    'usage',
+    `--node '${path}': the profile has no node at this path; names are separated by ' > '.`
+  )
 }
 
 function sortOrder(flags: ViewFlags, first: DerivedMetric): SortOrder {

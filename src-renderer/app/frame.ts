@@ -127,8 +127,20 @@ async function openDropped(event: DragEvent): Promise<void> {
     handOver(view, dropped)
     return
   }
+  if (file) await openProfiles(dropped.files)
+}
+
+/** One profile, or two that are compared: the older is the baseline. */
+async function openProfiles(files: readonly File[]): Promise<void> {
   const { useProfile } = await import('../stores/profile')
-  if (file) await useProfile().read('open', file, file.name)
+  const profile = useProfile()
+  const [newest, before] = [...files].sort((a, b) => b.lastModified - a.lastModified)
+  await profile.read('open', newest!, newest!.name)
+  if (!before || profile.failure) return
+  await profile.read('baseline', before, before.name)
+  const others = files.length > 2 ? ` The other ${files.length - 2} are left out.` : ''
+  if (!profile.failure)
+    useMessages().say(`${newest!.name} is compared with ${before.name}, the older one.${others}`)
 }
 
 /** A file that the system or the command line asked to open; the node the address names is selected in it. */

@@ -27,7 +27,8 @@ const firstQuery = (): ProfileQuery => ({
   depth: everyLevel,
   sort: 'chronological',
   hotPath: false,
-  flat: false,
+  arrangement: 'calls',
+  below: -1,
   metadata: false,
   demangle: true,
   diff: false,
@@ -81,9 +82,10 @@ export const useProfile = defineStore('profile', () => {
       } else {
         baseline.value = opened
         query.diff = true
+        query.below = -1
         query.sort = 'chronological'
       }
-      query.openness = { all: true, toggled: [] }
+      query.openness = startingOpenness(query)
       selected.value = -1
       await refresh()
     } catch (error) {
@@ -132,14 +134,28 @@ export const useProfile = defineStore('profile', () => {
   }
 
   async function change(part: Partial<ProfileQuery>): Promise<void> {
-    const isNewShape = 'flat' in part || 'diff' in part
-    Object.assign(query, part, isNewShape ? { openness: { all: true, toggled: [] } } : {})
+    const isMade = query.diff || query.arrangement !== 'calls'
+    const isNewTree =
+      'arrangement' in part ||
+      'diff' in part ||
+      (isMade && ('metrics' in part || 'metadata' in part || 'demangle' in part))
+    const afresh: Partial<ProfileQuery> = {
+      below: -1,
+      openness: startingOpenness({ ...query, ...part })
+    }
+    Object.assign(query, part, isNewTree ? afresh : {})
     await refresh()
   }
 
   async function select(node: number): Promise<void> {
     selected.value = node
     details.value = await worker().call<Detail[]>({ do: 'details', node, query: plainQuery() })
+  }
+
+  /** Only the selected subtree; the whole tree again when it is what is shown, or nothing is selected. */
+  async function focus(): Promise<void> {
+    const isShown = query.below >= 0 && (query.below === selected.value || selected.value < 0)
+    await change({ below: isShown ? -1 : selected.value })
   }
 
   const isOpen = (node: number) => query.openness.all !== query.openness.toggled.includes(node)
@@ -190,7 +206,12 @@ export const useProfile = defineStore('profile', () => {
     return query.demangle ? demangle(name) : name
   }
 
-  const command = computed(() => viewCommand(query, info.value?.name, baseline.value?.name))
+  const belowPath = computed(() =>
+    tree.value && query.below >= 0 ? pathText(tree.value, query.below) : ''
+  )
+  const command = computed(() =>
+    viewCommand(query, info.value?.name, baseline.value?.name, belowPath.value)
+  )
 
   return {
     info,
@@ -206,10 +227,12 @@ export const useProfile = defineStore('profile', () => {
     reading,
     fraction,
     command,
+    belowPath,
     read,
     cancelReading,
     change,
     select,
+    focus,
     isOpen,
     setOpen,
     reveal,
@@ -221,6 +244,10 @@ export const useProfile = defineStore('profile', () => {
   }
 })
 
+/** Callers are looked up kernel by kernel; everything else starts open. */
+const startingOpenness = ({ arrangement }: ProfileQuery): ProfileQuery['openness'] =>
+  arrangement === 'callers' ? { all: false, toggled: [0] } : { all: true, toggled: [] }
+
 function firstMetrics(available: readonly string[]): string[] {
   if (!available.includes('time/ms')) return available.slice(0, 1)
   const rate = available.find((name) => /^tflop\d*\/s$/.test(name))
@@ -231,7 +258,12 @@ const quoted = (word: string) =>
   /^[\w./%,:=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
 /** The command line that shows the same. */
-export function viewCommand(query: ProfileQuery, file = 'FILE', baseline?: string): string {
+export function viewCommand(
+  query: ProfileQuery,
+  file = 'FILE',
+  baseline?: string,
+  belowPath = ''
+): string {
   const words = ['blockscope', 'view', quoted(file), '-m', quoted(query.metrics.join())]
   if (query.include) words.push('-i', quoted(query.include))
   if (query.exclude) words.push('-e', quoted(query.exclude))
@@ -241,7 +273,9 @@ export function viewCommand(query: ProfileQuery, file = 'FILE', baseline?: strin
   else if (typeof query.sort === 'object' && query.sort.column === 0 && query.sort.descending)
     words.push('--sort', 'metric')
   if (query.hotPath) words.push('--hot-path')
-  if (query.flat) words.push('--flat')
+  if (belowPath) words.push('--node', quoted(belowPath))
+  if (query.arrangement === 'kernels') words.push('--flat')
+  if (query.arrangement === 'callers') words.push('--inverted')
   if (query.metadata) words.push('--metadata')
   if (!query.demangle) words.push('--no-demangle')
   if (query.diff && baseline) words.push('--diff-profile', quoted(baseline))

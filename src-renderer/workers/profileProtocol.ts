@@ -10,7 +10,10 @@ export interface ProfileQuery {
   depth: number
   sort: 'chronological' | 'name' | { column: number; descending: boolean }
   hotPath: boolean
-  flat: boolean
+  /** As recorded, one row per kernel, or kernels with who calls them below. */
+  arrangement: 'calls' | 'kernels' | 'callers'
+  /** Only this subtree; -1 for the whole tree. */
+  below: number
   metadata: boolean
   demangle: boolean
   /** Against the baseline, by the first metric. */

@@ -5,12 +5,12 @@ import { availableMetrics, deriveMetric, findTime } from '@shared/profile/derive
 import { diffTrees } from '@shared/profile/diffTrees'
 import { filterTree } from '@shared/profile/filterTree'
 import { hotPath } from '@shared/profile/hotPath'
-import { icicle } from '@shared/profile/icicle'
+import { icicle, zoomTo } from '@shared/profile/icicle'
 import { matchNodes } from '@shared/profile/nameMatcher'
 import { openProfile, type OpenedProfile } from '@shared/profile/openProfile'
 import { formatValue, printTree } from '@shared/profile/printTree'
 import { metadataMask, nodeName, type ProfileTree } from '@shared/profile/profileTree'
-import { flattenByKernel } from '@shared/profile/regroup'
+import { flattenByKernel, invertCalls } from '@shared/profile/regroup'
 import { ownValues, type RollUpRules } from '@shared/profile/rollUp'
 import { visibleRows, type SortOrder } from '@shared/profile/visibleRows'
 import { csvLines } from '@shared/profile/writeCsv'
@@ -88,7 +88,8 @@ export class ProfileSession {
         threshold:
           first && !Number.isNaN(query.threshold)
             ? { values: first.values, atLeast: query.threshold }
-            : undefined
+            : undefined,
+        below: query.below < 0 ? undefined : query.below
       },
       { proton: false, metadata: query.metadata }
     )
@@ -104,7 +105,8 @@ export class ProfileSession {
       }
     )
     const widths = shape.widths
-    const edges = icicle(tree, widths, shown)
+    const whole = icicle(tree, widths, shown)
+    const edges = query.below < 0 ? whole : zoomTo(whole, query.below)
     const key = this.shapeKey
     const isNewTree = key !== this.sentKey
     this.sentKey = key
@@ -180,7 +182,8 @@ export class ProfileSession {
         exclude,
         threshold: Number.isNaN(query.threshold)
           ? undefined
-          : { values: metrics[0]!.values, atLeast: query.threshold }
+          : { values: metrics[0]!.values, atLeast: query.threshold },
+        below: query.below < 0 || query.diff ? undefined : query.below
       },
       rules
     )
@@ -200,13 +203,14 @@ export class ProfileSession {
 
   /** Tree and columns, kept while only filters, order or open nodes change. */
   private shapeOf(query: ProfileQuery): Shape {
-    const { metrics, diff, flat, metadata, demangle: short } = query
+    const { metrics, diff, arrangement, metadata, demangle: short } = query
+    const isRegrouped = arrangement !== 'calls'
     const key = JSON.stringify([
-      diff || flat ? metrics[0] : '',
+      diff || isRegrouped ? metrics[0] : '',
       diff,
-      flat,
+      arrangement,
       metadata,
-      flat && short
+      isRegrouped && short
     ])
     const columnsKey = JSON.stringify(metrics)
     if (this.shape && key === this.shapeKey && this.shape.columnsKey === columnsKey) {
@@ -214,7 +218,10 @@ export class ProfileSession {
     }
     const rules: RollUpRules = { proton: false, metadata }
     const nameOf = short ? demangle : identity
-    const prepare = (tree: ProfileTree) => (flat ? flattenByKernel(tree, nameOf, rules) : tree)
+    const regroupBy = { calls: undefined, kernels: flattenByKernel, callers: invertCalls }[
+      arrangement
+    ]
+    const prepare = (tree: ProfileTree) => regroupBy?.(tree, nameOf, rules) ?? tree
     const tree =
       this.shape && key === this.shapeKey && !diff ? this.shape.tree : prepare(this.current().tree)
     this.shape =

@@ -13,6 +13,8 @@ export interface TreeFilter {
   exclude?: string
   /** Keeps nodes with a value of at least this, and their ancestors. */
   threshold?: { values: Float64Array; atLeast: number }
+  /** Keeps this node, what is below it and its ancestors. */
+  below?: number
 }
 
 /** One byte per node: 1 = shown. The ancestors of a shown node are shown. Empty when nothing matches. */
@@ -30,6 +32,11 @@ export function filterTree(
   if (filter.threshold) {
     const { values, atLeast } = filter.threshold
     for (let node = 0; node < tree.count; node++) if (!(values[node]! >= atLeast)) shown[node] = 0
+    keepAncestors(tree, shown)
+  }
+  if (filter.below !== undefined) {
+    shown.fill(0, 0, filter.below)
+    shown.fill(0, tree.end[filter.below])
     keepAncestors(tree, shown)
   }
   return shown

@@ -11,6 +11,14 @@ export interface IcicleLayout {
   levels: number
 }
 
+/** The same layout drawn over the width of one node, which becomes 1; its ancestors are cut to it, siblings vanish. */
+export function zoomTo(layout: IcicleLayout, node: number): IcicleLayout {
+  const [left, right] = [layout.x0[node]!, layout.x1[node]!]
+  if (!(right > left)) return layout
+  const zoom = (x: number) => Math.min(1, Math.max(0, (x - left) / (right - left)))
+  return { ...layout, x0: layout.x0.map(zoom), x1: layout.x1.map(zoom) }
+}
+
 /**
  * Places each node within its parent in file order, as wide as its share of the total.
  * @param values subtree sums, such as deriveMetric(tree, 'time/ms').values; NaN and negative count as nothing.

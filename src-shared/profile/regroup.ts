@@ -1,4 +1,4 @@
-/** The same measurements under other headings: flat by kernel, or by what a regular expression captures. */
+/** The same measurements under other headings: flat by kernel, by caller, or by what a regular expression captures. */
 import { PathTree } from './pathTree'
 import { nodeName, ownText, samplesOf, type ProfileTree } from './profileTree'
 import { ourRules, skippedMask, type RollUpRules } from './rollUp'
@@ -12,6 +12,25 @@ export function flattenByKernel(
   rules: RollUpRules = ourRules
 ): ProfileTree {
   return regroup(tree, (node) => [nameOf(nodeName(tree, node))], rules)
+}
+
+/**
+ * ROOT with one child per name, and below each the chain of who called it, nearest first: where a kernel that runs in
+ * many places takes its time. Own values lie at the end of each chain, so that sums are those of the callers.
+ */
+export function invertCalls(
+  tree: ProfileTree,
+  nameOf: (name: string) => string = (name) => name,
+  rules: RollUpRules = ourRules
+): ProfileTree {
+  const pathOf = (node: number) => {
+    const path: string[] = []
+    // Roots, mostly a ROOT, call everything and say nothing.
+    for (let at = node; tree.parent[at]! >= 0; at = tree.parent[at]!)
+      path.push(nameOf(nodeName(tree, at)))
+    return path
+  }
+  return regroup(tree, pathOf, rules)
 }
 
 /**

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Browser } from 'playwright-core'
-import { drop } from './support/actions'
+import { drop, dropFiles } from './support/actions'
 import {
   describeInBrowser,
   launchBrowser,
@@ -141,6 +141,67 @@ describeInBrowser('Profile view', () => {
     await context.close()
   })
 
+  it('turns calls into callers, and shows one subtree, as the command says', async () => {
+    const { page, context, errors } = await openProfileView()
+    const path = 'test/fixtures/h200/triton_mxfp8_h200.hatchet'
+    await drop(page, basename(path), readFileSync(path))
+    const row = (index: number) => page.locator(`[role=row][data-index="${index}"]`)
+    await page.getByText('Callers', { exact: true }).click()
+    await row(1).getByText('▸').waitFor()
+    await row(1).click()
+    await page.locator('[data-index="1"]:focus').waitFor()
+    await page.keyboard.press('ArrowRight')
+    await page.locator('[data-index="2"][aria-level="3"]').waitFor()
+    await page.getByRole('button', { name: 'Only this' }).click()
+    await page.getByText('Only ROOT > ').waitFor()
+    const command = (await page.locator('.command code, code').last().textContent())!
+    expect(command).toContain('--inverted')
+    const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, a, b]) => a ?? b!)
+    const printed = execFileSync(
+      process.execPath,
+      ['out/node/blockscope.js', ...words.slice(1).map((w) => (w === basename(path) ? path : w))],
+      { encoding: 'utf8' }
+    )
+    const rows = await page.locator('[role=row][data-index] [role=gridcell]:first-child').all()
+    expect(rows.length).toBeGreaterThan(2)
+    for (const cell of rows) {
+      const name = (await cell.textContent())!.replace(/[▾▸]/, '').trim()
+      expect(printed).toContain(name)
+    }
+    await page.locator('body').press('f')
+    await expect.poll(() => page.getByText('Only ROOT > ').count()).toBe(0)
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('compares two profiles that are dropped together, the older as baseline', async () => {
+    const { page, context, errors } = await openPage(browser, server.url)
+    await page.getByRole('link', { name: 'Devices' }).click()
+    await page.getByText('CUDA driver').first().waitFor()
+    await dropFiles(page, [
+      { name: 'after.hatchet', bytes: readFileSync(`${folder}/modern_c.hatchet`), modified: 2_000 },
+      { name: 'before.hatchet', bytes: readFileSync(`${folder}/modern_a.hatchet`), modified: 1_000 }
+    ])
+    await page.getByRole('columnheader', { name: 'change time/ms' }).waitFor()
+    await page.getByText('after.hatchet is compared with before.hatchet, the older one.').waitFor()
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('compares with a run of the store', async () => {
+    execFileSync(process.execPath, [
+      ...['out/node/blockscope.js', 'validate', '--formats', 'mxfp4', '-M', '64', '-N', '64'],
+      ...['-K', '64', '--store', server.storeFolder]
+    ])
+    const { page, context, errors } = await openProfileView()
+    await drop(page, 'modern_a.hatchet', readFileSync(`${folder}/modern_a.hatchet`))
+    await page.getByRole('button', { name: 'Diff with baseline' }).click()
+    await page.getByRole('menuitem', { name: /^Validate mxfp4/ }).click()
+    await page.getByRole('columnheader', { name: 'change time/ms' }).waitFor()
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
   it('opens a profile that is dropped in another view', async () => {
     const { page, context, errors } = await openPage(browser, server.url)
     await page.getByRole('link', { name: 'Devices' }).click()
@@ -188,6 +249,7 @@ describeInBrowser('Profile view', () => {
     await drop(page, 'modern_c.hatchet', readFileSync(`${folder}/modern_c.hatchet`))
     const chooser = page.waitForEvent('filechooser')
     await page.getByRole('button', { name: 'Diff with baseline' }).click()
+    await page.getByRole('menuitem', { name: 'A file…' }).click()
     await (await chooser).setFiles(`${folder}/modern_a.hatchet`)
     await page.getByRole('columnheader', { name: 'change time/ms' }).waitFor()
     await takeScreenshot(page, 'profile-diff-light-wide')

@@ -44,11 +44,26 @@ async function contentOf(download: Download): Promise<Saved> {
 
 /** Drops a file on the page. */
 export async function drop(page: Page, name: string, bytes: Buffer): Promise<void> {
+  await dropFiles(page, [{ name, bytes, modified: 0 }])
+}
+
+interface DroppedFile {
+  name: string
+  bytes: Buffer
+  /** When it was last changed, ms. */
+  modified: number
+}
+
+/** Drops files on the page at once. */
+export async function dropFiles(page: Page, files: readonly DroppedFile[]): Promise<void> {
+  const texts = files.map(({ name, bytes, modified }) => [name, bytes.toString('base64'), modified])
   await page.evaluate(
     `(() => {
-      const bytes = Uint8Array.from(atob('${bytes.toString('base64')}'), (c) => c.charCodeAt(0))
       const data = new DataTransfer()
-      data.items.add(new File([bytes], '${name}'))
+      for (const [name, text, lastModified] of ${JSON.stringify(texts)}) {
+        const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0))
+        data.items.add(new File([bytes], name, { lastModified }))
+      }
       document.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true }))
     })()`
   )

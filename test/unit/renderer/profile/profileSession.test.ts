@@ -19,7 +19,8 @@ const query = (part: Partial<ProfileQuery> = {}): ProfileQuery => ({
   depth: 100,
   sort: 'chronological',
   hotPath: false,
-  flat: false,
+  arrangement: 'calls',
+  below: -1,
   metadata: false,
   demangle: true,
   diff: false,
@@ -111,7 +112,8 @@ describe('the command that the view shows', () => {
     { sort: { column: 0, descending: true } },
     { sort: 'name' },
     { hotPath: true },
-    { flat: true },
+    { arrangement: 'kernels' },
+    { arrangement: 'callers' },
     { metadata: true, demangle: false }
   ]
   it.each(variants)('prints what the view copies: %o', async (part) => {
@@ -124,6 +126,36 @@ describe('the command that the view shows', () => {
     const { stdout } = await runCommand(register, ['view', ...words])
     // The command says below what the view says beside the tree.
     expect(stdout.startsWith(session.text('proton', asked))).toBe(true)
+  })
+})
+
+describe('one subtree', () => {
+  const path = 'test/fixtures/proton/synthetic/modern_a.hatchet'
+
+  it.each(['calls', 'callers'] as const)('of %s is what --node prints', async (arrangement) => {
+    const session = new ProfileSession()
+    session.open(new Uint8Array(readFileSync(path)), path)
+    const tree = fromTransferable(session.show(query({ arrangement })).tree!)
+    const below = 2
+    const asked = query({ arrangement, below })
+    const command = viewCommand(asked, path, undefined, pathText(tree, below))
+    expect(command).toMatch(/--node '?ROOT/)
+    const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, a, b]) => a ?? b!)
+    const { stdout } = await runCommand(register, words.slice(1))
+    expect(stdout.startsWith(session.text('proton', asked))).toBe(true)
+    const { rows, x0, x1 } = session.show(asked)
+    expect(rows).toContain(below)
+    expect([...rows].every((row) => row < tree.end[below]!)).toBe(true)
+    expect([x0[below], x1[below]]).toEqual([0, 1])
+  })
+
+  it('is refused on the command line where there is none', async () => {
+    await expect(runCommand(register, ['view', path, '--node', 'ROOT > nowhere'])).rejects.toThrow(
+      "--node 'ROOT > nowhere': the profile has no node at this path"
+    )
+    await expect(runCommand(register, ['view', path, '--flat', '--inverted'])).rejects.toThrow(
+      /exclude each other/
+    )
   })
 })
 

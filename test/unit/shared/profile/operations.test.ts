@@ -5,11 +5,13 @@ import { deriveMetric } from '@shared/profile/deriveMetric'
 import { diffTrees, isGone, isNew, withinNoise, beyondNoise } from '@shared/profile/diffTrees'
 import { filterTree } from '@shared/profile/filterTree'
 import { hotPath } from '@shared/profile/hotPath'
-import { icicle } from '@shared/profile/icicle'
+import { icicle, zoomTo } from '@shared/profile/icicle'
+import { nodeAtPath } from '@shared/profile/nodePath'
 import { PathTree } from '@shared/profile/pathTree'
 import { childrenOf, nodeName, pathOf, type ProfileTree } from '@shared/profile/profileTree'
 import { readHatchet } from '@shared/profile/readHatchet'
-import { flattenByKernel, groupByCapture } from '@shared/profile/regroup'
+import { flattenByKernel, groupByCapture, invertCalls } from '@shared/profile/regroup'
+import { ourRules, ownValues } from '@shared/profile/rollUp'
 import { fromTransferable, toTransferable } from '@shared/profile/transfer'
 import { visibleRows } from '@shared/profile/visibleRows'
 import { writeHatchet } from '@shared/profile/writeHatchet'
@@ -207,6 +209,53 @@ describe('views of a tree', () => {
     const groups = groupByCapture(tree, /K=(\d+)/)
     expect(names(groups, childrenOf(groups, 0))).toEqual(['1024', '2048', '3072', '4096'])
     expect(deriveMetric(groups, 'time/ms').values[1]).toBeCloseTo(times[1]!, 9)
+  })
+
+  it('inverted: kernels with who calls them, nearest first; sums are kept', () => {
+    const inverted = invertCalls(tree)
+    const flat = flattenByKernel(tree)
+    const kernels = childrenOf(inverted, 0)
+    expect(names(inverted, kernels)).toEqual(names(flat, childrenOf(flat, 0)))
+    const sums = deriveMetric(inverted, 'time/ms').values
+    const flatSums = deriveMetric(flat, 'time/ms').values
+    expect(sums[0]).toBeCloseTo(times[0]!, 9)
+    kernels.forEach((kernel, i) =>
+      expect(sums[kernel] || 0).toBeCloseTo(flatSums[childrenOf(flat, 0)[i]!]! || 0, 9)
+    )
+  })
+
+  it('inverted: a chain of callers has what the nodes below that chain took', () => {
+    fc.assert(
+      fc.property(profiles, (random) => {
+        const inverted = invertCalls(random)
+        const sums = deriveMetric(inverted, 'time/ns').values
+        const chains = Array.from({ length: random.count }, (_, node) => ({
+          chain: pathOf(random, node).slice(1).reverse().join('/'),
+          own: ownValues(random, 'time (ns)', ourRules)[node]!
+        }))
+        for (let node = 1; node < inverted.count; node++) {
+          const chain = pathOf(inverted, node).slice(1).join('/')
+          const below = chains.filter((one) => `${one.chain}/`.startsWith(`${chain}/`))
+          const sum = below.reduce((total, { own }) => total + (own || 0), 0)
+          expect(sums[node]).toBeCloseTo(sum, 6)
+        }
+      })
+    )
+  })
+
+  it('one subtree: its nodes and their ancestors; the icicle shows it in full width', () => {
+    const below = nodeAtPath(tree, 'ROOT > K=2048')
+    const shown = filterTree(tree, { below })
+    const kept = Array.from(shown.keys()).filter((node) => shown[node])
+    const expected = [0, ...Array.from({ length: tree.end[below]! - below }, (_, i) => below + i)]
+    expect(kept).toEqual(expected)
+    expect(filterTree(tree, { below, include: 'no such name' }).includes(1)).toBe(false)
+    const whole = icicle(tree, times, shown)
+    const zoomed = zoomTo(whole, below)
+    expect([zoomed.x0[below], zoomed.x1[below], zoomed.x0[0], zoomed.x1[0]]).toEqual([0, 1, 0, 1])
+    for (let node = below + 1; node < tree.end[below]!; node++) {
+      expect(zoomed.x1[node]! - zoomed.x0[node]!).toBeCloseTo(times[node]! / times[below]!, 9)
+    }
   })
 
   it('crosses to another thread and back without loss', () => {
