@@ -49,6 +49,8 @@ export const useProfile = defineStore('profile', () => {
   const filterProblem = ref('')
   const reading = ref('')
   const fraction = ref(0)
+  /** While the worker looks for an answer. */
+  const busy = ref(false)
   let client: WorkerClient<ProfileRequest> | undefined
   let asking: Promise<void> | undefined
   let askAgain = false
@@ -103,9 +105,10 @@ export const useProfile = defineStore('profile', () => {
 
   /** Asks again after the query changed. One question at a time: those that a later one overtakes are not asked. */
   function refresh(): Promise<void> {
-    askAgain = true
+    askAgain = busy.value = true
     asking ??= askUntilAnswered().finally(() => {
       asking = undefined
+      busy.value = false
     })
     return asking
   }
@@ -226,6 +229,7 @@ export const useProfile = defineStore('profile', () => {
     filterProblem,
     reading,
     fraction,
+    busy,
     command,
     belowPath,
     read,

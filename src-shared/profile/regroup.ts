@@ -11,7 +11,8 @@ export function flattenByKernel(
   nameOf: (name: string) => string = (name) => name,
   rules: RollUpRules = ourRules
 ): ProfileTree {
-  return regroup(tree, (node) => [nameOf(nodeName(tree, node))], rules)
+  const name = namer(tree, nameOf)
+  return regroup(tree, (node) => [name(node)], rules)
 }
 
 /**
@@ -23,11 +24,11 @@ export function invertCalls(
   nameOf: (name: string) => string = (name) => name,
   rules: RollUpRules = ourRules
 ): ProfileTree {
+  const name = namer(tree, nameOf)
   const pathOf = (node: number) => {
     const path: string[] = []
     // Roots, mostly a ROOT, call everything and say nothing.
-    for (let at = node; tree.parent[at]! >= 0; at = tree.parent[at]!)
-      path.push(nameOf(nodeName(tree, at)))
+    for (let at = node; tree.parent[at]! >= 0; at = tree.parent[at]!) path.push(name(at))
     return path
   }
   return regroup(tree, pathOf, rules)
@@ -57,7 +58,14 @@ export function groupByCapture(
     const above = tree.parent[node]!
     groups[node] = own ?? (above < 0 ? noMatchGroup : groups[above]!)
   }
-  return regroup(tree, (node) => [groups[node]!, nameOf(nodeName(tree, node))], rules)
+  const name = namer(tree, nameOf)
+  return regroup(tree, (node) => [groups[node]!, name(node)], rules)
+}
+
+/** The name shown of a node; each distinct name is made once. */
+function namer(tree: ProfileTree, nameOf: (name: string) => string): (node: number) => string {
+  const names: string[] = []
+  return (node) => (names[tree.name[node]!] ??= nameOf(nodeName(tree, node)))
 }
 
 function regroup(

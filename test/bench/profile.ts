@@ -11,6 +11,7 @@ import { filterTree } from '@shared/profile/filterTree'
 import { printTreeLines } from '@shared/profile/printTree'
 import type { ProfileTree } from '@shared/profile/profileTree'
 import { readHatchet } from '@shared/profile/readHatchet'
+import { invertCalls } from '@shared/profile/regroup'
 import { visibleRows } from '@shared/profile/visibleRows'
 import { generateProfile } from './generateProfile'
 
@@ -24,6 +25,7 @@ interface Row {
   thresholdMs: number
   rowsMs: number
   diffMs: number
+  callersMs: number
   printMs: number
   peakMiB: number
 }
@@ -67,6 +69,7 @@ function measure(folder: string, nodes: number): Row {
   )
   const base = readHatchet(readFileSync(other), other)
   const [diffMs] = timed(() => diffTrees([base, tree], 'time/ms'))
+  const [callersMs] = timed(() => invertCalls(tree))
   const [printMs] = timed(() => printLength(tree))
   const megabytes = statSync(file).size / 1e6
   return {
@@ -79,6 +82,7 @@ function measure(folder: string, nodes: number): Row {
     thresholdMs,
     rowsMs,
     diffMs,
+    callersMs,
     printMs,
     peakMiB
   }
@@ -108,6 +112,7 @@ function print(rows: readonly Row[]): void {
     ['threshold ms', (row) => row.thresholdMs.toFixed(1)],
     ['sorted rows ms', (row) => row.rowsMs.toFixed(1)],
     ['diff ms', (row) => row.diffMs.toFixed(1)],
+    ['callers ms', (row) => row.callersMs.toFixed(1)],
     ['print ms', (row) => row.printMs.toFixed(1)],
     ['peak MiB', (row) => row.peakMiB.toFixed(0)]
   ]
