@@ -2,6 +2,7 @@ import { ipcMain, MessageChannelMain } from 'electron'
 import type { IpcMainEvent } from 'electron'
 import type { Handlers } from '@shared/contract/methods'
 import { servePort } from '../transports/messagePort'
+import { relayPort, type ServerAddress } from '../transports/remoteServer'
 import { channels } from './channels'
 import type { PageAddress } from './pageAddress'
 
@@ -17,18 +18,25 @@ export function isTrustedSender(
   return ownContents.has(sender.id) && address.isOwn(senderFrame.url)
 }
 
-/** Gives each page that asks a port to the handlers. This is the one message that the main process listens to. */
+/**
+ * Gives each page that asks a port: to the handlers, or to the server that `remote` names at that moment. This is the one
+ * message that the main process listens to.
+ */
 export function bridgePages(
   handlers: Handlers,
   address: PageAddress,
-  ownContents: ReadonlySet<number>
+  ownContents: ReadonlySet<number>,
+  remote: () => ServerAddress | undefined = () => undefined
 ): void {
   ipcMain.on(channels.connect, (event) => {
     if (!isTrustedSender(event, address, ownContents)) return
     const { port1, port2 } = new MessageChannelMain()
-    servePort(port1, handlers, {
-      onInternalError: (method, error) => console.error(`${method}:`, error)
-    })
+    const server = remote()
+    if (server) relayPort(port1, server).catch((error) => console.error(`${server.host}:`, error))
+    else
+      servePort(port1, handlers, {
+        onInternalError: (method, error) => console.error(`${method}:`, error)
+      })
     event.senderFrame?.postMessage(channels.port, null, [port2])
   })
 }

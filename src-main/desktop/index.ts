@@ -1,8 +1,11 @@
 /** The desktop app's main process: one window on the page, the contract over a port, files from the system. */
 import { join } from 'node:path'
-import { app, dialog, Menu, session } from 'electron'
+import { app, clipboard, dialog, Menu, session } from 'electron'
 import type { BrowserWindow } from 'electron'
 import * as v from 'valibot'
+import { messageOf } from '@shared/errors'
+import { parseServerAddress } from '../transports/remoteServer'
+import type { ServerAddress } from '../transports/remoteServer'
 import { readAppState, withRecentFile, writeAppState } from './appState'
 import type { AppState } from './appState'
 import { bridgePages } from './bridge'
@@ -58,7 +61,8 @@ async function run(): Promise<void> {
   const ownContents = new Set<number>()
   guardSession(session.defaultSession, address)
   servePage(session.defaultSession, join(app.getAppPath(), 'out', 'renderer'), address)
-  bridgePages(application.handlers, address, ownContents)
+  let remote: ServerAddress | undefined
+  bridgePages(application.handlers, address, ownContents, () => remote)
 
   let window: BrowserWindow | undefined
   const urlOf = (page?: string) => (page === undefined ? address.url : `${address.url}#${page}`)
@@ -86,6 +90,8 @@ async function run(): Promise<void> {
     await existing.loadURL(urlOf(page)).catch((error) => console.error(`${page}:`, error))
   }
   openFile = (path) => {
+    // A server cannot read it.
+    if (remote) connectTo(undefined)
     application.openFile(path)
     app.addRecentDocument(path)
     keep({ recentFiles: withRecentFile(state.recentFiles, path) })
@@ -96,15 +102,31 @@ async function run(): Promise<void> {
     const { filePaths } = await dialog.showOpenDialog(openDialogOptions)
     filePaths.forEach((path) => openFile(path))
   }
+  /** The page starts anew: what it holds belongs to the other machine. */
+  const connectTo = (server: ServerAddress | undefined): void => {
+    remote = server
+    showMenu()
+    window?.webContents.reload()
+  }
+  const connectToCopied = async (): Promise<void> => {
+    try {
+      connectTo(parseServerAddress(await clipboard.readText()))
+    } catch (error) {
+      await dialog.showMessageBox({ type: 'error', title: 'blockscope', message: messageOf(error) })
+    }
+  }
   const showMenu = () =>
     Menu.setApplicationMenu(
       Menu.buildFromTemplate(
         menuTemplate({
           platform: process.platform,
           recentFiles: state.recentFiles,
+          remoteHost: remote?.host,
           isDevelopment: !app.isPackaged,
           runAction: (id) => window?.webContents.send(channels.action, id),
           chooseFiles: () => void chooseFiles(),
+          connectToCopied: () => void connectToCopied(),
+          connectToThisComputer: () => connectTo(undefined),
           openFile,
           clearRecentFiles() {
             app.clearRecentDocuments()

@@ -3,11 +3,16 @@ import type { MenuItemConstructorOptions } from 'electron'
 export interface MenuOptions {
   platform: NodeJS.Platform
   recentFiles: readonly string[]
+  /** Host of the server that the window shows; undefined for this computer. */
+  remoteHost: string | undefined
   /** Shows developer tools and reload, which an installed app does not have. */
   isDevelopment: boolean
   /** Runs one of the page's actions, by its id. */
   runAction(id: string): void
   chooseFiles(): void
+  /** To the server whose address is in the clipboard. */
+  connectToCopied(): void
+  connectToThisComputer(): void
   openFile(path: string): void
   clearRecentFiles(): void
 }
@@ -22,6 +27,7 @@ const separator: MenuItemConstructorOptions = { type: 'separator' }
  */
 export function menuTemplate(options: MenuOptions): MenuItemConstructorOptions[] {
   const isMac = options.platform === 'darwin'
+  const isRemote = options.remoteHost !== undefined
   const action = (label: string, id: string, accelerator?: string): MenuItemConstructorOptions => ({
     label,
     accelerator,
@@ -31,8 +37,22 @@ export function menuTemplate(options: MenuOptions): MenuItemConstructorOptions[]
   const file: MenuItemConstructorOptions = {
     label: '&File',
     submenu: [
-      { label: '&Open...', accelerator: 'CmdOrCtrl+O', click: () => options.chooseFiles() },
-      { label: 'Open &recent', submenu: recentFiles(options) },
+      {
+        label: '&Open...',
+        accelerator: 'CmdOrCtrl+O',
+        // A server reads no files of this computer; the page's own dialog uploads nothing but shows them.
+        ...(isRemote
+          ? { registerAccelerator: false, click: () => options.runAction('profile.open') }
+          : { click: () => options.chooseFiles() })
+      },
+      { label: 'Open &recent', enabled: !isRemote, submenu: recentFiles(options) },
+      separator,
+      { label: 'Connect to &copied address of a server', click: () => options.connectToCopied() },
+      {
+        label: isRemote ? `&Leave ${options.remoteHost}` : '&Leave the server',
+        enabled: isRemote,
+        click: () => options.connectToThisComputer()
+      },
       separator,
       isMac ? { role: 'close' } : { role: 'quit' }
     ]

@@ -26,7 +26,8 @@ export function connectPort(port: PortLike): PeerClient {
   return connectPeer(portWire(port))
 }
 
-function asPort(port: MainPortLike): PortLike {
+/** Electron's port with the methods of a page's. */
+export function asPort(port: MainPortLike): PortLike {
   return {
     postMessage: (value) => port.postMessage(value),
     addEventListener: (type: 'message' | 'close', listener: (event: { data: unknown }) => void) =>

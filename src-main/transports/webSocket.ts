@@ -6,6 +6,7 @@ import { connectPeer, serve } from '@shared/rpc/peer'
 import type { PeerClient, ServeOptions } from '@shared/rpc/peer'
 import { socketWire } from '@shared/rpc/socketWire'
 import type { SocketLike } from '@shared/rpc/socketWire'
+import type { Wire } from '@shared/rpc/wire'
 
 /** A page that has not answered a ping when the next one is due is gone. */
 const pingIntervalMs = 15_000
@@ -29,13 +30,17 @@ export function serveSocket(
 }
 
 /** Connects to a `blockscope serve` from Node; `url` as 'ws://127.0.0.1:7777/rpc'. Rejects with an RpcError. */
-export function connectSocket(url: string, token: string): Promise<PeerClient> {
+export const connectSocket = (url: string, token: string): Promise<PeerClient> =>
+  openSocket(url, token, connectPeer)
+
+/** The server speaks first, so `use` gets the wire in the moment that it opens; a listener that comes later misses that. */
+export function openSocket<T>(url: string, token: string, use: (wire: Wire) => T): Promise<T> {
   const socket = new WebSocket(url, [subprotocol, `token.${token}`], {
     maxPayload: maxMessageBytes,
     perMessageDeflate: false
   })
   return new Promise((resolve, reject) => {
-    socket.once('open', () => resolve(connectPeer(socketWire(socket as SocketLike))))
+    socket.once('open', () => resolve(use(socketWire(socket as SocketLike))))
     socket.once('error', (error) =>
       reject(new RpcError('disconnected', `${url} cannot be reached: ${error.message}`))
     )

@@ -41,6 +41,11 @@ export class FakeSession extends EventEmitter {
   permissionCheck!: (contents: unknown, permission: string, origin: string) => boolean
   beforeRequest!: (details: { url: string }, callback: Verdict) => void
   readonly protocol = { handle: vi.fn() }
+  constructor() {
+    super()
+    // One session lives through many starts of the app.
+    this.setMaxListeners(0)
+  }
   readonly webRequest = {
     onBeforeRequest: (listener: FakeSession['beforeRequest']) => (this.beforeRequest = listener)
   }

@@ -37,7 +37,11 @@ const fake = await vi.hoisted(async () => {
     ipcMain: new EventEmitter(),
     menus: [] as unknown[],
     windows: [] as FakeWindow[],
-    dialog: { showOpenDialog: vi.fn(async () => ({ filePaths: [] as string[] })) }
+    clipboard: { text: '' },
+    dialog: {
+      showOpenDialog: vi.fn(async () => ({ filePaths: [] as string[] })),
+      showMessageBox: vi.fn(async () => ({ response: 0 }))
+    }
   }
 })
 
@@ -55,6 +59,7 @@ vi.mock('electron', async () => {
   return {
     app: fake.app,
     BrowserWindow: Window,
+    clipboard: { readText: async () => fake.clipboard.text },
     dialog: fake.dialog,
     ipcMain: fake.ipcMain,
     Menu: {
@@ -182,6 +187,43 @@ describe('files', () => {
     await vi.waitFor(() => expect(openedFiles()).toEqual(['/a.hatchet']))
     expect(error).toHaveBeenCalledWith(expect.stringContaining('state.json'), expect.anything())
     error.mockRestore()
+  })
+})
+
+describe('a server', () => {
+  const fileMenu = () =>
+    (fake.menus.at(-1) as MenuItemConstructorOptions[]).find(({ label }) => label === '&File')!
+      .submenu as MenuItemConstructorOptions[]
+  const choose = (label: string) =>
+    (fileMenu().find((item) => item.label === label)!.click as () => void)()
+  const connectCopied = () => choose('Connect to &copied address of a server')
+
+  it('whose address was copied is shown, until it is left or a file is opened here', async () => {
+    await startApp()
+    const [window] = fake.windows
+    fake.clipboard.text = 'http://127.0.0.1:7777/#t=abc'
+    connectCopied()
+    await vi.waitFor(() => expect(window!.webContents.reload).toHaveBeenCalledTimes(1))
+    choose('&Leave 127.0.0.1:7777')
+    expect(window!.webContents.reload).toHaveBeenCalledTimes(2)
+    expect(fileMenu().map(({ label }) => label)).toContain('&Leave the server')
+    connectCopied()
+    await vi.waitFor(() => expect(window!.webContents.reload).toHaveBeenCalledTimes(3))
+    app.emit('second-instance', {}, [], '/', { files: ['/a.hatchet'] })
+    await vi.waitFor(() => expect(openedFiles()).toEqual(['/a.hatchet']))
+    expect(fileMenu().map(({ label }) => label)).toContain('&Leave the server')
+  })
+
+  it('is not connected to by a text that is no address', async () => {
+    await startApp()
+    fake.clipboard.text = 'a shopping list'
+    connectCopied()
+    await vi.waitFor(() =>
+      expect(fake.dialog.showMessageBox).toHaveBeenCalledWith(
+        expect.objectContaining({ message: expect.stringContaining('no address of a server') })
+      )
+    )
+    expect(fake.windows[0]!.webContents.reload).not.toHaveBeenCalled()
   })
 })
 

@@ -6,9 +6,12 @@ import type { MenuOptions } from '../../../../src-main/desktop/menu'
 const menuOptions = (some: Partial<MenuOptions> = {}): MenuOptions => ({
   platform: 'linux',
   recentFiles: [],
+  remoteHost: undefined,
   isDevelopment: false,
   runAction: vi.fn(),
   chooseFiles: vi.fn(),
+  connectToCopied: vi.fn(),
+  connectToThisComputer: vi.fn(),
   openFile: vi.fn(),
   clearRecentFiles: vi.fn(),
   ...some
@@ -44,6 +47,20 @@ describe('the menu', () => {
     expect(options.openFile).toHaveBeenCalledWith('/b.hatchet')
     expect(options.clearRecentFiles).toHaveBeenCalledTimes(1)
     expect(find(menuOptions(), 'None yet').enabled).toBe(false)
+  })
+
+  it('connects to a server and leaves it; meanwhile files are opened by the page', () => {
+    const here = menuOptions()
+    click(find(here, 'Connect to copied address of a server'))
+    expect(here.connectToCopied).toHaveBeenCalledTimes(1)
+    expect(find(here, 'Leave the server').enabled).toBe(false)
+    const there = menuOptions({ remoteHost: '127.0.0.1:7777', recentFiles: ['/a.hatchet'] })
+    click(find(there, 'Leave 127.0.0.1:7777'))
+    expect(there.connectToThisComputer).toHaveBeenCalledTimes(1)
+    click(find(there, 'Open...'))
+    expect(there.chooseFiles).not.toHaveBeenCalled()
+    expect(there.runAction).toHaveBeenCalledWith('profile.open')
+    expect(find(there, 'Open recent').enabled).toBe(false)
   })
 
   it('has developer tools only while developing', () => {
