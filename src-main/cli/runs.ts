@@ -4,6 +4,7 @@ import { basename } from 'node:path'
 import type { Output, ParsedInput } from '@shared/contract/methods'
 import type { Run } from '@shared/contract/run'
 import { UserError } from '@shared/errors'
+import { adviceOn } from '@shared/measurement/advice'
 import { compareRuns } from '@shared/measurement/compareRuns'
 import { columnsOf } from '@shared/report/table'
 import { columnWidths, tableLine } from '@shared/report/text'
@@ -17,7 +18,17 @@ interface Flags {
   json?: boolean
 }
 
-const exportForms = ['json', 'csv', 'markdown', 'html', 'hatchet', 'trace', 'nvbench', 'folder']
+const exportForms = [
+  'json',
+  'csv',
+  'markdown',
+  'html',
+  'hatchet',
+  'trace',
+  'nvbench',
+  'junit',
+  'folder'
+]
 
 export function register(program: Command): void {
   const runs = program
@@ -31,7 +42,9 @@ export function register(program: Command): void {
       .option('--json', 'print as JSON')
 
   command('list', 'all runs, newest first').action(list)
-  command('show <id>', 'one run').action(show)
+  command('show <id>', 'one run')
+    .option('--advice', 'also what each measured point says about its limits')
+    .action(show)
   command('compare <baseline> <tested>', 'time of each point against a baseline run')
     .option('--fail-on-slow', 'exit 1 when any point is SLOW')
     .action(compare)
@@ -61,7 +74,7 @@ function listLine(run: Output<'runs.list'>[number]): string {
     .trimEnd()
 }
 
-async function show(id: string, flags: Flags): Promise<void> {
+async function show(id: string, flags: Flags & { advice?: boolean }): Promise<void> {
   const run = await open(flags).read(id)
   if (flags.json) return print(stringifyRun(run, 2))
   print(`${run.id}  ${run.status}  ${run.reason}`.trimEnd())
@@ -70,6 +83,16 @@ async function show(id: string, flags: Flags): Promise<void> {
   const widths = columnWidths(columns, run.steps)
   for (const step of [undefined, ...run.steps]) print(tableLine(columns, step, widths))
   for (const event of run.events) print(`${event.at}  ${event.message}`)
+  if (flags.advice) adviceLines(run).forEach(print)
+}
+
+function adviceLines(run: Run): string[] {
+  const lines = run.steps.flatMap((step) =>
+    adviceOn(step, run.device).map(
+      ({ text }) => `${step.format} ${step.kernel} K=${step.k}: ${text}`
+    )
+  )
+  return ['', ...(lines.length > 0 ? lines : ['No point stands out.'])]
 }
 
 async function compare(

@@ -5,6 +5,7 @@ import { validateSpecSchema, type Disposition } from '@shared/contract/jobs'
 import type { Run } from '@shared/contract/run'
 import { UserError, exitCodeOf } from '@shared/errors'
 import { runToHtml } from '@shared/report/html'
+import { runToJunit } from '@shared/report/junit'
 import { stringifyRun } from '../store/runFile'
 import { nonNegative, parseSpec, positiveInteger } from './arguments'
 import { followJob } from './followJob'
@@ -30,7 +31,7 @@ export function register(program: Command): void {
     .option('--operands <file>', 'operands (and reference) from a .safetensors file')
     .option('--atol <value>', 'absolute tolerance', nonNegative, 1e-3)
     .option('--rtol <value>', 'relative tolerance', nonNegative, 1e-3)
-    .option('--report <file>', 'also write a report: .html or .json')
+    .option('--report <file>', 'also write a report: .html, .json or, for CI, .xml (JUnit)')
     .addHelpText(
       'after',
       '\nExit code: 0 all passed, 1 some failed, 2 wrong usage, 3 no such device.'
@@ -38,10 +39,18 @@ export function register(program: Command): void {
     .action(validate)
 }
 
+/** By the ending of the file's name. */
+const reports: Record<string, (run: Run) => string> = {
+  '.html': runToHtml,
+  '.json': (run) => `${stringifyRun(run, 2)}\n`,
+  '.xml': runToJunit
+}
+
 async function validate(flags: Flags): Promise<void> {
   const reportType = flags.report ? extname(flags.report) : '.html'
-  if (!['.html', '.json'].includes(reportType)) {
-    throw new UserError('usage', `--report ${flags.report}: the name must end in .html or .json.`)
+  if (!(reportType in reports)) {
+    const known = Object.keys(reports).join(', ')
+    throw new UserError('usage', `--report ${flags.report}: the name must end in one of ${known}.`)
   }
   const spec = parseSpec(validateSpecSchema, {
     kind: 'validate',
@@ -62,7 +71,7 @@ async function validate(flags: Flags): Promise<void> {
   const application = localApplication(flags)
   try {
     const { run, folder } = await followJob(application, spec, { quiet: Boolean(flags.json) })
-    if (flags.report) await writeReport(flags.report, reportType, run)
+    if (flags.report) await writeReport(flags.report, reports[reportType]!(run))
     if (flags.json) process.stdout.write(stringifyRun(run, 2) + '\n')
     else {
       await printRunTree(folder)
@@ -75,9 +84,9 @@ async function validate(flags: Flags): Promise<void> {
   }
 }
 
-async function writeReport(file: string, type: string, run: Run): Promise<void> {
+async function writeReport(file: string, text: string): Promise<void> {
   try {
-    await writeFile(file, type === '.json' ? stringifyRun(run, 2) + '\n' : runToHtml(run))
+    await writeFile(file, text)
   } catch (error) {
     throw new UserError('usage', `--report ${file} cannot be written.`, { cause: error })
   }

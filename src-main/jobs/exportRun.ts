@@ -4,6 +4,7 @@ import type { Run } from '@shared/contract/run'
 import { UserError } from '@shared/errors'
 import { writeHatchet } from '@shared/profile/writeHatchet'
 import { runToHtml } from '@shared/report/html'
+import { runToJunit } from '@shared/report/junit'
 import { runToNvbench } from '@shared/report/nvbench'
 import { runToCsv, runToMarkdown } from '@shared/report/text'
 import { bundledFiles, type RunBundle } from '../store/importRun'
@@ -36,6 +37,8 @@ export async function exportRun(
       return text('.html', runToHtml(run))
     case 'nvbench':
       return text('.nvbench.json', runToNvbench(run))
+    case 'junit':
+      return text('.junit.xml', runToJunit(run))
     case 'hatchet':
       return { name: `${id}.hatchet`, bytes: await hatchet(store, run) }
     case 'trace':

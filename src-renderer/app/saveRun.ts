@@ -21,5 +21,6 @@ export const exportForms: readonly { as: ExportForm; title: string; hint: string
   { as: 'hatchet', title: 'Profile tree', hint: '.hatchet' },
   { as: 'trace', title: 'Timeline', hint: 'Perfetto' },
   { as: 'nvbench', title: 'For nvbench tools', hint: 'JSON' },
+  { as: 'junit', title: 'For CI systems', hint: 'JUnit' },
   { as: 'folder', title: 'Everything', hint: 'run folder' }
 ]

@@ -81,7 +81,17 @@ export const contract = {
   'runs.export': {
     input: v.strictObject({
       ...byId.entries,
-      as: v.picklist(['json', 'csv', 'markdown', 'html', 'hatchet', 'trace', 'nvbench', 'folder'])
+      as: v.picklist([
+        'json',
+        'csv',
+        'markdown',
+        'html',
+        'hatchet',
+        'trace',
+        'nvbench',
+        'junit',
+        'folder'
+      ])
     }),
     output: v.object({ name: v.string(), bytes })
   },

@@ -1,12 +1,6 @@
 import type { Run, Step } from '../contract/run'
 import { columnsOf, figure, heading } from './table'
-
-function escape(text: string): string {
-  return text.replace(
-    /[&<>"]/g,
-    (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!
-  )
-}
+import { escapeMarkup } from './markup'
 
 const style = `
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 20%, transparent) }
@@ -21,7 +15,7 @@ dd { margin: 0 }`
 function definitions(rows: [string, string][]): string {
   const items = rows
     .filter(([, value]) => value !== '')
-    .map(([term, value]) => `<dt>${escape(term)}</dt><dd>${escape(value)}</dd>`)
+    .map(([term, value]) => `<dt>${escapeMarkup(term)}</dt><dd>${escapeMarkup(value)}</dd>`)
   return `<dl>${items.join('')}</dl>`
 }
 
@@ -38,7 +32,7 @@ function failures(step: Step): string {
       `<td><code>${hex(f.bCodes)} x ${hex([f.bScale])}</code></td></tr>`
   )
   return (
-    `<h3>${escape(step.format)} ${escape(step.kernel)}: first failing elements</h3>` +
+    `<h3>${escapeMarkup(step.format)} ${escapeMarkup(step.kernel)}: first failing elements</h3>` +
     '<table><tr><th>row</th><th>column</th><th>got</th><th>reference</th><th>scale block</th>' +
     `<th>A codes x scale</th><th>B codes x scale</th></tr>${rows.join('')}</table>`
   )
@@ -48,10 +42,12 @@ function failures(step: Step): string {
 export function runToHtml(run: Run): string {
   const columns = columnsOf(run)
   const count = (what: string) => run.steps.filter((step) => step.disposition === what).length
-  const head = columns.map((c) => `<th class="${c.align}">${escape(heading(c))}</th>`).join('')
+  const head = columns
+    .map((c) => `<th class="${c.align}">${escapeMarkup(heading(c))}</th>`)
+    .join('')
   const body = run.steps
     .map((step) => {
-      const cells = columns.map((c) => `<td class="${c.align}">${escape(c.text(step))}</td>`)
+      const cells = columns.map((c) => `<td class="${c.align}">${escapeMarkup(c.text(step))}</td>`)
       return `<tr>${cells.join('')}</tr>`
     })
     .join('\n')
@@ -59,10 +55,10 @@ export function runToHtml(run: Run): string {
   const title = `blockscope: ${run.kind} ${run.label || run.id}`
   return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>${escape(title)}</title><style>${style}</style></head>
+<head><meta charset="utf-8"><title>${escapeMarkup(title)}</title><style>${style}</style></head>
 <body>
-<h1>${escape(title)}</h1>
-<p>${count('passed')} of ${run.steps.length} steps passed. Status: ${escape(run.status)}. ${escape(run.reason)}</p>
+<h1>${escapeMarkup(title)}</h1>
+<p>${count('passed')} of ${run.steps.length} steps passed. Status: ${escapeMarkup(run.status)}. ${escapeMarkup(run.reason)}</p>
 ${definitions([
   ['Device', run.device ? `${run.device.name} (${run.device.architecture})` : ''],
   ['Started', run.createdAt],

@@ -104,6 +104,27 @@ describeInBrowser('Sweep view', () => {
     await context.close()
   })
 
+  it('says of a point measured on an H200 what stands out', async () => {
+    const imported = execFileSync(process.execPath, [
+      ...['out/node/blockscope.js', 'runs', 'import', 'docs/results/h200-8192/run.json'],
+      ...['--store', server.storeFolder]
+    ])
+    const id = /Imported as (\S+?)\.?\s/.exec(imported.toString())![1]
+    const { page, context, errors } = await openPage(browser, server.url)
+    await page.evaluate(`location.hash = '#/sweep?run=${id}'`)
+    await page
+      .getByRole('row')
+      .filter({ hasText: 'wgmma' })
+      .filter({ hasText: 'mxfp4' })
+      .first()
+      .click()
+    await page.keyboard.press('Enter')
+    await page.getByText(/takes 5 % of the time; of an operand that stays the same/).waitFor()
+    await page.screenshot({ path: 'test/e2e/output/sweep-advice.png' })
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
   it('keeps what is measured when it is cancelled, and says so when the engine dies', async () => {
     const { page, context, policyViolations } = await openPage(browser, server.url)
     await fill(page, '64..4096 step 64', ['cpu-portable'])

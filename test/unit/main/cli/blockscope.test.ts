@@ -120,6 +120,13 @@ describe('validate', () => {
     expect(stdout).toContain('a kernel that writes zeros would pass')
   })
 
+  it('writes a JUnit report', async () => {
+    const file = join(store, 'report.xml')
+    const { code } = await blockscope('validate', '--formats', 'nvfp4', ...small, '--report', file)
+    expect(code).toBe(0)
+    expect(await readFile(file, 'utf8')).toMatch(/<testsuite name="nvfp4" tests="\d+" failures="0"/)
+  })
+
   it('writes an HTML report', async () => {
     const file = join(store, 'report.html')
     const { code } = await blockscope('validate', '--formats', 'nvfp4', ...small, '--report', file)
@@ -179,6 +186,16 @@ describe('runs', () => {
       expect((await runs('rm', id)).code).toBe(0)
       expect((await runs('show', id)).code).toBe(2)
       expect((await runs('restore', id)).code).toBe(0)
+      expect((await runs('show', id, '--advice')).stdout).toContain('No point stands out.')
+      expect((await runs('import', 'docs/results/h200-8192/run.json')).code).toBe(0)
+      const [measured] = (
+        JSON.parse((await runs('list', '--json')).stdout) as { id: string; device: string }[]
+      ).filter(({ device }) => device.includes('H200'))
+      expect((await runs('show', measured!.id, '--advice')).stdout).toMatch(
+        /mxfp4 wgmma K=8192: widen takes 5 % of the time/
+      )
+      const junit = await runs('export', measured!.id, '--as', 'junit', '--output', '-')
+      expect(junit.stdout).toMatch(/<testsuites name="blockscope sweep .* failures="0" errors="0"/)
       expect((await runs('compare', id, id)).stdout).toContain('no measured point in common')
     } finally {
       await rm(own, { recursive: true, force: true })
@@ -262,7 +279,7 @@ describe('bad input gets one sentence and its exit code', () => {
     ['half a range', ['sweep', '--K-range', '512'], 2, /takes two numbers/],
     ['both K', ['sweep', '-K', '512', '--K-range', '1', '2'], 2, /not both/],
     ['unknown command', ['valdate'], 2, /unknown command 'valdate'/],
-    ['report type', ['validate', '--report', 'x.pdf'], 2, /must end in .html or .json/],
+    ['report type', ['validate', '--report', 'x.pdf'], 2, /must end in one of .html, .json, .xml/],
     ['no such file', ['validate', '--operands', 'nowhere.safetensors'], 2, /cannot be read/],
     ['no such run', ['runs', 'show', 'nothing'], 2, /There is no run "nothing"/],
     [

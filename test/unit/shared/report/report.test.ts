@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { runToHtml } from '@shared/report/html'
+import { runToJunit } from '@shared/report/junit'
 import { runToNvbench } from '@shared/report/nvbench'
 import { runToCsv, runToMarkdown } from '@shared/report/text'
 import { figure } from '@shared/report/table'
@@ -29,6 +30,44 @@ describe('reports', () => {
     expect(html).not.toContain('<script')
     expect(html).toContain('&lt;script&gt;')
     expect(html).toContain('0 of 1 steps passed')
+  })
+
+  it('JUnit has a suite for each format, and says of each step what became of it', () => {
+    const run = sampleRun({
+      label: 'x',
+      steps: [
+        sampleStep(0),
+        sampleStep(1, { disposition: 'incorrect', reason: '3 < 4 & "more"\u0001' }),
+        sampleStep(2, { format: 'mxfp4', disposition: 'error', reason: 'lost' }),
+        sampleStep(3, { format: 'mxfp4', disposition: 'not-supported', reason: '' }),
+        sampleStep(4, { format: 'mxfp4', disposition: 'baseline' })
+      ]
+    })
+    const at = 'timestamp="2026-11-20T12:00:00.000Z"'
+    const name = 'name="cpu-avx2 M=128 N=128 K=512" time="0.500"'
+    expect(runToJunit(run)).toBe(
+      [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<testsuites name="blockscope sweep 20261120-120000-sweep-mxfp8" tests="5" failures="1" errors="1" skipped="1" time="2.500">',
+        `  <testsuite name="mxfp8" tests="2" failures="1" errors="0" skipped="0" time="1.000" ${at}>`,
+        `    <testcase classname="mxfp8" ${name}/>`,
+        `    <testcase classname="mxfp8" ${name}>`,
+        '      <failure message="3 &lt; 4 &amp; &quot;more&quot; "/>',
+        '    </testcase>',
+        '  </testsuite>',
+        `  <testsuite name="mxfp4" tests="3" failures="0" errors="1" skipped="1" time="1.500" ${at}>`,
+        `    <testcase classname="mxfp4" ${name}>`,
+        '      <error message="lost"/>',
+        '    </testcase>',
+        `    <testcase classname="mxfp4" ${name}>`,
+        '      <skipped message="not-supported"/>',
+        '    </testcase>',
+        `    <testcase classname="mxfp4" ${name}/>`,
+        '  </testsuite>',
+        '</testsuites>',
+        ''
+      ].join('\n')
+    )
   })
 
   it('nvbench JSON lists only measured points', () => {
