@@ -12,6 +12,10 @@ import { exportRun } from '../jobs/exportRun'
 import { importRun } from '../store/importRun'
 import { stringifyRun } from '../store/runFile'
 import { defaultStoreFolder, RunStore } from '../store/runStore'
+import { followJob } from './followJob'
+import { localApplication } from './localApplication'
+import { printSweep } from './sweep'
+import { exitCodeOfRun, printValidation } from './validate'
 
 interface Flags {
   store?: string
@@ -33,7 +37,7 @@ const exportForms = [
 export function register(program: Command): void {
   const runs = program
     .command('runs')
-    .description('Earlier runs: list, show, compare, export, remove.')
+    .description('Earlier runs: list, show, compare, resume, export, remove.')
   const command = (name: string, description: string) =>
     runs
       .command(name)
@@ -48,6 +52,9 @@ export function register(program: Command): void {
   command('compare <baseline> <tested>', 'time of each point against a baseline run')
     .option('--fail-on-slow', 'exit 1 when any point is SLOW')
     .action(compare)
+  command('resume <id>', 'finish a run that was cancelled or cut off, as a new run')
+    .option('--kernel-dir <folder...>', 'as when the run was started')
+    .action(resume)
   command('rm <id...>', 'move runs to the trash').action(remove)
   command('restore <id>', 'bring a run back from the trash').action(restore)
   command('export <id>', 'write a run as one file')
@@ -114,6 +121,20 @@ async function compare(
     }
   }
   if (flags.failOnSlow && rows.some((row) => row.verdict === 'slow')) process.exitCode = 1
+}
+
+async function resume(id: string, flags: Flags & { kernelDir?: string[] }): Promise<void> {
+  const application = localApplication(flags)
+  try {
+    const { spec } = await application.store.read(id)
+    const quiet = Boolean(flags.json)
+    const { run, folder } = await followJob(application, { ...spec, resumes: id }, { quiet })
+    if (quiet) print(stringifyRun(run, 2))
+    else await (run.kind === 'sweep' ? printSweep : printValidation)(run, folder)
+    process.exitCode = exitCodeOfRun(run)
+  } finally {
+    await application.close()
+  }
 }
 
 async function remove(ids: string[], flags: Flags): Promise<void> {

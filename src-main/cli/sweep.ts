@@ -91,14 +91,14 @@ async function sweep(flags: Flags): Promise<void> {
     const folder = flags.outDir && resolve(flags.outDir)
     const result = await followJob(application, spec, { quiet: Boolean(flags.json), folder })
     if (flags.json) process.stdout.write(stringifyRun(result.run, 2) + '\n')
-    else await printSummary(result.run, result.folder)
+    else await printSweep(result.run, result.folder)
     process.exitCode = exitCodeOfRun(result.run)
   } finally {
     await application.close()
   }
 }
 
-async function printSummary(run: Run, folder: string): Promise<void> {
+export async function printSweep(run: Run, folder: string): Promise<void> {
   const columns = columnsOf(run)
   const { steps } = run
   const widths = columnWidths(columns, steps)

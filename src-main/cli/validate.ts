@@ -74,14 +74,18 @@ async function validate(flags: Flags): Promise<void> {
     if (flags.report) await writeReport(flags.report, reports[reportType]!(run))
     if (flags.json) process.stdout.write(stringifyRun(run, 2) + '\n')
     else {
-      await printRunTree(folder)
-      process.stdout.write(`\n${verdictLine(run)}\nRun folder: ${folder}\n`)
+      await printValidation(run, folder)
       if (flags.report) process.stdout.write(`Report: ${flags.report}\n`)
     }
     process.exitCode = exitCodeOfRun(run)
   } finally {
     await application.close()
   }
+}
+
+export async function printValidation(run: Run, folder: string): Promise<void> {
+  await printRunTree(folder)
+  process.stdout.write(`\n${verdictLine(run)}\nRun folder: ${folder}\n`)
 }
 
 async function writeReport(file: string, text: string): Promise<void> {

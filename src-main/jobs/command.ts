@@ -2,6 +2,7 @@ import type { JobSpec } from '@shared/contract/jobs'
 
 /** The command line that does the same job without a window. Defaults are left out. */
 export function commandOf(spec: JobSpec): string {
+  if (spec.resumes !== undefined) return `blockscope runs resume ${spec.resumes}`
   const words = ['blockscope', spec.kind, '--formats', spec.formats.join(',')]
   const add = (flag: string, value: unknown, usual?: unknown) => {
     if (value !== undefined && value !== usual) words.push(flag, String(value))

@@ -12,6 +12,7 @@ import type { Engine } from '../engine/engine'
 import { makeRunId, summarize, type RunStore } from '../store/runStore'
 import type { RunWriter } from '../store/runWriter'
 import { commandOf } from './command'
+import { openEarlierRun, type EarlierRun } from './earlierRun'
 import { planJob, type JobPlan } from './plan'
 import { writeProfile } from './runProfile'
 import { traceName, traceOfRun } from './runTrace'
@@ -26,6 +27,8 @@ export interface JobContext {
   readonly plan: JobPlan
   readonly writer: RunWriter
   readonly signal: AbortSignal
+  /** What this job takes over, when it resumes another. */
+  readonly earlier: EarlierRun | undefined
   /** Saves a step and tells the watchers. */
   record(step: Step): Promise<void>
   /** Something a person should know; kept in the run. */
@@ -44,7 +47,8 @@ class Job {
 
   constructor(
     readonly plan: JobPlan,
-    readonly writer: RunWriter
+    readonly writer: RunWriter,
+    readonly earlier: EarlierRun | undefined
   ) {
     this.ended = new Promise((resolve) => (this.markEnded = resolve))
   }
@@ -79,6 +83,9 @@ export class JobManager {
   async start(spec: JobSpec, folder?: string): Promise<string> {
     const detection = await this.options.detect()
     const plan = await planJob(spec, detection)
+    const earlier = spec.resumes
+      ? await openEarlierRun(this.options.store, spec.resumes, plan)
+      : undefined
     const now = new Date()
     const run: Run = {
       formatVersion: currentRunFormatVersion,
@@ -99,11 +106,14 @@ export class JobManager {
       spec,
       device: plan.device,
       libraries: detection.libraries,
-      events: plan.notes.map((message) => ({ at: now.toISOString(), message })),
+      events: [...plan.notes, ...(earlier ? [earlier.note] : [])].map((message) => ({
+        at: now.toISOString(),
+        message
+      })),
       steps: []
     }
     const writer = await this.options.store.create(run, folder)
-    const job = new Job(plan, writer)
+    const job = new Job(plan, writer, earlier)
     this.jobs.set(run.id, job)
     this.chain = this.chain.then(() => this.work(job))
     return run.id
@@ -196,11 +206,12 @@ export class JobManager {
   }
 
   private contextOf(job: Job): JobContext {
-    const { writer, plan } = job
+    const { writer, plan, earlier } = job
     return {
       engine: this.options.engine,
       plan,
       writer,
+      earlier,
       signal: job.abort.signal,
       record: async (step) => {
         await writer.step(step)

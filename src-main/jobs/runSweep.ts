@@ -37,8 +37,11 @@ export async function runSweep(context: JobContext): Promise<void> {
   try {
     const preset = presets[spec.preset]
     const rounds = spec.rounds ?? (spec.reps ? 1 : preset.rounds)
-    const progress = new SweepProgress(context.plan.steps.length, rounds, expectedSeconds(preset))
+    const { steps } = context.plan
+    const validations = steps.filter((planned) => !context.earlier?.validated(planned)).length
+    const progress = new SweepProgress(validations, rounds * steps.length, expectedSeconds(preset))
     const points = await validatePoints(context, session, progress)
+    for (const point of points) await takeOver(context, spec, point, rounds)
     await measurePoints(context, session, spec, points, rounds, progress)
   } finally {
     await session.close()
@@ -60,8 +63,11 @@ async function validatePoints(
   for (const planned of context.plan.steps) {
     if (context.signal.aborted) break
     const request = { kernel: planned.kernel.id, ...tutorialTolerance, ...sweepLimits }
-    const step = await validateStep(inner, session, planned, request)
-    progress.validated(step.seconds)
+    let step = context.earlier?.validated(planned)
+    if (!step) {
+      step = await validateStep(inner, session, planned, request)
+      progress.validated(step.seconds)
+    }
     // Approximate schemes are timed with their error shown; a wrong exact kernel, or one that failed, is not.
     const measurable = step.disposition === 'passed' || isKnownApproximation(step)
     if (measurable && step.baseline && step.disposition !== 'passed') {
@@ -72,6 +78,21 @@ async function validatePoints(
     else await context.record(step)
   }
   return points
+}
+
+/** Rounds of the run that this one resumes; a point that has them all is not measured again. */
+async function takeOver(
+  context: JobContext,
+  spec: SweepSpec,
+  point: Point,
+  rounds: number
+): Promise<void> {
+  const { earlier, writer } = context
+  point.rounds = earlier?.rounds(point.planned).slice(0, rounds) ?? []
+  if (point.rounds.length === 0) return
+  for (const [round, measured] of point.rounds.entries())
+    await writer.samples(point.step.index, round, measured)
+  await recordPoint(context, spec, point)
 }
 
 /**
@@ -100,14 +121,16 @@ async function measurePoints(
 ): Promise<void> {
   const preset = presets[spec.preset]
   const warm = new Set<string>()
+  const measurements = points.reduce((sum, point) => sum + rounds - point.rounds.length, 0)
   for (let round = 0; round < rounds && !context.signal.aborted; round++) {
-    const order = shuffled(points, spec.seed + round)
+    const missing = points.filter((point) => point.rounds.length <= round)
+    const order = shuffled(missing, spec.seed + round)
     for (const point of order) {
       if (context.signal.aborted) break
       const progress = (fraction: number, phase: string) => {
         const { format, k, kernel } = point.planned
         context.progress(
-          sweepProgress.whileMeasuring(points.length, fraction),
+          sweepProgress.whileMeasuring(measurements, fraction),
           `round ${round + 1} of ${rounds}, ${format} K=${k} ${kernel.id}: ${phase}`
         )
       }
@@ -116,7 +139,7 @@ async function measurePoints(
       sweepProgress.measured((performance.now() - start) / 1000)
       if (!measured) continue
       point.rounds.push(measured)
-      await context.writer.samples(point.step.index, round, measured.samplesNs, measured.samplesMHz)
+      await context.writer.samples(point.step.index, round, measured)
       await recordPoint(context, spec, point)
     }
     if (!context.signal.aborted && order.length > 1)

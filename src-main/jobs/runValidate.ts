@@ -16,7 +16,9 @@ export async function runValidate(context: JobContext): Promise<void> {
   const session = new OpenSession(context)
   try {
     for (const planned of plan.steps) {
-      if (context.signal.aborted) await context.record(cancelled(planned))
+      const known = context.earlier?.validated(planned)
+      if (known) await context.record(known)
+      else if (context.signal.aborted) await context.record(cancelled(planned))
       else {
         const request = { kernel: planned.kernel.id, atol, rtol, ...validateLimits }
         await context.record(await validateStep(context, session, planned, request))

@@ -9,10 +9,14 @@ export class SweepProgress {
   private readonly measurement = new Mean()
   private shown = 0
 
-  /** @param expectedMeasurement one measurement, until one was seen: see expectedSeconds. */
+  /**
+   * @param validations how many there are to do
+   * @param measurements how many there are if every step turns out valid: each point once a round
+   * @param expectedMeasurement one measurement, until one was seen: see expectedSeconds
+   */
   constructor(
-    private readonly steps: number,
-    private readonly rounds: number,
+    private readonly validations: number,
+    private readonly measurements: number,
     private readonly expectedMeasurement: number
   ) {}
 
@@ -28,15 +32,15 @@ export class SweepProgress {
   whileValidating(fraction: number): number {
     const each = this.validation.value(this.expectedMeasurement)
     const left =
-      (this.steps - this.validation.count - fraction) * each +
-      this.rounds * this.steps * this.expectedMeasurement
+      (this.validations - this.validation.count - fraction) * each +
+      this.measurements * this.expectedMeasurement
     return this.show(this.validation.sum + fraction * each, left)
   }
 
-  /** While one of `points` validated points is measured, of which `fraction` is done. */
-  whileMeasuring(points: number, fraction: number): number {
+  /** While a point is measured, of which `fraction` is done; `measurements` are to be done of those that are valid. */
+  whileMeasuring(measurements: number, fraction: number): number {
     const each = this.measurement.value(this.expectedMeasurement)
-    const left = (this.rounds * points - this.measurement.count - fraction) * each
+    const left = (measurements - this.measurement.count - fraction) * each
     return this.show(this.validation.sum + this.measurement.sum + fraction * each, left)
   }
 

@@ -46,6 +46,15 @@ export function summarize(run: Run): RunSummary {
   }
 }
 
+/** A line of samples.jsonl. */
+export interface StoredRound {
+  step: number
+  samplesNs: number[]
+  samplesMHz: number[]
+  /** Fields of a measurement; absent in runs of version 0.1.0 and in those of others. */
+  [field: string]: unknown
+}
+
 /** The folder of runs. Each run is a folder of its own, readable without this program. */
 export class RunStore {
   constructor(readonly folder: string) {}
@@ -132,25 +141,33 @@ export class RunStore {
     return run
   }
 
+  /** Every sample of a step, of all rounds in order. */
   async samples(id: string, step: number): Promise<{ samplesNs: number[]; samplesMHz: number[] }> {
-    const all = { samplesNs: [] as number[], samplesMHz: [] as number[] }
+    const rounds = await this.rounds(id, step)
+    return {
+      samplesNs: rounds.flatMap(({ samplesNs }) => samplesNs),
+      samplesMHz: rounds.flatMap(({ samplesMHz }) => samplesMHz)
+    }
+  }
+
+  /** The rounds of a step, or of all, as RunWriter.samples wrote them; empty where there are none. */
+  async rounds(id: string, step?: number): Promise<StoredRound[]> {
+    const rounds: StoredRound[] = []
     let text: string
     try {
       text = await readFile(join(this.folderOf(id), samplesName), 'utf8')
     } catch {
-      return all
+      return rounds
     }
     for (const line of text.split('\n')) {
-      if (!line.startsWith(`{"step":${step},`)) continue
+      if (line === '' || (step !== undefined && !line.startsWith(`{"step":${step},`))) continue
       try {
-        const record = JSON.parse(line) as { samplesNs: number[]; samplesMHz: number[] }
-        all.samplesNs.push(...record.samplesNs)
-        all.samplesMHz.push(...record.samplesMHz)
+        rounds.push(JSON.parse(line) as StoredRound)
       } catch {
         // A torn last line of a run that was cut off.
       }
     }
-    return all
+    return rounds
   }
 
   /** A file of the run, such as profile.hatchet. */

@@ -4,6 +4,11 @@ import type { Run, Step } from '@shared/contract/run'
 import { appendLines, writeFileAtomic } from './atomicFile'
 import { journalName, placeStep, runFileName, samplesName, stringifyRun } from './runFile'
 
+export interface Round {
+  samplesNs: ArrayLike<number>
+  samplesMHz: ArrayLike<number>
+}
+
 /**
  * Writes one run as it grows. Each finished step is on disk before the next begins: as a line of the journal at once,
  * and in run.json, which is written whole and so not more often than its size allows.
@@ -23,18 +28,15 @@ export class RunWriter {
     if (Date.now() >= this.nextFullWrite) await this.save()
   }
 
-  /** Raw samples of one round of a step, nanoseconds per operation. */
-  async samples(
-    step: number,
-    round: number,
-    samplesNs: ArrayLike<number>,
-    samplesMHz: ArrayLike<number>
-  ) {
+  /** One round of a step: raw samples, nanoseconds per operation, and what else was measured, for a resumed run. */
+  async samples(step: number, round: number, measured: Round): Promise<void> {
+    const { samplesNs, samplesMHz, ...rest } = measured
     const line = {
       step,
       round,
       samplesNs: Array.from(samplesNs, (x) => Math.round(x * 10) / 10),
-      samplesMHz: Array.from(samplesMHz, (x) => Math.round(x))
+      samplesMHz: Array.from(samplesMHz, (x) => Math.round(x)),
+      ...rest
     }
     await appendLines(join(this.folder, samplesName), JSON.stringify(line) + '\n')
   }

@@ -24,7 +24,9 @@ const operandEntries = {
   kernels: v.optional(v.array(v.string()), []),
   seed: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 42),
   distribution: v.optional(v.picklist(distributions), 'normal'),
-  output: v.optional(outputTypeSchema, 'f16')
+  output: v.optional(outputTypeSchema, 'f16'),
+  /** Id of a run that ended early: what it finished is taken over. All else must be as it was there. */
+  resumes: v.optional(v.string())
 }
 
 export const validateSpecSchema = v.strictObject({

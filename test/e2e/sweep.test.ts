@@ -125,6 +125,24 @@ describeInBrowser('Sweep view', () => {
     await context.close()
   })
 
+  it('resumes a cancelled sweep: what was measured is there at once', async () => {
+    const { page, context, errors } = await openPage(browser, server.url)
+    await fill(page, '64..2048 step 64', ['cpu-portable'])
+    await start(page)
+    await expect.poll(() => tableRows(page).count(), { timeout: 60_000 }).toBeGreaterThan(1)
+    await cancel(page).click()
+    const before = await page.evaluate<string>('location.hash')
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await expect.poll(() => page.evaluate<string>('location.hash')).not.toBe(before)
+    await cancel(page).waitFor()
+    await expect.poll(() => tableRows(page).count(), { timeout: 60_000 }).toBeGreaterThan(1)
+    await page.getByText(/Resumes .*-sweep-/).waitFor()
+    await cancel(page).click()
+    await page.getByRole('button', { name: 'Resume' }).waitFor()
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
   it('keeps what is measured when it is cancelled, and says so when the engine dies', async () => {
     const { page, context, policyViolations } = await openPage(browser, server.url)
     await fill(page, '64..4096 step 64', ['cpu-portable'])

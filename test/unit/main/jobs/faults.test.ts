@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Run } from '@shared/contract/run'
+import type { Run, RunSummary } from '@shared/contract/run'
 import { runBlockscope, startBlockscope } from '../../../support/runBlockscope'
 
 let store: string
@@ -66,6 +66,42 @@ describe('faults in mid-sweep', () => {
       return false
     }
     expect(await ended()).toBe(true)
+  })
+
+  it('a run that was cut off is resumed: what was measured stays, only the rest is done', async () => {
+    const args = sweep('x').slice(0, -2)
+    const program = startBlockscope([...args, '--store', store])
+    await program.printed(/round 1 of 2|passed[\s\S]*passed[\s\S]*passed/)
+    program.signal('SIGKILL')
+    await program.done
+    const runs = async () =>
+      JSON.parse(
+        (await runBlockscope(['runs', 'list', '--store', store, '--json'])).stdout
+      ) as RunSummary[]
+    const [cut] = await runs()
+    const before = await read(join(store, cut!.id))
+    const { code, stderr } = await runBlockscope(['runs', 'resume', cut!.id, '--store', store])
+    expect(stderr).not.toMatch(/unhandled/i)
+    expect(code).toBe(0)
+    const [resumed] = await runs()
+    const after = await read(join(store, resumed!.id))
+    expect(after.status).toBe('done')
+    expect(after.command).toBe(`blockscope runs resume ${cut!.id}`)
+    expect(after.events[0]!.message).toContain(`Resumes ${cut!.id}`)
+    expect(after.steps).toHaveLength(8)
+    const finished = before.steps.filter((step) => step.measurement)
+    expect(finished.length).toBeGreaterThan(0)
+    for (const step of finished) {
+      const same = after.steps.find((other) => other.index === step.index)!
+      expect(same.validation).toEqual(step.validation)
+      expect(same.measurement!.roundMediansNs).toHaveLength(2)
+      expect(same.measurement!.roundMediansNs[0]).toBeCloseTo(
+        step.measurement!.roundMediansNs[0]!,
+        -1
+      )
+    }
+    const again = await runBlockscope(['runs', 'resume', resumed!.id, '--store', store])
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('is complete') })
   })
 
   it('Ctrl-C cancels, keeps what is done and leaves no engine', async () => {

@@ -89,9 +89,9 @@ describe('writing and reading a run', () => {
 
   it('keeps samples of every round of a step', async () => {
     const writer = await store.create(sampleRun())
-    await writer.samples(1, 0, [1, 2], [100, 101])
-    await writer.samples(11, 0, [9], [])
-    await writer.samples(1, 1, [3], [102])
+    await writer.samples(1, 0, { samplesNs: [1, 2], samplesMHz: [100, 101] })
+    await writer.samples(11, 0, { samplesNs: [9], samplesMHz: [] })
+    await writer.samples(1, 1, { samplesNs: [3], samplesMHz: [102] })
     expect(await store.samples(writer.run.id, 1)).toEqual({
       samplesNs: [1, 2, 3],
       samplesMHz: [100, 101, 102]
@@ -168,7 +168,9 @@ describe('a disk that is full', () => {
     const before = await readFile(join(writer.folder, 'run.json'), 'utf8')
     // Writing to /dev/full always fails with ENOSPC.
     await symlink('/dev/full', join(writer.folder, 'samples.jsonl'))
-    await expect(writer.samples(0, 0, [1], [])).rejects.toThrow(/The disk is full: .*samples.jsonl/)
+    await expect(writer.samples(0, 0, { samplesNs: [1], samplesMHz: [] })).rejects.toThrow(
+      /The disk is full: .*samples.jsonl/
+    )
     await symlink('/dev/full', join(writer.folder, `run.json.${process.pid}.tmp`))
     await expect(writer.save()).rejects.toThrow(/The disk is full: .*Earlier results are kept/)
     expect(await readFile(join(writer.folder, 'run.json'), 'utf8')).toBe(before)

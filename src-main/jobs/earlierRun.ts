@@ -1,0 +1,106 @@
+/** A run that ended early, for the job that resumes it: what is finished there is not done again. */
+import type { JobSpec } from '@shared/contract/jobs'
+import type { Disposition } from '@shared/contract/jobs'
+import type { Run, Step } from '@shared/contract/run'
+import { UserError } from '@shared/errors'
+import type { NativeMeasurement } from '../engine/nativeBinding'
+import type { RunStore, StoredRound } from '../store/runStore'
+import type { JobPlan, PlannedStep } from './plan'
+
+export interface EarlierRun {
+  /** For the events of the run that resumes it. */
+  note: string
+  /** The validation of a step with the same kernel source; undefined when it has to be done. */
+  validated(planned: PlannedStep): Step | undefined
+  /** The rounds that were measured of it, first to last. */
+  rounds(planned: PlannedStep): NativeMeasurement[]
+}
+
+/** Throws a UserError when the run is complete, was asked for something else, or was made on another device. */
+export async function openEarlierRun(
+  store: RunStore,
+  id: string,
+  plan: JobPlan
+): Promise<EarlierRun> {
+  const run = await store.read(id)
+  refuseUnlike(run, plan)
+  const find = (planned: PlannedStep) => run.steps.find((step) => isSame(step, planned))
+  const measured = new Map<number, StoredRound[]>()
+  for (const round of await store.rounds(id))
+    measured.set(round.step, [...(measured.get(round.step) ?? []), round])
+  const kept = plan.steps.filter((planned) => find(planned)?.validation).length
+  return {
+    note: `Resumes ${id} of ${run.createdAt}: ${kept} of ${plan.steps.length} steps had been validated there.`,
+    validated: (planned) => {
+      const step = find(planned)
+      return step?.validation && asValidated(step, planned)
+    },
+    rounds(planned) {
+      const step = find(planned)
+      const rounds = (step && measured.get(step.index)) ?? []
+      // A round without its other fields is of an older version: the point is measured anew.
+      return rounds.every(isWhole) ? rounds.map(toMeasurement) : []
+    }
+  }
+}
+
+function refuseUnlike(run: Run, plan: JobPlan): void {
+  const { id } = run
+  if (run.status === 'done')
+    throw new UserError('usage', `Run ${id} is complete; there is nothing to resume.`)
+  if (run.status === 'running' || run.status === 'queued')
+    throw new UserError('usage', `Run ${id} is still being made; cancel it first.`)
+  if (asked(run.spec) !== asked(plan.spec))
+    throw new UserError('usage', `Run ${id} was asked for something else; start a new one.`)
+  const before = run.device
+  const isSameDevice =
+    before?.name === plan.device.name && before.properties.uuid === plan.device.properties.uuid
+  if (!isSameDevice)
+    throw new UserError(
+      'usage',
+      `Run ${id} was made on ${before?.name ?? 'no device'}, and this is ${plan.device.name}: ` +
+        'times of two devices do not go into one run. Start a new one.'
+    )
+}
+
+const asked = (spec: JobSpec) => JSON.stringify(Object.entries({ ...spec, resumes: '' }).sort())
+
+function isSame(step: Step, { format, kernel, m, n, k }: PlannedStep): boolean {
+  return (
+    step.format === format &&
+    step.kernel === kernel.id &&
+    step.m === m &&
+    step.n === n &&
+    step.k === k &&
+    step.sourceHash === kernel.sourceHash &&
+    step.compileOptions === kernel.compileOptions
+  )
+}
+
+const dispositions: Record<NonNullable<Step['validation']>['status'], Disposition> = {
+  passed: 'passed',
+  incorrect: 'incorrect',
+  'proves-nothing': 'not-verified'
+}
+
+/** The step as it was after its validation, whatever became of its timing. */
+function asValidated(step: Step, planned: PlannedStep): Step {
+  const { status, reason } = step.validation!
+  return {
+    ...step,
+    index: planned.index,
+    disposition: dispositions[status],
+    reason,
+    measurement: undefined
+  }
+}
+
+const isWhole = (round: StoredRound): boolean => typeof round.stopReason === 'string'
+
+function toMeasurement({ samplesNs, samplesMHz, ...rest }: StoredRound): NativeMeasurement {
+  return {
+    ...(rest as unknown as NativeMeasurement),
+    samplesNs: Float64Array.from(samplesNs),
+    samplesMHz: Float64Array.from(samplesMHz)
+  }
+}

@@ -1,0 +1,107 @@
+/** What a run that resumes another takes over, and which runs it refuses. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { Run } from '@shared/contract/run'
+import { openEarlierRun } from '../../../../src-main/jobs/earlierRun'
+import type { JobPlan, PlannedStep } from '../../../../src-main/jobs/plan'
+import { RunStore } from '../../../../src-main/store/runStore'
+import { sampleRun, sampleStep } from '../../../support/sampleRun'
+
+const folder = mkdtempSync(join(tmpdir(), 'blockscope-earlier-'))
+const store = new RunStore(folder)
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const device = { ...{ id: 'cpu', kind: 'cpu', name: 'A CPU' }, architecture: '', kernels: [] }
+const properties = { uuid: 'GPU-1' }
+/** Of a real run. */
+const { validation } = (
+  JSON.parse(readFileSync('docs/results/h200-8192/run.json', 'utf8')) as Run
+).steps.find((step) => step.disposition === 'passed')!
+
+function planned(some: Partial<PlannedStep> = {}, sourceHash = 'abc'): PlannedStep {
+  const kernel = { id: 'cpu-avx2', sourceHash, compileOptions: '' } as PlannedStep['kernel']
+  const shape = { format: 'mxfp8', m: 128, n: 128, k: 512 }
+  return { ...{ index: 7, level: 'exact', reason: '' }, ...shape, kernel, ...some }
+}
+const planOf = (run: Run, some: Partial<JobPlan> = {}): JobPlan =>
+  ({
+    spec: { ...run.spec, resumes: run.id },
+    device: { ...device, properties },
+    ...{ steps: [planned()], secondsExpected: 1, notes: [] },
+    ...some
+  }) as JobPlan
+
+async function stored(change: Partial<Run>): Promise<Run> {
+  const run = sampleRun({
+    status: 'cancelled',
+    device: { ...device, properties } as Run['device'],
+    ...change
+  })
+  const writer = await store.create(run)
+  await writer.samples(0, 0, {
+    samplesNs: [10, 20],
+    samplesMHz: [1],
+    ...{ stopReason: 'time', badges: ['noisy'] }
+  })
+  await writer.samples(1, 0, { samplesNs: [5], samplesMHz: [] })
+  await store.finish(writer)
+  return run
+}
+
+describe('a run that ended early', () => {
+  it('gives validations and whole rounds of the same kernel source and shape', async () => {
+    const run = await stored({
+      steps: [
+        sampleStep(0, { validation, disposition: 'cancelled', reason: 'before it was timed' }),
+        sampleStep(1, { validation, k: 1024 }),
+        sampleStep(2, { k: 2048, disposition: 'error', reason: 'lost' })
+      ]
+    })
+    const earlier = await openEarlierRun(store, run.id, planOf(run))
+    expect(earlier.note).toContain('1 of 1 steps had been validated there')
+    expect(earlier.validated(planned())).toMatchObject({
+      index: 7,
+      disposition: 'passed',
+      reason: ''
+    })
+    expect(earlier.validated(planned({}, 'another source'))).toBeUndefined()
+    expect(earlier.validated(planned({ m: 256 }))).toBeUndefined()
+    expect(earlier.validated(planned({ k: 2048 }))).toBeUndefined()
+    expect(earlier.rounds(planned())).toEqual([
+      {
+        samplesNs: Float64Array.of(10, 20),
+        samplesMHz: Float64Array.of(1),
+        ...{ step: 0, round: 0, stopReason: 'time', badges: ['noisy'] }
+      }
+    ])
+    // A round of an older version holds its samples alone.
+    expect(earlier.rounds(planned({ k: 1024 }))).toEqual([])
+  })
+
+  it.each<[string, Partial<Run>, Partial<JobPlan>, RegExp]>([
+    ['a complete run', { status: 'done' }, {}, /is complete/],
+    [
+      'another question',
+      {},
+      { spec: { ...sampleRun().spec, seed: 1 } },
+      /asked for something else/
+    ],
+    [
+      'another device',
+      {},
+      { device: { ...device, properties: { uuid: 'GPU-2' } } as unknown as JobPlan['device'] },
+      /times of two devices do not go into one run/
+    ]
+  ])('refuses %s', async (_what, change, plan, message) => {
+    const run = await stored(change)
+    await expect(openEarlierRun(store, run.id, planOf(run, plan))).rejects.toThrow(message)
+  })
+
+  it('refuses a run that is not there', async () => {
+    await expect(openEarlierRun(store, 'none', planOf(sampleRun()))).rejects.toThrow(
+      /no run "none"/
+    )
+  })
+})
