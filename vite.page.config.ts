@@ -15,6 +15,20 @@ export default defineConfig({
     outDir: path('./out/renderer'),
     emptyOutDir: true,
     target: 'chrome120',
-    assetsInlineLimit: 0
+    assetsInlineLimit: 0,
+    rolldownOptions: {
+      output: {
+        // What most views share comes as one file: a dozen small ones took longer than the view itself.
+        codeSplitting: {
+          groups: [
+            {
+              name: 'shared',
+              test: /src-renderer[\\/](components[\\/](?!DataTable)|app[\\/]|format[\\/]|charts[\\/](theme|useChartTheme))/,
+              minShareCount: 2
+            }
+          ]
+        }
+      }
+    }
   }
 })

@@ -4,7 +4,8 @@ import './design/tokens.css'
 import './design/base.css'
 import './design/controls.css'
 import App from './App.vue'
-import { followAddress } from './app/route'
+import { followAddress, route } from './app/route'
+import { viewNamed } from './app/views'
 import { connect } from './client/connect'
 import { useConnection } from './stores/connection'
 import { useSettings } from './stores/settings'
@@ -16,4 +17,8 @@ useSettings()
 // The client takes its token out of the address before anyone reads the address.
 void useConnection().start(connect)
 followAddress()
+// Asked for while the frame is drawn, not after; what fails here is said where the view is shown.
+viewNamed(route.value.view)
+  .load()
+  .catch(() => {})
 app.mount('#app')

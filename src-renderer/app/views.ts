@@ -65,4 +65,8 @@ export const views: readonly View[] = [
 
 export const firstView = 'validate'
 
+/** The view of this id, or the first one. */
+export const viewNamed = (id: string): View =>
+  views.find((view) => view.id === id) ?? views.find((view) => view.id === firstView)!
+
 export const hasView = (id: string): boolean => views.some((view) => view.id === id)
