@@ -247,5 +247,9 @@ describeInBrowser('the layout inspector', () => {
       await show(page, { mma: 'm16n8k64', operand: 'A', outer: 11, inner: 44 })
       await page.locator('#fragments').evaluate((heading) => heading.scrollIntoView())
     })
+    await takeScreenshots(browser, server.url, 'layouts-elements', async (page) => {
+      await show(page, { codes: 4, k: 21 })
+      await page.locator('#elements').evaluate((heading) => heading.scrollIntoView())
+    })
   })
 })

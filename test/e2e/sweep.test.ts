@@ -1,6 +1,6 @@
 /** The Sweep view in a real browser, over the real server, engine and addon. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -123,6 +123,8 @@ describeInBrowser('Sweep view', () => {
     await page.getByText('The run was imported without its samples').waitFor()
     expect(errors).toEqual([])
     await context.close()
+    // The other tests look at sweeps of this machine.
+    rmSync(join(server.storeFolder, id!), { recursive: true })
   })
 
   it('resumes a cancelled sweep: what was measured is there at once', async () => {
