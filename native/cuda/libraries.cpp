@@ -112,6 +112,12 @@ void loadNvrtc(Libraries& found) {
   info.remedy.clear();
 }
 
+// Of 130101 or 120805: major * 10000 + minor * 100 + patch.
+std::string dottedVersion(size_t version) {
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
 void loadCublasLt(Libraries& found) {
   auto& api = found.cublasLt;
   auto& info = found.cublasLtInfo;
@@ -119,9 +125,7 @@ void loadCublasLt(Libraries& found) {
   info.remedy =
       "Install the CUDA toolkit or the Python package nvidia-cublas, or set BLOCKSCOPE_CUDA_PATH.";
   if (!load(Library::kCublasLt, {BLOCKSCOPE_CUBLASLT_FUNCTIONS(BLOCKSCOPE_SYMBOL)}, info)) return;
-  const size_t version = api.getVersion();  // 130101 or 120805: major * 10000 + minor * 100 + patch
-  info.version = std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
-                 std::to_string(version % 100);
+  info.version = dottedVersion(api.getVersion());
   info.found = true;
   info.remedy.clear();
 }
@@ -135,7 +139,8 @@ void loadCupti(Libraries& found) {
   if (!load(Library::kCupti, {BLOCKSCOPE_CUPTI_FUNCTIONS(BLOCKSCOPE_SYMBOL)}, info)) return;
   uint32_t version = 0;
   api.getVersion(&version);
-  info.version = std::to_string(version);
+  // Older ones count: 22.
+  info.version = version < 10000 ? std::to_string(version) : dottedVersion(version);
   info.found = true;
   info.remedy.clear();
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { readFile, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { Output, ParsedInput } from '@shared/contract/methods'
+import { exportForms, type Output } from '@shared/contract/methods'
 import type { Run } from '@shared/contract/run'
 import { UserError } from '@shared/errors'
 import { adviceOn } from '@shared/measurement/advice'
@@ -21,18 +21,6 @@ interface Flags {
   store?: string
   json?: boolean
 }
-
-const exportForms = [
-  'json',
-  'csv',
-  'markdown',
-  'html',
-  'hatchet',
-  'trace',
-  'nvbench',
-  'junit',
-  'folder'
-]
 
 export function register(program: Command): void {
   const runs = program
@@ -154,10 +142,11 @@ async function exportOne(
   id: string,
   flags: Flags & { as: string; output?: string }
 ): Promise<void> {
-  if (!exportForms.includes(flags.as)) {
+  const form = exportForms.find((known) => known === flags.as)
+  if (!form) {
     throw new UserError('usage', `--as ${flags.as}: choose one of ${exportForms.join(', ')}.`)
   }
-  const exported = await exportRun(open(flags), id, flags.as as ParsedInput<'runs.export'>['as'])
+  const exported = await exportRun(open(flags), id, form)
   if (flags.output === '-') {
     process.stdout.write(exported.bytes)
     return

@@ -1,5 +1,5 @@
 import { pack } from 'msgpackr'
-import type { Output, ParsedInput } from '@shared/contract/methods'
+import type { ExportForm, Output } from '@shared/contract/methods'
 import type { Run } from '@shared/contract/run'
 import { UserError } from '@shared/errors'
 import { writeHatchet } from '@shared/profile/writeHatchet'
@@ -13,13 +13,11 @@ import type { RunStore } from '../store/runStore'
 import { profileName, profileOfRun } from './runProfile'
 import { traceOfRun } from './runTrace'
 
-type ExportAs = ParsedInput<'runs.export'>['as']
-
 /** A run as one file, in any of the forms that other tools read. */
 export async function exportRun(
   store: RunStore,
   id: string,
-  as: ExportAs
+  as: ExportForm
 ): Promise<Output<'runs.export'>> {
   const text = (name: string, content: string) => ({
     name: `${id}${name}`,

@@ -1,6 +1,7 @@
+import type { ExportForm } from '@shared/contract/methods'
 import { saveFile } from '../client/shell'
 import { useMessages } from '../stores/messages'
-import { useRuns, type ExportForm } from '../stores/runs'
+import { useRuns } from '../stores/runs'
 import { failureOf } from './failure'
 
 export async function saveRun(id: string, as: ExportForm): Promise<void> {

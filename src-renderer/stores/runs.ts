@@ -1,12 +1,10 @@
 import { defineStore } from 'pinia'
 import { ref, shallowRef } from 'vue'
-import type { Input, Output } from '@shared/contract/methods'
+import type { ExportForm, Output } from '@shared/contract/methods'
 import type { Run, RunSummary } from '@shared/contract/run'
 import { failureOf, isCode, type Failure } from '../app/failure'
 import { useConnection } from './connection'
 import { isOver, useJobs } from './jobs'
-
-export type ExportForm = Input<'runs.export'>['as']
 
 /** Runs kept in memory; a sweep of 10,000 steps is some 30 MB. */
 const keptRuns = 12

@@ -11,6 +11,20 @@ const nothing = v.strictObject({})
 const byId = v.strictObject({ id: v.pipe(v.string(), v.regex(/^[\w.-]+$/, 'Not a run id.')) })
 const bytes = v.instance(Uint8Array)
 
+/** What a run can be written as (src-main/jobs/exportRun.ts). */
+export const exportForms = [
+  'json',
+  'csv',
+  'markdown',
+  'html',
+  'hatchet',
+  'trace',
+  'nvbench',
+  'junit',
+  'folder'
+] as const
+export type ExportForm = (typeof exportForms)[number]
+
 export const jobEventSchema = v.variant('type', [
   /** Always first: everything so far, so that a page that comes late or again has it all. */
   v.object({ type: v.literal('snapshot'), run: runSchema, stepsPlanned: v.number() }),
@@ -81,17 +95,7 @@ export const contract = {
   'runs.export': {
     input: v.strictObject({
       ...byId.entries,
-      as: v.picklist([
-        'json',
-        'csv',
-        'markdown',
-        'html',
-        'hatchet',
-        'trace',
-        'nvbench',
-        'junit',
-        'folder'
-      ])
+      as: v.picklist(exportForms)
     }),
     output: v.object({ name: v.string(), bytes })
   },

@@ -69,7 +69,7 @@ describe.skipIf(process.platform !== 'linux')('beside a driver', () => {
     for (const [name, file, version] of [
       ['NVRTC', 'libnvrtc.so.13', '13.0'],
       ['cuBLASLt', 'libcublasLt.so.13', '13.1.1'],
-      ['CUPTI', 'libcupti.so.13', '130000']
+      ['CUPTI', 'libcupti.so.13', '13.0.0']
     ] as const) {
       const path = join(folder, 'whole', file)
       expect(library(name)).toEqual({ name, found: true, version, path, reason: '', remedy: '' })
