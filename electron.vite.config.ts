@@ -33,6 +33,12 @@ export default defineConfig({
   // electron-vite looks for the page elsewhere unless it is told.
   renderer: {
     ...page,
-    build: { ...page.build, rollupOptions: { input: path('./src-renderer/index.html') } }
+    build: {
+      ...page.build,
+      rolldownOptions: {
+        ...page.build?.rolldownOptions,
+        input: path('./src-renderer/index.html')
+      }
+    }
   }
 })
