@@ -13,7 +13,9 @@ namespace cuda {
 
 namespace {
 
-void addNvmlProperties(const std::string& uuid, std::map<std::string, PropertyValue>& properties) {
+// `isOpenHere`: this process has a context on the device and so is one of those that compute there.
+void addNvmlProperties(const std::string& uuid, bool isOpenHere,
+                       std::map<std::string, PropertyValue>& properties) {
   if (!libraries().nvmlInfo.found) return;
   const auto& api = libraries().nvml;
   nvml::Device device = nullptr;
@@ -27,6 +29,10 @@ void addNvmlProperties(const std::string& uuid, std::map<std::string, PropertyVa
     properties["powerLimitW"] = value / 1000.0;
   if (api.deviceGetTemperature(device, nvml::kTemperatureGpu, &value) == 0)
     properties["temperatureC"] = double(value);
+  nvml::ProcessInfo processes[64];
+  value = 64;
+  if (api.deviceGetComputeRunningProcesses(device, &value, processes) == 0)
+    properties["otherComputeProcesses"] = double(value - (value > 0 && isOpenHere));
   // A MIG instance is asked by its identity; the mode can be asked of whole GPUs alone.
   if (uuid.rfind("MIG-", 0) == 0) properties["mig"] = true;
   else if (api.deviceGetMigMode(device, &value, &pending) == 0) properties["mig"] = value != 0;
@@ -86,7 +92,7 @@ class CudaBackend : public Backend {
         {"sharedBytesPerBlock", double(facts.maxSharedBytes)},
         {"ecc", facts.ecc},
         {"driverVersion", versionText(cuda::libraries().driverVersion)}};
-    addNvmlProperties(facts.uuid, info.properties);
+    addNvmlProperties(facts.uuid, isOpen(index), info.properties);
     try {
       const auto opened = context(info.id);
       opened->enter();
@@ -100,6 +106,12 @@ class CudaBackend : public Backend {
       info.kernels.push_back(std::move(kernel));
     for (const KernelInfo& refused : kernels_->refused()) info.kernels.push_back(refused);
     return info;
+  }
+
+  bool isOpen(int index) {
+    const std::lock_guard lock(mutex_);
+    const auto found = contexts_.find(index);
+    return found != contexts_.end() && found->second;
   }
 
   std::shared_ptr<const DeviceContext> context(const std::string& deviceId) {

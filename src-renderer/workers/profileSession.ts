@@ -302,7 +302,7 @@ function orderOf({ sort }: ProfileQuery, columns: readonly { values: Float64Arra
 
 function matchesOf(tree: ProfileTree, shown: Uint8Array, { search }: ProfileQuery): Int32Array {
   if (search === '') return new Int32Array(0)
-  const mask = matchNodes(tree, search)
+  const mask = matchNodes(tree, search, { ignoreCase: true })
   const nodes: number[] = []
   for (let node = 0; node < tree.count; node++) if (mask[node] && shown[node]) nodes.push(node)
   return Int32Array.from(nodes)

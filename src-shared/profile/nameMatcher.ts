@@ -3,10 +3,14 @@ import { UserError } from '../errors'
 import type { ProfileTree } from './profileTree'
 
 /** One byte per node: 1 where the text names it. Each distinct name is tested once. */
-export function matchNodes(tree: ProfileTree, text: string): Uint8Array {
+export function matchNodes(
+  tree: ProfileTree,
+  text: string,
+  { ignoreCase = false } = {}
+): Uint8Array {
   const segments = text.split(/\s+>\s+/)
   if (segments.length > 1) return matchPath(tree, segments)
-  return matchNames(tree, nameTest(text))
+  return matchNames(tree, nameTest(text, { ignoreCase }))
 }
 
 /** proton-viewer's patterns: a regular expression that must match from the start of the name. */
@@ -17,9 +21,9 @@ export function matchProtonPattern(tree: ProfileTree, pattern: string): Uint8Arr
 
 /**
  * The test of one segment. Text between slashes, or with '.*', '^...' or '...$' in it, is a regular expression that
- * may match anywhere in the name; other text is a substring.
+ * may match anywhere in the name; other text is a substring, of any case with `ignoreCase`.
  */
-export function nameTest(text: string): (name: string) => boolean {
+export function nameTest(text: string, { ignoreCase = false } = {}): (name: string) => boolean {
   const slashes = /^\/(.+)\/([imsu]*)$/.exec(text)
   if (slashes) {
     const expression = compile(slashes[1]!, slashes[2]!, text)
@@ -29,7 +33,9 @@ export function nameTest(text: string): (name: string) => boolean {
     const expression = compile(text, '', text)
     return (name) => expression.test(name)
   }
-  return (name) => name.includes(text)
+  if (!ignoreCase) return (name) => name.includes(text)
+  const wanted = text.toLowerCase()
+  return (name) => name.toLowerCase().includes(wanted)
 }
 
 export function compile(source: string, flags: string, shown: string): RegExp {

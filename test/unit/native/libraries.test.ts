@@ -144,7 +144,8 @@ describe.skipIf(process.platform !== 'linux')('beside a driver', () => {
   it('NVML that starts is asked for temperature and MIG', () => {
     const { gpu, library } = detect('whole', { STUB_NVML: '0' })
     expect(library('NVML')).toMatchObject({ found: true, version: '580.65.06' })
-    expect(gpu.properties).toMatchObject({ temperatureC: 41, mig: false })
+    const state = { temperatureC: 41, mig: false, otherComputeProcesses: 2 }
+    expect(gpu.properties).toMatchObject(state)
     expect(gpu.properties.uuid).toBe('GPU-10101010-1010-1010-1010-101010101010')
   })
 

@@ -91,6 +91,7 @@ int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
   return strncmp(uuid, getenv("STUB_MIG") ? "MIG-" : "GPU-", 4) == 0 ? 0 : 6;
 }
 int nvmlDeviceGetTemperature(void* device, int sensor, unsigned* value) { *value = 41; return 0; }
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, void* processes) { *count = 2; return 0; }
 int nvmlDeviceGetMigMode(void* device, unsigned* now, unsigned* later) { *now = *later = 0; return getenv("STUB_MIG") ? 3 : 0; }
 `
 

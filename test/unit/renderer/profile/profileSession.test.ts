@@ -54,6 +54,15 @@ describe('ProfileSession', () => {
     expect(() => session.show(query({ include: '/(/' }))).toThrow(/not a regular expression/)
   })
 
+  it('searches in any case, and by a regular expression as it is written', () => {
+    const session = opened()
+    const matches = (search: string) => session.show(query({ search })).matches.length
+    expect(matches('root')).toBe(1)
+    expect(matches('/^ROOT$/')).toBe(1)
+    expect(matches('/^root$/')).toBe(0)
+    expect(matches('/^root$/i')).toBe(1)
+  })
+
   it('closes and opens nodes', () => {
     const session = opened()
     expect(session.show(query({ openness: { all: false, toggled: [] } })).rows).toHaveLength(1)
