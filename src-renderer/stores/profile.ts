@@ -137,11 +137,12 @@ export const useProfile = defineStore('profile', () => {
   }
 
   async function change(part: Partial<ProfileQuery>): Promise<void> {
-    const isMade = query.diff || query.arrangement !== 'calls'
+    const isRegrouped = query.arrangement !== 'calls'
     const isNewTree =
       'arrangement' in part ||
       'diff' in part ||
-      (isMade && ('metrics' in part || 'metadata' in part || 'demangle' in part))
+      (query.diff && 'metrics' in part) ||
+      (isRegrouped && ('metadata' in part || 'demangle' in part))
     const afresh: Partial<ProfileQuery> = {
       below: -1,
       openness: startingOpenness({ ...query, ...part })

@@ -206,7 +206,7 @@ export class ProfileSession {
     const { metrics, diff, arrangement, metadata, demangle: short } = query
     const isRegrouped = arrangement !== 'calls'
     const key = JSON.stringify([
-      diff || isRegrouped ? metrics[0] : '',
+      diff ? metrics[0] : '',
       diff,
       arrangement,
       metadata,

@@ -63,6 +63,15 @@ describe('ProfileSession', () => {
     expect(matches('/^root$/i')).toBe(1)
   })
 
+  it('keeps the tree of callers while columns come and go', () => {
+    const session = opened()
+    const arrangement = 'callers'
+    expect(session.show(query({ arrangement })).tree).not.toBeNull()
+    const wider = session.show(query({ arrangement, metrics: ['count', 'time/ms'] }))
+    expect([wider.tree, wider.columns?.length]).toEqual([null, 2])
+    expect(session.show(query({ arrangement, demangle: false })).tree).not.toBeNull()
+  })
+
   it('closes and opens nodes', () => {
     const session = opened()
     expect(session.show(query({ openness: { all: false, toggled: [] } })).rows).toHaveLength(1)
