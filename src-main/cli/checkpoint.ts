@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
-import { findBlockScaledWeights, type BlockScaledWeight } from '@shared/checkpoints/conventions'
+import { findBlockScaledWeights } from '@shared/checkpoints/conventions'
 import { readSlice } from '@shared/checkpoints/slice'
 import { UserError } from '@shared/errors'
 import { withCheckpoint, type Checkpoint } from '../store/checkpointFile'
 import { wholeNumber } from './arguments'
 import { registerConvert } from './checkpointConvert'
+import { registerError } from './checkpointError'
+import { weightNamed } from './checkpointWeights'
 
 interface SliceFlags {
   tensor: string
@@ -19,7 +21,7 @@ interface SliceFlags {
 export function register(program: Command): void {
   const checkpoint = program
     .command('checkpoint')
-    .description('Block-scaled weights in safetensors files: list, slice, convert.')
+    .description('Block-scaled weights in safetensors files: list, slice, error, convert.')
   checkpoint
     .command('list <file>')
     .description('the tensors, and which of them are block-scaled weights')
@@ -38,6 +40,7 @@ export function register(program: Command): void {
     .option('--cols <count>', 'columns', wholeNumber, 8)
     .option('--json', 'print as JSON')
     .action((file: string, flags: SliceFlags) => withCheckpoint(file, (open) => slice(open, flags)))
+  registerError(checkpoint)
   registerConvert(checkpoint)
 }
 
@@ -67,17 +70,6 @@ function list(checkpoint: Checkpoint, flags: { json?: boolean }): void {
   for (const { name, dtype, shape, bytes } of tensors) {
     print(`  ${name}  ${dtype} [${shape.join(', ')}]  ${bytes} bytes`)
   }
-}
-
-function weightNamed(checkpoint: Checkpoint, name: string): BlockScaledWeight {
-  const weights = findBlockScaledWeights(checkpoint, checkpoint.path)
-  const found = weights.find((weight) => weight.name === name)
-  if (found) return found
-  const some = weights.slice(0, 5).map((weight) => weight.name)
-  throw new UserError(
-    'usage',
-    `${checkpoint.path} has no block-scaled weight "${name}"; it has ${some.join(', ') || 'none'}.`
-  )
 }
 
 /** Largest number of values that one slice shows. */

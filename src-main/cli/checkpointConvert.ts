@@ -26,6 +26,7 @@ import type { ScaleLayout } from '@shared/layouts/layout'
 import { findLayout } from '@shared/layouts/registry'
 import { withCheckpoint, writeCheckpoint, type Checkpoint } from '../store/checkpointFile'
 import { wordList } from './arguments'
+import { lossJson, lossText } from './checkpointWeights'
 
 interface ConvertFlags {
   to?: string
@@ -153,19 +154,12 @@ function report(
   const print = (text: string) => process.stdout.write(text + '\n')
   if (json) {
     const weights = conversions.map(({ source, from, to }, i) => {
-      const { exact, sqnr, maxError } = errors[i]!
-      const shown = (value: number) => (Number.isFinite(value) ? value : `${value}`)
-      const error = { exact, sqnr: shown(sqnr), maxError: shown(maxError) }
-      return { name: source.name, from, to: to.name, ...error }
+      return { name: source.name, from, to: to.name, ...lossJson(errors[i]!) }
     })
     return void print(JSON.stringify({ out, weights, copied, bytes }, null, 2))
   }
   conversions.forEach(({ source, from, to }, i) => {
-    const { exact, sqnr, maxError } = errors[i]!
-    const loss = exact
-      ? 'exact: every value compared equal'
-      : `SQNR ${sqnr.toFixed(2)} dB, max error ${maxError.toPrecision(4)}`
-    print(`${source.name}  ${from} to ${to.name}  ${loss}`)
+    print(`${source.name}  ${from} to ${to.name}  ${lossText(errors[i]!)}`)
   })
   print(`${out}: ${conversions.length} weights, ${bytes} bytes; ${copied} other tensors copied`)
 }

@@ -41,7 +41,7 @@ export function weightSource(weight: BlockScaledWeight, read: ReadTensor): Weigh
   }
 }
 
-const floatSuffix = '.weight'
+export const floatSuffix = '.weight'
 
 /** A matrix X.weight of F64, F32, F16 or BF16 with whole blocks along K, as the weight X; undefined for all else. */
 export function floatSource(
@@ -49,15 +49,27 @@ export function floatSource(
   scaleBlockSize: number,
   read: ReadTensor
 ): WeightSource | undefined {
+  return tensor.name.endsWith(floatSuffix)
+    ? floatMatrix(tensor, tensor.name.slice(0, -floatSuffix.length), scaleBlockSize, read)
+    : undefined
+}
+
+/** The same for a tensor of any name, which stands for the weight `name`. */
+export function floatMatrix(
+  tensor: TensorEntry,
+  name: string,
+  scaleBlockSize: number,
+  read: ReadTensor
+): WeightSource | undefined {
   const { shape, start, end } = tensor
   const k = shape.at(-1) ?? 0
   const fits = shape.length >= 2 && k % scaleBlockSize === 0
-  if (!tensor.name.endsWith(floatSuffix) || !isFloatTensor(tensor) || !fits) return undefined
+  if (!isFloatTensor(tensor) || !fits) return undefined
   const rows = shape.at(-2)!
   const leading = shape.slice(0, -2)
   const rowBytes = (end - start) / (rows * countOf(leading))
   return {
-    name: tensor.name.slice(0, -floatSuffix.length),
+    name,
     leading,
     rows,
     k,

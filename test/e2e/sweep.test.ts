@@ -160,12 +160,14 @@ describeInBrowser('Sweep view', () => {
       .waitFor()
     await cancel(page).click()
     await status(page, 'Cancelled').waitFor()
-    const kept = await tableRows(page).count()
-    expect(kept).toBeGreaterThan(2)
+    expect(await tableRows(page).count()).toBeGreaterThan(2)
     const other = await openPage(browser, server.url)
     await go(other.page, page.url().replace(/^.*#\//, ''))
     await status(other.page, 'Cancelled').waitFor()
-    expect(await tableRows(other.page).count()).toBe(kept)
+    // The last steps may come to the first page after its end did.
+    const difference = async () =>
+      (await tableRows(other.page).count()) - (await tableRows(page).count())
+    await expect.poll(difference).toBe(0)
     await other.context.close()
     expect(policyViolations).toEqual([])
     await context.close()
