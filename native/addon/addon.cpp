@@ -10,6 +10,7 @@
 
 #include "../core/elementPacking.h"
 #include "../core/formats.h"
+#include "../core/hopperValue.h"
 #include "../core/layouts.h"
 #include "convert.h"
 #include "task.h"
@@ -339,6 +340,20 @@ Napi::Value elementsOf(const Napi::CallbackInfo& info) {
   }
 }
 
+using HopperWork = std::vector<uint8_t> (*)(int, int64_t, int64_t, const std::vector<uint8_t>&);
+
+template <HopperWork work>
+Napi::Value hopperValuesOf(const Napi::CallbackInfo& info) {
+  const int64_t version = readExtent(info[0], "mmaVersion"), rows = readExtent(info[1], "rows"),
+                columns = readExtent(info[2], "columns");
+  const std::vector<uint8_t> bytes = readBytes(info[3], "bytes");
+  try {
+    return bytesOf(info.Env(), work(static_cast<int>(version), rows, columns, bytes));
+  } catch (const Error& error) {
+    throw toJs(info.Env(), error.kind, error.what());
+  }
+}
+
 Napi::Value elementPackingNames(const Napi::CallbackInfo& info) {
   auto names = Napi::Array::New(info.Env());
   for (const ElementPacking& packing : elementPackings()) names.Set(names.Length(), std::string(packing.name));
@@ -362,6 +377,8 @@ Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   exports.Set("layoutIndices", Napi::Function::New(env, layoutIndices));
   exports.Set("packScales", Napi::Function::New(env, packScalesOf));
   exports.Set("unpackScales", Napi::Function::New(env, unpackScalesOf));
+  exports.Set("packHopperValues", Napi::Function::New(env, hopperValuesOf<packHopperValues>));
+  exports.Set("unpackHopperValues", Napi::Function::New(env, hopperValuesOf<unpackHopperValues>));
   exports.Set("elementPackings", Napi::Function::New(env, elementPackingNames));
   exports.Set("packElements", Napi::Function::New(env, elementsOf<packElements>));
   exports.Set("unpackElements", Napi::Function::New(env, elementsOf<unpackElements>));

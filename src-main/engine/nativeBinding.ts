@@ -30,6 +30,22 @@ export interface NativeBinding {
   layoutIndices(layout: string, rows: number, cols: number): Int32Array
   packScales(layout: string, rows: number, cols: number, linear: Uint8Array): Uint8Array
   unpackScales(layout: string, rows: number, cols: number, packed: Uint8Array): Uint8Array
+  /**
+   * Packed fp4 (rows, columns = K / 2) to the Hopper value swizzle and back (src-shared/layouts/hopperValue.ts). Throws on
+   * an MMA version other than 2 and 3, and on another number of bytes.
+   */
+  packHopperValues(
+    mmaVersion: number,
+    rows: number,
+    columns: number,
+    packed: Uint8Array
+  ): Uint8Array
+  unpackHopperValues(
+    mmaVersion: number,
+    rows: number,
+    columns: number,
+    swizzled: Uint8Array
+  ): Uint8Array
   /** Names of the element packings known in C++ (src-shared/layouts/elementPacking.ts). */
   elementPackings(): string[]
   /** Codes, one a byte, to a packing, and back. Throws on an unknown name and on codes that fill no whole group. */

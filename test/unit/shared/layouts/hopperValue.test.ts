@@ -9,6 +9,9 @@ import {
   unpackHopperValues,
   type MmaVersion
 } from '@shared/layouts/hopperValue'
+import { loadTestAddon } from '../../../support/addon'
+
+const addon = loadTestAddon()
 
 interface Golden {
   mma: MmaVersion
@@ -31,6 +34,14 @@ it.each(golden)('mma $mma, $rows x $columns bytes, as numpy does, and back', (on
   expect(swizzled.length).toBe(one.bytes)
   expect(createHash('sha256').update(swizzled).digest('hex')).toBe(one.sha256)
   expect(unpackHopperValues(one.mma, shape, swizzled)).toEqual(packed)
+  expect(addon.packHopperValues(one.mma, one.rows, one.columns, packed)).toEqual(swizzled)
+  expect(addon.unpackHopperValues(one.mma, one.rows, one.columns, swizzled)).toEqual(packed)
+})
+
+it('C++ refuses another MMA version and another size', () => {
+  expect(() => addon.packHopperValues(4, 2, 2, new Uint8Array(4))).toThrow(/MMA version 4/)
+  expect(() => addon.packHopperValues(3, 2, 2, new Uint8Array(5))).toThrow(/5 bytes given; .* 4/)
+  expect(() => addon.unpackHopperValues(3, 2, 2, new Uint8Array(4))).toThrow(/takes 16384/)
 })
 
 it('every byte survives interleaving; loose bytes are refused', () => {
