@@ -40,7 +40,7 @@ export function menuTemplate(options: MenuOptions): MenuItemConstructorOptions[]
       {
         label: '&Open...',
         accelerator: 'CmdOrCtrl+O',
-        // A server reads no files of this computer; the page's own dialog uploads nothing but shows them.
+        // A server reads no files of this computer; what the page's own dialog opens stays in the page.
         ...(isRemote
           ? { registerAccelerator: false, click: () => options.runAction('profile.open') }
           : { click: () => options.chooseFiles() })

@@ -1,6 +1,7 @@
 /** A run that ended early, for the job that resumes it: what is finished there is not done again. */
-import type { JobSpec } from '@shared/contract/jobs'
-import type { Disposition } from '@shared/contract/jobs'
+import { hostname } from 'node:os'
+import type { Disposition, JobSpec } from '@shared/contract/jobs'
+import type { Device } from '@shared/contract/devices'
 import type { Run, Step } from '@shared/contract/run'
 import { UserError } from '@shared/errors'
 import type { NativeMeasurement } from '../engine/nativeBinding'
@@ -24,7 +25,11 @@ export async function openEarlierRun(
 ): Promise<EarlierRun> {
   const run = await store.read(id)
   refuseUnlike(run, plan)
-  const find = (planned: PlannedStep) => run.steps.find((step) => isSame(step, planned))
+  const steps = new Map(run.steps.map((step) => [keyOf(step), step]))
+  const find = (planned: PlannedStep) => {
+    const step = steps.get(keyOf({ ...planned, kernel: planned.kernel.id }))
+    return step && hasSameSource(step, planned) ? step : undefined
+  }
   const measured = new Map<number, StoredRound[]>()
   for (const round of await store.rounds(id))
     measured.set(round.step, [...(measured.get(round.step) ?? []), round])
@@ -45,37 +50,41 @@ export async function openEarlierRun(
 }
 
 function refuseUnlike(run: Run, plan: JobPlan): void {
-  const { id } = run
+  const { id, device: before } = run
   if (run.status === 'done')
     throw new UserError('usage', `Run ${id} is complete; there is nothing to resume.`)
   if (run.status === 'running' || run.status === 'queued')
     throw new UserError('usage', `Run ${id} is still being made; cancel it first.`)
   if (asked(run.spec) !== asked(plan.spec))
     throw new UserError('usage', `Run ${id} was asked for something else; start a new one.`)
-  const before = run.device
-  const isSameDevice =
-    before?.name === plan.device.name && before.properties.uuid === plan.device.properties.uuid
-  if (!isSameDevice)
+  if (!before || !isSameDevice(before, plan.device, run.host.name))
     throw new UserError(
       'usage',
-      `Run ${id} was made on ${before?.name ?? 'no device'}, and this is ${plan.device.name}: ` +
-        'times of two devices do not go into one run. Start a new one.'
+      `Run ${id} was made on ${before?.name ?? 'no device'} of ${run.host.name}, and this is ${plan.device.name} of ` +
+        `${hostname()}: times of two devices do not go into one run. Start a new one.`
     )
+  const planned = new Set(plan.steps.map((step) => keyOf({ ...step, kernel: step.kernel.id })))
+  const lost = run.steps.find((step) => !planned.has(keyOf(step)))
+  if (lost)
+    throw new UserError(
+      'usage',
+      `Run ${id} has results of ${lost.kernel}, which is not here now; name its folder with --kernel-dir, or start a new run.`
+    )
+}
+
+/** A CPU has no UUID: it is known by the machine it is in. */
+function isSameDevice(before: Device, now: Device, hostBefore: string): boolean {
+  if (before.name !== now.name || before.properties.uuid !== now.properties.uuid) return false
+  return now.properties.uuid !== undefined || hostBefore === hostname()
 }
 
 const asked = (spec: JobSpec) => JSON.stringify(Object.entries({ ...spec, resumes: '' }).sort())
 
-function isSame(step: Step, { format, kernel, m, n, k }: PlannedStep): boolean {
-  return (
-    step.format === format &&
-    step.kernel === kernel.id &&
-    step.m === m &&
-    step.n === n &&
-    step.k === k &&
-    step.sourceHash === kernel.sourceHash &&
-    step.compileOptions === kernel.compileOptions
-  )
-}
+const keyOf = ({ format, kernel, m, n, k }: Pick<Step, 'format' | 'kernel' | 'm' | 'n' | 'k'>) =>
+  `${format} ${kernel} ${m} ${n} ${k}`
+
+const hasSameSource = (step: Step, { kernel }: PlannedStep) =>
+  step.sourceHash === kernel.sourceHash && step.compileOptions === kernel.compileOptions
 
 const dispositions: Record<NonNullable<Step['validation']>['status'], Disposition> = {
   passed: 'passed',

@@ -8,7 +8,7 @@ import { socketWire } from '@shared/rpc/socketWire'
 import type { SocketLike } from '@shared/rpc/socketWire'
 import type { Wire } from '@shared/rpc/wire'
 
-/** A page that has not answered a ping when the next one is due is gone. */
+/** A side that has not answered a ping when the next one is due is gone. */
 const pingIntervalMs = 15_000
 
 /** Answers the calls that arrive on an open WebSocket, and ends it when the other side has gone silent. */
@@ -17,16 +17,20 @@ export function serveSocket(
   handlers: Handlers,
   options: ServeOptions & { pingMs?: number } = {}
 ): void {
+  endWhenSilent(socket, options.pingMs)
+  serve(socketWire(socket as SocketLike), handlers, options)
+}
+
+function endWhenSilent(socket: WebSocket, pingMs = pingIntervalMs): void {
   let answered = true
   const pings = setInterval(() => {
     if (!answered) return socket.terminate()
     answered = false
     socket.ping()
-  }, options.pingMs ?? pingIntervalMs)
+  }, pingMs)
   pings.unref()
   socket.on('pong', () => (answered = true))
   socket.on('close', () => clearInterval(pings))
-  serve(socketWire(socket as SocketLike), handlers, options)
 }
 
 /** Connects to a `blockscope serve` from Node; `url` as 'ws://127.0.0.1:7777/rpc'. Rejects with an RpcError. */
@@ -34,13 +38,22 @@ export const connectSocket = (url: string, token: string): Promise<PeerClient> =
   openSocket(url, token, connectPeer)
 
 /** The server speaks first, so `use` gets the wire in the moment that it opens; a listener that comes later misses that. */
-export function openSocket<T>(url: string, token: string, use: (wire: Wire) => T): Promise<T> {
+export function openSocket<T>(
+  url: string,
+  token: string,
+  use: (wire: Wire) => T,
+  { pingMs }: { pingMs?: number } = {}
+): Promise<T> {
   const socket = new WebSocket(url, [subprotocol, `token.${token}`], {
     maxPayload: maxMessageBytes,
     perMessageDeflate: false
   })
   return new Promise((resolve, reject) => {
-    socket.once('open', () => resolve(use(socketWire(socket as SocketLike))))
+    socket.once('open', () => {
+      // A broken tunnel says nothing.
+      endWhenSilent(socket, pingMs)
+      resolve(use(socketWire(socket as SocketLike)))
+    })
     socket.once('error', (error) =>
       reject(new RpcError('disconnected', `${url} cannot be reached: ${error.message}`))
     )

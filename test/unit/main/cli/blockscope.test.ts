@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -165,51 +165,6 @@ describe('sweep', () => {
     const run = JSON.parse(stdout) as Run
     expect(run.steps[0]!.measurement!.timeNs.samples).toBe(13)
     expect(run.steps[0]!.measurement!.cacheMode).toBe('hot')
-  })
-})
-
-describe('runs', () => {
-  it('lists, shows, exports, imports, removes and restores', async () => {
-    const own = await mkdtemp(join(tmpdir(), 'blockscope-runs-'))
-    const runs = (...args: string[]) => runBlockscope(['runs', ...args, '--store', own])
-    try {
-      expect((await runs('list')).stdout).toContain('No runs yet')
-      await runBlockscope(['validate', '--formats', 'mxfp4', ...small, '--store', own])
-      const listed = JSON.parse((await runs('list', '--json')).stdout) as { id: string }[]
-      const id = listed[0]!.id
-      expect((await runs('show', id)).stdout).toContain('blockscope validate --formats mxfp4')
-      expect((await runs('export', id, '--as', 'csv', '--output', '-')).stdout).toMatch(/^format,/)
-      const bundle = join(own, 'bundle.blockscope-run')
-      expect((await runs('export', id, '--as', 'folder', '--output', bundle)).code).toBe(0)
-      expect((await runs('import', bundle)).stdout).toContain('Imported as')
-      expect(JSON.parse((await runs('list', '--json')).stdout)).toHaveLength(2)
-      expect((await runs('rm', id)).code).toBe(0)
-      expect((await runs('show', id)).code).toBe(2)
-      expect((await runs('restore', id)).code).toBe(0)
-      expect((await runs('show', id, '--advice')).stdout).toContain('No point stands out.')
-      expect((await runs('import', 'docs/results/h200-8192/run.json')).code).toBe(0)
-      const [measured] = (
-        JSON.parse((await runs('list', '--json')).stdout) as { id: string; device: string }[]
-      ).filter(({ device }) => device.includes('H200'))
-      expect((await runs('show', measured!.id, '--advice')).stdout).toMatch(
-        /mxfp4 wgmma K=8192: widen takes 5 % of the time/
-      )
-      const junit = await runs('export', measured!.id, '--as', 'junit', '--output', '-')
-      expect(junit.stdout).toMatch(/<testsuites name="blockscope sweep .* failures="0" errors="0"/)
-      expect((await runs('compare', id, id)).stdout).toContain('no measured point in common')
-    } finally {
-      await rm(own, { recursive: true, force: true })
-    }
-  })
-
-  it('refuses a run of a newer version and leaves it as it is', async () => {
-    const folder = join(store, 'newer')
-    await mkdir(folder)
-    await writeFile(join(folder, 'run.json'), '{"formatVersion": 7}')
-    const { code, stderr } = await blockscope('runs', 'show', 'newer')
-    expect(code).toBe(2)
-    expect(stderr).toMatch(/written by a newer blockscope.*Update blockscope/)
-    expect(await readFile(join(folder, 'run.json'), 'utf8')).toBe('{"formatVersion": 7}')
   })
 })
 

@@ -1,6 +1,6 @@
 /** What a run that resumes another takes over, and which runs it refuses. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Run } from '@shared/contract/run'
@@ -59,8 +59,13 @@ describe('a run that ended early', () => {
         sampleStep(2, { k: 2048, disposition: 'error', reason: 'lost' })
       ]
     })
-    const earlier = await openEarlierRun(store, run.id, planOf(run))
-    expect(earlier.note).toContain('1 of 1 steps had been validated there')
+    const others = [planned({ k: 1024 }), planned({ k: 2048 })]
+    const earlier = await openEarlierRun(
+      store,
+      run.id,
+      planOf(run, { steps: [planned(), ...others] })
+    )
+    expect(earlier.note).toContain('2 of 3 steps had been validated there')
     expect(earlier.validated(planned())).toMatchObject({
       index: 7,
       disposition: 'passed',
@@ -97,6 +102,23 @@ describe('a run that ended early', () => {
   ])('refuses %s', async (_what, change, plan, message) => {
     const run = await stored(change)
     await expect(openEarlierRun(store, run.id, planOf(run, plan))).rejects.toThrow(message)
+  })
+
+  it('refuses a CPU of another machine, which has no UUID to be told by', async () => {
+    const cpu = { ...device, properties: {} }
+    const run = await stored({ device: cpu as Run['device'] })
+    const plan = planOf(run, { device: cpu as unknown as JobPlan['device'] })
+    await expect(openEarlierRun(store, run.id, plan)).rejects.toThrow(/of bench, and this is A CPU/)
+    const here = { name: hostname(), system: '', node: '' }
+    const own = await stored({ device: cpu as Run['device'], host: here })
+    await openEarlierRun(store, own.id, planOf(own, { device: plan.device }))
+  })
+
+  it('refuses to leave out the results of a kernel that is not here', async () => {
+    const run = await stored({ steps: [sampleStep(0), sampleStep(1, { kernel: 'mine' })] })
+    await expect(openEarlierRun(store, run.id, planOf(run))).rejects.toThrow(
+      /has results of mine, which is not here now; name its folder with --kernel-dir/
+    )
   })
 
   it('refuses a run that is not there', async () => {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { WebSocketServer } from 'ws'
 import type { WebSocket } from 'ws'
 import { maxMessageBytes } from '@shared/rpc/frames'
-import { connectSocket, serveSocket } from '../../../../src-main/transports/webSocket'
+import { connectSocket, openSocket, serveSocket } from '../../../../src-main/transports/webSocket'
 import { cleanUp, handlersWith, transports } from './support'
 
 const overSocket = transports[2]![1]
@@ -72,6 +72,19 @@ describe('a page that has gone silent', () => {
     served!.removeAllListeners('pong')
     await expect(call).rejects.toMatchObject({ code: 'disconnected' })
     await vi.waitFor(() => expect(aborted).toHaveBeenCalledTimes(1))
+    http.close()
+  })
+})
+
+describe('a server that has gone silent', () => {
+  it('is given up at the second ping', async () => {
+    const http = createServer()
+    const sockets = new WebSocketServer({ server: http, autoPong: false })
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+    const url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}`
+    const wire = await openSocket(url, 't', (opened) => opened, { pingMs: 40 })
+    await new Promise((resolve) => wire.onClose(resolve))
+    sockets.close()
     http.close()
   })
 })
