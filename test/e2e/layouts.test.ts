@@ -156,6 +156,11 @@ describeInBrowser('the layout inspector', () => {
         )
         .toEqual(printed)
     }
+    // Hidden labels below must not make the frame scroll away with what is asked into view.
+    await page.locator('#elements').evaluate((heading) => heading.scrollIntoView())
+    expect(
+      await page.evaluate('document.body.scrollTop + document.documentElement.scrollTop')
+    ).toBe(0)
     await page.getByLabel('Index along K').fill('-1')
     await page.getByText('Index must be').waitFor()
     expect(errors).toEqual([])
