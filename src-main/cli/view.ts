@@ -104,29 +104,27 @@ function printView(files: string[], flags: ViewFlags): void {
       'proton-viewer takes --include or --exclude, not both: leave one or --proton out.'
     )
   }
-  let tree = openProfileFiles(files)
-  printWarnings(tree)
-  if (flags.proton) return printLikeProton(tree, flags)
+  if (flags.flat && flags.inverted)
+    throw new UserError('usage', '--flat and --inverted exclude each other: leave one out.')
+  const opened = openProfileFiles(files)
+  printWarnings(opened)
+  if (flags.proton) return printLikeProton(opened, flags)
   const rules: RollUpRules = { proton: false, metadata: flags.metadata === true }
-  if (flags.list) return list(tree, flags, rules)
+  if (flags.list) return list(opened, flags, rules)
+  const shortName = flags.demangle ? demangle : (name: string) => name
+  const tree = regrouped(opened, flags, shortName, rules)
   if (flags.diffProfile) {
     const metric = flags.metrics?.[0] ?? defaultMetrics(tree)[0]!
     return printDiff(
       [flags.diffProfile, files[0]!],
-      [openProfileFiles([flags.diffProfile]), tree],
+      [regrouped(openProfileFiles([flags.diffProfile]), flags, shortName, rules), tree],
       {
         ...flags,
         metric
       }
     )
   }
-  const held = metadataNote(tree, rules)
-  const shortName = flags.demangle ? demangle : (name: string) => name
-  if (flags.flat && flags.inverted)
-    throw new UserError('usage', '--flat and --inverted exclude each other: leave one out.')
-  if (flags.flat) tree = flattenByKernel(tree, shortName, rules)
-  if (flags.inverted) tree = invertCalls(tree, shortName, rules)
-  if (flags.group) tree = groupByCapture(tree, groupExpression(flags.group), shortName, rules)
+  const held = metadataNote(opened, rules)
   const requests = flags.metrics ?? defaultMetrics(tree)
   const metrics = requests.map((request) => deriveMetric(tree, request, rules))
   const shown = shownNodes(tree, metrics[0]!, flags, rules)
@@ -137,6 +135,20 @@ function printView(files: string[], flags: ViewFlags): void {
   print(printTreeLines(tree, metrics, { sort, shown, depth: flags.depth, nameOf }))
   if (held) process.stdout.write(`\n${held}\n`)
   if (flags.printSorted) printSorted(tree, metrics[0]!, shown, nameOf)
+}
+
+/** Under the headings that the flags ask for. */
+function regrouped(
+  opened: ProfileTree,
+  { flat, inverted, group }: ViewFlags,
+  shortName: (name: string) => string,
+  rules: RollUpRules
+): ProfileTree {
+  let tree = opened
+  if (flat) tree = flattenByKernel(tree, shortName, rules)
+  if (inverted) tree = invertCalls(tree, shortName, rules)
+  if (group) tree = groupByCapture(tree, groupExpression(group), shortName, rules)
+  return tree
 }
 
 function printLikeProton(tree: ProfileTree, flags: ViewFlags): void {

@@ -245,4 +245,31 @@ describe('view', () => {
     expect(stdout).not.toContain('K=1024')
     expect(stdout).not.toContain('block_scaled')
   })
+
+  it.each(['--flat', '--inverted'])('compares %s profiles as the app does', async (arrangement) => {
+    const of = (name: string) => `${fixtures}/synthetic/${name}.hatchet`
+    const argv = [
+      'view',
+      of('modern_c'),
+      '-m',
+      'time/ms',
+      '--diff-profile',
+      of('modern_a'),
+      '--json'
+    ]
+    interface Row {
+      name: string
+      depth: number
+      values: (number | null)[]
+    }
+    const rows = async (...more: string[]) =>
+      (JSON.parse((await runCommand(register, [...argv, ...more])).stdout) as { rows: Row[] }).rows
+    const plain = await rows()
+    const arranged = await rows(arrangement)
+    expect(arranged[0]).toEqual(plain[0])
+    const kernels = arranged.filter(({ depth }) => depth === 1).map(({ name }) => name)
+    expect(new Set(kernels).size).toBe(kernels.length)
+    expect(kernels).toContain('dequant')
+    expect(Math.max(...arranged.map(({ depth }) => depth))).toBe(arrangement === '--flat' ? 1 : 2)
+  })
 })
