@@ -1,6 +1,6 @@
 import { defineConfig } from 'electron-vite'
 import { fileURLToPath } from 'node:url'
-import page from './vite.page.config'
+import page from './vite.page.config.ts'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 const alias = { '@shared': path('./src-shared') }

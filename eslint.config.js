@@ -1,27 +1,87 @@
 import pluginVue from 'eslint-plugin-vue'
 import vueA11y from 'eslint-plugin-vuejs-accessibility'
+import { readdirSync, readFileSync } from 'node:fs'
 import tseslint from 'typescript-eslint'
 
-/** Rule 1 of the house: dependencies point one way. Each row is a folder and what it must not import. */
+/** What src-shared must not import, in any of its folders. */
+const impure = [
+  '**/src-main/**',
+  '**/src-renderer/**',
+  'node:*',
+  'fs',
+  'path',
+  'vue',
+  'pinia',
+  'echarts*'
+]
+
+/** The rooms of a folder and what each may import, as its rooms.json says. */
+function roomsOf(folder) {
+  return JSON.parse(readFileSync(new URL(`./${folder}/rooms.json`, import.meta.url), 'utf8')).rooms
+}
+
+/** As paths that begin with the way up, so that a folder of the same name elsewhere is not meant. */
+function forbiddenRooms(rooms, room) {
+  return Object.keys(rooms)
+    .filter((other) => other !== room && !rooms[room].includes(other))
+    .flatMap((other) => [`../${other}/**`, `../../${other}/**`, `../../../${other}/**`])
+}
+
+const sharedRooms = roomsOf('src-shared')
+const impureProfile = [...impure, ...forbiddenRooms(sharedRooms, 'profile')]
+
+/**
+ * Rule 1 of the house: dependencies point one way. Each row is a folder and what it must not import; a row for a folder
+ * within another stands after it and repeats what that one forbids.
+ */
 const house = [
   {
     folder: 'src-shared',
     why: 'src-shared is pure TypeScript: no Node, no DOM, no Electron, nothing of src-main or src-renderer',
-    forbid: [
-      '**/src-main/**',
-      '**/src-renderer/**',
-      'node:*',
-      'fs',
-      'path',
-      'vue',
-      'pinia',
-      'echarts*'
-    ]
+    forbid: impure
+  },
+  ...Object.entries(sharedRooms).map(([room, allowed]) => ({
+    folder: `src-shared/${room}`,
+    why: `src-shared/${room} imports only ${allowed.join(', ') || 'what lies beside the rooms'} (src-shared/rooms.json)`,
+    forbid: [...impure, ...forbiddenRooms(sharedRooms, room)]
+  })),
+  {
+    folder: 'src-shared/profile/tree',
+    why: 'the tree is the ground of a profile: it knows no reader, question or writer',
+    forbid: [...impureProfile, '../read/*', '../ask/*', '../write/*']
+  },
+  {
+    folder: 'src-shared/profile/read',
+    why: 'readers make trees: they ask nothing and write nothing',
+    forbid: [...impureProfile, '../ask/*', '../write/*']
+  },
+  {
+    folder: 'src-shared/profile/ask',
+    why: 'questions are about a tree, wherever it came from and however the answer is written',
+    forbid: [...impureProfile, '../read/*', '../write/*']
+  },
+  {
+    folder: 'src-shared/profile/write',
+    why: 'writers know no reader',
+    forbid: [...impureProfile, '../read/*']
   },
   {
     folder: 'src-renderer',
     why: 'the renderer imports src-shared and nothing of src-main: it can do only what the contract names',
     forbid: ['**/src-main/**', 'node:*', 'fs', 'path']
+  },
+  {
+    folder: 'src-main/ground',
+    why: 'the ground stands on src-shared alone',
+    forbid: [
+      '**/engine/**',
+      '**/store/**',
+      '**/jobs/**',
+      '**/transports/**',
+      '**/desktop/**',
+      '**/server/**',
+      '**/cli/**'
+    ]
   },
   {
     folder: 'src-main/engine',
@@ -37,7 +97,7 @@ const house = [
   },
   {
     folder: 'src-main/store',
-    why: 'the store knows only src-shared',
+    why: 'the store knows only src-shared and ground',
     forbid: [
       '**/engine/**',
       '**/jobs/**',
@@ -74,6 +134,60 @@ const house = [
   }
 ]
 
+/** The rooms of the page and what each may import stand in src-renderer/rooms.json; no view imports another one. */
+const page = new URL('./src-renderer/', import.meta.url)
+const rooms = roomsOf('src-renderer')
+const views = readdirSync(new URL('views/', page), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+const { forbid: outsidePage } = house.find(({ folder }) => folder === 'src-renderer')
+house.push(
+  ...Object.entries(rooms)
+    .filter(([room]) => room !== 'views')
+    .map(([room, allowed]) => ({
+      folder: `src-renderer/${room}`,
+      why: `src-renderer/${room} imports only ${allowed.join(', ') || 'src-shared'}`,
+      forbid: [...outsidePage, ...forbiddenRooms(rooms, room)]
+    })),
+  ...views.map((view) => ({
+    folder: `src-renderer/views/${view}`,
+    why: 'a view imports what lies below it (src-renderer/rooms.json), neither the frame nor another view',
+    forbid: [
+      ...outsidePage,
+      ...forbiddenRooms(rooms, 'views'),
+      ...views.filter((other) => other !== view).map((other) => `../${other}/**`)
+    ]
+  }))
+)
+
+/** What the terminal shows and what is written to disk go one way each, so that no caller can forget the rules. */
+const streams = ['stdout', 'stderr'].map((property) => ({
+  object: 'process',
+  property,
+  message: 'Print through src-main/ground/terminal.ts: it escapes what a terminal would obey.'
+}))
+const writers = {
+  importNames: [
+    'appendFile',
+    'appendFileSync',
+    'copyFile',
+    'copyFileSync',
+    'createWriteStream',
+    'mkdir',
+    'mkdirSync',
+    'writeFile',
+    'writeFileSync',
+    'writeSync'
+  ],
+  message:
+    'Write through src-main/ground/files.ts: whole or not at all, for the owner alone, and nothing replaced unasked.'
+}
+const opensToWrite = {
+  selector: 'CallExpression[callee.name=/^open(Sync)?$/] > Literal[value=/^[wa]/]',
+  message: writers.message
+}
+const fileSystems = ['node:fs', 'node:fs/promises'].map((name) => ({ name, ...writers }))
+
 const electron = {
   name: 'electron',
   message: 'Only src-main/desktop imports electron.'
@@ -90,11 +204,38 @@ export default tseslint.config(
   },
   {
     rules: {
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', ignoreRestSiblings: true }
+      ],
       '@typescript-eslint/consistent-type-imports': 'error',
       'no-console': 'off',
       'vue/multi-word-component-names': 'off',
       'vuejs-accessibility/label-has-for': ['error', { required: { some: ['nesting', 'id'] } }]
+    }
+  },
+  {
+    files: ['src-main/**/*.ts'],
+    ignores: ['src-main/ground/*.ts'],
+    rules: {
+      'no-console': 'error',
+      'no-restricted-properties': ['error', ...streams],
+      'no-restricted-syntax': ['error', opensToWrite]
+    }
+  },
+  {
+    files: ['src-renderer/**/*.{ts,vue}'],
+    ignores: ['src-renderer/format/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'CallExpression[callee.property.name=/^(toFixed|toPrecision|toExponential|toLocaleString)$/]',
+          message:
+            'Numbers are written by src-renderer/format, so that they look the same everywhere.'
+        }
+      ]
     }
   },
   ...house.map(({ folder, why, forbid }) => ({
@@ -103,7 +244,10 @@ export default tseslint.config(
       'no-restricted-imports': [
         'error',
         {
-          paths: folder === 'src-main/desktop' ? [] : [electron],
+          paths: [
+            ...(folder === 'src-main/desktop' ? [] : [electron]),
+            ...(folder.startsWith('src-main/') && folder !== 'src-main/ground' ? fileSystems : [])
+          ],
           patterns: [{ group: forbid, message: `${why}.` }]
         }
       ]

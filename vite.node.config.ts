@@ -15,7 +15,9 @@ export default defineConfig({
     rollupOptions: {
       input: {
         blockscope: path('./src-main/cli/blockscope.ts'),
-        engine: path('./src-main/engine/engineProcess.ts')
+        engine: path('./src-main/engine/engineProcess.ts'),
+        // The GPU tests drive the addon without the engine.
+        kernelManifests: path('./src-main/engine/kernelManifests.ts')
       },
       external: [...builtinModules, /^node:/, /\.node$/],
       output: {

@@ -23,7 +23,7 @@ export default defineConfig({
           groups: [
             {
               name: 'shared',
-              test: /src-renderer[\\/](components[\\/](?!DataTable)|app[\\/]|format[\\/]|charts[\\/](theme|useChartTheme))/,
+              test: /src-renderer[\\/](components[\\/](?!DataTable)|ground[\\/]|stores[\\/](copy|savedForm)|format[\\/]|charts[\\/]theme)/,
               minShareCount: 2
             }
           ]

@@ -1,4 +1,5 @@
 import vue from '@vitejs/plugin-vue'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
@@ -10,6 +11,8 @@ const alias = {
 
 export default defineConfig({
   test: {
+    // Each file has servers, stores and browsers of its own. Two at least: most files wait for a process they started.
+    maxWorkers: Math.max(2, availableParallelism()),
     reporters: ['default', './test/support/summaryReporter.ts'],
     projects: [
       {
@@ -19,7 +22,7 @@ export default defineConfig({
           environment: 'node',
           include: ['test/unit/**/*.test.ts'],
           exclude: ['test/unit/renderer/**'],
-          globalSetup: ['test/support/buildNode.ts'],
+          globalSetup: ['test/support/setupUnit.ts'],
           testTimeout: 30_000
         }
       },
@@ -39,10 +42,11 @@ export default defineConfig({
           name: 'e2e',
           environment: 'node',
           include: ['test/e2e/**/*.test.ts'],
-          globalSetup: ['test/support/buildNode.ts', 'test/support/buildPage.ts'],
+          globalSetup: ['test/support/setupE2e.ts'],
+          // One browser at a time: two of them beside engines that measure missed waits on two cores.
+          fileParallelism: false,
           testTimeout: 120_000,
-          hookTimeout: 120_000,
-          fileParallelism: false
+          hookTimeout: 120_000
         }
       }
     ]

@@ -3,7 +3,7 @@
     {
       "target_name": "blockscope",
       "sources": [
-        "<!@(node -p \"['core', 'cpu', 'cuda', 'addon'].flatMap((d) => fs.existsSync(d) && (d !== 'cuda' || fs.existsSync('cuda/backend.cpp')) ? fs.readdirSync(d).filter((f) => f.endsWith('.cpp')).map((f) => d + '/' + f) : []).join(' ')\")"
+        "<!@(node -p \"['core', 'cpu', 'quantize', 'cuda', 'addon'].flatMap((d) => fs.existsSync(d) && (d !== 'cuda' || fs.existsSync('cuda/backend.cpp')) ? fs.readdirSync(d).filter((f) => f.endsWith('.cpp')).map((f) => d + '/' + f) : []).join(' ')\")"
       ],
       "include_dirs": [
         "<!(node -p \"require('node-addon-api').include_dir\")",
@@ -31,7 +31,10 @@
       ],
       "cflags!": ["-fno-exceptions"],
       "cflags_cc!": ["-fno-exceptions", "-fno-rtti", "-std=gnu++17", "-std=gnu++20"],
-      "cflags_cc": ["-std=c++20", "-O3", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-maybe-uninitialized"],
+      "cflags_cc": [
+        "-std=c++20", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-maybe-uninitialized",
+        "<!@(node -p \"process.env.BLOCKSCOPE_WERROR ? '-Werror' : ''\")"
+      ],
       "conditions": [
         ["OS=='linux'", { "libraries": ["-ldl", "-lpthread"], "ldflags": ["-Wl,--exclude-libs,ALL"] }],
         [
@@ -42,6 +45,7 @@
               "GCC_ENABLE_CPP_RTTI": "YES",
               "CLANG_CXX_LANGUAGE_STANDARD": "c++20",
               "GCC_SYMBOLS_PRIVATE_EXTERN": "YES",
+              "OTHER_CPLUSPLUSFLAGS": ["-ffp-contract=off"],
               "MACOSX_DEPLOYMENT_TARGET": "12.0"
             }
           }

@@ -1,12 +1,15 @@
-// Between JavaScript values and the structs of core/backend.h; field names are those of src-main/engine/nativeBinding.ts.
+// The arguments of the addon's functions, and its errors. What a struct of native/core looks like
+// in JavaScript follows from its field list: wire.h.
 #pragma once
 
 #include <napi.h>
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "../core/backend.h"
+#include "wire.h"
 
 namespace blockscope {
 
@@ -20,17 +23,9 @@ struct OpenRequest {
 OpenRequest readOpenRequest(const Napi::Value&);
 ValidateRequest readValidateRequest(const Napi::Value&);
 MeasureRequest readMeasureRequest(const Napi::Value&);
-std::vector<uint8_t> readBytes(const Napi::Value&, const char* name);
+std::vector<uint8_t> readBytes(const Napi::Value&, const std::string& name);
 
-// Writing.
-Napi::Value toJs(Napi::Env, const LibraryInfo&);
-Napi::Value toJs(Napi::Env, const DeviceInfo&);
-Napi::Value toJs(Napi::Env, const ValidationReport&);
-Napi::Value toJs(Napi::Env, const Measurement&);
-Napi::Value toJs(Napi::Env, const Operands&);
-Napi::Value toJs(Napi::Env, const std::vector<double>&);
-
-// An Error whose `code` is 'usage', 'unavailable', 'device', 'compile' or 'cancelled'.
+// An Error whose `code` is the kind's word.
 Napi::Error toJs(Napi::Env, ErrorKind, const std::string& message);
 
 }  // namespace blockscope

@@ -1,5 +1,5 @@
-// Work on a thread of its own, answered by a promise. Not on libuv's pool, which has four threads for everything: a
-// measurement may take minutes.
+// Work on a thread of its own, answered by a promise. Not on libuv's pool, which has four threads
+// for everything: a measurement may take minutes.
 #pragma once
 
 #include <napi.h>
@@ -20,15 +20,17 @@
 
 namespace blockscope {
 
-// Runs work() on a new thread; back on the JavaScript thread resolves with convert(env, result), or rejects with an
-// error that carries a code. `onProgress` may be undefined; it is called at most 20 times a second.
+// Runs work() on a new thread; back on the JavaScript thread resolves with convert(env, result), or
+// rejects with an error that carries a code. `onProgress` may be undefined; it is called at most 20
+// times a second.
 template <typename Result>
 class Task {
  public:
   using Work = std::function<Result(const Progress&)>;
   using Convert = std::function<Napi::Value(Napi::Env, Result&)>;
 
-  static Napi::Promise start(Napi::Env env, const Napi::Value& onProgress, Work work, Convert convert) {
+  static Napi::Promise start(Napi::Env env, const Napi::Value& onProgress, Work work,
+                             Convert convert) {
     if (!onProgress.IsUndefined() && !onProgress.IsFunction())
       throw Napi::TypeError::New(env, "onProgress must be a function.");
     auto* task = new Task(env, onProgress, std::move(work), std::move(convert));
@@ -36,7 +38,8 @@ class Task {
     try {
       std::thread([task] { task->run(); }).detach();
     } catch (const std::system_error& error) {
-      task->failure_ = {ErrorKind::kDevice, std::string("No thread could be started: ") + error.what() + "."};
+      task->failure_ = {ErrorKind::kDevice,
+                        std::string("No thread could be started: ") + error.what() + "."};
       auto loop = task->loop_;
       task->finish(env);
       loop.Release();
@@ -48,7 +51,9 @@ class Task {
   using Clock = std::chrono::steady_clock;
 
   Task(Napi::Env env, const Napi::Value& onProgress, Work work, Convert convert)
-      : deferred_(Napi::Promise::Deferred::New(env)), work_(std::move(work)), convert_(std::move(convert)) {
+      : deferred_(Napi::Promise::Deferred::New(env)),
+        work_(std::move(work)),
+        convert_(std::move(convert)) {
     if (onProgress.IsFunction()) onProgress_ = Napi::Persistent(onProgress.As<Napi::Function>());
     const auto ignored = Napi::Function::New(env, [](const Napi::CallbackInfo&) {});
     loop_ = Napi::ThreadSafeFunction::New(env, ignored, "blockscope", 0, 1);
@@ -63,7 +68,8 @@ class Task {
     } catch (const Error& error) {
       failure_ = {error.kind, error.what()};
     } catch (const std::bad_alloc&) {
-      failure_ = {ErrorKind::kDevice, "The host has not enough memory for this. Choose a smaller shape."};
+      failure_ = {ErrorKind::kDevice,
+                  "The host has not enough memory for this. Choose a smaller shape."};
     } catch (const std::exception& error) {
       failure_ = {ErrorKind::kDevice, error.what()};
     } catch (...) {
@@ -82,10 +88,12 @@ class Task {
     lastReport_ = now;
     using Message = std::pair<double, std::string>;
     auto message = std::make_unique<Message>(fraction, std::move(phase));
-    const auto status = loop_.BlockingCall(message.get(), [this](Napi::Env env, Napi::Function, Message* said) {
-      const std::unique_ptr<Message> owned(said);
-      onProgress_.Call({Napi::Number::New(env, owned->first), Napi::String::New(env, owned->second)});
-    });
+    const auto status =
+        loop_.BlockingCall(message.get(), [this](Napi::Env env, Napi::Function, Message* said) {
+          const std::unique_ptr<Message> owned(said);
+          onProgress_.Call(
+              {Napi::Number::New(env, owned->first), Napi::String::New(env, owned->second)});
+        });
     // The process is ending: nobody listens any more.
     if (status == napi_ok) message.release();
     else closing_ = true;

@@ -1,9 +1,11 @@
 // What every backend (CPU, CUDA, HIP) offers the addon: the devices it finds, and sessions on them.
 //
-// A session holds one problem (format, shape, operands) on one device. It validates and measures kernels on it.
-// Nothing here knows Node or a GPU library. Calls run on worker threads; a session serves one call at a time.
+// A session holds one problem (format, shape, operands) on one device. It validates and measures
+// kernels on it. Nothing here knows Node or a GPU library. Calls run on worker threads; a session
+// serves one call at a time.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -16,22 +18,18 @@
 #include <variant>
 #include <vector>
 
+#include "fields.h"
+#include "kernelRow.h"
+#include "words.h"
+
 namespace blockscope {
 
-// ---------------------------------------------------------------------------------------------- errors and control
-
-// What kind of trouble: decides the exit code and the wording in the app. `message` is one sentence for a person.
-enum class ErrorKind {
-  kUsage,        // wrong shape, format, kernel or file: exit code 2
-  kUnavailable,  // device, driver or library missing: exit code 3
-  kDevice,       // the device failed: out of memory, lost, launch failure, watchdog
-  kCompile,      // a kernel did not compile; the message carries the compiler's log
-  kCancelled,
-};
+// ------------------------------------------------------------------------------ errors and control
 
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind errorKind, const std::string& message) : std::runtime_error(message), kind(errorKind) {}
+  Error(ErrorKind errorKind, const std::string& message)
+      : std::runtime_error(message), kind(errorKind) {}
   const ErrorKind kind;
 };
 
@@ -48,12 +46,14 @@ class CancelFlag {
   std::atomic<bool> requested_{false};
 };
 
-// Called from worker threads with the part done, 0..1, and what is being done ("reference", "warm-up", "sampling").
+// Called from worker threads with the part done, 0..1, and what is being done ("reference",
+// "warm-up", "sampling").
 using Progress = std::function<void(double fraction, std::string_view phase)>;
 
-// ------------------------------------------------------------------------------------------------- what is there
+// ----------------------------------------------------------------------------------- what is there
 
-// One library a backend opens at run time. `reason` and `remedy` are sentences, set when it was not found.
+// One library a backend opens at run time. `reason` and `remedy` are sentences, set when it was not
+// found.
 struct LibraryInfo {
   std::string name;  // "CUDA driver", "NVRTC", "cuBLASLt", "CUPTI", "NVML"
   bool found = false;
@@ -61,31 +61,37 @@ struct LibraryInfo {
   std::string path;
   std::string reason;
   std::string remedy;
-};
-
-// How a kernel computes a format on a device.
-enum class CapabilityLevel {
-  kNative,       // the hardware's own block-scaled matrix instruction
-  kExact,        // software scheme, every product exact
-  kApproximate,  // software scheme with a stated error
-  kUnavailable,  // not possible here; `reason` says why
+  BLOCKSCOPE_FIELDS(name, found, version, path, reason, remedy)
 };
 
 struct Capability {
   std::string format;  // id as in the format registry: "nvfp4", "mxfp8_e5m2", ...
   CapabilityLevel level = CapabilityLevel::kUnavailable;
   std::string reason;  // how it is computed, or why it is not available
+  // The class of instruction that multiplies, whose peak is the kernel's roof: "bf16", "fp8",
+  // "fp4", and on a CPU with the instruction set, "int8:avx512-vnni". Empty: not known, there is no
+  // roof.
+  std::string instruction;
+  BLOCKSCOPE_FIELDS(format, level, reason, instruction)
 };
 
 struct KernelInfo {
-  std::string id;        // "cpu-avx512-vnni", "wgmma-fp8", "cublaslt-bf16"
-  std::string provider;  // "blockscope", "cuBLASLt", "user"
-  std::string summary;   // one line for the kernel list
+  std::string id;                      // "cpu-avx512-vnni", "wgmma-fp8", "cublaslt-bf16"
+  std::string provider;                // "blockscope", "cuBLASLt", "user"
+  std::string summary;                 // one line for the kernel list
   std::string scaleLayout = "linear";  // layout of packed scales this kernel reads
-  bool baseline = false;               // true: not the block-scaled operation, shown for comparison only
-  std::string sourceHash;              // SHA-256 of source and options, or of the library's name and version
+  bool baseline = false;  // true: not the block-scaled operation, shown for comparison only
+  // Bits of an element of A and B as this kernel reads them, without block scales (a baseline's
+  // operands are converted beforehand); 0: the format's own packed codes and scales.
+  int operandBits = 0;
+  std::vector<OutputType> outputs;  // types of C it can give
+  // What it is made of: source, target and options, or a library's name and version. Its SHA-256,
+  // the sourceHash of the contract, tells kernels apart.
+  std::vector<uint8_t> identity;
   std::string compileOptions;
   std::vector<Capability> capabilities;  // one per format
+  BLOCKSCOPE_FIELDS(id, provider, summary, scaleLayout, baseline, operandBits, outputs, identity,
+                    compileOptions, capabilities)
 };
 
 using PropertyValue = std::variant<bool, double, std::string>;
@@ -95,17 +101,17 @@ struct DeviceInfo {
   std::string kind;          // "cpu", "cuda", "hip"
   std::string name;          // "NVIDIA H200", "AMD EPYC 9005"
   std::string architecture;  // "sm_90", "x86-64 AVX-512 VNNI"
-  // Units are part of the key: smCount, clockMHz, memoryClockMHz, memoryBusBits, memoryBytes, freeMemoryBytes,
-  // l2Bytes, driverVersion, uuid, ecc, mig, powerLimitW, cores, ...
+  // Units are part of the key: smCount, clockMHz, memoryClockMHz, memoryBusBits, memoryBytes,
+  // freeMemoryBytes, l2Bytes, driverVersion, uuid, ecc, mig, powerLimitW, cores, ...
   std::map<std::string, PropertyValue> properties;
   std::vector<KernelInfo> kernels;
+  BLOCKSCOPE_FIELDS(id, kind, name, architecture, properties, kernels)
 };
 
-// --------------------------------------------------------------------------------------------------- the problem
+// ------------------------------------------------------------------------------------- the problem
 
-enum class OutputType { kF16, kBf16, kF32, kE4m3 };
-
-// C[m, n] = sum over k of A[m, k] SA[m, k / V] B[n, k] SB[n, k / V];  A (M, K), B (N, K), C (M, N), row-major.
+// C[m, n] = sum over k of A[m, k] SA[m, k / V] B[n, k] SB[n, k / V];  A (M, K), B (N, K), C (M, N),
+// row-major.
 struct Problem {
   std::string format;
   int64_t m = 0, n = 0, k = 0;
@@ -113,7 +119,8 @@ struct Problem {
   OutputType output = OutputType::kF16;
 };
 
-// Canonical host operands: one code per byte, scales linear. `tensorScale*`: nvfp4's float32 per-tensor scale.
+// Canonical host operands: one code per byte, scales linear. `tensorScale*`: nvfp4's float32
+// per-tensor scale.
 struct Operands {
   std::vector<uint8_t> aCodes;   // batch * M * K
   std::vector<uint8_t> bCodes;   // batch * N * K
@@ -121,93 +128,125 @@ struct Operands {
   std::vector<uint8_t> bScales;  // batch * N * K / V
   float tensorScaleA = 1.0f;
   float tensorScaleB = 1.0f;
+  BLOCKSCOPE_FIELDS(aCodes, bCodes, aScales, bScales, tensorScaleA, tensorScaleB)
 };
 
 struct GeneratedOperands {
   std::string distribution;  // "normal", "tutorial", ...: docs/operands.md
-  uint64_t seed = 42;
+  uint64_t seed = 0;
 };
 
 struct GivenOperands {
   Operands operands;
-  std::vector<double> reference;  // optional M * N float64 product made by others' code; empty when absent
+  // optional M * N float64 product made by others' code; empty when absent
+  std::vector<double> reference;
 };
 
-// ------------------------------------------------------------------------------------------------------ validation
+// -------------------------------------------------------------------------------------- validation
 
 // An element passes when |got - reference| <= atol + rtol * |reference|, as numpy.isclose.
 struct Tolerance {
-  double atol = 1e-3;
-  double rtol = 1e-3;
+  double atol = 0;
+  double rtol = 0;
 };
 
 struct ValidateRequest {
   std::string kernel;
   Tolerance tolerance;
-  int maxFailures = 16;  // how many failing elements to describe
-  int mapTiles = 64;     // the error map has at most this many tiles along each side
+  int maxFailures = 0;  // how many failing elements to describe
+  int mapTiles = 1;     // the error map has at most this many tiles along each side
+  PassRule rule = PassRule::kAllowances;
 };
 
 struct FailedElement {
   int64_t batch = 0, row = 0, col = 0;
   double got = 0, reference = 0, absoluteError = 0;
-  // The scale block along K with the largest |contribution| to this element, and its codes and scales.
+  // The scale block along K with the largest |contribution| to this element, and its codes and
+  // scales.
   int64_t block = 0;
   std::vector<uint8_t> aCodes, bCodes;  // V codes each
   uint8_t aScale = 0, bScale = 0;
+  BLOCKSCOPE_FIELDS(batch, row, col, got, reference, absoluteError, block, aCodes, bCodes, aScale,
+                    bScale)
 };
 
-// One scale raised by one exponent must change exactly its row (A) or column (B) by exactly its block's share.
+// One scale raised by one exponent must change exactly its row (A) or column (B) by exactly its
+// block's share.
 struct PerturbationCheck {
-  bool passed = false;
+  CheckState state = CheckState::kNotRun;
   int64_t row = 0, block = 0;  // which scale was raised: row of A or B, block along K
-  std::string reason;          // one sentence when it failed
+  std::string reason;          // one sentence when it failed, or why it was not run
+  BLOCKSCOPE_FIELDS(state, row, block, reason)
 };
-
-enum class ValidationStatus { kPassed, kIncorrect, kProvesNothing };
 
 struct ValidationReport {
   ValidationStatus status = ValidationStatus::kPassed;
   std::string reason;  // one sentence when not passed
   int64_t elements = 0, elementsOutside = 0, nonFinite = 0;
+  // Elements beyond the tolerance that pass by an allowance of the rule alone.
+  int64_t withinRounding = 0, withinCancellation = 0;
+  double maxToleranceShare = 0;  // largest error / tolerance: 0.5 leaves half of it
+  // |got - reference| in units in the last place of the output type at the reference, less the half
+  // that rounding to nearest may cost: 0 for a product that was right before it was rounded. Over
+  // finite elements.
+  double maxUlpsAboveRounding = 0, meanUlpsAboveRounding = 0;
   double maxAbs = 0, maxRel = 0;  // maxRel over elements whose reference is not zero
   double normwise = 0;            // ||got - ref|| / ||ref||, Frobenius
-  double maxScaled = 0;           // max |got - ref| / (|A| |B|)[m, n], over up to 1024 elements spread evenly
+  // max |got - ref| / (|A| |B|)[m, n], over up to 1024 elements spread evenly
+  double maxScaled = 0;
   double referenceRms = 0, referenceNonZero = 0;  // share of non-zero reference elements, 0..1
-  // Distance in units in the last place of the output type: 0, 1, 2, 3..4, 5..8, 9..16, ..., last is open.
+  // Distance in units in the last place of the output type: 0, 1, 2, 3..4, 5..8, 9..16, ..., last
+  // is open.
   std::vector<uint64_t> ulpHistogram;
-  // Largest error / tolerance per tile, row-major; mapRows x mapCols tiles of tileRows x tileCols elements.
+  // Largest error / tolerance per tile, row-major; mapRows x mapCols tiles of tileRows x tileCols
+  // elements.
   std::vector<float> errorMap;
   int64_t mapRows = 0, mapCols = 0, tileRows = 0, tileCols = 0;
   std::vector<FailedElement> failures;
   PerturbationCheck perturbationA, perturbationB;
   std::string oracle;  // which code made the reference: "cpu-f64", "cuda-f64", "file"
-  double oracleSeconds = 0, kernelSeconds = 0;
+  // Time of the operation's own launches, each time it was run here (as it is, then with a scale
+  // raised), without operands, compilation and comparison.
+  std::vector<double> launchNs;
+  // Wall time of the phases. kernelSeconds: the first run with all that surrounds it.
+  double oracleSeconds = 0, kernelSeconds = 0, comparisonSeconds = 0, perturbationSeconds = 0;
+  BLOCKSCOPE_FIELDS(status, reason, elements, elementsOutside, nonFinite, withinRounding,
+                    withinCancellation, maxToleranceShare, maxUlpsAboveRounding,
+                    meanUlpsAboveRounding, maxAbs, maxRel, normwise, maxScaled, referenceRms,
+                    referenceNonZero, ulpHistogram, errorMap, mapRows, mapCols, tileRows, tileCols,
+                    failures, perturbationA, perturbationB, oracle, launchNs, oracleSeconds,
+                    kernelSeconds, comparisonSeconds, perturbationSeconds)
 };
 
-// ------------------------------------------------------------------------------------------------------ measurement
+// ------------------------------------------------------------------------------------- measurement
 
-// spec: docs/measurement.md, method bs-1. All times in nanoseconds.
+// spec: docs/measurement.md, method bs-1. All times in nanoseconds. The caller says every field:
+// the presets are those of src-shared/measurement/presets.ts.
 struct MeasureRequest {
   std::string kernel;
-  bool cold = true;            // rotate operand sets so that L2 holds none of them; false: hot
-  double warmupNs = 200e6;     // GPU time of warm-up, at least 3 launches
-  int minSamples = 20;
-  double minTimeNs = 0.25e9;
-  double maxRelativeStdev = 0.005;
-  int maxSamples = 10000;
-  double timeoutNs = 5e9;
-  int fixedSamples = 0;        // > 0: exactly this many, other stop rules off
-  double sustainedNs = 0;      // > 0: also run back to back for this long ("batch")
-  bool recordLaunches = true;  // per-kernel records from a separate profiled pass where the backend has one
+  bool cold = false;    // rotate operand sets so that L2 holds none of them; false: hot
+  double warmupNs = 0;  // GPU time of warm-up, at least 3 launches
+  int minSamples = 0;
+  double minTimeNs = 0;
+  double maxRelativeStdev = 0;
+  int maxSamples = 0;
+  double timeoutNs = 0;
+  int fixedSamples = 0;    // > 0: exactly this many, other stop rules off
+  double sustainedNs = 0;  // > 0: also run back to back for this long ("batch")
+  // per-kernel records from a separate profiled pass where the backend has one
+  bool recordLaunches = false;
+  BLOCKSCOPE_FIELDS(kernel, cold, warmupNs, minSamples, minTimeNs, maxRelativeStdev, maxSamples,
+                    timeoutNs, fixedSamples, sustainedNs, recordLaunches)
 };
 
 struct LaunchRecord {
   std::string name;  // as the driver reports it, possibly mangled
   int64_t startNs = 0, endNs = 0;
   uint32_t stream = 0;
-  uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  std::array<uint32_t, 3> grid = {1, 1, 1}, block = {1, 1, 1};
   uint32_t registersPerThread = 0, sharedMemoryBytes = 0;
+  BLOCKSCOPE_FIELDS(name, startNs, endNs, stream, grid, block, registersPerThread,
+                    sharedMemoryBytes)
 };
 
 struct Measurement {
@@ -218,20 +257,25 @@ struct Measurement {
   int operandSets = 1;
   std::string cacheMode;     // "cold: 3 operand sets", "cold: L2 flush", "hot"
   std::string timingSource;  // "steady clock", "CUDA events", "CUPTI"
-  std::string stopReason;    // "relative stdev", "noise stable", "sample limit", "timed out", "fixed"
+  std::string stopReason;  // "relative stdev", "noise stable", "sample limit", "timed out", "fixed"
   double warmupNs = 0;
   double compileSeconds = 0;
   double meanWatts = 0, meanTemperatureC = 0;  // 0: unknown
-  std::vector<std::string> badges;  // "power-capped", "thermal", "contended", "noisy", "grouped", ...
+  // "power-capped", "thermal", "contended", "noisy", "grouped", ...
+  std::vector<std::string> badges;
   std::vector<LaunchRecord> launches;  // of one operation
-  double cuptiNs = 0;                  // sum of the launches' own times for one operation; 0: no CUPTI
+  double cuptiNs = 0;  // sum of the launches' own times for one operation; 0: no CUPTI
   // Back to back:
   double sustainedNs = 0;  // mean per operation; 0: not measured
   int64_t sustainedCount = 0;
   double sustainedWatts = 0, joulesPerLaunch = 0;
+  BLOCKSCOPE_FIELDS(samplesNs, samplesMHz, discarded, launchesPerSample, operandSets, cacheMode,
+                    timingSource, stopReason, warmupNs, compileSeconds, meanWatts, meanTemperatureC,
+                    badges, launches, cuptiNs, sustainedNs, sustainedCount, sustainedWatts,
+                    joulesPerLaunch)
 };
 
-// --------------------------------------------------------------------------------------------------------- backends
+// ---------------------------------------------------------------------------------------- backends
 
 class Session {
  public:
@@ -240,23 +284,28 @@ class Session {
   virtual Measurement measure(const MeasureRequest&, const CancelFlag&, const Progress&) = 0;
   // Judges a product computed elsewhere (another process) against this session's reference.
   // `output` holds M * N elements of the problem's output type, row-major.
-  virtual ValidationReport judge(const std::vector<uint8_t>& output, const ValidateRequest&, const CancelFlag&,
-                                 const Progress&) = 0;
-  // The session's operands in canonical host form, and its float64 reference (M * N); for tests and other providers.
+  virtual ValidationReport judge(const std::vector<uint8_t>& output, const ValidateRequest&,
+                                 const CancelFlag&, const Progress&) = 0;
+  // The session's operands in canonical host form, and its float64 reference (M * N); for tests and
+  // other providers.
   virtual const Operands& operands() = 0;
   virtual const std::vector<double>& reference(const CancelFlag&, const Progress&) = 0;
 };
 
-// A kernel that comes as source: a row of resources/kernels/*/manifest.json, already checked by the caller.
-struct KernelSource {
-  std::string id, provider, summary;
-  std::string file;           // path of the source
-  std::string manifestJson;   // the manifest row as JSON text, for what only the backend understands
+// A limit of a device: arithmetic of a class of instruction, or reading of a level of memory.
+struct Roof {
+  std::string kind;  // "compute", "memory"
+  std::string of;    // an instruction, as Capability has it, or a level: "l1", "l2", "l3", "dram"
+  double rate = 0;   // FLOP/s or byte/s
+  std::string basis = "measured";
+  std::string source;  // how: one sentence
+  BLOCKSCOPE_FIELDS(kind, of, rate, basis, source)
 };
 
 struct BackendOptions {
-  std::vector<KernelSource> kernelSources;
+  std::vector<KernelRow> kernelSources;
   std::string cacheDirectory;  // for compiled kernels; empty: no cache
+  BLOCKSCOPE_FIELDS(kernelSources, cacheDirectory)
 };
 
 class Backend {
@@ -267,8 +316,11 @@ class Backend {
   virtual std::vector<LibraryInfo> libraries() = 0;
   virtual std::vector<DeviceInfo> devices() = 0;
   virtual std::unique_ptr<Session> open(const std::string& deviceId, const Problem&,
-                                        std::variant<GeneratedOperands, GivenOperands>, const CancelFlag&,
-                                        const Progress&) = 0;
+                                        std::variant<GeneratedOperands, GivenOperands>,
+                                        const CancelFlag&, const Progress&) = 0;
+  // What the device reaches, measured now; a few seconds in which nothing else should run on it.
+  virtual std::vector<Roof> measureRoofs(const std::string& deviceId, const CancelFlag&,
+                                         const Progress&) = 0;
 };
 
 std::unique_ptr<Backend> makeCpuBackend(const BackendOptions&);

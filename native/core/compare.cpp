@@ -19,29 +19,39 @@ int ulpBin(int64_t distance) {
   return bin;
 }
 
-constexpr int kCancellationChecksPerRow = 64;
+double allowedError(const Tolerance& tolerance, double reference) {
+  return tolerance.atol + tolerance.rtol * std::fabs(reference);
+}
+
+enum class Passes { kNot, kByTolerance, kByRounding, kByCancellation };
 
 struct Judged {
   double error;  // |got - reference|; infinite when a NaN or an infinity stands where none should
-  bool passed;
+  Passes passes;
 };
 
-Judged judgeElement(OutputType output, double got, double reference, const Tolerance& tolerance) {
-  if (std::isnan(reference)) return {std::isnan(got) ? 0.0 : INFINITY, std::isnan(got)};
-  if (std::isnan(got)) return {INFINITY, false};
-  if (got == reference) return {0.0, true};  // infinities too
-  const double allowed = tolerance.atol + tolerance.rtol * std::fabs(reference);
-  const double error = std::fabs(got - reference);
-  if (error <= allowed) return {error, true};
+Judged judgeElement(OutputType output, double got, double reference,
+                    const ValidateRequest& request) {
+  if (std::isnan(reference)) {
+    if (std::isnan(got)) return {0.0, Passes::kByTolerance};
+    return {INFINITY, Passes::kNot};
+  }
+  if (std::isnan(got)) return {INFINITY, Passes::kNot};
+  if (got == reference) return {0.0, Passes::kByTolerance};  // infinities too
+  const double allowed = allowedError(request.tolerance, reference);
+  const double difference = std::fabs(got - reference);
+  const double error = std::isnan(difference) ? INFINITY : difference;
+  if (error <= allowed && std::isfinite(error)) return {error, Passes::kByTolerance};
   // The output type may be coarser than the tolerance, or end before the reference does.
-  const bool passed =
-      got >= roundToOutput(output, reference - allowed) && got <= roundToOutput(output, reference + allowed);
-  if (passed && !std::isfinite(error)) return {0.0, true};
-  return {std::isnan(error) ? INFINITY : error, passed};
+  const bool isRounding = request.rule == PassRule::kAllowances &&
+                          got >= roundToOutput(output, reference - allowed) &&
+                          got <= roundToOutput(output, reference + allowed);
+  if (!isRounding) return {error, Passes::kNot};
+  return {std::isfinite(error) ? error : 0.0, Passes::kByRounding};
 }
 
-FailedElement describeFailure(const Problem& problem, const Operands& operands, int64_t batch, int64_t row,
-                              int64_t col, double got, double reference) {
+FailedElement describeFailure(const Problem& problem, const Operands& operands, int64_t batch,
+                              int64_t row, int64_t col, double got, double reference) {
   const BlockFormat& format = findBlockFormat(problem.format);
   const int64_t blocks = problem.k / format.scaleBlockSize;
   FailedElement failed;
@@ -60,8 +70,10 @@ FailedElement describeFailure(const Problem& problem, const Operands& operands, 
     }
   }
   const int64_t rowA = batch * problem.m + row, rowB = batch * problem.n + col;
-  const auto codesA = operands.aCodes.begin() + rowA * problem.k + failed.block * format.scaleBlockSize;
-  const auto codesB = operands.bCodes.begin() + rowB * problem.k + failed.block * format.scaleBlockSize;
+  const auto codesA =
+      operands.aCodes.begin() + rowA * problem.k + failed.block * format.scaleBlockSize;
+  const auto codesB =
+      operands.bCodes.begin() + rowB * problem.k + failed.block * format.scaleBlockSize;
   failed.aCodes.assign(codesA, codesA + format.scaleBlockSize);
   failed.bCodes.assign(codesB, codesB + format.scaleBlockSize);
   failed.aScale = operands.aScales[rowA * blocks + failed.block];
@@ -69,10 +81,11 @@ FailedElement describeFailure(const Problem& problem, const Operands& operands, 
   return failed;
 }
 
-// max |got - reference| / (|A| |B|) over elements spread evenly: pure relative errors fail at cancelled outputs for every
-// scheme, this does not.
-double sampledScaledError(const Problem& problem, const Operands& operands, const std::vector<double>& reference,
-                          const std::vector<uint8_t>& output, const CancelFlag& cancel) {
+// max |got - reference| / (|A| |B|) over elements spread evenly: pure relative errors fail at
+// cancelled outputs for every scheme, this does not.
+double sampledScaledError(const Problem& problem, const Operands& operands,
+                          const std::vector<double>& reference, const std::vector<uint8_t>& output,
+                          const CancelFlag& cancel) {
   constexpr int64_t kSamples = 1024;
   const int64_t count = static_cast<int64_t>(reference.size());
   const int64_t samples = std::min(kSamples, count);
@@ -89,8 +102,10 @@ double sampledScaledError(const Problem& problem, const Operands& operands, cons
   return *std::max_element(errors.begin(), errors.end());
 }
 
-// A sentence when agreeing with a reference of these figures proves nothing. Fills referenceRms and referenceNonZero.
-std::string whyItProvesNothing(const Problem& problem, const std::vector<RowFigures>& rows, ValidationReport& report) {
+// A sentence when agreeing with a reference of these figures proves nothing. Fills referenceRms and
+// referenceNonZero.
+std::string whyItProvesNothing(const Problem& problem, const std::vector<RowFigures>& rows,
+                               ValidationReport& report) {
   double nonZero = 0, finite = 0, aboveTolerance = 0, squares = 0;
   for (const RowFigures& row : rows) {
     nonZero += static_cast<double>(row.nonZero);
@@ -101,21 +116,27 @@ std::string whyItProvesNothing(const Problem& problem, const std::vector<RowFigu
   const auto count = static_cast<double>(rows.size() * problem.n);
   report.referenceRms = std::sqrt(squares / count);
   report.referenceNonZero = nonZero / count;
-  const std::string type(outputName(problem.output));
+  const std::string type(wordOf(problem.output));
   if (nonZero == 0)
-    return "The reference is zero everywhere in " + type + ": a kernel that writes zeros would pass. Use other operands.";
+    return "The reference is zero everywhere in " + type +
+           ": a kernel that writes zeros would pass. Use other operands.";
   if (nonZero < 0.5 * count)
-    return "More than half of the reference is zero in " + type + " (underflow): this proves nothing. Use other operands.";
+    return "More than half of the reference is zero in " + type +
+           " (underflow): this proves nothing. Use other operands.";
   if (finite < 0.5 * count)
-    return "More than half of the reference overflows " + type + ": this proves nothing. Use --out f32 or other operands.";
+    return "More than half of the reference overflows " + type +
+           ": this proves nothing. Use --out f32 or other operands.";
   if (aboveTolerance < 0.5 * count)
-    return "More than half of the reference is smaller than the tolerance: a kernel that writes zeros would pass. Use "
+    return "More than half of the reference is smaller than the tolerance: a kernel that writes "
+           "zeros would pass. Use "
            "a smaller --atol or other operands.";
   return "";
 }
 
 // How many failing elements are described: at least the one that the reason names.
-int64_t describedFailures(const ValidateRequest& request) { return std::max(1, request.maxFailures); }
+int64_t describedFailures(const ValidateRequest& request) {
+  return std::max(1, request.maxFailures);
+}
 
 }  // namespace
 
@@ -123,39 +144,53 @@ int64_t tileColumns(const Problem& problem, const ValidateRequest& request) {
   return (problem.n + request.mapTiles - 1) / request.mapTiles;
 }
 
-RowFigures compareRow(const Problem& problem, const Operands& operands, const std::vector<double>& reference,
-                      const std::vector<uint8_t>& output, const ValidateRequest& request, int64_t row) {
+RowFigures compareRow(const Problem& problem, const Operands& operands,
+                      const std::vector<double>& reference, const std::vector<uint8_t>& output,
+                      const ValidateRequest& request, int64_t row) {
   const int64_t cols = problem.n, tile = tileColumns(problem, request);
   RowFigures own;
   own.ratios.assign((cols + tile - 1) / tile, 0.0f);
   for (int64_t col = 0; col < cols; col++) {
     const double expected = reference[row * cols + col];
     const double got = readOutput(problem.output, output.data(), row * cols + col);
-    const double allowed = request.tolerance.atol + request.tolerance.rtol * std::fabs(expected);
+    const double allowed = allowedError(request.tolerance, expected);
     const double rounded = roundToOutput(problem.output, expected);
     own.nonZero += rounded != 0;
     own.finite += std::isfinite(rounded);
     own.aboveTolerance += std::fabs(expected) > allowed;
     if (std::isfinite(expected)) own.referenceSquares += expected * expected;
-    Judged judged = judgeElement(problem.output, got, expected, request.tolerance);
-    if (!judged.passed && std::isfinite(judged.error) && own.outside < kCancellationChecksPerRow)
-      judged.passed =
-          judged.error <= kCancellation * magnitudeElement(problem, operands, row / problem.m, row % problem.m, col);
+    Judged judged = judgeElement(problem.output, got, expected, request);
+    const bool mayCancel = request.rule == PassRule::kAllowances && std::isfinite(judged.error) &&
+                           own.outside < kCancellationChecksPerRow;
+    if (judged.passes == Passes::kNot && mayCancel &&
+        judged.error <= kCancellation * magnitudeElement(problem, operands, row / problem.m,
+                                                         row % problem.m, col))
+      judged.passes = Passes::kByCancellation;
     own.nonFinite += !std::isfinite(got);
-    if (!judged.passed) {
+    own.withinRounding += judged.passes == Passes::kByRounding;
+    own.withinCancellation += judged.passes == Passes::kByCancellation;
+    if (judged.passes == Passes::kNot) {
       own.outside++;
-      if (static_cast<int64_t>(own.failing.size()) < describedFailures(request)) own.failing.push_back(col);
+      if (static_cast<int64_t>(own.failing.size()) < describedFailures(request))
+        own.failing.push_back(col);
     }
     own.maxAbs = std::max(own.maxAbs, judged.error);
     if (expected != 0) own.maxRel = std::max(own.maxRel, judged.error / std::fabs(expected));
     if (std::isfinite(expected) && std::isfinite(got)) {
       own.squaredError += judged.error * judged.error;
       own.squaredReference += expected * expected;
+      own.pairs++;
+      const double above =
+          got == rounded ? 0 : std::fabs(got - expected) / ulpSize(problem.output, expected) - 0.5;
+      own.maxUlpsAbove = std::max(own.maxUlpsAbove, above);
+      own.sumUlpsAbove += std::max(0.0, above);
     }
     const int64_t ulps = ulpDistance(problem.output, got, expected);
-    own.ulps[ulps < 0 ? (std::isnan(got) && std::isnan(expected) ? 0 : kUlpBins - 1) : ulpBin(ulps)]++;
+    own.ulps[ulps < 0 ? (std::isnan(got) && std::isnan(expected) ? 0 : kUlpBins - 1)
+                      : ulpBin(ulps)]++;
     double ratio = judged.error == 0 ? 0 : judged.error / allowed;
-    if (judged.passed) ratio = std::min(ratio, 1.0);
+    own.maxToleranceShare = std::max(own.maxToleranceShare, ratio);
+    if (judged.passes != Passes::kNot) ratio = std::min(ratio, 1.0);
     float& cell = own.ratios[col / tile];
     cell = std::max(cell, static_cast<float>(ratio));
   }
@@ -165,9 +200,10 @@ RowFigures compareRow(const Problem& problem, const Operands& operands, const st
 namespace {
 
 // The rows added up in their order, so that nothing depends on the threads.
-ValidationReport addUp(const Problem& problem, const Operands& operands, const std::vector<double>& reference,
-                       const std::vector<uint8_t>& output, const ValidateRequest& request,
-                       const std::vector<RowFigures>& rows, const CancelFlag& cancel) {
+ValidationReport addUp(const Problem& problem, const Operands& operands,
+                       const std::vector<double>& reference, const std::vector<uint8_t>& output,
+                       const ValidateRequest& request, const std::vector<RowFigures>& rows,
+                       const CancelFlag& cancel) {
   const int64_t cols = problem.n;
   ValidationReport report;
   report.elements = static_cast<int64_t>(rows.size()) * cols;
@@ -178,42 +214,56 @@ ValidationReport addUp(const Problem& problem, const Operands& operands, const s
   report.errorMap.assign(report.mapRows * report.mapCols, 0.0f);
   report.ulpHistogram.assign(kUlpBins, 0);
   double squaredError = 0, squaredReference = 0;
+  int64_t pairs = 0;
   for (size_t row = 0; row < rows.size(); row++) {
     const RowFigures& own = rows[row];
     report.elementsOutside += own.outside;
     report.nonFinite += own.nonFinite;
+    report.withinRounding += own.withinRounding;
+    report.withinCancellation += own.withinCancellation;
+    report.maxToleranceShare = std::max(report.maxToleranceShare, own.maxToleranceShare);
+    report.maxUlpsAboveRounding = std::max(report.maxUlpsAboveRounding, own.maxUlpsAbove);
+    report.meanUlpsAboveRounding += own.sumUlpsAbove;
+    pairs += own.pairs;
     report.maxAbs = std::max(report.maxAbs, own.maxAbs);
     report.maxRel = std::max(report.maxRel, own.maxRel);
     squaredError += own.squaredError;
     squaredReference += own.squaredReference;
     for (int bin = 0; bin < kUlpBins; bin++) report.ulpHistogram[bin] += own.ulps[bin];
-    const int64_t batch = static_cast<int64_t>(row) / problem.m, inMatrix = static_cast<int64_t>(row) % problem.m;
+    const int64_t batch = static_cast<int64_t>(row) / problem.m,
+                  inMatrix = static_cast<int64_t>(row) % problem.m;
     float* map = &report.errorMap[inMatrix / report.tileRows * report.mapCols];
-    for (int64_t tile = 0; tile < report.mapCols; tile++) map[tile] = std::max(map[tile], own.ratios[tile]);
+    for (int64_t tile = 0; tile < report.mapCols; tile++)
+      map[tile] = std::max(map[tile], own.ratios[tile]);
     for (const int64_t col : own.failing) {
       if (static_cast<int64_t>(report.failures.size()) >= describedFailures(request)) break;
       const int64_t at = static_cast<int64_t>(row) * cols + col;
       const double got = readOutput(problem.output, output.data(), at);
-      report.failures.push_back(describeFailure(problem, operands, batch, inMatrix, col, got, reference[at]));
+      report.failures.push_back(
+          describeFailure(problem, operands, batch, inMatrix, col, got, reference[at]));
     }
   }
+  if (pairs > 0) report.meanUlpsAboveRounding /= static_cast<double>(pairs);
   report.normwise = squaredReference == 0 ? (squaredError == 0 ? 0.0 : INFINITY)
                                           : std::sqrt(squaredError / squaredReference);
   report.maxScaled = sampledScaledError(problem, operands, reference, output, cancel);
   if (report.elementsOutside > 0) {
     const FailedElement& first = report.failures.front();
     report.status = ValidationStatus::kIncorrect;
-    report.reason = std::to_string(report.elementsOutside) + " of " + std::to_string(report.elements) +
-                    " elements are outside the tolerance, the first at row " + std::to_string(first.row) +
-                    ", column " + std::to_string(first.col) +
+    report.reason = std::to_string(report.elementsOutside) + " of " +
+                    std::to_string(report.elements) +
+                    " elements are outside the tolerance, the first at row " +
+                    std::to_string(first.row) + ", column " + std::to_string(first.col) +
                     (problem.batch > 1 ? " of matrix " + std::to_string(first.batch) : "") + ".";
   }
   return report;
 }
 
 std::vector<RowFigures> compareOnAllCores(const Problem& problem, const Operands& operands,
-                                          const std::vector<double>& reference, const std::vector<uint8_t>& output,
-                                          const ValidateRequest& request, const CancelFlag& cancel) {
+                                          const std::vector<double>& reference,
+                                          const std::vector<uint8_t>& output,
+                                          const ValidateRequest& request,
+                                          const CancelFlag& cancel) {
   std::vector<RowFigures> rows(problem.batch * problem.m);
   parallelFor(static_cast<int64_t>(rows.size()), cancel, [&](int64_t row) {
     rows[row] = compareRow(problem, operands, reference, output, request, row);
@@ -223,7 +273,8 @@ std::vector<RowFigures> compareOnAllCores(const Problem& problem, const Operands
 
 }  // namespace
 
-ValidationReport judgeOutput(const Problem& problem, const Operands& operands, const std::vector<double>& reference,
+ValidationReport judgeOutput(const Problem& problem, const Operands& operands,
+                             const std::vector<double>& reference,
                              const std::vector<uint8_t>& output, const ValidateRequest& request,
                              const CancelFlag& cancel, const CompareRows& compareRows) {
   const int64_t needed = problem.batch * problem.m * problem.n * outputBytes(problem.output);
@@ -231,8 +282,11 @@ ValidationReport judgeOutput(const Problem& problem, const Operands& operands, c
     throw Error(ErrorKind::kUsage, "The output has " + std::to_string(output.size()) + " bytes; " +
                                        std::to_string(needed) + " are needed.");
   const std::vector<RowFigures> rows =
-      compareRows ? compareRows(output) : compareOnAllCores(problem, operands, reference, output, request, cancel);
+      compareRows ? compareRows(output)
+                  : compareOnAllCores(problem, operands, reference, output, request, cancel);
   ValidationReport report = addUp(problem, operands, reference, output, request, rows, cancel);
+  report.perturbationA.reason = report.perturbationB.reason =
+      "The product was computed elsewhere, once, on the operands as they are.";
   const std::string nothing = whyItProvesNothing(problem, rows, report);
   if (!nothing.empty()) {
     report.status = ValidationStatus::kProvesNothing;

@@ -1,4 +1,5 @@
-// A computed C against its reference: every figure of a ValidationReport but the perturbation checks.
+// A computed C against its reference: every figure of a ValidationReport but the perturbation
+// checks.
 #pragma once
 
 #include <array>
@@ -12,28 +13,37 @@ namespace blockscope {
 // Bins of the ulp histogram: 0, 1, 2, 3..4, 5..8, ..., 1025 and more.
 constexpr int kUlpBins = 13;
 
-// A float32 sum of terms that cancel is off by up to about 2^-24 of the sum of their magnitudes for each few terms. An
-// element whose error is below this share of (|A| |B|)[m, n] is one that no float32 accumulation can do better.
+// A float32 sum of terms that cancel is off by up to about 2^-24 of the sum of their magnitudes for
+// each few terms. An element whose error is below this share of (|A| |B|)[m, n] is one that no
+// float32 accumulation can do better.
 constexpr double kCancellation = 0x1p-21;
+constexpr int kCancellationChecksPerRow = 64;
 
 // Figures of one row of C, and of its reference.
 struct RowFigures {
   int64_t outside = 0, nonFinite = 0;
+  int64_t withinRounding = 0, withinCancellation = 0;  // passed by an allowance alone
+  double maxToleranceShare = 0;                        // largest error / tolerance
+  double maxUlpsAbove = 0, sumUlpsAbove = 0;           // above the rounding, of `pairs` elements
+  int64_t pairs = 0;                                   // finite, and of a finite reference
   double maxAbs = 0, maxRel = 0, squaredError = 0, squaredReference = 0;
   std::array<uint64_t, kUlpBins> ulps = {};
   std::vector<float> ratios;     // largest error / tolerance per tile of the error map
   std::vector<int64_t> failing;  // the first failing columns
-  // Of the reference, rounded to the output type: elements that are not zero, that are finite, and (not rounded) that
-  // are larger than their tolerance; sum of the squares of the finite ones.
+  // Of the reference, rounded to the output type: elements that are not zero, that are finite, and
+  // (not rounded) that are larger than their tolerance; sum of the squares of the finite ones.
   int64_t nonZero = 0, finite = 0, aboveTolerance = 0;
   double referenceSquares = 0;
 };
 
-// An element passes when
-// - it lies within the tolerance of the reference, or some number within the tolerance rounds to it in the output type
-//   (bf16 and e4m3 are coarser than the usual tolerance; beyond the range that number may be infinity), or
-// - its error is below kCancellation of (|A| |B|)[m, n].
-// NaN passes only where the reference is NaN.
+// An element passes when it lies within the tolerance of the reference. By PassRule::kAllowances it
+// also passes
+// - for its rounding, when some number within the tolerance rounds to it in the output type (bf16
+// and
+//   e4m3 are coarser than the usual tolerance; beyond the range that number may be infinity), or
+// - for cancellation, when its error is below kCancellation of (|A| |B|)[m, n]; at most
+//   kCancellationChecksPerRow elements of a row are looked at for it.
+// NaN passes where the reference is NaN, and only there.
 RowFigures compareRow(const Problem&, const Operands&, const std::vector<double>& reference,
                       const std::vector<uint8_t>& output, const ValidateRequest&, int64_t row);
 
@@ -43,11 +53,12 @@ int64_t tileColumns(const Problem&, const ValidateRequest&);
 // Figures of all batch * M rows.
 using CompareRows = std::function<std::vector<RowFigures>(const std::vector<uint8_t>& output)>;
 
-// `output`: batch * M * N elements of the problem's output type. The status is kProvesNothing when agreeing with this
-// reference proves nothing: it is all zero, or mostly zero, infinite in the output type, or smaller than the tolerance.
-// `compareRows`: compareRow of every row on all cores when empty. Throws Error(kUsage) when the output has the wrong size.
+// `output`: batch * M * N elements of the problem's output type. The status is kProvesNothing when
+// agreeing with this reference proves nothing: it is all zero, or mostly zero, infinite in the
+// output type, or smaller than the tolerance. `compareRows`: compareRow of every row on all cores
+// when empty. Throws Error(kUsage) when the output has the wrong size.
 ValidationReport judgeOutput(const Problem&, const Operands&, const std::vector<double>& reference,
-                             const std::vector<uint8_t>& output, const ValidateRequest&, const CancelFlag&,
-                             const CompareRows& compareRows = {});
+                             const std::vector<uint8_t>& output, const ValidateRequest&,
+                             const CancelFlag&, const CompareRows& compareRows = {});
 
 }  // namespace blockscope

@@ -24,8 +24,9 @@ std::vector<int> halves(int count) {
 
 int64_t wholeGroups(size_t count, size_t size, const ElementPacking& packing, const char* what) {
   if (count % size == 0) return static_cast<int64_t>(count / size);
-  throw Error(ErrorKind::kUsage, std::to_string(count) + " " + what + " of " + std::string(packing.name) +
-                                     " do not divide into groups of " + std::to_string(size) + ".");
+  throw Error(ErrorKind::kUsage, std::to_string(count) + " " + what + " of " +
+                                     std::string(packing.name) + " do not divide into groups of " +
+                                     std::to_string(size) + ".");
 }
 
 }  // namespace
@@ -47,7 +48,8 @@ const ElementPacking& findElementPacking(std::string_view name) {
   throw Error(ErrorKind::kUsage, "\"" + std::string(name) + "\" is no element packing.");
 }
 
-std::vector<uint8_t> packElements(const ElementPacking& packing, const std::vector<uint8_t>& codes) {
+std::vector<uint8_t> packElements(const ElementPacking& packing,
+                                  const std::vector<uint8_t>& codes) {
   std::vector<uint8_t> packed(wholeGroups(codes.size(), packing.bits.size(), packing, "codes") *
                               packing.groupBytes);
   for (size_t i = 0; i < codes.size(); i++) {
@@ -60,13 +62,15 @@ std::vector<uint8_t> packElements(const ElementPacking& packing, const std::vect
   return packed;
 }
 
-std::vector<uint8_t> unpackElements(const ElementPacking& packing, const std::vector<uint8_t>& packed) {
+std::vector<uint8_t> unpackElements(const ElementPacking& packing,
+                                    const std::vector<uint8_t>& packed) {
   std::vector<uint8_t> codes(wholeGroups(packed.size(), packing.groupBytes, packing, "bytes") *
                              packing.bits.size());
   for (size_t i = 0; i < codes.size(); i++) {
     const auto at = static_cast<size_t>(packing.bitOf(static_cast<int64_t>(i)));
     const int high = at / 8 + 1 < packed.size() ? packed[at / 8 + 1] << 8 : 0;
-    codes[i] = static_cast<uint8_t>((packed[at / 8] | high) >> at % 8 & ((1 << packing.storageBits) - 1));
+    codes[i] =
+        static_cast<uint8_t>((packed[at / 8] | high) >> at % 8 & ((1 << packing.storageBits) - 1));
   }
   return codes;
 }

@@ -10,8 +10,8 @@ namespace blockscope {
 
 struct ElementPacking {
   std::string_view name;
-  int storageBits = 4;   // of a code
-  int groupBytes = 1;    // of the group of codes that repeats along K
+  int storageBits = 4;    // of a code
+  int groupBytes = 1;     // of the group of codes that repeats along K
   std::vector<int> bits;  // of each code of a group its lowest bit, from bit 0 of the first byte
 
   // The lowest bit of the code at an index along K.

@@ -57,7 +57,8 @@ const std::array<float, 256>& decodeTable(NumberFormatId id) {
     std::array<std::array<float, 256>, std::size(kFormats)> all{};
     for (size_t f = 0; f < std::size(kFormats); f++)
       for (int code = 0; code < 256; code++)
-        all[f][code] = static_cast<float>(decode(kFormats[f], code & (kFormats[f].codeCount() - 1)));
+        all[f][code] =
+            static_cast<float>(decode(kFormats[f], code & (kFormats[f].codeCount() - 1)));
     return all;
   }();
   return tables[static_cast<int>(id)];
@@ -96,7 +97,8 @@ uint8_t encode(const NumberFormat& format, float value, OverflowRule rule) {
   if (std::isfinite(magnitude)) {
     const int smallest = 1 - format.bias;
     const int exponent = magnitude == 0 ? smallest : std::max(smallest, std::ilogb(magnitude));
-    // In units of the last place at this exponent the nearest integer, ties to even; it carries into the exponent.
+    // In units of the last place at this exponent the nearest integer, ties to even; it carries
+    // into the exponent.
     const double units = std::nearbyint(std::ldexp(magnitude, format.mantissaBits - exponent));
     // Far beyond every format's range the code itself would overflow.
     const int field = std::min(exponent + format.bias - 1, 1 << format.exponentBits);
@@ -111,13 +113,19 @@ uint8_t encode(const NumberFormat& format, float value, OverflowRule rule) {
 
 const std::vector<BlockFormat>& blockFormats() {
   using enum NumberFormatId;
+  // clang-format off
   static const std::vector<BlockFormat> formats = {
-      {"nvfp4", kE2m1, kE2m1, kUe4m3, 16},       {"mxfp4", kE2m1, kE2m1, kE8m0, 32},
-      {"mxfp4_b16", kE2m1, kE2m1, kE8m0, 16},    {"mxfp8", kE4m3, kE4m3, kE8m0, 32},
-      {"mxfp8_e5m2", kE5m2, kE5m2, kE8m0, 32},   {"mxfp8_e4m3_e5m2", kE4m3, kE5m2, kE8m0, 32},
-      {"mixed", kE4m3, kE2m1, kE8m0, 32},        {"mxfp6_e2m3", kE2m3, kE2m3, kE8m0, 32},
+      {"nvfp4", kE2m1, kE2m1, kUe4m3, 16},
+      {"mxfp4", kE2m1, kE2m1, kE8m0, 32},
+      {"mxfp4_b16", kE2m1, kE2m1, kE8m0, 16},
+      {"mxfp8", kE4m3, kE4m3, kE8m0, 32},
+      {"mxfp8_e5m2", kE5m2, kE5m2, kE8m0, 32},
+      {"mxfp8_e4m3_e5m2", kE4m3, kE5m2, kE8m0, 32},
+      {"mixed", kE4m3, kE2m1, kE8m0, 32},
+      {"mxfp6_e2m3", kE2m3, kE2m3, kE8m0, 32},
       {"mxfp6_e3m2", kE3m2, kE3m2, kE8m0, 32},
   };
+  // clang-format on
   return formats;
 }
 

@@ -1,4 +1,5 @@
-// Number formats and block-scaled formats. OCP Microscaling Formats v1.0 sections 5 and 6; NVFP4's unsigned e4m3 scale.
+// Number formats and block-scaled formats. OCP Microscaling Formats v1.0 sections 5 and 6; NVFP4's
+// unsigned e4m3 scale.
 #pragma once
 
 #include <array>
@@ -17,9 +18,9 @@ struct NumberFormat {
   int exponentBits;
   int mantissaBits;
   int bias;
-  int nanFrom;       // lowest magnitude code that is NaN; 256: none
-  int infinity;      // magnitude code of infinity; -1: none
-  int storageBits;   // bits a code takes when packed
+  int nanFrom;      // lowest magnitude code that is NaN; 256: none
+  int infinity;     // magnitude code of infinity; -1: none
+  int storageBits;  // bits a code takes when packed
 
   int magnitudeBits() const { return exponentBits + mantissaBits; }
   int signBit() const { return isSigned ? 1 << magnitudeBits() : 0; }

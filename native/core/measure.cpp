@@ -11,7 +11,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double secondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // Mean and relative standard deviation (Bessel) of a growing set, by Welford's update.
 class Spread {
@@ -22,15 +24,17 @@ class Spread {
     mean_ += delta / count_;
     squares_ += delta * (x - mean_);
   }
-  double relative() const { return count_ < 2 || mean_ == 0 ? INFINITY : std::sqrt(squares_ / (count_ - 1)) / mean_; }
+  double relative() const {
+    return count_ < 2 || mean_ == 0 ? INFINITY : std::sqrt(squares_ / (count_ - 1)) / mean_;
+  }
 
  private:
   double count_ = 0, mean_ = 0, squares_ = 0;
 };
 
-// nvbench's rule for inherently noisy kernels: when the noise estimates themselves have settled (relative standard
-// deviation below 5 % over the last 512, looked at every 16 samples once there are more than 64), more samples do not
-// help.
+// nvbench's rule for inherently noisy kernels: when the noise estimates themselves have settled
+// (relative standard deviation below 5 % over the last 512, looked at every 16 samples once there
+// are more than 64), more samples do not help.
 class NoiseHistory {
  public:
   bool settledAfter(double noise) {
@@ -82,11 +86,13 @@ Measurement sampleUntilSteady(const MeasureRequest& request, const std::function
       if (taken >= request.fixedSamples) result.stopReason = "fixed";
       continue;
     }
-    const double byCount = static_cast<double>(taken) / request.minSamples, byTime = total / request.minTimeNs;
+    const double byCount = static_cast<double>(taken) / request.minSamples,
+                 byTime = total / request.minTimeNs;
     report(0.2 + 0.8 * std::min(byCount, byTime), "sampling");
     const bool settled = noise.settledAfter(spread.relative());
     const bool enough = taken >= request.minSamples && total >= request.minTimeNs;
-    if (enough && spread.relative() < request.maxRelativeStdev) result.stopReason = "relative stdev";
+    if (enough && spread.relative() < request.maxRelativeStdev)
+      result.stopReason = "relative stdev";
     else if (enough && settled) result.stopReason = "noise stable";
     else if (taken >= request.maxSamples) result.stopReason = "sample limit";
     else if (secondsSince(start) * 1e9 > request.timeoutNs) result.stopReason = "timed out";

@@ -13,8 +13,9 @@ struct Sample {
   bool discard = false;  // throttled by heat or hardware: not counted, at most max(10, n / 2) times
 };
 
-// Warms up, then samples until a stop rule holds. Fills samplesNs, samplesMHz, discarded, stopReason and warmupNs.
-Measurement sampleUntilSteady(const MeasureRequest&, const std::function<Sample()>& take, const CancelFlag&,
-                              const Progress&);
+// Warms up, then samples until a stop rule holds. Fills samplesNs, samplesMHz, discarded,
+// stopReason and warmupNs.
+Measurement sampleUntilSteady(const MeasureRequest&, const std::function<Sample()>& take,
+                              const CancelFlag&, const Progress&);
 
 }  // namespace blockscope

@@ -16,27 +16,29 @@ void checkProblem(const Problem& problem) {
   constexpr int64_t kLargest = 1 << 20;  // keeps every size in bytes far inside 64 bits
   for (const int64_t extent : {problem.m, problem.n, problem.k, problem.batch})
     if (extent < 1 || extent > kLargest)
-      throw Error(ErrorKind::kUsage, "M, N, K and the batch must each be from 1 to " + std::to_string(kLargest) +
-                                         "; " + std::to_string(extent) + " is not.");
+      throw Error(ErrorKind::kUsage, "M, N, K and the batch must each be from 1 to " +
+                                         std::to_string(kLargest) + "; " + std::to_string(extent) +
+                                         " is not.");
   if (problem.k % block != 0)
     throw Error(ErrorKind::kUsage, "K=" + std::to_string(problem.k) +
-                                       " is not a multiple of the scale block size " + std::to_string(block) +
-                                       " of " + problem.format + ".");
+                                       " is not a multiple of the scale block size " +
+                                       std::to_string(block) + " of " + problem.format + ".");
 }
 
 namespace {
 
-void checkCodes(const std::string& name, const NumberFormat& format, const std::vector<uint8_t>& codes,
-                int64_t needed) {
+void checkCodes(const std::string& name, const NumberFormat& format,
+                const std::vector<uint8_t>& codes, int64_t needed) {
   if (static_cast<int64_t>(codes.size()) != needed)
     throw Error(ErrorKind::kUsage, name + " has " + std::to_string(codes.size()) + " bytes; " +
                                        std::to_string(needed) + " are needed.");
-  const auto bad = std::find_if(codes.begin(), codes.end(), [&](uint8_t code) { return code >= format.codeCount(); });
+  const auto bad = std::find_if(codes.begin(), codes.end(),
+                                [&](uint8_t code) { return code >= format.codeCount(); });
   if (bad != codes.end())
     throw Error(ErrorKind::kUsage, name + " holds " + std::to_string(*bad) + " at index " +
                                        std::to_string(bad - codes.begin()) + "; codes of " +
-                                       std::string(format.name) + " are below " + std::to_string(format.codeCount()) +
-                                       ".");
+                                       std::string(format.name) + " are below " +
+                                       std::to_string(format.codeCount()) + ".");
 }
 
 }  // namespace
@@ -51,8 +53,8 @@ void checkOperands(const Problem& problem, const GivenOperands& given) {
   checkCodes("bScales", format.scaleFormat(), given.operands.bScales, rowsB * blocks);
   const int64_t products = rowsA * problem.n;
   if (!given.reference.empty() && static_cast<int64_t>(given.reference.size()) != products)
-    throw Error(ErrorKind::kUsage, "The reference has " + std::to_string(given.reference.size()) + " elements; " +
-                                       std::to_string(products) + " are needed.");
+    throw Error(ErrorKind::kUsage, "The reference has " + std::to_string(given.reference.size()) +
+                                       " elements; " + std::to_string(products) + " are needed.");
 }
 
 namespace {
@@ -87,7 +89,8 @@ void tutorialBlock(const Side& side, uint64_t block, uint8_t* codes, uint8_t* sc
   for (int i = 0; i < side.scaleBlockSize; i++) {
     const uint64_t index = block * side.scaleBlockSize + i;
     const uint32_t word = philox(side.seed, side.codeStream, index / 4)[index % 4];
-    // The tutorial draws an e2m1 code for every format, and converts its value; every element format holds all 16.
+    // The tutorial draws an e2m1 code for every format, and converts its value; every element
+    // format holds all 16.
     const float value = decodeTable(NumberFormatId::kE2m1)[word >> 28];
     codes[i] = side.element.id == NumberFormatId::kE2m1 ? static_cast<uint8_t>(word >> 28)
                                                         : encode(side.element, value);
@@ -101,12 +104,14 @@ void uniformBlock(const Side& side, uint64_t block, uint8_t* codes, uint8_t* sca
     codes[i] = finiteCode(side.element, philox(side.seed, side.codeStream, index / 4)[index % 4]);
   }
   const uint32_t word = philox(side.seed, side.scaleStream, block / 4)[block % 4];
-  *scale = side.scale.id == NumberFormatId::kUe4m3 ? static_cast<uint8_t>(1 + (uint64_t{word} * 126 >> 32))
-                                                   : static_cast<uint8_t>(124 + (uint64_t{word} * 7 >> 32));
+  *scale = side.scale.id == NumberFormatId::kUe4m3
+               ? static_cast<uint8_t>(1 + (uint64_t{word} * 126 >> 32))
+               : static_cast<uint8_t>(124 + (uint64_t{word} * 7 >> 32));
 }
 
-// A sum of eight uniform 16-bit numbers has mean 4 * 65535 and standard deviation 65536 * sqrt(8 / 12), and is close to
-// normal up to 4.9 sigma. Integers until the last multiplication: the same bits everywhere.
+// A sum of eight uniform 16-bit numbers has mean 4 * 65535 and standard deviation 65536 * sqrt(8 /
+// 12), and is close to normal up to 4.9 sigma. Integers until the last multiplication: the same
+// bits everywhere.
 constexpr int32_t kNormalMean = 4 * 65535;
 constexpr float kNormalUnit = 0x1.3988e2p-16f;  // 1 / (65536 sqrt(8 / 12))
 
@@ -118,7 +123,8 @@ float normalValue(const Side& side, uint64_t index) {
 }
 
 // NVFP4 without a tensor scale: block scale = e4m3(max / 6), elements = v / scale.
-void quantizeNvfp4(const Side& side, const float* values, float largest, uint8_t* codes, uint8_t* scale) {
+void quantizeNvfp4(const Side& side, const float* values, float largest, uint8_t* codes,
+                   uint8_t* scale) {
   *scale = encode(side.scale, largest / 6.0f);
   const float step = decodeTable(side.scale.id)[*scale];
   for (int i = 0; i < side.scaleBlockSize; i++)
@@ -126,15 +132,18 @@ void quantizeNvfp4(const Side& side, const float* values, float largest, uint8_t
 }
 
 // OCP MX v1.0 section 6.3: X = floor(log2(max)) - emax, elements = round(v / 2^X), saturating.
-void quantizeMx(const Side& side, const float* values, float largest, uint8_t* codes, uint8_t* scale) {
-  const int emax = std::ilogb(decode(side.element, static_cast<uint8_t>(side.element.largestFinite())));
+void quantizeMx(const Side& side, const float* values, float largest, uint8_t* codes,
+                uint8_t* scale) {
+  const int emax =
+      std::ilogb(decode(side.element, static_cast<uint8_t>(side.element.largestFinite())));
   const int exponent = largest == 0 ? -127 : std::clamp(std::ilogb(largest) - emax, -127, 127);
   *scale = static_cast<uint8_t>(exponent + 127);
   for (int i = 0; i < side.scaleBlockSize; i++)
     codes[i] = encode(side.element, std::ldexp(values[i], -exponent));
 }
 
-void quantizedBlock(const Side& side, uint64_t block, float (*shape)(float), uint8_t* codes, uint8_t* scale) {
+void quantizedBlock(const Side& side, uint64_t block, float (*shape)(float), uint8_t* codes,
+                    uint8_t* scale) {
   float values[32];
   float largest = 0;
   for (int i = 0; i < side.scaleBlockSize; i++) {
@@ -146,28 +155,31 @@ void quantizedBlock(const Side& side, uint64_t block, float (*shape)(float), uin
 }
 
 void normalBlock(const Side& side, uint64_t block, uint8_t* codes, uint8_t* scale) {
-  quantizedBlock(side, block, [](float value) { return value; }, codes, scale);
+  quantizedBlock(
+      side, block, [](float value) { return value; }, codes, scale);
 }
 
 // Nothing cancels: partial sums grow all along K, the hardest case for a narrow accumulator.
 void positiveBlock(const Side& side, uint64_t block, uint8_t* codes, uint8_t* scale) {
-  quantizedBlock(side, block, [](float value) { return std::fabs(value); }, codes, scale);
+  quantizedBlock(
+      side, block, [](float value) { return std::fabs(value); }, codes, scale);
 }
 
 constexpr int kWideBinades = 13;
 
-// Normal blocks, each moved by a whole number of binades: a row mixes blocks 2^12 apart (ue4m3: 2^6).
+// Normal blocks, each moved by a whole number of binades: a row mixes blocks 2^12 apart (ue4m3:
+// 2^6).
 void wideScalesBlock(const Side& side, uint64_t block, uint8_t* codes, uint8_t* scale) {
   normalBlock(side, block, codes, scale);
   const uint32_t word = philox(side.seed, side.scaleStream, block / 4)[block % 4];
   const int shift = static_cast<int>(uint64_t{word} * kWideBinades >> 32) - kWideBinades / 2;
   if (side.scale.id == NumberFormatId::kUe4m3)
     *scale = encode(side.scale, std::ldexp(decodeTable(side.scale.id)[*scale], shift / 2));
-  else
-    *scale = static_cast<uint8_t>(std::clamp(*scale + shift, 0, 254));
+  else *scale = static_cast<uint8_t>(std::clamp(*scale + shift, 0, 254));
 }
 
-// What breaks kernels: largest values, subnormals, both zeros, neighbours that cancel, scales at the ends of the range.
+// What breaks kernels: largest values, subnormals, both zeros, neighbours that cancel, scales at
+// the ends of the range.
 void adversarialBlock(const Side& side, uint64_t block, uint8_t* codes, uint8_t* scale) {
   const uint8_t sign = static_cast<uint8_t>(side.element.signBit());
   for (int i = 0; i < side.scaleBlockSize; i++) {
@@ -198,7 +210,8 @@ void adversarialBlock(const Side& side, uint64_t block, uint8_t* codes, uint8_t*
     const uint8_t ends[] = {1, 7, 8, 0x7e};
     *scale = extreme ? ends[word >> 5 & 3] : static_cast<uint8_t>(0x20 + (word >> 8 & 31));
   } else {
-    const int emax = std::ilogb(decode(side.element, static_cast<uint8_t>(side.element.largestFinite())));
+    const int emax =
+        std::ilogb(decode(side.element, static_cast<uint8_t>(side.element.largestFinite())));
     // Codes 0..7: down to 2^-127, where a kernel that works in float32 loses products.
     *scale = static_cast<uint8_t>(extreme ? word >> 5 & 7 : 127 - emax - 6 + (word >> 8) % 8);
   }
@@ -219,13 +232,15 @@ BlockGenerator findGenerator(const std::string& distribution) {
   if (distribution == "wide-scales") return wideScalesBlock;
   if (distribution == "adversarial") return adversarialBlock;
   if (distribution == "zeros") return zeroBlock;
-  throw Error(ErrorKind::kUsage, "\"" + distribution +
-                                     "\" is no distribution. Use normal, positive, wide-scales, tutorial, "
-                                     "uniform-codes, adversarial or zeros.");
+  throw Error(ErrorKind::kUsage,
+              "\"" + distribution +
+                  "\" is no distribution. Use normal, positive, wide-scales, tutorial, "
+                  "uniform-codes, adversarial or zeros.");
 }
 
 void generateSide(const Side& side, BlockGenerator generate, int64_t rows, int64_t blocksPerRow,
-                  std::vector<uint8_t>& codes, std::vector<uint8_t>& scales, const CancelFlag& cancel) {
+                  std::vector<uint8_t>& codes, std::vector<uint8_t>& scales,
+                  const CancelFlag& cancel) {
   codes.resize(rows * blocksPerRow * side.scaleBlockSize);
   scales.resize(rows * blocksPerRow);
   parallelFor(rows, cancel, [&](int64_t row) {
@@ -238,18 +253,29 @@ void generateSide(const Side& side, BlockGenerator generate, int64_t rows, int64
 
 void checkDistribution(const std::string& name) { findGenerator(name); }
 
-Operands generateOperands(const Problem& problem, const GeneratedOperands& wanted, const CancelFlag& cancel) {
+Operands generateOperands(const Problem& problem, const GeneratedOperands& wanted,
+                          const CancelFlag& cancel) {
   checkProblem(problem);
   const BlockFormat& format = findBlockFormat(problem.format);
   const BlockGenerator generate = findGenerator(wanted.distribution);
   const int64_t blocks = problem.k / format.scaleBlockSize;
-  const Side a{format.elementA(), format.scaleFormat(), format.scaleBlockSize, wanted.seed,
-               static_cast<uint32_t>(OperandStream::kCodesA), static_cast<uint32_t>(OperandStream::kScalesA)};
-  const Side b{format.elementB(), format.scaleFormat(), format.scaleBlockSize, wanted.seed,
-               static_cast<uint32_t>(OperandStream::kCodesB), static_cast<uint32_t>(OperandStream::kScalesB)};
+  const Side a{format.elementA(),
+               format.scaleFormat(),
+               format.scaleBlockSize,
+               wanted.seed,
+               static_cast<uint32_t>(OperandStream::kCodesA),
+               static_cast<uint32_t>(OperandStream::kScalesA)};
+  const Side b{format.elementB(),
+               format.scaleFormat(),
+               format.scaleBlockSize,
+               wanted.seed,
+               static_cast<uint32_t>(OperandStream::kCodesB),
+               static_cast<uint32_t>(OperandStream::kScalesB)};
   Operands operands;
-  generateSide(a, generate, problem.batch * problem.m, blocks, operands.aCodes, operands.aScales, cancel);
-  generateSide(b, generate, problem.batch * problem.n, blocks, operands.bCodes, operands.bScales, cancel);
+  generateSide(a, generate, problem.batch * problem.m, blocks, operands.aCodes, operands.aScales,
+               cancel);
+  generateSide(b, generate, problem.batch * problem.n, blocks, operands.bCodes, operands.bScales,
+               cancel);
   return operands;
 }
 

@@ -1,4 +1,5 @@
-// Seeded operands. docs/operands.md defines every distribution to the bit; a GPU generator makes the same bytes.
+// Seeded operands. docs/operands.md defines every distribution to the bit; a GPU generator makes
+// the same bytes.
 #pragma once
 
 #include <string>
@@ -11,7 +12,8 @@ namespace blockscope {
 // Random streams: one for each array of a problem.
 enum class OperandStream : uint32_t { kCodesA = 0, kCodesB = 1, kScalesA = 2, kScalesB = 3 };
 
-// Throws Error(kUsage) for a shape the format cannot take: K must be a multiple of V, all extents at least 1.
+// Throws Error(kUsage) for a shape the format cannot take: K must be a multiple of V, all extents
+// at least 1.
 void checkProblem(const Problem&);
 
 // Throws Error(kUsage) for an unknown distribution.
@@ -20,7 +22,8 @@ void checkDistribution(const std::string& name);
 // Canonical host operands. Throws Error(kUsage) for an unknown distribution.
 Operands generateOperands(const Problem&, const GeneratedOperands&, const CancelFlag&);
 
-// Throws Error(kUsage) unless all sizes are those of the problem and every byte is a code of its format.
+// Throws Error(kUsage) unless all sizes are those of the problem and every byte is a code of its
+// format.
 void checkOperands(const Problem&, const GivenOperands&);
 
 }  // namespace blockscope

@@ -10,7 +10,8 @@ namespace blockscope {
 
 namespace {
 
-// Tiles of C for one task, and the depth decoded at a time: A and B panels of doubles stay in the L2 cache.
+// Tiles of C for one task, and the depth decoded at a time: A and B panels of doubles stay in the
+// L2 cache.
 constexpr int64_t kTileM = 128, kTileN = 128, kDepth = 256;
 constexpr int kRegisterM = 4, kRegisterN = 16;
 static_assert(kTileM % kRegisterM == 0 && kTileN % kRegisterN == 0);
@@ -40,18 +41,20 @@ Sides sidesOf(const Problem& problem, const Operands& operands, int64_t batch) {
   const int64_t blocks = problem.k / format.scaleBlockSize;
   const float* scales = decodeTable(format.scale).data();
   return {
-      {&operands.aCodes[batch * problem.m * problem.k], &operands.aScales[batch * problem.m * blocks],
-       decodeTable(format.a).data(), scales, problem.k, format.scaleBlockSize},
-      {&operands.bCodes[batch * problem.n * problem.k], &operands.bScales[batch * problem.n * blocks],
-       decodeTable(format.b).data(), scales, problem.k, format.scaleBlockSize},
+      {&operands.aCodes[batch * problem.m * problem.k],
+       &operands.aScales[batch * problem.m * blocks], decodeTable(format.a).data(), scales,
+       problem.k, format.scaleBlockSize},
+      {&operands.bCodes[batch * problem.n * problem.k],
+       &operands.bScales[batch * problem.n * blocks], decodeTable(format.b).data(), scales,
+       problem.k, format.scaleBlockSize},
       static_cast<double>(operands.tensorScaleA) * operands.tensorScaleB,
   };
 }
 
-// Rows [row, row + count) x depth [k0, k0 + depth) as doubles, `lanes` rows interleaved so that the inner product walks
-// both panels forward. Rows beyond `rows` are zero.
-void decodePanel(const SideView& side, int64_t rows, int64_t row, int64_t count, int64_t k0, int64_t depth,
-                 int lanes, double* panel) {
+// Rows [row, row + count) x depth [k0, k0 + depth) as doubles, `lanes` rows interleaved so that the
+// inner product walks both panels forward. Rows beyond `rows` are zero.
+void decodePanel(const SideView& side, int64_t rows, int64_t row, int64_t count, int64_t k0,
+                 int64_t depth, int lanes, double* panel) {
   const int64_t size = side.scaleBlockSize;
   for (int64_t group = 0; group < count; group += lanes)
     for (int lane = 0; lane < lanes; lane++) {
@@ -71,7 +74,8 @@ void decodePanel(const SideView& side, int64_t rows, int64_t row, int64_t count,
     }
 }
 
-// The clone for this CPU is picked while the library is loaded (ifunc): glibc only, and too early for ThreadSanitizer.
+// The clone for this CPU is picked while the library is loaded (ifunc): glibc only, and too early
+// for ThreadSanitizer.
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_THREAD__)
 #define BLOCKSCOPE_VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2,fma", "default")))
@@ -79,7 +83,8 @@ void decodePanel(const SideView& side, int64_t rows, int64_t row, int64_t count,
 #define BLOCKSCOPE_VECTOR_CLONES
 #endif
 
-// One 4 x 16 block of C, kept in registers. Products are exact, so a fused multiply-add changes nothing.
+// One 4 x 16 block of C, kept in registers. Products are exact, so a fused multiply-add changes
+// nothing.
 BLOCKSCOPE_VECTOR_CLONES
 void multiplyBlock(const double* a, const double* b, int64_t depth, double* c, int64_t stride) {
   double sum0[kRegisterN] = {}, sum1[kRegisterN] = {}, sum2[kRegisterN] = {}, sum3[kRegisterN] = {};
@@ -117,8 +122,8 @@ void referenceTile(const Problem& problem, const Sides& sides, int64_t row, int6
 
 }  // namespace
 
-std::vector<double> referenceProduct(const Problem& problem, const Operands& operands, const CancelFlag& cancel,
-                                     const Progress& progress) {
+std::vector<double> referenceProduct(const Problem& problem, const Operands& operands,
+                                     const CancelFlag& cancel, const Progress& progress) {
   std::vector<double> c(problem.batch * problem.m * problem.n);
   const int64_t tileRows = (problem.m + kTileM - 1) / kTileM;
   const int64_t tileCols = (problem.n + kTileN - 1) / kTileN;
@@ -126,30 +131,33 @@ std::vector<double> referenceProduct(const Problem& problem, const Operands& ope
   std::atomic<int64_t> done{0};
   parallelFor(problem.batch * tiles, cancel, [&](int64_t task) {
     const int64_t batch = task / tiles, tile = task % tiles;
-    referenceTile(problem, sidesOf(problem, operands, batch), tile / tileCols * kTileM, tile % tileCols * kTileN,
-                  &c[batch * problem.m * problem.n], cancel);
+    referenceTile(problem, sidesOf(problem, operands, batch), tile / tileCols * kTileM,
+                  tile % tileCols * kTileN, &c[batch * problem.m * problem.n], cancel);
     if (progress) progress(static_cast<double>(++done) / (problem.batch * tiles), "reference");
   });
   return c;
 }
 
-double referenceElement(const Problem& problem, const Operands& operands, int64_t batch, int64_t row, int64_t col) {
+double referenceElement(const Problem& problem, const Operands& operands, int64_t batch,
+                        int64_t row, int64_t col) {
   const Sides sides = sidesOf(problem, operands, batch);
   double sum = 0;
   for (int64_t k = 0; k < problem.k; k++) sum += sides.a.at(row, k) * sides.b.at(col, k);
   return sum * sides.tensorScale;
 }
 
-double blockShare(const Problem& problem, const Operands& operands, int64_t batch, int64_t row, int64_t col,
-                  int64_t block) {
+double blockShare(const Problem& problem, const Operands& operands, int64_t batch, int64_t row,
+                  int64_t col, int64_t block) {
   const Sides sides = sidesOf(problem, operands, batch);
   const int size = sides.a.scaleBlockSize;
   double sum = 0;
-  for (int64_t k = block * size; k < (block + 1) * size; k++) sum += sides.a.at(row, k) * sides.b.at(col, k);
+  for (int64_t k = block * size; k < (block + 1) * size; k++)
+    sum += sides.a.at(row, k) * sides.b.at(col, k);
   return sum * sides.tensorScale;
 }
 
-double magnitudeElement(const Problem& problem, const Operands& operands, int64_t batch, int64_t row, int64_t col) {
+double magnitudeElement(const Problem& problem, const Operands& operands, int64_t batch,
+                        int64_t row, int64_t col) {
   const Sides sides = sidesOf(problem, operands, batch);
   double sum = 0;
   for (int64_t k = 0; k < problem.k; k++) sum += std::fabs(sides.a.at(row, k) * sides.b.at(col, k));

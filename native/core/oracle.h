@@ -1,6 +1,7 @@
 // The reference: float64 accumulation of exact products. Shares no code with any kernel.
 //
-// element * scale is exact in float64 (at most 8 significant bits), and so is the product of two of them.
+// element * scale is exact in float64 (at most 8 significant bits), and so is the product of two of
+// them.
 #pragma once
 
 #include <vector>
@@ -10,13 +11,15 @@
 namespace blockscope {
 
 // C, batch * M * N, row-major. Blocked and threaded over all cores.
-std::vector<double> referenceProduct(const Problem&, const Operands&, const CancelFlag&, const Progress&);
+std::vector<double> referenceProduct(const Problem&, const Operands&, const CancelFlag&,
+                                     const Progress&);
 
 // One element of C, straight from the definition; for checking other oracles.
 double referenceElement(const Problem&, const Operands&, int64_t batch, int64_t row, int64_t col);
 
 // What one scale block contributes to one element of C.
-double blockShare(const Problem&, const Operands&, int64_t batch, int64_t row, int64_t col, int64_t block);
+double blockShare(const Problem&, const Operands&, int64_t batch, int64_t row, int64_t col,
+                  int64_t block);
 
 // Sum over k of |A B| for one element: the scale of its rounding errors.
 double magnitudeElement(const Problem&, const Operands&, int64_t batch, int64_t row, int64_t col);

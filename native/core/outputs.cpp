@@ -1,9 +1,11 @@
 #include "outputs.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "formats.h"
 
@@ -20,34 +22,13 @@ int outputBytes(OutputType type) {
   }
 }
 
-std::string_view outputName(OutputType type) {
-  switch (type) {
-    case OutputType::kF16:
-      return "f16";
-    case OutputType::kBf16:
-      return "bf16";
-    case OutputType::kF32:
-      return "f32";
-    case OutputType::kE4m3:
-      return "e4m3";
-  }
-  return "";
-}
-
-OutputType findOutput(std::string_view name) {
-  for (OutputType type : {OutputType::kF16, OutputType::kBf16, OutputType::kF32, OutputType::kE4m3})
-    if (outputName(type) == name) return type;
-  throw Error(ErrorKind::kUsage,
-              "\"" + std::string(name) + "\" is no output type. Use f16, bf16, f32 or e4m3.");
-}
-
 uint16_t floatToHalf(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const uint16_t sign = bits >> 16 & 0x8000;
   const uint32_t magnitude = bits & 0x7fffffff;
   if (magnitude > 0x7f800000) return sign | 0x7e00;
   if (magnitude >= 0x477ff000) return sign | 0x7c00;  // 65520 and above round to infinity
-  if (magnitude < 0x38800000) {                       // below 2^-14: adding 0.5 lets the FPU round at 2^-24
+  if (magnitude < 0x38800000) {  // below 2^-14: adding 0.5 lets the FPU round at 2^-24
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return sign | static_cast<uint16_t>(std::bit_cast<uint32_t>(shifted) - 0x3f000000);
   }
@@ -131,6 +112,24 @@ int64_t ulpDistance(OutputType type, double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return -1;
   const int64_t distance = rankOf(type, a) - rankOf(type, b);
   return distance < 0 ? -distance : distance;
+}
+
+double ulpSize(OutputType type, double value) {
+  const auto [smallestNormal, fractionBits] = [&]() -> std::pair<int, int> {
+    switch (type) {
+      case OutputType::kF16:
+        return {-14, 10};
+      case OutputType::kBf16:
+        return {-126, 7};
+      case OutputType::kF32:
+        return {-126, 23};
+      case OutputType::kE4m3:
+        return {-6, 3};
+    }
+    return {0, 0};
+  }();
+  const int exponent = value == 0 ? smallestNormal : std::ilogb(value);
+  return std::ldexp(1.0, std::max(exponent, smallestNormal) - fractionBits);
 }
 
 }  // namespace blockscope

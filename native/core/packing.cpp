@@ -4,7 +4,9 @@
 
 namespace blockscope {
 
-int64_t packedBytes(const NumberFormat& format, int64_t count) { return count * format.storageBits / 8; }
+int64_t packedBytes(const NumberFormat& format, int64_t count) {
+  return count * format.storageBits / 8;
+}
 
 void packCodes(const NumberFormat& format, const uint8_t* codes, int64_t count, uint8_t* packed) {
   if (format.storageBits == 8) {

@@ -1,4 +1,5 @@
-// Codes in memory. fp4: two in a byte, even index along K in the low nibble. fp6: four in three bytes, little-endian.
+// Codes in memory. fp4: two in a byte, even index along K in the low nibble. fp6: four in three
+// bytes, little-endian.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Philox4x32-10, a counter-based random generator (Salmon, Moraes, Dror, Shaw: "Parallel Random Numbers: As Easy as 1, 2,
-// 3", SC11). The word for an element depends on the seed, the stream and the element's index alone, so any thread of any
-// device makes the same bytes.
+// Philox4x32-10, a counter-based random generator (Salmon, Moraes, Dror, Shaw: "Parallel Random
+// Numbers: As Easy as 1, 2, 3", SC11). The word for an element depends on the seed, the stream and
+// the element's index alone, so any thread of any device makes the same bytes.
 #pragma once
 
 #include <array>

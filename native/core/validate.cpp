@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "formats.h"
 #include "oracle.h"
@@ -23,7 +24,8 @@ int doubled(const NumberFormat& scale, uint8_t code) {
   return normal && higher <= scale.largestFinite() ? higher : -1;
 }
 
-// Both sides seen the same way: this side's rows are "rows", the other side's are "lanes" along one row.
+// Both sides seen the same way: this side's rows are "rows", the other side's are "lanes" along one
+// row.
 struct Orientation {
   const Problem& problem;
   OperandSide side;
@@ -58,8 +60,8 @@ double resolution(OutputType output, double value) {
   return 0;
 }
 
-// How far an element may lie from its expected value after a scale was raised: a kernel that passes with the scale as
-// it was may err by the tolerance here, and rounds to the output type.
+// How far an element may lie from its expected value after a scale was raised: a kernel that passes
+// with the scale as it was may err by the tolerance here, and rounds to the output type.
 double allowedChange(OutputType output, double expected, const Tolerance& tolerance) {
   return tolerance.atol + tolerance.rtol * std::fabs(expected) + 2 * resolution(output, expected);
 }
@@ -67,9 +69,11 @@ double allowedChange(OutputType output, double expected, const Tolerance& tolera
 constexpr int64_t kLanesLookedAt = 64;
 constexpr int kTries = 256;
 
-// Share of looked-at lanes where doubling the block's share shows: an output that stayed as it was would be caught.
-double visibility(const Orientation& view, const Operands& operands, const std::vector<double>& reference, int64_t row,
-                  int64_t block, const Tolerance& tolerance) {
+// Share of looked-at lanes where doubling the block's share shows: an output that stayed as it was
+// would be caught.
+double visibility(const Orientation& view, const Operands& operands,
+                  const std::vector<double>& reference, int64_t row, int64_t block,
+                  const Tolerance& tolerance) {
   const OutputType output = view.problem.output;
   const int64_t lanes = std::min(view.lanes(), kLanesLookedAt);
   int64_t visible = 0;
@@ -78,8 +82,9 @@ double visibility(const Orientation& view, const Operands& operands, const std::
     const double before = reference[view.index(row, lane)];
     const double change = view.share(operands, row, lane, block);
     const double after = before + change;
-    const bool inRange = std::fabs(roundToOutput(output, after) - after) <= resolution(output, after) &&
-                         std::fabs(roundToOutput(output, before) - before) <= resolution(output, before);
+    const bool inRange =
+        std::fabs(roundToOutput(output, after) - after) <= resolution(output, after) &&
+        std::fabs(roundToOutput(output, before) - before) <= resolution(output, before);
     visible += inRange && std::fabs(change) > 2 * allowedChange(output, after, tolerance);
   }
   return static_cast<double>(visible) / lanes;
@@ -87,8 +92,9 @@ double visibility(const Orientation& view, const Operands& operands, const std::
 
 }  // namespace
 
-ScaleChoice chooseScale(const Problem& problem, const Operands& operands, const std::vector<double>& reference,
-                        OperandSide side, const Tolerance& tolerance) {
+ScaleChoice chooseScale(const Problem& problem, const Operands& operands,
+                        const std::vector<double>& reference, OperandSide side,
+                        const Tolerance& tolerance) {
   const BlockFormat& format = findBlockFormat(problem.format);
   const int64_t blocks = problem.k / format.scaleBlockSize;
   const Orientation view{problem, side};
@@ -111,11 +117,13 @@ ScaleChoice chooseScale(const Problem& problem, const Operands& operands, const 
 
 namespace {
 
-// The first column of `row` outside the raised row (column) that changed by more than the tolerance; -1: none. Less than
-// that may be another path of the kernel, chosen by the range of all scales.
-int64_t foreignColumn(const Problem& problem, const Operands& operands, const std::vector<double>& reference,
-                      const std::vector<uint8_t>& before, const std::vector<uint8_t>& after, OperandSide side, const ScaleChoice& choice,
-                      const Tolerance& tolerance, int64_t row) {
+// The first column of `row` outside the raised row (column) that changed by more than the
+// tolerance; -1: none. Less than that may be another path of the kernel, chosen by the range of all
+// scales.
+int64_t foreignColumn(const Problem& problem, const Operands& operands,
+                      const std::vector<double>& reference, const std::vector<uint8_t>& before,
+                      const std::vector<uint8_t>& after, OperandSide side,
+                      const ScaleChoice& choice, const Tolerance& tolerance, int64_t row) {
   const int64_t rowBytes = problem.n * outputBytes(problem.output);
   if (std::memcmp(&before[row * rowBytes], &after[row * rowBytes], rowBytes) == 0) return -1;
   // Only the first matrix of a batch is perturbed.
@@ -128,43 +136,52 @@ int64_t foreignColumn(const Problem& problem, const Operands& operands, const st
     if (was == is || (std::isnan(was) && std::isnan(is))) continue;
     const double allowed = allowedChange(problem.output, reference[at], tolerance);
     if (std::fabs(is - was) <= allowed) continue;
-    const double magnitude = magnitudeElement(problem, operands, row / problem.m, row % problem.m, col);
+    const double magnitude =
+        magnitudeElement(problem, operands, row / problem.m, row % problem.m, col);
     if (!(std::fabs(is - was) <= allowed + kCancellation * magnitude)) return col;
   }
   return -1;
 }
 
-// A sentence naming the first element that changed though its scales stayed as they were; empty: none did.
-std::string foreignChange(const Problem& problem, const Operands& operands, const std::vector<double>& reference,
-                          const std::vector<uint8_t>& before, const std::vector<uint8_t>& after, OperandSide side,
+// A sentence naming the first element that changed though its scales stayed as they were; empty:
+// none did.
+std::string foreignChange(const Problem& problem, const Operands& operands,
+                          const std::vector<double>& reference, const std::vector<uint8_t>& before,
+                          const std::vector<uint8_t>& after, OperandSide side,
                           const ScaleChoice& choice, const Tolerance& tolerance) {
   const int64_t rows = problem.batch * problem.m;
   std::vector<int64_t> columns(rows);
   parallelFor(rows, CancelFlag(), [&](int64_t row) {
-    columns[row] = foreignColumn(problem, operands, reference, before, after, side, choice, tolerance, row);
+    columns[row] =
+        foreignColumn(problem, operands, reference, before, after, side, choice, tolerance, row);
   });
-  const auto found = std::find_if(columns.begin(), columns.end(), [](int64_t column) { return column >= 0; });
+  const auto found =
+      std::find_if(columns.begin(), columns.end(), [](int64_t column) { return column >= 0; });
   if (found == columns.end()) return "";
   const int64_t row = found - columns.begin();
-  return "changed row " + std::to_string(row % problem.m) + ", column " + std::to_string(*found) + " of C" +
-         (problem.batch > 1 ? ", matrix " + std::to_string(row / problem.m) : "");
+  return "changed row " + std::to_string(row % problem.m) + ", column " + std::to_string(*found) +
+         " of C" + (problem.batch > 1 ? ", matrix " + std::to_string(row / problem.m) : "");
 }
 
 }  // namespace
 
 PerturbationCheck checkPerturbation(const Problem& problem, const Operands& operands,
-                                    const std::vector<double>& reference, const std::vector<uint8_t>& before,
-                                    const std::vector<uint8_t>& after, OperandSide side, const ScaleChoice& choice,
-                                    const Tolerance& tolerance) {
+                                    const std::vector<double>& reference,
+                                    const std::vector<uint8_t>& before,
+                                    const std::vector<uint8_t>& after, OperandSide side,
+                                    const ScaleChoice& choice, const Tolerance& tolerance) {
   const Orientation view{problem, side};
   const bool isA = side == OperandSide::kA;
   PerturbationCheck check;
   check.row = choice.row;
   check.block = choice.block;
-  const std::string raising = std::string("Raising the scale of ") + (isA ? "A" : "B") + " at row " +
-                              std::to_string(choice.row) + ", block " + std::to_string(choice.block);
-  const std::string foreign = foreignChange(problem, operands, reference, before, after, side, choice, tolerance);
+  const std::string raising = std::string("Raising the scale of ") + (isA ? "A" : "B") +
+                              " at row " + std::to_string(choice.row) + ", block " +
+                              std::to_string(choice.block);
+  const std::string foreign =
+      foreignChange(problem, operands, reference, before, after, side, choice, tolerance);
   if (!foreign.empty()) {
+    check.state = CheckState::kFailed;
     check.reason = raising + " " + foreign + ": scales are read from the wrong place.";
     return check;
   }
@@ -176,29 +193,50 @@ PerturbationCheck checkPerturbation(const Problem& problem, const Operands& oper
     const double got = readOutput(problem.output, after.data(), at);
     const double was = readOutput(problem.output, before.data(), at);
     // An element that passed with a larger error (cancellation) may keep it.
-    const double allowed = allowedChange(problem.output, expected, tolerance) + std::fabs(was - reference[at]);
-    if (got == roundToOutput(problem.output, expected) || std::fabs(got - expected) <= allowed) continue;
+    const double allowed =
+        allowedChange(problem.output, expected, tolerance) + std::fabs(was - reference[at]);
+    if (got == roundToOutput(problem.output, expected) || std::fabs(got - expected) <= allowed)
+      continue;
+    // A NaN scale or element makes NaN of all that it touches, before and after.
+    if (std::isnan(got) && std::isnan(expected)) continue;
     const double magnitude = view.magnitude(operands, choice.row, lane) + std::fabs(share);
     if (!(std::fabs(got - expected) <= allowed + kCancellation * magnitude)) wrong++;
   }
-  check.passed = wrong == 0;
+  check.state = wrong == 0 ? CheckState::kPassed : CheckState::kFailed;
   if (wrong > 0)
-    check.reason = raising + " changed " + std::to_string(wrong) + " of " + std::to_string(view.lanes()) +
-                   " elements of its " + (isA ? "row" : "column") +
-                   " by other than that block's share: the scale acts on the wrong block, or not at all.";
+    check.reason =
+        raising + " changed " + std::to_string(wrong) + " of " + std::to_string(view.lanes()) +
+        " elements of its " + (isA ? "row" : "column") +
+        " by other than that block's share: the scale acts on the wrong block, or not at all.";
   return check;
 }
 
 namespace {
 
-// Runs the kernel with one scale raised. False: no scale was found whose change would show; nothing is checked.
+class Stopwatch {
+ public:
+  // Seconds since the last lap.
+  double lap() {
+    const Clock::time_point now = Clock::now();
+    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last_ = Clock::now();
+};
+
+// Runs the kernel with one scale raised. False: no scale was found whose change would show; nothing
+// is checked.
 bool perturb(const Problem& problem, const Operands& operands, const std::vector<double>& reference,
-             const std::vector<uint8_t>& before, const RunKernel& run, OperandSide side, const Tolerance& tolerance,
-             PerturbationCheck& check) {
+             const std::vector<uint8_t>& before, const RunKernel& run, OperandSide side,
+             const Tolerance& tolerance, ValidationReport& report) {
+  PerturbationCheck& check = side == OperandSide::kA ? report.perturbationA : report.perturbationB;
   const ScaleChoice choice = chooseScale(problem, operands, reference, side, tolerance);
   if (!choice.found) {
     check.reason = std::string("No scale of ") + (side == OperandSide::kA ? "A" : "B") +
-                   " makes a change that the output type and the tolerance would show: that scales act where they "
+                   " makes a change that the output type and the tolerance would show: that scales "
+                   "act where they "
                    "belong cannot be seen. Use other operands.";
     return false;
   }
@@ -206,36 +244,49 @@ bool perturb(const Problem& problem, const Operands& operands, const std::vector
   const int64_t blocks = problem.k / findBlockFormat(problem.format).scaleBlockSize;
   auto& scales = side == OperandSide::kA ? changed.aScales : changed.bScales;
   scales[choice.row * blocks + choice.block] = choice.raised;
-  check = checkPerturbation(problem, operands, reference, before, run(changed), side, choice, tolerance);
+  const KernelRun after = run(changed);
+  report.launchNs.push_back(after.launchNs);
+  check = checkPerturbation(problem, operands, reference, before, after.output, side, choice,
+                            tolerance);
   return true;
 }
 
 }  // namespace
 
-ValidationReport validateWith(const Problem& problem, const Operands& operands, const std::vector<double>& reference,
-                              const RunKernel& run, const ValidateRequest& request, const CancelFlag& cancel,
+ValidationReport validateWith(const Problem& problem, const Operands& operands,
+                              const std::vector<double>& reference, const RunKernel& run,
+                              const ValidateRequest& request, const CancelFlag& cancel,
                               const Progress& progress, const CompareRows& compareRows) {
   auto report = [&](double fraction, const char* phase) {
     cancel.throwIfRequested();
     if (progress) progress(fraction, phase);
   };
   report(0.1, "kernel");
-  const auto start = std::chrono::steady_clock::now();
-  const std::vector<uint8_t> output = run(operands);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  Stopwatch watch;
+  const KernelRun first = run(operands);
+  const double kernelSeconds = watch.lap();
   report(0.4, "comparison");
-  ValidationReport result = judgeOutput(problem, operands, reference, output, request, cancel, compareRows);
-  result.kernelSeconds = seconds;
-  if (result.status == ValidationStatus::kProvesNothing) return result;
+  ValidationReport result =
+      judgeOutput(problem, operands, reference, first.output, request, cancel, compareRows);
+  result.kernelSeconds = kernelSeconds;
+  result.comparisonSeconds = watch.lap();
+  result.launchNs.push_back(first.launchNs);
+  if (result.status == ValidationStatus::kProvesNothing) {
+    result.perturbationA.reason = result.perturbationB.reason =
+        "The comparison before it proves nothing.";
+    return result;
+  }
   for (const OperandSide side : {OperandSide::kA, OperandSide::kB}) {
     const bool isA = side == OperandSide::kA;
     report(isA ? 0.6 : 0.8, isA ? "scale of A" : "scale of B");
-    PerturbationCheck& check = isA ? result.perturbationA : result.perturbationB;
-    const bool checked = perturb(problem, operands, reference, output, run, side, request.tolerance, check);
-    if (check.passed || result.status != ValidationStatus::kPassed) continue;
+    const bool checked =
+        perturb(problem, operands, reference, first.output, run, side, request.tolerance, result);
+    const PerturbationCheck& check = isA ? result.perturbationA : result.perturbationB;
+    if (check.state == CheckState::kPassed || result.status != ValidationStatus::kPassed) continue;
     result.status = checked ? ValidationStatus::kIncorrect : ValidationStatus::kProvesNothing;
     result.reason = check.reason;
   }
+  result.perturbationSeconds = watch.lap();
   report(1, "done");
   return result;
 }

@@ -1,5 +1,5 @@
-// A whole validation: is the reference worth anything, does the kernel agree with it, and does each scale act where it
-// belongs.
+// A whole validation: is the reference worth anything, does the kernel agree with it, and does each
+// scale act where it belongs.
 #pragma once
 
 #include <functional>
@@ -10,28 +10,38 @@
 
 namespace blockscope {
 
-// Computes C from operands: batch * M * N elements of the problem's output type.
-using RunKernel = std::function<std::vector<uint8_t>(const Operands&)>;
+// One run of a kernel: C, batch * M * N elements of the problem's output type, and the time of its
+// launches alone.
+struct KernelRun {
+  std::vector<uint8_t> output;
+  double launchNs = 0;  // 0: not known
+};
+using RunKernel = std::function<KernelRun(const Operands&)>;
 
-// Runs the kernel up to three times: on the operands, and with one scale of A, then one of B, raised by one exponent
-// (in the first matrix of a batch). A problem none of whose scales would show proves nothing.
+// Runs the kernel up to three times: on the operands, and with one scale of A, then one of B,
+// raised by one exponent (in the first matrix of a batch). A problem none of whose scales would
+// show proves nothing.
 ValidationReport validateWith(const Problem&, const Operands&, const std::vector<double>& reference,
-                              const RunKernel& run, const ValidateRequest&, const CancelFlag&, const Progress&,
-                              const CompareRows& compareRows = {});
+                              const RunKernel& run, const ValidateRequest&, const CancelFlag&,
+                              const Progress&, const CompareRows& compareRows = {});
 
-// A scale whose raising by one exponent shows in the output: of row `row` of A (or of B), at block `block`.
+// A scale whose raising by one exponent shows in the output: of row `row` of A (or of B), at block
+// `block`.
 struct ScaleChoice {
   bool found = false;
   int64_t row = 0, block = 0;
   uint8_t raised = 0;  // the code one exponent higher
 };
 enum class OperandSide { kA, kB };
-ScaleChoice chooseScale(const Problem&, const Operands&, const std::vector<double>& reference, OperandSide,
-                        const Tolerance&);
+ScaleChoice chooseScale(const Problem&, const Operands&, const std::vector<double>& reference,
+                        OperandSide, const Tolerance&);
 
-// Compares two outputs, before and after the scale was raised: exactly the row's (column's) share must have changed.
-PerturbationCheck checkPerturbation(const Problem&, const Operands&, const std::vector<double>& reference,
-                                    const std::vector<uint8_t>& before, const std::vector<uint8_t>& after,
-                                    OperandSide, const ScaleChoice&, const Tolerance&);
+// Compares two outputs, before and after the scale was raised: exactly the row's (column's) share
+// must have changed.
+PerturbationCheck checkPerturbation(const Problem&, const Operands&,
+                                    const std::vector<double>& reference,
+                                    const std::vector<uint8_t>& before,
+                                    const std::vector<uint8_t>& after, OperandSide,
+                                    const ScaleChoice&, const Tolerance&);
 
 }  // namespace blockscope

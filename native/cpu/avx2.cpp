@@ -124,10 +124,15 @@ std::string describe(const BlockFormat& format) {
 }  // namespace avx2
 
 CpuKernel avx2Kernel(const CpuFeatures& has) {
-  return {
-      "cpu-avx2",     "AVX2: int8 dot products for fp4, float32 for the rest",
-      has.avx2,       "This CPU has no AVX2 with FMA and F16C.",
-      avx2::describe, avx2::compute<IntegerMicro<PairwiseDot, 16>, IntegerMicro<PairwiseDot, 32>>};
+  return {"cpu-avx2",
+          "AVX2: int8 dot products for fp4, float32 for the rest",
+          has.avx2,
+          "This CPU has no AVX2 with FMA and F16C.",
+          avx2::describe,
+          avx2::compute<IntegerMicro<PairwiseDot, 16>, IntegerMicro<PairwiseDot, 32>>,
+          [](const BlockFormat& format) -> std::string {
+            return isIntegerFormat(format) ? "int8:avx2" : "fp32:avx2";
+          }};
 }
 
 }  // namespace blockscope

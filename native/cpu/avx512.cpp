@@ -338,16 +338,24 @@ std::string describe(const BlockFormat& format) {
                   : "element times scale exact in float32, float32 sum; extreme scales in float64";
 }
 
+template <bool kHasBf16>
+std::string instruction(const BlockFormat& format) {
+  if (isIntegerFormat(format)) return "int8:avx512-vnni";
+  return kHasBf16 ? "bf16:avx512-bf16" : "fp32:avx512";
+}
+
 }  // namespace
 
 CpuKernel avx512Kernel(const CpuFeatures& has) {
-  CpuKernel kernel{"cpu-avx512",    "AVX-512 VNNI for fp4, float32 for the rest",
-                   has.avx512Vnni,  "This CPU has no AVX-512 VNNI.",
-                   describe<false>, compute<false>};
+  CpuKernel kernel{"cpu-avx512",      "AVX-512 VNNI for fp4, float32 for the rest",
+                   has.avx512Vnni,    "This CPU has no AVX-512 VNNI.",
+                   describe<false>,   compute<false>,
+                   instruction<false>};
   if (has.avx512Bf16) {
     kernel.summary = "AVX-512 VNNI for fp4, AVX-512 BF16 for the rest";
     kernel.describe = describe<true>;
     kernel.compute = compute<true>;
+    kernel.instruction = instruction<true>;
   }
   return kernel;
 }

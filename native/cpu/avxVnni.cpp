@@ -28,9 +28,15 @@ struct VnniDot {
 BLOCKSCOPE_TARGET_END
 
 CpuKernel avxVnniKernel(const CpuFeatures& has) {
-  return {"cpu-avxvnni",  "AVX-VNNI for fp4, float32 with AVX2 for the rest",
-          has.avxVnni,    "This CPU has no AVX-VNNI.",
-          avx2::describe, avx2::compute<IntegerMicro<VnniDot, 16>, IntegerMicro<VnniDot, 32>>};
+  return {"cpu-avxvnni",
+          "AVX-VNNI for fp4, float32 with AVX2 for the rest",
+          has.avxVnni,
+          "This CPU has no AVX-VNNI.",
+          avx2::describe,
+          avx2::compute<IntegerMicro<VnniDot, 16>, IntegerMicro<VnniDot, 32>>,
+          [](const BlockFormat& format) -> std::string {
+            return isIntegerFormat(format) ? "int8:avx-vnni" : "fp32:avx2";
+          }};
 }
 
 }  // namespace blockscope

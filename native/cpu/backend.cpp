@@ -1,10 +1,11 @@
 // The CPU as a device: its kernels, and sessions that validate and time them.
+#include "../core/backend.h"
+
 #include <algorithm>
 #include <chrono>
 #include <new>
 #include <string>
 
-#include "../core/backend.h"
 #include "../core/compare.h"
 #include "../core/measure.h"
 #include "../core/operands.h"
@@ -14,6 +15,7 @@
 #include "../core/validate.h"
 #include "cpuFeatures.h"
 #include "kernel.h"
+#include "roofs.h"
 
 // Made by the addon's build (sourceHash.mjs); the native tests and the benchmark go without.
 #if __has_include("sourceHash.h")
@@ -84,11 +86,15 @@ class CpuSession : public Session {
                             const Progress& progress) override {
     const CpuKernel& kernel = findKernel(request.kernel);
     const std::vector<double>& expected = reference(cancel, progress);
+    Workspace workspace;
     auto run = [&](const Operands& operands) {
+      const PackedOperands packed = packOperands(problem_, operands);
       // Poisoned, so that an element that is never written is seen.
-      std::vector<uint8_t> c(outputSize(), 0xff);
-      kernel.run(problem_, packOperands(problem_, operands), c.data(), cancel);
-      return c;
+      KernelRun done{std::vector<uint8_t>(outputSize(), 0xff)};
+      const auto start = Clock::now();
+      kernel.compute(problem_, packed, done.output.data(), workspace, cancel);
+      done.launchNs = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+      return done;
     };
     return signedBy(validateWith(problem_, operands_, expected, run, request, cancel, progress));
   }
@@ -193,19 +199,29 @@ class CpuBackend : public Backend {
       KernelInfo info;
       info.id = kernel.id;
       info.provider = "blockscope";
+      info.outputs = {OutputType::kF16, OutputType::kBf16, OutputType::kF32, OutputType::kE4m3};
       info.summary = kernel.summary;
-      info.sourceHash = BLOCKSCOPE_CPU_SOURCE_HASH;
+      const std::string_view identity = BLOCKSCOPE_CPU_SOURCE_HASH;
+      info.identity.assign(identity.begin(), identity.end());
       info.compileOptions = kCompiler;
       for (const BlockFormat& format : blockFormats()) {
         const CapabilityLevel level =
             kernel.available ? CapabilityLevel::kExact : CapabilityLevel::kUnavailable;
         info.capabilities.push_back(
             {std::string(format.id), level,
-             kernel.available ? kernel.describe(format) : kernel.unavailable});
+             kernel.available ? kernel.describe(format) : kernel.unavailable,
+             kernel.available ? kernel.instruction(format) : ""});
       }
       device.kernels.push_back(std::move(info));
     }
     return {device};
+  }
+
+  std::vector<Roof> measureRoofs(const std::string& deviceId, const CancelFlag& cancel,
+                                 const Progress& progress) override {
+    if (deviceId != "cpu")
+      throw Error(ErrorKind::kUsage, "There is no device " + deviceId + " here.");
+    return measureCpuRoofs(cancel, progress);
   }
 
   std::unique_ptr<Session> open(const std::string& deviceId, const Problem& problem,

@@ -34,6 +34,8 @@ struct CpuKernel {
   // C = A B^T for every matrix of the batch. Throws Error(kCancelled).
   void (*compute)(const Problem&, const PackedOperands&, void* c, Workspace&,
                   const CancelFlag&) = nullptr;
+  // The class of instruction that does a format's products, as Capability::instruction has it.
+  std::string (*instruction)(const BlockFormat&) = nullptr;
 
   // The same with a workspace of its own; one that is kept makes repeated calls faster.
   void run(const Problem& problem, const PackedOperands& packed, void* c,

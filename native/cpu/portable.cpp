@@ -38,8 +38,13 @@ std::string describe(const BlockFormat&) {
 }  // namespace
 
 CpuKernel portableKernel() {
-  return {"cpu-portable", "plain C++, float64 sums, any CPU and any scale", true, "", describe,
-          compute};
+  return {"cpu-portable",
+          "plain C++, float64 sums, any CPU and any scale",
+          true,
+          "",
+          describe,
+          compute,
+          [](const BlockFormat&) -> std::string { return "fp64:portable"; }};
 }
 
 }  // namespace blockscope

@@ -5,6 +5,7 @@
 
 #include "cublasLtOperation.h"
 #include "kernels.h"
+#include "roofs.h"
 #include "session.h"
 
 namespace blockscope {
@@ -66,6 +67,11 @@ class CudaBackend : public Backend {
     return found;
   }
 
+  std::vector<Roof> measureRoofs(const std::string& deviceId, const CancelFlag& cancel,
+                                 const Progress& progress) override {
+    return cuda::measureRoofs(*context(deviceId), *kernels_, cancel, progress);
+  }
+
   std::unique_ptr<Session> open(const std::string& deviceId, const Problem& problem,
                                 std::variant<GeneratedOperands, GivenOperands> operands,
                                 const CancelFlag&, const Progress&) override {
@@ -104,7 +110,6 @@ class CudaBackend : public Backend {
       info.kernels.push_back(kernels_->describe(row, facts));
     for (KernelInfo& kernel : cublasLtKernels(facts.major))
       info.kernels.push_back(std::move(kernel));
-    for (const KernelInfo& refused : kernels_->refused()) info.kernels.push_back(refused);
     return info;
   }
 

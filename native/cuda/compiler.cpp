@@ -3,13 +3,12 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <regex>
 #include <set>
 #include <sstream>
 
+#include "compileCache.h"
 #include "libraries.h"
-#include "sha256.h"
 
 namespace blockscope::cuda {
 
@@ -39,26 +38,6 @@ void appendSources(const fs::path& path, const fs::path& root, std::set<std::str
     if (fs::exists(beside)) appendSources(beside, root, seen, all);
     else if (fs::exists(fromRoot)) appendSources(fromRoot, root, seen, all);
   }
-}
-
-std::string readCached(const fs::path& file) {
-  std::error_code ignored;
-  return fs::exists(file, ignored) ? readFile(file) : "";
-}
-
-// Written beside and renamed, so that two processes at once never see half a file. A cache that
-// cannot be written only costs time.
-void writeCached(const fs::path& file, const std::string& image) {
-  std::error_code error;
-  fs::create_directories(file.parent_path(), error);
-  const fs::path temporary = file.string() + "." + std::to_string(std::random_device{}());
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out.write(image.data(), static_cast<std::streamsize>(image.size()));
-    if (!out) return;
-  }
-  fs::rename(temporary, file, error);
-  if (error) fs::remove(temporary, error);
 }
 
 // A program that is destroyed in every case.
@@ -115,15 +94,11 @@ std::string readSources(const std::string& file) {
   return all;
 }
 
-std::string sourceHash(const std::string& sources, const std::string& target,
+std::string identityOf(const std::string& sources, const std::string& target,
                        const std::vector<std::string>& options) {
   std::string identity = sources + '\0' + target;
   for (const std::string& option : options) identity += '\0' + option;
-  return sha256(identity);
-}
-
-std::string cacheKey(const std::string& sourceHash, const std::string& compilerVersion) {
-  return sha256(sourceHash + '\0' + "nvrtc" + '\0' + compilerVersion);
+  return identity;
 }
 
 Compiled compile(const CompileRequest& request, const std::string& cacheDirectory) {
@@ -131,10 +106,11 @@ Compiled compile(const CompileRequest& request, const std::string& cacheDirector
   if (!info.found)
     throw Error(ErrorKind::kUnavailable,
                 request.what + " cannot be compiled. " + info.reason + " " + info.remedy);
-  const std::string hash = sourceHash(readSources(request.file), request.target, request.options);
-  const fs::path cached = fs::path(cacheDirectory) / (cacheKey(hash, info.version) + ".cubin");
+  const std::string identity =
+      identityOf(readSources(request.file), request.target, request.options) + '\0' + "nvrtc" +
+      '\0' + info.version;
   Compiled result;
-  if (!cacheDirectory.empty()) result.image = readCached(cached);
+  if (!cacheDirectory.empty()) result.image = readCached(cacheDirectory, identity);
   result.fromCache = !result.image.empty();
   if (result.fromCache) return result;
   const auto start = std::chrono::steady_clock::now();
@@ -146,7 +122,7 @@ Compiled compile(const CompileRequest& request, const std::string& cacheDirector
   Program program(readFile(path), path.filename().string());
   result.image = program.compile(request, options);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!cacheDirectory.empty()) writeCached(cached, result.image);
+  if (!cacheDirectory.empty()) writeCached(cacheDirectory, identity, result.image);
   return result;
 }
 

@@ -23,11 +23,9 @@ struct Compiled {
 // Error(kUsage) when the file cannot be read.
 std::string readSources(const std::string& file);
 
-// SHA-256 of sources, options and target.
-std::string sourceHash(const std::string& sources, const std::string& target,
+// What a compiled kernel is made of, each part told from the next.
+std::string identityOf(const std::string& sources, const std::string& target,
                        const std::vector<std::string>& options);
-// Name of the cached binary: the source hash and the compiler's version, hashed.
-std::string cacheKey(const std::string& sourceHash, const std::string& compilerVersion);
 
 // Throws Error(kCompile) with the compiler's log, Error(kUnavailable) without NVRTC.
 // `cacheDirectory` may be empty.

@@ -20,14 +20,33 @@ std::string uuidText(const driver::Uuid& uuid) {
   // The driver gives a MIG instance's own identity without saying that it is one; NVML knows it
   // by the prefix.
   nvml::Device found = nullptr;
-  const bool instance =
-      libraries().nvmlInfo.found &&
-      libraries().nvml.deviceGetHandleByUuid(("MIG-" + text).c_str(), &found) == 0;
+  const bool instance = libraries().nvmlInfo.found && libraries().nvml.deviceGetHandleByUuid(
+                                                          ("MIG-" + text).c_str(), &found) == 0;
   return (instance ? "MIG-" : "GPU-") + text;
 }
 
-// After these (illegal address, trap, launch failure and the like) a context stays broken for good.
-bool breaksContext(int result) { return result >= driver::kIllegalAddress && result < 721; }
+bool breaksContext(int result) {
+  switch (result) {
+    case driver::kEccUncorrectable:
+    case driver::kNvlinkUncorrectable:
+    case driver::kContained:
+    case driver::kIllegalAddress:
+    case driver::kLaunchTimeout:
+    case driver::kContextIsDestroyed:
+    case driver::kAssert:
+    case driver::kHardwareStackError:
+    case driver::kIllegalInstruction:
+    case driver::kMisalignedAddress:
+    case driver::kInvalidAddressSpace:
+    case driver::kInvalidPc:
+    case driver::kLaunchFailed:
+    case driver::kTensorMemoryLeak:
+    case driver::kExternalDevice:
+      return true;
+    default:
+      return false;
+  }
+}
 
 std::string gibibytes(size_t bytes) {
   char text[32];
@@ -79,17 +98,17 @@ DeviceFacts readDeviceFacts(int index) {
   return facts;
 }
 
-// ----------------------------------------------------------------------------------------------------------
-// context
+// ----------------------------------------------------------------------------------------- context
 
 DeviceContext::DeviceContext(const DeviceFacts& facts) : facts_(facts) {
   driver::Device device = 0;
   int result = api().deviceGet(&device, facts.index);
   if (result == driver::kSuccess) result = api().primaryCtxRetain(&handle_, device);
   // Taken by another process, out of order or gone: this GPU cannot be used.
-  if (result != driver::kSuccess && result != driver::kOutOfMemory && !breaksContext(result))
-    throw Error(ErrorKind::kUnavailable, facts.name + " cannot be used: CUDA error " +
-                                             describeResult(result) + ".");
+  const bool wreck = result == driver::kEccUncorrectable || !breaksContext(result);
+  if (result != driver::kSuccess && result != driver::kOutOfMemory && wreck)
+    throw Error(ErrorKind::kUnavailable,
+                facts.name + " cannot be used: CUDA error " + describeResult(result) + ".");
   check(result, "Opening " + facts.name);
 }
 
@@ -121,15 +140,13 @@ size_t DeviceContext::freeBytes() const {
   return free;
 }
 
-// -----------------------------------------------------------------------------------------------------------
-// memory
+// ------------------------------------------------------------------------------------------ memory
 
 DeviceBuffer::DeviceBuffer(const DeviceContext& context, size_t bytes, const std::string& what)
-    : context_(&context), bytes_(bytes) {
+    : address_(context, context.api().memFree), bytes_(bytes) {
   if (bytes == 0) return;
-  const int result = context.api().memAlloc(&address_, bytes);
+  const int result = address_.make([&](auto* to) { return context.api().memAlloc(to, bytes); });
   if (result == driver::kOutOfMemory) {
-    address_ = 0;
     throw Error(ErrorKind::kDevice, "Not enough memory on " + context.facts().name + " for " +
                                         what + ": " + gibibytes(bytes) + " needed, " +
                                         gibibytes(context.freeBytes()) + " free.");
@@ -137,45 +154,32 @@ DeviceBuffer::DeviceBuffer(const DeviceContext& context, size_t bytes, const std
   context.check(result, "Allocating " + what);
 }
 
-DeviceBuffer::~DeviceBuffer() {
-  if (address_ && !context_->lost()) context_->api().memFree(address_);
-}
-
-DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
-  std::swap(context_, other.context_);
-  std::swap(address_, other.address_);
-  std::swap(bytes_, other.bytes_);
-  return *this;
-}
-
 void DeviceBuffer::write(const void* from, size_t bytes, size_t offset) {
-  if (bytes)
-    context_->check(context_->api().memcpyHtoD(address_ + offset, from, bytes),
-                    "Copying to the GPU");
+  if (bytes == 0) return;
+  const DeviceContext& context = address_.context();
+  context.check(context.api().memcpyHtoD(address() + offset, from, bytes), "Copying to the GPU");
 }
 
 void DeviceBuffer::read(void* to, size_t bytes, size_t offset) const {
-  if (bytes)
-    context_->check(context_->api().memcpyDtoH(to, address_ + offset, bytes),
-                    "Copying from the GPU");
+  if (bytes == 0) return;
+  const DeviceContext& context = address_.context();
+  context.check(context.api().memcpyDtoH(to, address() + offset, bytes), "Copying from the GPU");
 }
 
-// -----------------------------------------------------------------------------------------------
-// streams and events
+// ------------------------------------------------------------------------------ streams and events
 
-Stream::Stream(const DeviceContext& context) : context_(context) {
-  context.check(context.api().streamCreate(&handle_, driver::kStreamNonBlocking),
+Stream::Stream(const DeviceContext& context)
+    : context_(context), handle_(context, context.api().streamDestroy) {
+  context.check(handle_.make([&](auto* to) {
+    return context.api().streamCreate(to, driver::kStreamNonBlocking);
+  }),
                 "Creating a stream");
-}
-
-Stream::~Stream() {
-  if (!context_.lost()) context_.api().streamDestroy(handle_);
 }
 
 void Stream::wait(const std::string& what, std::chrono::duration<double> limit) const {
   const auto start = std::chrono::steady_clock::now();
   while (true) {
-    const int result = context_.api().streamQuery(handle_);
+    const int result = context_.api().streamQuery(handle());
     if (result == driver::kSuccess) return;
     if (result != driver::kNotReady) context_.check(result, what);
     const auto waited = std::chrono::steady_clock::now() - start;
@@ -190,40 +194,35 @@ void Stream::wait(const std::string& what, std::chrono::duration<double> limit) 
   }
 }
 
-Event::Event(const DeviceContext& context) : context_(context) {
-  context.check(context.api().eventCreate(&handle_, 0), "Creating an event");
-}
-
-Event::~Event() {
-  if (!context_.lost()) context_.api().eventDestroy(handle_);
+Event::Event(const DeviceContext& context)
+    : context_(context), handle_(context, context.api().eventDestroy) {
+  context.check(handle_.make([&](auto* to) { return context.api().eventCreate(to, 0); }),
+                "Creating an event");
 }
 
 void Event::record(const Stream& stream) const {
-  context_.check(context_.api().eventRecord(handle_, stream.handle()), "Recording an event");
+  context_.check(context_.api().eventRecord(handle_.get(), stream.handle()), "Recording an event");
 }
 
 double Event::nanosecondsSince(const Event& start) const {
   float milliseconds = 0;
-  context_.check(context_.api().eventElapsedTime(&milliseconds, start.handle_, handle_),
+  context_.check(context_.api().eventElapsedTime(&milliseconds, start.handle_.get(), handle_.get()),
                  "Reading an event");
   return milliseconds * 1e6;
 }
 
-// ----------------------------------------------------------------------------------------------------------
-// modules
+// ----------------------------------------------------------------------------------------- modules
 
 Module::Module(const DeviceContext& context, const std::string& image, const std::string& what)
-    : context_(context), what_(what) {
-  context.check(context.api().moduleLoadData(&handle_, image.data()), "Loading " + what);
-}
-
-Module::~Module() {
-  if (!context_.lost()) context_.api().moduleUnload(handle_);
+    : context_(context), what_(what), handle_(context, context.api().moduleUnload) {
+  context.check(
+      handle_.make([&](auto* to) { return context.api().moduleLoadData(to, image.data()); }),
+      "Loading " + what);
 }
 
 driver::Handle Module::function(const std::string& name) const {
   driver::Handle function = nullptr;
-  if (context_.api().moduleGetFunction(&function, handle_, name.c_str()) != driver::kSuccess)
+  if (context_.api().moduleGetFunction(&function, handle_.get(), name.c_str()) != driver::kSuccess)
     throw Error(ErrorKind::kUsage,
                 what_ + " has no function \"" + name + "\"; declare it extern \"C\" __global__.");
   return function;

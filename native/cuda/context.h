@@ -3,9 +3,11 @@
 // process is to be ended anyway.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../core/backend.h"
@@ -50,7 +52,44 @@ class DeviceContext {
  private:
   DeviceFacts facts_;
   driver::Handle handle_ = nullptr;
-  mutable bool lost_ = false;
+  // Found out by whichever thread checks a result; the context is shared by all of them.
+  mutable std::atomic<bool> lost_{false};
+};
+
+// Something of the driver's, or of a library beside it, that is given back exactly once, however a
+// constructor ends; not after the device was lost.
+template <typename T>
+class Owned {
+ public:
+  using Release = int (*)(T);
+  Owned() = default;
+  Owned(const DeviceContext& context, Release release) : context_(&context), release_(release) {}
+  ~Owned() {
+    if (value_ && !context_->lost()) release_(value_);
+  }
+  Owned(Owned&& other) noexcept { *this = std::move(other); }
+  Owned& operator=(Owned&& other) noexcept {
+    std::swap(context_, other.context_);
+    std::swap(release_, other.release_);
+    std::swap(value_, other.value_);
+    return *this;
+  }
+
+  const DeviceContext& context() const { return *context_; }
+  T get() const { return value_; }
+  // Calls `create` with the place it writes to; what it answers. Owned when that is success, 0.
+  template <typename Create>
+  int make(const Create& create) {
+    T made{};
+    const int result = create(&made);
+    if (result == 0) value_ = made;
+    return result;
+  }
+
+ private:
+  const DeviceContext* context_ = nullptr;
+  Release release_ = nullptr;
+  T value_{};
 };
 
 class DeviceBuffer {
@@ -58,62 +97,52 @@ class DeviceBuffer {
   DeviceBuffer() = default;
   // `what` names it in the error when memory is short: "the operands".
   DeviceBuffer(const DeviceContext&, size_t bytes, const std::string& what);
-  ~DeviceBuffer();
-  DeviceBuffer(DeviceBuffer&& other) noexcept { *this = std::move(other); }
-  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
 
-  driver::DevicePointer address() const { return address_; }
+  driver::DevicePointer address() const { return address_.get(); }
   size_t bytes() const { return bytes_; }
   void write(const void* from, size_t bytes, size_t offset = 0);
   void read(void* to, size_t bytes, size_t offset = 0) const;
 
  private:
-  const DeviceContext* context_ = nullptr;
-  driver::DevicePointer address_ = 0;
+  Owned<driver::DevicePointer> address_;
   size_t bytes_ = 0;
 };
 
 class Stream {
  public:
   explicit Stream(const DeviceContext&);
-  ~Stream();
-  Stream(const Stream&) = delete;
-  driver::Handle handle() const { return handle_; }
+  driver::Handle handle() const { return handle_.get(); }
   // Waits for all that was queued. Work on a GPU cannot be stopped: when it takes longer than
   // `limit`, the device counts as lost and Error(kDevice) names `what`.
   void wait(const std::string& what, std::chrono::duration<double> limit = watchdog()) const;
 
  private:
   const DeviceContext& context_;
-  driver::Handle handle_ = nullptr;
+  Owned<driver::Handle> handle_;
 };
 
 class Event {
  public:
   explicit Event(const DeviceContext&);
-  ~Event();
-  Event(const Event&) = delete;
   void record(const Stream&) const;
   // Nanoseconds from `start` to this; both must have happened.
   double nanosecondsSince(const Event& start) const;
 
  private:
   const DeviceContext& context_;
-  driver::Handle handle_ = nullptr;
+  Owned<driver::Handle> handle_;
 };
 
 class Module {
  public:
   Module(const DeviceContext&, const std::string& image, const std::string& what);
-  ~Module();
-  Module(const Module&) = delete;
   // Throws Error(kUsage) when the module has no such function.
   driver::Handle function(const std::string& name) const;
 
  private:
   const DeviceContext& context_;
   std::string what_;
-  driver::Handle handle_ = nullptr;
+  Owned<driver::Handle> handle_;
 };
 
 }  // namespace blockscope::cuda

@@ -7,7 +7,6 @@
 #include "../core/layouts.h"
 #include "../core/outputs.h"
 #include "../core/packing.h"
-#include "sha256.h"
 
 namespace blockscope::cuda {
 
@@ -59,10 +58,12 @@ class CublasLtOperation : public Operation {
         workspace_(context, kWorkspaceBytes, "cuBLASLt's workspace") {
     const LibraryInfo& info = libraries().cublasLtInfo;
     if (!info.found) throw Error(ErrorKind::kUnavailable, info.reason + " " + info.remedy);
-    checkLt(api_.create(&handle_), "Starting cuBLASLt");
+    checkLt(handle_.make([&](auto* to) { return api_.create(to); }), "Starting cuBLASLt");
     // cuBLAS thinks in columns: C^T (N, M) = B (N, K) times A^T (K, M), B transposed, as its fp8
     // and fp4 paths want it.
-    checkLt(api_.matmulDescCreate(&description_, cublaslt::kComputeF32, cublaslt::kF32),
+    checkLt(description_.make([&](auto* to) {
+      return api_.matmulDescCreate(to, cublaslt::kComputeF32, cublaslt::kF32);
+    }),
             "Describing a matmul");
     const int transpose = cublaslt::kTranspose;
     setAttribute(cublaslt::kTransA, &transpose, sizeof transpose);
@@ -78,18 +79,19 @@ class CublasLtOperation : public Operation {
     }
     const auto m = static_cast<uint64_t>(problem.m), n = static_cast<uint64_t>(problem.n),
                k = static_cast<uint64_t>(problem.k);
-    checkLt(api_.matrixLayoutCreate(&left_, plan_.bType, k, n, problem.k), "Describing B");
-    checkLt(api_.matrixLayoutCreate(&right_, plan_.aType, k, m, problem.k), "Describing A");
-    checkLt(api_.matrixLayoutCreate(&result_, plan_.cType, n, m, problem.n), "Describing C");
+    checkLt(left_.make([&](auto* to) {
+      return api_.matrixLayoutCreate(to, plan_.bType, k, n, problem.k);
+    }),
+            "Describing B");
+    checkLt(right_.make([&](auto* to) {
+      return api_.matrixLayoutCreate(to, plan_.aType, k, m, problem.k);
+    }),
+            "Describing A");
+    checkLt(result_.make([&](auto* to) {
+      return api_.matrixLayoutCreate(to, plan_.cType, n, m, problem.n);
+    }),
+            "Describing C");
     chooseAlgorithm();
-  }
-
-  ~CublasLtOperation() override {
-    if (context_.lost()) return;
-    for (auto layout : {left_, right_, result_})
-      if (layout) api_.matrixLayoutDestroy(layout);
-    if (description_) api_.matmulDescDestroy(description_);
-    if (handle_) api_.destroy(handle_);
   }
 
   std::unique_ptr<OperandSet> prepare(const DeviceOperands& operands) override {
@@ -125,32 +127,34 @@ class CublasLtOperation : public Operation {
         setAttribute(cublaslt::kScalePointerB, &scaleA, sizeof scaleA);
       }
       void* c = part(set.c(), set.cBytes());
-      checkLt(api_.matmul(handle_, description_, &alpha,
-                          part(set.bCodes.address(), set.bCodes.bytes()), left_,
-                          part(set.aCodes.address(), set.aCodes.bytes()), right_, &beta, c, result_,
-                          c, result_, &algorithm_, reinterpret_cast<void*>(workspace_.address()),
-                          workspace_.bytes(), stream.handle()),
+      checkLt(api_.matmul(handle_.get(), description_.get(), &alpha,
+                          part(set.bCodes.address(), set.bCodes.bytes()), left_.get(),
+                          part(set.aCodes.address(), set.aCodes.bytes()), right_.get(), &beta, c,
+                          result_.get(), c, result_.get(), &algorithm_,
+                          reinterpret_cast<void*>(workspace_.address()), workspace_.bytes(),
+                          stream.handle()),
               "Kernel " + kernel_);
     }
   }
 
  private:
   void setAttribute(int attribute, const void* value, size_t bytes) {
-    checkLt(api_.matmulDescSetAttribute(description_, attribute, value, bytes),
+    checkLt(api_.matmulDescSetAttribute(description_.get(), attribute, value, bytes),
             "Describing a matmul");
   }
 
   void chooseAlgorithm() {
-    cublaslt::Handle preference = nullptr;
-    checkLt(api_.preferenceCreate(&preference), "Asking cuBLASLt for an algorithm");
+    Owned<cublaslt::Handle> preference(context_, api_.preferenceDestroy);
+    checkLt(preference.make([&](auto* to) { return api_.preferenceCreate(to); }),
+            "Asking cuBLASLt for an algorithm");
     const size_t bytes = kWorkspaceBytes;
-    api_.preferenceSetAttribute(preference, cublaslt::kPreferenceMaxWorkspaceBytes, &bytes,
+    api_.preferenceSetAttribute(preference.get(), cublaslt::kPreferenceMaxWorkspaceBytes, &bytes,
                                 sizeof bytes);
     cublaslt::HeuristicResult best{};
     int found = 0;
-    const int status = api_.getHeuristic(handle_, description_, left_, right_, result_, result_,
-                                         preference, 1, &best, &found);
-    api_.preferenceDestroy(preference);
+    const int status =
+        api_.getHeuristic(handle_.get(), description_.get(), left_.get(), right_.get(),
+                          result_.get(), result_.get(), preference.get(), 1, &best, &found);
     if (status != 0 || found == 0)
       throw Error(ErrorKind::kUnavailable,
                   "cuBLASLt has no algorithm for " + kernel_ + " with " + problem_.format +
@@ -175,22 +179,28 @@ class CublasLtOperation : public Operation {
   std::string kernel_;
   MatmulPlan plan_;
   DeviceBuffer workspace_;
-  cublaslt::Handle handle_ = nullptr, description_ = nullptr, left_ = nullptr, right_ = nullptr,
-                   result_ = nullptr;
+  Owned<cublaslt::Handle> handle_{context_, api_.destroy},
+      description_{context_, api_.matmulDescDestroy}, left_{context_, api_.matrixLayoutDestroy},
+      right_{context_, api_.matrixLayoutDestroy}, result_{context_, api_.matrixLayoutDestroy};
   cublaslt::Algorithm algorithm_{};
   std::vector<const OperandSet*> sets_;
 };
 
 constexpr int kFirstBlockScaledMajor = 10;  // sm_100: cuBLAS documentation, "Block Scaling"
 
-KernelInfo describeKernel(const std::string& id, const std::string& summary, bool baseline) {
+// `convertedBits`: of the operands a baseline reads; 0 for the block-scaled operation itself.
+KernelInfo describeKernel(const std::string& id, const std::string& summary, int convertedBits) {
+  const bool baseline = convertedBits > 0;
   KernelInfo info;
   info.id = id;
   info.provider = "cuBLASLt";
   info.summary = summary;
   info.baseline = baseline;
+  info.operandBits = convertedBits;
+  info.outputs = {OutputType::kF16, OutputType::kBf16, OutputType::kF32};
   info.scaleLayout = baseline ? "linear" : kScaleLayout;
-  info.sourceHash = sha256("cuBLASLt " + libraries().cublasLtInfo.version);
+  const std::string identity = "cuBLASLt " + libraries().cublasLtInfo.version;
+  info.identity.assign(identity.begin(), identity.end());
   return info;
 }
 
@@ -246,37 +256,39 @@ MatmulPlan planMatmul(const std::string& kernel, const Problem& problem) {
 std::vector<KernelInfo> cublasLtKernels(int major) {
   std::vector<KernelInfo> kernels = {
       describeKernel("cublaslt-bf16", "bf16 matmul on operands dequantised beforehand (not timed)",
-                     true),
+                     16),
       describeKernel(
           "cublaslt-fp8",
-          "fp8 matmul with one scale per tensor, operands rounded beforehand (not timed)", true),
-      describeKernel("cublaslt-mxfp8", "cuBLASLt's block-scaled mxfp8 matmul", false),
-      describeKernel("cublaslt-nvfp4", "cuBLASLt's block-scaled nvfp4 matmul", false)};
+          "fp8 matmul with one scale per tensor, operands rounded beforehand (not timed)", 8),
+      describeKernel("cublaslt-mxfp8", "cuBLASLt's block-scaled mxfp8 matmul", 0),
+      describeKernel("cublaslt-nvfp4", "cuBLASLt's block-scaled nvfp4 matmul", 0)};
   const LibraryInfo& library = libraries().cublasLtInfo;
   for (KernelInfo& kernel : kernels) {
     for (const BlockFormat& format : blockFormats()) {
-      Capability capability{
-          std::string(format.id), CapabilityLevel::kExact,
-          "Exact products of the same values, no block scales; writes bf16 where f16 is asked for."};
+      Capability capability{std::string(format.id), CapabilityLevel::kExact,
+                            "Exact products of the same values, no block scales; writes bf16 where "
+                            "f16 is asked for.",
+                            "bf16"};
       Problem problem{std::string(format.id), 128, 128, 128};
       try {
         planMatmul(kernel.id, problem);
         if (kernel.id == "cublaslt-fp8")
           capability = {capability.format, CapabilityLevel::kApproximate,
-                        "Values are rounded to e4m3 with one scale for the whole tensor."};
+                        "Values are rounded to e4m3 with one scale for the whole tensor.", "fp8"};
         if (!kernel.baseline) {
           capability = {capability.format, CapabilityLevel::kNative,
-                        "Block-scaled matrix instruction."};
+                        "Block-scaled matrix instruction.",
+                        kernel.id == "cublaslt-nvfp4" ? "fp4" : "fp8"};
           if (major < kFirstBlockScaledMajor)
             capability = {capability.format, CapabilityLevel::kUnavailable,
-                          "cuBLASLt has block scaling from sm_100 on."};
+                          "cuBLASLt has block scaling from sm_100 on.", ""};
         }
       } catch (const Error& error) {
-        capability = {capability.format, CapabilityLevel::kUnavailable, error.what()};
+        capability = {capability.format, CapabilityLevel::kUnavailable, error.what(), ""};
       }
       if (!library.found)
         capability = {capability.format, CapabilityLevel::kUnavailable,
-                      library.reason + " " + library.remedy};
+                      library.reason + " " + library.remedy, ""};
       kernel.capabilities.push_back(capability);
     }
   }

@@ -10,8 +10,9 @@ namespace blockscope::cuda {
 namespace {
 
 struct Row {  // compare.cu
-  int64_t suspects, nonFinite, nonZero, finite, aboveTolerance;
+  int64_t suspects, nonFinite, nonZero, finite, aboveTolerance, withinRounding, pairs;
   double maxAbs, maxRel, squaredError, squaredReference, referenceSquares;
+  double maxToleranceShare, maxUlpsAbove, sumUlpsAbove;
   uint64_t ulps[kUlpBins];
 };
 
@@ -21,6 +22,11 @@ RowFigures figuresOf(const Row& row, const float* ratios, int64_t tiles) {
   figures.nonZero = row.nonZero;
   figures.finite = row.finite;
   figures.aboveTolerance = row.aboveTolerance;
+  figures.withinRounding = row.withinRounding;
+  figures.pairs = row.pairs;
+  figures.maxToleranceShare = row.maxToleranceShare;
+  figures.maxUlpsAbove = row.maxUlpsAbove;
+  figures.sumUlpsAbove = row.sumUlpsAbove;
   figures.maxAbs = row.maxAbs;
   figures.maxRel = row.maxRel;
   figures.squaredError = row.squaredError;
@@ -70,7 +76,8 @@ std::vector<RowFigures> DeviceComparison::rows(const Operands& operands,
                       static_cast<int32_t>(tileCols),
                       static_cast<int32_t>(tiles),
                       request.tolerance.atol,
-                      request.tolerance.rtol};
+                      request.tolerance.rtol,
+                      static_cast<int32_t>(request.rule == PassRule::kAllowances)};
   prepareLaunch(context_, launch);
   enqueueLaunch(context_, launch, stream);
   stream.wait("The comparison");

@@ -127,8 +127,7 @@ void DeviceOperands::generate(Side& side, int distribution, uint64_t seed, int c
 
 void DeviceOperands::codesInto(Matrix matrix, bool packed, DeviceBuffer& to) const {
   const Side& from = side(matrix);
-  const int bits =
-      numberFormat(static_cast<NumberFormatId>(from.elementFormat)).storageBits;
+  const int bits = numberFormat(static_cast<NumberFormatId>(from.elementFormat)).storageBits;
   if (!packed || bits == 8) {
     context_.check(context_.api().memcpyDtoDAsync(to.address(), from.codes.address(),
                                                   from.codes.bytes(), stream_->handle()),

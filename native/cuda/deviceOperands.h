@@ -1,5 +1,5 @@
-// A problem's operands on the GPU in canonical form (one code per byte, linear scales), and the forms that kernels read,
-// made there (resources/kernels/cuda/common/operands.cu).
+// A problem's operands on the GPU in canonical form (one code per byte, linear scales), and the
+// forms that kernels read, made there (resources/kernels/cuda/common/operands.cu).
 #pragma once
 
 #include <memory>

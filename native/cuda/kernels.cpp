@@ -1,33 +1,14 @@
 #include "kernels.h"
 
 #include "../core/formats.h"
+#include "architectures.h"
 #include "compiler.h"
 
 namespace blockscope::cuda {
 
-namespace {
-
-KernelInfo refusedKernel(const KernelSource& source, const std::string& reason) {
-  KernelInfo info;
-  info.id = source.id;
-  info.provider = source.provider;
-  info.summary = source.summary;
-  for (const BlockFormat& format : blockFormats())
-    info.capabilities.push_back({std::string(format.id), CapabilityLevel::kUnavailable, reason});
-  return info;
-}
-
-}  // namespace
-
 Kernels::Kernels(const BackendOptions& options) : cacheDirectory_(options.cacheDirectory) {
-  for (const KernelSource& source : options.kernelSources) {
-    try {
-      KernelRow row = parseKernelRow(source);
-      (row.support ? supportRows_ : rows_).push_back(std::move(row));
-    } catch (const Error& error) {
-      refused_.push_back(refusedKernel(source, error.what()));
-    }
-  }
+  for (const KernelRow& row : options.kernelSources)
+    (row.role == KernelRole::kSupport ? supportRows_ : rows_).push_back(row);
 }
 
 const KernelRow* Kernels::find(const std::string& id) const {
@@ -58,6 +39,7 @@ KernelInfo Kernels::describe(const KernelRow& row, const DeviceFacts& device) co
   info.provider = row.provider;
   info.summary = row.summary;
   info.scaleLayout = row.scaleLayout;
+  info.outputs = row.outputs;
   const std::string deviceTarget =
       "sm_" + std::to_string(device.major) + std::to_string(device.minor);
   std::string unreadable;
@@ -69,7 +51,8 @@ KernelInfo Kernels::describe(const KernelRow& row, const DeviceFacts& device) co
     for (const auto& [name, value] : row.constants)
       options.push_back("-D" + name + "=" + std::to_string(value));
     for (const std::string& option : options) info.compileOptions += " " + option;
-    info.sourceHash = sourceHash(readSources(row.file), target, options);
+    const std::string identity = identityOf(readSources(row.file), target, options);
+    info.identity.assign(identity.begin(), identity.end());
   } catch (const Error& error) {
     unreadable = error.what();
   }
@@ -77,7 +60,7 @@ KernelInfo Kernels::describe(const KernelRow& row, const DeviceFacts& device) co
   for (const FormatRow& format : row.formats) {
     const auto& architectures =
         format.architectures.empty() ? row.architectures : format.architectures;
-    Capability capability{format.format, format.level, format.reason};
+    Capability capability{format.format, format.level, format.reason, format.instruction};
     std::string missing;
     if (!unreadable.empty()) missing = unreadable;
     else if (!chooseTarget(architectures, device.major, device.minor)) {
@@ -85,13 +68,13 @@ KernelInfo Kernels::describe(const KernelRow& row, const DeviceFacts& device) co
         missing += (missing.empty() ? "Written for " : ", ") + name;
       missing += "; this device is " + deviceTarget + ".";
     } else if (!compiler.found) missing = compiler.reason + " " + compiler.remedy;
-    if (!missing.empty()) capability = {format.format, CapabilityLevel::kUnavailable, missing};
+    if (!missing.empty()) capability = {format.format, CapabilityLevel::kUnavailable, missing, ""};
     info.capabilities.push_back(capability);
   }
   for (const BlockFormat& format : blockFormats())
     if (!row.findFormat(std::string(format.id)))
       info.capabilities.push_back({std::string(format.id), CapabilityLevel::kUnavailable,
-                                   "This kernel does not compute it."});
+                                   "This kernel does not compute it.", ""});
   return info;
 }
 

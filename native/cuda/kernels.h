@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "context.h"
-#include "manifest.h"
 
 namespace blockscope::cuda {
 
@@ -18,8 +17,6 @@ class Kernels {
 
   const std::vector<KernelRow>& rows() const { return rows_; }  // without support rows
   const KernelRow* find(const std::string& id) const;
-  // Rows that could not be read, as kernels no format can use, each with the reason.
-  const std::vector<KernelInfo>& refused() const { return refused_; }
   const std::string& cacheDirectory() const { return cacheDirectory_; }
   // Compiles the support row `id` for the device. Throws Error(kUnavailable) when it is not there.
   std::unique_ptr<Module> support(const DeviceContext&, const std::string& id) const;
@@ -28,7 +25,6 @@ class Kernels {
 
  private:
   std::vector<KernelRow> rows_, supportRows_;
-  std::vector<KernelInfo> refused_;
   std::string cacheDirectory_;
 };
 

@@ -13,7 +13,8 @@ void prepareLaunch(const DeviceContext& context, const Launch& launch) {
                       std::to_string(context.facts().maxSharedBytes) + " per block.");
     context.check(api.funcSetAttribute(launch.function, driver::kFunctionMaxDynamicSharedBytes,
                                        static_cast<int>(launch.sharedBytes)),
-                  launch.name);
+                  "Giving " + launch.name + " " + std::to_string(launch.sharedBytes) +
+                      " bytes of shared memory beside what its source declares");
   }
   if (launch.cluster[0] * launch.cluster[1] * launch.cluster[2] > 8)
     context.check(

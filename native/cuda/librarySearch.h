@@ -12,8 +12,8 @@ enum class Library { kDriver, kNvrtc, kCublasLt, kCupti, kNvml };
 // The environment and the file system as the search sees them; tests put their own in.
 struct SearchEnvironment {
   std::function<std::string(const char*)> variable;  // empty when unset
-  std::function<std::vector<std::string>(const std::string&)>
-      subfolders;  // paths of the folders in a folder, sorted
+  // paths of the folders in a folder, sorted
+  std::function<std::vector<std::string>(const std::string&)> subfolders;
   static SearchEnvironment ofThisProcess();
 };
 

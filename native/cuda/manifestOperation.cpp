@@ -6,6 +6,7 @@
 #include "../core/layouts.h"
 #include "../core/outputs.h"
 #include "../core/packing.h"
+#include "architectures.h"
 #include "compiler.h"
 
 namespace blockscope::cuda {
@@ -13,7 +14,7 @@ namespace blockscope::cuda {
 namespace {
 
 int64_t codeBytes(const KernelRow& row, const NumberFormat& format, int64_t count) {
-  return row.packedCodes ? packedBytes(format, count) : count;
+  return row.codes == CodeForm::kPacked ? packedBytes(format, count) : count;
 }
 
 int64_t scaleBytes(const KernelRow& row, const Problem& problem, int64_t rows) {
@@ -61,8 +62,8 @@ std::string whyUnsupported(const KernelRow& row, const Problem& problem,
   if (!row.findFormat(problem.format))
     return "Kernel " + row.id + " does not compute " + problem.format + ".";
   if (std::find(row.outputs.begin(), row.outputs.end(), problem.output) == row.outputs.end())
-    return "Kernel " + row.id + " does not write " + std::string(outputName(problem.output)) + ".";
-  for (const RequirementRow& requirement : row.requirements)
+    return "Kernel " + row.id + " does not write " + std::string(wordOf(problem.output)) + ".";
+  for (const RequirementRow& requirement : row.requires_)
     if (evaluate(requirement.that, variables) == 0)
       return "Kernel " + row.id + " does not take this shape: " + requirement.message + ".";
   return "";
@@ -111,10 +112,9 @@ driver::TensorMap encodeTensorMap(const DeviceContext& context, const TensorMapR
       reinterpret_cast<void*>(address + evaluate(row.offset, variables)), dims, strides, box,
       elementStrides, 0, swizzle, promotion, 0);
   if (result != driver::kSuccess)
-    throw Error(
-        ErrorKind::kUsage,
-        where +
-            " is refused by the driver: check dims, strides (multiples of 16), box (at most 256) and swizzle.");
+    throw Error(ErrorKind::kUsage, where +
+                                       " is refused by the driver: check dims, strides (multiples "
+                                       "of 16), box (at most 256) and swizzle.");
   return map;
 }
 
@@ -125,7 +125,8 @@ ManifestOperation::ManifestOperation(const DeviceContext& context, const KernelR
       problem_(problem),
       variables_(problemVariables(row, problem, context.facts().multiprocessors)) {
   if (const std::string why = whyUnsupported(row, problem, variables_); !why.empty())
-    throw Error(ErrorKind::kUsage, why);
+    // Nobody asked for anything wrong: among many kernels this one is left out, with the reason.
+    throw Error(ErrorKind::kUnavailable, why);
   const FormatRow& format = *row.findFormat(problem.format);
   const auto& architectures =
       format.architectures.empty() ? row.architectures : format.architectures;
@@ -157,8 +158,8 @@ std::unique_ptr<OperandSet> ManifestOperation::prepare(const DeviceOperands& ope
       batch * scaleBytes(row_, problem_, problem_.m),
       batch * scaleBytes(row_, problem_, problem_.n));
   const ScaleLayout layout = findLayout(row_.scaleLayout);
-  operands.codesInto(Matrix::kA, row_.packedCodes, set->aCodes);
-  operands.codesInto(Matrix::kB, row_.packedCodes, set->bCodes);
+  operands.codesInto(Matrix::kA, row_.codes == CodeForm::kPacked, set->aCodes);
+  operands.codesInto(Matrix::kB, row_.codes == CodeForm::kPacked, set->bCodes);
   operands.scalesInto(Matrix::kA, layout, set->aScales);
   operands.scalesInto(Matrix::kB, layout, set->bScales);
   set->tensorScale = operands.tensorScale();

@@ -3,7 +3,6 @@
 
 #include "expression.h"
 #include "launch.h"
-#include "manifest.h"
 #include "operation.h"
 
 namespace blockscope::cuda {
@@ -51,8 +50,8 @@ class ManifestOperation : public Operation {
   std::unique_ptr<Module> module_;
   std::map<std::string, driver::Handle> functions_;
   std::map<std::string, DeviceBuffer> workspace_;
-  std::vector<std::vector<Launch>>
-      launches_;  // of every set: those of all matrices of the batch, one after the other
+  // of every set: those of all matrices of the batch, one after the other
+  std::vector<std::vector<Launch>> launches_;
   double compileSeconds_ = 0;
 };
 

@@ -1,8 +1,9 @@
 #include "recorder.h"
 
 #include <algorithm>
-#include <new>
 #include <mutex>
+#include <new>
+#include <utility>
 
 #include "libraries.h"
 
@@ -14,13 +15,30 @@ constexpr size_t kBufferBytes = 1 << 20;
 constexpr size_t kBufferAlignment = 8;
 
 // CUPTI calls back from its own threads, without a user pointer: one collection at a time in the
-// process.
+// process, and a lock of its own for what those threads write meanwhile.
 std::mutex collectionMutex;
-std::vector<LaunchRecord> collected;
+
+class Collected {
+ public:
+  void add(LaunchRecord record) {
+    const std::lock_guard lock(mutex_);
+    records_.push_back(std::move(record));
+  }
+  std::vector<LaunchRecord> take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(records_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<LaunchRecord> records_;
+};
+Collected collected;
 
 void provideBuffer(uint8_t** buffer, size_t* size, size_t* maxRecords) {
-  *buffer = static_cast<uint8_t*>(::operator new(kBufferBytes, std::align_val_t{kBufferAlignment}));
-  *size = kBufferBytes;
+  *buffer = static_cast<uint8_t*>(
+      ::operator new (kBufferBytes, std::align_val_t{kBufferAlignment}, std::nothrow));
+  *size = *buffer ? kBufferBytes : 0;
   *maxRecords = 0;
 }
 
@@ -39,7 +57,7 @@ void takeRecord(const cupti::ActivityKernel& kernel) {
   record.registersPerThread = kernel.registersPerThread;
   record.sharedMemoryBytes =
       static_cast<uint32_t>(kernel.staticSharedMemory + kernel.dynamicSharedMemory);
-  collected.push_back(record);
+  collected.add(std::move(record));
 }
 
 void takeBuffer(void*, uint32_t, uint8_t* buffer, size_t, size_t valid) {
@@ -47,7 +65,7 @@ void takeBuffer(void*, uint32_t, uint8_t* buffer, size_t, size_t valid) {
   while (libraries().cupti.activityGetNextRecord(buffer, valid, &activity) == 0)
     if (activity->kind == cupti::kActivityConcurrentKernel)
       takeRecord(*reinterpret_cast<const cupti::ActivityKernel*>(activity));
-  ::operator delete(buffer, std::align_val_t{kBufferAlignment});
+  ::operator delete (buffer, std::align_val_t{kBufferAlignment});
 }
 
 }  // namespace
@@ -56,7 +74,7 @@ std::vector<LaunchRecord> recordLaunches(const std::function<void()>& work) {
   const auto& api = libraries().cupti;
   if (!libraries().cuptiInfo.found) return {};
   const std::lock_guard lock(collectionMutex);
-  collected.clear();
+  collected.take();
   static const bool registered = api.activityRegisterCallbacks(provideBuffer, takeBuffer) == 0;
   if (!registered || api.activityEnable(cupti::kActivityConcurrentKernel) != 0) return {};
   try {
@@ -67,9 +85,10 @@ std::vector<LaunchRecord> recordLaunches(const std::function<void()>& work) {
   }
   api.activityFlushAll(cupti::kFlushForced);
   api.activityDisable(cupti::kActivityConcurrentKernel);
-  std::sort(collected.begin(), collected.end(),
+  std::vector<LaunchRecord> records = collected.take();
+  std::sort(records.begin(), records.end(),
             [](const auto& a, const auto& b) { return a.startNs < b.startNs; });
-  return collected;
+  return records;
 }
 
 }  // namespace blockscope::cuda

@@ -12,8 +12,8 @@ constexpr int64_t kHoldTimeoutNs = 5'000'000'000;
 constexpr double kGroupNs = 200e3;
 // %globaltimer may tick coarsely (up to 1 us): over shorter spans it gives no clock.
 constexpr double kClockFromNs = 100e3;
-constexpr double kThrottledBelow =
-    0.75;  // of the highest multiprocessor clock, with a thermal or hardware reason
+// of the highest multiprocessor clock, with a thermal or hardware reason
+constexpr double kThrottledBelow = 0.75;
 
 struct Stamp {  // timing.cu
   uint64_t nanoseconds, cycles;
@@ -41,19 +41,15 @@ Sampler::Sampler(const DeviceContext& context, const Kernels& kernels, const Str
       stamps_(context, 2 * sizeof(Stamp), "the time stamps"),
       module_(kernels.support(context, "support-timing")),
       start_(context),
-      stop_(context) {
+      stop_(context),
+      flags_(context, context.api().memFreeHost),
+      graph_(context, context.api().graphExecDestroy) {
   const auto& api = context.api();
-  void* host = nullptr;
-  context.check(api.memHostAlloc(&host, 2 * sizeof(int), driver::kHostAllocMapped),
+  context.check(flags_.make([&](auto* to) {
+    return api.memHostAlloc(to, 2 * sizeof(int), driver::kHostAllocMapped);
+  }),
                 "Allocating host memory");
-  flags_ = static_cast<int*>(host);
-  context.check(api.memHostGetDevicePointer(&deviceFlags_, host, 0), "Mapping host memory");
-}
-
-Sampler::~Sampler() {
-  if (context_.lost()) return;
-  if (graph_) context_.api().graphExecDestroy(graph_);
-  context_.api().memFreeHost(flags_);
+  context.check(api.memHostGetDevicePointer(&deviceFlags_, flags_.get(), 0), "Mapping host memory");
 }
 
 void Sampler::enqueueOnce() {
@@ -75,7 +71,7 @@ double Sampler::timed(const std::function<void()>& queue, double* mhz) {
   if (flush_.bytes() > 0)
     context_.check(api.memsetD8Async(flush_.address(), 0, flush_.bytes(), stream_.handle()),
                    "Flushing the L2 cache");
-  volatile int* go = flags_;
+  volatile int* go = static_cast<int*>(flags_.get());
   go[0] = 0;
   go[1] = 0;
   Launch hold;
@@ -123,33 +119,35 @@ void Sampler::chooseGrouping() {
 
 void Sampler::buildGraph() {
   const auto& api = context_.api();
-  driver::Handle graph = nullptr;
+  Owned<driver::Handle> graph(context_, api.graphDestroy);
   context_.check(api.streamBeginCapture(stream_.handle(), driver::kCaptureThreadLocal),
                  "Capturing a graph");
   try {
     for (int i = 0; i < launchesPerSample_; i++) enqueueOnce();
   } catch (...) {
-    api.streamEndCapture(stream_.handle(), &graph);
+    graph.make([&](auto* to) { return api.streamEndCapture(stream_.handle(), to); });
     throw;
   }
-  context_.check(api.streamEndCapture(stream_.handle(), &graph), "Capturing a graph of " + what_);
-  const int result = api.graphInstantiate(&graph_, graph, 0);
-  api.graphDestroy(graph);
-  context_.check(result, "Preparing a graph of " + what_);
+  context_.check(graph.make([&](auto* to) { return api.streamEndCapture(stream_.handle(), to); }),
+                 "Capturing a graph of " + what_);
+  context_.check(graph_.make([&](auto* to) { return api.graphInstantiate(to, graph.get(), 0); }),
+                 "Preparing a graph of " + what_);
   // The first launch of a graph uploads it.
-  timed([this] { context_.check(context_.api().graphLaunch(graph_, stream_.handle()), what_); },
-        nullptr);
+  timed(
+      [this] { context_.check(context_.api().graphLaunch(graph_.get(), stream_.handle()), what_); },
+      nullptr);
 }
 
 Sample Sampler::take(const Monitor& monitor) {
   Sample sample;
   const double ns =
-      graph_ ? timed(
-                   [this] {
-                     context_.check(context_.api().graphLaunch(graph_, stream_.handle()), what_);
-                   },
-                   &sample.mhz)
-             : timed([this] { enqueueOnce(); }, &sample.mhz);
+      graph_.get()
+          ? timed(
+                [this] {
+                  context_.check(context_.api().graphLaunch(graph_.get(), stream_.handle()), what_);
+                },
+                &sample.mhz)
+          : timed([this] { enqueueOnce(); }, &sample.mhz);
   sample.ns = ns / launchesPerSample_;
   const bool slow = sample.mhz > 0 && sample.mhz < kThrottledBelow * monitor.maximumMHz();
   sample.discard = slow && monitor.throttledNow();
@@ -165,7 +163,8 @@ std::pair<double, int64_t> Sampler::sustain(double ns) {
     const double part = timed(
         [&] {
           for (int i = 0; i < chunk; i++) {
-            if (graph_) context_.check(context_.api().graphLaunch(graph_, stream_.handle()), what_);
+            if (graph_.get())
+              context_.check(context_.api().graphLaunch(graph_.get(), stream_.handle()), what_);
             else enqueueOnce();
           }
         },

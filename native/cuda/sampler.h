@@ -29,8 +29,6 @@ class Sampler {
   // `flush`: a buffer written before every sample instead of operand sets in turn; may be empty.
   Sampler(const DeviceContext&, const Kernels&, const Stream&, Operation&, std::string what,
           size_t sets, DeviceBuffer flush);
-  ~Sampler();
-  Sampler(const Sampler&) = delete;
 
   // Times one launch, to choose between single and grouped samples, and prepares the latter.
   void chooseGrouping();
@@ -55,9 +53,9 @@ class Sampler {
   DeviceBuffer flush_, stamps_;
   std::unique_ptr<Module> module_;
   Event start_, stop_;
-  int* flags_ = nullptr;  // host memory the device reads: go, timed out
+  Owned<void*> flags_;  // host memory the device reads: two ints, go and timed out
   driver::DevicePointer deviceFlags_ = 0;
-  driver::Handle graph_ = nullptr;
+  Owned<driver::Handle> graph_;
   int launchesPerSample_ = 1;
 };
 

@@ -58,8 +58,6 @@ std::unique_ptr<Operation> makeOperation(const DeviceContext& context, const Ker
   if (const KernelRow* row = kernels.find(kernel))
     return std::make_unique<ManifestOperation>(context, *row, problem, kernels.cacheDirectory());
   if (isCublasLtKernel(kernel)) return makeCublasLtOperation(context, problem, kernel);
-  for (const KernelInfo& refused : kernels.refused())
-    if (refused.id == kernel) throw Error(ErrorKind::kUsage, refused.capabilities.front().reason);
   throw Error(ErrorKind::kUsage,
               "\"" + kernel + "\" is no kernel of " + context.facts().name + ".");
 }
@@ -117,21 +115,24 @@ Operation& CudaSession::prepare(const std::string& kernel) {
   return *prepared_;
 }
 
-std::vector<uint8_t> CudaSession::runOnce(Operation& operation, const std::string& kernel,
-                                          const DeviceOperands& operands) {
+KernelRun CudaSession::runOnce(Operation& operation, const std::string& kernel,
+                               const DeviceOperands& operands) {
   const std::string what = "Kernel " + kernel;
   const Stream stream(*context_);
   const auto set = operation.prepare(operands);
   operation.bind({set.get()});
   set->poison(stream);
+  const Event start(*context_), stop(*context_);
+  start.record(stream);
   operation.enqueue(0, stream);
+  stop.record(stream);
   stream.wait(what);
   if (set->guardsBroken())
     throw Error(ErrorKind::kDevice, what + " writes outside C: memory next to C was changed.");
-  std::vector<uint8_t> output = set->readC();
+  KernelRun done{set->readC(), stop.nanosecondsSince(start)};
   const OutputType written = operation.writes(problem_.output);
-  if (written != problem_.output) convertOutput(output, written, problem_.output);
-  return output;
+  if (written != problem_.output) convertOutput(done.output, written, problem_.output);
+  return done;
 }
 
 ValidationReport CudaSession::signedBy(ValidationReport report) const {
@@ -195,8 +196,8 @@ Measurement CudaSession::measure(const MeasureRequest& request, const CancelFlag
   perOperation.warmupNs /= sampler.launchesPerSample();
   perOperation.minTimeNs /= sampler.launchesPerSample();
   monitor.restart();
-  Measurement result =
-      sampleUntilSteady(perOperation, [&] { return sampler.take(monitor); }, cancel, progress);
+  Measurement result = sampleUntilSteady(
+      perOperation, [&] { return sampler.take(monitor); }, cancel, progress);
   const MonitorSummary seen = monitor.summary();
   result.warmupNs *= sampler.launchesPerSample();
   result.launchesPerSample = sampler.launchesPerSample();

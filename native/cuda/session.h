@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "../core/backend.h"
+#include "../core/validate.h"
 #include "deviceComparison.h"
 #include "deviceOperands.h"
 #include "kernels.h"
@@ -29,7 +30,7 @@ class CudaSession : public Session {
 
  private:
   Operation& prepare(const std::string& kernel);
-  std::vector<uint8_t> runOnce(Operation&, const std::string& kernel, const DeviceOperands&);
+  KernelRun runOnce(Operation&, const std::string& kernel, const DeviceOperands&);
   ValidationReport signedBy(ValidationReport) const;
   CompareRows comparison(const ValidateRequest&, const CancelFlag&);
 

@@ -17,9 +17,9 @@ inline void checkThat(bool holds, const std::string& what, const char* file, int
 }
 
 #define CHECK(condition) checkThat((condition), #condition, __FILE__, __LINE__)
-#define CHECK_CONTAINS(text, part)                                                                               \
-  checkThat(std::string(text).find(part) != std::string::npos, "\"" + std::string(text) + "\" lacks " + part, \
-            __FILE__, __LINE__)
+#define CHECK_CONTAINS(text, part)                             \
+  checkThat(std::string(text).find(part) != std::string::npos, \
+            "\"" + std::string(text) + "\" lacks " + part, __FILE__, __LINE__)
 
 inline int summary() {
   std::printf("%d passed, %d failed\n", checksPassed, checksFailed);

@@ -1,9 +1,8 @@
 // The figures of a comparison, and which elements pass it.
-#include "../core/compare.h"
-
 #include <cmath>
 #include <numeric>
 
+#include "../core/compare.h"
 #include "../core/operands.h"
 #include "../core/oracle.h"
 #include "../core/outputs.h"
@@ -15,6 +14,7 @@ using namespace blockscope;
 namespace {
 
 const CancelFlag kNever;
+const Tolerance kTolerance{1e-3, 1e-3};
 
 struct Case {
   Problem problem;
@@ -32,14 +32,17 @@ struct Case {
     output.resize(reference.size() * outputBytes(problem.output));
     for (size_t i = 0; i < reference.size(); i++) put(i, reference[i]);
   }
-  void put(int64_t index, double value) { writeOutput(problem.output, value, output.data(), index); }
-  ValidationReport compare(ValidateRequest request = {"k", {}, 4, 8}) const {
+  void put(int64_t index, double value) {
+    writeOutput(problem.output, value, output.data(), index);
+  }
+  ValidationReport compare(ValidateRequest request = {"k", kTolerance, 4, 8}) const {
     return judgeOutput(problem, operands, reference, output, request, kNever);
   }
 };
 
 void theRoundedReferencePassesInEveryType() {
-  for (const OutputType type : {OutputType::kF16, OutputType::kBf16, OutputType::kF32, OutputType::kE4m3}) {
+  for (const OutputType type :
+       {OutputType::kF16, OutputType::kBf16, OutputType::kF32, OutputType::kE4m3}) {
     const ValidationReport report = Case(type).compare();
     CHECK(report.status == ValidationStatus::kPassed);
     CHECK(report.elements == 1200 && report.elementsOutside == 0 && report.nonFinite == 0);
@@ -56,15 +59,19 @@ void figuresAreThoseOfTheDefinition() {
   CHECK(report.status == ValidationStatus::kIncorrect);
   CHECK(report.elementsOutside == 2);
   CHECK(std::fabs(report.maxAbs - 2) < 1e-5);
-  CHECK_CONTAINS(report.reason, "2 of 1200 elements are outside the tolerance, the first at row 5, column 7.");
-  CHECK(report.failures.size() == 2 && report.failures[1].row == 39 && report.failures[1].col == 29);
+  CHECK_CONTAINS(report.reason,
+                 "2 of 1200 elements are outside the tolerance, the first at row 5, column 7.");
+  CHECK(report.failures.size() == 2 && report.failures[1].row == 39 &&
+        report.failures[1].col == 29);
   double squares = 0;
   for (const double value : wrong.reference) squares += value * value;
   CHECK(std::fabs(report.normwise - std::sqrt(4.25 / squares)) < 1e-6);
   CHECK(std::fabs(report.referenceRms - std::sqrt(squares / 1200)) < 1e-9);
   CHECK(report.mapRows == 8 && report.mapCols == 8 && report.tileRows == 5 && report.tileCols == 4);
-  for (int64_t tile = 0; tile < 64; tile++) CHECK((report.errorMap[tile] > 1) == (tile == 9 || tile == 63));
-  CHECK(std::accumulate(report.ulpHistogram.begin(), report.ulpHistogram.end(), uint64_t{0}) == 1200);
+  for (int64_t tile = 0; tile < 64; tile++)
+    CHECK((report.errorMap[tile] > 1) == (tile == 9 || tile == 63));
+  CHECK(std::accumulate(report.ulpHistogram.begin(), report.ulpHistogram.end(), uint64_t{0}) ==
+        1200);
 }
 
 void aFailureShowsItsLargestBlock() {
@@ -73,14 +80,17 @@ void aFailureShowsItsLargestBlock() {
   const FailedElement failed = wrong.compare().failures.at(0);
   double largest = 0;
   for (int64_t block = 0; block < 4; block++)
-    largest = std::max(largest, std::fabs(blockShare(wrong.problem, wrong.operands, 0, 11, 2, block)));
+    largest =
+        std::max(largest, std::fabs(blockShare(wrong.problem, wrong.operands, 0, 11, 2, block)));
   CHECK(std::fabs(blockShare(wrong.problem, wrong.operands, 0, 11, 2, failed.block)) == largest);
   CHECK(failed.aScale == wrong.operands.aScales[11 * 4 + failed.block]);
   CHECK(failed.bScale == wrong.operands.bScales[2 * 4 + failed.block]);
-  CHECK(failed.aCodes.size() == 32 && failed.aCodes[31] == wrong.operands.aCodes[11 * 128 + failed.block * 32 + 31]);
+  CHECK(failed.aCodes.size() == 32 &&
+        failed.aCodes[31] == wrong.operands.aCodes[11 * 128 + failed.block * 32 + 31]);
 }
 
-// A number close to the reference may round the other way: half a unit of bf16 or e4m3 is more than 1e-3 of it.
+// A number close to the reference may round the other way: half a unit of bf16 or e4m3 is more than
+// 1e-3 of it.
 void neighboursWithinTheToleranceOfATiePass() {
   for (const OutputType type : {OutputType::kBf16, OutputType::kE4m3}) {
     Case tie(type);
@@ -91,6 +101,64 @@ void neighboursWithinTheToleranceOfATiePass() {
     tie.reference[0] = 1 + 0.2 * step;
     CHECK(tie.compare().elementsOutside == 1);
   }
+}
+
+// What passes by an allowance alone is counted, and the plain rule knows no allowance.
+void allowancesAreCountedAndCanBeLeftOut() {
+  Case coarse(OutputType::kBf16);
+  const ValidateRequest plain{"k", kTolerance, 4, 8, PassRule::kAssertClose};
+  const ValidationReport allowed = coarse.compare(), alone = coarse.compare(plain);
+  // Rounding to bf16 costs up to 2^-9 of a value, the tolerance is about 2^-10 of it.
+  CHECK(allowed.status == ValidationStatus::kPassed && allowed.withinRounding > 0);
+  CHECK(alone.status == ValidationStatus::kIncorrect && alone.withinRounding == 0);
+  CHECK(alone.elementsOutside == allowed.withinRounding);
+  CHECK(allowed.maxToleranceShare == alone.maxToleranceShare && alone.maxToleranceShare > 1);
+
+  Case cancelled(OutputType::kF32);
+  const double magnitude = magnitudeElement(cancelled.problem, cancelled.operands, 0, 0, 0);
+  cancelled.put(0, cancelled.reference[0] + 0x1p-22 * magnitude);
+  const ValidateRequest strict{"k", {0, 1e-9}, 4, 8};
+  ValidateRequest strictAlone = strict;
+  strictAlone.rule = PassRule::kAssertClose;
+  const ValidationReport report = cancelled.compare(strict);
+  CHECK(report.status == ValidationStatus::kPassed && report.withinCancellation >= 1);
+  CHECK(cancelled.compare(strictAlone).elementsOutside >= 1);
+  CHECK(cancelled.compare(strictAlone).withinCancellation == 0);
+}
+
+// An infinite reference allows no number: the tolerance of infinity would be infinite.
+void infinityIsNotNearNumbers() {
+  Case endless(OutputType::kF32);
+  endless.reference[0] = INFINITY;
+  endless.put(0, 1);
+  CHECK(endless.compare().elementsOutside == 1);
+  endless.put(0, INFINITY);
+  CHECK(endless.compare().elementsOutside == 0);
+}
+
+void headroomIsErrorOverTolerance() {
+  Case wrong(OutputType::kF32);
+  wrong.reference[5] = 1;
+  wrong.put(5, 1 + 0.0005);
+  CHECK(std::fabs(wrong.compare().maxToleranceShare - 0.25) < 1e-3);
+}
+
+// 0 for a product that is right before it is rounded, whatever the output type costs; then in units
+// of the output's last place.
+void errorsAboveTheRoundingAreInUlps() {
+  for (const OutputType type : {OutputType::kF16, OutputType::kBf16, OutputType::kE4m3}) {
+    Case exact(type);
+    CHECK(exact.compare().maxUlpsAboveRounding == 0 && exact.compare().meanUlpsAboveRounding == 0);
+    const double ulp = ulpSize(type, 1.0);
+    CHECK(ulp == (type == OutputType::kF16    ? 0x1p-10
+                  : type == OutputType::kBf16 ? 0x1p-7
+                                              : 0x1p-3));
+    exact.reference[3] = 1 + 0.25 * ulp;
+    exact.put(3, 1 + 3 * ulp);
+    CHECK(std::fabs(exact.compare().maxUlpsAboveRounding - 2.25) < 1e-9);
+    CHECK(std::fabs(exact.compare().meanUlpsAboveRounding - 2.25 / 1200) < 1e-9);
+  }
+  CHECK(ulpSize(OutputType::kF16, 0) == 0x1p-24 && ulpSize(OutputType::kF32, -1.5) == 0x1p-23);
 }
 
 void nanAndInfinityNeverPassSilently() {
@@ -118,14 +186,15 @@ void batchesAreComparedMatrixByMatrix() {
   wrong.put(2 * 200 + 7 * 10 + 4, 99);
   const ValidationReport report = wrong.compare();
   CHECK(report.elementsOutside == 1);
-  CHECK(report.failures[0].batch == 2 && report.failures[0].row == 7 && report.failures[0].col == 4);
+  CHECK(report.failures[0].batch == 2 && report.failures[0].row == 7 &&
+        report.failures[0].col == 4);
   CHECK_CONTAINS(report.reason, "row 7, column 4 of matrix 2");
 }
 
 void noFailuresWantedIsNoCrash() {
   Case wrong(OutputType::kF16);
   wrong.put(0, 1000);
-  CHECK(wrong.compare({"k", {}, 0, 1}).status == ValidationStatus::kIncorrect);
+  CHECK(wrong.compare({"k", kTolerance, 0, 1}).status == ValidationStatus::kIncorrect);
 }
 
 void whatProvesNothingIsSaid() {
@@ -149,7 +218,7 @@ void whatProvesNothingIsSaid() {
 void scalesThatDoNotShowProveNothing() {
   Case flat(OutputType::kF32, 16, 16, 4096);  // elements around 64, shares of a block around 6
   const ValidateRequest loose{"k", {20, 0}, 4, 8};
-  auto run = [&](const Operands&) { return flat.output; };
+  auto run = [&](const Operands&) { return KernelRun{flat.output}; };
   const ValidationReport report =
       validateWith(flat.problem, flat.operands, flat.reference, run, loose, kNever, nullptr);
   CHECK(report.status == ValidationStatus::kProvesNothing);
@@ -167,10 +236,10 @@ void scalesOfAnotherMatrixAreCaught() {
     std::copy_n(changed.aScales.begin(), 32 * 4, wrong.operands.aScales.begin() + 32 * 4);
     wrong.reference = referenceProduct(wrong.problem, wrong.operands, kNever, nullptr);
     wrong.store();
-    return wrong.output;
+    return KernelRun{wrong.output};
   };
-  const ValidationReport report =
-      validateWith(batch.problem, batch.operands, batch.reference, run, {"k", {}, 4, 8}, kNever, nullptr);
+  const ValidationReport report = validateWith(batch.problem, batch.operands, batch.reference, run,
+                                               {"k", kTolerance, 4, 8}, kNever, nullptr);
   CHECK(report.elementsOutside == 0);
   CHECK(report.status == ValidationStatus::kIncorrect);
   CHECK_CONTAINS(report.reason, "matrix 1");
@@ -183,6 +252,10 @@ int main() {
   figuresAreThoseOfTheDefinition();
   aFailureShowsItsLargestBlock();
   neighboursWithinTheToleranceOfATiePass();
+  allowancesAreCountedAndCanBeLeftOut();
+  infinityIsNotNearNumbers();
+  headroomIsErrorOverTolerance();
+  errorsAboveTheRoundingAreInUlps();
   nanAndInfinityNeverPassSilently();
   batchesAreComparedMatrixByMatrix();
   noFailuresWantedIsNoCrash();

@@ -52,7 +52,7 @@ std::vector<uint8_t> productOf(const CpuKernel& kernel, const Problem& problem,
 std::string nameOf(const CpuKernel& kernel, const Problem& problem) {
   return kernel.id + " " + problem.format + " " + std::to_string(problem.m) + "x" +
          std::to_string(problem.n) + "x" + std::to_string(problem.k) + " to " +
-         std::string(outputName(problem.output));
+         std::string(wordOf(problem.output));
 }
 
 // How far a float32 sum may be from the exact one, as a share of the sum of magnitudes.
@@ -265,7 +265,7 @@ void rowsAreRoundedAsTheOracleRounds() {
       wrong += !(a == b && std::signbit(a) == std::signbit(b)) && !(std::isnan(a) && std::isnan(b));
     }
     checkThat(wrong == 0,
-              std::string(outputName(type)) + ": " + std::to_string(wrong) +
+              std::string(wordOf(type)) + ": " + std::to_string(wrong) +
                   " of the rows' values differ",
               __FILE__, __LINE__);
   }

@@ -20,7 +20,23 @@ namespace cublaslt = blockscope::cuda::cublaslt;
 SAME(driver::kOutOfMemory, CUDA_ERROR_OUT_OF_MEMORY);
 SAME(driver::kNoDevice, CUDA_ERROR_NO_DEVICE);
 SAME(driver::kNotReady, CUDA_ERROR_NOT_READY);
+SAME(driver::kEccUncorrectable, CUDA_ERROR_ECC_UNCORRECTABLE);
+SAME(driver::kNvlinkUncorrectable, CUDA_ERROR_NVLINK_UNCORRECTABLE);
 SAME(driver::kIllegalAddress, CUDA_ERROR_ILLEGAL_ADDRESS);
+SAME(driver::kLaunchTimeout, CUDA_ERROR_LAUNCH_TIMEOUT);
+SAME(driver::kContextIsDestroyed, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+SAME(driver::kAssert, CUDA_ERROR_ASSERT);
+SAME(driver::kHardwareStackError, CUDA_ERROR_HARDWARE_STACK_ERROR);
+SAME(driver::kIllegalInstruction, CUDA_ERROR_ILLEGAL_INSTRUCTION);
+SAME(driver::kMisalignedAddress, CUDA_ERROR_MISALIGNED_ADDRESS);
+SAME(driver::kInvalidAddressSpace, CUDA_ERROR_INVALID_ADDRESS_SPACE);
+SAME(driver::kInvalidPc, CUDA_ERROR_INVALID_PC);
+SAME(driver::kLaunchFailed, CUDA_ERROR_LAUNCH_FAILED);
+SAME(driver::kExternalDevice, CUDA_ERROR_EXTERNAL_DEVICE);
+#if CUDA_VERSION >= 13000
+SAME(driver::kContained, CUDA_ERROR_CONTAINED);
+SAME(driver::kTensorMemoryLeak, CUDA_ERROR_TENSOR_MEMORY_LEAK);
+#endif
 SAME(driver::kSystemNotReady, CUDA_ERROR_SYSTEM_NOT_READY);
 SAME(driver::kSystemDriverMismatch, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
 SAME(driver::kCompatNotSupported, CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE);

@@ -1,23 +1,21 @@
 // The CUDA backend without a GPU: manifests, expressions, cache keys, library search, cuBLASLt
 // plans, and the words when something is missing.
-#include "../core/backend.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "../core/backend.h"
 #include "../cuda/api/cublasLt.h"
+#include "../cuda/architectures.h"
+#include "../cuda/compileCache.h"
 #include "../cuda/compiler.h"
 #include "../cuda/cublasLtOperation.h"
 #include "../cuda/expression.h"
-#include "../cuda/json.h"
 #include "../cuda/kernels.h"
 #include "../cuda/librarySearch.h"
-#include "../cuda/manifest.h"
 #include "../cuda/manifestOperation.h"
 #include "../cuda/sampler.h"
-#include "../cuda/sha256.h"
 #include "check.h"
 
 using namespace blockscope;
@@ -63,42 +61,23 @@ void badExpressionsAreNamed() {
   CHECK_CONTAINS(said("4294967296 * 4294967296"), "64 bits");
 }
 
-void jsonIsStrict() {
-  const Json json =
-      Json::parse(R"({"a": [1, -2.5e1, "x\u00e9\ud83d\ude00\n"], "b": {"c": true, "d": null}})");
-  const auto& a = *json.object()->at("a").array();
-  CHECK(*a[1].number() == -25);
-  CHECK(*a[2].string() == "x\xc3\xa9\xf0\x9f\x98\x80\n");
-  CHECK(*json.object()->at("b").object()->at("c").boolean());
-  CHECK(json.object()->at("b").object()->at("d").isNull());
-  for (const char* bad : {"", "{", "[1,]", "{\"a\":1,}", "01", "1.", "nul", "\"a", "\"\\x\"",
-                          "\"\\ud800\"", "[1] 2", "{\"a\":1,\"a\":2}", "+1", "\"\t\"", "\"\\u12\""})
-    CHECK_CONTAINS(messageOf([&] { Json::parse(bad); }), "No JSON at offset");
-  CHECK_CONTAINS(messageOf([] { Json::parse(std::string(1000, '[')); }), "nesting");
+KernelRow exampleRow() {
+  KernelRow row;
+  row.id = "k", row.provider = "user", row.summary = "s", row.file = "k.cu";
+  row.architectures = {"sm_90a", "sm_80+"};
+  row.formats = {{"mxfp4", CapabilityLevel::kExact, "r", {}, "bf16"}};
+  row.constants = {{"BLOCK", 64}};
+  row.requires_ = {{"K % BLOCK == 0", "K must be a multiple of 64"}};
+  row.outputs = {OutputType::kF16};
+  LaunchRow launch;
+  launch.function = "f", launch.grid = {"ceil_div(M, BLOCK)"}, launch.block = {"128"};
+  launch.arguments = {"c", "M"};
+  row.launches = {launch};
+  return row;
 }
 
-void sha256IsTheStandards() {
-  CHECK(sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  CHECK(sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  CHECK(sha256(std::string(1000, 'a')) ==
-        "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3");
-}
-
-constexpr const char* kRow =
-    R"row({"id": "k", "summary": "s", "file": "k.cu", "architectures": ["sm_90a", "sm_80+"],
-  "formats": [{"format": "mxfp4", "level": "exact", "reason": "r"}], "constants": {"BLOCK": 64},
-  "requires": [{"that": "K % BLOCK == 0", "message": "K must be a multiple of 64"}], "outputs": ["f16"],
-  "launches": [{"function": "f", "grid": ["ceil_div(M, BLOCK)"], "block": [128], "arguments": ["c", "M"]}]})row";
-
-KernelSource sourceOf(const std::string& json) { return {"k", "user", "s", "k.cu", json}; }
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  return text.replace(text.find(from), from.size(), to);
-}
-
-void manifestRowsAreRead() {
-  const KernelRow row = parseKernelRow(sourceOf(kRow));
-  CHECK(row.launches.size() == 1 && row.launches[0].block[0] == "128");
+void rowsMeetProblems() {
+  const KernelRow row = exampleRow();
   Problem problem{"mxfp4", 128, 128, 128};
   const Variables variables = problemVariables(row, problem, 132);
   CHECK(whyUnsupported(row, problem, variables).empty());
@@ -115,41 +94,26 @@ void manifestRowsAreRead() {
                                              "-DSCALE_BLOCK=32", "-DOUTPUT_TYPE=2", "-DBLOCK=64"}));
 }
 
-void badManifestRowsAreNamed() {
-  auto said = [](const std::string& from, const std::string& to) {
-    return messageOf([&] { parseKernelRow(sourceOf(replaced(kRow, from, to))); });
-  };
-  CHECK_CONTAINS(said("\"constants\"", "\"constant\""),
-                 "Kernel k: the field \"constant\" is not known");
-  CHECK_CONTAINS(said("mxfp4", "mxfp5"), "mxfp5");
-  CHECK_CONTAINS(said("exact", "good"),
-                 "formats[0]: \"level\" must be native, exact or approximate");
-  CHECK_CONTAINS(said("sm_90a", "hopper"), "no target");
-  CHECK_CONTAINS(said("[128]", "[1.5]"), "launches[0]: \"block\" must be a whole number");
-  CHECK_CONTAINS(said("[128]", "[]"), "must have 1 to 3 elements");
-  CHECK_CONTAINS(said("\"function\": \"f\", ", ""), "\"function\" is missing");
-  CHECK_CONTAINS(said("{\"id\"", "[\"id\""), "No JSON");
-}
-
 void kernelsReadScalesInAnyLayout() {
   const std::string own =
       "own = rowTile:0 row:16 | columnTile:0 column:2 | columnTile rowTile column row";
-  auto rowWith = [](const std::string& layout) {
-    return sourceOf(
-        replaced(kRow, "\"outputs\"", "\"scaleLayout\": \"" + layout + "\", \"outputs\""));
-  };
-  BackendOptions options;
-  options.kernelSources = {rowWith("deepgemm_ue8m0"), rowWith(own),
-                           rowWith("own = row:16 | column:0 | row column"), rowWith("own.json")};
-  const Kernels kernels(options);
-  CHECK(kernels.rows().size() == 2);
+  KernelRow named = exampleRow(), written = exampleRow();
+  named.scaleLayout = "deepgemm_ue8m0";
+  written.scaleLayout = own;
+  const Kernels kernels(BackendOptions{{named, written}, ""});
   CHECK(kernels.describe(kernels.rows()[0], {}).scaleLayout == "deepgemm_ue8m0");
   CHECK(kernels.describe(kernels.rows()[1], {}).scaleLayout == own);
-  CHECK(kernels.refused().size() == 2);
-  CHECK_CONTAINS(kernels.refused()[0].capabilities[0].reason,
-                 "Kernel k: \"own\" is no usable layout");
-  CHECK_CONTAINS(kernels.refused()[1].capabilities[0].reason,
-                 "Kernel k: \"own.json\" is no scale layout");
+}
+
+void baselinesSayWhatTheyRead() {
+  for (const KernelInfo& kernel : cublasLtKernels(10)) {
+    CHECK(kernel.operandBits == (kernel.id == "cublaslt-bf16"  ? 16
+                                 : kernel.id == "cublaslt-fp8" ? 8
+                                                               : 0));
+    CHECK(kernel.baseline == (kernel.operandBits > 0));
+    CHECK((kernel.outputs ==
+           std::vector<OutputType>{OutputType::kF16, OutputType::kBf16, OutputType::kF32}));
+  }
 }
 
 void targetsFitDevices() {
@@ -162,29 +126,37 @@ void targetsFitDevices() {
   CHECK(!chooseTarget({"sm_100f"}, 12, 0));
 }
 
-void everyShippedRowHasItsSource() {
-  const std::string folder = "../../resources/kernels/cuda/";
-  std::stringstream text;
-  text << std::ifstream(folder + "manifest.json").rdbuf();
-  const Json manifest = Json::parse(text.str());
-  int kernels = 0;
-  for (const Json& row : *manifest.object()->at("kernels").array()) {
-    const std::string file = folder + *row.object()->at("file").string();
-    CHECK(std::filesystem::exists(file));
-    CHECK(!readSources(file).empty());
-    kernels++;
-  }
-  CHECK(kernels >= 3);
+void identitiesTellEverythingApart() {
+  const std::string base = identityOf("source", "sm_90a", {"-DA=1"});
+  CHECK(base == identityOf("source", "sm_90a", {"-DA=1"}));
+  CHECK(base != identityOf("source ", "sm_90a", {"-DA=1"}));
+  CHECK(base != identityOf("source", "sm_80", {"-DA=1"}));
+  CHECK(base != identityOf("source", "sm_90a", {"-DA=2"}));
+  CHECK(identityOf("s", "t", {"a", "b"}) != identityOf("s", "t", {"ab"}));
 }
 
-void cacheKeysTellEverythingApart() {
-  const std::string base = sourceHash("source", "sm_90a", {"-DA=1"});
-  CHECK(base == sourceHash("source", "sm_90a", {"-DA=1"}));
-  CHECK(base != sourceHash("source ", "sm_90a", {"-DA=1"}));
-  CHECK(base != sourceHash("source", "sm_80", {"-DA=1"}));
-  CHECK(base != sourceHash("source", "sm_90a", {"-DA=2"}));
-  CHECK(sourceHash("s", "t", {"a", "b"}) != sourceHash("s", "t", {"ab"}));
-  CHECK(cacheKey(base, "13.0") != cacheKey(base, "12.8"));
+void theCacheGivesBackTheVerySame() {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / "blockscope-cache-test";
+  fs::remove_all(folder);
+  const std::string directory = folder.string(), image(
+                                                     "\x7f"
+                                                     "ELF\0\n 12",
+                                                     9);
+  const std::string one = identityOf("one", "sm_90a", {}), two = identityOf("two", "sm_90a", {});
+  CHECK(readCached(directory, one).empty());
+  writeCached(directory, one, image);
+  CHECK(readCached(directory, one) == image);
+  CHECK(readCached(directory, two).empty());
+  // Another identity of the same file name.
+  fs::copy_file(cacheFile(directory, one), cacheFile(directory, two));
+  CHECK(readCached(directory, two).empty());
+  fs::resize_file(cacheFile(directory, one), fs::file_size(cacheFile(directory, one)) - 1);
+  CHECK(readCached(directory, one).empty());
+  writeCached(directory, one, image);
+  CHECK(readCached(directory, one) == image);
+  CHECK(std::distance(fs::directory_iterator(folder), {}) == 2);
+  fs::remove_all(folder);
 }
 
 void includesCountAsSource() {
@@ -237,9 +209,13 @@ void matmulsArePlanned() {
   const MatmulPlan wide = planMatmul("cublaslt-bf16", {"mxfp4", 64, 64, 64});
   CHECK(wide.aType == cublaslt::kBf16 && wide.output == OutputType::kBf16 && !wide.scalePointers);
   CHECK(planMatmul("cublaslt-fp8", {"mxfp4", 64, 64, 64}).scaleMode == cublaslt::kScaleScalarF32);
-  CHECK_CONTAINS(messageOf([] { planMatmul("cublaslt-mxfp8", {"mxfp4", 64, 64, 64}); }),
+  CHECK_CONTAINS(messageOf([] {
+                   planMatmul("cublaslt-mxfp8", {"mxfp4", 64, 64, 64});
+                 }),
                  "does not compute mxfp4");
-  CHECK_CONTAINS(messageOf([] { planMatmul("cublaslt-nvfp4", {"mxfp4", 64, 64, 64}); }),
+  CHECK_CONTAINS(messageOf([] {
+                   planMatmul("cublaslt-nvfp4", {"mxfp4", 64, 64, 64});
+                 }),
                  "does not compute mxfp4");
 }
 
@@ -255,7 +231,7 @@ void samplesAreGroupedAndRotated() {
 
 void missingThingsAreSaid() {
   BackendOptions options;
-  options.kernelSources = {sourceOf(kRow), {"broken", "user", "s", "b.cu", "{"}};
+  options.kernelSources = {exampleRow()};
   const auto backend = makeCudaBackend(options);
   CHECK(backend->libraries().size() == 5);
   for (const LibraryInfo& library : backend->libraries()) {
@@ -270,7 +246,7 @@ void missingThingsAreSaid() {
                    }),
                    "driver");
   const Kernels kernels(options);
-  CHECK(kernels.rows().size() == 1 && kernels.refused().size() == 1);
+  CHECK(kernels.rows().size() == 1);
   DeviceFacts old;
   old.major = 7, old.minor = 5;
   const KernelInfo info = kernels.describe(kernels.rows()[0], old);
@@ -282,14 +258,12 @@ void missingThingsAreSaid() {
 int main() {
   expressionsAreCsOverWholeNumbers();
   badExpressionsAreNamed();
-  jsonIsStrict();
-  sha256IsTheStandards();
-  manifestRowsAreRead();
-  badManifestRowsAreNamed();
+  rowsMeetProblems();
   kernelsReadScalesInAnyLayout();
+  baselinesSayWhatTheyRead();
   targetsFitDevices();
-  everyShippedRowHasItsSource();
-  cacheKeysTellEverythingApart();
+  identitiesTellEverythingApart();
+  theCacheGivesBackTheVerySame();
   includesCountAsSource();
   librariesAreSoughtWhereTheyMayBe();
   matmulsArePlanned();

@@ -44,7 +44,8 @@ void packedBytesAreInTheDocumentedOrder() {
 
 // The two orders that kernels read are also written out in packCodes.
 void elementPackingsHoldTheOrderOfTheKernels() {
-  const std::vector<std::pair<const char*, const char*>> same = {{"e2m1", "fp4_low_first"}, {"e3m2", "fp6_dense"}};
+  const std::vector<std::pair<const char*, const char*>> same = {{"e2m1", "fp4_low_first"},
+                                                                 {"e3m2", "fp6_dense"}};
   for (const auto& [formatName, packing] : same) {
     const NumberFormat& format = *findNumberFormat(formatName);
     const std::vector<uint8_t> codes = randomCodes(480, format.codeCount());

@@ -16,7 +16,8 @@ const CancelFlag kNever;
 
 // Known answers of Random123 (kat_vectors, philox4x32 10).
 void philoxGivesThePublishedWords() {
-  CHECK((philox4x32({0, 0, 0, 0}, {0, 0}) == PhiloxWords{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  CHECK((philox4x32({0, 0, 0, 0}, {0, 0}) ==
+         PhiloxWords{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   CHECK((philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
          PhiloxWords{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
@@ -27,7 +28,8 @@ Operands make(const char* format, const char* distribution, uint64_t seed = 42) 
 
 void everyDistributionMakesFiniteCodes() {
   for (const BlockFormat& format : blockFormats())
-    for (const char* distribution : {"tutorial", "uniform-codes", "normal", "adversarial", "zeros"}) {
+    for (const char* distribution :
+         {"tutorial", "uniform-codes", "normal", "adversarial", "zeros"}) {
       const Operands operands = make(std::string(format.id).c_str(), distribution);
       auto finite = [](const NumberFormat& number, const std::vector<uint8_t>& codes) {
         return std::all_of(codes.begin(), codes.end(), [&](uint8_t code) {
@@ -58,8 +60,9 @@ void normalOperandsAreNormal() {
     const Operands operands = make(std::string(format.id).c_str(), "normal");
     double sum = 0, squares = 0;
     for (size_t i = 0; i < operands.aCodes.size(); i++) {
-      const double value = decode(format.elementA(), operands.aCodes[i]) *
-                           decode(format.scaleFormat(), operands.aScales[i / format.scaleBlockSize]);
+      const double value =
+          decode(format.elementA(), operands.aCodes[i]) *
+          decode(format.scaleFormat(), operands.aScales[i / format.scaleBlockSize]);
       sum += value;
       squares += value * value;
     }
@@ -71,7 +74,8 @@ void normalOperandsAreNormal() {
 
 // torch.rand in (0, 1): e8m0 scale exponents -1, -2, ... with shares 1/2, 1/4, ...
 void tutorialScalesAreThoseOfUniformNumbers() {
-  const Operands operands = generateOperands({"mxfp4", 512, 64, 2048, 1, OutputType::kF16}, {"tutorial", 1}, kNever);
+  const Operands operands =
+      generateOperands({"mxfp4", 512, 64, 2048, 1, OutputType::kF16}, {"tutorial", 1}, kNever);
   const double count = static_cast<double>(operands.aScales.size());
   for (int exponent = 1; exponent <= 4; exponent++) {
     const auto here = std::count(operands.aScales.begin(), operands.aScales.end(), 127 - exponent);
@@ -82,13 +86,15 @@ void tutorialScalesAreThoseOfUniformNumbers() {
   const Operands fp4 = make("mxfp4", "tutorial"), fp8 = make("mxfp8", "tutorial");
   const NumberFormat &e2m1 = *findNumberFormat("e2m1"), &e4m3 = *findNumberFormat("e4m3");
   for (size_t i = 0; i < fp4.aCodes.size(); i++)
-    if (decode(e2m1, fp4.aCodes[i]) != decode(e4m3, fp8.aCodes[i])) CHECK(!"the same value in e2m1 and e4m3");
+    if (decode(e2m1, fp4.aCodes[i]) != decode(e4m3, fp8.aCodes[i]))
+      CHECK(!"the same value in e2m1 and e4m3");
 }
 
 void adversarialOperandsHaveTheHardCases() {
   const Operands operands = make("mxfp8", "adversarial");
   const std::set<uint8_t> codes(operands.aCodes.begin(), operands.aCodes.end());
-  for (const int code : {0x00, 0x80, 0x01, 0x81, 0x7e, 0xfe}) CHECK(codes.count(static_cast<uint8_t>(code)) == 1);
+  for (const int code : {0x00, 0x80, 0x01, 0x81, 0x7e, 0xfe})
+    CHECK(codes.count(static_cast<uint8_t>(code)) == 1);
   CHECK(*std::min_element(operands.aScales.begin(), operands.aScales.end()) < 8);
 }
 
@@ -118,7 +124,8 @@ void badOperandsAreRefused() {
   CHECK_CONTAINS(refusal(problem, bad), "The reference has 7 elements; 6 are needed.");
   CHECK_CONTAINS(refusal({"mxfp4", 2, 3, 48, 1, OutputType::kF16}, good), "K=48 is not a multiple");
   CHECK_CONTAINS(refusal({"mxfp4", 0, 3, 64, 1, OutputType::kF16}, good), "must each be from 1 to");
-  CHECK_CONTAINS(refusal({"mxfp4", 2, int64_t{1} << 50, 64, 1, OutputType::kF16}, good), "must each be from 1 to");
+  CHECK_CONTAINS(refusal({"mxfp4", 2, int64_t{1} << 50, 64, 1, OutputType::kF16}, good),
+                 "must each be from 1 to");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The GPU's generator of operands, compiled for the CPU, against the CPU's: the same bytes. Only the arithmetic is
-// checked here; test/gpu runs it on a device.
+// The GPU's generator of operands, compiled for the CPU, against the CPU's: the same bytes. Only
+// the arithmetic is checked here; test/gpu runs it on a device.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -76,12 +76,14 @@ void generatesTheSameBytes() {
     for (int distribution = 0; distribution < 7; distribution++) {
       const Problem problem{std::string(format.id), 24, 8, 1024, 2, OutputType::kF16};
       const uint64_t seed = 0x9876543210ull + distribution;
-      const Operands expected = generateOperands(problem, {kDistributions[distribution], seed}, kNever);
+      const Operands expected =
+          generateOperands(problem, {kDistributions[distribution], seed}, kNever);
       const int64_t blocks = 2 * 24 * 1024 / format.scaleBlockSize;
       std::vector<uint8_t> codes(expected.aCodes.size()), scales(expected.aScales.size());
       forThreads(blocks, [&] {
-        device::generate(codes.data(), scales.data(), blocks, distribution, static_cast<int>(format.a),
-                         static_cast<int>(format.scale), format.scaleBlockSize, seed, 0, 2);
+        device::generate(codes.data(), scales.data(), blocks, distribution,
+                         static_cast<int>(format.a), static_cast<int>(format.scale),
+                         format.scaleBlockSize, seed, 0, 2);
       });
       CHECK(codes == expected.aCodes);
       CHECK(scales == expected.aScales);
@@ -112,7 +114,8 @@ void packsTheSameBytes() {
     for (int64_t i = 0; i < 16; i++) columns[i] = placed.columnPart(i);
     std::vector<uint8_t> packed(placed.padded().size(), 0);
     forThreads(96 * 16, [&] {
-      device::packScales(operands.aScales.data(), packed.data(), rows.data(), columns.data(), 96, 16);
+      device::packScales(operands.aScales.data(), packed.data(), rows.data(), columns.data(), 96,
+                         16);
     });
     CHECK(packed == packScales(layout, operands.aScales.data(), 96, 16));
   }
@@ -127,7 +130,8 @@ void decodesAndRoundsTheSame() {
     bool all = true;
     for (int code = 0; code < element.codeCount(); code++)
       for (int block = 0; block < scale.codeCount(); block++) {
-        const uint8_t codeByte = static_cast<uint8_t>(code), scaleByte = static_cast<uint8_t>(block);
+        const uint8_t codeByte = static_cast<uint8_t>(code),
+                      scaleByte = static_cast<uint8_t>(block);
         const float expected = elements[code] * scales[block];
         const float got = device::scaledValue(&codeByte, &scaleByte, 0, static_cast<int>(format.a),
                                               static_cast<int>(format.scale), 1);
@@ -141,16 +145,19 @@ void decodesAndRoundsTheSame() {
       }
     CHECK(all);
   }
-  const Operands operands = generateOperands({"mxfp8", 16, 16, 64, 1, OutputType::kF16}, {"normal", 5}, kNever);
+  const Operands operands =
+      generateOperands({"mxfp8", 16, 16, 64, 1, OutputType::kF16}, {"normal", 5}, kNever);
   const int64_t count = static_cast<int64_t>(operands.aCodes.size());
   uint32_t largest = 0;
   forThreads(count, [&] {
-    device::largestMagnitude(operands.aCodes.data(), operands.aScales.data(), &largest, count, 3, 5, 32);
+    device::largestMagnitude(operands.aCodes.data(), operands.aScales.data(), &largest, count, 3, 5,
+                             32);
   });
   std::vector<uint8_t> rounded(count);
   float step = 0;
   forThreads(count, [&] {
-    device::oneScale(operands.aCodes.data(), operands.aScales.data(), rounded.data(), &step, &largest, count, 3, 5, 32);
+    device::oneScale(operands.aCodes.data(), operands.aScales.data(), rounded.data(), &step,
+                     &largest, count, 3, 5, 32);
   });
   float expectedLargest = 0;
   bool all = true;

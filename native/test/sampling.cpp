@@ -15,7 +15,9 @@ const CancelFlag kNever;
 MeasureRequest quick() {
   MeasureRequest request;
   request.warmupNs = 1000;
-  request.minTimeNs = 0;
+  request.minSamples = 20, request.maxSamples = 10000;
+  request.maxRelativeStdev = 0.005;
+  request.timeoutNs = 5e9;
   return request;
 }
 
@@ -35,7 +37,9 @@ void steadySamplesStopAtTheMinimum() {
 
 void noisySamplesStopWhenTheNoiseIsKnown() {
   int i = 0;
-  const Measurement noisy = sample(quick(), [&] { return Sample{i++ % 2 ? 500.0 : 1000.0, 0, false}; });
+  const Measurement noisy = sample(quick(), [&] {
+    return Sample{i++ % 2 ? 500.0 : 1000.0, 0, false};
+  });
   CHECK(noisy.stopReason == "noise stable");
   CHECK(noisy.samplesNs.size() > 64 && noisy.samplesNs.size() < 2000);
   CHECK(std::count(noisy.badges.begin(), noisy.badges.end(), "noisy") == 1);
@@ -67,10 +71,13 @@ void cancellingStops() {
   int taken = 0;
   bool stopped = false;
   try {
-    sampleUntilSteady(quick(), [&] {
-      if (++taken == 5) cancel.request();
-      return Sample{500, 0, false};
-    }, cancel, nullptr);
+    sampleUntilSteady(
+        quick(),
+        [&] {
+          if (++taken == 5) cancel.request();
+          return Sample{500, 0, false};
+        },
+        cancel, nullptr);
   } catch (const Error& error) {
     stopped = error.kind == ErrorKind::kCancelled;
   }

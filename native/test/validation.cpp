@@ -1,10 +1,13 @@
-// What validation must catch: kernels with the usual mistakes. Each fault is put into an otherwise right product.
+// What validation must catch: kernels with the usual mistakes. Each fault is put into an otherwise
+// right product.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <thread>
 
 #include "../core/compare.h"
+#include "../core/formats.h"
 #include "../core/layouts.h"
 #include "../core/operands.h"
 #include "../core/oracle.h"
@@ -19,11 +22,13 @@ using namespace blockscope;
 namespace {
 
 const CancelFlag kNever;
+const Tolerance kTolerance{1e-3, 1e-3};
 
 std::vector<uint8_t> rightProduct(const Problem& problem, const Operands& operands) {
   const std::vector<double> c = referenceProduct(problem, operands, kNever, nullptr);
   std::vector<uint8_t> output(c.size() * outputBytes(problem.output));
-  for (size_t i = 0; i < c.size(); i++) writeOutput(problem.output, c[i], output.data(), static_cast<int64_t>(i));
+  for (size_t i = 0; i < c.size(); i++)
+    writeOutput(problem.output, c[i], output.data(), static_cast<int64_t>(i));
   return output;
 }
 
@@ -33,8 +38,9 @@ ValidationReport validateFault(const char* format, Fault fault) {
   const Problem problem{format, 128, 128, 256, 1, OutputType::kF16};
   const Operands operands = generateOperands(problem, {"normal", 3}, kNever);
   const std::vector<double> reference = referenceProduct(problem, operands, kNever, nullptr);
-  auto run = [&](const Operands& changed) { return fault(problem, changed); };
-  return validateWith(problem, operands, reference, run, {"fault", {}, 4, 16}, kNever, nullptr);
+  auto run = [&](const Operands& changed) { return KernelRun{fault(problem, changed)}; };
+  return validateWith(problem, operands, reference, run, {"fault", kTolerance, 4, 16}, kNever,
+                      nullptr);
 }
 
 std::vector<uint8_t> swappedScales(const Problem& problem, const Operands& operands) {
@@ -47,7 +53,8 @@ std::vector<uint8_t> swappedScales(const Problem& problem, const Operands& opera
 std::vector<uint8_t> unswizzledScales(const Problem& problem, const Operands& operands) {
   Operands wrong = operands;
   const int64_t blocks = static_cast<int64_t>(operands.aScales.size()) / problem.m;
-  wrong.aScales = packScales(findLayout("nvidia_32_4_4"), operands.aScales.data(), problem.m, blocks);
+  wrong.aScales =
+      packScales(findLayout("nvidia_32_4_4"), operands.aScales.data(), problem.m, blocks);
   return rightProduct(problem, wrong);
 }
 
@@ -55,13 +62,15 @@ std::vector<uint8_t> transposedOutput(const Problem& problem, const Operands& op
   const std::vector<uint8_t> right = rightProduct(problem, operands);
   std::vector<uint8_t> wrong(right.size());
   for (int64_t i = 0; i < problem.m; i++)
-    for (int64_t j = 0; j < problem.n; j++) std::memcpy(&wrong[(j * problem.m + i) * 2], &right[(i * problem.n + j) * 2], 2);
+    for (int64_t j = 0; j < problem.n; j++)
+      std::memcpy(&wrong[(j * problem.m + i) * 2], &right[(i * problem.n + j) * 2], 2);
   return wrong;
 }
 
 std::vector<uint8_t> unwrittenTile(const Problem& problem, const Operands& operands) {
   std::vector<uint8_t> wrong = rightProduct(problem, operands);
-  for (int64_t i = 64; i < 128; i++) std::fill_n(&wrong[(i * problem.n + 64) * 2], 64 * 2, uint8_t{0xff});
+  for (int64_t i = 64; i < 128; i++)
+    std::fill_n(&wrong[(i * problem.n + 64) * 2], 64 * 2, uint8_t{0xff});
   return wrong;
 }
 
@@ -73,47 +82,104 @@ std::vector<uint8_t> ignoredScales(const Problem& problem, const Operands& opera
 }
 
 void faultsAreCaught() {
-  const std::pair<const char*, Fault> faults[] = {{"swapped scales", swappedScales},
-                                                  {"swizzled scales read as linear", unswizzledScales},
-                                                  {"transposed output", transposedOutput},
-                                                  {"unwritten tile", unwrittenTile},
-                                                  {"ignored scales", ignoredScales}};
+  const std::pair<const char*, Fault> faults[] = {
+      {"swapped scales", swappedScales},
+      {"swizzled scales read as linear", unswizzledScales},
+      {"transposed output", transposedOutput},
+      {"unwritten tile", unwrittenTile},
+      {"ignored scales", ignoredScales}};
   for (const char* format : {"nvfp4", "mxfp4", "mxfp8", "mixed"}) {
     CHECK(validateFault(format, rightProduct).status == ValidationStatus::kPassed);
     for (const auto& [name, fault] : faults) {
       const ValidationReport report = validateFault(format, fault);
-      checkThat(report.status == ValidationStatus::kIncorrect, std::string(format) + " with " + name + " passed",
-                __FILE__, __LINE__);
+      checkThat(report.status == ValidationStatus::kIncorrect,
+                std::string(format) + " with " + name + " passed", __FILE__, __LINE__);
       CHECK(!report.failures.empty());
     }
   }
 }
 
-// Operands whose product cannot tell where the scales went: every scale is the same. Only the perturbation can.
+// Operands whose product cannot tell where the scales went: every scale is the same. Only the
+// perturbation can.
 void perturbationCatchesWhatThePlainComparisonCannot() {
   const Problem problem{"mxfp8", 128, 128, 256, 1, OutputType::kF32};
   Operands operands = generateOperands(problem, {"normal", 5}, kNever);
   std::fill(operands.aScales.begin(), operands.aScales.end(), uint8_t{120});
   std::fill(operands.bScales.begin(), operands.bScales.end(), uint8_t{120});
   const std::vector<double> reference = referenceProduct(problem, operands, kNever, nullptr);
-  auto swapped = [&](const Operands& changed) { return swappedScales(problem, changed); };
-  const ValidationReport report =
-      validateWith(problem, operands, reference, swapped, {"fault", {}, 4, 16}, kNever, nullptr);
+  auto swapped = [&](const Operands& changed) {
+    return KernelRun{swappedScales(problem, changed)};
+  };
+  const ValidationReport report = validateWith(problem, operands, reference, swapped,
+                                               {"fault", kTolerance, 4, 16}, kNever, nullptr);
   CHECK(report.elementsOutside == 0);
   CHECK(report.status == ValidationStatus::kIncorrect);
-  CHECK(!report.perturbationA.passed);
+  CHECK(report.perturbationA.state == CheckState::kFailed);
   CHECK_CONTAINS(report.perturbationA.reason, "the wrong place");
   auto shifted = [&](const Operands& changed) {
     Operands wrong = changed;
     const int64_t blocks = 8;
     for (int64_t row = 0; row < problem.m; row++)
-      std::rotate(&wrong.aScales[row * blocks], &wrong.aScales[row * blocks + 1], &wrong.aScales[row * blocks] + blocks);
-    return rightProduct(problem, wrong);
+      std::rotate(&wrong.aScales[row * blocks], &wrong.aScales[row * blocks + 1],
+                  &wrong.aScales[row * blocks] + blocks);
+    return KernelRun{rightProduct(problem, wrong)};
   };
-  const ValidationReport wrongBlock =
-      validateWith(problem, operands, reference, shifted, {"fault", {}, 4, 16}, kNever, nullptr);
+  const ValidationReport wrongBlock = validateWith(problem, operands, reference, shifted,
+                                                   {"fault", kTolerance, 4, 16}, kNever, nullptr);
   CHECK(wrongBlock.status == ValidationStatus::kIncorrect);
   CHECK_CONTAINS(wrongBlock.perturbationA.reason, "wrong block");
+}
+
+// A NaN scale or element is no fault of the kernel that gives NaN where the definition does: the
+// float64 kernel passes, and one that loses the NaN does not.
+void aNanInTheOperandsIsJudgedByTheDefinition() {
+  for (const char* format : {"mxfp4", "nvfp4", "mxfp8"}) {
+    const Problem problem{format, 128, 128, 256, 1, OutputType::kF32};
+    Operands operands = generateOperands(problem, {"normal", 3}, kNever);
+    const bool e8m0 = findBlockFormat(format).scale == NumberFormatId::kE8m0;
+    operands.aScales[5] = e8m0 ? 0xff : 0x7f;
+    operands.bScales[7 * (operands.bScales.size() / 128)] = e8m0 ? 0xff : 0x7f;
+    if (std::string(format) == "mxfp8") operands.aCodes[9 * 256 + 40] = 0x7f;
+    const std::vector<double> reference = referenceProduct(problem, operands, kNever, nullptr);
+    auto validate = [&](Fault kernel) {
+      auto run = [&](const Operands& changed) { return KernelRun{kernel(problem, changed)}; };
+      return validateWith(problem, operands, reference, run, {"nan", kTolerance, 4, 16}, kNever,
+                          nullptr);
+    };
+    const ValidationReport right = validate(rightProduct);
+    checkThat(right.status == ValidationStatus::kPassed,
+              std::string(format) + " with NaN scales: " + right.reason, __FILE__, __LINE__);
+    CHECK(right.nonFinite > 0 && right.elementsOutside == 0);
+    CHECK(right.perturbationA.state == CheckState::kPassed);
+    CHECK(right.perturbationB.state == CheckState::kPassed);
+    const ValidationReport lost = validate([](const Problem& p, const Operands& given) {
+      std::vector<uint8_t> c = rightProduct(p, given);
+      for (size_t i = 0; i < c.size() / 4; i++)
+        if (std::isnan(readOutput(p.output, c.data(), i))) writeOutput(p.output, 1, c.data(), i);
+      return c;
+    });
+    CHECK(lost.status == ValidationStatus::kIncorrect && lost.elementsOutside > 0);
+  }
+}
+
+// Every run of the kernel is timed apart from what surrounds it, and a check that was not run says
+// why.
+void aValidationSaysWhatItsPartsTook() {
+  const Problem problem{"mxfp4", 128, 128, 256, 1, OutputType::kF16};
+  const Operands operands = generateOperands(problem, {"normal", 3}, kNever);
+  const std::vector<double> reference = referenceProduct(problem, operands, kNever, nullptr);
+  double next = 100;
+  auto run = [&](const Operands& given) { return KernelRun{rightProduct(problem, given), next++}; };
+  const ValidateRequest request{"timed", kTolerance, 4, 16};
+  const ValidationReport report =
+      validateWith(problem, operands, reference, run, request, kNever, nullptr);
+  CHECK((report.launchNs == std::vector<double>{100, 101, 102}));
+  CHECK(report.kernelSeconds > 0 && report.comparisonSeconds > 0 && report.perturbationSeconds > 0);
+  const ValidationReport judged =
+      judgeOutput(problem, operands, reference, rightProduct(problem, operands), request, kNever);
+  CHECK(judged.status == ValidationStatus::kPassed && judged.launchNs.empty());
+  CHECK(judged.perturbationA.state == CheckState::kNotRun);
+  CHECK_CONTAINS(judged.perturbationB.reason, "computed elsewhere");
 }
 
 void oracleAgreesWithTheDefinition() {
@@ -123,8 +189,10 @@ void oracleAgreesWithTheDefinition() {
     const std::vector<double> c = referenceProduct(problem, operands, kNever, nullptr);
     for (int64_t i = 0; i < static_cast<int64_t>(c.size()); i += 997) {
       const int64_t row = i / problem.n;
-      const double exact = referenceElement(problem, operands, row / problem.m, row % problem.m, i % problem.n);
-      const double size = magnitudeElement(problem, operands, row / problem.m, row % problem.m, i % problem.n);
+      const double exact =
+          referenceElement(problem, operands, row / problem.m, row % problem.m, i % problem.n);
+      const double size =
+          magnitudeElement(problem, operands, row / problem.m, row % problem.m, i % problem.n);
       CHECK(std::abs(c[i] - exact) <= 1e-14 * size);
     }
   }
@@ -148,7 +216,8 @@ void outputsRoundAsTheyShould() {
   CHECK(ulpDistance(OutputType::kF16, -6e-8, 6e-8) == 2);
 }
 
-double millisecondsToStop(const CpuKernel& kernel, const Problem& problem, const PackedOperands& packed) {
+double millisecondsToStop(const CpuKernel& kernel, const Problem& problem,
+                          const PackedOperands& packed) {
   std::vector<uint8_t> c(problem.m * problem.n * outputBytes(problem.output));
   CancelFlag cancel;
   std::chrono::steady_clock::time_point asked;
@@ -171,14 +240,16 @@ double millisecondsToStop(const CpuKernel& kernel, const Problem& problem, const
 
 void kernelsStopWithin100Milliseconds() {
   const Problem problem{"mxfp8", 2048, 2048, 2048, 1, OutputType::kF16};
-  const PackedOperands packed = packOperands(problem, generateOperands(problem, {"uniform-codes", 1}, kNever));
+  const PackedOperands packed =
+      packOperands(problem, generateOperands(problem, {"uniform-codes", 1}, kNever));
   for (const CpuKernel& kernel : cpuKernels()) {
     if (!kernel.available) continue;
     // The best of three: other programs may hold the processor.
     double best = 1e9;
     for (int attempt = 0; attempt < 3 && best >= 100; attempt++)
       best = std::min(best, millisecondsToStop(kernel, problem, packed));
-    checkThat(best < 100, kernel.id + " took " + std::to_string(best) + " ms to stop", __FILE__, __LINE__);
+    checkThat(best < 100, kernel.id + " took " + std::to_string(best) + " ms to stop", __FILE__,
+              __LINE__);
   }
 }
 
@@ -187,6 +258,8 @@ void kernelsStopWithin100Milliseconds() {
 int main() {
   faultsAreCaught();
   perturbationCatchesWhatThePlainComparisonCannot();
+  aNanInTheOperandsIsJudgedByTheDefinition();
+  aValidationSaysWhatItsPartsTook();
   oracleAgreesWithTheDefinition();
   outputsRoundAsTheyShould();
   kernelsStopWithin100Milliseconds();

@@ -3,10 +3,11 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { messageOf } from '@shared/errors'
+import { print, printJson } from '../ground/terminal'
 import { hasDisplay } from '../server/openBrowser'
 import { findElectron } from './findElectron'
 import { programFolder } from './localApplication'
-import { serve } from './serve'
+import { checkFiles, serve } from './serve'
 
 /** An app that ends with an error within this time has not come up: a library or the sandbox is missing. */
 const startMs = 5000
@@ -17,21 +18,37 @@ export function register(program: Command): void {
     .description('Open the desktop app; without Electron or a display, the browser instead.')
     .argument('[files...]', 'profiles to open')
     .option('--no-open', 'do not open a browser in browser mode')
+    .option('--json', 'print what opened as JSON')
     .action(app)
 }
 
-async function app(files: string[], flags: { open: boolean }): Promise<void> {
-  const failure = await openDesktop(files)
-  if (failure === undefined) return
-  process.stdout.write(`${failure} The app opens in the browser instead.\n`)
-  await serve({ ...flags, host: '127.0.0.1', port: 0, files })
+export interface AppFlags {
+  /** A browser, where it is a browser. */
+  open: boolean
+  json?: boolean
+}
+
+async function app(files: string[], flags: AppFlags): Promise<void> {
+  checkFiles(files)
+  await openAnywhere(files, flags)
+}
+
+/** In the desktop app, or in the browser with the reason why. */
+export async function openAnywhere(files: string[], flags: AppFlags, page?: string): Promise<void> {
+  const failure = await openDesktop(files, page)
+  if (failure === undefined) {
+    if (flags.json) printJson({ opened: 'app' })
+    return
+  }
+  if (!flags.json) print(`${failure} The app opens in the browser instead.`)
+  await serve({ ...flags, host: '127.0.0.1', port: 0, files, page, instead: failure })
 }
 
 /**
  * Runs the desktop app to its end, or hands over to the one that runs already. `page` is what its window shows:
  * '/profile?run=...'. Returns why it could not be opened, as a sentence.
  */
-export async function openDesktop(files: string[], page?: string): Promise<string | undefined> {
+async function openDesktop(files: string[], page?: string): Promise<string | undefined> {
   const electron = findElectron(programFolder)
   if (electron === undefined)
     return 'There is no Electron here ("npx install-electron --no" downloads it).'

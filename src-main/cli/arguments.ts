@@ -1,20 +1,20 @@
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
 import * as v from 'valibot'
 import { UserError } from '@shared/errors'
+import { describeIssues } from '@shared/schemaWords'
 
-/** The Triton tutorial's spellings of our flags. */
-const tutorialFlags: Record<string, string> = {
-  '--K_range': '--K-range',
-  '--K_step': '--K-step',
-  '--format': '--formats'
-}
-
-export function withTutorialFlags(argv: readonly string[]): string[] {
-  return argv.map((word) => {
-    const [flag, ...value] = word.split('=')
-    const ours = tutorialFlags[flag!]
-    return ours ? [ours, ...value].join('=') : word
-  })
+/** Other spellings of a command's own flags: of this command alone, since another may have a flag of that name. */
+export function withSpellings<C extends Command>(command: C, spellings: Record<string, string>): C {
+  const parse = command.parseOptions.bind(command)
+  command.parseOptions = (argv) =>
+    parse(
+      argv.map((word) => {
+        const [flag, ...value] = word.split('=')
+        const ours = Object.hasOwn(spellings, flag!) ? spellings[flag!] : undefined
+        return ours === undefined ? word : [ours, ...value].join('=')
+      })
+    )
+  return command
 }
 
 /** 'a,b c' as a list of words. */
@@ -24,16 +24,36 @@ export function wordList(text: string): string[] {
   return words
 }
 
-export function positiveInteger(text: string): number {
+/** 'a b,c' as 'a b' and 'c': names that may hold spaces. */
+export function commaList(text: string): string[] {
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean)
+  if (names.length === 0) throw new InvalidArgumentError('It names nothing.')
+  return names
+}
+
+/** 0, 1, 2, ... as far as a number is exact. */
+export function wholeNumber(text: string): number {
   const value = Number(text)
-  if (!/^\d+$/.test(text) || value < 1)
-    throw new InvalidArgumentError('A whole number above 0 is needed.')
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('A whole number is needed.')
+  if (!Number.isSafeInteger(value))
+    throw new InvalidArgumentError(`It is larger than ${Number.MAX_SAFE_INTEGER}.`)
   return value
 }
 
-export function wholeNumber(text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('A whole number is needed.')
-  return Number(text)
+export function positiveInteger(text: string): number {
+  if (!/^\d+$/.test(text) || Number(text) < 1)
+    throw new InvalidArgumentError('A whole number above 0 is needed.')
+  return wholeNumber(text)
+}
+
+export function finiteNumber(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value))
+    throw new InvalidArgumentError('A number is needed.')
+  return value
 }
 
 export function nonNegative(text: string): number {
@@ -48,6 +68,8 @@ export function integerList(text: string): number[] {
   return wordList(text).map(positiveInteger)
 }
 
+const mostValues = 10_000
+
 /** From, to and step, both ends included, as the Triton tutorial counts. */
 export function integerRange(bounds: readonly number[], step: number): number[] {
   const [from, to] = bounds
@@ -60,15 +82,36 @@ export function integerRange(bounds: readonly number[], step: number): number[] 
   if (to < from) {
     throw new UserError('usage', `--K-range ${from} ${to} is empty: the last K is below the first.`)
   }
-  const values: number[] = []
-  for (let k = from; k <= to; k += step) values.push(k)
-  return values
+  const count = Math.floor((to - from) / step) + 1
+  if (count > mostValues) {
+    throw new UserError(
+      'usage',
+      `--K-range ${from} ${to} with --K-step ${step} is ${count} values of K; at most ${mostValues} are swept at once.`
+    )
+  }
+  return Array.from({ length: count }, (_, at) => from + at * step)
 }
 
-/** Checks what the flags made by the contract's schema; a UserError names the field. */
+/** Flags that are not named as the field they fill. */
+const flagsOfFields: Record<string, string> = {
+  m: '-M',
+  n: '-N',
+  k: '-K',
+  kValues: '-K',
+  distribution: '--dist',
+  output: '--out',
+  operandsFile: '--operands'
+}
+
+/** 'kValues.0' is of -K. */
+function flagOf(path: string): string {
+  const [field] = path.split('.')
+  return flagsOfFields[field!] ?? `--${field}`
+}
+
+/** Checks what the flags made by the contract's schema; a UserError names the flag. */
 export function parseSpec<S extends v.GenericSchema>(schema: S, input: unknown): v.InferOutput<S> {
   const parsed = v.safeParse(schema, input)
   if (parsed.success) return parsed.output
-  const issue = parsed.issues[0]
-  throw new UserError('usage', `${v.getDotPath(issue) ?? 'input'}: ${issue.message}`)
+  throw new UserError('usage', `${describeIssues([parsed.issues[0]], flagOf)}.`)
 }

@@ -1,7 +1,10 @@
 import type { Command } from 'commander'
-import { findBlockScaledWeights } from '@shared/checkpoints/conventions'
+import { findBlockScaledWeights, matrixCount } from '@shared/checkpoints/conventions'
 import { readSlice } from '@shared/checkpoints/slice'
 import { UserError } from '@shared/errors'
+import type { TensorEntry } from '@shared/formats/safetensors'
+import { checkOutput, writeOutput } from '../ground/files'
+import { print, printJson } from '../ground/terminal'
 import { withCheckpoint, type Checkpoint } from '../store/checkpointFile'
 import { wholeNumber } from './arguments'
 import { registerConvert } from './checkpointConvert'
@@ -15,6 +18,9 @@ interface SliceFlags {
   rows: number
   col: number
   cols: number
+  scalesOut?: string
+  codesOut?: string
+  force?: boolean
   json?: boolean
 }
 
@@ -38,14 +44,21 @@ export function register(program: Command): void {
     .option('--rows <count>', 'rows', wholeNumber, 4)
     .option('--col <k>', 'first column', wholeNumber, 0)
     .option('--cols <count>', 'columns', wholeNumber, 8)
+    .option('--scales-out <file>', 'the scales of the whole matrix as they are stored, raw bytes')
+    .option('--codes-out <file>', 'the element codes of the whole matrix as they are stored')
+    .option('--force', 'replace the files if they are there')
     .option('--json', 'print as JSON')
-    .action((file: string, flags: SliceFlags) => withCheckpoint(file, (open) => slice(open, flags)))
+    .action((file: string, flags: SliceFlags) =>
+      withCheckpoint(file, async (open) => {
+        for (const path of [flags.scalesOut, flags.codesOut]) {
+          if (path !== undefined) checkOutput(path, flags)
+        }
+        slice(open, flags)
+        await writeMatrix(open, flags)
+      })
+    )
   registerError(checkpoint)
   registerConvert(checkpoint)
-}
-
-function print(text: string): void {
-  process.stdout.write(text + '\n')
 }
 
 function list(checkpoint: Checkpoint, flags: { json?: boolean }): void {
@@ -62,7 +75,7 @@ function list(checkpoint: Checkpoint, flags: { json?: boolean }): void {
     shape,
     bytes: end - start
   }))
-  if (flags.json) return print(JSON.stringify({ weights: shown, tensors }, null, 2))
+  if (flags.json) return printJson({ weights: shown, tensors })
   print(`${tensors.length} tensors, ${shown.length} block-scaled weights`)
   for (const { name, convention, shape, scaleLayout } of shown) {
     print(`${name}  [${shape.join(', ')}]  ${convention}, scales ${scaleLayout}`)
@@ -91,7 +104,7 @@ function slice(checkpoint: Checkpoint, flags: SliceFlags): void {
     const values = Array.from(found.values, (value) =>
       Number.isFinite(value) ? value : `${value}`
     )
-    return print(JSON.stringify({ ...range, values, codes, scales }, null, 2))
+    return printJson({ ...range, values, codes, scales })
   }
   print(`${weight.name}: rows ${flags.row} to ${rowTo}, columns ${flags.col} to ${kTo}`)
   for (let at = 0; at < found.values.length; at += width) {
@@ -100,6 +113,32 @@ function slice(checkpoint: Checkpoint, flags: SliceFlags): void {
   }
   print(`codes   ${describe(codes)}`)
   print(`scales  ${describe(scales)}`)
+}
+
+/** What `layout` and the Layouts view read: one matrix of a tensor, without the rest of the file. */
+async function writeMatrix(checkpoint: Checkpoint, flags: SliceFlags): Promise<void> {
+  const weight = weightNamed(checkpoint, flags.tensor)
+  const parts = [
+    [flags.scalesOut, weight.scales, `scales in layout ${weight.layout.name}`],
+    [flags.codesOut, weight.codes, 'codes']
+  ] as const
+  for (const [path, tensor, what] of parts) {
+    if (path === undefined) continue
+    const size = (tensor.end - tensor.start) / matrixCount(weight)
+    const bytes = await writeOutput(path, piecesOf(checkpoint, tensor, flags.matrix, size), flags)
+    if (!flags.json) print(`${path}: ${bytes} bytes, ${what}`)
+  }
+}
+
+function* piecesOf(
+  { read }: Checkpoint,
+  tensor: TensorEntry,
+  matrix: number,
+  size: number
+): Generator<Uint8Array> {
+  const [from, to] = [matrix * size, (matrix + 1) * size]
+  const piece = 8 * 2 ** 20
+  for (let at = from; at < to; at += piece) yield read(tensor, at, Math.min(at + piece, to))
 }
 
 function counted(counts: Uint32Array): { code: number; count: number }[] {

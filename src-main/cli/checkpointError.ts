@@ -1,16 +1,19 @@
 /** `checkpoint error`: block-scaled weights against the originals they were made from. */
 import type { Command } from 'commander'
 import { findBlockScaledWeights, type BlockScaledWeight } from '@shared/checkpoints/conventions'
+import { isDamaged, lossJson, lossText } from '@shared/checkpoints/loss'
 import {
-  conversionError,
   floatMatrix,
   floatSuffix,
   weightSource,
   type WeightSource
-} from '@shared/checkpoints/requantize'
-import { UserError } from '@shared/errors'
+} from '@shared/checkpoints/weightSource'
+import { exitCodeOf, UserError } from '@shared/errors'
+import { print, printJson } from '../ground/terminal'
+import { compareWeights } from '../jobs/weights/compareWeights'
 import { withCheckpoint, type Checkpoint } from '../store/checkpointFile'
-import { lossJson, lossText, weightNamed } from './checkpointWeights'
+import { weightNamed } from './checkpointWeights'
+import { followWeights } from './followWeights'
 
 interface ErrorFlags {
   original: string
@@ -30,6 +33,7 @@ export function registerError(checkpoint: Command): void {
       'its tensor in the original (default: the same name, or with .weight)'
     )
     .option('--json', 'print as JSON')
+    .addHelpText('after', '\nExit code: 0 compared, 1 values are NaN or infinite, 2 wrong usage.')
     .action((file: string, flags: ErrorFlags) =>
       withCheckpoint(file, (quantised) =>
         withCheckpoint(flags.original, (original) => compare(quantised, original, flags))
@@ -37,21 +41,23 @@ export function registerError(checkpoint: Command): void {
     )
 }
 
-function compare(quantised: Checkpoint, original: Checkpoint, flags: ErrorFlags): void {
-  if (flags.originalTensor !== undefined && flags.tensor === undefined)
-    throw new UserError('usage', '--original-tensor is of one weight: name it with --tensor.')
+async function compare(
+  quantised: Checkpoint,
+  original: Checkpoint,
+  flags: ErrorFlags
+): Promise<void> {
   const weights =
     flags.tensor === undefined
       ? findBlockScaledWeights(quantised, quantised.path)
       : [weightNamed(quantised, flags.tensor)]
-  const rows = weights.flatMap((weight) => {
+  const pairs = weights.flatMap((weight) => {
     const source = originalOf(weight, original, flags.originalTensor)
     if (!source) return []
     checkSizes(weight, source, original.path)
-    const error = conversionError(source, weightSource(weight, quantised.read))
-    return [{ name: weight.name, convention: weight.convention.name, error }]
+    const { name, convention } = weight
+    return [{ name, convention, original: source, converted: weightSource(weight) }]
   })
-  if (rows.length === 0) {
+  if (pairs.length === 0) {
     const wanted = flags.originalTensor ?? weights[0]?.name
     throw new UserError(
       'usage',
@@ -60,13 +66,20 @@ function compare(quantised: Checkpoint, original: Checkpoint, flags: ErrorFlags)
         : `${original.path} has no matrix "${wanted}" or "${wanted}${floatSuffix}" to compare with.`
     )
   }
-  const missing = weights.length - rows.length
+  const losses = await followWeights(
+    (work) => compareWeights(pairs, original, quantised, work),
+    'Stopped before all weights were compared.'
+  )
+  const missing = weights.length - pairs.length
+  if (losses.some(isDamaged)) process.exitCode = exitCodeOf.failed
+  const rows = pairs.map(({ name, convention }, i) => {
+    return { name, convention: convention.name, loss: losses[i]! }
+  })
   if (flags.json) {
-    const json = rows.map(({ error, ...row }) => ({ ...row, ...lossJson(error) }))
-    return print(JSON.stringify({ weights: json, missing }, null, 2))
+    const json = rows.map(({ loss, ...row }) => ({ ...row, ...lossJson(loss) }))
+    return printJson({ weights: json, missing })
   }
-  for (const { name, convention, error } of rows)
-    print(`${name}  ${convention}  ${lossText(error)}`)
+  for (const { name, convention, loss } of rows) print(`${name}  ${convention}  ${lossText(loss)}`)
   if (missing > 0) print(`${missing} other weights have no original in ${original.path}.`)
 }
 
@@ -79,12 +92,12 @@ function originalOf(
   const names = tensorName === undefined ? [name, name + floatSuffix] : [tensorName]
   for (const candidate of names) {
     const tensor = original.tensors.get(candidate)
-    const found = tensor && floatMatrix(tensor, name, convention.scaleBlockSize, original.read)
+    const found = tensor && floatMatrix(tensor, name, convention.scaleBlockSize)
     if (found) return found
   }
   const weights = findBlockScaledWeights(original, original.path)
   const same = weights.find((weight) => names.includes(weight.name))
-  return same && weightSource(same, original.read)
+  return same && weightSource(same)
 }
 
 function checkSizes(weight: BlockScaledWeight, source: WeightSource, path: string): void {
@@ -95,8 +108,4 @@ function checkSizes(weight: BlockScaledWeight, source: WeightSource, path: strin
     'usage',
     `"${weight.name}" is ${sizeOf(weight)} and its original in ${path} ${sizeOf(source)}; they must be alike.`
   )
-}
-
-function print(text: string): void {
-  process.stdout.write(text + '\n')
 }

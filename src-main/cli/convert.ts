@@ -1,16 +1,18 @@
 import { Option, type Command } from 'commander'
-import { closeSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { messageOf, UserError } from '@shared/errors'
-import { demangle } from '@shared/profile/demangle'
-import type { OpenedProfile } from '@shared/profile/openProfile'
-import { withRootZeros } from '@shared/profile/rootZeros'
-import { chromeTracePieces } from '@shared/profile/writeChromeTrace'
-import { csvLines } from '@shared/profile/writeCsv'
-import { foldedLines } from '@shared/profile/writeFolded'
-import { hatchetPieces } from '@shared/profile/writeHatchet'
-import { jsonPieces } from '@shared/profile/writeJson'
-import { speedscopePieces } from '@shared/profile/writeSpeedscope'
+import { UserError } from '@shared/errors'
+import { demangle } from '@shared/profile/ask/demangle'
+import type { OpenedProfile } from '@shared/profile/read/openProfile'
+import { traceOfRun } from '@shared/profile/write/runTrace'
+import { withRootZeros } from '@shared/profile/write/rootZeros'
+import { chromeTracePieces } from '@shared/profile/write/writeChromeTrace'
+import { csvLines } from '@shared/profile/write/writeCsv'
+import { foldedLines } from '@shared/profile/write/writeFolded'
+import { hatchetPieces } from '@shared/profile/write/writeHatchet'
+import { jsonPieces } from '@shared/profile/write/writeJson'
+import { speedscopePieces } from '@shared/profile/write/writeSpeedscope'
+import { checkOutput, writeOutput } from '../ground/files'
+import { print, printJson, writeData } from '../ground/terminal'
 import { openProfileFile, printWarnings } from './profileFiles'
 
 const formats = ['hatchet', 'folded', 'csv', 'json', 'chrome_trace', 'speedscope'] as const
@@ -31,6 +33,7 @@ interface ConvertFlags {
   to?: OutputFormat
   rootHints?: boolean
   demangle?: boolean
+  force?: boolean
   json?: boolean
 }
 
@@ -40,7 +43,7 @@ export function register(program: Command): void {
     .description(
       'Writes a profile in another format, taken from the extension of OUT or from --to.'
     )
-    .argument('<in>', 'profile to read')
+    .argument('<in>', 'profile to read, or a run: its folder, its id or "latest"')
     .argument('<out>', 'file to write; - for standard output')
     .addOption(new Option('--to <format>', 'format to write').choices(formats))
     .option(
@@ -48,22 +51,31 @@ export function register(program: Command): void {
       'hatchet: name every summed metric on ROOT, so that proton-viewer rolls it up'
     )
     .option('--demangle', 'C++ names demangled; .hatchet keeps them as they are')
+    .option('--force', 'replace OUT if it is there')
     .option('--json', 'print what was written as JSON')
     .action(convert)
 }
 
-function convert(input: string, output: string, flags: ConvertFlags): void {
+async function convert(input: string, output: string, flags: ConvertFlags): Promise<void> {
   const format = flags.to ?? formatOf(output)
-  const profile = openProfileFile(input)
+  if (output !== '-') checkOutput(output, flags)
+  else if (flags.json || flags.force)
+    throw new UserError('usage', '--json and --force are of a file; OUT is standard output.')
+  if (flags.rootHints && format !== 'hatchet')
+    throw new UserError('usage', `--root-hints is of hatchet; ${format} has no such thing.`)
+  if (flags.demangle && format === 'hatchet')
+    throw new UserError('usage', '--demangle leaves hatchet as it is: readers demangle its names.')
+  const profile = await openProfileFile(input)
   printWarnings(profile.tree)
-  const bytes = write(output, piecesOf(profile, format, basename(input), flags))
-  if (output === '-') return
+  const pieces = batches(piecesOf(profile, format, basename(input), flags))
+  if (output === '-') {
+    for (const piece of pieces) writeData(piece)
+    return
+  }
+  const bytes = await writeOutput(output, pieces, flags)
   const { count } = profile.tree
-  process.stdout.write(
-    flags.json
-      ? `${JSON.stringify({ in: input, out: output, format, nodes: count, bytes }, null, 2)}\n`
-      : `${output}: ${format}, ${count} nodes, ${bytes} bytes\n`
-  )
+  if (flags.json) printJson({ in: input, out: output, format, nodes: count, bytes })
+  else print(`${output}: ${format}, ${count} nodes, ${bytes} bytes`)
 }
 
 function formatOf(output: string): OutputFormat {
@@ -76,7 +88,7 @@ function formatOf(output: string): OutputFormat {
 }
 
 function piecesOf(
-  { tree, timeline }: OpenedProfile,
+  { tree, timeline, run }: OpenedProfile,
   format: OutputFormat,
   name: string,
   flags: ConvertFlags
@@ -92,37 +104,10 @@ function piecesOf(
     case 'json':
       return jsonPieces(tree, nameOf)
     case 'chrome_trace':
-      return chromeTracePieces(tree, timeline, nameOf)
+      return run ? [traceOfRun(run, tree)] : chromeTracePieces(tree, timeline, nameOf)
     case 'speedscope':
       return speedscopePieces(tree, name, nameOf)
   }
-}
-
-/** Writes beside the file and moves it into place: a failure leaves what was there. Returns the bytes written. */
-function write(output: string, pieces: Iterable<string>): number {
-  if (output === '-') {
-    for (const batch of batches(pieces)) process.stdout.write(batch)
-    return 0
-  }
-  const unfinished = `${output}.part`
-  let bytes = 0
-  let file: number | undefined
-  try {
-    file = openSync(unfinished, 'w')
-    for (const batch of batches(pieces)) {
-      writeFileSync(file, batch)
-      bytes += Buffer.byteLength(batch)
-    }
-    closeSync(file)
-    renameSync(unfinished, output)
-  } catch (error) {
-    if (file !== undefined) rmSync(unfinished, { force: true })
-    if (error instanceof UserError) throw error
-    throw new UserError('usage', `${output} cannot be written: ${messageOf(error)}.`, {
-      cause: error
-    })
-  }
-  return bytes
 }
 
 function* batches(pieces: Iterable<string>): Generator<string> {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Detection, Device } from '@shared/contract/devices'
+import { print, printJson } from '../ground/terminal'
 import { connectInProcess } from '../transports/inProcess'
 import { localApplication, type LocalOptions } from './localApplication'
 
@@ -18,14 +19,14 @@ async function devices(flags: LocalOptions & { json?: boolean }): Promise<void> 
     const client = connectInProcess(application.handlers)
     const detection = await client.call('devices.detect', {})
     const { targets } = await client.call('app.info', {})
-    if (flags.json) process.stdout.write(JSON.stringify({ ...detection, targets }, null, 2) + '\n')
-    else process.stdout.write(describe(detection) + describeTargets(targets))
+    if (flags.json) printJson({ ...detection, targets })
+    else print([...describe(detection), ...describeTargets(targets)])
   } finally {
     await application.close()
   }
 }
 
-function describe({ devices, libraries, warnings }: Detection): string {
+function describe({ devices, libraries, warnings }: Detection): string[] {
   const lines = devices.flatMap(describeDevice)
   lines.push('Libraries')
   for (const library of libraries) {
@@ -35,7 +36,7 @@ function describe({ devices, libraries, warnings }: Detection): string {
     lines.push(`  ${library.name.padEnd(14)}${state}`)
   }
   lines.push(...warnings.map((warning) => `Warning: ${warning}`))
-  return lines.join('\n') + '\n'
+  return lines
 }
 
 function describeDevice(device: Device): string[] {
@@ -46,7 +47,7 @@ function describeDevice(device: Device): string[] {
   ]
   for (const kernel of device.kernels) {
     const role = kernel.baseline ? ' (baseline, not the block-scaled operation)' : ''
-    lines.push(`  ${kernel.id}${role}: ${kernel.summary}`)
+    lines.push(`  ${kernel.id} (${kernel.provider})${role}: ${kernel.summary}`)
     for (const { format, level, reason } of kernel.capabilities) {
       lines.push(`    ${format.padEnd(18)}${level.padEnd(13)}${reason}`)
     }
@@ -56,9 +57,9 @@ function describeDevice(device: Device): string[] {
 
 function describeTargets(
   targets: { architecture: string; instruction: string; state: string; note: string }[]
-): string {
+): string[] {
   const lines = targets.map(
     (t) => `  ${t.state.padEnd(10)}${t.architecture}: ${t.instruction}. ${t.note}`
   )
-  return ['Targets', ...lines].join('\n') + '\n'
+  return ['Targets', ...lines]
 }

@@ -4,6 +4,14 @@ import type { JobEvent } from '@shared/contract/methods'
 import type { Run, Step } from '@shared/contract/run'
 import { columnsOf, heading, type Column } from '@shared/report/table'
 import { columnWidths, tableLine } from '@shared/report/text'
+import {
+  clearProgress,
+  print,
+  printNote,
+  showProgress,
+  showsProgress,
+  worksOnWithoutReader
+} from '../ground/terminal'
 import type { Application } from '../jobs/handlers'
 
 export interface FollowOptions {
@@ -25,17 +33,20 @@ export async function followJob(
   let interrupts = 0
   const interrupt = () => {
     if (++interrupts > 1) process.exit(130)
-    process.stderr.write('\nCancelling; what is done is kept. Ctrl-C again to leave at once.\n')
-    application.jobs.cancel(id)
+    printNote('Cancelling; what is done is kept. Ctrl-C again to leave at once.')
+    void application.jobs.cancel(id)
   }
   process.on('SIGINT', interrupt)
   process.on('SIGTERM', interrupt)
   try {
-    await application.jobs.watch(id, new AbortController().signal, (event) => screen.show(event))
+    const { signal } = new AbortController()
+    await worksOnWithoutReader(() =>
+      application.jobs.watch(id, signal, (event) => screen.show(event))
+    )
   } finally {
     process.off('SIGINT', interrupt)
     process.off('SIGTERM', interrupt)
-    screen.clearProgress()
+    clearProgress()
   }
   return { run, folder }
 }
@@ -45,7 +56,6 @@ class Screen {
   private readonly columns: Column[]
   private widths: number[] | undefined
   private lastProgress = 0
-  private progressShown = false
 
   constructor(
     run: Run,
@@ -56,43 +66,41 @@ class Screen {
 
   show(event: JobEvent): void {
     if (event.type === 'notice') {
-      this.clearProgress()
-      process.stderr.write(`${event.message}\n`)
+      printNote(event.message)
     }
     if (this.quiet) return
+    if (event.type === 'snapshot' && event.secondsRange) this.planned(event)
     // A sweep's point is printed once per round; the last line of a point holds all its samples.
     if (event.type === 'step') this.row(event.step)
     if (event.type === 'progress') this.progress(event)
   }
 
+  /** What is planned, before it is done. */
+  private planned({ run, stepsPlanned, secondsRange }: JobEvent & { type: 'snapshot' }): void {
+    const what = run.kind === 'sweep' ? 'points' : 'steps'
+    printNote(
+      `${stepsPlanned} ${what} on ${run.device?.name ?? ''}, ${durationRange(secondsRange!)}.`
+    )
+  }
+
   private row(step: Step): void {
-    this.clearProgress()
+    clearProgress()
     if (!this.widths) {
       const usual = this.columns.map((column) => Math.max(heading(column).length, 9))
       this.widths = columnWidths(this.columns, [step]).map((width, i) => Math.max(width, usual[i]!))
-      process.stdout.write(tableLine(this.columns, undefined, this.widths) + '\n')
+      print(tableLine(this.columns, undefined, this.widths))
     }
-    process.stdout.write(tableLine(this.columns, step, this.widths) + '\n')
-    if (step.reason) process.stdout.write(`  ${step.reason.replaceAll('\n', '\n  ')}\n`)
+    print(tableLine(this.columns, step, this.widths))
+    if (step.reason) print(step.reason.split('\n').map((line) => `  ${line}`))
   }
 
   private progress(event: JobEvent & { type: 'progress' }): void {
     const now = Date.now()
-    const terminal = process.stderr.isTTY
-    if (now - this.lastProgress < (terminal ? 100 : 10_000)) return
+    if (now - this.lastProgress < (showsProgress() ? 100 : 10_000)) return
     this.lastProgress = now
     const percent = Math.floor(event.fraction * 100)
     const text = `${percent} %  ${event.activity}  ${duration(event.secondsLeft)} left`
-    if (!terminal) process.stderr.write(`${text}\n`)
-    else {
-      process.stderr.write(`\r\x1b[K${text.slice(0, (process.stderr.columns ?? 100) - 1)}`)
-      this.progressShown = true
-    }
-  }
-
-  clearProgress(): void {
-    if (this.progressShown) process.stderr.write('\r\x1b[K')
-    this.progressShown = false
+    showProgress(text)
   }
 }
 
@@ -100,4 +108,10 @@ export function duration(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`
   const minutes = Math.round(seconds / 60)
   return minutes < 90 ? `${minutes} min` : `${(seconds / 3600).toFixed(1)} h`
+}
+
+/** 'about 4 s to 9 s', 'about 2 min'. */
+export function durationRange([from, to]: readonly [number, number]): string {
+  const [low, high] = [duration(from), duration(to)]
+  return low === high ? `about ${low}` : `about ${low} to ${high}`
 }

@@ -1,17 +1,15 @@
-import type { Command } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
+import { mostK } from '@shared/contract/formats'
+import type { Input } from '@shared/contract/methods'
 import { UserError } from '@shared/errors'
+import { didYouMean, knownName } from '@shared/knownName'
 import { blockFormats, findBlockFormat, type BlockFormat } from '@shared/formats/blockFormat'
-import {
-  compareFormats,
-  compareTensor,
-  distributions,
-  findDistribution,
-  type ComparisonRow
-} from '@shared/formats/compare'
+import { distributions, findDistribution, type ComparisonRow } from '@shared/formats/compare'
 import {
   decodeSample,
   isFloatTensor,
   planSample,
+  tensorValues,
   type TensorSample
 } from '@shared/formats/floatTensor'
 import {
@@ -22,8 +20,17 @@ import {
   type NumberFormat
 } from '@shared/formats/numberFormat'
 import { scaleRules, type ScaleRule } from '@shared/formats/quantize'
+import { print, printJson } from '../ground/terminal'
 import { openCheckpoint } from '../store/checkpointFile'
+import { connectInProcess } from '../transports/inProcess'
 import { integerList, wholeNumber, wordList } from './arguments'
+import { localApplication } from './localApplication'
+
+function productDepths(text: string): number[] {
+  const depths = integerList(text)
+  if (depths.some((k) => k > mostK)) throw new InvalidArgumentError(`K is at most ${mostK}.`)
+  return depths
+}
 
 interface CompareFlags {
   formats: string[]
@@ -48,7 +55,7 @@ export function register(program: Command): void {
     .option('--formats <names>', 'formats, or all', wordList, ['all'])
     .option('--rules <names>', scaleRules.join(', '), wordList, [...scaleRules])
     .option('--dist <names>', distributions.join(', '), wordList, ['normal'])
-    .option('-K <sizes>', 'K of the products', integerList, [64, 512, 4096])
+    .option('-K <sizes>', 'K of the products', productDepths, [64, 512, 4096])
     .option('--seed <number>', 'seed of the values', wholeNumber, 0)
     .option('--file <path>', 'values of a .safetensors file (or its index) instead; with --tensor')
     .option('--tensor <name>', 'which tensor of --file: F64, F32, F16 or BF16')
@@ -57,14 +64,19 @@ export function register(program: Command): void {
     .action((_flags, own: Command) => compare(own.optsWithGlobals<CompareFlags>()))
 }
 
-function compare(flags: CompareFlags): void {
+async function compare(flags: CompareFlags): Promise<void> {
   const chosen = flags.formats.includes('all') ? blockFormats : flags.formats.map(findBlockFormat)
   const rules = flags.rules.map(findRule)
   const sample = sampleOf(flags)
-  const rows = sample
-    ? compareTensor(chosen, rules, sample, flags.K)
-    : compareFormats(chosen, rules, flags.dist.map(findDistribution), flags.K, flags.seed)
-  if (flags.json) return print(JSON.stringify(rows, null, 2))
+  const rows = await askEngine({
+    formats: chosen.map(({ id }) => id),
+    rules,
+    ks: flags.K,
+    values: sample
+      ? tensorValues(sample)
+      : { kind: 'drawn', distributions: flags.dist.map(findDistribution), seed: flags.seed }
+  })
+  if (flags.json) return printJson(rows)
   if (sample) {
     const { name, rows: taken, ofRows, k, ofK } = sample
     print(`${name}: ${taken} of ${ofRows} rows, ${k} of ${ofK} values along K`)
@@ -82,11 +94,23 @@ function compare(flags: CompareFlags): void {
         flags.K.map((k) => productText(row, k).padStart(10)).join('')
     )
   }
+  const bad = sample ? (rows[0]?.bad ?? 0) : 0
+  if (bad > 0)
+    print(`${bad} of the values are NaN or infinite; their blocks are left out, and products.`)
   print(
     sample
       ? 'K columns: norm-wise relative error of a product of rows of the tensor by others of it.'
       : 'K columns: norm-wise relative error of a 16 x 16 product.'
   )
+}
+
+async function askEngine(comparison: Input<'formats.compare'>): Promise<ComparisonRow[]> {
+  const application = localApplication({})
+  try {
+    return await connectInProcess(application.handlers).call('formats.compare', comparison)
+  } finally {
+    await application.close()
+  }
 }
 
 /** '-' where the tensor is too short for this K. */
@@ -106,7 +130,8 @@ function sampleOf({ file, tensor }: CompareFlags): TensorSample | undefined {
     if (!entry) {
       const some = [...checkpoint.tensors.values()].filter(isFloatTensor).slice(0, 5)
       const names = some.map(({ name }) => name).join(', ') || 'none of real numbers'
-      throw new UserError('usage', `${file} has no tensor "${tensor}"; it has ${names}.`)
+      const near = didYouMean(tensor, checkpoint.tensors.keys())
+      throw new UserError('usage', `${file} has no tensor "${tensor}".${near} It has ${names}.`)
     }
     const plan = planSample(entry)
     return decodeSample(
@@ -119,30 +144,22 @@ function sampleOf({ file, tensor }: CompareFlags): TensorSample | undefined {
 }
 
 function findRule(name: string): ScaleRule {
-  const found = scaleRules.find((rule) => rule === name)
-  if (found) return found
-  throw new UserError('usage', `"${name}" is no scale rule. Rules: ${scaleRules.join(', ')}.`)
-}
-
-function print(text: string): void {
-  process.stdout.write(text + '\n')
+  return knownName(name, scaleRules, 'scale rule', 'Rules')
 }
 
 function formats(name: string | undefined, flags: { json?: boolean }): void {
   if (name === undefined) return overview(flags)
-  const block = blockFormats.find((format) => format.id === name)
+  const numbers = Object.keys(numberFormats) as NumberFormat['name'][]
+  const known = knownName(name, [...blockFormats.map((f) => f.id), ...numbers], 'format', 'Formats')
+  const block = blockFormats.find((format) => format.id === known)
   if (block) return showBlock(block, flags)
-  if (Object.hasOwn(numberFormats, name)) {
-    return showNumber(numberFormats[name as NumberFormat['name']], flags)
-  }
-  const known = [...blockFormats.map((f) => f.id), ...Object.keys(numberFormats)].join(', ')
-  throw new UserError('usage', `"${name}" is no format. Known: ${known}.`)
+  showNumber(numberFormats[known as NumberFormat['name']], flags)
 }
 
 function overview(flags: { json?: boolean }): void {
   if (flags.json) {
     const numbers = Object.values(numberFormats).map((f) => ({ ...f, ...limitsOf(f) }))
-    return print(JSON.stringify({ blockFormats, numberFormats: numbers }, null, 2))
+    return printJson({ blockFormats, numberFormats: numbers })
   }
   print('format            A     B     scale  V   bits per element (A, B) with scales')
   for (const f of blockFormats) {
@@ -174,11 +191,12 @@ function overview(flags: { json?: boolean }): void {
 
 function short(value: number | undefined): string {
   if (value === undefined) return '-'
-  return Math.abs(value) >= 1e6 || Math.abs(value) < 1e-5 ? value.toExponential(4) : String(value)
+  const isPlain = value === 0 || (Math.abs(value) >= 1e-5 && Math.abs(value) < 1e6)
+  return !isPlain && Number.isFinite(value) ? value.toExponential(4) : String(value)
 }
 
 function showBlock(f: BlockFormat, flags: { json?: boolean }): void {
-  if (flags.json) return print(JSON.stringify(f, null, 2))
+  if (flags.json) return printJson(f)
   print(`${f.id}: ${f.title}`)
   print(
     `A ${f.a.name}, B ${f.b.name}, one ${f.scale.name} scale per ${f.scaleBlockSize} elements along K`
@@ -191,7 +209,7 @@ function showNumber(f: NumberFormat, flags: { json?: boolean }): void {
   const values = Array.from(decodeTable(f))
   if (flags.json) {
     const codes = values.map((value) => (Number.isFinite(value) ? value : String(value)))
-    return print(JSON.stringify({ ...f, ...limitsOf(f), codes }, null, 2))
+    return printJson({ ...f, ...limitsOf(f), codes })
   }
   const { largest, smallestNormal, subnormalStep } = limitsOf(f)
   print(

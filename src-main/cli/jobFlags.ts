@@ -1,49 +1,64 @@
 import { Option, type Command } from 'commander'
-import { distributions } from '@shared/contract/jobs'
-import { positiveInteger, wholeNumber, wordList } from './arguments'
-
-/** The four formats of the Triton tutorial. */
-export const tutorialFormats = ['nvfp4', 'mxfp4', 'mxfp8', 'mixed']
+import { defaults } from '@shared/contract/defaults'
+import { distributions, outputTypes, type OutputType } from '@shared/contract/jobs'
+import { positiveInteger, wholeNumber, withSpellings, wordList } from './arguments'
 
 export interface JobFlags {
   formats: string[]
   kernels?: string[]
+  providers?: string[]
   M?: number
   N?: number
   device: string
   seed: number
   dist: (typeof distributions)[number]
-  out?: 'f16' | 'bf16' | 'f32' | 'e4m3'
+  out?: OutputType
   store?: string
   kernelDir?: string[]
   json?: boolean
 }
 
+/** The Triton tutorial's spellings of our flags. */
+const tutorialSpellings = {
+  '--K_range': '--K-range',
+  '--K_step': '--K-step',
+  '--format': '--formats'
+}
+
 /** What validate and sweep have in common. */
 export function addJobFlags(command: Command): Command {
-  return command
-    .option('--formats <list>', 'formats, comma-separated, or "all"', wordList, tutorialFormats)
+  return withSpellings(command, tutorialSpellings)
+    .option('--formats <list>', 'formats, comma-separated, or "all"', wordList, [
+      ...defaults.formats
+    ])
     .option(
       '--kernels <list>',
       'kernel ids (default: every kernel that can do the format)',
       wordList
     )
+    .option(
+      '--providers <list>',
+      'only kernels that come from these: blockscope, Triton, ... (devices lists them)',
+      wordList
+    )
     .option('-M <rows>', 'rows of A and C', positiveInteger)
     .option('-N <columns>', 'rows of B, columns of C', positiveInteger)
-    .option('--device <id>', 'cpu, cuda:0, ... or auto: the first GPU, else the CPU', 'auto')
-    .option('--seed <number>', 'seed of the operands and of the order', wholeNumber, 42)
+    .option(
+      '--device <id>',
+      'cpu, cuda:0, ... or auto: the first GPU, else the CPU',
+      defaults.device
+    )
+    .option('--seed <number>', 'seed of the operands and of the order', wholeNumber, defaults.seed)
     .addOption(
       new Option('--dist <name>', 'distribution of the operands')
         .choices(distributions)
-        .default('normal')
+        .default(defaults.distribution)
     )
     .addOption(
-      new Option('--out <type>', 'type of C (default: f16; f32 for operands from a file)').choices([
-        'f16',
-        'bf16',
-        'f32',
-        'e4m3'
-      ])
+      new Option(
+        '--out <type>',
+        `type of C (default: ${defaults.output}; ${defaults.outputOfFiles} for operands from a file)`
+      ).choices(outputTypes)
     )
     .option('--store <folder>', 'folder of runs (default: $BLOCKSCOPE_STORE or the data folder)')
     .option('--kernel-dir <folder...>', 'folder with your own kernels and their manifest.json')

@@ -1,6 +1,12 @@
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { UserError } from '@shared/errors'
-import { codeLanguages, filledFormula, formulaText, layoutCode } from '@shared/layouts/formula'
+import {
+  codeLanguages,
+  filledFormula,
+  formulaText,
+  layoutCode,
+  type CodeLanguage
+} from '@shared/layouts/formula'
 import {
   packedMap,
   packedOffset,
@@ -11,6 +17,7 @@ import {
 } from '@shared/layouts/layout'
 import { layouts } from '@shared/layouts/registry'
 import { readerPlace, readerTile, scaleReaders } from '@shared/layouts/scaleReaders'
+import { print, printJson, writeData } from '../ground/terminal'
 import { wholeNumber } from './arguments'
 import { registerDetect } from './layoutDetect'
 import { registerElements } from './layoutElements'
@@ -45,8 +52,13 @@ export function register(program: Command): void {
   registerFragment(layout)
   registerElements(layout)
   withLayout(layout.command('code').description('the index function as code'))
-    .option('--language <name>', codeLanguages.join(', '), 'python')
-    .action((flags: LayoutFlags & { language: string }) => code(flags))
+    .addOption(
+      new Option('--language <name>', 'language of the code')
+        .choices(codeLanguages)
+        .default('python')
+    )
+    .option('--json', 'print as JSON')
+    .action(code)
   registerDetect(layout)
 }
 
@@ -60,6 +72,12 @@ function read(flags: ShapeFlags): { layout: ScaleLayout; shape: ScaleShape } {
   const layout = layoutOf(flags)
   const shape = { rows: flags.rows, columns: flags.cols }
   const padded = paddedShape(layout, shape)
+  if (!Number.isSafeInteger(padded.rows * padded.columns)) {
+    throw new UserError(
+      'usage',
+      `${shape.rows} x ${shape.columns} scales are more than an offset can count; use smaller sizes.`
+    )
+  }
   if (!flags.padding && (padded.rows !== shape.rows || padded.columns !== shape.columns)) {
     throw new UserError(
       'usage',
@@ -70,22 +88,28 @@ function read(flags: ShapeFlags): { layout: ScaleLayout; shape: ScaleShape } {
   return { layout, shape }
 }
 
-function print(text: string): void {
-  process.stdout.write(text + '\n')
-}
-
 function list(flags: { json?: boolean }): void {
-  if (flags.json) return print(JSON.stringify(layouts, null, 2))
+  if (flags.json) return printJson(layouts)
   for (const layout of layouts) {
     print(`${layout.name.padEnd(22)}${layout.title}`)
     print(`${''.padEnd(22)}${layout.source}`)
   }
 }
 
+/** A million lines of sixteen are more than anyone reads. */
+const mostPositions = 2 ** 24
+
 function map(flags: ShapeFlags): void {
   const { layout, shape } = read(flags)
+  const positions = paddedShape(layout, shape)
+  if (positions.rows * positions.columns > mostPositions) {
+    throw new UserError(
+      'usage',
+      `A map of ${shape.rows} x ${shape.columns} scales is too long; at most ${mostPositions} are shown at once.`
+    )
+  }
   const packed = Array.from(packedMap(layout, shape))
-  if (flags.json) return print(JSON.stringify({ packed }))
+  if (flags.json) return printJson({ packed })
   const padded = paddedShape(layout, shape)
   print(
     `${layout.name}: ${shape.rows} x ${shape.columns} scales, ${padded.rows * padded.columns} bytes.`
@@ -124,7 +148,7 @@ function locate(flags: ShapeFlags & { row: number; col: number }): void {
     // A layout of one's own may bear any name; only those of the registry are known to an instruction.
     readers: flags.layoutFile === undefined ? scaleReaders(layout.name, row, col) : []
   }
-  if (flags.json) return print(JSON.stringify(found, null, 2))
+  if (flags.json) return printJson(found)
   print(
     `${layout.name}, ${shape.rows} x ${shape.columns} scales (padded ${found.padded.rows} x ${found.padded.columns})`
   )
@@ -141,13 +165,8 @@ function locate(flags: ShapeFlags & { row: number; col: number }): void {
   }
 }
 
-function code(flags: LayoutFlags & { language: string }): void {
-  const language = codeLanguages.find((name) => name === flags.language)
-  if (!language) {
-    throw new UserError(
-      'usage',
-      `--language ${flags.language}: choose one of ${codeLanguages.join(', ')}.`
-    )
-  }
-  process.stdout.write(layoutCode(layoutOf(flags), language))
+function code(flags: LayoutFlags & { language: CodeLanguage; json?: boolean }): void {
+  const text = layoutCode(layoutOf(flags), flags.language)
+  if (flags.json) printJson({ language: flags.language, code: text })
+  else writeData(text)
 }

@@ -7,6 +7,7 @@ import { elementPackings } from '@shared/layouts/elementPacking'
 import type { ScaleLayout, ScaleShape } from '@shared/layouts/layout'
 import { productOperandsOf } from '@shared/layouts/productOperands'
 import { layouts } from '@shared/layouts/registry'
+import { print, printJson } from '../ground/terminal'
 import { positiveInteger } from './arguments'
 import { rawOperands, type RawOperandFlags, type Side } from './layoutDetectOperands'
 import { layoutOf, readBytes } from './layoutFlags'
@@ -59,7 +60,8 @@ function detect(flags: Flags): void {
     ? [...layouts, layoutOf({ layoutFile: flags.layoutFile })]
     : layouts
   const found = flags.linear ? fromLinear(flags, known) : fromProduct(flags, known)
-  print(flags.json ? [JSON.stringify(found.detection, null, 2)] : found.lines)
+  if (flags.json) printJson(found.detection)
+  else print(found.lines)
   if (found.detection.verdict !== 'layout') process.exitCode = exitCodeOf.failed
 }
 
@@ -68,11 +70,7 @@ interface Found {
   lines: string[]
 }
 
-function fromLinear(
-  { packed, linear, rows, cols, side }: Flags,
-  known: readonly ScaleLayout[]
-): Found {
-  if (side) throw new UserError('usage', '--side goes with a product; leave it or --linear out.')
+function fromLinear({ packed, linear, rows, cols }: Flags, known: readonly ScaleLayout[]): Found {
   if (!rows || !cols) throw new UserError('usage', '--linear also needs --rows and --cols.')
   const shape: ScaleShape = { rows, columns: cols }
   const bytes = readBytes(packed)
@@ -95,8 +93,4 @@ function fromProduct(flags: Flags, known: readonly ScaleLayout[]): Found {
   const detection = detectFromProduct(operands, bytes, known)
   const rows = side === 'a' ? operands.m : operands.n
   return { detection, lines: productLines(detection, bytes.length, { side, rows }) }
-}
-
-function print(lines: readonly string[]): void {
-  process.stdout.write(lines.join('\n') + '\n')
 }

@@ -10,14 +10,15 @@ import {
   packElements,
   unpackElements
 } from '@shared/layouts/elementPacking'
+import { writeOutput } from '../ground/files'
+import { print, printJson } from '../ground/terminal'
 import { wholeNumber } from './arguments'
-import { readBytes, writeBytes } from './layoutFlags'
+import { readBytes, withOutput, type OutputFlags } from './layoutFlags'
 
-interface ConvertFlags {
+interface ConvertFlags extends OutputFlags {
   from: string
   to: string
   in: string
-  out: string
 }
 
 export function registerElements(layout: Command): void {
@@ -40,18 +41,15 @@ export function registerElements(layout: Command): void {
     .requiredOption('--index <k>', 'index along K, from the start of the row', wholeNumber)
     .option('--json', 'print as JSON')
     .action((flags: { bits: number; index: number; json?: boolean }) => locate(flags))
-  elements
-    .command('convert')
-    .description('packed codes from one order into another')
+  withOutput(elements.command('convert').description('packed codes from one order into another'))
     .addOption(packing('from', 'order of the file'))
     .addOption(packing('to', 'order to write'))
     .requiredOption('--in <file>', 'the packed codes, raw bytes')
-    .requiredOption('--out <file>', 'file to write')
     .action((flags: ConvertFlags) => convert(flags))
 }
 
 function list({ json }: { json?: boolean }): void {
-  if (json) return print([JSON.stringify(elementPackings, null, 2)])
+  if (json) return printJson(elementPackings)
   print(
     elementPackings.flatMap((packing) => [
       `${packing.name.padEnd(18)}${packing.title}`,
@@ -71,7 +69,7 @@ function locate(flags: { bits: number; index: number; json?: boolean }): void {
     const first = elementBit(packing, index)
     return { packing: packing.name, byte: Math.floor(first / 8), bit: first % 8 }
   })
-  if (json) return print([JSON.stringify({ bits, index, found }, null, 2)])
+  if (json) return printJson({ bits, index, found })
   print(
     found.map(
       ({ packing, byte, bit }) => `${packing.padEnd(18)}byte ${byte}, ${bitsText(bit, bits)}`
@@ -79,7 +77,8 @@ function locate(flags: { bits: number; index: number; json?: boolean }): void {
   )
 }
 
-function convert({ from, to, in: source, out }: ConvertFlags): void {
+async function convert(flags: ConvertFlags): Promise<void> {
+  const { from, to, in: source, out } = flags
   const [before, after] = [findElementPacking(from), findElementPacking(to)]
   if (before.storageBits !== after.storageBits) {
     throw new UserError(
@@ -89,10 +88,7 @@ function convert({ from, to, in: source, out }: ConvertFlags): void {
   }
   const codes = unpackElements(before, readBytes(source))
   const packed = packElements(after, codes)
-  writeBytes(out, packed)
-  print([`${codes.length} codes from ${from} to ${to}: ${packed.length} bytes written to ${out}.`])
-}
-
-function print(lines: readonly string[]): void {
-  process.stdout.write(lines.join('\n') + '\n')
+  const bytes = await writeOutput(out, [packed], flags)
+  if (flags.json) return printJson({ from, to, codes: codes.length, out, bytes })
+  print(`${codes.length} codes from ${from} to ${to}: ${bytes} bytes written to ${out}.`)
 }

@@ -1,5 +1,5 @@
-/** What the layout commands share: which layout, of how many scales, and files of raw bytes. */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+/** What the layout commands share: which layout, of how many scales, files of raw bytes, and what is written. */
+import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { messageOf, UserError } from '@shared/errors'
 import type { ScaleLayout } from '@shared/layouts/layout'
@@ -40,14 +40,16 @@ export function readBytes(file: string): Buffer {
   }
 }
 
-/** Writes beside the file first: one cut short by a full disk never bears the name. */
-export function writeBytes(file: string, bytes: Uint8Array): void {
-  const unfinished = `${file}.unfinished`
-  try {
-    writeFileSync(unfinished, bytes)
-    renameSync(unfinished, file)
-  } catch (error) {
-    rmSync(unfinished, { force: true })
-    throw new UserError('usage', `${file} cannot be written: ${messageOf(error)}.`)
-  }
+/** For commands that write a file. */
+export function withOutput(command: Command): Command {
+  return command
+    .requiredOption('--out <file>', 'file to write')
+    .option('--force', 'replace the file if it is there')
+    .option('--json', 'print what was written as JSON')
+}
+
+export interface OutputFlags {
+  out: string
+  force?: boolean
+  json?: boolean
 }

@@ -10,6 +10,7 @@ import {
   type Fragment
 } from '@shared/layouts/fragments'
 import { hopperValueLayout, hopperValuePlace, type MmaVersion } from '@shared/layouts/hopperValue'
+import { print, printJson } from '../ground/terminal'
 import { positiveInteger, wholeNumber } from './arguments'
 
 interface FragmentFlags {
@@ -63,10 +64,6 @@ function mmaVersion(text: string): MmaVersion {
   throw new InvalidArgumentError('It is 2 (mma) or 3 (wgmma).')
 }
 
-function print(lines: string[]): void {
-  process.stdout.write(lines.join('\n') + '\n')
-}
-
 function fragment({ shape, operand, bits, row, col, lane, register, json }: FragmentFlags): void {
   const found = findFragment(shape, operand, bits)
   const byPlace = row !== undefined && col !== undefined && (lane ?? register) === undefined
@@ -92,7 +89,7 @@ function printPlace(found: Fragment, row: number, col: number, json?: boolean): 
   const { shape, operand, bits } = found
   if (json) {
     const at = { [outerName]: outer, [innerName]: inner }
-    return print([JSON.stringify({ shape, operand, bits, ...at, ...place }, null, 2)])
+    return printJson({ shape, operand, bits, ...at, ...place })
   }
   const last = place.bit + bits - 1
   const end = last < 32 ? String(last) : `31 and bits 0 to ${last - 32} of the next`
@@ -113,9 +110,7 @@ function printRegister(found: Fragment, lane: number, register: number, json?: b
       [innerName]: inner,
       bit
     }))
-    return print([
-      JSON.stringify({ shape, operand, bits, lane, register, elements: named }, null, 2)
-    ])
+    return printJson({ shape, operand, bits, lane, register, elements: named })
   }
   print([
     `${titleOf(found)}: lane ${lane}, register ${register}`,
@@ -130,7 +125,7 @@ function value({ mma, rows, cols, row, col, json }: ValueFlags): void {
   const place = hopperValuePlace(mma, { rows, k: cols }, row, col)
   const { name } = hopperValueLayout(mma)
   if (json) {
-    return print([JSON.stringify({ layout: name, row, column: col, ...place }, null, 2)])
+    return printJson({ layout: name, row, column: col, ...place })
   }
   print([
     `${name}, ${rows} x ${cols} fp4 values (${place.size} bytes with padding)`,

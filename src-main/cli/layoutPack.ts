@@ -2,37 +2,39 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { UserError } from '@shared/errors'
 import { packBatch, paddedShape, unpackBatch } from '@shared/layouts/layout'
+import { writeOutput } from '../ground/files'
+import { print, printJson } from '../ground/terminal'
 import { positiveInteger } from './arguments'
 import {
   layoutOf,
   readBytes,
   withLayout,
+  withOutput,
   withSize,
-  writeBytes,
-  type LayoutFlags
+  type LayoutFlags,
+  type OutputFlags
 } from './layoutFlags'
 
-interface PackFlags extends LayoutFlags {
+interface PackFlags extends LayoutFlags, OutputFlags {
   rows: number
   cols: number
   linear: string
   batch: number
   fill: number
-  out: string
 }
 
-interface UnpackFlags extends LayoutFlags {
+interface UnpackFlags extends LayoutFlags, OutputFlags {
   rows: number
   cols: number
   packed: string
   batch: number
-  out: string
 }
 
 export function registerPack(layout: Command): void {
-  withSize(withLayout(layout.command('pack').description('row-major scales into a layout')))
+  withOutput(
+    withSize(withLayout(layout.command('pack').description('row-major scales into a layout')))
+  )
     .requiredOption('--linear <file>', 'the scales, raw bytes, row-major')
-    .requiredOption('--out <file>', 'file to write')
     .option(
       '--batch <count>',
       'matrices, one after another, each padded by itself',
@@ -41,9 +43,10 @@ export function registerPack(layout: Command): void {
     )
     .option('--fill <code>', 'scale code of the padding, 0 to 255', scaleCode, 0)
     .action((flags: PackFlags) => pack(flags))
-  withSize(withLayout(layout.command('unpack').description('scales out of a layout, row-major')))
+  withOutput(
+    withSize(withLayout(layout.command('unpack').description('scales out of a layout, row-major')))
+  )
     .requiredOption('--packed <file>', 'the packed scales, raw bytes')
-    .requiredOption('--out <file>', 'file to write')
     .option(
       '--batch <count>',
       'matrices, one after another, each padded by itself',
@@ -60,25 +63,27 @@ function scaleCode(text: string): number {
   return Number(text)
 }
 
-function pack(flags: PackFlags): void {
+async function pack(flags: PackFlags): Promise<void> {
   const { layout, shape, padded } = placed(flags)
   const what = `${times(flags)}${sizeOf(shape)} scales`
   const linear = readScales(flags.linear, flags.batch * flags.rows * flags.cols, what)
   const packed = packBatch(layout, shape, linear, flags.fill)
-  writeBytes(flags.out, packed)
-  process.stdout.write(
+  const bytes = await writeOutput(flags.out, [packed], flags)
+  if (flags.json) return printJson({ layout: layout.name, padded, out: flags.out, bytes })
+  print(
     `${what} in ${layout.name}: ${packed.length} bytes ` +
-      `(padded to ${sizeOf(padded)}) written to ${flags.out}.\n`
+      `(padded to ${sizeOf(padded)}) written to ${flags.out}.`
   )
 }
 
-function unpack(flags: UnpackFlags): void {
+async function unpack(flags: UnpackFlags): Promise<void> {
   const { layout, shape, padded } = placed(flags)
   const scales = `${times(flags)}${sizeOf(shape)} scales`
   const what = `${scales} in ${layout.name} (padded to ${sizeOf(padded)})`
   const packed = readScales(flags.packed, flags.batch * padded.rows * padded.columns, what)
-  writeBytes(flags.out, unpackBatch(layout, shape, packed))
-  process.stdout.write(`${scales} out of ${layout.name} written to ${flags.out}.\n`)
+  const bytes = await writeOutput(flags.out, [unpackBatch(layout, shape, packed)], flags)
+  if (flags.json) return printJson({ layout: layout.name, shape, out: flags.out, bytes })
+  print(`${scales} out of ${layout.name} written to ${flags.out}.`)
 }
 
 type Shape = ReturnType<typeof paddedShape>

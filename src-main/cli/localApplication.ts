@@ -1,13 +1,17 @@
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { UserError } from '@shared/errors'
 import { version } from '../../package.json'
 import { forkedEngineHost } from '../engine/engineHost'
+import { readKernelManifests } from '../engine/kernelManifests'
 import { createApplication, type Application } from '../jobs/handlers'
-import { defaultStoreFolder } from '../store/runStore'
+import { baseFolder, defaultStoreFolder } from '../store/runStore'
 
 /** Folder of this program: out/node is two below it. */
 export const programFolder = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..')
+
+const builtInKernels = join(programFolder, 'resources', 'kernels', 'cuda')
 
 export interface LocalOptions {
   /** Folder of runs instead of the usual one. */
@@ -17,8 +21,14 @@ export interface LocalOptions {
 }
 
 function cacheFolder(): string {
-  const base = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache')
+  const base = baseFolder('XDG_CACHE_HOME') ?? join(homedir(), '.cache')
   return join(base, 'blockscope', 'kernels')
+}
+
+/** A folder that a person named and that does not load is an error: its kernels would be left out in silence. */
+function checkKernelFolders(folders: readonly string[]): void {
+  const { warnings } = readKernelManifests([builtInKernels, ...folders])
+  if (warnings.length > 0) throw new UserError('usage', `--kernel-dir: ${warnings.join(' ')}`)
 }
 
 /** Engine, store and jobs in this process, with the engine as a forked child. */
@@ -26,13 +36,12 @@ export function localApplication(
   options: LocalOptions,
   shell: { host: string; mayReadFiles: boolean } = { host: 'command line', mayReadFiles: true }
 ): Application {
+  const ownKernels = (options.kernelDir ?? []).map((folder) => resolve(folder))
+  if (ownKernels.length > 0) checkKernelFolders(ownKernels)
   return createApplication({
     engineHost: forkedEngineHost(join(programFolder, 'out', 'node', 'engine.js')),
     storeFolder: options.store ? resolve(options.store) : defaultStoreFolder(),
-    kernelFolders: [
-      join(programFolder, 'resources', 'kernels', 'cuda'),
-      ...(options.kernelDir ?? []).map((folder) => resolve(folder))
-    ],
+    kernelFolders: [builtInKernels, ...ownKernels],
     cacheFolder: cacheFolder(),
     tritonScript: join(programFolder, 'resources', 'providers', 'triton', 'provider.py'),
     appVersion: version,

@@ -1,24 +1,14 @@
 /** `blockscope open`: a profile, a run or a view, in the desktop app or, without one, in the browser. */
-import { statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { viewIds } from '@shared/contract/views'
 import { UserError } from '@shared/errors'
-import { nodeAtPath } from '@shared/profile/nodePath'
+import { nodeAtPath } from '@shared/profile/ask/nodePath'
+import { treeOfRun } from '@shared/profile/read/runTree'
 import { defaultStoreFolder, RunStore } from '../store/runStore'
-import { openDesktop } from './app'
+import { openAnywhere, type AppFlags } from './app'
 import { openProfileFile } from './profileFiles'
-import { serve } from './serve'
-
-/** As in the page's rail. */
-export const viewNames = [
-  'devices',
-  'validate',
-  'sweep',
-  'formats',
-  'layouts',
-  'profile',
-  'runs'
-] as const
 
 export interface OpenFlags {
   view?: string
@@ -31,20 +21,17 @@ export function register(program: Command): void {
     .command('open')
     .description('Open a profile, a run or a view: in the desktop app, or else in the browser.')
     .argument('[file]', 'profile to open')
-    .option('--view <name>', `view to show: ${viewNames.join(', ')}`)
+    .option('--view <name>', `view to show: ${viewIds.join(', ')}`)
     .option('--node <path>', 'node of the profile to select: "ROOT > step 1 > matmul"')
     .option('--run <id>', 'run to show; "blockscope runs list" names them')
     .option('--no-open', 'do not open a browser in browser mode')
+    .option('--json', 'print what opened as JSON')
     .action(open)
 }
 
-async function open(file: string | undefined, flags: OpenFlags & { open: boolean }): Promise<void> {
+async function open(file: string | undefined, flags: OpenFlags & AppFlags): Promise<void> {
   const page = await pageFor(file, flags)
-  const files = file === undefined ? [] : [resolve(file)]
-  const failure = await openDesktop(files, page)
-  if (failure === undefined) return
-  process.stdout.write(`${failure} The app opens in the browser instead.\n`)
-  await serve({ open: flags.open, host: '127.0.0.1', port: 0, files, page })
+  await openAnywhere(file === undefined ? [] : [resolve(file)], flags, page)
 }
 
 /**
@@ -52,14 +39,16 @@ async function open(file: string | undefined, flags: OpenFlags & { open: boolean
  * it is said here and not in a window.
  */
 export async function pageFor(file: string | undefined, flags: OpenFlags): Promise<string> {
-  const { run, node } = flags
-  if (file !== undefined && run !== undefined)
+  const { node } = flags
+  if (file !== undefined && flags.run !== undefined)
     throw new UserError('usage', 'FILE and --run exclude each other: name one of them.')
-  const isKnown = (viewNames as readonly string[]).includes(flags.view ?? 'devices')
+  const isKnown = (viewIds as readonly string[]).includes(flags.view ?? 'devices')
   if (!isKnown)
-    throw new UserError('usage', `--view ${flags.view}: choose one of ${viewNames.join(', ')}.`)
-  if (file !== undefined) checkFile(file, node)
-  const kind = run === undefined ? undefined : await checkRun(run, node)
+    throw new UserError('usage', `--view ${flags.view}: choose one of ${viewIds.join(', ')}.`)
+  if (file !== undefined) await checkFile(file, node)
+  const store = new RunStore(defaultStoreFolder())
+  const run = flags.run === undefined ? undefined : await store.find(flags.run)
+  const kind = run === undefined ? undefined : await checkRun(store, run, node)
 
   const usual = file !== undefined || node !== undefined ? 'profile' : (kind ?? 'devices')
   const view = flags.view ?? usual
@@ -77,22 +66,21 @@ export async function pageFor(file: string | undefined, flags: OpenFlags): Promi
 }
 
 /** Reads the profile as the page will, so that a file it cannot read is refused before a window opens. */
-function checkFile(file: string, node: string | undefined): void {
-  const { tree } = openProfileFile(file)
+async function checkFile(file: string, node: string | undefined): Promise<void> {
+  if (!existsSync(file))
+    throw new UserError('usage', `${file} does not exist; --run names a run of the store.`)
+  const { tree } = await openProfileFile(file)
   if (statSync(file).isDirectory())
-    throw new UserError('usage', `${file} is a folder; name the profile.hatchet in it.`)
+    throw new UserError('usage', `${file} is a folder; name the profile in it.`)
   if (node !== undefined && nodeAtPath(tree, node) < 0)
     throw new UserError('usage', `${file} has no node "${node}"; "blockscope view" prints them.`)
 }
 
 /** The kind of a run that is there, which is the view that shows it. */
-async function checkRun(id: string, node: string | undefined): Promise<string> {
-  const store = new RunStore(defaultStoreFolder())
-  const { kind } = await store.read(id)
-  if (node === undefined) return kind
-  await store.file(id, 'profile.hatchet')
-  const { tree } = openProfileFile(join(store.folderOf(id), 'profile.hatchet'))
-  if (nodeAtPath(tree, node) < 0)
+async function checkRun(store: RunStore, id: string, node: string | undefined): Promise<string> {
+  const run = await store.read(id)
+  if (node === undefined) return run.kind
+  if (nodeAtPath(treeOfRun(run), node) < 0)
     throw new UserError('usage', `The profile of run ${id} has no node "${node}".`)
-  return kind
+  return run.kind
 }

@@ -1,33 +1,30 @@
 /** Profiles from files on disk, for the commands that read them. */
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  openSync,
-  readFileSync,
-  readSync,
-  statSync
-} from 'node:fs'
-import { basename, join } from 'node:path'
+import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { messageOf, UserError } from '@shared/errors'
-import { joinPhases, phaseOfFile } from '@shared/profile/joinPhases'
-import { openProfile, type OpenedProfile } from '@shared/profile/openProfile'
-import type { ProfileTree } from '@shared/profile/profileTree'
-import { HatchetParser } from '@shared/profile/readHatchet'
-import { sniffFormat } from '@shared/profile/sniffFormat'
+import { joinPhases, phaseOfFile, type Phase } from '@shared/profile/read/joinPhases'
+import { ProfileReader, type OpenedProfile } from '@shared/profile/read/openProfile'
+import type { ProfileTree } from '@shared/profile/tree/profileTree'
+import { treeOfRun } from '@shared/profile/read/runTree'
+import { sniffFormat } from '@shared/profile/read/sniffFormat'
+import { clearProgress, printNote, showProgress, showsProgress } from '../ground/terminal'
+import { profileName } from '../store/derivedFiles'
+import { readRunFolder, runFileName } from '../store/runFile'
+import { defaultStoreFolder, RunStore } from '../store/runStore'
 
 const chunkBytes = 4 << 20
 /** Smaller files are read before a person could read the progress. */
 const progressFrom = 50 << 20
 
 /** One profile from one file, or from several joined: parts as phases, others under their file names. */
-export function openProfileFiles(files: readonly string[]): ProfileTree {
-  if (files.length === 1) return openProfileFile(files[0]!).tree
+export async function openProfileFiles(files: readonly string[]): Promise<ProfileTree> {
+  if (files.length === 1) return (await openProfileFile(files[0]!)).tree
   const inOrder = files.every((file) => phaseOfFile(file) !== null) ? byPhase(files) : files
-  const phases = inOrder.map((file) => ({
-    name: phaseOfFile(file) ?? basename(file),
-    tree: openProfileFile(file).tree
-  }))
+  const phases: Phase[] = []
+  for (const file of inOrder) {
+    const { tree } = await openProfileFile(file)
+    phases.push({ name: phaseOfFile(file) ?? basename(file), tree })
+  }
   return joinPhases(phases)
 }
 
@@ -38,24 +35,33 @@ function byPhase(files: readonly string[]): string[] {
   )
 }
 
-/** A profile from a file, or from a run's folder. */
-export function openProfileFile(path: string): OpenedProfile {
+/** A profile from a file, standard input ('-'), a run's folder or its id: finished or cut off, what its steps say. */
+export async function openProfileFile(words: string): Promise<OpenedProfile> {
+  if (words === '-') return readInChunks(0, 'standard input')
+  const path = await placeOf(words)
   const file = profilePath(path)
+  // Steps of a run that was cut off lie beside its run.json.
+  if (basename(file) === runFileName && isRun(file)) {
+    const run = await readRunFolder(dirname(file))
+    return { run, tree: treeOfRun(run), timeline: null }
+  }
   const handle = readable(path, () => openSync(file, 'r'))
   try {
-    const head = Buffer.alloc(4096)
-    const headSize = readSync(handle, head, 0, head.length, 0)
-    if (sniffFormat(head.subarray(0, headSize)) === 'hatchet') {
-      return { tree: parseInChunks(handle, basename(file)), timeline: null }
-    }
+    return readInChunks(handle, basename(file))
   } finally {
     closeSync(handle)
   }
-  // These forms are read whole; Node reads 2 GiB at most.
-  return openProfile(
-    readable(path, () => readFileSync(file)),
-    basename(file)
-  )
+}
+
+function isRun(file: string): boolean {
+  const handle = readable(file, () => openSync(file, 'r'))
+  try {
+    const head = Buffer.alloc(4096)
+    const found = sniffFormat(head.subarray(0, readSync(handle, head, 0, head.length, 0)), true)
+    return found !== null && 'form' in found && found.form === 'run'
+  } finally {
+    closeSync(handle)
+  }
 }
 
 function readable<T>(path: string, read: () => T): T {
@@ -66,34 +72,50 @@ function readable<T>(path: string, read: () => T): T {
   }
 }
 
+/** A name that is no file here may be the id of a run in the store, cut short or "latest". */
+async function placeOf(words: string): Promise<string> {
+  if (existsSync(words) || /[/\\.]/.test(words)) return words
+  const store = new RunStore(defaultStoreFolder())
+  try {
+    return store.folderOf(await store.find(words))
+  } catch (error) {
+    throw new UserError('usage', `${words} is no file here, and as a run: ${messageOf(error)}`, {
+      cause: error
+    })
+  }
+}
+
 function profilePath(path: string): string {
   if (!existsSync(path)) throw new UserError('usage', `${path} does not exist.`)
   if (!statSync(path).isDirectory()) return path
-  const inFolder = join(path, 'profile.hatchet')
-  if (existsSync(inFolder)) return inFolder
-  throw new UserError('usage', `${path} is a folder without a profile.hatchet.`)
+  // The run itself before what was made from it.
+  for (const name of [runFileName, profileName]) {
+    if (existsSync(join(path, name))) return join(path, name)
+  }
+  throw new UserError(
+    'usage',
+    `${path} is a folder without a ${runFileName} or ${profileName}: name a profile or the folder of a run.`
+  )
 }
 
-/** Never holds more of the file than one chunk. */
-function parseInChunks(handle: number, name: string): ProfileTree {
-  const parser = new HatchetParser(name)
+/** Never holds more of the file than one chunk, where its form allows that. */
+function readInChunks(handle: number, name: string): OpenedProfile {
+  const reader = new ProfileReader(name)
   const total = fstatSync(handle).size
-  const showsProgress = process.stderr.isTTY && total > progressFrom
-  for (let at = 0; at < total;) {
-    const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, total - at))
-    const size = readSync(handle, chunk, 0, chunk.length, at)
+  const isLong = showsProgress() && total > progressFrom
+  for (let at = 0; ;) {
+    const chunk = Buffer.allocUnsafe(chunkBytes)
+    const size = readable(name, () => readSync(handle, chunk, 0, chunk.length, null))
     if (size === 0) break
-    const isMarked = at === 0 && chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf
-    parser.write(chunk.subarray(isMarked ? 3 : 0, size))
+    reader.write(chunk.subarray(0, size))
     at += size
-    if (showsProgress)
-      process.stderr.write(`\rReading ${name}: ${Math.floor((100 * at) / total)} %`)
+    if (isLong) showProgress(`Reading ${name}: ${Math.floor((100 * at) / total)} %`)
   }
-  if (showsProgress) process.stderr.write('\n')
-  return parser.finish()
+  clearProgress()
+  return reader.finish()
 }
 
 /** Warnings of a reader, on stderr so that they do not mix with what a script reads. */
 export function printWarnings(tree: ProfileTree): void {
-  for (const warning of tree.warnings) process.stderr.write(`${warning}\n`)
+  printNote(tree.warnings)
 }

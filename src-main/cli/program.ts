@@ -1,10 +1,13 @@
-import { Command } from 'commander'
+import { Command, InvalidArgumentError, type Option } from 'commander'
+import { didYouMean } from '@shared/knownName'
 import { version } from '../../package.json'
+import { printText } from '../ground/terminal'
 import * as app from './app'
 import * as convert from './convert'
 import * as checkpoint from './checkpoint'
 import * as devices from './devices'
 import * as diff from './diff'
+import { checkFlags } from './flagRules'
 import * as formats from './formats'
 import * as layout from './layout'
 import * as open from './open'
@@ -37,16 +40,44 @@ export function createProgram(): Command {
   const program = new Command('blockscope')
     .description('Profiler for GPU block-scaled matrix-multiplication kernels.')
     .version(version)
-    .showHelpAfterError('Add --help for the flags.')
     .configureHelp({ showGlobalOptions: true })
-    .exitOverride()
   for (const command of commands) command.register(program)
-  for (const command of program.commands) inheritExit(command)
-  return program
+  return withRules(program)
 }
 
-/** Commander copies settings to a command when it is made by .command(), not to those within it made earlier. */
-function inheritExit(command: Command): void {
-  command.exitOverride().showHelpAfterError('Add --help for the flags.')
-  for (const inner of command.commands) inheritExit(inner)
+/** What holds for every command: one sentence for what is wrong, and no flag that another overrides. */
+export function withRules(program: Command): Command {
+  applyRules(program)
+  return program.hook('preAction', (_program, action) => checkFlags(action))
+}
+
+function applyRules(command: Command): void {
+  command
+    .exitOverride()
+    .showHelpAfterError('Add --help for the flags.')
+    .configureOutput({ writeOut: printText, writeErr: (text) => printText(text, 'stderr') })
+  for (const option of command.options) {
+    refuseRepeats(command, option)
+    const { argChoices } = option
+    if (argChoices)
+      option.argParser((text) => {
+        const lower = text.toLowerCase()
+        const found = argChoices.find((choice) => choice.toLowerCase() === lower)
+        if (found !== undefined) return found
+        const near = didYouMean(text, argChoices).trimStart()
+        const choices = `Allowed choices are ${argChoices.join(', ')}.`
+        throw new InvalidArgumentError(near ? `${near} ${choices}` : choices)
+      })
+  }
+  for (const inner of command.commands) applyRules(inner)
+}
+
+/** The last of two values would win in silence; a flag that takes several takes them at once. */
+function refuseRepeats(command: Command, option: Option): void {
+  if (option.variadic || option.isBoolean()) return
+  let isGiven = false
+  command.on(`option:${option.name()}`, () => {
+    if (isGiven) command.error(`error: ${option.flags} is given twice; give it once.`)
+    isGiven = true
+  })
 }

@@ -1,21 +1,25 @@
-import type { Command } from 'commander'
-import { readFile, writeFile } from 'node:fs/promises'
-import { basename } from 'node:path'
-import { exportForms, type Output } from '@shared/contract/methods'
+import { Option, type Command } from 'commander'
+import { readFile } from 'node:fs/promises'
+import { basename, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { exportForms, type ExportForm, type Output } from '@shared/contract/methods'
 import type { Run } from '@shared/contract/run'
-import { UserError } from '@shared/errors'
+import { exitCodeOf, UserError } from '@shared/errors'
 import { adviceOn } from '@shared/measurement/advice'
 import { compareRuns } from '@shared/measurement/compareRuns'
+import { outcomeOf, verdictWords } from '@shared/measurement/outcome'
 import { columnsOf } from '@shared/report/table'
 import { columnWidths, tableLine } from '@shared/report/text'
 import { exportRun } from '../jobs/exportRun'
+import { writeOutput } from '../ground/files'
+import { print, printJson, printNote, writeData } from '../ground/terminal'
 import { importRun } from '../store/importRun'
 import { stringifyRun } from '../store/runFile'
 import { defaultStoreFolder, RunStore } from '../store/runStore'
 import { followJob } from './followJob'
 import { localApplication } from './localApplication'
 import { printSweep } from './sweep'
-import { exitCodeOfRun, printValidation } from './validate'
+import { exitCodeOfRun, printValidation, verdictLine } from './validate'
 
 interface Flags {
   store?: string
@@ -25,7 +29,11 @@ interface Flags {
 export function register(program: Command): void {
   const runs = program
     .command('runs')
-    .description('Earlier runs: list, show, compare, resume, export, remove.')
+    .description('Runs: list, show, compare, cancel, resume, export, import, remove, restore.')
+    .addHelpText(
+      'after',
+      '\nAn id may be cut short where that leaves one run; "latest" is the newest.'
+    )
   const command = (name: string, description: string) =>
     runs
       .command(name)
@@ -38,47 +46,65 @@ export function register(program: Command): void {
     .option('--advice', 'also what each measured point says about its limits')
     .action(show)
   command('compare <baseline> <tested>', 'time of each point against a baseline run')
-    .option('--fail-on-slow', 'exit 1 when any point is SLOW')
+    .option('--fail-on-slow', 'exit 1 when any point is SLOW, or none could be compared')
     .action(compare)
+  command('cancel <id>', 'end a run that is being made, in whatever process it is').action(cancel)
   command('resume <id>', 'finish a run that was cancelled or cut off, as a new run')
     .option('--kernel-dir <folder...>', 'as when the run was started')
     .action(resume)
   command('rm <id...>', 'move runs to the trash').action(remove)
   command('restore <id>', 'bring a run back from the trash').action(restore)
   command('export <id>', 'write a run as one file')
-    .option('--as <form>', exportForms.join(', '), 'json')
+    .addOption(new Option('--as <form>', 'what to write').choices(exportForms).default('json'))
     .option('--output <file>', 'where to, or - for stdout (default: a name made from the id)')
+    .option('--force', 'replace the file if it is there')
     .action(exportOne)
   command('import <file>', 'add a run from a .blockscope-run or run.json').action(importOne)
 }
 
-const open = (flags: Flags) => new RunStore(flags.store ?? defaultStoreFolder())
+const open = (flags: Flags) =>
+  new RunStore(flags.store === undefined ? defaultStoreFolder() : resolve(flags.store))
 
 async function list(flags: Flags): Promise<void> {
   const runs = await open(flags).list()
-  if (flags.json) return print(JSON.stringify(runs, null, 2))
+  if (flags.json) return printJson(runs)
   if (runs.length === 0) return print('No runs yet. "blockscope validate" makes one.')
-  for (const run of runs) print(listLine(run))
+  const rows = runs.map(listCells)
+  const widths = [0, 1, 2, 3].map((at) =>
+    Math.max(
+      0,
+      ...rows.filter((cells) => at === 0 || cells.length > 2).map((cells) => cells[at]!.length)
+    )
+  )
+  print(
+    rows.map((cells) =>
+      cells
+        .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd()
+    )
+  )
 }
 
-function listLine(run: Output<'runs.list'>[number]): string {
-  if (run.problem) return `${run.id}  unreadable: ${run.problem}`
-  const outcome = `${run.passed} of ${run.steps} passed`
-  return [run.id, run.status.padEnd(11), outcome.padEnd(18), run.device, run.label]
-    .join('  ')
-    .trimEnd()
+/** A run that cannot be read has its problem where the others have their columns. */
+function listCells(run: Output<'runs.list'>[number]): string[] {
+  if (run.problem) return [run.id, `unreadable: ${run.problem}`]
+  const { verdict, sentence } = run.outcome
+  return [run.id, verdictWords[verdict], sentence, run.device, run.label]
 }
 
-async function show(id: string, flags: Flags & { advice?: boolean }): Promise<void> {
-  const run = await open(flags).read(id)
-  if (flags.json) return print(stringifyRun(run, 2))
-  print(`${run.id}  ${run.status}  ${run.reason}`.trimEnd())
-  print(`${run.device?.name ?? ''}  ${run.createdAt}\n${run.command}\n`)
+async function show(words: string, flags: Flags & { advice?: boolean }): Promise<void> {
+  const store = open(flags)
+  const run = await store.read(await store.find(words))
+  if (flags.json) return printJson(stringifyRun(run, 2))
+  print(run.id)
+  print(verdictLine(run))
+  print([`${run.device?.name ?? ''}  ${run.createdAt}`, run.command, ''])
   const columns = columnsOf(run)
   const widths = columnWidths(columns, run.steps)
-  for (const step of [undefined, ...run.steps]) print(tableLine(columns, step, widths))
+  print([undefined, ...run.steps].map((step) => tableLine(columns, step, widths)))
   for (const event of run.events) print(`${event.at}  ${event.message}`)
-  if (flags.advice) adviceLines(run).forEach(print)
+  if (flags.advice) print(adviceLines(run))
 }
 
 function adviceLines(run: Run): string[] {
@@ -96,9 +122,10 @@ async function compare(
   flags: Flags & { failOnSlow?: boolean }
 ): Promise<void> {
   const store = open(flags)
-  const [baseline, tested]: Run[] = [await store.read(baselineId), await store.read(testedId)]
-  const rows = compareRuns(baseline!, tested!)
-  if (flags.json) print(JSON.stringify(rows, null, 2))
+  const baseline = await store.read(await store.find(baselineId))
+  const tested = await store.read(await store.find(testedId))
+  const rows = compareRuns(baseline, tested)
+  if (flags.json) printJson(rows)
   else if (rows.length === 0) print('The two runs have no measured point in common.')
   else {
     for (const row of rows) {
@@ -108,17 +135,43 @@ async function compare(
       )
     }
   }
-  if (flags.failOnSlow && rows.some((row) => row.verdict === 'slow')) process.exitCode = 1
+  if (!flags.failOnSlow) return
+  const isSlow = rows.some((row) => row.verdict === 'slow')
+  // A gate that compared nothing has let nothing through.
+  if (rows.length === 0) printNote('Nothing was compared: --fail-on-slow fails.')
+  if (isSlow || rows.length === 0) process.exitCode = exitCodeOf.failed
 }
 
-async function resume(id: string, flags: Flags & { kernelDir?: string[] }): Promise<void> {
+/** A writer that looks for the wish at every beat, and ends what it does, takes no longer than this. */
+const cancelMs = 20_000
+
+async function cancel(words: string, flags: Flags): Promise<void> {
+  const store = open(flags)
+  const id = await store.find(words)
+  const how = await store.cancel(id)
+  const end = Date.now() + cancelMs
+  let run = await store.read(id)
+  while (how === 'asked' && ['queued', 'running'].includes(run.status)) {
+    if (Date.now() > end) {
+      const words = `Run ${id} was asked to end and has not done so in ${cancelMs / 1000} s; it may be in a long step.`
+      throw new UserError('failed', words)
+    }
+    await setTimeout(200)
+    run = await store.read(id)
+  }
+  if (flags.json) return printJson({ id, status: run.status, steps: run.steps.length })
+  print(`${id} is ${run.status}; ${outcomeOf(run).sentence}.`)
+}
+
+async function resume(words: string, flags: Flags & { kernelDir?: string[] }): Promise<void> {
   const application = localApplication(flags)
   try {
+    const id = await application.store.find(words)
     const { spec } = await application.store.read(id)
     const quiet = Boolean(flags.json)
     const { run, folder } = await followJob(application, { ...spec, resumes: id }, { quiet })
-    if (quiet) print(stringifyRun(run, 2))
-    else await (run.kind === 'sweep' ? printSweep : printValidation)(run, folder)
+    if (quiet) printJson(stringifyRun(run, 2))
+    else (run.kind === 'sweep' ? printSweep : printValidation)(run, folder)
     process.exitCode = exitCodeOfRun(run)
   } finally {
     await application.close()
@@ -127,37 +180,37 @@ async function resume(id: string, flags: Flags & { kernelDir?: string[] }): Prom
 
 async function remove(ids: string[], flags: Flags): Promise<void> {
   const store = open(flags)
-  for (const id of ids) {
+  // All are looked for before the first is moved.
+  const found = await Promise.all(ids.map((id) => store.find(id)))
+  for (const id of new Set(found)) {
     await store.remove(id)
-    print(`${id} is in the trash. "blockscope runs restore ${id}" brings it back.`)
+    if (!flags.json) print(`${id} is in the trash. "blockscope runs restore ${id}" brings it back.`)
   }
+  if (flags.json) printJson({ removed: [...new Set(found)] })
 }
 
 async function restore(id: string, flags: Flags): Promise<void> {
   await open(flags).restore(id)
-  print(`${id} is back.`)
+  if (flags.json) printJson({ restored: id })
+  else print(`${id} is back.`)
 }
 
 async function exportOne(
-  id: string,
-  flags: Flags & { as: string; output?: string }
+  words: string,
+  flags: Flags & { as: ExportForm; output?: string; force?: boolean }
 ): Promise<void> {
-  const form = exportForms.find((known) => known === flags.as)
-  if (!form) {
-    throw new UserError('usage', `--as ${flags.as}: choose one of ${exportForms.join(', ')}.`)
-  }
-  const exported = await exportRun(open(flags), id, form)
+  const store = open(flags)
+  const id = await store.find(words)
+  const exported = await exportRun(store, id, flags.as)
   if (flags.output === '-') {
-    process.stdout.write(exported.bytes)
-    return
+    if (flags.json || flags.force)
+      throw new UserError('usage', '--json and --force are of a file; --output is standard output.')
+    return writeData(exported.bytes)
   }
   const file = flags.output ?? exported.name
-  try {
-    await writeFile(file, exported.bytes)
-  } catch (error) {
-    throw new UserError('usage', `${file} cannot be written.`, { cause: error })
-  }
-  print(file)
+  const bytes = await writeOutput(file, [exported.bytes], flags)
+  if (flags.json) printJson({ id, as: flags.as, output: file, bytes })
+  else print(file)
 }
 
 async function importOne(file: string, flags: Flags): Promise<void> {
@@ -168,9 +221,6 @@ async function importOne(file: string, flags: Flags): Promise<void> {
     throw new UserError('usage', `${file} cannot be read.`, { cause: error })
   }
   const summary = await importRun(open(flags), basename(file), bytes)
-  print(`Imported as ${summary.id}.`)
-}
-
-function print(line: string): void {
-  process.stdout.write(line + '\n')
+  if (flags.json) printJson(summary)
+  else print(`Imported as ${summary.id}.`)
 }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { InvalidArgumentError, type Command } from 'commander'
 import { UserError } from '@shared/errors'
+import { print, printFault, printJson, printNote } from '../ground/terminal'
 import { hasDisplay, openBrowser } from '../server/openBrowser'
 import { startServer } from '../server/server'
 import { tokenFromFile } from '../server/token'
@@ -18,6 +19,9 @@ export interface ServeFlags extends LocalOptions {
   files?: string[]
   /** What the page shows first: '/profile?run=...'. */
   page?: string
+  json?: boolean
+  /** Why it is the browser and not the app. */
+  instead?: string
 }
 
 const standardPort = 7777
@@ -34,6 +38,7 @@ export function register(program: Command): void {
       'keep the token in this file, so that the address stays the same'
     )
     .option('--no-open', 'do not open a browser')
+    .option('--json', 'print the address as JSON')
     .option('--store <folder>', 'folder of the runs')
     .option('--kernel-dir <folder...>', 'folder with your own kernels and their manifest.json')
     .action((flags: ServeFlags) => serve(flags))
@@ -50,9 +55,12 @@ export async function serve(flags: ServeFlags): Promise<void> {
   const rendererFolder = join(programFolder, 'out', 'renderer')
   if (!existsSync(join(rendererFolder, 'index.html')))
     throw new UserError('unavailable', 'The page is not built; build it with "npm run build:app".')
+  checkFiles(flags.files ?? [])
   const token = flags.tokenFile === undefined ? undefined : tokenFromFile(flags.tokenFile)
   const application = localApplication(flags, { host: 'server', mayReadFiles: false })
   for (const file of flags.files ?? []) application.openFile(resolve(file))
+  // Listened for before the address is printed: who reads it may press Ctrl+C at once.
+  const end = interrupted()
   try {
     const server = await startServer({
       handlers: application.handlers,
@@ -61,23 +69,31 @@ export async function serve(flags: ServeFlags): Promise<void> {
       host: flags.host,
       token,
       allowedHosts: flags.allowedHost ?? [],
-      onInternalError: (method, error) => console.error(`${method}:`, error)
+      onInternalError: printFault
     })
     const url = flags.page === undefined ? server.url : `${server.url}&${flags.page}`
-    process.stdout.write(greeting(url, server.port, flags.host))
+    const { port, host } = { ...flags, port: server.port }
+    if (flags.json) printJson({ opened: 'browser', url, port, host, reason: flags.instead ?? '' })
+    else print(greeting(url, port, host))
     if (flags.open && hasDisplay()) openBrowser(url)
-    await interrupted()
-    process.stderr.write('Stopping.\n')
+    await end
+    printNote('Stopping.')
     await server.close()
   } finally {
     await application.close()
   }
 }
 
+/** A profile that is not there is said here, not by a page that shows something else. */
+export function checkFiles(files: readonly string[]): void {
+  const missing = files.find((file) => !existsSync(file))
+  if (missing !== undefined) throw new UserError('usage', `${missing} does not exist.`)
+}
+
 const isLoopback = (host: string) => /^(127\.\d+\.\d+\.\d+|localhost|::1)$/.test(host)
 
 /** What to do with the server: its address once, and how to reach it from another machine. */
-export function greeting(url: string, port: number, host: string): string {
+export function greeting(url: string, port: number, host: string): string[] {
   const lines = [`blockscope is at ${url}`]
   if (isLoopback(host)) {
     lines.push(
@@ -90,7 +106,7 @@ export function greeting(url: string, port: number, host: string): string {
       '  Whoever has the address can run jobs here. Safer: leave --host out and use ssh -L.'
     )
   }
-  return [...lines, 'Ctrl+C stops it.', ''].join('\n')
+  return [...lines, 'Ctrl+C stops it.']
 }
 
 /** Resolves at the first Ctrl+C or SIGTERM; a second one ends the process at once. */

@@ -1,24 +1,25 @@
 import { Option, type Command } from 'commander'
 import { resolve } from 'node:path'
-import { presets, sweepSpecSchema } from '@shared/contract/jobs'
+import { defaults } from '@shared/contract/defaults'
+import { presetNames, sweepSpecSchema } from '@shared/contract/jobs'
 import type { Run } from '@shared/contract/run'
-import { UserError } from '@shared/errors'
 import { columnsOf } from '@shared/report/table'
 import { columnWidths, tableLine } from '@shared/report/text'
+import { print, printJson } from '../ground/terminal'
 import { stringifyRun } from '../store/runFile'
 import { integerList, integerRange, parseSpec, positiveInteger } from './arguments'
-import { duration, followJob } from './followJob'
+import { followJob } from './followJob'
 import { addJobFlags, type JobFlags } from './jobFlags'
 import { localApplication } from './localApplication'
 import { printRunTree } from './printRunTree'
-import { exitCodeOfRun } from './validate'
+import { exitCodeOfRun, verdictLine } from './validate'
 
 interface Flags extends JobFlags {
   K?: number[]
   KRange?: number[]
   KStep: number
   mode: 'cold' | 'hot'
-  preset: (typeof presets)[number]
+  preset: (typeof presetNames)[number]
   reps?: number
   rounds?: number
   sustained?: boolean
@@ -38,12 +39,12 @@ export function register(program: Command): void {
     .addOption(
       new Option('--mode <mode>', 'cold: operands not in L2; hot: the same operands again')
         .choices(['cold', 'hot'])
-        .default('cold')
+        .default(defaults.mode)
     )
     .addOption(
       new Option('--preset <name>', 'how many samples a point takes')
-        .choices(presets)
-        .default('standard')
+        .choices(presetNames)
+        .default(defaults.preset)
     )
     .option('--reps <count>', 'exactly this many samples per point', positiveInteger)
     .option('--rounds <count>', 'rounds over all points (default: by preset)', positiveInteger)
@@ -57,7 +58,6 @@ function collectIntegers(text: string, before: number[] = []): number[] {
 }
 
 function depths(flags: Flags): number[] {
-  if (flags.K && flags.KRange) throw new UserError('usage', 'Give -K or --K-range, not both.')
   if (flags.K) return flags.K
   // The Triton tutorial's default: one point at K = 512.
   return integerRange(flags.KRange ?? [512, 512], flags.KStep)
@@ -69,6 +69,7 @@ async function sweep(flags: Flags): Promise<void> {
     device: flags.device,
     formats: flags.formats,
     kernels: flags.kernels ?? [],
+    providers: flags.providers ?? [],
     seed: flags.seed,
     distribution: flags.dist,
     output: flags.out,
@@ -83,28 +84,22 @@ async function sweep(flags: Flags): Promise<void> {
   })
   const application = localApplication(flags)
   try {
-    const plan = await application.jobs.plan(spec)
-    if (!flags.json) {
-      const time = duration(plan.secondsExpected)
-      process.stderr.write(`${plan.steps.length} points on ${plan.device.name}, about ${time}.\n`)
-    }
     const folder = flags.outDir && resolve(flags.outDir)
     const result = await followJob(application, spec, { quiet: Boolean(flags.json), folder })
-    if (flags.json) process.stdout.write(stringifyRun(result.run, 2) + '\n')
-    else await printSweep(result.run, result.folder)
+    if (flags.json) printJson(stringifyRun(result.run, 2))
+    else printSweep(result.run, result.folder)
     process.exitCode = exitCodeOfRun(result.run)
   } finally {
     await application.close()
   }
 }
 
-export async function printSweep(run: Run, folder: string): Promise<void> {
+export function printSweep(run: Run, folder: string): void {
   const columns = columnsOf(run)
   const { steps } = run
   const widths = columnWidths(columns, steps)
   const lines = [undefined, ...steps].map((step) => tableLine(columns, step, widths))
-  process.stdout.write(`\n${lines.join('\n')}\n`)
-  await printRunTree(folder)
-  const end = run.status === 'done' ? '' : `${run.reason}\n`
-  process.stdout.write(`\n${end}Run folder: ${folder}\n`)
+  print(['', ...lines])
+  printRunTree(run)
+  print(['', verdictLine(run), `Run folder: ${folder}`])
 }

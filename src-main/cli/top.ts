@@ -1,13 +1,12 @@
 import type { Command } from 'commander'
-import { UserError } from '@shared/errors'
-import { demangle } from '@shared/profile/demangle'
-import { availableMetrics, deriveMetric, findTime } from '@shared/profile/deriveMetric'
-import { printTreeLines } from '@shared/profile/printTree'
-import { nodeName, type ProfileTree } from '@shared/profile/profileTree'
-import { flattenByKernel } from '@shared/profile/regroup'
-import { orderedChildren } from '@shared/profile/visibleRows'
+import { ask, refuseEmpty } from '@shared/profile/ask/ask'
+import { arranged } from '@shared/profile/ask/arrange'
+import { suggestedForKernels } from '@shared/profile/ask/suggestedMetrics'
+import { ourRules } from '@shared/profile/tree/rollUp'
+import { printTreeLines } from '@shared/profile/write/printTree'
+import { print, printJson } from '../ground/terminal'
+import { commaList, positiveInteger } from './arguments'
 import { openProfileFiles, printWarnings } from './profileFiles'
-import { commaList, print, wholeNumber } from './view'
 
 interface TopFlags {
   number: number
@@ -20,61 +19,37 @@ export function register(program: Command): void {
   program
     .command('top')
     .description('The kernels that take the most, one row per name over the whole profile.')
-    .argument('<files...>', 'profile, or the parts of one')
-    .option('-n, --number <n>', 'rows to show', wholeNumber, 20)
+    .argument('<files...>', 'profile, the parts of one, or a run: its folder, its id or "latest"')
+    .option('-n, --number <n>', 'rows to show', positiveInteger, 20)
     .option('-m, --metrics <a,b>', 'metrics to show; rows are in the order of the first', commaList)
     .option('--no-demangle', 'C++ names as they are mangled')
     .option('--json', 'print as JSON')
     .action(top)
 }
 
-function top(files: string[], flags: TopFlags): void {
-  const profile = openProfileFiles(files)
+async function top(files: string[], flags: TopFlags): Promise<void> {
+  const profile = await openProfileFiles(files)
   printWarnings(profile)
-  const tree = flattenByKernel(profile, flags.demangle ? demangle : undefined)
-  const metrics = (flags.metrics ?? defaultMetrics(tree)).map((name) => deriveMetric(tree, name))
-  const sort = { by: 'metric', values: metrics[0]!.values, descending: true } as const
-  const kernels = orderedChildren(tree, 0, { sort })
-  const rows = Int32Array.from(kernels.slice(0, flags.number))
+  const shape = { arrangement: 'flat', demangle: flags.demangle } as const
+  const metrics = flags.metrics ?? suggestedForKernels(arranged(profile, shape, ourRules))
+  const query = { ...shape, metrics, list: flags.number }
+  const answer = ask(profile, query)
+  refuseEmpty(answer, query)
+  const { columns, rows, rowCount, nameOf } = answer
   if (flags.json) {
     const json = Array.from(rows, (node) => ({
-      name: nodeName(tree, node),
+      name: nameOf(node),
       metrics: Object.fromEntries(
-        metrics.map(({ label, values }) => [
+        columns.map(({ label, values }) => [
           label,
           Number.isNaN(values[node]) ? null : values[node]
         ])
       )
     }))
-    process.stdout.write(JSON.stringify({ kernels: kernels.length, rows: json }, null, 2) + '\n')
+    printJson({ kernels: rowCount, rows: json })
     return
   }
-  print(printTreeLines(tree, metrics, { rows, reasons: false }))
-  const left = kernels.length - rows.length
-  if (left > 0) process.stdout.write(`${left} more; -n ${kernels.length} shows all.\n`)
-}
-
-function defaultMetrics(tree: ProfileTree): string[] {
-  const available = availableMetrics(tree)
-  if (findTime(tree, 'time')) {
-    const wanted = [
-      'time/ms',
-      'time/%',
-      'count',
-      'avg_time/us',
-      'tflop/s',
-      'tflop8/s',
-      'gbyte/s',
-      'util'
-    ]
-    const possible = wanted.filter((name) => available.includes(name))
-    const known = possible.filter((name) =>
-      deriveMetric(tree, name).values.some((value) => value > 0)
-    )
-    return known.length > 0 ? known : possible.slice(0, 1)
-  }
-  const first = tree.numbers[0]?.name
-  if (first === undefined)
-    throw new UserError('usage', 'The profile has no metrics to sort kernels by.')
-  return [first]
+  print(printTreeLines(answer))
+  const left = rowCount - rows.length
+  if (left > 0) print(`${left} more; -n ${rowCount} shows all.`)
 }

@@ -1,11 +1,15 @@
-import type { Command } from 'commander'
-import { writeFile } from 'node:fs/promises'
+import { Option, type Command } from 'commander'
 import { extname, resolve } from 'node:path'
-import { validateSpecSchema, type Disposition } from '@shared/contract/jobs'
+import { defaults } from '@shared/contract/defaults'
+import { passRules, validateSpecSchema, type PassRule } from '@shared/contract/jobs'
 import type { Run } from '@shared/contract/run'
 import { UserError, exitCodeOf } from '@shared/errors'
+import { outcomeOf, verdictWords } from '@shared/measurement/outcome'
+import { ruleOf } from '@shared/measurement/validationFigures'
 import { runToHtml } from '@shared/report/html'
 import { runToJunit } from '@shared/report/junit'
+import { checkOutput, writeOutput } from '../ground/files'
+import { print, printJson } from '../ground/terminal'
 import { stringifyRun } from '../store/runFile'
 import { nonNegative, parseSpec, positiveInteger } from './arguments'
 import { followJob } from './followJob'
@@ -17,8 +21,10 @@ interface Flags extends JobFlags {
   K?: number
   atol: number
   rtol: number
+  rule: PassRule
   operands?: string
   report?: string
+  force?: boolean
 }
 
 export function register(program: Command): void {
@@ -29,9 +35,18 @@ export function register(program: Command): void {
   )
     .option('-K <depth>', 'columns of A and B', positiveInteger)
     .option('--operands <file>', 'operands (and reference) from a .safetensors file')
-    .option('--atol <value>', 'absolute tolerance', nonNegative, 1e-3)
-    .option('--rtol <value>', 'relative tolerance', nonNegative, 1e-3)
+    .option('--atol <value>', 'absolute tolerance', nonNegative, defaults.atol)
+    .option('--rtol <value>', 'relative tolerance', nonNegative, defaults.rtol)
+    .addOption(
+      new Option(
+        '--rule <name>',
+        'what passes: within the tolerance or an allowance for rounding and cancellation, or the tolerance alone'
+      )
+        .choices(passRules)
+        .default(defaults.rule)
+    )
     .option('--report <file>', 'also write a report: .html, .json or, for CI, .xml (JUnit)')
+    .option('--force', 'replace the report if it is there')
     .addHelpText(
       'after',
       '\nExit code: 0 all passed, 1 some failed, 2 wrong usage, 3 no such device.'
@@ -52,30 +67,32 @@ async function validate(flags: Flags): Promise<void> {
     const known = Object.keys(reports).join(', ')
     throw new UserError('usage', `--report ${flags.report}: the name must end in one of ${known}.`)
   }
+  if (flags.report) checkOutput(flags.report, flags)
   const spec = parseSpec(validateSpecSchema, {
     kind: 'validate',
     device: flags.device,
     formats: flags.formats,
     kernels: flags.kernels ?? [],
+    providers: flags.providers ?? [],
     seed: flags.seed,
     distribution: flags.dist,
-    // Whose operands are given may have any range; float16 would overflow on many.
-    output: flags.out ?? (flags.operands ? 'f32' : 'f16'),
+    output: flags.out ?? (flags.operands ? defaults.outputOfFiles : defaults.output),
     m: flags.M,
     n: flags.N,
     k: flags.K,
     atol: flags.atol,
     rtol: flags.rtol,
+    rule: flags.rule,
     operandsFile: flags.operands && resolve(flags.operands)
   })
   const application = localApplication(flags)
   try {
     const { run, folder } = await followJob(application, spec, { quiet: Boolean(flags.json) })
-    if (flags.report) await writeReport(flags.report, reports[reportType]!(run))
-    if (flags.json) process.stdout.write(stringifyRun(run, 2) + '\n')
+    if (flags.report) await writeOutput(flags.report, [reports[reportType]!(run)], flags)
+    if (flags.json) printJson(stringifyRun(run, 2))
     else {
-      await printValidation(run, folder)
-      if (flags.report) process.stdout.write(`Report: ${flags.report}\n`)
+      printValidation(run, folder)
+      if (flags.report) print(`Report: ${flags.report}`)
     }
     process.exitCode = exitCodeOfRun(run)
   } finally {
@@ -83,32 +100,23 @@ async function validate(flags: Flags): Promise<void> {
   }
 }
 
-export async function printValidation(run: Run, folder: string): Promise<void> {
-  await printRunTree(folder)
-  process.stdout.write(`\n${verdictLine(run)}\nRun folder: ${folder}\n`)
+export function printValidation(run: Run, folder: string): void {
+  printRunTree(run)
+  const judged = run.steps.find((step) => step.validation)?.validation
+  print(['', verdictLine(run), ...(judged ? [ruleOf(judged)] : []), `Run folder: ${folder}`])
 }
 
-async function writeReport(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(file, text)
-  } catch (error) {
-    throw new UserError('usage', `--report ${file} cannot be written.`, { cause: error })
-  }
+/** The verdict with what was planned, and why it ended early. */
+export function verdictLine(run: Run): string {
+  const { verdict, sentence } = outcomeOf(run)
+  const device = run.device ? `, on ${run.device.name} (${run.device.architecture})` : ''
+  const why = run.status === 'done' ? '' : ` ${run.reason}`
+  return `${verdictWords[verdict]}: ${sentence}${device}.${why}`
 }
 
-function verdictLine(run: Run): string {
-  const formats = new Set(run.steps.map((step) => step.format))
-  const passed = run.steps.filter((step) => step.disposition === 'passed').length
-  const device = run.device ? `${run.device.name} (${run.device.architecture})` : ''
-  const status = run.status === 'done' ? '' : ` ${run.reason}`
-  return `${passed} of ${run.steps.length} steps passed, ${formats.size} formats, on ${device}.${status}`
-}
-
-/** 0: all passed; 1: any failed; 3: nothing could be run here. */
+/** 0: passed; 3: nothing of it can be run here; 1: anything else, nothing judged among it. */
 export function exitCodeOfRun(run: Run): number {
-  if (run.status !== 'done') return exitCodeOf.failed
-  const outcomes = run.steps.map((step) => step.disposition)
-  const fine: Disposition[] = ['passed', 'baseline', 'not-supported']
-  if (outcomes.some((outcome) => !fine.includes(outcome))) return exitCodeOf.failed
-  return outcomes.some((outcome) => outcome !== 'not-supported') ? 0 : exitCodeOf.unavailable
+  const { verdict } = outcomeOf(run)
+  if (verdict === 'passed' || verdict === 'reference') return 0
+  return verdict === 'unsupported' ? exitCodeOf.unavailable : exitCodeOf.failed
 }

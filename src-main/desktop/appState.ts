@@ -1,6 +1,7 @@
 /** What the app remembers from start to start: where its window was, and which files were opened last. */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
+import { OutputFile } from '../ground/files'
 
 const boundsSchema = v.object({
   x: v.optional(v.pipe(v.number(), v.integer())),
@@ -38,9 +39,9 @@ export function readAppState(path: string): AppState {
 
 /** Replaces the file as a whole, so that a crash leaves the old one or the new one. */
 export function writeAppState(path: string, state: AppState): void {
-  const temporary = `${path}.new`
-  writeFileSync(temporary, JSON.stringify(state, null, 2))
-  renameSync(temporary, path)
+  const file = new OutputFile(path, { force: true })
+  file.write(JSON.stringify(state, null, 2))
+  file.commit()
 }
 
 export function withRecentFile(files: readonly string[], path: string): string[] {

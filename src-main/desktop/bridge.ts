@@ -1,6 +1,7 @@
 import { ipcMain, MessageChannelMain } from 'electron'
 import type { IpcMainEvent } from 'electron'
 import type { Handlers } from '@shared/contract/methods'
+import { printFault } from '../ground/terminal'
 import { servePort } from '../transports/messagePort'
 import { relayPort, type ServerAddress } from '../transports/remoteServer'
 import { channels } from './channels'
@@ -32,10 +33,10 @@ export function bridgePages(
     if (!isTrustedSender(event, address, ownContents)) return
     const { port1, port2 } = new MessageChannelMain()
     const server = remote()
-    if (server) relayPort(port1, server).catch((error) => console.error(`${server.host}:`, error))
+    if (server) relayPort(port1, server).catch((error) => printFault(server.host, error))
     else
       servePort(port1, handlers, {
-        onInternalError: (method, error) => console.error(`${method}:`, error)
+        onInternalError: printFault
       })
     event.senderFrame?.postMessage(channels.port, null, [port2])
   })

@@ -4,6 +4,7 @@ import { app, clipboard, dialog, Menu, session } from 'electron'
 import type { BrowserWindow } from 'electron'
 import * as v from 'valibot'
 import { messageOf } from '@shared/errors'
+import { printFault, printNote } from '../ground/terminal'
 import { parseServerAddress } from '../transports/remoteServer'
 import type { ServerAddress } from '../transports/remoteServer'
 import { readAppState, withRecentFile, writeAppState } from './appState'
@@ -17,6 +18,7 @@ import { menuTemplate } from './menu'
 import { filesOf, isPage, openDialogOptions, pageOf } from './openFiles'
 import { pageAddress } from './pageAddress'
 import { registerPageScheme, servePage } from './pageProtocol'
+import { guardQuitting } from './quitting'
 
 const address = pageAddress(app.isPackaged ? undefined : process.env.ELECTRON_RENDERER_URL)
 const files = filesOf(process.argv, process.cwd(), process.defaultApp)
@@ -54,7 +56,7 @@ async function run(): Promise<void> {
       writeAppState(statePath, state)
     } catch (error) {
       // A full disk costs the window's place, not the app.
-      console.error(`${statePath} cannot be written:`, error)
+      printNote(messageOf(error))
     }
   }
   const application = desktopApplication()
@@ -65,6 +67,7 @@ async function run(): Promise<void> {
   bridgePages(application.handlers, address, ownContents, () => remote)
 
   let window: BrowserWindow | undefined
+  const quitting = guardQuitting({ app, application, window: () => window })
   const urlOf = (page?: string) => (page === undefined ? address.url : `${address.url}#${page}`)
   const showWindow = (page?: string) => {
     if (window) {
@@ -79,6 +82,8 @@ async function run(): Promise<void> {
       ownContents,
       onStateChange: (changed) => keep({ window: changed })
     })
+    // On a Mac the app goes on without a window.
+    if (process.platform !== 'darwin') window.on('close', quitting.onWindowClose)
     window.on('closed', () => (window = undefined))
   }
 
@@ -87,7 +92,7 @@ async function run(): Promise<void> {
     const existing = window
     showWindow(page)
     if (existing === undefined || page === undefined) return
-    await existing.loadURL(urlOf(page)).catch((error) => console.error(`${page}:`, error))
+    await existing.loadURL(urlOf(page)).catch((error) => printFault(page, error))
   }
   openFile = (path) => {
     // A server cannot read it.
@@ -149,15 +154,5 @@ async function run(): Promise<void> {
   app.on('activate', () => showWindow())
   app.on('window-all-closed', () => {
     if (process.platform !== 'darwin') app.quit()
-  })
-  let isClosed = false
-  app.on('will-quit', (event) => {
-    if (isClosed) return
-    // What runs is cancelled and put on disk, and the engine ended, before the app goes.
-    event.preventDefault()
-    void application.close().finally(() => {
-      isClosed = true
-      app.quit()
-    })
   })
 }

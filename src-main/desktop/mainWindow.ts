@@ -53,7 +53,11 @@ function watchPage(window: BrowserWindow): void {
       ...question
     })
     isAsking = false
-    if (response === reloadButton && !window.isDestroyed()) window.webContents.reload()
+    if (response !== reloadButton) return
+    // Not within the event that told of the end: Chromium is still taking the dead page down and would end the app.
+    setImmediate(() => {
+      if (!window.isDestroyed()) window.webContents.reload()
+    })
   }
   window.webContents.on('render-process-gone', (_event, { reason, exitCode }) => {
     if (reason === 'clean-exit') return

@@ -2,17 +2,27 @@
  * The engine process: loads the addon, owns the device, answers EngineMethods. A kernel that faults takes this process
  * with it and nothing else. Runs under child_process.fork, or under Electron as a utilityProcess.
  */
-import type { EngineMethod, EngineMethods, FromEngine, ToEngine } from './engineProtocol'
+import { compareByFormat } from './compareByFormat'
+import { createHash } from 'node:crypto'
+import { amdDevices } from './amdDevices'
+import type {
+  EngineDetection,
+  EngineMethod,
+  EngineMethods,
+  FromEngine,
+  ToEngine
+} from './engineProtocol'
 import { loadAddon } from './loadAddon'
 import { isTritonKernel, tritonMeasurement, TritonProvider, type TritonRun } from './tritonProvider'
 import type {
   NativeBinding,
-  NativeCancelFlag,
+  NativeDetection,
   NativeErrorCode,
+  NativeKernel,
   NativeOpenRequest,
-  NativeProgress,
   NativeSession
 } from './nativeBinding'
+import type { NativeCancelFlag, NativeProgress } from './nativeTask'
 
 interface ParentPort {
   on(event: 'message', listener: (event: { data: ToEngine }) => void): void
@@ -45,6 +55,17 @@ function openSession(id: number): OpenSession {
 }
 const session = (id: number) => openSession(id).native
 
+function withSourceHashes({ libraries, devices }: NativeDetection): EngineDetection {
+  const hashed = ({ identity, ...kernel }: NativeKernel) => ({
+    ...kernel,
+    sourceHash: createHash('sha256').update(identity).digest('hex')
+  })
+  return {
+    libraries,
+    devices: devices.map((device) => ({ ...device, kernels: device.kernels.map(hashed) }))
+  }
+}
+
 /** One call's work: the addon polls the flag, a provider's process is ended by the signal. */
 interface Work {
   flag: NativeCancelFlag
@@ -60,7 +81,13 @@ async function runTriton(id: number, kernel: string, timing: TritonRun['timing']
 }
 
 /** Enough to have C; the time of it is not looked at. */
-const onceThrough = { cold: false, warmupNs: 0, minSamples: 1, minTimeNs: 0 }
+const onceThrough = {
+  cold: false,
+  warmupNs: 0,
+  minSamples: 1,
+  minTimeNs: 0,
+  recordLaunches: false
+}
 
 type Implementation = {
   [M in EngineMethod]: (
@@ -76,8 +103,9 @@ const methods: Implementation = {
     return { version: addon().version }
   },
   async detect() {
-    const found = await addon().detect()
-    return triton ? triton.addTo(found) : found
+    const found = withSourceHashes(await addon().detect())
+    const all = { ...found, devices: [...found.devices, ...amdDevices()] }
+    return triton ? triton.addTo(all) : all
   },
   async open(problem, { flag, onProgress }) {
     const native = await addon().open(problem, flag, onProgress)
@@ -97,13 +125,33 @@ const methods: Implementation = {
     }
     return tritonMeasurement(await runTriton(id, request.kernel, request, work), request)
   },
+  roofs: ({ device }, { flag, onProgress }) => addon().measureRoofs(device, flag, onProgress),
   operands: (input) => session(input.session).operands(),
   async close(input) {
     const closing = session(input.session)
     sessions.delete(input.session)
     await closing.close()
     return null
-  }
+  },
+  scanValues: ({ values, range }, { flag, onProgress }) =>
+    addon().scanValues(values, range, flag, onProgress),
+  quantizeRows: ({ values, range, to }, { flag, onProgress }) =>
+    addon().quantizeRows(values, range, to, flag, onProgress),
+  compareRows: ({ original, converted, range }, { flag, onProgress }) =>
+    addon().compareRows(original, converted, range, flag, onProgress),
+  async repackScales(request, { flag, onProgress }) {
+    await addon().repackScales(request, flag, onProgress)
+    return null
+  },
+  async copyBytes(request, { flag, onProgress }) {
+    await addon().copyBytes(request, flag, onProgress)
+    return null
+  },
+  compareFormats: (request, { flag }) =>
+    compareByFormat(request, ({ element, scale, scaleBlockSize }, values, rule) => {
+      const form = { element: element.name, scale: scale.name, scaleBlockSize, rule }
+      return addon().quantizeValues(values, form, flag)
+    })
 }
 
 const running = new Map<number, { cancel(): void }>()
@@ -148,6 +196,8 @@ function receive(message: ToEngine): void {
 if (parentPort) parentPort.on('message', (event) => receive(event.data))
 else {
   process.on('message', (message) => receive(message as ToEngine))
+  // Ctrl-C reaches every process of the terminal; the parent decides what it means.
+  process.on('SIGINT', () => {})
   // The parent is gone: nobody is left to report to.
   process.on('disconnect', () => process.exit(0))
 }

@@ -2,8 +2,11 @@
  * Messages between the parent and the engine process. Both ends are this program's own code on one machine, so the
  * messages are typed, not parsed; what comes from outside is parsed by the contract before it gets here.
  */
+import type { Roof } from '@shared/contract/roofs'
+import type { Detection } from '@shared/contract/devices'
+import type { FormatComparison } from '@shared/contract/formats'
+import type { ComparisonRow } from '@shared/formats/compare'
 import type {
-  NativeDetection,
   NativeErrorCode,
   NativeMeasureRequest,
   NativeMeasurement,
@@ -13,6 +16,19 @@ import type {
   NativeValidateRequest,
   NativeValidation
 } from './nativeBinding'
+import type {
+  NativeComparedRows,
+  NativeCopyRequest,
+  NativeQuantizedRows,
+  NativeQuantizedWeight,
+  NativeRepackRequest,
+  NativeRowRange,
+  NativeScannedValues,
+  NativeStoredValues
+} from './nativeQuantizing'
+
+/** What there is; the contract's detection adds what the parent knows. */
+export type EngineDetection = Omit<Detection, 'warnings'>
 
 export interface EngineOptions extends NativeOptions {
   /** provider.py of resources/providers/triton; absent: Triton is not looked for. */
@@ -22,12 +38,29 @@ export interface EngineOptions extends NativeOptions {
 /** Methods of the engine process. A session is a number that `open` returned. */
 export interface EngineMethods {
   configure: { input: EngineOptions; output: { version: string } }
-  detect: { input: null; output: NativeDetection }
+  detect: { input: null; output: EngineDetection }
   open: { input: NativeOpenRequest; output: number }
   validate: { input: { session: number; request: NativeValidateRequest }; output: NativeValidation }
   measure: { input: { session: number; request: NativeMeasureRequest }; output: NativeMeasurement }
+  /** What the device reaches, measured now. */
+  roofs: { input: { device: string }; output: Roof[] }
   operands: { input: { session: number }; output: NativeOperands }
   close: { input: { session: number }; output: null }
+  scanValues: {
+    input: { values: NativeStoredValues; range: NativeRowRange }
+    output: NativeScannedValues
+  }
+  quantizeRows: {
+    input: { values: NativeStoredValues; range: NativeRowRange; to: NativeQuantizedWeight }
+    output: NativeQuantizedRows
+  }
+  compareRows: {
+    input: { original: NativeStoredValues; converted: NativeStoredValues; range: NativeRowRange }
+    output: NativeComparedRows
+  }
+  repackScales: { input: NativeRepackRequest; output: null }
+  copyBytes: { input: NativeCopyRequest; output: null }
+  compareFormats: { input: FormatComparison; output: ComparisonRow[] }
 }
 
 export type EngineMethod = keyof EngineMethods

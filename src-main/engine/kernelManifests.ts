@@ -1,29 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { isAbsolute, join, normalize } from 'node:path'
 import * as v from 'valibot'
+import { expandVariants, parseKernelRow, type KernelRow } from '@shared/contract/kernelRow'
 import { messageOf, UserError } from '@shared/errors'
 import { layoutText } from '@shared/layouts/describe'
+import { findLayout } from '@shared/layouts/registry'
 import { parseUserLayout } from '@shared/layouts/userLayout'
-import type { NativeKernelSource } from './nativeBinding'
-
-/** What every backend needs of a manifest row; the rest of the row is the backend's own and goes through as it is. */
-const kernelRowSchema = v.looseObject({
-  id: v.pipe(
-    v.string(),
-    v.regex(/^[\w.-]+$/, 'letters, digits, dots, dashes and underscores only')
-  ),
-  provider: v.optional(v.string(), 'user'),
-  summary: v.string(),
-  file: v.string(),
-  scaleLayout: v.optional(v.string())
-})
-
-type KernelRow = v.InferOutput<typeof kernelRowSchema>
 
 const manifestSchema = v.looseObject({ kernels: v.array(v.unknown()) })
 
 export interface KernelManifests {
-  sources: NativeKernelSource[]
+  /** Rows as the addon takes them: `file` is a whole path, `scaleLayout` a name or a layout written out. */
+  sources: KernelRow[]
   /** A sentence for each manifest or row that was refused. */
   warnings: string[]
 }
@@ -33,30 +21,43 @@ export function readKernelManifests(folders: readonly string[]): KernelManifests
   const found: KernelManifests = { sources: [], warnings: [] }
   const taken = new Set<string>()
   for (const folder of folders) {
-    for (const row of readManifest(folder, found.warnings)) {
+    const refuse = (row: unknown, error: unknown) => {
+      const why = messageOf(error).replace(/\.$/, '')
       const path = join(folder, 'manifest.json')
-      const parsed = v.safeParse(kernelRowSchema, row)
-      if (!parsed.success) {
-        const issue = parsed.issues[0]
-        found.warnings.push(`${path}: at ${v.getDotPath(issue) ?? 'a kernel'}, ${issue.message}`)
-        continue
-      }
-      const { id, provider, summary, file } = parsed.output
-      const problem = taken.has(id) ? `the id "${id}" is taken` : problemWith(folder, file)
-      if (problem) {
-        found.warnings.push(`${path}: kernel "${id}" is left out: ${problem}.`)
-        continue
-      }
+      found.warnings.push(`${path}: ${nameOf(row)} is left out: ${why}.`)
+    }
+    for (const row of readManifest(folder, found.warnings)) {
       try {
-        const manifestJson = JSON.stringify(withLayout(parsed.output, folder))
-        found.sources.push({ id, provider, summary, file: join(folder, file), manifestJson })
-        taken.add(id)
+        for (const variant of expandVariants(row)) {
+          try {
+            const source = readRow(variant, folder)
+            if (taken.has(source.id)) throw new UserError('usage', `the id "${source.id}" is taken`)
+            taken.add(source.id)
+            found.sources.push(source)
+          } catch (error) {
+            refuse(variant, error)
+          }
+        }
       } catch (error) {
-        found.warnings.push(`${path}: kernel "${id}" is left out: ${messageOf(error)}`)
+        refuse(row, error)
       }
     }
   }
   return found
+}
+
+const nameOf = (row: unknown) => {
+  const id = (row as { id?: unknown } | null)?.id
+  return typeof id === 'string' ? `kernel "${id}"` : 'a kernel without id'
+}
+
+/** Throws a UserError that says what is wrong with the row. */
+function readRow(row: unknown, folder: string): KernelRow {
+  const parsed = parseKernelRow(row)
+  if (typeof parsed === 'string') throw new UserError('usage', parsed)
+  const problem = problemWith(folder, parsed.file)
+  if (problem) throw new UserError('usage', problem)
+  return withLayout({ ...parsed, file: join(folder, parsed.file) }, folder)
 }
 
 function readManifest(folder: string, warnings: string[]): unknown[] {
@@ -70,12 +71,15 @@ function readManifest(folder: string, warnings: string[]): unknown[] {
   }
 }
 
-/** A scale layout that names a JSON file of the folder becomes the layout written out, as every backend reads it. */
+/** A scale layout that is none is refused here, one in a JSON file of the folder is written out. */
 function withLayout(row: KernelRow, folder: string): KernelRow {
   const file = row.scaleLayout
-  if (!file?.endsWith('.json')) return row
+  if (!file.endsWith('.json')) {
+    findLayout(file)
+    return row
+  }
   const problem = problemWith(folder, file)
-  if (problem) throw new UserError('usage', `for scaleLayout, ${problem}.`)
+  if (problem) throw new UserError('usage', `for scaleLayout, ${problem}`)
   const path = join(folder, file)
   return { ...row, scaleLayout: layoutText(parseUserLayout(readLayoutFile(path), path)) }
 }

@@ -1,15 +1,30 @@
 /**
- * The one TypeScript description of the native addon (native/addon). Field for field it mirrors native/core/backend.h,
- * where shapes, units and meanings are documented. Times are nanoseconds unless the name says otherwise.
+ * The TypeScript description of the native addon (native/addon): its functions, and what differs from the contract in what
+ * they take and give. Results are the contract's own (src-shared/contract); native/core/backend.h lists the same fields and
+ * documents shapes, units and meanings. Times are nanoseconds unless the name says otherwise.
  *
  * Every rejected promise carries a NativeError.
  */
-export interface NativeBinding {
+import type { Device, Kernel, Library } from '@shared/contract/devices'
+import type { OutputType, PassRule } from '@shared/contract/jobs'
+import type { KernelRow } from '@shared/contract/kernelRow'
+import type { Roof } from '@shared/contract/roofs'
+import type { FailedElement, Judged, Measured } from '@shared/contract/run'
+import type { NativeQuantizing } from './nativeQuantizing'
+import type { NativeCancelFlag, NativeProgress } from './nativeTask'
+
+export interface NativeBinding extends NativeQuantizing {
   readonly version: string
   /** Kernel sources and cache folder; called once before anything else. Throws TypeError on wrong types. */
   configure(options: NativeOptions): void
   detect(): Promise<NativeDetection>
   createCancelFlag(): NativeCancelFlag
+  /** What the device reaches, measured now: seconds in which nothing else should run on it. */
+  measureRoofs(
+    device: string,
+    cancel: NativeCancelFlag,
+    onProgress?: NativeProgress
+  ): Promise<Roof[]>
   open(
     request: NativeOpenRequest,
     cancel: NativeCancelFlag,
@@ -53,69 +68,28 @@ export interface NativeBinding {
   unpackElements(packing: string, packed: Uint8Array): Uint8Array
 }
 
-export type NativeProgress = (fraction: number, phase: string) => void
-
-/** Same as ErrorKind in native/core/backend.h. */
+/** The words of ErrorKind in native/core/words.h. */
 export type NativeErrorCode = 'usage' | 'unavailable' | 'device' | 'compile' | 'cancelled'
 
 export interface NativeError extends Error {
   code: NativeErrorCode
 }
 
-export interface NativeCancelFlag {
-  cancel(): void
-}
-
 export interface NativeOptions {
-  kernelSources: NativeKernelSource[]
+  kernelSources: KernelRow[]
   cacheDirectory: string
 }
 
-export interface NativeKernelSource {
-  id: string
-  provider: string
-  summary: string
-  file: string
-  manifestJson: string
-}
+/** `Given` instead of what JSON keeps: the addon gives numbers in bulk as typed arrays. */
+type As<Kept, Given> = Omit<Kept, keyof Given> & Given
 
 export interface NativeDetection {
-  libraries: NativeLibrary[]
+  libraries: Library[]
   devices: NativeDevice[]
 }
-
-export interface NativeLibrary {
-  name: string
-  found: boolean
-  version: string
-  path: string
-  reason: string
-  remedy: string
-}
-
-export type CapabilityLevel = 'native' | 'exact' | 'approximate' | 'unavailable'
-
-export interface NativeDevice {
-  id: string
-  kind: string
-  name: string
-  architecture: string
-  properties: Record<string, boolean | number | string>
-  kernels: NativeKernel[]
-}
-
-export interface NativeKernel {
-  id: string
-  provider: string
-  summary: string
-  scaleLayout: string
-  baseline: boolean
-  sourceHash: string
-  compileOptions: string
-  capabilities: { format: string; level: CapabilityLevel; reason: string }[]
-}
-
-export type OutputType = 'f16' | 'bf16' | 'f32' | 'e4m3'
+export type NativeDevice = As<Device, { kernels: NativeKernel[] }>
+/** `identity`: what the kernel is made of; its SHA-256 is the sourceHash. */
+export type NativeKernel = Omit<Kernel, 'sourceHash'> & { identity: Uint8Array }
 
 export interface NativeOpenRequest {
   device: string
@@ -174,56 +148,16 @@ export interface NativeValidateRequest {
   kernel: string
   atol: number
   rtol: number
+  rule: PassRule
   maxFailures: number
   mapTiles: number
 }
 
-export interface NativeFailedElement {
-  batch: number
-  row: number
-  col: number
-  got: number
-  reference: number
-  absoluteError: number
-  block: number
-  aCodes: Uint8Array
-  bCodes: Uint8Array
-  aScale: number
-  bScale: number
-}
-
-export interface NativePerturbation {
-  passed: boolean
-  row: number
-  block: number
-  reason: string
-}
-
-export interface NativeValidation {
-  status: 'passed' | 'incorrect' | 'proves-nothing'
-  reason: string
-  elements: number
-  elementsOutside: number
-  nonFinite: number
-  maxAbs: number
-  maxRel: number
-  normwise: number
-  maxScaled: number
-  referenceRms: number
-  referenceNonZero: number
-  ulpHistogram: number[]
-  errorMap: Float32Array
-  mapRows: number
-  mapCols: number
-  tileRows: number
-  tileCols: number
-  failures: NativeFailedElement[]
-  perturbationA: NativePerturbation
-  perturbationB: NativePerturbation
-  oracle: string
-  oracleSeconds: number
-  kernelSeconds: number
-}
+export type NativeFailedElement = As<FailedElement, { aCodes: Uint8Array; bCodes: Uint8Array }>
+export type NativeValidation = As<
+  Judged,
+  { errorMap: Float32Array; launchNs: Float64Array; failures: NativeFailedElement[] }
+>
 
 export interface NativeMeasureRequest {
   kernel: string
@@ -239,35 +173,10 @@ export interface NativeMeasureRequest {
   recordLaunches: boolean
 }
 
-export interface NativeLaunch {
-  name: string
-  startNs: number
-  endNs: number
-  stream: number
-  grid: [number, number, number]
-  block: [number, number, number]
-  registersPerThread: number
-  sharedMemoryBytes: number
-}
-
-export interface NativeMeasurement {
+export interface NativeMeasurement extends Measured {
+  /** Every accepted sample, per operation, in order. */
   samplesNs: Float64Array
+  /** Clock per sample; empty when it cannot be read. */
   samplesMHz: Float64Array
   discarded: number
-  launchesPerSample: number
-  operandSets: number
-  cacheMode: string
-  timingSource: string
-  stopReason: string
-  warmupNs: number
-  compileSeconds: number
-  meanWatts: number
-  meanTemperatureC: number
-  badges: string[]
-  launches: NativeLaunch[]
-  cuptiNs: number
-  sustainedNs: number
-  sustainedCount: number
-  sustainedWatts: number
-  joulesPerLaunch: number
 }

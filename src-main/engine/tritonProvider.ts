@@ -3,35 +3,43 @@
  * resources/providers/triton/README.md; operands and C travel as files, and the session judges C.
  */
 import { spawn } from 'node:child_process'
+// eslint-disable-next-line no-restricted-imports -- operands for another process, in a folder that mkdtemp makes its owner's alone
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import * as v from 'valibot'
+import { capabilityLevelSchema, type Kernel, type Library } from '@shared/contract/devices'
 import { blockFormats } from '@shared/formats/blockFormat'
+import { launchSchema, type Launch } from '@shared/contract/run'
+import { outputBytes } from '@shared/measurement/work'
 import { UserError } from '@shared/errors'
+import { describeIssues } from '@shared/schemaWords'
+import type { EngineDetection } from './engineProtocol'
 import type {
-  NativeDetection,
-  NativeKernel,
-  NativeLibrary,
   NativeMeasureRequest,
   NativeMeasurement,
   NativeOpenRequest,
   NativeOperands
 } from './nativeBinding'
 
-const levelSchema = v.picklist(['native', 'exact', 'approximate', 'unavailable'])
 const detectSchema = v.object({
   python: v.string(),
   torch: v.string(),
   triton: v.string(),
   uuid: v.string(),
-  formats: v.record(v.string(), v.object({ level: levelSchema, reason: v.string() }))
+  formats: v.record(
+    v.string(),
+    v.object({ level: capabilityLevelSchema, reason: v.string(), instruction: v.string() })
+  )
 })
 const runSchema = v.object({
   best: v.object({ tile: v.array(v.number()), warps: v.number(), stages: v.number() }),
   samplesNs: v.array(v.number()),
-  operandSets: v.number()
+  operandSets: v.number(),
+  launches: v.optional(v.array(launchSchema), []),
+  /** 'CUPTI', or 'CUDA events' where it saw nothing. */
+  launchSource: v.optional(v.string(), '')
 })
 type RunResult = v.InferOutput<typeof runSchema>
 
@@ -46,30 +54,41 @@ const kernelIds = ['triton', 'triton-fast-math'] as const
 
 export const isTritonKernel = (id: string) => (kernelIds as readonly string[]).includes(id)
 
+/** Most of a validation's time where there is a Triton: it is said, and how to do without. */
+const activity =
+  'Triton compiles and tries its tiles, which takes longest; --providers blockscope leaves it out'
+
 /** Torch alone takes seconds to import, and every tile configuration is compiled: a sign of life is sent meanwhile. */
 const signOfLifeMs = 5000
+
+/** provider.py gives a worker 300 s; a Python that says nothing for longer hangs itself. */
+const patienceMs = 330_000
 
 export interface TritonRun {
   kernel: string
   problem: NativeOpenRequest
   operands: NativeOperands
-  timing: Pick<NativeMeasureRequest, 'cold' | 'warmupNs' | 'minSamples' | 'minTimeNs'>
+  timing: Pick<
+    NativeMeasureRequest,
+    'cold' | 'warmupNs' | 'minSamples' | 'minTimeNs' | 'recordLaunches'
+  >
 }
 
 export class TritonProvider {
   constructor(
     private readonly script: string,
-    private readonly python = process.env.BLOCKSCOPE_PYTHON ?? 'python3'
+    private readonly python = process.env.BLOCKSCOPE_PYTHON || 'python3',
+    private readonly patience = patienceMs
   ) {}
 
   /** What was found with Triton's kernels added to the device it runs on, and Triton among the libraries. */
-  async addTo(found: NativeDetection): Promise<NativeDetection> {
+  async addTo(found: EngineDetection): Promise<EngineDetection> {
     if (!found.devices.some((device) => device.kind === 'cuda')) {
       return withLibrary(found, missing('There is no CUDA device for it.', ''))
     }
     let triton: v.InferOutput<typeof detectSchema>
     try {
-      triton = v.parse(detectSchema, await this.ask('detect', {}))
+      triton = parseAnswer(detectSchema, await this.ask('detect', {}))
     } catch (error) {
       const reason = error instanceof UserError ? error.message : `${this.python} gave no answer.`
       const remedy = 'Install torch and triton for it, or name another Python in BLOCKSCOPE_PYTHON.'
@@ -99,7 +118,8 @@ export class TritonProvider {
     signal: AbortSignal
   ): Promise<RunResult & { output: Uint8Array }> {
     const folder = await mkdtemp(join(tmpdir(), 'blockscope-operands-'))
-    const alive = setInterval(() => onProgress(0.5, 'Triton tile configurations'), signOfLifeMs)
+    onProgress(0, activity)
+    const alive = setInterval(() => onProgress(0.5, activity), signOfLifeMs)
     try {
       for (const name of ['aCodes', 'bCodes', 'aScales', 'bScales'] as const) {
         await writeFile(join(folder, `${name}.bin`), operands[name])
@@ -108,8 +128,8 @@ export class TritonProvider {
       const { format, m, n, k, output } = problem
       const fastMath = kernel === 'triton-fast-math'
       const params = { format, m, n, k, output, fastMath, ...timing, operands: folder, result }
-      const answer = v.parse(runSchema, await this.ask('run', params, signal))
-      return { ...answer, output: new Uint8Array(await readFile(result)) }
+      const answer = parseAnswer(runSchema, await this.ask('run', params, signal))
+      return { ...answer, output: await readProduct(result, problem) }
     } finally {
       clearInterval(alive)
       await rm(folder, { recursive: true, force: true })
@@ -127,11 +147,23 @@ export class TritonProvider {
         child.kill('SIGKILL')
         reject(Object.assign(new Error('Cancelled.'), { code: 'cancelled' }))
       }
+      const patience = setTimeout(() => {
+        child.kill('SIGKILL')
+        const seconds = this.patience / 1000
+        reject(
+          new UserError(
+            'unavailable',
+            `Triton's provider under ${this.python} gave no answer within ${seconds} s and was ended.`
+          )
+        )
+      }, this.patience)
       signal?.addEventListener('abort', stop, { once: true })
-      child.on('error', () =>
+      child.on('error', () => {
+        clearTimeout(patience)
         reject(new UserError('unavailable', `${this.python} cannot be started.`))
-      )
+      })
       child.on('exit', () => {
+        clearTimeout(patience)
         signal?.removeEventListener('abort', stop)
         reject(
           new UserError(
@@ -157,6 +189,26 @@ export class TritonProvider {
   }
 }
 
+/** C as the provider wrote it. Throws a UserError where it is missing or of another size. */
+async function readProduct(path: string, { m, n, output }: NativeOpenRequest): Promise<Uint8Array> {
+  const bytes = await readFile(path).catch(() => undefined)
+  if (bytes === undefined) throw new UserError('unavailable', "Triton's provider wrote no C.")
+  const expected = m * n * outputBytes[output]!
+  if (bytes.length === expected) return new Uint8Array(bytes)
+  throw new UserError(
+    'unavailable',
+    `Triton's provider wrote ${bytes.length} bytes of C; ${m} x ${n} in ${output} is ${expected}.`
+  )
+}
+
+/** Throws a UserError for an answer of another form: another version of the provider, or no provider at all. */
+function parseAnswer<S extends v.GenericSchema>(schema: S, answer: unknown): v.InferOutput<S> {
+  const parsed = v.safeParse(schema, answer)
+  if (parsed.success) return parsed.output
+  const why = describeIssues(parsed.issues)
+  throw new UserError('unavailable', `Triton's provider gave an answer of another form: ${why}`)
+}
+
 /** A library that prints to stdout, and events, are no answers. */
 function parseLine(line: string): unknown {
   try {
@@ -169,7 +221,7 @@ function parseLine(line: string): unknown {
 const sameUuid = (a: string, b: string) =>
   a.replace(/^GPU-/, '').toLowerCase() === b.replace(/^GPU-/, '').toLowerCase()
 
-const missing = (reason: string, remedy: string): NativeLibrary => ({
+const missing = (reason: string, remedy: string): Library => ({
   name: 'Triton',
   found: false,
   version: '',
@@ -178,14 +230,15 @@ const missing = (reason: string, remedy: string): NativeLibrary => ({
   remedy
 })
 
-function withLibrary(found: NativeDetection, library: NativeLibrary): NativeDetection {
+function withLibrary(found: EngineDetection, library: Library): EngineDetection {
   return { ...found, libraries: [...found.libraries, library] }
 }
 
-function kernelInfo(id: string, triton: v.InferOutput<typeof detectSchema>): NativeKernel {
+function kernelInfo(id: string, triton: v.InferOutput<typeof detectSchema>): Kernel {
   const unknown = {
     level: 'unavailable' as const,
-    reason: 'tl.dot_scaled does not take this format.'
+    reason: 'tl.dot_scaled does not take this format.',
+    instruction: ''
   }
   return {
     id,
@@ -193,6 +246,8 @@ function kernelInfo(id: string, triton: v.InferOutput<typeof detectSchema>): Nat
     summary: `tl.dot_scaled, best of several tiles${id === 'triton' ? '' : ', without the check for NaN scales'}`,
     scaleLayout: 'linear',
     baseline: false,
+    operandBits: 0,
+    outputs: ['f16', 'bf16', 'f32'],
     sourceHash: `triton ${triton.triton}`,
     compileOptions: id === 'triton' ? '' : 'fast_math',
     capabilities: blockFormats.map((format) => ({
@@ -201,6 +256,9 @@ function kernelInfo(id: string, triton: v.InferOutput<typeof detectSchema>): Nat
     }))
   }
 }
+
+const totalOf = (launches: readonly Launch[]) =>
+  launches.reduce((sum, { startNs, endNs }) => sum + endNs - startNs, 0)
 
 /** A measurement from what the provider sampled. */
 export function tritonMeasurement(run: RunResult, timing: TritonRun['timing']): NativeMeasurement {
@@ -218,9 +276,8 @@ export function tritonMeasurement(run: RunResult, timing: TritonRun['timing']): 
     meanWatts: 0,
     meanTemperatureC: 0,
     badges: [],
-    // The provider times whole operations; it has no records of single launches.
-    launches: [],
-    cuptiNs: 0,
+    launches: run.launches,
+    cuptiNs: run.launchSource === 'CUPTI' ? totalOf(run.launches) : 0,
     sustainedNs: 0,
     sustainedCount: 0,
     sustainedWatts: 0,

@@ -1,11 +1,13 @@
 /** A run that ended early, for the job that resumes it: what is finished there is not done again. */
 import { hostname } from 'node:os'
-import type { Disposition, JobSpec } from '@shared/contract/jobs'
+import type { JobSpec } from '@shared/contract/jobs'
 import type { Device } from '@shared/contract/devices'
-import type { Run, Step } from '@shared/contract/run'
+import { measuredRoundSchema, type Run, type Step, type StoredRound } from '@shared/contract/run'
 import { UserError } from '@shared/errors'
+import { dispositionOf } from '@shared/measurement/outcome'
+import * as v from 'valibot'
 import type { NativeMeasurement } from '../engine/nativeBinding'
-import type { RunStore, StoredRound } from '../store/runStore'
+import type { RunStore } from '../store/runStore'
 import type { JobPlan, PlannedStep } from './plan'
 
 export interface EarlierRun {
@@ -44,7 +46,8 @@ export async function openEarlierRun(
       const step = find(planned)
       const rounds = (step && measured.get(step.index)) ?? []
       // A round without its other fields is of an older version: the point is measured anew.
-      return rounds.every(isWhole) ? rounds.map(toMeasurement) : []
+      const whole = rounds.map(toMeasurement)
+      return whole.every((measured) => measured !== undefined) ? whole : []
     }
   }
 }
@@ -86,29 +89,25 @@ const keyOf = ({ format, kernel, m, n, k }: Pick<Step, 'format' | 'kernel' | 'm'
 const hasSameSource = (step: Step, { kernel }: PlannedStep) =>
   step.sourceHash === kernel.sourceHash && step.compileOptions === kernel.compileOptions
 
-const dispositions: Record<NonNullable<Step['validation']>['status'], Disposition> = {
-  passed: 'passed',
-  incorrect: 'incorrect',
-  'proves-nothing': 'not-verified'
-}
-
 /** The step as it was after its validation, whatever became of its timing. */
 function asValidated(step: Step, planned: PlannedStep): Step {
   const { status, reason } = step.validation!
   return {
     ...step,
     index: planned.index,
-    disposition: dispositions[status],
+    disposition: dispositionOf(status, step.baseline),
     reason,
     measurement: undefined
   }
 }
 
-const isWhole = (round: StoredRound): boolean => typeof round.stopReason === 'string'
-
-function toMeasurement({ samplesNs, samplesMHz, ...rest }: StoredRound): NativeMeasurement {
+/** Undefined for a round that lacks something, as those of version 0.1.0 do. */
+function toMeasurement(round: StoredRound): NativeMeasurement | undefined {
+  const parsed = v.safeParse(measuredRoundSchema, round)
+  if (!parsed.success) return undefined
+  const { samplesNs, samplesMHz, ...rest } = parsed.output
   return {
-    ...(rest as unknown as NativeMeasurement),
+    ...rest,
     samplesNs: Float64Array.from(samplesNs),
     samplesMHz: Float64Array.from(samplesMHz)
   }

@@ -2,16 +2,14 @@ import { pack } from 'msgpackr'
 import type { ExportForm, Output } from '@shared/contract/methods'
 import type { Run } from '@shared/contract/run'
 import { UserError } from '@shared/errors'
-import { writeHatchet } from '@shared/profile/writeHatchet'
 import { runToHtml } from '@shared/report/html'
 import { runToJunit } from '@shared/report/junit'
 import { runToNvbench } from '@shared/report/nvbench'
 import { runToCsv, runToMarkdown } from '@shared/report/text'
+import { derivedFiles, profileName, traceName } from '../store/derivedFiles'
 import { bundledFiles, type RunBundle } from '../store/importRun'
-import { stringifyRun } from '../store/runFile'
+import { runFileName, stringifyRun } from '../store/runFile'
 import type { RunStore } from '../store/runStore'
-import { profileName, profileOfRun } from './runProfile'
-import { traceOfRun } from './runTrace'
 
 /** A run as one file, in any of the forms that other tools read. */
 export async function exportRun(
@@ -38,11 +36,11 @@ export async function exportRun(
     case 'junit':
       return text('.junit.xml', runToJunit(run))
     case 'hatchet':
-      return { name: `${id}.hatchet`, bytes: await hatchet(store, run) }
+      return text('.hatchet', hatchet(run))
     case 'trace':
-      return text('.trace.json', traceOfRun(run))
+      return text('.trace.json', derivedFiles(run)[traceName]!)
     case 'folder':
-      return { name: `${id}.blockscope-run`, bytes: await bundle(store, id) }
+      return { name: `${id}.blockscope-run`, bytes: await bundle(store, run) }
   }
 }
 
@@ -51,21 +49,21 @@ function plain(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(bytes)
 }
 
-/** The run's own profile; made anew for a run that came without one, or that was interrupted before it was written. */
-async function hatchet(store: RunStore, run: Run): Promise<Uint8Array<ArrayBuffer>> {
-  const stored = await store.file(run.id, profileName).catch(() => undefined)
-  if (stored) return plain(stored)
-  const tree = profileOfRun(run)
-  if (tree.count <= 1) {
-    throw new UserError('usage', `Run ${run.id} has no profile: no kernel was timed in it.`)
-  }
-  return plain(new TextEncoder().encode(writeHatchet(tree)))
+function hatchet(run: Run): string {
+  const profile = derivedFiles(run)[profileName]
+  if (profile !== undefined) return profile
+  throw new UserError('usage', `Run ${run.id} has no profile: no kernel was timed in it.`)
 }
 
-async function bundle(store: RunStore, id: string): Promise<Uint8Array<ArrayBuffer>> {
+async function bundle(store: RunStore, run: Run): Promise<Uint8Array<ArrayBuffer>> {
   const files: RunBundle['files'] = {}
+  const derived = derivedFiles(run)
   for (const name of bundledFiles) {
-    const bytes = await store.file(id, name).catch(() => undefined)
+    const text = name === runFileName ? stringifyRun(run, 1) + '\n' : derived[name]
+    const bytes =
+      text === undefined
+        ? await store.file(run.id, name).catch(() => undefined)
+        : new TextEncoder().encode(text)
     if (bytes) files[name] = plain(bytes)
   }
   const content: RunBundle = { blockscopeRun: 1, files }

@@ -1,5 +1,5 @@
 /** The contract's methods, done: what every transport serves. */
-import { basename, extname } from 'node:path'
+import { basename, extname, join } from 'node:path'
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Detection } from '@shared/contract/devices'
@@ -8,11 +8,13 @@ import { UserError } from '@shared/errors'
 import { Engine, EngineError } from '../engine/engine'
 import type { EngineHost } from '../engine/engineHost'
 import { readKernelManifests } from '../engine/kernelManifests'
+import { MachineMemory } from '../store/machineMemory'
 import { RunStore } from '../store/runStore'
 import { importRun } from '../store/importRun'
 import { exportRun } from './exportRun'
 import { JobManager } from './jobManager'
 import { targets } from './targets'
+import { callEngine } from './weights/weightWork'
 
 export interface ApplicationOptions {
   engineHost: EngineHost
@@ -60,7 +62,8 @@ export function createApplication(options: ApplicationOptions): Application {
     }
     return detection
   }
-  const jobs = new JobManager({ engine, store, appVersion: options.appVersion, detect })
+  const memory = new MachineMemory(join(options.cacheFolder, 'machine.json'))
+  const jobs = new JobManager({ engine, store, memory, appVersion: options.appVersion, detect })
   const opened = new OpenedFiles()
 
   const handlers: Handlers = {
@@ -72,10 +75,12 @@ export function createApplication(options: ApplicationOptions): Application {
       targets
     }),
     'devices.detect': ({ refresh }) => detect(refresh),
+    'formats.compare': (comparison, { signal }) =>
+      callEngine({ engine, signal }, 'compareFormats', comparison),
     'jobs.plan': async (spec) => {
       refuseFiles(spec)
-      const { steps, secondsExpected, notes } = await jobs.plan(spec)
-      return { steps: steps.length, secondsExpected, notes }
+      const { steps, estimate, notes } = await jobs.plan(spec)
+      return { steps: steps.length, secondsRange: estimate.range, notes }
     },
     'jobs.start': async (spec) => {
       refuseFiles(spec)
@@ -84,7 +89,7 @@ export function createApplication(options: ApplicationOptions): Application {
     'jobs.list': async () => jobs.list(),
     'jobs.watch': ({ id }, { signal, progress }) => jobs.watch(id, signal, progress),
     'jobs.cancel': async ({ id }) => {
-      jobs.cancel(id)
+      await jobs.cancel(id)
       return {}
     },
     'runs.list': () => store.list(),

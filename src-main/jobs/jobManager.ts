@@ -3,47 +3,38 @@
  * the store as it is made.
  */
 import { hostname } from 'node:os'
+import { commandOf } from '@shared/contract/command'
 import type { Detection } from '@shared/contract/devices'
 import type { JobSpec, RunStatus } from '@shared/contract/jobs'
+import type { Roof } from '@shared/contract/roofs'
 import type { JobEvent } from '@shared/contract/methods'
-import { currentRunFormatVersion, type Run, type RunSummary, type Step } from '@shared/contract/run'
-import { UserError, messageOf } from '@shared/errors'
+import { currentRunFormatVersion, type Run, type RunSummary } from '@shared/contract/run'
+import { messageOf } from '@shared/errors'
+import { outcomeOf } from '@shared/measurement/outcome'
 import type { Engine } from '../engine/engine'
-import { makeRunId, summarize, type RunStore } from '../store/runStore'
+import { derivedFiles } from '../store/derivedFiles'
+import { makeRunId, type RunStore } from '../store/runStore'
+import { summarize } from '../store/runSummaries'
+import type { MachineMemory, Rate } from '../store/machineMemory'
 import type { RunWriter } from '../store/runWriter'
-import { commandOf } from './command'
 import { openEarlierRun, type EarlierRun } from './earlierRun'
+import type { JobContext } from './jobContext'
+import { keyOfRate, learnt, Meter } from './estimate'
 import { planJob, type JobPlan } from './plan'
-import { writeProfile } from './runProfile'
-import { traceName, traceOfRun } from './runTrace'
+import { roofsOfDevice } from './roofs'
 import { runSweep } from './runSweep'
 import { runValidate } from './runValidate'
 
 type Listener = (event: JobEvent) => void
-
-/** What a running job may do; handed to runValidate and runSweep. */
-export interface JobContext {
-  readonly engine: Engine
-  readonly plan: JobPlan
-  readonly writer: RunWriter
-  readonly signal: AbortSignal
-  /** What this job takes over, when it resumes another. */
-  readonly earlier: EarlierRun | undefined
-  /** Saves a step and tells the watchers. */
-  record(step: Step): Promise<void>
-  /** Something a person should know; kept in the run. */
-  notice(message: string): Promise<void>
-  /** Share of the whole job done, 0..1, and what is being done. */
-  progress(fraction: number, activity: string): void
-}
 
 class Job {
   readonly abort = new AbortController()
   readonly listeners = new Set<Listener>()
   readonly ended: Promise<void>
   private markEnded!: () => void
-  startedAt = 0
   stepsDone = 0
+  rates: Record<string, Rate> = {}
+  learnt: Record<string, Rate> = {}
 
   constructor(
     readonly plan: JobPlan,
@@ -67,6 +58,7 @@ export interface JobManagerOptions {
   store: RunStore
   appVersion: string
   detect: () => Promise<Detection>
+  memory: MachineMemory
 }
 
 export class JobManager {
@@ -76,20 +68,20 @@ export class JobManager {
   constructor(private readonly options: JobManagerOptions) {}
 
   async plan(spec: JobSpec): Promise<JobPlan> {
-    return planJob(spec, await this.options.detect())
+    return planJob(spec, await this.options.detect(), this.options.memory)
   }
 
   /** Queues a job. `folder`: where its run goes instead of the store. Throws a UserError for what cannot be run. */
   async start(spec: JobSpec, folder?: string): Promise<string> {
     const detection = await this.options.detect()
-    const plan = await planJob(spec, detection)
+    const plan = await planJob(spec, detection, this.options.memory)
     const earlier = spec.resumes
       ? await openEarlierRun(this.options.store, spec.resumes, plan)
       : undefined
     const now = new Date()
     const run: Run = {
       formatVersion: currentRunFormatVersion,
-      id: makeRunId(spec.kind, spec.formats, now),
+      id: makeRunId(spec.kind, plan.spec.formats, now),
       kind: spec.kind,
       label: '',
       notes: '',
@@ -102,25 +94,30 @@ export class JobManager {
         system: `${process.platform} ${process.arch}`,
         node: process.version
       },
-      command: commandOf(spec),
-      spec,
+      command: commandOf(plan.spec),
+      spec: plan.spec,
       device: plan.device,
       libraries: detection.libraries,
       events: [...plan.notes, ...(earlier ? [earlier.note] : [])].map((message) => ({
         at: now.toISOString(),
         message
       })),
+      stepsPlanned: plan.steps.length,
       steps: []
     }
     const writer = await this.options.store.create(run, folder)
     const job = new Job(plan, writer, earlier)
     this.jobs.set(run.id, job)
+    writer.claim.cancelled.addEventListener('abort', () => job.abort.abort())
     this.chain = this.chain.then(() => this.work(job))
     return run.id
   }
 
-  cancel(id: string): void {
-    this.find(id).abort.abort()
+  /** Ends a job of this process, or asks the process that has it. */
+  async cancel(id: string): Promise<void> {
+    const job = this.jobs.get(id)
+    if (job) job.abort.abort()
+    else await this.options.store.cancel(id)
   }
 
   /** Jobs that are queued or running. */
@@ -138,14 +135,15 @@ export class JobManager {
     const job = this.jobs.get(id)
     if (!job) {
       const run = await this.options.store.read(id)
-      listener({ type: 'snapshot', run, stepsPlanned: run.steps.length })
+      listener({ type: 'snapshot', run, stepsPlanned: outcomeOf(run).planned })
       listener({ type: 'end', status: run.status, reason: run.reason })
       return summarize(run)
     }
     listener({
       type: 'snapshot',
       run: structuredClone(job.writer.run),
-      stepsPlanned: job.plan.steps.length
+      stepsPlanned: job.plan.steps.length,
+      secondsRange: job.plan.estimate.range
     })
     job.listeners.add(listener)
     try {
@@ -165,36 +163,33 @@ export class JobManager {
     await this.chain
   }
 
-  private find(id: string): Job {
-    const job = this.jobs.get(id)
-    if (!job) throw new UserError('usage', `No job "${id}" is running.`)
-    return job
-  }
-
   private async work(job: Job): Promise<void> {
     const { run } = job.writer
     let end: { status: RunStatus; reason: string }
     try {
       run.status = 'running'
       await job.writer.save()
-      job.startedAt = Date.now()
+      const { memory } = this.options
+      job.rates = (await memory.of(job.plan.device)).rates
       job.emit({
         type: 'plan',
         stepsPlanned: job.plan.steps.length,
-        secondsExpected: job.plan.secondsExpected
+        secondsRange: job.plan.estimate.range
       })
       const context = this.contextOf(job)
+      if (run.kind === 'sweep') run.roofs = await this.roofsOf(job)
       await (run.kind === 'validate' ? runValidate(context) : runSweep(context))
+      await memory.keepRates(job.plan.device, job.learnt)
       end = job.abort.signal.aborted
-        ? { status: 'cancelled', reason: `Cancelled; ${run.steps.length} steps are saved.` }
+        ? { status: 'cancelled', reason: 'Cancelled; what was done is saved.' }
         : { status: 'done', reason: '' }
     } catch (error) {
       end = { status: 'failed', reason: messageOf(error) }
     }
     Object.assign(run, end, { finishedAt: new Date().toISOString() })
     try {
-      await writeProfile(job.writer)
-      await job.writer.file(traceName, traceOfRun(job.writer.run))
+      for (const [name, text] of Object.entries(derivedFiles(run)))
+        await job.writer.file(name, text)
       await this.options.store.finish(job.writer)
     } catch (error) {
       end = { status: 'failed', reason: messageOf(error) }
@@ -205,8 +200,14 @@ export class JobManager {
     this.jobs.delete(run.id)
   }
 
+  private roofsOf({ plan, abort }: Job): Promise<Roof[]> {
+    const { engine, memory } = this.options
+    return roofsOfDevice(engine, memory, plan.device, abort.signal)
+  }
+
   private contextOf(job: Job): JobContext {
     const { writer, plan, earlier } = job
+    const meter = new Meter(plan.estimate.units)
     return {
       engine: this.options.engine,
       plan,
@@ -222,19 +223,20 @@ export class JobManager {
         await writer.event(message)
         job.emit({ type: 'notice', message })
       },
-      progress: (fraction, activity) => {
-        const elapsed = (Date.now() - job.startedAt) / 1000
-        // Early on the plan's own estimate is the better guide.
-        const byPace = fraction > 0 ? elapsed / fraction - elapsed : plan.secondsExpected
-        const byPlan = Math.max(0, plan.secondsExpected - elapsed)
-        const trust = Math.min(1, fraction * 5)
+      meter,
+      learn: (name, of, amount, seconds) => {
+        if (!(amount > 0) || !(seconds > 0)) return
+        for (const key of new Set([keyOfRate(name, of), keyOfRate(name)]))
+          job.learnt[key] = learnt(job.learnt[key] ?? job.rates[key], seconds / amount)
+      },
+      progress: (inside, activity) => {
+        meter.inside(inside)
         job.emit({
           type: 'progress',
           stepsDone: job.stepsDone,
           stepsPlanned: plan.steps.length,
-          fraction,
-          activity,
-          secondsLeft: trust * byPace + (1 - trust) * byPlan
+          ...meter.state(),
+          activity
         })
       }
     }

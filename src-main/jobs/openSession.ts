@@ -1,6 +1,6 @@
 import type { CallOptions } from '../engine/engine'
 import type { NativeOpenRequest } from '../engine/nativeBinding'
-import type { JobContext } from './jobManager'
+import type { JobContext } from './jobContext'
 import type { JobPlan, PlannedStep } from './plan'
 
 export function openRequest(plan: JobPlan, step: PlannedStep): NativeOpenRequest {
@@ -18,6 +18,8 @@ export function openRequest(plan: JobPlan, step: PlannedStep): NativeOpenRequest
 
 /** The one session a job has open: a problem's operands on the device. Asking for another problem closes it. */
 export class OpenSession {
+  /** How many problems have been opened. */
+  opened = 0
   private id: number | undefined
   private key = ''
   private endedBefore: number
@@ -38,6 +40,7 @@ export class OpenSession {
       onProgress
     })
     this.key = key
+    this.opened++
     return this.id
   }
 

@@ -1,10 +1,13 @@
 /** What a job will do, step by step, before any of it is done. */
 import type { Detection, Device, Kernel } from '@shared/contract/devices'
+import { defaults } from '@shared/contract/defaults'
 import type { JobSpec, SweepSpec, ValidateSpec } from '@shared/contract/jobs'
 import { UserError } from '@shared/errors'
+import { knownName } from '@shared/knownName'
 import { blockFormats, checkShape, findBlockFormat } from '@shared/formats/blockFormat'
-import { presets } from '@shared/measurement/presets'
-import { workOf } from '@shared/measurement/work'
+import type { MachineMemory } from '../store/machineMemory'
+import { estimateJob, type Estimate } from './estimate'
+import { noHipBackend } from '../engine/amdDevices'
 import { readOperandsFile, type OperandsFile } from './operandsFile'
 
 export interface PlannedStep {
@@ -14,6 +17,8 @@ export interface PlannedStep {
   /** 'native', 'exact', 'approximate'; 'unavailable' steps are recorded as not supported, with the reason. */
   level: string
   reason: string
+  /** Class of the instruction that multiplies; empty where it is not known. */
+  instruction: string
   m: number
   n: number
   k: number
@@ -23,21 +28,34 @@ export interface JobPlan {
   spec: JobSpec
   device: Device
   steps: PlannedStep[]
-  secondsExpected: number
+  estimate: Estimate
   notes: string[]
   operandsFile?: OperandsFile
 }
 
 /** Throws a UserError for an unknown device, format or kernel, or a shape that a format cannot take. */
-export async function planJob(spec: JobSpec, detection: Detection): Promise<JobPlan> {
-  const device = findDevice(spec.device, detection)
+export async function planJob(
+  asked: JobSpec,
+  detection: Detection,
+  memory: MachineMemory
+): Promise<JobPlan> {
+  const device = findDevice(asked.device, detection)
   const operandsFile =
-    spec.kind === 'validate' && spec.operandsFile
-      ? await readOperandsFile(spec.operandsFile)
+    asked.kind === 'validate' && asked.operandsFile
+      ? await readOperandsFile(asked.operandsFile)
       : undefined
-  const formats = operandsFile ? [operandsFile.format] : expandFormats(spec.formats)
-  for (const kernel of spec.kernels) checkKernelName(kernel, device)
-  const shapes = operandsFile ? [operandsFile] : shapesOf(spec, device)
+  // What is done is what is recorded: names as they are spelt here, and what a file of operands brings.
+  const spec: JobSpec = {
+    ...asked,
+    formats: operandsFile ? [operandsFile.format] : asked.formats.map(formatNamed),
+    kernels: asked.kernels.map((kernel) => kernelNamed(kernel, device)),
+    providers: asked.providers.map((provider) => providerNamed(provider, device)),
+    ...(operandsFile && { m: operandsFile.m, n: operandsFile.n, k: operandsFile.k })
+  }
+  const formats = expandFormats(spec.formats)
+  const shapes = operandsFile
+    ? [{ m: operandsFile.m, n: operandsFile.n, k: operandsFile.k }]
+    : shapesOf(spec, device)
   const steps: PlannedStep[] = []
   for (const format of formats) {
     for (const { m, n, k } of shapes) {
@@ -48,11 +66,12 @@ export async function planJob(spec: JobSpec, detection: Detection): Promise<JobP
     }
   }
   checkMemory(device, steps, spec)
+  const known = await memory.of(device)
   return {
     spec,
     device,
     steps,
-    secondsExpected: expectedSeconds(spec, device, steps),
+    estimate: estimateJob(spec, steps, device.kind === 'cpu', known),
     notes: notesOn(spec),
     operandsFile
   }
@@ -81,52 +100,67 @@ function findDevice(wanted: string, detection: Detection): Device {
     throw new UserError('usage', `"${wanted}" is no device. Devices here: ${known}.`)
   }
   const driver = libraries.find((library) => !library.found && /driver/i.test(library.name))
-  const why =
-    wanted.startsWith('cuda') && driver ? ` ${driver.reason} ${driver.remedy}`.trimEnd() : ''
+  const why = wanted.startsWith('hip')
+    ? ` ${noHipBackend}`
+    : wanted.startsWith('cuda') && driver
+      ? ` ${driver.reason} ${driver.remedy}`.trimEnd()
+      : ''
   throw new UserError(
     'unavailable',
     `There is no device ${wanted} here.${why} Devices here: ${known}.`
   )
 }
 
+const everyFormat = 'all'
+
+const formatNamed = (name: string): string =>
+  name.toLowerCase() === everyFormat ? everyFormat : findBlockFormat(name).id
+
 function expandFormats(names: readonly string[]): string[] {
-  const all = names.flatMap((name) =>
-    name === 'all' ? blockFormats.map((format) => format.id) : [findBlockFormat(name).id]
-  )
-  return [...new Set(all)]
+  const ids = blockFormats.map((format) => format.id)
+  return [...new Set(names.flatMap((name) => (name === everyFormat ? ids : [name])))]
 }
 
-function checkKernelName(id: string, device: Device): void {
-  if (device.kernels.some((kernel) => kernel.id === id)) return
-  const known = device.kernels.map((kernel) => kernel.id).join(', ')
-  throw new UserError('usage', `${device.id} has no kernel "${id}". Its kernels: ${known}.`)
+function providerNamed(name: string, device: Device): string {
+  const known = new Set(device.kernels.map((kernel) => kernel.provider))
+  return knownName(name, [...known], `provider of kernels of ${device.id}`, 'Providers')
+}
+
+function kernelNamed(id: string, device: Device): string {
+  const known = device.kernels.map((kernel) => kernel.id)
+  return knownName(id, known, `kernel of ${device.id}`, 'Its kernels')
 }
 
 function shapesOf(
   spec: ValidateSpec | SweepSpec,
   device: Device
 ): { m: number; n: number; k: number }[] {
-  const usual = device.kind === 'cpu' ? 1024 : 8192
+  const usual = device.kind === 'cpu' ? defaults.extent.cpu : defaults.extent.gpu
   const m = spec.m ?? usual
   const n = spec.n ?? usual
   if (spec.kind === 'validate') return [{ m, n, k: spec.k ?? usual }]
   return [...new Set(spec.kValues)].map((k) => ({ m, n, k }))
 }
 
-type Choice = Pick<PlannedStep, 'kernel' | 'level' | 'reason'>
+type Choice = Pick<PlannedStep, 'kernel' | 'level' | 'reason' | 'instruction'>
 
 /**
  * The kernels a format is run with: those named, else all that can do it. A CPU's kernels are one algorithm for
  * different instruction sets, so a sweep takes the first (best) of them.
  */
 function kernelsFor(format: string, spec: JobSpec, device: Device): Choice[] {
-  const choices = device.kernels.map((kernel) => {
-    const capability = kernel.capabilities.find((entry) => entry.format === format)
-    return {
-      kernel,
-      level: capability?.level ?? 'unavailable',
-      reason: capability?.reason ?? `${kernel.id} does not know ${format}.`
-    }
+  const { providers } = spec
+  const offered = device.kernels.filter(
+    ({ provider }) => providers.length === 0 || providers.includes(provider)
+  )
+  const choices = offered.map((kernel): Choice => {
+    const { level, reason, instruction } = kernel.capabilities.find(
+      (entry) => entry.format === format
+    ) ?? { level: 'unavailable', reason: `${kernel.id} does not know ${format}.`, instruction: '' }
+    if (level === 'unavailable' || kernel.outputs.includes(spec.output))
+      return { kernel, level, reason, instruction }
+    const writes = `${kernel.id} does not write ${spec.output}; it writes ${kernel.outputs.join(', ')}.`
+    return { kernel, level: 'unavailable', reason: writes, instruction: '' }
   })
   const named = spec.kernels.length > 0
   const asked = named
@@ -156,28 +190,6 @@ function checkMemory(device: Device, steps: PlannedStep[], spec: JobSpec): void 
       )
     }
   }
-}
-
-/** Rough, from a plain guess of throughput; the running job corrects it as it goes. */
-function expectedSeconds(spec: JobSpec, device: Device, steps: PlannedStep[]): number {
-  const gflops = device.kind === 'cpu' ? 100 : 200_000
-  const oracleGflops = device.kind === 'cpu' ? 20 : 10_000
-  let seconds = 0
-  for (const step of steps) {
-    const work = workOf(step.format, step.m, step.n, step.k, spec.output, step.kernel.scaleLayout)
-    const once = work.flops / 1e9 / gflops
-    seconds +=
-      (work.flops / 1e9 / oracleGflops) * (1 / Math.max(1, step.kernel.capabilities.length)) +
-      4 * once
-    if (spec.kind === 'sweep') {
-      const preset = presets[spec.preset]
-      const timed = spec.reps
-        ? spec.reps * once
-        : Math.max(preset.minTimeNs / 1e9, preset.minSamples * once)
-      seconds += (spec.rounds ?? preset.rounds) * (preset.laterWarmupNs / 1e9 + timed + 0.05)
-    }
-  }
-  return seconds
 }
 
 function notesOn(spec: JobSpec): string[] {

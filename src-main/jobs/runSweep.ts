@@ -2,24 +2,26 @@
  * A sweep, by method bs-1 (docs/measurement.md): every point is validated, then all valid points are measured in
  * rounds, each in a new random order, with the round's first point repeated at its end to see drift.
  */
+import { defaults } from '@shared/contract/defaults'
 import type { Step } from '@shared/contract/run'
 import { presets, sustainedNs, type Preset } from '@shared/measurement/presets'
 import { median } from '@shared/measurement/statistics'
 import type { SweepSpec } from '@shared/contract/jobs'
 import type { NativeMeasurement, NativeMeasureRequest } from '../engine/nativeBinding'
-import type { JobContext } from './jobManager'
+import { ownLaunchNs } from '@shared/measurement/validationFigures'
+import { leastMeasurement, measureOf, roundsOf, unitOf } from './estimate'
+import type { JobContext } from './jobContext'
 import { openRequest, OpenSession } from './openSession'
 import type { PlannedStep } from './plan'
 import { describeFailure, validateStep } from './runValidate'
 import { shuffled } from './shuffle'
-import { expectedSeconds, SweepProgress } from './sweepProgress'
 import { toMeasurement } from './stepResults'
 
 /** More change than this between the first and the last measurement of one point in a round is called drift. */
 const maxDrift = 0.02
 
-/** An element passes when |got - ref| <= 1e-3 + 1e-3 |ref|, the Triton tutorial's tolerance. */
-const tutorialTolerance = { atol: 1e-3, rtol: 1e-3 }
+const { atol, rtol, rule } = defaults
+const usualRule = { atol, rtol, rule }
 
 /** A sweep has many points: each keeps a coarser error map than a validation does. */
 const sweepLimits = { maxFailures: 4, mapTiles: 16 }
@@ -35,45 +37,35 @@ export async function runSweep(context: JobContext): Promise<void> {
   if (spec.kind !== 'sweep') throw new Error('Not a sweep.')
   const session = new OpenSession(context)
   try {
-    const preset = presets[spec.preset]
-    const rounds = spec.rounds ?? (spec.reps ? 1 : preset.rounds)
-    const { steps } = context.plan
-    const validations = steps.filter((planned) => !context.earlier?.validated(planned)).length
-    const progress = new SweepProgress(validations, rounds * steps.length, expectedSeconds(preset))
-    const points = await validatePoints(context, session, progress)
+    const rounds = roundsOf(spec)
+    const points = await validatePoints(context, session)
     for (const point of points) await takeOver(context, spec, point, rounds)
-    await measurePoints(context, session, spec, points, rounds, progress)
+    dropUndone(context, points, rounds)
+    await measurePoints(context, session, spec, points, rounds)
   } finally {
     await session.close()
   }
 }
 
-async function validatePoints(
-  context: JobContext,
-  session: OpenSession,
-  progress: SweepProgress
-): Promise<Point[]> {
+/** Measurements that are not to be made: of points that failed, and of rounds that were taken over. */
+function dropUndone({ plan, meter }: JobContext, points: readonly Point[], rounds: number): void {
+  const taken = new Map(points.map(({ planned, rounds: done }) => [planned.index, done.length]))
+  for (const { index } of plan.steps)
+    for (let round = 0; round < (taken.get(index) ?? rounds); round++)
+      meter.drop(unitOf.measurement(index, round))
+}
+
+async function validatePoints(context: JobContext, session: OpenSession): Promise<Point[]> {
   const points: Point[] = []
-  const steps = context.plan.steps.length
-  const inner: JobContext = {
-    ...context,
-    progress: (fraction, activity) =>
-      context.progress(progress.whileValidating((fraction * steps) % 1), activity)
-  }
   for (const planned of context.plan.steps) {
     if (context.signal.aborted) break
-    const request = { kernel: planned.kernel.id, ...tutorialTolerance, ...sweepLimits }
+    const request = { kernel: planned.kernel.id, ...usualRule, ...sweepLimits }
     let step = context.earlier?.validated(planned)
-    if (!step) {
-      step = await validateStep(inner, session, planned, request)
-      progress.validated(step.seconds)
-    }
+    if (step) context.meter.drop(unitOf.validation(planned.index))
+    else step = await validateStep(context, session, planned, request)
     // Approximate schemes are timed with their error shown; a wrong exact kernel, or one that failed, is not.
-    const measurable = step.disposition === 'passed' || isKnownApproximation(step)
-    if (measurable && step.baseline && step.disposition !== 'passed') {
-      step.disposition = 'baseline'
-      step.reason = ''
-    }
+    const measurable =
+      step.disposition === 'passed' || step.disposition === 'baseline' || isKnownApproximation(step)
     if (measurable) points.push({ planned, step, rounds: [] })
     else await context.record(step)
   }
@@ -96,18 +88,17 @@ async function takeOver(
 }
 
 /**
- * A baseline or an approximate scheme whose only fault is elements outside the tolerance is worth its time, shown with
- * its error; its scales must have been used where they belong.
+ * An approximate scheme whose only fault is elements outside the tolerance is worth its time, shown with its error; its
+ * scales must have been used where they belong.
  */
 function isKnownApproximation(step: Step): boolean {
   const { validation } = step
   if (step.disposition !== 'incorrect' || !validation) return false
-  if (step.baseline) return validation.nonFinite === 0
   return (
     step.level === 'approximate' &&
     validation.nonFinite === 0 &&
-    validation.perturbationA.passed &&
-    validation.perturbationB.passed
+    validation.perturbationA.state === 'passed' &&
+    validation.perturbationB.state === 'passed'
   )
 }
 
@@ -116,12 +107,10 @@ async function measurePoints(
   session: OpenSession,
   spec: SweepSpec,
   points: Point[],
-  rounds: number,
-  sweepProgress: SweepProgress
+  rounds: number
 ): Promise<void> {
   const preset = presets[spec.preset]
   const warm = new Set<string>()
-  const measurements = points.reduce((sum, point) => sum + rounds - point.rounds.length, 0)
   for (let round = 0; round < rounds && !context.signal.aborted; round++) {
     const missing = points.filter((point) => point.rounds.length <= round)
     const order = shuffled(missing, spec.seed + round)
@@ -130,20 +119,25 @@ async function measurePoints(
       const progress = (fraction: number, phase: string) => {
         const { format, k, kernel } = point.planned
         context.progress(
-          sweepProgress.whileMeasuring(measurements, fraction),
+          fraction,
           `round ${round + 1} of ${rounds}, ${format} K=${k} ${kernel.id}: ${phase}`
         )
       }
-      const start = performance.now()
+      context.meter.begin(unitOf.measurement(point.planned.index, round))
       const measured = await measurePoint(context, session, spec, preset, point, warm, progress)
-      sweepProgress.measured((performance.now() - start) / 1000)
+      context.meter.end()
       if (!measured) continue
       point.rounds.push(measured)
       await context.writer.samples(point.step.index, round, measured)
       await recordPoint(context, spec, point)
     }
-    if (!context.signal.aborted && order.length > 1)
-      await checkDrift(context, session, spec, preset, order[0]!, warm)
+    if (context.signal.aborted || order.length < 2) {
+      context.meter.drop(unitOf.drift(round))
+      continue
+    }
+    context.meter.begin(unitOf.drift(round))
+    await checkDrift(context, session, spec, preset, order[0]!, warm)
+    context.meter.end()
   }
   for (const point of points) {
     if (point.rounds.length === 0 && point.step.disposition !== 'error') {
@@ -169,12 +163,16 @@ async function measurePoint(
   try {
     const id = await session.open(openRequest(context.plan, planned), onProgress)
     const request = measureRequest(spec, preset, planned.kernel.id, warm, point.rounds.length === 0)
+    const least = leastMeasurement(spec, onceOf(step), warm.has(planned.kernel.id) ? 1 : 0)
     warm.add(planned.kernel.id)
-    return await context.engine.call(
+    const begun = performance.now()
+    const measured = await context.engine.call(
       'measure',
       { session: id, request },
       { signal: context.signal, onProgress }
     )
+    context.learn('measure', measureOf(spec), least, (performance.now() - begun) / 1000)
+    return measured
   } catch (error) {
     // What earlier rounds measured stays; a cancel is no fault of the point.
     const before = step.disposition
@@ -186,6 +184,9 @@ async function measurePoint(
     step.seconds += (performance.now() - start) / 1000
   }
 }
+
+/** One operation in seconds, as its validation saw it. */
+const onceOf = ({ validation }: Step): number => (ownLaunchNs(validation) ?? 0) / 1e9
 
 function measureRequest(
   spec: SweepSpec,
@@ -210,7 +211,7 @@ function measureRequest(
 }
 
 async function recordPoint(context: JobContext, spec: SweepSpec, point: Point): Promise<void> {
-  point.step.measurement = toMeasurement(point.rounds, point.planned, {
+  point.step.measurement = toMeasurement(point.rounds, point.step, point.planned.kernel, {
     method: `bs-1 ${spec.reps ? `fixed ${spec.reps}` : spec.preset}, ${spec.mode}`,
     output: spec.output,
     distribution: spec.distribution

@@ -1,7 +1,11 @@
-import type { Step } from '@shared/contract/run'
+import type { OutputType } from '@shared/contract/jobs'
+import type { Step, Validation } from '@shared/contract/run'
+import { dispositionOf } from '@shared/measurement/outcome'
+import { ownLaunchNs } from '@shared/measurement/validationFigures'
 import { EngineError } from '../engine/engine'
 import type { NativeValidateRequest } from '../engine/nativeBinding'
-import type { JobContext } from './jobManager'
+import { kernelOf, unitOf } from './estimate'
+import type { JobContext } from './jobContext'
 import type { PlannedStep } from './plan'
 import { openRequest, OpenSession } from './openSession'
 import { emptyStep, toValidation } from './stepResults'
@@ -12,15 +16,15 @@ const validateLimits = { maxFailures: 16, mapTiles: 64 }
 export async function runValidate(context: JobContext): Promise<void> {
   const { plan } = context
   if (plan.spec.kind !== 'validate') throw new Error('Not a validation.')
-  const { atol, rtol } = plan.spec
+  const { atol, rtol, rule } = plan.spec
   const session = new OpenSession(context)
   try {
     for (const planned of plan.steps) {
       const known = context.earlier?.validated(planned)
       if (known) await context.record(known)
-      else if (context.signal.aborted) await context.record(cancelled(planned))
+      else if (context.signal.aborted) await context.record(cancelled(planned, plan.spec.output))
       else {
-        const request = { kernel: planned.kernel.id, atol, rtol, ...validateLimits }
+        const request = { kernel: planned.kernel.id, atol, rtol, rule, ...validateLimits }
         await context.record(await validateStep(context, session, planned, request))
       }
     }
@@ -29,8 +33,12 @@ export async function runValidate(context: JobContext): Promise<void> {
   }
 }
 
-function cancelled(planned: PlannedStep): Step {
-  return { ...emptyStep(planned), disposition: 'cancelled', reason: 'Cancelled before it began.' }
+function cancelled(planned: PlannedStep, output: OutputType): Step {
+  return {
+    ...emptyStep(planned, output),
+    disposition: 'cancelled',
+    reason: 'Cancelled before it began.'
+  }
 }
 
 /** One step to its disposition; never throws for what happens inside the engine. */
@@ -40,36 +48,57 @@ export async function validateStep(
   planned: PlannedStep,
   request: NativeValidateRequest
 ): Promise<Step> {
-  const step = emptyStep(planned)
+  const step = emptyStep(planned, context.plan.spec.output)
   if (planned.level === 'unavailable') {
     return { ...step, disposition: 'not-supported', reason: planned.reason }
   }
   const name = `${planned.format} ${planned.kernel.id}`
-  const share = 1 / context.plan.steps.length
   const onProgress = (fraction: number, phase: string) =>
-    context.progress((planned.index + fraction) * share, `${name}: ${phase}`)
+    context.progress(fraction, `${name}: ${phase}`)
+  context.meter.begin(unitOf.validation(planned.index))
   const start = performance.now()
   onProgress(0, 'operands')
   try {
+    const opened = session.opened
     const id = await session.open(openRequest(context.plan, planned), onProgress)
+    const isNew = session.opened > opened
+    const openSeconds = (performance.now() - start) / 1000
     const native = await context.engine.call(
       'validate',
       { session: id, request },
       { signal: context.signal, onProgress }
     )
-    const passed = native.status === 'passed'
-    step.disposition = passed
-      ? 'passed'
-      : native.status === 'incorrect'
-        ? 'incorrect'
-        : 'not-verified'
+    step.disposition = dispositionOf(native.status, step.baseline)
     step.reason = native.reason
     step.validation = toValidation(native, request)
+    const spent = (performance.now() - start) / 1000
+    learnFrom(context, planned, step.validation, isNew ? openSeconds : undefined, spent)
   } catch (error) {
     await describeFailure(context, session, step, error)
   }
   step.seconds = (performance.now() - start) / 1000
+  context.meter.end()
   return step
+}
+
+/** `openSeconds`: of a problem that was opened for this step; its reference was made then too. */
+function learnFrom(
+  context: JobContext,
+  planned: PlannedStep,
+  { launchNs = [], oracleSeconds }: Validation,
+  openSeconds: number | undefined,
+  spent: number
+): void {
+  const { m, n, k } = planned
+  const { distribution } = context.plan.spec
+  const launches = launchNs.reduce((sum, ns) => sum + ns, 0) / 1e9
+  const own = ownLaunchNs({ launchNs })
+  if (own !== undefined) context.learn('launch', kernelOf(planned), 2 * m * n * k, own / 1e9)
+  const made = openSeconds === undefined ? 0 : openSeconds + oracleSeconds
+  context.learn('check', '', m * n, spent - made - launches)
+  if (openSeconds === undefined) return
+  context.learn('open', distribution, m * k + n * k, openSeconds)
+  context.learn('reference', '', 2 * m * n * k, oracleSeconds)
 }
 
 /** Turns what the engine threw into the step's disposition and reason. */

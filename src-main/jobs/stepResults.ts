@@ -1,4 +1,5 @@
 /** From what the engine answered to what run.json keeps. */
+import type { OutputType } from '@shared/contract/jobs'
 import type { Measurement, Step, Validation } from '@shared/contract/run'
 import type {
   NativeMeasurement,
@@ -6,10 +7,11 @@ import type {
   NativeValidation
 } from '../engine/nativeBinding'
 import { statisticsOf, median } from '@shared/measurement/statistics'
-import { workOf } from '@shared/measurement/work'
+import { workOf, type Reads } from '@shared/measurement/work'
 import type { PlannedStep } from './plan'
 
-export function emptyStep(planned: PlannedStep): Step {
+export function emptyStep(planned: PlannedStep, output: OutputType): Step {
+  const { format, m, n, k } = planned
   return {
     index: planned.index,
     format: planned.format,
@@ -24,7 +26,9 @@ export function emptyStep(planned: PlannedStep): Step {
     reason: '',
     seconds: 0,
     sourceHash: planned.kernel.sourceHash,
-    compileOptions: planned.kernel.compileOptions
+    compileOptions: planned.kernel.compileOptions,
+    instruction: planned.instruction,
+    work: workOf(format, m, n, k, output, planned.kernel)
   }
 }
 
@@ -33,7 +37,8 @@ export function toValidation(native: NativeValidation, request: NativeValidateRe
     ...native,
     atol: request.atol,
     rtol: request.rtol,
-    ulpHistogram: Array.from(native.ulpHistogram),
+    rule: request.rule,
+    launchNs: Array.from(native.launchNs),
     errorMap: Array.from(native.errorMap, (value) => Number(value.toPrecision(3))),
     failures: native.failures.map((failure) => ({
       ...failure,
@@ -52,7 +57,8 @@ const mean = (values: number[]) =>
 /** One measurement from its rounds; every sample counts the same. */
 export function toMeasurement(
   rounds: NativeMeasurement[],
-  planned: PlannedStep,
+  step: Step,
+  kernel: Reads,
   context: { method: string; output: string; distribution: string }
 ): Measurement {
   const first = rounds[0]!
@@ -68,29 +74,20 @@ export function toMeasurement(
   if (spread > maxRoundSpread) badges.add('unstable')
   if (rounds.some((round) => round.stopReason === 'timed out')) badges.add('timed out')
   if (context.distribution === 'zeros') badges.add('power-optimistic')
-  const work = workOf(
-    planned.format,
-    planned.m,
-    planned.n,
-    planned.k,
-    context.output,
-    planned.kernel.scaleLayout
-  )
+  const work = step.work ?? workOf(step.format, step.m, step.n, step.k, context.output, kernel)
   const sustained = rounds.find((round) => round.sustainedNs > 0) ?? first
+  const { samplesNs: _ns, samplesMHz: _mhz, discarded: _discarded, ...figures } = first
   return {
+    // What is not said below is as in the first round.
+    ...figures,
     method: context.method,
     timeNs,
     roundMediansNs,
     meanMHz: mean(clocks),
     meanWatts: mean(rounds.map((round) => round.meanWatts)),
     meanTemperatureC: mean(rounds.map((round) => round.meanTemperatureC)),
-    launchesPerSample: first.launchesPerSample,
-    operandSets: first.operandSets,
-    cacheMode: first.cacheMode,
-    timingSource: first.timingSource,
     stopReason: rounds.at(-1)!.stopReason,
     warmupNs: rounds.reduce((sum, round) => sum + round.warmupNs, 0),
-    compileSeconds: first.compileSeconds,
     badges: [...badges],
     launches: rounds.find((round) => round.launches.length > 0)?.launches ?? [],
     cuptiNs: rounds.find((round) => round.cuptiNs > 0)?.cuptiNs ?? 0,

@@ -30,6 +30,12 @@ export const targets: Target[] = [
     note: 'No kernel here for its own instruction. The mma.sync kernel and cuBLASLt block scaling are offered, not run there.'
   },
   {
+    architecture: 'sm_110 (Jetson Thor)',
+    instruction: 'tcgen05.mma block_scale',
+    state: 'absent',
+    note: 'No kernel here for its own instruction. The mma.sync kernel is offered, not run there.'
+  },
+  {
     architecture: 'sm_120, sm_121 (RTX 50)',
     instruction: 'mma.sync block_scale',
     state: 'absent',

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { OutputFile } from '../ground/files'
 
 const pageLifeMs = 60_000
 
@@ -27,7 +28,9 @@ export const redirectPage = (url: string): string =>
 export function openBrowser(url: string): void {
   const folder = mkdtempSync(join(tmpdir(), 'blockscope-'))
   const page = join(folder, 'open.html')
-  writeFileSync(page, redirectPage(url), { mode: 0o600 })
+  const file = new OutputFile(page, {})
+  file.write(redirectPage(url))
+  file.commit()
   const remove = () => rmSync(folder, { recursive: true, force: true })
   setTimeout(remove, pageLifeMs).unref()
   process.once('exit', remove)

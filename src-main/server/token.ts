@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { UserError, messageOf } from '@shared/errors'
+import { OutputFile } from '../ground/files'
 
 const tokenPattern = /^[\w-]{32,128}$/
 
@@ -18,9 +19,12 @@ export function tokenFromFile(path: string): string {
   try {
     if (!existsSync(path)) {
       const token = createToken()
-      writeFileSync(path, `${token}\n`, { mode: 0o600, flag: 'wx' })
+      const file = new OutputFile(path, {})
+      file.write(`${token}\n`)
+      file.commit()
       return token
     }
+    if (!statSync(path).isFile()) throw new UserError('usage', `${path} is no file; name one.`)
     if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0)
       throw new UserError(
         'usage',

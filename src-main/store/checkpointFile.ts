@@ -1,16 +1,6 @@
 /** Checkpoints on disk: safetensors files, alone or sharded with an index, read by position and never as a whole. */
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  openSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  rmSync,
-  writeSync
-} from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { messageOf, UserError } from '@shared/errors'
 import { headerEnd, parseSafetensorsHeader, type TensorEntry } from '@shared/formats/safetensors'
@@ -27,6 +17,10 @@ export interface Checkpoint {
   metadata: Record<string, string>
   /** Bytes from..to of a tensor, counted from its start. */
   read(tensor: TensorEntry, from: number, to: number): Uint8Array
+  /** The file that holds the tensor, and the byte at which it begins there. */
+  placeOf(tensor: TensorEntry): { path: string; position: number }
+  /** Every file of the checkpoint, with what tells it from another of its name. */
+  files(): { path: string; bytes: number; modifiedMs: number }[]
   close(): void
 }
 
@@ -68,20 +62,33 @@ export function openCheckpoint(path: string): Checkpoint {
       }
       return readBytes(home.get(tensor.name)!, tensor.start + from, to - from)
     }
-    return { path, tensors, metadata, read, close }
+    const placeOf = (tensor: TensorEntry) => ({
+      path: resolve(home.get(tensor.name)!.path),
+      position: tensor.start
+    })
+    const files = () =>
+      shards.map((shard) => {
+        const { size, mtimeMs } = fstatSync(shard.descriptor)
+        return { path: resolve(shard.path), bytes: size, modifiedMs: mtimeMs }
+      })
+    return { path, tensors, metadata, read, placeOf, files, close }
   } catch (error) {
     close()
     throw error
   }
 }
 
-/** Opens a checkpoint for some work and closes it after. */
+/** Opens a checkpoint for some work, which may be a promise, and closes it after. */
 export function withCheckpoint<T>(path: string, work: (checkpoint: Checkpoint) => T): T {
   const checkpoint = openCheckpoint(path)
+  let goesOn = false
   try {
-    return work(checkpoint)
+    const result = work(checkpoint)
+    if (!(result instanceof Promise)) return result
+    goesOn = true
+    return result.finally(() => checkpoint.close()) as T
   } finally {
-    checkpoint.close()
+    if (!goesOn) checkpoint.close()
   }
 }
 
@@ -133,55 +140,4 @@ function readBytes({ path, descriptor }: Shard, position: number, length: number
     done += count
   }
   return bytes
-}
-
-export interface NewTensor {
-  name: string
-  dtype: string
-  shape: number[]
-  byteLength: number
-  /** Makes the bytes, in pieces. */
-  pieces: () => Iterable<Uint8Array>
-}
-
-/** Writes a safetensors file piece by piece; it appears under its name only when it is whole. */
-export function writeCheckpoint(
-  path: string,
-  tensors: readonly NewTensor[],
-  metadata: Record<string, string>
-): void {
-  if (existsSync(path)) throw new UserError('usage', `${path} exists; choose another name.`)
-  const partial = `${path}.partial`
-  const header: Record<string, unknown> = { __metadata__: metadata }
-  let offset = 0
-  for (const { name, dtype, shape, byteLength } of tensors) {
-    if (Object.hasOwn(header, name)) {
-      throw new UserError('usage', `Two tensors of ${path} would be named "${name}".`)
-    }
-    header[name] = { dtype, shape, data_offsets: [offset, offset + byteLength] }
-    offset += byteLength
-  }
-  const json = Buffer.from(JSON.stringify(header))
-  // Tensors start at a multiple of 8, as the format asks; spaces fill the header up.
-  const padded = Buffer.concat([json, Buffer.alloc((8 - (json.length % 8)) % 8, ' ')])
-  const length = Buffer.alloc(8)
-  length.writeBigUInt64LE(BigInt(padded.length))
-  let descriptor: number | undefined
-  try {
-    descriptor = openSync(partial, 'w')
-    for (const piece of [length, padded]) writeAll(descriptor, piece)
-    for (const { pieces } of tensors) for (const piece of pieces()) writeAll(descriptor, piece)
-    closeSync(descriptor)
-    descriptor = undefined
-    renameSync(partial, path)
-  } catch (error) {
-    if (descriptor !== undefined) closeSync(descriptor)
-    rmSync(partial, { force: true })
-    if (error instanceof UserError) throw error
-    throw new UserError('usage', `${path} cannot be written: ${messageOf(error)}.`)
-  }
-}
-
-function writeAll(descriptor: number, bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.length;) done += writeSync(descriptor, bytes, done)
 }

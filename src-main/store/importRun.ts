@@ -2,10 +2,14 @@ import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { unpack } from 'msgpackr'
 import * as v from 'valibot'
+import { commandOf } from '@shared/contract/command'
+import { parseRun } from '@shared/contract/parseRun'
 import type { RunSummary } from '@shared/contract/run'
 import { UserError } from '@shared/errors'
-import { parseRun } from './runFile'
-import { summarize, type RunStore } from './runStore'
+import { derivedFiles } from './derivedFiles'
+import { samplesName } from './runFile'
+import type { RunStore } from './runStore'
+import { summarize } from './runSummaries'
 
 /** Names that a run folder may hold; nothing else is taken from a bundle. */
 export const bundledFiles = ['run.json', 'samples.jsonl', 'profile.hatchet', 'trace.json'] as const
@@ -22,15 +26,19 @@ export async function importRun(
   name: string,
   bytes: Uint8Array
 ): Promise<RunSummary> {
-  const files = looksLikeJson(bytes) ? { 'run.json': bytes } : readBundle(name, bytes)
+  const files = looksLikeJson(bytes)
+    ? { 'run.json': bytes, [samplesName]: undefined }
+    : readBundle(name, bytes)
   const text = new TextDecoder().decode(files['run.json'])
   const run = parseRun(text, basename(name))
   if (run.status === 'running' || run.status === 'queued') run.status = 'interrupted'
+  // The line that a person may copy is made from what was asked, not taken from a file of someone else.
+  run.command = commandOf(run.spec)
   const writer = await store.create(run)
   try {
-    for (const [file, data] of Object.entries(files)) {
-      if (file !== 'run.json') await writer.file(file, data)
-    }
+    const samples = files[samplesName]
+    if (samples) await writer.file(samplesName, samples)
+    for (const [file, text] of Object.entries(derivedFiles(run))) await writer.file(file, text)
     await store.finish(writer)
   } catch (error) {
     await rm(join(writer.folder), { recursive: true, force: true })

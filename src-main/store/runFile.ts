@@ -1,14 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import {
-  currentRunFormatVersion,
-  runSchema,
-  stepSchema,
-  type Run,
-  type Step
-} from '@shared/contract/run'
-import { UserError, messageOf } from '@shared/errors'
+import { parseRun } from '@shared/contract/parseRun'
+import { stepSchema, type Run, type Step } from '@shared/contract/run'
+import { UserError } from '@shared/errors'
 
 /** JSON has no NaN or infinities; run.json writes them as strings, which the schema reads back. */
 export function stringifyRun(value: unknown, indent?: number): string {
@@ -17,35 +12,6 @@ export function stringifyRun(value: unknown, indent?: number): string {
     (_key, item: unknown) =>
       typeof item === 'number' && !Number.isFinite(item) ? String(item) : item,
     indent
-  )
-}
-
-/**
- * Reads the text of a run.json. Throws a UserError that names the file and what is wrong: not JSON, a newer version,
- * or the first field that does not fit.
- */
-export function parseRun(text: string, path: string): Run {
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch (error) {
-    throw new UserError('usage', `${path} is damaged: ${messageOf(error)}. It is left untouched.`)
-  }
-  const version = (json as { formatVersion?: unknown } | null)?.formatVersion
-  if (typeof version === 'number' && version > currentRunFormatVersion) {
-    throw new UserError(
-      'usage',
-      `${path} was written by a newer blockscope (run format ${version}; this one reads up to ` +
-        `${currentRunFormatVersion}). Update blockscope to open it. It is left untouched.`
-    )
-  }
-  const parsed = v.safeParse(runSchema, json)
-  if (parsed.success) return parsed.output
-  const issue = parsed.issues[0]
-  const field = v.getDotPath(issue) ?? 'the top level'
-  throw new UserError(
-    'usage',
-    `${path} is not a run: at ${field}, ${issue.message}. It is left untouched.`
   )
 }
 

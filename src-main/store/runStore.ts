@@ -1,12 +1,17 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { readdir, readFile, rename } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { basename, join, resolve } from 'node:path'
-import type { Run, RunSummary } from '@shared/contract/run'
+import { basename, isAbsolute, join, resolve } from 'node:path'
+import * as v from 'valibot'
+import { roundSchema, type Run, type RunSummary, type StoredRound } from '@shared/contract/run'
+import { isRunId } from '@shared/contract/runId'
 import { UserError, messageOf } from '@shared/errors'
-import { writeError, writeFileAtomic } from './atomicFile'
-import { claim, currentOwner, release } from './ownership'
+import { outcomeOf } from '@shared/measurement/outcome'
+import { describeIssues } from '@shared/schemaWords'
+import { makeFolder, makeNewFolder, writeError, writeFileAtomic } from '../ground/files'
+import { askToCancel, Claim, currentOwner, forget, ownerName } from './ownership'
 import { readRunFolder, runFileName, samplesName, stringifyRun } from './runFile'
+import { keepSummary, keptSummary, stateOf, summarize } from './runSummaries'
 import { RunWriter } from './runWriter'
 
 const trashName = '.trash'
@@ -20,7 +25,17 @@ export function defaultStoreFolder(): string {
   if (process.platform === 'darwin') {
     return join(homedir(), 'Library', 'Application Support', 'blockscope', 'runs')
   }
-  return join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'blockscope', 'runs')
+  return join(
+    baseFolder('XDG_DATA_HOME') ?? join(homedir(), '.local', 'share'),
+    'blockscope',
+    'runs'
+  )
+}
+
+/** A folder that a variable of the XDG base directory specification names: empty and relative ones count as not set. */
+export function baseFolder(variable: string): string | undefined {
+  const folder = process.env[variable]
+  return folder && isAbsolute(folder) ? folder : undefined
 }
 
 /** '20261120-142530-sweep-nvfp4-mxfp8': sorts by time and can be read. */
@@ -28,31 +43,6 @@ export function makeRunId(kind: string, formats: readonly string[], now: Date): 
   const stamp = now.toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15)
   const what = formats.length > 3 ? `${formats.length}-formats` : formats.join('-')
   return `${stamp}-${kind}-${what}`.replace(/[^\w.-]/g, '_')
-}
-
-export function summarize(run: Run): RunSummary {
-  return {
-    id: run.id,
-    kind: run.kind,
-    label: run.label,
-    notes: run.notes,
-    createdAt: run.createdAt,
-    status: run.status,
-    device: run.device?.name ?? '',
-    formats: run.spec.formats,
-    steps: run.steps.length,
-    passed: run.steps.filter((step) => step.disposition === 'passed').length,
-    failed: run.steps.filter((step) => ['incorrect', 'error'].includes(step.disposition)).length
-  }
-}
-
-/** A line of samples.jsonl. */
-export interface StoredRound {
-  step: number
-  samplesNs: number[]
-  samplesMHz: number[]
-  /** Fields of a measurement; absent in runs of version 0.1.0 and in those of others. */
-  [field: string]: unknown
 }
 
 /** The folder of runs. Each run is a folder of its own, readable without this program. */
@@ -64,28 +54,25 @@ export class RunStore {
     const wanted = run.id
     for (let attempt = 1; ; attempt++) {
       if (attempt > 1) run.id = `${wanted}-${attempt}`
-      const path = folder ?? join(this.folder, run.id)
+      const path = folder ?? this.folderOf(run.id)
+      let claim: Claim
+      await makeFolder(folder ? path : this.folder)
       try {
-        await mkdir(folder ? path : this.folder, { recursive: true })
-        if (!folder) await mkdir(path)
-        await claim(path)
+        if (folder) await refuseUnlessEmpty(folder)
+        else await makeNewFolder(path)
+        claim = await Claim.take(path)
       } catch (thrown) {
+        if (thrown instanceof UserError) throw thrown
         const taken = (thrown as NodeJS.ErrnoException).code === 'EEXIST'
         if (taken && !folder && attempt < 1000) continue
-        if (taken) {
-          throw new UserError(
-            'usage',
-            `${path} holds a run that is being written. Choose another folder.`
-          )
-        }
-        throw writeError(path, thrown)
+        throw taken ? notEmpty(path) : writeError(path, thrown)
       }
       try {
-        const writer = new RunWriter(path, run)
+        const writer = new RunWriter(path, run, claim)
         await writer.save()
         return writer
       } catch (thrown) {
-        await release(path)
+        await claim.release()
         throw thrown
       }
     }
@@ -95,36 +82,77 @@ export class RunStore {
   async finish(writer: RunWriter): Promise<void> {
     try {
       await writer.finish()
+      await keepSummary(writer.folder, await stateOf(writer.folder), summarize(writer.run))
     } finally {
-      await release(writer.folder)
+      await writer.claim.release()
     }
   }
 
   /** Newest first. A folder that cannot be read is listed with its problem and left untouched. */
   async list(): Promise<RunSummary[]> {
-    let names: string[]
-    try {
-      const entries = await readdir(this.folder, { withFileTypes: true })
-      names = entries.filter((e) => e.isDirectory() && e.name !== trashName).map((e) => e.name)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-      throw new UserError(
-        'usage',
-        `The run folder ${this.folder} cannot be read: ${messageOf(error)}.`
-      )
-    }
-    const summaries = await Promise.all(
-      names.map(async (name) => {
-        try {
-          return summarize(await this.read(name))
-        } catch (error) {
-          return unreadable(name, messageOf(error))
-        }
-      })
-    )
+    const ids = await this.ids()
+    const kept = await Promise.all(ids.map((id) => this.kept(id)))
+    const summaries: RunSummary[] = []
+    // One whole run in memory at a time.
+    for (const [at, id] of ids.entries()) summaries.push(kept[at] ?? (await this.summarized(id)))
     return summaries.sort(
       (a, b) => b.createdAt.localeCompare(a.createdAt) || b.id.localeCompare(a.id)
     )
+  }
+
+  /**
+   * The id that a person means: an id, the beginning of one that no other has, or "latest". Throws a UserError when there is
+   * none or more than one.
+   */
+  async find(words: string): Promise<string> {
+    if (isRunId(words) && existsSync(this.folderOf(words))) return words
+    if (words === 'latest') {
+      const [newest] = (await this.list()).filter(({ problem }) => problem === undefined)
+      if (newest) return newest.id
+      throw new UserError('usage', `There are no runs in ${this.folder} yet.`)
+    }
+    // 'x' means x, also once it is gone: never its namesake 'x-2'.
+    const isMeant = (id: string) =>
+      words !== '' && id.startsWith(words) && !/^-\d+$/.test(id.slice(words.length))
+    const matching = (await this.ids()).filter(isMeant).sort()
+    if (matching.length === 1) return matching[0]!
+    if (matching.length === 0) throw noSuchRun(words)
+    const some = matching.slice(-4).join(', ')
+    throw new UserError('usage', `${matching.length} runs begin with "${words}", such as ${some}.`)
+  }
+
+  private async ids(): Promise<string[]> {
+    try {
+      const entries = await readdir(this.folder, { withFileTypes: true })
+      return entries
+        .filter((entry) => entry.isDirectory() && entry.name !== trashName)
+        .map(({ name }) => name)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+      const { code } = error as NodeJS.ErrnoException
+      const why = code === 'ENOTDIR' ? 'it is no folder' : messageOf(error)
+      throw new UserError('usage', `The store ${this.folder} cannot be read: ${why}.`)
+    }
+  }
+
+  /** What was kept of a run, where that is of its present state; of a run that is being written nothing is kept. */
+  private async kept(id: string): Promise<RunSummary | undefined> {
+    if (!isRunId(id)) return undefined
+    const folder = this.folderOf(id)
+    const kept = await keptSummary(folder, await stateOf(folder))
+    return kept && { ...kept, id }
+  }
+
+  private async summarized(id: string): Promise<RunSummary> {
+    try {
+      const folder = this.folderOf(id)
+      const state = await stateOf(folder)
+      const summary = summarize(await this.read(id))
+      if (!isUnfinished(summary)) await keepSummary(folder, state, summary)
+      return summary
+    } catch (error) {
+      return unreadable(id, messageOf(error))
+    }
   }
 
   /** A run by id. One that was cut off (its writer is gone) is read as 'interrupted', with the steps it finished. */
@@ -133,10 +161,9 @@ export class RunStore {
     if (!existsSync(folder)) throw noSuchRun(id)
     const run = await readRunFolder(folder)
     run.id = basename(folder)
-    const unfinished = run.status === 'running' || run.status === 'queued'
-    if (unfinished && !(await currentOwner(folder))) {
+    if (isUnfinished(run) && !(await currentOwner(folder))) {
       run.status = 'interrupted'
-      run.reason = `The program that wrote this run ended before the run did; ${run.steps.length} steps are saved.`
+      run.reason = `The program that wrote this run ended before the run did; what was done is saved.`
     }
     return run
   }
@@ -150,22 +177,31 @@ export class RunStore {
     }
   }
 
-  /** The rounds of a step, or of all, as RunWriter.samples wrote them; empty where there are none. */
+  /** The rounds of a step, or of all, as RunWriter.samples wrote them; empty where there are none. Throws a UserError. */
   async rounds(id: string, step?: number): Promise<StoredRound[]> {
     const rounds: StoredRound[] = []
+    const path = join(this.folderOf(id), samplesName)
     let text: string
     try {
-      text = await readFile(join(this.folderOf(id), samplesName), 'utf8')
+      text = await readFile(path, 'utf8')
     } catch {
       return rounds
     }
-    for (const line of text.split('\n')) {
+    for (const [index, line] of text.split('\n').entries()) {
       if (line === '' || (step !== undefined && !line.startsWith(`{"step":${step},`))) continue
+      let json: unknown
       try {
-        rounds.push(JSON.parse(line) as StoredRound)
+        json = JSON.parse(line)
       } catch {
         // A torn last line of a run that was cut off.
+        continue
       }
+      const parsed = v.safeParse(roundSchema, json)
+      if (!parsed.success) {
+        const words = describeIssues(parsed.issues)
+        throw new UserError('usage', `${path} is damaged: line ${index + 1}: ${words}`)
+      }
+      rounds.push(parsed.output)
     }
     return rounds
   }
@@ -184,42 +220,86 @@ export class RunStore {
     await this.refuseIfOwned(id)
     if (change.label !== undefined) run.label = change.label
     if (change.notes !== undefined) run.notes = change.notes
-    await writeFileAtomic(join(this.folderOf(id), runFileName), stringifyRun(run, 1) + '\n')
+    await this.rewrite(run)
     return summarize(run)
   }
 
-  /** Moves a run to the trash folder inside the store. */
+  /**
+   * Asks the process that writes a run to end it: 'asked'. Where that process is gone the run is written as interrupted:
+   * 'ended'. Throws a UserError for a run that is over.
+   */
+  async cancel(id: string): Promise<'asked' | 'ended'> {
+    const run = await this.read(id)
+    const folder = this.folderOf(id)
+    if (isUnfinished(run)) {
+      await askToCancel(folder)
+      return 'asked'
+    }
+    // What was cut off reads as interrupted from here on, whatever becomes of process ids.
+    if (run.status === 'interrupted' && existsSync(join(folder, ownerName))) {
+      await this.rewrite(run)
+      await forget(folder)
+      return 'ended'
+    }
+    throw new UserError('usage', `Run ${id} is not running: it is ${run.status}.`)
+  }
+
+  private async rewrite(run: Run): Promise<void> {
+    await writeFileAtomic(join(this.folderOf(run.id), runFileName), stringifyRun(run, 1) + '\n')
+  }
+
+  /** Moves a run to the trash folder inside the store, beside earlier ones of its name. */
   async remove(id: string): Promise<void> {
     const folder = this.folderOf(id)
+    if (!existsSync(folder)) throw noSuchRun(id)
     await this.refuseIfOwned(id)
     const trash = join(this.folder, trashName)
-    await mkdir(trash, { recursive: true })
-    await rm(join(trash, id), { recursive: true, force: true })
+    await makeFolder(trash)
+    const inTrash = await this.trashed(id)
+    const number = inTrash.length === 0 ? 1 : inTrash.at(-1)!.number + 1
     try {
-      await rename(folder, join(trash, id))
+      await rename(folder, join(trash, number === 1 ? id : `${id}~${number}`))
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw noSuchRun(id)
       throw writeError(folder, error)
     }
   }
 
+  /** Brings back what was removed last under this id. */
   async restore(id: string): Promise<void> {
+    const last = (await this.trashed(id)).at(-1)
+    if (!last) {
+      const names = await this.trashNames()
+      const held = names.length > 0 ? ` It holds ${names.slice(-5).join(', ')}.` : ''
+      throw new UserError('usage', `The trash holds no run "${id}".${held}`)
+    }
+    const folder = this.folderOf(id)
+    if (existsSync(folder))
+      throw new UserError('usage', `There is a run ${id} already; remove that one first.`)
     try {
-      await rename(join(this.folder, trashName, this.safeName(id)), this.folderOf(id))
+      await rename(join(this.folder, trashName, last.name), folder)
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code
-      if (code === 'ENOENT') throw new UserError('usage', `The trash holds no run "${id}".`)
-      throw writeError(this.folderOf(id), error)
+      throw writeError(folder, error)
     }
   }
 
-  folderOf(id: string): string {
-    return join(this.folder, this.safeName(id))
+  private async trashNames(): Promise<string[]> {
+    return (await readdir(join(this.folder, trashName)).catch(() => [])).sort()
   }
 
-  private safeName(id: string): string {
-    if (!/^\w[\w.-]*$/.test(id)) throw noSuchRun(id)
-    return id
+  /** What the trash holds of an id, earliest first: 'id', 'id~2', ... No id has a tilde. */
+  private async trashed(id: string): Promise<{ name: string; number: number }[]> {
+    this.folderOf(id)
+    return (await this.trashNames())
+      .map((name) => ({ name, parts: name.split('~') }))
+      .filter(({ parts }) => parts[0] === id)
+      .map(({ name, parts }) => ({ name, number: Number(parts[1] ?? 1) }))
+      .sort((a, b) => a.number - b.number)
+  }
+
+  /** The one way from an id to a path. */
+  folderOf(id: string): string {
+    if (!isRunId(id)) throw noSuchRun(id)
+    return join(this.folder, id)
   }
 
   private async refuseIfOwned(id: string): Promise<void> {
@@ -231,6 +311,17 @@ export class RunStore {
       )
     }
   }
+}
+
+const isUnfinished = ({ status }: Pick<Run, 'status'>) =>
+  status === 'running' || status === 'queued'
+
+const notEmpty = (path: string) =>
+  new UserError('usage', `${path} is not empty; name a new folder for this run.`)
+
+/** A folder that a person named: what is in it is not this run's to replace or to add to. */
+async function refuseUnlessEmpty(path: string): Promise<void> {
+  if ((await readdir(path)).length > 0) throw notEmpty(path)
 }
 
 function noSuchRun(id: string): UserError {
@@ -250,9 +341,9 @@ function unreadable(name: string, problem: string): RunSummary {
     status: 'failed',
     device: '',
     formats: [],
-    steps: 0,
-    passed: 0,
-    failed: 0,
+    shape: '',
+    options: '',
+    outcome: outcomeOf({ kind: 'validate', status: 'failed', steps: [] }),
     problem
   }
 }

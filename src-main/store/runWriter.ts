@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Run, Step } from '@shared/contract/run'
-import { appendLines, writeFileAtomic } from './atomicFile'
+import { appendLines, writeFileAtomic } from '../ground/files'
+import type { Claim } from './ownership'
 import { journalName, placeStep, runFileName, samplesName, stringifyRun } from './runFile'
 
 export interface Round {
@@ -18,7 +19,8 @@ export class RunWriter {
 
   constructor(
     readonly folder: string,
-    readonly run: Run
+    readonly run: Run,
+    readonly claim: Claim
   ) {}
 
   /** Records a step's result, new or changed. */
@@ -38,7 +40,7 @@ export class RunWriter {
       samplesMHz: Array.from(samplesMHz, (x) => Math.round(x)),
       ...rest
     }
-    await appendLines(join(this.folder, samplesName), JSON.stringify(line) + '\n')
+    await appendLines(join(this.folder, samplesName), stringifyRun(line) + '\n')
   }
 
   async event(message: string): Promise<void> {

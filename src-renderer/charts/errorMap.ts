@@ -1,5 +1,5 @@
 import type { Step, Validation } from '@shared/contract/run'
-import { digits } from '../format/units'
+import { digits, tick } from '../format/units'
 import { axisStyle, baseOption, type ChartTheme } from './theme'
 
 type MapData = Pick<Validation, 'errorMap' | 'mapRows' | 'mapCols' | 'tileRows' | 'tileCols'>
@@ -10,7 +10,7 @@ type MapData = Pick<Validation, 'errorMap' | 'mapRows' | 'mapCols' | 'tileRows' 
  */
 export function errorMapOption(map: MapData, theme: ChartTheme, c?: Pick<Step, 'm' | 'n'>) {
   const span = (tile: number, size: number, end = Infinity) =>
-    `${tile * size}–${Math.min((tile + 1) * size, end) - 1}`
+    `${tick(tile * size)}–${tick(Math.min((tile + 1) * size, end) - 1)}`
   const cells = map.errorMap.map((value, index) => [
     index % map.mapCols,
     Math.floor(index / map.mapCols),
@@ -18,7 +18,7 @@ export function errorMapOption(map: MapData, theme: ChartTheme, c?: Pick<Step, '
     Number.isFinite(value) ? value : 1e9
   ])
   const starts = (count: number, size: number) =>
-    Array.from({ length: count }, (_, index) => String(index * size))
+    Array.from({ length: count }, (_, index) => tick(index * size))
   const step = 1 / (theme.heat.length - 1)
   const pieces = theme.heat.slice(1).map((color, index) => ({
     gt: index * step,

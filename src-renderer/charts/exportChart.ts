@@ -22,15 +22,19 @@ export function withLegend(
 ): EChartsCoreOption {
   const { series = [], grid = {} } = option as {
     series?: { name?: string }[]
-    grid?: { top?: number }
+    grid?: { top?: number } | { top?: number }[]
   }
   const names = [...new Set(series.flatMap(({ name }) => (name ? [name] : [])))]
   if (names.length === 0) return option
   const rows = legendRows(names, width - legendSides.left - legendSides.right)
+  const moved = (one: { top?: number }) => ({
+    ...one,
+    top: (one.top ?? 0) + 6 + rows * legendRowHeight
+  })
   return {
     ...option,
     legend: { data: names, top: 6, ...legendSides, textStyle: { fontSize: 11 } },
-    grid: { ...grid, top: (grid.top ?? 0) + 6 + rows * legendRowHeight }
+    grid: Array.isArray(grid) ? grid.map(moved) : moved(grid)
   }
 }
 
@@ -51,11 +55,25 @@ function legendRows(names: readonly string[], width: number): number {
   return rows
 }
 
+/** Panels have heights of their own: what the legend pushes down needs a taller picture. */
+function grown(
+  size: PictureSize,
+  before: EChartsCoreOption,
+  after: EChartsCoreOption
+): PictureSize {
+  const top = (option: EChartsCoreOption) => {
+    const { grid } = option as { grid?: unknown }
+    return Array.isArray(grid) ? ((grid as { top?: number }[])[0]?.top ?? 0) : 0
+  }
+  return { ...size, height: size.height + top(after) - top(before) }
+}
+
 export function chartSvg(option: EChartsCoreOption, size = defaultSize): string {
   use([SVGRenderer])
-  const chart = init(null, null, { renderer: 'svg', ssr: true, ...size })
+  const shown = withLegend(option, size.width)
+  const chart = init(null, null, { renderer: 'svg', ssr: true, ...grown(size, option, shown) })
   try {
-    chart.setOption({ backgroundColor: '#ffffff', ...withLegend(option, size.width) })
+    chart.setOption({ backgroundColor: '#ffffff', ...shown })
     return chart.renderToSVGString()
   } finally {
     chart.dispose()
@@ -67,9 +85,13 @@ export async function chartPng(
   size = defaultSize
 ): Promise<Uint8Array<ArrayBuffer>> {
   const canvas = document.createElement('canvas')
-  const chart = init(canvas as unknown as HTMLElement, null, { devicePixelRatio: 2, ...size })
+  const shown = withLegend(option, size.width)
+  const chart = init(canvas as unknown as HTMLElement, null, {
+    devicePixelRatio: 2,
+    ...grown(size, option, shown)
+  })
   try {
-    chart.setOption({ backgroundColor: '#ffffff', ...withLegend(option, size.width) })
+    chart.setOption({ backgroundColor: '#ffffff', ...shown })
     const blob = await new Promise<Blob | null>((resolve) =>
       chart.renderToCanvas({ pixelRatio: 2 }).toBlob(resolve)
     )

@@ -1,5 +1,5 @@
 /** Which rectangles of an icicle are drawn and which lies under a point. Widths in pixels. */
-import type { IcicleLayout } from '@shared/profile/icicle'
+import type { IcicleLayout } from '@shared/profile/ask/icicle'
 
 export const icicleRowHeight = 20
 

@@ -1,103 +1,44 @@
-/** The limits of a device that a measured rate is compared with: where each number is from, and which one binds. */
-import type { Device } from '@shared/contract/devices'
-import { findBlockFormat } from '@shared/formats/blockFormat'
-import { peakBandwidth, peakFlops } from '@shared/profile/peaks'
-import type { ProfileDevice } from '@shared/profile/profileTree'
-import type { SweepLine } from './sweepSeries'
+/** The limits that a chart's points are compared with: each point's own, or what a person entered for all. */
+import type { Roof } from '@shared/contract/roofs'
+import type { Step } from '@shared/contract/run'
+import {
+  computeRoof,
+  intensityOf,
+  limitAt,
+  memoryRoof,
+  shareOf,
+  type DeviceRoofs,
+  type Limit,
+  type Share
+} from '@shared/measurement/roofs'
 
-export interface Roof {
-  /** TFLOP/s or GB/s */
-  value: number
-  /** Where the number is from. */
-  source: string
+export interface Roofs extends DeviceRoofs {
+  /** In FLOP/s and byte/s; stand in place of the known ones. */
+  entered: Partial<Record<Roof['kind'], number>>
 }
 
-export interface Roofs {
-  compute: Roof | undefined
-  memory: Roof | undefined
-}
+export const noRoofs: Roofs = { device: undefined, measured: [], entered: {} }
 
-/** What a point can reach at its arithmetic intensity. */
-export interface Limit {
-  /** TFLOP/s */
-  value: number
-  by: 'compute' | 'memory'
-  source: string
-}
+const enteredRoof = (kind: Roof['kind'], rate: number): Roof => ({
+  ...{ kind, of: 'entered', rate, basis: 'measured' as const },
+  source: 'entered'
+})
 
-/**
- * From the data sheets (src-shared/profile/peaks) where the architecture is known there. Else the best rate that was
- * measured stands for the compute limit, of a baseline if one was timed.
- */
-export function knownRoofs(device: Device | undefined, lines: readonly SweepLine[]): Roofs {
-  const known = device && device.kind !== 'cpu' ? profileDevice(device) : undefined
+/** The two roofs of one step. */
+export function roofsAt(step: Step, roofs: Roofs): Partial<Record<Roof['kind'], Roof>> {
+  const { compute, memory } = roofs.entered
   return {
-    compute: (known && dataSheetRate(known, lines)) ?? bestMeasured(lines),
-    memory: known && dataSheetBandwidth(known)
+    compute: compute === undefined ? computeRoof(step, roofs) : enteredRoof('compute', compute),
+    memory: memory === undefined ? memoryRoof(step, roofs) : enteredRoof('memory', memory)
   }
 }
 
-function profileDevice({ kind, architecture, properties }: Device): ProfileDevice {
-  const number = (key: string) => {
-    const value = properties[key]
-    return typeof value === 'number' ? value : 0
-  }
-  return {
-    type: kind.toUpperCase(),
-    id: '0',
-    arch: kind === 'cuda' ? (/\d+/.exec(architecture)?.[0] ?? '') : architecture,
-    busWidthBits: number('memoryBusBits'),
-    clockRateKHz: number('clockMHz') * 1000,
-    memoryClockRateKHz: number('memoryClockMHz') * 1000,
-    multiprocessors: number('smCount')
-  }
+export function limitOf(step: Step, roofs: Roofs): Limit | undefined {
+  const { compute, memory } = roofsAt(step, roofs)
+  return step.measurement && limitAt(intensityOf(step.work ?? step.measurement), compute, memory)
 }
 
-/** The fp4 rate when every line multiplies fp4 by fp4 and there is a unit for it; else the fp8 rate. */
-function dataSheetRate(device: ProfileDevice, lines: readonly SweepLine[]): Roof | undefined {
-  const narrow = lines.length > 0 && lines.every(({ format }) => isFp4(format))
-  const fp4 = narrow ? peakFlops(device, 4) : undefined
-  const found = fp4 && 'value' in fp4 ? { fp4: true, peak: fp4 } : undefined
-  const peak = found?.peak ?? peakFlops(device, 8)
-  if (!('value' in peak)) return undefined
-  const what = found ? 'fp4' : 'fp8'
-  return { value: peak.value / 1e12, source: `data sheet, dense ${what}: ${peak.source}` }
-}
-
-const isFp4 = (format: string) => findBlockFormat(format).flopsMetric === 'flops4'
-
-function dataSheetBandwidth(device: ProfileDevice): Roof | undefined {
-  const peak = peakBandwidth(device)
-  return 'value' in peak
-    ? { value: peak.value / 1e9, source: `data sheet: ${peak.source}` }
-    : undefined
-}
-
-function bestMeasured(lines: readonly SweepLine[]): Roof | undefined {
-  const baselines = lines.filter(({ baseline }) => baseline)
-  const among = baselines.length > 0 ? baselines : lines
-  let best: Roof | undefined
-  for (const line of among) {
-    for (const { k, step } of line.points) {
-      const value = step.measurement!.tflops
-      if (Number.isFinite(value) && value > (best?.value ?? 0)) {
-        const where = line.overlay ? ' in an overlaid run' : ''
-        best = { value, source: `measured: ${line.kernel} ${line.format}, K = ${k}${where}` }
-      }
-    }
-  }
-  return best
-}
-
-/** FLOP per byte of the least traffic: operands, scales and C, each once. */
-export const intensityOf = (measured: { flops: number; bytes: number }): number =>
-  measured.flops / measured.bytes
-
-/** The roofline model (Williams, Waterman, Patterson 2009): min(compute, memory x intensity). */
-export function limitAt(intensity: number, { compute, memory }: Roofs): Limit | undefined {
-  const byMemory = memory && (memory.value * intensity) / 1e3
-  if (memory && byMemory !== undefined && !(compute && compute.value <= byMemory)) {
-    return { value: byMemory, by: 'memory', source: memory.source }
-  }
-  return compute && { value: compute.value, by: 'compute', source: compute.source }
+export function shareOfStep(step: Step, roofs: Roofs): Share {
+  const { compute, memory } = roofsAt(step, roofs)
+  return shareOf(step, compute, memory)
 }

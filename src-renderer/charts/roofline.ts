@@ -1,12 +1,18 @@
-import { digits, percent } from '../format/units'
-import { intensityOf, limitAt, type Roofs } from './limits'
+import type { Roof } from '@shared/contract/roofs'
+import { digits, percent, tick } from '../format/units'
+import { instructionWords } from '@shared/measurement/instructions'
+import { intensityOf, limitAt } from '@shared/measurement/roofs'
+import { limitOf, roofsAt, shareOfStep, type Roofs } from './limits'
 import { drawn, lineName, type SweepLine } from './sweepSeries'
-import { axisStyle, baseOption, seriesSymbols, type ChartTheme } from './theme'
+import { axisStyle, baseOption, markStyle, type ChartTheme } from './theme'
 
-/** Throughput over arithmetic intensity, under the two roofs. */
+/** Throughput over arithmetic intensity, under one roof for each instruction that the lines multiply with. */
 export function rooflineOption(lines: readonly SweepLine[], roofs: Roofs, theme: ChartTheme) {
-  const ridge = ridgeOf(roofs)
-  const { low, high } = intensityRange(lines, ridge)
+  const drawnRoofs = roofsOf(lines, roofs)
+  const { low, high } = intensityRange(
+    lines,
+    drawnRoofs.flatMap(({ ridge }) => ridge ?? [])
+  )
   return {
     ...baseOption(theme),
     tooltip: {
@@ -17,12 +23,16 @@ export function rooflineOption(lines: readonly SweepLine[], roofs: Roofs, theme:
         const point = line?.points[dataIndex]
         if (!line || !point) return ''
         const measured = point.step.measurement!
-        const limit = limitAt(intensityOf(measured), roofs)
+        const limit = limitOf(point.step, roofs)
+        const share = shareOfStep(point.step, roofs)
         return [
           `${lineName(line)}, K = ${point.k}`,
           `${digits(measured.tflops)} TFLOP/s`,
-          `${digits(intensityOf(measured))} FLOP/B`,
-          ...(limit ? [`${percent(measured.tflops / limit.value)} of the ${limit.by} limit`] : [])
+          `${digits(intensityOf(point.step.work ?? measured))} FLOP/B`,
+          ...(limit && 'share' in share
+            ? [`${percent(share.share)} of the ${limit.by} limit`]
+            : []),
+          ...(limit ? [limit.source] : [])
         ].join('\n')
       }
     },
@@ -36,7 +46,7 @@ export function rooflineOption(lines: readonly SweepLine[], roofs: Roofs, theme:
       nameGap: 26,
       min: low,
       max: high,
-      axisLabel: { color: theme.dim, fontSize: 11, formatter: powerOfTwo }
+      axisLabel: { color: theme.dim, fontSize: 11, formatter: tick }
     },
     yAxis: {
       ...axisStyle(theme),
@@ -44,24 +54,46 @@ export function rooflineOption(lines: readonly SweepLine[], roofs: Roofs, theme:
       logBase: 2,
       name: 'Throughput, TFLOP/s',
       nameTextStyle: { color: theme.dim, fontSize: 11, align: 'left' as const },
-      axisLabel: { color: theme.dim, fontSize: 11, formatter: powerOfTwo }
+      axisLabel: { color: theme.dim, fontSize: 11, formatter: tick }
     },
-    series: [roofSeries(roofs, low, high, theme), ...lines.map((line) => dots(line, theme))]
+    series: [
+      ...drawnRoofs.map((roof) => roofSeries(roof, low, high, theme)),
+      ...lines.map((line) => dots(line, theme))
+    ]
   }
 }
 
-/** Where the memory limit meets the compute limit, in FLOP/B. */
-function ridgeOf({ compute, memory }: Roofs): number | undefined {
-  return compute && memory ? (compute.value * 1e3) / memory.value : undefined
+interface DrawnRoof {
+  name: string
+  compute: Roof | undefined
+  memory: Roof | undefined
+  /** Where the memory limit meets the compute limit, in FLOP/B. */
+  ridge: number | undefined
+}
+
+/** One for each instruction and memory level, the highest of its points: their clocks differ a little. */
+function roofsOf(lines: readonly SweepLine[], roofs: Roofs): DrawnRoof[] {
+  const found = new Map<string, DrawnRoof>()
+  for (const { step } of lines.flatMap(({ points }) => points)) {
+    const { compute, memory } = roofsAt(step, roofs)
+    if (!compute && !memory) continue
+    const key = `${compute?.of ?? ''} ${memory?.of ?? ''}`
+    const before = found.get(key)
+    if (before && (before.compute?.rate ?? 0) >= (compute?.rate ?? 0)) continue
+    const name = compute && compute.of !== 'entered' ? instructionWords(compute.of) : 'limit'
+    const ridge = compute && memory ? compute.rate / memory.rate : undefined
+    found.set(key, { name, compute, memory, ridge })
+  }
+  return [...found.values()]
 }
 
 /** From one power of two to another, around all points and the ridge; something to look at without any. */
-function intensityRange(lines: readonly SweepLine[], ridge: number | undefined) {
-  let low = ridge ?? Infinity
-  let high = ridge ?? 0
+function intensityRange(lines: readonly SweepLine[], ridges: readonly number[]) {
+  let low = Math.min(...ridges)
+  let high = Math.max(0, ...ridges)
   for (const { points } of lines) {
     for (const { step } of points) {
-      const intensity = intensityOf(step.measurement!)
+      const intensity = intensityOf(step.work ?? step.measurement!)
       if (!(intensity > 0) || !Number.isFinite(intensity)) continue
       low = Math.min(low, intensity)
       high = Math.max(high, intensity)
@@ -71,20 +103,23 @@ function intensityRange(lines: readonly SweepLine[], ridge: number | undefined) 
   return { low: 2 ** Math.floor(Math.log2(low) - 0.2), high: 2 ** Math.ceil(Math.log2(high) + 0.2) }
 }
 
-/** Ticks are powers of two: 0.125, 0.5, 64, 1,024. */
-const powerOfTwo = (value: number): string =>
-  value.toLocaleString('en-US', { maximumSignificantDigits: 3 })
-
-function roofSeries(roofs: Roofs, low: number, high: number, theme: ChartTheme) {
-  const ridge = ridgeOf(roofs)
-  const xs = roofs.compute || roofs.memory ? [low, ...(ridge ? [ridge] : []), high] : []
+function roofSeries(
+  { name, compute, memory, ridge }: DrawnRoof,
+  low: number,
+  high: number,
+  theme: ChartTheme
+) {
   return {
-    id: 'roof',
+    id: `roof ${name}`,
     type: 'line' as const,
+    endLabel: { show: true, formatter: name, color: theme.dim, align: 'right', offset: [0, -8] },
     silent: true,
     showSymbol: false,
     lineStyle: { color: theme.dim, width: 1.6 },
-    data: xs.map((x) => [x, limitAt(x, roofs)!.value])
+    data: [low, ...(ridge ? [ridge] : []), high].map((x) => [
+      x,
+      limitAt(x, compute, memory)!.rate / 1e12
+    ])
   }
 }
 
@@ -92,19 +127,14 @@ function roofSeries(roofs: Roofs, low: number, high: number, theme: ChartTheme) 
 const onLogAxis = (value: number): number | null => (value > 0 ? drawn(value) : null)
 
 function dots(line: SweepLine, theme: ChartTheme) {
-  const color = theme.series[line.color]
   return {
     id: line.id,
     name: lineName(line),
     type: 'scatter' as const,
-    symbol: seriesSymbols[line.symbol],
+    ...markStyle(line.mark, theme),
     symbolSize: line.overlay ? 5 : 8,
-    itemStyle:
-      line.level === 'native'
-        ? { color }
-        : { color: theme.surface, borderColor: color, borderWidth: 1.6 },
     data: line.points.map(({ step }) => [
-      onLogAxis(intensityOf(step.measurement!)),
+      onLogAxis(intensityOf(step.work ?? step.measurement!)),
       onLogAxis(step.measurement!.tflops)
     ])
   }

@@ -1,5 +1,5 @@
 import type { Statistics } from '@shared/contract/run'
-import { digits, scaleFor } from '../format/units'
+import { digits, scaleFor, counted, tick } from '../format/units'
 import { axisStyle, baseOption, type ChartTheme } from './theme'
 
 export interface Bin {
@@ -60,7 +60,7 @@ export function samplesHistogramOption(
         const bin = bins[dataIndex]
         if (!bin) return ''
         const range = `${digits(bin.from * factor)} to ${digits(bin.to * factor)} ${unit}`
-        return `${range}\n${bin.count} of ${samples.length} samples`
+        return `${range}\n${bin.count} of ${counted(samples.length, 'sample')}`
       }
     },
     grid: { left: 44, right: 16, top: 26, bottom: 40 },
@@ -77,7 +77,7 @@ export function samplesHistogramOption(
         fontSize: 11,
         showMinLabel: false,
         showMaxLabel: false,
-        formatter: (value: number) => digits(value)
+        formatter: tick
       },
       splitLine: { show: false }
     },

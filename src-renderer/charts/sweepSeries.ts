@@ -1,8 +1,14 @@
 /** Steps of sweeps as lines: one per kernel, format and level, so that native and emulated never share one. */
 import type { Run, Step } from '@shared/contract/run'
+import {
+  formatSymbol,
+  kernelColours,
+  kernelKey,
+  type KernelId,
+  type Mark
+} from '@shared/measurement/marks'
 import { scaleFor, type Family, type Scale } from '../format/units'
-import { intensityOf, limitAt, type Roofs } from './limits'
-import { seriesCount, seriesSymbols } from './theme'
+import { noRoofs, shareOfStep, type Roofs } from './limits'
 
 export type SweepMetric = 'tflops' | 'time' | 'bandwidth' | 'share'
 
@@ -22,9 +28,9 @@ export interface SweepLine {
   /** An earlier run, drawn behind. */
   overlay: boolean
   runTitle: string
-  /** Index into the palette and into the symbols; the same in every run that has the line. */
-  color: number
-  symbol: number
+  provider: string
+  /** The same in every run that has the kernel and the format. */
+  mark: Mark
   points: SweepPoint[]
 }
 
@@ -35,6 +41,7 @@ export interface SweepSource {
 }
 
 export function sweepLines(sources: readonly SweepSource[]): SweepLine[] {
+  const colours = kernelColours(sources.flatMap(({ run }) => kernelsOf(run)))
   const lines = new Map<string, SweepLine>()
   for (const { run, title, overlay } of sources) {
     for (const step of run.steps) {
@@ -46,13 +53,17 @@ export function sweepLines(sources: readonly SweepSource[]): SweepLine[] {
           id,
           runId: run.id,
           kernel: step.kernel,
+          provider: step.provider,
           format: step.format,
           level: step.level,
           baseline: step.baseline,
           overlay,
           runTitle: title,
-          color: 0,
-          symbol: 0,
+          mark: {
+            colour: colours.get(kernelKey(step))!,
+            ...formatSymbol(step.format),
+            hollow: step.baseline
+          },
           points: []
         }
         lines.set(id, line)
@@ -62,23 +73,15 @@ export function sweepLines(sources: readonly SweepSource[]): SweepLine[] {
   }
   const all = [...lines.values()]
   for (const line of all) line.points.sort((a, b) => a.k - b.k)
-  assignLooks(all)
   return all
 }
 
-/** Colour tells the dimension with more members, the symbol the other; with only one dimension both tell it. */
-function assignLooks(lines: readonly SweepLine[]): void {
-  const kernels = [...new Set(lines.map(({ kernel }) => kernel))]
-  const formats = [...new Set(lines.map(({ format }) => format))]
-  const byKernel = kernels.length >= formats.length
-  const single = Math.min(kernels.length, formats.length) === 1
-  for (const line of lines) {
-    const kernel = kernels.indexOf(line.kernel)
-    const format = formats.indexOf(line.format)
-    const [larger, smaller] = byKernel ? [kernel, format] : [format, kernel]
-    line.color = larger % seriesCount
-    line.symbol = (single ? larger : smaller) % seriesSymbols.length
-  }
+/** What a run may use, in an order that is known before it starts, so that colours do not change while it runs. */
+function kernelsOf({ device, spec, steps }: Run): KernelId[] {
+  const planned = (device?.kernels ?? []).filter(
+    ({ id }) => spec.kernels.length === 0 || spec.kernels.includes(id)
+  )
+  return [...planned.map(({ id, provider }) => ({ kernel: id, provider })), ...steps]
 }
 
 /** Median with the quartile band, lower bound first. */
@@ -101,18 +104,20 @@ export const metricTitle: Record<SweepMetric, string> = {
   share: 'Share of the limit'
 }
 
-const noRoofs: Roofs = { compute: undefined, memory: undefined }
-
 /** In TFLOP/s, ns, GB/s or as a share, 0..1, of what the roofs allow; undefined without a limit. */
-export function figureOf(step: Step, metric: SweepMetric, roofs = noRoofs): Figure | undefined {
+export function figureOf(
+  step: Step,
+  metric: SweepMetric,
+  roofs: Roofs = noRoofs
+): Figure | undefined {
   const measured = step.measurement
   if (!measured) return undefined
   if (metric === 'share') {
-    const limit = limitAt(intensityOf(measured), roofs)
+    const found = shareOfStep(step, roofs)
     const rate = figureOf(step, 'tflops')
-    if (!limit || !rate) return undefined
-    const { value, low, high } = rate
-    return { value: value / limit.value, low: low / limit.value, high: high / limit.value }
+    if (!('share' in found) || !rate) return undefined
+    const of = (tflops: number) => Math.min(1, (tflops * 1e12) / found.limit.rate)
+    return { value: found.share, low: of(rate.low), high: of(rate.high) }
   }
   const { median, q1, q3 } = measured.timeNs
   if (metric === 'time') return { value: median, low: q1, high: q3 }

@@ -1,4 +1,4 @@
-import { count, percent } from '../format/units'
+import { count, percent, powerOfTen, tick } from '../format/units'
 import { axisStyle, baseOption, type ChartTheme } from './theme'
 
 /** Distances in units in the last place: 0, 1, 2, 3..4, 5..8, ...; the last bucket is open. */
@@ -6,13 +6,9 @@ export function ulpBuckets(buckets: number): string[] {
   return Array.from({ length: buckets }, (_, index) => {
     if (index <= 2) return String(index)
     const low = 2 ** (index - 2) + 1
-    return index === buckets - 1 ? `≥ ${low}` : `${low}–${2 ** (index - 1)}`
+    return index === buckets - 1 ? `≥ ${tick(low)}` : `${tick(low)}–${tick(2 ** (index - 1))}`
   })
 }
-
-/** 1, 10, 100, 1e3, ... */
-const powerOfTen = (value: number): string =>
-  value < 1000 ? String(value) : value.toExponential(0).replace('+', '')
 
 /** Elements per distance, on a log axis: one element among millions must be seen. */
 export function ulpHistogramOption(histogram: readonly number[], theme: ChartTheme) {

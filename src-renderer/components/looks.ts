@@ -1,6 +1,8 @@
 /** How levels, dispositions and states look: an icon, a word and a tone; never a colour alone. */
 import type { Disposition, RunStatus } from '@shared/contract/jobs'
 import type { Target } from '@shared/contract/devices'
+import type { RunOutcome } from '@shared/contract/run'
+import { verdictWords } from '@shared/measurement/outcome'
 import type { Verdict } from '@shared/measurement/verdict'
 import type { IconName } from './icons'
 
@@ -31,7 +33,7 @@ export const levelLook = (level: string): Look => levels[level] ?? levels['unava
 
 const dispositions: Record<Disposition, Look> = {
   passed: look('check', 'Passed', 'ok'),
-  baseline: look('info', 'Baseline', 'info'),
+  baseline: look('info', 'Reference only', 'na', 'Reference'),
   incorrect: look('cross', 'Incorrect', 'bad'),
   error: look('warning', 'Error', 'bad'),
   'not-supported': look('minus', 'Not supported', 'na', 'No'),
@@ -42,6 +44,15 @@ const dispositions: Record<Disposition, Look> = {
 
 export const dispositionLook = (disposition: Disposition): Look => dispositions[disposition]
 
+const checks: Record<'passed' | 'failed' | 'not-run', Look> = {
+  passed: look('check', 'Passed', 'ok'),
+  failed: look('cross', 'Failed', 'bad'),
+  'not-run': look('minus', 'Not run', 'na')
+}
+
+/** Of one check inside a validation. */
+export const checkLook = (state: keyof typeof checks): Look => checks[state]
+
 const statuses: Record<RunStatus, Look> = {
   queued: look('queue', 'Queued', 'na'),
   running: look('play', 'Running', 'info'),
@@ -51,7 +62,21 @@ const statuses: Record<RunStatus, Look> = {
   interrupted: look('warning', 'Interrupted', 'warn')
 }
 
-export const statusLook = (status: RunStatus): Look => statuses[status]
+const outcomes: Record<RunOutcome['verdict'], Look> = {
+  running: statuses.running,
+  passed: look('check', verdictWords.passed, 'ok'),
+  failed: look('cross', verdictWords.failed, 'bad'),
+  incomplete: look('stop', verdictWords.incomplete, 'warn'),
+  unproven: look('info', verdictWords.unproven, 'warn'),
+  reference: look('info', verdictWords.reference, 'na'),
+  unsupported: look('minus', verdictWords.unsupported, 'na'),
+  nothing: look('minus', verdictWords.nothing, 'warn')
+}
+
+/** What became of a run: its verdict once it has ended, never the job's mere state. */
+export function outcomeLook(status: RunStatus, { verdict }: Pick<RunOutcome, 'verdict'>): Look {
+  return verdict === 'running' ? statuses[status] : outcomes[verdict]
+}
 
 const targetStates: Record<Target['state'], Look> = {
   run: look('check', 'Run', 'ok'),

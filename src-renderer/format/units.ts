@@ -1,4 +1,8 @@
-/** Numbers for people: three significant digits, a unit beside the number, never inside it. */
+/**
+ * Numbers for people, the same on axes, in tables and in tooltips: what was measured has three significant digits, what was
+ * chosen (a shape, a tick, a count) every digit, and the unit stands beside the number, never inside it. Lint keeps other
+ * ways to write a number out of the page.
+ */
 
 export interface Quantity {
   text: string
@@ -21,8 +25,7 @@ const timeScales: Scale[] = [
 ]
 const rateScales: Scale[] = [
   { unit: 'GFLOP/s', factor: 1e3 },
-  { unit: 'TFLOP/s', factor: 1 },
-  { unit: 'PFLOP/s', factor: 1e-3 }
+  { unit: 'TFLOP/s', factor: 1 }
 ]
 const bandwidthScales: Scale[] = [
   { unit: 'MB/s', factor: 1e3 },
@@ -78,6 +81,76 @@ export function count(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 0 })
 }
 
+/** '1 run', '12 runs', '1,024 rows'. */
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`
+}
+
+/** A tick of an axis: the number itself, 1,024 and not 1,020; small and large ones with an exponent. */
+export function tick(value: number): string {
+  const size = Math.abs(value)
+  if (size !== 0 && (size < 1e-4 || size >= 1e9)) return shortExponent(value.toExponential(3))
+  return value.toLocaleString('en-US', { maximumSignificantDigits: Math.max(6, wholeDigits(size)) })
+}
+
+const wholeDigits = (size: number) => (size < 1 ? 1 : Math.floor(Math.log10(size)) + 1)
+const shortExponent = (text: string) => text.replace(/\.?0*e/, 'e').replace('e+', 'e')
+
+/** K on an axis: 512, 2K, 8K; 1 MiB of elements is 1M. */
+export function tickOfK(value: number): string {
+  if (value !== 0 && value % 2 ** 20 === 0) return `${value / 2 ** 20}M`
+  if (value !== 0 && value % 1024 === 0) return `${value / 1024}K`
+  return tick(value)
+}
+
+/**
+ * A number that a format holds, exactly: powers of two far from 1 as 2^-20, else up to seven digits or an exponent.
+ */
+export function exactValue(value: number | undefined): string {
+  if (value === undefined) return '–'
+  const size = Math.abs(value)
+  if (!Number.isFinite(value) || size === 0) return Object.is(value, -0) ? '-0' : String(value)
+  if (size >= 1e-4 && size < 1e6) return String(Number(value.toPrecision(7)))
+  const exponent = Math.log2(size)
+  return Number.isInteger(exponent)
+    ? `${value < 0 ? '-' : ''}2^${exponent}`
+    : shortExponent(value.toExponential(4))
+}
+
+/** As many digits as float32 tells apart: for elements that are compared. */
+export function precise(value: number): string {
+  if (!Number.isFinite(value)) return String(value)
+  const size = Math.abs(value)
+  return size !== 0 && (size < 1e-4 || size >= 1e8)
+    ? shortExponent(value.toExponential(7))
+    : String(Number(value.toPrecision(8)))
+}
+
+/** A power of ten on a logarithmic axis: 1, 10, 100, 1e3. */
+export const powerOfTen = (value: number): string =>
+  value < 1000 ? String(value) : value.toExponential(0).replace('+', '')
+
+/** As a tolerance is typed: 1e-3. */
+export const withExponent = (value: number): string => value.toExponential()
+
+/** A metric of a profile: whole numbers in full, others with three digits. */
+export function figure(value: number): string {
+  if (Number.isNaN(value)) return '–'
+  return Number.isInteger(value) ? count(value) : digits(value)
+}
+
+/** A name in so many characters, its end as long as its beginning: names of kernels differ at their ends. */
+export function cutInTheMiddle(name: string, characters: number): string {
+  if (name.length <= characters) return name
+  if (characters < 2) return characters < 1 ? '' : '…'
+  const kept = characters - 1
+  const end = Math.floor(kept / 2)
+  return `${name.slice(0, kept - end)}…${end > 0 ? name.slice(-end) : ''}`
+}
+
+/** Decibels, as signal over noise. */
+export const decibels = (value: number): string => (Number.isNaN(value) ? '–' : value.toFixed(2))
+
 /** An error figure: 2.07e-4, 12.5; zero stays 0, NaN and infinities stay visible. */
 export function errorFigure(value: number): string {
   if (value === 0) return '0'
@@ -131,5 +204,9 @@ export function ago(iso: string, now = Date.now()): string {
 }
 
 export function shape(m: number, n: number, k: number): string {
-  return m === n && n === k ? `${m}³` : `${m} × ${n} × ${k}`
+  return m === n && n === k ? `${count(m)}³` : `${count(m)} × ${count(n)} × ${count(k)}`
 }
+
+/** How many times as fast: 3.57 ×. */
+export const times = (value: number | undefined): string =>
+  value === undefined || !Number.isFinite(value) ? '–' : `${digits(value)} ×`

@@ -1,7 +1,7 @@
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import type { Detection, Device } from '@shared/contract/devices'
-import { failureOf, isCode, type Failure } from '../app/failure'
+import { failureOf, isCode, type Failure } from '../ground/failure'
 import { useConnection } from './connection'
 import { useSettings } from './settings'
 

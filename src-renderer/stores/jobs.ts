@@ -7,7 +7,7 @@ import { computed, reactive, shallowReactive } from 'vue'
 import type { JobSpecInput, RunStatus } from '@shared/contract/jobs'
 import type { JobEvent } from '@shared/contract/methods'
 import type { Run, Step } from '@shared/contract/run'
-import { failureOf, isCode, type Failure } from '../app/failure'
+import { failureOf, isCode, type Failure } from '../ground/failure'
 import { useConnection } from './connection'
 
 export interface LiveJob {
@@ -156,7 +156,7 @@ export function applyEvents(job: LiveJob, events: readonly JobEvent[]): void {
       case 'plan':
         job.status = 'running'
         job.stepsPlanned = event.stepsPlanned
-        job.secondsLeft = event.secondsExpected
+        job.secondsLeft = event.secondsRange[1]
         break
       case 'step': {
         if (!job.run) break

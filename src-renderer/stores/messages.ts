@@ -1,7 +1,7 @@
 /** Short messages at the bottom of the window; one may carry an undo. */
 import { defineStore } from 'pinia'
 import { ref } from 'vue'
-import type { Failure } from '../app/failure'
+import type { Failure } from '../ground/failure'
 
 export interface Message {
   id: number

@@ -1,34 +1,33 @@
 /** The open profile: what is asked of the worker and what it answered. */
 import { defineStore } from 'pinia'
 import { computed, reactive, ref, shallowRef } from 'vue'
-import { demangle } from '@shared/profile/demangle'
-import { nodeAtPath, pathText } from '@shared/profile/nodePath'
-import { nodeName, type ProfileTree } from '@shared/profile/profileTree'
-import { fromTransferable } from '@shared/profile/transfer'
-import { failureOf, type Failure } from '../app/failure'
+import { defaultDepth } from '@shared/profile/ask/ask'
+import { demangle } from '@shared/profile/ask/demangle'
+import { nodeAtPath, pathText } from '@shared/profile/ask/nodePath'
+import { nodeName, type ProfileTree } from '@shared/profile/tree/profileTree'
+import { fromTransferable } from '@shared/profile/tree/transfer'
+import { viewCommand } from '@shared/profile/write/viewCommand'
+import { failureOf, type Failure } from '../ground/failure'
 import type {
   Detail,
   ProfileInfo,
   ProfileQuery,
-  ProfileRequest,
   ShownColumn,
   ShownProfile,
   TextForm
 } from '../workers/profileProtocol'
-import { WorkerClient } from '../workers/workerClient'
-
-const everyLevel = 100
+import { useLatest, useProfileWorker } from './profileWorker'
 
 const firstQuery = (): ProfileQuery => ({
   metrics: [],
   include: '',
   exclude: '',
-  threshold: NaN,
-  depth: everyLevel,
+  threshold: undefined,
+  depth: defaultDepth,
   sort: 'chronological',
   hotPath: false,
-  arrangement: 'calls',
-  below: -1,
+  arrangement: 'tree',
+  node: undefined,
   metadata: false,
   demangle: true,
   diff: false,
@@ -49,42 +48,38 @@ export const useProfile = defineStore('profile', () => {
   const filterProblem = ref('')
   const reading = ref('')
   const fraction = ref(0)
-  /** While the worker looks for an answer. */
-  const busy = ref(false)
-  let client: WorkerClient<ProfileRequest> | undefined
-  let asking: Promise<void> | undefined
-  let askAgain = false
-
-  function worker(): WorkerClient<ProfileRequest> {
-    client ??= new WorkerClient(
-      new Worker(new URL('../workers/profile.worker.ts', import.meta.url), { type: 'module' }),
-      'The profile worker stopped: the file may need more memory than is free.'
-    )
-    return client
-  }
+  /** The run of the store whose profile this is; '' for a file. */
+  const runId = ref('')
+  const worker = useProfileWorker()
+  const { busy, refresh } = useLatest(ask)
 
   function plainQuery(): ProfileQuery {
-    return JSON.parse(JSON.stringify(query), (key, value: unknown) =>
-      key === 'threshold' && value === null ? NaN : value
-    ) as ProfileQuery
+    return JSON.parse(JSON.stringify(query)) as ProfileQuery
   }
 
-  async function read(what: 'open' | 'baseline', file: Blob, name: string): Promise<void> {
+  /** `run`: whose profile it is, where it comes from the store. */
+  async function read(
+    what: 'open' | 'baseline',
+    file: Blob,
+    name: string,
+    run = ''
+  ): Promise<void> {
     failure.value = undefined
     reading.value = name
     fraction.value = 0
     try {
-      const opened = await worker().call<ProfileInfo>({ do: what, file, name }, (now) => {
+      const opened = await worker.call<ProfileInfo>({ do: what, file, name }, (now) => {
         fraction.value = now
       })
       if (what === 'open') {
         info.value = opened
+        runId.value = run
         baseline.value = undefined
-        Object.assign(query, firstQuery(), { metrics: firstMetrics(opened.metrics) })
+        Object.assign(query, firstQuery(), { metrics: opened.suggested })
       } else {
         baseline.value = opened
         query.diff = true
-        query.below = -1
+        query.node = undefined
         query.sort = 'chronological'
       }
       query.openness = startingOpenness(query)
@@ -98,31 +93,14 @@ export const useProfile = defineStore('profile', () => {
   }
 
   function cancelReading(): void {
-    client?.stop()
-    client = undefined
+    worker.stop()
+    runId.value = ''
     info.value = baseline.value = tree.value = shown.value = undefined
-  }
-
-  /** Asks again after the query changed. One question at a time: those that a later one overtakes are not asked. */
-  function refresh(): Promise<void> {
-    askAgain = busy.value = true
-    asking ??= askUntilAnswered().finally(() => {
-      asking = undefined
-      busy.value = false
-    })
-    return asking
-  }
-
-  async function askUntilAnswered(): Promise<void> {
-    while (askAgain) {
-      askAgain = false
-      await ask()
-    }
   }
 
   async function ask(): Promise<void> {
     try {
-      const answer = await worker().call<ShownProfile>({ do: 'show', query: plainQuery() })
+      const answer = await worker.call<ShownProfile>({ do: 'show', query: plainQuery() })
       // Rows and tree change together: row numbers mean nothing in another tree.
       if (answer.tree) {
         tree.value = fromTransferable(answer.tree)
@@ -137,14 +115,14 @@ export const useProfile = defineStore('profile', () => {
   }
 
   async function change(part: Partial<ProfileQuery>): Promise<void> {
-    const isRegrouped = query.arrangement !== 'calls'
+    const isRegrouped = query.arrangement !== 'tree'
     const isNewTree =
       'arrangement' in part ||
       'diff' in part ||
       (query.diff && 'metrics' in part) ||
       (isRegrouped && ('metadata' in part || 'demangle' in part))
     const afresh: Partial<ProfileQuery> = {
-      below: -1,
+      node: undefined,
       openness: startingOpenness({ ...query, ...part })
     }
     Object.assign(query, part, isNewTree ? afresh : {})
@@ -153,13 +131,14 @@ export const useProfile = defineStore('profile', () => {
 
   async function select(node: number): Promise<void> {
     selected.value = node
-    details.value = await worker().call<Detail[]>({ do: 'details', node, query: plainQuery() })
+    details.value = await worker.call<Detail[]>({ do: 'details', node, query: plainQuery() })
   }
 
   /** Only the selected subtree; the whole tree again when it is what is shown, or nothing is selected. */
   async function focus(): Promise<void> {
-    const isShown = query.below >= 0 && (query.below === selected.value || selected.value < 0)
-    await change({ below: isShown ? -1 : selected.value })
+    const { node } = query
+    const isShown = node !== undefined && (node === selected.value || selected.value < 0)
+    await change({ node: isShown ? undefined : selected.value })
   }
 
   const isOpen = (node: number) => query.openness.all !== query.openness.toggled.includes(node)
@@ -202,7 +181,7 @@ export const useProfile = defineStore('profile', () => {
     })
   }
 
-  const text = (form: TextForm) => worker().call<string>({ do: 'text', form, query: plainQuery() })
+  const text = (form: TextForm) => worker.call<string>({ do: 'text', form, query: plainQuery() })
 
   function nameOf(node: number): string {
     if (!tree.value) return ''
@@ -211,14 +190,17 @@ export const useProfile = defineStore('profile', () => {
   }
 
   const belowPath = computed(() =>
-    tree.value && query.below >= 0 ? pathText(tree.value, query.below) : ''
+    tree.value && query.node !== undefined ? pathText(tree.value, query.node) : ''
   )
-  const command = computed(() =>
-    viewCommand(query, info.value?.name, baseline.value?.name, belowPath.value)
-  )
+  const command = computed(() => {
+    const base = query.diff ? baseline.value?.name : undefined
+    const metrics = base === undefined ? query.metrics : query.metrics.slice(0, 1)
+    return viewCommand({ ...query, metrics }, info.value?.name, base, belowPath.value)
+  })
 
   return {
     info,
+    runId,
     baseline,
     query,
     tree,
@@ -251,38 +233,4 @@ export const useProfile = defineStore('profile', () => {
 
 /** Callers are looked up kernel by kernel; everything else starts open. */
 const startingOpenness = ({ arrangement }: ProfileQuery): ProfileQuery['openness'] =>
-  arrangement === 'callers' ? { all: false, toggled: [0] } : { all: true, toggled: [] }
-
-function firstMetrics(available: readonly string[]): string[] {
-  if (!available.includes('time/ms')) return available.slice(0, 1)
-  const rate = available.find((name) => /^tflop\d*\/s$/.test(name))
-  return ['time/ms', 'time/%', ...(rate ? [rate] : [])]
-}
-
-const quoted = (word: string) =>
-  /^[\w./%,:=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
-
-/** The command line that shows the same. */
-export function viewCommand(
-  query: ProfileQuery,
-  file = 'FILE',
-  baseline?: string,
-  belowPath = ''
-): string {
-  const words = ['blockscope', 'view', quoted(file), '-m', quoted(query.metrics.join())]
-  if (query.include) words.push('-i', quoted(query.include))
-  if (query.exclude) words.push('-e', quoted(query.exclude))
-  if (!Number.isNaN(query.threshold)) words.push('-t', String(query.threshold))
-  if (query.depth !== everyLevel) words.push('-d', String(query.depth))
-  if (query.sort === 'name') words.push('--sort', 'name')
-  else if (typeof query.sort === 'object' && query.sort.column === 0 && query.sort.descending)
-    words.push('--sort', 'metric')
-  if (query.hotPath) words.push('--hot-path')
-  if (belowPath) words.push('--node', quoted(belowPath))
-  if (query.arrangement === 'kernels') words.push('--flat')
-  if (query.arrangement === 'callers') words.push('--inverted')
-  if (query.metadata) words.push('--metadata')
-  if (!query.demangle) words.push('--no-demangle')
-  if (query.diff && baseline) words.push('--diff-profile', quoted(baseline))
-  return words.join(' ')
-}
+  arrangement === 'inverted' ? { all: false, toggled: [0] } : { all: true, toggled: [] }

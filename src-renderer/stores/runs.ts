@@ -2,7 +2,8 @@ import { defineStore } from 'pinia'
 import { ref, shallowRef } from 'vue'
 import type { ExportForm, Output } from '@shared/contract/methods'
 import type { Run, RunSummary } from '@shared/contract/run'
-import { failureOf, isCode, type Failure } from '../app/failure'
+import { optionsOf, runName, shapeOf } from '@shared/measurement/runName'
+import { failureOf, isCode, type Failure } from '../ground/failure'
 import { useConnection } from './connection'
 import { isOver, useJobs } from './jobs'
 
@@ -58,6 +59,8 @@ export const useRuns = defineStore('runs', () => {
     const summary = await connection.call('runs.annotate', { id, ...change })
     cache.delete(id)
     list.value = list.value.map((run) => (run.id === id ? summary : run))
+    const live = jobs.jobs.get(id)
+    if (live?.run) live.run = Object.freeze({ ...live.run, ...change })
   }
 
   async function remove(ids: readonly string[]): Promise<void> {
@@ -98,13 +101,14 @@ export const useRuns = defineStore('runs', () => {
   }
 })
 
-/** What a run is called: its label, else what it did. */
-export function titleOf(
-  run: Pick<RunSummary, 'label' | 'kind' | 'formats'> & Partial<Pick<RunSummary, 'id' | 'problem'>>
-): string {
-  if (run.label) return run.label
-  // Of an unreadable run the folder's name is all that is known.
-  if (run.problem && run.id) return run.id
-  const formats = run.formats.length > 3 ? `${run.formats.length} formats` : run.formats.join(', ')
-  return `${run.kind === 'validate' ? 'Validate' : 'Sweep'} ${formats}`
-}
+/** What a run is called: its label, else what was run. */
+export const titleOf = runName
+
+/** The same of a run that is at hand. */
+export const titleOfRun = (run: Run): string =>
+  runName({
+    ...run,
+    formats: run.spec.formats,
+    shape: shapeOf(run),
+    options: optionsOf(run.spec)
+  })

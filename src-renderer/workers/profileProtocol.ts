@@ -1,21 +1,21 @@
 /** What the Profile view asks of its worker, and what it gets back. */
-import type { TransferredTree } from '@shared/profile/transfer'
+import type { Arrangement } from '@shared/profile/ask/arrange'
+import type { Query } from '@shared/profile/ask/ask'
+import type { TransferredTree } from '@shared/profile/tree/transfer'
 
-export interface ProfileQuery {
+/** A question about the profile, and what only a view asks: what is open in it, and what is searched for. */
+export interface ProfileQuery extends Query {
   metrics: string[]
   include: string
   exclude: string
-  /** Least value of the first metric; NaN for none. */
-  threshold: number
   depth: number
+  arrangement: Arrangement
   sort: 'chronological' | 'name' | { column: number; descending: boolean }
   hotPath: boolean
-  /** As recorded, one row per kernel, or kernels with who calls them below. */
-  arrangement: 'calls' | 'kernels' | 'callers'
-  /** Only this subtree; -1 for the whole tree. */
-  below: number
   metadata: boolean
   demangle: boolean
+  /** Only the subtree of this node of the answer's tree. */
+  node?: number
   /** Against the baseline, by the first metric. */
   diff: boolean
   search: string
@@ -43,8 +43,8 @@ export interface ShownProfile {
   state: Uint8Array | null
   matches: Int32Array
   shownCount: number
-  /** Said about launch metadata left out of the totals; '' when there is none. */
-  note: string
+  /** What the totals leave out and the arrangement joins, in sentences. */
+  notes: string[]
   /** Time in the worker, ms. */
   took: number
 }
@@ -61,6 +61,8 @@ export interface ProfileInfo {
   count: number
   format: string
   metrics: string[]
+  /** What it is first shown with. */
+  suggested: string[]
   warnings: string[]
 }
 

@@ -4,6 +4,7 @@
  * converter modelopt_nvfp4.py (weight_scale_2 is the reciprocal of weight_global_scale).
  */
 import { UserError } from '../errors'
+import { knownName } from '../knownName'
 import { numberFormats, type NumberFormat } from '../formats/numberFormat'
 import type { SafetensorsHeader, TensorEntry } from '../formats/safetensors'
 import { paddedShape, type ScaleLayout } from '../layouts/layout'
@@ -100,10 +101,9 @@ export const conventions: readonly Convention[] = [
 
 /** Throws a UserError for a name that is none. */
 export function findConvention(name: string): Convention {
-  const found = conventions.find((convention) => convention.name === name)
-  if (found) return found
-  const known = conventions.map((convention) => convention.name).join(', ')
-  throw new UserError('usage', `"${name}" is no checkpoint convention. Conventions: ${known}.`)
+  const names = conventions.map((convention) => convention.name)
+  const found = knownName(name, names, 'checkpoint convention', 'Conventions')
+  return conventions.find((convention) => convention.name === found)!
 }
 
 /** A weight and the tensors that make it up. */

@@ -1,132 +1,74 @@
-/** The same weight in another convention or with its scales in another layout: no element and no scale is rounded. */
+/** Which tensors a weight becomes in a convention. Nothing is read or written here. */
 import { UserError } from '../errors'
-import type { TensorEntry } from '../formats/safetensors'
-import { packScales, paddedShape, type ScaleLayout } from '../layouts/layout'
-import { matrixCount, type BlockScaledWeight, type Convention } from './conventions'
-import { readScales, readTensorScale, type ReadTensor } from './slice'
-
-export interface ConvertedTensor {
-  name: string
-  dtype: string
-  shape: number[]
-  byteLength: number
-  pieces: () => Iterable<Uint8Array>
-}
-
-const pieceBytes = 2 ** 23
+import type { NewTensor } from '../formats/safetensors'
+import { paddedShape, type ScaleLayout } from '../layouts/layout'
+import type { BlockScaledWeight, Convention } from './conventions'
+import { totalRows, type WeightSource } from './weightSource'
 
 /** Of the same elements, scales and block size: converting between them rounds nothing. */
 export function sameFormat(a: Convention, b: Convention): boolean {
   return a.element === b.element && a.scale === b.scale && a.scaleBlockSize === b.scaleBlockSize
 }
 
-/** Shape of the tensor of codes. */
-export function codesShape(
-  { scaleBlockSize, element, blocked }: Convention,
-  leading: readonly number[],
-  rows: number,
-  k: number
-): number[] {
-  const blockBytes = (scaleBlockSize * element.storageBits) / 8
-  const blocks = k / scaleBlockSize
-  return [...leading, rows, ...(blocked ? [blocks, blockBytes] : [blocks * blockBytes])]
+/** Throws a UserError when the conventions differ in elements, scales or block size. */
+export function requireSameFormat({ name, convention }: BlockScaledWeight, to: Convention): void {
+  if (sameFormat(convention, to)) return
+  const kind = (c: Convention) => `${c.element.name} with ${c.scale.name} per ${c.scaleBlockSize}`
+  throw new UserError(
+    'usage',
+    `"${name}" is ${kind(convention)} and ${to.name} is ${kind(to)}; choose a convention of the same format, or --requantise.`
+  )
 }
 
-/** Throws a UserError when the conventions differ in elements, scales or block size. */
-export function convertWeight(
-  weight: BlockScaledWeight,
+/** What stands for one weight in the file. */
+export interface WeightTensors {
+  codes: NewTensor
+  scales: NewTensor
+  tensorScale?: NewTensor
+}
+
+/** Throws a UserError when K has no whole blocks. */
+export function weightTensors(
+  source: WeightSource,
   to: Convention,
-  layout: ScaleLayout,
-  read: ReadTensor
-): ConvertedTensor[] {
-  const from = weight.convention
-  if (!sameFormat(from, to)) {
-    const kind = (c: Convention) => `${c.element.name} with ${c.scale.name} per ${c.scaleBlockSize}`
+  layout: ScaleLayout
+): WeightTensors {
+  const { name, leading, rows, k, stored } = source
+  const { element, scaleBlockSize, blocked, scalesDtypes } = to
+  if (k % scaleBlockSize !== 0) {
     throw new UserError(
       'usage',
-      `"${weight.name}" is ${kind(from)} and ${to.name} is ${kind(to)}; choose a convention of the same format, or --requantise.`
+      `"${name}" has K=${k}, which has no whole blocks of ${scaleBlockSize} for ${to.name}.`
     )
   }
-  return [
-    codesOf(weight, to, read),
-    scalesOf(weight, to, layout, read),
-    ...tensorScaleOf(weight, to, read)
-  ]
-}
-
-function codesOf(weight: BlockScaledWeight, to: Convention, read: ReadTensor): ConvertedTensor {
-  const { codes, leading, rows, k } = weight
+  const blocks = k / scaleBlockSize
+  const blockBytes = (scaleBlockSize * element.storageBits) / 8
+  const padded = paddedShape(layout, { rows, columns: blocks })
+  const matrices = totalRows({ leading, rows }) / rows
+  // A file that says F8_E8M0 where others say U8 keeps its word.
+  const before = 'blocks' in stored ? stored.blocks.scales.dtype : ''
   return {
-    ...copyTensor(codes, read),
-    name: weight.name + to.codesSuffix,
-    dtype: to.codesDtypes[0]!,
-    shape: codesShape(to, leading, rows, k)
+    codes: {
+      name: name + to.codesSuffix,
+      dtype: to.codesDtypes[0]!,
+      shape: [...leading, rows, ...(blocked ? [blocks, blockBytes] : [blocks * blockBytes])],
+      byteLength: matrices * rows * blocks * blockBytes
+    },
+    scales: {
+      name: name + to.scalesSuffix,
+      dtype: scalesDtypes.includes(before) ? before : scalesDtypes[0]!,
+      shape: [...leading, padded.rows, padded.columns],
+      byteLength: matrices * padded.rows * padded.columns
+    },
+    ...(to.tensorScaleSuffix === undefined
+      ? {}
+      : {
+          tensorScale: {
+            name: name + to.tensorScaleSuffix,
+            dtype: 'F32',
+            shape: 'blocks' in stored ? (stored.blocks.tensorScale?.shape ?? [1]) : [1],
+            byteLength: 4
+          }
+        })
   }
-}
-
-/** The same tensor, byte for byte. */
-export function copyTensor(tensor: TensorEntry, read: ReadTensor): ConvertedTensor {
-  const byteLength = tensor.end - tensor.start
-  return {
-    name: tensor.name,
-    dtype: tensor.dtype,
-    shape: tensor.shape,
-    byteLength,
-    *pieces() {
-      for (let at = 0; at < byteLength; at += pieceBytes) {
-        yield read(tensor, at, Math.min(at + pieceBytes, byteLength))
-      }
-    }
-  }
-}
-
-function scalesOf(
-  weight: BlockScaledWeight,
-  to: Convention,
-  layout: ScaleLayout,
-  read: ReadTensor
-): ConvertedTensor {
-  const shape = { rows: weight.rows, columns: weight.k / to.scaleBlockSize }
-  const padded = paddedShape(layout, shape)
-  const keepsDtype = to.scalesDtypes.includes(weight.scales.dtype)
-  return {
-    name: weight.name + to.scalesSuffix,
-    dtype: keepsDtype ? weight.scales.dtype : to.scalesDtypes[0]!,
-    shape: [...weight.leading, padded.rows, padded.columns],
-    byteLength: matrixCount(weight) * padded.rows * padded.columns,
-    *pieces() {
-      for (let matrix = 0; matrix < matrixCount(weight); matrix++) {
-        yield packScales(layout, shape, readScales(weight, matrix, read))
-      }
-    }
-  }
-}
-
-function tensorScaleOf(
-  weight: BlockScaledWeight,
-  to: Convention,
-  read: ReadTensor
-): ConvertedTensor[] {
-  const { tensorScale, convention } = weight
-  if (!tensorScale || !to.tensorScaleSuffix) return []
-  const bytes = new Uint8Array(4)
-  const sameUse = convention.tensorScaleUse === to.tensorScaleUse
-  if (sameUse) bytes.set(read(tensorScale, 0, 4))
-  else {
-    const factor = readTensorScale(weight, read)
-    new DataView(bytes.buffer).setFloat32(
-      0,
-      to.tensorScaleUse === 'divide' ? 1 / factor : factor,
-      true
-    )
-  }
-  return [
-    {
-      name: weight.name + to.tensorScaleSuffix,
-      dtype: 'F32',
-      shape: tensorScale.shape,
-      byteLength: 4,
-      pieces: () => [bytes]
-    }
-  ]
 }

@@ -24,10 +24,23 @@ export const kernelSchema = v.object({
   scaleLayout: v.string(),
   /** True: not the block-scaled operation itself, shown for comparison. */
   baseline: v.boolean(),
+  /** Bits of an element as a baseline reads it, converted beforehand; 0: the format's packed codes and scales. */
+  operandBits: v.optional(v.number(), 0),
+  /** Types of C that it can write. */
+  outputs: v.optional(v.array(v.string()), ['f16', 'bf16', 'f32']),
   sourceHash: v.string(),
   compileOptions: v.string(),
   capabilities: v.array(
-    v.object({ format: v.string(), level: capabilityLevelSchema, reason: v.string() })
+    v.object({
+      format: v.string(),
+      level: capabilityLevelSchema,
+      reason: v.string(),
+      /**
+       * Class of the instruction that multiplies, whose peak is the kernel's roof: 'bf16', 'fp8', 'fp4'; on a CPU with
+       * the instruction set, 'int8:avx512-vnni'. Empty: not known.
+       */
+      instruction: v.optional(v.string(), '')
+    })
   )
 })
 export type Kernel = v.InferOutput<typeof kernelSchema>

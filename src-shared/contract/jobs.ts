@@ -1,6 +1,9 @@
 import * as v from 'valibot'
+import { defaults } from './defaults'
+import { runIdSchema } from './runId'
 
-export const outputTypeSchema = v.picklist(['f16', 'bf16', 'f32', 'e4m3'])
+export const outputTypes = ['f16', 'bf16', 'f32', 'e4m3'] as const
+export const outputTypeSchema = v.picklist(outputTypes)
 export type OutputType = v.InferOutput<typeof outputTypeSchema>
 
 export const distributions = [
@@ -15,19 +18,37 @@ export const distributions = [
 
 const extent = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_048_576))
 
+/** Seeds beyond this are no exact numbers. */
+const seedSchema = v.pipe(
+  v.number(),
+  v.integer(),
+  v.minValue(0),
+  v.maxValue(Number.MAX_SAFE_INTEGER)
+)
+
 /** What both kinds of job say about operands. */
 const operandEntries = {
   /** 'auto': the first GPU, else the CPU. */
-  device: v.optional(v.string(), 'auto'),
+  device: v.optional(v.string(), defaults.device),
   formats: v.pipe(v.array(v.string()), v.minLength(1, 'Name at least one format.')),
   /** Kernel ids; empty: every kernel that can do the format. */
   kernels: v.optional(v.array(v.string()), []),
-  seed: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 42),
-  distribution: v.optional(v.picklist(distributions), 'normal'),
-  output: v.optional(outputTypeSchema, 'f16'),
+  /** Where kernels come from: 'blockscope', 'Triton', ...; empty: from everywhere. */
+  providers: v.optional(v.array(v.string()), []),
+  seed: v.optional(seedSchema, defaults.seed),
+  distribution: v.optional(v.picklist(distributions), defaults.distribution),
+  output: v.optional(outputTypeSchema, defaults.output),
   /** Id of a run that ended early: what it finished is taken over. All else must be as it was there. */
-  resumes: v.optional(v.string())
+  resumes: v.optional(runIdSchema)
 }
+
+/**
+ * What passes: 'allowances', the tolerance or one of the two allowances of docs/measurement.md; 'assert-close', the
+ * tolerance alone, as torch.testing.assert_close.
+ */
+export const passRules = ['allowances', 'assert-close'] as const
+export const passRuleSchema = v.picklist(passRules)
+export type PassRule = v.InferOutput<typeof passRuleSchema>
 
 export const validateSpecSchema = v.strictObject({
   kind: v.literal('validate'),
@@ -37,14 +58,15 @@ export const validateSpecSchema = v.strictObject({
   n: v.optional(extent),
   k: v.optional(extent),
   /** An element passes when |got - reference| <= atol + rtol |reference|. */
-  atol: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0)), 1e-3),
-  rtol: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0)), 1e-3),
+  atol: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0)), defaults.atol),
+  rtol: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0)), defaults.rtol),
+  rule: v.optional(passRuleSchema, defaults.rule),
   /** Path of a .safetensors file with the operands, instead of generated ones. */
   operandsFile: v.optional(v.string())
 })
 export type ValidateSpec = v.InferOutput<typeof validateSpecSchema>
 
-export const presets = ['quick', 'standard', 'thorough'] as const
+export const presetNames = ['quick', 'standard', 'thorough'] as const
 
 export const sweepSpecSchema = v.strictObject({
   kind: v.literal('sweep'),
@@ -52,8 +74,8 @@ export const sweepSpecSchema = v.strictObject({
   m: v.optional(extent),
   n: v.optional(extent),
   kValues: v.pipe(v.array(extent), v.minLength(1, 'Name at least one K.'), v.maxLength(10_000)),
-  mode: v.optional(v.picklist(['cold', 'hot']), 'cold'),
-  preset: v.optional(v.picklist(presets), 'standard'),
+  mode: v.optional(v.picklist(['cold', 'hot']), defaults.mode),
+  preset: v.optional(v.picklist(presetNames), defaults.preset),
   /** Exactly this many samples per point instead of the preset's stop rules. */
   reps: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
   rounds: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(20))),

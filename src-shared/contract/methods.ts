@@ -4,11 +4,13 @@
  */
 import * as v from 'valibot'
 import { detectionSchema, targetSchema } from './devices'
+import { comparisonRowSchema, formatComparisonSchema } from './formats'
 import { jobSpecSchema, runStatusSchema } from './jobs'
 import { runSchema, runSummarySchema, stepSchema } from './run'
+import { runIdSchema } from './runId'
 
 const nothing = v.strictObject({})
-const byId = v.strictObject({ id: v.pipe(v.string(), v.regex(/^[\w.-]+$/, 'Not a run id.')) })
+const byId = v.strictObject({ id: runIdSchema })
 const bytes = v.instance(Uint8Array)
 
 /** What a run can be written as (src-main/jobs/exportRun.ts). */
@@ -25,16 +27,24 @@ export const exportForms = [
 ] as const
 export type ExportForm = (typeof exportForms)[number]
 
+/** Nine of ten jobs end within it. */
+const secondsRange = v.tuple([v.number(), v.number()])
+
 export const jobEventSchema = v.variant('type', [
   /** Always first: everything so far, so that a page that comes late or again has it all. */
-  v.object({ type: v.literal('snapshot'), run: runSchema, stepsPlanned: v.number() }),
-  v.object({ type: v.literal('plan'), stepsPlanned: v.number(), secondsExpected: v.number() }),
+  v.object({
+    type: v.literal('snapshot'),
+    run: runSchema,
+    stepsPlanned: v.number(),
+    secondsRange: v.optional(secondsRange)
+  }),
+  v.object({ type: v.literal('plan'), stepsPlanned: v.number(), secondsRange }),
   v.object({ type: v.literal('step'), step: stepSchema }),
   v.object({
     type: v.literal('progress'),
     stepsDone: v.number(),
     stepsPlanned: v.number(),
-    /** Of the whole job, 0..1. */
+    /** Of the whole job, 0..1; below 1 until its end. */
     fraction: v.number(),
     /** What is being done: 'nvfp4 K=4096 wgmma: warm-up'. */
     activity: v.string(),
@@ -61,10 +71,15 @@ export const contract = {
     input: v.strictObject({ refresh: v.optional(v.boolean(), false) }),
     output: detectionSchema
   },
+  /** What formats and scale rules do to values; quantised by the engine. */
+  'formats.compare': {
+    input: formatComparisonSchema,
+    output: v.array(comparisonRowSchema)
+  },
   /** Steps and expected time of a job, before it is started. */
   'jobs.plan': {
     input: jobSpecSchema,
-    output: v.object({ steps: v.number(), secondsExpected: v.number(), notes: v.array(v.string()) })
+    output: v.object({ steps: v.number(), secondsRange, notes: v.array(v.string()) })
   },
   'jobs.start': { input: jobSpecSchema, output: v.object({ id: v.string() }) },
   'jobs.list': { input: nothing, output: v.array(runSummarySchema) },

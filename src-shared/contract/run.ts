@@ -4,7 +4,10 @@
  */
 import * as v from 'valibot'
 import { deviceSchema, librarySchema } from './devices'
-import { dispositionSchema, jobSpecSchema, runStatusSchema } from './jobs'
+import { bringUpToDate } from './olderRuns'
+import { roofSchema } from './roofs'
+import { dispositionSchema, jobSpecSchema, passRuleSchema, runStatusSchema } from './jobs'
+import { runIdSchema } from './runId'
 
 export const currentRunFormatVersion = 1
 
@@ -31,21 +34,40 @@ const failedElementSchema = v.object({
 })
 export type FailedElement = v.InferOutput<typeof failedElementSchema>
 
-const perturbationSchema = v.object({
-  passed: v.boolean(),
-  row: v.number(),
-  block: v.number(),
-  reason: v.string()
-})
+/** 'not-run' with the reason why. Runs of version 0.1.0 said only whether it passed. */
+const perturbationSchema = v.pipe(
+  v.object({
+    state: v.optional(v.picklist(['not-run', 'passed', 'failed'])),
+    passed: v.optional(v.boolean()),
+    row: v.number(),
+    block: v.number(),
+    reason: v.string()
+  }),
+  v.transform(({ state, passed, row, block, reason }) => {
+    const before = passed
+      ? ('passed' as const)
+      : reason
+        ? ('failed' as const)
+        : ('not-run' as const)
+    return { state: state ?? before, row, block, reason }
+  })
+)
 
-export const validationSchema = v.object({
+/** What the engine finds out about one kernel's product; native/core/backend.h says what each figure means. */
+const judgedEntries = {
   status: v.picklist(['passed', 'incorrect', 'proves-nothing']),
   reason: v.string(),
-  atol: v.number(),
-  rtol: v.number(),
   elements: v.number(),
   elementsOutside: v.number(),
   nonFinite: v.number(),
+  /** Elements beyond the tolerance that passed by an allowance of the rule (docs/measurement.md) alone. */
+  withinRounding: v.optional(v.number()),
+  withinCancellation: v.optional(v.number()),
+  /** Largest error / tolerance. */
+  maxToleranceShare: v.optional(number),
+  /** |got - reference| in units in the last place of the output type, less the half that rounding may cost. */
+  maxUlpsAboveRounding: v.optional(number),
+  meanUlpsAboveRounding: v.optional(number),
   maxAbs: number,
   maxRel: number,
   normwise: number,
@@ -64,7 +86,21 @@ export const validationSchema = v.object({
   perturbationB: perturbationSchema,
   oracle: v.string(),
   oracleSeconds: v.number(),
-  kernelSeconds: v.number()
+  /** Wall time of the first run of the kernel, with all that surrounds it. */
+  kernelSeconds: v.number(),
+  comparisonSeconds: v.optional(v.number()),
+  perturbationSeconds: v.optional(v.number()),
+  /** Time of the operation's own launches, each time it was run: once as it is, then with a scale raised. */
+  launchNs: v.optional(v.array(v.number()))
+}
+export const judgedSchema = v.strictObject(judgedEntries)
+export type Judged = v.InferOutput<typeof judgedSchema>
+
+export const validationSchema = v.object({
+  ...judgedEntries,
+  atol: v.number(),
+  rtol: v.number(),
+  rule: v.optional(passRuleSchema, 'allowances')
 })
 export type Validation = v.InferOutput<typeof validationSchema>
 
@@ -79,6 +115,40 @@ export const launchSchema = v.object({
   sharedMemoryBytes: v.number()
 })
 export type Launch = v.InferOutput<typeof launchSchema>
+
+/** A line of samples.jsonl: one round of a step. Runs of version 0.1.0 hold no more than this. */
+const roundEntries = {
+  step: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  round: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  /** Nanoseconds per operation. */
+  samplesNs: v.array(number),
+  samplesMHz: v.array(number)
+}
+export const roundSchema = v.looseObject(roundEntries)
+export type StoredRound = v.InferOutput<typeof roundSchema>
+
+/** What a line has beside its step and round when all that was measured is in it: a run that resumes this one takes it over. */
+export const measuredRoundSchema = v.object({
+  samplesNs: roundEntries.samplesNs,
+  samplesMHz: roundEntries.samplesMHz,
+  discarded: number,
+  launchesPerSample: number,
+  operandSets: number,
+  cacheMode: v.string(),
+  timingSource: v.string(),
+  stopReason: v.string(),
+  warmupNs: number,
+  compileSeconds: number,
+  meanWatts: number,
+  meanTemperatureC: number,
+  badges: v.array(v.string()),
+  launches: v.array(launchSchema),
+  cuptiNs: number,
+  sustainedNs: number,
+  sustainedCount: number,
+  sustainedWatts: number,
+  joulesPerLaunch: number
+})
 
 /** Times in nanoseconds per operation, over all samples of all rounds. */
 export const statisticsSchema = v.object({
@@ -95,15 +165,8 @@ export const statisticsSchema = v.object({
 })
 export type Statistics = v.InferOutput<typeof statisticsSchema>
 
-export const measurementSchema = v.object({
-  /** 'bs-1 standard': see docs/measurement.md. */
-  method: v.string(),
-  timeNs: statisticsSchema,
-  /** Medians of the rounds, in order. */
-  roundMediansNs: v.array(v.number()),
-  meanMHz: v.number(),
-  meanWatts: v.number(),
-  meanTemperatureC: v.number(),
+/** What the engine finds out in one round, but its samples; native/core/backend.h says what each figure means. */
+const measuredEntries = {
   launchesPerSample: v.number(),
   operandSets: v.number(),
   cacheMode: v.string(),
@@ -111,13 +174,27 @@ export const measurementSchema = v.object({
   stopReason: v.string(),
   warmupNs: v.number(),
   compileSeconds: v.number(),
+  meanWatts: v.number(),
+  meanTemperatureC: v.number(),
   badges: v.array(v.string()),
   launches: v.array(launchSchema),
   cuptiNs: v.number(),
   sustainedNs: v.number(),
   sustainedCount: v.number(),
   sustainedWatts: v.number(),
-  joulesPerLaunch: v.number(),
+  joulesPerLaunch: v.number()
+}
+export const measuredSchema = v.strictObject(measuredEntries)
+export type Measured = v.InferOutput<typeof measuredSchema>
+
+export const measurementSchema = v.object({
+  ...measuredEntries,
+  /** 'bs-1 standard': see docs/measurement.md. */
+  method: v.string(),
+  timeNs: statisticsSchema,
+  /** Medians of the rounds, in order. */
+  roundMediansNs: v.array(v.number()),
+  meanMHz: v.number(),
   /** 2 M N K */
   flops: v.number(),
   /** Operands, logical scales and C, each once. */
@@ -129,6 +206,15 @@ export const measurementSchema = v.object({
   gbytesPerSecond: v.number()
 })
 export type Measurement = v.InferOutput<typeof measurementSchema>
+
+export const workSchema = v.object({
+  /** 2 M N K */
+  flops: v.number(),
+  /** What it reads and writes at least: operands, logical scales and C, each once. */
+  bytes: v.number(),
+  /** With scales padded as the kernel's layout pads them. */
+  paddedBytes: v.number()
+})
 
 export const stepSchema = v.object({
   index: v.number(),
@@ -146,14 +232,18 @@ export const stepSchema = v.object({
   seconds: v.number(),
   sourceHash: v.string(),
   compileOptions: v.string(),
+  /** Class of the instruction that multiplies (devices.ts); empty where it is not known. */
+  instruction: v.optional(v.string(), ''),
+  /** Of one operation, as this kernel does it: every reader takes it from here. */
+  work: v.optional(workSchema),
   validation: v.optional(validationSchema),
   measurement: v.optional(measurementSchema)
 })
 export type Step = v.InferOutput<typeof stepSchema>
 
-export const runSchema = v.object({
+const runEntries = v.object({
   formatVersion: v.literal(currentRunFormatVersion),
-  id: v.string(),
+  id: runIdSchema,
   kind: v.picklist(['validate', 'sweep']),
   label: v.string(),
   notes: v.string(),
@@ -172,9 +262,45 @@ export const runSchema = v.object({
   libraries: v.array(librarySchema),
   /** Things that happened on the way: an engine that ended, a drifted clock. */
   events: v.array(v.object({ at: v.string(), message: v.string() })),
+  /** How many steps the job was to have; absent in runs of version 0.1.0. */
+  stepsPlanned: v.optional(v.number()),
+  /** Limits of the device that were measured on it. */
+  roofs: v.optional(v.array(roofSchema)),
   steps: v.array(stepSchema)
 })
+/** Runs of earlier versions are brought up to date as they are read. */
+export const runSchema = v.pipe(runEntries, v.transform(bringUpToDate))
 export type Run = v.InferOutput<typeof runSchema>
+
+/** What became of a run (src-shared/measurement/outcome.ts). */
+export const runOutcomeSchema = v.object({
+  verdict: v.picklist([
+    'running',
+    'passed',
+    'failed',
+    /** Cancelled or cut off before all that was planned was done. */
+    'incomplete',
+    /** Agreeing with the reference proves nothing. */
+    'unproven',
+    /** Baselines alone were timed: nothing was to pass or fail. */
+    'reference',
+    /** Nothing here can do what was asked. */
+    'unsupported',
+    /** Nothing was judged. */
+    'nothing'
+  ]),
+  planned: v.number(),
+  passed: v.number(),
+  failed: v.number(),
+  references: v.number(),
+  unsupported: v.number(),
+  unproven: v.number(),
+  undone: v.number(),
+  measured: v.number(),
+  /** '18 of 36 passed, 18 failed' */
+  sentence: v.string()
+})
+export type RunOutcome = v.InferOutput<typeof runOutcomeSchema>
 
 /** A line of the run list: run.json without its steps. */
 export const runSummarySchema = v.object({
@@ -186,9 +312,11 @@ export const runSummarySchema = v.object({
   status: runStatusSchema,
   device: v.string(),
   formats: v.array(v.string()),
-  steps: v.number(),
-  passed: v.number(),
-  failed: v.number(),
+  /** 'M = N = 8,192, K 512–8,192'; '' where no step tells. */
+  shape: v.string(),
+  /** What differs from the defaults, in words. */
+  options: v.string(),
+  outcome: runOutcomeSchema,
   /** A folder that could not be read: what is wrong with it. The folder is left untouched. */
   problem: v.optional(v.string())
 })

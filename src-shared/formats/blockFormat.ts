@@ -3,6 +3,7 @@
  * v1.0 section 6 (MX), NVIDIA's NVFP4 (two levels: a scale per 16 elements and a float32 per tensor).
  */
 import { UserError } from '../errors'
+import { knownName } from '../knownName'
 import { numberFormats, type NumberFormat, type NumberFormatName } from './numberFormat'
 
 export interface BlockFormat {
@@ -54,10 +55,9 @@ export const blockFormats: readonly BlockFormat[] = [
 
 /** Throws a UserError for an id that is none. */
 export function findBlockFormat(id: string): BlockFormat {
-  const found = blockFormats.find((format) => format.id === id)
-  if (found) return found
-  const known = blockFormats.map((format) => format.id).join(', ')
-  throw new UserError('usage', `"${id}" is no block-scaled format. Formats: ${known}, or all.`)
+  const ids = blockFormats.map((format) => format.id)
+  const found = knownName(id, ids, 'block-scaled format', 'Formats, or all of them with "all"')
+  return blockFormats.find((format) => format.id === found)!
 }
 
 /** The format of operands that a file describes by element and scale names. */

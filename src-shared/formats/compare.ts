@@ -3,9 +3,10 @@
  * against the float32 values that went in.
  */
 import { UserError } from '../errors'
+import { knownName } from '../knownName'
 import { checkShape, type BlockFormat } from './blockFormat'
 import type { TensorSample } from './floatTensor'
-import { decodeTable, limitsOf } from './numberFormat'
+import { decodeTable, limitsOf, numberFormats, type NumberFormat } from './numberFormat'
 import {
   dequantize,
   nvfp4RuleFor,
@@ -19,16 +20,29 @@ import {
 /** NVFP4 has rules of its own; those of an MX exponent stand for their counterparts. */
 export type ComparedRule = ScaleRule | Nvfp4Rule
 
+/** Quantising, by whichever engine: whole blocks of values to codes and scales. */
+export type Quantize = (
+  form: Pick<BlockFormat, 'scale' | 'scaleBlockSize'> & { element: NumberFormat },
+  values: Float64Array,
+  rule: ScaleRule
+) => Promise<Quantized>
+
+/** In TypeScript: what the addon is held against. */
+export const referenceQuantize: Quantize = async (form, values, rule) =>
+  form.scale === numberFormats.ue4m3
+    ? quantizeNvfp4(values, nvfp4RuleFor(rule))
+    : quantizeMx(values, form.element, form.scaleBlockSize, rule)
+
 function quantizeBy(
   format: BlockFormat,
   operand: 'a' | 'b',
-  values: ArrayLike<number>,
-  rule: ComparedRule
-): Quantized {
-  if (format.tensorScale || rule === 'two-level') {
-    return quantizeNvfp4(values, rule === 'two-level' ? rule : nvfp4RuleFor(rule))
-  }
-  return quantizeMx(values, format[operand], format.scaleBlockSize, rule)
+  values: Float64Array | Float32Array,
+  rule: ComparedRule,
+  quantize: Quantize
+): Promise<Quantized> {
+  const { scale, scaleBlockSize } = format
+  const form = { element: format[operand], scale, scaleBlockSize }
+  return quantize(form, Float64Array.from(values), rule === 'two-level' ? 'floor' : rule)
 }
 
 const restore = (format: BlockFormat, operand: 'a' | 'b', quantized: Quantized) =>
@@ -45,6 +59,8 @@ export interface QuantizationError {
   maxError: number
   /** Share of elements beyond the largest value of the format at their block's scale: 0 to 1. */
   clippedShare: number
+  /** Values that are NaN or infinite; they and the others of their blocks do not count above. */
+  bad: number
 }
 
 /** Deterministic draws in (0, 1): a 32-bit mix of seed and counter. */
@@ -74,12 +90,7 @@ export function drawValues(distribution: Distribution, count: number, seed: numb
 
 /** Throws a UserError for a name that is none. */
 export function findDistribution(name: string): Distribution {
-  const found = distributions.find((distribution) => distribution === name)
-  if (found) return found
-  throw new UserError(
-    'usage',
-    `"${name}" is no distribution. Distributions: ${distributions.join(', ')}.`
-  )
+  return knownName(name, distributions, 'distribution', 'Distributions')
 }
 
 /** Error of values against what codes and scales stand for. */
@@ -96,7 +107,13 @@ export function quantizationError(
   let noise = 0
   let maxError = 0
   let clipped = 0
+  let bad = 0
+  let counted = 0
   restored.forEach((value, i) => {
+    if (!Number.isFinite(values[i]!)) bad++
+    // A bad value makes its whole block NaN.
+    if (!Number.isFinite(value)) return
+    counted++
     const error = Math.abs(values[i]! - value)
     signal += values[i]! ** 2
     noise += error ** 2
@@ -107,15 +124,16 @@ export function quantizationError(
     if (Math.abs(values[i]!) > limit) clipped++
   })
   const sqnr = noise === 0 ? Infinity : 10 * Math.log10(signal / noise)
-  return { sqnr, maxError, clippedShare: clipped / restored.length }
+  return { sqnr, maxError, clippedShare: counted === 0 ? 0 : clipped / counted, bad }
 }
 
 /** Error of operand A's format on values of one's own, cut to whole blocks. Throws a UserError for fewer than a block. */
-export function compareValues(
+export async function compareValues(
   format: BlockFormat,
   rule: ScaleRule,
-  values: Float32Array | Float64Array
-): QuantizationError {
+  values: Float32Array | Float64Array,
+  quantize: Quantize
+): Promise<QuantizationError> {
   const block = format.scaleBlockSize
   const whole = values.subarray(0, values.length - (values.length % block))
   if (whole.length === 0) {
@@ -124,7 +142,7 @@ export function compareValues(
       `${values.length} values are less than a block of ${block}, which ${format.id} needs.`
     )
   }
-  const quantized = quantizeBy(format, 'a', whole, rule)
+  const quantized = await quantizeBy(format, 'a', whole, rule, quantize)
   return quantizationError(format, 'a', whole, quantized)
 }
 
@@ -142,26 +160,30 @@ export function productAccuracy(
   rule: ComparedRule,
   distribution: Distribution,
   ks: readonly number[],
-  seed: number
-): ProductAccuracy[] {
-  return ks.map((k) => {
-    checkShape(format, productRows, productRows, k)
-    const a = drawValues(distribution, productRows * k, seed)
-    const b = drawValues(distribution, productRows * k, seed + 1000)
-    return { k, relativeError: productError(format, rule, a, b, k) }
-  })
+  seed: number,
+  quantize: Quantize
+): Promise<ProductAccuracy[]> {
+  return Promise.all(
+    ks.map(async (k) => {
+      checkShape(format, productRows, productRows, k)
+      const a = drawValues(distribution, productRows * k, seed)
+      const b = drawValues(distribution, productRows * k, seed + 1000)
+      return { k, relativeError: await productError(format, rule, a, b, k, quantize) }
+    })
+  )
 }
 
 /** || C - Cq || / || C || of A (rows, K) and B (rows, K); A and B are values, Cq is of both quantised. */
-function productError(
+async function productError(
   format: BlockFormat,
   rule: ComparedRule,
-  a: ArrayLike<number>,
-  b: ArrayLike<number>,
-  k: number
-): number {
-  const aq = restore(format, 'a', quantizeBy(format, 'a', a, rule))
-  const bq = restore(format, 'b', quantizeBy(format, 'b', b, rule))
+  a: Float64Array | Float32Array,
+  b: Float64Array | Float32Array,
+  k: number,
+  quantize: Quantize
+): Promise<number> {
+  const aq = restore(format, 'a', await quantizeBy(format, 'a', a, rule, quantize))
+  const bq = restore(format, 'b', await quantizeBy(format, 'b', b, rule, quantize))
   let signal = 0
   let noise = 0
   for (let m = 0; m < a.length / k; m++) {
@@ -174,25 +196,30 @@ function productError(
   return Math.sqrt(noise / signal)
 }
 
-/** Products of a tensor with itself: its first rows by the next, as many as 16, at each K that it reaches. */
-function tensorProducts(
+/**
+ * Products of a tensor with itself: its first rows by the next, as many as 16, at each K that it reaches. None where a value
+ * is NaN or infinite.
+ */
+async function tensorProducts(
   format: BlockFormat,
   rule: ComparedRule,
   { values, rows, k: width }: TensorSample,
-  ks: readonly number[]
-): ProductAccuracy[] {
+  ks: readonly number[],
+  quantize: Quantize
+): Promise<ProductAccuracy[]> {
   const count = Math.min(productRows, Math.floor(rows / 2))
-  if (count === 0) return []
+  if (count === 0 || !values.every(Number.isFinite)) return []
   const part = (first: number, k: number) =>
     Float64Array.from({ length: count * k }, (_, i) => {
       return values[(first + Math.floor(i / k)) * width + (i % k)]!
     })
-  return ks
-    .filter((k) => k <= width && k % format.scaleBlockSize === 0)
-    .map((k) => ({
+  const fitting = ks.filter((k) => k <= width && k % format.scaleBlockSize === 0)
+  return Promise.all(
+    fitting.map(async (k) => ({
       k,
-      relativeError: productError(format, rule, part(0, k), part(count, k), k)
+      relativeError: await productError(format, rule, part(0, k), part(count, k), k, quantize)
     }))
+  )
 }
 
 function dot(
@@ -219,51 +246,47 @@ const sampleRows = 64
 const sampleK = 256
 
 /** Formats x rules x distributions, operand A: one row each. */
-export function compareFormats(
+export async function compareFormats(
   formats: readonly BlockFormat[],
   rules: readonly ScaleRule[],
   chosen: readonly Distribution[],
   ks: readonly number[],
-  seed = 0
-): ComparisonRow[] {
-  return chosen.flatMap((distribution) => {
+  seed: number,
+  quantize: Quantize
+): Promise<ComparisonRow[]> {
+  const rows: ComparisonRow[] = []
+  for (const distribution of chosen) {
     const values = drawValues(distribution, sampleRows * sampleK, seed)
-    return formats.flatMap((format) =>
-      rulesOf(format, rules).map((rule) => {
-        const quantized = quantizeBy(format, 'a', values, rule)
-        return {
-          format: format.id,
-          rule,
-          distribution,
-          ...quantizationError(format, 'a', values, quantized),
-          product: productAccuracy(format, rule, distribution, ks, seed)
-        }
-      })
-    )
-  })
+    for (const format of formats) {
+      for (const rule of rulesOf(format, rules)) {
+        const quantized = await quantizeBy(format, 'a', values, rule, quantize)
+        const error = quantizationError(format, 'a', values, quantized)
+        const product = await productAccuracy(format, rule, distribution, ks, seed, quantize)
+        rows.push({ format: format.id, rule, distribution, ...error, product })
+      }
+    }
+  }
+  return rows
 }
 
 /** Formats x rules on rows of a real tensor, as operand A; products of its rows with one another. */
-export function compareTensor(
+export async function compareTensor(
   formats: readonly BlockFormat[],
   rules: readonly ScaleRule[],
   sample: TensorSample,
-  ks: readonly number[]
-): ComparisonRow[] {
-  return formats.flatMap((format) =>
-    rulesOf(format, rules).map((rule) => ({
-      format: format.id,
-      rule,
-      distribution: sample.name,
-      ...quantizationError(
-        format,
-        'a',
-        sample.values,
-        quantizeBy(format, 'a', sample.values, rule)
-      ),
-      product: tensorProducts(format, rule, sample, ks)
-    }))
-  )
+  ks: readonly number[],
+  quantize: Quantize
+): Promise<ComparisonRow[]> {
+  const rows: ComparisonRow[] = []
+  for (const format of formats) {
+    for (const rule of rulesOf(format, rules)) {
+      const quantized = await quantizeBy(format, 'a', sample.values, rule, quantize)
+      const error = quantizationError(format, 'a', sample.values, quantized)
+      const product = await tensorProducts(format, rule, sample, ks, quantize)
+      rows.push({ format: format.id, rule, distribution: sample.name, ...error, product })
+    }
+  }
+  return rows
 }
 
 function rulesOf(format: BlockFormat, rules: readonly ScaleRule[]): readonly ComparedRule[] {

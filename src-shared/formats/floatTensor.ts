@@ -97,3 +97,13 @@ export function decodeSample(plan: SamplePlan, pieces: readonly Uint8Array[]): T
   pieces.forEach((piece, row) => values.set(decodeFloats(tensor.dtype, piece), row * k))
   return { name: tensor.name, values, rows: pieces.length, k, ofRows, ofK }
 }
+
+/** A sample as the contract carries it. */
+export function tensorValues({ values, ...shape }: TensorSample) {
+  return { kind: 'tensor' as const, ...shape, bytes: bytesOf(values) }
+}
+
+/** A copy of the values as bytes. */
+export function bytesOf(values: Float64Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(values.slice().buffer)
+}

@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot'
 import { UserError } from '../errors'
+import { describeIssues } from '../schemaWords'
 
 /** Bytes of one element; sub-byte types are stored by such files as U8. */
 const dtypeBytes: Record<string, number> = {
@@ -103,11 +104,7 @@ function readEntry(
 ): TensorEntry {
   const parsed = v.safeParse(tensorSchema, value)
   if (!parsed.success) {
-    const issue = parsed.issues[0]
-    throw refused(
-      file,
-      `tensor "${name}" at ${v.getDotPath(issue) ?? 'its entry'}: ${issue.message}`
-    )
+    throw refused(file, `tensor "${name}": ${describeIssues([parsed.issues[0]])}`)
   }
   const { dtype, shape, data_offsets } = parsed.output
   const elementBytes = Object.hasOwn(dtypeBytes, dtype) ? dtypeBytes[dtype] : undefined
@@ -139,4 +136,50 @@ function refuseOverlaps(entries: TensorEntry[], file: string): void {
 
 function refused(file: string, what: string): UserError {
   return new UserError('usage', `${file} is no usable .safetensors file: ${what}.`)
+}
+
+export interface NewTensor {
+  name: string
+  dtype: string
+  shape: number[]
+  byteLength: number
+}
+
+export interface NewFile {
+  /** Header length and header: the file's first bytes. */
+  head: Uint8Array
+  /** Byte in the file at which each tensor begins, by name. */
+  positions: Map<string, number>
+  /** Of the whole file. */
+  bytes: number
+}
+
+/** A file of these tensors, one after the other. Throws a UserError when two bear one name. */
+export function planFile(
+  file: string,
+  tensors: readonly NewTensor[],
+  metadata: Record<string, string>
+): NewFile {
+  const header: Record<string, unknown> = { __metadata__: metadata }
+  let offset = 0
+  for (const { name, dtype, shape, byteLength } of tensors) {
+    if (Object.hasOwn(header, name)) {
+      throw new UserError('usage', `Two tensors of ${file} would be named "${name}".`)
+    }
+    header[name] = { dtype, shape, data_offsets: [offset, offset + byteLength] }
+    offset += byteLength
+  }
+  const json = new TextEncoder().encode(JSON.stringify(header))
+  // Tensors start at a multiple of 8, as the format asks; spaces fill the header up.
+  const length = Math.ceil(json.length / 8) * 8
+  const head = new Uint8Array(8 + length).fill(0x20)
+  new DataView(head.buffer).setBigUint64(0, BigInt(length), true)
+  head.set(json, 8)
+  const positions = new Map<string, number>()
+  let position = head.length
+  for (const { name, byteLength } of tensors) {
+    positions.set(name, position)
+    position += byteLength
+  }
+  return { head, positions, bytes: position }
 }

@@ -10,6 +10,7 @@ import {
   type Defect,
   type NamedCandidate
 } from './detectCandidates'
+import { golden } from './detectSample'
 import { packedMap, type ScaleLayout, type ScaleShape } from './layout'
 import { layouts as knownLayouts } from './registry'
 
@@ -50,32 +51,51 @@ export function detectLayout(
       `The linear scales have ${linear.length} bytes; ${shape.rows} x ${shape.columns} needs ${count}.`
     )
   }
-  const exact = agreeing(layouts, shape, packed, linear, false)
+  const plain = layouts.map((layout) => candidatesOf(layout, shape, false))
+  const exact = agreeing(plain, packed, linear)
   if (exact.length > 0) return named('layout', exact, packed, linear, shape)
-  const mistaken = agreeing(layouts, shape, packed, linear, true)
+  const defective = layouts.map((layout) => candidatesOf(layout, shape, true))
+  const mistaken = agreeing(defective, packed, linear)
   if (mistaken.length > 0) return named('defect', mistaken, packed, linear, shape)
-  return nearest(layouts, shape, packed, linear)
+  const all = plain.flatMap((candidates, i) => [...candidates, ...defective[i]!])
+  return nearest(all, shape, packed, linear)
 }
 
+/** `candidates` are lists of them, one a layout. */
 function agreeing(
-  layouts: readonly ScaleLayout[],
-  shape: ScaleShape,
+  candidates: readonly Candidate[][],
   packed: Uint8Array,
-  linear: Uint8Array,
-  withDefects: boolean
+  linear: Uint8Array
 ): Candidate[] {
-  const found: Candidate[] = []
-  for (const layout of layouts) {
-    for (const candidate of candidatesOf(layout, shape, withDefects)) {
-      if (candidate.map.length === packed.length && agrees(candidate.map, packed, linear)) {
-        found.push(candidate)
-      }
-    }
-  }
-  return found
+  return candidates
+    .flat()
+    .filter((candidate) => candidate.size === packed.length && agrees(candidate, packed, linear))
 }
 
-function agrees(map: Int32Array, packed: Uint8Array, linear: Uint8Array): boolean {
+/**
+ * Positions that are looked at before all are: one wrong candidate among sixty is found out by a few of them, and of a buffer
+ * of millions the whole map of each need not be made.
+ */
+const sampledPositions = 2 ** 16
+/** Of the candidates that a sample finds nearest, so many are counted in full. */
+const countedInFull = 4
+
+/** Every so many-th position up to `count`, without a period that tiles could share. */
+function* sample(count: number): Generator<number> {
+  if (count <= sampledPositions) {
+    for (let position = 0; position < count; position++) yield position
+    return
+  }
+  for (let i = 0; i < sampledPositions; i++) yield Math.floor(((i * golden) % 1) * count)
+}
+
+function agrees(candidate: Candidate, packed: Uint8Array, linear: Uint8Array): boolean {
+  for (const position of sample(candidate.size)) {
+    const index = candidate.indexAt(position)
+    if (index >= 0 && packed[position] !== linear[index]) return false
+  }
+  if (candidate.size <= sampledPositions) return true
+  const { map } = candidate
   for (let i = 0; i < map.length; i++) {
     if (map[i]! >= 0 && packed[i] !== linear[map[i]!]) return false
   }
@@ -83,30 +103,44 @@ function agrees(map: Int32Array, packed: Uint8Array, linear: Uint8Array): boolea
 }
 
 /** Share of the scales found where they should be; what lies beyond the shorter of both counts as wrong. */
-function agreementOf(map: Int32Array, packed: Uint8Array, linear: Uint8Array): number {
+function agreementOf({ map, scales }: Candidate, packed: Uint8Array, linear: Uint8Array): number {
   let right = 0
-  let scales = 0
   for (let i = 0; i < map.length; i++) {
-    if (map[i]! < 0) continue
-    scales++
-    if (packed[i] === linear[map[i]!]) right++
+    if (map[i]! >= 0 && packed[i] === linear[map[i]!]) right++
   }
-  const sizes = Math.min(map.length, packed.length) / Math.max(map.length, packed.length)
-  return (right / scales) * sizes
+  return shareOf(right, map.length, scales, packed)
+}
+
+/** The same from a sample. */
+function sampledAgreement(candidate: Candidate, packed: Uint8Array, linear: Uint8Array): number {
+  const compared = Math.min(candidate.size, packed.length)
+  let right = 0
+  let looked = 0
+  for (const position of sample(compared)) {
+    const index = candidate.indexAt(position)
+    looked++
+    if (index >= 0 && packed[position] === linear[index]) right++
+  }
+  const expected = looked === 0 ? 0 : (right / looked) * compared
+  return shareOf(expected, candidate.size, candidate.scales, packed)
+}
+
+function shareOf(right: number, size: number, scales: number, packed: Uint8Array): number {
+  return (right / scales) * (Math.min(size, packed.length) / Math.max(size, packed.length))
 }
 
 function nearest(
-  layouts: readonly ScaleLayout[],
+  all: readonly Candidate[],
   shape: ScaleShape,
   packed: Uint8Array,
   linear: Uint8Array
 ): Detection {
-  const scored = layouts
-    .flatMap((layout) => [
-      ...candidatesOf(layout, shape, false),
-      ...candidatesOf(layout, shape, true)
-    ])
-    .map((candidate) => ({ candidate, agreement: agreementOf(candidate.map, packed, linear) }))
+  const inFull = all.every(({ size }) => size <= sampledPositions)
+  const likely = inFull ? all : likeliest(all, packed, linear)
+  const scored = likely.map((candidate) => ({
+    candidate,
+    agreement: agreementOf(candidate, packed, linear)
+  }))
   const best = Math.max(...scored.map(({ agreement }) => agreement))
   const candidates = scored.filter(({ agreement }) => agreement === best)
   const found = named(
@@ -119,6 +153,17 @@ function nearest(
   return { ...found, agreement: best }
 }
 
+/** In the order of the list, so that of equals the same one is named as by counting all. */
+function likeliest(
+  all: readonly Candidate[],
+  packed: Uint8Array,
+  linear: Uint8Array
+): readonly Candidate[] {
+  const sampled = all.map((candidate) => sampledAgreement(candidate, packed, linear))
+  const least = sampled.toSorted((a, b) => b - a)[countedInFull - 1] ?? 0
+  return all.filter((_, i) => sampled[i]! >= least).slice(0, 2 * countedInFull)
+}
+
 function named(
   verdict: Detection['verdict'],
   [first, ...rest]: Candidate[],
@@ -126,13 +171,13 @@ function named(
   linear: Uint8Array,
   shape: ScaleShape
 ): Detection {
-  const plain = verdict === 'nearest' ? first!.map : packedMap(first!.layout, shape)
+  const plain = verdict === 'nearest' ? first!.map : packedMap(first!.placed, shape)
   const firstDifference = differenceOf(plain, packed, linear, shape)
   return {
     verdict,
     ...nameOf(first!),
     agreement: 1,
-    expectedBytes: first!.map.length,
+    expectedBytes: first!.size,
     alike: rest.map(nameOf),
     ...(firstDifference ? { firstDifference } : {})
   }

@@ -1,5 +1,12 @@
 /** What a buffer of packed scales may be: each known layout, and each with one of the usual mistakes made. */
-import { packedMap, paddedShape, type ScaleLayout, type ScaleShape } from './layout'
+import {
+  packedMap,
+  paddedShape,
+  paddedSize,
+  scaleFinder,
+  type ScaleLayout,
+  type ScaleShape
+} from './layout'
 
 export const defects = {
   transposed: 'the transposed matrix was packed: scale columns took the place of rows',
@@ -16,15 +23,19 @@ export interface NamedCandidate {
   defect?: Defect
 }
 
-export interface Candidate {
-  layout: ScaleLayout
-  defect?: Defect
-  /** Linear index at each position, -1 for padding. */
-  map: Int32Array
+export interface Candidate extends NamedCandidate {
+  placed: ScaleLayout
+  /** Positions of the packed buffer, and how many of them hold a scale. */
+  size: number
+  scales: number
+  /** Linear index at a position, -1 for padding: for a few positions. */
+  indexAt(position: number): number
+  /** The same for every position; made when it is first asked for. */
+  readonly map: Int32Array
 }
 
-export const nameOf = ({ layout, defect }: Candidate): NamedCandidate => ({
-  layout: layout.name,
+export const nameOf = ({ layout, defect }: NamedCandidate): NamedCandidate => ({
+  layout,
   ...(defect ? { defect } : {})
 })
 
@@ -34,10 +45,10 @@ export function candidatesOf(
   shape: ScaleShape,
   withDefects: boolean
 ): Candidate[] {
-  if (!withDefects) return [{ layout, map: packedMap(layout, shape) }]
+  if (!withDefects) return [candidateOf(layout, { layout, shape })]
   return (Object.keys(defects) as Defect[]).flatMap((defect) => {
-    const map = mistakenMap(layout, shape, defect)
-    return map ? [{ layout, defect, map }] : []
+    const form = mistakenForm(layout, shape, defect)
+    return form ? [candidateOf(layout, form, defect)] : []
   })
 }
 
@@ -47,43 +58,95 @@ export function mistakenMap(
   shape: ScaleShape,
   defect: Defect
 ): Int32Array | undefined {
-  const { rows, columns } = shape
-  switch (defect) {
-    case 'transposed': {
-      const turned = { rows: columns, columns: rows }
-      return remap(layout, turned, (row, column) => column * columns + row)
-    }
-    case 'major-mix-up':
-      return remap(layout, shape, (row, column) => column * rows + row)
-    case 'row-order': {
-      const [outer, ...inner] = layout.rowDigits
-      if (inner.length < 2) return undefined
-      const rowDigits = [outer!, ...inner.toReversed()]
-      return packedMap({ ...layout, rowDigits }, shape)
-    }
-    case 'unpadded': {
-      const padded = paddedShape(layout, shape)
-      if (padded.rows === rows && padded.columns === columns) return undefined
-      return packedMap(layout, shape).filter((index) => index >= 0)
-    }
-    case 'vector-size-half': {
-      const wide = { rows, columns: columns * 2 }
-      return remap(layout, wide, (row, column) => row * columns + Math.floor(column / 2))
-    }
-    case 'vector-size-double': {
-      if (columns < 2) return undefined
-      const narrow = { rows, columns: Math.floor(columns / 2) }
-      return remap(layout, narrow, (row, column) => row * columns + column * 2)
+  const form = mistakenForm(layout, shape, defect)
+  return form && candidateOf(layout, form, defect).map
+}
+
+/** A matrix packed in a layout. */
+interface Form {
+  layout: ScaleLayout
+  shape: ScaleShape
+  /** Which of the linear scales its (row, column) is; left out: the one at row * columns + column. */
+  linearIndex?(row: number, column: number): number
+  /** The bytes follow one another without gaps. */
+  unpadded?: boolean
+}
+
+function candidateOf(named: ScaleLayout, form: Form, defect?: Defect): Candidate {
+  const { layout, shape, linearIndex, unpadded } = form
+  const scales = shape.rows * shape.columns
+  const find = scaleFinder(layout, shape)
+  let map: Int32Array | undefined
+  return {
+    layout: named.name,
+    ...(defect ? { defect } : {}),
+    placed: named,
+    size: unpadded ? scales : paddedSize(layout, shape.rows, shape.columns),
+    scales,
+    indexAt(position) {
+      if (unpadded || map) return this.map[position]!
+      const { row, column, padding } = find(position)
+      if (padding) return -1
+      return linearIndex ? linearIndex(row, column) : row * shape.columns + column
+    },
+    get map() {
+      return (map ??= mapOf(form))
     }
   }
 }
 
-function remap(
-  layout: ScaleLayout,
-  shape: ScaleShape,
-  linearIndex: (row: number, column: number) => number
-): Int32Array {
-  return packedMap(layout, shape).map((index) =>
-    index < 0 ? -1 : linearIndex(Math.floor(index / shape.columns), index % shape.columns)
-  )
+function mapOf({ layout, shape, linearIndex, unpadded }: Form): Int32Array {
+  const map = packedMap(layout, shape)
+  const filled = unpadded ? withoutPadding(map, shape) : map
+  if (!linearIndex) return filled
+  const { columns } = shape
+  for (let i = 0; i < filled.length; i++) {
+    const index = filled[i]!
+    if (index >= 0) filled[i] = linearIndex(Math.floor(index / columns), index % columns)
+  }
+  return filled
+}
+
+function withoutPadding(map: Int32Array, { rows, columns }: ScaleShape): Int32Array {
+  const filled = new Int32Array(rows * columns)
+  let count = 0
+  for (const index of map) if (index >= 0) filled[count++] = index
+  return filled
+}
+
+function mistakenForm(layout: ScaleLayout, shape: ScaleShape, defect: Defect): Form | undefined {
+  const { rows, columns } = shape
+  switch (defect) {
+    case 'transposed':
+      return {
+        layout,
+        shape: { rows: columns, columns: rows },
+        linearIndex: (row, column) => column * columns + row
+      }
+    case 'major-mix-up':
+      return { layout, shape, linearIndex: (row, column) => column * rows + row }
+    case 'row-order': {
+      const [outer, ...inner] = layout.rowDigits
+      if (inner.length < 2) return undefined
+      return { layout: { ...layout, rowDigits: [outer!, ...inner.toReversed()] }, shape }
+    }
+    case 'unpadded': {
+      const padded = paddedShape(layout, shape)
+      if (padded.rows === rows && padded.columns === columns) return undefined
+      return { layout, shape, unpadded: true }
+    }
+    case 'vector-size-half':
+      return {
+        layout,
+        shape: { rows, columns: columns * 2 },
+        linearIndex: (row, column) => row * columns + Math.floor(column / 2)
+      }
+    case 'vector-size-double':
+      if (columns < 2) return undefined
+      return {
+        layout,
+        shape: { rows, columns: Math.floor(columns / 2) },
+        linearIndex: (row, column) => row * columns + column * 2
+      }
+  }
 }

@@ -65,7 +65,7 @@ export function detectFromProduct(
       const scores = candidatesOf(layout, equations.shape, withDefects).flatMap((candidate) => {
         const score = scoreOf(candidate, packed, equations, sample)
         if (score) return [score]
-        if (candidate.map.length === packed.length) untested.push(nameOf(candidate))
+        if (candidate.size === packed.length) untested.push(nameOf(candidate))
         return []
       })
       onProgress?.(++tried / (2 * layouts.length))
@@ -73,7 +73,7 @@ export function detectFromProduct(
     })
   }
   const fits = ({ candidate, agreeingRows, testedRows }: Score) =>
-    candidate.map.length === packed.length && agreeingRows === testedRows
+    candidate.size === packed.length && agreeingRows === testedRows
 
   const plain = scored(false)
   const exact = plain.filter(fits)
@@ -139,7 +139,7 @@ function named(
   untested: NamedCandidate[]
 ): ProductDetection {
   const { candidate, codes, testedRows, agreeingRows, relativeError, firstRow } = first!
-  const plain = verdict === 'nearest' ? candidate.map : packedMap(candidate.layout, equations.shape)
+  const plain = verdict === 'nearest' ? candidate.map : packedMap(candidate.placed, equations.shape)
   const linear = verdict === 'nearest' ? recovered(equations, firstRow) : codes
   const firstDifference = linear && differenceOf(plain, packed, linear, equations.shape)
   return {
@@ -149,7 +149,7 @@ function named(
     testedRows,
     agreeingRows,
     relativeError,
-    expectedBytes: candidate.map.length,
+    expectedBytes: candidate.size,
     ...(firstRow === undefined ? {} : { firstRow }),
     ...(firstDifference ? { firstDifference } : {}),
     untested

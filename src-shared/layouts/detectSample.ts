@@ -4,7 +4,8 @@ import type { RowEquations, ScaleEquations } from './detectTerms'
 /** Multiplications spent on the elements that every candidate is compared on. */
 const work = 2 ** 27
 const elementsPerRow = 8
-const golden = (Math.sqrt(5) - 1) / 2
+/** Its multiples, modulo 1, spread evenly whatever their number. */
+export const golden = (Math.sqrt(5) - 1) / 2
 
 /**
  * `wanted` of `count` indices, ascending, spread evenly but without a period that the tiles of a layout could share:

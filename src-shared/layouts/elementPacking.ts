@@ -3,6 +3,7 @@
  * along K; byte and bit follow from the group's table alone. Twin of native/core/elementPacking.h.
  */
 import { UserError } from '../errors'
+import { knownName } from '../knownName'
 
 export interface ElementPacking {
   name: string
@@ -108,10 +109,9 @@ export const elementPackings: readonly ElementPacking[] = [
 
 /** Throws a UserError that lists the known names. */
 export function findElementPacking(name: string): ElementPacking {
-  const found = elementPackings.find((packing) => packing.name === name)
-  if (found) return found
-  const known = elementPackings.map((packing) => packing.name).join(', ')
-  throw new UserError('usage', `"${name}" is no element packing; known are ${known}.`)
+  const names = elementPackings.map((packing) => packing.name)
+  const found = knownName(name, names, 'element packing', 'Packings')
+  return elementPackings.find((packing) => packing.name === found)!
 }
 
 /** The lowest bit of the code at an index along K, from bit 0 of the first byte. */

@@ -8,6 +8,7 @@
  * runs of 16 along K, 6- and 4-bit ones as one run of 32), load_B_col_major and store_C_row_major.
  */
 import { UserError } from '../errors'
+import { knownName } from '../knownName'
 
 /** One digit of a lane or register index: its extent and what a step is worth on each axis of the matrix. */
 interface Step {
@@ -103,21 +104,16 @@ function fragment(
 
 /** Throws a UserError for what is none. Without bits: the widest element that the instruction takes. */
 export function findFragment(shape: string, operand: string, bits?: number): Fragment {
-  const ofShape = fragments.filter((one) => one.shape === shape)
-  if (ofShape.length === 0) {
-    throw new UserError(
-      'usage',
-      `"${shape}" is no MMA shape. Shapes: ${fragmentShapes.join(', ')}.`
-    )
-  }
+  const known = knownName(shape, fragmentShapes, 'MMA shape', 'Shapes')
+  const ofShape = fragments.filter((one) => one.shape === known)
   const ofOperand = ofShape.filter((one) => one.operand === operand.toUpperCase())
   if (ofOperand.length === 0) throw new UserError('usage', `"${operand}" is no operand: A, B or C.`)
   const found = ofOperand.find((one) => bits === undefined || one.bits === bits)
   if (found) return found
-  const known = ofOperand.map((one) => one.bits).join(', ')
+  const widths = ofOperand.map((one) => one.bits).join(', ')
   throw new UserError(
     'usage',
-    `${operand.toUpperCase()} of ${shape} has no elements of ${bits} bits in its registers: ${known}.`
+    `${operand.toUpperCase()} of ${shape} has no elements of ${bits} bits in its registers: ${widths}.`
   )
 }
 

@@ -116,17 +116,34 @@ function offsetOf(digits: readonly PlacedDigit[], row: number, column: number): 
   return offset
 }
 
-/** Which scale lies at a byte offset; `padding` when it is outside the matrix. */
-export function scaleAt(
+export interface FoundScale {
+  row: number
+  column: number
+  /** Outside the matrix. */
+  padding: boolean
+}
+
+/** Which scale lies at a byte offset, for many offsets of one shape: the layout is placed once. */
+export function scaleFinder(
   layout: ScaleLayout,
-  shape: ScaleShape,
-  offset: number
-): { row: number; column: number; padding: boolean } {
-  const position = { row: 0, column: 0 }
-  for (const digit of placeDigits(layout, shape)) {
-    position[digit.axis] += (Math.floor(offset / digit.stride) % digit.count) * digit.weight
+  shape: ScaleShape
+): (offset: number) => FoundScale {
+  const digits = placeDigits(layout, shape)
+  return (offset) => {
+    let row = 0
+    let column = 0
+    for (const { axis, stride, count, weight } of digits) {
+      const value = (Math.floor(offset / stride) % count) * weight
+      if (axis === 'row') row += value
+      else column += value
+    }
+    return { row, column, padding: row >= shape.rows || column >= shape.columns }
   }
-  return { ...position, padding: position.row >= shape.rows || position.column >= shape.columns }
+}
+
+/** The same for one offset. */
+export function scaleAt(layout: ScaleLayout, shape: ScaleShape, offset: number): FoundScale {
+  return scaleFinder(layout, shape)(offset)
 }
 
 /**

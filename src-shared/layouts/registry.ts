@@ -1,5 +1,5 @@
 /** The scale layouts that people meet, each with where it is defined; native/core/layoutRegistry.cpp has the same list. */
-import { UserError } from '../errors'
+import { knownName } from '../knownName'
 import { digits, view } from './describe'
 import type { ScaleLayout } from './layout'
 import { parseLayoutText } from './userLayout'
@@ -107,9 +107,8 @@ const otherNames: Record<string, string> = {
 /** A layout by its name, or one written out in a line. Throws a UserError for what is neither. */
 export function findLayout(name: string): ScaleLayout {
   if (name.includes('=')) return parseLayoutText(name)
-  const ownName = Object.hasOwn(otherNames, name) ? otherNames[name] : name
-  const found = layouts.find((layout) => layout.name === ownName)
-  if (found) return found
-  const known = [...layouts.map((layout) => layout.name), ...Object.keys(otherNames)].join(', ')
-  throw new UserError('usage', `"${name}" is no scale layout. Layouts: ${known}.`)
+  const names = [...layouts.map((layout) => layout.name), ...Object.keys(otherNames)]
+  const known = knownName(name, names, 'scale layout', 'Layouts')
+  const ownName = Object.hasOwn(otherNames, known) ? otherNames[known] : known
+  return layouts.find((layout) => layout.name === ownName)!
 }

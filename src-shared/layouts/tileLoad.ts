@@ -2,7 +2,7 @@
 import {
   packedOffset,
   paddedShape,
-  scaleAt,
+  scaleFinder,
   tileExtent,
   viewCoordinates,
   type ScaleLayout,
@@ -111,7 +111,7 @@ export function describeStep(
   load: TileLoad,
   index: number
 ): LoadStep {
-  const scales = indices(load.steps[index]!).map((offset) => scaleAt(layout, shape, offset))
+  const scales = indices(load.steps[index]!).map(scaleFinder(layout, shape))
   const span = (values: number[]): Span => [Math.min(...values), Math.max(...values)]
   const columns = span(scales.map(({ column }) => column))
   return {

@@ -1,6 +1,7 @@
 /** Layouts that people write themselves, in the same terms as the registry: as a small JSON file, or in one line. */
 import * as v from 'valibot'
 import { UserError } from '../errors'
+import { describeIssues } from '../schemaWords'
 import { digits, view } from './describe'
 import { tileExtent, type Digit, type ScaleLayout } from './layout'
 
@@ -67,9 +68,7 @@ export function userLayoutJson(layout: ScaleLayout, name: string): string {
 function readLayout(fields: unknown, where: string): ScaleLayout {
   const parsed = v.safeParse(schema, fields)
   if (!parsed.success) {
-    const issue = parsed.issues[0]
-    const field = v.getDotPath(issue)
-    throw refused(where, field ? `${field}: ${issue.message}` : issue.message)
+    throw refused(where, describeIssues([parsed.issues[0]]))
   }
   const { name, title, rows, columns, order, views } = parsed.output
   const rowDigits = readDigits('row', rows, where)

@@ -1,6 +1,8 @@
 /**
  * Method bs-1 (docs/measurement.md): how many samples a point takes and when it stops. Times in nanoseconds.
  */
+import type { presetNames } from '../contract/jobs'
+
 export interface Preset {
   /** Warm-up for the first point of a kernel, and for later ones. */
   firstWarmupNs: number
@@ -16,7 +18,7 @@ export interface Preset {
 const ms = 1e6
 const s = 1e9
 
-export const presets: Record<'quick' | 'standard' | 'thorough', Preset> = {
+export const presets: Record<(typeof presetNames)[number], Preset> = {
   quick: {
     firstWarmupNs: 50 * ms,
     laterWarmupNs: 20 * ms,

@@ -1,5 +1,7 @@
 import type { Run, Step } from '../contract/run'
 import { columnsOf, figure, heading } from './table'
+import { outcomeOf, verdictWords } from '../measurement/outcome'
+import { ruleOf } from '../measurement/validationFigures'
 import { escapeMarkup } from './markup'
 
 const style = `
@@ -41,7 +43,8 @@ function failures(step: Step): string {
 /** A report that stands alone: one HTML file without scripts or links. */
 export function runToHtml(run: Run): string {
   const columns = columnsOf(run)
-  const count = (what: string) => run.steps.filter((step) => step.disposition === what).length
+  const { verdict, sentence } = outcomeOf(run)
+  const judged = run.steps.find((step) => step.validation)?.validation
   const head = columns
     .map((c) => `<th class="${c.align}">${escapeMarkup(heading(c))}</th>`)
     .join('')
@@ -58,7 +61,7 @@ export function runToHtml(run: Run): string {
 <head><meta charset="utf-8"><title>${escapeMarkup(title)}</title><style>${style}</style></head>
 <body>
 <h1>${escapeMarkup(title)}</h1>
-<p>${count('passed')} of ${run.steps.length} steps passed. Status: ${escapeMarkup(run.status)}. ${escapeMarkup(run.reason)}</p>
+<p><strong>${verdictWords[verdict]}</strong>: ${escapeMarkup(sentence)}. ${escapeMarkup(run.reason)}</p>
 ${definitions([
   ['Device', run.device ? `${run.device.name} (${run.device.architecture})` : ''],
   ['Started', run.createdAt],
@@ -67,6 +70,7 @@ ${definitions([
   ['Seed', String(run.spec.seed)],
   ['Operands', run.spec.distribution],
   ['Output type', run.spec.output],
+  ['What passes', judged ? ruleOf(judged) : ''],
   ['Blockscope', run.appVersion],
   ['Host', `${run.host.name}, ${run.host.system}`],
   ['Notes', run.notes]

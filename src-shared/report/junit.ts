@@ -1,4 +1,5 @@
 import type { Run, Step } from '../contract/run'
+import { dispositionWords, outcomeOf, verdictWords } from '../measurement/outcome'
 import { escapeMarkup } from './markup'
 
 /** A run as JUnit XML, which CI systems show as a test report: a suite for each format, a case for each step. */
@@ -16,23 +17,33 @@ export function runToJunit(run: Run): string {
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="${escapeMarkup(`blockscope ${run.kind} ${run.id}`)}" ${counts(run.steps)}>`,
     ...suites,
+    ...unfinished(run),
     '</testsuites>',
     ''
   ].join('\n')
 }
 
+/** A run that did not do what was planned, or judged nothing, is no pass, whatever its steps say. */
+function unfinished(run: Run): string[] {
+  const { verdict, sentence } = outcomeOf(run)
+  if (verdict !== 'incomplete' && verdict !== 'nothing') return []
+  const message = escapeMarkup(`${verdictWords[verdict]}: ${sentence}. ${run.reason}`.trimEnd())
+  return [
+    '  <testsuite name="run" tests="1" failures="1" errors="0" skipped="0">',
+    '    <testcase classname="run" name="all planned steps were judged">',
+    `      <failure message="${message}"/>`,
+    '    </testcase>',
+    '  </testsuite>'
+  ]
+}
+
 /** What is wrong, what could not be run, and what was not. */
-const outcomeOf = ({
-  disposition,
-  baseline
-}: Step): 'failure' | 'error' | 'skipped' | undefined => {
+const resultOf = ({ disposition }: Step): 'failure' | 'error' | 'skipped' | undefined => {
   switch (disposition) {
     case 'passed':
-    case 'baseline':
       return undefined
     case 'incorrect':
-      // Another operation may differ: that is no fault of it.
-      return baseline ? 'skipped' : 'failure'
+      return 'failure'
     case 'error':
       return 'error'
     default:
@@ -41,7 +52,7 @@ const outcomeOf = ({
 }
 
 function counts(steps: readonly Step[]): string {
-  const having = (outcome: string) => steps.filter((step) => outcomeOf(step) === outcome).length
+  const having = (outcome: string) => steps.filter((step) => resultOf(step) === outcome).length
   const seconds = steps.reduce((sum, step) => sum + step.seconds, 0)
   return (
     `tests="${steps.length}" failures="${having('failure')}" errors="${having('error')}" ` +
@@ -52,8 +63,8 @@ function counts(steps: readonly Step[]): string {
 function testCase(step: Step): string {
   const name = escapeMarkup(`${step.kernel} M=${step.m} N=${step.n} K=${step.k}`)
   const start = `    <testcase classname="${escapeMarkup(step.format)}" name="${name}" time="${step.seconds.toFixed(3)}"`
-  const outcome = outcomeOf(step)
+  const outcome = resultOf(step)
   if (!outcome) return `${start}/>`
-  const message = escapeMarkup(step.reason || step.disposition)
+  const message = escapeMarkup(step.reason || dispositionWords[step.disposition])
   return `${start}>\n      <${outcome} message="${message}"/>\n    </testcase>`
 }

@@ -1,4 +1,6 @@
 import type { Run, Step } from '../contract/run'
+import { dispositionWords } from '../measurement/outcome'
+import { ownLaunchNs, passedByAllowance } from '../measurement/validationFigures'
 
 /** One column of a run's table: the same in the terminal, in CSV, in Markdown and in the HTML report. */
 export interface Column {
@@ -39,7 +41,7 @@ const problem: Column[] = [
   right('M', '', (step) => String(step.m)),
   right('N', '', (step) => String(step.n)),
   right('K', '', (step) => String(step.k)),
-  left('result', (step) => step.disposition)
+  left('result', (step) => dispositionWords[step.disposition])
 ]
 
 export const validateColumns: Column[] = [
@@ -48,7 +50,14 @@ export const validateColumns: Column[] = [
   right('max rel', '', (step) => figure(step.validation?.maxRel)),
   right('norm-wise', '', (step) => figure(step.validation?.normwise)),
   right('outside', '', (step) => figure(step.validation?.elementsOutside)),
-  right('time', 's', (step) => step.seconds.toFixed(2))
+  right('of tolerance', '%', (step) => percentOf(step.validation?.maxToleranceShare)),
+  right('above rounding', 'ulp', (step) => figure(step.validation?.maxUlpsAboveRounding)),
+  right('by allowance', '', (step) =>
+    figure(step.validation && passedByAllowance(step.validation))
+  ),
+  // What the kernel's own launches took; the step has operands, reference, comparison and scale checks too.
+  right('kernel', 'us', (step) => microseconds(ownLaunchNs(step.validation))),
+  right('step', 's', (step) => step.seconds.toFixed(2))
 ]
 
 export const sweepColumns: Column[] = [
@@ -61,6 +70,9 @@ export const sweepColumns: Column[] = [
   right('memory', 'GB/s', (step) => figure(step.measurement?.gbytesPerSecond)),
   left('notes', (step) => step.measurement?.badges.join(', ') ?? step.reason)
 ]
+
+const percentOf = (share: number | undefined) =>
+  figure(share === undefined ? undefined : share * 100)
 
 function microseconds(ns: number | undefined): string {
   return ns === undefined ? '-' : (ns / 1e3).toFixed(2)

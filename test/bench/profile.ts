@@ -5,14 +5,15 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { deriveMetric } from '@shared/profile/deriveMetric'
-import { diffTrees } from '@shared/profile/diffTrees'
-import { filterTree } from '@shared/profile/filterTree'
-import { printTreeLines } from '@shared/profile/printTree'
-import type { ProfileTree } from '@shared/profile/profileTree'
-import { readHatchet } from '@shared/profile/readHatchet'
-import { invertCalls } from '@shared/profile/regroup'
-import { visibleRows } from '@shared/profile/visibleRows'
+import { ask } from '@shared/profile/ask/ask'
+import { deriveMetric } from '@shared/profile/ask/deriveMetric'
+import { diffTrees } from '@shared/profile/ask/diffTrees'
+import { filterTree } from '@shared/profile/ask/filterTree'
+import { printTreeLines } from '@shared/profile/write/printTree'
+import type { ProfileTree } from '@shared/profile/tree/profileTree'
+import { readHatchet } from '@shared/profile/read/readHatchet'
+import { invertCalls } from '@shared/profile/ask/regroup'
+import { visibleRows } from '@shared/profile/ask/visibleRows'
 import { generateProfile } from './generateProfile'
 
 interface Row {
@@ -90,7 +91,7 @@ function measure(folder: string, nodes: number): Row {
 
 function printLength(tree: ProfileTree): number {
   let length = 0
-  for (const line of printTreeLines(tree, [deriveMetric(tree, 'time/ms')])) length += line.length
+  for (const line of printTreeLines(ask(tree, { metrics: ['time/ms'] }))) length += line.length
   return length
 }
 

@@ -17,6 +17,8 @@ export default defineConfig({
       input: {
         profile: path('./profile.ts'),
         formats: path('./formats.ts'),
+        checkpoint: path('./checkpoint.ts'),
+        estimates: path('./estimates.ts'),
         'ui/main': path('./ui/main.ts')
       },
       external: [...builtinModules, /^node:/, 'playwright-core'],

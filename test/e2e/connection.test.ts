@@ -3,11 +3,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { outcomeOf } from '@shared/measurement/outcome'
 import type { Browser } from 'playwright-core'
 import { build } from 'vite'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { startServer } from '../../src-main/server/server'
 import type { RunningServer, ServerOptions } from '../../src-main/server/server'
+import { sampleRun } from '../support/sampleRun'
 import { handlersWith } from '../unit/main/transports/support'
 import { describeInBrowser, launchBrowser, openPage } from './support/browser'
 
@@ -33,9 +35,9 @@ describeInBrowser('the page of a server', () => {
           status: 'done',
           device: 'cpu',
           formats: [],
-          steps: 0,
-          passed: 0,
-          failed: 0
+          shape: '',
+          options: '',
+          outcome: outcomeOf(sampleRun())
         }),
         'jobs.watch': (_input, { signal, progress }) => {
           progress({ type: 'notice', message: 'started' })
@@ -85,7 +87,7 @@ describeInBrowser('the page of a server', () => {
       isBytes: true,
       samples: { samplesNs: [3, 0.5], samplesMHz: [] },
       label: 'µ',
-      refused: 'invalid-input: runs.get: id: Not a run id.'
+      refused: expect.stringMatching(/^invalid-input: runs\.get: id: .*run id/)
     })
     expect(page.url()).toBe(`http://127.0.0.1:${server.port}/`)
     expect(

@@ -1,6 +1,5 @@
 /** Devices in a real browser: on a machine with the CPU alone, and with GPUs that a stub of the driver reports. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
@@ -8,6 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Detection } from '@shared/contract/devices'
 import { runBlockscope } from '../support/runBlockscope'
 import { buildStubDriver } from '../unit/native/stubDriver'
+import { seriousFaults } from './support/actions'
 import {
   describeInBrowser,
   launchBrowser,
@@ -17,11 +17,6 @@ import {
   type OpenedPage
 } from './support/browser'
 import { startServerProcess, type StartedServer } from './support/server'
-
-const axeSource = readFileSync(
-  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
-  'utf8'
-)
 
 describeInBrowser('Devices', () => {
   const folder = mkdtempSync(join(tmpdir(), 'blockscope-devices-'))
@@ -33,14 +28,12 @@ describeInBrowser('Devices', () => {
   const pages: OpenedPage[] = []
 
   beforeAll(async () => {
-    for (const name of ['drivers', 'broken']) mkdirSync(join(folder, name))
+    mkdirSync(drivers)
     buildStubDriver(drivers)
-    writeFileSync(join(folder, 'broken', 'manifest.json'), '{ "kernels": [')
     const environment = { LD_LIBRARY_PATH: drivers }
     plain = await startServerProcess({ environment: { ...environment, STUB_INIT: '100' } })
     gpus = await startServerProcess({
-      environment: { ...environment, STUB_GPUS: '80,90', STUB_BROKEN: '1' },
-      flags: ['--kernel-dir', join(folder, 'broken')]
+      environment: { ...environment, STUB_GPUS: '80,90', STUB_BROKEN: '1' }
     })
     browser = await launchBrowser()
   })
@@ -152,23 +145,13 @@ describeInBrowser('Devices', () => {
     await page.getByText(/GPU 1 cannot be read: CUDA error 214/).waitFor()
   })
 
-  it('a manifest that cannot be read is named with the file', async () => {
-    const page = await open(gpus)
-    await page.getByRole('heading', { name: 'Kernel manifests that were refused' }).waitFor()
-    await page.getByText(join(folder, 'broken')).first().waitFor()
-  })
-
   it('has no serious accessibility problem, light and dark', async () => {
     for (const theme of themes) {
       for (const server of [plain, gpus]) {
         const page = await open(server, { theme })
         await matrix(page).getByRole('gridcell').first().getByRole('button').click()
         await page.getByText('Reads scales as').waitFor()
-        await page.evaluate(axeSource)
-        const serious = await page.evaluate(`axe.run().then(({ violations }) => violations
-          .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-          .map(({ id, nodes }) => id + ' ' + nodes[0].html))`)
-        expect(serious).toEqual([])
+        expect(await seriousFaults(page)).toEqual([])
       }
     }
   })

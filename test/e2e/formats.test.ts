@@ -1,13 +1,13 @@
 /** The Formats view in a real browser. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { compareFormats } from '../../src-shared/formats/compare'
+import { compareFormats, referenceQuantize } from '../../src-shared/formats/compare'
 import { findBlockFormat } from '../../src-shared/formats/blockFormat'
+import { seriousFaults } from './support/actions'
 import {
   describeInBrowser,
   launchBrowser,
@@ -15,13 +15,8 @@ import {
   takeScreenshots,
   themes
 } from './support/browser'
-import { writeCheckpoint } from '../../src-main/store/checkpointFile'
+import { writeCheckpoint } from '../support/writeCheckpoint'
 import { program, startServerProcess, type StartedServer } from './support/server'
-
-const axeSource = readFileSync(
-  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
-  'utf8'
-)
 
 describeInBrowser('the Formats view', () => {
   let browser: Browser
@@ -49,7 +44,8 @@ describeInBrowser('the Formats view', () => {
     await page.getByLabel('K', { exact: true }).fill('4096')
     const encoded = page.locator('[data-test=encoded]').first()
     await expect.poll(() => encoded.innerText()).toContain('0x01 = 0.5')
-    const [row] = compareFormats([findBlockFormat('mxfp4')], ['floor'], ['normal'], [64])
+    const format = findBlockFormat('mxfp4')
+    const [row] = await compareFormats([format], ['floor'], ['normal'], [64], 0, referenceQuantize)
     await page.getByText(row!.sqnr.toFixed(2)).first().waitFor()
     expect(policyViolations).toEqual([])
     expect(errors).toEqual([])
@@ -61,7 +57,7 @@ describeInBrowser('the Formats view', () => {
     const file = join(folder, 'weights.safetensors')
     const values = Float32Array.from({ length: 40 * 512 }, (_, i) => Math.sin(i * i) ** 3)
     const bytes = new Uint8Array(values.buffer)
-    const tensor = { dtype: 'F32', byteLength: bytes.length, pieces: () => [bytes] }
+    const tensor = { dtype: 'F32', bytes }
     writeCheckpoint(file, [{ name: 'w', shape: [40, 512], ...tensor }], {})
     const flags = ['--file', file, '--tensor', 'w', '--rules', 'floor', '-K', '64,512', '--json']
     const printed = execFileSync(process.execPath, [program, 'formats', 'compare', ...flags], {
@@ -94,11 +90,7 @@ describeInBrowser('the Formats view', () => {
     for (const theme of themes) {
       const { page, context } = await openPage(browser, server.url, { theme })
       await show(page)
-      await page.evaluate(axeSource)
-      const serious = await page.evaluate(`axe.run().then(({ violations }) => violations
-        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-        .map(({ id, nodes }) => id + ' ' + nodes[0].html))`)
-      expect(serious).toEqual([])
+      expect(await seriousFaults(page)).toEqual([])
       await context.close()
     }
   })

@@ -48,7 +48,7 @@ describeInBrowser('A layout of your own', () => {
 
   it('is drawn, located and written as code like on the command line, also after a reload', async () => {
     const { page, context, errors } = await openPage(browser, server.url)
-    await go(page, 'layouts?format=nvfp4&rows=100&cols=20&row=77&col=13')
+    await go(page, 'layouts?tab=compare&format=nvfp4&rows=100&cols=20&row=77&col=13')
     await open(page, 'mine.json')
     await note(page).getByText('mine is a layout').waitFor()
     const command = ['--layout-file', file('mine.json'), '--rows', '100', '--cols', '20']
@@ -64,16 +64,17 @@ describeInBrowser('A layout of your own', () => {
         String(offset)
       )
       expect(await page.getByLabel('Code of the index function').textContent()).toBe(code)
-      await page.getByText('blockscope layout locate --layout-file mine.json').waitFor()
       expect(JSON.parse(await description(page).inputValue())).toEqual(mine)
     }
+    await page.getByRole('tab', { name: 'Scales' }).click()
+    await page.getByText('blockscope layout locate --layout-file mine.json').waitFor()
     expect(errors).toEqual([])
     await context.close()
   })
 
   it('starts from a known layout, whose bytes it then shares', async () => {
     const { page, context } = await openPage(browser, server.url)
-    await go(page, 'layouts?layout=cdna4_mfma32&against=cdna4_mfma32')
+    await go(page, 'layouts?tab=compare&layout=cdna4_mfma32&against=cdna4_mfma32')
     await page.getByRole('button', { name: 'Start from cdna4_mfma32' }).press('Enter')
     await page.getByRole('heading', { name: 'my_cdna4_mfma32', exact: true }).waitFor()
     const check = page.locator('[data-test=check]')
@@ -86,7 +87,7 @@ describeInBrowser('A layout of your own', () => {
 
   it('says in place why a description cannot be used, and keeps what it shows', async () => {
     const { page, context } = await openPage(browser, server.url)
-    await go(page, 'layouts?layout=linear')
+    await go(page, 'layouts?tab=compare&layout=linear')
     await open(page, 'broken.json')
     await note(page)
       .getByText('broken.json is no usable layout: order must name "columnTile" exactly once.')
@@ -104,12 +105,10 @@ describeInBrowser('A layout of your own', () => {
   it('has no serious accessibility problem, with a problem shown', async () => {
     for (const theme of themes) {
       const { page, context } = await openPage(browser, server.url, { theme })
-      await go(page, 'layouts')
+      await go(page, 'layouts?tab=compare')
       await description(page).fill('{')
       await note(page).getByText('it is not JSON').waitFor()
       expect(await seriousFaults(page)).toEqual([])
-      await page.locator('#own').scrollIntoViewIfNeeded()
-      await page.screenshot({ path: `test/e2e/output/own-${theme}.png` })
       await context.close()
     }
   })

@@ -1,9 +1,8 @@
 /** The layout inspector in a real browser: its numbers are those of `blockscope layout locate`. */
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { runBlockscope } from '../support/runBlockscope'
+import { seriousFaults } from './support/actions'
 import {
   describeInBrowser,
   launchBrowser,
@@ -12,11 +11,6 @@ import {
   themes
 } from './support/browser'
 import { startServerProcess, type StartedServer } from './support/server'
-
-const axeSource = readFileSync(
-  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
-  'utf8'
-)
 
 interface Found {
   offset: number
@@ -43,7 +37,7 @@ describeInBrowser('the layout inspector', () => {
       Object.entries(query).map(([k, v]): [string, string] => [k, String(v)])
     )
     await page.evaluate(`location.hash = '#/layouts?${params}'`)
-    await page.locator('[data-test=offset]').waitFor()
+    await page.getByRole('tab', { selected: true }).waitFor()
   }
   const shown = (page: Page, what: string) => page.locator(`[data-test="${what}"]`).innerText()
 
@@ -170,7 +164,7 @@ describeInBrowser('the layout inspector', () => {
   it('walks the loads of a tile from the keyboard and marks their bytes', async () => {
     const { page, context, errors } = await openPage(browser, server.url)
     await show(page, { layout: 'nvidia_32_4_4', rows: 256, cols: 32, row: 200, col: 20 })
-    await page.getByLabel('Mark the loads of a tile').check()
+    await page.getByRole('tab', { name: 'Tile load' }).click()
     await page.getByLabel('BLOCK_K').fill('256')
     await expect.poll(() => shown(page, 'load')).toContain('Load 2 of 4: bytes 6,656 to 7,167, 512')
     await page.getByRole('slider', { name: 'Load' }).focus()
@@ -220,15 +214,30 @@ describeInBrowser('the layout inspector', () => {
     await context.close()
   })
 
+  it('keeps what was looked at: tab, position and pasted bytes are there on coming back', async () => {
+    const { page, context, errors } = await openPage(browser, server.url)
+    await show(page, { layout: 'nvidia_32_4_4', rows: 256, cols: 16, row: 7, col: 2 })
+    await page.getByLabel('Paste bytes as hex', { exact: true }).fill('7F 80 81')
+    await page.getByRole('tab', { name: 'Fragments' }).click()
+    await page.getByRole('link', { name: 'Devices' }).click()
+    await page.getByText('CUDA driver').first().waitFor()
+    await page.getByRole('link', { name: 'Layouts' }).click()
+    await page.getByRole('tab', { name: 'Fragments', selected: true }).waitFor()
+    await page.getByRole('tab', { name: 'Scales' }).press('Enter')
+    await expect.poll(() => shown(page, 'place')).toBe('7, 2')
+    const pasted = page.getByLabel('Paste bytes as hex', { exact: true })
+    expect(await pasted.inputValue()).toBe('7F 80 81')
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
   it('has no serious accessibility problem, light and dark', async () => {
     for (const theme of themes) {
       const { page, context } = await openPage(browser, server.url, { theme })
-      await show(page, { layout: 'nvidia_32_4_4', rows: 200, cols: 6, row: 3, col: 1, loads: 1 })
-      await page.evaluate(axeSource)
-      const serious = await page.evaluate(`axe.run().then(({ violations }) => violations
-        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-        .map(({ id, nodes }) => id + ' ' + nodes[0].html))`)
-      expect(serious).toEqual([])
+      for (const tab of ['scales', 'loads', 'compare', 'fragments', 'codes', 'detect']) {
+        await show(page, { layout: 'nvidia_32_4_4', rows: 200, cols: 6, row: 3, col: 1, tab })
+        expect(await seriousFaults(page), tab).toEqual([])
+      }
       await context.close()
     }
   })
@@ -239,10 +248,9 @@ describeInBrowser('the layout inspector', () => {
       await page.locator('.cell.active').first().waitFor()
     })
     await takeScreenshots(browser, server.url, 'layouts-loads', async (page) => {
-      const tile = { layout: 'nvidia_32_4_4', rows: 256, cols: 32, row: 130, col: 20, loads: 1 }
+      const tile = { layout: 'nvidia_32_4_4', rows: 256, cols: 32, row: 130, col: 20, tab: 'loads' }
       await show(page, tile)
       await page.locator('.cell.step').first().waitFor()
-      await page.locator('#tile-load').evaluate((heading) => heading.scrollIntoView())
     })
     await takeScreenshots(browser, server.url, 'layouts-readers', async (page) => {
       await show(page, { layout: 'nvidia_32_4_4', rows: 256, cols: 32, row: 165, col: 6 })
@@ -250,11 +258,9 @@ describeInBrowser('the layout inspector', () => {
     })
     await takeScreenshots(browser, server.url, 'layouts-fragments', async (page) => {
       await show(page, { mma: 'm16n8k64', operand: 'A', outer: 11, inner: 44 })
-      await page.locator('#fragments').evaluate((heading) => heading.scrollIntoView())
     })
     await takeScreenshots(browser, server.url, 'layouts-elements', async (page) => {
       await show(page, { codes: 4, k: 21 })
-      await page.locator('#elements').evaluate((heading) => heading.scrollIntoView())
     })
   })
 })

@@ -43,10 +43,12 @@ describeInBrowser('Runs view', () => {
     await go(page, 'runs')
     await page.getByText('3 runs').waitFor()
     await page.getByText('Unreadable').waitFor()
-    await page.getByText('Done').first().click()
+    await page.getByText('Passed', { exact: true }).first().click()
+    await page.getByRole('button', { name: 'Rename this run' }).click()
     await page.getByLabel('Label').fill('before the change')
+    await page.keyboard.press('Enter')
     await page.getByLabel('Notes').fill('tile 128')
-    await page.getByLabel('Label').focus()
+    await page.getByLabel('Notes').blur()
     await page.getByLabel('Search runs').fill('tile 128')
     await page.getByText('1 of 3 runs').waitFor()
     await page.getByLabel('Search runs').fill('')
@@ -78,7 +80,7 @@ describeInBrowser('Runs view', () => {
   it('compares two runs point by point', async () => {
     const { page, context, errors } = await openPage(browser, server.url)
     await go(page, 'runs')
-    const done = page.getByRole('row').filter({ hasText: 'Done' })
+    const done = page.getByRole('row').filter({ hasText: 'Passed' })
     await done.nth(1).waitFor()
     for (const at of [0, 1]) await done.nth(at).getByRole('checkbox').check()
     await page.getByRole('button', { name: /^Compare/ }).click()
@@ -106,7 +108,7 @@ describeInBrowser('Runs view', () => {
   it('has no serious accessibility problem, light and dark, and is photographed', async () => {
     const openRun = async (page: Page) => {
       await go(page, 'runs')
-      await page.getByText('Done').first().click()
+      await page.getByText('Passed', { exact: true }).first().click()
       await page.getByRole('button', { name: 'Open as profile' }).waitFor()
     }
     for (const theme of themes) {

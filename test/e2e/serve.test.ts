@@ -73,7 +73,7 @@ describe('blockscope serve', () => {
   it.each([
     [['--port', '70000'], 2, 'A port is a number from 0 to 65535'],
     [['--port', 'http'], 2, 'A port is a number from 0 to 65535'],
-    [['--token-file', folder], 2, 'token file'],
+    [['--token-file', folder], 2, 'is no file; name one'],
     [['--speed', '9'], 2, "unknown option '--speed'"]
   ])('refuses %j', (words, status, message) => {
     const result = run(...words)

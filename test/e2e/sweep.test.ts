@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { readHatchet } from '@shared/profile/readHatchet'
+import { readHatchet } from '@shared/profile/read/readHatchet'
 import { runSchema, type Run } from '@shared/contract/run'
 import * as v from 'valibot'
 import { go, saved, seriousFaults } from './support/actions'
@@ -46,8 +46,8 @@ describeInBrowser('Sweep view', () => {
   }
   const start = (page: Page) => page.getByRole('button', { name: 'Start sweep' }).click()
   const cancel = (page: Page) => page.getByRole('button', { name: 'Cancel', exact: true })
-  const status = (page: Page, text: string) =>
-    page.locator('section[aria-labelledby=sweep-title] header').getByText(text, { exact: true })
+  const status = (page: Page, text: RegExp) =>
+    page.locator('section[aria-labelledby=sweep-title] header').getByText(text)
   const tableRows = (page: Page) => page.getByRole('region', { name: 'Table' }).getByRole('row')
 
   it('plans, runs with a live chart, and writes every export', async () => {
@@ -96,7 +96,7 @@ describeInBrowser('Sweep view', () => {
     const alone = await tableRows(page).count()
     await page.getByRole('button', { name: 'Overlay' }).click()
     await page.getByRole('menuitem').first().click()
-    await page.getByText(/^Overlay: /).waitFor()
+    await page.getByRole('button', { name: /Remove overlay/ }).waitFor()
     await expect.poll(() => tableRows(page).count()).toBeGreaterThan(alone)
     await page.getByRole('button', { name: /Remove overlay/ }).click()
     await expect.poll(() => tableRows(page).count()).toBe(alone)
@@ -113,6 +113,7 @@ describeInBrowser('Sweep view', () => {
     const { page, context, errors } = await openPage(browser, server.url)
     await page.evaluate(`location.hash = '#/sweep?run=${id}'`)
     await page
+      .getByRole('region', { name: 'Table' })
       .getByRole('row')
       .filter({ hasText: 'wgmma' })
       .filter({ hasText: 'mxfp4' })
@@ -124,6 +125,35 @@ describeInBrowser('Sweep view', () => {
     expect(errors).toEqual([])
     await context.close()
     // The other tests look at sweeps of this machine.
+    rmSync(join(server.storeFolder, id!), { recursive: true })
+  })
+
+  it('shows a sweep of one K as sorted dots, beside a baseline that a key chooses', async () => {
+    const imported = execFileSync(process.execPath, [
+      ...['out/node/blockscope.js', 'runs', 'import', 'docs/results/h200-8192/run.json'],
+      ...['--store', server.storeFolder]
+    ])
+    const id = /Imported as (\S+?)\.?\s/.exec(imported.toString())![1]
+    const { page, context, errors } = await openPage(browser, server.url)
+    await go(page, `sweep?run=${id}`)
+    const dots = page.getByRole('table', { name: /of each kernel, sorted/ })
+    await dots.waitFor()
+    expect(await page.locator('canvas').count()).toBe(0)
+    const row = (text: string) => dots.locator('tr[data-row]').filter({ hasText: text })
+    await dots.getByRole('columnheader', { name: '× Triton' }).waitFor()
+    expect(await row('wgmma-fp8-p256').textContent()).toContain('3.57 ×')
+    // From the keyboard: the second row becomes what all are compared with.
+    await row('wgmma-fp8-p256').focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('b')
+    await dots.getByRole('columnheader', { name: '× wgmma-fp8-p128' }).waitFor()
+    expect(await row('wgmma-fp8-p128').textContent()).toContain('1.00 ×')
+    expect(page.url()).toContain('baseline=')
+    await page.keyboard.press('Enter')
+    await page.getByRole('region', { name: 'wgmma-fp8-p128, mxfp4, K 8192' }).waitFor()
+    expect((await saved(page, 'Save chart', /^SVG/)).text).toContain('wgmma-fp8-p256 mxfp4')
+    expect(errors).toEqual([])
+    await context.close()
     rmSync(join(server.storeFolder, id!), { recursive: true })
   })
 
@@ -159,11 +189,11 @@ describeInBrowser('Sweep view', () => {
       .first()
       .waitFor()
     await cancel(page).click()
-    await status(page, 'Cancelled').waitFor()
+    await status(page, /\(cancelled\)$/).waitFor()
     expect(await tableRows(page).count()).toBeGreaterThan(2)
     const other = await openPage(browser, server.url)
     await go(other.page, page.url().replace(/^.*#\//, ''))
-    await status(other.page, 'Cancelled').waitFor()
+    await status(other.page, /\(cancelled\)$/).waitFor()
     // The last steps may come to the first page after its end did.
     const difference = async () =>
       (await tableRows(other.page).count()) - (await tableRows(page).count())

@@ -1,14 +1,13 @@
 /** What a damaged profile must survive: it opens, or it is refused with a sentence; everything else is a finding. */
 import { UserError } from '@shared/errors'
-import { demangle } from '@shared/profile/demangle'
-import { availableMetrics, deriveMetric } from '@shared/profile/deriveMetric'
-import { diffTrees } from '@shared/profile/diffTrees'
-import { filterTree } from '@shared/profile/filterTree'
-import { openProfile } from '@shared/profile/openProfile'
-import { printTree } from '@shared/profile/printTree'
-import { nodeName } from '@shared/profile/profileTree'
-import { flattenByKernel } from '@shared/profile/regroup'
-import { writeHatchet } from '@shared/profile/writeHatchet'
+import { ask } from '@shared/profile/ask/ask'
+import { demangle } from '@shared/profile/ask/demangle'
+import { availableMetrics, deriveMetric } from '@shared/profile/ask/deriveMetric'
+import { filterTree } from '@shared/profile/ask/filterTree'
+import { openProfile } from '@shared/profile/read/openProfile'
+import { printTree } from '@shared/profile/write/printTree'
+import { nodeName } from '@shared/profile/tree/profileTree'
+import { writeHatchet } from '@shared/profile/write/writeHatchet'
 
 export type Outcome = 'opened' | 'refused'
 
@@ -20,10 +19,10 @@ export function tryProfile(bytes: Uint8Array): Outcome {
     for (let node = 0; node < Math.min(50, tree.count); node++) demangle(nodeName(tree, node))
     filterTree(tree, { include: 'k' })
     const first = tree.numbers[0]
-    const metrics = first ? [deriveMetric(tree, first.name)] : []
-    printTree(tree, metrics, { depth: 20 })
-    flattenByKernel(tree)
-    if (first) diffTrees([tree, tree], first.name)
+    const metrics = first ? [first.name] : []
+    printTree(ask(tree, { metrics, depth: 20 }))
+    printTree(ask(tree, { metrics, arrangement: 'flat' }))
+    if (first) printTree(ask(tree, { metrics, depth: 20 }, [tree]))
     openProfile(new TextEncoder().encode(writeHatchet(tree)), 'rewritten')
     return 'opened'
   } catch (error) {

@@ -1,38 +1,36 @@
 // The addon and the kernel manifests, without the engine: what the GPU tests drive.
 import { createRequire } from 'node:module'
-import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
+// By a name that type checking does not follow: it is built, not written.
+const built = new URL('../../out/node/kernelManifests.js', import.meta.url).href
+const { readKernelManifests } = await import(built)
+
+/** @type {import('../../src-main/engine/nativeBinding').NativeBinding} */
 export const addon = createRequire(import.meta.url)(
   join(root, 'native/build/Release/blockscope.node')
 )
 
-function kernelSources(folder) {
-  const { kernels } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
-  return kernels.map((row) => ({
-    id: row.id,
-    provider: row.provider ?? 'user',
-    summary: row.summary,
-    file: join(folder, row.file),
-    manifestJson: JSON.stringify(row)
-  }))
+export function configure(cacheDirectory, own = ['test/gpu/kernels']) {
+  const folders = ['resources/kernels/cuda', ...own].map((folder) => join(root, folder))
+  const { sources, warnings } = readKernelManifests(folders)
+  if (warnings.length) throw new Error(warnings.join('\n'))
+  addon.configure({ kernelSources: sources, cacheDirectory })
 }
 
-export function configure(cacheDirectory) {
-  addon.configure({
-    kernelSources: [
-      ...kernelSources(join(root, 'resources/kernels/cuda')),
-      ...kernelSources(join(root, 'test/gpu/kernels'))
-    ],
-    cacheDirectory
-  })
+/** @type {Omit<import('../../src-main/engine/nativeBinding').NativeValidateRequest, 'kernel'>} */
+export const validateDefaults = {
+  atol: 1e-3,
+  rtol: 1e-3,
+  rule: 'allowances',
+  maxFailures: 4,
+  mapTiles: 16
 }
 
-export const validateDefaults = { atol: 1e-3, rtol: 1e-3, maxFailures: 4, mapTiles: 16 }
-
+/** @type {Omit<import('../../src-main/engine/nativeBinding').NativeMeasureRequest, 'kernel'>} */
 export const measureDefaults = {
   cold: true,
   warmupNs: 100e6,

@@ -95,6 +95,15 @@ function checkFaults(checks) {
     )
   }
   checks.check('a run with faults: exit code 1', code === 1, String(code))
+  // A sweep goes on too, in a fresh process with a context of its own.
+  const swept = blockscope([
+    ...['sweep', '--device', 'cuda:0', '--formats', 'mxfp4', '--kernels', 'faults,simt'],
+    ...['--kernel-dir', faults, '-M', '256', '-N', '256', '-K', '256,512', '--preset', 'quick'],
+    ...['--store', store, '--json']
+  ])
+  const sweptSteps = JSON.parse(swept.text).steps
+  const measured = sweptSteps.filter((one) => one.kernel === 'simt' && one.measurement)
+  checks.check('a sweep measures on after a lost context', measured.length === 2, swept.said)
   const hidden = blockscope(['validate', '--device', 'cuda:0'], { CUDA_VISIBLE_DEVICES: '' })
   checks.check('hidden GPUs: exit code 3', hidden.code === 3, `${hidden.code} ${hidden.said}`)
 }

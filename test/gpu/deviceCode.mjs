@@ -54,10 +54,12 @@ export async function checkOperands(checks) {
 /** A C with faults of every sort is judged the same on the GPU and on the CPU. */
 export async function checkComparison(checks) {
   const [m, n, k, batch] = [70, 150, 256, 2]
-  for (const [output, make] of [
+  /** @type {[string, (values: Float64Array) => { buffer: ArrayBuffer }][]} */
+  const types = [
     ['f32', (values) => Float32Array.from(values)],
     ['bf16', (values) => toBf16(values)]
-  ]) {
+  ]
+  for (const [output, make] of types) {
     for (const faults of [0, 40]) {
       const name = `comparison ${output}, ${faults ? 'with' : 'without'} faults`
       await checks.attempt(name, async () => {
@@ -94,7 +96,9 @@ export async function checkComparison(checks) {
 }
 
 const asText = (figures) =>
-  JSON.stringify(figures, (_, value) => (ArrayBuffer.isView(value) ? [...value] : value))
+  JSON.stringify(figures, (_, value) =>
+    ArrayBuffer.isView(value) ? [.../** @type {Uint8Array} */ (value)] : value
+  )
 
 /** Truncated: near enough for the tolerance of bf16. */
 function toBf16(values) {

@@ -9,5 +9,11 @@ try {
 } catch (error) {
   console.log(`${error.code}: ${error.message}`)
 }
+try {
+  await open('mxfp4', 256, 256, 256)
+  console.log('then: not refused')
+} catch (error) {
+  console.log(`then ${error.code}: ${error.message}`)
+}
 // The context may be gone for good: nothing is closed.
 process.exit(0)

@@ -26,7 +26,7 @@ for (const distribution of ['normal', 'positive', 'wide-scales']) {
           normwise,
           maxScaled,
           outside: elementsOutside / elements,
-          scales: perturbationA.passed && perturbationB.passed
+          scales: perturbationA.state === 'passed' && perturbationB.state === 'passed'
         })
       })
     }

@@ -15,7 +15,7 @@ export interface RunningProgram {
 }
 
 /** Starts the real program as a child. */
-export function startBlockscope(args: string[], env: Record<string, string> = {}): RunningProgram {
+export function startBlockscope(args: string[], env: NodeJS.ProcessEnv = {}): RunningProgram {
   const child = spawn(process.execPath, ['out/node/blockscope.js', ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe']
@@ -51,6 +51,6 @@ export function startBlockscope(args: string[], env: Record<string, string> = {}
   }
 }
 
-export function runBlockscope(args: string[], env?: Record<string, string>): Promise<Finished> {
+export function runBlockscope(args: string[], env?: NodeJS.ProcessEnv): Promise<Finished> {
   return startBlockscope(args, env).done
 }

@@ -20,6 +20,7 @@ export function sampleRun(change: Partial<Run> = {}): Run {
       device: 'cpu',
       formats: ['mxfp8'],
       kernels: [],
+      providers: [],
       seed: 42,
       distribution: 'normal',
       output: 'f16',
@@ -51,6 +52,8 @@ export function sampleStep(index: number, change: Partial<Step> = {}): Step {
     seconds: 0.5,
     sourceHash: 'abc',
     compileOptions: '',
+    instruction: 'fp32:avx2',
+    work: { flops: 2 ** 24, bytes: 167_936, paddedBytes: 167_936 },
     ...change
   }
 }

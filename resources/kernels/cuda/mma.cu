@@ -6,7 +6,9 @@
 // 128 x 128 tiles of C, depth 32, 8 warps of 64 x 32; fragments as PTX ISA "Matrix Fragments for mma.m16n8k16" has them.
 #include "common/formats.cuh"
 
-constexpr int kTileM = 128, kTileN = 128, kDepth = 32, kThreads = 256;
+// TILE_M, TILE_N and THREADS are constants of the manifest's row.
+constexpr int kTileM = TILE_M, kTileN = TILE_N, kDepth = 32, kThreads = THREADS;
+static_assert(kTileM == 128 && kTileN == 128, "8 warps of 64 x 32");
 // 40 halves a row: eight rows of 16 bytes fall into different banks for ldmatrix.
 constexpr int kPitch = kDepth + 8;
 static_assert(kThreads == 2 * 128, "two threads fill one row of a tile");

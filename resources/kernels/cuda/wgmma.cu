@@ -14,10 +14,16 @@ extern "C" __global__ void widen(const u8* aCodes, const u8* bCodes, const u8* a
   widenBoth(aCodes, bCodes, aScales, bScales, aWide, bWide, aCount, bCount, beyond);
 }
 
-extern "C" __global__ void __launch_bounds__(bf16gemm::kThreads, 1)
-    multiply(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap, const u32* beyond, Output* c,
-             int M, int N, int K, float tensorScale) {
-  if (*beyond == 0) bf16gemm::run(&aMap, &bMap, c, M, N, K, tensorScale);
+extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
+    multiply(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
+             const __grid_constant__ TensorMap cMap, const u32* beyond, int M, int N, int K, float tensorScale) {
+  if (*beyond == 0) bf16gemm::run<true>(&aMap, &bMap, &cMap, nullptr, M, N, K, tensorScale);
+}
+
+extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
+    multiplyAnyRows(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap, Output* c,
+                    const u32* beyond, int M, int N, int K, float tensorScale) {
+  if (*beyond == 0) bf16gemm::run<false>(&aMap, &bMap, nullptr, c, M, N, K, tensorScale);
 }
 
 extern "C" __global__ void __launch_bounds__(tiled::kThreads)

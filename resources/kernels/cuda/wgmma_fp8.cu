@@ -20,17 +20,25 @@ static_assert(A_FORMAT == 0 && B_FORMAT == 0 && SCALE_FORMAT == 5, "MXFP4 only: 
 extern "C" __global__ void __launch_bounds__(kEncodeThreads)
     encode(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u8* aEncoded, u8* bEncoded,
            float* aFactors, float* bFactors, u32* status, int M, int K) {
-  const long long row = blockIdx.x < M ? blockIdx.x : blockIdx.x - M;
-  if (blockIdx.x < M)
-    reencodeRow(aCodes + row * (K / 2), aScales + row * (K / 32), aEncoded + row * K, aFactors + row, status, K);
-  else
-    reencodeRow(bCodes + row * (K / 2), bScales + row * (K / 32), bEncoded + row * K, bFactors + row, status, K);
+  const bool isA = blockIdx.x < M;
+  const long long row = isA ? blockIdx.x : blockIdx.x - M;
+  const bool outside = reencodeRow<Order::kAsPacked>(
+      (isA ? aCodes : bCodes) + row * (K / 2), (isA ? aScales : bScales) + row * (K / 32),
+      (isA ? aEncoded : bEncoded) + row * K, (isA ? aFactors : bFactors) + row, K);
+  if (outside) *status = 1;
 }
 
-extern "C" __global__ void __launch_bounds__(e5m2gemm::kThreads, 1)
-    multiply(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap, const float* aFactors,
-             const float* bFactors, const u32* status, Output* c, int M, int N, int K) {
-  if (status[0] == 0) e5m2gemm::run(&aMap, &bMap, aFactors, bFactors, c, M, N, K);
+extern "C" __global__ void __launch_bounds__(e5m2gemm::Product::kThreads, 1)
+    multiply(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
+             const __grid_constant__ TensorMap cMap, const float* aFactors, const float* bFactors, const u32* status, int M,
+             int N, int K) {
+  if (status[0] == 0) e5m2gemm::run<true>(&aMap, &bMap, &cMap, nullptr, aFactors, bFactors, M, N, K);
+}
+
+extern "C" __global__ void __launch_bounds__(e5m2gemm::Product::kThreads, 1)
+    multiplyAnyRows(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap, Output* c,
+                    const float* aFactors, const float* bFactors, const u32* status, int M, int N, int K) {
+  if (status[0] == 0) e5m2gemm::run<false>(&aMap, &bMap, nullptr, c, aFactors, bFactors, M, N, K);
 }
 
 extern "C" __global__ void widen(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u16* aWide,
@@ -38,10 +46,10 @@ extern "C" __global__ void widen(const u8* aCodes, const u8* bCodes, const u8* a
   if (status[0] != 0) widenBoth(aCodes, bCodes, aScales, bScales, aWide, bWide, aCount, bCount, status + 1);
 }
 
-extern "C" __global__ void __launch_bounds__(bf16gemm::kThreads, 1)
+extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
     multiplyWide(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap, const u32* status,
                  Output* c, int M, int N, int K) {
-  if (status[0] != 0 && status[1] == 0) bf16gemm::run(&aMap, &bMap, c, M, N, K, 1.0f);
+  if (status[0] != 0 && status[1] == 0) bf16gemm::run<false>(&aMap, &bMap, nullptr, c, M, N, K, 1.0f);
 }
 
 extern "C" __global__ void __launch_bounds__(tiled::kThreads)

@@ -1,8 +1,10 @@
 """One request of the provider: what there is, or one block-scaled matmul with tl.dot_scaled, timed and written to a file."""
 
 import json
+import os
 import statistics
 import sys
+import tempfile
 import time
 
 FORMATS = {  # element names of A and B as tl.dot_scaled calls them, elements per scale
@@ -54,13 +56,17 @@ def detect():
     major, minor = torch.cuda.get_device_capability()
     formats = {}
     for name in FORMATS:
-        native = major in (10, 12)
+        native = major in (10, 11, 12)
         if name == "nvfp4" and not native:
             reason = f"Triton {triton.__version__} has no path for e4m3 scales below sm_100: its compiler aborts."
-            formats[name] = {"level": "unavailable", "reason": reason}
+            formats[name] = {"level": "unavailable", "reason": reason, "instruction": ""}
+        # On sm_12x Triton 3.6 has no block-scaled path for e4m3 times e2m1.
+        elif not native or (major == 12 and name == "mixed"):
+            reason = "Triton upcasts both operands to bf16 in the kernel."
+            formats[name] = {"level": "exact", "reason": reason, "instruction": "bf16"}
         else:
-            reason = "Block-scaled instruction." if native else "Triton upcasts both operands to bf16 in the kernel."
-            formats[name] = {"level": "native" if native else "exact", "reason": reason}
+            narrow = all(element == "e2m1" for element in FORMATS[name][:2])
+            formats[name] = {"level": "native", "reason": "Block-scaled instruction.", "instruction": "fp4" if narrow else "fp8"}
     return {
         "python": sys.version.split()[0],
         "torch": torch.__version__,
@@ -134,6 +140,62 @@ class Timer:
         return samples
 
 
+def launches_of(trace):
+    """The kernels of a PyTorch profiler's trace (Kineto, from CUPTI), in order; times count from the first one's start."""
+    kernels = sorted((e for e in trace["traceEvents"] if e.get("cat") == "kernel"), key=lambda event: event["ts"])
+    records = []
+    for event in kernels:
+        about = event["args"]
+        start = round((event["ts"] - kernels[0]["ts"]) * 1000)
+        records.append({
+            "name": event["name"],
+            "startNs": start,
+            "endNs": start + round(event["dur"] * 1000),
+            "stream": about["stream"],
+            "grid": about["grid"],
+            "block": about["block"],
+            "registersPerThread": about["registers per thread"],
+            "sharedMemoryBytes": about["shared memory"],
+        })
+    return records
+
+
+def record_launches(torch, launch):
+    """One operation under PyTorch's profiler; empty where CUPTI is missing or refuses."""
+    from torch.profiler import ProfilerActivity, profile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "trace.json")
+        try:
+            with profile(activities=[ProfilerActivity.CUDA]) as recording:
+                launch(0)
+                torch.cuda.synchronize()
+            recording.export_chrome_trace(path)
+            with open(path, encoding="utf-8") as trace:
+                return launches_of(json.load(trace))
+        except (RuntimeError, OSError, KeyError, TypeError, ValueError):
+            return []
+
+
+def time_launch(torch, launch, compiled, grid, warps):
+    """The same from Triton's own metadata and a pair of events, where no profiler sees the launch."""
+    start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    start.record()
+    launch(0)
+    stop.record()
+    torch.cuda.synchronize()
+    return [{
+        "name": compiled.metadata.name,
+        "startNs": 0,
+        "endNs": round(start.elapsed_time(stop) * 1e6),
+        "stream": 0,
+        "grid": [grid, 1, 1],
+        "block": [warps * 32, 1, 1],
+        "registersPerThread": compiled.n_regs,
+        "sharedMemoryBytes": compiled.metadata.shared,
+    }]
+
+
 def run(params):
     if params.get("format") not in FORMATS:
         raise ValueError(f'"{params.get("format")}" is no format; there are {", ".join(FORMATS)}')
@@ -192,14 +254,20 @@ def run(params):
     compiled = launch(0)
     torch.cuda.synchronize()
     c.cpu().view(torch.uint8).numpy().tofile(params["result"])
+    launches, source = [], ""
+    if params.get("recordLaunches", True):
+        launches, source = record_launches(torch, launch), "CUPTI"
+    if params.get("recordLaunches", True) and not launches:
+        (block_m, block_n, _), warps, _ = config
+        tiles = triton.cdiv(m, block_m) * triton.cdiv(n, block_n)
+        launches, source = time_launch(torch, launch, compiled, tiles, warps), "CUDA events"
     return {
         "best": best,
         "configs": [entry for entry, _ in tried],
         "samplesNs": samples,
         "operandSets": len(sets),
-        "kernelName": compiled.metadata.name,
-        "registersPerThread": compiled.n_regs,
-        "sharedMemoryBytes": compiled.metadata.shared,
+        "launches": launches,
+        "launchSource": source,
         "triton": triton.__version__,
     }
 

@@ -3,19 +3,7 @@ import { operandBytes, type BlockFormat } from '@shared/formats/blockFormat'
 import { encode, overflowRules, type OverflowRule } from '@shared/formats/encode'
 import { decodeTable, limitsOf, type NumberFormat } from '@shared/formats/numberFormat'
 import type { Column } from '../../components/tableColumns'
-import { count } from '../../format/units'
-
-/** As written: powers of two beyond plain digits, else up to six digits. */
-export function valueText(value: number | undefined): string {
-  if (value === undefined) return '–'
-  const size = Math.abs(value)
-  if (!Number.isFinite(value) || size === 0) return Object.is(value, -0) ? '-0' : String(value)
-  if (size >= 1e-4 && size < 1e6) return String(Number(value.toPrecision(7)))
-  const exponent = Math.log2(size)
-  return Number.isInteger(exponent)
-    ? `${value < 0 ? '-' : ''}2^${exponent}`
-    : value.toExponential(4)
-}
+import { count, exactValue } from '../../format/units'
 
 export interface SizeRow {
   format: BlockFormat
@@ -116,7 +104,7 @@ export const rangeColumns: readonly Column<NumberFormat>[] = [
       subnormalStep: 'Step below it'
     }[field],
     value: (format: NumberFormat) => limitsOf(format)[field],
-    text: (format: NumberFormat) => valueText(limitsOf(format)[field]),
+    text: (format: NumberFormat) => exactValue(limitsOf(format)[field]),
     numeric: true
   })),
   { id: 'special', title: 'Special values', value: ({ special }) => specialWords[special] }
@@ -151,7 +139,7 @@ export const codeColumns: readonly Column<CodeRow>[] = [
     id: 'value',
     title: 'Value',
     value: ({ value }) => value,
-    text: ({ value }) => valueText(value),
+    text: ({ value }) => exactValue(value),
     numeric: true
   }
 ]

@@ -5,8 +5,9 @@ import {
   planSample,
   type TensorSample
 } from '@shared/formats/floatTensor'
-import { headerEnd, parseSafetensorsHeader, type TensorEntry } from '@shared/formats/safetensors'
-import type { Checked } from '../../app/fields'
+import type { TensorEntry } from '@shared/formats/safetensors'
+import type { Checked } from '../../ground/fields'
+import { bytesOf, tensorsOf } from '../../ground/safetensorsFile'
 
 export const mostValues = 2 ** 20
 
@@ -21,18 +22,14 @@ export function parseNumbers(typed: string): Checked<Float64Array> {
 
 /** The tensors of a file that hold real numbers. Throws a UserError for a file that is none. */
 export async function listTensors(file: File): Promise<TensorEntry[]> {
-  const read = async (end: number) => new Uint8Array(await file.slice(0, end).arrayBuffer())
-  const end = headerEnd(await read(8), file.size, file.name)
-  const { tensors } = parseSafetensorsHeader(await read(end), file.size, file.name)
-  return [...tensors.values()].filter(isFloatTensor)
+  return (await tensorsOf(file)).filter(isFloatTensor)
 }
 
 /** Rows of a tensor, spread over it; the rest of the file is not read. */
 export async function readSample(file: File, tensor: TensorEntry): Promise<TensorSample> {
   const plan = planSample(tensor)
-  const pieces = plan.ranges.map(async ({ from, to }) => {
-    const part = file.slice(tensor.start + from, tensor.start + to)
-    return new Uint8Array(await part.arrayBuffer())
-  })
+  const pieces = plan.ranges.map(({ from, to }) =>
+    bytesOf(file, tensor.start + from, tensor.start + to)
+  )
   return decodeSample(plan, await Promise.all(pieces))
 }

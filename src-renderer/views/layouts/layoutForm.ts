@@ -4,7 +4,8 @@ import { messageOf } from '@shared/errors'
 import type { ScaleLayout, ScaleShape } from '@shared/layouts/layout'
 import { findLayout, layouts } from '@shared/layouts/registry'
 import { parseUserLayout } from '@shared/layouts/userLayout'
-import { extent, wholeNumber, type Checked } from '../../app/fields'
+import { count } from '../../format/units'
+import { extent, wholeNumber, type Checked } from '../../ground/fields'
 
 export const mostScaleColumns = 65_536
 
@@ -76,7 +77,7 @@ export function columnsOf(typed: string, format: BlockFormat, name = 'K'): Check
   }
   if (k.value / block > mostScaleColumns) {
     return {
-      problem: `${name} must be at most ${(mostScaleColumns * block).toLocaleString('en-US')}.`
+      problem: `${name} must be at most ${count(mostScaleColumns * block)}.`
     }
   }
   return { value: k.value / block }

@@ -1,7 +1,7 @@
 /** Real scale bytes that were pasted or opened, read in both orders. */
 import { decodeTable, type NumberFormat } from '@shared/formats/numberFormat'
-import { paddedSize, scaleAt, type ScaleLayout, type ScaleShape } from '@shared/layouts/layout'
-import type { Checked } from '../../app/fields'
+import { paddedSize, scaleFinder, type ScaleLayout, type ScaleShape } from '@shared/layouts/layout'
+import type { Checked } from '../../ground/fields'
 
 export const mostBytes = 16 * 2 ** 20
 
@@ -45,7 +45,10 @@ export interface DecodedByte {
   linear: string | undefined
 }
 
-export const hexByte = (byte: number) => byte.toString(16).toUpperCase().padStart(2, '0')
+const hexBytes = Array.from({ length: 256 }, (_, byte) =>
+  byte.toString(16).toUpperCase().padStart(2, '0')
+)
+export const hexByte = (byte: number) => hexBytes[byte]!
 
 export function decodeBytes(
   bytes: Uint8Array,
@@ -56,8 +59,9 @@ export function decodeBytes(
 ): DecodedByte[] {
   const values = decodeTable(scale)
   const packedBytes = paddedSize(layout, shape.rows, shape.columns)
+  const scaleAt = scaleFinder(layout, shape)
   return Array.from(bytes.subarray(0, most), (byte, offset) => {
-    const place = offset < packedBytes ? scaleAt(layout, shape, offset) : undefined
+    const place = offset < packedBytes ? scaleAt(offset) : undefined
     const row = Math.floor(offset / shape.columns)
     return {
       offset,

@@ -1,5 +1,5 @@
 /** What the two grids of the layout inspector show of a scale: the matrix, and memory in lines of 16 bytes. */
-import { packedOffset, paddedSize, scaleAt, tileExtent } from '@shared/layouts/layout'
+import { packedOffset, paddedSize, scaleFinder, tileExtent } from '@shared/layouts/layout'
 import type { ScaleLayout, ScaleShape } from '@shared/layouts/layout'
 import type { Span, TileLoad } from '@shared/layouts/tileLoad'
 import { isPadding, type Position } from './inspect'
@@ -22,6 +22,7 @@ const within = (value: number, [first, last]: Span) => value >= first && value <
 export function scaleCells({ layout, shape, bytes, walked }: Shown) {
   const size = paddedSize(layout, shape.rows, shape.columns)
   const tile = { rows: tileExtent(layout.rowDigits), columns: tileExtent(layout.columnDigits) }
+  const scaleOf = scaleFinder(layout, shape)
   const stepBytes = walked?.load.steps[walked.step]
 
   function mark(at: Position, byte: number): GridCell['mark'] {
@@ -60,7 +61,7 @@ export function scaleCells({ layout, shape, bytes, walked }: Shown) {
     memory(line: number, place: number): GridCell | undefined {
       const byte = line * bytesPerLine + place
       if (byte >= size) return undefined
-      const at = scaleAt(layout, shape, byte)
+      const at = scaleOf(byte)
       return cellAt(at, byte, `${at.row},${at.column}`, true)
     }
   }

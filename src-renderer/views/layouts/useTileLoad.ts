@@ -1,7 +1,6 @@
 /** Walking the loads of one tile: the tile that holds the selected scale, and the load that brings it. */
-import { computed, type Ref } from 'vue'
-import type { BlockFormat } from '@shared/formats/blockFormat'
-import { packedOffset, scaleAt, type ScaleLayout, type ScaleShape } from '@shared/layouts/layout'
+import { computed } from 'vue'
+import { packedOffset, scaleAt } from '@shared/layouts/layout'
 import {
   describeStep,
   mostTileScales,
@@ -10,11 +9,10 @@ import {
   type LoadStep,
   type TileLoad
 } from '@shared/layouts/tileLoad'
-import { wholeNumber } from '../../app/fields'
-import { useParam } from '../../app/route'
+import { wholeNumber } from '../../ground/fields'
 import { count } from '../../format/units'
-import type { Position } from './inspect'
 import { columnsOf, fromAddress } from './layoutForm'
+import { useLayouts } from './layoutsStore'
 import { useTypedNumber } from './useTypedNumber'
 
 const mostRows = 1024
@@ -26,43 +24,33 @@ export interface WalkedTile {
   described: LoadStep
 }
 
-export function useTileLoad(
-  layout: Ref<ScaleLayout>,
-  shape: Ref<ScaleShape>,
-  format: Ref<BlockFormat>,
-  selected: Ref<Position>,
-  select: (at: Position) => void
-) {
-  const onParam = useParam('loads')
-  const on = computed({
-    get: () => onParam.value === '1',
-    set: (value) => (onParam.value = value ? '1' : '')
-  })
-  const rowsParam = useParam('blockM')
-  const kParam = useParam('blockK')
-  const block = computed(() => format.value.scaleBlockSize)
-  const rows = computed(() => Math.max(1, fromAddress(rowsParam.value, 128, mostRows)))
+export function useTileLoad() {
+  const view = useLayouts()
+  const rows = computed(() => Math.max(1, fromAddress(view.params.blockM ?? '', 128, mostRows)))
   /** The default spans four blocks of 512 bytes. */
   const columns = computed(() =>
-    Math.max(1, Math.ceil(fromAddress(kParam.value, 16 * block.value, 1_048_576) / block.value))
+    Math.max(
+      1,
+      Math.ceil(fromAddress(view.params.blockK ?? '', 16 * view.block, 1_048_576) / view.block)
+    )
   )
   const blockM = useTypedNumber(
     () => rows.value,
     (typed) => wholeNumber(typed, 'BLOCK_M', { min: 1, max: mostRows }),
-    (value) => (rowsParam.value = String(value))
+    (value) => view.write({ blockM: value })
   )
   const blockK = useTypedNumber(
-    () => columns.value * block.value,
+    () => columns.value * view.block,
     (typed) => {
-      const { value, problem } = columnsOf(typed, format.value, 'BLOCK_K')
-      return value === undefined ? { problem } : { value: value * block.value }
+      const { value, problem } = columnsOf(typed, view.format, 'BLOCK_K')
+      return value === undefined ? { problem } : { value: value * view.block }
     },
-    (value) => (kParam.value = String(value))
+    (value) => view.write({ blockK: value })
   )
 
   // The same tile holds many selections; only its place makes it new.
   const spansKey = computed(() => {
-    const { rows: r, columns: c } = tileSpans(layout.value, shape.value, selected.value, {
+    const { rows: r, columns: c } = tileSpans(view.layout, view.shape, view.selected, {
       rows: rows.value,
       columns: columns.value
     })
@@ -82,22 +70,22 @@ export function useTileLoad(
       : undefined
   )
   const load = computed(() =>
-    on.value && !problem.value ? tileLoad(layout.value, shape.value, spans.value) : undefined
+    problem.value ? undefined : tileLoad(view.layout, view.shape, spans.value)
   )
   const walked = computed((): WalkedTile | undefined => {
     if (!load.value) return undefined
-    const { row, column } = selected.value
-    const byte = packedOffset(layout.value, shape.value, row, column)
+    const { row, column } = view.selected
+    const byte = packedOffset(view.layout, view.shape, row, column)
     const step = load.value.steps.findIndex(([first, last]) => byte >= first && byte <= last)
-    const described = describeStep(layout.value, shape.value, load.value, step)
+    const described = describeStep(view.layout, view.shape, load.value, step)
     return { load: load.value, step, described }
   })
 
   function goTo(step: number): void {
     const bytes = load.value?.steps[step]
     if (!bytes) return
-    const { row, column } = scaleAt(layout.value, shape.value, bytes[0])
-    select({ row, column })
+    const { row, column } = scaleAt(view.layout, view.shape, bytes[0])
+    view.select({ row, column })
   }
-  return { on, blockM, blockK, walked, problem, goTo }
+  return { blockM, blockK, walked, problem, goTo }
 }

@@ -1,5 +1,5 @@
 import { computed, ref, watch, type Ref } from 'vue'
-import type { Checked } from '../../app/fields'
+import type { Checked } from '../../ground/fields'
 
 /** A field over a number that lives elsewhere: what is typed reaches it once it is good, and follows its changes. */
 export function useTypedNumber(

@@ -6,7 +6,17 @@ export function findRuns(runs: readonly RunSummary[], query: string): readonly R
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return runs
   return runs.filter((run) => {
-    const hay = [titleOf(run), run.notes, ...run.formats, run.device, run.kind, run.status, run.id]
+    const hay = [
+      titleOf(run),
+      run.notes,
+      ...run.formats,
+      run.device,
+      run.shape,
+      run.options,
+      run.kind,
+      run.status,
+      run.id
+    ]
     const text = hay.join(' ').toLowerCase()
     return words.every((word) => text.includes(word))
   })

@@ -1,7 +1,7 @@
 /** Run folders as they lie on a disk, on their way into the store: each becomes one file that runs.import takes. */
 import { Packr } from 'msgpackr'
 import { UserError } from '@shared/errors'
-import type { FileAt } from '../../app/droppedFiles'
+import type { FileAt } from '../../ground/droppedFiles'
 
 /** The files of a run folder; what else lies there stays there. */
 const runFiles = ['run.json', 'samples.jsonl', 'profile.hatchet', 'trace.json']

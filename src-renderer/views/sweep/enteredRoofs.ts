@@ -1,6 +1,6 @@
 import type { Roofs } from '../../charts/limits'
 
-export type TypedRoofs = Record<keyof Roofs, string>
+export type TypedRoofs = Record<'compute' | 'memory', string>
 
 /** What is wrong with a limit as typed; nothing with an empty one, which leaves the known limit. */
 export function roofProblem(typed: string): string | undefined {
@@ -9,13 +9,16 @@ export function roofProblem(typed: string): string | undefined {
   return good ? undefined : 'Write a number above 0, such as 1979.'
 }
 
+/** Typed in TFLOP/s and GB/s. */
+const units = { compute: 1e12, memory: 1e9 }
+
 /** The limits that are typed and good. */
-export function enteredRoofs(typed: TypedRoofs): Partial<Roofs> {
-  const roofs: Partial<Roofs> = {}
+export function enteredRoofs(typed: TypedRoofs): Roofs['entered'] {
+  const entered: Roofs['entered'] = {}
   for (const key of ['compute', 'memory'] as const) {
     const text = typed[key]
     if (text.trim() === '' || roofProblem(text)) continue
-    roofs[key] = { value: Number(text), source: 'entered' }
+    entered[key] = Number(text) * units[key]
   }
-  return roofs
+  return entered
 }

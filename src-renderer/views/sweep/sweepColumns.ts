@@ -1,8 +1,9 @@
 import type { Run, Step } from '@shared/contract/run'
-import { intensityOf, limitAt, type Roofs } from '../../charts/limits'
+import type { RatioOf } from '../../charts/baseline'
+import { shareOfStep, type Roofs } from '../../charts/limits'
 import { figureOf, sweepScale, type SweepLine } from '../../charts/sweepSeries'
 import type { Column } from '../../components/tableColumns'
-import { digits, errorFigure, percent, quantity, text } from '../../format/units'
+import { count, digits, errorFigure, percent, quantity, text, times } from '../../format/units'
 
 export interface SweepRow {
   run: Run
@@ -14,11 +15,17 @@ export interface SweepRow {
 export function sweepColumns(
   lines: readonly SweepLine[],
   roofs: Roofs,
-  withRun: boolean
+  withRun: boolean,
+  baseline: { short: string; ratioOf: RatioOf } = { short: '', ratioOf: () => undefined }
 ): Column<SweepRow>[] {
   const rate = sweepScale(lines, 'tflops')
   const time = sweepScale(lines, 'time')
   const bandwidth = sweepScale(lines, 'bandwidth')
+  const lineOf = new Map(lines.flatMap((line) => line.points.map(({ step }) => [step, line])))
+  const ratio = (step: Step) => {
+    const line = lineOf.get(step)
+    return line && baseline.ratioOf(line, step)
+  }
   const number = (value: number | undefined) => (value === undefined ? '–' : digits(value))
   const columns: (Column<SweepRow> | false)[] = [
     withRun && { id: 'run', title: 'Run', value: ({ runTitle }) => runTitle },
@@ -40,7 +47,7 @@ export function sweepColumns(
       numeric: true,
       width: '72px',
       value: ({ step }) => step.k,
-      text: ({ step }) => String(step.k)
+      text: ({ step }) => count(step.k)
     },
     {
       id: 'rate',
@@ -68,13 +75,22 @@ export function sweepColumns(
           : '–'
       }
     },
+    baseline.short !== '' && {
+      id: 'ratio',
+      title: `× ${baseline.short}`,
+      numeric: true,
+      width: 'minmax(92px, 0.6fr)',
+      hint: 'Rate over the baseline at the same format, M, N and K',
+      value: ({ step }) => ratio(step),
+      text: ({ step }) => times(ratio(step)).replace(' ×', '')
+    },
     {
       id: 'share',
       title: 'Of limit',
       unit: '%',
       numeric: true,
       width: '92px',
-      hint: 'Share of what the roofline allows at this arithmetic intensity',
+      hint: "Share of what the kernel's own instruction and memory allow at this arithmetic intensity",
       value: ({ step }) => scaled(figureOf(step, 'share', roofs)?.value, 100),
       text: ({ step }) => {
         const share = figureOf(step, 'share', roofs)?.value
@@ -119,12 +135,12 @@ export function sweepColumns(
 
 /** '45 %', 'of 1.98 PFLOP/s by compute; data sheet ...': the share, and what it is a share of. */
 export function shareOfLimit(step: Step, roofs: Roofs): { text: string; source: string } {
-  const limit = step.measurement && limitAt(intensityOf(step.measurement), roofs)
-  const share = figureOf(step, 'share', roofs)
-  if (!limit || !share) return { text: '–', source: 'no limit is known' }
+  const found = shareOfStep(step, roofs)
+  if (!('share' in found)) return { text: '–', source: found.reason }
+  const { rate, by, source } = found.limit
   return {
-    text: percent(share.value),
-    source: `of ${text(quantity('rate', limit.value))} by ${limit.by}; ${limit.source}`
+    text: percent(found.share),
+    source: `of ${text(quantity('rate', rate / 1e12))} by ${by}; ${source}`
   }
 }
 

@@ -1,7 +1,8 @@
 import { computed } from 'vue'
+import { defaults } from '@shared/contract/defaults'
 import type { JobSpecInput } from '@shared/contract/jobs'
-import { extent, kList, problemsOf, wholeNumber } from '../../app/fields'
-import { useSavedForm } from '../../app/savedForm'
+import { extent, kList, problemsOf, wholeNumber } from '../../ground/fields'
+import { useSavedForm } from '../../stores/savedForm'
 
 type SweepInput = Extract<JobSpecInput, { kind: 'sweep' }>
 
@@ -22,24 +23,24 @@ export type SweepForm = {
   output: NonNullable<SweepInput['output']>
 }
 
-const defaults: SweepForm = {
-  formats: ['nvfp4', 'mxfp4', 'mxfp8', 'mixed'],
+const initial: SweepForm = {
+  formats: [...defaults.formats],
   kernels: [],
   m: '',
   n: '',
   kValues: '512..4096 step 512',
-  mode: 'cold',
-  preset: 'standard',
+  mode: defaults.mode,
+  preset: defaults.preset,
   reps: '',
   rounds: '',
   sustained: false,
-  seed: '42',
-  distribution: 'normal',
-  output: 'f16'
+  seed: String(defaults.seed),
+  distribution: defaults.distribution,
+  output: defaults.output
 }
 
 export function useSweepForm() {
-  const form = useSavedForm('sweep', defaults)
+  const form = useSavedForm('sweep', initial)
   const fields = computed(() => ({
     formats: form.formats.length === 0 ? { problem: 'Choose at least one format.' } : {},
     m: extent(form.m, 'M'),
@@ -68,7 +69,7 @@ export function useSweepForm() {
       ...(reps.value !== undefined && { reps: reps.value }),
       ...(rounds.value !== undefined && { rounds: rounds.value }),
       sustained: form.sustained,
-      seed: seed.value ?? 42,
+      ...(seed.value !== undefined && { seed: seed.value }),
       distribution: form.distribution,
       output: form.output
     }

@@ -1,8 +1,8 @@
 /** Earlier runs behind the shown one; which ones is part of the address. */
 import { computed, shallowRef, watch, type Ref } from 'vue'
 import type { Run } from '@shared/contract/run'
-import { failureOf } from '../../app/failure'
-import { useParam } from '../../app/route'
+import { failureOf } from '../../ground/failure'
+import { useParam } from '../../ground/route'
 import { dateTime } from '../../format/units'
 import { useMessages } from '../../stores/messages'
 import { titleOf, useRuns } from '../../stores/runs'

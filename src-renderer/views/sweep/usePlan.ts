@@ -2,7 +2,7 @@
 import { onScopeDispose, ref, shallowRef, watch, type Ref } from 'vue'
 import type { JobSpecInput } from '@shared/contract/jobs'
 import type { Output } from '@shared/contract/methods'
-import { failureOf, isCode, type Failure } from '../../app/failure'
+import { failureOf, isCode, type Failure } from '../../ground/failure'
 import { useConnection } from '../../stores/connection'
 
 const settleMs = 250

@@ -2,7 +2,8 @@
 import { findBlockFormat } from '@shared/formats/blockFormat'
 import { decodeTable, type NumberFormat } from '@shared/formats/numberFormat'
 import type { FailedElement } from '@shared/contract/run'
-import { formatHash } from '../../app/route'
+import { exactValue } from '../../format/units'
+import { formatHash } from '../../ground/route'
 
 export interface DecodedCode {
   code: string
@@ -20,14 +21,12 @@ export interface DecodedBlock {
 
 function decoded(format: NumberFormat, code: number): DecodedCode {
   const value = decodeTable(format)[code] ?? NaN
-  const size = Math.abs(value)
-  const tidy = size !== 0 && (size < 1e-3 || size >= 1e5) && Number.isFinite(value)
   return {
     code: code
       .toString(16)
       .toUpperCase()
       .padStart(format.storageBits <= 4 ? 1 : 2, '0'),
-    value: tidy ? `2^${Math.log2(size).toFixed(0)}` : String(value)
+    value: exactValue(value)
   }
 }
 

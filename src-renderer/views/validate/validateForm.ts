@@ -1,7 +1,9 @@
+import { withExponent } from '../../format/units'
 import { computed } from 'vue'
+import { defaults } from '@shared/contract/defaults'
 import type { JobSpecInput } from '@shared/contract/jobs'
-import { extent, nonNegative, problemsOf, wholeNumber } from '../../app/fields'
-import { useSavedForm } from '../../app/savedForm'
+import { extent, nonNegative, problemsOf, wholeNumber } from '../../ground/fields'
+import { useSavedForm } from '../../stores/savedForm'
 
 type ValidateInput = Extract<JobSpecInput, { kind: 'validate' }>
 
@@ -14,21 +16,23 @@ export type ValidateForm = {
   output: NonNullable<ValidateInput['output']>
   atol: string
   rtol: string
+  rule: NonNullable<ValidateInput['rule']>
 }
 
-const defaults: ValidateForm = {
+const initial: ValidateForm = {
   m: '',
   n: '',
   k: '',
-  seed: '42',
-  distribution: 'normal',
-  output: 'f16',
-  atol: '1e-3',
-  rtol: '1e-3'
+  seed: String(defaults.seed),
+  distribution: defaults.distribution,
+  output: defaults.output,
+  atol: withExponent(defaults.atol),
+  rtol: withExponent(defaults.rtol),
+  rule: defaults.rule
 }
 
 export function useValidateForm() {
-  const form = useSavedForm('validate', defaults)
+  const form = useSavedForm('validate', initial)
   const fields = computed(() => ({
     m: extent(form.m, 'M'),
     n: extent(form.n, 'N'),
@@ -39,7 +43,7 @@ export function useValidateForm() {
   }))
   const problems = computed(() => problemsOf(fields.value))
   const changed = computed(() =>
-    (Object.keys(defaults) as (keyof ValidateForm)[]).some((key) => form[key] !== defaults[key])
+    (Object.keys(initial) as (keyof ValidateForm)[]).some((key) => form[key] !== initial[key])
   )
 
   function spec(device: string, formats: string[]): ValidateInput {
@@ -51,16 +55,17 @@ export function useValidateForm() {
       ...(m.value !== undefined && { m: m.value }),
       ...(n.value !== undefined && { n: n.value }),
       ...(k.value !== undefined && { k: k.value }),
-      seed: seed.value ?? 42,
+      ...(seed.value !== undefined && { seed: seed.value }),
       distribution: form.distribution,
       output: form.output,
-      atol: atol.value ?? 1e-3,
-      rtol: rtol.value ?? 1e-3
+      ...(atol.value !== undefined && { atol: atol.value }),
+      ...(rtol.value !== undefined && { rtol: rtol.value }),
+      rule: form.rule
     }
   }
 
   function reset(): void {
-    Object.assign(form, defaults)
+    Object.assign(form, initial)
   }
 
   return { form, problems, changed, spec, reset }

@@ -4,7 +4,7 @@ import type { Run, Step } from '@shared/contract/run'
 import type { MatrixRow } from '../../components/FormatMatrix.vue'
 import { dispositionLook, type Look } from '../../components/looks'
 import { formatsOf } from '../../stores/devices'
-import { errorFigure } from '../../format/units'
+import { count, errorFigure } from '../../format/units'
 
 export interface ValidateCell {
   look: Look
@@ -108,7 +108,7 @@ function noteOf(step: Step): string {
   const { validation } = step
   if (!validation) return ''
   if (validation.status === 'incorrect' && validation.elementsOutside > 0) {
-    return `${validation.elementsOutside.toLocaleString('en-US')} outside`
+    return `${count(validation.elementsOutside)} outside`
   }
   return errorFigure(validation.normwise)
 }
@@ -124,19 +124,4 @@ export function matrixRows({ rows, formats, cell }: MatrixState): (string | numb
   )
   const head = ['kernel', 'format', 'result', 'normwise error', 'max abs', 'outside', 'reason']
   return [head, ...lines]
-}
-
-export interface Tally {
-  passed: number
-  wrong: number
-  other: number
-  total: number
-}
-
-export function tally(steps: readonly Step[]): Tally {
-  const passed = steps.filter((step) => step.disposition === 'passed').length
-  const wrong = steps.filter(({ disposition }) =>
-    ['incorrect', 'error', 'not-verified'].includes(disposition)
-  ).length
-  return { passed, wrong, other: steps.length - passed - wrong, total: steps.length }
 }

@@ -3,10 +3,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 native=$here/../../../native
-build=$here/../output
-mkdir -p "$build"
-"${CXX:-c++}" -std=c++20 -O3 -Wno-maybe-uninitialized -Wno-uninitialized -o "$build/bench-cpu" \
-  "$here/bench.cpp" "$native"/core/*.cpp "$native"/cpu/*.cpp -ldl -lpthread
+make -s -C "$native/test" bench
 # The peer gets its best kernels: whatever the environment says of OpenBLAS is dropped, and as
 # OpenBLAS of Debian 12 does not know newer CPUs and falls back to AVX2 on them, AVX-512 is named.
 # The benchmark prints what was chosen.
@@ -14,4 +11,4 @@ unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE OPENBLAS_NUM_THREADS OMP_NUM_THREADS
 if grep -qw avx512bw /proc/cpuinfo 2>/dev/null; then
   export OPENBLAS_CORETYPE=SkylakeX
 fi
-exec "$build/bench-cpu" "$@"
+exec "$native/test/build/plain/bench-cpu" "$@"

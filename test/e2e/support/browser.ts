@@ -85,28 +85,37 @@ export async function openPage(
   return { page, context, policyViolations, errors }
 }
 
-/** Saves what the page looks like: in docs/screenshots when UPDATE_SCREENSHOTS=1, else in test/e2e/output. */
-export async function takeScreenshot(page: Page, name: string): Promise<string> {
-  const folder = process.env.UPDATE_SCREENSHOTS === '1' ? 'docs/screenshots' : 'test/e2e/output'
-  const path = fileURLToPath(new URL(`../../../${folder}/${name}.png`, import.meta.url))
+/** Photographs are for docs/screenshots, and are taken on request; what leads to them runs always. */
+export const isPhotographed = process.env.UPDATE_SCREENSHOTS === '1'
+
+/** Saves what the page looks like as docs/screenshots/NAME.png, when UPDATE_SCREENSHOTS=1. */
+export async function takeScreenshot(page: Page, name: string): Promise<void> {
+  if (!isPhotographed) return
+  const path = fileURLToPath(new URL(`../../../docs/screenshots/${name}.png`, import.meta.url))
   mkdirSync(dirname(path), { recursive: true })
   await page.screenshot({ path, animations: 'disabled', caret: 'hide' })
-  return path
 }
 
-/** Runs `shoot` in each theme and size, then saves 'NAME-THEME-SIZE.png'. */
+/** In each theme and size when photographs are taken; else once, in the smaller and darker. */
+export async function inEveryLook(
+  shoot: (look: { theme: Theme; size: Size }) => Promise<void>
+): Promise<void> {
+  for (const theme of isPhotographed ? themes : (['dark'] as const))
+    for (const size of isPhotographed ? (['narrow', 'wide'] as const) : (['narrow'] as const))
+      await shoot({ theme, size })
+}
+
+/** Runs `shoot` in each look, then saves 'NAME-THEME-SIZE.png'. */
 export async function takeScreenshots(
   browser: Browser,
   url: string,
   name: string,
   shoot: (page: Page) => Promise<void>
 ): Promise<void> {
-  for (const theme of themes) {
-    for (const size of ['narrow', 'wide'] as const) {
-      const { page, context } = await openPage(browser, url, { theme, size })
-      await shoot(page)
-      await takeScreenshot(page, `${name}-${theme}-${size}`)
-      await context.close()
-    }
-  }
+  await inEveryLook(async ({ theme, size }) => {
+    const { page, context } = await openPage(browser, url, { theme, size })
+    await shoot(page)
+    await takeScreenshot(page, `${name}-${theme}-${size}`)
+    await context.close()
+  })
 }

@@ -31,6 +31,8 @@ export interface StartOptions {
   /** More words of the command line: ['--token-file', path]. */
   flags?: string[]
   environment?: NodeJS.ProcessEnv
+  /** Instead of the program of this clone. */
+  programFile?: string
 }
 
 /** Starts the real server, `blockscope serve`, as a process of its own on loopback. */
@@ -39,7 +41,12 @@ export async function startServerProcess(options: StartOptions = {}): Promise<St
   const served = ['serve', '--port', String(options.port ?? 0), '--store', storeFolder]
   const child = spawn(
     process.execPath,
-    [program, ...(options.command ?? served), '--no-open', ...(options.flags ?? [])],
+    [
+      options.programFile ?? program,
+      ...(options.command ?? served),
+      '--no-open',
+      ...(options.flags ?? [])
+    ],
     { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...options.environment } }
   )
   let output = ''

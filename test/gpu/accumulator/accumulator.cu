@@ -12,9 +12,9 @@
 #include <random>
 #include <vector>
 
-constexpr int kRows = 64, kCols = 128, kDepth = 32, kFraction = 13;
+constexpr int kRows = 64, kCols = 192, kDepth = 32, kFraction = 13, kSums = kCols / 2;
 
-// a (64, 32), b (128, 32) e5m2 codes; c and d (64, 128) float32: d = c + a b^T in one instruction.
+// a (64, 32), b (192, 32) e5m2 codes; c and d (64, 192) float32: d = c + a b^T in one instruction.
 __global__ void __launch_bounds__(128) oneStep(const u8* a, const u8* b, const float* c, float* d) {
   __shared__ alignas(1024) u8 tileA[kRows * 128];
   __shared__ alignas(1024) u8 tileB[kCols * 128];
@@ -26,16 +26,16 @@ __global__ void __launch_bounds__(128) oneStep(const u8* a, const u8* b, const f
   }
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();
-  float sum[64];
+  float sum[kSums];
   const int row0 = threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4, col0 = threadIdx.x % 4 * 2;
-  for (int i = 0; i < 64; i++) sum[i] = c[(row0 + i % 4 / 2 * 8) * kCols + i / 4 * 8 + col0 + i % 2];
+  for (int i = 0; i < kSums; i++) sum[i] = c[(row0 + i % 4 / 2 * 8) * kCols + i / 4 * 8 + col0 + i % 2];
   wgmmaFence();
   multiplyE5m2(sum, tileDescriptor((u32)__cvta_generic_to_shared(tileA)),
                tileDescriptor((u32)__cvta_generic_to_shared(tileB)), true);
   wgmmaCommit();
   wgmmaWait<0>();
   holdRegisters(sum);
-  for (int i = 0; i < 64; i++) d[(row0 + i % 4 / 2 * 8) * kCols + i / 4 * 8 + col0 + i % 2] = sum[i];
+  for (int i = 0; i < kSums; i++) d[(row0 + i % 4 / 2 * 8) * kCols + i / 4 * 8 + col0 + i % 2] = sum[i];
 }
 
 double decode(u8 code) {

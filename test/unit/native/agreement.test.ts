@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodeAll } from '@shared/formats/encode'
@@ -64,5 +65,20 @@ describe('the oracle against products made with numpy', () => {
     ours.forEach((x, i) => (worst = Math.max(worst, Math.abs(x - reference![i]!))))
     expect(worst).toBeLessThanOrEqual(largest * 1e-13)
     await session.close()
+  })
+})
+
+describe('the numbers of formats', () => {
+  const names = Object.keys(numberFormats)
+
+  it('are the same in TypeScript, C++ and CUDA', () => {
+    const header = readFileSync('native/core/formats.h', 'utf8')
+    const enumerators = /enum class NumberFormatId \{([^}]*)\}/.exec(header)![1]!.split(',')
+    expect(enumerators.map((one) => one.trim().slice(1).toLowerCase())).toEqual(names)
+    for (const path of ['common/formats.cuh', 'README.md']) {
+      const text = readFileSync(join('resources/kernels/cuda', path), 'utf8')
+      const numbered = [...text.matchAll(/\b(\d) (u?e\dm\d)\b/g)].map(([, at, name]) => [at, name])
+      expect(numbered).toEqual(names.map((name, i) => [String(i), name]))
+    }
   })
 })

@@ -94,7 +94,7 @@ describe.skipIf(process.platform !== 'linux')('beside a driver', () => {
   it('without NVRTC no kernel that comes as source, and exit code 3 when one is asked for', () => {
     const { mxfp4, library } = detect('without-compiler')
     const { reason, remedy } = library('NVRTC')
-    expect(mxfp4('simt')).toEqual({
+    expect(mxfp4('simt')).toMatchObject({
       format: 'mxfp4',
       level: 'unavailable',
       reason: `${reason} ${remedy}`

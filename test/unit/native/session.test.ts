@@ -8,7 +8,7 @@ const addon = loadTestAddon()
 const device = (await addon.detect()).devices.find((found) => found.id === 'cpu')!
 const kernels = device.kernels.filter((kernel) => kernel.capabilities[0]!.level !== 'unavailable')
 
-const request = { atol: 1e-3, rtol: 1e-3, maxFailures: 4, mapTiles: 8 }
+const request = { atol: 1e-3, rtol: 1e-3, rule: 'allowances' as const, maxFailures: 4, mapTiles: 8 }
 
 async function validate(open: Omit<NativeOpenRequest, 'device'>, kernel: string) {
   const cancel = addon.createCancelFlag()
@@ -22,6 +22,31 @@ async function validate(open: Omit<NativeOpenRequest, 'device'>, kernel: string)
 
 const generated = (distribution: string, seed = 1) => ({ distribution, seed })
 const passed = (report: NativeValidation) => [report.status, report.reason]
+
+describe('the instruction that multiplies', () => {
+  it('is named for every format that a CPU kernel computes', () => {
+    for (const { id, capabilities, outputs } of kernels) {
+      expect(outputs).toEqual(['f16', 'bf16', 'f32', 'e4m3'])
+      for (const { instruction } of capabilities)
+        expect([id, instruction]).toEqual([id, expect.stringMatching(/^(int8|bf16|fp32|fp64):/)])
+    }
+  })
+})
+
+describe('the parts of a validation', () => {
+  it("are the kernel's own launches apart from reference, comparison and perturbation", async () => {
+    const operands = generated('normal')
+    const open = { format: 'mxfp4', m: 256, n: 256, k: 512, output: 'f16' as const, operands }
+    const report = await validate(open, kernels[0]!.id)
+    expect(report.launchNs).toHaveLength(3)
+    // The first run with all around it contains its launches.
+    expect(report.launchNs[0]! / 1e9).toBeLessThanOrEqual(report.kernelSeconds)
+    expect(report.launchNs.every((ns) => ns > 0)).toBe(true)
+    expect(report.comparisonSeconds).toBeGreaterThan(0)
+    expect(report.perturbationSeconds).toBeGreaterThan(0)
+    expect(report.perturbationA.state).toBe('passed')
+  })
+})
 
 describe.each(kernels.map((kernel) => kernel.id))('%s against the oracle', (kernel) => {
   it.each(blockFormats.map((format) => format.id))('%s on random shapes', async (format) => {

@@ -12,8 +12,9 @@ constexpr int kThreads = 256, kUlpBins = 13;
 enum { kF16, kBf16, kF32, kE4m3 };
 
 struct Row {
-  i64 suspects, nonFinite, nonZero, finite, aboveTolerance;
+  i64 suspects, nonFinite, nonZero, finite, aboveTolerance, withinRounding, pairs;
   double maxAbs, maxRel, squaredError, squaredReference, referenceSquares;
+  double maxToleranceShare, maxUlpsAbove, sumUlpsAbove;
   u64 ulps[kUlpBins];
 };
 
@@ -76,6 +77,15 @@ __device__ i64 rankOf(u32 bits) {
   return bits & sign ? -magnitude : magnitude;
 }
 
+// Distance of neighbouring numbers of the type at `value`; below the smallest normal number that of the subnormal ones.
+template <int Type>
+__device__ double ulpSize(double value) {
+  const int smallestNormal = Type == kF16 ? -14 : Type == kE4m3 ? -6 : -126;
+  const int fractionBits = Type == kF16 ? 10 : Type == kBf16 ? 7 : Type == kF32 ? 23 : 3;
+  const int exponent = value == 0 ? smallestNormal : ilogb(value);
+  return ldexp(1.0, max(exponent, smallestNormal) - fractionBits);
+}
+
 __device__ int ulpBin(i64 distance) {
   if (distance <= 2) return (int)distance;
   int bin = 3;
@@ -85,20 +95,20 @@ __device__ int ulpBin(i64 distance) {
 
 struct Judged {
   double error;
-  bool passed;
+  bool passed, byRounding;
 };
 
 template <int Type>
-__device__ Judged judge(double got, double reference, double allowed) {
-  if (isNan(reference)) return {isNan(got) ? 0.0 : infinity(), isNan(got)};
-  if (isNan(got)) return {infinity(), false};
-  if (got == reference) return {0.0, true};
-  const double error = fabs(got - reference);
-  if (error <= allowed) return {error, true};
-  const bool passed = got >= valueOf<Type>(bitsOf<Type>(reference - allowed)) &&
-                      got <= valueOf<Type>(bitsOf<Type>(reference + allowed));
-  if (passed && !isFinite(error)) return {0.0, true};
-  return {isNan(error) ? infinity() : error, passed};
+__device__ Judged judge(double got, double reference, double allowed, bool allowances) {
+  if (isNan(reference)) return {isNan(got) ? 0.0 : infinity(), isNan(got), false};
+  if (isNan(got)) return {infinity(), false, false};
+  if (got == reference) return {0.0, true, false};
+  const double difference = fabs(got - reference);
+  const double error = isNan(difference) ? infinity() : difference;
+  if (error <= allowed && isFinite(error)) return {error, true, false};
+  const bool isRounding = allowances && got >= valueOf<Type>(bitsOf<Type>(reference - allowed)) &&
+                          got <= valueOf<Type>(bitsOf<Type>(reference + allowed));
+  return {isRounding && !isFinite(error) ? 0.0 : error, isRounding, isRounding};
 }
 
 // Over the block's threads, in an order that is always the same. All threads get the result.
@@ -125,7 +135,7 @@ __device__ double largestOfBlock(double value) {
 // One block a row. Dynamic shared memory: one float per tile of the error map.
 template <int Type>
 __device__ void compareRow(const u8* output, const double* reference, Row* rows, float* ratios, i64 N, int tileColumns,
-                           int tiles, double atol, double rtol) {
+                           int tiles, double atol, double rtol, bool allowances) {
   extern __shared__ u32 tileRatios[];
   __shared__ u32 bins[kUlpBins];
   for (int i = threadIdx.x; i < tiles; i += kThreads) tileRatios[i] = 0;
@@ -142,8 +152,9 @@ __device__ void compareRow(const u8* output, const double* reference, Row* rows,
     own.finite += isFinite(rounded);
     own.aboveTolerance += fabs(expected) > allowed;
     if (isFinite(expected)) own.referenceSquares += expected * expected;
-    const Judged judged = judge<Type>(got, expected, allowed);
+    const Judged judged = judge<Type>(got, expected, allowed, allowances);
     own.suspects += !judged.passed;
+    own.withinRounding += judged.byRounding;
     own.nonFinite += !isFinite(got);
     own.maxAbs = judged.error > own.maxAbs ? judged.error : own.maxAbs;
     const double relative = expected != 0 ? judged.error / fabs(expected) : 0.0;
@@ -151,11 +162,16 @@ __device__ void compareRow(const u8* output, const double* reference, Row* rows,
     if (isFinite(expected) && isFinite(got)) {
       own.squaredError += judged.error * judged.error;
       own.squaredReference += expected * expected;
+      own.pairs++;
+      const double above = got == rounded ? 0.0 : fabs(got - expected) / ulpSize<Type>(expected) - 0.5;
+      own.maxUlpsAbove = above > own.maxUlpsAbove ? above : own.maxUlpsAbove;
+      own.sumUlpsAbove += above > 0 ? above : 0.0;
     }
     const bool noDistance = isNan(got) || isNan(expected);
     const i64 distance = rankOf<Type>(gotBits) - rankOf<Type>(expectedBits);
     atomicAdd(&bins[noDistance ? (isNan(got) && isNan(expected) ? 0 : kUlpBins - 1) : ulpBin(distance < 0 ? -distance : distance)], 1);
     const double ratio = judged.error == 0 ? 0 : judged.error / allowed;
+    own.maxToleranceShare = ratio > own.maxToleranceShare ? ratio : own.maxToleranceShare;
     // Magnitudes compare as their bits do; rows with larger ratios are judged on the CPU.
     if (ratio > 0) atomicMax(&tileRatios[col / tileColumns], __float_as_uint((float)(ratio < 1 ? ratio : 1)));
   }
@@ -164,6 +180,11 @@ __device__ void compareRow(const u8* output, const double* reference, Row* rows,
   own.nonZero = sumOfBlock(own.nonZero);
   own.finite = sumOfBlock(own.finite);
   own.aboveTolerance = sumOfBlock(own.aboveTolerance);
+  own.withinRounding = sumOfBlock(own.withinRounding);
+  own.pairs = sumOfBlock(own.pairs);
+  own.maxToleranceShare = largestOfBlock(own.maxToleranceShare);
+  own.maxUlpsAbove = largestOfBlock(own.maxUlpsAbove);
+  own.sumUlpsAbove = sumOfBlock(own.sumUlpsAbove);
   own.maxAbs = largestOfBlock(own.maxAbs);
   own.maxRel = largestOfBlock(own.maxRel);
   own.squaredError = sumOfBlock(own.squaredError);
@@ -177,11 +198,11 @@ __device__ void compareRow(const u8* output, const double* reference, Row* rows,
 
 extern "C" __global__ void __launch_bounds__(kThreads)
 compareRows(const u8* output, const double* reference, Row* rows, float* ratios, i64 N, int outputType, int tileColumns,
-            int tiles, double atol, double rtol) {
+            int tiles, double atol, double rtol, int allowances) {
   switch (outputType) {
-    case kF16: return compareRow<kF16>(output, reference, rows, ratios, N, tileColumns, tiles, atol, rtol);
-    case kBf16: return compareRow<kBf16>(output, reference, rows, ratios, N, tileColumns, tiles, atol, rtol);
-    case kF32: return compareRow<kF32>(output, reference, rows, ratios, N, tileColumns, tiles, atol, rtol);
-    default: return compareRow<kE4m3>(output, reference, rows, ratios, N, tileColumns, tiles, atol, rtol);
+    case kF16: return compareRow<kF16>(output, reference, rows, ratios, N, tileColumns, tiles, atol, rtol, allowances != 0);
+    case kBf16: return compareRow<kBf16>(output, reference, rows, ratios, N, tileColumns, tiles, atol, rtol, allowances != 0);
+    case kF32: return compareRow<kF32>(output, reference, rows, ratios, N, tileColumns, tiles, atol, rtol, allowances != 0);
+    default: return compareRow<kE4m3>(output, reference, rows, ratios, N, tileColumns, tiles, atol, rtol, allowances != 0);
   }
 }

@@ -92,3 +92,9 @@ __device__ inline u32 toBf16Pair(float low, float high) {
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
   return pair;
 }
+
+// 16 bytes that are not read again soon: the cache keeps something else.
+__device__ inline void storeStreaming(void* to, uint4 words) {
+  asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w)
+               : "memory");
+}

@@ -18,18 +18,28 @@ __device__ inline void expectBytes(u32 barrier, u32 bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
-// Arrives at the barrier of the same place in CTA `rank` of the cluster.
+// Arrives at the barrier of the same place in CTA `rank` of the cluster. Scopes here and below are the default ones, a CTA:
+// stages are written by the copy engine alone and only read by threads, so nothing needs releasing further, and a wider
+// scope costs a device-wide fence in every step.
 __device__ inline void arriveAt(u32 barrier, u32 rank) {
   asm volatile("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; "
-               "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote]; }" ::"r"(barrier), "r"(rank)
+               "mbarrier.arrive.shared::cluster.b64 _, [remote]; }" ::"r"(barrier), "r"(rank)
                : "memory");
 }
 
+// Arrives at a barrier of this CTA.
+__device__ inline void arriveHere(u32 barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
 __device__ inline void waitFor(u32 barrier, u32 parity) {
-  asm volatile("{ .reg .pred done; WAIT: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1; "
+  asm volatile("{ .reg .pred done; WAIT: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1; "
                "@done bra DONE; bra WAIT; DONE: }" ::"r"(barrier), "r"(parity)
                : "memory");
 }
+
+// Brings a tensor map near the copy engine.
+__device__ inline void fetchMap(const TensorMap* map) { asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory"); }
 
 // Loads a box at (x, y) into the same shared address of every CTA in `mask`; each one's barrier counts the bytes.
 __device__ inline void loadBoxMulticast(u32 destination, const TensorMap* map, int x, int y, u32 barrier, u16 mask) {
@@ -83,6 +93,12 @@ struct RingPosition {
   }
 };
 
+__device__ inline u32 dynamicSharedBytes() {
+  u32 bytes;
+  asm volatile("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
+  return bytes;
+}
+
 // Tiles in an order that reuses L2: bands of kBand tile rows, column by column inside a band.
 struct TilePlace {
   int row, col;
@@ -94,55 +110,51 @@ __device__ inline TilePlace tilePlace(int tile, int tileRows, int tileCols) {
   return {first + inside % height, inside / height};
 }
 
-// Stores a warpgroup's 64 x (8 * Groups) accumulators at (row0, col0) of C. Accumulator 4 j + e of a thread lies at row
-// warp * 16 + lane / 4 + 8 * (e / 2), column 8 j + 2 * (lane % 4) + e % 2 (PTX ISA, wgmma D fragment). `factor(row)` and
-// `columnFactor(col)` scale the result, one after the other.
-template <int Groups, typename RowFactor, typename ColumnFactor>
-__device__ inline void storeAccumulators(const float (&d)[4 * Groups], Output* c, int M, int N, int row0, int col0,
-                                         RowFactor rowFactor, ColumnFactor columnFactor) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, quad = lane % 4;
-#pragma unroll
-  for (int half = 0; half < 2; half++) {
-    const int row = row0 + warp * 16 + lane / 4 + half * 8;
-    const float byRow = row < M ? rowFactor(row) : 0.0f;
-#if OUTPUT_TYPE == 2
-#pragma unroll
-    for (int j = 0; j < Groups; j++)
-#pragma unroll
-      for (int e = 0; e < 2; e++) {
-        const int col = col0 + j * 8 + quad * 2 + e;
-        if (row < M && col < N) c[(long long)row * N + col] = d[4 * j + 2 * half + e] * byRow * columnFactor(col);
-      }
-#else
-    // Four groups at once, transposed over the four lanes of a row: each lane then holds 8 neighbours, 16 bytes.
-#pragma unroll
-    for (int j = 0; j < Groups; j += 4) {
-      u32 words[4];
-#pragma unroll
-      for (int i = 0; i < 4; i++) {
-        const int col = col0 + (j + i) * 8 + quad * 2;
-        words[i] = toOutputPair(d[4 * (j + i) + 2 * half] * byRow * columnFactor(col),
-                                d[4 * (j + i) + 2 * half + 1] * byRow * columnFactor(col + 1));
-      }
-#pragma unroll
-      for (int step = 1; step < 4; step *= 2)
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-          if ((i & step) == 0) {
-            const bool upper = quad & step;
-            const u32 received = __shfl_xor_sync(0xffffffff, upper ? words[i] : words[i | step], step);
-            if (upper) words[i] = received;
-            else words[i | step] = received;
-          }
-      const int col = col0 + (j + quad) * 8;
-      if (row < M && col + 8 <= N && N % 8 == 0) {
-        *reinterpret_cast<uint4*>(c + (long long)row * N + col) = make_uint4(words[0], words[1], words[2], words[3]);
-      } else if (row < M) {
-#pragma unroll
-        for (int i = 0; i < 8; i++)
-          if (col + i < N) c[(long long)row * N + col + i] = (u16)(words[i / 2] >> (i % 2 * 16));
-      }
-    }
-#endif
-  }
+// Copies 16 bytes to shared memory without registers; the thread waits for all of its copies at once.
+__device__ inline void copySixteen(u32 destination, const void* source) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(destination), "l"(source) : "memory");
 }
+__device__ inline void waitForCopies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+// A barrier of one warpgroup; 0 is that of the whole block.
+__device__ inline void syncWarpgroup(int barrier) { asm volatile("bar.sync %0, 128;" ::"r"(barrier) : "memory"); }
+
+// Stores a box from shared memory; what lies outside the tensor is left out. One thread issues, commits and waits.
+__device__ inline void storeBox(const TensorMap* map, int x, int y, u32 source) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x), "r"(y),
+               "r"(source)
+               : "memory");
+}
+__device__ inline void commitStores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+// Until at most Pending groups still read shared memory.
+template <int Pending>
+__device__ inline void waitForStoreReads() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");
+}
+// Orders this thread's writes to shared memory before the copy engine's reads.
+__device__ inline void publishToCopyEngine() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// Four 8 x 8 matrices of 16-bit numbers to shared memory: lane 8 i + r gives the address of row r of matrix i.
+__device__ inline void storeMatrices(u32 address, u32 m0, u32 m1, u32 m2, u32 m3) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(m0), "r"(m1),
+               "r"(m2), "r"(m3)
+               : "memory");
+}
+
+// Four 8 x 8 matrices of 16-bit numbers from shared memory: lane 8 i + r gives the address of row r of matrix i; word i of a
+// lane is bytes 4 * (lane % 4) and on of row lane / 4 of matrix i.
+__device__ inline void loadMatrices(u32 (&words)[4], u32 address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+               : "r"(address));
+}
+
+__device__ inline u32 loadWord(u32 address) {
+  u32 word;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address));
+  return word;
+}
+
+// Programmatic dependent launch: lets the next kernel start, and waits for all that the kernel before this one wrote.
+__device__ inline void letDependentsStart() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+__device__ inline void waitForPredecessor() { asm volatile("griddepcontrol.wait;" ::: "memory"); }

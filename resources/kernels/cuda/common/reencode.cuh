@@ -1,12 +1,15 @@
 // MXFP4 rows as e5m2: each row's scales are taken out against one power of two, the rest goes into the elements' exponents.
 //
-// With r = (largest scale of a non-zero block) - 13, an element x 2^(scale - r) is exact in e5m2 for scale - r in -15..13: a
-// window of 29 binades a row. Rows that need more set *outside.
+// An element x 2^(scale - r) is exact in e5m2 for scale - r in -15..13. A row's reference r lies as high as its smallest scale
+// allows, since small exponents cost the tensor cores less power: r = max(largest - 13, smallest + 13) over blocks that are
+// not zero. So a row's scales may spread over 29 values. Sums of at most 2^17 products, times 2^(r - 127) for r within
+// 52..202, stay inside float32's normal range.
 #pragma once
 
 #include "common/formats.cuh"
 
-constexpr int kEncodeThreads = 128, kHeadroom = 13, kSmallestNormal = -13, kSmallestExact = -15;
+constexpr int kEncodeThreads = ENCODE_THREADS, kLargestExact = 13, kSmallestNormal = -13, kSmallestExact = -15;
+constexpr int kSmallestReference = 127 - 75, kLargestReference = 127 + 75;
 
 // e5m2 codes of 0, .5, 1, 1.5 | 2, 3, 4, 6 times 2^s, one a byte.
 __device__ inline uint2 codeTable(int s) {
@@ -23,39 +26,75 @@ __device__ inline u32 encodeFour(u32 nibbles, uint2 table) {
   return magnitudes | signs;
 }
 
-__device__ inline u32 blockMaximum(u32 value) {
-  __shared__ u32 ofWarp[kEncodeThreads / 32];
-  value = __reduce_max_sync(0xffffffff, value);
-  if (threadIdx.x % 32 == 0) ofWarp[threadIdx.x / 32] = value;
+// Smallest and largest over the block of kEncodeThreads threads.
+__device__ inline int2 rangeOfBlock(int smallest, int largest) {
+  __shared__ int2 ofWarp[kEncodeThreads / 32];
+  smallest = __reduce_min_sync(0xffffffff, smallest);
+  largest = __reduce_max_sync(0xffffffff, largest);
+  if (threadIdx.x % 32 == 0) ofWarp[threadIdx.x / 32] = make_int2(smallest, largest);
   __syncthreads();
-  u32 largest = 0;
-  for (int i = 0; i < kEncodeThreads / 32; i++) largest = max(largest, ofWarp[i]);
-  return largest;
+  const int2 one = ofWarp[threadIdx.x % 32 % (kEncodeThreads / 32)];
+  smallest = __reduce_min_sync(0xffffffff, one.x);
+  largest = __reduce_max_sync(0xffffffff, one.y);
+  return make_int2(smallest, largest);
 }
 
-// One row: K / 2 bytes of codes, K / 32 scales. A block of kEncodeThreads threads.
-__device__ inline void reencodeRow(const u8* codes, const u8* scales, u8* encoded, float* factor, u32* outside, int K) {
+// The order of a block's 32 elements in the encoded row.
+enum class Order { kAsPacked, kEvenThenOdd };
+
+// One row: K / 2 bytes of codes, K / 32 scales. A thread takes 16 elements, half a scale block, at a time; the first kHeld of
+// them stay in registers between the two passes. True, for some thread, where the row needs more than the window.
+template <Order ElementOrder>
+__device__ inline bool reencodeRow(const u8* codes, const u8* scales, u8* encoded, float* factor, int K) {
   static_assert(SCALE_BLOCK == 32, "a scale block is 16 bytes of fp4");
-  const uint4* packed = reinterpret_cast<const uint4*>(codes);
-  u32 largest = 0;
-  for (int block = threadIdx.x; block < K / 32; block += kEncodeThreads) {
-    const uint4 words = packed[block];
-    if ((words.x | words.y | words.z | words.w) & 0x77777777) largest = max(largest, (u32)scales[block]);
-  }
-  largest = blockMaximum(largest);
-  const int reference = (int)largest - kHeadroom;
-  if (threadIdx.x == 0) *factor = ldexpf(1.0f, reference - 127);
-  for (int block = threadIdx.x; block < K / 32; block += kEncodeThreads) {
-    const uint4 words = packed[block];
-    const int s = (int)scales[block] - reference;
-    const bool zero = ((words.x | words.y | words.z | words.w) & 0x77777777) == 0;
+  constexpr int kHeld = 4;
+  const uint2* packed = reinterpret_cast<const uint2*>(codes);
+  const int pieces = K / 16;
+  uint2 held[kHeld];
+  int heldScale[kHeld], smallest = 255, largest = -1;
+  bool notANumber = false;
+  auto see = [&](uint2 words, int scale) {
     // A NaN scale makes NaN of zeros too.
-    if ((!zero && s < kSmallestExact) || scales[block] == 255) *outside = 1;
-    const uint2 table = zero ? make_uint2(0, 0) : codeTable(max(s, kSmallestExact));
-    uint4* out = reinterpret_cast<uint4*>(encoded + block * 32);
-    out[0] = make_uint4(encodeFour(words.x, table), encodeFour(words.x >> 16, table), encodeFour(words.y, table),
-                        encodeFour(words.y >> 16, table));
-    out[1] = make_uint4(encodeFour(words.z, table), encodeFour(words.z >> 16, table), encodeFour(words.w, table),
-                        encodeFour(words.w >> 16, table));
+    notANumber |= scale == 255;
+    if (((words.x | words.y) & 0x77777777) == 0) return;
+    smallest = min(smallest, scale);
+    largest = max(largest, scale);
+  };
+#pragma unroll
+  for (int i = 0; i < kHeld; i++) {
+    const int piece = threadIdx.x + i * kEncodeThreads;
+    held[i] = piece < pieces ? packed[piece] : make_uint2(0, 0);
+    heldScale[i] = piece < pieces ? scales[piece / 2] : 127;
   }
+#pragma unroll
+  for (int i = 0; i < kHeld; i++) see(held[i], heldScale[i]);
+  for (int piece = threadIdx.x + kHeld * kEncodeThreads; piece < pieces; piece += kEncodeThreads)
+    see(packed[piece], scales[piece / 2]);
+  const int2 range = rangeOfBlock(smallest, largest);
+  // A row of zeros has none.
+  const int reference = range.y < 0 ? 127 : max(range.y - kLargestExact, range.x - kSmallestNormal);
+  const bool outside = notANumber || (range.y >= 0 && (range.x - reference < kSmallestExact ||
+                                                       reference < kSmallestReference || reference > kLargestReference));
+  if (threadIdx.x == 0) *factor = __int_as_float(min(max(reference, 1), 254) << 23);
+  auto encode = [&](int piece, uint2 words, int scale) {
+    // Zeros have any table: its first byte is always 0.
+    const uint2 table = codeTable(min(max(scale - reference, kSmallestExact), kLargestExact));
+    const uint4 out = make_uint4(encodeFour(words.x, table), encodeFour(words.x >> 16, table), encodeFour(words.y, table),
+                                 encodeFour(words.y >> 16, table));
+    if (ElementOrder == Order::kAsPacked) {
+      storeStreaming(encoded + piece * 16, out);
+    } else {
+      uint2* block = reinterpret_cast<uint2*>(encoded + piece / 2 * 32 + piece % 2 * 8);
+      block[0] = make_uint2(__byte_perm(out.x, out.y, 0x6420), __byte_perm(out.z, out.w, 0x6420));
+      block[2] = make_uint2(__byte_perm(out.x, out.y, 0x7531), __byte_perm(out.z, out.w, 0x7531));
+    }
+  };
+#pragma unroll
+  for (int i = 0; i < kHeld; i++) {
+    const int piece = threadIdx.x + i * kEncodeThreads;
+    if (piece < pieces) encode(piece, held[i], heldScale[i]);
+  }
+  for (int piece = threadIdx.x + kHeld * kEncodeThreads; piece < pieces; piece += kEncodeThreads)
+    encode(piece, packed[piece], scales[piece / 2]);
+  return outside;
 }

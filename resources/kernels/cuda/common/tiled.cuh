@@ -6,7 +6,9 @@
 
 namespace tiled {
 
-constexpr int kTile = 64, kDepth = 32, kThreads = 256;
+// TILED_TILE and TILED_THREADS are constants of the manifest's row, whose grid and block rely on them.
+constexpr int kTile = TILED_TILE, kDepth = 32, kThreads = TILED_THREADS;
+static_assert(kThreads * 16 == kTile * kTile, "a thread has 4 x 4 outputs");
 static_assert(kDepth % SCALE_BLOCK == 0, "a depth step holds whole scale blocks");
 static_assert(kTile * kDepth % kThreads == 0, "every thread loads as many elements");
 

@@ -20,72 +20,65 @@ __device__ inline void wgmmaWait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
 }
 
-// Keeps the compiler from reading accumulators before the wait that precedes this.
+// Keeps the compiler from moving uses of accumulators past this point: reads before the wait that precedes it, or additions
+// into the next matrix instructions, which would then be serialised.
 template <int Count>
 __device__ inline void holdRegisters(float (&d)[Count]) {
 #pragma unroll
   for (int i = 0; i < Count; i++) asm volatile("" : "+f"(d[i])::"memory");
 }
 
-// D (64 x 256) (+)= A (64 x 16) B (256 x 16)^T, bf16.
-__device__ inline void multiplyBf16(float (&d)[128], u64 a, u64 b, bool accumulate) {
-  asm volatile(
-      "{ .reg .pred p; setp.ne.b32 p, %130, 0; "
-      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
-      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
-      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
-      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
-      "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, "
-      "%128, %129, p, 1, 1, 0, 0; }"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]),
-        "+f"(d[6]), "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]),
-        "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]),
-        "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]),
-        "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]),
-        "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]),
-        "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]),
-        "+f"(d[54]), "+f"(d[55]), "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]),
-        "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63]), "+f"(d[64]), "+f"(d[65]),
-        "+f"(d[66]), "+f"(d[67]), "+f"(d[68]), "+f"(d[69]), "+f"(d[70]), "+f"(d[71]),
-        "+f"(d[72]), "+f"(d[73]), "+f"(d[74]), "+f"(d[75]), "+f"(d[76]), "+f"(d[77]),
-        "+f"(d[78]), "+f"(d[79]), "+f"(d[80]), "+f"(d[81]), "+f"(d[82]), "+f"(d[83]),
-        "+f"(d[84]), "+f"(d[85]), "+f"(d[86]), "+f"(d[87]), "+f"(d[88]), "+f"(d[89]),
-        "+f"(d[90]), "+f"(d[91]), "+f"(d[92]), "+f"(d[93]), "+f"(d[94]), "+f"(d[95]),
-        "+f"(d[96]), "+f"(d[97]), "+f"(d[98]), "+f"(d[99]), "+f"(d[100]), "+f"(d[101]),
-        "+f"(d[102]), "+f"(d[103]), "+f"(d[104]), "+f"(d[105]), "+f"(d[106]), "+f"(d[107]),
-        "+f"(d[108]), "+f"(d[109]), "+f"(d[110]), "+f"(d[111]), "+f"(d[112]), "+f"(d[113]),
-        "+f"(d[114]), "+f"(d[115]), "+f"(d[116]), "+f"(d[117]), "+f"(d[118]), "+f"(d[119]),
-        "+f"(d[120]), "+f"(d[121]), "+f"(d[122]), "+f"(d[123]), "+f"(d[124]), "+f"(d[125]),
-        "+f"(d[126]), "+f"(d[127])
-      : "l"(a), "l"(b), "r"((int)accumulate));
-}
+// Accumulators as the assembler lists them: BS_TEN(7) is "%70, ..., %79", BS_EIGHT(8) is d[8] ... d[15].
+#define BS_TEN(t) \
+  "%" #t "0, %" #t "1, %" #t "2, %" #t "3, %" #t "4, %" #t "5, %" #t "6, %" #t "7, %" #t "8, %" #t "9"
+#define BS_LIST_4 "%0, %1, %2, %3"
+#define BS_LIST_8 BS_LIST_4 ", %4, %5, %6, %7"
+#define BS_LIST_16 BS_TEN() ", %10, %11, %12, %13, %14, %15"
+#define BS_LIST_32 BS_TEN() ", " BS_TEN(1) ", " BS_TEN(2) ", %30, %31"
+#define BS_LIST_70 BS_TEN() ", " BS_TEN(1) ", " BS_TEN(2) ", " BS_TEN(3) ", " BS_TEN(4) ", " BS_TEN(5) ", " BS_TEN(6)
+#define BS_LIST_96 BS_LIST_70 ", " BS_TEN(7) ", " BS_TEN(8) ", %90, %91, %92, %93, %94, %95"
+#define BS_LIST_128                                                                                                   \
+  BS_LIST_70 ", " BS_TEN(7) ", " BS_TEN(8) ", " BS_TEN(9) ", " BS_TEN(10) ", " BS_TEN(11) ", %120, %121, %122, %123, " \
+                                                                                          "%124, %125, %126, %127"
+#define BS_EIGHT(i)                                                                                         \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), \
+      "+f"(d[i + 7])
+#define BS_HOLD_4 "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+#define BS_HOLD_8 BS_EIGHT(0)
+#define BS_HOLD_16 BS_HOLD_8, BS_EIGHT(8)
+#define BS_HOLD_32 BS_HOLD_16, BS_EIGHT(16), BS_EIGHT(24)
+#define BS_HOLD_64 BS_HOLD_32, BS_EIGHT(32), BS_EIGHT(40), BS_EIGHT(48), BS_EIGHT(56)
+#define BS_HOLD_96 BS_HOLD_64, BS_EIGHT(64), BS_EIGHT(72), BS_EIGHT(80), BS_EIGHT(88)
+#define BS_HOLD_128 BS_HOLD_96, BS_EIGHT(96), BS_EIGHT(104), BS_EIGHT(112), BS_EIGHT(120)
 
-// D (64 x 128) (+)= A (64 x 32) B (128 x 32)^T, e5m2.
-__device__ inline void multiplyE5m2(float (&d)[64], u64 a, u64 b, bool accumulate) {
-  asm volatile(
-      "{ .reg .pred p; setp.ne.b32 p, %66, 0; "
-      "wgmma.mma_async.sync.aligned.m64n128k32.f32.e5m2.e5m2 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-      "%64, %65, p, 1, 1; }"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]),
-        "+f"(d[6]), "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]),
-        "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]),
-        "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), "+f"(d[28]), "+f"(d[29]),
-        "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]),
-        "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]),
-        "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]),
-        "+f"(d[54]), "+f"(d[55]), "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]),
-        "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
-      : "l"(a), "l"(b), "r"((int)accumulate));
-}
+// D (64 x 2 COUNT) = A B^T, plus D where `accumulate`; `instruction` names shape and types, A, B and the rest are operands
+// number COUNT, COUNT + 1 and COUNT + 2.
+#define BS_WGMMA(name, COUNT, instruction, a_, b_, p_, rest)                                         \
+  __device__ inline void name(float (&d)[COUNT], u64 a, u64 b, bool accumulate) {                    \
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, " p_ ", 0; wgmma.mma_async.sync.aligned." instruction \
+                 " {" BS_LIST_##COUNT "}, " a_ ", " b_ ", p, " rest "; }"                             \
+                 : BS_HOLD_##COUNT                                                                    \
+                 : "l"(a), "l"(b), "r"((int)accumulate));                                             \
+  }
+
+BS_WGMMA(multiplyE5m2, 96, "m64n192k32.f32.e5m2.e5m2", "%96", "%97", "%98", "1, 1")
+BS_WGMMA(multiplyBf16, 128, "m64n256k16.f32.bf16.bf16", "%128", "%129", "%130", "1, 1, 0, 0")
+
+// The same with A, 64 rows, in registers: word 2 h + r of a thread holds row warp * 16 + lane / 4 + 8 r, bytes
+// 16 h + 4 * (lane % 4) and on of the 32 that an instruction takes.
+#define BS_WGMMA_FROM_REGISTERS(name, COUNT, instruction, a0_, a1_, a2_, a3_, b_, p_, rest)            \
+  __device__ inline void name(float (&d)[COUNT], const u32 (&a)[4], u64 b, bool accumulate) {           \
+    asm volatile("{ .reg .pred p; setp.ne.b32 p, " p_ ", 0; wgmma.mma_async.sync.aligned." instruction    \
+                 " {" BS_LIST_##COUNT "}, {" a0_ ", " a1_ ", " a2_ ", " a3_ "}, " b_ ", p, " rest "; }"      \
+                 : BS_HOLD_##COUNT                                                                       \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"((int)accumulate));            \
+  }
+
+BS_WGMMA_FROM_REGISTERS(multiplyE5m2, 4, "m64n8k32.f32.e5m2.e5m2", "%4", "%5", "%6", "%7", "%8", "%9", "1, 1")
+BS_WGMMA_FROM_REGISTERS(multiplyE5m2, 8, "m64n16k32.f32.e5m2.e5m2", "%8", "%9", "%10", "%11", "%12", "%13", "1, 1")
+BS_WGMMA_FROM_REGISTERS(multiplyE5m2, 16, "m64n32k32.f32.e5m2.e5m2", "%16", "%17", "%18", "%19", "%20", "%21", "1, 1")
+BS_WGMMA_FROM_REGISTERS(multiplyE5m2, 32, "m64n64k32.f32.e5m2.e5m2", "%32", "%33", "%34", "%35", "%36", "%37", "1, 1")
+BS_WGMMA_FROM_REGISTERS(multiplyBf16, 4, "m64n8k16.f32.bf16.bf16", "%4", "%5", "%6", "%7", "%8", "%9", "1, 1, 0")
+BS_WGMMA_FROM_REGISTERS(multiplyBf16, 8, "m64n16k16.f32.bf16.bf16", "%8", "%9", "%10", "%11", "%12", "%13", "1, 1, 0")
+BS_WGMMA_FROM_REGISTERS(multiplyBf16, 16, "m64n32k16.f32.bf16.bf16", "%16", "%17", "%18", "%19", "%20", "%21", "1, 1, 0")
+BS_WGMMA_FROM_REGISTERS(multiplyBf16, 32, "m64n64k16.f32.bf16.bf16", "%32", "%33", "%34", "%35", "%36", "%37", "1, 1, 0")

@@ -1,75 +1,106 @@
-// Packed codes and scales to bf16 numbers: element x scale, exact (at most 8 significant bits) while the scale lies within
-// 2^-117..2^117.
+// Packed codes and scales to bf16 numbers: element x scale x 2^-kWideShift, exact (at most 8 significant bits) while the scale
+// lies within 2^(kWideShift - 117)..2^117. Numbers around 2 change every bit of the exponent from one to the next; smaller ones
+// cost the tensor cores less power. The product takes 2^(2 kWideShift) back.
 #pragma once
 
 #include "common/formats.cuh"
 
+constexpr int kWideShift = WIDE_SHIFT;
+
 // True for a scale with which some element x scale is not exact in bf16, or overflows it.
-__device__ inline bool beyondBf16(u32 scale) { return SCALE_FORMAT == 5 && (scale < 127 - 117 || scale > 127 + 117); }
+__device__ inline bool beyondBf16(u32 scale) { return SCALE_FORMAT == 5 && (scale < 127 - 117 + kWideShift || scale > 127 + 117); }
 
-constexpr int kWidenPerThread = 16;
-static_assert(SCALE_BLOCK % kWidenPerThread == 0, "a thread's elements share one scale");
+constexpr int kWidenThreads = WIDEN_THREADS;
+// Elements a thread widens: 16 bytes of bf16, or whole words of fp6.
+__host__ __device__ constexpr int kWidened(int format) { return kBits(format) == 6 ? 16 : 8; }
+static_assert(SCALE_BLOCK % 16 == 0, "a thread's elements share one scale");
 
-// 16 packed codes as 8 pairs of numbers times the scale.
-template <int Format>
-__device__ inline void widenSixteen(const u8* packed, float scale, u32 (&pairs)[8]) {
-  u32 words[4] = {};
-  constexpr int kWords = kBits(Format) / 2;
-  if (kBits(Format) == 4) {
-    const uint2 loaded = *reinterpret_cast<const uint2*>(packed);
-    words[0] = loaded.x, words[1] = loaded.y;
-  } else if (kBits(Format) == 8) {
-    const uint4 loaded = *reinterpret_cast<const uint4*>(packed);
-    words[0] = loaded.x, words[1] = loaded.y, words[2] = loaded.z, words[3] = loaded.w;
-  } else {
-#pragma unroll
-    for (int i = 0; i < kWords; i++) words[i] = reinterpret_cast<const u32*>(packed)[i];
-  }
-#pragma unroll
-  for (int i = 0; i < 8; i++) {
-    float low, high;
-    if (Format == 3 || Format == 4) {
-      const u16 both = (u16)(words[i / 2] >> (i % 2 * 16));
-      u32 halves;
-      if (Format == 3) asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(both));
-      else asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(halves) : "h"(both));
-      asm("{ .reg .f16 l, h; mov.b32 {l, h}, %2; cvt.f32.f16 %0, l; cvt.f32.f16 %1, h; }"
-          : "=f"(low), "=f"(high)
-          : "r"(halves));
-    } else if (Format == 0) {
-      const u32 both = words[i / 4] >> (i % 4 * 8);
-      low = decodeElement<0>(both & 15);
-      high = decodeElement<0>(both >> 4 & 15);
-    } else {
-      const int bit = i * 12;
-      const u64 joined = words[bit / 32] | (bit / 32 < kWords - 1 ? (u64)words[bit / 32 + 1] << 32 : 0);
-      const u32 both = (u32)(joined >> (bit % 32)) & 0xfff;
-      low = decodeElement<Format>(both & 63);
-      high = decodeElement<Format>(both >> 6);
-    }
-    pairs[i] = toBf16Pair(low * scale, high * scale);
-  }
+__host__ __device__ constexpr int kMantissaBits(int format) {
+  return format == 0 ? 1 : format == 1 ? 3 : format == 2 ? 2 : format == 3 ? 3 : 2;
+}
+__host__ __device__ constexpr int kBias(int format) {
+  return format <= 1 ? 1 : format == 2 ? 3 : format == 3 ? 7 : 15;
 }
 
-// Elements [16 i, 16 i + 16) of a matrix whose rows are whole scale blocks.
+__device__ inline u32 multiplyBf16Pair(u32 a, u32 b) {
+  u32 product;
+  asm("mul.rn.bf16x2 %0, %1, %2;" : "=r"(product) : "r"(a), "r"(b));
+  return product;
+}
+__device__ inline u32 bothHalves(float value) { return toBf16Pair(value, value); }
+
+// Two codes, one in the low bits of each half of a word, as bf16 numbers times 2^(bias - 127): sign and exponent move to their
+// places in bf16, whose subnormals take the elements' own.
+template <int Format>
+__device__ inline u32 asSmallBf16(u32 codes) {
+  constexpr int kSign = kBits(Format) - 1, kShift = 7 - kMantissaBits(Format);
+  constexpr u32 kMagnitude = ((1u << kSign) - 1) * 0x10001 << kShift;
+  return (codes << (15 - kSign) & 0x80008000) | (codes << kShift & kMagnitude);
+}
+
+// Whether one of four 8-bit codes is NaN or infinite.
+template <int Format>
+__device__ inline bool holdsSpecial(u32 codes) {
+  // The magnitude that is added carries into the sign's place from the first special code on.
+  constexpr u32 kFromSpecial = Format == 3 ? 0x01010101 : 0x04040404;
+  return kBits(Format) == 8 && ((codes & 0x7f7f7f7f) + kFromSpecial & 0x80808080) != 0;
+}
+
+// Elements [n i, n i + n), n = kWidened(Format), of a matrix whose rows are whole scale blocks.
 template <int Format>
 __device__ inline void widenAt(const u8* codes, const u8* scales, u16* wide, long long i, u32* beyond) {
-  const u32 code = scales[i * kWidenPerThread / SCALE_BLOCK];
-  if (beyondBf16(code)) *beyond = 1;
-  const float scale = decodeScale<SCALE_FORMAT>(code);
-  u32 pairs[8];
-  widenSixteen<Format>(codes + i * (2 * kBits(Format)), scale, pairs);
-  uint4* out = reinterpret_cast<uint4*>(wide + i * kWidenPerThread);
-  out[0] = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
-  out[1] = make_uint4(pairs[4], pairs[5], pairs[6], pairs[7]);
+  constexpr int kCount = kWidened(Format), kWords = kCount * kBits(Format) / 32;
+  const u32 scaleCode = scales[i * kCount / SCALE_BLOCK];
+  u32 words[kWords];
+  if (kWords == 2) {
+    const uint2 loaded = reinterpret_cast<const uint2*>(codes)[i];
+    words[0] = loaded.x, words[kWords - 1] = loaded.y;
+  } else {
+#pragma unroll
+    for (int word = 0; word < kWords; word++) words[word] = reinterpret_cast<const u32*>(codes)[i * kWords + word];
+  }
+  if (beyondBf16(scaleCode)) *beyond = 1;
+  const float scale = decodeScale<SCALE_FORMAT>(scaleCode);
+  const u32 unbias = bothHalves(__int_as_float((127 + 127 - kBias(Format) - kWideShift) << 23)), scales2 = bothHalves(scale);
+  u32 pairs[kCount / 2];
+#pragma unroll
+  for (int pair = 0; pair < kCount / 2; pair++) {
+    u32 both;  // the codes, each in the low bits of its half
+    if (kBits(Format) == 4) {
+      const u32 byte = words[pair / 4] >> (pair % 4 * 8);
+      both = (byte & 0xf) | (byte << 12 & 0xf0000);
+    } else if (kBits(Format) == 8) {
+      both = __byte_perm(words[pair / 2], 0, pair % 2 ? 0x4342 : 0x4140);
+    } else {
+      const int bit = pair * 12;
+      const u64 joined = words[bit / 32] | (bit / 32 < kWords - 1 ? (u64)words[bit / 32 + 1] << 32 : 0);
+      const u32 bits = (u32)(joined >> (bit % 32));
+      both = (bits & 0x3f) | (bits << 10 & 0x3f0000);
+    }
+    pairs[pair] = multiplyBf16Pair(multiplyBf16Pair(asSmallBf16<Format>(both), unbias), scales2);
+  }
+  if (kBits(Format) == 8 && (holdsSpecial<Format>(words[0]) || holdsSpecial<Format>(words[kWords - 1]))) {
+#pragma unroll
+    for (int pair = 0; pair < kCount / 2; pair++) {
+      const u32 both = words[pair / 2 % kWords] >> (pair % 2 * 16);
+      const float shifted = scale * (1.0f / (1 << kWideShift));
+      pairs[pair] = toBf16Pair(decodeElement<Format>(both & 255) * shifted, decodeElement<Format>(both >> 8 & 255) * shifted);
+    }
+  }
+  uint4* out = reinterpret_cast<uint4*>(wide + i * kCount);
+#pragma unroll
+  for (int part = 0; part < kCount / 8; part++)
+    storeStreaming(out + part, make_uint4(pairs[4 * part], pairs[4 * part + 1], pairs[4 * part + 2], pairs[4 * part + 3]));
 }
 
-// Both operands in one launch: threads beyond A's take B's. Sets *beyond when a scale lies outside the range.
+// Both operands in one launch, kWidened elements a thread: threads beyond A's take B's. Sets *beyond when a scale lies outside
+// the range.
 __device__ inline void widenBoth(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u16* aWide,
                                  u16* bWide, long long aCount, long long bCount, u32* beyond) {
-  const long long aGroups = aCount / kWidenPerThread, groups = aGroups + bCount / kWidenPerThread;
-  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < groups; i += (long long)gridDim.x * blockDim.x) {
-    if (i < aGroups) widenAt<A_FORMAT>(aCodes, aScales, aWide, i, beyond);
-    else widenAt<B_FORMAT>(bCodes, bScales, bWide, i - aGroups, beyond);
+  const long long aPieces = aCount / kWidened(A_FORMAT), bPieces = bCount / kWidened(B_FORMAT);
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < aPieces + bPieces;
+       i += (long long)gridDim.x * blockDim.x) {
+    if (i < aPieces) widenAt<A_FORMAT>(aCodes, aScales, aWide, i, beyond);
+    else widenAt<B_FORMAT>(bCodes, bScales, bWide, i - aPieces, beyond);
   }
 }

@@ -3,20 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { conventions, findConvention, type Convention } from '@shared/checkpoints/conventions'
+import { packScales } from '@shared/layouts/layout'
+import { findLayout } from '@shared/layouts/registry'
 import { register } from '../../../../src-main/cli/checkpoint'
-import {
-  openCheckpoint,
-  writeCheckpoint,
-  type NewTensor
-} from '../../../../src-main/store/checkpointFile'
+import { openCheckpoint } from '../../../../src-main/store/checkpointFile'
+import { writeCheckpoint, type TensorBytes } from '../../../support/writeCheckpoint'
 import { runCommand } from './runCommand'
 
 const folder = mkdtempSync(join(tmpdir(), 'checkpoint-'))
 const at = (name: string) => join(folder, name)
 const run = (...argv: string[]) => runCommand(register, ['checkpoint', ...argv])
 
-function tensor(name: string, dtype: string, shape: number[], bytes: Uint8Array): NewTensor {
-  return { name, dtype, shape, byteLength: bytes.length, pieces: () => [bytes] }
+function tensor(name: string, dtype: string, shape: number[], bytes: Uint8Array): TensorBytes {
+  return { name, dtype, shape, bytes }
 }
 
 const leading = [2]
@@ -26,7 +25,7 @@ const k = 96
 const bytes = (length: number, f: (i: number) => number) =>
   Uint8Array.from({ length }, (_, i) => f(i))
 
-function synthetic(convention: Convention, prefix = 'layer.0'): NewTensor[] {
+function synthetic(convention: Convention, prefix = 'layer.0'): TensorBytes[] {
   const { element, scale, scaleBlockSize, blocked } = convention
   const count = 2 * rows
   const perRow = (k * element.storageBits) / 8
@@ -55,7 +54,7 @@ function synthetic(convention: Convention, prefix = 'layer.0'): NewTensor[] {
   return list
 }
 
-function write(name: string, tensors: NewTensor[]): string {
+function write(name: string, tensors: TensorBytes[]): string {
   writeCheckpoint(at(name), tensors, {})
   return at(name)
 }
@@ -74,6 +73,32 @@ describe.each(conventions.map((one) => [one.name, one] as const))('%s', (name, c
     }
     expect(values).toEqual([expectedAt(convention, rows + 3, 33)])
     expect((await run('slice', file, '--tensor', 'layer.0')).stdout).toContain('rows 0 to 4')
+  })
+
+  it('gives the scales and codes of one matrix as files that layout commands read', async () => {
+    const packed = at(`${name}.one.safetensors`)
+    await run('convert', file, '--scale-layout', 'nvidia_32_4_4', '--out', packed)
+    const [scales, codes] = [at(`${name}.scales`), at(`${name}.codes`)]
+    const flags = ['--tensor', 'layer.0', '--matrix', '1', '--rows', '1']
+    const { stdout } = await run(
+      'slice',
+      packed,
+      ...flags,
+      '--scales-out',
+      scales,
+      '--codes-out',
+      codes
+    )
+    expect(stdout).toContain('bytes, scales in layout nvidia_32_4_4')
+    const [codeBytes, scaleBytes] = synthetic(convention).map(({ bytes }) =>
+      bytes.subarray(bytes.length / 2)
+    )
+    expect(new Uint8Array(readFileSync(codes))).toEqual(codeBytes)
+    const shape = { rows, columns: k / convention.scaleBlockSize }
+    expect(new Uint8Array(readFileSync(scales))).toEqual(
+      packScales(findLayout('nvidia_32_4_4'), shape, scaleBytes!)
+    )
+    await expect(run('slice', packed, ...flags, '--scales-out', scales)).rejects.toThrow('exists')
   })
 
   it('goes to a swizzled scale layout and back byte-equal, and slices the same', async () => {
@@ -186,7 +211,7 @@ describe('bad input', () => {
   const file = write('bad.safetensors', synthetic(findConvention('modelopt-nvfp4')))
 
   it.each([
-    [['--tensor', 'none'], 'no block-scaled weight "none"; it has layer.0'],
+    [['--tensor', 'none'], 'no block-scaled weight "none". It has layer.0'],
     [
       ['--tensor', 'layer.0', '--row', '40'],
       'Row 40 to 40 lies outside "layer.0", which has 0 to 40'

@@ -4,13 +4,23 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { conventions } from '@shared/checkpoints/conventions'
 import { numberFormats } from '@shared/formats/numberFormat'
-import { dequantize, quantizeMx, quantizeNvfp4, type Quantized } from '@shared/formats/quantize'
-import { register } from '../../../../src-main/cli/checkpoint'
+import { packFp4 } from '@shared/formats/pack'
 import {
-  withCheckpoint,
-  writeCheckpoint,
-  type NewTensor
-} from '../../../../src-main/store/checkpointFile'
+  dequantize,
+  finiteMaximum,
+  nvfp4RuleFor,
+  nvfp4TensorScale,
+  quantizeMx,
+  quantizeNvfp4,
+  scaleRules,
+  type Quantized
+} from '@shared/formats/quantize'
+import { packScales } from '@shared/layouts/layout'
+import { findLayout } from '@shared/layouts/registry'
+import { register } from '../../../../src-main/cli/checkpoint'
+import { withCheckpoint } from '../../../../src-main/store/checkpointFile'
+import { writeCheckpoint, type TensorBytes } from '../../../support/writeCheckpoint'
+import { runInProcess } from '../../../support/runInProcess'
 import { runCommand } from './runCommand'
 
 const folder = mkdtempSync(join(tmpdir(), 'requantise-'))
@@ -25,12 +35,12 @@ const convert = async (...argv: string[]) =>
   JSON.parse((await run('convert', ...argv, '--json')).stdout) as Report
 
 /** A float32 cut to its upper 16 bits is a BF16. */
-function bf16(name: string, shape: number[], value: (i: number) => number): NewTensor {
+function bf16(name: string, shape: number[], value: (i: number) => number): TensorBytes {
   const count = shape.reduce((product, extent) => product * extent, 1)
   const floats = Float32Array.from({ length: count }, (_, i) => value(i))
   const halves = new Uint16Array(floats.buffer).filter((_, i) => i % 2 === 1)
   const bytes = new Uint8Array(halves.buffer)
-  return { name, dtype: 'BF16', shape, byteLength: bytes.length, pieces: () => [bytes] }
+  return { name, dtype: 'BF16', shape, bytes }
 }
 
 const [rows, k] = [48, 96]
@@ -89,6 +99,39 @@ describe.each(conventions.map(({ name }) => name))('BF16 to %s', (name) => {
   })
 })
 
+describe.each(conventions.map((one) => [one.name, one] as const))(
+  'BF16 to %s, the bytes of the file',
+  (name, { element, scale, scaleBlockSize, tensorScaleUse, ...suffixes }) => {
+    it.each(scaleRules)('rule %s', async (rule) => {
+      const out = at(`${name}.${rule}.safetensors`)
+      const layout = findLayout('nvidia_32_4_4')
+      const flags = ['--rule', rule, '--scale-layout', layout.name, '--only-converted']
+      await convert(original, '--to', name, '--requantise', ...flags, '--out', out)
+      const t = nvfp4TensorScale(finiteMaximum(values))
+      const stored = Math.fround(tensorScaleUse === 'divide' ? 1 / t : t)
+      const read = tensorScaleUse === 'divide' ? 1 / stored : stored
+      const { codes, scales } = tensorScaleUse
+        ? quantizeNvfp4(values, nvfp4RuleFor(rule), read)
+        : quantizeMx(values, element, scaleBlockSize, rule)
+      const shape = { rows, columns: k / scaleBlockSize }
+      const packed = [0, 1].map((matrix) => {
+        const size = rows * shape.columns
+        return packScales(layout, shape, scales.subarray(matrix * size, (matrix + 1) * size))
+      })
+      const weight = 'layer.0.up'
+      expect(bytesOf(out, weight + suffixes.codesSuffix).bytes).toEqual(
+        element.storageBits === 4 ? packFp4(codes) : codes
+      )
+      expect(bytesOf(out, weight + suffixes.scalesSuffix).bytes).toEqual(
+        new Uint8Array(Buffer.concat(packed))
+      )
+      if (scale !== ue4m3) return
+      const factor = bytesOf(out, weight + suffixes.tensorScaleSuffix!).bytes
+      expect(factor).toEqual(new Uint8Array(Float32Array.of(stored).buffer))
+    })
+  }
+)
+
 describe('between block-scaled formats', () => {
   const made = async (name: string) => {
     const out = at(`from.${name}.safetensors`)
@@ -136,12 +179,61 @@ it('--keep replaces the words that keep a tensor as it is', async () => {
   expect(weights.map(({ name }) => name)).toEqual(['embed_tokens'])
 })
 
-it('a block with a NaN becomes NaN, and the report says that its values are lost', async () => {
+describe('values that are no numbers', () => {
+  const bad: Record<number, number> = { 40: NaN, 41: -Infinity, 200: Infinity }
   const file = at('nan.safetensors')
-  writeCheckpoint(file, [bf16('w.weight', [1, 64], (i) => (i === 40 ? NaN : 1))], {})
-  const flags = ['--to', 'mxfp8', '--requantise', '--out', at('nan.out.safetensors')]
-  const { weights } = await convert(file, ...flags)
-  expect(weights).toMatchObject([{ exact: false, sqnr: '-Infinity', maxError: 'Infinity' }])
+  const fine = bf16('fine.weight', [2, 64], wave)
+  writeCheckpoint(file, [bf16('w.weight', [2, 2, 64], (i) => bad[i] ?? 1 + (i % 3)), fine], {})
+  const run = (name: string, ...flags: string[]) =>
+    runInProcess(['checkpoint', 'convert', file, '--requantise', '--out', at(name), ...flags])
+
+  it.each(['mxfp8', 'modelopt-nvfp4'])('%s: counted, named, and no success', async (to) => {
+    const { code, stdout, stderr } = await run(`nan.${to}.safetensors`, '--to', to)
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^fine .*dB, max error [\d.]+$/m)
+    const perBlock = to === 'mxfp8' ? 32 : 16
+    expect(stdout).toContain(
+      `1 NaN and 2 infinite in the original (first in matrix 0, row 0, column 40), ${2 * perBlock - 3} finite values lost beside them`
+    )
+    expect(stdout).not.toContain('-Infinity')
+    expect(stderr).toContain('1 of 2 weights hold NaN or infinities')
+    const error = await runInProcess([
+      'checkpoint',
+      'error',
+      at(`nan.${to}.safetensors`),
+      '--original',
+      file
+    ])
+    expect(error.code).toBe(1)
+    expect(error.stdout).toContain('1 NaN and 2 infinite')
+  })
+
+  it('as JSON, and allowed', async () => {
+    const flags = ['--to', 'mxfp8', '--json', '--allow-non-finite']
+    const { code, stdout, stderr } = await run('nan.allowed.safetensors', ...flags)
+    expect([code, stderr]).toEqual([0, ''])
+    const { weights } = JSON.parse(stdout) as Report
+    expect(weights.find(({ name }) => name === 'w')).toMatchObject({
+      exact: false,
+      sqnr: 'Infinity',
+      maxError: 0,
+      nan: 1,
+      infinite: 2,
+      lost: 61,
+      firstBad: { matrix: 0, row: 0, column: 40 }
+    })
+  })
+
+  it('an original of zeros has no SQNR', async () => {
+    const zeros = at('zeros.safetensors')
+    const ones = at('ones.safetensors')
+    writeCheckpoint(zeros, [bf16('w.weight', [1, 64], () => 0)], {})
+    writeCheckpoint(at('one.safetensors'), [bf16('w.weight', [1, 64], () => 1)], {})
+    await convert(at('one.safetensors'), '--to', 'mxfp8', '--requantise', '--out', ones)
+    const { code, stdout } = await runInProcess(['checkpoint', 'error', ones, '--original', zeros])
+    expect(code).toBe(0)
+    expect(stdout).toContain('no SQNR: the original has no finite value but zeros, max error 1.000')
+  })
 })
 
 describe('bad input', () => {

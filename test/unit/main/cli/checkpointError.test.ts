@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { register } from '../../../../src-main/cli/checkpoint'
-import { writeCheckpoint, type NewTensor } from '../../../../src-main/store/checkpointFile'
+import { writeCheckpoint, type TensorBytes } from '../../../support/writeCheckpoint'
 import { runCommand } from './runCommand'
 
 const folder = mkdtempSync(join(tmpdir(), 'checkpoint-error-'))
@@ -19,10 +19,10 @@ interface Losses {
 const json = async (...argv: string[]) =>
   JSON.parse((await run(...argv, '--json')).stdout) as Losses
 
-function floats(name: string, shape: number[], value: (i: number) => number): NewTensor {
+function floats(name: string, shape: number[], value: (i: number) => number): TensorBytes {
   const count = shape.reduce((product, extent) => product * extent, 1)
   const bytes = new Uint8Array(Float32Array.from({ length: count }, (_, i) => value(i)).buffer)
-  return { name, dtype: 'F32', shape, byteLength: bytes.length, pieces: () => [bytes] }
+  return { name, dtype: 'F32', shape, bytes }
 }
 const wave = (i: number) => Math.sin(i * 12.9898) * (1 + (i % 7))
 const [original, mxfp4, mxfp8] = [at('original'), at('mxfp4'), at('mxfp8')]

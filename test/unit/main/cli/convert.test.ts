@@ -114,7 +114,7 @@ describe('convert', () => {
     const broken = join(folder, 'broken.hatchet')
     writeFileSync(broken, '[{"frame"')
     await expect(
-      runCommand(register, ['convert', broken, join(folder, 'kept.csv')])
+      runCommand(register, ['convert', broken, join(folder, 'kept.csv'), '--force'])
     ).rejects.toThrow('cut short')
     expect(readFileSync(join(folder, 'kept.csv'), 'utf8')).toBe('kept')
   })

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { copyFileSync, mkdirSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { register } from '../../../../src-main/cli/diff'
+import { register as registerView } from '../../../../src-main/cli/view'
 import { runCommand } from './runCommand'
 
 const a = 'test/fixtures/proton/synthetic/modern_a.hatchet'
@@ -51,12 +55,44 @@ describe('diff', () => {
     })
   })
 
+  it('tells profiles of one name apart by their folders, and one file from itself by a number', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'diff-'))
+    const files = ['first', 'second'].map((name) => {
+      mkdirSync(join(folder, name))
+      copyFileSync(a, join(folder, name, 'profile.hatchet'))
+      return join(folder, name, 'profile.hatchet')
+    })
+    const heads = async (...words: string[]) =>
+      (await runCommand(register, ['diff', ...words, '-m', 'time/us'])).stdout.split('\n')[0]
+    expect(await heads(...files)).toMatch(/first\/profile time\/us +second\/profile time\/us/)
+    expect(await heads(a, a)).toMatch(/^modern_a time\/us +modern_a \(2\) time\/us/)
+  })
+
+  it('takes every flag of a question: -t keeps what is that large on any side, rows by change', async () => {
+    const rows = async (...words: string[]) =>
+      (await runCommand(register, ['diff', a, c, '-m', 'time/us', ...words])).stdout
+        .split('\n')
+        .slice(1, -1)
+        .map((line) => line.replace(/^.*[─ ](?=\w)/, ''))
+    expect(await rows('-t', '100')).toHaveLength(5)
+    expect(await rows('--flat', '--sort', 'change')).toHaveLength(4)
+    expect((await rows('--flat', '--sort', 'change'))[1]).toContain('64>')
+  })
+
+  it('is what view --diff-profile prints, flags included', async () => {
+    for (const words of [[], ['--flat'], ['-i', 'layer0'], ['-t', '0'], ['--hot-path']]) {
+      const diff = await runCommand(register, ['diff', a, c, ...words])
+      const view = await runCommand(registerView, ['view', c, '--diff-profile', a, ...words])
+      expect(view.stdout).toBe(diff.stdout)
+    }
+  })
+
   it('needs two profiles and a known order', async () => {
     await expect(runCommand(register, ['diff', a])).rejects.toThrow(
       'diff needs two profiles or more'
     )
     await expect(runCommand(register, ['diff', a, c, '--sort', 'size'])).rejects.toThrow(
-      "--sort 'size' is not"
+      'Allowed choices are chronological, name, change'
     )
   })
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { register } from '../../../../src-main/cli/formats'
-import { writeCheckpoint } from '../../../../src-main/store/checkpointFile'
+import { writeCheckpoint } from '../../../support/writeCheckpoint'
 import { runCommand } from './runCommand'
 
 const run = (...argv: string[]) => runCommand(register, ['formats', ...argv])
@@ -53,16 +53,14 @@ it('compare takes rows of a tensor of a file, and says which', async () => {
   const file = join(folder, 'weights.safetensors')
   const values = Float32Array.from({ length: 100 * 128 }, (_, i) => Math.sin(i * i))
   const bytes = new Uint8Array(values.buffer)
-  const whole = [
-    { name: 'w', dtype: 'F32', shape: [100, 128], byteLength: bytes.length, pieces: () => [bytes] }
-  ]
+  const whole = [{ name: 'w', dtype: 'F32', shape: [100, 128], bytes }]
   writeCheckpoint(file, whole, {})
   const flags = ['--file', file, '--formats', 'mxfp4,nvfp4', '--rules', 'floor', '-K', '64,512']
   const { stdout } = await run('compare', ...flags, '--tensor', 'w')
   expect(stdout).toContain('w: 64 of 100 rows, 128 of 128 values along K')
   expect(stdout).toMatch(/tensor +mxfp4 +floor +1\d\.\d\d .*e-[12] +-$/m)
   await expect(run('compare', ...flags, '--tensor', 'v')).rejects.toThrow(
-    'no tensor "v"; it has w.'
+    'no tensor "v". It has w.'
   )
   await expect(run('compare', ...flags)).rejects.toThrow('--file and --tensor go together')
   rmSync(folder, { recursive: true })

@@ -73,7 +73,9 @@ describe('layout locate', () => {
 it('list names every layout, code prints a function', async () => {
   expect((await run('list')).stdout).toContain('cdna4_mfma16')
   expect((await run('code', '--layout', 'cdna4_mfma32')).stdout).toContain('def scale_offset(')
-  await expect(run('code', '--layout', 'linear', '--language', 'ada')).rejects.toThrow('choose one')
+  await expect(run('code', '--layout', 'linear', '--language', 'ada')).rejects.toThrow(
+    'Allowed choices are python'
+  )
 })
 
 describe('files', () => {

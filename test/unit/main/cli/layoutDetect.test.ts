@@ -89,7 +89,7 @@ describe('by the linear scales', () => {
     )
     await expect(detect('--packed', file)).rejects.toThrow('Name what to judge by')
     await expect(detect('--packed', file, ...linear, '--side', 'a')).rejects.toThrow(
-      '--side goes with a product'
+      '--linear and --side exclude each other'
     )
     const small = ['--linear', linear[1]!, '--rows', '3', '--cols', '3']
     await expect(detect('--packed', file, ...small)).rejects.toThrow(

@@ -1,7 +1,5 @@
-/** The commands that docs/layouts.md prints run as printed, one after another. */
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+/** What docs/layouts.md quotes is what is printed; that its commands run is test/unit/docs/printedCommands.test.ts. */
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseUserLayout } from '@shared/layouts/userLayout'
 import { register } from '../../../../src-main/cli/layout'
@@ -15,30 +13,9 @@ const blocksOf = (title: string) => {
 }
 const commands = blocksOf('Commands')[0]!.trim().split('\n')
 
-const folder = mkdtempSync(join(tmpdir(), 'layout-docs-'))
-const linear = Uint8Array.from({ length: 256 * 8 }, (_, i) => 100 + ((i * 7919) % 53))
-writeFileSync(join(folder, 'linear.bin'), linear)
-const run = (line: string) =>
-  runCommand(
-    register,
-    line
-      .split(' ')
-      .slice(1)
-      .map((word) => (word.endsWith('.bin') ? join(folder, word) : word))
-  )
+const run = (line: string) => runCommand(register, line.split(' ').slice(1))
 
 describe('docs/layouts.md', () => {
-  it.each(commands)('%s', async (line) => {
-    expect(line).toMatch(/^blockscope layout /)
-    const { stdout, stderr } = await run(line)
-    expect(stderr).toBe('')
-    expect(stdout).not.toBe('')
-    if (line.includes(' detect ')) expect(stdout).toContain('nvidia_32_4_4')
-    if (line.includes(' unpack ')) {
-      expect(readFileSync(join(folder, 'linear.bin'))).toEqual(Buffer.from(linear))
-    }
-  })
-
   it('quotes the readers of a scale as locate prints them', async () => {
     const { stdout } = await run(commands.find((line) => line.includes(' locate '))!)
     const quoted = blocksOf('Who reads a scale')[0]!.trim().split('\n')

@@ -115,7 +115,7 @@ describe('layout pack and unpack', () => {
     await expect(run(...argv, '--out', join(folder, 'no', 'x.bin'))).rejects.toThrow(
       'x.bin cannot be written'
     )
-    await expect(run(...argv, '--out', folder)).rejects.toThrow('cannot be written')
+    await expect(run(...argv, '--out', folder)).rejects.toThrow('is a folder; name a file')
     expect(readdirSync(folder)).toEqual(before)
   })
 })

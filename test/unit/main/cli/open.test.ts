@@ -1,9 +1,9 @@
 /** What `blockscope open` refuses before anything opens, and the page it asks for. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import { pageFor, register, viewNames } from '../../../../src-main/cli/open'
+import { pageFor, register } from '../../../../src-main/cli/open'
 import { isPage, pageOf } from '../../../../src-main/desktop/openFiles'
 import { runCommand } from './runCommand'
 
@@ -23,10 +23,6 @@ const inner = join(folder, 'inner')
 mkdirSync(inner)
 
 describe('the page that blockscope open asks for', () => {
-  it('knows the views of the rail', () => {
-    const rail = readFileSync(join(__dirname, '../../../../src-renderer/app/views.ts'), 'utf8')
-    expect([...viewNames]).toEqual([...rail.matchAll(/^ {4}id: '(\w+)'/gm)].map(([, id]) => id))
-  })
   it('is the profile view for a file, with the node to select', async () => {
     expect(await pageFor(profile, {})).toBe('/profile')
     const page = await pageFor(profile, { node: 'ROOT > mat & mul' })

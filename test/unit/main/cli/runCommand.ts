@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { withRules } from '../../../../src-main/cli/program'
 
 export interface CommandResult {
   stdout: string
@@ -12,6 +13,7 @@ export async function runCommand(
 ): Promise<CommandResult> {
   const program = new Command('blockscope').exitOverride()
   register(program)
+  withRules(program)
   for (const command of program.commands) {
     command.exitOverride().configureOutput({ writeErr: () => undefined })
   }

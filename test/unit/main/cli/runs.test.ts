@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runBlockscope } from '../../../support/runBlockscope'
+import { runInProcess } from '../../../support/runInProcess'
 
 const small = ['-M', '128', '-N', '96', '-K', '256']
 let store: string
@@ -12,12 +12,12 @@ beforeAll(async () => {
 })
 afterAll(() => rm(store, { recursive: true, force: true }))
 
-const runs = (...args: string[]) => runBlockscope(['runs', ...args, '--store', store])
+const runs = (...args: string[]) => runInProcess(['runs', ...args, '--store', store])
 
 describe('runs', () => {
   it('lists, shows, exports, imports, removes and restores', async () => {
     expect((await runs('list')).stdout).toContain('No runs yet')
-    await runBlockscope(['validate', '--formats', 'mxfp4', ...small, '--store', store])
+    await runInProcess(['validate', '--formats', 'mxfp4', ...small, '--store', store])
     const listed = JSON.parse((await runs('list', '--json')).stdout) as { id: string }[]
     const id = listed[0]!.id
     expect((await runs('show', id)).stdout).toContain('blockscope validate --formats mxfp4')

@@ -11,19 +11,19 @@ afterAll(() => rmSync(folder, { recursive: true }))
 describe('what serve prints', () => {
   const url = 'http://127.0.0.1:7777/#t=secret'
   it('is the address, once, and a tunnel to the same port', () => {
-    const text = greeting(url, 7777, '127.0.0.1')
+    const text = greeting(url, 7777, '127.0.0.1').join('\n')
     expect(text.split('secret')).toHaveLength(2)
     expect(text).toMatch(/ssh -N -L 7777:127\.0\.0\.1:7777 \S+@\S+/)
     expect(text).not.toContain('Warning')
   })
   it.each(['0.0.0.0', '192.168.1.5', '::'])('is a warning when the network reaches %s', (host) => {
-    const text = greeting(url, 7777, host)
+    const text = greeting(url, 7777, host).join('\n')
     expect(text).toContain(`Warning: ${host} can be reached from the network`)
     expect(text).not.toContain('ssh -N')
   })
   it('is no warning for other names of loopback', () => {
     for (const host of ['localhost', '::1', '127.0.0.5'])
-      expect(greeting(url, 1, host)).not.toContain('Warning')
+      expect(greeting(url, 1, host).join('\n')).not.toContain('Warning')
   })
 })
 

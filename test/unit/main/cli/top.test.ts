@@ -18,6 +18,18 @@ describe('top', () => {
     )
   })
 
+  it('of a run: a row per operation, its format in the name; counts only where any ran more than once', async () => {
+    const { stdout } = await runCommand(register, ['top', 'docs/results/h200-8192', '-n', '100'])
+    const [head, ...rows] = stdout.trimEnd().split('\n')
+    expect(head!.trim().split(/ {2,}/)).toEqual([
+      ...['time/ms', 'time/%', 'tflop/s', 'gbyte/s', 'util', 'name']
+    ])
+    expect(rows).toHaveLength(22)
+    expect(rows.filter((row) => / wgmma (mxfp4|mxfp8|mixed|nvfp4) \[/.test(row))).toHaveLength(4)
+    const launched = await runCommand(register, ['top', leaves, '-n', '1'])
+    expect(launched.stdout.split('\n')[0]).toContain('count  avg_time/us')
+  })
+
   it('prints JSON', async () => {
     const { stdout } = await runCommand(register, [
       'top',

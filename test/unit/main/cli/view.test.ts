@@ -1,4 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { UserError } from '@shared/errors'
 import { register } from '../../../../src-main/cli/view'
@@ -63,6 +65,8 @@ function inOrder(text: string): string[] {
     ...rows.map((row) => `${value(row)} ${row}`).sort()
   ]
 }
+
+const modernA = 'test/fixtures/proton/synthetic/modern_a.hatchet'
 
 describe('view --proton', () => {
   const right = known.filter((run) => run.exitCode === 0)
@@ -142,12 +146,12 @@ describe('view, where proton-viewer prints a wrong nan', () => {
     expect(stdout).toBe(
       [
         'tflop8/s  gbyte/s  flops8/%  bytes/%   util  name',
-        '1666.667  454.167   100.000  100.000  0.843  ROOT',
-        '1666.667  491.667    50.000   54.128  0.843  ├─ layer0',
-        '2000.000  500.000    50.000   45.872  1.012  │  ├─ mxfp4_matmul <grid:64>',
+        '1666.667  454.167   100.000  100.000  0.778  ROOT',
+        '1666.667  491.667    50.000   54.128  0.778  ├─ layer0',
+        '2000.000  500.000    50.000   45.872  0.934  │  ├─ mxfp4_matmul <grid:64>',
         '       -  450.000         -    8.257  0.092  │  └─ quantize',
-        '1666.667  416.667    50.000   45.872  0.843  └─ layer1',
-        '1666.667  416.667    50.000   45.872  0.843     └─ mxfp4_matmul <grid:64>',
+        '1666.667  416.667    50.000   45.872  0.778  └─ layer1',
+        '1666.667  416.667    50.000   45.872  0.778     └─ mxfp4_matmul <grid:64>',
         '',
         '- tflop8/s: no flops8 recorded on this node (quantize)',
         '- flops8/%: no flops8 recorded on this node (quantize)',
@@ -164,7 +168,9 @@ describe('view, where proton-viewer prints a wrong nan', () => {
       fixturePath('triton.json')
     ])
     expect(stdout).toContain('  1.664  ROOT')
-    expect(stdout).toContain('Launch metadata held 4.064 us, not counted above')
+    expect(stdout).toContain(
+      'Launch metadata held 4.064 us, not counted here; "Metadata" or --metadata counts it.'
+    )
     const all = await runCommand(register, [
       'view',
       '--metadata',
@@ -236,6 +242,41 @@ describe('view', () => {
         }
       ]
     })
+  })
+
+  it("divides in Proton's order under --proton, on which the last digit depends", async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'view-')), 'two.hatchet')
+    const launched = { 'time (ns)': 160159, count: 2 }
+    const frame = (name: string) => ({ name, type: 'function' })
+    const kernel = { frame: frame('kernel'), metrics: launched, children: [] }
+    const root = { frame: frame('ROOT'), metrics: { 'time (ns)': 0, count: 0 }, children: [kernel] }
+    writeFileSync(file, JSON.stringify([root, {}]))
+    // 160159 * 1e-9 / 2 / 1e-6 in float64, as proton-viewer 3.8.0 computes it.
+    const { stdout } = await runCommand(register, ['view', file, '--proton', '-m', 'avg_time/us'])
+    expect(stdout).toContain('80.080 kernel')
+  })
+
+  it('takes 0 as a threshold: nodes without a value go', async () => {
+    const rows = async (...words: string[]) =>
+      (await runCommand(register, ['view', modernA, '-m', 'tflop8/s', ...words, '--json'])).stdout
+    const all = JSON.parse(await rows()) as { rows: { metrics: object }[] }
+    const kept = JSON.parse(await rows('-t', '0')) as typeof all
+    const valued = all.rows.filter(({ metrics }) => Object.values(metrics)[0] !== null)
+    expect(kept.rows).toEqual(valued)
+    expect(kept.rows.length).toBeLessThan(all.rows.length)
+  })
+
+  it('refuses with --proton what proton-viewer has not, and two arrangements at once', async () => {
+    const refused = (...words: string[]) =>
+      expect(runCommand(register, ['view', modernA, ...words])).rejects
+    await refused('--proton', '-m', 'time', '--flat').toThrow(
+      '--proton and --flat exclude each other'
+    )
+    await refused('--proton', '-m', 'time', '--no-demangle').toThrow(
+      '--proton and --no-demangle exclude each other'
+    )
+    await refused('--flat', '--group', 'K').toThrow('--flat and --group exclude each other')
+    await refused('--diff-profile', modernA, '-m', 'time/us,count').toThrow('of one metric')
   })
 
   it('takes a path query', async () => {

@@ -28,6 +28,7 @@ const fake = await vi.hoisted(async () => {
   const application = {
     handlers: {},
     openFile: vi.fn(),
+    jobs: { list: vi.fn(() => [] as object[]) },
     close: vi.fn(async () => {})
   }
   return {
@@ -178,14 +179,14 @@ describe('files', () => {
   })
 
   it('that cannot be remembered, because the disk is full, are opened all the same', async () => {
-    const error = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const error = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     await startApp()
     const blocked = join(app.userData, 'gone')
     writeFileSync(blocked, '')
     rmSync(app.userData, { recursive: true })
     app.emit('second-instance', {}, [], '/', { files: ['/a.hatchet'] })
     await vi.waitFor(() => expect(openedFiles()).toEqual(['/a.hatchet']))
-    expect(error).toHaveBeenCalledWith(expect.stringContaining('state.json'), expect.anything())
+    expect(error).toHaveBeenCalledWith(expect.stringContaining('state.json'))
     error.mockRestore()
   })
 })
@@ -233,15 +234,44 @@ describe('the end', () => {
     let finish: () => void
     application.close.mockImplementationOnce(() => new Promise((resolve) => (finish = resolve)))
     const first = { preventDefault: vi.fn() }
-    app.emit('will-quit', first)
+    app.emit('before-quit', first)
+    app.emit('before-quit', { preventDefault: vi.fn() })
     expect(first.preventDefault).toHaveBeenCalled()
     expect(app.quit).not.toHaveBeenCalled()
+    await vi.waitFor(() => expect(application.close).toHaveBeenCalledTimes(1))
     finish!()
     await vi.waitFor(() => expect(app.quit).toHaveBeenCalledTimes(1))
     const second = { preventDefault: vi.fn() }
-    app.emit('will-quit', second)
+    app.emit('before-quit', second)
     expect(second.preventDefault).not.toHaveBeenCalled()
     expect(application.close).toHaveBeenCalledTimes(1)
+    expect(fake.dialog.showMessageBox).not.toHaveBeenCalled()
+  })
+
+  it('asks while a job runs, by menu and by closing the window, and goes on when told to', async () => {
+    await startApp()
+    application.jobs.list.mockReturnValue([{}])
+    for (const ask of [
+      (event: object) => app.emit('before-quit', event),
+      (event: object) => fake.windows[0]!.emit('close', event)
+    ]) {
+      fake.dialog.showMessageBox.mockResolvedValueOnce({ response: 1 })
+      const event = { preventDefault: vi.fn() }
+      ask(event)
+      expect(event.preventDefault).toHaveBeenCalled()
+      await new Promise((settle) => setTimeout(settle))
+    }
+    expect(fake.dialog.showMessageBox).toHaveBeenCalledTimes(2)
+    expect(fake.dialog.showMessageBox).toHaveBeenLastCalledWith(
+      fake.windows[0],
+      expect.objectContaining({ buttons: ['Quit', 'Keep running'], defaultId: 1, cancelId: 1 })
+    )
+    expect(application.close).not.toHaveBeenCalled()
+    expect(app.quit).not.toHaveBeenCalled()
+    app.emit('before-quit', { preventDefault: vi.fn() })
+    await vi.waitFor(() => expect(app.quit).toHaveBeenCalledTimes(1))
+    expect(application.close).toHaveBeenCalledTimes(1)
+    application.jobs.list.mockReturnValue([])
   })
 
   it('comes with the last window, except on a Mac', async () => {
@@ -258,7 +288,7 @@ describe('the end', () => {
 
   it('of a window is not that of the app on a Mac: it opens another when asked to', async () => {
     await startApp()
-    fake.windows[0]!.emit('close')
+    fake.windows[0]!.emit('close', { preventDefault: vi.fn() })
     fake.windows[0]!.emit('closed')
     app.emit('activate')
     expect(fake.windows).toHaveLength(2)

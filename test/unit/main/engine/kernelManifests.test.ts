@@ -2,12 +2,21 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { blockFormats } from '@shared/formats/blockFormat'
 import { layoutCode } from '@shared/layouts/formula'
 import { findLayout } from '@shared/layouts/registry'
 import { parseUserLayout } from '@shared/layouts/userLayout'
 import { readKernelManifests } from '../../../../src-main/engine/kernelManifests'
+import { loadTestAddon } from '../../../support/addon'
 
-const row = { id: 'mine', summary: 'a kernel', file: 'mine.cu' }
+const row = {
+  id: 'mine',
+  summary: 'a kernel',
+  file: 'mine.cu',
+  architectures: ['sm_90a', 'sm_80+'],
+  formats: [{ format: 'mxfp4', level: 'exact', reason: 'none' }],
+  launches: [{ function: 'f', grid: ['ceil_div(M, 64)'], block: [128], arguments: ['c', 'M'] }]
+}
 const layout = { name: 'own', rows: 'r:0 ri:8', columns: 'c:0', order: 'c r ri' }
 
 function folderWith(rows: unknown, files: Record<string, string> = {}): string {
@@ -19,23 +28,32 @@ function folderWith(rows: unknown, files: Record<string, string> = {}): string {
   }
   return folder
 }
-const scaleLayoutOf = (source: { manifestJson: string } | undefined) =>
-  (JSON.parse(source!.manifestJson) as { scaleLayout?: string }).scaleLayout
+
+/** The one sentence about a manifest with this row alone. */
+function refused(changed: unknown): string {
+  const { sources, warnings } = readKernelManifests([folderWith([changed])])
+  expect(sources).toEqual([])
+  expect(warnings).toHaveLength(1)
+  return warnings[0]!
+}
 
 describe('kernel manifests', () => {
-  it('are read folder by folder; the rest of a row goes through as it is', () => {
-    const folder = folderWith([{ ...row, launches: [{ function: 'f' }] }])
+  it('are read folder by folder; what a row leaves out is filled in', () => {
+    const folder = folderWith([row])
     const { sources, warnings } = readKernelManifests([folder])
     expect(warnings).toEqual([])
     expect(sources).toHaveLength(1)
     expect(sources[0]).toMatchObject({
       id: 'mine',
       provider: 'user',
-      summary: 'a kernel',
-      file: join(folder, 'mine.cu')
+      role: 'kernel',
+      file: join(folder, 'mine.cu'),
+      scaleLayout: 'linear',
+      codes: 'packed',
+      outputs: ['f16', 'bf16', 'f32'],
+      constants: {},
+      launches: [{ function: 'f', block: ['128'], cluster: [], sharedBytes: '0', when: '1' }]
     })
-    expect(JSON.parse(sources[0]!.manifestJson)).toMatchObject({ launches: [{ function: 'f' }] })
-    expect(scaleLayoutOf(sources[0])).toBeUndefined()
   })
 
   it('a bad row costs that kernel only, and the first of two ids stays', () => {
@@ -43,10 +61,134 @@ describe('kernel manifests', () => {
     const { sources, warnings } = readKernelManifests([folderWith(rows), '/nowhere'])
     expect(sources.map(({ id }) => id)).toEqual(['mine'])
     expect(warnings).toHaveLength(4)
-    expect(warnings.join('\n')).toMatch(/at id, letters/)
+    expect(warnings.join('\n')).toMatch(/kernel "no spaces" is left out: id must be letters/)
     expect(warnings.join('\n')).toMatch(/the id "mine" is taken/)
     expect(warnings.join('\n')).toMatch(/its file "..\/a.cu" lies outside the folder/)
     expect(warnings.join('\n')).toMatch(/\/nowhere has no manifest.json/)
+  })
+
+  const launch = row.launches[0]!
+  const map = { name: 'm', of: 'c', element: 'u8', dims: ['K', 'M'], strides: ['K'], box: [1, 1] }
+  it.each([
+    ['constant is not known', { ...row, constant: { A: 1 } }],
+    ['launches must have a launch', { ...row, launches: undefined }],
+    ['formats must name a format', { ...row, formats: [] }],
+    [
+      'formats[0].format must be one',
+      { ...row, formats: [{ ...row.formats[0], format: 'mxfp5' }] }
+    ],
+    [
+      'formats[0].level must be one of',
+      { ...row, formats: [{ ...row.formats[0], level: 'good' }] }
+    ],
+    ['architectures[0] must be a target such as sm_90a', { ...row, architectures: ['hopper'] }],
+    ['architectures must name at least one target', { ...row, architectures: [] }],
+    [
+      'launches[0].block[0] must be a whole number',
+      { ...row, launches: [{ ...launch, block: [1.5] }] }
+    ],
+    [
+      'launches[0].block must have 1 to 3 elements',
+      { ...row, launches: [{ ...launch, block: [] }] }
+    ],
+    ['launches[0].function is missing', { ...row, launches: [{ grid: [1], block: [1] }] }],
+    ['constants.BLOCK must be a whole number', { ...row, constants: { BLOCK: 'x' } }],
+    ['constants.A;B must be a name', { ...row, constants: { 'A;B': 1 } }],
+    ['codes must be one of packed, bytes', { ...row, codes: 'loose' }],
+    ['outputs[0] must be one of f16, bf16, f32', { ...row, outputs: ['f64'] }],
+    [
+      'tensorMaps[0].strides must have one eleme',
+      { ...row, tensorMaps: [{ ...map, strides: [] }] }
+    ],
+    ['tensorMaps[0].swizzle must be one of', { ...row, tensorMaps: [{ ...map, swizzle: '16B' }] }],
+    ['requires[0].message is missing', { ...row, requires: [{ that: 'K > 1' }] }],
+    ['instruction must be one of fp4, fp6', { ...row, instruction: 'bfloat' }],
+    ['"swirled" is no scale layout', { ...row, scaleLayout: 'swirled' }],
+    ['is no usable layout', { ...row, scaleLayout: 'own = row:16 | column:0 | row column' }],
+    ['a kernel without id is left out: a row must be an object', 'row'],
+    ['variants must be a list of objects, at least one', { ...row, variants: [] }],
+    ['id belongs into each of the variants', { ...row, variants: [{ id: 'a' }] }]
+  ])('one sentence: %s', (sentence, changed) => {
+    expect(refused(changed)).toContain(sentence)
+  })
+})
+
+describe('variants of a row', () => {
+  const { id: _id, ...common } = row
+
+  it('are the row with their own fields laid over it, constants merged', () => {
+    const variants = [
+      { id: 'a', summary: 'the first', constants: { DEPTH: 2 } },
+      { id: 'b', constants: { TILE: 64 }, requires: [{ that: 'M > 1', message: 'M' }] }
+    ]
+    const rows = [{ ...common, constants: { TILE: 128, DEPTH: 1 }, variants }]
+    const { sources, warnings } = readKernelManifests([folderWith(rows)])
+    expect(warnings).toEqual([])
+    expect(sources).toMatchObject([
+      { id: 'a', summary: 'the first', constants: { TILE: 128, DEPTH: 2 }, requires: [] },
+      { id: 'b', summary: 'a kernel', constants: { TILE: 64, DEPTH: 1 } }
+    ])
+    expect(sources[1]!.requires).toHaveLength(1)
+  })
+
+  it('a bad one costs that variant only', () => {
+    const rows = [{ ...common, variants: [{ id: 'a', codes: 'loose' }, { id: 'b' }] }]
+    const { sources, warnings } = readKernelManifests([folderWith(rows)])
+    expect(sources.map(({ id }) => id)).toEqual(['b'])
+    expect(warnings).toEqual([expect.stringContaining('kernel "a" is left out: codes must be')])
+  })
+})
+
+describe('the format "all"', () => {
+  it('is every format that no other entry names', () => {
+    const formats = [
+      { format: 'mixed', level: 'approximate', reason: 'by hand' },
+      { format: 'all', level: 'exact', reason: 'the rest' }
+    ]
+    const { sources } = readKernelManifests([folderWith([{ ...row, formats }])])
+    const found = sources[0]!.formats
+    expect(found.map(({ format }) => format).sort()).toEqual(
+      blockFormats.map(({ id }) => id).sort()
+    )
+    expect(found.filter(({ reason }) => reason === 'by hand')).toHaveLength(1)
+  })
+})
+
+describe('the instruction that multiplies', () => {
+  it('is named for all formats, or for one', () => {
+    const formats = [
+      { format: 'mxfp4', level: 'exact', reason: 'none', instruction: 'fp8' },
+      { format: 'mxfp8', level: 'exact', reason: 'none' }
+    ]
+    const instructions = (changed: object) =>
+      readKernelManifests([folderWith([{ ...row, ...changed }])]).sources[0]!.formats.map(
+        ({ instruction }) => instruction
+      )
+    expect(instructions({})).toEqual([''])
+    expect(instructions({ instruction: 'bf16' })).toEqual(['bf16'])
+    expect(instructions({ instruction: 'bf16', formats })).toEqual(['fp8', 'bf16'])
+  })
+})
+
+describe('the shipped kernels', () => {
+  const { sources, warnings } = readKernelManifests(['resources/kernels/cuda', 'test/gpu/kernels'])
+
+  it('are all read, and the addon takes them as they are', () => {
+    expect(warnings).toEqual([])
+    expect(sources.length).toBeGreaterThan(10)
+    const addon = loadTestAddon()
+    expect(() => addon.configure({ kernelSources: sources, cacheDirectory: '' })).not.toThrow()
+  })
+
+  it('what is no row is a TypeError that says where', () => {
+    const [first, ...others] = sources
+    const broken = { ...first!, launches: [{ ...sources.at(-1)!.launches[0]!, grid: 'M' }] }
+    expect(() =>
+      loadTestAddon().configure({
+        kernelSources: [...others, broken as unknown as typeof first & object],
+        cacheDirectory: ''
+      })
+    ).toThrow(`kernelSources[${others.length}].launches[0].grid must be a list.`)
   })
 })
 
@@ -56,7 +198,7 @@ describe('the scale layout of a kernel', () => {
     const folder = folderWith([named], { 'layouts/own.json': JSON.stringify(layout) })
     const { sources, warnings } = readKernelManifests([folder])
     expect(warnings).toEqual([])
-    expect(scaleLayoutOf(sources[0])).toBe('own = r:0 ri:8 | c:0 | c r ri')
+    expect(sources[0]!.scaleLayout).toBe('own = r:0 ri:8 | c:0 | c r ri')
   })
 
   it('that is a name or written out goes through as it is', () => {
@@ -66,7 +208,9 @@ describe('the scale layout of a kernel', () => {
       scaleLayout
     }))
     const { sources } = readKernelManifests([folderWith(rows)])
-    expect(sources.map(scaleLayoutOf)).toEqual(rows.map(({ scaleLayout }) => scaleLayout))
+    expect(sources.map((source) => source.scaleLayout)).toEqual(
+      rows.map(({ scaleLayout }) => scaleLayout)
+    )
   })
 
   it.each([
@@ -76,7 +220,7 @@ describe('the scale layout of a kernel', () => {
     ['text.json', 'text.json is no usable layout: it is not JSON.'],
     ['short.json', 'order must name "c" exactly once'],
     ['folder.json', 'folder.json cannot be read'],
-    [3, 'at scaleLayout, ']
+    [3, 'scaleLayout must be text']
   ])('%j is refused with a sentence, and the other kernels stay', (scaleLayout, message) => {
     const folder = folderWith(
       [
@@ -106,7 +250,7 @@ describe('the example of a kernel with a layout of its own', () => {
     const { sources, warnings } = readKernelManifests([folder])
     expect(warnings).toEqual([])
     expect(sources.map(({ id }) => id)).toEqual(['user-layout', 'user-layout-mismatched'])
-    expect(findLayout(scaleLayoutOf(sources[0])!)).toMatchObject({ name: 'column_pairs' })
+    expect(findLayout(sources[0]!.scaleLayout)).toMatchObject({ name: 'column_pairs' })
     expect(() => findLayout(own.name)).toThrow('is no scale layout')
   })
 

@@ -23,15 +23,23 @@ const { validation } = (
 function planned(some: Partial<PlannedStep> = {}, sourceHash = 'abc'): PlannedStep {
   const kernel = { id: 'cpu-avx2', sourceHash, compileOptions: '' } as PlannedStep['kernel']
   const shape = { format: 'mxfp8', m: 128, n: 128, k: 512 }
-  return { ...{ index: 7, level: 'exact', reason: '' }, ...shape, kernel, ...some }
+  return { ...{ index: 7, level: 'exact', reason: '', instruction: '' }, ...shape, kernel, ...some }
 }
 const planOf = (run: Run, some: Partial<JobPlan> = {}): JobPlan =>
   ({
     spec: { ...run.spec, resumes: run.id },
     device: { ...device, properties },
-    ...{ steps: [planned()], secondsExpected: 1, notes: [] },
+    ...{ steps: [planned()], estimate: { units: new Map(), seconds: 1, range: [1, 1] }, notes: [] },
     ...some
   }) as JobPlan
+
+/** The rest of what a round measures. */
+const restOfRound = {
+  ...{ discarded: 0, launchesPerSample: 1, operandSets: 4, cacheMode: 'cold', warmupNs: 1 },
+  ...{ timingSource: 'clock', stopReason: 'time', compileSeconds: 0, badges: ['noisy'] },
+  ...{ meanWatts: 0, meanTemperatureC: 0, launches: [], cuptiNs: 0, sustainedNs: 0 },
+  ...{ sustainedCount: 0, sustainedWatts: 0, joulesPerLaunch: 0 }
+}
 
 async function stored(change: Partial<Run>): Promise<Run> {
   const run = sampleRun({
@@ -40,11 +48,7 @@ async function stored(change: Partial<Run>): Promise<Run> {
     ...change
   })
   const writer = await store.create(run)
-  await writer.samples(0, 0, {
-    samplesNs: [10, 20],
-    samplesMHz: [1],
-    ...{ stopReason: 'time', badges: ['noisy'] }
-  })
+  await writer.samples(0, 0, { samplesNs: [10, 20], samplesMHz: [1], ...restOfRound })
   await writer.samples(1, 0, { samplesNs: [5], samplesMHz: [] })
   await store.finish(writer)
   return run
@@ -78,7 +82,7 @@ describe('a run that ended early', () => {
       {
         samplesNs: Float64Array.of(10, 20),
         samplesMHz: Float64Array.of(1),
-        ...{ step: 0, round: 0, stopReason: 'time', badges: ['noisy'] }
+        ...restOfRound
       }
     ])
     // A round of an older version holds its samples alone.

@@ -1,10 +1,12 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Run, RunSummary } from '@shared/contract/run'
+import type { Run, RunOutcome, RunSummary } from '@shared/contract/run'
 import { runBlockscope, startBlockscope } from '../../../support/runBlockscope'
+import { runInProcess } from '../../../support/runInProcess'
 
 let store: string
 beforeEach(async () => {
@@ -54,9 +56,12 @@ describe('faults in mid-sweep', () => {
     await program.done
     const list = JSON.parse(
       (await runBlockscope(['runs', 'list', '--store', store, '--json'])).stdout
-    ) as { id: string; status: string; steps: number }[]
+    ) as { id: string; status: string; outcome: RunOutcome }[]
     expect(list[0]).toMatchObject({ status: 'interrupted' })
-    expect(list[0]!.steps).toBeGreaterThanOrEqual(1)
+    const { verdict, planned, passed, undone } = list[0]!.outcome
+    expect(verdict).toBe('incomplete')
+    expect(passed).toBeGreaterThanOrEqual(1)
+    expect(passed + undone).toBe(planned)
     // The engine sees that its parent is gone and ends too.
     const ended = async () => {
       for (let i = 0; i < 50; i++) {
@@ -102,6 +107,44 @@ describe('faults in mid-sweep', () => {
     }
     const again = await runBlockscope(['runs', 'resume', resumed!.id, '--store', store])
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('is complete') })
+  })
+
+  it('a reader that goes away in mid-sweep does not end it', async () => {
+    const folder = join(store, 'run')
+    const child = spawn(process.execPath, ['out/node/blockscope.js', ...sweep(folder)])
+    await once(child.stdout, 'data')
+    child.stdout.destroy()
+    const [code] = (await once(child, 'close')) as [number]
+    expect(await read(folder)).toMatchObject({ status: 'done' })
+    expect(code).toBe(0)
+  })
+
+  it('runs cancel ends it from another process, and keeps what is done', async () => {
+    const program = startBlockscope([...sweep('x').slice(0, -2), '--store', store])
+    await program.printed(/passed/)
+    const cancelled = await runInProcess(['runs', 'cancel', 'latest', '--store', store])
+    expect(cancelled).toMatchObject({ code: 0, stdout: expect.stringContaining('is cancelled; ') })
+    expect((await program.done).code).toBe(1)
+    const again = await runInProcess(['runs', 'cancel', 'latest', '--store', store])
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('it is cancelled') })
+    const resumed = await runInProcess(['runs', 'rm', 'latest', '--store', store])
+    expect(resumed.code).toBe(0)
+  })
+
+  it('a killed run can be removed and resumed under another host name', async () => {
+    const program = startBlockscope([...sweep('x').slice(0, -2), '--store', store])
+    await program.printed(/passed/)
+    program.signal('SIGKILL')
+    await program.done
+    const [id] = (await readdir(store)).filter((name) => /^\d/.test(name))
+    const path = join(store, id!, 'owner.json')
+    const owner = JSON.parse(await readFile(path, 'utf8')) as object
+    await writeFile(path, JSON.stringify({ ...owner, host: 'a-new-container' }))
+    const shown = await runInProcess(['runs', 'show', 'latest', '--store', store])
+    expect(shown.stdout).toContain('interrupted')
+    const cancelled = await runInProcess(['runs', 'cancel', id!, '--store', store])
+    expect(cancelled.stdout).toContain('is interrupted; ')
+    expect((await runInProcess(['runs', 'rm', id!, '--store', store])).code).toBe(0)
   })
 
   it('Ctrl-C cancels, keeps what is done and leaves no engine', async () => {

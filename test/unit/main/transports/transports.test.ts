@@ -2,8 +2,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { RpcError } from '@shared/contract/methods'
 import type { Handlers, JobEvent } from '@shared/contract/methods'
 import { UserError } from '@shared/errors'
+import { outcomeOf } from '@shared/measurement/outcome'
 import { protocolVersion } from '@shared/rpc/frames'
 import { version } from '../../../../package.json'
+import { sampleRun } from '../../../support/sampleRun'
 import { anyMethod, cleanUp, handlersWith, transports } from './support'
 
 const summary = {
@@ -15,9 +17,9 @@ const summary = {
   status: 'done' as const,
   device: 'cpu',
   formats: ['nvfp4'],
-  steps: 1,
-  passed: 1,
-  failed: 0
+  shape: '',
+  options: '',
+  outcome: outcomeOf(sampleRun())
 }
 
 const progressEvent = (stepsDone: number): JobEvent => ({
@@ -114,7 +116,7 @@ describe.each(transports)('calls %s', (_name, connect) => {
     )
     const error = await failure(client.call('jobs.start', { kind: 'validate', formats: ['nvfp4'] }))
     expect(error.code).toBe('internal')
-    expect(error.message).toMatch(/The output of jobs\.start: id: .*string.*7/)
+    expect(error.message).toMatch(/The output of jobs\.start: id: text is expected, not 7/)
   })
 
   it('refuse progress that does not fit, and cancel the call', async () => {

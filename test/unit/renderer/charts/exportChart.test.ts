@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { chartSvg, withLegend } from '../../../../src-renderer/charts/exportChart'
 import { kSweepOption } from '../../../../src-renderer/charts/kSweep'
+import { noRoofs } from '../../../../src-renderer/charts/limits'
 import { rooflineOption } from '../../../../src-renderer/charts/roofline'
 import { sweepLines } from '../../../../src-renderer/charts/sweepSeries'
 import { makeRun, sweepSpec, sweepSteps } from '../support/samples'
@@ -48,7 +49,7 @@ describe('an SVG', () => {
     { run, title: 'new', overlay: false },
     { run: { ...run, id: 'r0' }, title: 'before', overlay: true }
   ])
-  const roofs = { compute: { value: 1979, source: 'x' }, memory: { value: 4800, source: 'y' } }
+  const roofs = { ...noRoofs, entered: { compute: 1979e12, memory: 4800e9 } }
   const choices = { metric: 'tflops' as const, logX: true, logY: false, roofs }
 
   it.each([
@@ -61,7 +62,7 @@ describe('an SVG', () => {
       expect(svg).toContain(`>${kernel} ${format} (before)<`)
     }
     expect(svg).toContain('Throughput')
-    expect(svg).toContain(light.series[0])
+    expect(svg).toContain(lines[0]!.mark.colour.light)
     expect(svg).not.toMatch(/NaN|undefined/)
   })
 

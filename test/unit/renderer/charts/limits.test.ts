@@ -1,81 +1,138 @@
-/** What a measured rate is compared with: which limit binds, and where it is from. */
+/** What a measured rate is compared with: the limit that belongs to its kernel, and where it is from. */
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { Step } from '@shared/contract/run'
-import { knownRoofs, limitAt, type Roofs } from '../../../../src-renderer/charts/limits'
-import { sweepLines } from '../../../../src-renderer/charts/sweepSeries'
-import { enteredRoofs, roofProblem } from '../../../../src-renderer/views/sweep/enteredRoofs'
+import type { Roof } from '@shared/contract/roofs'
+import { parseRun } from '@shared/contract/parseRun'
+import { limitAt, roofsOfRun } from '@shared/measurement/roofs'
 import {
-  cpu,
-  gpu,
-  makeMeasurement,
-  makeRun,
-  makeStep,
-  sweepSpec,
-  sweepSteps
-} from '../support/samples'
+  limitOf,
+  noRoofs,
+  roofsAt,
+  shareOfStep,
+  type Roofs
+} from '../../../../src-renderer/charts/limits'
+import { enteredRoofs, roofProblem } from '../../../../src-renderer/views/sweep/enteredRoofs'
+import { cpu, gpu, makeMeasurement, makeStep } from '../support/samples'
 
-const linesOf = (steps: Step[], overlay = false) =>
-  sweepLines([
-    { run: makeRun('r', { kind: 'sweep', spec: sweepSpec, steps }), title: 'r', overlay }
-  ])
-const step = (tflops: number, more: Partial<Step> = {}) =>
-  makeStep(0, 'mxfp8', 'mma_sync', {
+const step = (tflops: number, instruction: string, more = {}) =>
+  makeStep(0, 'mxfp8', 'kernel', {
     k: 2048,
-    measurement: makeMeasurement(1e6, 2e12, { tflops }),
-    ...more
+    instruction,
+    measurement: makeMeasurement(1e6, 2e12, { tflops, bytes: 1, meanMHz: 0, ...more })
   })
+const measured = (kind: Roof['kind'], of: string, rate: number): Roof => ({
+  ...{ kind, of, rate, basis: 'measured' as const },
+  source: `measured ${of}`
+})
 
 describe('the limit at an intensity', () => {
-  const roofs: Roofs = {
-    compute: { value: 100, source: 'c' },
-    memory: { value: 1000, source: 'm' }
-  }
+  const compute = measured('compute', 'bf16', 100)
+  const memory = measured('memory', 'dram', 1)
 
   it('is the memory before the ridge, the compute limit from there on', () => {
-    expect(limitAt(50, roofs)).toEqual({ value: 50, by: 'memory', source: 'm' })
-    expect(limitAt(100, roofs)).toEqual({ value: 100, by: 'compute', source: 'c' })
-    expect(limitAt(5000, roofs)!.by).toBe('compute')
+    expect(limitAt(50, compute, memory)).toMatchObject({ rate: 50, by: 'memory' })
+    expect(limitAt(100, compute, memory)).toMatchObject({ rate: 100, by: 'compute' })
+    expect(limitAt(5000, compute, memory)!.by).toBe('compute')
   })
 
   it('is the one that is known, or none', () => {
-    expect(limitAt(5000, { ...roofs, compute: undefined })).toMatchObject({ value: 5000 })
-    expect(limitAt(1, { ...roofs, memory: undefined })).toMatchObject({ value: 100 })
-    expect(limitAt(1, { compute: undefined, memory: undefined })).toBeUndefined()
+    expect(limitAt(5000, undefined, memory)).toMatchObject({ rate: 5000 })
+    expect(limitAt(1, compute, undefined)).toMatchObject({ rate: 100 })
+    expect(limitAt(1, undefined, undefined)).toBeUndefined()
   })
 })
 
-describe('known limits', () => {
-  it('of an H200 are those of its data sheet, with the source', () => {
-    const { compute, memory } = knownRoofs(gpu, linesOf(sweepSteps()))
-    expect(compute!.source).toMatch(/^data sheet, dense fp8: /)
-    expect(compute!.value).toBeGreaterThan(1900)
-    expect(compute!.value).toBeLessThan(2000)
-    expect(memory!.value).toBeGreaterThan(4500)
-    expect(memory!.value).toBeLessThan(5000)
+describe('the limits of a GPU', () => {
+  const roofs: Roofs = { ...noRoofs, device: gpu }
+
+  it('are of the instruction that multiplies, at the clock that was measured', () => {
+    const rate = (instruction: string, meanMHz = 0) =>
+      roofsAt(step(1, instruction, { meanMHz }), roofs).compute!.rate / 1e12
+    expect(rate('fp8')).toBeCloseTo(2141, 0)
+    expect(rate('bf16')).toBeCloseTo(1070.5, 0)
+    expect(rate('bf16', 990)).toBeCloseTo(535.3, 0)
+    expect(roofsAt(step(1, 'fp8', { meanMHz: 990 }), roofs).compute!.source).toMatch(
+      /^dense fp8 at 990 MHz; data sheet: /
+    )
   })
 
-  it('of a CPU are the best rate measured, of a baseline if there is one', () => {
-    const fast = step(3, { kernel: 'fast' })
-    expect(knownRoofs(cpu, linesOf([step(1), fast]))).toEqual({
-      compute: { value: 3, source: 'measured: fast mxfp8, K = 2048' },
-      memory: undefined
+  it('are not known for a kernel that does not say what multiplies', () => {
+    const point = step(1, '')
+    expect(roofsAt(point, roofs).compute).toBeUndefined()
+    expect(roofsAt(point, roofs).memory!.rate / 1e12).toBeCloseTo(4.92)
+  })
+
+  it('show the measured memory rate beside the data sheet', () => {
+    const with4 = { ...roofs, measured: [measured('memory', 'dram', 4.1e12)] }
+    expect(roofsAt(step(1, 'fp8'), with4).memory!.source).toMatch(/; 4100 GB\/s measured here$/)
+  })
+
+  it('let no point of a real run above 100 %, the power-capped fp8 baseline included', () => {
+    const run = parseRun(readFileSync('docs/results/h200-8192/run.json', 'utf8'), 'run.json')
+    const shares = run.steps.map((each) => {
+      const found = shareOfStep(each, { ...roofsOfRun(run), entered: {} })
+      return [`${each.format} ${each.kernel}`, 'share' in found ? found.share : found.reason]
     })
-    const baseline = step(2, { kernel: 'blas', baseline: true })
-    expect(knownRoofs(cpu, linesOf([fast, baseline])).compute!.value).toBe(2)
-    expect(knownRoofs(cpu, linesOf([fast], true)).compute!.source).toContain('in an overlaid run')
+    for (const [name, share] of shares) {
+      expect([name, typeof share]).toEqual([name, 'number'])
+      expect(share).toBeGreaterThan(0.1)
+      expect(share).toBeLessThan(1)
+    }
+    const of = (name: string) =>
+      Math.round((shares.find(([key]) => key === name)![1] as number) * 100)
+    // 1304 TFLOP/s at 1299 MHz; 577 bf16 TFLOP/s at 1796 MHz, not a quarter of the fp8 peak.
+    expect(of('mxfp4 cublaslt-fp8')).toBe(93)
+    expect(of('mxfp4 wgmma')).toBe(59)
+  })
+})
+
+describe('the limits of a CPU', () => {
+  const roofs: Roofs = {
+    ...noRoofs,
+    device: cpu,
+    measured: [
+      measured('compute', 'int8:avx512-vnni', 2e12),
+      measured('compute', 'fp32:avx512', 0.5e12),
+      measured('memory', 'dram', 50e9),
+      measured('memory', 'l2', 500e9)
+    ]
+  }
+
+  it("are those measured of the kernel's own instruction, never the best point", () => {
+    expect(limitOf(step(1, 'int8:avx512-vnni'), roofs)).toMatchObject({ rate: 2e12 })
+    expect(limitOf(step(0.1, 'fp32:avx512'), roofs)).toMatchObject({ rate: 0.5e12 })
+    const found = shareOfStep(step(0.1, 'fp32:avx512'), roofs)
+    expect('share' in found && found.share).toBeCloseTo(0.2)
+    expect(
+      limitOf(step(1, 'bf16:avx512-bf16', { bytes: 0 }), { ...roofs, measured: [] })
+    ).toBeUndefined()
   })
 
-  it('are none without a device, points or numbers', () => {
-    expect(knownRoofs(undefined, [])).toEqual({ compute: undefined, memory: undefined })
-    expect(knownRoofs(cpu, linesOf([step(NaN), step(0)])).compute).toBeUndefined()
+  it('are the cache that holds the operands where they stay in it', () => {
+    const level = (cacheMode: string, bytes: number) =>
+      roofsAt(step(1, 'fp32:avx512', { cacheMode, bytes }), roofs).memory?.of
+    expect(level('hot', 1_000_000)).toBe('l2')
+    expect(level('cold: 3 operand sets', 1_000_000)).toBe('dram')
+    expect(level('hot', 1e9)).toBe('dram')
+  })
+
+  it('are not exceeded: a share above 100 % is words, not a number', () => {
+    const found = shareOfStep(step(0.6, 'fp32:avx512'), roofs)
+    expect(found).toMatchObject({ reason: expect.stringMatching(/^120 % of the limit: /) })
+    expect('share' in found).toBe(false)
   })
 })
 
 describe('entered limits', () => {
   it('stand in place of the known ones as soon as they are numbers above 0', () => {
     expect(enteredRoofs({ compute: ' 1979 ', memory: '4.8e3' })).toEqual({
-      compute: { value: 1979, source: 'entered' },
-      memory: { value: 4800, source: 'entered' }
+      compute: 1979e12,
+      memory: 4.8e12
+    })
+    const entered = { ...noRoofs, device: gpu, entered: { compute: 5e12, memory: 1e12 } }
+    expect(roofsAt(step(1, 'fp8'), entered)).toMatchObject({
+      compute: { rate: 5e12, source: 'entered' },
+      memory: { rate: 1e12, source: 'entered' }
     })
     expect(enteredRoofs({ compute: '', memory: ' ' })).toEqual({})
     expect(roofProblem('')).toBeUndefined()
@@ -85,9 +142,7 @@ describe('entered limits', () => {
     '%s is answered in words and leaves the known limit',
     (typed) => {
       expect(roofProblem(typed)).toBe('Write a number above 0, such as 1979.')
-      expect(enteredRoofs({ compute: typed, memory: '5' })).toEqual({
-        memory: { value: 5, source: 'entered' }
-      })
+      expect(enteredRoofs({ compute: typed, memory: '5' })).toEqual({ memory: 5e9 })
     }
   )
 })

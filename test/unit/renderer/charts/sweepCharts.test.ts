@@ -1,8 +1,8 @@
 /** The charts of a sweep as pure options: runs in, what is drawn out. */
 import { describe, expect, it } from 'vitest'
 import type { Run, Step } from '@shared/contract/run'
-import { kSweepOption, kTicks } from '../../../../src-renderer/charts/kSweep'
-import type { Roofs } from '../../../../src-renderer/charts/limits'
+import { kSweepFacets, kSweepOption, kTicks } from '../../../../src-renderer/charts/kSweep'
+import { noRoofs, type Roofs } from '../../../../src-renderer/charts/limits'
 import { rooflineOption } from '../../../../src-renderer/charts/roofline'
 import {
   figureOf,
@@ -12,18 +12,14 @@ import {
   sweepScale,
   type SweepMetric
 } from '../../../../src-renderer/charts/sweepSeries'
-import { seriesSymbols } from '../../../../src-renderer/charts/theme'
+import { ramps, type Mark } from '../../../../src-shared/measurement/marks'
 import { blindness, difference } from '../support/colourVision'
 import { gpu, makeMeasurement, makeRun, makeStep, sweepSpec, sweepSteps } from '../support/samples'
 import { themesFromTokens } from '../validate/themes'
 
 const themes = themesFromTokens()
 const { light, dark } = themes
-const noRoofs: Roofs = { compute: undefined, memory: undefined }
-const roofs: Roofs = {
-  compute: { value: 1979, source: 'data sheet' },
-  memory: { value: 4800, source: 'data sheet of the memory' }
-}
+const roofs: Roofs = { ...noRoofs, entered: { compute: 1979e12, memory: 4800e9 } }
 
 const runOf = (steps: Step[], id = 'run-1'): Run =>
   makeRun(id, { kind: 'sweep', spec: sweepSpec, device: gpu, steps })
@@ -70,9 +66,9 @@ describe('lines of a sweep', () => {
     expect(sweepLines([])).toEqual([])
   })
 
-  it('look the same in every run, and differ in colour or symbol within one', () => {
+  it('look the same in every run, live and finished, alone and overlaid', () => {
+    const look = ({ mark }: { mark: Mark }) => JSON.stringify(mark)
     const lines = linesOf(sweepSteps(), sweepSteps(0.9))
-    const look = ({ color, symbol }: { color: number; symbol: number }) => `${color} ${symbol}`
     const current = lines.filter(({ overlay }) => !overlay)
     expect(new Set(current.map(look)).size).toBe(current.length)
     for (const line of current) {
@@ -83,16 +79,27 @@ describe('lines of a sweep', () => {
       expect(lineName(twin)).toBe(`${lineName(line)} (before)`)
       expect(groupOf(twin)).toBe('Overlay: before')
     }
+    // While it runs, steps come one by one and in any order.
+    const steps = sweepSteps()
+    for (let count = 1; count <= steps.length; count++) {
+      for (const line of linesOf(steps.slice(-count))) {
+        const finished = current.find(
+          ({ kernel, format }) => kernel === line.kernel && format === line.format
+        )!
+        expect(look(line)).toBe(look(finished))
+      }
+    }
   })
 
-  it('of one format, or of one kernel, differ in their symbols too: colour never stands alone', () => {
-    const kernels = linesOf([at(512, 5, 'a'), at(512, 5, 'b'), at(512, 5, 'c')])
-    const formats = linesOf([at(512, 5), at(512, 5, 'mma_sync', { format: 'mxfp8' })])
-    expect(kernels.map(({ symbol }) => symbol)).toEqual([0, 1, 2])
-    expect(formats.map(({ symbol }) => symbol)).toEqual([0, 1])
-    const many = linesOf(Array.from({ length: 20 }, (_, index) => at(512, 5, `kernel${index}`)))
-    expect(new Set(many.map(({ color, symbol }) => `${color} ${symbol}`)).size).toBe(20)
-    for (const { symbol } of many) expect(seriesSymbols[symbol]).toBeDefined()
+  it('of two providers never share a colour, and of two formats never a symbol', () => {
+    const ours = at(512, 5, 'wgmma', { provider: 'blockscope', format: 'mxfp4' })
+    const triton = at(512, 5, 'triton', { provider: 'Triton', format: 'mxfp4' })
+    const [one, other] = linesOf([ours, triton])
+    expect(one!.mark.colour).not.toEqual(other!.mark.colour)
+    expect(one!.mark.symbol).toBe(other!.mark.symbol)
+    const [nvfp4, mxfp8] = linesOf([at(512, 5), at(512, 5, 'mma_sync', { format: 'mxfp8' })])
+    expect(nvfp4!.mark.symbol).not.toBe(mxfp8!.mark.symbol)
+    expect(nvfp4!.mark.colour).toEqual(mxfp8!.mark.colour)
   })
 
   it('have the quartile band on the right side: less time is more rate', () => {
@@ -112,17 +119,28 @@ describe('lines of a sweep', () => {
 describe.each(['light', 'dark'] as const)('the chart over K, %s', (name) => {
   const theme = themes[name]
 
-  it('draws with the colours of its theme, hollow where software computes', () => {
-    const option = kSweepOption(
-      linesOf([at(512, 5), at(512, 4, 'tcgen05', { level: 'native' })]),
-      choices('tflops'),
-      theme
+  it('draws with the colours of its look, hollow what is only a reference', () => {
+    const [own, reference] = drawnLines(
+      kSweepOption(
+        linesOf([
+          at(512, 5, 'wgmma', { provider: 'blockscope' }),
+          at(512, 4, 'cublaslt-bf16', { provider: 'cuBLASLt', baseline: true })
+        ]),
+        choices('tflops'),
+        theme
+      )
     )
-    const [exact, native] = drawnLines(option)
-    expect(exact!.itemStyle).toMatchObject({ color: theme.surface, borderColor: theme.series[0] })
-    expect(native!.itemStyle).toEqual({ color: theme.series[1] })
-    expect(option.xAxis.axisLabel.color).toBe(theme.dim)
-    expect(option.tooltip).toMatchObject({ renderMode: 'richText', backgroundColor: theme.text })
+    const option = kSweepOption(linesOf([at(512, 5)]), choices('tflops'), theme)
+    expect(own!.itemStyle).toEqual({ color: ramps.blockscope[0]![name] })
+    expect(reference!.itemStyle).toMatchObject({
+      color: theme.surface,
+      borderColor: ramps.cublaslt[0]![name]
+    })
+    expect(option.xAxis[0]!.axisLabel.color).toBe(theme.dim)
+    expect(option.tooltip).toMatchObject({
+      renderMode: 'richText',
+      backgroundColor: theme.surface
+    })
     expect(JSON.stringify(option)).not.toContain('""')
   })
 
@@ -144,15 +162,15 @@ describe('the chart over K', () => {
     const option = kSweepOption(linesOf(steps, [at(512, 6)]), choices('time'), light)
     expect(drawnLines(option).map(({ lineStyle }) => lineStyle.type)).toEqual([
       'solid',
-      [6, 4],
+      [5, 3],
       [2, 3]
     ])
   })
 
   it('shows one point in the middle of its axis, without a band', () => {
     const option = kSweepOption(linesOf([at(1024, 5)]), choices('time'), light)
-    expect([option.xAxis.min, option.xAxis.max]).toEqual([512, 1536])
-    expect(option.xAxis.axisLabel.customValues).toEqual([1024])
+    expect([option.xAxis[0]!.min, option.xAxis[0]!.max]).toEqual([512, 1536])
+    expect(option.xAxis[0]!.axisLabel.customValues).toEqual([1024])
     expect(drawnLines(option)[0]!.data).toEqual([[1024, 5]])
     const { renderItem } = bands(option)[0] as unknown as {
       renderItem: (params: object, api: object) => unknown
@@ -175,7 +193,7 @@ describe('the chart over K', () => {
   it('is an empty frame without lines', () => {
     const option = kSweepOption([], choices('tflops'), dark)
     expect(option.series).toEqual([])
-    expect(option.xAxis.max).toBeGreaterThan(option.xAxis.min)
+    expect(option.xAxis[0]!.max).toBeGreaterThan(option.xAxis[0]!.min)
     expect(option.tooltip.formatter([])).toBe('')
   })
 
@@ -188,7 +206,7 @@ describe('the chart over K', () => {
       [2048, null]
     ])
     expect(bands(option)[0]!.data).toHaveLength(1)
-    expect(option.yAxis.name).toBe('Time per operation, ms')
+    expect(option.yAxis[0]!.name).toBe('Time per operation, ms')
     expect(sweepScale(linesOf([at(512, NaN)]), 'time').unit).toBe('ns')
   })
 
@@ -196,22 +214,55 @@ describe('the chart over K', () => {
     const lines = linesOf([at(512, 2e9)])
     const share = kSweepOption(lines, choices('share'), light)
     expect(drawnLines(share)[0]!.data[0]![1]).toBeCloseTo(100 / 1979, 6)
-    expect(share.yAxis.name).toBe('Share of the limit, %')
+    expect(share.yAxis[0]!.name).toBe('Share of the limit, %')
     const text = share.tooltip.formatter([{ seriesId: lines[0]!.id, dataIndex: 0 }])
-    expect(text).toContain('limit: compute, data sheet')
+    expect(text).toContain('limit: compute, entered')
     const unknown = kSweepOption(lines, choices('share', { roofs: noRoofs }), light)
     expect(drawnLines(unknown)[0]!.data).toEqual([[512, null]])
   })
 
-  it('tells in its tip the fastest first, names the overlay and stops at fourteen', () => {
+  it('tells in its tip the nearest line first, with its quartiles, and stops at eight', () => {
     const kernels = Array.from({ length: 16 }, (_, index) => at(512, 100 + index, `kernel${index}`))
     const lines = linesOf(kernels, [at(512, 50, 'old')])
+    const hits = lines.map(({ id }) => ({ seriesId: id, dataIndex: 0, marker: '* ' }))
+    const fastest = kSweepOption(lines, choices('tflops'), light)
+      .tooltip.formatter(hits)
+      .split('\n')
+    expect(fastest[0]).toMatch(/^K = 512 +q1–q3 .* TFLOP\/s$/)
+    expect(fastest[1]).toMatch(/^\* old nvfp4 \(before\) /)
+    expect(fastest.at(-1)).toBe('and 9 more, in the table')
+    expect(fastest).toHaveLength(10)
+    // At the foot of the chart the slowest is the nearest.
+    const pointer = () => ({ x: 300, y: 344 })
+    const nearest = kSweepOption(lines, choices('tflops', { pointer }), light)
+      .tooltip.formatter(hits)
+      .split('\n')
+    expect(nearest[1]).toContain('kernel15')
+  })
+
+  it('has a panel for each format on one scale, and only the panel pointed at in its tip', () => {
+    const lines = linesOf([
+      at(512, 100, 'wgmma', { format: 'mxfp4' }),
+      at(1024, 90, 'wgmma', { format: 'mxfp4' }),
+      at(512, 300, 'wgmma', { format: 'nvfp4' }),
+      at(1024, 280, 'wgmma', { format: 'nvfp4' })
+    ])
+    const apart = choices('tflops', { apart: true, width: 1000 })
+    const option = kSweepOption(lines, apart, light)
+    const { panels } = kSweepFacets(lines, apart)
+    expect(panels.map(({ format }) => format)).toEqual(['mxfp4', 'nvfp4'])
+    expect(new Set(option.yAxis.map(({ max }) => max)).size).toBe(1)
     const hits = lines.map(({ id }) => ({ seriesId: id, dataIndex: 0 }))
-    const text = kSweepOption(lines, choices('tflops'), light).tooltip.formatter(hits).split('\n')
-    expect(text[0]).toBe('K = 512')
-    expect(text[1]).toContain('old nvfp4 (before):')
-    expect(text.at(-1)).toBe('and 3 more')
-    expect(text).toHaveLength(16)
+    for (const { format, left, top } of panels) {
+      const pointer = () => ({ x: left + 10, y: top + 10 })
+      const text = kSweepOption(lines, { ...apart, pointer }, light).tooltip.formatter(hits)
+      expect(text).toContain(`   ${format}   `)
+      expect(text.split('\n')).toHaveLength(2)
+    }
+    // A narrow window has them one below the other.
+    const narrow = kSweepFacets(lines, { ...apart, width: 360 })
+    expect(narrow.panels[1]!.top).toBeGreaterThan(narrow.panels[0]!.top)
+    expect(narrow.panels.every(({ left, width }) => left + width <= 360)).toBe(true)
   })
 
   it('puts ticks at measured values of K only, first and last among them, never crowded', () => {
@@ -228,14 +279,20 @@ describe('the chart over K', () => {
 })
 
 describe('the roofline', () => {
-  const roofData = (option: ReturnType<typeof rooflineOption>) => option.series[0]!.data
+  const only = (kind: 'compute' | 'memory'): Roofs => ({
+    ...noRoofs,
+    entered: { [kind]: roofs.entered[kind] }
+  })
+  const roofData = (option: ReturnType<typeof rooflineOption>) =>
+    (option.series[0] as { data: number[][] } | undefined)?.data ?? []
 
   it('bends where both limits meet and is flat after', () => {
     const option = rooflineOption(linesOf(sweepSteps()), roofs, light)
     const ridge = 1979e3 / 4800
     const [start, bend, end] = roofData(option)
     expect(start![1]).toBeCloseTo((4800 * start![0]!) / 1e3, 9)
-    expect(bend).toEqual([ridge, 1979])
+    expect(bend![0]).toBeCloseTo(ridge, 9)
+    expect(bend![1]).toBeCloseTo(1979, 9)
     expect(end![1]).toBe(1979)
     expect(option.xAxis.min).toBeLessThanOrEqual(ridge)
     expect(option.xAxis.max).toBeGreaterThanOrEqual(900)
@@ -243,24 +300,30 @@ describe('the roofline', () => {
 
   it('is flat, rising or absent when a limit is not known', () => {
     const lines = linesOf(sweepSteps())
-    const flat = roofData(rooflineOption(lines, { ...roofs, memory: undefined }, light))
+    const flat = roofData(rooflineOption(lines, only('compute'), light))
     expect(flat.map((point) => point[1])).toEqual([1979, 1979])
-    const [low, high] = roofData(rooflineOption(lines, { ...roofs, compute: undefined }, light))
+    const [low, high] = roofData(rooflineOption(lines, only('memory'), light))
     expect(high![1]! / high![0]!).toBeCloseTo(low![1]! / low![0]!, 9)
-    expect(roofData(rooflineOption(lines, noRoofs, light))).toEqual([])
+    expect(rooflineOption(lines, noRoofs, light).series.map(({ type }) => type)).not.toContain(
+      'line'
+    )
   })
 
   it('names its dots, so that a saved picture has a legend', () => {
     const option = rooflineOption(linesOf([at(512, 5)], [at(512, 6)]), roofs, dark)
     expect(option.series.slice(1)).toMatchObject([
-      { name: 'mma_sync nvfp4', type: 'scatter', itemStyle: { color: dark.surface } },
+      {
+        name: 'mma_sync nvfp4',
+        type: 'scatter',
+        itemStyle: { color: expect.any(String) as string }
+      },
       { name: 'mma_sync nvfp4 (before)' }
     ])
   })
 
   it('draws one point, none, and no point that has no logarithm', () => {
     const one = rooflineOption(linesOf([at(512, 2e9)]), noRoofs, light)
-    const [x, y] = one.series[1]!.data[0]! as [number, number]
+    const [x, y] = one.series[0]!.data[0]! as [number, number]
     expect(x).toBeCloseTo(900, 9)
     expect(y).toBeCloseTo(1, 9)
     expect(rooflineOption([], noRoofs, light).xAxis).toMatchObject({ min: 1, max: 1024 })
@@ -268,7 +331,7 @@ describe('the roofline', () => {
       measurement: makeMeasurement(5, 2e12, { tflops: NaN, bytes: 0 })
     })
     const gaps = rooflineOption(linesOf([wrong]), noRoofs, light)
-    expect(gaps.series[1]!.data).toEqual([[null, null]])
+    expect(gaps.series[0]!.data).toEqual([[null, null]])
     expect(gaps.xAxis).toMatchObject({ min: 1, max: 1024 })
   })
 
@@ -279,7 +342,8 @@ describe('the roofline', () => {
       'mma_sync nvfp4, K = 512',
       '1.00 TFLOP/s',
       '900 FLOP/B',
-      '0.1 % of the compute limit'
+      '0.1 % of the compute limit',
+      'entered'
     ])
     expect(tip({ seriesId: 'roof', dataIndex: 0 })).toBe('')
   })

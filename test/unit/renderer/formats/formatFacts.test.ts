@@ -1,14 +1,10 @@
+import { exactValue } from '../../../../src-renderer/format/units'
 import { expect, it } from 'vitest'
 import { findBlockFormat } from '@shared/formats/blockFormat'
 import { numberFormats } from '@shared/formats/numberFormat'
 import { numberLineOption } from '../../../../src-renderer/charts/formatsNumberLine'
 import { chartThemeFrom } from '../../../../src-renderer/charts/theme'
-import {
-  codeRows,
-  encodedBy,
-  sizeRows,
-  valueText
-} from '../../../../src-renderer/views/formats/formatFacts'
+import { codeRows, encodedBy, sizeRows } from '../../../../src-renderer/views/formats/formatFacts'
 import {
   listTensors,
   parseNumbers,
@@ -26,11 +22,11 @@ it('lists codes with their bits and encodes under both overflow rules', () => {
   const [saturated, mlDtypes] = encodedBy(numberFormats.e4m3, 1e6)
   expect(saturated!.value).toBe(448)
   expect(mlDtypes!.value).toBeNaN()
-  expect(valueText(2 ** -127)).toBe('2^-127')
+  expect(exactValue(2 ** -127)).toBe('2^-127')
 })
 
 it('draws every finite value; above zero on a log axis', () => {
-  const theme = chartThemeFrom(() => '#000')
+  const theme = chartThemeFrom(() => '#000', 'light')
   const points = (log: boolean) =>
     numberLineOption([numberFormats.e2m1], { log }, theme).series[0]!.data.length
   expect(points(false)).toBe(16)

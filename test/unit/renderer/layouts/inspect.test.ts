@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findBlockFormat } from '@shared/formats/blockFormat'
 import { numberFormats } from '@shared/formats/numberFormat'
+import { packedMap } from '@shared/layouts/layout'
 import { findLayout } from '@shared/layouts/registry'
 import {
   clampPosition,
@@ -51,6 +52,27 @@ it('decodes bytes in both orders', () => {
   const bytes = new Uint8Array(2048).fill(0x80)
   const rows = decodeBytes(bytes, numberFormats.e8m0, nvidia, shape, 16)
   expect(rows[4]).toEqual({ offset: 4, hex: '80', value: 2, packed: '32, 0', linear: '0, 4' })
+})
+
+it('places the layout once for all bytes of a file, not once a byte', () => {
+  let looks = 0
+  const watched = {
+    ...nvidia,
+    get order() {
+      looks++
+      return nvidia.order
+    }
+  }
+  const large = { rows: 4096, columns: 16 }
+  const bytes = new Uint8Array(65_536).map((_, i) => i % 251)
+  const rows = decodeBytes(bytes, numberFormats.e8m0, watched, large, 65_536)
+  expect(looks).toBeLessThan(10)
+  expect(rows).toHaveLength(65_536)
+  const map = packedMap(nvidia, large)
+  for (const offset of [0, 4, 513, 40_000, 65_535]) {
+    const index = map[offset]!
+    expect(rows[offset]!.packed).toBe(`${Math.floor(index / 16)}, ${index % 16}`)
+  }
 })
 
 it('takes K in whole blocks and an address that says nothing', () => {

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { nodeAtPath, pathText } from '@shared/profile/nodePath'
-import { fromTransferable } from '@shared/profile/transfer'
+import { nodeAtPath, pathText } from '@shared/profile/ask/nodePath'
+import { fromTransferable } from '@shared/profile/tree/transfer'
+import { viewCommand } from '@shared/profile/write/viewCommand'
 import { register } from '../../../../src-main/cli/view'
 import { runCommand } from '../../main/cli/runCommand'
 import { boxAt, icicleBoxes } from '../../../../src-renderer/charts/icicleChart'
-import { viewCommand } from '../../../../src-renderer/stores/profile'
 import type { ProfileQuery } from '../../../../src-renderer/workers/profileProtocol'
 import { Openness, ProfileSession } from '../../../../src-renderer/workers/profileSession'
 
@@ -15,12 +15,10 @@ const query = (part: Partial<ProfileQuery> = {}): ProfileQuery => ({
   metrics: ['time/ms'],
   include: '',
   exclude: '',
-  threshold: NaN,
   depth: 100,
   sort: 'chronological',
   hotPath: false,
-  arrangement: 'calls',
-  below: -1,
+  arrangement: 'tree',
   metadata: false,
   demangle: true,
   diff: false,
@@ -65,7 +63,7 @@ describe('ProfileSession', () => {
 
   it('keeps the tree of callers while columns come and go', () => {
     const session = opened()
-    const arrangement = 'callers'
+    const arrangement = 'inverted'
     expect(session.show(query({ arrangement })).tree).not.toBeNull()
     const wider = session.show(query({ arrangement, metrics: ['count', 'time/ms'] }))
     expect([wider.tree, wider.columns?.length]).toEqual([null, 2])
@@ -126,12 +124,14 @@ describe('the command that the view shows', () => {
     { include: 'matmul' },
     { exclude: '/layer[1]/', include: 'layer' },
     { threshold: 0.001 },
+    { threshold: 0 },
+    { threshold: 0, metrics: ['tflop8/s'] },
     { depth: 2 },
     { sort: { column: 0, descending: true } },
     { sort: 'name' },
     { hotPath: true },
-    { arrangement: 'kernels' },
-    { arrangement: 'callers' },
+    { arrangement: 'flat' },
+    { arrangement: 'inverted' },
     { metadata: true, demangle: false }
   ]
   it.each(variants)('prints what the view copies: %o', async (part) => {
@@ -150,12 +150,12 @@ describe('the command that the view shows', () => {
 describe('one subtree', () => {
   const path = 'test/fixtures/proton/synthetic/modern_a.hatchet'
 
-  it.each(['calls', 'callers'] as const)('of %s is what --node prints', async (arrangement) => {
+  it.each(['tree', 'inverted'] as const)('of %s is what --node prints', async (arrangement) => {
     const session = new ProfileSession()
     session.open(new Uint8Array(readFileSync(path)), path)
     const tree = fromTransferable(session.show(query({ arrangement })).tree!)
     const below = 2
-    const asked = query({ arrangement, below })
+    const asked = query({ arrangement, node: below })
     const command = viewCommand(asked, path, undefined, pathText(tree, below))
     expect(command).toMatch(/--node '?ROOT/)
     const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, a, b]) => a ?? b!)
@@ -169,7 +169,7 @@ describe('one subtree', () => {
 
   it('is refused on the command line where there is none', async () => {
     await expect(runCommand(register, ['view', path, '--node', 'ROOT > nowhere'])).rejects.toThrow(
-      "--node 'ROOT > nowhere': the profile has no node at this path"
+      "No node at 'ROOT > nowhere'"
     )
     await expect(runCommand(register, ['view', path, '--flat', '--inverted'])).rejects.toThrow(
       /exclude each other/

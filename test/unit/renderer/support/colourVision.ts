@@ -40,3 +40,41 @@ export function difference(one: string, other: string, matrix: number[]): number
   const [a, b] = [lab(one, matrix), lab(other, matrix)]
   return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
 }
+
+/** Ottosson 2020: distance in OKLab times 100, as an eye sees both. */
+export function oklabDistance(one: string, other: string, eye: keyof typeof blindness): number {
+  const [a, b] = [oklab(one, eye), oklab(other, eye)]
+  return 100 * Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
+}
+
+function oklab(colour: string, eye: keyof typeof blindness): [number, number, number] {
+  const rgb = linear(colour)
+  const m = blindness[eye]
+  const [r, g, b] = [0, 1, 2].map((row) =>
+    Math.min(
+      1,
+      Math.max(
+        0,
+        [0, 1, 2].reduce((sum, at) => sum + m[3 * row + at]! * rgb[at]!, 0)
+      )
+    )
+  ) as [number, number, number]
+  const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b)
+  const mm = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b)
+  const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b)
+  return [
+    0.2104542553 * l + 0.793617785 * mm - 0.0040720468 * s,
+    1.9779984951 * l - 2.428592205 * mm + 0.4505937099 * s,
+    0.0259040371 * l + 0.7827717662 * mm - 0.808675766 * s
+  ]
+}
+
+/** WCAG 2.2's contrast of two '#rrggbb' colours. */
+export function contrast(one: string, other: string): number {
+  const luminance = (colour: string) => {
+    const [r, g, b] = linear(colour) as [number, number, number]
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+  }
+  const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b)
+  return (high! + 0.05) / (low! + 0.05)
+}

@@ -1,15 +1,17 @@
 /** The main side in memory: answers the contract's methods, and lets a test say what a job does and when. */
+import { outcomeOf } from '@shared/measurement/outcome'
+import { referenceQuantize } from '@shared/formats/compare'
 import { RpcError } from '@shared/contract/methods'
 import type { Client, Handlers, JobEvent, Method } from '@shared/contract/methods'
 import { jobSpecSchema, type JobSpec, type RunStatus } from '@shared/contract/jobs'
 import * as v from 'valibot'
 import type { Run, RunSummary, Step } from '@shared/contract/run'
+import { compareByFormat } from '../../../../src-main/engine/compareByFormat'
 import { cpu, detection, makeRun } from './samples'
 
 type Listener = (event: JobEvent) => void
 
 export function summaryOf(run: Run): RunSummary {
-  const wrong = ['incorrect', 'error']
   return {
     id: run.id,
     kind: run.kind,
@@ -19,9 +21,9 @@ export function summaryOf(run: Run): RunSummary {
     status: run.status,
     device: run.device?.name ?? '',
     formats: run.spec.formats,
-    steps: run.steps.length,
-    passed: run.steps.filter((step) => step.disposition === 'passed').length,
-    failed: run.steps.filter((step) => wrong.includes(step.disposition)).length
+    shape: '',
+    options: '',
+    outcome: outcomeOf(run)
   }
 }
 
@@ -119,9 +121,10 @@ export class FakeMain {
       ]
     }),
     'devices.detect': async () => this.detection,
+    'formats.compare': (comparison) => compareByFormat(comparison, referenceQuantize),
     'jobs.plan': async (spec) => ({
       steps: spec.kind === 'sweep' ? spec.kValues.length * spec.formats.length : 18,
-      secondsExpected: 42,
+      secondsRange: [30, 60],
       notes: []
     }),
     'jobs.start': async (input: JobSpec) => {
@@ -157,7 +160,7 @@ export class FakeMain {
       return summaryOf(run)
     },
     'jobs.cancel': async ({ id }) => {
-      this.end(id, 'cancelled', `Cancelled; ${this.find(id).steps.length} steps are saved.`)
+      this.end(id, 'cancelled', 'Cancelled; what was done is saved.')
       return {}
     },
     'runs.list': async () => [...this.runs.values()].map(summaryOf),

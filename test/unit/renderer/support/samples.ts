@@ -26,12 +26,15 @@ export function makeKernel(
     summary: `${id} kernel`,
     scaleLayout: 'linear',
     baseline: false,
+    operandBits: 0,
+    outputs: ['f16', 'bf16', 'f32'],
     sourceHash: 'a1b2c3d4e5f60718293a4b5c6d7e8f90',
     compileOptions: '-O3',
     capabilities: formats.map((format) => ({
       format,
       level: level(format),
-      reason: level(format) === 'unavailable' ? `${id} has no path for ${format}.` : ''
+      reason: level(format) === 'unavailable' ? `${id} has no path for ${format}.` : '',
+      instruction: level(format) === 'unavailable' ? '' : 'bf16'
     })),
     ...more
   }
@@ -117,6 +120,7 @@ export function makeValidation(more: Partial<Validation> = {}): Validation {
     reason: '',
     atol: 1e-3,
     rtol: 1e-3,
+    rule: 'allowances',
     elements: 1_048_576,
     elementsOutside: 0,
     nonFinite: 0,
@@ -133,8 +137,8 @@ export function makeValidation(more: Partial<Validation> = {}): Validation {
     tileRows: 64,
     tileCols: 64,
     failures: [],
-    perturbationA: { passed: true, row: 17, block: 3, reason: '' },
-    perturbationB: { passed: true, row: 211, block: 9, reason: '' },
+    perturbationA: { state: 'passed', row: 17, block: 3, reason: '' },
+    perturbationB: { state: 'passed', row: 211, block: 9, reason: '' },
     oracle: 'cpu-f64',
     oracleSeconds: 0.8,
     kernelSeconds: 0.02,
@@ -150,7 +154,7 @@ export const failingValidation = makeValidation({
   ulpHistogram: [690_000, 358_000, 500, 40, 20, 4, 12],
   errorMap: makeValidation().errorMap.map((value, index) => (index === 37 ? 88 : value)),
   perturbationB: {
-    passed: false,
+    state: 'failed',
     row: 211,
     block: 9,
     reason: 'Column 211 did not change: the scale of B is read from another place.'
@@ -230,6 +234,7 @@ export function makeStep(
     n: 1024,
     k: 1024,
     disposition: 'passed',
+    instruction: 'bf16',
     reason: '',
     seconds: 0.4,
     sourceHash: 'a1b2c3d4e5f60718293a4b5c6d7e8f90',
@@ -243,11 +248,13 @@ const validateSpec: JobSpec = {
   device: 'cpu',
   formats: ['all'],
   kernels: [],
+  providers: [],
   seed: 42,
   distribution: 'normal',
   output: 'f16',
   atol: 1e-3,
-  rtol: 1e-3
+  rtol: 1e-3,
+  rule: 'allowances'
 }
 
 export const sweepSpec: JobSpec = {
@@ -255,6 +262,7 @@ export const sweepSpec: JobSpec = {
   device: 'cuda:0',
   formats: ['nvfp4', 'mxfp4'],
   kernels: [],
+  providers: [],
   seed: 42,
   distribution: 'normal',
   output: 'f16',

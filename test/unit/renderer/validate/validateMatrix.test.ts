@@ -1,11 +1,7 @@
 /** Cells of the Validate matrix, failed elements and their links. */
 import { describe, expect, it } from 'vitest'
 import { decodeBlock, layoutLink } from '../../../../src-renderer/views/validate/failedElement'
-import {
-  matrixRows,
-  tally,
-  validateMatrix
-} from '../../../../src-renderer/views/validate/validateMatrix'
+import { matrixRows, validateMatrix } from '../../../../src-renderer/views/validate/validateMatrix'
 import { cpu, failingValidation, gpu, makeRun, makeStep, makeValidation } from '../support/samples'
 
 const idle = { running: false, activity: '' }
@@ -66,11 +62,6 @@ describe('the Validate matrix', () => {
       12,
       '12 elements are outside.'
     ])
-  })
-
-  it('counts passed, wrong and others', () => {
-    expect(tally(steps)).toEqual({ passed: 1, wrong: 1, other: 1, total: 3 })
-    expect(tally([])).toEqual({ passed: 0, wrong: 0, other: 0, total: 0 })
   })
 })
 

@@ -4,9 +4,12 @@ import {
   compareFormats,
   compareValues,
   drawValues,
-  quantizationError
+  quantizationError,
+  referenceQuantize,
+  type Quantize
 } from '@shared/formats/compare'
 import { quantizeMx, scaleRules } from '@shared/formats/quantize'
+import { loadTestAddon } from '../../../support/addon'
 
 const mean = (values: Float32Array) => values.reduce((sum, x) => sum + x, 0) / values.length
 const variance = (values: Float32Array) => mean(values.map((x) => x * x))
@@ -37,8 +40,9 @@ it('measures a block by hand: 7 becomes 6 in mxfp4, clipped, noise 1', () => {
   expect([maxError, clippedShare]).toEqual([1, 1 / 32])
 })
 
-describe('the comparison', () => {
-  const rows = compareFormats(blockFormats, scaleRules, ['normal'], [64, 256])
+describe('the comparison', async () => {
+  const asked = [blockFormats, scaleRules, ['normal'], [64, 256], 0] as const
+  const rows = await compareFormats(...asked, referenceQuantize)
   const row = (format: string, rule: string) =>
     rows.find((one) => one.format === format && one.rule === rule)!
 
@@ -74,12 +78,41 @@ describe('the comparison', () => {
   })
 })
 
-it('compares own values in whole blocks, and refuses fewer than one', () => {
+it('compares own values in whole blocks, and refuses fewer than one', async () => {
   const format = findBlockFormat('mxfp4')
   const block = [7, 1, ...Array<number>(30).fill(0)]
-  const found = compareValues(format, 'floor', Float64Array.from([...block, 5]))
-  expect(found).toMatchObject({ maxError: 1, clippedShare: 1 / 32 })
-  expect(() => compareValues(format, 'floor', Float64Array.of(1))).toThrow(
-    'less than a block of 32'
+  const found = await compareValues(
+    format,
+    'floor',
+    Float64Array.from([...block, 5]),
+    referenceQuantize
   )
+  expect(found).toMatchObject({ maxError: 1, clippedShare: 1 / 32, bad: 0 })
+  await expect(
+    compareValues(format, 'floor', Float64Array.of(1), referenceQuantize)
+  ).rejects.toThrow('less than a block of 32')
+})
+
+it('leaves blocks with NaN or infinities out and counts their bad values', async () => {
+  const format = findBlockFormat('mxfp4')
+  const values = Float64Array.from({ length: 96 }, (_, i) => (i < 32 ? 5 : 4))
+  values[3] = NaN
+  values[4] = -Infinity
+  const found = await compareValues(format, 'floor', values, referenceQuantize)
+  expect(found).toEqual({ sqnr: Infinity, maxError: 0, clippedShare: 0, bad: 2 })
+})
+
+it('the engine compares as the reference does, and its quantiser is the addon', async () => {
+  const asked = [blockFormats, scaleRules, ['outliers', 'laplace'], [64, 96], 3] as const
+  const addon = loadTestAddon()
+  let calls = 0
+  const native: Quantize = ({ element, scale, scaleBlockSize }, values, rule) => {
+    calls++
+    const form = { element: element.name, scale: scale.name, scaleBlockSize, rule }
+    return addon.quantizeValues(values, form, addon.createCancelFlag())
+  }
+  expect(await compareFormats(...asked, native)).toEqual(
+    await compareFormats(...asked, referenceQuantize)
+  )
+  expect(calls).toBeGreaterThan(100)
 })

@@ -1,6 +1,11 @@
 import { expect, it } from 'vitest'
 import { findBlockFormat } from '@shared/formats/blockFormat'
-import { compareTensor, compareValues, drawValues } from '@shared/formats/compare'
+import {
+  compareTensor,
+  compareValues,
+  drawValues,
+  referenceQuantize
+} from '@shared/formats/compare'
 import { decodeSample, isFloatTensor, planSample } from '@shared/formats/floatTensor'
 import type { TensorEntry } from '@shared/formats/safetensors'
 
@@ -40,12 +45,16 @@ it('names what cannot be sampled', () => {
   expect(isFloatTensor(entry('F16', [0], 2))).toBe(false)
 })
 
-it('compares a tensor as values of its own, and its rows with one another', () => {
+it('compares a tensor as values of its own, and its rows with one another', async () => {
   const values = Float64Array.from(drawValues('normal', 8 * 256, 5))
   const sample = { name: 'w', values, rows: 8, k: 256, ofRows: 8, ofK: 256 }
   const mxfp4 = findBlockFormat('mxfp4')
-  const [row] = compareTensor([mxfp4], ['floor'], sample, [64, 256, 512])
-  expect(row).toMatchObject({ distribution: 'w', ...compareValues(mxfp4, 'floor', values) })
+  const ks = [64, 256, 512]
+  const [row] = await compareTensor([mxfp4], ['floor'], sample, ks, referenceQuantize)
+  expect(row).toMatchObject({
+    distribution: 'w',
+    ...(await compareValues(mxfp4, 'floor', values, referenceQuantize))
+  })
   expect(row!.product.map(({ k }) => k)).toEqual([64, 256])
   for (const { relativeError } of row!.product) {
     expect(relativeError).toBeGreaterThan(0.05)
@@ -53,6 +62,7 @@ it('compares a tensor as values of its own, and its rows with one another', () =
   }
   // Values that mxfp4 holds exactly make products without error.
   const exact = values.map((_, i) => [0.5, 1, -1.5, 6][i % 4]!)
-  const [none] = compareTensor([mxfp4], ['floor'], { ...sample, values: exact }, [64])
+  const exactSample = { ...sample, values: exact }
+  const [none] = await compareTensor([mxfp4], ['floor'], exactSample, [64], referenceQuantize)
   expect(none).toMatchObject({ maxError: 0, product: [{ k: 64, relativeError: 0 }] })
 })

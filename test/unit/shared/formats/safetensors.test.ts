@@ -41,7 +41,7 @@ describe('hostile files are refused in one sentence', () => {
     ['inherited dtype', { a: tensor('constructor', [8], 0, 8) }, 8, 'unknown dtype constructor'],
     ['out of range', { a: tensor('U8', [80], 0, 80) }, 8, 'cut off: tensor "a"'],
     ['shape and bytes differ', { a: tensor('F32', [8], 0, 8) }, 8, 'needs 32 bytes and has 8'],
-    ['negative size', { a: tensor('U8', [-1], 0, 8) }, 8, 'tensor "a" at shape.0'],
+    ['negative size', { a: tensor('U8', [-1], 0, 8) }, 8, 'tensor "a": shape.0'],
     ['reversed range', { a: tensor('U8', [0], 8, 0) }, 8, 'has -8'],
     ['huge shape', { a: tensor('U8', [2 ** 52, 2 ** 52], 0, 8) }, 8, 'tensor "a"'],
     ['entry is no object', { a: 3 }, 8, 'tensor "a"'],

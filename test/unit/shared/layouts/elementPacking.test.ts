@@ -102,7 +102,7 @@ describe('element packings', () => {
   })
 
   it('refuses unknown names and open groups, in both languages', () => {
-    expect(() => findElementPacking('fp4')).toThrow(/known are fp4_low_first, /)
+    expect(() => findElementPacking('fp4')).toThrow(/Packings: fp4_low_first, /)
     expect(() => addon.packElements('fp4', new Uint8Array(2))).toThrow(/no element packing/)
     const message = /31 .*fp4_halves_32.* do not divide into groups of 32/
     const codes = new Uint8Array(31)

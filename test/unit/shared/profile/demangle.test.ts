@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { demangle } from '@shared/profile/demangle'
+import { demangle } from '@shared/profile/ask/demangle'
 
 // Expected texts are those of GNU c++filt 2.40, less the return type of templates.
 describe('demangle', () => {
@@ -37,12 +37,41 @@ describe('demangle', () => {
     )
   })
 
+  // What a T_ means is settled where it is printed: a substitution can stand for one that another encoding read.
+  it.each([
+    [
+      '_ZN3xla14primitive_util15ArrayTypeSwitchIZNS_11LiteralUtil8CreateR0IlEENS_7LiteralENS_13PrimitiveTypeET_EUlS6_E_EEDcOS6_S5_',
+      'xla::primitive_util::ArrayTypeSwitch<xla::LiteralUtil::CreateR0<long>(xla::PrimitiveType, long)::{lambda(auto:1)#1}>(xla::LiteralUtil::CreateR0<long>(xla::PrimitiveType, long)::{lambda(auto:1)#1}&&, xla::PrimitiveType)'
+    ],
+    ['_Z1fIJEEvDpT_', 'f<>()'],
+    ['_Z1gIiJEEvT_DpT0_', 'g<int>(int)'],
+    ['_Z1hIJiRfEEvDpOT_', 'h<int, float&>(int&&, float&)'],
+    ['_ZTV3Foo', 'vtable for Foo'],
+    ['_Z5quantDF16bDF16_', 'quant(std::bfloat16_t, _Float16)'],
+    ['_ZN1AcvT_IiEEv', 'A::operator int<int>()']
+  ])('%s', (mangled, text) => expect(demangle(mangled)).toBe(text))
+
+  it('agrees with c++filt on 99.9 % of 5,000 public names, and leaves none raw', () => {
+    const rows = readFileSync('test/fixtures/names/cxxfilt.tsv', 'utf8').trim().split('\n')
+    const dense = (text: string) => text.replaceAll(' ', '')
+    const other = rows.filter((row) => {
+      const [mangled, expected] = row.split('\t') as [string, string]
+      const text = demangle(mangled)
+      expect(text).not.toBe(mangled)
+      // c++filt writes return types of templates, which stand before the name.
+      return !dense(expected).endsWith(dense(text))
+    })
+    expect(rows.length).toBeGreaterThanOrEqual(5000)
+    expect(other.length / rows.length).toBeLessThanOrEqual(0.001)
+  })
+
   it.each([
     'matmul_kernel [M=1]',
     '_Z',
     '_Zfoo',
     '_Z41gemm',
     '_ZN3fooIXT_EE',
+    '_Z1fIXwtLi1EEEvv',
     'K=1024',
     '',
     '_Z1fS9_',

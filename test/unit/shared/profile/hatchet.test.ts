@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { HatchetParser, readHatchet } from '@shared/profile/readHatchet'
-import { writeHatchet } from '@shared/profile/writeHatchet'
+import { HatchetParser, readHatchet } from '@shared/profile/read/readHatchet'
+import { writeHatchet } from '@shared/profile/write/writeHatchet'
 
 const fixtures = 'test/fixtures'
 const hatchetFiles = ['proton', 'h200'].flatMap((folder) =>

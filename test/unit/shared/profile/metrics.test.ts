@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { deriveMetric } from '@shared/profile/deriveMetric'
-import { peakBandwidth, peakFlops, peakTable } from '@shared/profile/peaks'
-import type { ProfileDevice } from '@shared/profile/profileTree'
-import { threeDecimals, fourFigures } from '@shared/profile/protonView'
-import { readHatchet } from '@shared/profile/readHatchet'
+import { deriveMetric } from '@shared/profile/ask/deriveMetric'
+import { peakBandwidth, peakFlops, peakTable } from '@shared/measurement/peaks'
+import type { ProfileDevice } from '@shared/profile/tree/profileTree'
+import { threeDecimals, fourFigures } from '@shared/profile/write/protonView'
+import { readHatchet } from '@shared/profile/read/readHatchet'
 
 const open = (name: string) => readHatchet(readFileSync(`test/fixtures/${name}`), name)
 
@@ -24,8 +24,8 @@ const device = (
   multiprocessors
 })
 
-const teraflops = (of: ProfileDevice, width: 4 | 8 | 16) => {
-  const peak = peakFlops(of, width)
+const teraflops = (of: ProfileDevice, width: 4 | 8 | 16, proton = false) => {
+  const peak = peakFlops(of, width, proton)
   return 'value' in peak ? Math.round(peak.value / 1e11) / 10 : peak.reason
 }
 
@@ -33,14 +33,23 @@ describe('peaks', () => {
   const h200 = device('90', 132, 1980, 6016, 3201)
   const b200 = device('100', 148, 1965)
 
-  it('are those of proton-viewer where it has them', () => {
-    expect(teraflops(h200, 8)).toBe(1976.5)
-    expect(teraflops(h200, 16)).toBe(988.2)
-    expect(teraflops(b200, 8)).toBe(4764.8)
-    expect(teraflops(device('gfx90a', 104, 1700), 8)).toBe(181)
-    expect(teraflops(device('gfx942', 304, 2100), 8)).toBe(2614.9)
-    expect(teraflops(device('gfx950', 256, 2200), 8)).toBe(4613.7)
+  it('are those of proton-viewer under --proton', () => {
+    expect(teraflops(h200, 8, true)).toBe(1976.5)
+    expect(teraflops(h200, 16, true)).toBe(988.2)
+    expect(teraflops(b200, 8, true)).toBe(4764.8)
+    expect(teraflops(device('gfx90a', 104, 1700), 8, true)).toBe(181)
+    expect(teraflops(device('gfx942', 304, 2100), 8, true)).toBe(2614.9)
+    expect(teraflops(device('gfx950', 256, 2200), 8, true)).toBe(4613.7)
     expect(peakBandwidth(h200)).toMatchObject({ value: 4.814304e12 })
+  })
+
+  it('are those of the instruction, by the rate per multiprocessor and clock', () => {
+    // 8192 FLOP x 132 x 1980 MHz; proton-viewer scales from the H100 PCIe and comes to less.
+    expect(teraflops(h200, 8)).toBe(2141.1)
+    expect(teraflops(h200, 16)).toBe(1070.5)
+    expect(teraflops(device('110', 20, 1575), 4)).toBeCloseTo(1032.2, 0)
+    expect(teraflops(device('121', 48, 2500), 4)).toBeCloseTo(491.5, 0)
+    expect(teraflops(device('103', 160, 1920), 8)).toBeCloseTo(5033.2, 0)
   })
 
   it('reach architectures and widths that the viewer does not know, near their data sheets', () => {
@@ -65,11 +74,13 @@ describe('deriveMetric', () => {
     const values = (name: string) => [...deriveMetric(cuda, name).values]
     expect(values('avg_time/us')).toEqual([51.2, 20.48, 204.8, 204.8])
     expect(values('time/us')[0]).toBe(614.4)
-    expect(
-      values('util')
+    const util = (proton: boolean) =>
+      [...deriveMetric(cuda, 'util', { proton, metadata: false }).values]
         .slice(1)
         .map((value) => value.toFixed(6))
-    ).toEqual(['0.247044', '0.147830', '0.118451'])
+    expect(util(true)).toEqual(['0.247044', '0.147830', '0.118451'])
+    // By the rates of the instruction: an H100 does 8192 FLOP per multiprocessor and clock, an RTX 4090 is GeForce.
+    expect(util(false)).toEqual(['0.228056', '0.070958', '0.118451'])
     expect(values('gbyte/s').map((value) => value.toFixed(6))).toEqual([
       '195.312500',
       '488.281250',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { formatFrame } from '@shared/profile/frameFormat'
-import { nameTest } from '@shared/profile/nameMatcher'
-import { normaliseName } from '@shared/profile/normaliseName'
-import { StringTable } from '@shared/profile/stringTable'
+import { formatFrame } from '@shared/profile/ask/frameFormat'
+import { nameTest } from '@shared/profile/ask/nameMatcher'
+import { normaliseName } from '@shared/profile/ask/normaliseName'
+import { StringTable } from '@shared/profile/tree/stringTable'
 
 describe('normaliseName', () => {
   it.each([

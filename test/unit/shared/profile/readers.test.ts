@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { pack, Packr } from 'msgpackr'
 import { describe, expect, it } from 'vitest'
 import { UserError } from '@shared/errors'
-import { deriveMetric } from '@shared/profile/deriveMetric'
-import { openProfile } from '@shared/profile/openProfile'
-import { childrenOf, nodeName, pathOf } from '@shared/profile/profileTree'
-import { readHatchet } from '@shared/profile/readHatchet'
-import { readHatchetMsgpack } from '@shared/profile/readHatchetMsgpack'
-import { writeHatchet } from '@shared/profile/writeHatchet'
+import { deriveMetric } from '@shared/profile/ask/deriveMetric'
+import { openProfile } from '@shared/profile/read/openProfile'
+import { childrenOf, nodeName, pathOf } from '@shared/profile/tree/profileTree'
+import { readHatchet } from '@shared/profile/read/readHatchet'
+import { readHatchetMsgpack } from '@shared/profile/read/readHatchetMsgpack'
+import { writeHatchet } from '@shared/profile/write/writeHatchet'
 
 const generated = 'test/fixtures/proton/generated/v3.8.0'
 const bytesOf = (value: unknown) =>
@@ -190,37 +190,5 @@ describe('chrome traces', () => {
     expect(pathOf(tree, 3)).toEqual(['ROOT', 'gemm', 'mma'])
     expect(deriveMetric(tree, 'cycles').values[0]).toBe(6000)
     expect(timeline?.lanes[0]).toEqual({ name: 'warp 0 (line 3)', process: 'gemm Core0 CTA0' })
-  })
-})
-
-describe('run.json', () => {
-  it('becomes run kind, format, K and kernel', () => {
-    const launch = {
-      name: 'k',
-      startNs: 0,
-      endNs: 2000,
-      stream: 0,
-      grid: [1, 1, 1],
-      block: [1, 1, 1]
-    }
-    const step = {
-      index: 0,
-      format: 'mxfp4',
-      kernel: 'k',
-      m: 1,
-      n: 2,
-      k: 3,
-      measurement: { launches: [launch], flops: 1e6, bytes: 7 }
-    }
-    const run = {
-      formatVersion: 1,
-      id: 'r',
-      kind: 'sweep',
-      steps: [step],
-      device: { id: 'cuda:0', architecture: 'sm_90', properties: {} }
-    }
-    const { tree } = openProfile(bytesOf(run), 'run.json')
-    expect(pathOf(tree, 4)).toEqual(['ROOT', 'sweep', 'mxfp4', 'K=3', 'k [M=1, N=2, K=3]'])
-    expect(deriveMetric(tree, 'tflop4/s').values[0]).toBeCloseTo(0.5)
   })
 })

@@ -29,7 +29,7 @@ describe('reports', () => {
     const html = runToHtml(hostile)
     expect(html).not.toContain('<script')
     expect(html).toContain('&lt;script&gt;')
-    expect(html).toContain('0 of 1 steps passed')
+    expect(html).toContain('<strong>Failed</strong>: 0 of 1 measured, 1 failed')
   })
 
   it('JUnit has a suite for each format, and says of each step what became of it', () => {
@@ -48,21 +48,23 @@ describe('reports', () => {
     expect(runToJunit(run)).toBe(
       [
         '<?xml version="1.0" encoding="UTF-8"?>',
-        '<testsuites name="blockscope sweep 20261120-120000-sweep-mxfp8" tests="5" failures="1" errors="1" skipped="1" time="2.500">',
+        '<testsuites name="blockscope sweep 20261120-120000-sweep-mxfp8" tests="5" failures="1" errors="1" skipped="2" time="2.500">',
         `  <testsuite name="mxfp8" tests="2" failures="1" errors="0" skipped="0" time="1.000" ${at}>`,
         `    <testcase classname="mxfp8" ${name}/>`,
         `    <testcase classname="mxfp8" ${name}>`,
         '      <failure message="3 &lt; 4 &amp; &quot;more&quot; "/>',
         '    </testcase>',
         '  </testsuite>',
-        `  <testsuite name="mxfp4" tests="3" failures="0" errors="1" skipped="1" time="1.500" ${at}>`,
+        `  <testsuite name="mxfp4" tests="3" failures="0" errors="1" skipped="2" time="1.500" ${at}>`,
         `    <testcase classname="mxfp4" ${name}>`,
         '      <error message="lost"/>',
         '    </testcase>',
         `    <testcase classname="mxfp4" ${name}>`,
-        '      <skipped message="not-supported"/>',
+        '      <skipped message="not supported"/>',
         '    </testcase>',
-        `    <testcase classname="mxfp4" ${name}/>`,
+        `    <testcase classname="mxfp4" ${name}>`,
+        '      <skipped message="reference only"/>',
+        '    </testcase>',
         '  </testsuite>',
         '</testsuites>',
         ''

@@ -1,0 +1,86 @@
+// A kernel that comes as source: a row of a kernel manifest, as src-shared/contract/kernelRow.ts
+// has parsed it. resources/kernels/cuda/README.md says what each field means.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fields.h"
+#include "words.h"
+
+namespace blockscope {
+
+using Expressions = std::vector<std::string>;
+
+struct FormatRow {
+  std::string format;
+  CapabilityLevel level = CapabilityLevel::kExact;
+  std::string reason;
+  std::vector<std::string> architectures;  // empty: the kernel's own
+  std::string instruction;                 // as Capability::instruction; empty: not known
+  BLOCKSCOPE_FIELDS(format, level, reason, architectures, instruction)
+};
+
+struct RequirementRow {
+  std::string that, message;
+  BLOCKSCOPE_FIELDS(that, message)
+};
+
+struct WorkspaceRow {
+  std::string name, bytes;
+  bool zeroed = false;
+  BLOCKSCOPE_FIELDS(name, bytes, zeroed)
+};
+
+struct TensorMapRow {
+  std::string name, of, offset = "0", element;
+  Expressions dims, strides, box, elementStrides;
+  std::string swizzle = "none", l2Promotion = "none";
+  BLOCKSCOPE_FIELDS(name, of, offset, element, dims, strides, box, elementStrides, swizzle,
+                    l2Promotion)
+};
+
+struct LaunchRow {
+  std::string function;
+  Expressions grid, block, cluster;
+  std::string sharedBytes = "0", when = "1";
+  bool dependent = false;
+  std::vector<std::string> arguments;
+  BLOCKSCOPE_FIELDS(function, grid, block, cluster, sharedBytes, when, dependent, arguments)
+};
+
+enum class KernelRole { kKernel, kSupport };
+template <>
+struct Words<KernelRole> {
+  static constexpr std::array<std::string_view, 2> all = {"kernel", "support"};
+};
+
+enum class CodeForm { kPacked, kBytes };
+template <>
+struct Words<CodeForm> {
+  static constexpr std::array<std::string_view, 2> all = {"packed", "bytes"};
+};
+
+struct KernelRow {
+  std::string id, provider, summary, file;  // file: full path
+  KernelRole role = KernelRole::kKernel;
+  std::vector<std::string> architectures, options;
+  std::string scaleLayout = "linear";
+  CodeForm codes = CodeForm::kPacked;
+  std::vector<OutputType> outputs;
+  std::vector<FormatRow> formats;
+  std::map<std::string, int64_t> constants;
+  std::vector<RequirementRow> requires_;
+  std::vector<WorkspaceRow> workspace;
+  std::vector<TensorMapRow> tensorMaps;
+  std::vector<LaunchRow> launches;
+  BLOCKSCOPE_FIELDS(id, provider, summary, file, role, architectures, options, scaleLayout, codes,
+                    outputs, formats, constants, requires_, workspace, tensorMaps, launches)
+
+  // nullptr when the kernel does not claim it.
+  const FormatRow* findFormat(const std::string& format) const;
+};
+
+}  // namespace blockscope

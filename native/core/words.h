@@ -1,0 +1,79 @@
+// Enums whose values cross the addon as words. The words are those of src-shared/contract.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace blockscope {
+
+// Words of an enum's values, in order of the values.
+template <typename Enum>
+struct Words;
+
+template <typename Enum>
+concept HasWords = requires {
+  Words<Enum>::all;
+};
+
+template <HasWords Enum>
+constexpr std::string_view wordOf(Enum value) {
+  return Words<Enum>::all[static_cast<std::size_t>(value)];
+}
+
+// What kind of trouble: decides the exit code and the wording in the app.
+enum class ErrorKind {
+  kUsage,        // wrong shape, format, kernel or file: exit code 2
+  kUnavailable,  // device, driver or library missing: exit code 3
+  kDevice,       // the device failed: out of memory, lost, launch failure, watchdog
+  kCompile,      // a kernel did not compile; the message carries the compiler's log
+  kCancelled,
+};
+template <>
+struct Words<ErrorKind> {
+  static constexpr std::array<std::string_view, 5> all = {"usage", "unavailable", "device",
+                                                          "compile", "cancelled"};
+};
+
+// How a kernel computes a format on a device.
+enum class CapabilityLevel {
+  kNative,       // the hardware's own block-scaled matrix instruction
+  kExact,        // software scheme, every product exact
+  kApproximate,  // software scheme with a stated error
+  kUnavailable,  // not possible here; a reason says why
+};
+template <>
+struct Words<CapabilityLevel> {
+  static constexpr std::array<std::string_view, 4> all = {"native", "exact", "approximate",
+                                                          "unavailable"};
+};
+
+enum class OutputType { kF16, kBf16, kF32, kE4m3 };
+template <>
+struct Words<OutputType> {
+  static constexpr std::array<std::string_view, 4> all = {"f16", "bf16", "f32", "e4m3"};
+};
+
+// What passes beside the tolerance: compare.h says what the allowances are.
+enum class PassRule {
+  kAllowances,   // the tolerance, the output type's rounding, and cancellation
+  kAssertClose,  // the tolerance alone, as torch.testing.assert_close
+};
+template <>
+struct Words<PassRule> {
+  static constexpr std::array<std::string_view, 2> all = {"allowances", "assert-close"};
+};
+
+enum class CheckState { kNotRun, kPassed, kFailed };
+template <>
+struct Words<CheckState> {
+  static constexpr std::array<std::string_view, 3> all = {"not-run", "passed", "failed"};
+};
+
+enum class ValidationStatus { kPassed, kIncorrect, kProvesNothing };
+template <>
+struct Words<ValidationStatus> {
+  static constexpr std::array<std::string_view, 3> all = {"passed", "incorrect", "proves-nothing"};
+};
+
+}  // namespace blockscope

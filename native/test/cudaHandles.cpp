@@ -1,0 +1,270 @@
+// What the CUDA backend takes from the driver and from cuBLASLt it gives back, whichever call
+// fails: a driver made of counters stands in for the real one.
+#include <array>
+#include <string>
+
+#include "../cuda/cublasLtOperation.h"
+#include "../cuda/kernels.h"
+#include "../cuda/manifestOperation.h"
+#include "../cuda/sampler.h"
+#include "check.h"
+
+using namespace blockscope;
+using namespace blockscope::cuda;
+
+namespace {
+
+// Things that are created and given back, and which creation fails: -1, none.
+int alive = 0, created = 0, failing = -1;
+bool lost = false;
+
+template <typename T>
+int create(T* to) {
+  if (created++ == failing) return lost ? driver::kLaunchFailed : 1;
+  *to = (T)(uintptr_t)(1000 + created);
+  alive++;
+  return 0;
+}
+int giveBack(auto) {
+  alive--;
+  return 0;
+}
+
+void standIn() {
+  auto& all = const_cast<Libraries&>(libraries());
+  auto& driver = all.driver;
+  driver.getErrorName = [](int, const char** name) {
+    *name = "CUDA_ERROR";
+    return 0;
+  };
+  driver.getErrorString = [](int, const char** text) {
+    *text = "as told";
+    return 0;
+  };
+  driver.deviceGet = [](driver::Device* device, int) {
+    *device = 0;
+    return 0;
+  };
+  driver.primaryCtxRetain = [](driver::Handle* to, driver::Device) { return create(to); };
+  driver.primaryCtxRelease = [](driver::Device) { return giveBack(0); };
+  driver.ctxSetCurrent = [](driver::Handle) { return 0; };
+  driver.memGetInfo = [](size_t* free, size_t* total) {
+    *free = *total = size_t{1} << 40;
+    return 0;
+  };
+  driver.memAlloc = [](driver::DevicePointer* to, size_t) { return create(to); };
+  driver.memFree = [](driver::DevicePointer at) { return giveBack(at); };
+  driver.memHostAlloc = [](void** to, size_t, unsigned) {
+    static int flags[2];
+    const int result = create(to);
+    if (result == 0) *to = flags;
+    return result;
+  };
+  // Mapping fails where creating does, and takes nothing.
+  driver.memHostGetDevicePointer = [](driver::DevicePointer* to, void*, unsigned) {
+    const int result = create(to);
+    if (result == 0) alive--;
+    return result;
+  };
+  driver.memFreeHost = [](void* at) { return giveBack(at); };
+  driver.moduleLoadData = [](driver::Handle* to, const void*) { return create(to); };
+  driver.moduleUnload = [](driver::Handle module) { return giveBack(module); };
+  driver.moduleGetFunction = [](driver::Handle* to, driver::Handle, const char*) {
+    *to = to;
+    return 0;
+  };
+  driver.launchKernelEx = [](const driver::LaunchConfig*, driver::Handle, void**, void**) {
+    return 0;
+  };
+  driver.streamCreate = [](driver::Handle* to, unsigned) { return create(to); };
+  driver.streamDestroy = [](driver::Handle stream) { return giveBack(stream); };
+  driver.streamQuery = [](driver::Handle) { return 0; };
+  driver.streamBeginCapture = [](driver::Handle, int) { return 0; };
+  driver.streamEndCapture = [](driver::Handle, driver::Handle* to) { return create(to); };
+  driver.graphInstantiate = [](driver::Handle* to, driver::Handle, unsigned long long) {
+    return create(to);
+  };
+  driver.graphLaunch = [](driver::Handle, driver::Handle) { return 0; };
+  driver.graphDestroy = [](driver::Handle graph) { return giveBack(graph); };
+  driver.graphExecDestroy = [](driver::Handle graph) { return giveBack(graph); };
+  driver.eventCreate = [](driver::Handle* to, unsigned) { return create(to); };
+  driver.eventDestroy = [](driver::Handle event) { return giveBack(event); };
+  driver.eventRecord = [](driver::Handle, driver::Handle) { return 0; };
+  driver.eventElapsedTime = [](float* milliseconds, driver::Handle, driver::Handle) {
+    *milliseconds = 0.001f;
+    return 0;
+  };
+  auto& nvrtc = all.nvrtc;
+  all.nvrtcInfo.found = true;
+  nvrtc.createProgram = [](nvrtc::Program* to, const char*, const char*, int, const char* const*,
+                           const char* const*) { return create(to); };
+  nvrtc.destroyProgram = [](nvrtc::Program* program) { return giveBack(program); };
+  nvrtc.compileProgram = [](nvrtc::Program, int, const char* const*) {
+    return created++ == failing ? 1 : 0;
+  };
+  nvrtc.getErrorString = [](int) { return "as told"; };
+  nvrtc.getProgramLogSize = [](nvrtc::Program, size_t* size) {
+    *size = 0;
+    return 0;
+  };
+  nvrtc.getCubinSize = [](nvrtc::Program, size_t* size) {
+    *size = 4;
+    return 0;
+  };
+  nvrtc.getCubin = [](nvrtc::Program, char* image) {
+    std::fill_n(image, 4, 'x');
+    return 0;
+  };
+  auto& lt = all.cublasLt;
+  all.cublasLtInfo.found = true;
+  lt.getStatusString = [](int) { return "as told"; };
+  lt.create = [](cublaslt::Handle* to) { return create(to); };
+  lt.destroy = [](cublaslt::Handle handle) { return giveBack(handle); };
+  lt.matmulDescCreate = [](cublaslt::Handle* to, int, int) { return create(to); };
+  lt.matmulDescSetAttribute = [](cublaslt::Handle, int, const void*, size_t) {
+    return created++ == failing ? 1 : 0;
+  };
+  lt.matmulDescDestroy = [](cublaslt::Handle handle) { return giveBack(handle); };
+  lt.matrixLayoutCreate = [](cublaslt::Handle* to, int, uint64_t, uint64_t, int64_t) {
+    return create(to);
+  };
+  lt.matrixLayoutDestroy = [](cublaslt::Handle handle) { return giveBack(handle); };
+  lt.preferenceCreate = [](cublaslt::Handle* to) { return create(to); };
+  lt.preferenceSetAttribute = [](cublaslt::Handle, int, const void*, size_t) { return 0; };
+  lt.preferenceDestroy = [](cublaslt::Handle handle) { return giveBack(handle); };
+  lt.getHeuristic = [](cublaslt::Handle, cublaslt::Handle, cublaslt::Handle, cublaslt::Handle,
+                       cublaslt::Handle, cublaslt::Handle, cublaslt::Handle, int,
+                       cublaslt::HeuristicResult*, int* found) {
+    *found = 1;
+    return created++ == failing ? 1 : 0;
+  };
+}
+
+class Nothing : public Operation {
+ public:
+  std::unique_ptr<OperandSet> prepare(const DeviceOperands&) override { return nullptr; }
+  void bind(const std::vector<const OperandSet*>&) override {}
+  void enqueue(size_t, const Stream&) override {
+    if (created++ == failing) throw Error(ErrorKind::kDevice, "a launch failed");
+  }
+};
+
+DeviceFacts hopper() {
+  DeviceFacts facts;
+  facts.name = "Stand-in", facts.major = 9, facts.multiprocessors = 4;
+  return facts;
+}
+
+const Problem kProblem{"mxfp4", 128, 128, 128};
+
+KernelRow rowOf(const std::string& id, const std::string& file) {
+  KernelRow row;
+  row.id = id, row.file = "../../resources/kernels/cuda/" + file;
+  row.architectures = {"sm_80+"};
+  row.formats = {{"mxfp4", CapabilityLevel::kExact, "", {}, ""}};
+  row.outputs = {OutputType::kF16};
+  row.workspace = {{"one", "1024", false}, {"two", "M", false}};
+  LaunchRow launch;
+  launch.function = "f", launch.grid = {"1"}, launch.block = {"1"};
+  row.launches = {launch};
+  return row;
+}
+
+// Everything that holds something, from the context up.
+void useAll() {
+  const DeviceContext context(hopper());
+  const ManifestOperation manifest(context, rowOf("k", "simt.cu"), kProblem, "");
+  for (const char* kernel : {"cublaslt-bf16", "cublaslt-fp8", "cublaslt-mxfp8"}) {
+    Problem problem = kProblem;
+    if (kernel == std::string("cublaslt-mxfp8")) problem.format = "mxfp8";
+    makeCublasLtOperation(context, problem, kernel);
+  }
+  KernelRow timing = rowOf("support-timing", "common/timing.cu");
+  timing.role = KernelRole::kSupport;
+  const Kernels kernels(BackendOptions{{timing}, ""});
+  const Stream stream(context);
+  Nothing nothing;
+  Sampler sampler(context, kernels, stream, nothing, "Nothing", 1, DeviceBuffer());
+  sampler.chooseGrouping();
+}
+
+void whatIsTakenIsGivenBack() {
+  failing = -1, created = 0;
+  useAll();
+  CHECK(alive == 0);
+  const int all = created;
+  CHECK(all > 40);
+  for (failing = 0; failing < all; failing++) {
+    created = alive = 0;
+    bool refused = false;
+    try {
+      useAll();
+    } catch (const Error&) {
+      refused = true;
+    }
+    checkThat(refused && alive == 0,
+              "call " + std::to_string(failing) + " fails: " + std::to_string(alive) + " left",
+              __FILE__, __LINE__);
+  }
+}
+
+// The driver of a lost device would block or fail: nothing is given back then.
+void aLostDeviceIsLeftAlone() {
+  lost = true;
+  failing = 3, created = alive = 0;
+  bool refused = false;
+  try {
+    useAll();
+  } catch (const Error&) {
+    refused = true;
+  }
+  CHECK(refused && alive > 0);
+  lost = false;
+}
+
+void resultsThatBreakAContextAreKnown() {
+  for (const int result : {214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721}) {
+    failing = -1, created = alive = 0;
+    const DeviceContext context(hopper());
+    try {
+      context.check(result, "A launch");
+    } catch (const Error&) {
+    }
+    checkThat(context.lost(), "error " + std::to_string(result), __FILE__, __LINE__);
+  }
+  // Too many resources asked for, or a cooperative grid too large: the context lives.
+  for (const int result : {2, 701, 712, 720}) {
+    const DeviceContext context(hopper());
+    try {
+      context.check(result, "A launch");
+    } catch (const Error&) {
+    }
+    checkThat(!context.lost(), "error " + std::to_string(result), __FILE__, __LINE__);
+  }
+}
+
+// A run of every kernel leaves it out with the reason; it is no failure.
+void aShapeThatIsNotTakenIsUnavailable() {
+  failing = -1, created = alive = 0;
+  const DeviceContext context(hopper());
+  KernelRow row = rowOf("k", "simt.cu");
+  row.requires_ = {{"M <= 64", "it is for at most 64 rows of A"}};
+  try {
+    ManifestOperation(context, row, kProblem, "");
+    CHECK(false);
+  } catch (const Error& error) {
+    CHECK(error.kind == ErrorKind::kUnavailable);
+    CHECK_CONTAINS(error.what(), "does not take this shape: it is for at most 64 rows of A");
+  }
+}
+
+}  // namespace
+
+int main() {
+  standIn();
+  whatIsTakenIsGivenBack();
+  aLostDeviceIsLeftAlone();
+  resultsThatBreakAContextAreKnown();
+  aShapeThatIsNotTakenIsUnavailable();
+  return summary();
+}

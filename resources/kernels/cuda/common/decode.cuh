@@ -1,0 +1,268 @@
+// C (M, N) = A (M, K) x B (N, K)^T for at most 64 rows of A on sm_90a: bound by reading B, which goes from packed codes to the
+// tensor cores through registers, once.
+//
+//                  A^T, kTokens columns
+//                +----------------------+     One CTA a multiprocessor, tile after tile. A thread loads B's codes and scales
+//    64 rows of  |  warpgroup 0: sums   |     and A, ready to multiply, 512 elements of K a stage, far ahead. Each of four
+//    B           |  warpgroup 1: sums   |     warpgroups multiplies its own 128 of them; at the end of a tile the four sums
+//                |  ...                 |     are added in shared memory, always in the same order.
+//                +----------------------+
+//
+// Few tiles are split along K, too: the CTA that comes last to a tile adds the parts, in their order.
+#pragma once
+
+#include "common/pipeline.cuh"
+#include "common/wgmma.cuh"
+
+namespace decode {
+
+// ROWS, STAGE_K, THREADS and SHARED_BYTES are constants of the manifest's row.
+constexpr int kRows = ROWS, kStageK = STAGE_K, kThreads = THREADS, kGroups = kThreads / 128 - 1, kGroupK = kStageK / kGroups;
+constexpr int kSharedBytes = SHARED_BYTES;
+static_assert(kRows == 64 && kGroups == 4, "a warpgroup multiplies 64 rows; registers are divided for four");
+// Registers of a loading and of a multiplying thread.
+constexpr int kLoadRegisters = 32, kMultiplyRegisters = 112;
+// A row of sums in shared memory: banks of neighbouring tokens are apart.
+constexpr int kPitch = kRows + 4;
+
+struct Problem {
+  int M, N, K, splits;
+  __device__ int tiles() const { return (N + kRows - 1) / kRows; }
+  __device__ int items() const { return tiles() * splits; }
+  __device__ int stages() const { return (K + kStageK - 1) / kStageK; }
+  // Stages [x, y) of K that part `split` multiplies.
+  __device__ int2 stagesOf(int split) const {
+    const int each = (stages() + splits - 1) / splits;
+    return make_int2(min(split * each, stages()), min((split + 1) * each, stages()));
+  }
+};
+
+// Operand: how codes become matrix operands. It has kTokens, the bytes of a stage (kBytesCodes, kBytesScales, kBytesTokens),
+// load* for the copy engine and multiply() for a warpgroup's share of a stage.
+template <class Operand>
+struct Ring {
+  static constexpr int kBytesStage = Operand::kBytesCodes + Operand::kBytesTokens + Operand::kBytesScales;
+  static constexpr int kBytesSums = Operand::kTokens * kPitch * 4, kBytesOther = 1024 + 1024;
+  static constexpr int kStages = (kSharedBytes - kBytesSums - kBytesOther) / kBytesStage;
+  static_assert(kStages >= 2 && kStages * 16 <= 1024 && kBytesStage % 1024 == 0, "room for a ring");
+  u32 barriers, tiles;
+  __device__ explicit Ring(u32 start) : barriers(start), tiles((start + kStages * 16 + 1023) & ~1023u) {}
+  __device__ u32 full(int i) const { return barriers + i * 8; }
+  __device__ u32 empty(int i) const { return barriers + (kStages + i) * 8; }
+  __device__ u32 codes(int i) const { return tiles + i * kBytesStage; }
+  __device__ u32 tokens(int i) const { return codes(i) + Operand::kBytesCodes; }
+  __device__ u32 scales(int i) const { return tokens(i) + Operand::kBytesTokens; }
+  __device__ u32 sums() const { return tiles + kStages * kBytesStage; }
+};
+
+// The stages of a CTA's tiles, one after the other.
+struct Cursor {
+  const Problem problem;
+  int item, step = 0, end = 0;
+  __device__ explicit Cursor(const Problem& of) : problem(of), item(blockIdx.x) { enter(); }
+  __device__ bool done() const { return item >= problem.items(); }
+  __device__ int row() const { return item / problem.splits * kRows; }
+  __device__ int k() const { return step * kStageK; }
+  // To the first stage of this item or a later one: parts of a short K may have none.
+  __device__ void enter() {
+    for (; !done(); item += gridDim.x) {
+      const int2 range = problem.stagesOf(item % problem.splits);
+      step = range.x, end = range.y;
+      if (step < end) return;
+    }
+  }
+  __device__ void next() {
+    if (++step < end) return;
+    item += gridDim.x;
+    enter();
+  }
+};
+
+// One thread. What the kernel before this one makes (A, and B's scales where they are copied) is not there at first: the codes
+// of the first stages go ahead of it. Not of all: what is asked for later waits behind them.
+template <class Operand>
+__device__ inline void load(const TensorMap* codesMap, const TensorMap* scalesMap, const TensorMap* tokensMap, Problem problem,
+                            Ring<Operand> ring, bool scalesAreMade) {
+  constexpr int kStages = Ring<Operand>::kStages;
+  auto loadGiven = [&](int stage, const Cursor& at) {
+    expectBytes(ring.full(stage), Ring<Operand>::kBytesStage);
+    Operand::loadCodes(ring.codes(stage), codesMap, at.k(), at.row(), ring.full(stage));
+    if (!scalesAreMade) Operand::loadScales(ring.scales(stage), scalesMap, at.k(), at.row(), ring.full(stage));
+  };
+  auto loadMade = [&](int stage, const Cursor& at) {
+    Operand::loadTokens(ring.tokens(stage), tokensMap, at.k(), ring.full(stage));
+    if (scalesAreMade) Operand::loadScales(ring.scales(stage), scalesMap, at.k(), at.row(), ring.full(stage));
+  };
+  constexpr int kAhead = kStages < 3 ? kStages : 3;
+  Cursor ahead(problem), behind(problem);
+  RingPosition<kStages> place;
+  for (; place.stage + place.phase * kStages < kAhead && !ahead.done(); place.advance(), ahead.next())
+    loadGiven(place.stage, ahead);
+  waitForPredecessor();
+  for (int stage = 0; stage < kAhead && !behind.done(); stage++, behind.next()) loadMade(stage, behind);
+  for (; !ahead.done(); place.advance(), ahead.next()) {
+    waitFor(ring.empty(place.stage), place.phase ^ 1);
+    loadGiven(place.stage, ahead);
+    loadMade(place.stage, ahead);
+  }
+}
+
+// Element (token, row) of C in float64, by one warp: for what the fast way does not represent.
+__device__ inline double exactSum(const u8* aCodes, const u8* aScales, const u8* bCodes, const u8* bScales, int token, int row,
+                                  int K) {
+  double sum = 0;
+  for (int k = threadIdx.x % 32; k < K; k += 32) {
+    const long long a = (long long)token * K + k, b = (long long)row * K + k;
+    const double left = (double)decodeElement<A_FORMAT>(packedCode<A_FORMAT>(aCodes, a)) *
+                        (double)decodeScale<SCALE_FORMAT>(aScales[a / SCALE_BLOCK]);
+    const double right = (double)decodeElement<B_FORMAT>(packedCode<B_FORMAT>(bCodes, b)) *
+                         (double)decodeScale<SCALE_FORMAT>(bScales[b / SCALE_BLOCK]);
+    sum += left * right;
+  }
+  for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffff, sum, step);
+  return sum;
+}
+
+struct Given {
+  const u8 *aCodes, *bCodes, *aScales, *bScales;
+  const float* factors;  // of A's rows, where the operand has them
+  float* parts;          // (splits, M, N) when K is split
+  u32* arrived;          // per tile
+  Output* c;
+  float tensorScale;
+};
+
+__device__ inline void syncMultiplying() { asm volatile("bar.sync 1, %0;" ::"n"(kGroups * 128) : "memory"); }
+
+// C from sums; those that may have lost something are computed again.
+template <class Operand>
+__device__ inline void finish(Problem problem, const Given& given, int token, int row, float sum) {
+  const bool inside = token < problem.M && row < problem.N;
+  // Rows that were not represented and NaN scales make NaN or infinity. What underflows on the way is far below float16's range,
+  // not below float32's.
+  const bool doubtful =
+      inside && (!(fabsf(sum) < __int_as_float(0x7f800000)) || (OUTPUT_TYPE != 0 && fabsf(sum) < 0x1p-80f));
+  const float factor = Operand::kUnit * given.tensorScale;
+  Output value = toOutput(Operand::kFactors && inside ? sum * given.factors[token] * factor : sum * factor);
+  for (u32 left = __ballot_sync(0xffffffff, doubtful); left != 0; left &= left - 1) {
+    const int lane = __ffs(left) - 1;
+    const double exact = exactSum(given.aCodes, given.aScales, given.bCodes, given.bScales,
+                                  __shfl_sync(0xffffffff, token, lane), __shfl_sync(0xffffffff, row, lane), problem.K);
+    if (threadIdx.x % 32 == lane) value = toOutput((float)(exact * given.tensorScale));
+  }
+  if (inside) given.c[(long long)token * problem.N + row] = value;
+}
+
+template <class Operand>
+__device__ inline void multiplyAndStore(Problem problem, const Given& given, Ring<Operand> ring) {
+  constexpr int kTokens = Operand::kTokens;
+  const int thread = threadIdx.x - 128, group = thread / 128, warp = thread / 32 % 4, lane = thread % 32;
+  RingPosition<Ring<Operand>::kStages> place;
+  float* sums = reinterpret_cast<float*>(__cvta_shared_to_generic(ring.sums()));
+  __shared__ u32 order;
+  for (int item = blockIdx.x; item < problem.items(); item += gridDim.x) {
+    const int tile = item / problem.splits, split = item % problem.splits;
+    const int2 range = problem.stagesOf(split);
+    float total[kTokens / 2];
+#pragma unroll
+    for (int i = 0; i < kTokens / 2; i++) total[i] = 0;
+    for (int step = range.x; step < range.y; step++, place.advance()) {
+      waitFor(ring.full(place.stage), place.phase);
+      Operand::multiply(total, ring.codes(place.stage), ring.scales(place.stage), ring.tokens(place.stage), group, warp, lane);
+      if (lane == 0) arriveHere(ring.empty(place.stage));
+    }
+    // Sum 4 j + e of a thread is that of row warp * 16 + lane / 4 + 8 * (e / 2) of B and token 8 j + 2 * (lane % 4) + e % 2.
+    auto sumAt = [&](int i) -> float& {
+      const int token = i / 4 * 8 + lane % 4 * 2 + i % 2, row = warp * 16 + lane / 4 + i % 4 / 2 * 8;
+      return sums[token * kPitch + row];
+    };
+    for (int from = kGroups - 1; from >= 0; from--) {
+      if (group == from)
+#pragma unroll
+        for (int i = 0; i < kTokens / 2; i++) sumAt(i) = total[i];
+      syncMultiplying();
+      if (group == 0 && from > 0) {
+#pragma unroll
+        for (int i = 0; i < kTokens / 2; i++) total[i] += sumAt(i);
+      }
+      if (from > 0) syncMultiplying();
+    }
+    waitForPredecessor();
+    bool last = true;
+    auto sumOf = [&](int token, int row) { return sums[token * kPitch + row]; };
+    const long long partSize = (long long)problem.M * problem.N;
+    if (problem.splits > 1) {
+      for (int i = thread; i < kRows * kTokens; i += kGroups * 128) {
+        const int token = i / kRows, row = tile * kRows + i % kRows;
+        if (token < problem.M && row < problem.N)
+          given.parts[split * partSize + (long long)token * problem.N + row] = sumOf(token, i % kRows);
+      }
+      __threadfence();
+      syncMultiplying();
+      if (thread == 0) order = atomicAdd(given.arrived + tile, 1);
+      syncMultiplying();
+      last = order == problem.splits - 1;
+      __threadfence();
+    }
+    for (int i = thread; i < kRows * kTokens && last; i += kGroups * 128) {
+      const int token = i / kRows, row = tile * kRows + i % kRows;
+      float sum = 0;
+      if (problem.splits == 1) {
+        sum = sumOf(token, i % kRows);
+      } else if (token < problem.M && row < problem.N) {
+        for (int part = 0; part < problem.splits; part++)
+          sum += __ldcg(given.parts + part * partSize + (long long)token * problem.N + row);
+      }
+      finish<Operand>(problem, given, token, row, sum);
+    }
+    syncMultiplying();
+  }
+}
+
+// What the multiplying kernel needs beside A: no CTA has arrived at a tile, and B's scales in rows of `pitch` bytes where their
+// own are not what the copy engine takes: every thread of the blocks from 0 on copies four. There are none when there is nothing
+// to copy.
+__device__ inline void prepareRest(const u8* bScales, u8* pitched, u32* arrived, int block, int N, int columns, int pitch,
+                                   int tiles) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < tiles; i += gridDim.x * blockDim.x) arrived[i] = 0;
+  const int word = block * (int)blockDim.x + (int)threadIdx.x, words = pitch / 4;
+  if (block < 0 || word >= N * words) return;
+  const u8* row = bScales + (long long)(word / words) * columns;
+  u32 four = 0;
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    const int column = word % words * 4 + i;
+    if (column < columns) four |= (u32)row[column] << 8 * i;
+  }
+  reinterpret_cast<u32*>(pitched)[word] = four;
+}
+
+// The kernel's body.
+template <class Operand>
+__device__ inline void run(const TensorMap* codesMap, const TensorMap* scalesMap, const TensorMap* tokensMap, Problem problem,
+                           const Given& given, bool scalesAreMade) {
+  extern __shared__ u8 dynamic[];
+  const Ring<Operand> ring(sharedAddress(dynamic));
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < Ring<Operand>::kStages; i++) {
+      initBarrier(ring.full(i), 1);
+      initBarrier(ring.empty(i), kGroups * 4);
+    }
+    publishBarriers();
+  }
+  if (threadIdx.x == 32) {
+    fetchMap(codesMap);
+    fetchMap(scalesMap);
+    fetchMap(tokensMap);
+  }
+  __syncthreads();
+  if (threadIdx.x < 128) {
+    giveRegistersBack<kLoadRegisters>();
+    if (threadIdx.x == 0) load<Operand>(codesMap, scalesMap, tokensMap, problem, ring, scalesAreMade);
+  } else {
+    takeRegisters<kMultiplyRegisters>();
+    multiplyAndStore<Operand>(problem, given, ring);
+  }
+}
+
+}  // namespace decode

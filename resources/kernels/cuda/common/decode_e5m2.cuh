@@ -1,0 +1,81 @@
+// MXFP4 in e5m2 for decode.cuh: the sum of a scale block is exact in the tensor core, then times B's scale in float32.
+//
+// A code (sign, two bits of exponent, one of mantissa) is, at the places of e5m2's sign, lowest exponent bits and highest
+// mantissa bit, its number times 2^-14: a shift and two masks make four of them. A's rows come ready in e5m2 (common/reencode.cuh),
+// each block's even elements before its odd ones, which is how B's nibbles fall apart.
+#pragma once
+
+#include "common/decode.cuh"
+#include "common/reencode.cuh"
+
+namespace decode {
+
+// Eight codes to two words of e5m2: even elements, odd elements.
+__device__ inline void spreadCodes(u32 codes, u32& even, u32& odd) {
+  odd = (codes & 0x80808080) | (codes >> 3 & 0x0e0e0e0e);
+  even = (codes << 4 & 0x80808080) | (codes << 1 & 0x0e0e0e0e);
+}
+
+template <int Tokens>
+struct Mxfp4 {
+  static constexpr int kTokens = Tokens, kBlocks = kGroupK / 32;
+  static constexpr int kBoxBytes = kRows * 128;  // a row of 128 bytes is 256 codes
+  static constexpr int kBytesCodes = 2 * kBoxBytes, kBytesScales = kRows * kStageK / 32, kBytesTokens = kStageK * Tokens;
+  // Blocks whose sums are in the tensor core together.
+  static constexpr int kTogether = Tokens <= 16 ? 4 : Tokens == 32 ? 2 : 1;
+
+  __device__ static void loadCodes(u32 to, const TensorMap* map, int k, int row, u32 barrier) {
+    loadBox(to, map, k / 2, row, barrier);
+    loadBox(to + kBoxBytes, map, k / 2 + 128, row, barrier);
+  }
+  __device__ static void loadScales(u32 to, const TensorMap* map, int k, int row, u32 barrier) {
+    loadBox(to, map, k / 32, row, barrier);
+  }
+  __device__ static void loadTokens(u32 to, const TensorMap* map, int k, u32 barrier) {
+#pragma unroll
+    for (int i = 0; i < kGroups; i++) loadBox(to + i * kGroupK * Tokens, map, k + i * kGroupK, 0, barrier);
+  }
+
+  // Blocks 4 * group and on of a stage: half of a box's 128-byte rows.
+  __device__ static void multiply(float (&total)[Tokens / 2], u32 codes, u32 scales, u32 tokens, int group, int warp, int lane) {
+    const int upper = warp * 16 + lane / 4;
+    const u32 upperScales = loadWord(scales + upper * 16 + group * 4), lowerScales = loadWord(scales + (upper + 8) * 16 + group * 4);
+    u32 packed[4];  // of two blocks
+    const u64 b = tileDescriptor(tokens + group * kGroupK * Tokens);
+#pragma unroll
+    for (int first = 0; first < kBlocks; first += kTogether) {
+      float part[kTogether][Tokens / 2];
+      u32 a[kTogether][4];
+#pragma unroll
+      for (int i = 0; i < kTogether; i++) {
+        const int block = first + i;
+        if (block % 2 == 0) {
+          // Matrices: rows 0-7 and 8-15 of one block, then of the next; 128-byte swizzle: chunk c of row r lies at c ^ (r % 8).
+          const int chunk = (group % 2 * kBlocks + block + lane / 16) ^ (lane % 8);
+          loadMatrices(packed, codes + group / 2 * kBoxBytes + (warp * 16 + lane % 16) * 128 + chunk * 16);
+        }
+        spreadCodes(packed[block % 2 * 2], a[i][0], a[i][2]);
+        spreadCodes(packed[block % 2 * 2 + 1], a[i][1], a[i][3]);
+      }
+      wgmmaFence();
+#pragma unroll
+      for (int i = 0; i < kTogether; i++) multiplyE5m2(part[i], a[i], b + (first + i) * kDescriptorStep, false);
+      wgmmaCommit();
+      wgmmaWait<0>();
+#pragma unroll
+      for (int i = 0; i < kTogether; i++) {
+        holdRegisters(part[i]);
+        const float upperScale = __int_as_float((upperScales >> 8 * (first + i) & 255) << 23);
+        const float lowerScale = __int_as_float((lowerScales >> 8 * (first + i) & 255) << 23);
+#pragma unroll
+        for (int j = 0; j < Tokens / 2; j++) total[j] += part[i][j] * (j % 4 < 2 ? upperScale : lowerScale);
+      }
+    }
+  }
+
+  // What a sum lacks: codes are numbers times 2^-14, A's rows have factors.
+  static constexpr float kUnit = 16384;
+  static constexpr bool kFactors = true;
+};
+
+}  // namespace decode

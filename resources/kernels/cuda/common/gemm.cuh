@@ -1,0 +1,239 @@
+// C (M, N) = A (M, K) x B (N, K)^T on sm_90a, A and B K-major, 128 bytes of K a step: the pipeline of every large product.
+//
+//                     B^T, kTileN columns x 128 bytes
+//                   +---------------------------------+
+//    A, kTileM rows |  warpgroup 1: 64 x kTileN sums  |     Clusters of two such CTAs, one above the other, share B:
+//       x 128 bytes |  warpgroup 2: 64 x kTileN sums  |     each loads half of its tile and multicasts that half.
+//                   +---------------------------------+
+//
+// Persistent: every cluster takes tile after tile. Warpgroup 0 loads A and B through a ring of kStages; the others multiply
+// and store. Sums go through shared memory, 16 rows x 32 columns of a warp at a time, to the copy engine (storeByEngine), or
+// straight from registers (storeByThreads) where C's rows are no multiples of 16 bytes or its elements are float32.
+#pragma once
+
+#include "common/pipeline.cuh"
+#include "common/wgmma.cuh"
+
+namespace gemm {
+
+__device__ inline void storePair(float* c, float left, float right) { *reinterpret_cast<float2*>(c) = make_float2(left, right); }
+__device__ inline void storePair(u16* c, float left, float right) { *reinterpret_cast<u32*>(c) = toOutputPair(left, right); }
+
+// The numbers of a kernel, as its manifest row has them, too: boxes, grid and shared memory there follow from these.
+template <int TileM, int TileN, int Stages, int StoreBuffers, bool Factors>
+struct Tile {
+  static constexpr int kTileM = TileM, kTileN = TileN, kStages = Stages, kCluster = CLUSTER;
+  static constexpr int kGroups = TileM / 64, kThreads = 128 * (1 + kGroups), kConsumerWarps = 4 * kGroups;
+  static constexpr int kSums = TileN / 2;  // of one thread
+  static constexpr int kStepBytes = 128;   // of a row
+  static constexpr int kBytesA = TileM * kStepBytes, kBytesB = TileN * kStepBytes, kBytesStage = kBytesA + kBytesB;
+  // Registers of a loading and of a multiplying thread.
+  static constexpr int kLoadRegisters = 40, kMultiplyRegisters = 232;
+
+  // Rows of a piece are 64 bytes, swizzled for the copy engine.
+  static constexpr int kStoreBuffers = StoreBuffers, kPieceColumns = 32, kPieces = TileN / kPieceColumns;
+  static constexpr int kBytesPiece = 16 * kPieceColumns * 2, kBytesStore = kConsumerWarps * StoreBuffers * kBytesPiece;
+  // Row and column factors of a warpgroup's part of the tile, for products that have them.
+  static constexpr int kBytesFactors = Factors ? (64 + TileN) * 4 : 0;
+
+  static_assert(kGroups == 2, "the register file is divided for two multiplying warpgroups");
+  static_assert(128 * (kLoadRegisters + kGroups * kMultiplyRegisters) <= 65536, "fits the register file");
+  static_assert(TileN % kPieceColumns == 0 && kPieces % StoreBuffers == 0, "whole rounds of buffers");
+};
+
+template <class T>
+struct Shape {
+  int M, N, K, steps;
+  __device__ int tileRows() const { return ceilDiv(M, T::kTileM * T::kCluster); }
+  __device__ int tileCols() const { return ceilDiv(N, T::kTileN); }
+  __device__ int tiles() const { return tileRows() * tileCols(); }
+  __device__ static int ceilDiv(int a, int b) { return (a + b - 1) / b; }
+  // First row and column of this CTA's part of a cluster's tile.
+  __device__ int2 origin(int tile, u32 rank) const {
+    const TilePlace place = tilePlace(tile, tileRows(), tileCols());
+    return make_int2((place.row * T::kCluster + rank) * T::kTileM, place.col * T::kTileN);
+  }
+};
+
+// Where things lie in dynamic shared memory.
+template <class T>
+struct Shared {
+  static constexpr u32 kStore = T::kStages * T::kBytesStage, kFactors = kStore + T::kBytesStore;
+  // With what aligns the tiles to their swizzle's 1024 bytes.
+  static constexpr u32 kBytes = kFactors + T::kGroups * T::kBytesFactors + T::kStages * 16 + 1024;
+  static_assert(kBytes <= 227 * 1024, "fits shared memory");
+  u32 barriers, tiles;
+  __device__ explicit Shared(u32 start) : barriers(start), tiles((start + T::kStages * 16 + 1023) & ~1023u) {}
+  __device__ u32 full(int i) const { return barriers + i * 8; }
+  __device__ u32 empty(int i) const { return barriers + (T::kStages + i) * 8; }
+  __device__ u32 stage(int i) const { return tiles + i * T::kBytesStage; }
+  __device__ u32 store(int warp) const { return tiles + kStore + warp * (T::kStoreBuffers * T::kBytesPiece); }
+  __device__ u32 factors(int group) const { return tiles + kFactors + group * T::kBytesFactors; }
+};
+
+template <class T>
+__device__ inline void load(const TensorMap* aMap, const TensorMap* bMap, Shape<T> shape, Shared<T> shared) {
+  RingPosition<T::kStages> ring;
+  const u32 rank = clusterRank();
+  constexpr int kElements = T::kElements;  // of K in a step
+  for (int tile = blockIdx.x / T::kCluster; tile < shape.tiles(); tile += gridDim.x / T::kCluster) {
+    const int2 origin = shape.origin(tile, rank);
+    for (int step = 0; step < shape.steps; step++, ring.advance()) {
+      const u32 full = shared.full(ring.stage), a = shared.stage(ring.stage), b = a + T::kBytesA;
+      waitFor(shared.empty(ring.stage), ring.phase ^ 1);
+      expectBytes(full, T::kBytesStage);
+      loadBox(a, aMap, step * kElements, origin.x, full);
+      loadBoxMulticast(b + rank * (T::kBytesB / 2), bMap, step * kElements, origin.y + rank * (T::kTileN / 2), full,
+                       (1 << T::kCluster) - 1);
+    }
+  }
+}
+
+// Sums d of a warpgroup, rows row0.. and columns col0.. of C, times factors. Sum 4 j + e of a thread lies at row
+// warp * 16 + lane / 4 + 8 * (e / 2), column 8 j + 2 * (lane % 4) + e % 2 (PTX ISA, wgmma D fragment). Two multiplications:
+// the product of the factors alone could leave float32's range.
+template <class T, class Factors>
+__device__ inline void storeByEngine(const float (&d)[T::kSums], const TensorMap* cMap, int row0, int col0, u32 buffers,
+                                     Factors factors) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, quad = lane % 4;
+  const float upper = factors.row(warp * 16 + lane / 4), lower = factors.row(warp * 16 + lane / 4 + 8);
+  // As a source of stmatrix: lane 8 i + r addresses row r of matrix i; 0 and 1 are the rows 0-7 and 8-15 of one group of
+  // eight columns, 2 and 3 those of the next.
+  const int sourceRow = lane % 16, next = lane / 16;
+  auto words = [&](int group, u32 (&pair)[2]) {
+    const float2 column = factors.columns(group * 8 + quad * 2);
+    pair[0] = toOutputPair(d[4 * group] * upper * column.x, d[4 * group + 1] * upper * column.y);
+    pair[1] = toOutputPair(d[4 * group + 2] * lower * column.x, d[4 * group + 3] * lower * column.y);
+  };
+#pragma unroll
+  for (int piece = 0; piece < T::kPieces; piece++) {
+    const u32 buffer = buffers + piece % T::kStoreBuffers * T::kBytesPiece;
+    if (lane == 0) waitForStoreReads<T::kStoreBuffers - 1>();
+    __syncwarp();
+#pragma unroll
+    for (int group = 0; group < T::kPieceColumns / 8; group += 2) {
+      u32 left[2], right[2];
+      words(piece * T::kPieceColumns / 8 + group, left);
+      words(piece * T::kPieceColumns / 8 + group + 1, right);
+      // 64-byte swizzle: 16-byte chunk c of row r lies at chunk c ^ (r / 2 % 4).
+      const int chunk = (group + next) ^ (sourceRow / 2 % 4);
+      storeMatrices(buffer + sourceRow * (T::kPieceColumns * 2) + chunk * 16, left[0], left[1], right[0], right[1]);
+    }
+    publishToCopyEngine();
+    __syncwarp();
+    if (lane == 0) {
+      storeBox(cMap, col0 + piece * T::kPieceColumns, row0 + warp * 16, buffer);
+      commitStores();
+    }
+  }
+}
+
+template <class T, class Factors>
+__device__ inline void storeByThreads(const float (&d)[T::kSums], Output* c, int M, int N, int row0, int col0,
+                                      Factors factors) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, quad = lane % 4;
+#pragma unroll
+  for (int half = 0; half < 2; half++) {
+    const int inside = warp * 16 + lane / 4 + half * 8;
+    const float byRow = factors.row(inside);
+    Output* row = c + (long long)(row0 + inside) * N + col0;
+    if (row0 + inside >= M) continue;
+#pragma unroll
+    for (int group = 0; group < T::kSums / 4; group++) {
+      const int col = group * 8 + quad * 2;
+      const float2 byColumn = factors.columns(col);
+      const float left = d[4 * group + 2 * half] * byRow * byColumn.x, right = d[4 * group + 2 * half + 1] * byRow * byColumn.y;
+      if (col0 + col + 1 < N && N % 2 == 0) {
+        storePair(row + col, left, right);
+      } else {
+        if (col0 + col < N) row[col] = toOutput(left);
+        if (col0 + col + 1 < N) row[col + 1] = toOutput(right);
+      }
+    }
+  }
+}
+
+// Powers of two of rows and columns, brought to shared memory while the tile is multiplied. Both arrays reach beyond M and N
+// to the end of the last tile.
+template <class T>
+struct FactorsOfRowsAndColumns {
+  const float *ofRows, *ofColumns;
+  u32 place;
+  int barrier;
+  __device__ void fetch(int row0, int col0) const {
+    const int thread = threadIdx.x % 128;
+    constexpr int kRowCopies = 64 / 4, kCopies = kRowCopies + T::kTileN / 4;
+    static_assert(kCopies <= 128, "one copy a thread");
+    syncWarpgroup(barrier);  // the last tile's have been read
+    if (thread < kCopies)
+      copySixteen(place + thread * 16,
+                  thread < kRowCopies ? ofRows + row0 + thread * 4 : ofColumns + col0 + (thread - kRowCopies) * 4);
+  }
+  __device__ void arrive() const {
+    waitForCopies();
+    syncWarpgroup(barrier);
+  }
+  __device__ float row(int i) const {
+    float value;
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(place + i * 4));
+    return value;
+  }
+  __device__ float2 columns(int i) const {
+    float2 value;
+    asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(value.x), "=f"(value.y) : "r"(place + (64 + i) * 4));
+    return value;
+  }
+};
+
+// One number for all of C.
+struct OneFactor {
+  float factor;
+  __device__ void fetch(int, int) const {}
+  __device__ void arrive() const {}
+  __device__ float row(int) const { return factor; }
+  __device__ float2 columns(int) const { return make_float2(1.0f, 1.0f); }
+};
+
+// The kernel's body. T::sum multiplies `shape.steps` stages into the sums; `ByEngine` says how they are stored.
+template <class T, bool ByEngine, class MakeFactors>
+__device__ inline void run(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap, Output* c, int M, int N, int K,
+                           MakeFactors makeFactors) {
+  extern __shared__ u8 dynamic[];
+  const Shared<T> shared(sharedAddress(dynamic));
+  if (threadIdx.x == 0) {
+    // The manifest row has numbers of its own.
+    if (dynamicSharedBytes() < Shared<T>::kBytes || blockDim.x != T::kThreads) asm volatile("trap;");
+    for (int i = 0; i < T::kStages; i++) {
+      initBarrier(shared.full(i), 1);
+      initBarrier(shared.empty(i), T::kConsumerWarps * T::kCluster);
+    }
+    publishBarriers();
+  }
+  syncCluster();
+  const Shape<T> shape{M, N, K, Shape<T>::ceilDiv(K, T::kElements * T::kSpan) * T::kSpan};
+  if (threadIdx.x < 128) {
+    giveRegistersBack<T::kLoadRegisters>();
+    if (threadIdx.x == 0) load<T>(aMap, bMap, shape, shared);
+  } else {
+    takeRegisters<T::kMultiplyRegisters>();
+    const int group = threadIdx.x / 128 - 1;
+    const u32 rank = clusterRank();
+    const auto factors = makeFactors(shared, group);
+    RingPosition<T::kStages> ring;
+    for (int tile = blockIdx.x / T::kCluster; tile < shape.tiles(); tile += gridDim.x / T::kCluster) {
+      const int2 origin = shape.origin(tile, rank);
+      const int row0 = origin.x + group * 64;
+      factors.fetch(row0, origin.y);
+      float sums[T::kSums];
+      T::sum(sums, ring, shape.steps, shared, group * 64 * T::kStepBytes);
+      factors.arrive();
+      if (ByEngine) storeByEngine<T>(sums, cMap, row0, origin.y, shared.store(threadIdx.x / 32 - 4), factors);
+      else storeByThreads<T>(sums, c, M, N, row0, origin.y, factors);
+    }
+    if (ByEngine && threadIdx.x % 32 == 0) waitForStoreReads<0>();
+  }
+  // The other CTA may still arrive at this one's barriers.
+  syncCluster();
+}
+
+}  // namespace gemm

@@ -1,0 +1,42 @@
+// decode: MXFP4 for few rows of A (M <= 64) on sm_90a, bound by reading B.
+//
+//   C (M, N) = A (M, K) x B (N, K), e2m1 with one linear e8m0 scale per 32 elements along K; any N.
+//
+// 1. prepare: A's rows to e5m2 with a power of two each taken out; B's scales at a pitch that the copy engine takes, if theirs
+//    is none.
+// 2. multiply<tokens>: starts while prepare runs (common/decode.cuh, common/decode_e5m2.cuh).
+//
+// Sums of a block are exact, sums of blocks float32. Elements of C whose rows need more than e5m2's window, or whose sums leave
+// float32's range, are computed again in float64.
+#include "common/decode_e5m2.cuh"
+
+static_assert(A_FORMAT == 0 && B_FORMAT == 0 && SCALE_FORMAT == 5 && SCALE_BLOCK == 32, "MXFP4 only");
+
+extern "C" __global__ void __launch_bounds__(kEncodeThreads)
+    prepare(const u8* aCodes, const u8* aScales, const u8* bScales, u8* aEncoded, float* aFactors, u8* pitched,
+            u32* arrived, int M, int N, int K, int pitch, int tiles) {
+  letDependentsStart();
+  if (blockIdx.x < M) {
+    const long long row = blockIdx.x;
+    const bool isOutside = reencodeRow<Order::kEvenThenOdd>(aCodes + row * (K / 2), aScales + row * (K / 32),
+                                                            aEncoded + row * K, aFactors + row, K);
+    // NaN makes every sum of the row NaN, and NaN is computed again.
+    if (__syncthreads_or(isOutside) && threadIdx.x == 0) aEncoded[row * K] = 0x7f;
+  }
+  decode::prepareRest(bScales, pitched, arrived, (int)blockIdx.x - M, N, K / SCALE_BLOCK, pitch, tiles);
+}
+
+#define BS_DECODE(TOKENS)                                                                                                   \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) multiply##TOKENS(                                        \
+      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,                               \
+      const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, \
+      const float* aFactors, float* parts, u32* arrived, Output* c, int M, int N, int K, int splits,      \
+      int scalesAreMade) {                                                                                             \
+    decode::run<decode::Mxfp4<TOKENS>>(&codesMap, &scalesMap, &tokensMap, {M, N, K, splits},                                 \
+                                       {aCodes, bCodes, aScales, bScales, aFactors, parts, arrived, c, 1.0f},        \
+                                       scalesAreMade);                                                                 \
+  }
+BS_DECODE(8)
+BS_DECODE(16)
+BS_DECODE(32)
+BS_DECODE(64)

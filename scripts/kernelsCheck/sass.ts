@@ -1,0 +1,175 @@
+/**
+ * Machine code as nvdisasm prints it (`nvdisasm -c kernel.cubin`): functions, their loops, and what costs most inside a
+ * main loop. Loops are natural loops of the flow graph (Aho, Lam, Sethi, Ullman, Compilers, section 9.6).
+ */
+
+export interface Instruction {
+  /** Byte offset in the function. */
+  offset: number
+  /** With its modifiers: `MEMBAR.ALL.GPU`. */
+  opcode: string
+  operands: string
+  guarded: boolean
+}
+
+export interface SassFunction {
+  name: string
+  instructions: Instruction[]
+  /** Index of the instruction behind each label. */
+  labels: Map<string, number>
+}
+
+const instructionLine = /^\s+\/\*([0-9a-f]+)\*\/\s+(@!?U?P\w+\s+)?([A-Z][\w.]*)\s*(.*?)\s*;/
+const labelLine = /^(\.L\w+):/
+const functionLine = /^\.text\.(\S+):/
+
+/** Throws when the text holds no function: another tool's output, or another version's form. */
+export function parseSass(text: string): SassFunction[] {
+  const functions: SassFunction[] = []
+  for (const line of text.split('\n')) {
+    const name = functionLine.exec(line)?.[1]
+    if (name) functions.push({ name, instructions: [], labels: new Map() })
+    const current = functions.at(-1)
+    if (!current) continue
+    const label = labelLine.exec(line)?.[1]
+    if (label) current.labels.set(label, current.instructions.length)
+    const found = instructionLine.exec(line)
+    if (!found) continue
+    const [, offset, guard, opcode, operands] = found
+    current.instructions.push({
+      offset: parseInt(offset!, 16),
+      opcode: opcode!,
+      operands: operands!,
+      guarded: guard !== undefined && !/^@U?PT\s/.test(guard)
+    })
+  }
+  if (!functions.some(({ instructions }) => instructions.length))
+    throw new Error('The disassembly holds no function; nvdisasm of another version?')
+  return functions.filter(({ instructions }) => instructions.length)
+}
+
+/** Instructions that may run next. */
+function successors(of: SassFunction): number[][] {
+  const target = (operands: string) => {
+    const label = /`\((\.L\w+)\)/.exec(operands)?.[1]
+    const index = label === undefined ? undefined : of.labels.get(label)
+    return index === undefined ? [] : [index]
+  }
+  // Threads that meet at a BSYNC go on where its BSSY said.
+  const meetings = new Map<string, number[]>()
+  for (const { opcode, operands } of of.instructions) {
+    const barrier = /^B\d+/.exec(operands)?.[0]
+    if (opcode.startsWith('BSSY') && barrier)
+      meetings.set(barrier, [...(meetings.get(barrier) ?? []), ...target(operands)])
+  }
+  return of.instructions.map(({ opcode, operands, guarded }, i) => {
+    const next = i + 1 < of.instructions.length ? [i + 1] : []
+    if (/^(EXIT|RET|KILL)\b/.test(opcode)) return guarded ? next : []
+    if (/^(BRA|JMP)\b/.test(opcode)) {
+      const always = !guarded && /^`/.test(operands)
+      return [...target(operands), ...(always ? [] : next)]
+    }
+    if (opcode.startsWith('CALL')) return [...target(operands), ...next]
+    if (opcode.startsWith('BSYNC')) {
+      const places = meetings.get(/^B\d+/.exec(operands)?.[0] ?? '') ?? []
+      // Barriers are used again and again; the one that ends here is the one that meets right behind.
+      return guarded || places.includes(i + 1) || !places.length ? next : places
+    }
+    return next
+  })
+}
+
+/** The natural loops, as sets of instructions; loops that share a header are one. */
+function loopsOf(of: SassFunction): Set<number>[] {
+  const next = successors(of)
+  const before: number[][] = next.map(() => [])
+  next.forEach((targets, from) => targets.forEach((to) => before[to]!.push(from)))
+
+  // Reverse postorder from the entry, then immediate dominators (Cooper, Harvey, Kennedy 2001).
+  const order: number[] = []
+  const seen = new Set([0])
+  const path: [number, number][] = [[0, 0]]
+  while (path.length) {
+    const top = path.at(-1)!
+    const to = next[top[0]]![top[1]++]
+    if (to === undefined) {
+      order.push(top[0])
+      path.pop()
+    } else if (!seen.has(to)) {
+      seen.add(to)
+      path.push([to, 0])
+    }
+  }
+  order.reverse()
+  const rank = new Map(order.map((instruction, i) => [instruction, i]))
+  const dominator = new Map([[0, 0]])
+  const common = (a: number, b: number) => {
+    while (a !== b) {
+      while (rank.get(a)! > rank.get(b)!) a = dominator.get(a)!
+      while (rank.get(b)! > rank.get(a)!) b = dominator.get(b)!
+    }
+    return a
+  }
+  for (let changed = true; changed;) {
+    changed = false
+    for (const instruction of order.slice(1)) {
+      const known = before[instruction]!.filter((from) => dominator.has(from))
+      const found = known.reduce(common)
+      if (dominator.get(instruction) !== found) changed = true
+      dominator.set(instruction, found)
+    }
+  }
+  const dominates = (a: number, b: number) => {
+    while (rank.get(b)! > rank.get(a)!) b = dominator.get(b)!
+    return a === b
+  }
+
+  const loops = new Map<number, Set<number>>()
+  for (const from of order)
+    for (const header of next[from]!) {
+      if (!dominates(header, from)) continue
+      const body = loops.get(header) ?? new Set([header])
+      const pending = [from]
+      while (pending.length) {
+        const one = pending.pop()!
+        if (body.has(one)) continue
+        body.add(one)
+        pending.push(...before[one]!.filter((each) => rank.has(each)))
+      }
+      loops.set(header, body)
+    }
+  return [...loops.values()]
+}
+
+/** Matrix instructions of every architecture, and tiles that the copy engine loads for them. */
+const mainWork = /^([HQIBDO]G?MMA|UTC\w*MMA|UTMALDG)\b/
+
+/** What a main loop may not hold, and what to do about it. */
+const costs: readonly [pattern: RegExp, why: string][] = [
+  [/^MEMBAR\.\S*(GPU|SYS|VC)/, 'a fence of device scope'],
+  [/^(ERRBAR|CGAERRBAR)\b/, 'a fence of device scope'],
+  [/^CCTL\.IVALL/, 'an invalidation of the whole L1 cache'],
+  [/^(LDL|STL)\b/, 'local memory (a spilled register or an array indexed at run time)']
+]
+
+export interface Finding {
+  function: string
+  offset: number
+  opcode: string
+  why: string
+}
+
+/** Fences of device scope and local memory inside the innermost loops that hold matrix instructions or tile loads. */
+export function findInMainLoops(of: SassFunction): Finding[] {
+  const loops = loopsOf(of).sort((a, b) => a.size - b.size)
+  const main = new Set<Set<number>>()
+  of.instructions.forEach(({ opcode }, i) => {
+    const innermost = mainWork.test(opcode) ? loops.find((loop) => loop.has(i)) : undefined
+    if (innermost) main.add(innermost)
+  })
+  return of.instructions.flatMap(({ opcode, offset }, i) => {
+    const why = costs.find(([pattern]) => pattern.test(opcode))?.[1]
+    const inside = why && [...main].some((loop) => loop.has(i))
+    return inside ? [{ function: of.name, offset, opcode, why }] : []
+  })
+}

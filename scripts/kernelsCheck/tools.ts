@@ -1,0 +1,66 @@
+/** Where nvcc and nvdisasm are: a variable, the PATH, a toolkit, a Python's packages. */
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+export interface Tool {
+  /** Undefined when there is none. */
+  path: string | undefined
+  /** Everywhere that was looked at, for the sentence that says so. */
+  lookedAt: string[]
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function toolkits(env: NodeJS.ProcessEnv): string[] {
+  const named = [env.CUDA_HOME, env.CUDA_PATH].filter((path) => path !== undefined)
+  const installed = existsSync('/usr/local')
+    ? readdirSync('/usr/local')
+        .filter((name) => name.startsWith('cuda'))
+        .sort()
+        .reverse()
+        .map((name) => join('/usr/local', name))
+    : []
+  return [...named, ...installed].map((toolkit) => join(toolkit, 'bin'))
+}
+
+/** Triton's package carries nvdisasm, NVIDIA's carry nvcc. */
+const pythonFolders = `
+import importlib.util as u, os, glob
+for name, inside in (('triton', 'backends/nvidia/bin'), ('nvidia', '*/bin')):
+    spec = u.find_spec(name)
+    for place in (spec.submodule_search_locations if spec else []):
+        for folder in glob.glob(os.path.join(place, inside)): print(folder)
+`
+
+function pythonPackages(env: NodeJS.ProcessEnv): string[] {
+  const python = env.PYTHON ?? 'python3'
+  const { stdout, status } = spawnSync(python, ['-c', pythonFolders], { encoding: 'utf8', env })
+  return status === 0 ? stdout.split('\n').filter(Boolean) : []
+}
+
+/** `variable` names the program itself and goes before everything else. */
+export function findTool(
+  name: string,
+  variable: string,
+  env: NodeJS.ProcessEnv = process.env
+): Tool {
+  const given = env[variable]
+  if (given)
+    return { path: isProgram(given) ? given : undefined, lookedAt: [`${variable}=${given}`] }
+  const near = [...(env.PATH ?? '').split(delimiter).filter(Boolean), ...toolkits(env)]
+  const first = near.map((folder) => join(folder, name)).find(isProgram)
+  const lookedAt = ['PATH', ...toolkits(env), "a Python's triton and nvidia packages"]
+  if (first) return { path: first, lookedAt }
+  const path = pythonPackages(env)
+    .map((folder) => join(folder, name))
+    .find(isProgram)
+  return { path, lookedAt }
+}

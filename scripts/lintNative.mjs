@@ -1,0 +1,71 @@
+// The house of native/, as part of `npm run lint`: includes point one way (native/rooms.json) and in no circle, and lines
+// end by column 100, as .clang-format has it. `node scripts/lintNative.mjs [folder]`
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, extname, join, relative, sep } from 'node:path'
+
+const columns = 100
+const sources = new Set(['.cpp', '.h', '.inc'])
+
+const root = process.argv[2] ?? 'native'
+const { rooms } = JSON.parse(readFileSync(join(root, 'rooms.json'), 'utf8'))
+const problems = []
+
+function filesOf(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return entry.name === 'build' ? [] : filesOf(path)
+    return sources.has(extname(entry.name)) ? [path] : []
+  })
+}
+
+/** Made by the build or given by node-addon-api: in no room. */
+const outside = new Set(['sourceHash.h', 'napi.h'])
+
+const roomOf = (path) => relative(root, path).split(sep)[0]
+
+/** Files that a file includes by name, and what is wrong with them. */
+function includesOf(path) {
+  const text = readFileSync(path, 'utf8')
+  const found = []
+  text.split('\n').forEach((line, i) => {
+    const place = `${path}:${i + 1}`
+    if ([...line].length > columns) problems.push(`${place}: longer than ${columns} columns.`)
+    const name = /^\s*#\s*include\s+"([^"]+)"/.exec(line)?.[1]
+    if (!name || outside.has(name)) return
+    const target = join(dirname(path), name)
+    if (!existsSync(target)) return void problems.push(`${place}: there is no file ${target}.`)
+    const [from, to] = [roomOf(path), roomOf(target)]
+    // A test may look at kernels and fixtures.
+    if (to === '..' && from === 'test') return
+    if (from !== to && !rooms[from]?.includes(to)) {
+      const allowed = rooms[from]?.join(', ') || 'no other room'
+      problems.push(
+        `${place}: ${from} includes ${to}; it may include ${allowed} (${root}/rooms.json).`
+      )
+    }
+    found.push(target)
+  })
+  return found
+}
+
+const graph = new Map()
+for (const name of readdirSync(root)) {
+  const folder = join(root, name)
+  if (name === 'build' || !statSync(folder).isDirectory()) continue
+  if (!rooms[name]) problems.push(`${folder} is no room of ${root}/rooms.json.`)
+  for (const path of filesOf(folder)) graph.set(path, includesOf(path))
+}
+
+/** Walks what a file includes; a file met again on the way down closes a circle. */
+const done = new Set()
+function walk(path, way) {
+  const met = way.indexOf(path)
+  if (met >= 0) return void problems.push(`A circle: ${[...way.slice(met), path].join(' -> ')}.`)
+  if (done.has(path)) return
+  for (const next of graph.get(path) ?? []) walk(next, [...way, path])
+  done.add(path)
+}
+for (const path of graph.keys()) walk(path, [])
+
+for (const problem of problems) console.error(problem)
+process.exitCode = problems.length ? 1 : 0

@@ -1,0 +1,152 @@
+/**
+ * Which flags of a command do not go together. A flag that another one overrides, or that does nothing without another, is
+ * an error and never silence: what a run records would not be what was asked. One table for all commands.
+ */
+import type { Command } from 'commander'
+import { UserError } from '@shared/errors'
+
+export interface FlagRule {
+  /** 'runs export' */
+  commands: string[]
+  /** Names of flags, any of which ... */
+  flags: string[]
+  /** ... excludes each of these, */
+  excludes?: string[]
+  /** ... or needs one of these. */
+  needs?: string[]
+  /** With this flag the rule does not hold. */
+  unless?: string
+  why: string
+}
+
+export const flagRules: FlagRule[] = [
+  {
+    commands: ['validate'],
+    flags: ['--operands'],
+    excludes: ['--formats', '-M', '-N', '-K', '--seed', '--dist'],
+    why: 'the file brings format, shape and values'
+  },
+  { commands: ['validate'], flags: ['--force'], needs: ['--report'], why: 'it replaces a report' },
+  { commands: ['sweep'], flags: ['-K'], excludes: ['--K-range'], why: 'both say which K' },
+  { commands: ['sweep'], flags: ['--K-step'], needs: ['--K-range'], why: 'it is its distance' },
+  {
+    commands: ['sweep'],
+    flags: ['--out-dir'],
+    excludes: ['--store'],
+    why: 'the folder stands instead of one in the store'
+  },
+  {
+    commands: ['view'],
+    flags: ['--proton'],
+    excludes: [
+      ...['--sort', '--metadata', '--no-demangle', '--hot-path', '--flat', '--inverted'],
+      ...['--node', '--group', '--by-name', '--json']
+    ],
+    why: "proton-viewer's text has no such thing"
+  },
+  {
+    commands: ['view'],
+    flags: ['--list'],
+    excludes: [
+      ...['--metrics', '--include', '--exclude', '--threshold', '--depth', '--format'],
+      ...['--print-sorted', '--diff-profile', '--sort', '--no-demangle', '--hot-path', '--flat'],
+      ...['--metadata', '--inverted', '--node', '--group', '--by-name']
+    ],
+    why: 'it lists metrics alone'
+  },
+  {
+    commands: ['view'],
+    flags: ['--json'],
+    excludes: ['--print-sorted'],
+    why: 'JSON has each row once'
+  },
+  {
+    commands: ['view'],
+    flags: ['--by-name'],
+    needs: ['--diff-profile'],
+    why: 'it matches two profiles'
+  },
+  {
+    commands: ['view', 'diff'],
+    flags: ['--flat'],
+    excludes: ['--inverted', '--group'],
+    why: 'each arranges the rows'
+  },
+  {
+    commands: ['view', 'diff'],
+    flags: ['--inverted'],
+    excludes: ['--group'],
+    why: 'each arranges the rows'
+  },
+  {
+    commands: ['runs show'],
+    flags: ['--json'],
+    excludes: ['--advice'],
+    why: 'the JSON is the run as it is stored'
+  },
+  {
+    commands: ['formats compare'],
+    flags: ['--file', '--tensor'],
+    excludes: ['--dist', '--seed'],
+    why: 'the values are those of the tensor'
+  },
+  {
+    commands: ['layout detect'],
+    flags: ['--linear'],
+    excludes: [
+      ...['--side', '--operands', '--format', '-M', '-N', '-K', '--a', '--b'],
+      ...['--other-scales', '--product', '--packing']
+    ],
+    why: 'it is judged by the linear scales'
+  },
+  {
+    commands: ['layout detect'],
+    flags: ['--operands'],
+    excludes: ['--format', '-M', '-N', '-K', '--a', '--b', '--other-scales', '--product'],
+    why: 'the file brings all of them'
+  },
+  {
+    commands: ['layout detect'],
+    flags: ['--rows', '--cols'],
+    needs: ['--linear'],
+    why: 'operands say how many scales there are'
+  },
+  {
+    commands: ['checkpoint convert'],
+    flags: ['--rule', '--keep'],
+    needs: ['--requantise'],
+    why: 'without it no value changes'
+  },
+  {
+    commands: ['checkpoint error'],
+    flags: ['--original-tensor'],
+    needs: ['--tensor'],
+    why: 'it is of one weight'
+  }
+]
+
+/** Throws a UserError for the first rule that the command line breaks. */
+export function checkFlags(command: Command): void {
+  const path = pathOf(command)
+  const isGiven = (flag: string) => {
+    const option = command.options.find(({ long, short }) => long === flag || short === flag)
+    return option !== undefined && command.getOptionValueSource(option.attributeName()) === 'cli'
+  }
+  for (const rule of flagRules.filter(({ commands }) => commands.includes(path))) {
+    if (rule.unless && isGiven(rule.unless)) continue
+    for (const flag of rule.flags.filter(isGiven)) {
+      const clash = rule.excludes?.find(isGiven)
+      if (clash !== undefined)
+        throw new UserError('usage', `${flag} and ${clash} exclude each other: ${rule.why}.`)
+      if (rule.needs && !rule.needs.some(isGiven))
+        throw new UserError('usage', `${flag} goes with ${rule.needs.join(' or ')}: ${rule.why}.`)
+    }
+  }
+}
+
+/** 'runs export' */
+export function pathOf(command: Command): string {
+  const names: string[] = []
+  for (let at: Command | null = command; at?.parent; at = at.parent) names.unshift(at.name())
+  return names.join(' ')
+}

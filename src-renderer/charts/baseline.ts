@@ -1,0 +1,100 @@
+/** What the kernels of a sweep are compared with: a provider's best, one kernel, or an earlier run, at the same shape. */
+import { familyOf, providerTitles, type ProviderFamily } from '@shared/measurement/marks'
+import type { Step } from '@shared/contract/run'
+import type { SweepLine } from './sweepSeries'
+
+export interface BaselineChoice {
+  /** 'best triton', 'kernel wgmma', 'run ID' */
+  id: string
+  title: string
+  /** The name in headings: '× Triton'. */
+  short: string
+}
+
+const placeOf = ({ format, m, n, k }: Step) => `${format} ${m} ${n} ${k}`
+
+export function baselineChoices(lines: readonly SweepLine[]): BaselineChoice[] {
+  const own = lines.filter(({ overlay }) => !overlay)
+  const families = new Set<ProviderFamily>(own.map(familyOf))
+  const kernels = new Set(own.map(({ kernel }) => kernel))
+  const runs = new Map(lines.filter(({ overlay }) => overlay).map((line) => [line.runId, line]))
+  return [
+    ...[...families].map((family) => ({
+      id: `best ${family}`,
+      title: `${providerTitles[family]}'s best`,
+      short: providerTitles[family]
+    })),
+    ...[...kernels].map((kernel) => ({ id: `kernel ${kernel}`, title: kernel, short: kernel })),
+    ...[...runs.values()].map(({ runId, runTitle }) => ({
+      id: `run ${runId}`,
+      title: `the same kernel in ${runTitle}`,
+      short: runTitle
+    }))
+  ]
+}
+
+/** An earlier run that is overlaid, else Triton's best, else nothing: what is compared with is a person's choice. */
+export function usualBaseline(choices: readonly BaselineChoice[]): string {
+  const run = choices.find(({ id }) => id.startsWith('run '))
+  const triton = choices.find(({ id }) => id === 'best triton')
+  return (run ?? triton)?.id ?? ''
+}
+
+export type RatioOf = (line: SweepLine, step: Step) => number | undefined
+
+/** Rate over the baseline's rate at the same format, M, N and K; undefined where the baseline was not measured. */
+export function ratioTo(baseline: string, lines: readonly SweepLine[]): RatioOf {
+  const [kind, name] = splitOnce(baseline)
+  const best = new Map<string, number>()
+  for (const line of lines) {
+    const wanted =
+      (kind === 'best' && !line.overlay && familyOf(line) === name) ||
+      (kind === 'kernel' && !line.overlay && line.kernel === name) ||
+      (kind === 'run' && line.runId === name)
+    if (!wanted) continue
+    for (const { step } of line.points) {
+      const place = kind === 'run' ? `${step.kernel} ${placeOf(step)}` : placeOf(step)
+      const rate = step.measurement!.tflops
+      if (rate > (best.get(place) ?? 0)) best.set(place, rate)
+    }
+  }
+  return (_line, step) => {
+    const place = kind === 'run' ? `${step.kernel} ${placeOf(step)}` : placeOf(step)
+    const rate = best.get(place)
+    const own = step.measurement?.tflops
+    return rate && own !== undefined && Number.isFinite(own) ? own / rate : undefined
+  }
+}
+
+function splitOnce(text: string): [string, string] {
+  const at = text.indexOf(' ')
+  return at < 0 ? ['', ''] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+export interface RatioRange {
+  format: string
+  low: number
+  high: number
+}
+
+/** Of each format, how far the best own kernel stands above the baseline, over all K. */
+export function bestRatios(lines: readonly SweepLine[], ratioOf: RatioOf): RatioRange[] {
+  const formats = [...new Set(lines.map(({ format }) => format))]
+  return formats.flatMap((format) => {
+    const bestAt = new Map<string, number>()
+    for (const line of lines) {
+      const family = familyOf(line)
+      const isOwn = family === 'blockscope' || family === 'user' || family === 'cpu'
+      if (line.format !== format || line.overlay || line.mark.hollow || !isOwn) continue
+      for (const { step } of line.points) {
+        const ratio = ratioOf(line, step)
+        const place = placeOf(step)
+        if (ratio !== undefined && ratio > (bestAt.get(place) ?? 0)) bestAt.set(place, ratio)
+      }
+    }
+    const ratios = [...bestAt.values()]
+    return ratios.length === 0
+      ? []
+      : [{ format, low: Math.min(...ratios), high: Math.max(...ratios) }]
+  })
+}

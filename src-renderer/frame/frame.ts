@@ -1,0 +1,161 @@
+/** What the whole window does: global actions and keys, devices and jobs kept up to date. */
+import { useEventListener } from '@vueuse/core'
+import { onBeforeUnmount, onMounted } from 'vue'
+import { onMenuAction } from '../client/menu'
+import { useConnection } from '../stores/connection'
+import { useDevices } from '../stores/devices'
+import { useJobs } from '../stores/jobs'
+import { useMessages } from '../stores/messages'
+import { useRuns } from '../stores/runs'
+import { useSettings } from '../stores/settings'
+import { handleKey, runAction, useActions, type Action } from '../ground/actions'
+import { droppedFiles, handOver, viewFor } from '../ground/droppedFiles'
+import { failureOf } from '../ground/failure'
+import type { Hotkey } from '../ground/hotkeys'
+import { go, goBackTo, route } from '../ground/route'
+import { views } from './views'
+
+export function useFrame(open: { openPalette: () => void; openSheet: () => void }): void {
+  const settings = useSettings()
+  const devices = useDevices()
+  const jobs = useJobs()
+  const runs = useRuns()
+  const connection = useConnection()
+
+  useEventListener(document, 'dragover', (event) => event.preventDefault())
+  useEventListener(document, 'drop', (event) => void openDropped(event))
+
+  const goActions = views.map<Action>((view, index) => ({
+    id: `go.${view.id}`,
+    title: `Go to ${view.title}`,
+    group: 'Views',
+    words: view.purpose,
+    keys: `Alt+${index + 1}` as Hotkey,
+    run: () => goBackTo(view.id)
+  }))
+  useActions([
+    ...goActions,
+    {
+      id: 'app.palette',
+      title: 'Search commands',
+      group: 'Window',
+      keys: '!Mod+K',
+      run: open.openPalette
+    },
+    {
+      id: 'app.shortcuts',
+      title: 'Keyboard shortcuts',
+      group: 'Window',
+      keys: '?',
+      run: open.openSheet
+    },
+    {
+      id: 'app.theme',
+      title: 'Switch between light and dark',
+      group: 'Window',
+      keys: 'Mod+Shift+L',
+      run: settings.toggleTheme
+    },
+    {
+      id: 'app.themeSystem',
+      title: 'Follow the system: light or dark',
+      group: 'Window',
+      run: () => (settings.theme = 'system')
+    },
+    {
+      id: 'app.density',
+      title: 'Switch between compact and comfortable rows',
+      group: 'Window',
+      run: () => (settings.density = settings.density === 'compact' ? 'comfortable' : 'compact')
+    },
+    {
+      id: 'devices.refresh',
+      title: 'Detect devices again',
+      group: 'Devices',
+      run: () => void devices.load(true)
+    },
+    {
+      id: 'job.cancel',
+      title: 'Cancel the running job',
+      group: 'Jobs',
+      keys: 'Mod+.',
+      enabled: () => jobs.current !== undefined,
+      run: () => void cancelCurrent()
+    }
+  ])
+
+  async function cancelCurrent(): Promise<void> {
+    if (!jobs.current) return
+    try {
+      await jobs.cancel(jobs.current.id)
+    } catch (error) {
+      useMessages().say('The job could not be cancelled.', {
+        failure: failureOf('jobs.cancel', error)
+      })
+    }
+  }
+
+  const stops: (() => void)[] = []
+  const onKey = (event: KeyboardEvent) => void handleKey(event)
+  onMounted(() => {
+    addEventListener('keydown', onKey)
+    stops.push(
+      () => removeEventListener('keydown', onKey),
+      connection.onConnected(() => {
+        void devices.load()
+        void runs.load()
+      }),
+      jobs.keepFresh(),
+      connection.onOpened((file) => void openHandle(file.handle)),
+      onMenuAction(runAction)
+    )
+  })
+  onBeforeUnmount(() => stops.forEach((stop) => stop()))
+}
+
+/** What is dropped where no view takes it goes to the view that reads it. Left alone, the browser would leave the page. */
+async function openDropped(event: DragEvent): Promise<void> {
+  if (event.defaultPrevented) return
+  event.preventDefault()
+  if (!event.dataTransfer) return
+  const dropped = await droppedFiles(event.dataTransfer)
+  const [file] = dropped.files
+  if (!file && dropped.inFolders.length === 0) return
+  const view = await viewFor(dropped)
+  if (route.value.view !== view) go(view)
+  if (view !== 'profile') {
+    handOver(view, dropped)
+    return
+  }
+  if (file) await openProfiles(dropped.files)
+}
+
+/** One profile, or two that are compared: the older is the baseline. */
+async function openProfiles(files: readonly File[]): Promise<void> {
+  const { useProfile } = await import('../stores/profile')
+  const profile = useProfile()
+  const [newest, before] = [...files].sort((a, b) => b.lastModified - a.lastModified)
+  await profile.read('open', newest!, newest!.name)
+  if (!before || profile.failure) return
+  await profile.read('baseline', before, before.name)
+  const others = files.length > 2 ? ` The other ${files.length - 2} are left out.` : ''
+  if (!profile.failure)
+    useMessages().say(`${newest!.name} is compared with ${before.name}, the older one.${others}`)
+}
+
+/** A file that the system or the command line asked to open; the node the address names is selected in it. */
+async function openHandle(handle: string): Promise<void> {
+  const wanted = route.value.view === 'profile' ? route.value.params.node : undefined
+  // A run in the address would be read over the file.
+  go('profile', wanted ? { node: wanted } : {})
+  const { useProfile } = await import('../stores/profile')
+  const profile = useProfile()
+  try {
+    const { name, bytes } = await useConnection().call('files.read', { handle })
+    await profile.read('open', new Blob([bytes as Uint8Array<ArrayBuffer>]), name)
+    if (wanted && !profile.failure && !(await profile.revealPath(wanted)))
+      useMessages().say(`${name} has no node "${wanted}".`)
+  } catch (error) {
+    profile.failure = failureOf('files.read', error)
+  }
+}

@@ -1,0 +1,93 @@
+/** Files dropped on the window: what they are, and which view takes them. */
+import { onMounted, shallowRef, watch } from 'vue'
+import type { ViewId } from './route'
+
+export interface FileAt {
+  /** 'folder/run.json' */
+  path: string
+  file: File
+}
+
+export interface Dropped {
+  files: File[]
+  inFolders: FileAt[]
+}
+
+/** A layout's description is shorter, and the head of a run file names its fields. */
+const headBytes = 65_536
+
+/** The view that reads what was dropped; what nothing else claims is a profile, whose reader says what is wrong. */
+export async function viewFor({ files, inFolders }: Dropped): Promise<ViewId> {
+  if (inFolders.length > 0) return 'runs'
+  const file = files[0]
+  if (!file) return 'profile'
+  const name = file.name.toLowerCase()
+  if (name.endsWith('.blockscope-run')) return 'runs'
+  if (name.endsWith('.safetensors')) return 'formats'
+  return name.endsWith('.json') ? viewForJson(file) : 'profile'
+}
+
+async function viewForJson(file: File): Promise<ViewId> {
+  const head = await file.slice(0, headBytes).text()
+  if (/^\s*\{\s*"formatVersion"/.test(head)) return 'runs'
+  try {
+    const json = JSON.parse(head) as unknown
+    if (typeof json === 'object' && json !== null && 'order' in json && 'rows' in json)
+      return 'layouts'
+  } catch {
+    // Longer than the head, or no JSON: no layout.
+  }
+  return 'profile'
+}
+
+const waiting = shallowRef<{ view: ViewId; dropped: Dropped }>()
+
+/** Leaves what was dropped to a view, which may still have to load. */
+export function handOver(view: ViewId, dropped: Dropped): void {
+  waiting.value = { view, dropped }
+}
+
+/** Takes what was dropped for this view, before it was shown or while it is. */
+export function onHandedOver(view: ViewId, take: (dropped: Dropped) => void): void {
+  onMounted(() =>
+    watch(
+      waiting,
+      (held) => {
+        if (held?.view !== view) return
+        waiting.value = undefined
+        take(held.dropped)
+      },
+      { immediate: true }
+    )
+  )
+}
+
+/** What was dropped: plain files, and all files of the folders among them. */
+export async function droppedFiles(transfer: DataTransfer): Promise<Dropped> {
+  // Entries can be asked for only before the first wait.
+  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry())
+  const plain = [...transfer.files].filter((_file, index) => !entries[index]?.isDirectory)
+  const inFolders: FileAt[] = []
+  for (const entry of entries) if (entry?.isDirectory) inFolders.push(...(await filesBelow(entry)))
+  return { files: plain, inFolders }
+}
+
+async function filesBelow(entry: FileSystemEntry): Promise<FileAt[]> {
+  const path = entry.fullPath.replace(/^\//, '')
+  if (entry.isFile) {
+    const file = await new Promise<File>((resolve, reject) =>
+      (entry as FileSystemFileEntry).file(resolve, reject)
+    )
+    return [{ path, file }]
+  }
+  const reader = (entry as FileSystemDirectoryEntry).createReader()
+  const found: FileAt[] = []
+  for (;;) {
+    // A reader hands out a hundred at a time, and none at the end.
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject)
+    )
+    if (some.length === 0) return found
+    for (const child of some) found.push(...(await filesBelow(child)))
+  }
+}

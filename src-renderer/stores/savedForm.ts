@@ -1,0 +1,21 @@
+import { reactive } from 'vue'
+import { useSettings } from './settings'
+
+/** A form whose fields outlive the view; fields of another type than the default's fall back to it. */
+export function useSavedForm<T extends Record<string, unknown>>(name: string, defaults: T): T {
+  const settings = useSettings()
+  const saved = settings.forms[name]
+  const known =
+    typeof saved === 'object' && saved !== null ? (saved as Record<string, unknown>) : {}
+  const start = Object.fromEntries(
+    Object.entries(defaults).map(([field, value]) => [
+      field,
+      typeof known[field] === typeof value && Array.isArray(known[field]) === Array.isArray(value)
+        ? known[field]
+        : value
+    ])
+  )
+  const form = reactive(start) as T
+  settings.forms[name] = form
+  return form
+}

@@ -1,0 +1,46 @@
+import { defaults } from './defaults'
+import type { JobSpec } from './jobs'
+
+/** The command line that does the same job without a window. Defaults are left out. */
+export function commandOf(spec: JobSpec): string {
+  if (spec.resumes !== undefined) return `blockscope runs resume ${quoted(spec.resumes)}`
+  const words = ['blockscope', spec.kind]
+  const add = (flag: string, value: unknown, usual?: unknown) => {
+    if (value !== undefined && value !== usual) words.push(flag, quoted(String(value)))
+  }
+  const operandsFile = spec.kind === 'validate' ? spec.operandsFile : undefined
+  // A file of operands brings its format, shape and values.
+  if (operandsFile === undefined) add('--formats', spec.formats.join(','))
+  if (spec.kernels.length > 0) add('--kernels', spec.kernels.join(','))
+  if (spec.providers.length > 0) add('--providers', spec.providers.join(','))
+  add('--device', spec.device, defaults.device)
+  if (operandsFile === undefined) {
+    add('-M', spec.m)
+    add('-N', spec.n)
+  }
+  if (spec.kind === 'validate') {
+    if (operandsFile === undefined) add('-K', spec.k)
+    add('--atol', spec.atol, defaults.atol)
+    add('--rtol', spec.rtol, defaults.rtol)
+    add('--rule', spec.rule, defaults.rule)
+    add('--operands', operandsFile)
+  } else {
+    add('-K', spec.kValues.join(','))
+    add('--mode', spec.mode, defaults.mode)
+    add('--preset', spec.preset, defaults.preset)
+    add('--reps', spec.reps)
+    add('--rounds', spec.rounds)
+    if (spec.sustained) words.push('--sustained')
+  }
+  if (operandsFile === undefined) {
+    add('--seed', spec.seed, defaults.seed)
+    add('--dist', spec.distribution, defaults.distribution)
+  }
+  add('--out', spec.output, operandsFile === undefined ? defaults.output : defaults.outputOfFiles)
+  return words.join(' ')
+}
+
+/** For a POSIX shell, whatever the text: a run may come from someone else's file. */
+function quoted(text: string): string {
+  return /^[\w./:=@%+,][\w./:=@%+,-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,202 @@
+/**
+ * A row of a kernel manifest, as resources/kernels/cuda/README.md describes it: what a kernel that comes as source says
+ * about itself. Parsed here once; the addon gets rows as this schema puts them out (native/core/kernelRow.h).
+ */
+import * as v from 'valibot'
+import { blockFormats } from '../formats/blockFormat'
+import { capabilityLevelSchema } from './devices'
+import { outputTypeSchema } from './jobs'
+
+const object = <E extends v.ObjectEntries>(entries: E) =>
+  v.strictObject(entries, (issue) =>
+    issue.expected === 'never'
+      ? 'is not known'
+      : issue.received === 'undefined'
+        ? 'is missing'
+        : 'must be an object'
+  )
+const text = v.string('must be text')
+const list = <S extends v.GenericSchema>(item: S) => v.array(item, 'must be a list')
+const choice = <const T extends readonly string[]>(words: T) =>
+  v.picklist(words, `must be one of ${words.join(', ')}`)
+const wholeNumber = v.pipe(
+  v.number('must be a whole number'),
+  v.safeInteger('must be a whole number')
+)
+const name = v.pipe(
+  text,
+  v.regex(/^[A-Za-z_]\w*$/, 'must be a name: letters, digits and underscores')
+)
+
+/** Text over the names of the problem, or a whole number; native/cuda/expression.h evaluates it. */
+const expression = v.pipe(
+  v.union([text, wholeNumber], 'must be an expression: text or a whole number'),
+  v.transform(String)
+)
+const expressions = (least: number, most: number) =>
+  v.pipe(
+    list(expression),
+    v.check(
+      (all) => all.length >= least && all.length <= most,
+      `must have ${least} to ${most} elements`
+    )
+  )
+
+const architecture = v.pipe(
+  text,
+  v.regex(/^sm_[1-9]\d{1,2}[af+]?$/, 'must be a target such as sm_90a or sm_80+')
+)
+const level = choice(capabilityLevelSchema.options.filter((word) => word !== 'unavailable'))
+
+/** Classes of matrix instruction: a kernel's roof is the peak of its own. */
+const instruction = choice(['fp4', 'fp6', 'fp8', 'int8', 'bf16', 'fp16', 'tf32', 'fp32', 'fp64'])
+
+const formatSchema = object({
+  /** Id of a block-scaled format; 'all': every one that no other entry names. */
+  format: choice(['all', ...blockFormats.map(({ id }) => id)]),
+  level,
+  reason: text,
+  /** Empty: the kernel's own. */
+  architectures: v.optional(list(architecture), []),
+  /** Absent: the row's own. */
+  instruction: v.optional(instruction)
+})
+
+const tensorMapSchema = v.pipe(
+  object({
+    name,
+    of: name,
+    offset: v.optional(expression, '0'),
+    element: choice(['u8', 'u16', 'u32', 'f16', 'bf16', 'f32']),
+    dims: expressions(1, 5),
+    strides: v.optional(expressions(0, 4), []),
+    box: expressions(1, 5),
+    elementStrides: v.optional(expressions(0, 5), []),
+    swizzle: v.optional(choice(['none', '32B', '64B', '128B']), 'none'),
+    l2Promotion: v.optional(choice(['none', '64B', '128B', '256B']), 'none')
+  }),
+  v.forward(
+    v.check(
+      (map) => map.strides.length === map.dims.length - 1,
+      'must have one element fewer than dims'
+    ),
+    ['strides']
+  ),
+  v.forward(
+    v.check((map) => map.box.length === map.dims.length, 'must have as many elements as dims'),
+    ['box']
+  )
+)
+
+const launchSchema = object({
+  function: name,
+  grid: expressions(1, 3),
+  block: expressions(1, 3),
+  cluster: v.optional(expressions(0, 3), []),
+  sharedBytes: v.optional(expression, '0'),
+  when: v.optional(expression, '1'),
+  dependent: v.optional(v.boolean('must be true or false'), false),
+  arguments: v.optional(list(text), [])
+})
+
+const rowSchema = v.pipe(
+  object({
+    id: v.pipe(text, v.regex(/^[\w.-]+$/, 'must be letters, digits, dots, dashes and underscores')),
+    provider: v.optional(text, 'user'),
+    summary: text,
+    /** Path of the source, inside the manifest's folder. */
+    file: text,
+    /** 'support': device code the host itself uses, no kernel. */
+    role: v.optional(choice(['kernel', 'support']), 'kernel'),
+    architectures: v.pipe(list(architecture), v.nonEmpty('must name at least one target')),
+    instruction: v.optional(instruction),
+    options: v.optional(list(text), []),
+    /** A layout's name, one written out, or a JSON file of the folder. */
+    scaleLayout: v.optional(text, 'linear'),
+    codes: v.optional(choice(['packed', 'bytes']), 'packed'),
+    outputs: v.optional(
+      v.pipe(
+        list(choice(outputTypeSchema.options.filter((type) => type !== 'e4m3'))),
+        v.nonEmpty('must name at least one type')
+      ),
+      ['f16', 'bf16', 'f32']
+    ),
+    formats: v.optional(list(formatSchema), []),
+    constants: v.optional(v.record(name, wholeNumber, 'must be an object of whole numbers'), {}),
+    requires: v.optional(list(object({ that: expression, message: text })), []),
+    workspace: v.optional(
+      list(
+        object({
+          name,
+          bytes: expression,
+          zeroed: v.optional(v.boolean('must be true or false'), false)
+        })
+      ),
+      []
+    ),
+    tensorMaps: v.optional(list(tensorMapSchema), []),
+    launches: v.optional(list(launchSchema), [])
+  }),
+  v.forward(
+    v.check((row) => row.role === 'support' || row.formats.length > 0, 'must name a format'),
+    ['formats']
+  ),
+  v.forward(
+    v.check((row) => row.role === 'support' || row.launches.length > 0, 'must have a launch'),
+    ['launches']
+  ),
+  v.transform(({ instruction, ...row }) => ({
+    ...row,
+    formats: row.formats.flatMap(namedFormats).map((format) => ({
+      ...format,
+      /** Empty: not known. */
+      instruction: format.instruction ?? instruction ?? ''
+    }))
+  }))
+)
+
+type FormatEntry = v.InferOutput<typeof formatSchema>
+
+/** 'all' written out. */
+function namedFormats(entry: FormatEntry, _index: number, all: FormatEntry[]): FormatEntry[] {
+  if (entry.format !== 'all') return [entry]
+  const named = new Set(all.map(({ format }) => format))
+  return blockFormats.filter(({ id }) => !named.has(id)).map(({ id }) => ({ ...entry, format: id }))
+}
+
+export type KernelRow = v.InferOutput<typeof rowSchema>
+
+/** A row, or what is wrong with it: `launches[0].grid must have 1 to 3 elements`. */
+export function parseKernelRow(row: unknown): KernelRow | string {
+  const parsed = v.safeParse(rowSchema, row)
+  return parsed.success ? parsed.output : describeIssue(parsed.issues[0])
+}
+
+function describeIssue(issue: v.BaseIssue<unknown>): string {
+  const path = (issue.path ?? []).map(({ key }) =>
+    typeof key === 'number' ? `[${key}]` : `.${String(key)}`
+  )
+  return `${path.join('').replace(/^\./, '') || 'a row'} ${issue.message}`
+}
+
+/**
+ * The rows of a manifest with `variants` written out: a variant is the row with the variant's fields laid over it, constants
+ * merged. A row without variants is itself. Throws an Error whose message says what is wrong with a list of variants.
+ */
+export function expandVariants(row: unknown): unknown[] {
+  if (!isObject(row) || !('variants' in row)) return [row]
+  const { variants, ...common } = row
+  if (!Array.isArray(variants) || variants.length === 0 || !variants.every(isObject)) {
+    throw new Error('variants must be a list of objects, at least one')
+  }
+  if ('id' in common) throw new Error('id belongs into each of the variants')
+  return variants.map((variant) => {
+    const row = { ...common, ...variant }
+    const constants = [common['constants'], variant['constants']].filter(isObject)
+    return constants.length ? { ...row, constants: Object.assign({}, ...constants) } : row
+  })
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,186 @@
+/** Peak rates of a device, from its own clock and unit counts: by class of instruction, and by proton-viewer's formulas. */
+
+/** What peaks follow from; a profile's device element is one. */
+export interface PeakDevice {
+  type: string
+  id: string
+  /** '90', 'gfx950' */
+  arch: string
+  busWidthBits: number
+  clockRateKHz: number
+  memoryClockRateKHz: number
+  multiprocessors: number
+}
+
+/** Bits of an operand that work is counted under. */
+export type OperandWidth = 4 | 8 | 16 | 32 | 64
+
+export interface Peak {
+  /** FLOP/s or byte/s */
+  value: number
+  source: string
+}
+
+export type PeakOrReason = Peak | { reason: string }
+
+/** Dense FLOP per multiprocessor (or compute unit) and clock, by class of instruction, without sparsity. */
+type Rates = Partial<Record<'fp4' | 'fp8' | 'int8' | 'bf16' | 'fp16' | 'fp32' | 'fp64', number>>
+
+interface PeakRow {
+  arch: string
+  rates: Rates
+  /** Where the rates are from. */
+  source: string
+  /** proton-viewer 3.8.0's formula for FLOP/s at 8-bit operands, where it has one; other widths scale as 8 / W. */
+  proton?: (device: PeakDevice) => number
+}
+
+const perClock = (rate: number) => (device: PeakDevice) =>
+  device.multiprocessors * rate * device.clockRateKHz * 1000
+
+const ampere: Rates = { int8: 4096, bf16: 2048, fp16: 2048, fp32: 128, fp64: 128 }
+const blackwell: Rates = { fp4: 32768, fp8: 16384, bf16: 8192, fp16: 8192, fp32: 256 }
+/** With float32 sums; GeForce products reach half of fp8 and bf16. */
+const rtxBlackwell: Rates = {
+  ...{ fp4: 4096, fp8: 2048, int8: 2048 },
+  ...{ bf16: 1024, fp16: 1024, fp32: 256 }
+}
+
+export const peakTable: readonly PeakRow[] = [
+  {
+    arch: '80',
+    rates: ampere,
+    source: 'NVIDIA A100 whitepaper: 312 TFLOP/s bf16, 624 int8 on 108 SMs at 1410 MHz',
+    proton: () => 624e12
+  },
+  {
+    arch: '86',
+    rates: { int8: 2048, bf16: 1024, fp16: 1024, fp32: 256 },
+    source:
+      'NVIDIA GA102 whitepaper: 512 fp16 FMA per SM and clock, int8 twice that; half with float32 sums on GeForce'
+  },
+  {
+    arch: '89',
+    rates: { fp8: 2048, int8: 2048, bf16: 1024, fp16: 1024, fp32: 256 },
+    source:
+      'NVIDIA L40S data sheet: 362 TFLOP/s bf16, 733 fp8 on 142 SMs; half with float32 sums on GeForce',
+    proton: () => 330.3e12
+  },
+  {
+    arch: '90',
+    rates: { fp8: 8192, int8: 8192, bf16: 4096, fp16: 4096, fp32: 256, fp64: 256 },
+    source: 'NVIDIA H100 whitepaper: 4096 bf16 and 8192 fp8 FLOP per SM and clock',
+    proton: (device) => (device.multiprocessors / 114) * (device.clockRateKHz / 1_755_000) * 1513e12
+  },
+  {
+    arch: '100',
+    rates: blackwell,
+    source: 'NVIDIA B200 data sheet: 9 PFLOP/s fp4, 4.5 fp8, 2.25 bf16 (dense) on 148 SMs',
+    proton: perClock(16384)
+  },
+  {
+    arch: '103',
+    rates: { ...blackwell, fp4: 49152 },
+    source: 'NVIDIA Blackwell Ultra: 15 PFLOP/s dense NVFP4, 5 PFLOP/s dense fp8 on 160 SMs'
+  },
+  {
+    arch: '110',
+    rates: blackwell,
+    source:
+      'NVIDIA Jetson AGX Thor data sheet: 2070 TFLOP/s fp4 with sparsity, 1035 dense, on 20 SMs at 1575 MHz'
+  },
+  {
+    arch: '120',
+    rates: rtxBlackwell,
+    source:
+      'NVIDIA RTX Blackwell whitepaper: 1676 TFLOP/s dense fp4 of the RTX 5090 (170 SMs); fp8 and bf16 as RTX PRO 6000'
+  },
+  {
+    arch: '121',
+    rates: rtxBlackwell,
+    source: 'NVIDIA DGX Spark: 1 PFLOP/s fp4 with sparsity, 500 TFLOP/s dense, on 48 SMs'
+  },
+  {
+    arch: 'gfx90a',
+    rates: { int8: 1024, bf16: 1024, fp16: 1024, fp32: 256, fp64: 256 },
+    source: 'AMD Instinct MI250X data sheet: 383 TFLOP/s bf16 on 220 CUs at 1700 MHz',
+    proton: perClock(1024)
+  },
+  {
+    arch: 'gfx942',
+    rates: { fp8: 4096, int8: 4096, bf16: 2048, fp16: 2048, fp32: 256, fp64: 256 },
+    source: 'AMD Instinct MI300X data sheet: 2615 TFLOP/s fp8, 1307 bf16 on 304 CUs at 2100 MHz',
+    proton: perClock(4096)
+  },
+  {
+    arch: 'gfx950',
+    rates: {
+      ...{ fp4: 16384, fp8: 8192, int8: 8192 },
+      ...{ bf16: 4096, fp16: 4096, fp32: 256, fp64: 128 }
+    },
+    source: 'AMD CDNA 4 whitepaper: MXFP4 dense, twice fp8',
+    proton: perClock(8192)
+  }
+]
+
+/** Peak of a class of instruction ('bf16', 'fp8') at the device's own clock. */
+export function peakOfInstruction(device: PeakDevice, name: string): PeakOrReason {
+  const row = rowOf(device)
+  if (!row) return unknown(device)
+  const rate = row.rates[name as keyof Rates]
+  if (rate === undefined) return { reason: `${deviceName(device)} has no ${name} unit` }
+  return positive(perClock(rate)(device), device, row.source)
+}
+
+/** Classes by the width that work is counted under; where a device lacks the first, the next. */
+const classesOfWidth: Record<OperandWidth, (keyof Rates)[]> = {
+  4: ['fp4'],
+  8: ['fp8', 'int8'],
+  16: ['bf16'],
+  32: ['fp32'],
+  64: ['fp64']
+}
+
+/** Peak at an operand width in bits; `proton`: by proton-viewer's formula, which knows fewer devices. */
+export function peakFlops(device: PeakDevice, width: OperandWidth, proton = false): PeakOrReason {
+  const row = rowOf(device)
+  if (!row) return unknown(device)
+  if (!proton) {
+    const classes = classesOfWidth[width]
+    const name = classes.find((candidate) => row.rates[candidate] !== undefined) ?? classes[0]!
+    return peakOfInstruction(device, name)
+  }
+  if (!row.proton || width === 4) {
+    return { reason: `proton-viewer has no ${width}-bit peak of ${deviceName(device)}` }
+  }
+  return positive((row.proton(device) * 8) / width, device, 'proton-viewer')
+}
+
+const rowOf = ({ arch }: PeakDevice) => peakTable.find((row) => row.arch === arch)
+
+const unknown = ({ arch }: PeakDevice) => ({
+  reason: `no peak rates are known for architecture '${arch}'`
+})
+
+const hipBandwidth: ReadonlyMap<string, number> = new Map([
+  ['gfx90a', 3.2e12],
+  ['gfx942', 5.3e12],
+  ['gfx950', 8.0e12]
+])
+
+/** Peak of device memory. */
+export function peakBandwidth(device: PeakDevice): PeakOrReason {
+  const constant = hipBandwidth.get(device.arch)
+  if (constant) return { value: constant, source: 'proton-viewer: constant per architecture' }
+  const value = (2 * device.busWidthBits * device.memoryClockRateKHz * 1000) / 8
+  return positive(value, device, 'twice the memory clock times the bus width')
+}
+
+function positive(value: number, device: PeakDevice, source: string): PeakOrReason {
+  if (value > 0) return { value, source }
+  return { reason: `the profile has no clock or unit count for device ${device.type} ${device.id}` }
+}
+
+function deviceName(device: PeakDevice): string {
+  return device.arch.startsWith('gfx') ? device.arch : `sm_${device.arch}`
+}

@@ -1,0 +1,57 @@
+/** What a run is called where nobody named it: what was run, on which shape, with which options out of the ordinary. */
+import { defaults } from '../contract/defaults'
+import type { JobSpec } from '../contract/jobs'
+import type { Run, RunSummary } from '../contract/run'
+
+const number = (value: number) => value.toLocaleString('en-US')
+
+function range(values: readonly number[]): string {
+  const [low, high] = [Math.min(...values), Math.max(...values)]
+  return low === high ? number(low) : `${number(low)}–${number(high)}`
+}
+
+/** 'M = N = K = 8,192', 'M = N = 8,192, K 512–8,192', 'M 128, N 256, K 64'; '' where no step tells. */
+export function shapeOf({ spec, steps }: Pick<Run, 'spec' | 'steps'>): string {
+  const distinct = (of: 'm' | 'n' | 'k') => {
+    const values = new Set(steps.map((step) => step[of]))
+    if (values.size > 0) return [...values]
+    if (of === 'k' && spec.kind === 'sweep') return spec.kValues
+    const given = of === 'k' ? (spec.kind === 'validate' ? spec.k : undefined) : spec[of]
+    return given === undefined ? [] : [given]
+  }
+  const [m, n, k] = [distinct('m'), distinct('n'), distinct('k')]
+  const parts: string[] = []
+  const single = (values: readonly number[]) => (values.length === 1 ? values[0] : undefined)
+  const isSquare = single(m) !== undefined && single(m) === single(n)
+  if (isSquare && single(m) === single(k)) return `M = N = K = ${number(m[0]!)}`
+  if (isSquare) parts.push(`M = N = ${number(m[0]!)}`)
+  else {
+    if (m.length > 0) parts.push(`M ${range(m)}`)
+    if (n.length > 0) parts.push(`N ${range(n)}`)
+  }
+  if (k.length > 0) parts.push(`K ${range(k)}`)
+  return parts.join(', ')
+}
+
+/** What differs from the defaults: 'hot L2', 'bf16 out', 'zeros'. */
+export function optionsOf(spec: JobSpec): string {
+  return [
+    spec.kind === 'sweep' && spec.mode !== defaults.mode && `${spec.mode} L2`,
+    spec.output !== defaults.output && `${spec.output} out`,
+    spec.distribution !== defaults.distribution && spec.distribution
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
+type Named = Pick<RunSummary, 'label' | 'kind' | 'formats' | 'shape' | 'options'> &
+  Partial<Pick<RunSummary, 'id' | 'problem'>>
+
+export function runName(run: Named): string {
+  if (run.label) return run.label
+  // Of an unreadable run the folder's name is all that is known.
+  if (run.problem && run.id) return run.id
+  const formats = run.formats.length > 3 ? `${run.formats.length} formats` : run.formats.join(', ')
+  const done = `${run.kind === 'validate' ? 'Validate' : 'Sweep'} ${formats}`
+  return [done, run.shape, run.options].filter(Boolean).join(', ')
+}

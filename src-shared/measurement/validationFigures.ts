@@ -1,0 +1,31 @@
+/** What a validation says in words and in single figures, for every place that shows one. */
+import type { Validation } from '../contract/run'
+
+type Rule = Pick<Validation, 'atol' | 'rtol' | 'rule'>
+
+/** The rule by which an element passed, in one sentence. */
+export function ruleOf({ atol, rtol, rule }: Rule): string {
+  const within = `|got - ref| <= ${atol} + ${rtol} |ref|`
+  return rule === 'assert-close'
+    ? `An element passes when ${within}, and by nothing else (assert-close).`
+    : `An element passes when ${within}, when a number that near rounds to it in the output type, or when its error is ` +
+        'below 2^-21 of |A| |B| (cancellation).'
+}
+
+/** Elements that no tolerance let pass, only an allowance; undefined in runs that did not count them. */
+export function passedByAllowance(validation: Validation): number | undefined {
+  const { withinRounding, withinCancellation } = validation
+  if (withinRounding === undefined || withinCancellation === undefined) return undefined
+  return withinRounding + withinCancellation
+}
+
+/**
+ * Time of the kernel's own launches for one operation: the shortest of the runs that validation makes, without operands,
+ * reference, perturbation and comparison. Undefined where it was not taken (runs of version 0.1.0).
+ */
+export function ownLaunchNs(
+  validation: Pick<Validation, 'launchNs'> | undefined
+): number | undefined {
+  const known = (validation?.launchNs ?? []).filter((ns) => ns > 0)
+  return known.length === 0 ? undefined : Math.min(...known)
+}

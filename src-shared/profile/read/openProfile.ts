@@ -1,0 +1,168 @@
+/** Any profile to a tree, whatever wrote it. */
+import { Gunzip } from 'fflate'
+import type { Run } from '../../contract/run'
+import { messageOf, UserError } from '../../errors'
+import type { ProfileTree } from '../tree/profileTree'
+import type { Timeline } from '../tree/timeline'
+import { ChromeTraceParser } from './readChromeTrace'
+import { HatchetParser } from './readHatchet'
+import { readHatchetMsgpack } from './readHatchetMsgpack'
+import { readRun } from './readRun'
+import { sniffFormat, type ProfileForm } from './sniffFormat'
+
+export interface OpenedProfile {
+  tree: ProfileTree
+  /** Events on lanes, where the file is a trace. */
+  timeline: Timeline | null
+  /** Where the file is a run. */
+  run?: Run
+}
+
+interface Parser {
+  write(chunk: Uint8Array): void
+  finish(): OpenedProfile
+}
+
+/** What the reader of profiles takes, as an error that refuses something else names it. */
+const readForms =
+  'expected .hatchet JSON or msgpack, a Chrome trace (Proton, PyTorch, JAX) or a run.json, gzipped or not'
+
+/**
+ * Opens a .hatchet, .hatchet_msgpack, Chrome trace or a run's run.json as it streams in, told apart by content.
+ * Hatchet and traces are never held as text; msgpack and run.json are read whole at the end.
+ */
+export class ProfileReader {
+  private head: Uint8Array<ArrayBufferLike> = new Uint8Array(0)
+  private parser: Parser | null = null
+  private gunzip: Gunzip | null = null
+  private begun = false
+
+  /** @param name shown in errors */
+  constructor(private readonly name: string) {}
+
+  /** @throws UserError with the place of what is wrong. */
+  write(chunk: Uint8Array): void {
+    if (chunk.length === 0) return
+    if (!this.begun) {
+      this.begun = true
+      if (chunk[0] === 0x1f && (chunk.length === 1 || chunk[1] === 0x8b)) {
+        this.gunzip = new Gunzip((part) => this.take(part))
+      }
+    }
+    if (this.gunzip) this.inflate(chunk, false)
+    else this.take(chunk)
+  }
+
+  /** @throws UserError when the file ends too early or is no profile. */
+  finish(): OpenedProfile {
+    if (!this.begun) throw new UserError('usage', `${this.name} is empty.`)
+    if (this.gunzip) this.inflate(new Uint8Array(0), true)
+    const parser = this.parser ?? this.sniff(true)
+    return parser!.finish()
+  }
+
+  private inflate(chunk: Uint8Array, isLast: boolean): void {
+    try {
+      this.gunzip!.push(chunk, isLast)
+    } catch (error) {
+      if (error instanceof UserError) throw error
+      throw new UserError('usage', `${this.name}: its gzip data is damaged: ${messageOf(error)}.`, {
+        cause: error
+      })
+    }
+  }
+
+  private take(chunk: Uint8Array): void {
+    if (chunk.length === 0) return
+    if (this.parser) {
+      this.parser.write(chunk)
+      return
+    }
+    this.head = this.head.length === 0 ? chunk : joined([this.head, chunk])
+    this.sniff(false)
+  }
+
+  /** Chooses the parser as soon as the beginning tells, and hands it what has come so far. */
+  private sniff(isWhole: boolean): Parser | null {
+    const body = withoutByteOrderMark(this.head)
+    const found = sniffFormat(body, isWhole)
+    if (!found) return null
+    if ('looksLike' in found) {
+      throw new UserError(
+        'usage',
+        `${this.name} is not a profile that is read here: it looks like ${found.looksLike}; ${readForms}.`
+      )
+    }
+    this.parser = parserOf(found.form, this.name)
+    this.parser.write(body)
+    this.head = new Uint8Array(0)
+    return this.parser
+  }
+}
+
+const chunkBytes = 4 << 20
+
+/**
+ * Opens a profile whose bytes are at hand.
+ * @param name shown in errors.
+ * @param onProgress gets the fraction read, 0..1.
+ * @throws UserError with the line and byte of what is wrong.
+ */
+export function openProfile(
+  bytes: Uint8Array,
+  name: string,
+  onProgress?: (fraction: number) => void
+): OpenedProfile {
+  const reader = new ProfileReader(name)
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    reader.write(bytes.subarray(at, at + chunkBytes))
+    onProgress?.(Math.min(1, (at + chunkBytes) / bytes.length))
+  }
+  return reader.finish()
+}
+
+function parserOf(form: ProfileForm, name: string): Parser {
+  switch (form) {
+    case 'hatchet': {
+      const parser = new HatchetParser(name)
+      return {
+        write: (chunk) => parser.write(chunk),
+        finish: () => ({ tree: parser.finish(), timeline: null })
+      }
+    }
+    case 'chrome_trace':
+      return new ChromeTraceParser(name)
+    case 'hatchet_msgpack':
+      return new WholeParser((bytes) => ({ tree: readHatchetMsgpack(bytes, name), timeline: null }))
+    case 'run':
+      return new WholeParser((bytes) => ({ ...readRun(bytes, name), timeline: null }))
+  }
+}
+
+/** For forms that are read whole: keeps the chunks until the end. */
+class WholeParser implements Parser {
+  private readonly chunks: Uint8Array[] = []
+  constructor(private readonly read: (bytes: Uint8Array) => OpenedProfile) {}
+  write(chunk: Uint8Array): void {
+    // A chunk may be a buffer that is filled again.
+    this.chunks.push(chunk.slice())
+  }
+  finish(): OpenedProfile {
+    return this.read(joined(this.chunks))
+  }
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
+}
+
+function withoutByteOrderMark(bytes: Uint8Array): Uint8Array {
+  const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+  return marked ? bytes.subarray(3) : bytes
+}

@@ -1,0 +1,129 @@
+/** Complete events of a trace as columns that grow: ten million of them fit where objects would not. */
+import { StringTable } from '../tree/stringTable'
+import type { Lane } from '../tree/timeline'
+
+type Numbers = Int32Array<ArrayBuffer> | Float64Array<ArrayBuffer>
+
+class Growing<T extends Numbers> {
+  private count = 0
+  constructor(
+    private array: T,
+    private readonly make: (length: number) => T
+  ) {}
+  push(value: number): void {
+    if (this.count === this.array.length) {
+      const grown = this.make(this.count * 2)
+      grown.set(this.array as never)
+      this.array = grown
+    }
+    this.array[this.count++] = value
+  }
+  trimmed(): T {
+    return this.array.subarray(0, this.count) as T
+  }
+}
+
+const first = 1024
+const integers = () => new Growing(new Int32Array(first), (length) => new Int32Array(length))
+const doubles = () => new Growing(new Float64Array(first), (length) => new Float64Array(length))
+
+export interface TraceEvent {
+  name: string
+  category: string
+  lane: number
+  startNs: number
+  durationNs: number
+  /** Node of the tree under construction, where the event itself says it; else -1. */
+  node: number
+  /** Kineto's "correlation" of a launch and what it launched, and "External id" of the operator; NaN: none. */
+  correlation: number
+  externalId: number
+  /** Bytes of a copy or a set; NaN: none. */
+  bytes: number
+  /** Facts of a launch as JSON (grid, block, registers); '': none. */
+  facts: string
+}
+
+export class TraceColumns {
+  readonly strings = new StringTable()
+  readonly lanes: Lane[] = []
+  count = 0
+  private readonly columns = {
+    name: integers(),
+    category: integers(),
+    lane: integers(),
+    startNs: doubles(),
+    durationNs: doubles(),
+    node: integers(),
+    correlation: doubles(),
+    externalId: doubles(),
+    bytes: doubles(),
+    facts: integers()
+  }
+  private readonly laneOf = new Map<string, number>()
+  private readonly keys: string[] = []
+  private readonly laneNames = new Map<string, string>()
+  private readonly processNames = new Map<string, string>()
+
+  add(event: TraceEvent): number {
+    const { columns, strings } = this
+    columns.name.push(strings.intern(event.name))
+    columns.category.push(strings.intern(event.category))
+    columns.lane.push(event.lane)
+    columns.startNs.push(event.startNs)
+    columns.durationNs.push(event.durationNs)
+    columns.node.push(event.node)
+    columns.correlation.push(event.correlation)
+    columns.externalId.push(event.externalId)
+    columns.bytes.push(event.bytes)
+    columns.facts.push(event.facts === '' ? -1 : strings.intern(event.facts))
+    return this.count++
+  }
+
+  lane(process: string, thread: string): number {
+    const key = `${process}\0${thread}`
+    let lane = this.laneOf.get(key)
+    if (lane === undefined) {
+      lane = this.lanes.length
+      this.laneOf.set(key, lane)
+      this.keys.push(key)
+      this.lanes.push({ name: thread, process })
+    }
+    return lane
+  }
+
+  nameThread(process: string, thread: string, name: string): void {
+    this.laneNames.set(`${process}\0${thread}`, name)
+  }
+
+  nameProcess(process: string, name: string): void {
+    this.processNames.set(process, name)
+  }
+
+  /** Names come anywhere in a file: they are given to the lanes at its end. */
+  nameLanes(): void {
+    this.lanes.forEach((lane, index) => {
+      const key = this.keys[index]!
+      lane.name = this.laneNames.get(key) ?? lane.name
+      lane.process = this.processNames.get(key.split('\0')[0]!) ?? lane.process
+    })
+  }
+
+  finish() {
+    const { columns } = this
+    return {
+      name: columns.name.trimmed(),
+      category: columns.category.trimmed(),
+      lane: columns.lane.trimmed(),
+      startNs: columns.startNs.trimmed(),
+      durationNs: columns.durationNs.trimmed(),
+      node: columns.node.trimmed(),
+      correlation: columns.correlation.trimmed(),
+      externalId: columns.externalId.trimmed(),
+      bytes: columns.bytes.trimmed(),
+      facts: columns.facts.trimmed()
+    }
+  }
+}
+
+export type FinishedColumns = ReturnType<TraceColumns['finish']>

@@ -1,0 +1,223 @@
+/**
+ * Call paths of trace events that do not say theirs. Events of a thread nest by time. In PyTorch's traces (Kineto) what
+ * runs on the GPU belongs to the call that launched it, by "correlation", or to the operator, by "External id".
+ */
+import type { PathTree } from '../tree/pathTree'
+import { countMetric, timeMetric } from '../tree/profileTree'
+import type { FinishedColumns, TraceColumns } from './traceColumns'
+
+export const cpuTimeMetric = 'cpu_time (ns)'
+export const callsMetric = 'calls'
+const bytesMetric = 'bytes'
+const unknownLaunch = '(launch not recorded)'
+
+/** Kineto's categories, of all years and in any case, for what runs on a GPU. */
+const gpuKinds: ReadonlyMap<string, string> = new Map([
+  ['kernel', 'kernel'],
+  ['gpu_memcpy', 'copy'],
+  ['memcpy', 'copy'],
+  ['gpu_memset', 'set'],
+  ['memset', 'set']
+])
+const gpuAnnotation = 'gpu_user_annotation'
+const kinetoOnly = [
+  'cpu_op',
+  'operator',
+  'cuda_runtime',
+  'cuda_driver',
+  'hip_runtime',
+  'runtime',
+  'python_function',
+  'user_annotation',
+  gpuAnnotation,
+  'gpu_memcpy',
+  'gpu_memset',
+  'memcpy',
+  'memset'
+]
+const launchKinds = new Set([
+  'cuda_runtime',
+  'cuda_driver',
+  'hip_runtime',
+  'hip_driver',
+  'runtime',
+  'xpu_runtime',
+  'mtia_runtime',
+  'privateuse1_runtime',
+  'privateuse1_driver'
+])
+
+/** Whether the categories are those of PyTorch's profiler. */
+export function isKineto(categories: Iterable<string>): boolean {
+  const found = new Set([...categories].map((category) => category.toLowerCase()))
+  return kinetoOnly.some((category) => found.has(category)) || found.has('kernel')
+}
+
+export class TraceTreeBuilder {
+  private readonly kinds: string[] = []
+
+  constructor(
+    private readonly tree: PathTree,
+    private readonly events: TraceColumns,
+    private readonly columns: FinishedColumns
+  ) {}
+
+  /** Gives every event that has no node yet its node, and the nodes their sums; what is left out, in sentences. */
+  addKineto(): string[] {
+    const { columns, tree } = this
+    const onCpu: number[] = []
+    const onGpu: number[] = []
+    let annotations = 0
+    for (let event = 0; event < this.events.count; event++) {
+      if (columns.node[event]! >= 0) continue
+      const kind = this.kind(event)
+      if (gpuKinds.has(kind)) onGpu.push(event)
+      else if (kind === gpuAnnotation) {
+        columns.node[event] = 0
+        annotations++
+      } else onCpu.push(event)
+    }
+    this.nest(onCpu, this.processScopes(onCpu))
+    for (const event of onCpu) this.addCall(event)
+    const launchOf = new Map<number, number>()
+    const operatorOf = new Map<number, number>()
+    for (const event of onCpu) {
+      const { correlation, externalId } = this.ids(event)
+      if (launchKinds.has(this.kind(event))) {
+        if (!Number.isNaN(correlation)) launchOf.set(correlation, event)
+      } else if (!Number.isNaN(externalId)) operatorOf.set(externalId, event)
+    }
+    let withoutLaunch = 0
+    for (const event of onGpu) {
+      const { correlation, externalId } = this.ids(event)
+      const launch = launchOf.get(correlation) ?? operatorOf.get(externalId)
+      if (launch === undefined) withoutLaunch++
+      const parent = launch === undefined ? tree.at([unknownLaunch]) : columns.node[launch]!
+      const node = tree.child(parent, this.name(event))
+      columns.node[event] = node
+      this.addLaunch(event, node)
+      tree.setText(node, 'kind', gpuKinds.get(this.kind(event))!)
+    }
+    const notes: string[] = []
+    if (withoutLaunch > 0 && onCpu.length > 0)
+      notes.push(
+        `The calls of ${withoutLaunch} of ${onGpu.length} GPU events were not recorded: they stand under '${unknownLaunch}'.`
+      )
+    if (annotations > 0)
+      notes.push(`${annotations} annotations of GPU streams are in the timeline only.`)
+    return notes
+  }
+
+  /**
+   * Any other trace: process, thread, events nested by time. Time is that of each event less what it calls; where some
+   * processes are devices (XLA's '/device:GPU:0'), only their streams have GPU time and the rest has CPU time.
+   */
+  addGeneric(): string[] {
+    const { columns, events, tree } = this
+    const isDevice = events.lanes.map((lane) => /^\/device:(?!CPU)/.test(lane.process))
+    const hasDevices = isDevice.some(Boolean)
+    const hasStreams = events.lanes.some((lane, at) => isDevice[at] && isStream(lane.name))
+    const open: number[] = []
+    for (let event = 0; event < events.count; event++) {
+      if (columns.node[event]! < 0) open.push(event)
+    }
+    const scopes = events.lanes.map((lane) =>
+      tree.at([lane.process, lane.name].filter((name) => name !== ''))
+    )
+    const ownNs = this.nest(open, scopes)
+    open.forEach((event, at) => {
+      const lane = columns.lane[event]!
+      const node = columns.node[event]!
+      const runsHere =
+        !hasDevices || (isDevice[lane]! && (!hasStreams || isStream(events.lanes[lane]!.name)))
+      if (runsHere) {
+        tree.addNumber(node, timeMetric, Math.round(ownNs[at]!), false)
+        tree.addNumber(node, countMetric, 1, false)
+        tree.addSample(node, columns.durationNs[event]!)
+      } else if (!isDevice[lane]) this.addCall(event)
+    })
+    return []
+  }
+
+  addLaunch(event: number, node: number): void {
+    const { columns, tree, events } = this
+    const ns = columns.durationNs[event]!
+    tree.addNumber(node, timeMetric, Math.round(ns), false)
+    tree.addNumber(node, countMetric, 1, false)
+    tree.addSample(node, ns)
+    const bytes = columns.bytes[event]!
+    if (!Number.isNaN(bytes)) tree.addNumber(node, bytesMetric, bytes, false)
+    const facts = events.strings.text(columns.facts[event]!)
+    if (facts === '') return
+    for (const [name, value] of Object.entries(JSON.parse(facts) as Record<string, string>)) {
+      const before = tree.textAt(node, name)
+      // Launches of one kernel may differ: what they do not share is told per launch, on the timeline.
+      if (before === undefined) tree.setText(node, name, value)
+      else if (before !== value) tree.setText(node, name, 'varies')
+    }
+  }
+
+  private addCall(event: number): void {
+    const node = this.columns.node[event]!
+    this.tree.addNumber(node, cpuTimeMetric, Math.round(this.columns.durationNs[event]!), false)
+    this.tree.addNumber(node, callsMetric, 1, false)
+  }
+
+  /** A process of its own per rank or program, where there are several; threads share the scopes. */
+  private processScopes(onCpu: readonly number[]): number[] {
+    const { lanes } = this.events
+    const processes = new Set(onCpu.map((event) => lanes[this.columns.lane[event]!]!.process))
+    return lanes.map((lane) => (processes.size > 1 ? this.tree.at([lane.process]) : 0))
+  }
+
+  /**
+   * Places events of each lane below the one that surrounds them.
+   * @param scopes node of each lane that its outermost events stand below
+   * @returns of each event its duration less those of the events directly within, ns
+   */
+  private nest(found: readonly number[], scopes: readonly number[]): Float64Array {
+    const { lane, startNs, durationNs, node } = this.columns
+    const order = Array.from(found, (_, at) => at).sort((a, b) => {
+      const [x, y] = [found[a]!, found[b]!]
+      return (
+        lane[x]! - lane[y]! || startNs[x]! - startNs[y]! || durationNs[y]! - durationNs[x]! || x - y
+      )
+    })
+    const own = new Float64Array(found.length)
+    const around: number[] = []
+    const endOf = (at: number) => startNs[found[at]!]! + durationNs[found[at]!]!
+    for (const at of order) {
+      const event = found[at]!
+      while (around.length > 0) {
+        const outer = around[around.length - 1]!
+        if (lane[found[outer]!] === lane[event] && startNs[event]! < endOf(outer)) break
+        around.pop()
+      }
+      const outer = around[around.length - 1]
+      const parent = outer === undefined ? scopes[lane[event]!]! : node[found[outer]!]!
+      node[event] = this.tree.child(parent, this.name(event))
+      own[at] = durationNs[event]!
+      if (outer !== undefined) own[outer] = Math.max(0, own[outer]! - durationNs[event]!)
+      around.push(at)
+    }
+    return own
+  }
+
+  private name(event: number): string {
+    return this.events.strings.text(this.columns.name[event]!)
+  }
+
+  private kind(event: number): string {
+    const id = this.columns.category[event]!
+    return (this.kinds[id] ??= this.events.strings.text(id).toLowerCase())
+  }
+
+  private ids(event: number): { correlation: number; externalId: number } {
+    const { correlation, externalId } = this.columns
+    return { correlation: correlation[event]!, externalId: externalId[event]! }
+  }
+}
+
+function isStream(lane: string): boolean {
+  return /^Stream\b/i.test(lane)
+}

@@ -1,0 +1,34 @@
+/** Events of a trace on lanes, as columns. */
+import type { StringTable } from './stringTable'
+
+/**
+ * Key under which our own Chrome traces carry the tree that they were made from, as .hatchet, ahead of their events; an
+ * event's args.node is its node there. Without it a trace would give back what its events alone can say.
+ */
+export const ownTraceKey = 'blockscopeProfile'
+
+export interface Lane {
+  /** 'GPU Stream 7', or 'matmul Core0 CTA3 / warp 2 (line 40)'. */
+  name: string
+  process: string
+}
+
+export interface Timeline {
+  count: number
+  strings: StringTable
+  /** String id of the event's name and category. */
+  name: Int32Array<ArrayBuffer>
+  category: Int32Array<ArrayBuffer>
+  /** Index into lanes. */
+  lane: Int32Array<ArrayBuffer>
+  /** Nanoseconds from the start of the trace. For intra-kernel traces Proton assumes 1 GHz: one cycle is one ns. */
+  startNs: Float64Array<ArrayBuffer>
+  durationNs: Float64Array<ArrayBuffer>
+  /** Node of the tree that the event belongs to. */
+  node: Int32Array<ArrayBuffer>
+  lanes: Lane[]
+  /** Launches: event that starts it, event that it runs as. */
+  flows: { from: number; to: number }[]
+  /** Absolute ns of startNs 0; null where the trace does not say. */
+  baseTimeNs: number | null
+}

@@ -1,0 +1,91 @@
+import { nestedIntervals } from '../ask/nestedIntervals'
+import { nodeName, ownText, type ProfileTree } from '../tree/profileTree'
+import { ownTraceKey, type Timeline } from '../tree/timeline'
+import { hatchetPieces } from './writeHatchet'
+
+/**
+ * Trace Event Format, for Perfetto and chrome://tracing. A timeline keeps its lanes, times and launch flows; a tree of
+ * sums is laid out one node after another on one lane, its own metrics in args.
+ */
+export function* chromeTracePieces(
+  tree: ProfileTree,
+  timeline: Timeline | null,
+  nameOf: (name: string) => string
+): Generator<string> {
+  yield '{"displayTimeUnit":"ns",'
+  yield* ownProfilePieces(tree)
+  yield '"traceEvents":[\n'
+  let separator = ''
+  for (const event of timeline ? timelineEvents(timeline, nameOf) : treeEvents(tree, nameOf)) {
+    yield `${separator}${JSON.stringify(event)}`
+    separator = ',\n'
+  }
+  yield '\n]}\n'
+}
+
+/** The tree itself ahead of the events, so that a trace of ours opens as what it was made from. */
+export function* ownProfilePieces(tree: ProfileTree): Generator<string> {
+  yield `"${ownTraceKey}":`
+  yield* hatchetPieces(tree)
+  yield ','
+}
+
+function* treeEvents(tree: ProfileTree, nameOf: (name: string) => string): Generator<object> {
+  const { metric, start, end } = nestedIntervals(tree)
+  yield named('thread_name', 0, 0, `Sums of ${metric}, laid out in order`)
+  for (let node = 0; node < tree.count; node++) {
+    if (!(end[node]! > start[node]!)) continue
+    const own: [string, unknown][] = []
+    for (const column of tree.numbers) {
+      if (column.written[node]) own.push([column.name, column.values[node]])
+    }
+    for (const column of tree.texts) {
+      if (column.values[node]! >= 0) own.push([column.name, ownText(tree, column, node)])
+    }
+    yield {
+      ph: 'X',
+      name: nameOf(nodeName(tree, node)),
+      pid: 0,
+      tid: 0,
+      ts: start[node]! / 1000,
+      dur: (end[node]! - start[node]!) / 1000,
+      args: Object.fromEntries(own)
+    }
+  }
+}
+
+function* timelineEvents(timeline: Timeline, nameOf: (name: string) => string): Generator<object> {
+  const processes = [...new Set(timeline.lanes.map((lane) => lane.process))]
+  for (const [pid, process] of processes.entries()) yield named('process_name', pid, 0, process)
+  const pidOf = timeline.lanes.map((lane) => processes.indexOf(lane.process))
+  for (const [tid, lane] of timeline.lanes.entries())
+    yield named('thread_name', pidOf[tid]!, tid, lane.name)
+  const place = (event: number) => {
+    const lane = timeline.lane[event]!
+    return { pid: pidOf[lane], tid: lane, ts: timeline.startNs[event]! / 1000 }
+  }
+  for (let event = 0; event < timeline.count; event++) {
+    yield {
+      ph: 'X',
+      name: nameOf(timeline.strings.text(timeline.name[event]!)),
+      cat: timeline.strings.text(timeline.category[event]!),
+      ...place(event),
+      dur: timeline.durationNs[event]! / 1000,
+      args: { node: timeline.node[event]! }
+    }
+  }
+  for (const [id, { from, to }] of timeline.flows.entries()) {
+    const flow = { name: 'launch->kernel', cat: 'flow', id }
+    yield { ph: 's', ...flow, ...place(from) }
+    yield { ph: 'f', bp: 'e', ...flow, ...place(to) }
+  }
+}
+
+function named(
+  what: 'thread_name' | 'process_name',
+  pid: number,
+  tid: number,
+  name: string
+): object {
+  return { ph: 'M', name: what, pid, tid, args: { name } }
+}

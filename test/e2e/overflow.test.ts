@@ -1,0 +1,121 @@
+/** No view is wider than its window, at any width: nothing is cut off, nothing scrolls the page sideways. */
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { drop, go } from './support/actions'
+import { describeInBrowser, launchBrowser, openPage } from './support/browser'
+import { program, startServerProcess, type StartedServer } from './support/server'
+
+const widths = [1440, 1024, 420]
+
+describeInBrowser('the width of every view', () => {
+  let browser: Browser
+  let server: StartedServer
+  let page: Page
+  let errors: string[] = []
+  beforeAll(async () => {
+    server = await startServerProcess()
+    const shape = ['--device', 'cpu', '-M', '64', '-N', '64', '--store', server.storeFolder]
+    const run = (...words: string[]) =>
+      execFileSync(process.execPath, [program, ...words, ...shape], { stdio: 'ignore' })
+    run('validate', '-K', '128')
+    run('sweep', '-K', '64,128', '--formats', 'mxfp4,mxfp8', '--preset', 'quick')
+    run('sweep', '-K', '128', '--formats', 'mxfp4,mxfp8', '--preset', 'quick')
+    // Many formats and kernels of several providers, as measured on an H200.
+    const saved = 'docs/results/h200-8192'
+    const { id } = JSON.parse(readFileSync(join(saved, 'run.json'), 'utf8')) as { id: string }
+    mkdirSync(join(server.storeFolder, id))
+    cpSync(join(saved, 'run.json'), join(server.storeFolder, id, 'run.json'))
+    browser = await launchBrowser()
+    const opened = await openPage(browser, server.url)
+    page = opened.page
+    errors = opened.errors
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+  })
+  const idsOf = (kind: string) =>
+    readdirSync(server.storeFolder).filter((name) => name.includes(`-${kind}-`))
+
+  const contents: [string, () => Promise<unknown>][] = [
+    [
+      'devices',
+      async () => {
+        await go(page, 'devices')
+        await page.getByText('CUDA driver').first().waitFor()
+      }
+    ],
+    [
+      'validate',
+      async () => {
+        await go(page, `validate?run=${idsOf('validate')[0]}`)
+        await page
+          .getByRole('gridcell')
+          .filter({ hasText: 'Passed' })
+          .first()
+          .getByRole('button')
+          .click()
+        await page.getByRole('button', { name: 'Close details' }).waitFor()
+      }
+    ],
+    ['validate without a run', () => go(page, 'validate')],
+    ...[0, 1, 2].map((which): [string, () => Promise<unknown>] => [
+      `sweep ${which}`,
+      async () => {
+        await go(page, `sweep?run=${idsOf('sweep')[which]}`)
+        await page.locator('#sweep-title').waitFor()
+      }
+    ]),
+    ['sweep without a run', () => go(page, 'sweep')],
+    ['formats', () => go(page, 'formats')],
+    ...['scales', 'loads', 'compare', 'fragments', 'codes', 'detect'].map(
+      (tab): [string, () => Promise<unknown>] => [
+        `layouts, ${tab}`,
+        async () => {
+          await go(page, `layouts?rows=256&cols=32&row=130&col=20&tab=${tab}`)
+          await page.getByRole('tab', { selected: true }).waitFor()
+        }
+      ]
+    ),
+    ['profile without a file', () => go(page, 'profile')],
+    [
+      'profile',
+      async () => {
+        const path = 'test/fixtures/h200/triton_mxfp8_h200.hatchet'
+        await drop(page, 'triton.hatchet', readFileSync(path))
+        await page.locator('[role=row][data-index="2"]').click()
+      }
+    ],
+    [
+      'runs',
+      async () => {
+        await go(page, `runs?run=${idsOf('sweep')[0]}`)
+        await page.getByRole('button', { name: 'Open as profile' }).waitFor()
+      }
+    ],
+    ['comparison', () => go(page, `runs?compare=${idsOf('sweep').join()}`)]
+  ]
+
+  it.each(contents)('%s fits into 1440, 1024 and 420 pixels', async (_what, show) => {
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await show()
+    const tooWide: string[] = []
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 900 })
+      // Charts and panes settle a frame or two after the window.
+      await page.waitForTimeout(250)
+      const wide = await page.evaluate<string[]>(`(() => {
+        const main = document.querySelector('main')
+        const fits = (element) => element.scrollWidth <= element.clientWidth
+        return [document.documentElement, main].filter((element) => !fits(element))
+          .map((element) => element.tagName + ' ' + element.scrollWidth + ' > ' + element.clientWidth)
+      })()`)
+      tooWide.push(...wide.map((what) => `at ${width}: ${what}`))
+    }
+    expect(tooWide).toEqual([])
+    expect(errors).toEqual([])
+  })
+})

@@ -1,0 +1,55 @@
+// Few rows of A: the kernels for them beside a plain read of B and cuBLASLt in the same run, cold.
+//   node decode.mjs [NxK,...] [result.json]
+// FORMATS=mxfp4,nvfp4 limits the formats. The last column is the share of what the plain read reaches.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { addon, configure, measureDefaults, median, open } from './addon.mjs'
+
+const shapes = (process.argv[2] ?? '8192x8192,57344x8192,8192x28672,4096x7168,7168x2048,2880x2880')
+  .split(',')
+  .map((shape) => shape.split('x').map(Number))
+const resultFile = process.argv[3]
+const formats = process.env.FORMATS?.split(',') ?? ['mxfp4', 'mixed', 'nvfp4', 'mxfp8']
+const cache = mkdtempSync(join(tmpdir(), 'blockscope-decode-'))
+configure(cache, ['test/gpu/kernels/plainRead'])
+
+const { devices } = await addon.detect()
+const device = devices.find(({ kind }) => kind === 'cuda')
+if (!device) {
+  console.log('No CUDA device: nothing to measure.')
+  process.exit(0)
+}
+const wanted = ['plain-read', 'decode-fp8', 'decode', 'cublaslt-fp8', 'cublaslt-bf16']
+const canDo = (id, format) =>
+  device.kernels
+    .find((kernel) => kernel.id === id)
+    ?.capabilities.some((c) => c.format === format && c.level !== 'unavailable')
+const rows = []
+for (const format of formats) {
+  for (const [n, k] of shapes) {
+    for (const m of [1, 8, 16, 32, 64]) {
+      const session = await open(format, m, n, k)
+      let read
+      for (const kernel of wanted.filter((id) => canDo(id, format))) {
+        const result = await session.measure(
+          { ...measureDefaults, recordLaunches: false, kernel },
+          addon.createCancelFlag()
+        )
+        const us = median(result.samplesNs) / 1e3
+        read ??= us
+        rows.push({ format, m, n, k, kernel, us, share: read / us, badges: result.badges })
+        console.log(
+          format.padEnd(6),
+          `${m}x${n}x${k}`.padEnd(14),
+          kernel.padEnd(14),
+          `${us.toFixed(2)} us`.padStart(11),
+          `${((100 * read) / us).toFixed(0)} %`.padStart(6)
+        )
+      }
+      await session.close()
+      if (resultFile) writeFileSync(resultFile, JSON.stringify({ device, rows }, null, 1))
+    }
+  }
+}
+rmSync(cache, { recursive: true })

@@ -1,0 +1,161 @@
+/** A folder with the files that commands in README and docs name, made small, and `blockscope` on its path. */
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join, resolve } from 'node:path'
+import { openCheckpoint } from '../../src-main/store/checkpointFile'
+import { startBlockscope } from './runBlockscope'
+import { writeCheckpoint, type TensorBytes } from './writeCheckpoint'
+
+const program = resolve('out/node/blockscope.js')
+
+export interface DocsFolder {
+  path: string
+  environment: NodeJS.ProcessEnv
+  /** Id of an interrupted sweep: it can be shown and resumed. */
+  runId: string
+}
+
+export async function makeDocsFolder(): Promise<DocsFolder> {
+  const path = mkdtempSync(join(tmpdir(), 'docs-commands-'))
+  const bin = join(path, '.bin')
+  mkdirSync(bin)
+  const command = `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`
+  writeFileSync(join(bin, 'blockscope'), command, { mode: 0o755 })
+  const environment: NodeJS.ProcessEnv = {
+    ...process.env,
+    PATH: [bin, process.env.PATH].join(delimiter),
+    XDG_DATA_HOME: join(path, '.data'),
+    DISPLAY: '',
+    WAYLAND_DISPLAY: '',
+    ELECTRON_OVERRIDE_DIST_PATH: ''
+  }
+  const at = (name: string) => join(path, name)
+  const blockscope = (...words: string[]) =>
+    execFileSync(join(bin, 'blockscope'), words, { cwd: path, env: environment })
+
+  for (const name of ['run', 'before', 'after', 'run.part_0', 'run.part_1'])
+    writeFileSync(at(`${name}.hatchet`), JSON.stringify(profile()))
+
+  const linear = Uint8Array.from({ length: 256 * 8 }, (_, i) => 100 + ((i * 7919) % 53))
+  writeFileSync(at('linear.bin'), linear)
+  writeFileSync(at('fp4_codes.bin'), linear)
+  writeOperands(at)
+  const pack = (rows: number, columns: number, from: string, to: string) =>
+    blockscope(
+      ...['layout', 'pack', '--layout', 'nvidia_32_4_4', '--rows', `${rows}`],
+      ...['--cols', `${columns}`, '--linear', from, '--out', to]
+    )
+  // For pages that name it without packing it first.
+  pack(256, 8, 'linear.bin', 'packed.bin')
+  pack(256, 16, 'operand_b_scales.bin', 'packed_b.bin')
+  pack(128, 32, 'a_scales.bin', 'packed_a.bin')
+
+  writeCheckpoint(at('model.safetensors'), gptOss('model.layers.0.mlp.experts.gate_up_proj'), {})
+  writeIndex(at('model'), [
+    'model.layers.0.mlp.experts.gate_up_proj_blocks',
+    'model.layers.0.mlp.experts.gate_up_proj_scales'
+  ])
+  writeCheckpoint(at('bf16.safetensors'), [bf16('layer.0.up.weight', [32, 64])], {})
+  writeIndex(at('bf16'), ['layer.0.up.weight'])
+  blockscope(
+    ...['checkpoint', 'convert', 'bf16.safetensors', '--to', 'compressed-tensors-mxfp4'],
+    ...['--requantise', '--out', 'mxfp4.safetensors']
+  )
+  return { path, environment, runId: await interruptedSweep(environment) }
+}
+
+/** Two formats at one K each, with work and times, on a device whose limits are known. */
+function profile(): object[] {
+  const kernel = (name: string, ns: number) => ({
+    frame: { name, type: 'function' },
+    metrics: {
+      'time (ns)': ns,
+      count: 4,
+      bytes: 5e7,
+      flops: 2e11,
+      flops8: 2e11,
+      device_id: '0',
+      device_type: 'CUDA'
+    },
+    children: []
+  })
+  const scope = (name: string, children: object[]) => ({
+    frame: { name, type: 'function' },
+    metrics: {},
+    children
+  })
+  const devices = JSON.parse(
+    readFileSync('test/fixtures/proton/synthetic/modern_a.hatchet', 'utf8')
+  ) as object[]
+  return [
+    scope('ROOT', [
+      scope('K=4096', [kernel('mxfp4 wgmma', 120_000), kernel('nvfp4 wgmma', 150_000)]),
+      kernel('matmul', 70_000),
+      scope('step', [kernel('mxfp8 wgmma', 90_000)])
+    ]),
+    devices[1]!
+  ]
+}
+
+/** Golden operands of two formats: as the file that --operands reads, and as one file for each matrix. */
+function writeOperands(at: (name: string) => string): void {
+  const golden = 'test/fixtures/golden'
+  copyFileSync(`${golden}/gemm_mxfp4_128x256x512.safetensors`, at('operands.safetensors'))
+  const mxfp4 = tensorsOf(`${golden}/gemm_mxfp4_128x256x512.safetensors`)
+  writeFileSync(at('operand_b_scales.bin'), mxfp4('b_scales'))
+  const nvfp4 = tensorsOf(`${golden}/gemm_nvfp4_128x256x512.safetensors`)
+  writeFileSync(at('a.bin'), nvfp4('a_codes'))
+  writeFileSync(at('b.bin'), nvfp4('b_codes'))
+  writeFileSync(at('a_scales.bin'), nvfp4('a_scales'))
+  writeFileSync(at('b_scales.bin'), nvfp4('b_scales'))
+  writeFileSync(at('c.bin'), nvfp4('c_f64'))
+}
+
+function tensorsOf(path: string): (name: string) => Uint8Array {
+  return (name) => {
+    const file = openCheckpoint(path)
+    const entry = file.tensors.get(name)!
+    const bytes = file.read(entry, 0, entry.end - entry.start)
+    file.close()
+    return bytes
+  }
+}
+
+function tensor(name: string, dtype: string, shape: number[], bytes: Uint8Array): TensorBytes {
+  return { name, dtype, shape, bytes }
+}
+
+/** Four matrices of 8 x 64 values in MXFP4. */
+function gptOss(name: string): TensorBytes[] {
+  const blocks = Uint8Array.from({ length: 4 * 8 * 2 * 16 }, (_, i) => (i * 37) & 255)
+  const scales = Uint8Array.from({ length: 4 * 8 * 2 }, (_, i) => 120 + (i % 11))
+  return [
+    tensor(`${name}_blocks`, 'U8', [4, 8, 2, 16], blocks),
+    tensor(`${name}_scales`, 'U8', [4, 8, 2], scales)
+  ]
+}
+
+function bf16(name: string, shape: [number, number]): TensorBytes {
+  const floats = Float32Array.from({ length: shape[0] * shape[1] }, (_, i) => Math.sin(i * 12.9898))
+  const halves = new Uint16Array(floats.buffer).filter((_, i) => i % 2 === 1)
+  return tensor(name, 'BF16', shape, new Uint8Array(halves.buffer))
+}
+
+function writeIndex(path: string, names: string[]): void {
+  const file = `${path.split('/').pop()}.safetensors`
+  const index = { weight_map: Object.fromEntries(names.map((name) => [name, file])) }
+  writeFileSync(`${path}.safetensors.index.json`, JSON.stringify(index))
+}
+
+async function interruptedSweep(environment: NodeJS.ProcessEnv): Promise<string> {
+  const words =
+    '--formats mxfp4 -M 64 -N 64 -K 64,128,192,256,320,384,448,512 --preset quick --kernels cpu-portable'
+  const sweep = startBlockscope(['sweep', ...words.split(' ')], environment)
+  await sweep.printed(/^mxfp4 .* passed /m)
+  sweep.signal('SIGINT')
+  const { stdout, stderr } = await sweep.done
+  const id = /runs\/(\d{8}-\d{6}-\S+)/.exec(stdout + stderr)?.[1]
+  if (id === undefined) throw new Error(`The sweep named no run folder:\n${stdout}${stderr}`)
+  return id
+}

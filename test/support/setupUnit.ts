@@ -1,0 +1,5 @@
+import { buildAddon, buildProgram } from './build'
+
+export default async function setup(): Promise<void> {
+  await Promise.all([buildAddon(), buildProgram()])
+}

@@ -1,0 +1,416 @@
+/**
+ * Whatever door a run is asked at, it gives one answer. Saved runs and a fresh one are asked the same ten questions at
+ * every door; what is right is taken from the steps themselves, without the tree.
+ */
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync
+} from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseRun } from '@shared/contract/parseRun'
+import type { Run } from '@shared/contract/run'
+import { operationName } from '@shared/profile/tree/operation'
+import { fromTransferable } from '@shared/profile/tree/transfer'
+import { register as registerConvert } from '../../../../src-main/cli/convert'
+import { register as registerDiff } from '../../../../src-main/cli/diff'
+import { register as registerRuns } from '../../../../src-main/cli/runs'
+import { register as registerTop } from '../../../../src-main/cli/top'
+import { register as registerView } from '../../../../src-main/cli/view'
+import { exportRun } from '../../../../src-main/jobs/exportRun'
+import { importRun } from '../../../../src-main/store/importRun'
+import { stringifyRun } from '../../../../src-main/store/runFile'
+import { RunStore } from '../../../../src-main/store/runStore'
+import type { ProfileQuery } from '../../../../src-renderer/workers/profileProtocol'
+import { ProfileSession } from '../../../../src-renderer/workers/profileSession'
+import { runBlockscope } from '../../../support/runBlockscope'
+import { runCommand } from './runCommand'
+
+/** The ten questions: eight of each operation, two of the whole. What a door does not show it leaves out. */
+interface Answers {
+  /** Per operation: us, TFLOP/s, GB/s, percent of the whole, samples, total sampled in ms, count, launched kernels. */
+  us: Record<string, number>
+  tflops?: Record<string, number>
+  gbytes?: Record<string, number>
+  percent?: Record<string, number>
+  samples?: Record<string, number>
+  sampledMs?: Record<string, number>
+  count?: Record<string, number>
+  launches?: Record<string, string>
+  /** Time of one operation of each, us. */
+  wholeUs?: number
+  /** The operation that takes longest. */
+  slowest?: string
+}
+
+type Row = { name: string; depth: number; metrics: Record<string, number | null> }
+const metrics = 'time/us,tflop/s,gbyte/s,time/%,samples,total sampled/ms,count'
+
+/** From the steps alone. */
+function expected(run: Run): Required<Answers> {
+  const timed = run.steps.filter((step) => step.measurement)
+  const of = <T>(value: (step: (typeof timed)[number]) => T) =>
+    Object.fromEntries(timed.map((step) => [operationName(step), value(step)]))
+  const us = of((step) => step.measurement!.timeNs.median / 1e3)
+  const wholeUs = Object.values(us).reduce((sum, one) => sum + one, 0)
+  return {
+    us,
+    tflops: of((step) => step.measurement!.tflops),
+    gbytes: of((step) => step.measurement!.gbytesPerSecond),
+    percent: of((step) => step.measurement!.timeNs.median / 10 / wholeUs),
+    samples: of((step) => step.measurement!.timeNs.samples),
+    sampledMs: of(({ measurement: m }) => (m!.timeNs.mean * m!.timeNs.samples) / 1e6),
+    count: of(() => 1),
+    // A CPU kernel is launched as itself.
+    launches: of(({ kernel, measurement }) =>
+      [...new Set(measurement!.launches.map(({ name }) => name))]
+        .filter((name) => name !== kernel)
+        .join()
+    ),
+    wholeUs,
+    slowest: Object.entries(us).sort(([, a], [, b]) => b - a)[0]![0]
+  }
+}
+
+function fromRows(rows: readonly Row[]): Answers {
+  const isOperation = ({ name }: Row) => / \[M=\d+, N=\d+, K=\d+\]/.test(name)
+  const operations = rows.filter(isOperation)
+  const of = (metric: string) =>
+    Object.fromEntries(operations.map(({ name, metrics }) => [name, metrics[metric]!]))
+  const below = (row: Row) => {
+    const after = rows.slice(rows.indexOf(row) + 1)
+    const end = after.findIndex(({ depth }) => depth <= row.depth)
+    return after.slice(0, end < 0 ? undefined : end).map(({ name }) => name)
+  }
+  const us = of('time/us') as Record<string, number>
+  const hasTree = rows[0]!.name === 'ROOT'
+  return {
+    us,
+    tflops: of('tflop/s') as Record<string, number>,
+    gbytes: of('gbyte/s') as Record<string, number>,
+    percent: of('time/%') as Record<string, number>,
+    samples: of('samples') as Record<string, number>,
+    sampledMs: of('total sampled/ms') as Record<string, number>,
+    count: of('count') as Record<string, number>,
+    ...(hasTree && {
+      launches: Object.fromEntries(operations.map((row) => [row.name, below(row).join()])),
+      wholeUs: rows[0]!.metrics['time/us']!
+    }),
+    slowest: Object.entries(us).sort(([, a], [, b]) => b - a)[0]![0]
+  }
+}
+
+function agree(answers: Answers, right: Required<Answers>, digits = 12): void {
+  for (const [question, answer] of Object.entries(answers)) {
+    const wanted = right[question as keyof Answers]
+    if (typeof answer === 'string') expect(answer, question).toBe(wanted)
+    else if (typeof answer === 'number') near(answer, wanted as number, digits, question)
+    else {
+      expect(Object.keys(answer as object).sort(), question).toEqual(Object.keys(wanted).sort())
+      for (const [name, value] of Object.entries(answer as object)) {
+        const other = (wanted as Record<string, number | string>)[name]!
+        if (typeof other === 'string') expect(value, `${question} of ${name}`).toBe(other)
+        else near(value as number, other, digits, `${question} of ${name}`)
+      }
+    }
+  }
+}
+
+function near(value: number, wanted: number, digits: number, what: string): void {
+  const error = Math.abs(value - wanted)
+  expect(error <= 10 ** -digits * Math.abs(wanted), `${what}: ${value}, not ${wanted}`).toBe(true)
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'one-answer-'))
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** Runs kept in the repository, and one that is measured now. */
+const saved = readdirSync('docs/results')
+  .map((name) => join('docs/results', name, 'run.json'))
+  .filter((file) => existsSync(file))
+const fresh = join(folder, 'fresh', 'run.json')
+let printed = ''
+
+beforeAll(async () => {
+  const { code, stdout, stderr } = await runBlockscope(
+    [
+      ...['sweep', '--device', 'cpu', '--formats', 'mxfp4,mxfp8', '-M', '64', '-N', '64'],
+      ...['-K', '128,256', '--reps', '5', '--rounds', '1', '--out-dir', join(folder, 'fresh')]
+    ],
+    { BLOCKSCOPE_STORE: join(folder, 'other-store') }
+  )
+  expect(existsSync(fresh), `exit ${code}: ${stderr}`).toBe(true)
+  printed = stdout
+}, 120_000)
+
+const json = async (register: Parameters<typeof runCommand>[0], ...words: string[]) =>
+  JSON.parse((await runCommand(register, [...words, '--json'])).stdout) as { rows: Row[] }
+
+describe.each([...saved, fresh])('%s', (file) => {
+  let run: Run
+  let right: Required<Answers>
+  let store: RunStore
+  let hatchet: string
+  const name = (ending: string) => join(folder, `${saved.indexOf(file)}.${ending}`)
+
+  beforeAll(async () => {
+    run = parseRun(readFileSync(file, 'utf8'), file)
+    right = expected(run)
+    store = new RunStore(join(folder, `store${saved.indexOf(file)}`))
+    await importRun(store, 'run.json', new Uint8Array(readFileSync(file)))
+    hatchet = name('hatchet')
+    writeFileSync(hatchet, (await exportRun(store, run.id, 'hatchet')).bytes)
+  })
+
+  it('view: run.json, the run folder, the exported profile and the stored one', async () => {
+    const stored = join(store.folderOf(run.id), 'profile.hatchet')
+    for (const path of [file, join(file, '..'), hatchet, store.folderOf(run.id), stored])
+      agree(fromRows((await json(registerView, 'view', path, '-m', metrics)).rows), right)
+  })
+
+  it('the profile kept beside a saved run is the one that is made from it', async () => {
+    const kept = join(file, '..', 'profile.hatchet')
+    if (!existsSync(kept)) return
+    const made = new TextDecoder().decode((await exportRun(store, run.id, 'hatchet')).bytes)
+    expect(readFileSync(kept, 'utf8') === made, `${kept}: convert ${file} ${kept} renews it`).toBe(
+      true
+    )
+  })
+
+  it('a run of the store, by its id, by the beginning of it and as the latest', async () => {
+    const before = process.env.BLOCKSCOPE_STORE
+    process.env.BLOCKSCOPE_STORE = store.folder
+    try {
+      for (const words of [run.id, run.id.slice(0, -2), 'latest']) {
+        const { rows } = await json(registerView, 'view', words, '-m', metrics)
+        agree(fromRows(rows), right)
+      }
+      await expect(json(registerView, 'view', 'nosuchrun')).rejects.toThrow(
+        'nosuchrun is no file here, and as a run:'
+      )
+    } finally {
+      if (before === undefined) delete process.env.BLOCKSCOPE_STORE
+      else process.env.BLOCKSCOPE_STORE = before
+    }
+  })
+
+  it('view: flat, inverted and by group', async () => {
+    for (const flags of [['--flat'], ['--inverted', '-d', '2'], ['--group', 'K=(\\d+)']]) {
+      const { rows } = await json(registerView, 'view', file, '-m', metrics, ...flags)
+      const { launches: _none, ...answers } = fromRows(rows)
+      agree(answers, right, 11)
+    }
+  })
+
+  it('top', async () => {
+    const { rows } = await json(registerTop, 'top', file, '-n', '1000', '-m', metrics)
+    agree(fromRows(rows), right)
+    expect(rows[0]!.name).toBe(right.slowest)
+  })
+
+  it('convert: to a profile, a trace and JSON', async () => {
+    for (const ending of ['converted.hatchet', 'trace.json']) {
+      await runCommand(registerConvert, ['convert', file, name(ending)])
+      const { rows } = await json(registerView, 'view', name(ending), '-m', metrics)
+      agree(fromRows(rows), right)
+    }
+    await runCommand(registerConvert, ['convert', file, name('json')])
+    const { nodes } = JSON.parse(readFileSync(name('json'), 'utf8')) as {
+      nodes: { name: string; sums: Record<string, number> }[]
+    }
+    const operations = nodes.filter((node) => Object.hasOwn(right.us, node.name))
+    const sums = (metric: string, factor: number) =>
+      Object.fromEntries(operations.map((node) => [node.name, node.sums[metric]! * factor]))
+    agree({ us: sums('time (ns)', 1e-3), sampledMs: sums('total sampled (ns)', 1e-6) }, right)
+  })
+
+  it('diff: a run with itself has these values and no change', async () => {
+    const { rows } = (await json(
+      registerDiff,
+      'diff',
+      file,
+      hatchet,
+      '-m',
+      'time/us'
+    )) as never as {
+      rows: { name: string; values: number[]; change: number; ratio: number }[]
+    }
+    const operations = rows.filter((row) => Object.hasOwn(right.us, row.name))
+    for (const side of [0, 1])
+      agree(
+        { us: Object.fromEntries(operations.map((row) => [row.name, row.values[side]!])) },
+        right
+      )
+    expect(operations.every((row) => row.change === 0 && row.ratio === 1)).toBe(true)
+  })
+
+  it('the page: its worker, what it copies and the export of its timeline', () => {
+    const session = new ProfileSession()
+    const info = session.open(new Uint8Array(readFileSync(hatchet)), 'profile.hatchet')
+    expect(info.suggested.slice(0, 2)).toEqual(['time/ms', 'time/%'])
+    const query: ProfileQuery = {
+      metrics: metrics.split(','),
+      include: '',
+      exclude: '',
+      depth: 100,
+      arrangement: 'tree',
+      sort: 'chronological',
+      hotPath: false,
+      metadata: false,
+      demangle: true,
+      diff: false,
+      search: '',
+      openness: { all: true, toggled: [] }
+    }
+    const { tree: sent, columns, rows, notes } = session.show(query)
+    const tree = fromTransferable(sent!)
+    const shown = Array.from(rows, (node): Row => ({
+      name: tree.strings.text(tree.name[node]!),
+      depth: tree.depth[node]!,
+      metrics: Object.fromEntries(columns!.map(({ label, values }) => [label, values[node]!]))
+    }))
+    agree(fromRows(shown), right)
+    expect(notes.join()).toContain('Times and rates are of one operation')
+    const text = session.text('proton', { ...query, metrics: ['time/us'] })
+    for (const [operation, us] of Object.entries(right.us))
+      expect(text).toMatch(new RegExp(`^ *${us.toFixed(3)} .*${escaped(operation)}$`, 'm'))
+  })
+
+  it('exports and reports: CSV, nvbench, Markdown, HTML, the trace, a bundle that is imported again', async () => {
+    const text = async (as: 'csv' | 'nvbench' | 'markdown' | 'html' | 'trace') =>
+      new TextDecoder().decode((await exportRun(store, run.id, as)).bytes)
+    agree(fromCsv(await text('csv')), right)
+    agree(fromNvbench(await text('nvbench')), right)
+    const pages = [await text('markdown'), await text('html')]
+    for (const step of run.steps.filter(({ measurement }) => measurement)) {
+      const cell = (step.measurement!.timeNs.median / 1e3).toFixed(2)
+      for (const page of pages) expect(page).toContain(cell)
+    }
+    writeFileSync(name('run.trace.json'), await text('trace'))
+    const { rows } = await json(registerView, 'view', name('run.trace.json'), '-m', metrics)
+    agree(fromRows(rows), right)
+    const events = JSON.parse(await text('trace')) as {
+      traceEvents: { name: string; dur: number }[]
+    }
+    const drawn = events.traceEvents.filter(({ name }) => Object.hasOwn(right.us, name))
+    agree({ us: Object.fromEntries(drawn.map(({ name, dur }) => [name, dur])) }, right)
+
+    const bundle = await exportRun(store, run.id, 'folder')
+    const second = new RunStore(join(folder, `again${saved.indexOf(file)}`))
+    await importRun(second, bundle.name, bundle.bytes)
+    const again = await json(registerView, 'view', second.folderOf(run.id), '-m', metrics)
+    agree(fromRows(again.rows), right)
+  })
+
+  it('runs compare: with itself every point has the ratio that diff gives', async () => {
+    const { stdout } = await runCommand(registerRuns, [
+      ...[
+        'runs',
+        'compare',
+        run.id,
+        run.id,
+        '--store',
+        join(folder, `store${saved.indexOf(file)}`)
+      ],
+      '--json'
+    ])
+    const points = JSON.parse(stdout) as { baselineNs: number; ratio: number }[]
+    expect(points.map(({ baselineNs }) => baselineNs / 1e3)).toEqual(Object.values(right.us))
+    expect(points.every(({ ratio }) => ratio === 1)).toBe(true)
+  })
+
+  it('a run that was cut off: its folder and its export have the steps of its journal', async () => {
+    const cut = join(folder, `cut${saved.indexOf(file)}`)
+    mkdirSync(cut)
+    const [first, ...rest] = run.steps
+    const torn = { ...run, status: 'interrupted', steps: [first] }
+    writeFileSync(join(cut, 'run.json'), stringifyRun(torn))
+    const journal = rest.map((step) => stringifyRun(step))
+    writeFileSync(join(cut, 'steps.jsonl'), [...journal, '{"torn'].join('\n'))
+    for (const path of [cut, join(cut, 'run.json')]) {
+      const { stdout, stderr } = await runCommand(registerView, [
+        ...['view', path, '-m', metrics, '--json']
+      ])
+      agree(fromRows((JSON.parse(stdout) as { rows: Row[] }).rows), right)
+      expect(stderr).toContain('is interrupted: the steps that it finished are here.')
+    }
+  })
+})
+
+it('the tree printed after a job has the same times and rates', () => {
+  const right = expected(parseRun(readFileSync(fresh, 'utf8'), fresh))
+  expect(Object.keys(right.us).length).toBeGreaterThan(3)
+  for (const operation of Object.keys(right.us)) {
+    const line = printed.split('\n').find((one) => one.endsWith(operation))
+    const [tflops, ms] = line!.trim().split(/ +/).map(Number)
+    expect(Math.abs(tflops! - right.tflops[operation]!)).toBeLessThanOrEqual(0.0005001)
+    expect(Math.abs(ms! - right.us[operation]! / 1e3)).toBeLessThanOrEqual(0.0005001)
+  }
+})
+
+const escaped = (text: string) => text.replace(/[[\]().*+?^${}|\\]/g, '\\$&')
+
+function fromCsv(text: string): Answers {
+  const [head, ...lines] = text.trim().split('\n')
+  // Reasons may hold commas within quotes.
+  const cells = (line: string) => line.match(/("([^"]|"")*"|[^,]*)(,|$)/g)!.map(unquoted)
+  const titles = cells(head!)
+  const rows = lines
+    .map((line) => Object.fromEntries(cells(line).map((cell, at) => [titles[at], cell])))
+    .filter((row) => row['median_ns'] !== '')
+  const named = (value: (row: Record<string, string>) => number) =>
+    Object.fromEntries(
+      rows.map((row) => [
+        operationName({
+          kernel: row['kernel']!,
+          format: row['format']!,
+          ...{ m: Number(row['m']), n: Number(row['n']), k: Number(row['k']) }
+        }),
+        value(row as Record<string, string>)
+      ])
+    )
+  return {
+    us: named((row) => Number(row['median_ns']) / 1e3),
+    tflops: named((row) => Number(row['tflops'])),
+    gbytes: named((row) => Number(row['gbytes_per_second'])),
+    samples: named((row) => Number(row['samples'])),
+    sampledMs: named((row) => (Number(row['mean_ns']) * Number(row['samples'])) / 1e6)
+  }
+}
+
+const unquoted = (cell: string) =>
+  cell.replace(/,$/, '').replace(/^"([\s\S]*)"$/, (_, inner: string) => inner.replaceAll('""', '"'))
+
+function fromNvbench(text: string): Answers {
+  interface State {
+    axis_values: { name: string; value: string }[]
+    summaries: { tag: string; data: [{ value: string }] }[]
+  }
+  const { benchmarks } = JSON.parse(text) as { benchmarks: { name: string; states: State[] }[] }
+  const points = benchmarks.flatMap(({ name, states }) =>
+    states.map((state) => {
+      const axis = (wanted: string) => state.axis_values.find((one) => one.name === wanted)!.value
+      const [m, n, k] = ['M', 'N', 'K'].map((one) => Number(axis(one)))
+      const value = (tag: string) =>
+        Number(state.summaries.find((summary) => summary.tag === tag)!.data[0].value)
+      return {
+        operation: operationName({ kernel: name, format: axis('Format'), m: m!, n: n!, k: k! }),
+        value
+      }
+    })
+  )
+  const of = (tag: string, factor = 1) =>
+    Object.fromEntries(points.map(({ operation, value }) => [operation, value(tag) * factor]))
+  return {
+    us: of('nv/cold/time/gpu/median', 1e6),
+    tflops: of('blockscope/tflops'),
+    gbytes: of('blockscope/gbytes_per_second'),
+    samples: of('nv/cold/sample_size')
+  }
+}

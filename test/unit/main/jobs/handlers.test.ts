@@ -1,0 +1,87 @@
+/** The contract's methods as a page or another process calls them: what is refused never reaches the disk or the engine. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import type { JobSpecInput } from '@shared/contract/jobs'
+import { createApplication } from '../../../../src-main/jobs/handlers'
+import { stringifyRun } from '../../../../src-main/store/runFile'
+import { connectInProcess } from '../../../../src-main/transports/inProcess'
+import { sampleRun } from '../../../support/sampleRun'
+
+const folder = mkdtempSync(join(tmpdir(), 'blockscope-handlers-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const storeFolder = join(folder, 'a', 'runs')
+
+const application = createApplication({
+  engineHost: {
+    start: () => {
+      throw new Error('No engine is started for what is refused.')
+    }
+  },
+  storeFolder,
+  kernelFolders: [],
+  cacheFolder: join(folder, 'cache'),
+  appVersion: '0.0.0',
+  host: 'test',
+  mayReadFiles: false
+})
+const client = connectInProcess(application.handlers)
+const bytesOf = (change: object) =>
+  new TextEncoder().encode(stringifyRun({ ...sampleRun(), ...change }))
+
+beforeEach(() => rmSync(join(folder, 'a'), { recursive: true, force: true }))
+
+describe('an id from a peer', () => {
+  const ids = ['../../evil', '..', '.', '', '.trash', '-x', 'a/b', 'a\\b', 'a\0b', 'x'.repeat(300)]
+  it.each(ids)('%j is refused by every method that takes one', async (id) => {
+    const calls = [
+      client.call('runs.get', { id }),
+      client.call('runs.samples', { id, step: 0 }),
+      client.call('runs.annotate', { id, label: 'x' }),
+      client.call('runs.remove', { id }),
+      client.call('runs.restore', { id }),
+      client.call('runs.export', { id, as: 'json' }),
+      client.call('jobs.watch', { id }),
+      client.call('jobs.cancel', { id }),
+      client.call('jobs.start', { kind: 'validate', formats: ['mxfp4'], resumes: id })
+    ]
+    for (const call of calls)
+      await expect(call).rejects.toMatchObject({
+        code: 'invalid-input',
+        message: expect.stringContaining('a run id')
+      })
+  })
+
+  it.each(ids)('%j in an imported run is refused, and nothing is written', async (id) => {
+    const call = client.call('runs.import', { name: 'run.json', bytes: bytesOf({ id }) })
+    await expect(call).rejects.toThrow(/at id: a run id/)
+    expect(existsSync(join(folder, 'evil'))).toBe(false)
+    expect(readdirSync(folder)).toEqual([])
+  })
+})
+
+it('an imported run is listed, exported, removed and brought back', async () => {
+  const { id } = await client.call('runs.import', { name: 'run.json', bytes: bytesOf({}) })
+  expect(await client.call('runs.list', {})).toMatchObject([{ id }])
+  const { name, bytes } = await client.call('runs.export', { id, as: 'folder' })
+  expect(name).toBe(`${id}.blockscope-run`)
+  await client.call('runs.remove', { id })
+  await expect(client.call('runs.remove', { id })).rejects.toThrow('There is no run')
+  await client.call('runs.restore', { id })
+  const again = await client.call('runs.import', { name, bytes })
+  expect(again.id).toBe(`${id}-2`)
+  const text = readFileSync(join(storeFolder, id, 'run.json'), 'utf8')
+  expect(JSON.parse(text)).toMatchObject({ id })
+})
+
+it('a caller that may not name files of the machine names none', async () => {
+  const spec: JobSpecInput = { kind: 'validate', formats: ['mxfp4'], operandsFile: '/etc/passwd' }
+  for (const method of ['jobs.plan', 'jobs.start'] as const)
+    await expect(client.call(method, spec)).rejects.toThrow('not through the server')
+})
+
+it('a run that nobody makes cannot be cancelled', async () => {
+  const { id } = await client.call('runs.import', { name: 'run.json', bytes: bytesOf({}) })
+  await expect(client.call('jobs.cancel', { id })).rejects.toThrow('is not running: it is done')
+})

@@ -1,0 +1,150 @@
+/** Speed-ups over a baseline, and the dot plot of one K: what the saved H200 run says, a person can see. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { noRoofs } from '../../../../src-renderer/charts/limits'
+import * as v from 'valibot'
+import { runSchema } from '../../../../src-shared/contract/run'
+import {
+  baselineChoices,
+  bestRatios,
+  ratioTo,
+  usualBaseline
+} from '../../../../src-renderer/charts/baseline'
+import { dotPlot, hasOneK, ticksTo } from '../../../../src-renderer/charts/dotPlot'
+import { placeLabels, standingOut } from '../../../../src-renderer/charts/facets'
+import { sweepLines } from '../../../../src-renderer/charts/sweepSeries'
+
+const run = v.parse(runSchema, JSON.parse(readFileSync('docs/results/h200-8192/run.json', 'utf8')))
+const lines = sweepLines([{ run, title: 'H200', overlay: false }])
+const lineOf = (kernel: string, format: string) =>
+  lines.find((line) => line.kernel === kernel && line.format === format)!
+
+describe('a baseline', () => {
+  it("is Triton's best unless an earlier run is laid over; nothing where neither is", () => {
+    const choices = baselineChoices(lines)
+    expect(usualBaseline(choices)).toBe('best triton')
+    const overlaid = sweepLines([
+      { run, title: 'H200', overlay: false },
+      { run: { ...run, id: 'before' }, title: 'before', overlay: true }
+    ])
+    expect(usualBaseline(baselineChoices(overlaid))).toBe('run before')
+    expect(
+      usualBaseline(baselineChoices(lines.filter(({ provider }) => provider !== 'Triton')))
+    ).toBe('')
+  })
+
+  it('gives the ratios that the table of the run gives', () => {
+    const ratioOf = ratioTo('best triton', lines)
+    const of = (kernel: string, format: string) => {
+      const line = lineOf(kernel, format)
+      return ratioOf(line, line.points[0]!.step)
+    }
+    expect(of('wgmma-fp8-p256', 'mxfp4')).toBeCloseTo(3.57, 2)
+    expect(of('triton-fast-math', 'mxfp4')).toBe(1)
+    expect(of('triton', 'mxfp4')).toBeLessThan(1)
+    // Triton does not compile nvfp4.
+    expect(of('wgmma', 'nvfp4')).toBeUndefined()
+    expect(bestRatios(lines, ratioOf).map(({ format }) => format)).toEqual([
+      'mxfp4',
+      'mxfp8',
+      'mixed'
+    ])
+  })
+
+  it('that is an earlier run compares each kernel with itself', () => {
+    const slower = {
+      ...run,
+      id: 'before',
+      steps: run.steps.map((step) => ({
+        ...step,
+        measurement: step.measurement && {
+          ...step.measurement,
+          tflops: step.measurement.tflops / 2
+        }
+      }))
+    }
+    const both = sweepLines([
+      { run, title: 'now', overlay: false },
+      { run: slower, title: 'before', overlay: true }
+    ])
+    const ratioOf = ratioTo('run before', both)
+    for (const line of both.filter(({ overlay }) => !overlay)) {
+      expect(ratioOf(line, line.points[0]!.step)).toBeCloseTo(2, 9)
+    }
+    expect(ratioTo('', lines)(lines[0]!, lines[0]!.points[0]!.step)).toBeUndefined()
+  })
+})
+
+describe('the dot plot', () => {
+  const plot = dotPlot(lines, 'tflops', noRoofs, ratioTo('best triton', lines))
+
+  it('is for sweeps with one K, and has a row for every point', () => {
+    expect(hasOneK(lines)).toBe(true)
+    const other = { ...lines[0]!, points: [{ ...lines[0]!.points[0]!, k: 1 }] }
+    expect(hasOneK([...lines, other])).toBe(false)
+    expect(plot.groups.flatMap(({ rows }) => rows)).toHaveLength(
+      run.steps.filter(({ measurement }) => measurement).length
+    )
+  })
+
+  it('sorts each format by rate, references last', () => {
+    for (const { rows } of plot.groups) {
+      const own = rows.filter(({ line }) => !line.mark.hollow)
+      expect(rows.slice(0, own.length)).toEqual(own)
+      const rates = own.map(({ figure }) => figure.value)
+      expect(rates).toEqual([...rates].sort((a, b) => b - a))
+    }
+    expect(plot.groups[0]!.rows.map(({ line }) => line.kernel).slice(0, 2)).toEqual([
+      'wgmma-fp8-p256',
+      'wgmma-fp8-p128'
+    ])
+    const byTime = dotPlot(lines, 'time', noRoofs, undefined).groups[0]!.rows[0]!
+    expect(byTime.line.kernel).toBe('wgmma-fp8-p256')
+  })
+
+  it('has round ticks that hold every quartile', () => {
+    expect(plot.unit).toBe('TFLOP/s')
+    expect(plot.ticks.at(-1)).toBeGreaterThanOrEqual(1317)
+    for (const most of [0.031, 1, 7, 918, 1317, 2e5]) {
+      const ticks = ticksTo(most)
+      expect(ticks[0]).toBe(0)
+      expect(ticks.at(-1)).toBeGreaterThanOrEqual(most)
+      expect(ticks.length).toBeGreaterThan(3)
+      expect(ticks.length).toBeLessThanOrEqual(10)
+    }
+    expect(ticksTo(0)).toEqual([0, 1])
+  })
+})
+
+describe('names at the ends of lines', () => {
+  it('stand above, else below, and never on one another', () => {
+    const ends = [100, 104, 108, 200].map((y) => ({ line: lines[0]!, y }))
+    const placed = placeLabels(ends)
+    const ys = placed.flatMap(({ offset }, index) =>
+      offset === undefined ? [] : [ends[index]!.y + offset]
+    )
+    for (const [index, y] of ys.entries()) {
+      for (const other of ys.slice(index + 1))
+        expect(Math.abs(y - other)).toBeGreaterThanOrEqual(14)
+    }
+    expect(placed.at(-1)!.offset).toBe(-11)
+  })
+
+  it('of a crowded panel are those of the best of each provider', () => {
+    const crowd = lines.filter(({ format }) => format === 'mxfp4')
+    const out = standingOut(
+      crowd,
+      (line) => line.points[0]!.step.measurement!.tflops,
+      ({ provider }) => provider
+    )
+    const names = crowd.filter(({ id }) => out.has(id)).map(({ kernel }) => kernel)
+    expect(names.sort()).toEqual(['cublaslt-fp8', 'triton-fast-math', 'wgmma-fp8-p256'])
+    expect(
+      standingOut(
+        crowd.slice(0, 3),
+        () => 1,
+        () => 'one'
+      ).size
+    ).toBe(3)
+  })
+})

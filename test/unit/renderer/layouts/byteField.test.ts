@@ -1,0 +1,64 @@
+/** Opening bytes in the Layouts view: raw files, and a tensor of a checkpoint. */
+import { flushPromises, mount } from '@vue/test-utils'
+import { expect, it, vi } from 'vitest'
+import { planFile } from '@shared/formats/safetensors'
+import { pickFiles } from '../../../../src-renderer/client/shell'
+import { noBytes, type ByteEntry } from '../../../../src-renderer/views/layouts/byteEntry'
+import ByteField from '../../../../src-renderer/views/layouts/ByteField.vue'
+
+vi.mock('../../../../src-renderer/client/shell', () => ({ pickFiles: vi.fn() }))
+
+function checkpoint(
+  tensors: { name: string; dtype: string; shape: number[]; bytes: Uint8Array }[]
+) {
+  const planned = tensors.map(({ bytes, ...rest }) => ({ ...rest, byteLength: bytes.length }))
+  const { head } = planFile('x', planned, {})
+  const parts = [head, ...tensors.map(({ bytes }) => bytes)].map((part) => part.slice())
+  return new File(parts, 'model.safetensors')
+}
+
+async function opened(file: File) {
+  vi.mocked(pickFiles).mockResolvedValue([file])
+  const field = mount(ByteField, {
+    props: {
+      label: 'Bytes',
+      hint: 'hint',
+      modelValue: noBytes,
+      'onUpdate:modelValue': (modelValue: ByteEntry) => field.setProps({ modelValue })
+    }
+  })
+  await field.get('button').trigger('click')
+  await flushPromises()
+  await flushPromises()
+  return field
+}
+
+const filled = (length: number, byte: number) => new Uint8Array(length).fill(byte)
+const model = checkpoint([
+  { name: 'up_blocks', dtype: 'U8', shape: [2, 4, 2, 16], bytes: filled(256, 1) },
+  { name: 'up_scales', dtype: 'U8', shape: [2, 4, 2], bytes: filled(16, 120) },
+  { name: 'norm.weight', dtype: 'BF16', shape: [4], bytes: filled(8, 2) }
+])
+
+it('of a checkpoint shows the scales of a tensor, never the header; another can be chosen', async () => {
+  const field = await opened(model)
+  expect(field.props('modelValue').bytes).toEqual(filled(8, 120))
+  expect(field.text()).toContain('up_scales [4, 2], first of 2 matrices')
+  const choices = field.findAll('option').map((option) => option.text())
+  expect(choices).toEqual(['up_scales, U8 [2, 4, 2]', 'up_blocks, U8 [2, 4, 2, 16]'])
+  await field.get('select').setValue('up_blocks')
+  await flushPromises()
+  expect(field.props('modelValue').bytes).toEqual(filled(32, 1))
+})
+
+it('says what is wrong with a checkpoint', async () => {
+  const none = checkpoint([{ name: 'w', dtype: 'F32', shape: [1], bytes: filled(4, 0) }])
+  expect((await opened(none)).text()).toContain('has no tensor of one byte a value')
+  const broken = new File(['{}'], 'broken.safetensors')
+  expect((await opened(broken)).text()).toContain('broken.safetensors is no usable .safetensors')
+})
+
+it('takes any other file as it is', async () => {
+  const raw = new File([filled(5, 9).slice()], 'scales.bin')
+  expect((await opened(raw)).props('modelValue').bytes).toEqual(filled(5, 9))
+})

@@ -1,0 +1,161 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { numberFormats } from '@shared/formats/numberFormat'
+import { listBuilds } from '../../../scripts/kernelsCheck/builds'
+import { checkBuild, spilledBytesIn } from '../../../scripts/kernelsCheck/check'
+import { findInMainLoops, parseSass } from '../../../scripts/kernelsCheck/sass'
+import { findTool } from '../../../scripts/kernelsCheck/tools'
+
+const kernels = 'resources/kernels/cuda'
+const places: string[] = []
+function temporary(): string {
+  const place = mkdtempSync(join(tmpdir(), 'blockscope-kernels-check-'))
+  places.push(place)
+  return place
+}
+afterAll(() => places.forEach((place) => rmSync(place, { recursive: true })))
+
+/** `lines` as nvdisasm would print them; a line that ends in a colon is a label. */
+function sass(...lines: string[]): string {
+  let offset = 0
+  const text = lines.map((line) => {
+    if (line.endsWith(':')) return line
+    const at = (offset++ * 16).toString(16).padStart(4, '0')
+    return `        /*${at}*/                   ${line} ;`
+  })
+  return ['.text.multiply:', ...text].join('\n')
+}
+const opcodesFoundIn = (...lines: string[]) =>
+  parseSass(sass(...lines))
+    .flatMap(findInMainLoops)
+    .map(({ opcode }) => opcode)
+
+describe('machine code', () => {
+  it('a fence, local memory or an invalidated cache counts inside a main loop only', () => {
+    const found = opcodesFoundIn(
+      'MEMBAR.ALL.GPU',
+      'STL [R1], R2',
+      '.L_x_0:',
+      'SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR4], R3',
+      'QGMMA.64x128x32.F32.E5M2.E5M2 R24, gdesc[UR8], R24',
+      'MEMBAR.ALL.CTA',
+      'MEMBAR.ALL.GPU',
+      'ERRBAR',
+      'CCTL.IVALL',
+      'LDL R4, [R1]',
+      '@P1 BRA `(.L_x_0)',
+      'LDL R5, [R1]',
+      'EXIT'
+    )
+    expect(found).toEqual(['MEMBAR.ALL.GPU', 'ERRBAR', 'CCTL.IVALL', 'LDL'])
+  })
+
+  it('the loop over tiles around the main loop may store and fence', () => {
+    const found = opcodesFoundIn(
+      '.L_x_0:',
+      'IMAD.MOV.U32 R3, RZ, RZ, RZ',
+      '.L_x_1:',
+      'HGMMA.64x256x16.F32.BF16 R24, gdesc[UR8], R24',
+      '@P1 BRA `(.L_x_1)',
+      'MEMBAR.ALL.GPU',
+      '@P2 BRA `(.L_x_0)',
+      'EXIT'
+    )
+    expect(found).toEqual([])
+  })
+
+  it('a wait that the compiler put behind the exit still belongs to the loop it returns to', () => {
+    const found = opcodesFoundIn(
+      '.L_x_0:',
+      'SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR4], R3',
+      '@!P0 BRA `(.L_x_2)',
+      '.L_x_1:',
+      'UTMALDG.2D [UR8], [UR4]',
+      '@P1 BRA `(.L_x_0)',
+      'EXIT',
+      '.L_x_2:',
+      'MEMBAR.SC.SYS',
+      'BRA `(.L_x_1)'
+    )
+    expect(found).toEqual(['MEMBAR.SC.SYS'])
+  })
+
+  it('text that is no disassembly is an error, not a pass', () => {
+    expect(() => parseSass('cuobjdump fatal: no file\n')).toThrow(/no function/)
+  })
+})
+
+describe('what ptxas says', () => {
+  it('spilled bytes by function', () => {
+    const log = `ptxas info    : Function properties for multiply
+    24 bytes stack frame, 20 bytes spill stores, 28 bytes spill loads
+ptxas info    : Function properties for encode
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads`
+    expect([...spilledBytesIn(log)]).toEqual([
+      ['multiply', 28],
+      ['encode', 0]
+    ])
+  })
+})
+
+describe('builds', () => {
+  it('take formats from the registry: the macros name elements, scale and block', () => {
+    const build = listBuilds(kernels).find(({ name }) => name === 'mma.sm_90.mixed.f16')!
+    const e4m3 = Object.keys(numberFormats).indexOf('e4m3')
+    expect(build.options).toEqual(
+      expect.arrayContaining([`-DA_FORMAT=${e4m3}`, '-DB_FORMAT=0', '-DSCALE_BLOCK=32'])
+    )
+  })
+
+  it('a folder without a manifest is named', () => {
+    expect(() => listBuilds('/nowhere')).toThrow(/\/nowhere has no manifest.json/)
+  })
+})
+
+const nvcc = findTool('nvcc', 'NVCC')
+const nvdisasm = findTool('nvdisasm', 'NVDISASM')
+const lacking = [nvcc.path ? '' : 'nvcc', nvdisasm.path ? '' : 'nvdisasm']
+  .filter(Boolean)
+  .join(' and ')
+if (lacking) console.log(`Kernels are not compiled and disassembled here: ${lacking} not found.`)
+
+describe.skipIf(lacking)('the fp8 product', () => {
+  const check = (folder: string) =>
+    checkBuild(
+      listBuilds(folder).find(({ name }) => name === 'wgmma-fp8-p128.sm_90a.mxfp4.f16')!,
+      folder,
+      nvcc.path!,
+      nvdisasm.path
+    )
+
+  it('passes as it is', async () => {
+    expect(await check(kernels)).toEqual([])
+  })
+
+  it('fails with the cluster scopes that its barriers once had', async () => {
+    const folder = temporary()
+    cpSync(kernels, folder, { recursive: true })
+    const header = join(folder, 'common/pipeline.cuh')
+    const now = readFileSync(header, 'utf8')
+    const once = now
+      .replace('mbarrier.arrive.shared::cluster', 'mbarrier.arrive.release.cluster.shared::cluster')
+      .replace('try_wait.parity.shared::cta', 'try_wait.parity.acquire.cluster.shared::cta')
+    expect(once.length).toBe(now.length + '.release.cluster.acquire.cluster'.length)
+    writeFileSync(header, once)
+    const said = (await check(folder)).join('\n')
+    expect(said).toMatch(
+      /multiply at \w+: MEMBAR\S*GPU, a fence of device scope, inside a main loop/
+    )
+    expect(said).toMatch(/CCTL\.IVALL/)
+  })
+})
+
+describe('tools', () => {
+  it('what a variable names is used or said to be missing; nothing else is tried', () => {
+    const { path, lookedAt } = findTool('nvcc', 'NVCC', { NVCC: '/nowhere/nvcc' })
+    expect(path).toBeUndefined()
+    expect(lookedAt).toEqual(['NVCC=/nowhere/nvcc'])
+  })
+})
