@@ -5,6 +5,7 @@ import { messageOf, UserError } from '@shared/errors'
 import { joinPhases, phaseOfFile, type Phase } from '@shared/profile/read/joinPhases'
 import { ProfileReader, type OpenedProfile } from '@shared/profile/read/openProfile'
 import type { ProfileTree } from '@shared/profile/tree/profileTree'
+import { runReader } from '@shared/profile/read/readers'
 import { treeOfRun } from '@shared/profile/read/runTree'
 import { sniffFormat } from '@shared/profile/read/sniffFormat'
 import { clearProgress, printNote, showProgress, showsProgress } from '../ground/terminal'
@@ -58,7 +59,7 @@ function isRun(file: string): boolean {
   try {
     const head = Buffer.alloc(4096)
     const found = sniffFormat(head.subarray(0, readSync(handle, head, 0, head.length, 0)), true)
-    return found !== null && 'form' in found && found.form === 'run'
+    return found !== null && 'reader' in found && found.reader === runReader
   } finally {
     closeSync(handle)
   }

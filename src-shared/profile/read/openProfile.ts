@@ -1,31 +1,11 @@
 /** Any profile to a tree, whatever wrote it. */
 import { Gunzip } from 'fflate'
-import type { Run } from '../../contract/run'
 import { messageOf, UserError } from '../../errors'
-import type { ProfileTree } from '../tree/profileTree'
-import type { Timeline } from '../tree/timeline'
-import { ChromeTraceParser } from './readChromeTrace'
-import { HatchetParser } from './readHatchet'
-import { readHatchetMsgpack } from './readHatchetMsgpack'
-import { readRun } from './readRun'
-import { sniffFormat, type ProfileForm } from './sniffFormat'
+import { joined, type OpenedProfile, type Parser } from './reader'
+import { readers } from './readers'
+import { sniffFormat } from './sniffFormat'
 
-export interface OpenedProfile {
-  tree: ProfileTree
-  /** Events on lanes, where the file is a trace. */
-  timeline: Timeline | null
-  /** Where the file is a run. */
-  run?: Run
-}
-
-interface Parser {
-  write(chunk: Uint8Array): void
-  finish(): OpenedProfile
-}
-
-/** What the reader of profiles takes, as an error that refuses something else names it. */
-const readForms =
-  'expected .hatchet JSON or msgpack, a Chrome trace (Proton, PyTorch, JAX) or a run.json, gzipped or not'
+export type { OpenedProfile } from './reader'
 
 /**
  * Opens a .hatchet, .hatchet_msgpack, Chrome trace or a run's run.json as it streams in, told apart by content.
@@ -90,10 +70,10 @@ export class ProfileReader {
     if ('looksLike' in found) {
       throw new UserError(
         'usage',
-        `${this.name} is not a profile that is read here: it looks like ${found.looksLike}; ${readForms}.`
+        `${this.name} is not a profile that is read here: it looks like ${found.looksLike}; ${found.advice ?? expected()}.`
       )
     }
-    this.parser = parserOf(found.form, this.name)
+    this.parser = found.reader.open(this.name)
     this.parser.write(body)
     this.head = new Uint8Array(0)
     return this.parser
@@ -121,45 +101,9 @@ export function openProfile(
   return reader.finish()
 }
 
-function parserOf(form: ProfileForm, name: string): Parser {
-  switch (form) {
-    case 'hatchet': {
-      const parser = new HatchetParser(name)
-      return {
-        write: (chunk) => parser.write(chunk),
-        finish: () => ({ tree: parser.finish(), timeline: null })
-      }
-    }
-    case 'chrome_trace':
-      return new ChromeTraceParser(name)
-    case 'hatchet_msgpack':
-      return new WholeParser((bytes) => ({ tree: readHatchetMsgpack(bytes, name), timeline: null }))
-    case 'run':
-      return new WholeParser((bytes) => ({ ...readRun(bytes, name), timeline: null }))
-  }
-}
-
-/** For forms that are read whole: keeps the chunks until the end. */
-class WholeParser implements Parser {
-  private readonly chunks: Uint8Array[] = []
-  constructor(private readonly read: (bytes: Uint8Array) => OpenedProfile) {}
-  write(chunk: Uint8Array): void {
-    // A chunk may be a buffer that is filled again.
-    this.chunks.push(chunk.slice())
-  }
-  finish(): OpenedProfile {
-    return this.read(joined(this.chunks))
-  }
-}
-
-function joined(chunks: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0))
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
+/** What is taken, as an error that refuses something else names it. */
+function expected(): string {
+  return `expected ${readers.map(({ name }) => name).join(', ')}, gzipped or not`
 }
 
 function withoutByteOrderMark(bytes: Uint8Array): Uint8Array {

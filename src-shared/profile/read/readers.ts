@@ -1,0 +1,85 @@
+/** Every form that is read, one row each; the first row that recognises a file reads it. */
+import type { FileHead } from './fileHead'
+import { ChromeTraceParser } from './readChromeTrace'
+import { WholeParser, type KnownForm, type ProfileReaderRow } from './reader'
+import { HatchetParser } from './readHatchet'
+import { readHatchetMsgpack } from './readHatchetMsgpack'
+import { readRun } from './readRun'
+
+export const runReader: ProfileReaderRow = {
+  name: "a run's run.json",
+  recognise: (head) => head.hasKeys('formatVersion'),
+  open: (name) => new WholeParser((bytes) => ({ ...readRun(bytes, name), timeline: null }))
+}
+
+const traceKeys = [
+  'traceEvents',
+  'displayTimeUnit',
+  'schemaVersion',
+  'deviceProperties',
+  'distributedInfo',
+  'baseTimeNanoseconds',
+  'traceName'
+]
+const nodeKeys = ['frame', 'metrics', 'children']
+
+export const readers: readonly ProfileReaderRow[] = [
+  {
+    name: 'hatchet msgpack',
+    recognise: ({ bytes: [first = 0] }) =>
+      // fixarray of one or two elements, or a map of up to 15 keys: a tree.
+      (first >= 0x91 && first <= 0x92) || (first >= 0x80 && first <= 0x8f),
+    open: (name) =>
+      new WholeParser((bytes) => ({ tree: readHatchetMsgpack(bytes, name), timeline: null }))
+  },
+  runReader,
+  {
+    name: 'hatchet JSON',
+    recognise: isHatchet,
+    open: (name) => {
+      const parser = new HatchetParser(name)
+      return {
+        write: (chunk) => parser.write(chunk),
+        finish: () => ({ tree: parser.finish(), timeline: null })
+      }
+    }
+  },
+  {
+    name: 'a Chrome trace (Proton, PyTorch, JAX)',
+    recognise: (head) =>
+      head.kind === 'list'
+        ? head.keys.includes('ph')
+        : traceKeys.some((key) => head.hasKeys(key)) && !isKnown(head),
+    open: (name) => new ChromeTraceParser(name)
+  }
+]
+
+/** What is recognised to be named, not read. */
+export const knownForms: readonly KnownForm[] = [
+  { name: "nvbench's JSON", recognise: (head) => head.hasKeys('benchmarks', 'devices') },
+  { name: "rocprofv3's JSON", recognise: (head) => head.hasKeys('rocprofiler-sdk-tool') },
+  { name: 'a speedscope file', recognise: (head) => head.hasKeys('shared', 'profiles') },
+  { name: "V8's .cpuprofile", recognise: (head) => head.hasKeys('nodes', 'startTime') },
+  { name: 'a package.json', recognise: (head) => head.hasKeys('name', 'version') },
+  {
+    name: 'an SQLite database, as Nsight Systems and rocprofv3 export',
+    recognise: (head) => head.startsWith('SQLite format 3')
+  }
+]
+
+function isKnown(head: FileHead): boolean {
+  return knownForms.some((form) => form.recognise(head))
+}
+
+/** A list whose first element is a node, or of anything else but events: its reader says what it expects where. */
+function isHatchet(head: FileHead): boolean {
+  const isNode = nodeKeys.some((key) => head.keys.includes(key))
+  if (head.kind === 'object') return isNode && !isKnown(head)
+  if (head.kind !== 'list') return false
+  if (head.element !== 'object') return head.element !== null || head.isEnough
+  if (isNode) return true
+  const isAll = head.hasAllKeys || head.isEnough
+  return (
+    isAll && !head.keys.includes('ph') && (head.keys.includes('name') || head.keys.length === 0)
+  )
+}
