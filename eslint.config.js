@@ -224,7 +224,7 @@ export default tseslint.config(
     }
   },
   {
-    files: ['src-renderer/**/*.{ts,vue}'],
+    files: ['src-renderer/**/*.{ts,vue}', 'src-shared/charts/**/*.ts'],
     ignores: ['src-renderer/format/**'],
     rules: {
       'no-restricted-syntax': [
@@ -233,7 +233,7 @@ export default tseslint.config(
           selector:
             'CallExpression[callee.property.name=/^(toFixed|toPrecision|toExponential|toLocaleString)$/]',
           message:
-            'Numbers are written by src-renderer/format, so that they look the same everywhere.'
+            'Numbers are written by src-shared/units.ts, so that they look the same everywhere.'
         }
       ]
     }

@@ -1,7 +1,7 @@
 import { computed } from 'vue'
 import type { Look } from '@shared/measurement/marks'
 import { useSettings } from '../stores/settings'
-import { chartThemeFrom, type ChartTheme } from '../charts/theme'
+import { chartThemeFrom, type ChartTheme } from '@shared/charts/theme'
 
 /** The chart colours of the theme that is shown. */
 export function useChartTheme() {

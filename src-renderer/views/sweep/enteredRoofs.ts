@@ -1,4 +1,4 @@
-import type { Roofs } from '../../charts/limits'
+import type { Roofs } from '@shared/charts/limits'
 
 export type TypedRoofs = Record<'compute' | 'memory', string>
 

@@ -1,7 +1,7 @@
 import type { Run, Step } from '@shared/contract/run'
-import type { RatioOf } from '../../charts/baseline'
-import { shareOfStep, type Roofs } from '../../charts/limits'
-import { figureOf, sweepScale, type SweepLine } from '../../charts/sweepSeries'
+import type { RatioOf } from '@shared/charts/baseline'
+import { shareOfStep, type Roofs } from '@shared/charts/limits'
+import { figureOf, sweepScale, type SweepLine } from '@shared/charts/sweepSeries'
 import type { Column } from '../../components/tableColumns'
 import { count, digits, errorFigure, percent, quantity, text, times } from '../../format/units'
 

@@ -1,18 +1,14 @@
 /** Speed-ups over a baseline, and the dot plot of one K: what the saved H200 run says, a person can see. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { noRoofs } from '../../../../src-renderer/charts/limits'
+import { noRoofs } from '@shared/charts/limits'
 import * as v from 'valibot'
 import { runSchema } from '../../../../src-shared/contract/run'
-import {
-  baselineChoices,
-  bestRatios,
-  ratioTo,
-  usualBaseline
-} from '../../../../src-renderer/charts/baseline'
-import { dotPlot, hasOneK, ticksTo } from '../../../../src-renderer/charts/dotPlot'
-import { placeLabels, standingOut } from '../../../../src-renderer/charts/facets'
-import { sweepLines } from '../../../../src-renderer/charts/sweepSeries'
+import { baselineChoices, bestRatios, ratioTo, usualBaseline } from '@shared/charts/baseline'
+import { dotPlot, hasOneK } from '@shared/charts/dotPlot'
+import { ticksTo } from '@shared/charts/ticks'
+import { placeLabels, standingOut } from '@shared/charts/facets'
+import { sweepLines } from '@shared/charts/sweepSeries'
 
 const run = v.parse(runSchema, JSON.parse(readFileSync('docs/results/h200-8192/run.json', 'utf8')))
 const lines = sweepLines([{ run, title: 'H200', overlay: false }])

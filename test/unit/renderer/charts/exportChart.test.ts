@@ -1,10 +1,10 @@
 /** A chart that leaves the app as a picture carries its own legend. */
 import { describe, expect, it } from 'vitest'
 import { chartSvg, withLegend } from '../../../../src-renderer/charts/exportChart'
-import { kSweepOption } from '../../../../src-renderer/charts/kSweep'
-import { noRoofs } from '../../../../src-renderer/charts/limits'
-import { rooflineOption } from '../../../../src-renderer/charts/roofline'
-import { sweepLines } from '../../../../src-renderer/charts/sweepSeries'
+import { kSweepOption } from '@shared/charts/kSweep'
+import { noRoofs } from '@shared/charts/limits'
+import { rooflineOption } from '@shared/charts/roofline'
+import { sweepLines } from '@shared/charts/sweepSeries'
 import { makeRun, sweepSpec, sweepSteps } from '../support/samples'
 import { themesFromTokens } from '../validate/themes'
 

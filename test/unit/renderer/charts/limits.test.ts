@@ -4,13 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Roof } from '@shared/contract/roofs'
 import { parseRun } from '@shared/contract/parseRun'
 import { limitAt, roofsOfRun } from '@shared/measurement/roofs'
-import {
-  limitOf,
-  noRoofs,
-  roofsAt,
-  shareOfStep,
-  type Roofs
-} from '../../../../src-renderer/charts/limits'
+import { limitOf, noRoofs, roofsAt, shareOfStep, type Roofs } from '@shared/charts/limits'
 import { enteredRoofs, roofProblem } from '../../../../src-renderer/views/sweep/enteredRoofs'
 import { cpu, gpu, makeMeasurement, makeStep } from '../support/samples'
 

@@ -1,9 +1,10 @@
 /** The charts of a sweep as pure options: runs in, what is drawn out. */
 import { describe, expect, it } from 'vitest'
 import type { Run, Step } from '@shared/contract/run'
-import { kSweepFacets, kSweepOption, kTicks } from '../../../../src-renderer/charts/kSweep'
-import { noRoofs, type Roofs } from '../../../../src-renderer/charts/limits'
-import { rooflineOption } from '../../../../src-renderer/charts/roofline'
+import { kTicks } from '@shared/charts/kAxis'
+import { kSweepFacets, kSweepOption } from '@shared/charts/kSweep'
+import { noRoofs, type Roofs } from '@shared/charts/limits'
+import { rooflineOption } from '@shared/charts/roofline'
 import {
   figureOf,
   groupOf,
@@ -11,7 +12,7 @@ import {
   sweepLines,
   sweepScale,
   type SweepMetric
-} from '../../../../src-renderer/charts/sweepSeries'
+} from '@shared/charts/sweepSeries'
 import { ramps, type Mark } from '../../../../src-shared/measurement/marks'
 import { blindness, difference } from '../support/colourVision'
 import { gpu, makeMeasurement, makeRun, makeStep, sweepSpec, sweepSteps } from '../support/samples'

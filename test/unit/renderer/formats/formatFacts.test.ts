@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { findBlockFormat } from '@shared/formats/blockFormat'
 import { numberFormats } from '@shared/formats/numberFormat'
 import { numberLineOption } from '../../../../src-renderer/charts/formatsNumberLine'
-import { chartThemeFrom } from '../../../../src-renderer/charts/theme'
+import { chartThemeFrom } from '@shared/charts/theme'
 import { codeRows, encodedBy, sizeRows } from '../../../../src-renderer/views/formats/formatFacts'
 import {
   listTensors,

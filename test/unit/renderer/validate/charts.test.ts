@@ -1,7 +1,7 @@
 /** The two charts of a validated cell, as pure options: data in, what is drawn out. */
 import { describe, expect, it } from 'vitest'
-import { errorMapOption, worstTiles } from '../../../../src-renderer/charts/errorMap'
-import type { ChartTheme } from '../../../../src-renderer/charts/theme'
+import { errorMapOption, worstTiles } from '@shared/charts/errorMap'
+import type { ChartTheme } from '@shared/charts/theme'
 import { ulpBuckets, ulpHistogramOption } from '../../../../src-renderer/charts/ulpHistogram'
 import { blindness, difference, lab } from '../support/colourVision'
 import { themesFromTokens } from './themes'

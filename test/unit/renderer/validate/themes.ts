@@ -1,6 +1,6 @@
 /** The chart themes as tokens.css states them; the page reads the same tokens through the browser. */
 import { readFileSync } from 'node:fs'
-import { chartThemeFrom, type ChartTheme } from '../../../../src-renderer/charts/theme'
+import { chartThemeFrom, type ChartTheme } from '@shared/charts/theme'
 
 export function themesFromTokens(): Record<'light' | 'dark', ChartTheme> {
   const css = readFileSync('src-renderer/design/tokens.css', 'utf8')

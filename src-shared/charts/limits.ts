@@ -1,6 +1,6 @@
 /** The limits that a chart's points are compared with: each point's own, or what a person entered for all. */
-import type { Roof } from '@shared/contract/roofs'
-import type { Step } from '@shared/contract/run'
+import type { Roof } from '../contract/roofs'
+import type { Step } from '../contract/run'
 import {
   computeRoof,
   intensityOf,
@@ -10,7 +10,7 @@ import {
   type DeviceRoofs,
   type Limit,
   type Share
-} from '@shared/measurement/roofs'
+} from '../measurement/roofs'
 
 export interface Roofs extends DeviceRoofs {
   /** In FLOP/s and byte/s; stand in place of the known ones. */

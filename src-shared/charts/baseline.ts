@@ -1,6 +1,6 @@
 /** What the kernels of a sweep are compared with: a provider's best, one kernel, or an earlier run, at the same shape. */
-import { familyOf, providerTitles, type ProviderFamily } from '@shared/measurement/marks'
-import type { Step } from '@shared/contract/run'
+import { familyOf, providerTitles, type ProviderFamily } from '../measurement/marks'
+import type { Step } from '../contract/run'
 import type { SweepLine } from './sweepSeries'
 
 export interface BaselineChoice {

@@ -1,5 +1,5 @@
-import type { Step, Validation } from '@shared/contract/run'
-import { digits, tick } from '../format/units'
+import type { Step, Validation } from '../contract/run'
+import { digits, tick } from '../units'
 import { axisStyle, baseOption, type ChartTheme } from './theme'
 
 type MapData = Pick<Validation, 'errorMap' | 'mapRows' | 'mapCols' | 'tileRows' | 'tileCols'>

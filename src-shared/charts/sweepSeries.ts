@@ -1,13 +1,15 @@
 /** Steps of sweeps as lines: one per kernel, format and level, so that native and emulated never share one. */
-import type { Run, Step } from '@shared/contract/run'
+import type { Run, Step } from '../contract/run'
 import {
   formatSymbol,
+  hollowCharacters,
   kernelColours,
   kernelKey,
+  symbolCharacters,
   type KernelId,
   type Mark
-} from '@shared/measurement/marks'
-import { scaleFor, type Family, type Scale } from '../format/units'
+} from '../measurement/marks'
+import { scaleFor, type Family, type Scale } from '../units'
 import { noRoofs, shareOfStep, type Roofs } from './limits'
 
 export type SweepMetric = 'tflops' | 'time' | 'bandwidth' | 'share'
@@ -157,3 +159,7 @@ export function groupOf(line: SweepLine): string {
   }
   return groups[line.level] ?? line.level
 }
+
+/** The mark as a character, where text is all there is. */
+export const signOf = ({ mark }: SweepLine): string =>
+  (mark.hollow ? hollowCharacters : symbolCharacters)[mark.symbol]

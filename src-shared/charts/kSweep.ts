@@ -1,0 +1,159 @@
+/** One metric of a sweep over K: panels, axes and what stands in them, as one option of a chart. */
+import type { Step } from '../contract/run'
+import { formatSymbol, symbolCharacters } from '../measurement/marks'
+import { tick, tickOfK } from '../units'
+import { facetsOf, type Facets, type Panel } from './facets'
+import { kRange, ksOf, kTicks, valueAxis } from './kAxis'
+import type { KSweepChoices } from './kSweepChoices'
+import { largestRatio, panelSeries, ratioSeries } from './kSweepLines'
+import { besidePointer, tooltipLook, tooltipText, type Hit } from './kSweepTooltip'
+import { figureOf, metricTitle, sweepScale, type SweepLine } from './sweepSeries'
+import { axisStyle, baseOption, type ChartTheme } from './theme'
+
+export type { KSweepChoices } from './kSweepChoices'
+
+export const pictureWidth = 1000
+
+export function kSweepFacets(lines: readonly SweepLine[], choices: KSweepChoices): Facets {
+  return facetsOf(lines, {
+    width: choices.width ?? pictureWidth,
+    apart: choices.apart === true,
+    withRatio: choices.baseline !== undefined && choices.metric === 'tflops'
+  })
+}
+
+/** One metric over K, a line per kernel and format, with the band from q1 to q3 and its name at its end. */
+export function kSweepOption(
+  lines: readonly SweepLine[],
+  choices: KSweepChoices,
+  theme: ChartTheme
+) {
+  const { metric, logX, logY, baseline } = choices
+  const scale = sweepScale(lines, metric)
+  const figure = (step: Step) => figureOf(step, metric, choices.roofs)
+  const facets = kSweepFacets(lines, choices)
+  const { panels } = facets
+  const axis = valueAxis(lines, figure, scale.factor, logY)
+  const ratios = panels.filter(({ ratioHeight }) => ratioHeight > 0)
+  const ks = ksOf(lines)
+  const mostShownRatio = Math.max(
+    1.2,
+    1.06 * (baseline ? largestRatio(lines, baseline.ratioOf) : 0)
+  )
+
+  const grids = [
+    ...panels.map(({ left, width, top, height }) => ({ left, width, top, height })),
+    ...ratios.map(({ left, width, ratioTop, ratioHeight }) => ({
+      left,
+      width,
+      top: ratioTop,
+      height: ratioHeight
+    }))
+  ]
+  const xAxis = grids.map((grid, gridIndex) => {
+    const ticks = kTicks(lines, logX, grid.width)
+    return {
+      ...axisStyle(theme),
+      gridIndex,
+      type: logX ? ('log' as const) : ('value' as const),
+      logBase: 2,
+      ...kRange(ks),
+      axisLabel: { color: theme.dim, fontSize: 11, customValues: ticks, formatter: tickOfK },
+      axisTick: { show: true, customValues: ticks, lineStyle: { color: theme.grid } },
+      splitLine: { show: false }
+    }
+  })
+  const yAxis = [
+    ...panels.map((panel, gridIndex) => ({
+      ...axisStyle(theme),
+      gridIndex,
+      type: logY ? ('log' as const) : ('value' as const),
+      ...axis,
+      axisLabel: {
+        color: theme.dim,
+        fontSize: 11,
+        formatter: tick,
+        show: isFirstOfRow(panels, gridIndex)
+      },
+      name: panelTitle(panel, gridIndex, panels, `${metricTitle[metric]}, ${scale.unit}`),
+      nameTextStyle: {
+        color: theme.dim,
+        fontSize: 11,
+        align: 'left' as const,
+        rich: { format: { color: theme.text, fontSize: 12, fontWeight: 'bold' as const } }
+      },
+      nameGap: 14
+    })),
+    ...ratios.map((_panel, index) => ({
+      ...axisStyle(theme),
+      gridIndex: panels.length + index,
+      type: 'value' as const,
+      min: 0,
+      max: mostShownRatio,
+      splitNumber: 3,
+      axisLabel: {
+        color: theme.dim,
+        fontSize: 11,
+        showMaxLabel: false,
+        formatter: (value: number) => `${tick(value)} ×`,
+        show: isFirstOfRow(panels, index)
+      },
+      name: ratioTitle(panels, index, baseline!),
+      nameTextStyle: { color: theme.dim, fontSize: 11, align: 'left' as const },
+      nameGap: 10
+    }))
+  ]
+  const series = panels.flatMap((panel, index) =>
+    panelSeries(panel, index, {
+      figure,
+      scale,
+      axis,
+      ks,
+      choices,
+      theme,
+      several: panels.length > 1
+    })
+  )
+  return {
+    ...baseOption(theme),
+    axisPointer: { link: [{ xAxisIndex: 'all' as const }] },
+    tooltip: {
+      ...baseOption(theme).tooltip,
+      ...tooltipLook(theme),
+      trigger: 'axis' as const,
+      axisPointer: { type: 'line' as const, lineStyle: { color: theme.dim, type: 'dashed' } },
+      position: besidePointer,
+      formatter: (hits: Hit[]) => tooltipText(hits, lines, choices, facets, axis, scale)
+    },
+    grid: grids,
+    xAxis,
+    yAxis,
+    series: [
+      ...series,
+      ...ratios.flatMap((panel, index) =>
+        ratioSeries(panel, panels.length + index, baseline!.ratioOf, mostShownRatio, theme)
+      )
+    ]
+  }
+}
+
+const isFirstOfRow = (panels: readonly Panel[], index: number) =>
+  index === 0 || panels[index]!.left <= panels[0]!.left
+
+function panelTitle(panel: Panel, index: number, panels: readonly Panel[], what: string): string {
+  if (panels.length === 1) return what
+  const sign = symbolCharacters[formatSymbol(panel.format).symbol]
+  const title = `{format|${sign} ${panel.format}}`
+  return isFirstOfRow(panels, index) ? `${title}   ${what}` : title
+}
+
+function ratioTitle(
+  panels: readonly Panel[],
+  index: number,
+  { short, ratioOf }: NonNullable<KSweepChoices['baseline']>
+): string {
+  const { format, lines } = panels[index]!
+  if (largestRatio(lines, ratioOf) === 0)
+    return `no ratio: ${short} was not measured${format === '' ? '' : ` in ${format}`}`
+  return isFirstOfRow(panels, index) ? `× ${short} at the same K` : ''
+}

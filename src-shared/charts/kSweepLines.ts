@@ -1,0 +1,233 @@
+/** What stands in one panel of a chart over K: lines, their bands and names, and the ratios below. */
+import { familyOf } from '../measurement/marks'
+import { digits } from '../units'
+import type { RatioOf } from './baseline'
+import { placeLabels, standingOut, type Panel } from './facets'
+import { shareOfAxis, type FigureOfStep, type ValueAxis } from './kAxis'
+import type { KSweepChoices } from './kSweepChoices'
+import { drawn, lineName, signOf, type SweepLine } from './sweepSeries'
+import { markStyle, type ChartTheme } from './theme'
+
+const mostSymbols = 40
+/** With more lines than this in a panel, bands are mud: the tooltip has the quartiles. */
+const mostBands = 4
+
+export interface PanelContext {
+  figure: FigureOfStep
+  scale: { factor: number; unit: string }
+  axis: ValueAxis
+  ks: readonly number[]
+  choices: KSweepChoices
+  theme: ChartTheme
+  several: boolean
+}
+
+export function panelSeries(panel: Panel, index: number, context: PanelContext) {
+  const { figure, scale, choices, theme } = context
+  const least = choices.metric === 'time'
+  const out = standingOut(
+    panel.lines,
+    (line) => (least ? -1 : 1) * (figure(line.points.at(-1)!.step)?.value ?? 0),
+    familyOf
+  )
+  const lines = panel.lines.map((line) => ({
+    ...lineSeries(line, index, figure, scale.factor, theme, out.has(line.id))
+  }))
+  const bands =
+    panel.lines.length <= mostBands
+      ? panel.lines.map((line) => bandSeries(line, index, figure, scale.factor, theme))
+      : []
+  const labels = lines.length > 0 ? [labelSeries(panel, index, out, context)] : []
+  return [...bands, ...lines, ...labels]
+}
+
+function lineSeries(
+  line: SweepLine,
+  panel: number,
+  figure: FigureOfStep,
+  factor: number,
+  theme: ChartTheme,
+  standsOut: boolean
+) {
+  const color = standsOut ? line.mark.colour[theme.look] : theme.grid
+  return {
+    id: line.id,
+    name: lineName(line),
+    type: 'line' as const,
+    xAxisIndex: panel,
+    yAxisIndex: panel,
+    ...markStyle(line.mark, theme),
+    symbolSize: line.overlay ? 5 : 7,
+    showSymbol: standsOut && line.points.length <= mostSymbols,
+    sampling: line.points.length > 2000 ? ('lttb' as const) : undefined,
+    lineStyle: {
+      color,
+      width: line.overlay ? 1.2 : 1.8,
+      type: line.mark.hollow ? [5, 3] : line.overlay ? [2, 3] : ('solid' as const)
+    },
+    // What steps back comes forward when it is pointed at.
+    emphasis: {
+      disabled: standsOut,
+      lineStyle: { color: line.mark.colour[theme.look], width: 2 }
+    },
+    z: line.overlay || !standsOut ? 2 : 3,
+    data: line.points.map(({ k, step }) => [k, drawn(figure(step)?.value, factor)])
+  }
+}
+
+/** Names stand at the ends of their lines, inside the panel, each with its sign. */
+function labelSeries(
+  panel: Panel,
+  index: number,
+  out: ReadonlySet<string>,
+  { figure, scale, axis, theme, choices, several }: PanelContext
+) {
+  const ends = panel.lines.flatMap((line) => {
+    const last = line.points.findLast(({ step }) => drawn(figure(step)?.value) !== null)
+    const value = last && drawn(figure(last.step)?.value, scale.factor)
+    if (!out.has(line.id) || !last || value === null || value === undefined) return []
+    return [
+      { line, k: last.k, value, y: panel.height * (1 - shareOfAxis(value, axis, choices.logY)) }
+    ]
+  })
+  const labels = placeLabels(ends)
+  return {
+    id: `labels ${panel.format}`,
+    type: 'scatter' as const,
+    silent: true,
+    xAxisIndex: index,
+    yAxisIndex: index,
+    symbolSize: 0,
+    tooltip: { show: false },
+    z: 5,
+    data: labels.flatMap(({ line, offset }) => {
+      const end = ends.find((one) => one.line === line)!
+      if (offset === undefined) return []
+      const name = several ? line.kernel : lineName(line)
+      const sign = signOf(line)
+      return [
+        {
+          value: [end.k, end.value],
+          label: {
+            show: true,
+            position: 'left' as const,
+            offset: [9, offset],
+            color: theme.text,
+            fontSize: 11,
+            textBorderColor: theme.surface,
+            textBorderWidth: 2,
+            formatter: `{sign|${sign}} ${name}${line.overlay && several ? ` (${line.runTitle})` : ''} {value|${digits(end.value)}}`,
+            rich: {
+              sign: { color: line.mark.colour[theme.look], fontSize: 11, textBorderWidth: 0 },
+              value: { color: theme.text, fontSize: 11, fontWeight: 'bold' as const }
+            }
+          }
+        }
+      ]
+    })
+  }
+}
+
+export function largestRatio(lines: readonly SweepLine[], ratioOf: RatioOf): number {
+  let most = 0
+  for (const line of lines)
+    for (const { step } of line.points) most = Math.max(most, ratioOf(line, step) ?? 0)
+  return most
+}
+
+/** Rate over the baseline's at the same K; the number at the end of each line stands right of its panel. */
+export function ratioSeries(
+  panel: Panel,
+  index: number,
+  ratioOf: RatioOf,
+  most: number,
+  theme: ChartTheme
+) {
+  // Numbers that would lie on one another are left to the tooltip; references give way first.
+  const named = new Set<string>()
+  const taken: number[] = []
+  const ends = panel.lines.flatMap((line) => {
+    const value = ratioOf(line, line.points.at(-1)!.step)
+    return value === undefined || value === 1
+      ? []
+      : [{ line, y: (panel.ratioHeight * value) / most }]
+  })
+  for (const { line, y } of ends.sort(
+    (a, b) => Number(a.line.mark.hollow) - Number(b.line.mark.hollow)
+  )) {
+    if (taken.some((other) => Math.abs(other - y) < 11)) continue
+    taken.push(y)
+    named.add(line.id)
+  }
+  return panel.lines.flatMap((line) => {
+    const data = line.points.map(({ k, step }) => [k, drawn(ratioOf(line, step))])
+    const last = data.findLast(([, value]) => value !== null)
+    if (!last) return []
+    const color = line.mark.colour[theme.look]
+    return [
+      {
+        id: `${line.id} ratio`,
+        type: 'line' as const,
+        xAxisIndex: index,
+        yAxisIndex: index,
+        showSymbol: false,
+        symbol: 'none',
+        tooltip: { show: false },
+        lineStyle: {
+          color,
+          width: line.overlay ? 1 : 1.8,
+          type: line.mark.hollow ? [5, 3] : line.overlay ? [2, 3] : ('solid' as const)
+        },
+        endLabel: {
+          show: named.has(line.id),
+          color: line.mark.hollow ? theme.dim : theme.text,
+          fontSize: 11,
+          distance: 4,
+          formatter: digits(last[1]!)
+        },
+        data
+      }
+    ]
+  })
+}
+
+interface RenderApi {
+  coord(point: [number, number]): [number, number]
+}
+
+/** The whole band as one polygon, drawn with the first point. */
+function bandSeries(
+  line: SweepLine,
+  panel: number,
+  figure: FigureOfStep,
+  factor: number,
+  theme: ChartTheme
+) {
+  const data = line.points.flatMap(({ k, step }) => {
+    const of = figure(step)
+    const [low, high] = [drawn(of?.low, factor), drawn(of?.high, factor)]
+    return low === null || high === null ? [] : [[k, low, high]]
+  })
+  return {
+    id: `${line.id} band`,
+    type: 'custom' as const,
+    xAxisIndex: panel,
+    yAxisIndex: panel,
+    silent: true,
+    z: 1,
+    clip: true,
+    encode: { x: 0, y: [1, 2] },
+    tooltip: { show: false },
+    data,
+    renderItem: (params: { dataIndex: number }, api: RenderApi) => {
+      if (params.dataIndex !== 0 || data.length < 2) return null
+      const upper = data.map(([k, , high]) => api.coord([k!, high!]))
+      const lower = data.map(([k, low]) => api.coord([k!, low!])).reverse()
+      return {
+        type: 'polygon',
+        shape: { points: [...upper, ...lower] },
+        style: { fill: line.mark.colour[theme.look], opacity: line.overlay ? 0.08 : 0.16 }
+      }
+    }
+  }
+}
