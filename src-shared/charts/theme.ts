@@ -8,11 +8,15 @@ export interface ChartTheme {
   dim: string
   grid: string
   surface: string
+  /** Of tracks and of what stands back. */
+  track: string
+  strong: string
   accent: string
   series: string[]
   heat: string[]
   over: string
   font: string
+  mono: string
 }
 
 export const seriesCount = 7
@@ -27,11 +31,14 @@ export function chartThemeFrom(token: (name: string) => string, look: Look): Cha
     dim: token('--text-3'),
     grid: token('--chart-grid'),
     surface: token('--surface-1'),
+    track: token('--surface-3'),
+    strong: token('--line-strong'),
     accent: token('--accent'),
     series: range(seriesCount, (index) => `--chart-${index + 1}`),
     heat: range(heatStops, (index) => `--heat-${index}`),
     over: token('--heat-over'),
-    font: token('--font-sans')
+    font: token('--font-sans'),
+    mono: token('--font-mono')
   }
 }
 
