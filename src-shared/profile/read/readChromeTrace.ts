@@ -13,12 +13,14 @@ import { TraceScanner } from './traceScanner'
 import { isKineto, TraceTreeBuilder } from './traceTree'
 
 const deepestStack = 100_000
-/** Args that Kineto writes for a launch, and the names they are shown under. */
+/** Args that Kineto and we write for a launch, and the names they are shown under. */
 const launchFacts: ReadonlyMap<string, string> = new Map([
   ['grid', 'grid'],
   ['block', 'block'],
   ['registers per thread', 'registers per thread'],
   ['shared memory', 'shared memory (bytes)'],
+  ['shared memory (bytes)', 'shared memory (bytes)'],
+  ['recorded (ns)', 'recorded (ns)'],
   ['est. achieved occupancy %', 'estimated occupancy (%)'],
   ['device', 'device_id']
 ])
@@ -235,9 +237,13 @@ export class ChromeTraceParser {
   }
 
   private takeMetadata(event: Record<string, unknown>): void {
-    const name = property(property(event, 'args'), 'name')
-    if (typeof name !== 'string') return
+    const args = property(event, 'args')
+    const name = property(args, 'name')
+    const label = property(args, 'labels')
     const [process, thread] = placeOf(event)
+    if (property(event, 'name') === 'process_labels' && typeof label === 'string')
+      this.events.labelProcess(process, label)
+    if (typeof name !== 'string') return
     if (property(event, 'name') === 'thread_name') this.events.nameThread(process, thread, name)
     if (property(event, 'name') === 'process_name') this.events.nameProcess(process, name)
   }
@@ -273,7 +279,7 @@ export class ChromeTraceParser {
   }
 
   private timeline(columns: FinishedColumns, order: Int32Array | null): Timeline {
-    const { lane, startNs, durationNs, node } = columns
+    const { name, category, lane, startNs, durationNs, node, correlation, bytes, facts } = columns
     const eventAt = new Map<string, number>()
     if (this.flowEnds.length > 0) {
       for (let event = 0; event < lane.length; event++) {
@@ -292,12 +298,15 @@ export class ChromeTraceParser {
     return {
       count: this.events.count,
       strings: this.events.strings,
-      name: columns.name,
-      category: columns.category,
+      name,
+      category,
       lane,
       startNs,
       durationNs,
       node: order ? node.map((at) => order[at]!) : node,
+      correlation,
+      bytes,
+      facts,
       lanes: this.events.lanes,
       flows,
       baseTimeNs: this.baseTimeNs

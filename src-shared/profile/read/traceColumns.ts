@@ -64,6 +64,7 @@ export class TraceColumns {
   private readonly keys: string[] = []
   private readonly laneNames = new Map<string, string>()
   private readonly processNames = new Map<string, string>()
+  private readonly processLabels = new Map<string, string>()
 
   add(event: TraceEvent): number {
     const { columns, strings } = this
@@ -87,7 +88,7 @@ export class TraceColumns {
       lane = this.lanes.length
       this.laneOf.set(key, lane)
       this.keys.push(key)
-      this.lanes.push({ name: thread, process })
+      this.lanes.push({ name: thread, process, processId: process, processLabel: '' })
     }
     return lane
   }
@@ -100,12 +101,17 @@ export class TraceColumns {
     this.processNames.set(process, name)
   }
 
+  labelProcess(process: string, label: string): void {
+    this.processLabels.set(process, label)
+  }
+
   /** Names come anywhere in a file: they are given to the lanes at its end. */
   nameLanes(): void {
     this.lanes.forEach((lane, index) => {
       const key = this.keys[index]!
       lane.name = this.laneNames.get(key) ?? lane.name
-      lane.process = this.processNames.get(key.split('\0')[0]!) ?? lane.process
+      lane.processLabel = this.processLabels.get(lane.processId) ?? ''
+      lane.process = this.processNames.get(lane.processId) ?? lane.process
     })
   }
 

@@ -4,6 +4,7 @@
  */
 import type { PathTree } from '../tree/pathTree'
 import { countMetric, timeMetric } from '../tree/profileTree'
+import { deviceLanes, gpuAnnotation, gpuKinds, launchKinds } from '../tree/traceCategories'
 import type { FinishedColumns, TraceColumns } from './traceColumns'
 
 export const cpuTimeMetric = 'cpu_time (ns)'
@@ -11,15 +12,6 @@ export const callsMetric = 'calls'
 const bytesMetric = 'bytes'
 const unknownLaunch = '(launch not recorded)'
 
-/** Kineto's categories, of all years and in any case, for what runs on a GPU. */
-const gpuKinds: ReadonlyMap<string, string> = new Map([
-  ['kernel', 'kernel'],
-  ['gpu_memcpy', 'copy'],
-  ['memcpy', 'copy'],
-  ['gpu_memset', 'set'],
-  ['memset', 'set']
-])
-const gpuAnnotation = 'gpu_user_annotation'
 const kinetoOnly = [
   'cpu_op',
   'operator',
@@ -35,18 +27,6 @@ const kinetoOnly = [
   'memcpy',
   'memset'
 ]
-const launchKinds = new Set([
-  'cuda_runtime',
-  'cuda_driver',
-  'hip_runtime',
-  'hip_driver',
-  'runtime',
-  'xpu_runtime',
-  'mtia_runtime',
-  'privateuse1_runtime',
-  'privateuse1_driver'
-])
-
 /** Whether the categories are those of PyTorch's profiler. */
 export function isKineto(categories: Iterable<string>): boolean {
   const found = new Set([...categories].map((category) => category.toLowerCase()))
@@ -114,9 +94,8 @@ export class TraceTreeBuilder {
    */
   addGeneric(): string[] {
     const { columns, events, tree } = this
-    const isDevice = events.lanes.map((lane) => /^\/device:(?!CPU)/.test(lane.process))
-    const hasDevices = isDevice.some(Boolean)
-    const hasStreams = events.lanes.some((lane, at) => isDevice[at] && isStream(lane.name))
+    const kinds = deviceLanes(events.lanes)
+    const hasDevices = kinds.some((kind) => kind !== 'host')
     const open: number[] = []
     for (let event = 0; event < events.count; event++) {
       if (columns.node[event]! < 0) open.push(event)
@@ -128,13 +107,11 @@ export class TraceTreeBuilder {
     open.forEach((event, at) => {
       const lane = columns.lane[event]!
       const node = columns.node[event]!
-      const runsHere =
-        !hasDevices || (isDevice[lane]! && (!hasStreams || isStream(events.lanes[lane]!.name)))
-      if (runsHere) {
+      if (!hasDevices || kinds[lane] === 'work') {
         tree.addNumber(node, timeMetric, Math.round(ownNs[at]!), false)
         tree.addNumber(node, countMetric, 1, false)
         tree.addSample(node, columns.durationNs[event]!)
-      } else if (!isDevice[lane]) this.addCall(event)
+      } else if (kinds[lane] === 'host') this.addCall(event)
     })
     return []
   }
@@ -216,8 +193,4 @@ export class TraceTreeBuilder {
     const { correlation, externalId } = this.columns
     return { correlation: correlation[event]!, externalId: externalId[event]! }
   }
-}
-
-function isStream(lane: string): boolean {
-  return /^Stream\b/i.test(lane)
 }

@@ -11,6 +11,10 @@ export interface Lane {
   /** 'GPU Stream 7', or 'matmul Core0 CTA3 / warp 2 (line 40)'. */
   name: string
   process: string
+  /** What tells processes of one name apart, as in the file: '4121', '0'. */
+  processId: string
+  /** What the file says about the process: 'GPU 0'. */
+  processLabel: string
 }
 
 export interface Timeline {
@@ -26,6 +30,12 @@ export interface Timeline {
   durationNs: Float64Array<ArrayBuffer>
   /** Node of the tree that the event belongs to. */
   node: Int32Array<ArrayBuffer>
+  /** Kineto's "correlation" of a launch and what it launched, unique within one profiled process; NaN: none. */
+  correlation: Float64Array<ArrayBuffer>
+  /** Bytes of a copy or a set; NaN: none. */
+  bytes: Float64Array<ArrayBuffer>
+  /** String id of the facts of a launch as a JSON object of texts (grid, block, registers); -1: none. */
+  facts: Int32Array<ArrayBuffer>
   lanes: Lane[]
   /** Launches: event that starts it, event that it runs as. */
   flows: { from: number; to: number }[]

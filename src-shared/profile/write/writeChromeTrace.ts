@@ -55,9 +55,14 @@ function* treeEvents(tree: ProfileTree, nameOf: (name: string) => string): Gener
 }
 
 function* timelineEvents(timeline: Timeline, nameOf: (name: string) => string): Generator<object> {
-  const processes = [...new Set(timeline.lanes.map((lane) => lane.process))]
-  for (const [pid, process] of processes.entries()) yield named('process_name', pid, 0, process)
-  const pidOf = timeline.lanes.map((lane) => processes.indexOf(lane.process))
+  const processes = [...new Set(timeline.lanes.map(({ processId }) => processId))]
+  const pidOf = timeline.lanes.map(({ processId }) => processes.indexOf(processId))
+  for (const [pid, id] of processes.entries()) {
+    const { process, processLabel } = timeline.lanes.find(({ processId }) => processId === id)!
+    yield named('process_name', pid, 0, process)
+    if (processLabel !== '')
+      yield { ph: 'M', name: 'process_labels', pid, tid: 0, args: { labels: processLabel } }
+  }
   for (const [tid, lane] of timeline.lanes.entries())
     yield named('thread_name', pidOf[tid]!, tid, lane.name)
   const place = (event: number) => {

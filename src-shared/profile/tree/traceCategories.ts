@@ -1,0 +1,43 @@
+/** What the categories of trace events mean, in the spellings of all years and in lower case. */
+
+import type { Lane } from './timeline'
+
+/** What runs on a GPU, and as what it is shown. */
+export const gpuKinds: ReadonlyMap<string, string> = new Map([
+  ['kernel', 'kernel'],
+  ['gpu_memcpy', 'copy'],
+  ['memcpy', 'copy'],
+  ['gpu_memset', 'set'],
+  ['memset', 'set']
+])
+
+/** Ranges that a profiler draws on a stream around what runs there. */
+export const gpuAnnotation = 'gpu_user_annotation'
+
+/** Calls of a driver or a runtime, which launch what runs on a GPU. */
+export const launchKinds: ReadonlySet<string> = new Set([
+  'cuda_runtime',
+  'cuda_driver',
+  'hip_runtime',
+  'hip_driver',
+  'runtime',
+  'xpu_runtime',
+  'mtia_runtime',
+  'privateuse1_runtime',
+  'privateuse1_driver'
+])
+
+/**
+ * Lanes of devices by their names, as XLA writes them: '/device:GPU:0', of which 'Stream #7' has what ran and the others
+ * retell it by operation and module.
+ * @returns per lane: 'host', 'device' where it retells, 'work' where it has what ran
+ */
+export function deviceLanes(lanes: readonly Lane[]): ('host' | 'device' | 'work')[] {
+  const isDevice = lanes.map((lane) => /^\/device:(?!CPU)/.test(lane.process))
+  const isStream = lanes.map((lane, at) => isDevice[at]! && /^Stream\b/i.test(lane.name))
+  const hasStreams = isStream.some(Boolean)
+  return lanes.map((_, at) => {
+    if (!isDevice[at]) return 'host'
+    return isStream[at] || !hasStreams ? 'work' : 'device'
+  })
+}
