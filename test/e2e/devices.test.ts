@@ -12,6 +12,7 @@ import {
   describeInBrowser,
   launchBrowser,
   openPage,
+  itIsPhotographed,
   takeScreenshots,
   themes,
   type OpenedPage
@@ -156,7 +157,7 @@ describeInBrowser('Devices', () => {
     }
   })
 
-  it('is photographed', async () => {
+  itIsPhotographed('every look', async () => {
     await takeScreenshots(browser, plain.url, 'devices', show)
   })
 })

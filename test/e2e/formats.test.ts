@@ -12,6 +12,7 @@ import {
   describeInBrowser,
   launchBrowser,
   openPage,
+  itIsPhotographed,
   takeScreenshots,
   themes
 } from './support/browser'
@@ -95,7 +96,7 @@ describeInBrowser('the Formats view', () => {
     }
   })
 
-  it('is photographed', async () => {
+  itIsPhotographed('every look', async () => {
     await takeScreenshots(browser, server.url, 'formats', show)
   })
 })

@@ -9,10 +9,12 @@ import { parseSafetensorsHeader } from '@shared/formats/safetensors'
 import { packScales } from '@shared/layouts/layout'
 import { findLayout } from '@shared/layouts/registry'
 import { go, seriousFaults } from './support/actions'
+import { writeCheckpoint } from '../support/writeCheckpoint'
 import { describeInBrowser, launchBrowser, openPage, themes } from './support/browser'
 import { program, startServerProcess, type StartedServer } from './support/server'
 
 const [rows, columns] = [160, 12]
+const times32 = (parts: readonly Buffer[]) => Array.from({ length: 32 }, () => parts).flat()
 
 describeInBrowser('Which layout is it?', () => {
   let browser: Browser
@@ -143,6 +145,26 @@ describeInBrowser('Which layout is it?', () => {
     }
   )
 
+  /** The golden product with the rows of B 32 times: seconds of detection on any machine. */
+  function large(): string {
+    const bytes = readFileSync(golden)
+    const { tensors, metadata } = parseSafetensorsHeader(bytes, bytes.length, golden)
+    const repeated = [...tensors].map(([name, { dtype, shape, start, end }]) => {
+      const [outer, inner] = shape as [number, number]
+      const rows = Array.from({ length: outer }, (_, row) => {
+        const length = (end - start) / outer
+        return bytes.subarray(start + row * length, start + (row + 1) * length)
+      })
+      if (name.startsWith('b_'))
+        return { name, dtype, shape: [32 * outer, inner], bytes: Buffer.concat(times32(rows)) }
+      if (name !== 'c_f64') return { name, dtype, shape, bytes: Buffer.concat(rows) }
+      const wide = rows.map((row) => Buffer.concat(times32([row])))
+      return { name, dtype, shape: [outer, 32 * inner], bytes: Buffer.concat(wide) }
+    })
+    writeCheckpoint(file('large.safetensors'), repeated, metadata)
+    return file('large.safetensors')
+  }
+
   it('says why a product cannot be read, and stops when it is told to', async () => {
     const { page, context, errors } = await openView()
     await openProduct(page, file('linear'), file('noise'))
@@ -150,7 +172,7 @@ describeInBrowser('Which layout is it?', () => {
     expect(await seriousFaults(page)).toEqual([])
     const chooser = page.waitForEvent('filechooser')
     await page.getByRole('button', { name: 'Open .safetensors' }).first().click()
-    await (await chooser).setFiles(golden)
+    await (await chooser).setFiles(large())
     await page.getByRole('progressbar', { name: 'Progress of the detection' }).waitFor()
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('progressbar', { name: 'Progress of the detection' }).waitFor({

@@ -7,6 +7,7 @@ import {
   describeInBrowser,
   launchBrowser,
   openPage,
+  itIsPhotographed,
   takeScreenshots,
   themes
 } from './support/browser'
@@ -242,7 +243,7 @@ describeInBrowser('the layout inspector', () => {
     }
   })
 
-  it('is photographed', async () => {
+  itIsPhotographed('every look', async () => {
     await takeScreenshots(browser, server.url, 'layouts', async (page) => {
       await show(page, { layout: 'nvidia_32_4_4', rows: 200, cols: 6, row: 3, col: 1 })
       await page.locator('.cell.active').first().waitFor()

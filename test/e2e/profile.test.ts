@@ -11,6 +11,7 @@ import {
   inEveryLook,
   launchBrowser,
   openPage,
+  itIsPhotographed,
   takeScreenshot,
   themes,
   type OpenedPage,
@@ -362,7 +363,7 @@ describeInBrowser('Profile view', () => {
     await context.close()
   })
 
-  it('is photographed', async () => {
+  itIsPhotographed('every look', async () => {
     const path = 'test/fixtures/h200/triton_mxfp8_h200.hatchet'
     await inEveryLook(async ({ theme, size }) => {
       const { page, context } = await openProfileView({ theme, size })

@@ -9,6 +9,7 @@ import {
   describeInBrowser,
   launchBrowser,
   openPage,
+  itIsPhotographed,
   takeScreenshots,
   themes
 } from './support/browser'
@@ -105,18 +106,21 @@ describeInBrowser('Runs view', () => {
     await context.close()
   })
 
-  it('has no serious accessibility problem, light and dark, and is photographed', async () => {
-    const openRun = async (page: Page) => {
-      await go(page, 'runs')
-      await page.getByText('Passed', { exact: true }).first().click()
-      await page.getByRole('button', { name: 'Open as profile' }).waitFor()
-    }
+  const openRun = async (page: Page) => {
+    await go(page, 'runs')
+    await page.getByText('Passed', { exact: true }).first().click()
+    await page.getByRole('button', { name: 'Open as profile' }).waitFor()
+  }
+  it('has no serious accessibility problem, light and dark', async () => {
     for (const theme of themes) {
       const { page, context } = await openPage(browser, server.url, { theme })
       await openRun(page)
       expect(await seriousFaults(page)).toEqual([])
       await context.close()
     }
+  })
+
+  itIsPhotographed('every look', async () => {
     await takeScreenshots(browser, server.url, 'runs', openRun)
   })
 })

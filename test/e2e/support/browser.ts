@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { describe } from 'vitest'
+import { describe, it } from 'vitest'
 
 const candidates = [
   process.env.BLOCKSCOPE_CHROMIUM,
@@ -85,8 +85,11 @@ export async function openPage(
   return { page, context, policyViolations, errors }
 }
 
-/** Photographs are for docs/screenshots, and are taken on request; what leads to them runs always. */
+/** Photographs are for docs/screenshots: on request, UPDATE_SCREENSHOTS=1. */
 export const isPhotographed = process.env.UPDATE_SCREENSHOTS === '1'
+
+/** it, for tests that only take photographs: they run when photographs are asked for. */
+export const itIsPhotographed = it.runIf(isPhotographed)
 
 /** Saves what the page looks like as docs/screenshots/NAME.png, when UPDATE_SCREENSHOTS=1. */
 export async function takeScreenshot(page: Page, name: string): Promise<void> {
@@ -96,13 +99,12 @@ export async function takeScreenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path, animations: 'disabled', caret: 'hide' })
 }
 
-/** In each theme and size when photographs are taken; else once, in the smaller and darker. */
+/** In each theme and size. */
 export async function inEveryLook(
   shoot: (look: { theme: Theme; size: Size }) => Promise<void>
 ): Promise<void> {
-  for (const theme of isPhotographed ? themes : (['dark'] as const))
-    for (const size of isPhotographed ? (['narrow', 'wide'] as const) : (['narrow'] as const))
-      await shoot({ theme, size })
+  for (const theme of themes)
+    for (const size of ['narrow', 'wide'] as const) await shoot({ theme, size })
 }
 
 /** Runs `shoot` in each look, then saves 'NAME-THEME-SIZE.png'. */
