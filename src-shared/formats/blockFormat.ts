@@ -100,16 +100,26 @@ export function checkShape(format: BlockFormat, m: number, n: number, k: number)
   }
 }
 
-/** Bytes of the packed operands: elements ceil(M K bitsA / 8) + ceil(N K bitsB / 8), and one byte a scale. */
+/** Bytes of one packed operand of rows x K: elements ceil(rows K bits / 8), and one byte for each scale, unpadded. */
+export function matrixBytes(
+  format: BlockFormat,
+  operand: 'a' | 'b',
+  rows: number,
+  k: number
+): { elements: number; scales: number } {
+  return {
+    elements: Math.ceil((rows * k * format[operand].storageBits) / 8),
+    scales: (rows * k) / format.scaleBlockSize
+  }
+}
+
+/** The same of A (M, K) and B (N, K) together. */
 export function operandBytes(
   format: BlockFormat,
   m: number,
   n: number,
   k: number
 ): { elements: number; scales: number } {
-  return {
-    elements:
-      Math.ceil((m * k * format.a.storageBits) / 8) + Math.ceil((n * k * format.b.storageBits) / 8),
-    scales: ((m + n) * k) / format.scaleBlockSize
-  }
+  const [a, b] = [matrixBytes(format, 'a', m, k), matrixBytes(format, 'b', n, k)]
+  return { elements: a.elements + b.elements, scales: a.scales + b.scales }
 }

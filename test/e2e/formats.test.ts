@@ -31,24 +31,52 @@ describeInBrowser('the Formats view', () => {
     await server?.stop()
   })
 
-  async function show(page: Page): Promise<void> {
-    await page.evaluate(`location.hash = '#/formats'`)
+  async function show(page: Page, tab: string): Promise<void> {
+    await page.evaluate(`location.hash = '#/formats?tab=${tab}'`)
+    await page.getByRole('tab', { selected: true, name: new RegExp(tab, 'i') }).waitFor()
     await page.getByText('Computing…').waitFor({ state: 'hidden' })
-    await page.getByLabel('M', { exact: true }).waitFor()
   }
 
-  it('shows sizes, codes and the errors that the command line shows', async () => {
+  it('draws every code, works out the one at hand, and slides by the scale', async () => {
     const { page, context, policyViolations, errors } = await openPage(browser, server.url)
-    await show(page)
+    await show(page, 'codes')
+    const worked = page.locator('[data-test=worked]')
+    const combs = page.getByRole('slider', { name: /Code of a format/ })
+    await combs.focus()
+    await page.keyboard.press('ArrowRight')
+    await expect.poll(() => worked.innerText()).toMatch(/e2m1\s+code 0x06/)
+    expect(await worked.innerText()).toMatch(/= 4/)
+    await page.keyboard.press('+')
+    await expect.poll(() => worked.innerText()).toContain('at scale 2^1: 8')
+    const e4m3 = page.locator('[data-test=comb-e4m3]')
+    const box = (await e4m3.boundingBox())!
+    await page.mouse.move(box.x + box.width / 2, box.y + 20)
+    await expect.poll(() => worked.innerText()).toContain('e4m3')
+    const scale = (await page.locator('[data-test=comb-e8m0]').boundingBox())!
+    await page.mouse.move(scale.x + 200, scale.y + 20)
+    await page.mouse.down()
+    await page.mouse.move(scale.x + 200 + (3 * scale.width) / 37.5, scale.y + 20)
+    await page.mouse.up()
+    await expect.poll(() => worked.innerText()).toContain('at scale 2^4')
+    await page.getByText('A and B', { exact: true }).click()
     await page.getByLabel('K', { exact: true }).fill('0')
     await page.getByText('K must be from 1 to 1,048,576.').waitFor()
     await page.getByLabel('K', { exact: true }).fill('4096')
+    const nvfp4 = page.locator('[data-test=saving]').filter({ hasText: 'nvfp4' })
+    await expect.poll(() => nvfp4.innerText()).toContain('18.0 MiB')
     const encoded = page.locator('[data-test=encoded]').first()
-    await expect.poll(() => encoded.innerText()).toContain('0x01 = 0.5')
+    expect(await encoded.innerText()).toContain('0x7D = 0.25')
+    expect(policyViolations).toEqual([])
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  it('shows the errors that the command line shows', async () => {
+    const { page, context, errors } = await openPage(browser, server.url)
+    await show(page, 'error')
     const format = findBlockFormat('mxfp4')
     const [row] = await compareFormats([format], ['floor'], ['normal'], [64], 0, referenceQuantize)
     await page.getByText(row!.sqnr.toFixed(2)).first().waitFor()
-    expect(policyViolations).toEqual([])
     expect(errors).toEqual([])
     await context.close()
   })
@@ -65,7 +93,7 @@ describeInBrowser('the Formats view', () => {
       encoding: 'utf8'
     })
     const { page, context, errors } = await openPage(browser, server.url)
-    await show(page)
+    await show(page, 'error')
     await page.getByLabel('Values', { exact: true }).selectOption('tensor')
     for (const [name, content, words] of [
       ['x.safetensors', Buffer.from('x'), /x\.safetensors/],
@@ -90,13 +118,17 @@ describeInBrowser('the Formats view', () => {
   it('has no serious accessibility problem, light and dark', async () => {
     for (const theme of themes) {
       const { page, context } = await openPage(browser, server.url, { theme })
-      await show(page)
-      expect(await seriousFaults(page)).toEqual([])
+      for (const tab of ['codes', 'error', 'speed']) {
+        await show(page, tab)
+        expect(await seriousFaults(page), tab).toEqual([])
+      }
       await context.close()
     }
   })
 
   itIsPhotographed('every look', async () => {
-    await takeScreenshots(browser, server.url, 'formats', show)
+    for (const tab of ['codes', 'error']) {
+      await takeScreenshots(browser, server.url, `formats-${tab}`, (page) => show(page, tab))
+    }
   })
 })

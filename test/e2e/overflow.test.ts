@@ -70,7 +70,13 @@ describeInBrowser('the width of every view', () => {
       }
     ]),
     ['sweep without a run', () => go(page, 'sweep')],
-    ['formats', () => go(page, 'formats')],
+    ...['codes', 'error', 'speed'].map((tab): [string, () => Promise<unknown>] => [
+      `formats, ${tab}`,
+      async () => {
+        await go(page, `formats?tab=${tab}`)
+        await page.getByRole('tab', { selected: true }).waitFor()
+      }
+    ]),
     ...['scales', 'loads', 'compare', 'fragments', 'codes', 'detect'].map(
       (tab): [string, () => Promise<unknown>] => [
         `layouts, ${tab}`,

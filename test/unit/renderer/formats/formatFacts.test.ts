@@ -1,21 +1,12 @@
 import { exactValue } from '../../../../src-renderer/format/units'
 import { expect, it } from 'vitest'
-import { findBlockFormat } from '@shared/formats/blockFormat'
 import { numberFormats } from '@shared/formats/numberFormat'
-import { numberLineOption } from '../../../../src-renderer/charts/formatsNumberLine'
-import { chartThemeFrom } from '@shared/charts/theme'
-import { codeRows, encodedBy, sizeRows } from '../../../../src-renderer/views/formats/formatFacts'
+import { codeRows, encodedBy } from '../../../../src-renderer/views/formats/formatFacts'
 import {
   listTensors,
   parseNumbers,
   readSample
 } from '../../../../src-renderer/views/formats/ownValues'
-
-it('counts bits and bytes with scales', () => {
-  const [row] = sizeRows([findBlockFormat('nvfp4')], 128, 128, 64)
-  expect(row).toMatchObject({ bitsA: 4.5, elements: 8192, scales: 1024 })
-  expect(sizeRows([findBlockFormat('mxfp4')], 1, 1, 48)[0]!.elements).toBeUndefined()
-})
 
 it('lists codes with their bits and encodes under both overflow rules', () => {
   expect(codeRows(numberFormats.e2m1)[7]).toEqual({ code: 7, bits: '0 11 1', value: 6 })
@@ -23,14 +14,6 @@ it('lists codes with their bits and encodes under both overflow rules', () => {
   expect(saturated!.value).toBe(448)
   expect(mlDtypes!.value).toBeNaN()
   expect(exactValue(2 ** -127)).toBe('2^-127')
-})
-
-it('draws every finite value; above zero on a log axis', () => {
-  const theme = chartThemeFrom(() => '#000', 'light')
-  const points = (log: boolean) =>
-    numberLineOption([numberFormats.e2m1], { log }, theme).series[0]!.data.length
-  expect(points(false)).toBe(16)
-  expect(points(true)).toBe(7)
 })
 
 it('reads pasted numbers and tensors of a file', async () => {
