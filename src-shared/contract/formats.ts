@@ -22,6 +22,8 @@ export const formatComparisonSchema = v.strictObject({
   rules: v.array(v.picklist(scaleRules)),
   /** K of the products. */
   ks: v.pipe(v.array(v.pipe(size, v.maxValue(mostK))), v.maxLength(64)),
+  /** Whether rows say how the errors spread. */
+  profiled: v.optional(v.boolean()),
   values: v.variant('kind', [
     v.strictObject({
       kind: v.literal('drawn'),
@@ -53,5 +55,13 @@ export const comparisonRowSchema = v.object({
   maxError: v.number(),
   clippedShare: v.number(),
   bad: v.number(),
-  product: v.array(v.object({ k: v.number(), relativeError: v.number() }))
+  product: v.array(v.object({ k: v.number(), relativeError: v.number() })),
+  profile: v.optional(
+    v.object({
+      unit: v.number(),
+      rms: v.number(),
+      counts: v.array(v.number()),
+      squares: v.array(v.number())
+    })
+  )
 })

@@ -5,6 +5,7 @@
 import { UserError } from '../errors'
 import { knownName } from '../knownName'
 import { checkShape, type BlockFormat } from './blockFormat'
+import { errorProfile, type ErrorProfile } from './errorProfile'
 import type { TensorSample } from './floatTensor'
 import { decodeTable, limitsOf, numberFormats, type NumberFormat } from './numberFormat'
 import {
@@ -93,6 +94,21 @@ export function findDistribution(name: string): Distribution {
   return knownName(name, distributions, 'distribution', 'Distributions')
 }
 
+/** The largest magnitude that element i can have and be stored without clipping. */
+export function clipLimits(
+  format: BlockFormat,
+  operand: 'a' | 'b',
+  { scales, tensorScale }: Quantized
+): (i: number) => number {
+  const scaleValues = decodeTable(format.scale)
+  const { largest } = limitsOf(format[operand])
+  return (i) => {
+    const scale = scaleValues[scales[Math.floor(i / format.scaleBlockSize)]!]!
+    // Rounding of the tensor's float32 scale must not count as clipping.
+    return largest * scale * tensorScale * (1 + 1e-6)
+  }
+}
+
 /** Error of values against what codes and scales stand for. */
 export function quantizationError(
   format: BlockFormat,
@@ -101,8 +117,7 @@ export function quantizationError(
   quantized: Quantized
 ): QuantizationError {
   const restored = restore(format, operand, quantized)
-  const scaleValues = decodeTable(format.scale)
-  const { largest } = limitsOf(format[operand])
+  const limit = clipLimits(format, operand, quantized)
   let signal = 0
   let noise = 0
   let maxError = 0
@@ -118,13 +133,22 @@ export function quantizationError(
     signal += values[i]! ** 2
     noise += error ** 2
     maxError = Math.max(maxError, error)
-    const scale = scaleValues[quantized.scales[Math.floor(i / format.scaleBlockSize)]!]!
-    // Rounding of the tensor's float32 scale must not count as clipping.
-    const limit = largest * scale * quantized.tensorScale * (1 + 1e-6)
-    if (Math.abs(values[i]!) > limit) clipped++
+    if (Math.abs(values[i]!) > limit(i)) clipped++
   })
   const sqnr = noise === 0 ? Infinity : 10 * Math.log10(signal / noise)
   return { sqnr, maxError, clippedShare: counted === 0 ? 0 : clipped / counted, bad }
+}
+
+/** The same of operand A, and how the errors spread, when that is asked for. */
+function errorsOf(
+  format: BlockFormat,
+  values: ArrayLike<number>,
+  quantized: Quantized,
+  profiled: boolean
+): QuantizationError & { profile?: ErrorProfile } {
+  const error = quantizationError(format, 'a', values, quantized)
+  if (!profiled) return error
+  return { ...error, profile: errorProfile(values, restore(format, 'a', quantized)) }
 }
 
 /** Error of operand A's format on values of one's own, cut to whole blocks. Throws a UserError for fewer than a block. */
@@ -132,8 +156,9 @@ export async function compareValues(
   format: BlockFormat,
   rule: ScaleRule,
   values: Float32Array | Float64Array,
-  quantize: Quantize
-): Promise<QuantizationError> {
+  quantize: Quantize,
+  profiled = false
+): Promise<QuantizationError & { profile?: ErrorProfile }> {
   const block = format.scaleBlockSize
   const whole = values.subarray(0, values.length - (values.length % block))
   if (whole.length === 0) {
@@ -143,7 +168,7 @@ export async function compareValues(
     )
   }
   const quantized = await quantizeBy(format, 'a', whole, rule, quantize)
-  return quantizationError(format, 'a', whole, quantized)
+  return errorsOf(format, whole, quantized, profiled)
 }
 
 export interface ProductAccuracy {
@@ -240,6 +265,8 @@ export interface ComparisonRow extends QuantizationError {
   /** The distribution, or the tensor. */
   distribution: string
   product: ProductAccuracy[]
+  /** When asked for. */
+  profile?: ErrorProfile | undefined
 }
 
 const sampleRows = 64
@@ -252,7 +279,8 @@ export async function compareFormats(
   chosen: readonly Distribution[],
   ks: readonly number[],
   seed: number,
-  quantize: Quantize
+  quantize: Quantize,
+  profiled = false
 ): Promise<ComparisonRow[]> {
   const rows: ComparisonRow[] = []
   for (const distribution of chosen) {
@@ -260,7 +288,7 @@ export async function compareFormats(
     for (const format of formats) {
       for (const rule of rulesOf(format, rules)) {
         const quantized = await quantizeBy(format, 'a', values, rule, quantize)
-        const error = quantizationError(format, 'a', values, quantized)
+        const error = errorsOf(format, values, quantized, profiled)
         const product = await productAccuracy(format, rule, distribution, ks, seed, quantize)
         rows.push({ format: format.id, rule, distribution, ...error, product })
       }
@@ -275,13 +303,14 @@ export async function compareTensor(
   rules: readonly ScaleRule[],
   sample: TensorSample,
   ks: readonly number[],
-  quantize: Quantize
+  quantize: Quantize,
+  profiled = false
 ): Promise<ComparisonRow[]> {
   const rows: ComparisonRow[] = []
   for (const format of formats) {
     for (const rule of rulesOf(format, rules)) {
       const quantized = await quantizeBy(format, 'a', sample.values, rule, quantize)
-      const error = quantizationError(format, 'a', sample.values, quantized)
+      const error = errorsOf(format, sample.values, quantized, profiled)
       const product = await tensorProducts(format, rule, sample, ks, quantize)
       rows.push({ format: format.id, rule, distribution: sample.name, ...error, product })
     }
