@@ -43,7 +43,11 @@ const house = [
   ...Object.entries(sharedRooms).map(([room, allowed]) => ({
     folder: `src-shared/${room}`,
     why: `src-shared/${room} imports only ${allowed.join(', ') || 'what lies beside the rooms'} (src-shared/rooms.json)`,
-    forbid: [...impure, ...forbiddenRooms(sharedRooms, room)]
+    // ECharts draws without a DOM where it is asked to: charts on both sides come from it.
+    forbid: [
+      ...impure.filter((name) => room !== 'charts' || name !== 'echarts*'),
+      ...forbiddenRooms(sharedRooms, room)
+    ]
   })),
   {
     folder: 'src-shared/profile/tree',

@@ -6,8 +6,8 @@ import type { Run } from '@shared/contract/run'
 import { UserError, exitCodeOf } from '@shared/errors'
 import { outcomeOf, verdictWords } from '@shared/measurement/outcome'
 import { ruleOf } from '@shared/measurement/validationFigures'
-import { runToHtml } from '@shared/report/html'
 import { runToJunit } from '@shared/report/junit'
+import { htmlReport } from '../jobs/exportRun'
 import { checkOutput, writeOutput } from '../ground/files'
 import { print, printJson } from '../ground/terminal'
 import { stringifyRun } from '../store/runFile'
@@ -55,8 +55,8 @@ export function register(program: Command): void {
 }
 
 /** By the ending of the file's name. */
-const reports: Record<string, (run: Run) => string> = {
-  '.html': runToHtml,
+const reports: Record<string, (run: Run) => string | Promise<string>> = {
+  '.html': htmlReport,
   '.json': (run) => `${stringifyRun(run, 2)}\n`,
   '.xml': runToJunit
 }
@@ -88,7 +88,7 @@ async function validate(flags: Flags): Promise<void> {
   const application = localApplication(flags)
   try {
     const { run, folder } = await followJob(application, spec, { quiet: Boolean(flags.json) })
-    if (flags.report) await writeOutput(flags.report, [reports[reportType]!(run)], flags)
+    if (flags.report) await writeOutput(flags.report, [await reports[reportType]!(run)], flags)
     if (flags.json) printJson(stringifyRun(run, 2))
     else {
       printValidation(run, folder)

@@ -2,7 +2,6 @@ import { pack } from 'msgpackr'
 import type { ExportForm, Output } from '@shared/contract/methods'
 import type { Run } from '@shared/contract/run'
 import { UserError } from '@shared/errors'
-import { runToHtml } from '@shared/report/html'
 import { runToJunit } from '@shared/report/junit'
 import { runToNvbench } from '@shared/report/nvbench'
 import { runToCsv, runToMarkdown } from '@shared/report/text'
@@ -30,7 +29,7 @@ export async function exportRun(
     case 'markdown':
       return text('.md', runToMarkdown(run))
     case 'html':
-      return text('.html', runToHtml(run))
+      return text('.html', await htmlReport(run))
     case 'nvbench':
       return text('.nvbench.json', runToNvbench(run))
     case 'junit':
@@ -42,6 +41,12 @@ export async function exportRun(
     case 'folder':
       return { name: `${id}.blockscope-run`, bytes: await bundle(store, run) }
   }
+}
+
+/** What draws its charts is loaded with the first report. */
+export async function htmlReport(run: Run): Promise<string> {
+  const { runToHtml } = await import('@shared/report/html')
+  return runToHtml(run)
 }
 
 /** A Buffer is a view on a pool; what crosses a process boundary is a Uint8Array of its own. */

@@ -16,15 +16,3 @@ function currentTheme(look: Look): ChartTheme {
   const style = getComputedStyle(document.documentElement)
   return chartThemeFrom((name) => style.getPropertyValue(name).trim(), look)
 }
-
-/** The light theme, whatever is shown: for charts that leave the app. */
-export function lightTheme(): ChartTheme {
-  const probe = document.createElement('div')
-  probe.dataset.theme = 'light'
-  probe.hidden = true
-  document.body.append(probe)
-  const style = getComputedStyle(probe)
-  const theme = chartThemeFrom((name) => style.getPropertyValue(name).trim(), 'light')
-  probe.remove()
-  return theme
-}

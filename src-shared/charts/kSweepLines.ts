@@ -103,7 +103,7 @@ function labelSeries(
     data: labels.flatMap(({ line, offset }) => {
       const end = ends.find((one) => one.line === line)!
       if (offset === undefined) return []
-      const name = several ? line.kernel : lineName(line)
+      const name = several ? [line.kernel, line.variant].filter(Boolean).join(', ') : lineName(line)
       const sign = signOf(line)
       return [
         {

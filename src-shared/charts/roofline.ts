@@ -1,12 +1,16 @@
 import type { Roof } from '../contract/roofs'
-import { digits, percent, tick } from '../units'
+import type { Step } from '../contract/run'
 import { instructionWords } from '../measurement/instructions'
 import { intensityOf, limitAt } from '../measurement/roofs'
+import { digits, percent, quantity, text, tick } from '../units'
 import { limitOf, roofsAt, shareOfStep, type Roofs } from './limits'
 import { drawn, lineName, type SweepLine } from './sweepSeries'
 import { axisStyle, baseOption, markStyle, type ChartTheme } from './theme'
 
-/** Throughput over arithmetic intensity, under one roof for each instruction that the lines multiply with. */
+/**
+ * Throughput over arithmetic intensity, under one roof for each instruction that the lines multiply with. A line's points
+ * are a trail that ends at its last; a ring is hot L2, joined to the same point measured cold.
+ */
 export function rooflineOption(lines: readonly SweepLine[], roofs: Roofs, theme: ChartTheme) {
   const drawnRoofs = roofsOf(lines, roofs)
   const { low, high } = intensityRange(
@@ -26,7 +30,7 @@ export function rooflineOption(lines: readonly SweepLine[], roofs: Roofs, theme:
         const limit = limitOf(point.step, roofs)
         const share = shareOfStep(point.step, roofs)
         return [
-          `${lineName(line)}, K = ${point.k}`,
+          `${lineName(line)}, K = ${point.k}${isHot(point.step) ? ', hot L2' : ''}`,
           `${digits(measured.tflops)} TFLOP/s`,
           `${digits(intensityOf(point.step.work ?? measured))} FLOP/B`,
           ...(limit && 'share' in share
@@ -41,7 +45,7 @@ export function rooflineOption(lines: readonly SweepLine[], roofs: Roofs, theme:
       ...axisStyle(theme),
       type: 'log' as const,
       logBase: 2,
-      name: 'Arithmetic intensity, FLOP/B',
+      name: 'Arithmetic intensity, FLOP per byte of packed operands and C',
       nameLocation: 'middle' as const,
       nameGap: 26,
       min: low,
@@ -58,7 +62,11 @@ export function rooflineOption(lines: readonly SweepLine[], roofs: Roofs, theme:
     },
     series: [
       ...drawnRoofs.map((roof) => roofSeries(roof, low, high, theme)),
-      ...lines.map((line) => dots(line, theme))
+      ...measuredMemory(roofs, drawnRoofs, low, theme),
+      ...lines.flatMap((line) => trail(line, theme)),
+      ...coldToHot(lines, theme),
+      ...lines.map((line) => dots(line, theme)),
+      ...lines.flatMap((line) => rings(line, theme))
     ]
   }
 }
@@ -80,11 +88,17 @@ function roofsOf(lines: readonly SweepLine[], roofs: Roofs): DrawnRoof[] {
     const key = `${compute?.of ?? ''} ${memory?.of ?? ''}`
     const before = found.get(key)
     if (before && (before.compute?.rate ?? 0) >= (compute?.rate ?? 0)) continue
-    const name = compute && compute.of !== 'entered' ? instructionWords(compute.of) : 'limit'
     const ridge = compute && memory ? compute.rate / memory.rate : undefined
-    found.set(key, { name, compute, memory, ridge })
+    found.set(key, { name: nameOf(compute, memory), compute, memory, ridge })
   }
   return [...found.values()]
+}
+
+/** 'fp8 1,947 TFLOP/s'; of what was entered, 'limit'. */
+function nameOf(compute: Roof | undefined, memory: Roof | undefined): string {
+  const name = compute && compute.of !== 'entered' ? instructionWords(compute.of) : 'limit'
+  if (compute) return `${name} ${text(quantity('rate', compute.rate / 1e12))}`
+  return memory ? `memory ${text(quantity('bandwidth', memory.rate / 1e9))}` : name
 }
 
 /** From one power of two to another, around all points and the ridge; something to look at without any. */
@@ -115,7 +129,12 @@ function roofSeries(
     endLabel: { show: true, formatter: name, color: theme.dim, align: 'right', offset: [0, -8] },
     silent: true,
     showSymbol: false,
-    lineStyle: { color: theme.dim, width: 1.6 },
+    // Solid: rated; dashed: measured.
+    lineStyle: {
+      color: theme.dim,
+      width: 1.6,
+      type: compute?.basis === 'measured' ? [5, 3] : ('solid' as const)
+    },
     data: [low, ...(ridge ? [ridge] : []), high].map((x) => [
       x,
       limitAt(x, compute, memory)!.rate / 1e12
@@ -123,19 +142,173 @@ function roofSeries(
   }
 }
 
+/** What memory was measured to give, where a data sheet's rate is drawn: a dashed line up to the highest roof. */
+function measuredMemory(
+  { measured, entered }: Roofs,
+  drawnRoofs: readonly DrawnRoof[],
+  low: number,
+  theme: ChartTheme
+) {
+  const found = measured.find(({ kind, of }) => kind === 'memory' && of === 'dram')
+  const rated = drawnRoofs.find(({ memory }) => memory?.basis === 'data sheet')
+  const top = Math.max(0, ...drawnRoofs.map(({ compute }) => compute?.rate ?? 0))
+  if (!found || !rated || entered.memory !== undefined || top === 0) return []
+  const ridge = top / found.rate
+  return [
+    {
+      id: 'measured memory',
+      type: 'line' as const,
+      silent: true,
+      showSymbol: false,
+      lineStyle: { color: theme.dim, width: 1, type: [5, 3] },
+      data: [low, ridge].map((x) => [x, (x * found.rate) / 1e12])
+    }
+  ]
+}
+
 /** A logarithm needs more than 0. */
 const onLogAxis = (value: number): number | null => (value > 0 ? drawn(value) : null)
 
+const isHot = ({ measurement }: Step): boolean => measurement?.cacheMode === 'hot'
+
+const placeOf = ({ work, measurement }: Step): [number | null, number | null] => [
+  onLogAxis(intensityOf(work ?? measurement!)),
+  onLogAxis(measurement!.tflops)
+]
+
+function trail(line: SweepLine, theme: ChartTheme) {
+  if (line.points.length < 2) return []
+  return [
+    {
+      id: `${line.id} trail`,
+      type: 'line' as const,
+      silent: true,
+      symbol: 'none',
+      lineStyle: {
+        color: line.mark.colour[theme.look],
+        width: 1.2,
+        opacity: 0.7,
+        type: line.mark.hollow ? [5, 3] : ('solid' as const)
+      },
+      data: line.points.map(({ step }) => placeOf(step))
+    }
+  ]
+}
+
 function dots(line: SweepLine, theme: ChartTheme) {
+  const last = line.points.length - 1
+  const large = line.overlay ? 7 : 9
   return {
     id: line.id,
     name: lineName(line),
     type: 'scatter' as const,
     ...markStyle(line.mark, theme),
-    symbolSize: line.overlay ? 5 : 8,
-    data: line.points.map(({ step }) => [
-      onLogAxis(intensityOf(step.work ?? step.measurement!)),
-      onLogAxis(step.measurement!.tflops)
-    ])
+    symbolSize: (_value: unknown, { dataIndex }: { dataIndex: number }) =>
+      dataIndex === last ? large : 4,
+    labelLayout: { hideOverlap: true },
+    data: line.points.map(({ step }, index) =>
+      index < last
+        ? placeOf(step)
+        : {
+            value: placeOf(step),
+            label: {
+              show: true,
+              position: 'right' as const,
+              formatter: lineName(line),
+              color: line.mark.hollow ? theme.dim : theme.text,
+              fontSize: 11
+            }
+          }
+    )
   }
+}
+
+function rings(line: SweepLine, theme: ChartTheme) {
+  const hot = line.points.filter(({ step }) => isHot(step))
+  if (hot.length === 0) return []
+  return [
+    {
+      id: `${line.id} hot`,
+      type: 'scatter' as const,
+      silent: true,
+      symbol: 'circle',
+      symbolSize: 15,
+      itemStyle: {
+        color: 'transparent',
+        borderColor: line.mark.colour[theme.look],
+        borderWidth: 1.4
+      },
+      data: hot.map(({ step }) => placeOf(step))
+    }
+  ]
+}
+
+const pointKey = ({ format, kernel, m, n, k }: Step) => [format, kernel, m, n, k].join(' ')
+
+/** From each point that was measured cold to the same one measured hot. */
+function coldToHot(lines: readonly SweepLine[], theme: ChartTheme) {
+  const cold = new Map<string, Step>()
+  const points = lines.flatMap((line) => line.points.map(({ step }) => ({ line, step })))
+  for (const { step } of points) if (!isHot(step)) cold.set(pointKey(step), step)
+  return points.flatMap(({ line, step }) => {
+    const twin = isHot(step) ? cold.get(pointKey(step)) : undefined
+    if (!twin) return []
+    return [
+      {
+        id: `${line.id} ${step.index} cold to hot`,
+        type: 'line' as const,
+        silent: true,
+        symbol: 'none',
+        lineStyle: { color: line.mark.colour[theme.look], width: 1 },
+        data: [placeOf(twin), placeOf(step)]
+      }
+    ]
+  })
+}
+
+export interface RoofShare {
+  line: SweepLine
+  point: SweepLine['points'][number]
+  share: number
+}
+
+export interface RoofGroup {
+  /** 'fp8, 1,947 TFLOP/s', 'dram, 4.81 TB/s' */
+  title: string
+  rows: readonly RoofShare[]
+}
+
+/** The last point of each line under the roof that binds it, best first: what the list beside the chart shows. */
+export function roofShares(lines: readonly SweepLine[], roofs: Roofs): RoofGroup[] {
+  const groups = new Map<string, { title: string; rate: number; rows: RoofShare[] }>()
+  for (const line of lines) {
+    const point = line.points.at(-1)
+    if (!point) continue
+    const found = shareOfStep(point.step, roofs)
+    if (!('share' in found)) continue
+    const roof = roofsAt(point.step, roofs)[found.limit.by]!
+    const key = `${roof.kind} ${roof.of}`
+    const group = groups.get(key) ?? { title: '', rate: 0, rows: [] }
+    groups.set(key, group)
+    if (roof.rate > group.rate) {
+      group.rate = roof.rate
+      group.title = roofTitle(roof)
+    }
+    group.rows.push({ line, point, share: found.share })
+  }
+  return [...groups.values()].map(({ title, rows }) => ({
+    title,
+    rows: rows.sort(
+      (a, b) => Number(a.line.mark.hollow) - Number(b.line.mark.hollow) || b.share - a.share
+    )
+  }))
+}
+
+function roofTitle(roof: Roof): string {
+  const name = roof.of === 'entered' ? 'entered limit' : instructionWords(roof.of)
+  const rate =
+    roof.kind === 'compute'
+      ? quantity('rate', roof.rate / 1e12)
+      : quantity('bandwidth', roof.rate / 1e9)
+  return `${name}, ${text(rate)}`
 }

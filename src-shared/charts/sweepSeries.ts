@@ -9,7 +9,7 @@ import {
   type KernelId,
   type Mark
 } from '../measurement/marks'
-import { scaleFor, type Family, type Scale } from '../units'
+import { scaleFor, tick, type Family, type Scale } from '../units'
 import { noRoofs, shareOfStep, type Roofs } from './limits'
 
 export type SweepMetric = 'tflops' | 'time' | 'bandwidth' | 'share'
@@ -20,7 +20,7 @@ export interface SweepPoint {
 }
 
 export interface SweepLine {
-  /** 'RUN kernel format level' */
+  /** 'RUN kernel format level', and the variant where there are several. */
   id: string
   runId: string
   kernel: string
@@ -30,6 +30,8 @@ export interface SweepLine {
   /** An earlier run, drawn behind. */
   overlay: boolean
   runTitle: string
+  /** 'M = 16' where the run has several M or N; else ''. */
+  variant: string
   provider: string
   /** The same in every run that has the kernel and the format. */
   mark: Mark
@@ -46,9 +48,11 @@ export function sweepLines(sources: readonly SweepSource[]): SweepLine[] {
   const colours = kernelColours(sources.flatMap(({ run }) => kernelsOf(run)))
   const lines = new Map<string, SweepLine>()
   for (const { run, title, overlay } of sources) {
+    const variantOf = variantsOf(run.steps)
     for (const step of run.steps) {
       if (!step.measurement) continue
-      const id = `${run.id} ${step.kernel} ${step.format} ${step.level}`
+      const variant = variantOf(step)
+      const id = [run.id, step.kernel, step.format, step.level, variant].filter(Boolean).join(' ')
       let line = lines.get(id)
       if (!line) {
         line = {
@@ -61,6 +65,7 @@ export function sweepLines(sources: readonly SweepSource[]): SweepLine[] {
           baseline: step.baseline,
           overlay,
           runTitle: title,
+          variant,
           mark: {
             colour: colours.get(kernelKey(step))!,
             ...formatSymbol(step.format),
@@ -76,6 +81,14 @@ export function sweepLines(sources: readonly SweepSource[]): SweepLine[] {
   const all = [...lines.values()]
   for (const line of all) line.points.sort((a, b) => a.k - b.k)
   return all
+}
+
+/** What tells lines of one kernel apart: the extents besides K that the run has several of. */
+function variantsOf(steps: readonly Step[]): (step: Step) => string {
+  const varying = (['m', 'n'] as const).filter(
+    (of) => new Set(steps.map((step) => step[of])).size > 1
+  )
+  return (step) => varying.map((of) => `${of.toUpperCase()} = ${tick(step[of])}`).join(', ')
 }
 
 /** What a run may use, in an order that is known before it starts, so that colours do not change while it runs. */
@@ -141,8 +154,14 @@ export function sweepScale(lines: readonly SweepLine[], metric: SweepMetric): Sc
 }
 
 /** What a tooltip and the legend of a picture call a line; an overlaid one by its run as well. */
-export const lineName = ({ kernel, format, overlay, runTitle }: SweepLine): string =>
-  `${kernel} ${format}${overlay ? ` (${runTitle})` : ''}`
+export const lineName = ({
+  kernel,
+  format,
+  variant,
+  overlay,
+  runTitle
+}: Pick<SweepLine, 'kernel' | 'format' | 'variant' | 'overlay' | 'runTitle'>): string =>
+  `${kernel} ${format}${variant && `, ${variant}`}${overlay ? ` (${runTitle})` : ''}`
 
 /** What a chart can place; a gap where there is no number. */
 export const drawn = (value: number | undefined, factor = 1): number | null =>

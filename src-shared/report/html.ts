@@ -1,24 +1,20 @@
+/** A run as a report that stands alone: one HTML file with its charts inside, without scripts, links or fonts from elsewhere. */
+import { captionOf } from '../charts/picture'
 import type { Run, Step } from '../contract/run'
-import { columnsOf, figure, heading } from './table'
 import { outcomeOf, verdictWords } from '../measurement/outcome'
 import { ruleOf } from '../measurement/validationFigures'
+import { digits, errorFigure } from '../units'
 import { escapeMarkup } from './markup'
+import { errorMaps, speedCharts, type ReportChart } from './reportCharts'
+import { reportMatrix } from './reportMatrix'
+import { reportStyle } from './reportStyle'
+import { columnsOf, figure, heading } from './table'
 
-const style = `
-:root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 20%, transparent) }
-body { font: 14px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 78rem; padding: 0 1rem }
-table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums }
-th, td { border-bottom: 1px solid var(--line); padding: .25rem .75rem; text-align: left }
-.right { text-align: right }
-code { font-family: ui-monospace, monospace }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem }
-dd { margin: 0 }`
-
-function definitions(rows: [string, string][]): string {
+function definitions(rows: readonly (readonly [string, string])[]): string {
   const items = rows
     .filter(([, value]) => value !== '')
     .map(([term, value]) => `<dt>${escapeMarkup(term)}</dt><dd>${escapeMarkup(value)}</dd>`)
-  return `<dl>${items.join('')}</dl>`
+  return `<dl class="more">${items.join('')}</dl>`
 }
 
 const hex = (codes: number[]) => codes.map((c) => c.toString(16).padStart(2, '0')).join(' ')
@@ -35,51 +31,178 @@ function failures(step: Step): string {
   )
   return (
     `<h3>${escapeMarkup(step.format)} ${escapeMarkup(step.kernel)}: first failing elements</h3>` +
-    '<table><tr><th>row</th><th>column</th><th>got</th><th>reference</th><th>scale block</th>' +
-    `<th>A codes x scale</th><th>B codes x scale</th></tr>${rows.join('')}</table>`
+    '<div class="wide"><table class="steps"><thead><tr><th class="right">row</th><th class="right">column</th>' +
+    '<th class="right">got</th><th class="right">reference</th><th class="right">scale block</th>' +
+    `<th>A codes x scale</th><th>B codes x scale</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
   )
 }
 
-/** A report that stands alone: one HTML file without scripts or links. */
-export function runToHtml(run: Run): string {
-  const columns = columnsOf(run)
+const figureOfChart = ({ svg, title }: ReportChart) =>
+  `<figure role="img" aria-label="${escapeMarkup(title)}">${svg}</figure>`
+
+function charts(run: Run): string {
+  const speed = speedCharts(run).map(
+    (chart) =>
+      `<h2>${escapeMarkup(chart.title)} <small>${escapeMarkup(chart.note)}</small></h2>${figureOfChart(chart)}`
+  )
+  const maps = errorMaps(run).map(
+    (chart) =>
+      `<figure><figcaption><code>${escapeMarkup(chart.title)}</code>, ${chart.note}</figcaption>${chart.svg}</figure>`
+  )
+  const where =
+    maps.length > 0
+      ? `<h2>Where in C <small>largest error over tolerance of each tile; what failed first, then what came nearest</small></h2><div class="maps">${maps.join('')}</div>`
+      : ''
+  return speed.join('') + where
+}
+
+function banner(run: Run): string {
   const { verdict, sentence } = outcomeOf(run)
+  const tone = verdict === 'passed' ? 'ok' : verdict === 'failed' ? 'bad' : 'warn'
+  const sign = { ok: '✓', bad: '✗', warn: '!' }[tone]
+  const notes = [run.reason, largestError(run), scaleCheck(run)].filter(Boolean)
+  return (
+    `<div class="banner ${tone}"><span class="sign" aria-hidden="true">${sign}</span><div>` +
+    `<p class="verdict"><strong>${verdictWords[verdict]}</strong>: ${escapeMarkup(sentence)}</p>` +
+    `<p>${escapeMarkup(notes.join(' '))}</p></div></div>`
+  )
+}
+
+const judgedSteps = (run: Run) =>
+  run.steps.filter(({ validation, baseline }) => validation && !baseline)
+
+function largestError(run: Run): string {
+  const shares = judgedSteps(run).flatMap(({ validation }) => validation!.maxToleranceShare ?? [])
+  return shares.length > 0
+    ? `Largest error ${errorFigure(Math.max(...shares))} of the tolerance.`
+    : ''
+}
+
+/** One scale of A, then one of B, raised by one exponent: it must change exactly its row or column. */
+function scaleCheck(run: Run): string {
+  const states = judgedSteps(run).map(({ validation }) => {
+    const both = [validation!.perturbationA.state, validation!.perturbationB.state]
+    return both.includes('failed') ? 'failed' : both.includes('not-run') ? 'not run' : 'passed'
+  })
+  if (states.length === 0) return ''
+  const count = (what: string) => states.filter((state) => state === what).length
+  const ran = states.length - count('not run')
+  const left = count('not run') > 0 ? `, not run for ${count('not run')}` : ''
+  return `Scale check: ${count('passed')} of ${ran} passed${left}.`
+}
+
+function keyFacts(run: Run): string {
+  const own = run.steps.filter(({ measurement, baseline }) => measurement && !baseline)
+  const rate = ({ measurement }: Step) => measurement!.tflops
+  const fastest = own.reduce<Step | undefined>(
+    (best, step) => (best && rate(best) >= rate(step) ? best : step),
+    undefined
+  )
   const judged = run.steps.find((step) => step.validation)?.validation
-  const head = columns
-    .map((c) => `<th class="${c.align}">${escapeMarkup(heading(c))}</th>`)
-    .join('')
-  const body = run.steps
-    .map((step) => {
-      const cells = columns.map((c) => `<td class="${c.align}">${escapeMarkup(c.text(step))}</td>`)
-      return `<tr>${cells.join('')}</tr>`
-    })
-    .join('\n')
+  const measured = run.steps.find((step) => step.measurement)?.measurement
+  const { device } = run
+  const property = (name: string, unit = '') => {
+    const value = device?.properties[name]
+    return value === undefined || value === '' ? '' : `${String(value)}${unit}`
+  }
+  const facts: [string, string, string][] = [
+    fastest
+      ? ['Fastest', `${digits(rate(fastest))} TFLOP/s, ${fastest.format}`, fastest.kernel]
+      : ['Judged', `${judgedSteps(run).length} of ${run.steps.length}`, run.kind],
+    [
+      'Device',
+      device ? `${device.name}, ${device.architecture}` : 'none',
+      [
+        property('driverVersion') && `driver ${property('driverVersion')}`,
+        property('powerLimitW', ' W')
+      ]
+        .filter(Boolean)
+        .join(', ')
+    ],
+    [
+      'Tolerance',
+      judged ? `${judged.atol} + ${judged.rtol} |reference|` : 'nothing was judged',
+      judged ? `every element, ${judged.oracle}` : ''
+    ],
+    measured
+      ? ['Timing', `median, ${measured.timingSource}`, measured.method]
+      : ['Timing', 'not timed', '']
+  ]
+  const items = facts.map(
+    ([term, first, second]) =>
+      `<div><dt>${term}</dt><dd>${escapeMarkup(first)}</dd><dd>${escapeMarkup(second)}</dd></div>`
+  )
+  return `<dl class="facts">${items.join('')}</dl>`
+}
+
+function method(run: Run): string {
+  const judged = run.steps.find((step) => step.validation)?.validation
+  const measured = run.steps.flatMap(({ measurement }) => measurement ?? [])
+  const samples = measured.map(({ timeNs }) => timeNs.samples)
+  const badges = [...new Set(measured.flatMap((one) => one.badges))]
+  return `<h2>Method</h2>${definitions([
+    ['What passes', judged ? ruleOf(judged) : ''],
+    ['Reference', judged?.oracle ?? ''],
+    [
+      'Scale check',
+      judged
+        ? 'One scale of A, then one of B, is raised by one exponent: exactly its row or column must change, by exactly that block’s share.'
+        : ''
+    ],
+    [
+      'Timing',
+      measured.length > 0
+        ? `${measured[0]!.method}: ${Math.min(...samples)} to ${Math.max(...samples)} samples a point, ${measured[0]!.timingSource}, ${measured[0]!.cacheMode}`
+        : ''
+    ],
+    ['Stood out', badges.join(', ')],
+    ['Operands', `${run.spec.distribution}, seed ${run.spec.seed}`],
+    ['Output type', run.spec.output],
+    ['Started', run.createdAt],
+    ['Finished', run.finishedAt ?? ''],
+    ['Host', `${run.host.name}, ${run.host.system}`],
+    ['Blockscope', run.appVersion],
+    ['Notes', run.notes],
+    ...run.events.map((event): [string, string] => [event.at, event.message])
+  ])}`
+}
+
+function everyStep(run: Run): string {
+  const columns = columnsOf(run)
+  const head = columns.map((c) => `<th class="${c.align}">${escapeMarkup(heading(c))}</th>`)
+  const body = run.steps.map((step) => {
+    const cells = columns.map((c) => `<td class="${c.align}">${escapeMarkup(c.text(step))}</td>`)
+    return `<tr>${cells.join('')}</tr>`
+  })
   const reasons = run.steps.filter((step) => step.reason)
-  const title = `blockscope: ${run.kind} ${run.label || run.id}`
+  const why =
+    reasons.length > 0
+      ? `<h2>Reasons</h2>${definitions(reasons.map((s) => [`${s.format} ${s.kernel} K=${s.k}`, s.reason] as const))}`
+      : ''
+  return (
+    `<h2>Every step</h2><div class="wide"><table class="steps"><thead><tr>${head.join('')}</tr></thead>` +
+    `<tbody>${body.join('\n')}</tbody></table></div>${why}${run.steps.map(failures).join('')}`
+  )
+}
+
+export function runToHtml(run: Run): string {
+  const { title } = captionOf(run, 'blockscope')
   return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>${escapeMarkup(title)}</title><style>${style}</style></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeMarkup(title)}</title>
+<style>${reportStyle}</style></head>
 <body>
-<h1>${escapeMarkup(title)}</h1>
-<p><strong>${verdictWords[verdict]}</strong>: ${escapeMarkup(sentence)}. ${escapeMarkup(run.reason)}</p>
-${definitions([
-  ['Device', run.device ? `${run.device.name} (${run.device.architecture})` : ''],
-  ['Started', run.createdAt],
-  ['Finished', run.finishedAt ?? ''],
-  ['Command', run.command],
-  ['Seed', String(run.spec.seed)],
-  ['Operands', run.spec.distribution],
-  ['Output type', run.spec.output],
-  ['What passes', judged ? ruleOf(judged) : ''],
-  ['Blockscope', run.appVersion],
-  ['Host', `${run.host.name}, ${run.host.system}`],
-  ['Notes', run.notes]
-])}
-<table><tr>${head}</tr>
-${body}
-</table>
-${reasons.length > 0 ? '<h2>Reasons</h2>' + definitions(reasons.map((s) => [`${s.format} ${s.kernel} K=${s.k}`, s.reason])) : ''}
-${run.steps.map(failures).join('\n')}
+<header><span><strong>blockscope</strong> report</span><span>${escapeMarkup(run.createdAt.slice(0, 16).replace('T', ' '))} UTC · ${escapeMarkup(run.id)}</span></header>
+<h1>${escapeMarkup(title.replace(/^blockscope: /, ''))}${run.device ? ` on ${escapeMarkup(run.device.name)}` : ''}</h1>
+${banner(run)}
+${keyFacts(run)}
+${reportMatrix(run)}
+${charts(run)}
+<h2>Command</h2>
+<pre>$ ${escapeMarkup(run.command)}</pre>
+${method(run)}
+${everyStep(run)}
+<footer><span>One file, no network: every figure is inside; the raw run is run.json.</span><span>${escapeMarkup(run.id)}</span></footer>
 </body>
 </html>
 `

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { parseRun } from '@shared/contract/parseRun'
 import { runToHtml } from '@shared/report/html'
+import { escapeMarkup } from '@shared/report/markup'
 import { runToJunit } from '@shared/report/junit'
 import { runToNvbench } from '@shared/report/nvbench'
 import { runToCsv, runToMarkdown } from '@shared/report/text'
@@ -83,4 +86,39 @@ describe('reports', () => {
     [NaN, 'NaN'],
     [undefined, '-']
   ])('figure(%s) is %s', (value, text) => expect(figure(value)).toBe(text))
+})
+
+describe('the HTML report', () => {
+  const path = 'docs/results/h200-8192-mxfp4/run.json'
+  const measured = parseRun(readFileSync(path, 'utf8'), path)
+  const html = runToHtml(measured)
+
+  it('has the verdict, tolerance, device, method, command and every step', () => {
+    for (const words of [
+      '<strong>Passed</strong>: 16 of 16 measured',
+      'Scale check: ',
+      'NVIDIA H200, sm_90',
+      '0.001 + 0.001 |reference|',
+      escapeMarkup(measured.command),
+      'bs-1'
+    ])
+      expect(html).toContain(words)
+    const rows = html.slice(html.indexOf('Every step')).match(/<tr>/g)!
+    expect(rows.length).toBeGreaterThanOrEqual(measured.steps.length)
+  })
+
+  it('has its charts inside, as SVG with every kernel, and asks nothing of the network', () => {
+    expect(html.match(/<figure/g)!.length).toBeGreaterThanOrEqual(2)
+    const charts = html.slice(html.indexOf('<figure'))
+    for (const { kernel } of measured.steps) expect(charts).toContain(`>${kernel}<`)
+    const far = /<(script|link|img|iframe)|\bsrc=|url\((?!#)|@import|NaN|undefined/.exec(html)
+    expect(far && html.slice(far.index - 40, far.index + 80)).toBeNull()
+  })
+
+  it('of a validation maps where the errors are', () => {
+    const validation = { ...measured, kind: 'validate' as const }
+    const maps = runToHtml(validation).split('Where in C')[1]!.split('<h2>')[0]!
+    expect(maps.match(/<figure>/g)).toHaveLength(6)
+    expect(maps).toContain('tiles of ')
+  })
 })

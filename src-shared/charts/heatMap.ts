@@ -1,0 +1,209 @@
+/** A heat map of a sweep over two dimensions: M or N over K, or the kernels over the shapes. */
+import { digits, tick } from '../units'
+import type { Roofs } from './limits'
+import {
+  figureOf,
+  lineName,
+  metricTitle,
+  sweepScale,
+  type SweepLine,
+  type SweepMetric
+} from './sweepSeries'
+import { axisStyle, baseOption, type ChartTheme } from './theme'
+
+export interface HeatCell {
+  column: number
+  row: number
+  lineId: string
+  /** Index of the point in its line. */
+  point: number
+  /** In the unit of the map. */
+  value: number
+}
+
+export interface HeatMap {
+  /** What the columns are: 'K'. */
+  dimension: 'K' | 'M' | 'N'
+  columns: readonly number[]
+  rows: readonly string[]
+  cells: readonly HeatCell[]
+  unit: string
+  /** Least and largest value, for the colours. */
+  range: readonly [number, number]
+}
+
+type Extent = 'k' | 'm' | 'n'
+
+/** Columns are the dimension with the most values; every other one that varies is told in the rows, as is the kernel. */
+export function heatMap(lines: readonly SweepLine[], metric: SweepMetric, roofs: Roofs): HeatMap {
+  const { unit, factor } = sweepScale(lines, metric)
+  const steps = lines.flatMap(({ points }) => points.map(({ step }) => step))
+  const values = (of: Extent) => [...new Set(steps.map((step) => step[of]))].sort((a, b) => a - b)
+  const extents = (['k', 'm', 'n'] as const).map((of) => ({ of, found: values(of) }))
+  const across = extents.reduce((most, one) => (one.found.length > most.found.length ? one : most))
+  const others = extents.filter(({ of, found }) => of !== across.of && found.length > 1)
+  const several = lines.length > 1
+  const rows: string[] = []
+  const cells: HeatCell[] = []
+  for (const line of lines) {
+    line.points.forEach(({ step }, point) => {
+      const figure = figureOf(step, metric, roofs)
+      if (!figure || !Number.isFinite(figure.value)) return
+      const told = others.map(({ of }) => `${of.toUpperCase()} = ${tick(step[of])}`)
+      const name = [
+        ...(several || told.length === 0 ? [lineName({ ...line, variant: '' })] : []),
+        ...told
+      ].join(', ')
+      if (!rows.includes(name)) rows.push(name)
+      cells.push({
+        column: across.found.indexOf(step[across.of]),
+        row: rows.indexOf(name),
+        lineId: line.id,
+        point,
+        value: figure.value * factor
+      })
+    })
+  }
+  const found = cells.map(({ value }) => value)
+  return {
+    dimension: across.of.toUpperCase() as HeatMap['dimension'],
+    columns: across.found,
+    rows,
+    cells,
+    unit,
+    range: found.length > 0 ? [Math.min(...found), Math.max(...found)] : [0, 1]
+  }
+}
+
+/** Whether there are two dimensions to look at. */
+export const hasTwoDimensions = ({ columns, rows }: HeatMap): boolean =>
+  columns.length > 1 && rows.length > 1
+
+const rowHeight = 24
+const margin = { left: 214, right: 24, top: 30, bottom: 44 }
+
+export const heatMapHeight = ({ rows }: HeatMap): number =>
+  margin.top + margin.bottom + rowHeight * Math.max(1, rows.length)
+
+const channels = (hex: string) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16))
+
+/** Between the stops of the theme's ramp; 0 and 1 are its ends. */
+export function heatColour(share: number, ramp: readonly string[]): string {
+  const place = Math.min(1, Math.max(0, share)) * (ramp.length - 1)
+  const low = Math.min(ramp.length - 2, Math.floor(place))
+  const [from, to] = [channels(ramp[low]!), channels(ramp[low + 1]!)]
+  const mixed = from.map((value, index) => Math.round(value + (to[index]! - value) * (place - low)))
+  return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`
+}
+
+/** Relative luminance (WCAG 2.2). */
+function luminance(hex: string): number {
+  const [r, g, b] = channels(hex).map((value) => {
+    const share = value / 255
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!
+}
+
+const contrast = (a: string, b: string): number => {
+  const [x, y] = [luminance(a), luminance(b)]
+  return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05)
+}
+
+/** Black or white, whichever is read better on the fill. */
+export const inkOn = (fill: string): string =>
+  contrast(fill, '#000000') >= contrast(fill, '#ffffff') ? '#000000' : '#ffffff'
+
+/** `width` of the chart in pixels: numbers stand in the cells where there is room for them. */
+export function heatMapOption(map: HeatMap, metric: SweepMetric, theme: ChartTheme, width: number) {
+  const [low, high] = map.range
+  const room = (width - margin.left - margin.right) / Math.max(1, map.columns.length)
+  const fills = map.cells.map(({ value }) =>
+    heatColour(high > low ? (value - low) / (high - low) : 1, theme.heat)
+  )
+  return {
+    ...baseOption(theme),
+    tooltip: {
+      ...baseOption(theme).tooltip,
+      formatter: ({ dataIndex }: { dataIndex: number }) => {
+        const cell = map.cells[dataIndex]
+        if (!cell) return ''
+        return `${map.rows[cell.row]}\n${map.dimension} = ${tick(map.columns[cell.column]!)}\n${digits(cell.value)} ${map.unit}`
+      }
+    },
+    grid: margin,
+    xAxis: {
+      ...axisStyle(theme),
+      type: 'category' as const,
+      data: map.columns.map(tick),
+      name: `${map.dimension}; colour: ${metricTitle[metric]}, ${digits(low)} to ${digits(high)} ${map.unit}`,
+      nameLocation: 'middle' as const,
+      nameGap: 28,
+      splitLine: { show: false }
+    },
+    yAxis: {
+      ...axisStyle(theme),
+      type: 'category' as const,
+      inverse: true,
+      data: [...map.rows],
+      axisLabel: {
+        color: theme.text,
+        fontSize: 11,
+        interval: 0,
+        width: margin.left - 16,
+        overflow: 'truncate' as const
+      },
+      splitLine: { show: false }
+    },
+    series: [
+      {
+        id: 'cells',
+        type: 'custom' as const,
+        encode: { x: 0, y: 1 },
+        data: map.cells.map(({ column, row, value }) => [column, row, value]),
+        renderItem: ({ dataIndex }: { dataIndex: number }, api: CellApi) => {
+          const cell = map.cells[dataIndex]!
+          const [x, y] = api.coord([cell.column, cell.row])
+          const [cellWidth, cellHeight] = api.size([1, 1])
+          const fill = fills[dataIndex]!
+          return {
+            type: 'group',
+            children: [
+              {
+                type: 'rect',
+                shape: {
+                  x: x - cellWidth / 2 + 0.5,
+                  y: y - cellHeight / 2 + 0.5,
+                  width: cellWidth - 1,
+                  height: cellHeight - 1
+                },
+                style: { fill }
+              },
+              ...(room < 40
+                ? []
+                : [
+                    {
+                      type: 'text',
+                      style: {
+                        text: digits(cell.value),
+                        x,
+                        y,
+                        align: 'center',
+                        verticalAlign: 'middle',
+                        fontSize: 11,
+                        fill: inkOn(fill)
+                      }
+                    }
+                  ])
+            ]
+          }
+        }
+      }
+    ]
+  }
+}
+
+interface CellApi {
+  coord(point: [number, number]): [number, number]
+  size(size: [number, number]): [number, number]
+}

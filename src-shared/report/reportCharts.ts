@@ -1,0 +1,85 @@
+/** The charts of a report: the same that the page shows of the run, as SVG. */
+import { baselineChoices, ratioTo, usualBaseline } from '../charts/baseline'
+import { dotPlot, hasOneK } from '../charts/dotPlot'
+import { dotPlotHeight, dotPlotOption } from '../charts/dotPlotOption'
+import { drawSvg } from '../charts/drawSvg'
+import { errorMapOption } from '../charts/errorMap'
+import { kSweepFacets, kSweepOption, pictureWidth } from '../charts/kSweep'
+import { paperTheme } from '../charts/paperTheme'
+import { asPicture, type ChartOption } from '../charts/picture'
+import { rooflineOption } from '../charts/roofline'
+import { sweepLines } from '../charts/sweepSeries'
+import type { Run, Step } from '../contract/run'
+import { roofsOfRun } from '../measurement/roofs'
+
+export interface ReportChart {
+  title: string
+  /** How to read it. */
+  note: string
+  svg: string
+}
+
+const rooflineHeight = 420
+
+/** Throughput and roofline of what was timed; none of a validation. */
+export function speedCharts(run: Run): ReportChart[] {
+  const lines = sweepLines([{ run, title: '', overlay: false }])
+  if (lines.length === 0) return []
+  const roofs = { ...roofsOfRun(run), entered: {} }
+  const choices = baselineChoices(lines)
+  const baseline = choices.find(({ id }) => id === usualBaseline(choices))
+  const ratioOf = ratioTo(baseline?.id ?? '', lines)
+  const draw = (option: ChartOption, height: number) => {
+    const picture = asPicture(option, { width: pictureWidth, height })
+    return drawSvg(picture.option, picture.size)
+  }
+  const roofline = {
+    title: 'Roofline',
+    note: 'a point is judged by the lowest roof over it: the peak of its instruction, or bandwidth times its intensity',
+    svg: draw(rooflineOption(lines, roofs, paperTheme), rooflineHeight)
+  }
+  if (hasOneK(lines)) {
+    const plot = dotPlot(lines, 'tflops', roofs, baseline && ratioOf)
+    const option = dotPlotOption(plot, 'tflops', paperTheme, baseline?.short)
+    const speed = {
+      title: `Speed, ${plot.unit}`,
+      note: 'dot: median; bar: quartiles; tick: what the roofline allows; hollow: reference only, computes something else',
+      svg: draw(option, dotPlotHeight(plot))
+    }
+    return [speed, roofline]
+  }
+  const kChoices = {
+    metric: 'tflops' as const,
+    logX: false,
+    logY: false,
+    roofs,
+    apart: true,
+    width: pictureWidth,
+    baseline: baseline && { short: baseline.short, ratioOf }
+  }
+  const speed = {
+    title: 'Speed over K',
+    note: 'line: median; band: quartiles; dashed: reference only, computes something else',
+    svg: draw(kSweepOption(lines, kChoices, paperTheme), kSweepFacets(lines, kChoices).height)
+  }
+  return [speed, roofline]
+}
+
+const mostMaps = 6
+const mapSize = { width: 320, height: 280 }
+
+/** Where in C the errors of a validation are: what failed first, then what came nearest to its tolerance. */
+export function errorMaps(run: Run): ReportChart[] {
+  if (run.kind !== 'validate') return []
+  const share = ({ validation }: Step) => validation!.maxToleranceShare ?? 0
+  const failed = ({ disposition }: Step) => Number(disposition === 'incorrect')
+  return run.steps
+    .filter(({ validation, baseline }) => validation && !baseline && validation.errorMap.length > 0)
+    .sort((a, b) => failed(b) - failed(a) || share(b) - share(a))
+    .slice(0, mostMaps)
+    .map((step) => ({
+      title: `${step.format} ${step.kernel}`,
+      note: `tiles of ${step.validation!.tileRows} × ${step.validation!.tileCols}`,
+      svg: drawSvg(errorMapOption(step.validation!, paperTheme, step), mapSize)
+    }))
+}

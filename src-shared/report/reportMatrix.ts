@@ -1,0 +1,76 @@
+/** Every kernel in every format, as rows and columns: what became of it, its error over the tolerance, its best rate. */
+import { formatSymbol, symbolPath } from '../measurement/marks'
+import type { Run, Step } from '../contract/run'
+import { dispositionWords, isFailed } from '../measurement/outcome'
+import { digits, errorFigure, tick } from '../units'
+import { escapeMarkup } from './markup'
+
+/** A (kernel, format) may have many K: the one that failed, else the fastest, stands for them. */
+function standing(steps: readonly Step[]): Step | undefined {
+  const rate = ({ measurement }: Step) => measurement?.tflops ?? -1
+  return steps.find(isFailed) ?? [...steps].sort((a, b) => rate(b) - rate(a))[0]
+}
+
+const barWidth = 44
+
+/** The error as a bar that ends at the tolerance, which is the mark. */
+function errorBar(share: number, tone: 'pass' | 'fail'): string {
+  const width = Math.min(1, share) * (barWidth - 4)
+  return (
+    `<svg class="${tone}" width="${barWidth}" height="10" viewBox="0 0 ${barWidth} 10" role="img" ` +
+    `aria-label="error ${errorFigure(share)} of the tolerance">` +
+    `<rect y="3" width="${barWidth - 4}" height="4" fill="#e0e5eb"/>` +
+    `<rect y="3" width="${Number(width.toFixed(1))}" height="4" fill="currentColor"/>` +
+    `<rect x="${barWidth - 4}" width="1" height="10" fill="#465060"/></svg>`
+  )
+}
+
+function cell(step: Step | undefined, withSpeed: boolean): string {
+  const speed = (text: string) => (withSpeed ? `<td class="right">${text}</td>` : '')
+  if (!step) return `<td class="dim">–</td>${speed('')}`
+  const { validation, measurement, disposition, reason } = step
+  const rate = measurement ? `${digits(measurement.tflops)}` : ''
+  if (disposition === 'baseline')
+    return `<td class="dim">reference</td>${speed(`<span class="dim">${rate}</span>`)}`
+  const share = validation?.maxToleranceShare
+  const words = dispositionWords[disposition]
+  if (disposition !== 'passed' && disposition !== 'incorrect')
+    return `<td class="dim" title="${escapeMarkup(reason)}">${words}</td>${speed(rate)}`
+  const tone = disposition === 'passed' ? 'pass' : 'fail'
+  const sign = `<span class="${tone}">${tone === 'pass' ? '✓' : '✗'}</span>`
+  const bar = share === undefined || !Number.isFinite(share) ? words : errorBar(share, tone)
+  const figure = share === undefined ? '' : errorFigure(share)
+  return `<td><span class="cell">${sign}${bar}<span class="dim">${figure}</span></span></td>${speed(`<strong>${rate}</strong>`)}`
+}
+
+export function reportMatrix(run: Run): string {
+  const formats = [...new Set(run.steps.map(({ format }) => format))]
+  const kernels = [...new Set(run.steps.map(({ kernel }) => kernel))]
+  if (kernels.length === 0) return ''
+  const withSpeed = run.steps.some(({ measurement }) => measurement)
+  const ks = new Set(run.steps.map(({ k }) => k))
+  const head = formats.map(
+    (format) =>
+      `<th><svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true">` +
+      `<path d="${symbolPath(formatSymbol(format))}" fill="#465060" fill-rule="evenodd"/></svg> ` +
+      `<code>${escapeMarkup(format)}</code></th>${withSpeed ? '<th class="right">TFLOP/s</th>' : ''}`
+  )
+  const rows = kernels.map((kernel) => {
+    const cells = formats.map((format) =>
+      cell(
+        standing(run.steps.filter((step) => step.kernel === kernel && step.format === format)),
+        withSpeed
+      )
+    )
+    return `<tr><th scope="row"><code>${escapeMarkup(kernel)}</code></th>${cells.join('')}</tr>`
+  })
+  const note =
+    ks.size > 1
+      ? `bar: largest error, mark: tolerance; of ${tick(ks.size)} values of K the fastest, or what failed`
+      : 'bar: largest error, mark: tolerance'
+  return (
+    `<h2>Every kernel, every format <small>${note}</small></h2>` +
+    `<div class="wide"><table><thead><tr><th>kernel</th>${head.join('')}</tr></thead>` +
+    `<tbody>${rows.join('')}</tbody></table></div>`
+  )
+}
