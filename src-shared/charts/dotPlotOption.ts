@@ -5,7 +5,7 @@ import type { DotPlot, DotRow } from './dotPlot'
 import { metricTitle, type SweepMetric } from './sweepSeries'
 import { axisStyle, baseOption, markStyle, type ChartTheme } from './theme'
 
-const rowHeight = 21
+const rowHeight = 18
 const margin = { left: 262, right: 132, top: 34, bottom: 42 }
 
 /** Rows of all formats with a gap between two formats, as an axis of categories has them. */
@@ -62,8 +62,8 @@ export function dotPlotOption(
         fontSize: 11,
         interval: 0,
         rich: {
-          sign: { width: 14, color: theme.dim },
-          format: { width: 104, fontWeight: 'bold' as const, fontSize: 11 },
+          sign: { width: 16, align: 'left' as const, color: theme.dim },
+          format: { width: 102, align: 'left' as const, fontWeight: 'bold' as const, fontSize: 11 },
           kernel: { width: 122, align: 'right' as const, fontSize: 11 },
           reference: { width: 122, align: 'right' as const, fontSize: 11, color: theme.dim }
         }
@@ -93,13 +93,19 @@ export function dotPlotOption(
       ...rows.map(({ row, place }) => ({
         type: 'scatter' as const,
         silent: true,
-        ...markStyle(row.line.mark, theme),
+        ...opaque(markStyle(row.line.mark, theme)),
         symbolSize: 9,
         data: [[row.figure.value, place]]
       }))
     ]
   }
 }
+
+/** Points of a scatter are a little transparent; here stems lie under them. */
+const opaque = <S extends { itemStyle: object }>(style: S) => ({
+  ...style,
+  itemStyle: { ...style.itemStyle, opacity: 1 }
+})
 
 interface DotParams {
   dataIndex: number

@@ -55,11 +55,11 @@ const commandLine = 15
 /** Of a letter at 10 pixels, monospaced. */
 const commandLetter = 6.1
 
-/** The option with legend, title and command, and the size that it then needs. */
+/** The option with legend, title and command, and the size that it then needs. Without a legend names stand at the marks. */
 export function asPicture(
   option: ChartOption,
   size: PictureSize,
-  caption?: PictureCaption
+  { caption, legend: withLegend = true }: { caption?: PictureCaption; legend?: boolean } = {}
 ): { option: ChartOption; size: PictureSize } {
   const { series = [], grid = {} } = option as {
     series?: { name?: string }[]
@@ -67,7 +67,7 @@ export function asPicture(
   }
   const names = [...new Set(series.flatMap(({ name }) => (name ? [name] : [])))]
   const legend =
-    names.length > 0
+    withLegend && names.length > 0
       ? legendRows(names, size.width - sides.left - sides.right) * legendRowHeight + 6
       : 0
   const above = (caption ? header : 0) + legend
@@ -86,7 +86,8 @@ export function asPicture(
           data: names,
           top: (caption ? header : 0) + 6,
           ...sides,
-          textStyle: { fontSize: 11 }
+          textStyle: { fontSize: 11 },
+          itemGap: 16
         }
       }),
       ...(caption && { title: titles(caption, commandLines) }),

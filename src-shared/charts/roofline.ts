@@ -65,7 +65,7 @@ export function rooflineOption(lines: readonly SweepLine[], roofs: Roofs, theme:
       ...measuredMemory(roofs, drawnRoofs, low, theme),
       ...lines.flatMap((line) => trail(line, theme)),
       ...coldToHot(lines, theme),
-      ...lines.map((line) => dots(line, theme)),
+      ...lines.map((line) => dots(line, low, high, theme)),
       ...lines.flatMap((line) => rings(line, theme))
     ]
   }
@@ -195,7 +195,9 @@ function trail(line: SweepLine, theme: ChartTheme) {
   ]
 }
 
-function dots(line: SweepLine, theme: ChartTheme) {
+function dots(line: SweepLine, low: number, high: number, theme: ChartTheme) {
+  const isFarRight = (x: number | null) =>
+    x !== null && Math.log(x / low) / Math.log(high / low) > 0.75
   const last = line.points.length - 1
   const large = line.overlay ? 7 : 9
   return {
@@ -213,7 +215,7 @@ function dots(line: SweepLine, theme: ChartTheme) {
             value: placeOf(step),
             label: {
               show: true,
-              position: 'right' as const,
+              position: isFarRight(placeOf(step)[0]) ? ('left' as const) : ('right' as const),
               formatter: lineName(line),
               color: line.mark.hollow ? theme.dim : theme.text,
               fontSize: 11

@@ -29,3 +29,11 @@ export function ownLaunchNs(
   const known = (validation?.launchNs ?? []).filter((ns) => ns > 0)
   return known.length === 0 ? undefined : Math.min(...known)
 }
+
+/** Largest error / tolerance; of runs that did not keep it, the largest of the error map, which has it tile by tile. */
+export function toleranceShareOf(
+  validation: Pick<Validation, 'maxToleranceShare' | 'errorMap'>
+): number | undefined {
+  if (validation.maxToleranceShare !== undefined) return validation.maxToleranceShare
+  return validation.errorMap.length > 0 ? Math.max(...validation.errorMap) : undefined
+}

@@ -2,7 +2,7 @@
 import { captionOf } from '../charts/picture'
 import type { Run, Step } from '../contract/run'
 import { outcomeOf, verdictWords } from '../measurement/outcome'
-import { ruleOf } from '../measurement/validationFigures'
+import { ruleOf, toleranceShareOf } from '../measurement/validationFigures'
 import { digits, errorFigure } from '../units'
 import { escapeMarkup } from './markup'
 import { errorMaps, speedCharts, type ReportChart } from './reportCharts'
@@ -21,7 +21,8 @@ const hex = (codes: number[]) => codes.map((c) => c.toString(16).padStart(2, '0'
 
 function failures(step: Step): string {
   const list = step.validation?.failures ?? []
-  if (list.length === 0) return ''
+  // What only stands for comparison is to be outside.
+  if (list.length === 0 || step.baseline) return ''
   const rows = list.map(
     (f) =>
       `<tr><td class="right">${f.row}</td><td class="right">${f.col}</td>` +
@@ -72,7 +73,7 @@ const judgedSteps = (run: Run) =>
   run.steps.filter(({ validation, baseline }) => validation && !baseline)
 
 function largestError(run: Run): string {
-  const shares = judgedSteps(run).flatMap(({ validation }) => validation!.maxToleranceShare ?? [])
+  const shares = judgedSteps(run).flatMap(({ validation }) => toleranceShareOf(validation!) ?? [])
   return shares.length > 0
     ? `Largest error ${errorFigure(Math.max(...shares))} of the tolerance.`
     : ''

@@ -4,13 +4,14 @@ import { dotPlot, hasOneK } from '../charts/dotPlot'
 import { dotPlotHeight, dotPlotOption } from '../charts/dotPlotOption'
 import { drawSvg } from '../charts/drawSvg'
 import { errorMapOption } from '../charts/errorMap'
-import { kSweepFacets, kSweepOption, pictureWidth } from '../charts/kSweep'
+import { kSweepFacets, kSweepOption } from '../charts/kSweep'
 import { paperTheme } from '../charts/paperTheme'
 import { asPicture, type ChartOption } from '../charts/picture'
 import { rooflineOption } from '../charts/roofline'
 import { sweepLines } from '../charts/sweepSeries'
 import type { Run, Step } from '../contract/run'
 import { roofsOfRun } from '../measurement/roofs'
+import { toleranceShareOf } from '../measurement/validationFigures'
 
 export interface ReportChart {
   title: string
@@ -19,7 +20,9 @@ export interface ReportChart {
   svg: string
 }
 
-const rooflineHeight = 420
+/** In pixels: letters of 11 are read on A4 still. */
+const width = 820
+const rooflineHeight = 380
 
 /** Throughput and roofline of what was timed; none of a validation. */
 export function speedCharts(run: Run): ReportChart[] {
@@ -29,21 +32,21 @@ export function speedCharts(run: Run): ReportChart[] {
   const choices = baselineChoices(lines)
   const baseline = choices.find(({ id }) => id === usualBaseline(choices))
   const ratioOf = ratioTo(baseline?.id ?? '', lines)
-  const draw = (option: ChartOption, height: number) => {
-    const picture = asPicture(option, { width: pictureWidth, height })
+  const draw = (option: ChartOption, height: number, legend = true) => {
+    const picture = asPicture(option, { width, height }, { legend })
     return drawSvg(picture.option, picture.size)
   }
   const roofline = {
     title: 'Roofline',
     note: 'a point is judged by the lowest roof over it: the peak of its instruction, or bandwidth times its intensity',
-    svg: draw(rooflineOption(lines, roofs, paperTheme), rooflineHeight)
+    svg: draw(rooflineOption(lines, roofs, paperTheme), rooflineHeight, false)
   }
   if (hasOneK(lines)) {
     const plot = dotPlot(lines, 'tflops', roofs, baseline && ratioOf)
     const option = dotPlotOption(plot, 'tflops', paperTheme, baseline?.short)
     const speed = {
       title: `Speed, ${plot.unit}`,
-      note: 'dot: median; bar: quartiles; tick: what the roofline allows; hollow: reference only, computes something else',
+      note: 'dot: median, bar: quartiles, tick: what the roofline allows, hollow: reference only',
       svg: draw(option, dotPlotHeight(plot))
     }
     return [speed, roofline]
@@ -54,12 +57,12 @@ export function speedCharts(run: Run): ReportChart[] {
     logY: false,
     roofs,
     apart: true,
-    width: pictureWidth,
+    width,
     baseline: baseline && { short: baseline.short, ratioOf }
   }
   const speed = {
     title: 'Speed over K',
-    note: 'line: median; band: quartiles; dashed: reference only, computes something else',
+    note: 'line: median, band: quartiles, dashed: reference only',
     svg: draw(kSweepOption(lines, kChoices, paperTheme), kSweepFacets(lines, kChoices).height)
   }
   return [speed, roofline]
@@ -71,7 +74,7 @@ const mapSize = { width: 320, height: 280 }
 /** Where in C the errors of a validation are: what failed first, then what came nearest to its tolerance. */
 export function errorMaps(run: Run): ReportChart[] {
   if (run.kind !== 'validate') return []
-  const share = ({ validation }: Step) => validation!.maxToleranceShare ?? 0
+  const share = ({ validation }: Step) => toleranceShareOf(validation!) ?? 0
   const failed = ({ disposition }: Step) => Number(disposition === 'incorrect')
   return run.steps
     .filter(({ validation, baseline }) => validation && !baseline && validation.errorMap.length > 0)

@@ -2,6 +2,7 @@
 import { formatSymbol, symbolPath } from '../measurement/marks'
 import type { Run, Step } from '../contract/run'
 import { dispositionWords, isFailed } from '../measurement/outcome'
+import { toleranceShareOf } from '../measurement/validationFigures'
 import { digits, errorFigure, tick } from '../units'
 import { escapeMarkup } from './markup'
 
@@ -32,7 +33,7 @@ function cell(step: Step | undefined, withSpeed: boolean): string {
   const rate = measurement ? `${digits(measurement.tflops)}` : ''
   if (disposition === 'baseline')
     return `<td class="dim">reference</td>${speed(`<span class="dim">${rate}</span>`)}`
-  const share = validation?.maxToleranceShare
+  const share = validation && toleranceShareOf(validation)
   const words = dispositionWords[disposition]
   if (disposition !== 'passed' && disposition !== 'incorrect')
     return `<td class="dim" title="${escapeMarkup(reason)}">${words}</td>${speed(rate)}`

@@ -15,7 +15,7 @@ body { margin: 0 auto; padding: 28px 24px; max-width: 1040px; background: var(--
 header, footer { display: flex; justify-content: space-between; gap: 16px; color: var(--text-2); font-size: 11px }
 footer { margin-top: 24px; padding-top: 8px; border-top: 1px solid var(--line) }
 h1 { margin: 14px 0; font-size: 20px; line-height: 1.25 }
-h2 { margin: 24px 0 6px; font-size: 13px }
+h2 { margin: 18px 0 4px; font-size: 13px }
 h3 { margin: 14px 0 4px; font-size: 12px }
 h2 small { margin-left: 8px; color: var(--text-2); font-size: 11px; font-weight: 400 }
 p { margin: 4px 0 }
@@ -29,7 +29,7 @@ pre { margin: 4px 0; padding: 10px 12px; border-radius: 6px; background: var(--s
 .ok { background: var(--ok-soft) } .ok .sign { color: var(--ok) }
 .bad { background: var(--bad-soft) } .bad .sign { color: var(--bad) }
 .warn { background: var(--warn-soft) } .warn .sign { color: var(--warn) }
-.facts { display: grid; grid-template-columns: repeat(4, 1fr); gap: 14px; margin: 14px 0 0 }
+.facts { display: grid; grid-template-columns: 1fr 1fr 1.2fr 1fr; gap: 12px; margin: 14px 0 0 }
 .facts dt { color: var(--text-3); font-size: 11px }
 .facts dd { margin: 0; font-weight: 500 }
 .facts dd + dd { color: var(--text-2); font-weight: 400; font-size: 12px }
@@ -39,10 +39,12 @@ pre { margin: 4px 0; padding: 10px 12px; border-radius: 6px; background: var(--s
 table { width: 100%; border-collapse: collapse; font-size: 12px; font-variant-numeric: tabular-nums }
 thead { display: table-header-group }
 th { color: var(--text-2); font-weight: 500; text-align: left; vertical-align: bottom }
-th, td { padding: 4px 8px 4px 0; border-bottom: 1px solid var(--line) }
+th, td { padding: 3px 8px 3px 0; border-bottom: 1px solid var(--line) }
 tbody th { color: var(--text-1); font-weight: 400 }
 .right { text-align: right; white-space: nowrap }
-.steps { font-size: 11px }
+.steps { font-size: 10.5px }
+.steps td { padding-right: 6px }
+.steps td:nth-child(-n + 2) { white-space: nowrap }
 .dim { color: var(--text-3) }
 .cell { display: inline-flex; gap: 6px; align-items: center; white-space: nowrap }
 .pass { color: var(--ok) } .fail { color: var(--bad) }

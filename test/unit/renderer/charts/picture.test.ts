@@ -76,7 +76,11 @@ describe('an SVG', () => {
     ['over K', kSweepOption(lines, choices, paperTheme), kSweepFacets(lines, choices).height],
     ['roofline', rooflineOption(lines, roofs, paperTheme), 480]
   ])('%s has its lines, axes, legend, title, device, date and command', (_name, option, height) => {
-    const picture = asPicture(option, { width: 1000, height }, captionOf(run, 'Throughput'))
+    const picture = asPicture(
+      option,
+      { width: 1000, height },
+      { caption: captionOf(run, 'Throughput') }
+    )
     expect(picture.size.height).toBeGreaterThan(height)
     const svg = drawSvg(picture.option, picture.size)
     for (const { kernel, format } of lines) {
