@@ -1,11 +1,10 @@
 /** A chart as a PNG, drawn by the browser. Always light: it ends in papers and tickets. */
 import { LegendComponent, TitleComponent } from 'echarts/components'
 import { init, use } from 'echarts/core'
-import { LabelLayout } from 'echarts/features'
 import type { ChartOption, PictureSize } from '@shared/charts/picture'
 import './echarts'
 
-use([LabelLayout, LegendComponent, TitleComponent])
+use([LegendComponent, TitleComponent])
 
 export async function drawPng(
   option: ChartOption,

@@ -3,6 +3,7 @@ import { BarChart, CustomChart, HeatmapChart, LineChart, ScatterChart } from 'ec
 import { GridComponent, MarkLineComponent, TooltipComponent } from 'echarts/components'
 import { VisualMapPiecewiseComponent } from 'echarts/components'
 import { use } from 'echarts/core'
+import { LabelLayout } from 'echarts/features'
 import { CanvasRenderer } from 'echarts/renderers'
 
 use([
@@ -11,6 +12,7 @@ use([
   CustomChart,
   GridComponent,
   HeatmapChart,
+  LabelLayout,
   LineChart,
   MarkLineComponent,
   ScatterChart,

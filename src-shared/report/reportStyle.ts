@@ -40,7 +40,8 @@ table { width: 100%; border-collapse: collapse; font-size: 12px; font-variant-nu
 thead { display: table-header-group }
 th { color: var(--text-2); font-weight: 500; text-align: left; vertical-align: bottom }
 th, td { padding: 3px 8px 3px 0; border-bottom: 1px solid var(--line) }
-tbody th { color: var(--text-1); font-weight: 400 }
+tbody th { color: var(--text-1); font-weight: 400; white-space: nowrap }
+tbody th code { font-size: 10.5px }
 .right { text-align: right; white-space: nowrap }
 .steps { font-size: 10.5px }
 .steps td { padding-right: 6px }
