@@ -3,7 +3,8 @@ import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from '
 import { basename, dirname, join } from 'node:path'
 import { messageOf, UserError } from '@shared/errors'
 import { joinPhases, phaseOfFile, type Phase } from '@shared/profile/read/joinPhases'
-import { ProfileReader, type OpenedProfile } from '@shared/profile/read/openProfile'
+import { BlockSource } from '@shared/profile/read/byteSource'
+import { openProfileAt, ProfileReader, type OpenedProfile } from '@shared/profile/read/openProfile'
 import type { ProfileTree } from '@shared/profile/tree/profileTree'
 import { runReader } from '@shared/profile/read/readers'
 import { treeOfRun } from '@shared/profile/read/runTree'
@@ -48,10 +49,31 @@ export async function openProfileFile(words: string): Promise<OpenedProfile> {
   }
   const handle = readable(path, () => openSync(file, 'r'))
   try {
-    return readInChunks(handle, basename(file))
+    return readDatabaseFile(handle, file) ?? readInChunks(handle, basename(file))
   } finally {
     closeSync(handle)
   }
+}
+
+/** A database is read where its tables lie, and may be larger than memory; null where the file is none. */
+function readDatabaseFile(handle: number, file: string): OpenedProfile | null {
+  const status = fstatSync(handle)
+  // A pipe has no places.
+  if (!status.isFile()) return null
+  const name = basename(file)
+  const source = new BlockSource(status.size, (at, length) => {
+    const block = Buffer.alloc(length)
+    const size = readable(name, () => readSync(handle, block, 0, length, at))
+    return block.subarray(0, size)
+  })
+  const opened = openProfileAt(source, name)
+  const journal = `${file}-wal`
+  if (opened && existsSync(journal) && statSync(journal).size > 0) {
+    opened.tree.warnings.push(
+      `${basename(journal)} holds changes that are not in ${name} yet and were not read: run sqlite3 ${name} 'PRAGMA wal_checkpoint'.`
+    )
+  }
+  return opened
 }
 
 function isRun(file: string): boolean {

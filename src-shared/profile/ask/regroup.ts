@@ -4,6 +4,7 @@ import { wholeOf } from '../tree/operation'
 import { PathTree } from '../tree/pathTree'
 import { nodeName, ownText, samplesOf, type ProfileTree } from '../tree/profileTree'
 import { ourRules, skippedMask, type RollUpRules } from '../tree/rollUp'
+import { isSummed } from '../tree/summedMetrics'
 
 export const noMatchGroup = '(no match)'
 export const furtherCallers = '(further callers)'
@@ -81,9 +82,9 @@ function namer(tree: ProfileTree, nameOf: (name: string) => string): (node: numb
   return (node) => (names[tree.name[node]!] ??= nameOf(nodeName(tree, node)))
 }
 
-/** CPU time belongs to scopes, which measure it around one another. */
+/** What rows that are put together may add up. */
 function summedColumns(tree: ProfileTree) {
-  return tree.numbers.filter((column) => !/^cpu_time/i.test(column.name))
+  return tree.numbers.filter((column) => isSummed(column.name))
 }
 
 /** Whether a node has values of its own that an arrangement puts somewhere. */
@@ -118,9 +119,26 @@ function regroup(
     for (const ns of samplesOf(tree, node)) out.addSample(to, ns)
   }
   keepCommonTexts(tree, out, place)
+  keepCommonNumbers(tree, out, place)
   const flat = out.finish(tree.format, tree.devices, true)
   flat.warnings.push(...tree.warnings)
   return flat
+}
+
+/** A share or a rate, which nothing adds up, stays where all the nodes that were joined agree on it. */
+function keepCommonNumbers(tree: ProfileTree, out: PathTree, place: Int32Array): void {
+  for (const column of tree.numbers) {
+    if (isSummed(column.name) || /cpu_time|\(inc\)/i.test(column.name)) continue
+    const common = new Map<number, number>()
+    for (let node = 0; node < tree.count; node++) {
+      const to = place[node]!
+      if (to < 0 || !column.written[node]) continue
+      const value = column.values[node]!
+      common.set(to, (common.get(to) ?? value) === value ? value : NaN)
+    }
+    for (const [to, value] of common)
+      if (!Number.isNaN(value)) out.addNumber(to, column.name, value, true)
+  }
 }
 
 /** A property such as device_id stays where all the nodes that were joined agree on it. */

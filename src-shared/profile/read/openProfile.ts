@@ -1,6 +1,7 @@
 /** Any profile to a tree, whatever wrote it. */
 import { Gunzip } from 'fflate'
 import { messageOf, UserError } from '../../errors'
+import type { ByteSource } from './byteSource'
 import { joined, type OpenedProfile, type Parser } from './reader'
 import { readers } from './readers'
 import { sniffFormat } from './sniffFormat'
@@ -8,8 +9,8 @@ import { sniffFormat } from './sniffFormat'
 export type { OpenedProfile } from './reader'
 
 /**
- * Opens a .hatchet, .hatchet_msgpack, Chrome trace or a run's run.json as it streams in, told apart by content.
- * Hatchet and traces are never held as text; msgpack and run.json are read whole at the end.
+ * Opens any form of `readers` as it streams in, told apart by content. Hatchet and traces are never held as text; forms
+ * that are read whole (msgpack, run.json) or at any place (databases) are kept until the end.
  */
 export class ProfileReader {
   private head: Uint8Array<ArrayBufferLike> = new Uint8Array(0)
@@ -81,6 +82,16 @@ export class ProfileReader {
 }
 
 const chunkBytes = 4 << 20
+const headBytes = 64 << 10
+
+/**
+ * Opens a file that can be read at any place, where its form is read so: null for the others, which stream.
+ * @throws UserError with the place of what is wrong.
+ */
+export function openProfileAt(source: ByteSource, name: string): OpenedProfile | null {
+  const found = sniffFormat(source.read(0, headBytes), source.size <= headBytes)
+  return found && 'reader' in found ? (found.reader.openAt?.(source, name) ?? null) : null
+}
 
 /**
  * Opens a profile whose bytes are at hand.

@@ -2,6 +2,7 @@
 import type { Run } from '../../contract/run'
 import type { ProfileTree } from '../tree/profileTree'
 import type { Timeline } from '../tree/timeline'
+import type { ByteSource } from './byteSource'
 import type { FileHead } from './fileHead'
 
 export interface OpenedProfile {
@@ -27,6 +28,8 @@ export interface ProfileReaderRow {
   recognise(head: FileHead): boolean
   /** @param fileName shown in errors */
   open(fileName: string): Parser
+  /** For a form that is read at any place: where the file can be, no more of it is held than is looked at. */
+  openAt?(source: ByteSource, fileName: string): OpenedProfile
 }
 
 /** A form that is known and not read. */
@@ -42,7 +45,8 @@ export class WholeParser implements Parser {
   private readonly chunks: Uint8Array[] = []
   constructor(private readonly read: (bytes: Uint8Array) => OpenedProfile) {}
   write(chunk: Uint8Array): void {
-    this.chunks.push(chunk.slice())
+    // A Buffer's own slice() would not copy.
+    this.chunks.push(new Uint8Array(chunk))
   }
   finish(): OpenedProfile {
     return this.read(joined(this.chunks))

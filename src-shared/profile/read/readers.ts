@@ -3,8 +3,14 @@ import type { FileHead } from './fileHead'
 import { ChromeTraceParser } from './readChromeTrace'
 import { WholeParser, type KnownForm, type ProfileReaderRow } from './reader'
 import { HatchetParser } from './readHatchet'
+import { DatabaseParser, readDatabase } from './readDatabase'
 import { readHatchetMsgpack } from './readHatchetMsgpack'
+import { isNcuCsv, NcuCsvParser } from './readNcuCsv'
+import { readNvbench } from './readNvbench'
+import { isRocprofCsv, RocprofCsvParser } from './readRocprofCsv'
+import { readRocprofJson, rocprofJsonKey } from './readRocprofJson'
 import { readRun } from './readRun'
+import { isSqlite } from './sqliteFile'
 
 export const runReader: ProfileReaderRow = {
   name: "a run's run.json",
@@ -22,6 +28,12 @@ const traceKeys = [
   'traceName'
 ]
 const nodeKeys = ['frame', 'metrics', 'children']
+
+export const rocprofCsvReader: ProfileReaderRow = {
+  name: "rocprofv3's CSV",
+  recognise: isRocprofCsv,
+  open: (name) => new RocprofCsvParser(name)
+}
 
 export const readers: readonly ProfileReaderRow[] = [
   {
@@ -51,20 +63,42 @@ export const readers: readonly ProfileReaderRow[] = [
         ? head.keys.includes('ph')
         : traceKeys.some((key) => head.hasKeys(key)) && !isKnown(head),
     open: (name) => new ChromeTraceParser(name)
+  },
+  {
+    name: 'an SQLite database of Nsight Systems or rocprofv3',
+    recognise: (head) => isSqlite(head.bytes),
+    open: (name) => new DatabaseParser(name),
+    openAt: readDatabase
+  },
+  {
+    name: "rocprofv3's JSON",
+    recognise: (head) => head.hasKeys(rocprofJsonKey),
+    open: (name) => new WholeParser((bytes) => readRocprofJson(bytes, name))
+  },
+  rocprofCsvReader,
+  {
+    name: "Nsight Compute's CSV",
+    recognise: isNcuCsv,
+    open: (name) => new NcuCsvParser(name)
+  },
+  {
+    name: "nvbench's JSON",
+    recognise: (head) =>
+      head.hasKeys('benchmarks') && (head.hasKeys('meta') || head.hasKeys('devices')),
+    open: (name) => new WholeParser((bytes) => ({ tree: readNvbench(bytes, name), timeline: null }))
   }
 ]
 
 /** What is recognised to be named, not read. */
 export const knownForms: readonly KnownForm[] = [
-  { name: "nvbench's JSON", recognise: (head) => head.hasKeys('benchmarks', 'devices') },
-  { name: "rocprofv3's JSON", recognise: (head) => head.hasKeys('rocprofiler-sdk-tool') },
+  {
+    name: "Nsight Compute's report (.ncu-rep)",
+    recognise: (head) => head.startsWith('NVR\0'),
+    advice: 'export it with ncu --import FILE --csv --page raw > FILE.csv and open that'
+  },
   { name: 'a speedscope file', recognise: (head) => head.hasKeys('shared', 'profiles') },
   { name: "V8's .cpuprofile", recognise: (head) => head.hasKeys('nodes', 'startTime') },
-  { name: 'a package.json', recognise: (head) => head.hasKeys('name', 'version') },
-  {
-    name: 'an SQLite database, as Nsight Systems and rocprofv3 export',
-    recognise: (head) => head.startsWith('SQLite format 3')
-  }
+  { name: 'a package.json', recognise: (head) => head.hasKeys('name', 'version') }
 ]
 
 function isKnown(head: FileHead): boolean {

@@ -16,7 +16,7 @@ export function sniffFormat(bytes: Uint8Array, isWhole: boolean): Sniffed {
   if (reader) return { reader }
   const known = knownForms.find((form) => form.recognise(head))
   if (known) return { looksLike: known.name, advice: known.advice }
-  if (!head.isEnough && !head.hasAllKeys && head.kind !== 'other') return null
+  if (!head.isEnough && !head.hasAllKeys) return null
   return { looksLike: unknownForm(head) }
 }
 

@@ -34,6 +34,8 @@ export function isKineto(categories: Iterable<string>): boolean {
 }
 
 export class TraceTreeBuilder {
+  /** Events that are the call and what it launched, by correlation. */
+  readonly launches: { from: number; to: number }[] = []
   private readonly kinds: string[] = []
 
   constructor(
@@ -70,9 +72,13 @@ export class TraceTreeBuilder {
     let withoutLaunch = 0
     for (const event of onGpu) {
       const { correlation, externalId } = this.ids(event)
-      const launch = launchOf.get(correlation) ?? operatorOf.get(externalId)
+      const call = launchOf.get(correlation)
+      if (call !== undefined) this.launches.push({ from: call, to: event })
+      const launch = call ?? operatorOf.get(externalId)
       if (launch === undefined) withoutLaunch++
-      const parent = launch === undefined ? tree.at([unknownLaunch]) : columns.node[launch]!
+      // Where no calls were recorded at all, no launch is missing.
+      const otherwise = onCpu.length > 0 ? [unknownLaunch] : []
+      const parent = launch === undefined ? tree.at(otherwise) : columns.node[launch]!
       const node = tree.child(parent, this.name(event))
       columns.node[event] = node
       this.addLaunch(event, node)

@@ -1,5 +1,6 @@
 /** Builds a profile from values that arrive by call path in any order: launches, trace events, groups, joined files. */
 import type { ProfileDevice, ProfileFormat, ProfileTree, Samples } from './profileTree'
+import { isSummed } from './summedMetrics'
 import { TreeBuilder } from './treeBuilder'
 
 interface PathNumbers {
@@ -169,7 +170,7 @@ function childKey(parent: number, nameId: number): number {
   return parent * 2 ** 26 + nameId
 }
 
-/** Metrics that hatchet may sum over a subtree: all but CPU time, which scopes measure around one another. */
+/** Metrics that hatchet may sum over a subtree. */
 export function inclusiveNames(metrics: readonly string[]): string[] {
-  return metrics.filter((name) => !/^(avg_)?cpu_time/i.test(name) && !name.includes('(inc)'))
+  return metrics.filter(isSummed)
 }

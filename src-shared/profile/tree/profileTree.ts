@@ -55,7 +55,16 @@ export interface ProfileDevice {
   multiprocessors: number
 }
 
-export type ProfileFormat = 'hatchet' | 'hatchet_msgpack' | 'chrome_trace' | 'run' | 'built'
+export type ProfileFormat =
+  | 'hatchet'
+  | 'hatchet_msgpack'
+  | 'chrome_trace'
+  | 'nsys'
+  | 'rocprofv3'
+  | 'ncu'
+  | 'nvbench'
+  | 'run'
+  | 'built'
 
 export interface ProfileTree {
   count: number

@@ -1,5 +1,6 @@
 /** Own values to subtree sums. */
 import { metadataMask, numberColumn, type ProfileTree } from './profileTree'
+import { isSummed } from './summedMetrics'
 
 /**
  * Whose rules a metric follows. blockscope: every numeric metric but CPU time is summed over its subtree, metadata
@@ -54,10 +55,10 @@ export function ownValues(tree: ProfileTree, metric: string, rules: RollUpRules)
   return values
 }
 
-/** Whether the metric's column is a subtree sum. '(inc)' in a name says that the file holds sums already. */
+/** Whether the metric's column is a subtree sum. */
 export function isInclusive(tree: ProfileTree, metric: string, rules: RollUpRules): boolean {
   if (metric.includes('(inc)')) return false
-  if (!rules.proton) return !/^cpu_time/i.test(metric)
+  if (!rules.proton) return isSummed(metric)
   const column = numberColumn(tree, metric)
   return column !== undefined && column.written[lastRoot(tree)] !== 0
 }

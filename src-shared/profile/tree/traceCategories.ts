@@ -8,7 +8,8 @@ export const gpuKinds: ReadonlyMap<string, string> = new Map([
   ['gpu_memcpy', 'copy'],
   ['memcpy', 'copy'],
   ['gpu_memset', 'set'],
-  ['memset', 'set']
+  ['memset', 'set'],
+  ['gpu_graph', 'graph']
 ])
 
 /** Ranges that a profiler draws on a stream around what runs there. */

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { mutate, randomSource } from '../../../fuzz/mutate'
 import { tryProfile } from '../../../fuzz/profileTarget'
+import { agents, calls, copies, kernels, markers, ncuRaw, nvbenchFile } from './gpuToolFiles'
+import { rocprofJson } from './rocprofJson'
 
 /** Longer and with other seeds: BLOCKSCOPE_FUZZ_SECONDS=600 BLOCKSCOPE_FUZZ_SEED=7. */
 const seconds = Number(process.env.BLOCKSCOPE_FUZZ_SECONDS ?? 5)
@@ -10,20 +12,31 @@ const seed = Number(process.env.BLOCKSCOPE_FUZZ_SEED ?? 1)
 /** Fixtures are small: a single one that takes this long hangs, for a person. */
 const slowestMs = 2000
 
-const files = ['proton', 'h200']
+const files = ['proton', 'h200', 'databases']
   .map((folder) => join('test/fixtures', folder))
   .flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.(hatchet|hatchet_msgpack|chrome_trace|json)$/.test(name))
+      .filter((name) =>
+        /\.(hatchet|hatchet_msgpack|chrome_trace|json|db)$|^nsys-.*sqlite$/.test(name)
+      )
+      .filter((name) => name !== 'expected.json')
       .map((name) => join(folder, name))
   )
+
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+const otherForms = [
+  bytesOf(JSON.stringify(rocprofJson())),
+  bytesOf(agents + kernels + calls + markers + copies),
+  bytesOf(ncuRaw),
+  bytesOf(JSON.stringify(nvbenchFile))
+]
 
 describe('damaged profiles', () => {
   it(
     'open or are refused with a sentence, and change no prototype',
     { timeout: seconds * 1000 + 30_000 },
     () => {
-      const inputs = files.map((file) => readFileSync(file))
+      const inputs = [...files.map((file) => readFileSync(file)), ...otherForms]
       inputs.forEach((bytes) => expect(tryProfile(bytes)).toBe('opened'))
       const random = randomSource(seed)
       const outcomes = { opened: 0, refused: 0 }

@@ -1,0 +1,336 @@
+/**
+ * The SQLite export of NVIDIA Nsight Systems (`nsys export --type sqlite`), of any year: columns are asked for by name and
+ * may be missing. Tables and columns as "SQLite Schema Reference" of the Nsight Systems user guide names them.
+ */
+import { ActivityProfile, extents, instantOf, numberOf, type Activity } from './activityProfile'
+import { splitCrossing, type NamedRange } from './nestedRanges'
+import type { OpenedProfile } from './reader'
+import type { SqliteFile, SqliteValue } from './sqliteFile'
+import { UserError } from '../../errors'
+import type { ProfileDevice } from '../tree/profileTree'
+
+const kernels = 'CUPTI_ACTIVITY_KIND_KERNEL'
+const copies = 'CUPTI_ACTIVITY_KIND_MEMCPY'
+const sets = 'CUPTI_ACTIVITY_KIND_MEMSET'
+const graphs = 'CUPTI_ACTIVITY_KIND_GRAPH_TRACE'
+const calls = 'CUPTI_ACTIVITY_KIND_RUNTIME'
+const ranges = 'NVTX_EVENTS'
+const read = [kernels, copies, sets, graphs, calls, ranges]
+
+/** ENUM_NSYS_EVENT_TYPE */
+const markEvent = 34
+const pushPopEvent = 59
+const startEndEvent = 60
+
+/** CUPTI's CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind, in the words of PyTorch's traces. */
+const copyKinds = [
+  '',
+  'HtoD',
+  'DtoH',
+  'HtoA',
+  'AtoH',
+  'AtoA',
+  'AtoD',
+  'DtoA',
+  'DtoD',
+  'HtoH',
+  'PtoP'
+]
+const memoryKinds = [
+  '',
+  'Pageable',
+  'Pinned',
+  'Device',
+  'Array',
+  'Managed',
+  'Device Static',
+  'Managed Static'
+]
+
+export function isNsys(file: SqliteFile): boolean {
+  return (
+    file.has('StringIds') && (read.some((table) => file.has(table)) || file.has('META_DATA_EXPORT'))
+  )
+}
+
+export function readNsys(file: SqliteFile, fileName: string): OpenedProfile {
+  return new NsysReader(file, fileName).read()
+}
+
+class NsysReader {
+  private readonly profile = new ActivityProfile()
+  private readonly strings = new Map<number | bigint, string>()
+  private readonly gpuNames = new Map<string, string>()
+  private readonly threadNames = new Map<string, string>()
+  private readonly processNames = new Map<string, string>()
+  private readonly processes = new Map<string, number>()
+  private readonly devices: ProfileDevice[] = []
+  /** Exports of the first years do not say whose a kernel is. */
+  private readonly hasProcesses: boolean
+
+  constructor(
+    private readonly file: SqliteFile,
+    private readonly fileName: string
+  ) {
+    this.hasProcesses = [kernels, copies, sets].some((table) => file.hasColumn(table, 'globalPid'))
+  }
+
+  read(): OpenedProfile {
+    this.each('StringIds', ['id', 'value'], ([id, value]) => {
+      if (typeof value === 'string') this.strings.set(id as number, value)
+    })
+    this.readNames()
+    this.readDevices()
+    this.readRanges()
+    this.each(
+      calls,
+      ['start', 'end', 'globalTid', 'correlationId', 'nameId'],
+      ([start, end, thread, correlation, name]) =>
+        this.profile.add({
+          kind: 'call',
+          // The version of the interface's struct, which nsys's own reports leave out too.
+          name: this.string(name).replace(/_v\d+$/, ''),
+          ...this.threadOf(thread),
+          start: instantOf(start),
+          end: instantOf(end),
+          correlation: this.correlation(thread, correlation)
+        })
+    )
+    this.readKernels()
+    this.readCopies()
+    this.each(
+      graphs,
+      [...place, 'graphId'],
+      ([start, end, device, stream, correlation, process, graph]) =>
+        this.addGpu('graph', `CUDA graph ${String(graph)}`, [
+          start,
+          end,
+          device,
+          stream,
+          correlation,
+          process
+        ])
+    )
+    if (this.profile.count === 0)
+      throw new UserError(
+        'usage',
+        `${this.fileName} is an export of Nsight Systems without kernels, copies, CUDA calls or NVTX ranges: record with --trace=cuda,nvtx.`
+      )
+    return this.profile.finish('nsys', this.devices, this.unread())
+  }
+
+  private readKernels(): void {
+    const columns = [
+      ...place,
+      ...['demangledName', 'shortName', 'mangledName', 'gridX', 'gridY', 'gridZ'],
+      ...['blockX', 'blockY', 'blockZ', 'registersPerThread', 'staticSharedMemory'],
+      ...['dynamicSharedMemory', 'localMemoryPerThread', 'graphNodeId']
+    ]
+    this.each(kernels, columns, (row) => {
+      const [demangled, short, mangled, ...launch] = row.slice(place.length)
+      const name = this.string(demangled) || this.string(mangled) || this.string(short)
+      const [gridX, gridY, gridZ, blockX, blockY, blockZ, registers, fixed, dynamic, local, node] =
+        launch
+      const shared = numberOf(fixed) + (numberOf(dynamic) || 0)
+      this.addGpu('kernel', name, row, {
+        grid: extents(gridX, gridY, gridZ),
+        block: extents(blockX, blockY, blockZ),
+        'registers per thread': textOf(registers),
+        'shared memory (bytes)': Number.isNaN(shared) ? undefined : String(shared),
+        'local memory per thread (bytes)': numberOf(local) > 0 ? textOf(local) : undefined,
+        'graph node': numberOf(node) > 0 ? textOf(node) : undefined
+      })
+    })
+  }
+
+  private readCopies(): void {
+    this.each(copies, [...place, 'bytes', 'copyKind', 'srcKind', 'dstKind'], (row) => {
+      const [bytes, kind, from, to] = row.slice(place.length).map(numberOf)
+      const [source, target] = [memoryKinds[from!], memoryKinds[to!]]
+      const way = source && target ? ` (${source} -> ${target})` : ''
+      this.addGpu('copy', `Memcpy ${copyKinds[kind!] || 'of unknown kind'}${way}`, row, {}, bytes)
+    })
+    this.each(sets, [...place, 'bytes', 'memKind'], (row) => {
+      const [bytes, kind] = row.slice(place.length).map(numberOf)
+      const where = memoryKinds[kind!]
+      this.addGpu('set', `Memset${where ? ` (${where})` : ''}`, row, {}, bytes)
+    })
+  }
+
+  private addGpu(
+    kind: Activity['kind'],
+    name: string,
+    [start, end, device, stream, correlation, process]: readonly (SqliteValue | undefined)[],
+    facts: Readonly<Record<string, string | undefined>> = {},
+    bytes?: number
+  ): void {
+    const known = Object.entries(facts).filter(
+      (fact): fact is [string, string] => fact[1] !== undefined
+    )
+    this.profile.add({
+      kind,
+      name,
+      process: this.gpuNames.get(String(device)) ?? `GPU ${String(device)}`,
+      thread: `Stream ${String(stream)}`,
+      start: instantOf(start),
+      end: instantOf(end),
+      correlation: this.correlation(process, correlation),
+      ...(bytes !== undefined && { bytes }),
+      facts: {
+        device_id: String(device),
+        device_type: 'CUDA',
+        stream: String(stream),
+        ...Object.fromEntries(known)
+      }
+    })
+  }
+
+  /** Push/pop ranges surround the calls of their thread; start/end ranges do where they cross no other. */
+  private readRanges(): void {
+    const ofThread = new Map<string, (NamedRange & { thread: SqliteValue })[]>()
+    const columns = ['start', 'end', 'eventType', 'text', 'textId', 'globalTid', 'endGlobalTid']
+    this.each(ranges, columns, ([start, end, type, text, textId, thread, endThread]) => {
+      if (type === markEvent) return this.profile.passOver('NVTX marks, which take no time, were')
+      if (type !== pushPopEvent && type !== startEndEvent) return
+      if (end === null) return this.profile.passOver('NVTX ranges that begin and never end were')
+      const range = {
+        name: typeof text === 'string' && text !== '' ? text : this.string(textId!),
+        start: instantOf(start),
+        end: instantOf(end),
+        isFree: type === startEndEvent,
+        thread: thread!
+      }
+      // Ends on another thread: crosses whatever there is.
+      if (range.isFree && endThread !== null && endThread !== 0 && endThread !== thread)
+        return this.addRange(range, true)
+      const key = String(thread)
+      const found = ofThread.get(key)
+      if (found) found.push(range)
+      else ofThread.set(key, [range])
+    })
+    for (const found of ofThread.values()) {
+      const { nested, crossing } = splitCrossing(found)
+      for (const range of nested) this.addRange(range, false)
+      for (const range of crossing) this.addRange(range, true)
+    }
+  }
+
+  private addRange(range: NamedRange & { thread: SqliteValue }, isCrossing: boolean): void {
+    const { process, thread } = this.threadOf(range.thread)
+    this.profile.add({
+      kind: 'range',
+      name: range.name,
+      process,
+      thread: isCrossing ? 'NVTX start/end ranges' : thread,
+      start: range.start,
+      end: range.end,
+      correlation: NaN
+    })
+  }
+
+  private readNames(): void {
+    this.each('ThreadNames', ['nameId', 'globalTid'], ([name, thread]) =>
+      this.threadNames.set(String(thread), this.string(name))
+    )
+    this.each('PROCESSES', ['globalPid', 'name'], ([process, name]) => {
+      if (typeof name === 'string') this.processNames.set(String(processOf(process)), name)
+    })
+  }
+
+  /** The GPUs by the number that CUDA gave them, which is the kernels' deviceId. */
+  private readDevices(): void {
+    const numberOfGpu = new Map<string, Set<string>>()
+    this.each('TARGET_INFO_CUDA_DEVICE', ['gpuId', 'cudaId'], ([gpu, cuda]) => {
+      const known = numberOfGpu.get(String(gpu)) ?? new Set()
+      numberOfGpu.set(String(gpu), known.add(String(cuda)))
+    })
+    const columns = ['id', 'name', 'smCount', 'clockRate', 'computeMajor', 'computeMinor']
+    this.each('TARGET_INFO_GPU', columns, ([id, name, units, clock, major, minor]) => {
+      for (const device of numberOfGpu.get(String(id)) ?? [String(id)]) {
+        if (typeof name === 'string') this.gpuNames.set(device, `GPU ${device} (${name})`)
+        if (major === null || minor === null) continue
+        this.devices.push({
+          type: 'CUDA',
+          id: device,
+          arch: `${String(major)}${String(minor)}`,
+          busWidthBits: 0,
+          clockRateKHz: Math.round((numberOf(clock) || 0) / 1000),
+          memoryClockRateKHz: 0,
+          multiprocessors: numberOf(units) || 0
+        })
+      }
+    })
+  }
+
+  /** Tables of events that hold rows and are not read. */
+  private unread(): string[] {
+    const others = this.file
+      .tableNames()
+      .filter((name) => !read.includes(name) && isEvents(name) && !this.file.isEmpty(name))
+    return others.length === 0
+      ? []
+      : [`Tables of the export that were not read: ${others.join(', ')}.`]
+  }
+
+  private each(
+    table: string,
+    columns: readonly string[],
+    take: (row: readonly (SqliteValue | undefined)[]) => void
+  ): void {
+    if (this.file.has(table)) this.file.each(table, columns, take)
+  }
+
+  private string(id: SqliteValue | undefined): string {
+    if (typeof id === 'string') return id
+    return typeof id === 'number' || typeof id === 'bigint' ? (this.strings.get(id) ?? '') : ''
+  }
+
+  private threadOf(globalTid: SqliteValue | undefined): { process: string; thread: string } {
+    const process = processOf(globalTid)
+    const thread = Number(bits(globalTid) & 0xffffffn) || 0
+    const name = this.threadNames.get(String(globalTid))
+    const program = this.processNames.get(String(process))
+    return {
+      process: `${program ?? 'process'} ${Number((process >> 24n) & 0xffffffn)}`,
+      thread: name ? `${name} (${thread})` : `Thread ${thread}`
+    }
+  }
+
+  /** Processes count correlations each from 1: their number goes above the 32 bits of the id. */
+  private correlation(owner: SqliteValue | undefined, id: SqliteValue | undefined): number {
+    const number = numberOf(id)
+    if (!(number > 0)) return NaN
+    const key = this.hasProcesses ? String(processOf(owner)) : ''
+    let process = this.processes.get(key)
+    if (process === undefined) this.processes.set(key, (process = this.processes.size))
+    return process * 2 ** 32 + number
+  }
+}
+
+const place = ['start', 'end', 'deviceId', 'streamId', 'correlationId', 'globalPid']
+
+/** A serialised global id: hardware, virtual machine, process (24 bits), thread (24 bits). Without the thread. */
+function processOf(id: SqliteValue | undefined): bigint {
+  return bits(id) & ~0xffffffn
+}
+
+function bits(id: SqliteValue | undefined): bigint {
+  return typeof id === 'bigint'
+    ? id
+    : typeof id === 'number' && Number.isInteger(id)
+      ? BigInt(id)
+      : 0n
+}
+
+function textOf(value: SqliteValue | undefined): string | undefined {
+  return typeof value === 'number' || typeof value === 'bigint' ? String(value) : undefined
+}
+
+/** Not the tables that name things, describe the target or hold enumerations. */
+function isEvents(table: string): boolean {
+  return (
+    /^CUPTI_|^OSRT_|_EVENTS?$|_API$|^GPU_METRICS$|_TRACE$|_CALLCHAINS$|^PROFILER_OVERHEAD$/.test(
+      table
+    ) && !/^(ENUM_|TARGET_INFO_|META_DATA_|DIAGNOSTIC_)/.test(table)
+  )
+}

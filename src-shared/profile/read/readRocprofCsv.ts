@@ -1,0 +1,249 @@
+/**
+ * rocprofv3's CSV, as ROCm/rocprofiler-sdk's source/lib/output/generateCSV.cpp writes it: a file per domain (kernels, copies,
+ * markers, APIs, counters, agents, statistics). Files of one process read one after another are one profile: their
+ * header rows tell them apart.
+ */
+import { UserError } from '../../errors'
+import type { ProfileDevice } from '../tree/profileTree'
+import { ActivityProfile, type Instant } from './activityProfile'
+import { CsvRows } from './csvRows'
+import type { FileHead } from './fileHead'
+import { splitCrossing, type NamedRange } from './nestedRanges'
+import type { OpenedProfile, Parser } from './reader'
+import { copyName, dispatchFacts, isMarker } from './rocmActivity'
+import { StatisticsTable } from './statisticsTable'
+
+type Row = (column: string) => string
+
+/** The columns that tell a file's kind, first to last as they are looked for. */
+const kinds = {
+  counters: ['Dispatch_Id', 'Kernel_Name', 'Counter_Name', 'Counter_Value'],
+  kernels: ['Kernel_Name', 'Start_Timestamp', 'End_Timestamp', 'Workgroup_Size_X'],
+  copies: ['Direction', 'Start_Timestamp', 'End_Timestamp'],
+  calls: ['Domain', 'Function', 'Start_Timestamp', 'End_Timestamp'],
+  agents: ['Node_Id', 'Agent_Type', 'Cu_Count'],
+  statistics: ['Name', 'Calls', 'TotalDurationNs'],
+  others: ['Kind', 'Operation', 'Start_Timestamp', 'End_Timestamp']
+} as const
+type Kind = keyof typeof kinds
+
+function kindOf(cells: readonly string[]): Kind | undefined {
+  return (Object.keys(kinds) as Kind[]).find((kind) =>
+    kinds[kind].every((column) => cells.includes(column))
+  )
+}
+
+/** Whether the first line names the columns of one of these files. */
+export function isRocprofCsv(head: FileHead): boolean {
+  const line = /^[^\n]*/.exec(head.text)![0].replace(/\r$/, '')
+  return kindOf(line.split(',').map((cell) => cell.replace(/^"|"$/g, ''))) !== undefined
+}
+
+interface Launch {
+  row: Row
+  counters: Map<string, number>
+}
+
+export class RocprofCsvParser implements Parser {
+  private readonly profile = new ActivityProfile()
+  private readonly rows: CsvRows
+  private kind: Kind | undefined
+  private columns = new Map<string, number>()
+  private readonly ranges = new Map<string, (NamedRange & { row: Row })[]>()
+  /** Launches whose counters come row by row. */
+  private readonly counted = new Map<string, Launch>()
+  private readonly statistics = new StatisticsTable()
+  private readonly devices: ProfileDevice[] = []
+  private readonly processes = new Set<string>()
+  private hasKernels = false
+
+  constructor(private readonly fileName: string) {
+    this.rows = new CsvRows(fileName, (cells, line) => this.take(cells, line))
+  }
+
+  write(chunk: Uint8Array): void {
+    this.rows.write(chunk)
+  }
+
+  finish(): OpenedProfile {
+    this.rows.finish()
+    for (const found of this.ranges.values()) {
+      const { nested, crossing } = splitCrossing(found)
+      for (const { name, row } of nested) this.addOnHost('range', name, row)
+      for (const { name, row } of crossing)
+        this.addOnHost('range', name, row, 'rocTX start/stop ranges')
+    }
+    // A trace of kernels holds the same launches, and more of each.
+    for (const { row, counters } of this.counted.values()) this.addKernel(row, counters)
+    if (this.profile.count === 0 && this.statistics.count > 0)
+      return { tree: this.statistics.finish('rocprofv3'), timeline: null }
+    if (this.profile.count === 0)
+      throw new UserError(
+        'usage',
+        `${this.fileName}: rocprofv3's CSV without a row of kernels, copies, markers or calls.`
+      )
+    const notes =
+      this.statistics.count > 0 ? ['Statistics say the same as the traces and were not read.'] : []
+    return this.profile.finish('rocprofv3', this.devices, notes)
+  }
+
+  private take(cells: string[], line: number): void {
+    // A header begins each file; a file given after another brings its own.
+    const kind = kindOf(cells)
+    if (kind !== undefined) {
+      this.kind = kind
+      this.columns = new Map(cells.map((cell, at) => [cell, at]))
+      return
+    }
+    const { columns } = this
+    if (this.kind === undefined || cells.length !== columns.size) {
+      throw new UserError(
+        'usage',
+        `${this.fileName}: line ${line}: expected ${columns.size} values, found ${cells.length}.`
+      )
+    }
+    const row: Row = (column) => cells[columns.get(column) ?? -1] ?? ''
+    this.takeRow(row)
+  }
+
+  private takeRow(row: Row): void {
+    switch (this.kind) {
+      case 'kernels':
+        this.hasKernels = true
+        return this.addKernel(row)
+      case 'counters':
+        return this.takeCounter(row)
+      case 'copies':
+        return this.addOnGpu('copy', copyName(row('Direction')), row, copyDevice(row))
+      case 'calls':
+        return isMarker(row('Domain'))
+          ? this.takeMarker(row)
+          : this.addOnHost('call', row('Function'), row)
+      case 'agents':
+        return this.takeAgent(row)
+      case 'statistics':
+        return this.statistics.add(
+          row('Name'),
+          Number(row('TotalDurationNs')),
+          Number(row('Calls'))
+        )
+      default:
+        this.profile.passOver(`records of ${row('Kind').toLowerCase().replaceAll('_', ' ')} were`)
+    }
+  }
+
+  private addKernel(row: Row, counters?: ReadonlyMap<string, number>): void {
+    const axes = ['X', 'Y', 'Z']
+    const facts = dispatchFacts({
+      grid: axes.map((axis) => number(row(`Grid_Size_${axis}`))),
+      workgroup: axes.map((axis) => number(row(`Workgroup_Size_${axis}`))),
+      vectorRegisters: row('VGPR_Count'),
+      accumulationRegisters: row('Accum_VGPR_Count'),
+      scalarRegisters: row('SGPR_Count'),
+      sharedBytes: row('LDS_Block_Size') || row('Group_Segment_Size'),
+      scratchBytes: row('Scratch_Size') || row('Private_Segment_Size')
+    })
+    this.addOnGpu('kernel', row('Kernel_Name'), row, row('Agent_Id'), facts, counters)
+  }
+
+  private addOnGpu(
+    kind: 'kernel' | 'copy',
+    name: string,
+    row: Row,
+    agent: string,
+    facts: Readonly<Record<string, string>> = {},
+    counters?: ReadonlyMap<string, number>
+  ): void {
+    const device = deviceId(agent)
+    const stream = `Stream ${row('Stream_Id') || row('Queue_Id') || 'of copies'}`
+    this.profile.add({
+      ...{ kind, name, process: gpuName(device), thread: stream, ...times(row) },
+      correlation: correlationOf(row),
+      facts: { device_id: device, device_type: 'HIP', stream, ...facts },
+      ...(counters && { counters })
+    })
+  }
+
+  private addOnHost(kind: 'call' | 'range', name: string, row: Row, thread?: string): void {
+    this.processes.add(row('Process_Id'))
+    if (this.processes.size > 1)
+      throw new UserError(
+        'usage',
+        `${this.fileName}: calls of several processes (${[...this.processes].join(', ')}) cannot be joined with their kernels, which do not name theirs: give the files of one process at a time.`
+      )
+    this.profile.add({
+      ...{ kind, name, ...times(row) },
+      process: `process ${row('Process_Id')}`,
+      thread: thread ?? `Thread ${row('Thread_Id')}`,
+      correlation: kind === 'call' ? correlationOf(row) : NaN
+    })
+  }
+
+  /** A message does not tell push/pop from start/stop: what crosses another range was started and stopped. */
+  private takeMarker(row: Row): void {
+    const { start, end } = times(row)
+    if (start === end) return this.profile.passOver('rocTX marks were')
+    const range = { name: row('Function'), start, end, isFree: true, row }
+    const found = this.ranges.get(row('Thread_Id'))
+    if (found) found.push(range)
+    else this.ranges.set(row('Thread_Id'), [range])
+  }
+
+  private takeCounter(row: Row): void {
+    if (this.hasKernels) return this.profile.passOver('counters beside a trace of kernels were')
+    const id = row('Dispatch_Id')
+    const launch = this.counted.get(id) ?? { row, counters: new Map<string, number>() }
+    this.counted.set(id, launch)
+    const name = row('Counter_Name')
+    const before = launch.counters.get(name) ?? 0
+    launch.counters.set(name, before + (number(row('Counter_Value')) || 0))
+  }
+
+  private takeAgent(row: Row): void {
+    if (row('Agent_Type') !== 'GPU') return
+    const id = row('Node_Id')
+    this.profile.nameProcess(gpuName(id), `GPU ${id} (${row('Product_Name') || row('Name')})`)
+    this.devices.push({
+      type: 'HIP',
+      id,
+      arch: row('Name'),
+      busWidthBits: 0,
+      clockRateKHz: (number(row('Max_Engine_Clk_Fcompute')) || 0) * 1000,
+      memoryClockRateKHz: 0,
+      multiprocessors: number(row('Cu_Count')) || 0
+    })
+  }
+}
+
+/** 'Agent 4' of later versions, '4' of earlier ones. */
+function deviceId(agent: string): string {
+  return agent.replace(/^Agent /, '')
+}
+
+function gpuName(device: string): string {
+  return `GPU ${device}`
+}
+
+/** Hosts are agents too: the device of a copy is where it went, or where it came from. */
+function copyDevice(row: Row): string {
+  return /TO_HOST$/.test(row('Direction')) ? row('Source_Agent_Id') : row('Destination_Agent_Id')
+}
+
+function number(text: string): number {
+  return text === '' ? NaN : Number(text)
+}
+
+/** Times may need more than the 53 bits of a double. */
+function instant(text: string): Instant {
+  if (!/^\d{1,19}$/.test(text)) return NaN
+  return text.length < 16 ? Number(text) : BigInt(text)
+}
+
+function times(row: Row): { start: Instant; end: Instant } {
+  return { start: instant(row('Start_Timestamp')), end: instant(row('End_Timestamp')) }
+}
+
+function correlationOf(row: Row): number {
+  const id = number(row('Correlation_Id'))
+  return id > 0 ? id : NaN
+}
