@@ -2,39 +2,65 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { messageOf, UserError } from '@shared/errors'
-import { joinPhases, phaseOfFile, type Phase } from '@shared/profile/read/joinPhases'
+import { joinPhases } from '@shared/profile/read/joinPhases'
 import { BlockSource } from '@shared/profile/read/byteSource'
 import { openProfileAt, ProfileReader, type OpenedProfile } from '@shared/profile/read/openProfile'
 import type { ProfileTree } from '@shared/profile/tree/profileTree'
-import { runReader } from '@shared/profile/read/readers'
+import { nameParts } from '@shared/profile/read/nameParts'
+import type { ProfileReaderRow } from '@shared/profile/read/reader'
+import { rocprofCsvReader, runReader } from '@shared/profile/read/readers'
 import { treeOfRun } from '@shared/profile/read/runTree'
 import { sniffFormat } from '@shared/profile/read/sniffFormat'
 import { clearProgress, printNote, showProgress, showsProgress } from '../ground/terminal'
 import { profileName } from '../store/derivedFiles'
 import { readRunFolder, runFileName } from '../store/runFile'
 import { defaultStoreFolder, RunStore } from '../store/runStore'
+import { isNsysReport, withNsysExport } from './nsysReport'
 
 const chunkBytes = 4 << 20
+const headBytes = 4096
 /** Smaller files are read before a person could read the progress. */
 const progressFrom = 50 << 20
 
-/** One profile from one file, or from several joined: parts as phases, others under their file names. */
+/** One profile from one file, or from several joined: ranks of a training, phases of a session, others by file name. */
 export async function openProfileFiles(files: readonly string[]): Promise<ProfileTree> {
   if (files.length === 1) return (await openProfileFile(files[0]!)).tree
-  const inOrder = files.every((file) => phaseOfFile(file) !== null) ? byPhase(files) : files
-  const phases: Phase[] = []
-  for (const file of inOrder) {
-    const { tree } = await openProfileFile(file)
-    phases.push({ name: phaseOfFile(file) ?? basename(file), tree })
+  if (files.every(isRocprofCsv)) return readTogether(files).tree
+  const opened: Pick<OpenedProfile, 'tree' | 'rank'>[] = []
+  for (const file of files) {
+    // Timelines, which are as large as the files, are let go one by one.
+    const { tree, rank } = await openProfileFile(file)
+    opened.push({ tree, ...(rank && { rank }) })
   }
-  return joinPhases(phases)
+  const { order, names, notes } = nameParts(
+    opened.map(({ tree, rank }, at) => ({
+      fileName: basename(files[at]!),
+      rank: rank ?? null,
+      isTrace: tree.format === 'chrome_trace'
+    }))
+  )
+  const joined = joinPhases(order.map((at) => ({ name: names[at]!, tree: opened[at]!.tree })))
+  joined.warnings.unshift(...notes)
+  return joined
 }
 
-/** 'part_10' after 'part_2', where a shell lists it before. */
-function byPhase(files: readonly string[]): string[] {
-  return [...files].sort((a, b) =>
-    phaseOfFile(a)!.localeCompare(phaseOfFile(b)!, 'en', { numeric: true })
-  )
+/** rocprofv3 writes a file per domain; those of one process are one profile. */
+function isRocprofCsv(file: string): boolean {
+  return existsSync(file) && statSync(file).isFile() && readerOf(file) === rocprofCsvReader
+}
+
+function readTogether(files: readonly string[]): OpenedProfile {
+  const name = `${basename(files[0]!)} and ${files.length - 1} more`
+  const parser = rocprofCsvReader.open(name)
+  for (const file of files) {
+    const handle = readable(file, () => openSync(file, 'r'))
+    try {
+      eachChunk(handle, basename(file), (chunk) => parser.write(chunk))
+    } finally {
+      closeSync(handle)
+    }
+  }
+  return parser.finish()
 }
 
 /** A profile from a file, standard input ('-'), a run's folder or its id: finished or cut off, what its steps say. */
@@ -43,11 +69,16 @@ export async function openProfileFile(words: string): Promise<OpenedProfile> {
   const path = await placeOf(words)
   const file = profilePath(path)
   // Steps of a run that was cut off lie beside its run.json.
-  if (basename(file) === runFileName && isRun(file)) {
+  if (basename(file) === runFileName && readerOf(file) === runReader) {
     const run = await readRunFolder(dirname(file))
     return { run, tree: treeOfRun(run), timeline: null }
   }
-  const handle = readable(path, () => openSync(file, 'r'))
+  if (isNsysReport(file)) return withNsysExport(file, (database) => readFileAt(database))
+  return readFileAt(file)
+}
+
+function readFileAt(file: string): OpenedProfile {
+  const handle = readable(file, () => openSync(file, 'r'))
   try {
     return readDatabaseFile(handle, file) ?? readInChunks(handle, basename(file))
   } finally {
@@ -76,12 +107,13 @@ function readDatabaseFile(handle: number, file: string): OpenedProfile | null {
   return opened
 }
 
-function isRun(file: string): boolean {
+/** The reader of a file by how it begins; undefined where it is no profile or begins with too much else. */
+function readerOf(file: string): ProfileReaderRow | undefined {
   const handle = readable(file, () => openSync(file, 'r'))
   try {
-    const head = Buffer.alloc(4096)
+    const head = Buffer.alloc(headBytes)
     const found = sniffFormat(head.subarray(0, readSync(handle, head, 0, head.length, 0)), true)
-    return found !== null && 'reader' in found && found.reader === runReader
+    return found && 'reader' in found ? found.reader : undefined
   } finally {
     closeSync(handle)
   }
@@ -124,18 +156,22 @@ function profilePath(path: string): string {
 /** Never holds more of the file than one chunk, where its form allows that. */
 function readInChunks(handle: number, name: string): OpenedProfile {
   const reader = new ProfileReader(name)
+  eachChunk(handle, name, (chunk) => reader.write(chunk))
+  return reader.finish()
+}
+
+function eachChunk(handle: number, name: string, take: (chunk: Uint8Array) => void): void {
   const total = fstatSync(handle).size
   const isLong = showsProgress() && total > progressFrom
   for (let at = 0; ;) {
     const chunk = Buffer.allocUnsafe(chunkBytes)
     const size = readable(name, () => readSync(handle, chunk, 0, chunk.length, null))
     if (size === 0) break
-    reader.write(chunk.subarray(0, size))
+    take(chunk.subarray(0, size))
     at += size
     if (isLong) showProgress(`Reading ${name}: ${Math.floor((100 * at) / total)} %`)
   }
   clearProgress()
-  return reader.finish()
 }
 
 /** Warnings of a reader, on stderr so that they do not mix with what a script reads. */

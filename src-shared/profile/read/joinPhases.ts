@@ -42,7 +42,8 @@ function copyInto(joined: PathTree, scope: number, tree: ProfileTree): void {
   for (const column of tree.numbers) {
     for (let node = 0; node < tree.count; node++) {
       // Zeros of a ROOT are its list of inclusive metrics, which the joined ROOT gets anew.
-      if (!column.written[node] || place[node] === scope) continue
+      if (!column.written[node]) continue
+      if (place[node] === scope && column.values[node] === 0) continue
       joined.addNumber(place[node]!, column.name, column.values[node]!, column.written[node] === 2)
     }
   }

@@ -66,7 +66,7 @@ export class ProfileReader {
   /** Chooses the parser as soon as the beginning tells, and hands it what has come so far. */
   private sniff(isWhole: boolean): Parser | null {
     const body = withoutByteOrderMark(this.head)
-    const found = sniffFormat(body, isWhole)
+    const found = sniffFormat(body, isWhole, this.name)
     if (!found) return null
     if ('looksLike' in found) {
       throw new UserError(

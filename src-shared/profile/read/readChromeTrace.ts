@@ -4,9 +4,10 @@
  */
 import { UserError } from '../../errors'
 import { PathTree } from '../tree/pathTree'
-import { countMetric, timeMetric, type ProfileTree } from '../tree/profileTree'
+import { countMetric, timeMetric, type ProfileDevice, type ProfileTree } from '../tree/profileTree'
 import { ownTraceKey, type Timeline } from '../tree/timeline'
 import { isObject, listOf, numberOr, parseJson, property, stringOr } from './jsonValue'
+import type { TraceRank } from './reader'
 import { readHatchet } from './readHatchet'
 import { TraceColumns, type FinishedColumns } from './traceColumns'
 import { TraceScanner } from './traceScanner'
@@ -22,12 +23,14 @@ const launchFacts: ReadonlyMap<string, string> = new Map([
   ['shared memory (bytes)', 'shared memory (bytes)'],
   ['recorded (ns)', 'recorded (ns)'],
   ['est. achieved occupancy %', 'estimated occupancy (%)'],
-  ['device', 'device_id']
+  ['device', 'device_id'],
+  ['stream', 'stream']
 ])
 
 export interface OpenedTrace {
   tree: ProfileTree
   timeline: Timeline | null
+  rank?: TraceRank
 }
 
 export class ChromeTraceParser {
@@ -43,6 +46,8 @@ export class ChromeTraceParser {
   private ownProfile: ProfileTree | null = null
   private baseTimeNs: number | null = null
   private hasStacks = false
+  private rank: TraceRank | null = null
+  private devices: ProfileDevice[] = []
 
   constructor(private readonly fileName: string) {
     this.scanner = new TraceScanner(fileName, {
@@ -72,9 +77,10 @@ export class ChromeTraceParser {
       : isKineto(this.categories)
         ? builder.addKineto()
         : builder.addGeneric()
-    const tree = this.tree.finish('chrome_trace', [], true)
+    const tree = this.tree.finish('chrome_trace', this.devices, true)
     tree.warnings.push(...notes, ...this.notes())
-    return { tree, timeline: this.timeline(columns, this.tree.order) }
+    const timeline = this.timeline(columns, this.tree.order)
+    return { tree, timeline, ...(this.rank && { rank: this.rank }) }
   }
 
   private takeProperty(name: string, bytes: Uint8Array): void {
@@ -82,7 +88,9 @@ export class ChromeTraceParser {
     else if (name === 'baseTimeNanoseconds') {
       const base = parseJson(bytes, this.fileName)
       this.baseTimeNs = typeof base === 'number' && Number.isFinite(base) ? base : null
-    }
+    } else if (name === 'distributedInfo') this.rank = rankOf(parseJson(bytes, this.fileName))
+    else if (name === 'deviceProperties')
+      this.devices = listOf(parseJson(bytes, this.fileName)).map(deviceOf)
   }
 
   private take(event: unknown): void {
@@ -318,6 +326,27 @@ export function readChromeTrace(bytes: Uint8Array, fileName: string): OpenedTrac
   const parser = new ChromeTraceParser(fileName)
   parser.write(bytes)
   return parser.finish()
+}
+
+/** PyTorch's "distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8}. */
+function rankOf(info: unknown): TraceRank | null {
+  const rank = property(info, 'rank')
+  if (typeof rank !== 'number' || !Number.isInteger(rank) || rank < 0) return null
+  const size = numberOr(property(info, 'world_size'), NaN)
+  return { rank, worldSize: Number.isInteger(size) ? size : null }
+}
+
+/** Of PyTorch's "deviceProperties", which know no clocks. AMD's parts have an architecture of their own, not named there. */
+function deviceOf(properties: unknown): ProfileDevice {
+  const number = (key: string) => numberOr(property(properties, key), 0)
+  const isAmd = /\bAMD\b|Radeon|Instinct/i.test(stringOr(property(properties, 'name'), ''))
+  return {
+    type: isAmd ? 'HIP' : 'CUDA',
+    id: String(number('id')),
+    arch: isAmd ? '' : `${number('computeMajor')}${number('computeMinor')}`,
+    ...{ busWidthBits: 0, clockRateKHz: 0, memoryClockRateKHz: 0 },
+    multiprocessors: number('numSms')
+  }
 }
 
 /** The kernel whose inside the event is from: Proton names the process '<kernel> Core<SM> CTA<n>'. */

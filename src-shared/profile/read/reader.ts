@@ -11,6 +11,14 @@ export interface OpenedProfile {
   timeline: Timeline | null
   /** Where the file is a run. */
   run?: Run
+  /** Where the file is a trace that says which process of a distributed program it is of. */
+  rank?: TraceRank
+}
+
+/** PyTorch's "distributedInfo". */
+export interface TraceRank {
+  rank: number
+  worldSize: number | null
 }
 
 /** Takes a file as it streams in. @throws UserError with the place of what is wrong. */
@@ -36,6 +44,8 @@ export interface ProfileReaderRow {
 export interface KnownForm {
   name: string
   recognise(head: FileHead): boolean
+  /** Where content says nothing at all, a name may. */
+  fileName?: RegExp
   /** What to do with such a file, as a clause: 'export it with ...'. */
   advice?: string
 }

@@ -90,9 +90,19 @@ export const readers: readonly ProfileReaderRow[] = [
 ]
 
 /** What is recognised to be named, not read. */
+/** Reports of Nsight Systems, before 2021 named .qdrep. */
+export const nsysReportName = /\.(nsys-rep|qdrep)$/i
+
 export const knownForms: readonly KnownForm[] = [
   {
+    name: "Nsight Systems' report (.nsys-rep)",
+    fileName: nsysReportName,
+    recognise: () => false,
+    advice: 'run nsys export --type sqlite FILE and open what that writes'
+  },
+  {
     name: "Nsight Compute's report (.ncu-rep)",
+    fileName: /\.ncu-rep$/i,
     recognise: (head) => head.startsWith('NVR\0'),
     advice: 'export it with ncu --import FILE --csv --page raw > FILE.csv and open that'
   },

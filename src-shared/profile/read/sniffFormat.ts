@@ -9,15 +9,17 @@ export type Sniffed = { reader: ProfileReaderRow } | { looksLike: string; advice
 /**
  * @param bytes the file's first bytes, without a byte order mark
  * @param isWhole whether there are no more
+ * @param fileName asked only where no reader takes the content
  */
-export function sniffFormat(bytes: Uint8Array, isWhole: boolean): Sniffed {
+export function sniffFormat(bytes: Uint8Array, isWhole: boolean, fileName = ''): Sniffed {
   const head = new FileHead(bytes, isWhole)
   const reader = readers.find((row) => row.recognise(head))
   if (reader) return { reader }
   const known = knownForms.find((form) => form.recognise(head))
   if (known) return { looksLike: known.name, advice: known.advice }
   if (!head.isEnough && !head.hasAllKeys) return null
-  return { looksLike: unknownForm(head) }
+  const named = knownForms.find((form) => form.fileName?.test(fileName))
+  return named ? { looksLike: named.name, advice: named.advice } : { looksLike: unknownForm(head) }
 }
 
 function unknownForm(head: FileHead): string {

@@ -5,6 +5,7 @@
 import type { PathTree } from '../tree/pathTree'
 import { countMetric, timeMetric } from '../tree/profileTree'
 import { deviceLanes, gpuAnnotation, gpuKinds, launchKinds } from '../tree/traceCategories'
+import { GpuOverlap, isCommunication } from './gpuOverlap'
 import type { FinishedColumns, TraceColumns } from './traceColumns'
 
 export const cpuTimeMetric = 'cpu_time (ns)'
@@ -27,6 +28,14 @@ const kinetoOnly = [
   'memcpy',
   'memset'
 ]
+/** What has no place among calls and launches, and as what a note counts it. */
+const timelineOnly: ReadonlyMap<string, string> = new Map([
+  [gpuAnnotation, 'annotations of GPU streams'],
+  ['cuda_sync', 'waits of GPU streams'],
+  ['trace', 'spans of the profiler itself'],
+  ['overhead', 'spans of the profiler itself']
+])
+
 /** Whether the categories are those of PyTorch's profiler. */
 export function isKineto(categories: Iterable<string>): boolean {
   const found = new Set([...categories].map((category) => category.toLowerCase()))
@@ -49,14 +58,15 @@ export class TraceTreeBuilder {
     const { columns, tree } = this
     const onCpu: number[] = []
     const onGpu: number[] = []
-    let annotations = 0
+    const inTimelineOnly = new Map<string, number>()
     for (let event = 0; event < this.events.count; event++) {
       if (columns.node[event]! >= 0) continue
       const kind = this.kind(event)
       if (gpuKinds.has(kind)) onGpu.push(event)
-      else if (kind === gpuAnnotation) {
+      else if (timelineOnly.has(kind)) {
         columns.node[event] = 0
-        annotations++
+        const what = timelineOnly.get(kind)!
+        inTimelineOnly.set(what, (inTimelineOnly.get(what) ?? 0) + 1)
       } else onCpu.push(event)
     }
     this.nest(onCpu, this.processScopes(onCpu))
@@ -89,8 +99,9 @@ export class TraceTreeBuilder {
       notes.push(
         `The calls of ${withoutLaunch} of ${onGpu.length} GPU events were not recorded: they stand under '${unknownLaunch}'.`
       )
-    if (annotations > 0)
-      notes.push(`${annotations} annotations of GPU streams are in the timeline only.`)
+    for (const [what, count] of inTimelineOnly)
+      notes.push(`${count} ${what} are in the timeline only.`)
+    this.addOverlap(onGpu)
     return notes
   }
 
@@ -120,6 +131,23 @@ export class TraceTreeBuilder {
       } else if (kinds[lane] === 'host') this.addCall(event)
     })
     return []
+  }
+
+  /** On the root, so that ranks joined later each have their own. */
+  private addOverlap(onGpu: readonly number[]): void {
+    const { columns, events, tree } = this
+    const overlap = new GpuOverlap()
+    for (const event of onGpu) {
+      const isKernel = gpuKinds.get(this.kind(event)) === 'kernel'
+      const ofKernel = isCommunication(this.name(event)) ? 'communication' : 'compute'
+      overlap.add(
+        events.lanes[columns.lane[event]!]!.processId,
+        isKernel ? ofKernel : this.kind(event) === 'gpu_graph' ? 'compute' : 'copy',
+        columns.startNs[event]!,
+        columns.durationNs[event]!
+      )
+    }
+    for (const [metric, ns] of overlap.sums()) tree.addNumber(0, metric, Math.round(ns), false)
   }
 
   addLaunch(event: number, node: number): void {

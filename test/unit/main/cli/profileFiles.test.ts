@@ -1,9 +1,20 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { pathOf, type ProfileTree } from '@shared/profile/tree/profileTree'
+import { metricValues } from '@shared/profile/tree/rollUp'
 import { writeHatchet } from '@shared/profile/write/writeHatchet'
-import { openProfileFile } from '../../../../src-main/cli/profileFiles'
+import { openProfileFile, openProfileFiles } from '../../../../src-main/cli/profileFiles'
+import { agents, calls, copies, kernels, markers } from '../../shared/profile/gpuToolFiles'
 
 const h200 = 'test/fixtures/h200/triton_mxfp8_h200.hatchet'
 const folder = mkdtempSync(join(tmpdir(), 'profile-files-'))
@@ -30,5 +41,143 @@ describe('openProfileFile', () => {
     await opening('none').toThrow(/none does not exist\.$/)
     await opening('empty').toThrow('is a folder without a run.json or profile.hatchet: name')
     await opening('zero.hatchet').toThrow('zero.hatchet is empty.')
+  })
+})
+
+const paths = (tree: ProfileTree) =>
+  Array.from({ length: tree.count }, (_, node) => pathOf(tree, node).slice(1).join(' > '))
+const at = (tree: ProfileTree, path: string, metric: string) =>
+  metricValues(tree, metric)[paths(tree).indexOf(path)]
+
+describe('several files', () => {
+  /** A trace of one rank: a kernel of 10 us, and communication of which 4 us lie beside it. */
+  const trace = (distributedInfo: object | null, kernelUs = 10) => ({
+    ...(distributedInfo && { distributedInfo }),
+    deviceProperties: [
+      { id: 0, name: 'NVIDIA H200', computeMajor: 9, computeMinor: 0, numSms: 132 }
+    ],
+    traceEvents: [
+      {
+        ph: 'X',
+        cat: 'kernel',
+        name: 'gemm',
+        pid: 0,
+        tid: 7,
+        ts: 0,
+        dur: kernelUs,
+        args: { device: 0, stream: 7, grid: [1, 1, 1] }
+      },
+      { ph: 'X', cat: 'kernel', name: 'ncclDevKernel_AllReduce', pid: 0, tid: 20, ts: 6, dur: 9 },
+      {
+        ph: 'X',
+        cat: 'gpu_memcpy',
+        name: 'Memcpy HtoD',
+        pid: 0,
+        tid: 7,
+        ts: 20,
+        dur: 2,
+        args: { bytes: 8 }
+      }
+    ]
+  })
+  const write = (name: string, value: unknown) => {
+    const file = join(folder, name)
+    writeFileSync(file, gzipSync(JSON.stringify(value)))
+    return file
+  }
+
+  it('of one training become a scope per rank, in the order of ranks', async () => {
+    const files = [10, 2, 0].map((rank) =>
+      write(`worker${rank}.json.gz`, trace({ backend: 'nccl', rank, world_size: 16 }, 10 + rank))
+    )
+    const tree = await openProfileFiles(files)
+    expect(paths(tree).filter((path) => /^rank \d+$/.test(path))).toEqual([
+      ...['rank 0', 'rank 2', 'rank 10']
+    ])
+    expect(at(tree, 'rank 2 > gemm', 'time (ns)')).toBe(12_000)
+    expect(metricValues(tree, 'time (ns)')[0]).toBe(10_000 + 12_000 + 20_000 + 3 * 11_000)
+    expect(tree.warnings).toEqual(['3 of 16 ranks are given.'])
+    expect(tree.devices).toMatchObject([{ type: 'CUDA', arch: '90', multiprocessors: 132 }])
+    // Busy, two at once, and what communication and copies did not hide, each rank for itself.
+    expect(at(tree, 'rank 0', 'gpu busy (ns)')).toBe(17_000)
+    expect(at(tree, 'rank 0', 'gpu overlap (ns)')).toBe(4_000)
+    expect(at(tree, 'rank 0', 'exposed communication (ns)')).toBe(5_000)
+    expect(at(tree, 'rank 0', 'exposed copies (ns)')).toBe(2_000)
+    expect(metricValues(tree, 'gpu busy (ns)')[0]).toBe(17_000 + 17_000 + 22_000)
+  })
+
+  it('that do not say their rank are named by their files, which may', async () => {
+    const named = [1, 0].map((rank) => write(`step_rank${rank}.json.gz`, trace(null)))
+    const tree = await openProfileFiles(named)
+    expect(paths(tree)).toContain('rank 1 > gemm')
+    expect(tree.warnings).toEqual([
+      'Ranks are taken from the names of the files, which have no distributedInfo.'
+    ])
+    const others = await openProfileFiles([write('a.json.gz', trace(null)), named[0]!])
+    expect(paths(others)).toContain('a.json.gz > gemm')
+    expect(paths(others)).toContain('step_rank1.json.gz > gemm')
+  })
+
+  it('that say the same rank keep their names too, and are said', async () => {
+    const tree = await openProfileFiles([
+      write('x.json.gz', trace({ rank: 0, world_size: 2 })),
+      write('y.json.gz', trace({ rank: 0, world_size: 2 })),
+      write('z.json.gz', trace(null))
+    ])
+    expect(paths(tree)).toEqual(
+      expect.arrayContaining(['rank 0 (x.json.gz) > gemm', 'rank 0 (y.json.gz) > gemm'])
+    )
+    expect(tree.warnings).toEqual([
+      'Several files are of rank 0: their names are given as well.',
+      'No distributedInfo says which rank these are of: z.json.gz; they stand under their file names.',
+      '1 of 2 ranks are given.'
+    ])
+  })
+
+  it("of rocprofv3's CSV are one profile", async () => {
+    const parts = { agents, kernels, calls, markers, copies }
+    const files = Object.entries(parts).map(([name, text]) => {
+      const file = join(folder, `5_${name}.csv`)
+      writeFileSync(file, text)
+      return file
+    })
+    const tree = await openProfileFiles(files)
+    expect(paths(tree)).toContain('step > hipLaunchKernel > gemm<float, "x">(float*)')
+  })
+})
+
+describe('databases and reports of Nsight Systems', () => {
+  const database = resolve('test/fixtures/databases/nsys-2025.sqlite')
+
+  it('are read where their tables lie; changes not yet written to one are said', async () => {
+    const copy = join(folder, 'report.sqlite')
+    copyFileSync(database, copy)
+    writeFileSync(`${copy}-wal`, 'changes')
+    const { tree } = await openProfileFile(copy)
+    expect(tree.format).toBe('nsys')
+    expect(tree.warnings.join()).toContain('report.sqlite-wal holds changes')
+  })
+
+  it('.nsys-rep goes through nsys, which is said to be missing where it is', async () => {
+    const report = join(folder, 'run.nsys-rep')
+    writeFileSync(report, 'not documented')
+    const path = process.env.PATH
+    onTestFinished(() => void (process.env.PATH = path))
+    process.env.PATH = folder
+    await expect(openProfileFile(report)).rejects.toThrow(
+      'run.nsys-rep is a report of Nsight Systems, and nsys, which exports it, is not on the path: run nsys export --type sqlite run.nsys-rep'
+    )
+    // As nsys is called: export --type sqlite --output FILE REPORT
+    const nsys = join(folder, 'nsys')
+    writeFileSync(
+      nsys,
+      `#!/bin/sh\n[ "$1 $2 $3 $4" = "export --type sqlite --output" ] && /bin/cp ${database} "$5"\n`
+    )
+    chmodSync(nsys, 0o755)
+    expect((await openProfileFile(report)).tree.format).toBe('nsys')
+    writeFileSync(nsys, '#!/bin/sh\necho "Importer error: no such event" >&2\nexit 1\n')
+    await expect(openProfileFile(report)).rejects.toThrow(
+      'nsys export cannot read run.nsys-rep: Importer error: no such event'
+    )
   })
 })

@@ -9,6 +9,7 @@ import { metricValues } from '@shared/profile/tree/rollUp'
 import { treeOfRun } from '@shared/profile/read/runTree'
 import { chromeTracePieces } from '@shared/profile/write/writeChromeTrace'
 import { traceOfRun } from '@shared/profile/write/runTrace'
+import { randomSource } from '../../../fuzz/mutate'
 import { writeHatchet } from '@shared/profile/write/writeHatchet'
 
 const bytesOf = (value: unknown) =>
@@ -50,6 +51,8 @@ const pytorch = [
   x('gpu_memset', 'Memset', 7, 140, 2, { correlation: 999, 'External id': 7, bytes: 16 }),
   x('kernel', 'orphan', 7, 150, 3, { correlation: 555 }),
   x('gpu_user_annotation', 'step', 7, 30, 105),
+  { ...x('Trace', 'PyTorch Profiler (0)', 3, 0, 200), pid: 'Spans', tid: 'PyTorch Profiler' },
+  { ...x('overhead', 'Activity Buffer Request', 0, 1, 3), pid: -1 },
   { ph: 's', id: 100, cat: 'ac2g', pid: 42, tid: 1, ts: 20 },
   { ph: 'f', id: 100, cat: 'ac2g', pid: 0, tid: 7, ts: 30, bp: 'e' },
   { ph: 'i', name: 'Iteration', pid: 42, tid: 1, ts: 0 }
@@ -79,9 +82,10 @@ describe("PyTorch's traces", () => {
       '128 x 1 x 1',
       '168'
     ])
-    expect(timeline!.count).toBe(10)
+    expect(timeline!.count).toBe(12)
     expect(timeline!.flows).toEqual([{ from: 3, to: 5 }])
     expect(tree.warnings.join('\n')).toMatch(/1 of 4 GPU events were not recorded/)
+    expect(tree.warnings).toContain('2 spans of the profiler itself are in the timeline only.')
     expect(tree.warnings.join('\n')).toMatch(/1 trace event of phase 'i' were passed over/)
   })
 
@@ -111,6 +115,73 @@ describe("PyTorch's traces", () => {
         reader.write(bytes.subarray(from, from + size))
       expect(paths(reader.finish().tree)).toEqual(paths(tree))
     }
+  })
+})
+
+describe('any trace of PyTorch', () => {
+  const spellings = {
+    kernel: ['kernel', 'Kernel'],
+    gpu_memcpy: ['gpu_memcpy', 'Memcpy'],
+    gpu_memset: ['gpu_memset', 'Memset']
+  }
+  /** Calls nested at random on three threads, each of which may launch something on one of two GPUs. */
+  const made = (seed: number) => {
+    const random = randomSource(seed)
+    const events: Record<string, unknown>[] = []
+    let correlation = 0
+    for (let thread = 0; thread < 3; thread++) {
+      for (let call = 0; call < 60; call++) {
+        const ts = call * 100 + random(5)
+        events.push(x('cpu_op', `aten::op${random(4)}`, thread, ts, 90, { 'External id': call }))
+        if (random(4) === 0) continue
+        const id = ++correlation
+        if (random(5) > 0)
+          events.push(
+            x('cuda_runtime', 'cudaLaunchKernel', thread, ts + 10, 5, { correlation: id })
+          )
+        const kind = (['kernel', 'kernel', 'gpu_memcpy', 'gpu_memset'] as const)[random(4)]!
+        const cat = spellings[kind][random(2)]!
+        const device = random(2)
+        const args = {
+          correlation: id,
+          device,
+          stream: 7,
+          bytes: kind === 'kernel' ? undefined : 64
+        }
+        const name = kind === 'kernel' ? `kernel_${random(3)}` : kind
+        events.push({
+          ...x(cat, name, 7 + device, ts + 20, 1 + random(2000) / 1000, args),
+          pid: device
+        })
+      }
+    }
+    return events.sort(() => random(3) - 1)
+  }
+
+  it.each([1, 2, 3, 4])('adds up to an independent sum, by name and in all: %i', (seed) => {
+    const events = made(seed)
+    const { tree } = open({ traceEvents: events })
+    const isGpu = (cat: unknown) => Object.values(spellings).flat().includes(String(cat))
+    const wanted = new Map<string, { ns: number; count: number }>()
+    for (const { cat, name, dur } of events) {
+      if (!isGpu(cat)) continue
+      const before = wanted.get(name as string) ?? { ns: 0, count: 0 }
+      const ns = before.ns + Math.round(Number(dur) * 1000)
+      wanted.set(name as string, { ns, count: before.count + 1 })
+    }
+    const found = new Map<string, { ns: number; count: number }>()
+    const [time, count] = ['time (ns)', 'count'].map((metric) =>
+      tree.numbers.find(({ name }) => name === metric)
+    )
+    for (let node = 1; node < tree.count; node++) {
+      if (!count!.written[node]) continue
+      const before = found.get(nodeName(tree, node)) ?? { ns: 0, count: 0 }
+      found.set(nodeName(tree, node), {
+        ns: before.ns + time!.values[node]!,
+        count: before.count + count!.values[node]!
+      })
+    }
+    expect([...found].sort()).toEqual([...wanted].sort())
   })
 })
 
