@@ -3,7 +3,9 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { openCheckpoint } from '../../src-main/store/checkpointFile'
+import { calls, kernels, markers, ncuRaw, nvbenchFile } from './gpuToolFiles'
 import { startBlockscope } from './runBlockscope'
 import { writeCheckpoint, type TensorBytes } from './writeCheckpoint'
 
@@ -37,6 +39,8 @@ export async function makeDocsFolder(): Promise<DocsFolder> {
   for (const name of ['run', 'before', 'after', 'run.part_0', 'run.part_1'])
     writeFileSync(at(`${name}.hatchet`), JSON.stringify(profile()))
 
+  writeProfilesOfOthers(at)
+
   const linear = Uint8Array.from({ length: 256 * 8 }, (_, i) => 100 + ((i * 7919) % 53))
   writeFileSync(at('linear.bin'), linear)
   writeFileSync(at('fp4_codes.bin'), linear)
@@ -63,6 +67,31 @@ export async function makeDocsFolder(): Promise<DocsFolder> {
     ...['--requantise', '--out', 'mxfp4.safetensors']
   )
   return { path, environment, runId: await interruptedSweep(environment) }
+}
+
+/** Files of other profilers, by the names that docs/profiles.md gives them. */
+function writeProfilesOfOthers(at: (name: string) => string): void {
+  for (const rank of [0, 1])
+    writeFileSync(at(`rank${rank}.json.gz`), gzipSync(JSON.stringify(rankTrace(rank))))
+  copyFileSync('test/fixtures/databases/nsys-2025.sqlite', at('report.sqlite'))
+  copyFileSync('test/fixtures/databases/rocpd-7.0.db', at('results.db'))
+  writeFileSync(at('5_kernel_trace.csv'), kernels)
+  writeFileSync(at('5_hip_api_trace.csv'), calls)
+  writeFileSync(at('5_marker_api_trace.csv'), markers)
+  writeFileSync(at('ncu.csv'), ncuRaw)
+  for (const name of ['before', 'after'])
+    writeFileSync(at(`nvbench-${name}.json`), JSON.stringify(nvbenchFile))
+}
+
+function rankTrace(rank: number): object {
+  const event = (cat: string, name: string, tid: number, ts: number) => ({
+    ...{ ph: 'X', cat, name, pid: cat === 'kernel' ? 0 : 42, tid, ts, dur: 8 },
+    args: { correlation: 1 }
+  })
+  return {
+    distributedInfo: { backend: 'nccl', rank, world_size: 2 },
+    traceEvents: [event('cuda_runtime', 'cudaLaunchKernel', 1, 0), event('kernel', 'gemm', 7, 9)]
+  }
 }
 
 /** Two formats at one K each, with work and times, on a device whose limits are known. */

@@ -14,7 +14,7 @@ import { pathOf, type ProfileTree } from '@shared/profile/tree/profileTree'
 import { metricValues } from '@shared/profile/tree/rollUp'
 import { writeHatchet } from '@shared/profile/write/writeHatchet'
 import { openProfileFile, openProfileFiles } from '../../../../src-main/cli/profileFiles'
-import { agents, calls, copies, kernels, markers } from '../../shared/profile/gpuToolFiles'
+import { agents, calls, copies, kernels, markers } from '../../../support/gpuToolFiles'
 
 const h200 = 'test/fixtures/h200/triton_mxfp8_h200.hatchet'
 const folder = mkdtempSync(join(tmpdir(), 'profile-files-'))

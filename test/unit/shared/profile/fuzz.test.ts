@@ -3,8 +3,16 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { mutate, randomSource } from '../../../fuzz/mutate'
 import { tryProfile } from '../../../fuzz/profileTarget'
-import { agents, calls, copies, kernels, markers, ncuRaw, nvbenchFile } from './gpuToolFiles'
-import { rocprofJson } from './rocprofJson'
+import {
+  agents,
+  calls,
+  copies,
+  kernels,
+  markers,
+  ncuRaw,
+  nvbenchFile
+} from '../../../support/gpuToolFiles'
+import { rocprofJson } from '../../../support/rocprofJson'
 
 /** Longer and with other seeds: BLOCKSCOPE_FUZZ_SECONDS=600 BLOCKSCOPE_FUZZ_SEED=7. */
 const seconds = Number(process.env.BLOCKSCOPE_FUZZ_SECONDS ?? 5)

@@ -21,8 +21,8 @@ import {
   ncuLaunch,
   ncuRaw,
   nvbenchFile
-} from './gpuToolFiles'
-import { rocprofJson } from './rocprofJson'
+} from '../../../support/gpuToolFiles'
+import { rocprofJson } from '../../../support/rocprofJson'
 
 const bytesOf = (value: unknown) =>
   new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value))
