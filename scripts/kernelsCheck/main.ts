@@ -5,11 +5,9 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { exitCodeOf, messageOf, UserError } from '@shared/errors'
-import { listBuilds } from './builds'
+import { listBuilds } from '../../src-main/engine/machineCode/builds'
+import { findTool, notFound } from '../../src-main/engine/machineCode/nvidiaTools'
 import { checkBuild } from './check'
-import { findTool, type Tool } from './tools'
-
-const missing = ({ lookedAt }: Tool) => `was not found (looked at: ${lookedAt.join(', ')})`
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -24,7 +22,7 @@ async function main(): Promise<number> {
   if (!nvcc.path)
     throw new UserError(
       'unavailable',
-      `nvcc ${missing(nvcc)}: install the CUDA toolkit (13.0 or later) or set NVCC to its path; no kernel was checked.`
+      `${notFound('nvcc', nvcc)}: install the CUDA toolkit (13.0 or later) or set NVCC to its path; no kernel was checked.`
     )
   const nvdisasm = findTool('nvdisasm', 'NVDISASM')
 
@@ -42,7 +40,7 @@ async function main(): Promise<number> {
   if (failed) return exitCodeOf.failed
   if (nvdisasm.path) return 0
   console.error(
-    `nvdisasm ${missing(nvdisasm)}: compiled only; main loops were not looked into for fences and local memory.`
+    `${notFound('nvdisasm', nvdisasm)}: compiled only; main loops were not looked into for fences and local memory.`
   )
   return exitCodeOf.unavailable
 }

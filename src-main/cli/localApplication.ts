@@ -11,7 +11,7 @@ import { baseFolder, defaultStoreFolder } from '../store/runStore'
 /** Folder of this program: out/node is two below it. */
 export const programFolder = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
-const builtInKernels = join(programFolder, 'resources', 'kernels', 'cuda')
+export const builtInKernels = join(programFolder, 'resources', 'kernels', 'cuda')
 
 export interface LocalOptions {
   /** Folder of runs instead of the usual one. */

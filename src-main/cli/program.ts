@@ -9,6 +9,7 @@ import * as devices from './devices'
 import * as diff from './diff'
 import { checkFlags } from './flagRules'
 import * as formats from './formats'
+import * as kernels from './kernels'
 import * as layout from './layout'
 import * as open from './open'
 import * as runs from './runs'
@@ -29,6 +30,7 @@ const commands = [
   convert,
   formats,
   layout,
+  kernels,
   checkpoint,
   serve,
   app,

@@ -8,6 +8,7 @@ import { UserError } from '@shared/errors'
 import { Engine, EngineError } from '../engine/engine'
 import type { EngineHost } from '../engine/engineHost'
 import { readKernelManifests } from '../engine/kernelManifests'
+import { machineCodeOf } from '../engine/machineCode/machineCode'
 import { MachineMemory } from '../store/machineMemory'
 import { RunStore } from '../store/runStore'
 import { importRun } from '../store/importRun'
@@ -77,6 +78,7 @@ export function createApplication(options: ApplicationOptions): Application {
     'devices.detect': ({ refresh }) => detect(refresh),
     'formats.compare': (comparison, { signal }) =>
       callEngine({ engine, signal }, 'compareFormats', comparison),
+    'kernels.machineCode': (wanted) => machineCodeOf(options.kernelFolders, wanted),
     'jobs.plan': async (spec) => {
       refuseFiles(spec)
       const { steps, estimate, notes } = await jobs.plan(spec)

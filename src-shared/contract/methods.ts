@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import { detectionSchema, targetSchema } from './devices'
 import { comparisonRowSchema, formatComparisonSchema } from './formats'
+import { machineCodeSchema } from './machineCode'
 import { jobSpecSchema, runStatusSchema } from './jobs'
 import { runSchema, runSummarySchema, stepSchema } from './run'
 import { runIdSchema } from './runId'
@@ -75,6 +76,17 @@ export const contract = {
   'formats.compare': {
     input: formatComparisonSchema,
     output: v.array(comparisonRowSchema)
+  },
+  /** A kernel that comes as source, compiled by the toolkit of the main side and read as machine code. */
+  'kernels.machineCode': {
+    input: v.strictObject({
+      kernel: v.string(),
+      /** As devices name theirs: 'sm_90'. */
+      architecture: v.string(),
+      format: v.string(),
+      output: v.string()
+    }),
+    output: machineCodeSchema
   },
   /** Steps and expected time of a job, before it is started. */
   'jobs.plan': {

@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { numberFormats } from '@shared/formats/numberFormat'
-import { listBuilds } from '../../../scripts/kernelsCheck/builds'
-import { checkBuild, spilledBytesIn } from '../../../scripts/kernelsCheck/check'
-import { findInMainLoops, parseSass } from '../../../scripts/kernelsCheck/sass'
-import { findTool } from '../../../scripts/kernelsCheck/tools'
+import { diagnoseLog } from '@shared/machineCode/diagnose'
+import { resourcesIn } from '@shared/machineCode/ptxasLog'
+import { countInstructions, findInMainLoops, parseSass } from '@shared/machineCode/sass'
+import { checkBuild } from '../../../scripts/kernelsCheck/check'
+import { listBuilds } from '../../../src-main/engine/machineCode/builds'
+import { findBuild, machineCodeOf } from '../../../src-main/engine/machineCode/machineCode'
+import { findTool } from '../../../src-main/engine/machineCode/nvidiaTools'
 
 const kernels = 'resources/kernels/cuda'
 const places: string[] = []
@@ -82,6 +85,28 @@ describe('machine code', () => {
     expect(found).toEqual(['MEMBAR.SC.SYS'])
   })
 
+  it('knows the source line that each instruction was made of, inlined code by its own', () => {
+    const text = [
+      '.text.multiply:',
+      '        //## File "/k/wgmma.cu", line 218 inlined at "/k/wgmma.cu", line 40',
+      '        /*0000*/                   HGMMA.64x256x16.F32.BF16 R24, gdesc[UR8], R24 ;',
+      '        //## File "/k/common/pipeline.cuh", line 12',
+      '        /*0010*/              @!P0 MEMBAR.ALL.GPU ;',
+      '        /*0020*/                   EXIT ;'
+    ].join('\n')
+    const [found] = parseSass(text)
+    expect(found!.instructions.map(({ guard, file, line }) => [guard, file, line])).toEqual([
+      ['', '/k/wgmma.cu', 218],
+      ['@!P0', '/k/common/pipeline.cuh', 12],
+      ['', '/k/common/pipeline.cuh', 12]
+    ])
+    expect(countInstructions(found!)).toEqual([
+      { name: 'HGMMA', count: 1 },
+      { name: 'MEMBAR', count: 1 },
+      { name: 'LDL / STL', count: 0 }
+    ])
+  })
+
   it('text that is no disassembly is an error, not a pass', () => {
     expect(() => parseSass('cuobjdump fatal: no file\n')).toThrow(/no function/)
   })
@@ -93,10 +118,28 @@ describe('what ptxas says', () => {
     24 bytes stack frame, 20 bytes spill stores, 28 bytes spill loads
 ptxas info    : Function properties for encode
     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads`
-    expect([...spilledBytesIn(log)]).toEqual([
+    expect(resourcesIn(log).map(({ name, spilledBytes }) => [name, spilledBytes])).toEqual([
       ['multiply', 28],
       ['encode', 0]
     ])
+    expect(diagnoseLog(log)).toEqual([
+      { text: 'multiply spills 28 bytes of registers', function: 'multiply' }
+    ])
+  })
+
+  it('registers and static shared memory', () => {
+    const log = `ptxas info    : Function properties for multiply
+    8 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 168 registers, used 1 barriers, 8 bytes cumulative stack size, 1024 bytes smem`
+    expect(resourcesIn(log)).toEqual([
+      { name: 'multiply', registers: 168, stackBytes: 8, spilledBytes: 0, sharedBytes: 1024 }
+    ])
+  })
+
+  it('serialised wgmma is told in its own words', () => {
+    const log =
+      'ptxas info : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized'
+    expect(diagnoseLog(`a line\n${log}`)).toEqual([{ text: log }])
   })
 })
 
@@ -106,6 +149,23 @@ describe('builds', () => {
     const e4m3 = Object.keys(numberFormats).indexOf('e4m3')
     expect(build.options).toEqual(
       expect.arrayContaining([`-DA_FORMAT=${e4m3}`, '-DB_FORMAT=0', '-DSCALE_BLOCK=32'])
+    )
+  })
+
+  it("one is found by kernel, the device's architecture, format and output; what there is is named", () => {
+    const wanted = { kernel: 'wgmma', architecture: 'sm_90', format: 'nvfp4', output: 'f32' }
+    expect(findBuild([kernels], wanted).build.name).toBe('wgmma.sm_90a.nvfp4.f32')
+    expect(() => findBuild([kernels], { ...wanted, architecture: 'sm_70' })).toThrow(
+      'wgmma is not built for the target sm_70. It is for: sm_90.'
+    )
+    expect(() => findBuild([kernels], { ...wanted, kernel: 'wgma' })).toThrow(/wgmma/)
+  })
+
+  it('without a compiler there is a sentence', async () => {
+    const wanted = { kernel: 'wgmma', architecture: '', format: '', output: 'f16' }
+    const nowhere = { NVCC: '/nowhere/nvcc' }
+    await expect(machineCodeOf([kernels], wanted, nowhere)).rejects.toThrow(
+      /^nvcc was not found \(looked at: NVCC=\/nowhere\/nvcc\)/
     )
   })
 
@@ -120,6 +180,22 @@ const lacking = [nvcc.path ? '' : 'nvcc', nvdisasm.path ? '' : 'nvdisasm']
   .filter(Boolean)
   .join(' and ')
 if (lacking) console.log(`Kernels are not compiled and disassembled here: ${lacking} not found.`)
+
+describe.skipIf(!nvcc.path)('a compiled kernel', () => {
+  it('has its registers; its machine code with source lines, or why there is none', async () => {
+    const wanted = { kernel: 'wgmma', architecture: 'sm_90', format: 'mxfp4', output: 'f16' }
+    const found = await machineCodeOf([kernels], wanted)
+    const main = found.resources.find(({ name }) => name === 'multiply')!
+    expect(main.registers).toBeGreaterThan(100)
+    expect(found.warnings).toEqual([])
+    if (!nvdisasm.path) return expect(found.withoutCode).toMatch(/^nvdisasm was not found/)
+    const code = found.functions.find(({ name }) => name === 'multiply')!
+    expect(code.counts.find(({ name }) => name === 'HGMMA')!.count).toBeGreaterThan(0)
+    const product = code.instructions.find(({ text }) => text.startsWith('HGMMA'))!
+    const source = found.sources.find(({ path }) => path === product.file)!
+    expect(source.text.split('\n')[product.line! - 1]).toMatch(/\S/)
+  })
+})
 
 describe.skipIf(lacking)('the fp8 product', () => {
   const check = (folder: string) =>

@@ -121,6 +121,9 @@ export class FakeMain {
       ]
     }),
     'devices.detect': async () => this.detection,
+    'kernels.machineCode': async () => {
+      throw new RpcError('unavailable', 'nvcc was not found.')
+    },
     'formats.compare': (comparison) => compareByFormat(comparison, referenceQuantize),
     'jobs.plan': async (spec) => ({
       steps: spec.kind === 'sweep' ? spec.kValues.length * spec.formats.length : 18,

@@ -4,11 +4,14 @@ import type { KernelRow } from '@shared/contract/kernelRow'
 import { UserError } from '@shared/errors'
 import { findBlockFormat } from '@shared/formats/blockFormat'
 import { numberFormats } from '@shared/formats/numberFormat'
-import { readKernelManifests } from '../../src-main/engine/kernelManifests'
+import { readKernelManifests } from '../kernelManifests'
 
 export interface Build {
   /** `<kernel>.<target>.<format>.<output>` */
   name: string
+  kernel: string
+  format: string
+  output: string
   /** Inside the kernel folder. */
   source: string
   target: string
@@ -28,21 +31,27 @@ function targetsOf(claim: string): string[] {
   return laterTargets.filter((target) => target >= from).map((target) => `sm_${target}`)
 }
 
-/** Every format once with the first output type, the first format with every output type. */
-function formatsAndOutputs({ formats, outputs }: KernelRow): [format: string, output: string][] {
+/** All, or of each what is worth a compilation: every format with the first output type, the first with every output type. */
+function formatsAndOutputs(
+  { formats, outputs }: KernelRow,
+  choice: 'some' | 'all'
+): [format: string, output: string][] {
   const all = formats.flatMap(({ format }, i) =>
-    (i ? outputs.slice(0, 1) : outputs).map((output): [string, string] => [format, output])
+    (i && choice === 'some' ? outputs.slice(0, 1) : outputs).map((output): [string, string] => [
+      format,
+      output
+    ])
   )
   return all.length ? all : [['mxfp4', 'f16']]
 }
 
 /** Throws a UserError for a folder without a manifest, one with a row that does not fit, or one that names no kernel. */
-export function listBuilds(folder: string): Build[] {
+export function listBuilds(folder: string, choice: 'some' | 'all' = 'some'): Build[] {
   const { sources, warnings } = readKernelManifests([folder])
   if (warnings.length) throw new UserError('usage', warnings.join('\n'))
   if (!sources.length) throw new UserError('usage', `${folder}/manifest.json names no kernel.`)
   return sources.flatMap((row) =>
-    formatsAndOutputs(row).flatMap(([format, output]) => {
+    formatsAndOutputs(row, choice).flatMap(([format, output]) => {
       const { a, b, scale, scaleBlockSize } = findBlockFormat(format)
       const number = ({ name }: { name: string }) => formatNumbers.indexOf(name)
       const macros = {
@@ -56,6 +65,9 @@ export function listBuilds(folder: string): Build[] {
       const defines = Object.entries(macros).map(([name, value]) => `-D${name}=${value}`)
       return row.architectures.flatMap(targetsOf).map((target) => ({
         name: `${row.id}.${target}.${format}.${output}`,
+        kernel: row.id,
+        format,
+        output,
         source: relative(folder, row.file),
         target,
         options: [...defines, ...row.options]

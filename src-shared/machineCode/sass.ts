@@ -1,6 +1,6 @@
 /**
- * Machine code as nvdisasm prints it (`nvdisasm -c kernel.cubin`): functions, their loops, and what costs most inside a
- * main loop. Loops are natural loops of the flow graph (Aho, Lam, Sethi, Ullman, Compilers, section 9.6).
+ * Machine code as nvdisasm prints it (`nvdisasm -g -c kernel.cubin`): functions, the source lines they were made of, their
+ * loops, and what costs most inside a main loop. Loops are natural loops of the flow graph (Aho, Lam, Sethi, Ullman, Compilers, section 9.6).
  */
 
 export interface Instruction {
@@ -10,6 +10,11 @@ export interface Instruction {
   opcode: string
   operands: string
   guarded: boolean
+  /** '@!P0'; empty where it always runs. */
+  guard: string
+  /** Where in the sources it comes from, when the cubin has line information; inlined code by its own place. */
+  file?: string
+  line?: number
 }
 
 export interface SassFunction {
@@ -21,14 +26,21 @@ export interface SassFunction {
 
 const instructionLine = /^\s+\/\*([0-9a-f]+)\*\/\s+(@!?U?P\w+\s+)?([A-Z][\w.]*)\s*(.*?)\s*;/
 const labelLine = /^(\.L\w+):/
+const sourceLine = /^\s*\/\/## File "([^"]+)", line (\d+)/
 const functionLine = /^\.text\.(\S+):/
 
 /** Throws when the text holds no function: another tool's output, or another version's form. */
 export function parseSass(text: string): SassFunction[] {
   const functions: SassFunction[] = []
+  let source: { file: string; line: number } | undefined
   for (const line of text.split('\n')) {
     const name = functionLine.exec(line)?.[1]
-    if (name) functions.push({ name, instructions: [], labels: new Map() })
+    if (name) {
+      functions.push({ name, instructions: [], labels: new Map() })
+      source = undefined
+    }
+    const place = sourceLine.exec(line)
+    if (place) source = { file: place[1]!, line: Number(place[2]) }
     const current = functions.at(-1)
     if (!current) continue
     const label = labelLine.exec(line)?.[1]
@@ -40,7 +52,9 @@ export function parseSass(text: string): SassFunction[] {
       offset: parseInt(offset!, 16),
       opcode: opcode!,
       operands: operands!,
-      guarded: guard !== undefined && !/^@U?PT\s/.test(guard)
+      guarded: guard !== undefined && !/^@U?PT\s/.test(guard),
+      guard: guard?.trim() ?? '',
+      ...source
     })
   }
   if (!functions.some(({ instructions }) => instructions.length))
@@ -157,6 +171,8 @@ export interface Finding {
   offset: number
   opcode: string
   why: string
+  file?: string
+  line?: number
 }
 
 /** Fences of device scope and local memory inside the innermost loops that hold matrix instructions or tile loads. */
@@ -167,9 +183,44 @@ export function findInMainLoops(of: SassFunction): Finding[] {
     const innermost = mainWork.test(opcode) ? loops.find((loop) => loop.has(i)) : undefined
     if (innermost) main.add(innermost)
   })
-  return of.instructions.flatMap(({ opcode, offset }, i) => {
+  return of.instructions.flatMap(({ opcode, offset, file, line }, i) => {
     const why = costs.find(([pattern]) => pattern.test(opcode))?.[1]
     const inside = why && [...main].some((loop) => loop.has(i))
-    return inside ? [{ function: of.name, offset, opcode, why }] : []
+    return inside ? [{ function: of.name, offset, opcode, why, file, line }] : []
+  })
+}
+
+/** Instructions that say how a product is made and what it waits for, each family under the name people know it by. */
+const families: readonly [name: string, pattern: RegExp][] = [
+  ['HGMMA', /^HGMMA\b/],
+  ['QGMMA', /^QGMMA\b/],
+  ['IGMMA', /^IGMMA\b/],
+  ['OMMA', /^OMMA\b/],
+  ['QMMA', /^QMMA\b/],
+  ['HMMA', /^HMMA\b/],
+  ['IMMA', /^IMMA\b/],
+  ['UTC*MMA', /^UTC\w*MMA\b/],
+  ['UTMALDG', /^UTMALDG\b/],
+  ['LDGSTS', /^LDGSTS\b/],
+  ['MEMBAR', /^MEMBAR\b/],
+  ['LDL / STL', /^(LDL|STL)\b/],
+  ['SYNCS', /^SYNCS\b/],
+  ['BAR', /^BAR\b/],
+  ['FADD', /^FADD2?\b/],
+  ['FFMA', /^FFMA2?\b/]
+]
+
+/** Those that there is none of are told too where that is good news. */
+const toldAtZero = new Set(['MEMBAR', 'LDL / STL'])
+
+export interface InstructionCount {
+  name: string
+  count: number
+}
+
+export function countInstructions(of: Pick<SassFunction, 'instructions'>): InstructionCount[] {
+  return families.flatMap(([name, pattern]) => {
+    const count = of.instructions.filter(({ opcode }) => pattern.test(opcode)).length
+    return count > 0 || toldAtZero.has(name) ? [{ name, count }] : []
   })
 }

@@ -46,6 +46,10 @@ function pythonPackages(env: NodeJS.ProcessEnv): string[] {
   return status === 0 ? stdout.split('\n').filter(Boolean) : []
 }
 
+/** 'nvcc was not found (looked at: ...)' */
+export const notFound = (name: string, { lookedAt }: Tool): string =>
+  `${name} was not found (looked at: ${lookedAt.join(', ')})`
+
 /** `variable` names the program itself and goes before everything else. */
 export function findTool(
   name: string,

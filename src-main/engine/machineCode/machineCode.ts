@@ -1,0 +1,167 @@
+/** A kernel's machine code beside its sources: compiled by the toolkit found here, disassembled by what is installed. */
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative, resolve } from 'node:path'
+import type { MachineCode } from '@shared/contract/machineCode'
+import { UserError } from '@shared/errors'
+import { knownName } from '@shared/knownName'
+import { diagnoseCode, diagnoseLog } from '@shared/machineCode/diagnose'
+import { resourcesIn } from '@shared/machineCode/ptxasLog'
+import { countInstructions, parseSass } from '@shared/machineCode/sass'
+import { listBuilds, type Build } from './builds'
+import { findTool, notFound, type Tool } from './nvidiaTools'
+
+export interface ToolOutput {
+  failed: boolean
+  text: string
+}
+
+export function runTool(program: string, args: readonly string[]): Promise<ToolOutput> {
+  return new Promise((done) => {
+    execFile(program, args, { encoding: 'utf8', maxBuffer: 1 << 28 }, (error, stdout, stderr) =>
+      done({ failed: error !== null, text: stdout + stderr })
+    )
+  })
+}
+
+export interface Compiled {
+  /** What the compiler said. */
+  log: string
+  /** Of nvdisasm, with source lines; undefined where there is no nvdisasm. */
+  disassembly: string | undefined
+}
+
+/** Throws a UserError with the compiler's words when the source does not compile or the cubin is not understood. */
+export async function compileBuild(
+  build: Build,
+  folder: string,
+  nvcc: string,
+  nvdisasm: string | undefined
+): Promise<Compiled> {
+  const place = await mkdtemp(join(tmpdir(), 'blockscope-kernels-'))
+  try {
+    const cubin = join(place, 'kernel.cubin')
+    const architecture = build.target.replace('sm_', 'compute_')
+    const compiled = await runTool(nvcc, [
+      ...[
+        '-std=c++17',
+        '-cubin',
+        `-gencode=arch=${architecture},code=${build.target}`,
+        '-lineinfo'
+      ],
+      ...[`-I${folder}`, '-Xptxas=-v,-warn-spills', ...build.options],
+      ...['-o', cubin, join(folder, build.source)]
+    ])
+    if (compiled.failed) throw new UserError('failed', `does not compile:\n${compiled.text}`)
+    if (!nvdisasm) return { log: compiled.text, disassembly: undefined }
+    const disassembled = await runTool(nvdisasm, ['-g', '-c', cubin])
+    if (disassembled.failed)
+      throw new UserError('failed', `cannot be disassembled:\n${disassembled.text}`)
+    return { log: compiled.text, disassembly: disassembled.text }
+  } finally {
+    await rm(place, { recursive: true, force: true })
+  }
+}
+
+export interface Wanted {
+  kernel: string
+  /** 'sm_90', 'sm_90a'; the first target of the kernel that has it. '' for its first. */
+  architecture: string
+  /** '' for the kernel's first. */
+  format: string
+  output: string
+}
+
+/** The build of a kernel's row that fits; throws a UserError that names what there is. */
+export function findBuild(
+  folders: readonly string[],
+  wanted: Wanted
+): { folder: string; build: Build } {
+  const all = folders.flatMap((folder) =>
+    listBuilds(folder, 'all').map((build) => ({ folder, build }))
+  )
+  const ids = [...new Set(all.map(({ build }) => build.kernel))]
+  const kernel = knownName(wanted.kernel, ids, 'kernel that comes as source', 'Kernels')
+  const own = all.filter(({ build }) => build.kernel === kernel)
+  const pick = (what: string, value: string, of: (build: Build) => string, left: typeof own) => {
+    if (value === '') return left
+    const found = left.filter(({ build }) => of(build) === value)
+    if (found.length > 0) return found
+    const known = [...new Set(left.map(({ build }) => of(build)))].join(', ')
+    throw new UserError(
+      'usage',
+      `${kernel} is not built for ${what} ${value}. It is for: ${known}.`
+    )
+  }
+  // A device says sm_90 where a kernel that needs its own instructions says sm_90a.
+  const plain = wanted.architecture.replace(/[af]$/, '')
+  const targets = own.some(({ build }) => build.target === wanted.architecture)
+    ? pick('the target', wanted.architecture, ({ target }) => target, own)
+    : pick('the target', plain, ({ target }) => target.replace(/[af]$/, ''), own)
+  const formats = pick('the format', wanted.format, ({ format }) => format, targets)
+  return pick('the output', wanted.output, ({ output }) => output, formats)[0]!
+}
+
+/** Throws a UserError where there is no nvcc, the kernel is not known, or its source does not compile. */
+export async function machineCodeOf(
+  folders: readonly string[],
+  wanted: Wanted,
+  env: NodeJS.ProcessEnv = process.env
+): Promise<MachineCode> {
+  const { folder, build } = findBuild(folders, wanted)
+  const nvcc = findTool('nvcc', 'NVCC', env)
+  if (!nvcc.path)
+    throw new UserError(
+      'unavailable',
+      `${notFound('nvcc', nvcc)}: install the CUDA toolkit (13.0 or later) or set NVCC to its path.`
+    )
+  const nvdisasm = findTool('nvdisasm', 'NVDISASM', env)
+  const { log, disassembly } = await compileBuild(build, folder, nvcc.path, nvdisasm.path)
+  const functions = disassembly === undefined ? [] : parseSass(disassembly)
+  const resources = new Map(resourcesIn(log).map((one) => [one.name, one]))
+  const inFolder = (file: string | undefined) =>
+    file === undefined ? undefined : relative(resolve(folder), resolve(file))
+  const files = new Set(
+    functions.flatMap(({ instructions }) =>
+      instructions.flatMap(({ file }) => inFolder(file) ?? [])
+    )
+  )
+  return {
+    kernel: build.kernel,
+    target: build.target,
+    format: build.format,
+    output: build.output,
+    compiler: nvcc.path,
+    withoutCode: missing(nvdisasm),
+    warnings: [...diagnoseLog(log), ...diagnoseCode(functions)].map((found) => ({
+      ...found,
+      file: inFolder(found.file)
+    })),
+    resources: [...resources.values()],
+    functions: functions.map((one) => ({
+      name: one.name,
+      counts: countInstructions(one),
+      instructions: one.instructions.map(({ offset, guard, opcode, operands, file, line }) => ({
+        offset,
+        text: [guard, opcode, operands].filter(Boolean).join(' '),
+        file: inFolder(file),
+        line
+      }))
+    })),
+    sources: await readSources(folder, files)
+  }
+}
+
+const missing = (nvdisasm: Tool): string =>
+  nvdisasm.path
+    ? ''
+    : `${notFound('nvdisasm', nvdisasm)}: the CUDA toolkit and Python's triton package have it; registers and spills are the compiler's own words.`
+
+/** Files of the kernel's folder alone: a header of the toolkit is not shown. */
+async function readSources(folder: string, files: ReadonlySet<string>) {
+  const own = [...files].filter((file) => !file.startsWith('..'))
+  return Promise.all(
+    own.map(async (path) => ({ path, text: await readFile(join(folder, path), 'utf8') }))
+  )
+}
