@@ -166,6 +166,20 @@ export function percent(share: number): string {
   return `${value !== 0 && Math.abs(value) < 10 ? value.toFixed(1) : value.toFixed(0)} %`
 }
 
+/** A change as a share of what was before, from the ratio of after to before: +18 %, −31 %, 0 %. */
+export function signedPercent(ratio: number): string {
+  if (!Number.isFinite(ratio)) return '–'
+  const text = percent(Math.abs(ratio - 1))
+  if (text === percent(0)) return text
+  return `${ratio > 1 ? '+' : '−'}${text}`
+}
+
+/** A change with its sign: +0.137, −3.19, 0. */
+export function signed(value: number): string {
+  if (Number.isNaN(value) || value === 0) return figure(value)
+  return `${value > 0 ? '+' : '−'}${figure(Math.abs(value))}`
+}
+
 export function ratio(value: number): string {
   return Number.isFinite(value) ? `${value.toFixed(3)}×` : '–'
 }

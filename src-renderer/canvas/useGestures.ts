@@ -144,6 +144,7 @@ function usePointer(target: Ref<HTMLElement | null>, handlers: GestureHandlers):
   )
 }
 
+const lists = '[role=menu], [role=listbox], [role=dialog]'
 const heldKeys = ['w', 'a', 's', 'd'] as const
 type HeldKey = (typeof heldKeys)[number]
 
@@ -172,11 +173,13 @@ function useHeldKeys({ zoom, pan, takesKeys = () => true }: GestureHandlers): vo
     frame = 0
   }
 
-  useEventListener(document, 'keydown', (event: KeyboardEvent) => {
+  function onDown(event: KeyboardEvent): void {
     const key = heldKeys.find((one) => one === event.key.toLowerCase())
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.shiftKey
     if (!key || !isPlain || event.defaultPrevented || isTextField(event.target)) return
-    if (!takesKeys()) return
+    // Menus and lists find their items by letters.
+    const isList = event.target instanceof Element && event.target.closest(lists)
+    if (isList || !takesKeys()) return
     event.preventDefault()
     if (held.has(key)) return
     act(key, 'tap')
@@ -184,7 +187,9 @@ function useHeldKeys({ zoom, pan, takesKeys = () => true }: GestureHandlers): vo
     if (frame !== 0) return
     before = performance.now()
     frame = requestAnimationFrame(step)
-  })
+  }
+  // Before the shortcuts: those of the same letters are for who looks them up.
+  useEventListener(document, 'keydown', onDown, { capture: true })
   useEventListener(document, 'keyup', (event: KeyboardEvent) => {
     held.delete(event.key.toLowerCase() as HeldKey)
   })

@@ -10,6 +10,7 @@ import { viewCommand } from '@shared/profile/write/viewCommand'
 import { failureOf, type Failure } from '../ground/failure'
 import type {
   Detail,
+  FlameAsked,
   ProfileInfo,
   ProfileQuery,
   ShownColumn,
@@ -32,7 +33,8 @@ const firstQuery = (): ProfileQuery => ({
   demangle: true,
   diff: false,
   search: '',
-  openness: { all: true, toggled: [] }
+  openness: { all: true, toggled: [] },
+  byName: false
 })
 
 export const useProfile = defineStore('profile', () => {
@@ -40,6 +42,8 @@ export const useProfile = defineStore('profile', () => {
   const baseline = shallowRef<ProfileInfo>()
   const query = reactive(firstQuery())
   const tree = shallowRef<ProfileTree>()
+  /** Counts the trees shown, so that answers about one are told from those about another. */
+  const treeNumber = ref(0)
   const columns = shallowRef<ShownColumn[]>([])
   const shown = shallowRef<ShownProfile>()
   const selected = ref(-1)
@@ -104,6 +108,7 @@ export const useProfile = defineStore('profile', () => {
       // Rows and tree change together: row numbers mean nothing in another tree.
       if (answer.tree) {
         tree.value = fromTransferable(answer.tree)
+        treeNumber.value++
         selected.value = -1
       }
       if (answer.columns) columns.value = answer.columns
@@ -119,7 +124,7 @@ export const useProfile = defineStore('profile', () => {
     const isNewTree =
       'arrangement' in part ||
       'diff' in part ||
-      (query.diff && 'metrics' in part) ||
+      (query.diff && ('metrics' in part || 'byName' in part)) ||
       (isRegrouped && ('metadata' in part || 'demangle' in part))
     const afresh: Partial<ProfileQuery> = {
       node: undefined,
@@ -131,7 +136,8 @@ export const useProfile = defineStore('profile', () => {
 
   async function select(node: number): Promise<void> {
     selected.value = node
-    details.value = await worker.call<Detail[]>({ do: 'details', node, query: plainQuery() })
+    const answer = await worker.call<Detail[]>({ do: 'details', node, query: plainQuery() })
+    if (selected.value === node) details.value = answer
   }
 
   /** Only the selected subtree; the whole tree again when it is what is shown, or nothing is selected. */
@@ -155,7 +161,14 @@ export const useProfile = defineStore('profile', () => {
   async function reveal(node: number): Promise<void> {
     const now = tree.value
     if (!now) return
-    for (let at = now.parent[node]!; at >= 0; at = now.parent[at]!) await setOpen(at, true)
+    const { all, toggled } = query.openness
+    const changed = new Set(toggled)
+    for (let at = now.parent[node]!; at >= 0; at = now.parent[at]!) {
+      if (isOpen(at)) continue
+      if (all) changed.delete(at)
+      else changed.add(at)
+    }
+    if (changed.size !== toggled.length) await change({ openness: { all, toggled: [...changed] } })
     await select(node)
   }
 
@@ -181,6 +194,13 @@ export const useProfile = defineStore('profile', () => {
     })
   }
 
+  /** Asks the worker something about what is shown. */
+  const question = <T>(
+    part:
+      | { do: 'flame'; asked: FlameAsked }
+      | { do: 'sandwich'; node: number; colour: FlameAsked['colour'] }
+  ) => worker.call<T>({ ...part, query: plainQuery() })
+
   const text = (form: TextForm) => worker.call<string>({ do: 'text', form, query: plainQuery() })
 
   function nameOf(node: number): string {
@@ -204,6 +224,8 @@ export const useProfile = defineStore('profile', () => {
     baseline,
     query,
     tree,
+    treeNumber,
+    question,
     columns,
     shown,
     selected,

@@ -10,6 +10,10 @@ async function answer(request: ProfileRequest): Promise<unknown> {
   switch (request.do) {
     case 'show':
       return session.show(request.query)
+    case 'flame':
+      return session.flame(request.query, request.asked)
+    case 'sandwich':
+      return session.sandwich(request.node, request.query, request.colour)
     case 'details':
       return session.details(request.node, request.query)
     case 'text':
@@ -24,17 +28,23 @@ async function answer(request: ProfileRequest): Promise<unknown> {
   }
 }
 
-/** Buffers of the copied tree, which nobody here uses any more. */
+/** Buffers that are made for the answer, which nobody here uses any more. Columns are kept here and are copied. */
 function handedOver(result: unknown): ArrayBuffer[] {
-  if (typeof result !== 'object' || result === null || !('rows' in result)) return []
-  const { rows, x0, x1, tree } = result as ShownProfile
-  const arrays: ArrayBufferView[] = [rows, x0, x1]
-  if (tree) {
-    arrays.push(tree.parent, tree.end, tree.depth, tree.name, tree.frameType)
-    arrays.push(tree.strings.bytes, tree.strings.offsets)
-    for (const column of tree.numbers) arrays.push(column.values, column.written)
+  const found = new Set<ArrayBuffer>()
+  const collect = (value: unknown) => {
+    if (ArrayBuffer.isView(value)) found.add(value.buffer as ArrayBuffer)
+    else if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      Object.values(value).forEach(collect)
   }
-  return [...new Set(arrays.map((array) => array.buffer as ArrayBuffer))]
+  if (typeof result === 'object' && result !== null && 'rows' in result) {
+    const { rows, tree } = result as ShownProfile
+    collect(rows)
+    if (tree) {
+      collect(tree)
+      tree.numbers.forEach(collect)
+    }
+  } else collect(result)
+  return [...found]
 }
 
 const reply = (message: WorkerReply, transfer: ArrayBuffer[] = []) =>

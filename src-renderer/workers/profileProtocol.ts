@@ -1,6 +1,9 @@
 /** What the Profile view asks of its worker, and what it gets back. */
 import type { Arrangement } from '@shared/profile/ask/arrange'
 import type { Query } from '@shared/profile/ask/ask'
+import type { FlameLayout } from '@shared/profile/ask/flame'
+import type { FlameColour, PaintedNodes } from '@shared/profile/ask/flamePaint'
+import type { SandwichSide } from '@shared/profile/ask/sandwich'
 import type { TransferredTree } from '@shared/profile/tree/transfer'
 
 /** A question about the profile, and what only a view asks: what is open in it, and what is searched for. */
@@ -22,6 +25,37 @@ export interface ProfileQuery extends Query {
   openness: { all: boolean; toggled: number[] }
 }
 
+/** Order of siblings in the flame graph: as recorded, by the start of their first event, the heaviest left. */
+export type FlameOrderName = 'recorded' | 'time' | 'heavy'
+
+export interface FlameAsked {
+  order: FlameOrderName
+  colour: FlameColour
+}
+
+export interface FlameScene {
+  layout: FlameLayout
+  painted: PaintedNodes
+}
+
+/** One side of a sandwich with its boxes; nodes are those of the side. */
+export interface SandwichScene extends SandwichSide {
+  layout: FlameLayout
+  painted: PaintedNodes
+}
+
+export interface SandwichAnswer {
+  node: number
+  callers: SandwichScene
+  callees: SandwichScene
+  /** Outermost calls of the frame in the order of the profile, and what each takes. */
+  calls: Int32Array<ArrayBuffer>
+  callWeights: Float64Array<ArrayBuffer>
+  weight: number
+  /** Of the whole profile. */
+  total: number
+}
+
 export interface ShownColumn {
   label: string
   values: Float64Array
@@ -35,10 +69,6 @@ export interface ShownProfile {
   /** Sent when they differ from those sent before. */
   columns: ShownColumn[] | null
   rows: Int32Array
-  /** Edges of the icicle, 0..1. */
-  x0: Float64Array<ArrayBuffer>
-  x1: Float64Array<ArrayBuffer>
-  levels: number
   /** Per node 0 both, 1 new, 2 gone; null outside a diff. */
   state: Uint8Array | null
   matches: Int32Array
@@ -61,6 +91,8 @@ export interface ProfileInfo {
   count: number
   format: string
   metrics: string[]
+  /** Whether its events have times, so that nodes can be put in their order. */
+  hasTimes: boolean
   /** What it is first shown with. */
   suggested: string[]
   warnings: string[]
@@ -71,5 +103,7 @@ export type TextForm = 'proton' | 'csv' | 'folded' | 'hatchet' | 'speedscope' | 
 export type ProfileRequest =
   | { id: number; do: 'open' | 'baseline'; file: Blob; name: string }
   | { id: number; do: 'show'; query: ProfileQuery }
+  | { id: number; do: 'flame'; query: ProfileQuery; asked: FlameAsked }
+  | { id: number; do: 'sandwich'; node: number; query: ProfileQuery; colour: FlameColour }
   | { id: number; do: 'details'; node: number; query: ProfileQuery }
   | { id: number; do: 'text'; form: TextForm; query: ProfileQuery }

@@ -7,11 +7,21 @@ import {
   deriveMetric,
   type DerivedMetric
 } from '@shared/profile/ask/deriveMetric'
-import { icicle, zoomTo } from '@shared/profile/ask/icicle'
+import { flameLayout, grownWeights, type FlameShape } from '@shared/profile/ask/flame'
+import {
+  paintByChange,
+  paintByGroup,
+  paintByKind,
+  paintByMetric,
+  type FlameColour,
+  type PaintedNodes
+} from '@shared/profile/ask/flamePaint'
 import { matchNodes } from '@shared/profile/ask/nameMatcher'
+import { sandwichOf, type SandwichSide } from '@shared/profile/ask/sandwich'
 import { suggestedMetrics } from '@shared/profile/ask/suggestedMetrics'
 import { openProfile, type OpenedProfile } from '@shared/profile/read/openProfile'
 import type { ProfileTree } from '@shared/profile/tree/profileTree'
+import { cached } from '@shared/profile/tree/rollUp'
 import { toTransferable } from '@shared/profile/tree/transfer'
 import { notesOn } from '@shared/profile/write/notes'
 import { printTree } from '@shared/profile/write/printTree'
@@ -23,8 +33,12 @@ import { hatchetPieces } from '@shared/profile/write/writeHatchet'
 import { speedscopePieces } from '@shared/profile/write/writeSpeedscope'
 import type {
   Detail,
+  FlameAsked,
+  FlameScene,
   ProfileInfo,
   ProfileQuery,
+  SandwichAnswer,
+  SandwichScene,
   ShownColumn,
   ShownProfile,
   TextForm
@@ -57,7 +71,7 @@ export class ProfileSession {
     this.opened = opened
     this.base = undefined
     this.name = name
-    return infoOf(opened.tree, name)
+    return infoOf(opened, name)
   }
 
   openBaseline(
@@ -65,16 +79,15 @@ export class ProfileSession {
     name: string,
     onProgress?: (fraction: number) => void
   ): ProfileInfo {
-    this.base = openProfile(bytes, name, onProgress).tree
-    return infoOf(this.base, name)
+    const opened = openProfile(bytes, name, onProgress)
+    this.base = opened.tree
+    return infoOf(opened, name)
   }
 
   show(query: ProfileQuery): ShownProfile {
     const began = performance.now()
     const answer = this.ask(query)
-    const { tree, columns, shown, rows, widths, comparison, remarks } = answer
-    const whole = icicle(tree, widths, shown)
-    const edges = query.node === undefined ? whole : zoomTo(whole, query.node)
+    const { tree, columns, shown, rows, comparison, remarks } = answer
     const isNewTree = tree !== this.sentTree
     this.sentTree = tree
     const areNewColumns = columns !== this.sentColumns
@@ -84,14 +97,49 @@ export class ProfileSession {
       tree: isNewTree ? structuredClone(toTransferable(tree).message) : null,
       columns: areNewColumns ? columns.map(shownColumn) : null,
       rows,
-      x0: edges.x0,
-      x1: edges.x1,
-      levels: edges.levels,
       state: comparison?.diff.state ?? null,
       matches: matchesOf(tree, shown, query),
       shownCount: shown.reduce((sum, one) => sum + one, 0),
       notes: [...notesOn(this.current().tree, query), ...remarks],
       took: performance.now() - began
+    }
+  }
+
+  /** What the flame graph of a question looks like. Everything in it is made anew, so that it can be handed over. */
+  flame(query: ProfileQuery, { order, colour }: FlameAsked): FlameScene {
+    const answer = this.ask(query)
+    const { tree, shown } = answer
+    const limit = query.depth
+    const mask =
+      limit >= 1e6 ? shown : shown.map((kept, node) => kept && +(tree.depth[node]! < limit))
+    const weights = weightsOf(answer)
+    const rank = order === 'time' && tree === this.current().tree ? this.firstStarts() : undefined
+    const ordered = rank ? { rank } : order === 'heavy' ? 'heavy' : 'recorded'
+    return {
+      layout: flameLayout(tree, weights, ordered, mask),
+      painted: painted(answer, weights, colour)
+    }
+  }
+
+  /** All calls of the frame that a node is one of. */
+  sandwich(node: number, query: ProfileQuery, colour: FlameColour): SandwichAnswer {
+    const answer = this.ask(query)
+    const weights = weightsOf(answer)
+    const all = painted(answer, weights, colour)
+    const { callers, callees, calls, weight } = sandwichOf(
+      answer.tree,
+      weights,
+      node,
+      answer.nameOf
+    )
+    return {
+      node,
+      callers: sideScene(callers, all),
+      callees: sideScene(callees, all),
+      calls,
+      callWeights: Float64Array.from(calls, (call) => weights[call]! || 0),
+      weight,
+      total: rootsOf(answer.tree).reduce((sum, root) => sum + (weights[root]! || 0), 0)
     }
   }
 
@@ -130,6 +178,24 @@ export class ProfileSession {
     }
   }
 
+  /** Per node the start of the first event in its subtree; those without one come last. */
+  private firstStarts(): Float64Array | undefined {
+    const { tree, timeline } = this.current()
+    if (!timeline) return undefined
+    return cached(tree, 'first starts', () => {
+      const first = new Float64Array(tree.count).fill(Infinity)
+      for (let event = 0; event < timeline.count; event++) {
+        const node = timeline.node[event]!
+        if (node >= 0) first[node] = Math.min(first[node]!, timeline.startNs[event]!)
+      }
+      for (let node = tree.count - 1; node > 0; node--) {
+        const above = tree.parent[node]!
+        if (above >= 0) first[above] = Math.min(first[above]!, first[node]!)
+      }
+      return first
+    })
+  }
+
   private current(): OpenedProfile {
     if (!this.opened) throw new UserError('usage', 'No profile is open.')
     return this.opened
@@ -154,10 +220,46 @@ function shownColumn({ label, values, text }: DerivedMetric): ShownColumn {
   return { label, values, texts: text ? Array.from(values, (_, node) => text(node)) : null }
 }
 
-function infoOf(tree: ProfileTree, name: string): ProfileInfo {
+function infoOf({ tree, timeline }: OpenedProfile, name: string): ProfileInfo {
   const { count, format, warnings } = tree
-  const suggested = suggestedMetrics(tree)
-  return { name, count, format, metrics: availableMetrics(tree), suggested, warnings }
+  return {
+    ...{ name, count, format, warnings },
+    metrics: availableMetrics(tree),
+    hasTimes: timeline !== null && timeline !== undefined,
+    suggested: suggestedMetrics(tree)
+  }
+}
+
+function rootsOf({ count, end }: ProfileTree): number[] {
+  const roots: number[] = []
+  for (let root = 0; root < count; root = end[root]!) roots.push(root)
+  return roots
+}
+
+/** In a comparison a parent holds the larger side of each of its children. */
+function weightsOf({ tree, widths, comparison }: Answer): Float64Array {
+  return comparison ? grownWeights(tree, widths) : widths
+}
+
+function painted(answer: Answer, weights: Float64Array, colour: FlameColour): PaintedNodes {
+  const { tree, columns, comparison } = answer
+  if (colour === 'change' && comparison)
+    return paintByChange(comparison.diff.ratio, comparison.diff.state)
+  if (colour === 'name' || colour === 'module') return paintByGroup(tree, weights, colour)
+  const column = typeof colour === 'object' ? columns[colour.column] : undefined
+  return column && !column.text
+    ? paintByMetric(column.values, column.label)
+    : paintByKind(tree, weights)
+}
+
+/** Boxes put together look as the heaviest of them. */
+function sideScene(side: SandwichSide, all: PaintedNodes): SandwichScene {
+  const shape: FlameShape = side
+  return {
+    ...side,
+    layout: flameLayout(shape, side.weight, 'heavy'),
+    painted: { ...all, classes: Uint8Array.from(side.example, (node) => all.classes[node]!) }
+  }
 }
 
 function matchesOf(tree: ProfileTree, shown: Uint8Array, { search }: ProfileQuery): Int32Array {

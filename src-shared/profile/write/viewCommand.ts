@@ -27,6 +27,9 @@ export function viewCommand(query: Query, file = 'FILE', baseline?: string, path
   if (typeof arrangement === 'object') words.push('--group', quoted(arrangement.group))
   if (query.metadata) words.push('--metadata')
   if (query.demangle === false) words.push('--no-demangle')
-  if (baseline !== undefined) words.push('--diff-profile', quoted(baseline))
+  if (baseline !== undefined) {
+    words.push('--diff-profile', quoted(baseline))
+    if (query.byName) words.push('--by-name')
+  }
   return words.join(' ')
 }

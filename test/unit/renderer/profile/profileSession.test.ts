@@ -5,7 +5,6 @@ import { fromTransferable } from '@shared/profile/tree/transfer'
 import { viewCommand } from '@shared/profile/write/viewCommand'
 import { register } from '../../../../src-main/cli/view'
 import { runCommand } from '../../main/cli/runCommand'
-import { boxAt, icicleBoxes } from '../../../../src-renderer/charts/icicleChart'
 import type { ProfileQuery } from '../../../../src-renderer/workers/profileProtocol'
 import { Openness, ProfileSession } from '../../../../src-renderer/workers/profileSession'
 
@@ -161,10 +160,9 @@ describe('one subtree', () => {
     const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, a, b]) => a ?? b!)
     const { stdout } = await runCommand(register, words.slice(1))
     expect(stdout.startsWith(session.text('proton', asked))).toBe(true)
-    const { rows, x0, x1 } = session.show(asked)
+    const { rows } = session.show(asked)
     expect(rows).toContain(below)
     expect([...rows].every((row) => row < tree.end[below]!)).toBe(true)
-    expect([x0[below], x1[below]]).toEqual([0, 1])
   })
 
   it('is refused on the command line where there is none', async () => {
@@ -188,18 +186,5 @@ describe('nodeAtPath', () => {
       expect(nodeAtPath(tree, 'no > such > path')).toBe(-1)
       expect(nodeAtPath(tree, '')).toBe(-1)
     }
-  })
-})
-
-describe('icicleBoxes', () => {
-  it('passes over what is too narrow to see, with all below it', () => {
-    const edges = {
-      x0: Float64Array.of(0, 0, 0.5, 0.5),
-      x1: Float64Array.of(1, 0.5, 0.5001, 0.5001),
-      depth: Int32Array.of(0, 1, 1, 2)
-    }
-    const boxes = icicleBoxes(edges, Int32Array.of(4, 2, 4, 4), 100)
-    expect(boxes.map((box) => box.node)).toEqual([0, 1])
-    expect(boxAt(boxes, 10, 25)?.node).toBe(1)
   })
 })

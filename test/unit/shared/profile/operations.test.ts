@@ -5,7 +5,6 @@ import { deriveMetric } from '@shared/profile/ask/deriveMetric'
 import { diffTrees, isGone, isNew, withinNoise, beyondNoise } from '@shared/profile/ask/diffTrees'
 import { filterTree } from '@shared/profile/ask/filterTree'
 import { hotPath } from '@shared/profile/ask/hotPath'
-import { icicle, zoomTo } from '@shared/profile/ask/icicle'
 import { nodeAtPath } from '@shared/profile/ask/nodePath'
 import { PathTree } from '@shared/profile/tree/pathTree'
 import { childrenOf, nodeName, pathOf, type ProfileTree } from '@shared/profile/tree/profileTree'
@@ -189,17 +188,6 @@ describe('views of a tree', () => {
     expect(names(tree, hotPath(tree, times)).slice(0, 2)).toEqual(['ROOT', 'K=4096'])
   })
 
-  it('icicle rectangles lie within their parent and share its width', () => {
-    const { x0, x1, levels } = icicle(tree, times)
-    expect([x0[0], x1[0], levels]).toEqual([0, 1, 4])
-    for (let node = 1; node < tree.count; node++) {
-      const above = tree.parent[node]!
-      expect(x0[node]).toBeGreaterThanOrEqual(x0[above]!)
-      expect(x1[node]).toBeLessThanOrEqual(x1[above]! + 1e-12)
-      expect(x1[node]! - x0[node]!).toBeCloseTo(times[node]! / times[0]!, 9)
-    }
-  })
-
   it('flat and grouped profiles keep the total', () => {
     const flat = flattenByKernel(tree)
     expect(deriveMetric(flat, 'time/ms').values[0]).toBeCloseTo(times[0]!, 9)
@@ -243,19 +231,13 @@ describe('views of a tree', () => {
     )
   })
 
-  it('one subtree: its nodes and their ancestors; the icicle shows it in full width', () => {
+  it('one subtree: its nodes and their ancestors', () => {
     const below = nodeAtPath(tree, 'ROOT > K=2048')
     const shown = filterTree(tree, { below })
     const kept = Array.from(shown.keys()).filter((node) => shown[node])
     const expected = [0, ...Array.from({ length: tree.end[below]! - below }, (_, i) => below + i)]
     expect(kept).toEqual(expected)
     expect(filterTree(tree, { below, include: 'no such name' }).includes(1)).toBe(false)
-    const whole = icicle(tree, times, shown)
-    const zoomed = zoomTo(whole, below)
-    expect([zoomed.x0[below], zoomed.x1[below], zoomed.x0[0], zoomed.x1[0]]).toEqual([0, 1, 0, 1])
-    for (let node = below + 1; node < tree.end[below]!; node++) {
-      expect(zoomed.x1[node]! - zoomed.x0[node]!).toBeCloseTo(times[node]! / times[below]!, 9)
-    }
   })
 
   it('crosses to another thread and back without loss', () => {
