@@ -11,6 +11,7 @@ import type { TraceRank } from './reader'
 import { readHatchet } from './readHatchet'
 import { TraceColumns, type FinishedColumns } from './traceColumns'
 import { TraceScanner } from './traceScanner'
+import { timelineOf } from './traceTimeline'
 import { isKineto, TraceTreeBuilder } from './traceTree'
 
 const deepestStack = 100_000
@@ -287,7 +288,7 @@ export class ChromeTraceParser {
   }
 
   private timeline(columns: FinishedColumns, order: Int32Array | null): Timeline {
-    const { name, category, lane, startNs, durationNs, node, correlation, bytes, facts } = columns
+    const { lane, startNs, durationNs } = columns
     const eventAt = new Map<string, number>()
     if (this.flowEnds.length > 0) {
       for (let event = 0; event < lane.length; event++) {
@@ -303,22 +304,7 @@ export class ChromeTraceParser {
       const to = eventAt.get(`${end.lane} ${end.ns}`)
       return from === undefined || to === undefined ? [] : [{ from, to }]
     })
-    return {
-      count: this.events.count,
-      strings: this.events.strings,
-      name,
-      category,
-      lane,
-      startNs,
-      durationNs,
-      node: order ? node.map((at) => order[at]!) : node,
-      correlation,
-      bytes,
-      facts,
-      lanes: this.events.lanes,
-      flows,
-      baseTimeNs: this.baseTimeNs
-    }
+    return timelineOf(this.events, columns, order, { flows, baseTimeNs: this.baseTimeNs })
   }
 }
 

@@ -1,7 +1,12 @@
 /** Every form that is read, one row each; the first row that recognises a file reads it. */
 import type { FileHead } from './fileHead'
 import { ChromeTraceParser } from './readChromeTrace'
+import { CaliParser } from './readCali'
+import { readCaliper } from './readCaliper'
+import { readCpuProfile } from './readCpuProfile'
+import { csvExportHeader, readCsvExport } from './readCsvExport'
 import { WholeParser, type KnownForm, type ProfileReaderRow } from './reader'
+import { FoldedParser, isFolded } from './readFolded'
 import { HatchetParser } from './readHatchet'
 import { DatabaseParser, readDatabase } from './readDatabase'
 import { readHatchetMsgpack } from './readHatchetMsgpack'
@@ -9,8 +14,12 @@ import { isNcuCsv, NcuCsvParser } from './readNcuCsv'
 import { readNvbench } from './readNvbench'
 import { isRocprofCsv, RocprofCsvParser } from './readRocprofCsv'
 import { readRocprofJson, rocprofJsonKey } from './readRocprofJson'
-import { readRun } from './readRun'
 import { isSqlite } from './sqliteFile'
+import { readJsonExport } from './readJsonExport'
+import { isPerfetto, PerfettoParser } from './readPerfetto'
+import { readRun } from './readRun'
+import { readSpeedscope } from './readSpeedscope'
+import { isXplane, readXplane } from './readXplane'
 
 export const runReader: ProfileReaderRow = {
   name: "a run's run.json",
@@ -45,6 +54,61 @@ export const readers: readonly ProfileReaderRow[] = [
       new WholeParser((bytes) => ({ tree: readHatchetMsgpack(bytes, name), timeline: null }))
   },
   runReader,
+  // Binary forms may begin with bytes that look like text.
+  {
+    name: "JAX's and TensorFlow's xplane.pb",
+    recognise: (head) => isXplane(head.bytes),
+    open: (name) => new WholeParser((bytes) => readXplane(bytes, name))
+  },
+  {
+    name: 'a Perfetto trace (.pftrace)',
+    recognise: (head) => isPerfetto(head.bytes),
+    open: (name) => new PerfettoParser(name)
+  },
+  {
+    name: 'speedscope JSON',
+    recognise: (head) =>
+      head.hasKeys('shared', 'profiles') ||
+      (head.hasKeys('shared') && /^.{0,2000}speedscope|"frames"/s.test(head.text)),
+    open: (name) => new WholeParser((bytes) => readSpeedscope(bytes, name))
+  },
+  {
+    name: "V8's .cpuprofile",
+    recognise: (head) =>
+      head.hasKeys('nodes', 'startTime') ||
+      (head.hasKeys('nodes') && head.text.includes('"callFrame"')) ||
+      (head.hasKeys('head') && head.text.includes('"functionName"')),
+    open: (name) => new WholeParser((bytes) => readCpuProfile(bytes, name))
+  },
+  {
+    name: "Caliper's JSON",
+    recognise: (head) =>
+      head.hasKeys('columns', 'column_metadata') ||
+      (head.hasKeys('data') && /^\s*\{\s*"data"\s*:\s*\[\s*\[/.test(head.text)),
+    open: (name) => new WholeParser((bytes) => readCaliper(bytes, name))
+  },
+  {
+    name: "Caliper's .cali",
+    recognise: (head) => /^\s*__rec=/.test(head.text),
+    open: (name) => new CaliParser(name)
+  },
+  {
+    name: 'the CSV of convert',
+    recognise: (head) => head.startsWith(csvExportHeader),
+    open: (name) =>
+      new WholeParser((bytes) => ({ tree: readCsvExport(bytes, name), timeline: null }))
+  },
+  {
+    name: 'the JSON of convert',
+    recognise: (head) => head.hasKeys('devices', 'nodes'),
+    open: (name) =>
+      new WholeParser((bytes) => ({ tree: readJsonExport(bytes, name), timeline: null }))
+  },
+  {
+    name: 'folded stacks',
+    recognise: isFolded,
+    open: (name) => new FoldedParser(name)
+  },
   {
     name: 'hatchet JSON',
     recognise: isHatchet,
@@ -106,8 +170,6 @@ export const knownForms: readonly KnownForm[] = [
     recognise: (head) => head.startsWith('NVR\0'),
     advice: 'export it with ncu --import FILE --csv --page raw > FILE.csv and open that'
   },
-  { name: 'a speedscope file', recognise: (head) => head.hasKeys('shared', 'profiles') },
-  { name: "V8's .cpuprofile", recognise: (head) => head.hasKeys('nodes', 'startTime') },
   { name: 'a package.json', recognise: (head) => head.hasKeys('name', 'version') }
 ]
 

@@ -128,7 +128,10 @@ export class TraceTreeBuilder {
         tree.addNumber(node, timeMetric, Math.round(ownNs[at]!), false)
         tree.addNumber(node, countMetric, 1, false)
         tree.addSample(node, columns.durationNs[event]!)
+        const bytes = columns.bytes[event]!
+        if (!Number.isNaN(bytes)) tree.addNumber(node, bytesMetric, bytes, false)
       } else if (kinds[lane] === 'host') this.addCall(event)
+      this.addFacts(event, node)
     })
     return []
   }
@@ -151,13 +154,18 @@ export class TraceTreeBuilder {
   }
 
   addLaunch(event: number, node: number): void {
-    const { columns, tree, events } = this
+    const { columns, tree } = this
     const ns = columns.durationNs[event]!
     tree.addNumber(node, timeMetric, Math.round(ns), false)
     tree.addNumber(node, countMetric, 1, false)
     tree.addSample(node, ns)
     const bytes = columns.bytes[event]!
     if (!Number.isNaN(bytes)) tree.addNumber(node, bytesMetric, bytes, false)
+    this.addFacts(event, node)
+  }
+
+  private addFacts(event: number, node: number): void {
+    const { columns, tree, events } = this
     const facts = events.strings.text(columns.facts[event]!)
     if (facts === '') return
     for (const [name, value] of Object.entries(JSON.parse(facts) as Record<string, string>)) {

@@ -65,6 +65,14 @@ export type ProfileFormat =
   | 'nvbench'
   | 'run'
   | 'built'
+  | 'xplane'
+  | 'perfetto'
+  | 'speedscope'
+  | 'folded'
+  | 'cpuprofile'
+  | 'caliper'
+  | 'csv'
+  | 'json'
 
 export interface ProfileTree {
   count: number

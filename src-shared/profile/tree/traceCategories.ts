@@ -29,16 +29,15 @@ export const launchKinds: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Lanes of devices by their names, as XLA writes them: '/device:GPU:0', of which 'Stream #7' has what ran and the others
- * retell it by operation and module.
+ * Lanes of devices by their names, as XLA writes them: of '/device:GPU:0', 'Stream #7' has what ran and the others retell it
+ * by operation and module; a TPU has no streams, its 'XLA Ops' are what ran.
  * @returns per lane: 'host', 'device' where it retells, 'work' where it has what ran
  */
 export function deviceLanes(lanes: readonly Lane[]): ('host' | 'device' | 'work')[] {
   const isDevice = lanes.map((lane) => /^\/device:(?!CPU)/.test(lane.process))
-  const isStream = lanes.map((lane, at) => isDevice[at]! && /^Stream\b/i.test(lane.name))
-  const hasStreams = isStream.some(Boolean)
-  return lanes.map((_, at) => {
-    if (!isDevice[at]) return 'host'
-    return isStream[at] || !hasStreams ? 'work' : 'device'
-  })
+  const isOnDevice = (name: RegExp) =>
+    lanes.map((lane, at) => isDevice[at]! && name.test(lane.name))
+  const marks = [isOnDevice(/^Stream\b/i), isOnDevice(/^XLA Ops$/)]
+  const isWork = marks.find((mark) => mark.some(Boolean)) ?? isDevice
+  return lanes.map((_, at) => (isWork[at] ? 'work' : isDevice[at] ? 'device' : 'host'))
 }

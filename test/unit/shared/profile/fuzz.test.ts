@@ -13,6 +13,7 @@ import {
   nvbenchFile
 } from '../../../support/gpuToolFiles'
 import { rocprofJson } from '../../../support/rocprofJson'
+import { foreignProfiles } from '../../../support/foreignProfiles'
 
 /** Longer and with other seeds: BLOCKSCOPE_FUZZ_SECONDS=600 BLOCKSCOPE_FUZZ_SEED=7. */
 const seconds = Number(process.env.BLOCKSCOPE_FUZZ_SECONDS ?? 5)
@@ -44,7 +45,11 @@ describe('damaged profiles', () => {
     'open or are refused with a sentence, and change no prototype',
     { timeout: seconds * 1000 + 30_000 },
     () => {
-      const inputs = [...files.map((file) => readFileSync(file)), ...otherForms]
+      const inputs = [
+        ...files.map((file) => readFileSync(file)),
+        ...otherForms,
+        ...foreignProfiles.map(({ bytes }) => bytes())
+      ]
       inputs.forEach((bytes) => expect(tryProfile(bytes)).toBe('opened'))
       const random = randomSource(seed)
       const outcomes = { opened: 0, refused: 0 }
