@@ -96,8 +96,6 @@ StoredValues readStored(const Field& field) {
   }
   const StoredScales scales = readStoredScales(blocks.of("scales"));
   const NumberFormatId element = blocks.of("element").format();
-  const int bits = numberFormat(element).storageBits;
-  if (bits != 4 && bits != 8) blocks.of("element").refuse("a format of 4 or 8 bits");
   if (stored.k % scales.scaleBlockSize) field.of("k").refuse("a multiple of the scale block size");
   stored.blockScaled = {element, scales, blocks.of("tensorScale").number()};
   return stored;

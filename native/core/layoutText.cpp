@@ -64,18 +64,20 @@ LayoutDigit parseDigit(Axis axis, const std::string& word, const std::string& la
 void parseDigits(Axis axis, std::string_view text, ScaleLayout& layout) {
   const size_t first = layout.digits.size();
   int64_t tile = 1;
+  std::string rest;
   for (const std::string& word : words(text)) {
     LayoutDigit digit = parseDigit(axis, word, layout.name);
-    const bool outermost = layout.digits.size() == first;
-    if (outermost && digit.extent != 0)
-      refuse(layout.name, "the first digit, \"" + digit.name + "\", must have extent 0 (the rest)");
-    if (!outermost && (digit.extent < 1 || digit.extent > kLargestTile))
+    if (digit.extent == 0 && !rest.empty())
+      refuse(layout.name, "\"" + rest + "\" and \"" + digit.name +
+                              "\" both have extent 0; one digit takes the rest");
+    if (digit.extent == 0) rest = digit.name;
+    if (digit.extent > kLargestTile)
       refuse(layout.name,
-             "the extent of \"" + digit.name + "\" must be 1 to " + std::to_string(kLargestTile));
+             "the extent of \"" + digit.name + "\" must be 0 to " + std::to_string(kLargestTile));
     for (const LayoutDigit& other : layout.digits)
       if (other.name == digit.name)
         refuse(layout.name, "the digit \"" + digit.name + "\" appears twice");
-    if (!outermost) tile *= digit.extent;
+    if (digit.extent > 0) tile *= digit.extent;
     if (tile > kLargestTile)
       refuse(layout.name,
              "the digits of an axis make a tile of more than " + std::to_string(kLargestTile));
@@ -84,6 +86,8 @@ void parseDigits(Axis axis, std::string_view text, ScaleLayout& layout) {
   if (layout.digits.size() == first)
     refuse(layout.name,
            std::string("the ") + (axis == Axis::kRow ? "row" : "column") + " has no digits");
+  if (rest.empty())
+    refuse(layout.name, "one digit must have extent 0 (the rest), most often the first");
 }
 
 void parseOrder(std::string_view text, ScaleLayout& layout) {

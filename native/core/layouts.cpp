@@ -55,13 +55,14 @@ PaddedShape paddedShape(const ScaleLayout& layout, int64_t rows, int64_t columns
 PlacedLayout::PlacedLayout(const ScaleLayout& layout, int64_t rows, int64_t columns)
     : padded_(paddedShape(layout, rows, columns)) {
   std::vector<Digit> byAxis(layout.digits.size());
+  const int64_t rowRest = padded_.rows / tileExtent(layout, Axis::kRow),
+                columnRest = padded_.columns / tileExtent(layout, Axis::kColumn);
   int64_t rowWeight = 1, columnWeight = 1;
   for (size_t i = layout.digits.size(); i-- > 0;) {
     const LayoutDigit& digit = layout.digits[i];
     const bool ofRow = digit.axis == Axis::kRow;
     int64_t& weight = ofRow ? rowWeight : columnWeight;
-    const int64_t count =
-        digit.extent ? digit.extent : (ofRow ? padded_.rows : padded_.columns) / weight;
+    const int64_t count = digit.extent ? digit.extent : (ofRow ? rowRest : columnRest);
     byAxis[i] = {digit.axis, count, weight, 0};
     weight *= count;
   }

@@ -15,7 +15,7 @@ struct LayoutDigit {
   enum class Axis { kRow, kColumn };
   Axis axis = Axis::kRow;
   std::string name;
-  int64_t extent = 0;  // 0: the outermost digit of its axis, as many as the padded axis needs
+  int64_t extent = 0;  // 0, for one digit of each axis: as many as the padded axis needs
 };
 
 struct ScaleLayout {

@@ -68,8 +68,10 @@ ValueReader::ValueReader(const StoredValues& stored, RowRange range)
 }
 
 void ValueReader::load(int64_t first, int64_t count, std::vector<uint8_t>& bytes) const {
-  const int64_t bits = stored_.blockScaled ? numberFormat(stored_.blockScaled->element).storageBits
-                                           : 8 * bytesOf(stored_.real);
+  // fp4 codes lie two in a byte, all others one.
+  const bool fp4 =
+      stored_.blockScaled && numberFormat(stored_.blockScaled->element).storageBits == 4;
+  const int64_t bits = stored_.blockScaled ? (fp4 ? 4 : 8) : 8 * bytesOf(stored_.real);
   bytes.resize(count * bits / 8);
   file_.read(stored_.place.position + (firstValue_ + first) * bits / 8, bytes.data(),
              static_cast<int64_t>(bytes.size()));

@@ -35,7 +35,7 @@ struct StoredScales {
 };
 
 // Matrices (rowsPerMatrix, k) one after the other, row-major; fp4 codes two a byte, low nibble
-// first.
+// first, all others one a byte.
 struct StoredValues {
   int64_t rowsPerMatrix = 0, k = 0;
   FilePlace place;

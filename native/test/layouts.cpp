@@ -147,8 +147,8 @@ void badTextsAreNamed() {
   CHECK_CONTAINS(said("mine = a:-1 | b:0 | a b"), "\"a:-1\" is not written as");
   CHECK_CONTAINS(said("mine = a:0x | b:0 | a b"), "\"a:0x\" is not written as");
   CHECK_CONTAINS(said("mine = a:99999999999999999999 | b:0 | a b"), "is not written as");
-  CHECK_CONTAINS(said("mine = a:4 | b:0 | a b"), "the first digit, \"a\", must have extent 0");
-  CHECK_CONTAINS(said("mine = a:0 c:0 | b:0 | a b c"), "the extent of \"c\" must be 1 to 65536");
+  CHECK_CONTAINS(said("mine = a:4 | b:0 | a b"), "one digit must have extent 0 (the rest)");
+  CHECK_CONTAINS(said("mine = a:0 c:0 | b:0 | a b c"), "\"a\" and \"c\" both have extent 0");
   CHECK_CONTAINS(said("mine = a:0 c:512 d:512 | b:0 | a b c d"), "a tile of more than 65536");
   CHECK_CONTAINS(said("mine = a:0 | a:0 | a"), "the digit \"a\" appears twice");
   CHECK_CONTAINS(said("mine = a:0 | b:0 | a c"), "order names \"c\", which is no digit");

@@ -9,11 +9,12 @@ import { print, printJson, printNote } from '../ground/terminal'
 import { convertCheckpoint, type Conversion } from '../jobs/weights/convertCheckpoint'
 import { withCheckpoint, type Checkpoint } from '../store/checkpointFile'
 import { wordList } from './arguments'
+import { namedOf, withNamedTensors, type NamedFlags } from './checkpointWeights'
 import { followWeights } from './followWeights'
 
-interface ConvertFlags {
+interface ConvertFlags extends NamedFlags {
   to?: string
-  scaleLayout: string
+  scaleLayout?: string
   requantise?: boolean
   rule: ScaleRule
   keep: string[]
@@ -25,11 +26,10 @@ interface ConvertFlags {
 }
 
 export function registerConvert(checkpoint: Command): void {
-  checkpoint
-    .command('convert <file>')
+  withNamedTensors(checkpoint.command('convert <file>'))
     .description('the weights in another convention, scale layout or format, as a new file')
     .option('--to <convention>', 'convention; left out: each weight keeps its own')
-    .option('--scale-layout <name>', 'layout of the scales', 'linear')
+    .option('--scale-layout <name>', 'layout of the scales; left out: as the convention has them')
     .option('--requantise', 'allow another format; matrices X.weight of real numbers take part')
     .addOption(
       new Option('--rule <name>', 'scale rule of --requantise').choices(scaleRules).default('floor')
@@ -57,13 +57,14 @@ export function registerConvert(checkpoint: Command): void {
 
 async function convert(checkpoint: Checkpoint, flags: ConvertFlags): Promise<void> {
   const { out, rule, keep } = flags
-  const layout = findLayout(flags.scaleLayout)
+  const layout = flags.scaleLayout === undefined ? undefined : findLayout(flags.scaleLayout)
   const to = flags.to === undefined ? undefined : findConvention(flags.to)
   // Before an engine is started.
   checkOutput(out, flags)
   const request = {
     ...(to ? { to } : {}),
-    layout,
+    ...(layout ? { layout } : {}),
+    named: namedOf(checkpoint, flags),
     requantise: flags.requantise === true,
     rule,
     keep,

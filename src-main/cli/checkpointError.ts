@@ -1,4 +1,7 @@
 /** `checkpoint error`: block-scaled weights against the originals they were made from. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Command } from 'commander'
 import { findBlockScaledWeights, type BlockScaledWeight } from '@shared/checkpoints/conventions'
 import { isDamaged, lossJson, lossText } from '@shared/checkpoints/loss'
@@ -12,10 +15,10 @@ import { exitCodeOf, UserError } from '@shared/errors'
 import { print, printJson } from '../ground/terminal'
 import { compareWeights } from '../jobs/weights/compareWeights'
 import { withCheckpoint, type Checkpoint } from '../store/checkpointFile'
-import { weightNamed } from './checkpointWeights'
+import { namedOf, weightNamed, withNamedTensors, type NamedFlags } from './checkpointWeights'
 import { followWeights } from './followWeights'
 
-interface ErrorFlags {
+interface ErrorFlags extends NamedFlags {
   original: string
   tensor?: string
   originalTensor?: string
@@ -23,8 +26,7 @@ interface ErrorFlags {
 }
 
 export function registerError(checkpoint: Command): void {
-  checkpoint
-    .command('error <file>')
+  withNamedTensors(checkpoint.command('error <file>'))
     .description('quantisation error of the weights against the checkpoint they were made from')
     .requiredOption('--original <file>', 'the original, .safetensors or its index')
     .option('--tensor <name>', 'one weight, as list names it, instead of all')
@@ -46,10 +48,11 @@ async function compare(
   original: Checkpoint,
   flags: ErrorFlags
 ): Promise<void> {
+  const named = namedOf(quantised, flags)
   const weights =
     flags.tensor === undefined
-      ? findBlockScaledWeights(quantised, quantised.path)
-      : [weightNamed(quantised, flags.tensor)]
+      ? findBlockScaledWeights(quantised, quantised.path, named)
+      : [weightNamed(quantised, flags.tensor, named)]
   const pairs = weights.flatMap((weight) => {
     const source = originalOf(weight, original, flags.originalTensor)
     if (!source) return []
@@ -66,10 +69,11 @@ async function compare(
         : `${original.path} has no matrix "${wanted}" or "${wanted}${floatSuffix}" to compare with.`
     )
   }
+  const folder = mkdtempSync(join(tmpdir(), 'blockscope-compare-'))
   const losses = await followWeights(
-    (work) => compareWeights(pairs, original, quantised, work),
+    (work) => compareWeights(pairs, original, quantised, work, join(folder, 'rows')),
     'Stopped before all weights were compared.'
-  )
+  ).finally(() => rmSync(folder, { recursive: true, force: true }))
   const missing = weights.length - pairs.length
   if (losses.some(isDamaged)) process.exitCode = exitCodeOf.failed
   const rows = pairs.map(({ name, convention }, i) => {

@@ -19,6 +19,8 @@ export interface FlagRule {
   why: string
 }
 
+const checkpointCommands = ['list', 'slice', 'error', 'convert'].map((name) => `checkpoint ${name}`)
+
 export const flagRules: FlagRule[] = [
   {
     commands: ['validate'],
@@ -110,6 +112,36 @@ export const flagRules: FlagRule[] = [
     flags: ['--rows', '--cols'],
     needs: ['--linear'],
     why: 'operands say how many scales there are'
+  },
+  {
+    commands: checkpointCommands,
+    flags: ['--codes'],
+    needs: ['--scales'],
+    why: 'codes have values with their scales only'
+  },
+  {
+    commands: checkpointCommands,
+    flags: ['--codes'],
+    needs: ['--format'],
+    why: 'codes alone do not say what they are'
+  },
+  {
+    commands: checkpointCommands,
+    flags: ['--codes'],
+    excludes: ['--convention'],
+    why: 'the names are the convention'
+  },
+  {
+    commands: checkpointCommands,
+    flags: ['--scales', '--global-scale', '--format', '--order'],
+    needs: ['--codes'],
+    why: 'they describe those codes'
+  },
+  {
+    commands: checkpointCommands,
+    flags: ['--global-scale-use'],
+    needs: ['--global-scale'],
+    why: 'it says how that is used'
   },
   {
     commands: ['checkpoint convert'],

@@ -7,8 +7,7 @@ import {
   elementPackings,
   findElementPacking,
   groupText,
-  packElements,
-  unpackElements
+  repackElements
 } from '@shared/layouts/elementPacking'
 import { writeOutput } from '../ground/files'
 import { print, printJson } from '../ground/terminal'
@@ -86,9 +85,10 @@ async function convert(flags: ConvertFlags): Promise<void> {
       `${from} holds codes of ${before.storageBits} bits and ${to} of ${after.storageBits}; quantise again for another width.`
     )
   }
-  const codes = unpackElements(before, readBytes(source))
-  const packed = packElements(after, codes)
+  const stored = readBytes(source)
+  const packed = repackElements(before, after, stored)
+  const codes = (stored.length / before.groupBytes) * before.bits.length
   const bytes = await writeOutput(out, [packed], flags)
-  if (flags.json) return printJson({ from, to, codes: codes.length, out, bytes })
-  print(`${codes.length} codes from ${from} to ${to}: ${bytes} bytes written to ${out}.`)
+  if (flags.json) return printJson({ from, to, codes, out, bytes })
+  print(`${codes} codes from ${from} to ${to}: ${bytes} bytes written to ${out}.`)
 }

@@ -1,8 +1,9 @@
-/** Checkpoints on disk: safetensors files, alone or sharded with an index, read by position and never as a whole. */
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
+/** Checkpoints on disk: safetensors files, alone or sharded with an index, and GGUF files; read by position, never as a whole. */
+import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { messageOf, UserError } from '@shared/errors'
+import { isGguf, readGgufHeader } from '@shared/formats/gguf'
 import { headerEnd, parseSafetensorsHeader, type TensorEntry } from '@shared/formats/safetensors'
 
 interface Shard {
@@ -15,6 +16,8 @@ export interface Checkpoint {
   path: string
   tensors: Map<string, TensorEntry>
   metadata: Record<string, string>
+  /** What config.json beside it says about how it was quantised, as JSON. */
+  description: string
   /** Bytes from..to of a tensor, counted from its start. */
   read(tensor: TensorEntry, from: number, to: number): Uint8Array
   /** The file that holds the tensor, and the byte at which it begins there. */
@@ -27,7 +30,7 @@ export interface Checkpoint {
 /** One read asks for at most this much, so that no slice takes the memory of the machine. */
 export const largestRead = 256 * 2 ** 20
 
-/** Opens FILE.safetensors or FILE.safetensors.index.json. Throws a UserError in one sentence. */
+/** Opens FILE.safetensors, FILE.safetensors.index.json or FILE.gguf. Throws a UserError in one sentence. */
 export function openCheckpoint(path: string): Checkpoint {
   const shards: Shard[] = []
   const close = () => shards.forEach(({ descriptor }) => closeSync(descriptor))
@@ -71,7 +74,8 @@ export function openCheckpoint(path: string): Checkpoint {
         const { size, mtimeMs } = fstatSync(shard.descriptor)
         return { path: resolve(shard.path), bytes: size, modifiedMs: mtimeMs }
       })
-    return { path, tensors, metadata, read, placeOf, files, close }
+    const description = quantizationConfig(dirname(path))
+    return { path, tensors, metadata, description, read, placeOf, files, close }
   } catch (error) {
     close()
     throw error
@@ -89,6 +93,21 @@ export function withCheckpoint<T>(path: string, work: (checkpoint: Checkpoint) =
     return result.finally(() => checkpoint.close()) as T
   } finally {
     if (!goesOn) checkpoint.close()
+  }
+}
+
+const mostConfigBytes = 2 ** 24
+const configSchema = v.object({ quantization_config: v.record(v.string(), v.unknown()) })
+
+/** Empty where there is no such file, or it says nothing. */
+function quantizationConfig(folder: string): string {
+  try {
+    const path = join(folder, 'config.json')
+    if (statSync(path).size > mostConfigBytes) return ''
+    const parsed = v.safeParse(configSchema, JSON.parse(readFileSync(path, 'utf8')))
+    return parsed.success ? JSON.stringify(parsed.output.quantization_config) : ''
+  } catch {
+    return ''
   }
 }
 
@@ -127,6 +146,9 @@ function readHeader(shard: Shard) {
   if (!status.isFile()) throw new UserError('usage', `${shard.path} is no file; name a file.`)
   const { size } = status
   const first8 = readBytes(shard, 0, Math.min(8, size))
+  if (isGguf(first8)) {
+    return readGgufHeader(size, shard.path, (count) => readBytes(shard, 0, count))
+  }
   const end = headerEnd(first8, size, shard.path)
   return parseSafetensorsHeader(readBytes(shard, 0, end), size, shard.path)
 }

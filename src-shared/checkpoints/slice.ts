@@ -2,12 +2,9 @@
 import { UserError } from '../errors'
 import { decodeTable } from '../formats/numberFormat'
 import { unpackFp4 } from '../formats/pack'
-import type { TensorEntry } from '../formats/safetensors'
-import { paddedSize, unpackScales } from '../layouts/layout'
+import { readCodes, readRowScales, type ReadTensor } from './arrangement'
 import { matrixCount, rowBytes, type BlockScaledWeight } from './conventions'
-
-/** Bytes from..to of a tensor. */
-export type ReadTensor = (tensor: TensorEntry, from: number, to: number) => Uint8Array
+import { readTensorScales, tensorScaleAt } from './tensorScale'
 
 export interface SliceRange {
   /** Which matrix along the leading extents, counted in row-major order. */
@@ -27,40 +24,6 @@ export interface WeightSlice {
   scaleCounts: Uint32Array
 }
 
-/** What values are multiplied by: the tensor's own scale or its reciprocal, 1 where there is none. */
-export function readTensorScale(weight: BlockScaledWeight, read: ReadTensor): number {
-  if (!weight.tensorScale) return 1
-  const bytes = read(weight.tensorScale, 0, 4)
-  const stored = new DataView(bytes.buffer, bytes.byteOffset, 4).getFloat32(0, true)
-  return weight.convention.tensorScaleUse === 'divide' ? 1 / stored : stored
-}
-
-/** Linear scales (rows, K / V) of one matrix. */
-export function readScales(
-  weight: BlockScaledWeight,
-  matrix: number,
-  read: ReadTensor
-): Uint8Array {
-  const shape = { rows: weight.rows, columns: weight.k / weight.convention.scaleBlockSize }
-  const size = paddedSize(weight.layout, shape.rows, shape.columns)
-  const packed = read(weight.scales, matrix * size, (matrix + 1) * size)
-  return unpackScales(weight.layout, shape, packed)
-}
-
-/** Linear scales of some rows; only a layout that mixes rows needs the whole matrix for them. */
-function readRowScales(
-  weight: BlockScaledWeight,
-  { matrix, rowFrom, rowTo }: SliceRange,
-  read: ReadTensor
-): Uint8Array {
-  const perRow = weight.k / weight.convention.scaleBlockSize
-  if (weight.layout.name !== 'linear') {
-    return readScales(weight, matrix, read).subarray(rowFrom * perRow, rowTo * perRow)
-  }
-  const start = matrix * weight.rows
-  return read(weight.scales, (start + rowFrom) * perRow, (start + rowTo) * perRow)
-}
-
 /** Throws a UserError for a range outside the weight. */
 export function readSlice(
   weight: BlockScaledWeight,
@@ -72,8 +35,8 @@ export function readSlice(
   within(weight, 'Row', rowFrom, rowTo, weight.rows)
   within(weight, 'Column', kFrom, kTo, weight.k)
   const { element, scale, scaleBlockSize } = weight.convention
-  const scales = readRowScales(weight, range, read)
-  const tensorScale = readTensorScale(weight, read)
+  const scales = readRowScales(weight, matrix, rowFrom, rowTo, read)
+  const tensorScale = tensorScaleAt(readTensorScales(weight, read), matrix)
   const elementValues = decodeTable(element)
   const scaleValues = decodeTable(scale)
   const scalesPerRow = weight.k / scaleBlockSize
@@ -85,15 +48,17 @@ export function readSlice(
     scaleCounts: new Uint32Array(256)
   }
   const bytes = rowBytes(weight)
+  const stored = readCodes(weight, matrix, rowFrom, rowTo, read)
   for (let row = rowFrom; row < rowTo; row++) {
-    const start = (matrix * weight.rows + row) * bytes
-    const stored = read(weight.codes, start, start + bytes)
-    const codes = element.storageBits === 4 ? unpackFp4(stored) : stored
+    const ofRow = stored.subarray((row - rowFrom) * bytes, (row - rowFrom + 1) * bytes)
+    const codes = element.storageBits === 4 ? unpackFp4(ofRow) : ofRow
     for (let k = kFrom; k < kTo; k++) {
       const scaleCode = scales[(row - rowFrom) * scalesPerRow + Math.floor(k / scaleBlockSize)]!
       if (k === kFrom || k % scaleBlockSize === 0) slice.scaleCounts[scaleCode]!++
-      slice.codeCounts[codes[k]!]!++
-      const value = elementValues[codes[k]!]! * (scaleValues[scaleCode] ?? NaN) * tensorScale
+      // Of a code of six bits in a byte the upper two say nothing.
+      const code = codes[k]! & (slice.codeCounts.length - 1)
+      slice.codeCounts[code]!++
+      const value = elementValues[code]! * (scaleValues[scaleCode] ?? NaN) * tensorScale
       slice.values[(row - rowFrom) * width + k - kFrom] = value
     }
   }

@@ -1,7 +1,7 @@
 /** Where the values of a weight are: real numbers, or block-scaled tensors. */
 import { isFloatTensor } from '../formats/floatTensor'
 import type { TensorEntry } from '../formats/safetensors'
-import type { BlockScaledWeight } from './conventions'
+import { rowBytes, type BlockScaledWeight } from './conventions'
 
 /** A weight, whatever its values are stored as. */
 export interface WeightSource {
@@ -45,8 +45,8 @@ export function totalRows({ leading, rows }: Pick<WeightSource, 'leading' | 'row
   return leading.reduce((product, extent) => product * extent, rows)
 }
 
-/** Bytes of the file that hold one row's values, scales left out. */
-export function bytesPerRow({ stored, leading, rows, k }: WeightSource): number {
-  if ('blocks' in stored) return (k * stored.blocks.convention.element.storageBits) / 8
+/** Bytes that hold one row's values in the plain form, scales left out. */
+export function bytesPerRow({ stored, leading, rows }: WeightSource): number {
+  if ('blocks' in stored) return rowBytes(stored.blocks)
   return (stored.real.end - stored.real.start) / totalRows({ leading, rows })
 }

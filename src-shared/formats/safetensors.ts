@@ -6,25 +6,34 @@ import * as v from 'valibot'
 import { UserError } from '../errors'
 import { describeIssues } from '../schemaWords'
 
-/** Bytes of one element; sub-byte types are stored by such files as U8. */
-const dtypeBytes: Record<string, number> = {
-  BOOL: 1,
-  U8: 1,
-  I8: 1,
-  F8_E4M3: 1,
-  F8_E5M2: 1,
-  F8_E8M0: 1,
-  U16: 2,
-  I16: 2,
-  F16: 2,
-  BF16: 2,
-  U32: 4,
-  I32: 4,
-  F32: 4,
-  U64: 8,
-  I64: 8,
-  F64: 8
+/** Bits of one element; most files store those of less than a byte as U8. */
+const bitsOf: Record<string, number> = {
+  F4: 4,
+  F6_E2M3: 6,
+  F6_E3M2: 6,
+  BOOL: 8,
+  U8: 8,
+  I8: 8,
+  F8_E4M3: 8,
+  F8_E5M2: 8,
+  F8_E8M0: 8,
+  U16: 16,
+  I16: 16,
+  F16: 16,
+  BF16: 16,
+  U32: 32,
+  I32: 32,
+  F32: 32,
+  U64: 64,
+  I64: 64,
+  F64: 64,
+  C64: 64
 }
+
+/** Bits of one element of a dtype that such a file can have. */
+export const dtypeBits = (dtype: string) => bitsOf[dtype]!
+
+export const isSafetensorsDtype = (dtype: string) => Object.hasOwn(bitsOf, dtype)
 
 /** The format's own limit: a header is at most 100 MB. */
 const maxHeaderBytes = 100_000_000
@@ -41,6 +50,8 @@ export interface TensorEntry {
 export interface SafetensorsHeader {
   tensors: Map<string, TensorEntry>
   metadata: Record<string, string>
+  /** What stands beside the file about how it was quantised. */
+  description?: string
 }
 
 const size = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
@@ -107,10 +118,11 @@ function readEntry(
     throw refused(file, `tensor "${name}": ${describeIssues([parsed.issues[0]])}`)
   }
   const { dtype, shape, data_offsets } = parsed.output
-  const elementBytes = Object.hasOwn(dtypeBytes, dtype) ? dtypeBytes[dtype] : undefined
-  if (!elementBytes) throw refused(file, `tensor "${name}" has the unknown dtype ${dtype}`)
+  if (!isSafetensorsDtype(dtype)) {
+    throw refused(file, `tensor "${name}" has the unknown dtype ${dtype}`)
+  }
   const [from, to] = data_offsets
-  const wanted = shape.reduce((product, extent) => product * extent, elementBytes)
+  const wanted = shape.reduce((product, extent) => product * extent, dtypeBits(dtype)) / 8
   if (to - from !== wanted) {
     const shown = `[${shape.join(', ')}] of ${dtype}`
     throw refused(file, `tensor "${name}", ${shown}, needs ${wanted} bytes and has ${to - from}`)

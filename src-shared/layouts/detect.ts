@@ -6,6 +6,8 @@ import { UserError } from '../errors'
 import {
   candidatesOf,
   nameOf,
+  paddedCandidates,
+  sayingMost,
   type Candidate,
   type Defect,
   type NamedCandidate
@@ -23,10 +25,15 @@ export interface Difference {
 }
 
 export interface Detection {
-  /** layout: every byte agrees. defect: every byte agrees with one mistake made. nearest: none agrees in full. */
-  verdict: 'layout' | 'defect' | 'nearest'
+  /**
+   * layout: every byte agrees. defect: every byte agrees with one mistake made. length: every byte that is there agrees, and
+   * there are more or fewer than the layout takes. nearest: none agrees in full.
+   */
+  verdict: 'layout' | 'defect' | 'length' | 'nearest'
   layout: string
   defect?: Defect
+  /** Extents that the matrix was padded to, where they are not the layout's own. */
+  padded?: ScaleShape
   /** Share of the scales that lie where the layout, or its mistaken form, puts them: 0 to 1. */
   agreement: number
   /** Other candidates that explain the same bytes just as well. */
@@ -54,10 +61,15 @@ export function detectLayout(
   const plain = layouts.map((layout) => candidatesOf(layout, shape, false))
   const exact = agreeing(plain, packed, linear)
   if (exact.length > 0) return named('layout', exact, packed, linear, shape)
+  const morePadded = layouts.map((layout) => paddedCandidates(layout, shape, packed.length))
+  const repadded = agreeing(morePadded, packed, linear)
+  if (repadded.length > 0) return named('layout', repadded, packed, linear, shape)
   const defective = layouts.map((layout) => candidatesOf(layout, shape, true))
-  const mistaken = agreeing(defective, packed, linear)
+  const mistaken = sayingMost(agreeing(defective, packed, linear), (one) => one)
   if (mistaken.length > 0) return named('defect', mistaken, packed, linear, shape)
-  const all = plain.flatMap((candidates, i) => [...candidates, ...defective[i]!])
+  const cut = plain.flat().filter((candidate) => agreesAsFar(candidate, packed, linear))
+  if (cut.length > 0) return lengthWrong(cut, packed, linear, shape)
+  const all = plain.flatMap((candidates, i) => [...candidates, ...morePadded[i]!, ...defective[i]!])
   return nearest(all, shape, packed, linear)
 }
 
@@ -100,6 +112,42 @@ function agrees(candidate: Candidate, packed: Uint8Array, linear: Uint8Array): b
     if (map[i]! >= 0 && packed[i] !== linear[map[i]!]) return false
   }
   return true
+}
+
+/** Least share of the scales that must be there for an order to be told from a part of them. */
+const leastShare = 0.5
+
+/** Whether the bytes that both have agree, be the buffer longer or cut off. */
+function agreesAsFar(candidate: Candidate, packed: Uint8Array, linear: Uint8Array): boolean {
+  const common = Math.min(candidate.size, packed.length)
+  for (const position of sample(common)) {
+    const index = candidate.indexAt(position)
+    if (index >= 0 && packed[position] !== linear[index]) return false
+  }
+  const { map } = candidate
+  let there = 0
+  for (let i = 0; i < common; i++) {
+    if (map[i]! < 0) continue
+    if (packed[i] !== linear[map[i]!]) return false
+    there++
+  }
+  return there >= leastShare * candidate.scales
+}
+
+/** Of several orders the one whose length is nearest. */
+function lengthWrong(
+  candidates: Candidate[],
+  packed: Uint8Array,
+  linear: Uint8Array,
+  shape: ScaleShape
+): Detection {
+  const off = ({ size }: Candidate) => Math.abs(size - packed.length)
+  const least = Math.min(...candidates.map(off))
+  const nearestLength = candidates.filter((candidate) => off(candidate) === least)
+  const found = named('length', nearestLength, packed, linear, shape)
+  const { map, scales } = nearestLength[0]!
+  const there = map.subarray(0, packed.length).reduce((sum, index) => sum + (index < 0 ? 0 : 1), 0)
+  return { ...found, agreement: there / scales }
 }
 
 /** Share of the scales found where they should be; what lies beyond the shorter of both counts as wrong. */
@@ -171,7 +219,7 @@ function named(
   linear: Uint8Array,
   shape: ScaleShape
 ): Detection {
-  const plain = verdict === 'nearest' ? first!.map : packedMap(first!.placed, shape)
+  const plain = verdict === 'defect' ? packedMap(first!.placed, shape) : first!.map
   const firstDifference = differenceOf(plain, packed, linear, shape)
   return {
     verdict,

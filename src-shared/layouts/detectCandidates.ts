@@ -4,6 +4,7 @@ import {
   paddedShape,
   paddedSize,
   scaleFinder,
+  tileExtent,
   type ScaleLayout,
   type ScaleShape
 } from './layout'
@@ -21,6 +22,8 @@ export type Defect = keyof typeof defects
 export interface NamedCandidate {
   layout: string
   defect?: Defect
+  /** Extents that the matrix was padded to, where they are not the layout's own. */
+  padded?: ScaleShape
 }
 
 export interface Candidate extends NamedCandidate {
@@ -34,9 +37,10 @@ export interface Candidate extends NamedCandidate {
   readonly map: Int32Array
 }
 
-export const nameOf = ({ layout, defect }: NamedCandidate): NamedCandidate => ({
+export const nameOf = ({ layout, defect, padded }: NamedCandidate): NamedCandidate => ({
   layout,
-  ...(defect ? { defect } : {})
+  ...(defect ? { defect } : {}),
+  ...(padded ? { padded } : {})
 })
 
 /** The layout itself, or each of its mistaken forms. */
@@ -50,6 +54,35 @@ export function candidatesOf(
     const form = mistakenForm(layout, shape, defect)
     return form ? [candidateOf(layout, form, defect)] : []
   })
+}
+
+/**
+ * The layout with more padding than its own, so that it takes `size` bytes: whole tiles more of rows, of columns or of both.
+ * aiter, for one, pads the rows of cdna4_mfma16 to 256. The least padding of rows first.
+ */
+export function paddedCandidates(
+  layout: ScaleLayout,
+  shape: ScaleShape,
+  size: number
+): Candidate[] {
+  const own = paddedShape(layout, shape)
+  if (size <= own.rows * own.columns) return []
+  const tile = { rows: tileExtent(layout.rowDigits), columns: tileExtent(layout.columnDigits) }
+  const found: Candidate[] = []
+  for (let rows = own.rows; rows * own.columns <= size; rows += tile.rows) {
+    const columns = size / rows
+    if (!Number.isInteger(columns) || columns % tile.columns !== 0) continue
+    const padded = { rows, columns }
+    found.push(candidateOf(layout, { layout, shape: padded, within: shape }))
+  }
+  return found
+}
+
+/** Those that say what most bytes are: one that leaves a byte open agrees with whatever is there. */
+export function sayingMost<T>(all: readonly T[], candidateOf: (one: T) => Candidate): T[] {
+  const said = all.map((one) => candidateOf(one).map.filter((index) => index >= 0).length)
+  const most = Math.max(...said)
+  return all.filter((_, i) => said[i] === most)
 }
 
 /** The map of the layout with one mistake made; undefined where the mistake changes nothing. */
@@ -70,24 +103,28 @@ interface Form {
   linearIndex?(row: number, column: number): number
   /** The bytes follow one another without gaps. */
   unpadded?: boolean
+  /** The matrix that `shape` is padded from. */
+  within?: ScaleShape
 }
 
 function candidateOf(named: ScaleLayout, form: Form, defect?: Defect): Candidate {
-  const { layout, shape, linearIndex, unpadded } = form
-  const scales = shape.rows * shape.columns
+  const { layout, shape, linearIndex, unpadded, within } = form
+  const matrix = within ?? shape
+  const scales = matrix.rows * matrix.columns
   const find = scaleFinder(layout, shape)
   let map: Int32Array | undefined
   return {
     layout: named.name,
     ...(defect ? { defect } : {}),
+    ...(within ? { padded: shape } : {}),
     placed: named,
     size: unpadded ? scales : paddedSize(layout, shape.rows, shape.columns),
     scales,
     indexAt(position) {
       if (unpadded || map) return this.map[position]!
-      const { row, column, padding } = find(position)
-      if (padding) return -1
-      return linearIndex ? linearIndex(row, column) : row * shape.columns + column
+      const { row, column } = find(position)
+      if (row >= matrix.rows || column >= matrix.columns) return -1
+      return linearIndex ? linearIndex(row, column) : row * matrix.columns + column
     },
     get map() {
       return (map ??= mapOf(form))
@@ -95,8 +132,15 @@ function candidateOf(named: ScaleLayout, form: Form, defect?: Defect): Candidate
   }
 }
 
-function mapOf({ layout, shape, linearIndex, unpadded }: Form): Int32Array {
+function mapOf({ layout, shape, linearIndex, unpadded, within }: Form): Int32Array {
   const map = packedMap(layout, shape)
+  if (within) {
+    return map.map((index) => {
+      const row = Math.floor(index / shape.columns)
+      const column = index % shape.columns
+      return row < within.rows && column < within.columns ? row * within.columns + column : -1
+    })
+  }
   const filled = unpadded ? withoutPadding(map, shape) : map
   if (!linearIndex) return filled
   const { columns } = shape
@@ -126,9 +170,10 @@ function mistakenForm(layout: ScaleLayout, shape: ScaleShape, defect: Defect): F
     case 'major-mix-up':
       return { layout, shape, linearIndex: (row, column) => column * rows + row }
     case 'row-order': {
-      const [outer, ...inner] = layout.rowDigits
+      const rest = layout.rowDigits.findIndex((digit) => digit.extent === 0)
+      const [outer, inner] = [layout.rowDigits.slice(0, rest + 1), layout.rowDigits.slice(rest + 1)]
       if (inner.length < 2) return undefined
-      return { layout: { ...layout, rowDigits: [outer!, ...inner.toReversed()] }, shape }
+      return { layout: { ...layout, rowDigits: [...outer, ...inner.toReversed()] }, shape }
     }
     case 'unpadded': {
       const padded = paddedShape(layout, shape)

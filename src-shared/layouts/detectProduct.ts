@@ -3,7 +3,13 @@
  * are: each candidate says which scales the buffer holds, these give a product, and the product given says who is right.
  */
 import { differenceOf, type Difference } from './detect'
-import { candidatesOf, nameOf, type Candidate, type NamedCandidate } from './detectCandidates'
+import {
+  candidatesOf,
+  nameOf,
+  sayingMost,
+  type Candidate,
+  type NamedCandidate
+} from './detectCandidates'
 import { codesOf, compareRow, fittedRow, recoverRow, unknownCode } from './detectRows'
 import { sampleEquations, spread } from './detectSample'
 import {
@@ -60,28 +66,32 @@ export function detectFromProduct(
   const untested: NamedCandidate[] = []
 
   let tried = 0
-  function scored(withDefects: boolean): Score[] {
+  const fitting = ({ size }: Candidate) => size === packed.length
+  const other = (candidate: Candidate) => !fitting(candidate)
+  function scored(withDefects: boolean, wanted: (candidate: Candidate) => boolean): Score[] {
     return layouts.flatMap((layout) => {
-      const scores = candidatesOf(layout, equations.shape, withDefects).flatMap((candidate) => {
+      const candidates = candidatesOf(layout, equations.shape, withDefects).filter(wanted)
+      const scores = candidates.flatMap((candidate) => {
         const score = scoreOf(candidate, packed, equations, sample)
         if (score) return [score]
-        if (candidate.size === packed.length) untested.push(nameOf(candidate))
+        if (fitting(candidate)) untested.push(nameOf(candidate))
         return []
       })
-      onProgress?.(++tried / (2 * layouts.length))
+      onProgress?.(++tried / (4 * layouts.length))
       return scores
     })
   }
-  const fits = ({ candidate, agreeingRows, testedRows }: Score) =>
-    candidate.size === packed.length && agreeingRows === testedRows
+  const agrees = ({ agreeingRows, testedRows }: Score) => agreeingRows === testedRows
 
-  const plain = scored(false)
-  const exact = plain.filter(fits)
+  // Those of another size can be the nearest at most: they are looked at when nothing else explains the bytes.
+  const plain = scored(false, fitting)
+  const exact = plain.filter(agrees)
   if (exact.length > 0) return named('layout', exact, packed, equations, untested)
-  const mistaken = scored(true)
-  const explained = mistaken.filter(fits)
+  const mistaken = scored(true, fitting)
+  const explained = sayingMost(mistaken.filter(agrees), ({ candidate }) => candidate)
   if (explained.length > 0) return named('defect', explained, packed, equations, untested)
-  return named('nearest', nearest([...plain, ...mistaken], packed), packed, equations, untested)
+  const all = [...plain, ...mistaken, ...scored(false, other), ...scored(true, other)]
+  return named('nearest', nearest(all, packed), packed, equations, untested)
 }
 
 /** Undefined when the product cannot say: the candidate leaves scales open and there is too little to find them by. */

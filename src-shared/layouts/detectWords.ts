@@ -8,12 +8,28 @@ import type { ScaleShape } from './layout'
 export function detectionLines(found: Detection, bytes: number, shape: ScaleShape): string[] {
   const size = `${shape.rows} x ${shape.columns} scales`
   const share = `${(found.agreement * 100).toFixed(2)} %`
+  if (found.verdict === 'length') return lengthLines(found, bytes, shape)
   const lines = verdictLines(found, bytes, {
     right: `all ${size} lie where it puts them`,
     none: 'No known layout.',
     nearly: `${share} of ${size} agree`
   })
   return [...lines, ...differenceLines(found)]
+}
+
+function lengthLines(found: Detection, bytes: number, { rows, columns }: ScaleShape): string[] {
+  const { expectedBytes, agreement, alike } = found
+  const scales = rows * columns
+  const name = candidateName(found)
+  const how =
+    bytes > expectedBytes
+      ? `all ${rows} x ${columns} scales lie where it puts them, and ${bytes - expectedBytes} bytes follow that it has no use for`
+      : `${Math.round(agreement * scales)} of ${rows} x ${columns} scales lie where it puts them, and the rest is cut off`
+  return [
+    `${name}: the order is right and the length is not: ${how}.`,
+    `It takes ${expectedBytes} bytes; there are ${bytes}.`,
+    ...alike.map((other) => `The same bytes: ${candidateName(other)}.`)
+  ]
 }
 
 /** Of a detection by a product. `rows`: how many the operand of `side` has. */
@@ -53,7 +69,7 @@ interface Words {
 
 function verdictLines(found: Detection | ProductDetection, bytes: number, words: Words): string[] {
   const lines: string[] = []
-  if (found.verdict === 'layout') lines.push(`${found.layout}: ${words.right}.`)
+  if (found.verdict === 'layout') lines.push(`${candidateName(found)}: ${words.right}.`)
   else if (found.verdict === 'defect') {
     lines.push(`${found.layout} with a mistake: ${defects[found.defect!]}.`)
   } else {
@@ -80,6 +96,7 @@ function differenceLines({
   ]
 }
 
-function candidateName({ layout, defect }: NamedCandidate): string {
+function candidateName({ layout, defect, padded }: NamedCandidate): string {
+  if (padded) return `${layout}, padded to ${padded.rows} x ${padded.columns}`
   return defect ? `${layout} with ${defect}` : layout
 }

@@ -182,6 +182,48 @@ export function unpackElements(packing: ElementPacking, packed: Uint8Array): Uin
   return codes
 }
 
+/** Codes from one order into another of the same width, without a byte for each between. Padding is 0. */
+export function repackElements(
+  from: ElementPacking,
+  to: ElementPacking,
+  packed: Uint8Array
+): Uint8Array {
+  if (from === to) return packed
+  const count = wholeGroups(packed.length, from.groupBytes, `bytes of ${from.name}`)
+  const codes = count * from.bits.length
+  const repacked = new Uint8Array(packedElementBytes(to, codes))
+  // Codes after which both orders begin a group.
+  const period = leastCommonMultiple(from.bits.length, to.bits.length)
+  const [fromBytes, toBytes] = [from, to].map(
+    ({ bits, groupBytes }) => (period / bits.length) * groupBytes
+  )
+  const bitsOf = (packing: ElementPacking) =>
+    Int32Array.from({ length: period }, (_, i) => elementBit(packing, i))
+  const [source, target] = [bitsOf(from), bitsOf(to)]
+  const mask = (1 << from.storageBits) - 1
+  for (let done = 0, at = 0, out = 0; done < codes; done += period) {
+    const some = Math.min(period, codes - done)
+    for (let i = 0; i < some; i++) {
+      const bit = source[i]!
+      const byte = at + (bit >>> 3)
+      const code = ((packed[byte]! | ((packed[byte + 1] ?? 0) << 8)) >> (bit & 7)) & mask
+      const place = target[i]!
+      const word = code << (place & 7)
+      repacked[out + (place >>> 3)]! |= word
+      if (word > 255) repacked[out + (place >>> 3) + 1]! |= word >> 8
+    }
+    at += fromBytes!
+    out += toBytes!
+  }
+  return repacked
+}
+
+function leastCommonMultiple(a: number, b: number): number {
+  let [x, y] = [a, b]
+  while (y > 0) [x, y] = [y, x % y]
+  return (a / x) * b
+}
+
 function wholeGroups(count: number, size: number, what: string): number {
   if (count % size !== 0) {
     throw new UserError('usage', `${count} ${what} do not divide into groups of ${size}.`)

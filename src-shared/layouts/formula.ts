@@ -10,15 +10,29 @@ interface Term {
   /** 0: the outermost digit of its axis, which needs no remainder. */
   modulus: number
   stride: number
+  /** The same without a shape: weight and modulus times the number of tiles of the axis. */
+  symbolic: { weight: number; weightTiles: boolean; modulus: number; modulusTiles: boolean }
 }
 
 function termsOf(layout: ScaleLayout, shape: ScaleShape): Term[] {
-  return placeDigits(layout, shape).map(({ axis, weight, count, stride, extent }) => ({
-    axis,
-    weight,
-    modulus: extent === 0 ? 0 : count,
-    stride
-  }))
+  return placeDigits(layout, shape).map(({ axis, name, weight, count, stride, extent }) => {
+    const digits = axis === 'row' ? layout.rowDigits : layout.columnDigits
+    const at = digits.findIndex((digit) => digit.name === name)
+    const outermost = at === 0
+    const lower = digits.slice(at + 1)
+    return {
+      axis,
+      weight,
+      modulus: outermost ? 0 : count,
+      stride,
+      symbolic: {
+        weight: tileExtent(lower),
+        weightTiles: lower.some((digit) => digit.extent === 0),
+        modulus: outermost ? 0 : extent || 1,
+        modulusTiles: !outermost && extent === 0
+      }
+    }
+  })
 }
 
 /** 'r / 128 * 2048 + c / 4 * 512 + r % 32 * 16 + r / 32 % 4 * 4 + c % 4', integer division. */
@@ -53,7 +67,7 @@ export function filledFormula(
 
 /** A function scale_offset(r, c, rows, columns) in a language; rows and columns are sizes before padding. */
 export function layoutCode(layout: ScaleLayout, language: CodeLanguage): string {
-  const divide = (value: string, by: number) => {
+  const divide = (value: string, by: number | string) => {
     if (by === 1) return value
     if (language === 'typescript') return `Math.floor(${value} / ${by})`
     return `${value} ${language === 'python' ? '//' : '/'} ${by}`
@@ -64,18 +78,28 @@ export function layoutCode(layout: ScaleLayout, language: CodeLanguage): string 
       ? { row: 'row_tiles', column: 'column_tiles' }
       : { row: 'rowTiles', column: 'columnTiles' }
   const strides = symbolicStrides(layout)
-  const parts = termsOf(layout, { rows: 1, columns: 1 }).map(({ axis, weight, modulus }, i) => {
-    const quotient = divide(axis === 'row' ? 'r' : 'c', weight)
+  const terms = termsOf(layout, { rows: 1, columns: 1 })
+  const parts = terms.map(({ axis, symbolic }, i) => {
+    const { weight, weightTiles, modulus, modulusTiles } = symbolic
+    const by = weightTiles ? (weight > 1 ? `(${weight} * ${names[axis]})` : names[axis]) : weight
+    const quotient = divide(axis === 'row' ? 'r' : 'c', by)
+    const remainder = modulusTiles ? names[axis] : modulus
     const { constant, outer } = strides[i]!
     const factors = [
-      modulus ? `${quotient} % ${modulus}` : quotient,
+      remainder ? `${quotient} % ${remainder}` : quotient,
       ...(constant > 1 ? [String(constant)] : []),
       ...outer.map((axis) => names[axis])
     ]
     return factors.join(' * ')
   })
   const sum = parts.join(' + ')
-  const sizes = [...new Set(strides.flatMap(({ outer }) => outer))].map((axis) => {
+  const sized = [
+    ...strides.flatMap(({ outer }) => outer),
+    ...terms
+      .filter(({ symbolic }) => symbolic.weightTiles || symbolic.modulusTiles)
+      .map(({ axis }) => axis)
+  ]
+  const sizes = [...new Set(sized)].map((axis) => {
     const size = axis === 'row' ? 'rows' : 'columns'
     const padded = tiles[axis] === 1 ? size : `(${size} + ${tiles[axis] - 1})`
     return { name: names[axis], value: divide(padded, tiles[axis]) }

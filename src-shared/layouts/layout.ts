@@ -4,11 +4,11 @@
  * generated code all come from that one description.
  */
 
-/** One digit of an axis: its extent; the first digit of an axis takes what is left after the others. */
+/** One digit of an axis: its extent; one digit of each axis takes what is left after the others. */
 export interface Digit {
   axis: 'row' | 'column'
   name: string
-  /** 0: the outermost digit, as many as the padded axis needs. */
+  /** 0: as many as the padded axis needs; in all but a few layouts the outermost digit. */
   extent: number
 }
 
@@ -56,6 +56,13 @@ export function paddedSize(layout: ScaleLayout, rows: number, columns: number): 
   return padded.rows * padded.columns
 }
 
+/** Shapes of a packed tensor of the layout: (rows, columns) padded, and those of its views. */
+export function packedShapes(layout: ScaleLayout, shape: ScaleShape): number[][] {
+  const padded = paddedShape(layout, shape)
+  const views = layout.views.map((view) => viewCoordinates(layout, shape, view, 0, 0).shape)
+  return [[padded.rows, padded.columns], ...views]
+}
+
 interface PlacedDigit extends Digit {
   /** What one step of this digit is worth on its axis. */
   weight: number
@@ -83,11 +90,12 @@ export function placeDigits(layout: ScaleLayout, shape: ScaleShape): PlacedDigit
 }
 
 function weigh(digits: readonly Digit[], extent: number): PlacedDigit[] {
+  const rest = extent / tileExtent(digits)
   let weight = 1
   return digits
     .toReversed()
     .map((digit) => {
-      const count = digit.extent || extent / weight
+      const count = digit.extent || rest
       const placed = { ...digit, weight, count, stride: 0 }
       weight *= count
       return placed
@@ -194,6 +202,36 @@ export function packScales(
   const packed = new Uint8Array(paddedSize(layout, shape.rows, shape.columns)).fill(fill)
   forScales(layout, shape, (offset, index) => (packed[offset] = linear[index]!))
   return packed
+}
+
+/** packScales of items of several bytes. */
+export function packItems(
+  layout: ScaleLayout,
+  shape: ScaleShape,
+  linear: Uint8Array,
+  itemBytes: number
+): Uint8Array {
+  const packed = new Uint8Array(paddedSize(layout, shape.rows, shape.columns) * itemBytes)
+  forScales(layout, shape, (offset, index) => {
+    for (let i = 0; i < itemBytes; i++)
+      packed[offset * itemBytes + i] = linear[index * itemBytes + i]!
+  })
+  return packed
+}
+
+/** The reverse of packItems. */
+export function unpackItems(
+  layout: ScaleLayout,
+  shape: ScaleShape,
+  packed: Uint8Array,
+  itemBytes: number
+): Uint8Array {
+  const linear = new Uint8Array(shape.rows * shape.columns * itemBytes)
+  forScales(layout, shape, (offset, index) => {
+    for (let i = 0; i < itemBytes; i++)
+      linear[index * itemBytes + i] = packed[offset * itemBytes + i]!
+  })
+  return linear
 }
 
 /** The reverse of packScales. */

@@ -21,8 +21,8 @@ const largestTile = 65536
 
 /**
  * Reads '{"name", "rows": "rowTile:0 row:8", "columns": "columnTile:0 column:4", "order": "rowTile columnTile row
- * column", "views": {"4D": "rowTile, columnTile, row, column"}}'. Digits go from the most to the least significant; 0 is
- * as many as the axis needs. Throws a UserError that names the file and the field.
+ * column", "views": {"4D": "rowTile, columnTile, row, column"}}'. Digits go from the most to the least significant; one of
+ * each axis has extent 0, as many as the axis needs. Throws a UserError that names the file and the field.
  */
 export function parseUserLayout(text: string, file: string): ScaleLayout {
   let json: unknown
@@ -104,14 +104,17 @@ function readDigits(axis: Digit['axis'], text: string, where: string): Digit[] {
   const wrong = parts.find((part) => !/^[A-Za-z]\w*:\d+$/.test(part))
   if (wrong) throw refused(where, `${field}: "${wrong}" is not written as name:extent`)
   const read = digits(axis, parts.join(' '))
-  if (read[0]!.extent !== 0) {
+  const rest = read.filter(({ extent }) => extent === 0)
+  if (rest.length === 0) {
+    throw refused(where, `${field}: one digit must have extent 0 (the rest), most often the first`)
+  }
+  if (rest.length > 1) {
     throw refused(
       where,
-      `${field}: the first digit, "${read[0]!.name}", must have extent 0 (the rest)`
+      `${field}: "${rest[0]!.name}" and "${rest[1]!.name}" both have extent 0; one digit takes the rest`
     )
   }
-  const inner = read.slice(1)
-  const bad = inner.find(({ extent }) => extent < 1 || extent > largestTile)
+  const bad = read.find(({ extent }) => extent > largestTile)
   if (bad) {
     throw refused(where, `${field}: the extent of "${bad.name}" must be 1 to ${largestTile}`)
   }

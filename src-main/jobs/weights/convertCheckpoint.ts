@@ -1,23 +1,29 @@
 /** A checkpoint in another convention, scale layout or format: planned as a whole, done in steps, resumed after a kill. */
 import { createHash } from 'node:crypto'
+import { closeSync, openSync, readSync } from 'node:fs'
 import {
   findBlockScaledWeights,
   scaleLayoutKey,
-  type Convention
+  type Convention,
+  type Named
 } from '@shared/checkpoints/conventions'
 import {
+  ownScaleLayout,
   requireSameFormat,
   sameFormat,
   weightTensors,
+  writtenWeight,
   type WeightTensors
 } from '@shared/checkpoints/convert'
+import { readTensorScales } from '@shared/checkpoints/tensorScale'
 import { addCompared, lossOf, type WeightLoss } from '@shared/checkpoints/loss'
 import { floatSource, weightSource, type WeightSource } from '@shared/checkpoints/weightSource'
 import { UserError } from '@shared/errors'
 import type { ScaleRule } from '@shared/formats/quantize'
-import { planFile, type TensorEntry } from '@shared/formats/safetensors'
+import { isSafetensorsDtype, planFile, type TensorEntry } from '@shared/formats/safetensors'
 import { layoutText } from '@shared/layouts/describe'
 import type { ScaleLayout } from '@shared/layouts/layout'
+import { layouts } from '@shared/layouts/registry'
 import { ResumableFile } from '../../ground/resumableFile'
 import type { Checkpoint } from '../../store/checkpointFile'
 import {
@@ -26,15 +32,19 @@ import {
   readFound,
   repackSteps,
   type Found,
-  type PlaceOf,
+  type NewFile,
   type Step
 } from './conversionSteps'
+import { Scratch } from '../../ground/scratch'
 import { Meter, Stopped, type WeightWork } from './weightWork'
 
 export interface ConversionRequest {
   /** Left out: every weight keeps its own. */
   to?: Convention
-  layout: ScaleLayout
+  /** Left out: as the convention has them. */
+  layout?: ScaleLayout
+  /** What a person said about the weights of the file. */
+  named: Named
   /** Allows another format, of block-scaled weights and of matrices of real numbers. */
   requantise: boolean
   rule: ScaleRule
@@ -68,6 +78,7 @@ interface PlannedWeight {
   source: WeightSource
   from: string
   to: Convention
+  layout: ScaleLayout
   anew: boolean
   /** Names of the tensors that it replaces. */
   replaced: string[]
@@ -86,17 +97,16 @@ export async function convertCheckpoint(
     ? []
     : [...checkpoint.tensors.values()].filter(({ name }) => !replaced.has(name))
   const converted = weights.flatMap(({ tensors }) => tensorsOf(tensors))
+  requireDtypes(checkpoint, copied)
   const copies = copied.map((tensor) => ({ ...tensor, byteLength: tensor.end - tensor.start }))
-  const metadata = { ...checkpoint.metadata, [scaleLayoutKey]: request.layout.name }
+  const metadata = describedLayout(checkpoint.metadata, weights)
   const file = planFile(request.out, [...converted, ...copies], metadata)
   const identity = identityOf(checkpoint, request, file.head)
   const output = await ResumableFile.open(request.out, { ...file, identity }, request)
+  const written = openWritten(output.partial)
   try {
-    const placeOf: PlaceOf = ({ name }) => ({
-      path: output.partial,
-      position: file.positions.get(name)!
-    })
-    const { steps, compares } = planSteps(weights, copied, checkpoint, request, placeOf)
+    const { positions } = file
+    const { steps, compares } = planSteps(weights, copied, checkpoint, request, positions, written)
     const found = earlierFindings(output.done, steps.length)
     const total = steps.reduce((sum, { bytes }) => sum + bytes, 0)
     const done = steps.reduce((sum, { bytes }, at) => sum + (found[at] ? bytes : 0), 0)
@@ -115,7 +125,58 @@ export async function convertCheckpoint(
     // What is done stays for the next run; the first trouble is the one to tell.
     await output.leave().catch(() => {})
     throw error
+  } finally {
+    await written.close()
   }
+}
+
+/** The unfinished file, read where it is written. */
+function openWritten(path: string): NewFile & { close(): Promise<void> } {
+  const descriptor = openSync(path, 'r')
+  const scratch = {
+    original: new Scratch(`${path}.rows-in`),
+    converted: new Scratch(`${path}.rows-out`)
+  }
+  return {
+    scratch,
+    placeOf: ({ start }) => ({ path, position: start }),
+    read: ({ start }, from, to) => {
+      const bytes = new Uint8Array(to - from)
+      for (let done = 0; done < bytes.length;) {
+        const count = readSync(descriptor, bytes, done, bytes.length - done, start + from + done)
+        if (count === 0) throw new Error(`${path} ended early.`)
+        done += count
+      }
+      return bytes
+    },
+    async close() {
+      closeSync(descriptor)
+      await scratch.original.remove()
+      await scratch.converted.remove()
+    }
+  }
+}
+
+/** Says the layout of the scales where it is one of the registry, and of all weights. */
+function describedLayout(
+  metadata: Record<string, string>,
+  weights: readonly PlannedWeight[]
+): Record<string, string> {
+  const all = new Set(weights.map(({ layout }) => layout))
+  const rest = Object.entries(metadata).filter(([key]) => key !== scaleLayoutKey)
+  const said = layouts.filter((layout) => all.size === 1 && all.has(layout))
+  return Object.fromEntries([...rest, ...said.map(({ name }) => [scaleLayoutKey, name] as const)])
+}
+
+/** Throws a UserError when a tensor has a dtype that the new file cannot have. */
+function requireDtypes(checkpoint: Checkpoint, copied: readonly TensorEntry[]): void {
+  const strange = copied.filter(({ dtype }) => !isSafetensorsDtype(dtype))
+  if (strange.length === 0) return
+  const dtypes = [...new Set(strange.map(({ dtype }) => dtype))].join(', ')
+  throw new UserError(
+    'usage',
+    `${checkpoint.path} has ${strange.length} tensors of ${dtypes}, such as "${strange[0]!.name}", which a .safetensors file cannot hold; --only-converted leaves all other tensors out.`
+  )
 }
 
 const tensorsOf = ({ codes, scales, tensorScale }: WeightTensors) => [
@@ -124,33 +185,42 @@ const tensorsOf = ({ codes, scales, tensorScale }: WeightTensors) => [
   ...(tensorScale ? [tensorScale] : [])
 ]
 
+const isThere = (tensor: TensorEntry | undefined): tensor is TensorEntry => tensor !== undefined
+
 function planWeights(checkpoint: Checkpoint, request: ConversionRequest): PlannedWeight[] {
-  const { to, layout, requantise, keep } = request
+  const { to, requantise, keep, named } = request
   if (requantise && !to) {
     throw new UserError('usage', '--requantise needs --to, the convention to convert to.')
   }
-  const planned = findBlockScaledWeights(checkpoint, checkpoint.path).map((weight) => {
+  const weights = findBlockScaledWeights(checkpoint, checkpoint.path, named)
+  const planned = weights.map((weight): PlannedWeight => {
     const target = to ?? weight.convention
+    const layout = request.layout ?? ownScaleLayout(target)
     const anew = requantise && !sameFormat(weight.convention, target)
-    if (!anew) requireSameFormat(weight, target)
-    const parts = [weight.codes, weight.scales, ...(weight.tensorScale ? [weight.tensorScale] : [])]
+    if (!anew) {
+      requireSameFormat(weight, target, readTensorScales(weight, checkpoint.read))
+    }
+    const parts = [weight.codes, weight.scales, weight.tensorScale].filter(isThere)
     const source = weightSource(weight)
     return {
       source,
       from: weight.convention.name,
       to: target,
+      layout,
       anew,
       replaced: parts.map(({ name }) => name),
       tensors: weightTensors(source, target, layout)
     }
   })
   if (requantise && to) {
+    const layout = request.layout ?? ownScaleLayout(to)
     for (const tensor of checkpoint.tensors.values()) {
       if (keep.some((word) => tensor.name.includes(word))) continue
       const source = floatSource(tensor, to.scaleBlockSize)
       if (!source) continue
       const tensors = weightTensors(source, to, layout)
-      planned.push({ source, from: tensor.dtype, to, anew: true, replaced: [tensor.name], tensors })
+      const [from, replaced] = [tensor.dtype, [tensor.name]]
+      planned.push({ source, from, to, layout, anew: true, replaced, tensors })
     }
   }
   if (planned.length === 0) {
@@ -165,19 +235,21 @@ function planSteps(
   weights: readonly PlannedWeight[],
   copied: readonly TensorEntry[],
   checkpoint: Checkpoint,
-  { layout, rule }: ConversionRequest,
-  placeOf: PlaceOf
+  { rule }: ConversionRequest,
+  positions: ReadonlyMap<string, number>,
+  file: NewFile
 ): { steps: Step[]; compares: number[][] } {
   const steps: Step[] = []
-  const compares = weights.map(({ source, to, anew, tensors }) => {
-    const target = { to, layout, tensors, placeOf }
+  const compares = weights.map(({ source, to, layout, anew, tensors }) => {
+    const target = { weight: writtenWeight(source, to, layout, tensors, positions), file }
     if (anew || !('blocks' in source.stored)) {
       return quantizeSteps(source, target, rule, checkpoint, steps)
     }
     return repackSteps(source.stored.blocks, source, target, checkpoint, steps)
   })
   for (const tensor of copied) {
-    copySteps(tensor, placeOf({ ...tensor, byteLength: 0 }), checkpoint, steps)
+    const place = file.placeOf({ ...tensor, start: positions.get(tensor.name)! })
+    copySteps(tensor, place, checkpoint, steps)
   }
   return { steps, compares }
 }
@@ -185,10 +257,16 @@ function planSteps(
 /** What decides every byte of the file. */
 function identityOf(
   checkpoint: Checkpoint,
-  { layout, rule, requantise }: ConversionRequest,
+  { layout, rule, requantise, named }: ConversionRequest,
   head: Uint8Array
 ): string {
-  const rest = { files: checkpoint.files(), layout: layoutText(layout), rule, requantise }
+  const said = [
+    named.convention?.name,
+    named.scaleLayout && layoutText(named.scaleLayout),
+    named.own && JSON.stringify(named.own)
+  ]
+  const own = layout ? layoutText(layout) : ''
+  const rest = { files: checkpoint.files(), layout: own, rule, requantise, said }
   return createHash('sha256').update(head).update(JSON.stringify(rest)).digest('hex')
 }
 

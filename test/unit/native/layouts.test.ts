@@ -66,7 +66,8 @@ describe('built-in layouts in C++', () => {
 
   it('go by their other names, the same as in TypeScript', () => {
     const others =
-      'cublas_128x4 cutile_swizzle_32_4_4 flashinfer_128x4 triton_gfx1250 triton_gfx950'
+      'cublas_128x4 cutile_swizzle_32_4_4 flashinfer_128x4 triton_gfx1250 triton_gfx950 ' +
+      'aiter_e8m0_shuffle aiter_f4_mxfp4 aiter_f4_nvfp4'
     for (const name of others.split(' ')) compare(name, findLayout(name), { rows: 40, columns: 9 })
   })
 })
@@ -118,7 +119,8 @@ describe('layouts of users', () => {
   it.each([
     ['mine = a:0', 'it is not written as name = row digits | column digits | order'],
     ['mine = a:0 | b:0 | a b = c', 'is no usable layout'],
-    ['mine = a:3 | b:0 | a b', 'the first digit, "a", must have extent 0'],
+    ['mine = a:3 | b:0 | a b', 'one digit must have extent 0 (the rest)'],
+    ['mine = a:0 c:0 | b:0 | a b c', '"a" and "c" both have extent 0'],
     ['mine = a:0 | a:0 | a a', 'the digit "a" appears twice'],
     ['mine = a:0 | b:0 | a b c', 'order names "c", which is no digit of rows or columns'],
     ['mine = a:0 | b:0 | a', 'order must name "b" exactly once'],

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { conventions, findConvention, type Convention } from '@shared/checkpoints/conventions'
+import { findConvention, type Convention } from '@shared/checkpoints/conventions'
 import { packScales } from '@shared/layouts/layout'
 import { findLayout } from '@shared/layouts/registry'
 import { register } from '../../../../src-main/cli/checkpoint'
@@ -26,13 +26,13 @@ const bytes = (length: number, f: (i: number) => number) =>
   Uint8Array.from({ length }, (_, i) => f(i))
 
 function synthetic(convention: Convention, prefix = 'layer.0'): TensorBytes[] {
-  const { element, scale, scaleBlockSize, blocked } = convention
+  const { element, scale, scaleBlockSize, codesShape } = convention
   const count = 2 * rows
   const perRow = (k * element.storageBits) / 8
   const columns = k / scaleBlockSize
   const codeByte = (i: number) => (element.storageBits === 4 ? (i * 37) & 255 : (i * 5) % 120)
   const bias = scale.name === 'e8m0' ? 120 : 0x38
-  const shape = blocked ? [columns, perRow / columns] : [perRow]
+  const shape = codesShape === 'blocks' ? [columns, perRow / columns] : [perRow]
   const list = [
     tensor(
       prefix + convention.codesSuffix,
@@ -41,7 +41,7 @@ function synthetic(convention: Convention, prefix = 'layer.0'): TensorBytes[] {
       bytes(count * perRow, codeByte)
     ),
     tensor(
-      prefix + convention.scalesSuffix,
+      prefix + convention.scalesSuffix!,
       convention.scalesDtypes[0]!,
       [...leading, rows, columns],
       bytes(count * columns, (i) => bias + ((i * i) % 11))
@@ -58,6 +58,15 @@ function write(name: string, tensors: TensorBytes[]): string {
   writeCheckpoint(at(name), tensors, {})
   return at(name)
 }
+
+/** Those that name a format of their own; the others are in checkpointConventions.test.ts. */
+const conventions = [
+  'gpt-oss',
+  'compressed-tensors-nvfp4',
+  'compressed-tensors-mxfp4',
+  'modelopt-nvfp4',
+  'mxfp8'
+].map(findConvention)
 
 describe.each(conventions.map((one) => [one.name, one] as const))('%s', (name, convention) => {
   const file = write(`${name}.safetensors`, synthetic(convention))
@@ -124,7 +133,9 @@ function expectedAt(convention: Convention, row: number, column: number): number
   if (convention.element.storageBits === 8) return e4m3(((row * k + column) * 5) % 120) * scale
   const byte = (((row * k + column) >> 1) * 37) & 255
   const code = column % 2 ? byte >> 4 : byte & 15
-  const factor = { multiply: 0.25, divide: 4, none: 1 }[convention.tensorScaleUse ?? 'none']
+  const factor = { multiply: 0.25, divide: 4, amax: NaN, none: 1 }[
+    convention.tensorScaleUse ?? 'none'
+  ]
   return (code & 8 ? -1 : 1) * e2m1[code & 7]! * scale * factor
 }
 
@@ -226,9 +237,9 @@ describe('bad input', () => {
     const [codes, scales, global] = synthetic(findConvention('modelopt-nvfp4'))
     const wrong = write('wrong.safetensors', [codes!, { ...scales!, shape: [80, 6] }, global!])
     await expect(run('list', wrong)).rejects.toThrow('needs [2, 40, 6] in layout linear')
-    const half = { ...global!, dtype: 'F16', shape: [2] }
+    const half = { ...global!, dtype: 'F16', shape: [3], bytes: new Uint8Array(6) }
     await expect(run('list', write('half.safetensors', [codes!, scales!, half]))).rejects.toThrow(
-      'one F32 is needed'
+      'one F32 or one a matrix (2) is needed'
     )
     const cut = write('cut.safetensors', synthetic(findConvention('gpt-oss')))
     truncateSync(cut, readFileSync(cut).length - 1)

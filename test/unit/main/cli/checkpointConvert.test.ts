@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { conventions } from '@shared/checkpoints/conventions'
+import { findConvention } from '@shared/checkpoints/conventions'
 import { numberFormats } from '@shared/formats/numberFormat'
 import { packFp4 } from '@shared/formats/pack'
 import {
@@ -78,6 +78,14 @@ const bytesOf = (path: string, name: string) =>
     const entry = tensors.get(name)!
     return { ...entry, start: 0, end: 0, bytes: read(entry, 0, entry.end - entry.start) }
   })
+
+const conventions = [
+  'gpt-oss',
+  'compressed-tensors-nvfp4',
+  'compressed-tensors-mxfp4',
+  'modelopt-nvfp4',
+  'mxfp8'
+].map(findConvention)
 
 describe.each(conventions.map(({ name }) => name))('BF16 to %s', (name) => {
   it('is what quantising the values gives, in any scale layout, and the rest is copied', async () => {

@@ -147,7 +147,7 @@ describe.each(Object.keys(defects) as Defect[])('the mistake "%s"', (defect) => 
         expect(named).toContainEqual(expect.objectContaining({ layout: layout.name, defect }))
         for (const one of named) {
           const other = mistakenMap(findLayout(one.layout), shape, one.defect!)!
-          expect(sameMap(other, map)).toBe(true)
+          expect(sameMap(other, map), `${layout.name} as ${one.layout} ${one.defect}`).toBe(true)
         }
       }
     })

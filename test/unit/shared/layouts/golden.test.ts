@@ -65,8 +65,45 @@ const formulas: Record<string, (r: number, c: number, R: number, C: number) => n
     (((r % 128) / 32) | 0) * 4 +
     (c % 4),
   triton_hopper_4warps: (r, c, _R, C) => hopper(r, c, C, 4),
-  triton_hopper_8warps: (r, c, _R, C) => hopper(r, c, C, 8)
+  triton_hopper_8warps: (r, c, _R, C) => hopper(r, c, C, 8),
+  aiter_gfx1250_n32k4: (r, c, _R, C) => tiles(r, c, C, 32, 4),
+  aiter_gfx1250_n32k8: (r, c, _R, C) => tiles(r, c, C, 32, 8),
+  aiter_gfx1250_n16k4: (r, c, _R, C) => tiles(r, c, C, 16, 4),
+  aiter_kwidth8: (r, c, _R, C) => kWidth(r, c, C, 8),
+  aiter_kwidth16: (r, c, _R, C) => kWidth(r, c, C, 16),
+  aiter_gfx1250_gate_up: (r, c, R, C) => tiles(gateUpRow(r, R), c, C, 32, 4),
+  // Row i of gate and row i of up take the places of rows i and i + 16 of a tile of 32.
+  aiter_gfx950_gate_up: (r, c, R, C) => {
+    const i = r % (R / 2)
+    const row = Math.floor(i / 16) * 32 + (i % 16) + (r < R / 2 ? 0 : 16)
+    return formulas.cdna4_mfma16!(row, c, R, C)
+  },
+  linear_128x4: (r, c, _R, C) => r * C + c,
+  nunchaku_micro: (r, c, _R, C) =>
+    Math.floor(r / 128) * 128 * C +
+    Math.floor(c / 4) * 512 +
+    (r % 8) * 64 +
+    (Math.floor(r / 8) % 4) * 16 +
+    (Math.floor(r / 32) % 4) * 4 +
+    (c % 4)
 }
+
+/** Tiles of rows x columns, each row-major. */
+const tiles = (r: number, c: number, C: number, rows: number, columns: number) =>
+  Math.floor(r / rows) * rows * C +
+  Math.floor(c / columns) * rows * columns +
+  (r % rows) * columns +
+  (c % columns)
+
+/** 128-row tiles in which rows r, r + 32, r + 64, r + 96 lie side by side, so many columns of each. */
+const kWidth = (r: number, c: number, C: number, width: number) =>
+  Math.floor(r / 128) * 128 * C +
+  Math.floor(c / width) * 128 * width +
+  (r % 32) * 4 * width +
+  (Math.floor(r / 32) % 4) * width +
+  (c % width)
+
+const gateUpRow = (r: number, R: number) => 2 * (r % (R / 2)) + Math.floor(r / (R / 2))
 
 /** A warp's 32 rows come from two halves of the tile, 16 rows each. */
 function hopper(r: number, c: number, C: number, warps: number): number {
@@ -93,7 +130,16 @@ const padding: Record<string, [number, number]> = {
   deepgemm_ue8m0: [4, 4],
   triton_blackwell: [128, 8],
   triton_hopper_4warps: [128, 2],
-  triton_hopper_8warps: [256, 2]
+  triton_hopper_8warps: [256, 2],
+  aiter_gfx1250_n32k4: [32, 4],
+  aiter_gfx1250_n32k8: [32, 8],
+  aiter_gfx1250_n16k4: [16, 4],
+  aiter_kwidth8: [128, 8],
+  aiter_kwidth16: [128, 16],
+  aiter_gfx1250_gate_up: [32, 4],
+  aiter_gfx950_gate_up: [32, 8],
+  linear_128x4: [128, 4],
+  nunchaku_micro: [128, 4]
 }
 
 describe.each(layouts.map((layout) => [layout.name, layout] as const))('%s', (name, layout) => {

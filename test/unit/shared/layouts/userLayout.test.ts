@@ -20,8 +20,8 @@ it('a layout from a file is the one in the registry when the digits are', () => 
 
 it.each([
   [{ rows: 'tile:0 group' }, 'rows: "group" is not written as name:extent'],
-  [{ rows: 'tile:2 row:32' }, 'the first digit, "tile", must have extent 0'],
-  [{ rows: 'tile:0 row:0' }, 'the extent of "row" must be 1 to 65536'],
+  [{ rows: 'tile:2 row:32' }, 'rows: one digit must have extent 0 (the rest)'],
+  [{ rows: 'tile:0 row:0' }, '"tile" and "row" both have extent 0; one digit takes the rest'],
   [{ columns: 'tile:0 column:4' }, 'the digit "tile" appears twice'],
   [{ order: 'tile columnTile row group' }, 'order must name "column" exactly once'],
   [{ order: 'tile columnTile row group column colum' }, 'order names "colum", which is no digit'],
