@@ -6,6 +6,7 @@ import {
   packedShapes,
   paddedShape,
   paddedSize,
+  sameOffsets,
   type ScaleLayout,
   type ScaleShape
 } from '../layouts/layout'
@@ -227,7 +228,8 @@ function layoutOf(
   }
   if (hasShape(own)) return own
   const likely = layouts.filter((layout) => holds(layout) && hasShape(layout))
-  if (likely.length === 1) return likely[0]!
+  const [first] = likely
+  if (first && likely.every((layout) => sameOffsets(first, layout, matrix))) return first
   if (likely.length === 0) {
     const padded = paddedShape(own, matrix)
     const wanted = [...leading, padded.rows, padded.columns].join(', ')

@@ -124,6 +124,23 @@ function offsetOf(digits: readonly PlacedDigit[], row: number, column: number): 
   return offset
 }
 
+/** Whether two layouts put the scales of a matrix at the same bytes: every scale of a small one, many of a large one. */
+export function sameOffsets(
+  a: ScaleLayout,
+  b: ScaleLayout,
+  { rows, columns }: ScaleShape
+): boolean {
+  const count = rows * columns
+  // A step that shares no factor with tiles.
+  const step = Math.max(1, Math.floor(count / 4096) | 1)
+  const [placedA, placedB] = [a, b].map((layout) => placeDigits(layout, { rows, columns }))
+  for (let i = 0; i < count; i += step) {
+    const [row, column] = [Math.floor(i / columns), i % columns]
+    if (offsetOf(placedA!, row, column) !== offsetOf(placedB!, row, column)) return false
+  }
+  return true
+}
+
 export interface FoundScale {
   row: number
   column: number

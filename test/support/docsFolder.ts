@@ -8,6 +8,7 @@ import { openCheckpoint } from '../../src-main/store/checkpointFile'
 import { calls, kernels, markers, ncuRaw, nvbenchFile } from './gpuToolFiles'
 import { startBlockscope } from './runBlockscope'
 import { writeCheckpoint, type TensorBytes } from './writeCheckpoint'
+import { writeGguf } from './writeGguf'
 
 const program = resolve('out/node/blockscope.js')
 
@@ -60,6 +61,14 @@ export async function makeDocsFolder(): Promise<DocsFolder> {
     'model.layers.0.mlp.experts.gate_up_proj_blocks',
     'model.layers.0.mlp.experts.gate_up_proj_scales'
   ])
+  const fp4 = { shape: [32, 32], bytes: new Uint8Array(32 * 32).fill(0x21) }
+  const scales = { shape: [32, 2], bytes: new Uint8Array(32 * 2).fill(120) }
+  writeCheckpoint(at('unknown.safetensors'), [
+    { name: 'layer.0.w_codes', dtype: 'U8', ...fp4 },
+    { name: 'layer.0.w_scale', dtype: 'U8', ...scales }
+  ])
+  const blocks = Uint8Array.from({ length: 32 * 2 * 17 }, (_, i) => (i % 17 === 0 ? 120 : i & 255))
+  writeGguf(at('model.gguf'), [{ name: 'a.weight', shape: [32, 64], type: 39, bytes: blocks }])
   writeCheckpoint(at('bf16.safetensors'), [bf16('layer.0.up.weight', [32, 64])], {})
   writeIndex(at('bf16'), ['layer.0.up.weight'])
   blockscope(

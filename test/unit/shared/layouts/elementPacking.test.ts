@@ -10,6 +10,7 @@ import {
   findElementPacking,
   groupText,
   packElements,
+  repackElements,
   unpackElements
 } from '@shared/layouts/elementPacking'
 import { loadTestAddon } from '../../../support/addon'
@@ -20,6 +21,17 @@ const pack = (name: string, codes: number[]) =>
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i)
 
 describe('element packings', () => {
+  it.each([4, 6])('of %i bits go into one another as through one code a byte', (bits) => {
+    const some = elementPackings.filter(({ storageBits }) => storageBits === bits)
+    const codes = Uint8Array.from({ length: 192 }, (_, i) => (i * 37 + (i >> 3)) % 2 ** bits)
+    for (const from of some) {
+      for (const to of some) {
+        const packed = packElements(from, codes)
+        expect(repackElements(from, to, packed)).toEqual(packElements(to, codes))
+      }
+    }
+  })
+
   it('fp4: two in a byte, from either end', () => {
     expect(pack('fp4_low_first', [1, 2, 15, 0])).toEqual([0x21, 0x0f])
     expect(pack('fp4_high_first', [1, 2, 15, 0])).toEqual([0x12, 0xf0])
