@@ -100,10 +100,16 @@ function toldApart(
   if (fitting.length === 1) return fitting
   const chosen = fitting.filter((weight) => weight.convention === convention)
   if (chosen.length > 0) return chosen
-  const said = fitting.filter(({ name, convention: { hint } }) => {
+  // A layout that only the shape speaks for is less likely than scales as the convention has them.
+  const usual = fitting.filter(
+    ({ layout, convention: { scalesLayout } }) =>
+      layout === scalesLayout || layout.name === 'linear'
+  )
+  const likely = usual.length > 0 ? usual : fitting
+  const said = likely.filter(({ name, convention: { hint } }) => {
     return hint !== undefined && describes(name, metadata, description).includes(hint)
   })
-  return said.length > 0 ? said : fitting
+  return said.length > 0 ? said : likely
 }
 
 /** What the file says of a weight: torchao describes each, others the whole model. */
