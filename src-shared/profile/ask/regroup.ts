@@ -2,7 +2,15 @@
 import { longestChain } from '../tree/chainLength'
 import { wholeOf } from '../tree/operation'
 import { PathTree } from '../tree/pathTree'
-import { nodeName, ownText, samplesOf, type ProfileTree } from '../tree/profileTree'
+import {
+  callsMetric,
+  nodeName,
+  numberColumn,
+  ownText,
+  samplesOf,
+  timeMetric,
+  type ProfileTree
+} from '../tree/profileTree'
 import { ourRules, skippedMask, type RollUpRules } from '../tree/rollUp'
 import { isSummed } from '../tree/summedMetrics'
 
@@ -90,7 +98,9 @@ function summedColumns(tree: ProfileTree) {
 /** Whether a node has values of its own that an arrangement puts somewhere. */
 function measured(tree: ProfileTree, rules: RollUpRules): (node: number) => boolean {
   const skipped = skippedMask(tree, rules)
-  const columns = summedColumns(tree)
+  // Where something ran on a GPU, a call of the host is who started it and no row of its own.
+  const hasTime = numberColumn(tree, timeMetric) !== undefined
+  const columns = summedColumns(tree).filter(({ name }) => !hasTime || name !== callsMetric)
   return (node) =>
     !skipped[node] &&
     tree.parent[node]! >= 0 &&

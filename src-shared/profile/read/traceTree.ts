@@ -3,13 +3,12 @@
  * runs on the GPU belongs to the call that launched it, by "correlation", or to the operator, by "External id".
  */
 import type { PathTree } from '../tree/pathTree'
-import { countMetric, timeMetric } from '../tree/profileTree'
+import { callsMetric, countMetric, timeMetric } from '../tree/profileTree'
 import { deviceLanes, gpuAnnotation, gpuKinds, launchKinds } from '../tree/traceCategories'
 import { GpuOverlap, isCommunication } from './gpuOverlap'
 import type { FinishedColumns, TraceColumns } from './traceColumns'
 
 export const cpuTimeMetric = 'cpu_time (ns)'
-export const callsMetric = 'calls'
 const bytesMetric = 'bytes'
 const unknownLaunch = '(launch not recorded)'
 
@@ -182,11 +181,14 @@ export class TraceTreeBuilder {
     this.tree.addNumber(node, callsMetric, 1, false)
   }
 
-  /** A process of its own per rank or program, where there are several; threads share the scopes. */
+  /** A scope of its own per program, where there are several; threads share the scopes. */
   private processScopes(onCpu: readonly number[]): number[] {
     const { lanes } = this.events
-    const processes = new Set(onCpu.map((event) => lanes[this.columns.lane[event]!]!.process))
-    return lanes.map((lane) => (processes.size > 1 ? this.tree.at([lane.process]) : 0))
+    const used = new Set(onCpu.map((event) => this.columns.lane[event]!))
+    const processes = new Set([...used].map((lane) => lanes[lane]!.process))
+    return lanes.map(({ process }, lane) =>
+      processes.size > 1 && used.has(lane) ? this.tree.at([process]) : 0
+    )
   }
 
   /**

@@ -103,6 +103,8 @@ export interface ProfileTree {
 export const metadataFrame = '__proton_launch_metadata'
 export const timeMetric = 'time (ns)'
 export const countMetric = 'count'
+/** How often a call or range of the host ran, beside its CPU time. */
+export const callsMetric = 'calls'
 
 export function nodeName(tree: ProfileTree, node: number): string {
   return tree.strings.text(tree.name[node]!)

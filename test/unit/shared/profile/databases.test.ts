@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { UserError } from '@shared/errors'
+import { ask } from '@shared/profile/ask/ask'
 import { BlockSource, ChunkSource } from '@shared/profile/read/byteSource'
 import { openProfile, openProfileAt } from '@shared/profile/read/openProfile'
 import { SqliteFile, type SqliteValue } from '@shared/profile/read/sqliteFile'
@@ -173,6 +174,18 @@ describe("Nsight Systems' export", () => {
     expect(tree.devices).toMatchObject([
       { type: 'CUDA', id: '0', arch: '90', multiprocessors: 132 }
     ])
+  })
+
+  it('has rows of its own for what ran on a GPU alone, where kernels are put together', () => {
+    const { tree } = open('nsys-2025.sqlite')
+    const named = ask(tree, { metrics: ['time/us'], arrangement: 'flat' }).tree
+    expect(new Set(paths(named).slice(1))).toEqual(
+      new Set([
+        ...Object.keys(expected['nsys-2025.sqlite']!.kernels),
+        ...['CUDA graph 12', 'Memcpy HtoD (Pageable -> Device)', 'Memset (Device)']
+      ])
+    )
+    expect(paths(tree)).not.toContain('GPU 0 (NVIDIA H200)')
   })
 
   it('opens as it streams in too, gzipped as well', () => {
