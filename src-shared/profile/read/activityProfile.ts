@@ -7,6 +7,7 @@ import type { OpenedProfile } from './reader'
 import { PathTree } from '../tree/pathTree'
 import type { ProfileDevice, ProfileFormat } from '../tree/profileTree'
 import { TraceColumns } from './traceColumns'
+import { timelineOf } from './traceTimeline'
 import { TraceTreeBuilder } from './traceTree'
 
 /** As PyTorch's profiler spells them, so that one question about categories fits all traces. */
@@ -36,7 +37,7 @@ export interface Activity {
   /** Of a copy or a set. */
   bytes?: number
   /** Properties of the launch: 'grid', 'block', 'registers per thread'. */
-  facts?: Readonly<Record<string, string>>
+  facts?: Readonly<Record<string, string | undefined>>
   /** Counters of the launch, by name; summed over launches. */
   counters?: ReadonlyMap<string, number>
 }
@@ -108,26 +109,9 @@ export class ActivityProfile {
     const tree = this.tree.finish(format, devices, true)
     tree.warnings.push(...notes, ...found)
     for (const [what, count] of this.passedOver) tree.warnings.push(`${count} ${what} passed over.`)
-    const { order } = this.tree
-    return {
-      tree,
-      timeline: {
-        count: this.events.count,
-        strings: this.events.strings,
-        name: columns.name,
-        category: columns.category,
-        lane: columns.lane,
-        startNs: columns.startNs,
-        durationNs: columns.durationNs,
-        node: columns.node.map((at) => order[at]!),
-        correlation: columns.correlation,
-        bytes: columns.bytes,
-        facts: columns.facts,
-        lanes: this.events.lanes,
-        flows: builder.launches,
-        baseTimeNs: null
-      }
-    }
+    const flows = builder.launches
+    const timeline = timelineOf(this.events, columns, this.tree.order, { flows, baseTimeNs: null })
+    return { tree, timeline }
   }
 
   private since(instant: Instant): number {

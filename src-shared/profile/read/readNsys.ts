@@ -64,6 +64,9 @@ class NsysReader {
   private readonly threadNames = new Map<string, string>()
   private readonly processNames = new Map<string, string>()
   private readonly processes = new Map<string, number>()
+  /** By ids as rows hold them, which are few. */
+  private readonly owners = new Map<SqliteValue | undefined, number>()
+  private readonly threads = new Map<SqliteValue | undefined, Place>()
   private readonly devices: ProfileDevice[] = []
   /** Exports of the first years do not say whose a kernel is. */
   private readonly hasProcesses: boolean
@@ -164,9 +167,6 @@ class NsysReader {
     facts: Readonly<Record<string, string | undefined>> = {},
     bytes?: number
   ): void {
-    const known = Object.entries(facts).filter(
-      (fact): fact is [string, string] => fact[1] !== undefined
-    )
     this.profile.add({
       kind,
       name,
@@ -180,7 +180,7 @@ class NsysReader {
         device_id: String(device),
         device_type: 'CUDA',
         stream: String(stream),
-        ...Object.fromEntries(known)
+        ...facts
       }
     })
   }
@@ -285,26 +285,39 @@ class NsysReader {
     return typeof id === 'number' || typeof id === 'bigint' ? (this.strings.get(id) ?? '') : ''
   }
 
-  private threadOf(globalTid: SqliteValue | undefined): { process: string; thread: string } {
+  private threadOf(globalTid: SqliteValue | undefined): Place {
+    const known = this.threads.get(globalTid)
+    if (known) return known
     const process = processOf(globalTid)
-    const thread = Number(bits(globalTid) & 0xffffffn) || 0
+    const thread = Number(bits(globalTid) & 0xffffffn)
     const name = this.threadNames.get(String(globalTid))
     const program = this.processNames.get(String(process))
-    return {
+    const found = {
       process: `${program ?? 'process'} ${Number((process >> 24n) & 0xffffffn)}`,
       thread: name ? `${name} (${thread})` : `Thread ${thread}`
     }
+    this.threads.set(globalTid, found)
+    return found
   }
 
   /** Processes count correlations each from 1: their number goes above the 32 bits of the id. */
   private correlation(owner: SqliteValue | undefined, id: SqliteValue | undefined): number {
     const number = numberOf(id)
     if (!(number > 0)) return NaN
-    const key = this.hasProcesses ? String(processOf(owner)) : ''
-    let process = this.processes.get(key)
-    if (process === undefined) this.processes.set(key, (process = this.processes.size))
+    let process = this.owners.get(owner)
+    if (process === undefined) {
+      const key = this.hasProcesses ? String(processOf(owner)) : ''
+      process = this.processes.get(key) ?? this.processes.size
+      this.processes.set(key, process)
+      this.owners.set(owner, process)
+    }
     return process * 2 ** 32 + number
   }
+}
+
+interface Place {
+  process: string
+  thread: string
 }
 
 const place = ['start', 'end', 'deviceId', 'streamId', 'correlationId', 'globalPid']

@@ -97,9 +97,10 @@ export class SqliteFile {
         `${this.fileName}: table ${table} has no row ids, which no profiler writes: it is not read.`
       )
     const places = columns.map((name) => this.columnAt(found, name))
+    const targets = targetsOf(places)
     const row: SqliteValue[] = columns.map(() => null)
     this.walk(found.rootPage, (rowid, payload, page) => {
-      this.readRecord(payload, places, row, page)
+      this.readRecord(payload, targets, row, page)
       for (let at = 0; at < places.length; at++)
         if (places[at]! >= 0 && places[at] === found.rowidColumn) row[at] = rowid
       take(row)
@@ -116,8 +117,9 @@ export class SqliteFile {
 
   private readSchema(): void {
     const row: SqliteValue[] = [null, null, null, null]
+    const targets = targetsOf([0, 1, 3, 4])
     this.walk(1, (_, payload, page) => {
-      this.readRecord(payload, [0, 1, 3, 4], row, page)
+      this.readRecord(payload, targets, row, page)
       const [type, name, rootPage, sql] = row
       if (type !== 'table' || typeof name !== 'string' || typeof sql !== 'string') return
       // Virtual tables have no pages.
@@ -211,7 +213,7 @@ export class SqliteFile {
 
   private readRecord(
     payload: Uint8Array,
-    places: readonly number[],
+    targets: Int32Array,
     row: SqliteValue[],
     page: number
   ): void {
@@ -219,19 +221,17 @@ export class SqliteFile {
     const header = readVarint(payload, 0)
     const headerEnd = Number(header.value)
     if (headerEnd > payload.length) throw this.damaged(page, 'a row has a header beyond its end')
-    const last = Math.max(...places)
     let body = headerEnd
     let at = header.end
-    for (let column = 0; at < headerEnd && column <= last; column++) {
+    for (let column = 0; at < headerEnd && column < targets.length; column++) {
       const type = readVarint(payload, at)
       at = type.end
       const kind = Number(type.value)
       const length = contentLength(kind)
       if (Number.isNaN(length)) throw this.damaged(page, 'a row has a value of no known type')
       if (body + length > payload.length) throw this.damaged(page, 'a row is longer than it says')
-      for (let place = 0; place < places.length; place++) {
-        if (places[place] === column) row[place] = this.value(payload, body, kind, length)
-      }
+      const target = targets[column]!
+      if (target >= 0) row[target] = this.value(payload, body, kind, length)
       body += length
     }
   }
@@ -272,6 +272,15 @@ export class SqliteFile {
   private damaged(page: number, what: string): UserError {
     return new UserError('usage', `${this.fileName}: page ${page} of the database: ${what}.`)
   }
+}
+
+/** By column of a row, where its value goes in the list handed over; -1: nowhere. */
+function targetsOf(places: readonly number[]): Int32Array {
+  const targets = new Int32Array(Math.max(-1, ...places) + 1).fill(-1)
+  places.forEach((column, place) => {
+    if (column >= 0) targets[column] = place
+  })
+  return targets
 }
 
 /** Bytes of a value, by its serial type; NaN for a type that there is not. */

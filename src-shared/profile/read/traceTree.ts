@@ -45,6 +45,9 @@ export class TraceTreeBuilder {
   /** Events that are the call and what it launched, by correlation. */
   readonly launches: { from: number; to: number }[] = []
   private readonly kinds: string[] = []
+  /** Facts by their string's id, and those that a node was given last: launches repeat them. */
+  private readonly facts = new Map<number, [string, string][]>()
+  private readonly factsOfNode = new Map<number, number>()
 
   constructor(
     private readonly tree: PathTree,
@@ -164,15 +167,26 @@ export class TraceTreeBuilder {
   }
 
   private addFacts(event: number, node: number): void {
-    const { columns, tree, events } = this
-    const facts = events.strings.text(columns.facts[event]!)
-    if (facts === '') return
-    for (const [name, value] of Object.entries(JSON.parse(facts) as Record<string, string>)) {
+    const { columns, tree } = this
+    const facts = columns.facts[event]!
+    if (facts < 0 || this.factsOfNode.get(node) === facts) return
+    this.factsOfNode.set(node, facts)
+    for (const [name, value] of this.parsedFacts(facts)) {
       const before = tree.textAt(node, name)
       // Launches of one kernel may differ: what they do not share is told per launch, on the timeline.
       if (before === undefined) tree.setText(node, name, value)
       else if (before !== value) tree.setText(node, name, 'varies')
     }
+  }
+
+  private parsedFacts(facts: number): [string, string][] {
+    let parsed = this.facts.get(facts)
+    if (!parsed) {
+      const text = this.events.strings.text(facts)
+      parsed = Object.entries(JSON.parse(text) as Record<string, string>)
+      this.facts.set(facts, parsed)
+    }
+    return parsed
   }
 
   private addCall(event: number): void {

@@ -9,6 +9,9 @@ const decoder = new TextDecoder()
 export const hashSeed = 0x811c9dc5
 export const hashPrime = 0x01000193
 
+const mostRecent = 1 << 15
+const longestRecent = 1000
+
 export class StringTable {
   private bytes: Uint8Array<ArrayBuffer>
   private offsets: Uint32Array<ArrayBuffer>
@@ -16,6 +19,8 @@ export class StringTable {
   private buckets = new Int32Array(0)
   private hashes = new Int32Array(0)
   private readonly decoded: (string | undefined)[] = []
+  /** Names repeat from event to event: those met lately need no encoding. */
+  private readonly recent = new Map<string, number>()
 
   constructor(bytes = new Uint8Array(1024), offsets = new Uint32Array(64), count = 0) {
     this.bytes = bytes
@@ -39,6 +44,17 @@ export class StringTable {
   }
 
   intern(text: string): number {
+    const known = this.recent.get(text)
+    if (known !== undefined) return known
+    const id = this.internEncoded(text)
+    if (text.length <= longestRecent) {
+      if (this.recent.size >= mostRecent) this.recent.clear()
+      this.recent.set(text, id)
+    }
+    return id
+  }
+
+  private internEncoded(text: string): number {
     const bytes = encoder.encode(text)
     let hash = hashSeed
     for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ bytes[i]!, hashPrime)

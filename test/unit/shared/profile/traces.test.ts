@@ -267,6 +267,12 @@ describe('what is no profile is named', () => {
     expect(() => open(value)).toThrow(`it looks like ${looksLike}`)
   })
 
+  it('where content says nothing, its name may', () => {
+    expect(() => openProfile(bytesOf('who knows'), 'run.nsys-rep')).toThrow(
+      "run.nsys-rep is not a profile that is read here: it looks like Nsight Systems' report (.nsys-rep); run nsys export --type sqlite FILE and open what that writes."
+    )
+  })
+
   it.each([
     ['{"traceEvents":[{"ph":"X"', 'byte 26: expected more, found the end of the file'],
     ['{"traceEvents":[{"ph":}]}', 'byte 17: the value that begins here is not valid JSON'],
