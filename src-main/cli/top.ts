@@ -19,7 +19,10 @@ export function register(program: Command): void {
   program
     .command('top')
     .description('The kernels that take the most, one row per name over the whole profile.')
-    .argument('<files...>', 'profile, the parts of one, or a run: its folder, its id or "latest"')
+    .argument(
+      '<files...>',
+      'profile, the parts or ranks of one, or a run: its folder, its id or "latest"'
+    )
     .option('-n, --number <n>', 'rows to show', positiveInteger, 20)
     .option('-m, --metrics <a,b>', 'metrics to show; rows are in the order of the first', commaList)
     .option('--no-demangle', 'C++ names as they are mangled')

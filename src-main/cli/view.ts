@@ -30,7 +30,10 @@ export function register(program: Command): void {
     .description(
       'A profile as a tree. Takes the flags of proton-viewer, and any profile it can read.'
     )
-    .argument('<files...>', 'profile, the parts of one, or a run: its folder, its id or "latest"')
+    .argument(
+      '<files...>',
+      'profile, the parts or ranks of one, or a run: its folder, its id or "latest"'
+    )
     .option('-l, --list', 'list the metrics of the profile')
     .option('-m, --metrics <a,b>', 'metrics to show, such as time/ms,tflop8/s,util', commaList)
   addQueryFlags(view, 'metric')

@@ -59,7 +59,7 @@ function addState(
   if (!Number.isNaN(seconds)) {
     tree.addNumber(node, timeMetric, seconds * 1e9, true)
     tree.addNumber(node, countMetric, 1, false)
-    addAmounts(tree, node, summaries, seconds)
+    addAmounts(tree, node, summaries, seconds, timed === timeTags[0])
   }
   const device = String(property(state, 'device') ?? '')
   if (device !== '') {
@@ -74,7 +74,13 @@ function addState(
 }
 
 /** What one launch works on and how often it was measured. */
-function addAmounts(tree: PathTree, node: number, summaries: Summaries, seconds: number): void {
+function addAmounts(
+  tree: PathTree,
+  node: number,
+  summaries: Summaries,
+  seconds: number,
+  isMedian: boolean
+): void {
   const value = (tag: string) => summaries.get(tag)?.value ?? NaN
   const rate = value(bytesTag) || value('blockscope/gbytes_per_second') * 1e9
   if (!Number.isNaN(rate)) tree.addNumber(node, 'bytes', Math.round(rate * seconds), false)
@@ -84,7 +90,9 @@ function addAmounts(tree: PathTree, node: number, summaries: Summaries, seconds:
   const mean = value('nv/cold/time/gpu/mean')
   if (Number.isNaN(samples)) return
   tree.addNumber(node, samplesMetric, samples, false)
-  if (!Number.isNaN(mean)) tree.addNumber(node, totalSampledMetric, mean * samples * 1e9, true)
+  // Where it is there, the time of a row is taken for the median of its samples.
+  if (isMedian && !Number.isNaN(mean))
+    tree.addNumber(node, totalSampledMetric, mean * samples * 1e9, true)
 }
 
 /** nvbench's hints, to units whose names say whether sums make sense. */

@@ -72,7 +72,6 @@ export class TraceTreeBuilder {
       } else onCpu.push(event)
     }
     this.nest(onCpu, this.processScopes(onCpu))
-    for (const event of onCpu) this.addCall(event)
     const launchOf = new Map<number, number>()
     const operatorOf = new Map<number, number>()
     for (const event of onCpu) {
@@ -96,6 +95,8 @@ export class TraceTreeBuilder {
       this.addLaunch(event, node)
       tree.setText(node, 'kind', gpuKinds.get(this.kind(event))!)
     }
+    // Behind what ran on GPUs, whose metrics come first.
+    for (const event of onCpu) this.addCall(event)
     const notes: string[] = []
     if (withoutLaunch > 0 && onCpu.length > 0)
       notes.push(
