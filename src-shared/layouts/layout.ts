@@ -139,6 +139,13 @@ export function sameOffsets(
     if (offsetOf(placedA!, row, column) !== offsetOf(placedB!, row, column)) return false
   }
   return true
+/** Byte offsets of scales, for many scales of one shape: the layout is placed once. */
+export function offsetFinder(
+  layout: ScaleLayout,
+  shape: ScaleShape
+): (row: number, column: number) => number {
+  const digits = placeDigits(layout, shape)
+  return (row, column) => offsetOf(digits, row, column)
 }
 
 export interface FoundScale {

@@ -1,0 +1,83 @@
+/**
+ * An operand as a kernel reads it: which code and which scale it takes for an element, and what these bytes mean to it. The
+ * right reading is `readingOf`; a mistake is the same reading with something changed.
+ */
+import type { BlockFormat } from '../formats/blockFormat'
+import { decodeTable, type NumberFormat } from '../formats/numberFormat'
+
+export interface JudgedOperands {
+  format: BlockFormat
+  m: number
+  n: number
+  k: number
+  /** One code per byte, (M, K). */
+  aCodes: Uint8Array
+  /** One code per byte, (N, K). */
+  bCodes: Uint8Array
+  /** Linear, (M, K / V). */
+  aScales: Uint8Array
+  /** Linear, (N, K / V). */
+  bScales: Uint8Array
+  tensorScaleA?: number
+  tensorScaleB?: number
+}
+
+export interface OperandReading {
+  rows: number
+  k: number
+  /** Elements along K that share one scale. */
+  block: number
+  codes: Uint8Array
+  scales: Uint8Array
+  /** Position in `codes`. */
+  codeAt(row: number, k: number): number
+  /** Position in `scales`; undefined where the reading leaves them. */
+  scaleAt(row: number, block: number): number | undefined
+  element: Float64Array
+  scale: Float64Array
+  /** Elements from here on are not multiplied. */
+  kEnd: number
+}
+
+export type Side = 'a' | 'b'
+
+/** Value of every byte; NaN for bytes that are no code. */
+export function valuesOf(format: NumberFormat): Float64Array {
+  const values = new Float64Array(256).fill(NaN)
+  values.set(decodeTable(format))
+  return values
+}
+
+export function readingOf(operands: JudgedOperands, side: Side): OperandReading {
+  const { format, k } = operands
+  const onA = side === 'a'
+  const block = format.scaleBlockSize
+  const blocks = k / block
+  return {
+    rows: onA ? operands.m : operands.n,
+    ...{ k, block, kEnd: k },
+    codes: onA ? operands.aCodes : operands.bCodes,
+    scales: onA ? operands.aScales : operands.bScales,
+    codeAt: (row, at) => row * k + at,
+    scaleAt: (row, at) => row * blocks + at,
+    element: valuesOf(onA ? format.a : format.b),
+    scale: valuesOf(format.scale)
+  }
+}
+
+/** A row of the operand, scales applied, (K); undefined when the reading leaves the operand's memory. */
+export function readRow(reading: OperandReading, row: number): Float64Array | undefined {
+  const values = new Float64Array(reading.k)
+  for (let first = 0; first < reading.kEnd; first += reading.block) {
+    const at = reading.scaleAt(row, first / reading.block)
+    if (at === undefined || at >= reading.scales.length) return undefined
+    const scale = reading.scale[reading.scales[at]!]!
+    const end = Math.min(first + reading.block, reading.kEnd)
+    for (let k = first; k < end; k++) {
+      const code = reading.codes[reading.codeAt(row, k)]
+      if (code === undefined) return undefined
+      values[k] = scale * reading.element[code]!
+    }
+  }
+  return values
+}
