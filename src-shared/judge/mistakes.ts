@@ -28,7 +28,7 @@ type Change = (reading: OperandReading) => OperandReading
 export function* mistakesWith(operands: JudgedOperands): Generator<Mistake> {
   const a = readingOf(operands, 'a')
   const b = readingOf(operands, 'b')
-  const { format, m, n, k } = operands
+  const { format, m, k } = operands
   const onEach = function* (
     kind: string,
     change: (reading: OperandReading, side: Side) => OperandReading | undefined,
