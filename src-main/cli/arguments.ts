@@ -100,7 +100,9 @@ const flagsOfFields: Record<string, string> = {
   kValues: '-K',
   distribution: '--dist',
   output: '--out',
-  operandsFile: '--operands'
+  operandsFile: '--operands',
+  resultFile: '--result',
+  resultType: '--out'
 }
 
 /** 'kValues.0' is of -K. */

@@ -9,6 +9,7 @@ import * as devices from './devices'
 import * as diff from './diff'
 import { checkFlags } from './flagRules'
 import * as formats from './formats'
+import * as judge from './judge'
 import * as kernels from './kernels'
 import * as layout from './layout'
 import * as open from './open'
@@ -22,6 +23,7 @@ import * as view from './view'
 const commands = [
   devices,
   validate,
+  judge,
   sweep,
   runs,
   view,

@@ -19,7 +19,7 @@ import { defaultStoreFolder, RunStore } from '../store/runStore'
 import { followJob } from './followJob'
 import { localApplication } from './localApplication'
 import { printSweep } from './sweep'
-import { exitCodeOfRun, printValidation, verdictLine } from './validate'
+import { exitCodeOfRun, printValidation, verdictLine } from './validationReport'
 
 interface Flags {
   store?: string

@@ -12,7 +12,7 @@ import { followJob } from './followJob'
 import { addJobFlags, type JobFlags } from './jobFlags'
 import { localApplication } from './localApplication'
 import { printRunTree } from './printRunTree'
-import { exitCodeOfRun, verdictLine } from './validate'
+import { exitCodeOfRun, verdictLine } from './validationReport'
 
 interface Flags extends JobFlags {
   K?: number[]

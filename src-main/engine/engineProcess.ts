@@ -3,6 +3,7 @@
  * with it and nothing else. Runs under child_process.fork, or under Electron as a utilityProcess.
  */
 import { compareByFormat } from './compareByFormat'
+import { judgementOf } from './judgement'
 import { createHash } from 'node:crypto'
 import { amdDevices } from './amdDevices'
 import type {
@@ -118,6 +119,13 @@ const methods: Implementation = {
     }
     const { output } = await runTriton(id, request.kernel, onceThrough, work)
     return session(id).judge(output, request, work.flag, work.onProgress)
+  },
+  async judge({ session: id, output, request }, work) {
+    const { native, problem } = openSession(id)
+    const validation = await native.judge(output, request, work.flag, work.onProgress)
+    work.onProgress(0.9, 'looking for the mistake')
+    const judgement = judgementOf(problem, await native.operands(), output, validation)
+    return { validation, judgement }
   },
   async measure({ session: id, request }, work) {
     if (!isTritonKernel(request.kernel)) {

@@ -6,6 +6,7 @@ import type { Roof } from '@shared/contract/roofs'
 import type { Detection } from '@shared/contract/devices'
 import type { FormatComparison } from '@shared/contract/formats'
 import type { ComparisonRow } from '@shared/formats/compare'
+import type { Judgement } from '@shared/judge/findMistake'
 import type {
   NativeErrorCode,
   NativeMeasureRequest,
@@ -41,6 +42,11 @@ export interface EngineMethods {
   detect: { input: null; output: EngineDetection }
   open: { input: NativeOpenRequest; output: number }
   validate: { input: { session: number; request: NativeValidateRequest }; output: NativeValidation }
+  /** C that another program made of the session's operands. */
+  judge: {
+    input: { session: number; output: Uint8Array; request: NativeValidateRequest }
+    output: { validation: NativeValidation; judgement: Judgement }
+  }
   measure: { input: { session: number; request: NativeMeasureRequest }; output: NativeMeasurement }
   /** What the device reaches, measured now. */
   roofs: { input: { device: string }; output: Roof[] }

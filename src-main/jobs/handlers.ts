@@ -115,8 +115,9 @@ export function createApplication(options: ApplicationOptions): Application {
     'files.read': ({ handle }) => opened.read(handle)
   }
 
-  function refuseFiles(spec: { operandsFile?: string } | object): void {
-    if ('operandsFile' in spec && spec.operandsFile && !options.mayReadFiles) {
+  function refuseFiles(spec: object): void {
+    const named = ['operandsFile', 'resultFile'].some((name) => name in spec)
+    if (named && !options.mayReadFiles) {
       throw new UserError(
         'usage',
         'Operand files are read by the command line and the desktop app, not through the server.'

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { UserError, messageOf } from '@shared/errors'
 import { checkShape } from '@shared/formats/blockFormat'
 import { formatOfOperands, takeMatrix, type Matrix } from '@shared/formats/operandMatrices'
-import { parseSafetensorsHeader } from '@shared/formats/safetensors'
+import { decodeFloats } from '@shared/formats/floatTensor'
+import { parseSafetensorsHeader, type SafetensorsHeader } from '@shared/formats/safetensors'
 import type { NativeGivenOperands } from '../engine/nativeBinding'
 
 export interface OperandsFile {
@@ -15,7 +16,8 @@ export interface OperandsFile {
 
 /**
  * Operands from a .safetensors file: a_codes (M, K), b_codes (N, K), a_scales (M, K/V), b_scales (N, K/V), all U8 with one
- * code a byte, and optionally c_f64 (M, N), the reference product. The metadata names the formats: a, b, scale, vec.
+ * code a byte, and optionally c_f64 (M, N), the reference product, and
+ * a_tensor_scale and b_tensor_scale, one F32 each. The metadata names the formats: a, b, scale, vec.
  */
 export async function readOperandsFile(path: string): Promise<OperandsFile> {
   let bytes: Uint8Array
@@ -43,6 +45,8 @@ export async function readOperandsFile(path: string): Promise<OperandsFile> {
     aScales: aScales!.bytes,
     bScales: bScales!.bytes
   }
+  operands.tensorScaleA = tensorScale(header, bytes, path, 'a_tensor_scale')
+  operands.tensorScaleB = tensorScale(header, bytes, path, 'b_tensor_scale')
   if (header.tensors.has('c_f64')) {
     const c = takeMatrix(header, bytes, path, 'c_f64', 'F64')
     requireShape(path, c, [m, n])
@@ -57,4 +61,20 @@ function requireShape(path: string, matrix: Matrix, wanted: [number, number]): v
     'usage',
     `${path}: tensor "${matrix.name}" is ${matrix.shape.join(' x ')}; ${wanted.join(' x ')} is needed.`
   )
+}
+
+/** One float32 for a whole operand; undefined where the file has none. */
+function tensorScale(
+  header: SafetensorsHeader,
+  bytes: Uint8Array,
+  path: string,
+  name: string
+): number | undefined {
+  const entry = header.tensors.get(name)
+  if (!entry) return undefined
+  if (entry.dtype !== 'F32' || entry.end - entry.start !== 4)
+    throw new UserError('usage', `${path}: tensor "${name}" must be one F32.`)
+  const [value] = decodeFloats('F32', bytes.subarray(entry.start, entry.end))
+  if (Number.isFinite(value)) return value
+  throw new UserError('usage', `${path}: tensor "${name}" is ${value}.`)
 }

@@ -9,6 +9,7 @@ import type { MachineMemory } from '../store/machineMemory'
 import { estimateJob, type Estimate } from './estimate'
 import { noHipBackend } from '../engine/amdDevices'
 import { readOperandsFile, type OperandsFile } from './operandsFile'
+import { readResultFile, type ResultFile } from './resultFile'
 
 export interface PlannedStep {
   index: number
@@ -31,6 +32,8 @@ export interface JobPlan {
   estimate: Estimate
   notes: string[]
   operandsFile?: OperandsFile
+  /** C of another program, which is judged in place of a kernel's. */
+  resultFile?: ResultFile
 }
 
 /** Throws a UserError for an unknown device, format or kernel, or a shape that a format cannot take. */
@@ -44,13 +47,15 @@ export async function planJob(
     asked.kind === 'validate' && asked.operandsFile
       ? await readOperandsFile(asked.operandsFile)
       : undefined
+  const resultFile = await resultOf(asked, operandsFile)
   // What is done is what is recorded: names as they are spelt here, and what a file of operands brings.
   const spec: JobSpec = {
     ...asked,
     formats: operandsFile ? [operandsFile.format] : asked.formats.map(formatNamed),
     kernels: asked.kernels.map((kernel) => kernelNamed(kernel, device)),
     providers: asked.providers.map((provider) => providerNamed(provider, device)),
-    ...(operandsFile && { m: operandsFile.m, n: operandsFile.n, k: operandsFile.k })
+    ...(operandsFile && { m: operandsFile.m, n: operandsFile.n, k: operandsFile.k }),
+    ...(resultFile && { output: resultFile.output })
   }
   const formats = expandFormats(spec.formats)
   const shapes = operandsFile
@@ -60,7 +65,8 @@ export async function planJob(
   for (const format of formats) {
     for (const { m, n, k } of shapes) {
       checkShape(findBlockFormat(format), m, n, k)
-      for (const choice of kernelsFor(format, spec, device)) {
+      const choices = resultFile ? [givenResult(resultFile)] : kernelsFor(format, spec, device)
+      for (const choice of choices) {
         steps.push({ index: steps.length, format, ...choice, m, n, k })
       }
     }
@@ -73,9 +79,25 @@ export async function planJob(
     steps,
     estimate: estimateJob(spec, steps, device.kind === 'cpu', known),
     notes: notesOn(spec),
-    operandsFile
+    operandsFile,
+    resultFile
   }
 }
+
+/** C of another program, for a job that names one. */
+async function resultOf(
+  spec: JobSpec,
+  operandsFile: OperandsFile | undefined
+): Promise<ResultFile | undefined> {
+  if (spec.kind !== 'validate' || spec.resultFile === undefined) return undefined
+  if (!operandsFile)
+    throw new UserError('usage', 'A result is judged by its operands: name their file too.')
+  return readResultFile(spec.resultFile, operandsFile, spec.resultType)
+}
+
+const givenResult = ({ kernel }: ResultFile): Choice => ({
+  ...{ kernel, level: 'given', reason: kernel.summary, instruction: '' }
+})
 
 function findDevice(wanted: string, detection: Detection): Device {
   const { devices, libraries } = detection

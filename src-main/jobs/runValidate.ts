@@ -63,14 +63,14 @@ export async function validateStep(
     const id = await session.open(openRequest(context.plan, planned), onProgress)
     const isNew = session.opened > opened
     const openSeconds = (performance.now() - start) / 1000
-    const native = await context.engine.call(
-      'validate',
-      { session: id, request },
-      { signal: context.signal, onProgress }
-    )
+    const how = { signal: context.signal, onProgress }
+    const given = context.plan.resultFile
+    const { validation: native, judgement } = given
+      ? await context.engine.call('judge', { session: id, output: given.bytes, request }, how)
+      : { validation: await context.engine.call('validate', { session: id, request }, how) }
     step.disposition = dispositionOf(native.status, step.baseline)
     step.reason = native.reason
-    step.validation = toValidation(native, request)
+    step.validation = { ...toValidation(native, request), judgement }
     const spent = (performance.now() - start) / 1000
     learnFrom(context, planned, step.validation, isNew ? openSeconds : undefined, spent)
   } catch (error) {

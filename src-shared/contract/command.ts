@@ -4,7 +4,8 @@ import type { JobSpec } from './jobs'
 /** The command line that does the same job without a window. Defaults are left out. */
 export function commandOf(spec: JobSpec): string {
   if (spec.resumes !== undefined) return `blockscope runs resume ${quoted(spec.resumes)}`
-  const words = ['blockscope', spec.kind]
+  const resultFile = spec.kind === 'validate' ? spec.resultFile : undefined
+  const words = ['blockscope', resultFile === undefined ? spec.kind : 'judge']
   const add = (flag: string, value: unknown, usual?: unknown) => {
     if (value !== undefined && value !== usual) words.push(flag, quoted(String(value)))
   }
@@ -24,6 +25,7 @@ export function commandOf(spec: JobSpec): string {
     add('--rtol', spec.rtol, defaults.rtol)
     add('--rule', spec.rule, defaults.rule)
     add('--operands', operandsFile)
+    add('--result', resultFile)
   } else {
     add('-K', spec.kValues.join(','))
     add('--mode', spec.mode, defaults.mode)
@@ -35,6 +37,10 @@ export function commandOf(spec: JobSpec): string {
   if (operandsFile === undefined) {
     add('--seed', spec.seed, defaults.seed)
     add('--dist', spec.distribution, defaults.distribution)
+  }
+  if (resultFile !== undefined) {
+    add('--out', spec.kind === 'validate' ? spec.resultType : undefined)
+    return words.join(' ')
   }
   add('--out', spec.output, operandsFile === undefined ? defaults.output : defaults.outputOfFiles)
   return words.join(' ')

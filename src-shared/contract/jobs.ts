@@ -62,7 +62,11 @@ export const validateSpecSchema = v.strictObject({
   rtol: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0)), defaults.rtol),
   rule: v.optional(passRuleSchema, defaults.rule),
   /** Path of a .safetensors file with the operands, instead of generated ones. */
-  operandsFile: v.optional(v.string())
+  operandsFile: v.optional(v.string()),
+  /** Path of a file with C as another program made it of these operands: it is judged, and no kernel is run. */
+  resultFile: v.optional(v.string()),
+  /** What to judge it as; absent: the type it is kept in. */
+  resultType: v.optional(outputTypeSchema)
 })
 export type ValidateSpec = v.InferOutput<typeof validateSpecSchema>
 

@@ -100,7 +100,23 @@ export const validationSchema = v.object({
   ...judgedEntries,
   atol: v.number(),
   rtol: v.number(),
-  rule: v.optional(passRuleSchema, 'allowances')
+  rule: v.optional(passRuleSchema, 'allowances'),
+  /** Of a product that another program made: which mistakes give it (src-shared/judge). */
+  judgement: v.optional(
+    v.object({
+      /** Shares of the sampled elements, 0..1: that the operands give as they are, and under a finding. */
+      agrees: v.number(),
+      sampled: v.number(),
+      findings: v.array(
+        v.object({
+          kind: v.string(),
+          sentence: v.string(),
+          agrees: v.number(),
+          alike: v.array(v.string())
+        })
+      )
+    })
+  )
 })
 export type Validation = v.InferOutput<typeof validationSchema>
 
