@@ -6,7 +6,7 @@ import { passRules, type PassRule, type ValidateSpec } from '@shared/contract/jo
 import type { Run } from '@shared/contract/run'
 import { UserError, exitCodeOf } from '@shared/errors'
 import { outcomeOf, verdictWords } from '@shared/measurement/outcome'
-import { ruleOf } from '@shared/measurement/validationFigures'
+import { mistakesOf, ruleOf } from '@shared/measurement/validationFigures'
 import { runToJunit } from '@shared/report/junit'
 import { checkOutput, writeOutput } from '../ground/files'
 import { print, printJson } from '../ground/terminal'
@@ -85,20 +85,7 @@ export function printValidation(run: Run, folder: string): void {
   printRunTree(run)
   const judged = run.steps.find((step) => step.validation)?.validation
   const rule = judged ? [ruleOf(judged)] : []
-  print(['', verdictLine(run), ...rule, ...mistakesIn(run), `Run folder: ${folder}`])
-}
-
-/** What a product of another program says of how it was made. */
-function mistakesIn(run: Run): string[] {
-  return run.steps.flatMap(({ validation, disposition }) => {
-    const { findings = [] } = validation?.judgement ?? {}
-    const said = findings.flatMap(({ sentence, alike }) => [
-      sentence,
-      ...alike.map((when) => `  or when ${when}`)
-    ])
-    if (said.length > 0 || !validation?.judgement || disposition === 'passed') return said
-    return ['No known mistake gives this C.']
-  })
+  print(['', verdictLine(run), ...rule, ...run.steps.flatMap(mistakesOf), `Run folder: ${folder}`])
 }
 
 /** The verdict with what was planned, and why it ended early. */

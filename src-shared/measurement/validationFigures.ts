@@ -1,5 +1,5 @@
 /** What a validation says in words and in single figures, for every place that shows one. */
-import type { Validation } from '../contract/run'
+import type { Step, Validation } from '../contract/run'
 
 type Rule = Pick<Validation, 'atol' | 'rtol' | 'rule'>
 
@@ -36,4 +36,15 @@ export function toleranceShareOf(
 ): number | undefined {
   if (validation.maxToleranceShare !== undefined) return validation.maxToleranceShare
   return validation.errorMap.length > 0 ? Math.max(...validation.errorMap) : undefined
+}
+
+/** What a product of another program says of how it was made, sentence by sentence; empty where it was not looked at. */
+export function mistakesOf({ disposition, validation }: Step): string[] {
+  const { judgement } = validation ?? {}
+  if (!judgement) return []
+  const said = judgement.findings.flatMap(({ sentence, alike }) => [
+    sentence,
+    ...alike.map((when) => `Or when ${when}.`)
+  ])
+  return said.length > 0 || disposition === 'passed' ? said : ['No known mistake gives this C.']
 }

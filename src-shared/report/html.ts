@@ -2,7 +2,7 @@
 import { captionOf } from '../charts/picture'
 import type { Run, Step } from '../contract/run'
 import { outcomeOf, verdictWords } from '../measurement/outcome'
-import { ruleOf, toleranceShareOf } from '../measurement/validationFigures'
+import { mistakesOf, ruleOf, toleranceShareOf } from '../measurement/validationFigures'
 import { digits, errorFigure } from '../units'
 import { escapeMarkup } from './markup'
 import { errorMaps, speedCharts, type ReportChart } from './reportCharts'
@@ -61,7 +61,12 @@ function banner(run: Run): string {
   const { verdict, sentence } = outcomeOf(run)
   const tone = verdict === 'passed' ? 'ok' : verdict === 'failed' ? 'bad' : 'warn'
   const sign = { ok: '✓', bad: '✗', warn: '!' }[tone]
-  const notes = [run.reason, largestError(run), scaleCheck(run)].filter(Boolean)
+  const notes = [
+    run.reason,
+    largestError(run),
+    scaleCheck(run),
+    ...run.steps.flatMap(mistakesOf)
+  ].filter(Boolean)
   return (
     `<div class="banner ${tone}"><span class="sign" aria-hidden="true">${sign}</span><div>` +
     `<p class="verdict"><strong>${verdictWords[verdict]}</strong>: ${escapeMarkup(sentence)}</p>` +

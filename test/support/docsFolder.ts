@@ -141,6 +141,8 @@ function writeOperands(at: (name: string) => string): void {
   const golden = 'test/fixtures/golden'
   copyFileSync(`${golden}/gemm_mxfp4_128x256x512.safetensors`, at('operands.safetensors'))
   const mxfp4 = tensorsOf(`${golden}/gemm_mxfp4_128x256x512.safetensors`)
+  const c = { name: 'c', dtype: 'F64', shape: [128, 256], bytes: mxfp4('c_f64') }
+  writeCheckpoint(at('c.safetensors'), [c], {})
   writeFileSync(at('operand_b_scales.bin'), mxfp4('b_scales'))
   const nvfp4 = tensorsOf(`${golden}/gemm_nvfp4_128x256x512.safetensors`)
   writeFileSync(at('a.bin'), nvfp4('a_codes'))
