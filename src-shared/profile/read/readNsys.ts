@@ -61,6 +61,10 @@ class NsysReader {
   private readonly profile = new ActivityProfile()
   private readonly strings = new Map<number | bigint, string>()
   private readonly gpuNames = new Map<string, string>()
+  /** '4242 0' -> '3': GPUs by process and the process's own number. */
+  private readonly gpuOfProcess = new Map<string, string>()
+  private readonly gpusOfNumber = new Map<string, Set<string>>()
+  private readonly gpus = new Map<SqliteValue | undefined, Map<SqliteValue | undefined, string>>()
   private readonly threadNames = new Map<string, string>()
   private readonly processNames = new Map<string, string>()
   private readonly processes = new Map<string, number>()
@@ -167,17 +171,18 @@ class NsysReader {
     facts: Readonly<Record<string, string | undefined>> = {},
     bytes?: number
   ): void {
+    const gpu = this.gpuOf(process, device)
     this.profile.add({
       kind,
       name,
-      process: this.gpuNames.get(String(device)) ?? `GPU ${String(device)}`,
+      process: this.gpuNames.get(gpu) ?? `GPU ${gpu}`,
       thread: `Stream ${String(stream)}`,
       start: instantOf(start),
       end: instantOf(end),
       correlation: this.correlation(process, correlation),
       ...(bytes !== undefined && { bytes }),
       facts: {
-        device_id: String(device),
+        device_id: gpu,
         device_type: 'CUDA',
         stream: String(stream),
         ...facts
@@ -237,29 +242,44 @@ class NsysReader {
     })
   }
 
-  /** The GPUs by the number that CUDA gave them, which is the kernels' deviceId. */
+  /** Each process numbers the GPUs that it sees from 0: what its 0 is, the report says. */
   private readDevices(): void {
-    const numberOfGpu = new Map<string, Set<string>>()
-    this.each('TARGET_INFO_CUDA_DEVICE', ['gpuId', 'cudaId'], ([gpu, cuda]) => {
-      const known = numberOfGpu.get(String(gpu)) ?? new Set()
-      numberOfGpu.set(String(gpu), known.add(String(cuda)))
+    this.each('TARGET_INFO_CUDA_DEVICE', ['gpuId', 'cudaId', 'pid'], ([gpu, cuda, pid]) => {
+      this.gpuOfProcess.set(`${String(pid)} ${String(cuda)}`, String(gpu))
+      const seen = this.gpusOfNumber.get(String(cuda)) ?? new Set()
+      this.gpusOfNumber.set(String(cuda), seen.add(String(gpu)))
     })
     const columns = ['id', 'name', 'smCount', 'clockRate', 'computeMajor', 'computeMinor']
     this.each('TARGET_INFO_GPU', columns, ([id, name, units, clock, major, minor]) => {
-      for (const device of numberOfGpu.get(String(id)) ?? [String(id)]) {
-        if (typeof name === 'string') this.gpuNames.set(device, `GPU ${device} (${name})`)
-        if (major === null || minor === null) continue
-        this.devices.push({
-          type: 'CUDA',
-          id: device,
-          arch: `${String(major)}${String(minor)}`,
-          busWidthBits: 0,
-          clockRateKHz: Math.round((numberOf(clock) || 0) / 1000),
-          memoryClockRateKHz: 0,
-          multiprocessors: numberOf(units) || 0
-        })
-      }
+      if (typeof name === 'string') this.gpuNames.set(String(id), `GPU ${String(id)} (${name})`)
+      if (major === null || minor === null) return
+      this.devices.push({
+        type: 'CUDA',
+        id: String(id),
+        arch: `${String(major)}${String(minor)}`,
+        busWidthBits: 0,
+        clockRateKHz: Math.round((numberOf(clock) || 0) / 1000),
+        memoryClockRateKHz: 0,
+        multiprocessors: numberOf(units) || 0
+      })
     })
+  }
+
+  /** The report's number of a GPU; that of its process where the report does not tell which it is. */
+  private gpuOf(process: SqliteValue | undefined, device: SqliteValue | undefined): string {
+    let known = this.gpus.get(process)
+    if (!known) this.gpus.set(process, (known = new Map()))
+    const gpu = known.get(device) ?? this.findGpu(process, String(device))
+    known.set(device, gpu)
+    return gpu
+  }
+
+  private findGpu(process: SqliteValue | undefined, number: string): string {
+    const pid = Number((bits(process) >> 24n) & 0xffffffn)
+    const own = this.gpuOfProcess.get(`${pid} ${number}`)
+    if (own !== undefined) return own
+    const seen = this.gpusOfNumber.get(number)
+    return seen?.size === 1 ? [...seen][0]! : number
   }
 
   /** Tables of events that hold rows and are not read. */

@@ -169,10 +169,13 @@ describe("Nsight Systems' export", () => {
       expect(at(tree, inGraph, 'time (ns)')).toBe(15_000)
       expect(textAt(tree, inGraph, 'graph node')).toBe('varies')
     }
-    expect(lanesOf(timeline)).toContain('GPU 0 (NVIDIA H200), Stream 7')
+    // Both programs call theirs 0.
+    for (const gpu of [2, 3])
+      expect(lanesOf(timeline)).toContain(`GPU ${gpu} (NVIDIA H200), Stream 7`)
     expect(lanesOf(timeline)).toContain('python3 4242, main (4242)')
     expect(tree.devices).toMatchObject([
-      { type: 'CUDA', id: '0', arch: '90', multiprocessors: 132 }
+      { type: 'CUDA', id: '2', arch: '90', multiprocessors: 132 },
+      { type: 'CUDA', id: '3' }
     ])
   })
 
@@ -185,7 +188,7 @@ describe("Nsight Systems' export", () => {
         ...['CUDA graph 12', 'Memcpy HtoD (Pageable -> Device)', 'Memset (Device)']
       ])
     )
-    expect(paths(tree)).not.toContain('GPU 0 (NVIDIA H200)')
+    expect(paths(tree)).not.toContain('GPU 2 (NVIDIA H200)')
   })
 
   it('opens as it streams in too, gzipped as well', () => {
