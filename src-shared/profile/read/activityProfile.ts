@@ -50,17 +50,17 @@ export class ActivityProfile {
   private readonly passedOver = new Map<string, number>()
   private readonly counters = new Map<number, ReadonlyMap<string, number>>()
 
-  /** Records without a time are counted and said at the end. */
-  add(activity: Activity): void {
+  /** Records without a time are counted and said at the end. @returns the event's number; -1 where it has none */
+  add(activity: Activity): number {
     const { kind, name, start, end, facts } = activity
     const startNs = this.since(start)
     const durationNs = this.since(end) - startNs
     if (!(durationNs >= 0) || !Number.isFinite(startNs)) {
       this.passOver(`records of a ${kind} without a time`)
-      return
+      return -1
     }
-    if (activity.counters?.size) this.counters.set(this.events.count, activity.counters)
-    this.events.add({
+    if (activity.counters?.size) this.count(this.events.count, activity.counters)
+    return this.events.add({
       name: name === '' ? '(unnamed)' : name,
       category: activityCategory[kind],
       lane: this.events.lane(activity.process, activity.thread),
@@ -79,13 +79,18 @@ export class ActivityProfile {
     this.passedOver.set(what, (this.passedOver.get(what) ?? 0) + count)
   }
 
+  /** Counters of a launch, where they come apart from it. */
+  count(event: number, counters: ReadonlyMap<string, number>): void {
+    this.counters.set(event, counters)
+  }
+
   /** A name for a process or device that records named otherwise, where it is found out later. */
   nameProcess(process: string, name: string): void {
     this.events.nameProcess(process, name)
   }
 
-  get count(): number {
-    return this.events.count
+  get isEmpty(): boolean {
+    return this.events.count === 0
   }
 
   /** @param notes sentences on what was left out */

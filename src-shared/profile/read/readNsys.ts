@@ -118,7 +118,7 @@ class NsysReader {
           process
         ])
     )
-    if (this.profile.count === 0)
+    if (this.profile.isEmpty)
       throw new UserError(
         'usage',
         `${this.fileName} is an export of Nsight Systems without kernels, copies, CUDA calls or NVTX ranges: record with --trace=cuda,nvtx.`

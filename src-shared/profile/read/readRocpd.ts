@@ -53,7 +53,7 @@ export function readRocpd(file: SqliteFile, fileName: string): OpenedProfile {
     const unread = part.unread()
     if (unread.length > 0) notes.add(`Tables that were not read: ${unread.join(', ')}.`)
   })
-  if (profile.count === 0)
+  if (profile.isEmpty)
     throw new UserError(
       'usage',
       `${fileName} is a database of rocprofv3 without kernels, copies or calls: record with --sys-trace or --kernel-trace.`

@@ -27,7 +27,11 @@ const kinds = {
 } as const
 type Kind = keyof typeof kinds
 
+/** What the first column of a header may be called: rows of data are not searched for more. */
+const firstColumns = /^(Kind|Domain|Name|Node_Id|Correlation_Id|Dispatch_Id)$/
+
 function kindOf(cells: readonly string[]): Kind | undefined {
+  if (!firstColumns.test(cells[0] ?? '')) return undefined
   return (Object.keys(kinds) as Kind[]).find((kind) =>
     kinds[kind].every((column) => cells.includes(column))
   )
@@ -50,12 +54,12 @@ export class RocprofCsvParser implements Parser {
   private kind: Kind | undefined
   private columns = new Map<string, number>()
   private readonly ranges = new Map<string, (NamedRange & { row: Row })[]>()
-  /** Launches whose counters come row by row. */
+  /** By dispatch: counters come row by row, and in a file of their own beside a trace of kernels. */
   private readonly counted = new Map<string, Launch>()
   private readonly statistics = new StatisticsTable()
   private readonly devices: ProfileDevice[] = []
   private readonly processes = new Set<string>()
-  private hasKernels = false
+  private readonly launches = new Map<string, number>()
 
   constructor(private readonly fileName: string) {
     this.rows = new CsvRows(fileName, (cells, line) => this.take(cells, line))
@@ -73,11 +77,14 @@ export class RocprofCsvParser implements Parser {
       for (const { name, row } of crossing)
         this.addOnHost('range', name, row, 'rocTX start/stop ranges')
     }
-    // A trace of kernels holds the same launches, and more of each.
-    for (const { row, counters } of this.counted.values()) this.addKernel(row, counters)
-    if (this.profile.count === 0 && this.statistics.count > 0)
+    for (const [dispatch, { row, counters }] of this.counted) {
+      const launch = this.launches.get(dispatch)
+      if (launch === undefined || launch < 0) this.addKernel(row, counters)
+      else this.profile.count(launch, counters)
+    }
+    if (this.profile.isEmpty && this.statistics.count > 0)
       return { tree: this.statistics.finish('rocprofv3'), timeline: null }
-    if (this.profile.count === 0)
+    if (this.profile.isEmpty)
       throw new UserError(
         'usage',
         `${this.fileName}: rocprofv3's CSV without a row of kernels, copies, markers or calls.`
@@ -109,12 +116,13 @@ export class RocprofCsvParser implements Parser {
   private takeRow(row: Row): void {
     switch (this.kind) {
       case 'kernels':
-        this.hasKernels = true
-        return this.addKernel(row)
+        this.launches.set(row('Dispatch_Id'), this.addKernel(row))
+        return
       case 'counters':
         return this.takeCounter(row)
       case 'copies':
-        return this.addOnGpu('copy', copyName(row('Direction')), row, copyDevice(row))
+        this.addOnGpu('copy', copyName(row('Direction')), row, copyDevice(row))
+        return
       case 'calls':
         return isMarker(row('Domain'))
           ? this.takeMarker(row)
@@ -132,7 +140,7 @@ export class RocprofCsvParser implements Parser {
     }
   }
 
-  private addKernel(row: Row, counters?: ReadonlyMap<string, number>): void {
+  private addKernel(row: Row, counters?: ReadonlyMap<string, number>): number {
     const axes = ['X', 'Y', 'Z']
     const facts = dispatchFacts({
       grid: axes.map((axis) => number(row(`Grid_Size_${axis}`))),
@@ -143,7 +151,7 @@ export class RocprofCsvParser implements Parser {
       sharedBytes: row('LDS_Block_Size') || row('Group_Segment_Size'),
       scratchBytes: row('Scratch_Size') || row('Private_Segment_Size')
     })
-    this.addOnGpu('kernel', row('Kernel_Name'), row, row('Agent_Id'), facts, counters)
+    return this.addOnGpu('kernel', row('Kernel_Name'), row, row('Agent_Id'), facts, counters)
   }
 
   private addOnGpu(
@@ -153,10 +161,10 @@ export class RocprofCsvParser implements Parser {
     agent: string,
     facts: Readonly<Record<string, string>> = {},
     counters?: ReadonlyMap<string, number>
-  ): void {
+  ): number {
     const device = deviceId(agent)
     const stream = `Stream ${row('Stream_Id') || row('Queue_Id') || 'of copies'}`
-    this.profile.add({
+    return this.profile.add({
       ...{ kind, name, process: gpuName(device), thread: stream, ...times(row) },
       correlation: correlationOf(row),
       facts: { device_id: device, device_type: 'HIP', stream, ...facts },
@@ -190,7 +198,6 @@ export class RocprofCsvParser implements Parser {
   }
 
   private takeCounter(row: Row): void {
-    if (this.hasKernels) return this.profile.passOver('counters beside a trace of kernels were')
     const id = row('Dispatch_Id')
     const launch = this.counted.get(id) ?? { row, counters: new Map<string, number>() }
     this.counted.set(id, launch)

@@ -35,7 +35,7 @@ export function readRocprofJson(bytes: Uint8Array, fileName: string): OpenedProf
     for (const device of part.devices) devices.set(device.id, device)
     if (part.unread.length > 0) notes.add(`Records that were not read: ${part.unread.join(', ')}.`)
   })
-  if (profile.count === 0)
+  if (profile.isEmpty)
     throw new UserError(
       'usage',
       `${fileName} is rocprofv3's JSON without kernels, copies or calls: record with --sys-trace or --kernel-trace.`

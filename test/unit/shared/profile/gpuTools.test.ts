@@ -131,6 +131,12 @@ describe("rocprofv3's CSV", () => {
     expect(at(tree, 'k', 'SQ_WAVES')).toBe(21)
     expect(at(tree, 'k', 'GRBM_COUNT')).toBe(7.5)
     expect(at(tree, 'k', 'time (ns)')).toBe(80)
+    const launches = csv(kernelHeader, kernelRow('k', 1, 100, 150), kernelRow('k', 2, 200, 230))
+    for (const both of [counted + launches, launches + counted]) {
+      expect(at(open(both).tree, 'k', 'time (ns)')).toBe(80)
+      expect(at(open(both).tree, 'k', 'count')).toBe(2)
+      expect(at(open(both).tree, 'k', 'SQ_WAVES')).toBe(21)
+    }
     const sums = csv(
       ['Name', 'Calls', 'TotalDurationNs', 'AverageNs', 'Percentage', 'MinNs', 'MaxNs', 'StdDev'],
       ['k', 3, 300, 100, 60, 90, 110, 5],
