@@ -56,7 +56,7 @@ export class ActivityProfile {
     const startNs = this.since(start)
     const durationNs = this.since(end) - startNs
     if (!(durationNs >= 0) || !Number.isFinite(startNs)) {
-      this.passOver(`records of a ${kind} without a time`)
+      this.passOver(`records of a ${kind} without a time were`)
       return -1
     }
     if (activity.counters?.size) this.count(this.events.count, activity.counters)
