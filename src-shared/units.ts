@@ -148,6 +148,22 @@ export function cutInTheMiddle(name: string, characters: number): string {
   return `${name.slice(0, kept - end)}…${end > 0 ? name.slice(-end) : ''}`
 }
 
+/** A length of time as it is measured between two edges: five digits, 112.27 µs. */
+export function timeSpan(ns: number): string {
+  const scale = scaleFor('time', Math.abs(ns))
+  const value = ns * scale.factor
+  return `${value.toLocaleString('en-US', { maximumSignificantDigits: 5 })} ${scale.unit}`
+}
+
+/** A round time, ns, with no more digits than a step of `step` ns needs: 3,600.000025 s, 25 µs. */
+export function exactTime(ns: number, step = ns): string {
+  const scale = scaleFor('time', Math.abs(ns))
+  const decimals = Math.max(0, Math.ceil(-Math.log10((step || 1) * scale.factor) - 1e-9))
+  const value = ns * scale.factor
+  const maximumFractionDigits = Math.min(12, decimals)
+  return `${value.toLocaleString('en-US', { maximumFractionDigits })} ${scale.unit}`
+}
+
 /** Decibels, as signal over noise. */
 export const decibels = (value: number): string => (Number.isNaN(value) ? '–' : value.toFixed(2))
 

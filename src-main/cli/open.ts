@@ -10,6 +10,9 @@ import { defaultStoreFolder, RunStore } from '../store/runStore'
 import { openAnywhere, type AppFlags } from './app'
 import { openProfileFile } from './profileFiles'
 
+/** Views that show the open profile. */
+const profileViews: readonly string[] = ['profile', 'timeline']
+
 export interface OpenFlags {
   view?: string
   node?: string
@@ -52,15 +55,17 @@ export async function pageFor(file: string | undefined, flags: OpenFlags): Promi
 
   const usual = file !== undefined || node !== undefined ? 'profile' : (kind ?? 'devices')
   const view = flags.view ?? usual
-  if (file !== undefined && view !== 'profile')
-    throw new UserError('usage', `--view ${view}: a file opens in the view "profile".`)
-  if (kind !== undefined && ![kind, 'profile', 'runs'].includes(view))
+  const isProfile = profileViews.includes(view)
+  if (file !== undefined && !isProfile)
+    throw new UserError('usage', `--view ${view}: a file opens in ${profileViews.join(' or ')}.`)
+  const ofRun = [...new Set([kind ?? '', ...profileViews, 'runs'])]
+  if (kind !== undefined && !ofRun.includes(view))
+    throw new UserError('usage', `--view ${view}: run ${run} is shown by ${ofRun.join(', ')}.`)
+  if (node !== undefined && (!isProfile || (file ?? run) === undefined))
     throw new UserError(
       'usage',
-      `--view ${view}: run ${run} is shown by ${[...new Set([kind, 'profile', 'runs'])].join(', ')}.`
+      `--node is of a profile: give a FILE or --run, in view ${profileViews.join(' or ')}.`
     )
-  if (node !== undefined && (view !== 'profile' || (file ?? run) === undefined))
-    throw new UserError('usage', '--node is of a profile: give a FILE or --run, in view "profile".')
   const query = new URLSearchParams({ ...(run && { run }), ...(node && { node }) }).toString()
   return `/${view}${query === '' ? '' : `?${query}`}`
 }

@@ -16,6 +16,7 @@ import * as open from './open'
 import * as runs from './runs'
 import * as serve from './serve'
 import * as sweep from './sweep'
+import * as timeline from './timeline'
 import * as top from './top'
 import * as validate from './validate'
 import * as view from './view'
@@ -29,6 +30,7 @@ const commands = [
   view,
   diff,
   top,
+  timeline,
   convert,
   formats,
   layout,

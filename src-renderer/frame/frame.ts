@@ -121,10 +121,12 @@ async function openDropped(event: DragEvent): Promise<void> {
   const dropped = await droppedFiles(event.dataTransfer)
   const [file] = dropped.files
   if (!file && dropped.inFolders.length === 0) return
-  const view = await viewFor(dropped)
+  const found = await viewFor(dropped)
+  // A trace dropped on the timeline is looked at there.
+  const view = found === 'profile' && route.value.view === 'timeline' ? 'timeline' : found
   if (route.value.view !== view) go(view)
-  if (view !== 'profile') {
-    handOver(view, dropped)
+  if (found !== 'profile') {
+    handOver(found, dropped)
     return
   }
   if (file) await openProfiles(dropped.files)
@@ -145,15 +147,17 @@ async function openProfiles(files: readonly File[]): Promise<void> {
 
 /** A file that the system or the command line asked to open; the node the address names is selected in it. */
 async function openHandle(handle: string): Promise<void> {
-  const wanted = route.value.view === 'profile' ? route.value.params.node : undefined
+  const { view: now, params } = route.value
+  const view = now === 'timeline' ? now : 'profile'
+  const wanted = now === view ? params.node : undefined
   // A run in the address would be read over the file.
-  go('profile', wanted ? { node: wanted } : {})
+  go(view, wanted ? { node: wanted } : {})
   const { useProfile } = await import('../stores/profile')
   const profile = useProfile()
   try {
     const { name, bytes } = await useConnection().call('files.read', { handle })
     await profile.read('open', new Blob([bytes as Uint8Array<ArrayBuffer>]), name)
-    if (wanted && !profile.failure && !(await profile.revealPath(wanted)))
+    if (wanted && view === 'profile' && !profile.failure && !(await profile.revealPath(wanted)))
       useMessages().say(`${name} has no node "${wanted}".`)
   } catch (error) {
     profile.failure = failureOf('files.read', error)

@@ -49,6 +49,12 @@ const described: Readonly<Record<ViewId, Omit<View, 'id'>>> = {
     purpose: 'Profile trees, filters and differences',
     load: () => import('../views/profile/ProfileView.vue')
   },
+  timeline: {
+    title: 'Timeline',
+    icon: 'lanes',
+    purpose: 'Traces in time: lanes, ranges, idle times, launches',
+    load: () => import('../views/timeline/TimelineView.vue')
+  },
   runs: {
     title: 'Runs',
     icon: 'stack',

@@ -17,6 +17,7 @@ import type {
   ShownProfile,
   TextForm
 } from '../workers/profileProtocol'
+import type { TimelineAnswers, TimelineAsk } from '../workers/timelineProtocol'
 import { useLatest, useProfileWorker } from './profileWorker'
 
 const firstQuery = (): ProfileQuery => ({
@@ -201,6 +202,10 @@ export const useProfile = defineStore('profile', () => {
       | { do: 'sandwich'; node: number; colour: FlameAsked['colour'] }
   ) => worker.call<T>({ ...part, query: plainQuery() })
 
+  /** Asks for the timeline of the open profile; null where it has no times. */
+  const askTimeline = <Q extends TimelineAsk>(question: Q) =>
+    worker.call<TimelineAnswers[Q['ask']]>({ do: 'timeline', question })
+
   const text = (form: TextForm) => worker.call<string>({ do: 'text', form, query: plainQuery() })
 
   function nameOf(node: number): string {
@@ -249,6 +254,7 @@ export const useProfile = defineStore('profile', () => {
     selectedPath,
     toggleMetric,
     text,
+    askTimeline,
     nameOf
   }
 })

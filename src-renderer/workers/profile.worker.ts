@@ -16,6 +16,8 @@ async function answer(request: ProfileRequest): Promise<unknown> {
       return session.sandwich(request.node, request.query, request.colour)
     case 'details':
       return session.details(request.node, request.query)
+    case 'timeline':
+      return session.timeline(request.question)
     case 'text':
       return session.text(request.form, request.query)
     default: {

@@ -5,6 +5,7 @@ import type { FlameLayout } from '@shared/profile/ask/flame'
 import type { FlameColour, PaintedNodes } from '@shared/profile/ask/flamePaint'
 import type { SandwichSide } from '@shared/profile/ask/sandwich'
 import type { TransferredTree } from '@shared/profile/tree/transfer'
+import type { TimelineAsk } from './timelineProtocol'
 
 /** A question about the profile, and what only a view asks: what is open in it, and what is searched for. */
 export interface ProfileQuery extends Query {
@@ -106,4 +107,5 @@ export type ProfileRequest =
   | { id: number; do: 'flame'; query: ProfileQuery; asked: FlameAsked }
   | { id: number; do: 'sandwich'; node: number; query: ProfileQuery; colour: FlameColour }
   | { id: number; do: 'details'; node: number; query: ProfileQuery }
+  | { id: number; do: 'timeline'; question: TimelineAsk }
   | { id: number; do: 'text'; form: TextForm; query: ProfileQuery }

@@ -20,6 +20,7 @@ import { matchNodes } from '@shared/profile/ask/nameMatcher'
 import { sandwichOf, type SandwichSide } from '@shared/profile/ask/sandwich'
 import { suggestedMetrics } from '@shared/profile/ask/suggestedMetrics'
 import { openProfile, type OpenedProfile } from '@shared/profile/read/openProfile'
+import { timelineOf } from '@shared/profile/timelineOf'
 import type { ProfileTree } from '@shared/profile/tree/profileTree'
 import { cached } from '@shared/profile/tree/rollUp'
 import { toTransferable } from '@shared/profile/tree/transfer'
@@ -43,6 +44,8 @@ import type {
   ShownProfile,
   TextForm
 } from './profileProtocol'
+import type { TimelineAsk } from './timelineProtocol'
+import { TimelineSession } from './timelineSession'
 
 /** Which nodes are open: all or none, but for those toggled. */
 export class Openness extends Set<number> {
@@ -61,6 +64,8 @@ export class Openness extends Set<number> {
 
 export class ProfileSession {
   private opened: OpenedProfile | undefined
+  /** Made when the view is first shown; null where the profile has no times. */
+  private lanes: TimelineSession | null | undefined
   private name = ''
   private base: ProfileTree | undefined
   private sentTree: ProfileTree | undefined
@@ -69,6 +74,7 @@ export class ProfileSession {
   open(bytes: Uint8Array, name: string, onProgress?: (fraction: number) => void): ProfileInfo {
     const opened = openProfile(bytes, name, onProgress)
     this.opened = opened
+    this.lanes = undefined
     this.base = undefined
     this.name = name
     return infoOf(opened, name)
@@ -194,6 +200,15 @@ export class ProfileSession {
       }
       return first
     })
+  }
+
+  /** Null where the profile has no times. */
+  timeline(question: TimelineAsk): unknown {
+    if (this.lanes === undefined) {
+      const timeline = timelineOf(this.current())
+      this.lanes = timeline && new TimelineSession(this.current().tree, timeline)
+    }
+    return this.lanes?.answer(question) ?? null
   }
 
   private current(): OpenedProfile {

@@ -6,6 +6,7 @@ export const viewIds = [
   'formats',
   'layouts',
   'profile',
+  'timeline',
   'runs'
 ] as const
 export type ViewId = (typeof viewIds)[number]

@@ -41,6 +41,7 @@ export async function makeDocsFolder(): Promise<DocsFolder> {
     writeFileSync(at(`${name}.hatchet`), JSON.stringify(profile()))
 
   writeProfilesOfOthers(at)
+  writeFileSync(at('step.trace.json'), JSON.stringify(trace()))
 
   const linear = Uint8Array.from({ length: 256 * 8 }, (_, i) => 100 + ((i * 7919) % 53))
   writeFileSync(at('linear.bin'), linear)
@@ -134,6 +135,24 @@ function profile(): object[] {
     ]),
     devices[1]!
   ]
+}
+
+/** A launch and what it launched, after which the device idles until the next. */
+function trace(): object {
+  const event = (name: string, cat: string, tid: number, ts: number, dur: number, more = {}) => ({
+    ...{ ph: 'X', name, cat, ts, dur },
+    ...{ pid: cat === 'kernel' ? 0 : 4121, tid, args: more }
+  })
+  return {
+    schemaVersion: 1,
+    traceEvents: [
+      event('step', 'user_annotation', 4121, 0, 4000),
+      event('cudaLaunchKernel', 'cuda_runtime', 4121, 10, 3, { correlation: 1 }),
+      event('mxfp4 matmul', 'kernel', 7, 20, 1500, { correlation: 1, grid: [132, 1, 1] }),
+      event('cudaLaunchKernel', 'cuda_runtime', 4121, 2500, 3, { correlation: 2 }),
+      event('silu', 'kernel', 7, 2510, 90, { correlation: 2, grid: [64, 1, 1] })
+    ]
+  }
 }
 
 /** Golden operands of two formats: as the file that --operands reads, and as one file for each matrix. */

@@ -144,6 +144,13 @@ export function firstEndingAfter(lanes: Lanes, slices: Int32Array, ns: number): 
   return low
 }
 
+/** A lane's name, with that of its process where another has the same. */
+export function laneTitle({ lanes }: Pick<Lanes, 'lanes'>, at: number): string {
+  const { name, process, processLabel } = lanes[at]!
+  const isAlone = lanes.every((other, place) => place === at || other.name !== name)
+  return isAlone && name !== '' ? name : `${processLabel || process} ${name}`.trim() || 'no thread'
+}
+
 /** Rows of a lane that take time; what annotates a stream does not. */
 export function workRows({ rows }: Lanes, { firstRow, rowCount }: ShownLane): number[] {
   const found: number[] = []

@@ -32,7 +32,7 @@ export interface LaneSum {
   count: number
   /** Time in which something runs on the lane, ns. */
   busyNs: number
-  /** The longest time in which nothing does; null where there is none. */
+  /** Of a stream the longest time in which nothing does; null where there is none. */
   gap: Gap | null
 }
 
@@ -66,7 +66,7 @@ export function rangeSums(
     for (const row of workRows(lanes, lane)) addRow(sums, row, { startNs, endNs }, byName, own)
     if (own.count > 0) {
       own.busyNs = Math.min(busyOfLane(sums, lane, { startNs, endNs }), endNs - startNs)
-      own.gap = longestGap(lanes, at, { startNs, endNs })
+      if (lane.kind === 'stream') own.gap = longestGap(lanes, at, { startNs, endNs })
     }
     ofLanes.push(own)
   }

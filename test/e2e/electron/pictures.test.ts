@@ -5,7 +5,16 @@ import { browserPath, launchBrowser, openPage } from '../support/browser'
 import { startServerProcess } from '../support/server'
 import { Desktop, describeInElectron, type StartedApp } from './app'
 
-const views = ['devices', 'validate', 'sweep', 'formats', 'layouts', 'profile', 'runs'] as const
+const views = [
+  'devices',
+  'validate',
+  'sweep',
+  'formats',
+  'layouts',
+  'profile',
+  'timeline',
+  'runs'
+] as const
 type View = (typeof views)[number]
 /** As wide as the smallest window that every view is made for. */
 const size = { width: 1024, height: 640 }

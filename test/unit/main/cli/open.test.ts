@@ -38,7 +38,7 @@ describe('the page that blockscope open asks for', () => {
     ['a damaged file', torn, {}, /torn\.hatchet|JSON|ends/],
     ['a folder', inner, {}, /inner/],
     ['an unknown view', undefined, { view: 'profiles' }, /--view profiles: choose one of devices/],
-    ['another view for a file', profile, { view: 'sweep' }, /opens in the view "profile"/],
+    ['another view for a file', profile, { view: 'sweep' }, /opens in profile or timeline/],
     ['an unknown node', profile, { node: 'ROOT > conv' }, /has no node "ROOT > conv"/],
     ['a node of nothing', undefined, { node: 'ROOT' }, /give a FILE or --run/],
     ['an unknown run', undefined, { run: '20990101-000000-sweep' }, /20990101-000000-sweep/],

@@ -1,0 +1,242 @@
+/** The timeline of the open profile: what is looked at, and what the worker answered. */
+import { defineStore } from 'pinia'
+import { computed, reactive, ref, shallowRef, watch } from 'vue'
+import type { RangeSums } from '@shared/profile/lanes/rangeSums'
+import type { Window } from '@shared/profile/lanes/window'
+import { failureOf, type Failure } from '../ground/failure'
+import type {
+  Coloring,
+  ShownFacts,
+  ShownOverview,
+  ShownScene,
+  TimelineInfo
+} from '../workers/timelineProtocol'
+import { useProfile } from './profile'
+import { useLatest } from './profileWorker'
+
+/** What a picture of the timeline needs: a window of time, its width in pixels, the rows in sight. */
+export interface SceneWanted extends Window {
+  width: number
+  rows: number[]
+}
+
+export const useTimeline = defineStore('timeline', () => {
+  const profile = useProfile()
+  /** Null where the open profile has no times; undefined until that is known. */
+  const info = shallowRef<TimelineInfo | null>()
+  const scene = shallowRef<ShownScene>()
+  const overview = shallowRef<ShownOverview>()
+  const sums = shallowRef<RangeSums>()
+  const facts = shallowRef<ShownFacts>()
+  /** The range whose sums are shown; undefined: the whole. */
+  const range = shallowRef<Window>()
+  const coloring = ref<Coloring>('kind')
+  const search = reactive({ text: '', count: 0, place: 0, problem: '' })
+  const failure = shallowRef<Failure>()
+  /** Lanes that are not drawn and not summed, by index. */
+  const hidden = ref<ReadonlySet<number>>(new Set())
+  let wanted: SceneWanted | undefined
+  let overviewWidth = 0
+
+  /** What goes wrong in the worker is said once, in the view. */
+  async function guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      failure.value = failureOf('profile.timeline', error)
+    }
+  }
+
+  const scenes = useLatest(() =>
+    guarded(async () => {
+      if (wanted && info.value)
+        scene.value = await profile.askTimeline({ ask: 'scene', query: wanted })
+    })
+  )
+  const overviews = useLatest(() =>
+    guarded(async () => {
+      if (info.value && overviewWidth > 0)
+        overview.value = await profile.askTimeline({
+          ask: 'overview',
+          width: overviewWidth,
+          lanes: shownLanes.value
+        })
+    })
+  )
+  const sumsAsked = useLatest(() =>
+    guarded(async () => {
+      if (!info.value) return
+      const asked = range.value ?? whole.value
+      sums.value = await profile.askTimeline({
+        ask: 'sums',
+        range: asked,
+        lanes: summedLanes.value
+      })
+    })
+  )
+
+  const whole = computed<Window>(() => ({ startNs: 0, endNs: info.value?.lengthNs ?? 0 }))
+  const shownLanes = computed(() =>
+    (info.value?.lanes ?? []).flatMap((_, lane) => (hidden.value.has(lane) ? [] : [lane]))
+  )
+  const summedLanes = computed(() => {
+    const shown = new Set(shownLanes.value)
+    return (info.value?.workLanes ?? []).filter((lane) => shown.has(lane))
+  })
+
+  /** Begins with what is open now. */
+  async function load(): Promise<void> {
+    failure.value = undefined
+    info.value = undefined
+    scene.value = overview.value = sums.value = facts.value = range.value = undefined
+    hidden.value = new Set()
+    Object.assign(search, { text: '', count: 0, place: 0, problem: '' })
+    wanted = undefined
+    if (!profile.info) return
+    await guarded(async () => {
+      const [found] = await Promise.all([
+        profile.askTimeline({ ask: 'info' }),
+        profile.askTimeline({ ask: 'colour', by: coloring.value })
+      ])
+      info.value = found
+    })
+    await Promise.all([sumsAsked.refresh(), overviews.refresh()])
+  }
+
+  function look(to: SceneWanted): void {
+    wanted = to
+    void scenes.refresh()
+  }
+
+  function lookOver(width: number): void {
+    overviewWidth = width
+    void overviews.refresh()
+  }
+
+  async function colour(by: Coloring): Promise<void> {
+    coloring.value = by
+    await guarded(async () => {
+      await profile.askTimeline({ ask: 'colour', by })
+    })
+    await Promise.all([scenes.refresh(), overviews.refresh(), sumsAsked.refresh(), again()])
+  }
+
+  /** The details again, whose colour has changed. */
+  async function again(): Promise<void> {
+    if (facts.value) await select(facts.value.slice)
+  }
+
+  async function select(slice: number): Promise<void> {
+    if (slice < 0) {
+      facts.value = undefined
+      return
+    }
+    await guarded(async () => {
+      facts.value = await profile.askTimeline({ ask: 'slice', slice })
+    })
+  }
+
+  async function selectAt(row: number, ns: number, reachNs: number): Promise<void> {
+    await guarded(async () => {
+      await select(await profile.askTimeline({ ask: 'at', row, ns, reachNs }))
+    })
+  }
+
+  async function stepBeside(direction: 1 | -1): Promise<void> {
+    const from = facts.value
+    if (!from) return
+    await guarded(async () => {
+      const { row, slice } = from
+      const next = await profile.askTimeline({ ask: 'beside', row, slice, direction })
+      if (next >= 0) await select(next)
+    })
+  }
+
+  async function stepToRow(row: number): Promise<void> {
+    const from = facts.value
+    if (!from) return
+    await guarded(async () => {
+      const next = await profile.askTimeline({ ask: 'nearest', row, slice: from.slice })
+      if (next >= 0) await select(next)
+    })
+  }
+
+  async function find(text: string): Promise<void> {
+    search.text = text
+    await guarded(async () => {
+      const found = await profile.askTimeline({ ask: 'search', text })
+      // A later search has been typed meanwhile.
+      if (search.text !== text) return
+      Object.assign(search, found, { place: 0 })
+    })
+    await scenes.refresh()
+  }
+
+  async function stepHit(direction: 1 | -1): Promise<void> {
+    if (search.count === 0) return
+    await guarded(async () => {
+      const from = search.place > 0 || facts.value ? (facts.value?.slice ?? -1) : -1
+      const { slice, place } = await profile.askTimeline({ ask: 'hit', from, direction })
+      if (slice < 0) return
+      await select(slice)
+      search.place = place
+    })
+  }
+
+  async function gapFrom(ns: number, direction: 1 | -1): Promise<Window | null> {
+    return profile.askTimeline({ ask: 'gap', ns, direction })
+  }
+
+  /** Selects the first slice of a node of the tree; how many it has. */
+  async function selectNode(path: string): Promise<number> {
+    const { slice, place } = await profile.askTimeline({ ask: 'node', path })
+    if (slice >= 0) await select(slice)
+    return place
+  }
+
+  function setRange(to: Window | undefined): void {
+    range.value = to
+    void sumsAsked.refresh()
+  }
+
+  function setHidden(lanes: Iterable<number>): void {
+    hidden.value = new Set(lanes)
+    void sumsAsked.refresh()
+    void overviews.refresh()
+  }
+
+  watch(
+    () => profile.info,
+    () => void load(),
+    { immediate: true }
+  )
+
+  return {
+    info,
+    scene,
+    overview,
+    sums,
+    facts,
+    range,
+    whole,
+    coloring,
+    search,
+    failure,
+    hidden,
+    shownLanes,
+    load,
+    look,
+    lookOver,
+    colour,
+    select,
+    selectAt,
+    stepBeside,
+    stepToRow,
+    find,
+    stepHit,
+    gapFrom,
+    selectNode,
+    setRange,
+    setHidden
+  }
+})

@@ -1,0 +1,6 @@
+export interface Fact {
+  title: string
+  value: string
+  /** Time in which nothing runs. */
+  isIdle?: boolean
+}
