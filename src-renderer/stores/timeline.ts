@@ -172,10 +172,15 @@ export const useTimeline = defineStore('timeline', () => {
     await scenes.refresh()
   }
 
-  async function stepHit(direction: 1 | -1): Promise<void> {
+  /** Steps that come faster than their answers are taken one after another. */
+  let stepping = Promise.resolve()
+  const stepHit = (direction: 1 | -1): Promise<void> =>
+    (stepping = stepping.then(() => stepOneHit(direction)))
+
+  async function stepOneHit(direction: 1 | -1): Promise<void> {
     if (search.count === 0) return
     await guarded(async () => {
-      const from = search.place > 0 || facts.value ? (facts.value?.slice ?? -1) : -1
+      const from = facts.value?.slice ?? -1
       const { slice, place } = await profile.askTimeline({ ask: 'hit', from, direction })
       if (slice < 0) return
       await select(slice)

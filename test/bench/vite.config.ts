@@ -19,6 +19,7 @@ export default defineConfig({
         formats: path('./formats.ts'),
         checkpoint: path('./checkpoint.ts'),
         estimates: path('./estimates.ts'),
+        lanes: path('./lanes.ts'),
         'ui/main': path('./ui/main.ts')
       },
       external: [...builtinModules, /^node:/, 'playwright-core'],

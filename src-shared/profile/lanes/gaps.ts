@@ -1,6 +1,6 @@
 /** Where nothing runs: of one stream, and of a whole device, which is the time that a faster kernel does not give back. */
 import { inOrder } from './inOrder'
-import { workRows, type Lanes } from './lanes'
+import { endOf, firstEndingAfter, startOf, workRows, type Lanes } from './lanes'
 import type { Window } from './window'
 
 export interface Gap extends Window {
@@ -37,27 +37,45 @@ export function longestGap(lanes: Lanes, lane: number, range: Window): Gap | nul
 
 /** Times of at least `leastNs` in which no stream of a device runs anything, between its first slice and its last. */
 export function deviceGaps(lanes: Lanes, leastNs = leastGapNs): DeviceGaps {
-  const found: Gap[] = []
   const rowsOfDevice = new Map<string, number[]>()
   for (const lane of lanes.lanes) {
     if (lane.kind !== 'stream') continue
     const rows = rowsOfDevice.get(lane.processId) ?? []
     rowsOfDevice.set(lane.processId, [...rows, ...workRows(lanes, lane)])
   }
-  const whole = { startNs: -Infinity, endNs: Infinity }
-  for (const rows of rowsOfDevice.values()) {
-    let until = Infinity
-    inOrder(lanes, rows, whole, (startNs, endNs, next) => {
-      if (startNs - until >= leastNs) found.push({ startNs: until, endNs: startNs, next })
-      until = until === Infinity ? endNs : Math.max(until, endNs)
-    })
-  }
+  const found = [...rowsOfDevice.values()].flatMap((rows) => commonGaps(lanes, rows, leastNs))
   found.sort((a, b) => a.startNs - b.startNs)
   return {
     startNs: Float64Array.from(found, ({ startNs }) => startNs),
     endNs: Float64Array.from(found, ({ endNs }) => endNs),
     next: Int32Array.from(found, ({ next }) => next)
   }
+}
+
+/** Those of the fullest row, of which each other row leaves what it does not fill: every slice is looked at once at most. */
+function commonGaps(lanes: Lanes, rows: readonly number[], leastNs: number): Gap[] {
+  const fullestFirst = [...rows].sort(
+    (a, b) => lanes.rows[b]!.slices.length - lanes.rows[a]!.slices.length
+  )
+  let gaps: Gap[] = [{ startNs: -Infinity, endNs: Infinity, next: -1 }]
+  for (const row of fullestFirst) {
+    gaps = gaps.flatMap((gap) => gapsWithin(lanes, lanes.rows[row]!.slices, gap, leastNs))
+  }
+  return gaps.filter(({ startNs, endNs }) => startNs > -Infinity && endNs < Infinity)
+}
+
+function gapsWithin(lanes: Lanes, slices: Int32Array, gap: Gap, leastNs: number): Gap[] {
+  const left: Gap[] = []
+  let until = gap.startNs
+  for (let at = firstEndingAfter(lanes, slices, gap.startNs); at < slices.length; at++) {
+    const next = slices[at]!
+    const startNs = startOf(lanes, next)
+    if (startNs >= gap.endNs) break
+    if (startNs - until >= leastNs) left.push({ startNs: until, endNs: startNs, next })
+    until = Math.max(until, endOf(lanes, next))
+  }
+  if (gap.endNs - until >= leastNs) left.push({ ...gap, startNs: until })
+  return left
 }
 
 /** The gap that starts next after a time, or before it; -1 where there is none. */

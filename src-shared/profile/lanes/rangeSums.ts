@@ -58,7 +58,7 @@ export function rangeSums(
   among: readonly number[]
 ): RangeSums {
   const { lanes } = sums
-  const byName = new Map<number, NameSum>()
+  const byName: (NameSum | undefined)[] = []
   const ofLanes: LaneSum[] = []
   for (const at of among) {
     const lane = lanes.lanes[at]!
@@ -70,7 +70,7 @@ export function rangeSums(
     }
     ofLanes.push(own)
   }
-  const names = [...byName.values()].sort((a, b) => b.ns - a.ns || b.count - a.count)
+  const names = byName.filter((one) => one !== undefined)
   const total = (of: (one: NameSum) => number) => names.reduce((sum, one) => sum + of(one), 0)
   return {
     startNs,
@@ -86,7 +86,8 @@ function addRow(
   sums: AllRowSums,
   row: number,
   range: Window,
-  byName: Map<number, NameSum>,
+  /** By string id. */
+  byName: (NameSum | undefined)[],
   own: LaneSum
 ): void {
   const { lanes, groups } = sums
@@ -103,7 +104,7 @@ function addRow(
     const ns = Math.max(0, end - start - within)
     const id = timeline.name[slice]!
     own.count++
-    let sum = byName.get(id)
+    let sum = byName[id]
     if (!sum) {
       sum = {
         name: nameOf(lanes, slice),
@@ -113,7 +114,7 @@ function addRow(
         ns: 0,
         longest: slice
       }
-      byName.set(id, sum)
+      byName[id] = sum
     }
     sum.count++
     sum.ns += ns
