@@ -133,12 +133,14 @@ export function sameOffsets(
   const count = rows * columns
   // A step that shares no factor with tiles.
   const step = Math.max(1, Math.floor(count / 4096) | 1)
-  const [placedA, placedB] = [a, b].map((layout) => placeDigits(layout, { rows, columns }))
+  const [offsetA, offsetB] = [a, b].map((layout) => offsetFinder(layout, { rows, columns }))
   for (let i = 0; i < count; i += step) {
     const [row, column] = [Math.floor(i / columns), i % columns]
-    if (offsetOf(placedA!, row, column) !== offsetOf(placedB!, row, column)) return false
+    if (offsetA!(row, column) !== offsetB!(row, column)) return false
   }
   return true
+}
+
 /** Byte offsets of scales, for many scales of one shape: the layout is placed once. */
 export function offsetFinder(
   layout: ScaleLayout,
