@@ -1,5 +1,10 @@
 import type { Command } from 'commander'
-import { findWeights, matrixCount, type BlockScaledWeight } from '@shared/checkpoints/conventions'
+import {
+  findWeights,
+  matrixCount,
+  unsureText,
+  type BlockScaledWeight
+} from '@shared/checkpoints/conventions'
 import { readSlice } from '@shared/checkpoints/slice'
 import { integerWeights, likelyWeights } from '@shared/checkpoints/unknown'
 import { UserError } from '@shared/errors'
@@ -10,13 +15,7 @@ import { withCheckpoint, type Checkpoint } from '../store/checkpointFile'
 import { wholeNumber } from './arguments'
 import { registerConvert } from './checkpointConvert'
 import { registerError } from './checkpointError'
-import {
-  namedOf,
-  unsureText,
-  weightNamed,
-  withNamedTensors,
-  type NamedFlags
-} from './checkpointWeights'
+import { namedOf, weightNamed, withNamedTensors, type NamedFlags } from './checkpointWeights'
 
 interface ListFlags extends NamedFlags {
   json?: boolean

@@ -3,6 +3,7 @@ import { Option, type Command } from 'commander'
 import {
   findConvention,
   findWeights,
+  unsureText,
   type BlockScaledWeight,
   type FoundWeights,
   type Named
@@ -103,11 +104,6 @@ export function weightNamed(
     'usage',
     `${what} It has ${some.join(', ') || 'none'}.${hint(checkpoint, all)}`
   )
-}
-
-export function unsureText({ name, conventions }: FoundWeights['unsure'][number]): string {
-  const names = conventions.map((convention) => convention.name)
-  return `"${name}" may be ${names.join(' or ')}; name it with --convention.`
 }
 
 /** Where nothing is known: what looks like codes and scales. */

@@ -59,6 +59,11 @@ export interface UnsureWeight {
   conventions: Convention[]
 }
 
+export function unsureText({ name, conventions: possible }: UnsureWeight): string {
+  const names = possible.map((convention) => convention.name)
+  return `"${name}" may be ${names.join(' or ')}; name it with --convention.`
+}
+
 export interface FoundWeights {
   weights: BlockScaledWeight[]
   unsure: UnsureWeight[]

@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
 import {
-  findBlockScaledWeights,
+  findWeights,
   scaleLayoutKey,
+  unsureText,
   type Convention,
   type Named
 } from '@shared/checkpoints/conventions'
@@ -192,7 +193,9 @@ function planWeights(checkpoint: Checkpoint, request: ConversionRequest): Planne
   if (requantise && !to) {
     throw new UserError('usage', '--requantise needs --to, the convention to convert to.')
   }
-  const weights = findBlockScaledWeights(checkpoint, checkpoint.path, named)
+  const { weights, unsure } = findWeights(checkpoint, checkpoint.path, named)
+  // They would be copied as if they were no weights.
+  if (unsure[0]) throw new UserError('usage', `${checkpoint.path}: ${unsureText(unsure[0])}`)
   const planned = weights.map((weight): PlannedWeight => {
     const target = to ?? weight.convention
     const layout = request.layout ?? ownScaleLayout(target)

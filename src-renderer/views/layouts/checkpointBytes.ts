@@ -1,4 +1,5 @@
 /** Bytes of one matrix out of a .safetensors file: its header is no scales. */
+import { saysScale } from '@shared/checkpoints/unknown'
 import type { TensorEntry } from '@shared/formats/safetensors'
 import { bytesOf, tensorsOf } from '../../ground/safetensorsFile'
 import { count } from '../../format/units'
@@ -8,16 +9,13 @@ import { mostBytes } from './scaleBytes'
 export const isCheckpoint = ({ name }: File) => name.toLowerCase().endsWith('.safetensors')
 
 const byteTypes = ['U8', 'I8', 'F8_E8M0', 'F8_E4M3']
-/** As checkpoints name the tensors that hold scales. */
-const namesScales = (name: string) => /scales?(_inv)?$/.test(name)
-
 /** Tensors of one byte a value, those named as scales first. Throws a UserError for a file that is none. */
 export async function byteTensors(file: File): Promise<TensorEntry[]> {
   const found = (await tensorsOf(file)).filter(
     ({ dtype, start, end }) => byteTypes.includes(dtype) && end > start
   )
   const [first, rest] = [true, false].map((scales) =>
-    found.filter(({ name }) => namesScales(name) === scales)
+    found.filter(({ name }) => saysScale(name) === scales)
   )
   return [...first!, ...rest!]
 }

@@ -111,6 +111,8 @@ describe('tensors of several conventions', () => {
       '"w" may be quark-mxfp6-e2m3 or quark-mxfp6-e3m2; name it with --convention.'
     )
     await expect(run('slice', path, '--tensor', 'w')).rejects.toThrow('name it with --convention')
+    const out = join(root, 'never.safetensors')
+    await expect(run('convert', path, '--out', out)).rejects.toThrow('name it with --convention')
     const flag = await run('list', path, '--convention', 'quark-mxfp6-e3m2')
     expect(flag.stdout).toContain('w  [256, 256]  quark-mxfp6-e3m2')
     const described = write(sixBits, { quantization_config: { weight: { dtype: 'fp6_e2m3' } } })
