@@ -7,8 +7,9 @@ import type { Run } from '@shared/contract/run'
 import { exitCodeOf, UserError } from '@shared/errors'
 import { adviceOn } from '@shared/measurement/advice'
 import { compareRuns } from '@shared/measurement/compareRuns'
+import { compareValidations, type ComparedValidation } from '@shared/measurement/compareValidations'
 import { outcomeOf, verdictWords } from '@shared/measurement/outcome'
-import { columnsOf } from '@shared/report/table'
+import { columnsOf, figure } from '@shared/report/table'
 import { columnWidths, tableLine } from '@shared/report/text'
 import { exportRun } from '../jobs/exportRun'
 import { writeOutput } from '../ground/files'
@@ -18,6 +19,7 @@ import { stringifyRun } from '../store/runFile'
 import { defaultStoreFolder, RunStore } from '../store/runStore'
 import { followJob } from './followJob'
 import { localApplication } from './localApplication'
+import { addHistory } from './runsHistory'
 import { printSweep } from './sweep'
 import { exitCodeOfRun, printValidation, verdictLine } from './validationReport'
 
@@ -29,7 +31,9 @@ interface Flags {
 export function register(program: Command): void {
   const runs = program
     .command('runs')
-    .description('Runs: list, show, compare, cancel, resume, export, import, remove, restore.')
+    .description(
+      'Runs: list, show, compare, history, cancel, resume, export, import, remove, restore.'
+    )
     .addHelpText(
       'after',
       '\nAn id may be cut short where that leaves one run; "latest" is the newest.'
@@ -45,9 +49,13 @@ export function register(program: Command): void {
   command('show <id>', 'one run')
     .option('--advice', 'also what each measured point says about its limits')
     .action(show)
-  command('compare <baseline> <tested>', 'time of each point against a baseline run')
+  command(
+    'compare <baseline> <tested>',
+    'each point against a baseline run: times of sweeps, errors of validations'
+  )
     .option('--fail-on-slow', 'exit 1 when any point is SLOW, or none could be compared')
     .action(compare)
+  addHistory(command('history', 'the rate of one point over the runs that measured it'), open)
   command('cancel <id>', 'end a run that is being made, in whatever process it is').action(cancel)
   command('resume <id>', 'finish a run that was cancelled or cut off, as a new run')
     .option('--kernel-dir <folder...>', 'as when the run was started')
@@ -124,6 +132,8 @@ async function compare(
   const store = open(flags)
   const baseline = await store.read(await store.find(baselineId))
   const tested = await store.read(await store.find(testedId))
+  if (baseline.kind === 'validate' && tested.kind === 'validate')
+    return printComparedValidations(compareValidations(baseline, tested), flags)
   const rows = compareRuns(baseline, tested)
   if (flags.json) printJson(rows)
   else if (rows.length === 0) print('The two runs have no measured point in common.')
@@ -140,6 +150,27 @@ async function compare(
   // A gate that compared nothing has let nothing through.
   if (rows.length === 0) printNote('Nothing was compared: --fail-on-slow fails.')
   if (isSlow || rows.length === 0) process.exitCode = exitCodeOf.failed
+}
+
+function printComparedValidations(
+  cells: readonly ComparedValidation[],
+  flags: Flags & { failOnSlow?: boolean }
+): void {
+  if (flags.failOnSlow)
+    throw new UserError('usage', '--fail-on-slow is about time; these are two validations.')
+  if (flags.json) printJson(cells.map(({ baseline: _a, tested: _b, ...cell }) => cell))
+  else if (cells.length === 0) print('The two validations judged no cell in common.')
+  else
+    print(
+      cells.map(({ change, format, kernel, m, n, k, baselineShare, testedShare }) =>
+        [
+          change.padEnd(12),
+          `${format} ${kernel} M=${m} N=${n} K=${k}`,
+          `error / tolerance ${figure(baselineShare)} -> ${figure(testedShare)}`
+        ].join('  ')
+      )
+    )
+  if (cells.some(({ change }) => change === 'now fails')) process.exitCode = exitCodeOf.failed
 }
 
 /** A writer that looks for the wish at every beat, and ends what it does, takes no longer than this. */

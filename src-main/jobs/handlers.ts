@@ -14,6 +14,7 @@ import { RunStore } from '../store/runStore'
 import { importRun } from '../store/importRun'
 import { exportRun } from './exportRun'
 import { JobManager } from './jobManager'
+import { readHistory } from './runHistory'
 import { targets } from './targets'
 import { callEngine } from './weights/weightWork'
 
@@ -96,6 +97,7 @@ export function createApplication(options: ApplicationOptions): Application {
     },
     'runs.list': () => store.list(),
     'runs.get': async ({ id }) => jobs.current(id) ?? store.read(id),
+    'runs.history': ({ point }) => readHistory(store, point),
     'runs.samples': ({ id, step }) => store.samples(id, step),
     'runs.annotate': ({ id, label, notes }) => store.annotate(id, { label, notes }),
     'runs.remove': async ({ id }) => {

@@ -3,6 +3,7 @@ import type { Disposition, RunStatus } from '@shared/contract/jobs'
 import type { Target } from '@shared/contract/devices'
 import type { RunOutcome } from '@shared/contract/run'
 import { verdictWords } from '@shared/measurement/outcome'
+import type { ValidationChange } from '@shared/measurement/compareValidations'
 import type { Verdict } from '@shared/measurement/verdict'
 import type { IconName } from './icons'
 
@@ -96,3 +97,13 @@ const verdicts: Record<Verdict, Look> = {
 }
 
 export const verdictLook = (verdict: Verdict): Look => verdicts[verdict]
+
+const validationChanges: Record<ValidationChange, Look> = {
+  'now fails': look('cross', 'Now fails', 'bad'),
+  'error grew': look('warning', 'Error grew', 'warn'),
+  'now passes': look('check', 'Now passes', 'ok'),
+  'error shrank': look('check', 'Error shrank', 'ok'),
+  same: look('exact', 'Same', 'na')
+}
+
+export const validationChangeLook = (change: ValidationChange): Look => validationChanges[change]

@@ -13,6 +13,8 @@ interface Saved {
   device: string
   /** State of forms, by view. */
   forms: Record<string, unknown>
+  /** The run that others of a device are compared with, by the device's name. */
+  baselines: Record<string, string>
 }
 
 function read(): Partial<Saved> {
@@ -37,6 +39,10 @@ export const useSettings = defineStore('settings', () => {
     typeof saved.forms === 'object' && saved.forms !== null ? { ...saved.forms } : {}
   )
 
+  const baselines = reactive<Record<string, string>>(
+    typeof saved.baselines === 'object' && saved.baselines !== null ? { ...saved.baselines } : {}
+  )
+
   const systemIsDark = ref(false)
   const media = globalThis.matchMedia?.('(prefers-color-scheme: dark)')
   if (media) {
@@ -48,13 +54,14 @@ export const useSettings = defineStore('settings', () => {
   )
 
   watch(
-    [theme, density, device, forms],
+    [theme, density, device, forms, baselines],
     () => {
       const value: Saved = {
         theme: theme.value,
         density: density.value,
         device: device.value,
-        forms
+        forms,
+        baselines
       }
       try {
         localStorage.setItem(storageKey, JSON.stringify(value))
@@ -78,5 +85,5 @@ export const useSettings = defineStore('settings', () => {
     theme.value = shownTheme.value === 'dark' ? 'light' : 'dark'
   }
 
-  return { theme, density, device, forms, shownTheme, toggleTheme }
+  return { theme, density, device, forms, baselines, shownTheme, toggleTheme }
 })

@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import { detectionSchema, targetSchema } from './devices'
 import { comparisonRowSchema, formatComparisonSchema } from './formats'
+import { historyEntrySchema, historyPointSchema } from './history'
 import { machineCodeSchema } from './machineCode'
 import { jobSpecSchema, runStatusSchema } from './jobs'
 import { runSchema, runSummarySchema, stepSchema } from './run'
@@ -100,6 +101,15 @@ export const contract = {
   'jobs.cancel': { input: byId, output: nothing },
   'runs.list': { input: nothing, output: v.array(runSummarySchema) },
   'runs.get': { input: byId, output: runSchema },
+  /** A point over the runs that measured it; without one, the point that most runs have. */
+  'runs.history': {
+    input: v.strictObject({ point: v.optional(historyPointSchema) }),
+    output: v.object({
+      points: v.array(v.object({ point: historyPointSchema, runs: v.number() })),
+      point: v.optional(historyPointSchema),
+      entries: v.array(historyEntrySchema)
+    })
+  },
   /** Every raw sample of one step, nanoseconds per operation. */
   'runs.samples': {
     input: v.strictObject({

@@ -1,6 +1,6 @@
 import { computed } from 'vue'
 import { defaults } from '@shared/contract/defaults'
-import type { JobSpecInput } from '@shared/contract/jobs'
+import type { JobSpecInput, SweepSpec } from '@shared/contract/jobs'
 import { extent, kList, problemsOf, wholeNumber } from '../../ground/fields'
 import { useSavedForm } from '../../stores/savedForm'
 
@@ -75,5 +75,24 @@ export function useSweepForm() {
     }
   }
 
-  return { form, problems, spec }
+  /** Fills the form with what a run was asked; the device stays the one that is chosen. */
+  function take(asked: SweepSpec): void {
+    Object.assign(form, {
+      formats: [...asked.formats],
+      kernels: [...asked.kernels],
+      m: String(asked.m ?? ''),
+      n: String(asked.n ?? ''),
+      kValues: asked.kValues.join(', '),
+      mode: asked.mode,
+      preset: asked.preset,
+      reps: String(asked.reps ?? ''),
+      rounds: String(asked.rounds ?? ''),
+      sustained: asked.sustained,
+      seed: String(asked.seed),
+      distribution: asked.distribution,
+      output: asked.output
+    } satisfies SweepForm)
+  }
+
+  return { form, problems, spec, take }
 }

@@ -1,7 +1,7 @@
 import { withExponent } from '../../format/units'
 import { computed } from 'vue'
 import { defaults } from '@shared/contract/defaults'
-import type { JobSpecInput } from '@shared/contract/jobs'
+import type { JobSpecInput, ValidateSpec } from '@shared/contract/jobs'
 import { extent, nonNegative, problemsOf, wholeNumber } from '../../ground/fields'
 import { useSavedForm } from '../../stores/savedForm'
 
@@ -64,9 +64,24 @@ export function useValidateForm() {
     }
   }
 
+  /** Fills the form with what a run was asked; device and formats are chosen beside it. */
+  function take(asked: ValidateSpec): void {
+    Object.assign(form, {
+      m: String(asked.m ?? ''),
+      n: String(asked.n ?? ''),
+      k: String(asked.k ?? ''),
+      seed: String(asked.seed),
+      distribution: asked.distribution,
+      output: asked.output,
+      atol: withExponent(asked.atol),
+      rtol: withExponent(asked.rtol),
+      rule: asked.rule
+    } satisfies ValidateForm)
+  }
+
   function reset(): void {
     Object.assign(form, initial)
   }
 
-  return { form, problems, changed, spec, reset }
+  return { form, problems, changed, spec, take, reset }
 }

@@ -39,7 +39,12 @@ describe('runs', () => {
     )
     const junit = await runs('export', measured!.id, '--as', 'junit', '--output', '-')
     expect(junit.stdout).toMatch(/<testsuites name="blockscope sweep .* failures="0" errors="0"/)
-    expect((await runs('compare', id, id)).stdout).toContain('no measured point in common')
+    expect((await runs('compare', id, id)).stdout).toMatch(/^same +mxfp4 cpu-\S+ M=128 N=96 K=256 /)
+    expect((await runs('compare', id, measured!.id)).stdout).toContain(
+      'no measured point in common'
+    )
+    const history = await runs('history', '--baseline', measured!.id)
+    expect(history.stdout).toMatch(/TFLOP\/s +q1-q3 .*\+0\.0 % to the baseline +first/)
   })
 
   it('refuses a run of a newer version and leaves it as it is', async () => {

@@ -1,4 +1,5 @@
 /** The main side in memory: answers the contract's methods, and lets a test say what a job does and when. */
+import { historyOf, historyPoints } from '@shared/measurement/history'
 import { outcomeOf } from '@shared/measurement/outcome'
 import { referenceQuantize } from '@shared/formats/compare'
 import { RpcError } from '@shared/contract/methods'
@@ -121,6 +122,12 @@ export class FakeMain {
       ]
     }),
     'devices.detect': async () => this.detection,
+    'runs.history': async ({ point }) => {
+      const points = historyPoints([...this.runs.values()])
+      const shown = point ?? points[0]?.point
+      const entries = shown ? historyOf([...this.runs.values()], shown) : []
+      return { points, point: shown, entries }
+    },
     'kernels.machineCode': async () => {
       throw new RpcError('unavailable', 'nvcc was not found.')
     },

@@ -1,0 +1,92 @@
+/** One point, the same kernel at the same shape on the same device, over the runs that measured it. */
+import type { Run, Step } from '../contract/run'
+import type { HistoryEntry, HistoryPoint } from '../contract/history'
+import { runName, optionsOf, shapeOf } from './runName'
+
+/** 'cold' or 'hot', whatever keeps it so. */
+const modeOf = ({ measurement }: Step): string => measurement!.cacheMode.split(':')[0]!
+
+const pointOf = (run: Run, step: Step): HistoryPoint => ({
+  device: run.device?.name ?? '',
+  format: step.format,
+  kernel: step.kernel,
+  m: step.m,
+  n: step.n,
+  k: step.k,
+  mode: modeOf(step)
+})
+
+const keyOf = ({ device, format, kernel, m, n, k, mode }: HistoryPoint): string =>
+  JSON.stringify([device, format, kernel, m, n, k, mode])
+
+/** Every point that was measured, those of the most runs first. */
+export function historyPoints(runs: readonly Run[]): { point: HistoryPoint; runs: number }[] {
+  const found = new Map<string, { point: HistoryPoint; runs: Set<string> }>()
+  for (const run of runs)
+    for (const step of run.steps) {
+      if (!step.measurement) continue
+      const point = pointOf(run, step)
+      const key = keyOf(point)
+      const one = found.get(key) ?? { point, runs: new Set() }
+      found.set(key, one)
+      one.runs.add(run.id)
+    }
+  return [...found.values()]
+    .map(({ point, runs: ids }) => ({ point, runs: ids.size }))
+    .sort((a, b) => b.runs - a.runs)
+}
+
+/** A change needs disjoint quartiles and more than this. */
+const leastChange = 0.01
+
+/** Rates of the point in each run, the oldest first. A noisy run has no verdict and is nothing to compare with. */
+export function historyOf(runs: readonly Run[], point: HistoryPoint): HistoryEntry[] {
+  const wanted = keyOf(point)
+  const sorted = [...runs].sort((a, b) => a.createdAt.localeCompare(b.createdAt))
+  let before: HistoryEntry | undefined
+  return sorted.flatMap((run) => {
+    const step = run.steps.find((one) => one.measurement && keyOf(pointOf(run, one)) === wanted)
+    const measured = step?.measurement
+    if (!step || !measured) return []
+    // FLOP per ns is GFLOP/s.
+    const rate = (ns: number) => measured.flops / ns / 1e3
+    const { timeNs } = measured
+    const entry: HistoryEntry = {
+      runId: run.id,
+      title: runName({
+        ...run,
+        formats: run.spec.formats,
+        shape: shapeOf(run),
+        options: optionsOf(run.spec)
+      }),
+      provider: step.provider,
+      createdAt: run.createdAt,
+      sourceHash: step.sourceHash,
+      driver: String(run.device?.properties['driverVersion'] ?? ''),
+      median: rate(timeNs.median),
+      q1: rate(timeNs.q3),
+      q3: rate(timeNs.q1),
+      least: rate(timeNs.max),
+      most: rate(timeNs.min),
+      samples: timeNs.samples,
+      meanMHz: measured.meanMHz,
+      badges: measured.badges,
+      change: 0,
+      verdict: 'first'
+    }
+    if (measured.badges.includes('noisy')) entry.verdict = 'noisy'
+    else if (before) Object.assign(entry, changeSince(before, entry))
+    if (entry.verdict !== 'noisy') before = entry
+    return [entry]
+  })
+}
+
+function changeSince(
+  before: HistoryEntry,
+  now: HistoryEntry
+): Pick<HistoryEntry, 'change' | 'verdict'> {
+  const change = now.median / before.median - 1
+  const apart = now.q1 > before.q3 || now.q3 < before.q1
+  if (!apart || Math.abs(change) <= leastChange) return { change, verdict: 'same' }
+  return { change, verdict: change > 0 ? 'faster' : 'slower' }
+}

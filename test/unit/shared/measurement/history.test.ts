@@ -1,0 +1,106 @@
+/** A point over runs, and two validations cell by cell. */
+import { describe, expect, it } from 'vitest'
+import type { Measurement, Run, Step, Validation } from '@shared/contract/run'
+import { compareValidations } from '@shared/measurement/compareValidations'
+import { historyOf, historyPoints } from '@shared/measurement/history'
+import { sampleRun, sampleStep } from '../../../support/sampleRun'
+
+const flops = 2e12
+/** `spread`: how far the quartiles are from the median, as a share. */
+function measured(tflops: number, spread = 0.002, badges: string[] = []): Measurement {
+  const median = flops / tflops / 1e3
+  const timeNs = {
+    ...{ samples: 40, discarded: 0, median, mean: median, p95: median, standardDeviation: 0 },
+    ...{ min: median * (1 - 2 * spread), q1: median * (1 - spread) },
+    ...{ q3: median * (1 + spread), max: median * (1 + 2 * spread) }
+  }
+  return {
+    timeNs,
+    flops,
+    tflops,
+    badges,
+    cacheMode: 'cold: 2 operand sets',
+    meanMHz: 0
+  } as unknown as Measurement
+}
+const runAt = (day: number, one: Measurement): Run =>
+  sampleRun({
+    id: `run-${day}`,
+    createdAt: `2026-11-${String(day).padStart(2, '0')}T12:00:00.000Z`,
+    steps: [sampleStep(0, { measurement: one })]
+  })
+
+describe('the history of a point', () => {
+  const runs = [
+    runAt(12, measured(846)),
+    runAt(2, measured(741)),
+    runAt(13, measured(831, 0.03, ['noisy'])),
+    runAt(15, measured(848)),
+    runAt(17, measured(806))
+  ]
+  const [{ point, runs: count }] = historyPoints(runs) as [ReturnType<typeof historyPoints>[number]]
+
+  it('is found by device, format, kernel, shape and cache', () => {
+    expect(count).toBe(5)
+    expect(point).toMatchObject({
+      format: 'mxfp8',
+      kernel: 'cpu-avx2',
+      m: 128,
+      k: 512,
+      mode: 'cold'
+    })
+    expect(historyOf(runs, { ...point, k: 1024 })).toEqual([])
+    expect(historyOf(runs, { ...point, mode: 'hot' })).toEqual([])
+  })
+
+  it('calls a change what has disjoint quartiles and more than 1 %, and leaves noisy runs out of it', () => {
+    const found = historyOf(runs, point)
+    expect(found.map(({ runId, verdict }) => [runId, verdict])).toEqual([
+      ['run-2', 'first'],
+      ['run-12', 'faster'],
+      ['run-13', 'noisy'],
+      ['run-15', 'same'],
+      ['run-17', 'slower']
+    ])
+    expect(found[1]!.change).toBeCloseTo(846 / 741 - 1, 9)
+    expect(found[3]!.change).toBeCloseTo(848 / 846 - 1, 9)
+    for (const { least, q1, median, q3, most } of found) {
+      const rates = [least, q1, median, q3, most]
+      expect(rates).toEqual([...rates].sort((a, b) => a - b))
+    }
+  })
+})
+
+describe('two validations', () => {
+  const judged = (kernel: string, share: number, disposition: Step['disposition'] = 'passed') =>
+    sampleStep(0, {
+      kernel,
+      disposition,
+      validation: { maxToleranceShare: share, errorMap: [] } as unknown as Validation
+    })
+  const validation = (steps: Step[]) => sampleRun({ kind: 'validate', steps })
+
+  it('say what fails now, what moved, and what is the same', () => {
+    const found = compareValidations(
+      validation([
+        judged('a', 0.4),
+        judged('b', 0.4),
+        judged('c', 3, 'incorrect'),
+        judged('d', 0.4),
+        judged('e', 1)
+      ]),
+      validation([
+        judged('a', 0.4),
+        judged('b', 2, 'incorrect'),
+        judged('c', 0.4),
+        judged('d', 0.5)
+      ])
+    )
+    expect(found.map(({ kernel, change }) => [kernel, change])).toEqual([
+      ['b', 'now fails'],
+      ['d', 'error grew'],
+      ['c', 'now passes'],
+      ['a', 'same']
+    ])
+  })
+})
