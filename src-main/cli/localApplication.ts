@@ -43,6 +43,7 @@ export function localApplication(
     storeFolder: options.store ? resolve(options.store) : defaultStoreFolder(),
     kernelFolders: [builtInKernels, ...ownKernels],
     cacheFolder: cacheFolder(),
+    examplesFolder: join(programFolder, 'resources', 'examples'),
     tritonScript: join(programFolder, 'resources', 'providers', 'triton', 'provider.py'),
     appVersion: version,
     ...shell

@@ -12,6 +12,7 @@ export function desktopApplication(): Application {
     engineHost: utilityEngineHost(join(app.getAppPath(), 'out', 'main', 'engine.js')),
     storeFolder: defaultStoreFolder(),
     kernelFolders: [join(resources, 'kernels', 'cuda')],
+    examplesFolder: join(resources, 'examples'),
     cacheFolder: join(app.getPath('userData'), 'kernels'),
     tritonScript: join(resources, 'providers', 'triton', 'provider.py'),
     appVersion: app.getVersion(),

@@ -12,6 +12,7 @@ import { machineCodeOf } from '../engine/machineCode/machineCode'
 import { MachineMemory } from '../store/machineMemory'
 import { RunStore } from '../store/runStore'
 import { importRun } from '../store/importRun'
+import { readExample } from './examples'
 import { exportRun } from './exportRun'
 import { JobManager } from './jobManager'
 import { readHistory } from './runHistory'
@@ -25,6 +26,8 @@ export interface ApplicationOptions {
   kernelFolders: string[]
   /** For compiled kernels. */
   cacheFolder: string
+  /** Bundled examples; absent: there are none. */
+  examplesFolder?: string
   /** provider.py of the Triton provider. */
   tritonScript?: string
   appVersion: string
@@ -110,6 +113,7 @@ export function createApplication(options: ApplicationOptions): Application {
     },
     'runs.export': ({ id, as }) => exportRun(store, id, as),
     'runs.import': ({ name, bytes }) => importRun(store, name, bytes),
+    'examples.read': ({ id }) => readExample(options.examplesFolder, id),
     'files.watchOpened': async (_input, { signal, progress }) => {
       await opened.watch(signal, progress)
       return {}

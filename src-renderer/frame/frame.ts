@@ -8,6 +8,8 @@ import { useJobs } from '../stores/jobs'
 import { useMessages } from '../stores/messages'
 import { useRuns } from '../stores/runs'
 import { useSettings } from '../stores/settings'
+import { examples, type Example } from '@shared/contract/examples'
+import { useExamples } from '../stores/examples'
 import { handleKey, runAction, useActions, type Action } from '../ground/actions'
 import { droppedFiles, handOver, viewFor } from '../ground/droppedFiles'
 import { failureOf } from '../ground/failure'
@@ -35,6 +37,13 @@ export function useFrame(open: { openPalette: () => void; openSheet: () => void 
   }))
   useActions([
     ...goActions,
+    ...examples.map<Action>((example) => ({
+      id: `example.${example.id}`,
+      title: `Try an example: ${example.title}`,
+      group: 'Examples',
+      words: example.about,
+      run: () => void openExample(example)
+    })),
     {
       id: 'app.palette',
       title: 'Search commands',
@@ -114,6 +123,14 @@ export function useFrame(open: { openPalette: () => void; openSheet: () => void 
 }
 
 /** What is dropped where no view takes it goes to the view that reads it. Left alone, the browser would leave the page. */
+async function openExample(example: Example): Promise<void> {
+  try {
+    await useExamples().open(example)
+  } catch (error) {
+    useMessages().say('The example was not opened.', { failure: failureOf('examples.read', error) })
+  }
+}
+
 async function openDropped(event: DragEvent): Promise<void> {
   if (event.defaultPrevented) return
   event.preventDefault()

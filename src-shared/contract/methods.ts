@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import { detectionSchema, targetSchema } from './devices'
 import { comparisonRowSchema, formatComparisonSchema } from './formats'
+import { exampleIds } from './examples'
 import { historyEntrySchema, historyPointSchema } from './history'
 import { machineCodeSchema } from './machineCode'
 import { jobSpecSchema, runStatusSchema } from './jobs'
@@ -140,6 +141,11 @@ export const contract = {
   'runs.import': {
     input: v.strictObject({ name: v.pipe(v.string(), v.maxLength(300)), bytes }),
     output: runSummarySchema
+  },
+  /** A file that comes with the program; `run`: the id of the run that it is, else ''. */
+  'examples.read': {
+    input: v.strictObject({ id: v.picklist(exampleIds) }),
+    output: v.object({ name: v.string(), bytes, run: v.string() })
   },
   /** Files the operating system asked this app to open; each is announced once as progress. */
   'files.watchOpened': {

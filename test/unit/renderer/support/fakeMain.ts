@@ -128,6 +128,9 @@ export class FakeMain {
       const entries = shown ? historyOf([...this.runs.values()], shown) : []
       return { points, point: shown, entries }
     },
+    'examples.read': async () => {
+      throw new RpcError('unavailable', 'No examples came with this program.')
+    },
     'kernels.machineCode': async () => {
       throw new RpcError('unavailable', 'nvcc was not found.')
     },
