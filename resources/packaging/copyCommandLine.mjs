@@ -10,6 +10,7 @@ const parts = [
   'out/node',
   'out/renderer',
   'native/build/Release/blockscope.node',
+  'resources/examples',
   'resources/kernels',
   'resources/providers'
 ]
