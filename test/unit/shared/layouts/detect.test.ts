@@ -1,9 +1,12 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { detectLayout } from '@shared/layouts/detect'
 import { detectionLines } from '@shared/layouts/detectWords'
 import { defects, mistakenMap, type Defect } from '@shared/layouts/detectCandidates'
 import { packedMap, packScales, unpackScales, type ScaleShape } from '@shared/layouts/layout'
 import { findLayout, layouts } from '@shared/layouts/registry'
+
+// Every layout with every mistake: seconds on an idle machine.
+vi.setConfig({ testTimeout: 120_000 })
 
 /** Scales as quantised weights have them: exponents near a centre, sum of four uniform draws. */
 function scalesOf({ rows, columns }: ScaleShape, seed: number): Uint8Array {

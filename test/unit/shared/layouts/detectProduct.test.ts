@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { findBlockFormat, type BlockFormat } from '@shared/formats/blockFormat'
 import { decodeTable, type NumberFormat } from '@shared/formats/numberFormat'
 import { parseSafetensorsHeader } from '@shared/formats/safetensors'
@@ -10,6 +10,9 @@ import { sampleEquations } from '@shared/layouts/detectSample'
 import type { ProductOperands, ScaleEquations } from '@shared/layouts/detectTerms'
 import { packedMap, packScales, type ScaleShape } from '@shared/layouts/layout'
 import { findLayout, layouts } from '@shared/layouts/registry'
+
+// Every layout with every mistake: seconds on an idle machine.
+vi.setConfig({ testTimeout: 120_000 })
 
 type Side = ProductOperands['side']
 
