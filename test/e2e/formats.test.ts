@@ -71,12 +71,55 @@ describeInBrowser('the Formats view', () => {
     await context.close()
   })
 
+  it('moves a value by drag and by key, and says what becomes of it under every rule', async () => {
+    const { page, context, errors } = await openPage(browser, server.url)
+    await show(page, 'block')
+    const figures = page.locator('[data-test=block-figures]')
+    const element = page.locator('[data-test=element]')
+    const plot = page.getByRole('slider', { name: /Values of the block/ })
+    await expect.poll(() => figures.innerText()).toContain('0x7E')
+    const box = (await plot.boundingBox())!
+    // Element 16 of 32, from where it is to beyond the top: the scale follows once it is past 4.
+    const x = box.x + 10 + (box.width - 20) / 2
+    await page.mouse.move(x, box.y + 150)
+    await page.mouse.down()
+    await page.mouse.move(x, box.y - 60)
+    await page.mouse.up()
+    await expect.poll(() => figures.innerText()).toContain('0x7F')
+    await plot.focus()
+    await page.keyboard.press('Home')
+    await expect.poll(() => figures.innerText()).toContain('0x7E')
+    const before = await element.innerText()
+    await page.keyboard.press('Shift+ArrowUp')
+    await expect.poll(() => element.innerText()).not.toBe(before)
+    await page.getByRole('button', { name: 'mxfp8, ceil', exact: false }).click()
+    await expect.poll(() => page.getByLabel('Format', { exact: true }).inputValue()).toBe('mxfp8')
+    expect(await page.getByLabel('Scale rule').inputValue()).toBe('ceil')
+    await page.getByLabel(/, or NaN$/).fill('nan')
+    await page.getByText('every value of the block is lost').waitFor()
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
   it('shows the errors that the command line shows', async () => {
     const { page, context, errors } = await openPage(browser, server.url)
     await show(page, 'error')
     const format = findBlockFormat('mxfp4')
     const [row] = await compareFormats([format], ['floor'], ['normal'], [64], 0, referenceQuantize)
     await page.getByText(row!.sqnr.toFixed(2)).first().waitFor()
+    const sizes = page.getByRole('slider', { name: /Range of sizes/ })
+    const all = await page.locator('[data-test=rms]').first().innerText()
+    await sizes.focus()
+    await page.keyboard.press('ArrowRight')
+    await page.getByText(/share of values of .* rms by error/).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('share of all values by error').waitFor()
+    const box = (await sizes.boundingBox())!
+    await page.mouse.move(box.x + box.width * 0.6, box.y + 200)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width * 0.75, box.y + 200)
+    await page.mouse.up()
+    await expect.poll(() => page.locator('[data-test=rms]').first().innerText()).not.toBe(all)
     expect(errors).toEqual([])
     await context.close()
   })
@@ -118,7 +161,7 @@ describeInBrowser('the Formats view', () => {
   it('has no serious accessibility problem, light and dark', async () => {
     for (const theme of themes) {
       const { page, context } = await openPage(browser, server.url, { theme })
-      for (const tab of ['codes', 'error', 'speed']) {
+      for (const tab of ['codes', 'block', 'error', 'speed']) {
         await show(page, tab)
         expect(await seriousFaults(page), tab).toEqual([])
       }
@@ -127,7 +170,7 @@ describeInBrowser('the Formats view', () => {
   })
 
   itIsPhotographed('every look', async () => {
-    for (const tab of ['codes', 'error']) {
+    for (const tab of ['codes', 'block', 'error']) {
       await takeScreenshots(browser, server.url, `formats-${tab}`, (page) => show(page, tab))
     }
   })

@@ -70,7 +70,7 @@ describeInBrowser('the width of every view', () => {
       }
     ]),
     ['sweep without a run', () => go(page, 'sweep')],
-    ...['codes', 'error', 'speed'].map((tab): [string, () => Promise<unknown>] => [
+    ...['codes', 'block', 'error', 'speed'].map((tab): [string, () => Promise<unknown>] => [
       `formats, ${tab}`,
       async () => {
         await go(page, `formats?tab=${tab}`)
