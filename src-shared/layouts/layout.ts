@@ -63,7 +63,7 @@ export function packedShapes(layout: ScaleLayout, shape: ScaleShape): number[][]
   return [[padded.rows, padded.columns], ...views]
 }
 
-interface PlacedDigit extends Digit {
+export interface PlacedDigit extends Digit {
   /** What one step of this digit is worth on its axis. */
   weight: number
   /** Extent for a given shape. */
@@ -103,7 +103,8 @@ function weigh(digits: readonly Digit[], extent: number): PlacedDigit[] {
     .toReversed()
 }
 
-const digitValue = (digit: PlacedDigit, index: number) =>
+/** The digit's value in an index of its axis. */
+export const digitValue = (digit: PlacedDigit, index: number) =>
   Math.floor(index / digit.weight) % digit.count
 
 /** Byte offset of scale (row, column). */

@@ -36,7 +36,10 @@ export const layouts: readonly ScaleLayout[] = [
     rowDigits: digits('row', 'rowTile:0 row:32'),
     columnDigits: digits('column', 'columnTile:0 pair:4 half:2'),
     order: ['rowTile', 'columnTile', 'half', 'row', 'pair'],
-    views: [view('2D', 'rowTile, columnTile half row pair')]
+    views: [
+      view('2D', 'rowTile, columnTile half row pair'),
+      view('6D', 'rowTile, columnTile, half, row, pair, 1')
+    ]
   },
   {
     name: 'cdna4_mfma16',
@@ -45,7 +48,10 @@ export const layouts: readonly ScaleLayout[] = [
     rowDigits: digits('row', 'rowTile:0 rowHalf:2 row:16'),
     columnDigits: digits('column', 'columnTile:0 columnHalf:2 quarter:4'),
     order: ['rowTile', 'columnTile', 'quarter', 'row', 'columnHalf', 'rowHalf'],
-    views: [view('2D', 'rowTile, columnTile quarter row columnHalf rowHalf')]
+    views: [
+      view('2D', 'rowTile, columnTile quarter row columnHalf rowHalf'),
+      view('7D', 'rowTile, columnTile, quarter, row, columnHalf, rowHalf, 1')
+    ]
   },
   {
     name: 'flashinfer_8x4',

@@ -61,7 +61,8 @@ function bytesPerStep(layout: ScaleLayout, columns: Span): number {
   return tile > 1 ? tile : length(columns)
 }
 
-const isCopiedToTensorMemory = ({ name }: ScaleLayout) =>
+/** Whether tcgen05.cp takes blocks of this layout as they lie. */
+export const isCopiedToTensorMemory = ({ name }: ScaleLayout) =>
   name === 'nvidia_32_4_4' || name === 'triton_blackwell'
 
 /** Loads of the scales in these spans, in the order of memory. The spans hold mostTileScales scales at most. */

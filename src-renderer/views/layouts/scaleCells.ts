@@ -15,11 +15,13 @@ export interface Shown {
   bytes: Uint8Array | undefined
   /** A tile that is walked, and which of its byte ranges. */
   walked: { load: TileLoad; step: number } | undefined
+  /** Of a scale, as the picture of the layout has it. */
+  colourOf?: (at: Position) => GridCell['colour']
 }
 
 const within = (value: number, [first, last]: Span) => value >= first && value <= last
 
-export function scaleCells({ layout, shape, bytes, walked }: Shown) {
+export function scaleCells({ layout, shape, bytes, walked, colourOf }: Shown) {
   const size = paddedSize(layout, shape.rows, shape.columns)
   const tile = { rows: tileExtent(layout.rowDigits), columns: tileExtent(layout.columnDigits) }
   const scaleOf = scaleFinder(layout, shape)
@@ -49,7 +51,8 @@ export function scaleCells({ layout, shape, bytes, walked }: Shown) {
         (marked === 'step' ? ', in this load' : ''),
       padding,
       shaded: tile.rows * tile.columns > 1 && tiles % 2 === 1,
-      mark: marked
+      mark: marked,
+      ...(colourOf && { colour: colourOf(at) })
     }
   }
 

@@ -1,0 +1,158 @@
+/** The steps of a swizzle in pixels: frames side by side, or one frame between two steps. Pure data. */
+import { extentOf, placeIn, type Swizzle, type SwizzleStep, type TileCell } from './swizzle'
+
+export interface Rect {
+  x: number
+  y: number
+  width: number
+  height: number
+}
+
+export interface Frame {
+  area: Rect
+  /** Which step; between two of them in a morph. */
+  step: number
+  titles: { title: string; about: string }
+}
+
+const headHeight = 40
+const sideSpace = 44
+const largestCell = { width: 34, height: 16 }
+const gapPixels = 7
+/** Between copies of tensor memory. */
+const copyGap = 5
+
+/** One frame a step, side by side; below one another where they would be narrower than they can be read. */
+export function framesOf(swizzle: Swizzle, width: number, height: number): Frame[] {
+  const perRow = Math.max(1, Math.min(swizzle.steps.length, Math.floor(width / 190)))
+  const rows = Math.ceil(swizzle.steps.length / perRow)
+  const weights = swizzle.steps.map((step) => 1 + Math.sqrt(extentOf(step).x.cells) / 4)
+  return swizzle.steps.map(({ title, about }, at) => {
+    const row = Math.floor(at / perRow)
+    const inRow = weights.slice(row * perRow, (row + 1) * perRow)
+    const total = inRow.reduce((sum, weight) => sum + weight, 0)
+    const before = inRow.slice(0, at % perRow).reduce((sum, weight) => sum + weight, 0)
+    const area = {
+      x: (before / total) * width,
+      y: (row / rows) * height,
+      width: (weights[at]! / total) * width,
+      height: height / rows
+    }
+    return { area, step: at, titles: { title: `${at + 1} ${title}`, about } }
+  })
+}
+
+export function oneFrame(swizzle: Swizzle, step: number, width: number, height: number): Frame {
+  const { title, about } = swizzle.steps[Math.round(step)]!
+  const titles = { title: `${Math.round(step) + 1} ${title}`, about }
+  return { area: { x: 0, y: 0, width, height }, step, titles }
+}
+
+function rectAt(step: SwizzleStep, cell: TileCell, { x, y, width, height }: Rect): Rect {
+  const extent = extentOf(step)
+  const inner = { width: width - sideSpace - 12, height: height - headHeight - 8 }
+  const copiesHigh = (inner.height - (step.copies - 1) * copyGap) / step.copies
+  const cellWidth = Math.min(
+    largestCell.width,
+    (inner.width - extent.x.gaps * gapPixels) / extent.x.cells
+  )
+  const cellHeight = Math.min(
+    largestCell.height,
+    (copiesHigh - extent.y.gaps * gapPixels) / extent.y.cells
+  )
+  const place = placeIn(step, cell)
+  return {
+    x: x + sideSpace + place.x.index * cellWidth + place.x.slab * gapPixels,
+    y: y + headHeight + place.y.index * cellHeight + place.y.slab * gapPixels,
+    width: cellWidth,
+    height: cellHeight
+  }
+}
+
+/** Where a cell is drawn; halfway through a morph between where it was and where it goes. */
+export function cellRect(swizzle: Swizzle, frame: Frame, cell: TileCell): Rect {
+  const from = Math.floor(frame.step)
+  const part = frame.step - from
+  const start = rectAt(swizzle.steps[from]!, cell, frame.area)
+  if (part === 0) return start
+  const end = rectAt(swizzle.steps[from + 1]!, cell, frame.area)
+  const between = (a: number, b: number) => a + (b - a) * part
+  return {
+    x: between(start.x, end.x),
+    y: between(start.y, end.y),
+    width: between(start.width, end.width),
+    height: between(start.height, end.height)
+  }
+}
+
+/** Offsets of the copies below: 0, and three more in tensor memory. */
+export function copyOffsets(swizzle: Swizzle, frame: Frame): number[] {
+  const step = swizzle.steps[frame.step]
+  if (!step || step.copies === 1) return [0]
+  const { y } = extentOf(step)
+  const { height } = cellRect(swizzle, frame, swizzle.cells[0]!)
+  return Array.from({ length: step.copies }, (_, i) => i * (y.cells * height + copyGap))
+}
+
+/** The cell at a point, in any of the frames. */
+export function cellAt(
+  swizzle: Swizzle,
+  frames: readonly Frame[],
+  x: number,
+  y: number
+): TileCell | undefined {
+  for (const frame of frames) {
+    for (const offset of copyOffsets(swizzle, frame)) {
+      for (const cell of swizzle.cells) {
+        const rect = cellRect(swizzle, frame, cell)
+        const top = rect.y + offset
+        if (x >= rect.x && x < rect.x + rect.width && y >= top && y < top + rect.height) return cell
+      }
+    }
+  }
+  return undefined
+}
+
+export interface LineMark {
+  text: string
+  x: number
+  y: number
+}
+
+/** Names at the left of lines, as many as there is room for: rows of the matrix at first, then bytes or lanes. */
+export function lineMarks(
+  swizzle: Swizzle,
+  frame: Frame,
+  nameOf: (cell: TileCell, step: SwizzleStep, copy: number) => string
+): LineMark[] {
+  const step = swizzle.steps[frame.step]
+  if (!step) return []
+  const first = swizzle.cells
+    .filter((cell) => placeIn(step, cell).x.index === 0)
+    .map((cell) => ({ cell, rect: cellRect(swizzle, frame, cell) }))
+    .sort((one, other) => one.rect.y - other.rect.y)
+  const marks: LineMark[] = []
+  copyOffsets(swizzle, frame).forEach((offset, copy) => {
+    let least = -Infinity
+    for (const { cell, rect } of first) {
+      const y = rect.y + offset
+      if (y < least) continue
+      least = y + (step.copies > 1 ? 40 : 30)
+      const text = nameOf(cell, step, copy)
+      marks.push({ text, x: rect.x - 6, y: y + Math.max(9, rect.height * 0.75) })
+    }
+  })
+  return marks
+}
+
+/** The way of one scale through all frames: the middle of its cell in each. */
+export function wayOf(
+  swizzle: Swizzle,
+  frames: readonly Frame[],
+  cell: TileCell
+): { x: number; y: number }[] {
+  return frames.map((frame) => {
+    const rect = cellRect(swizzle, frame, cell)
+    return { x: rect.x + rect.width / 2, y: rect.y + rect.height / 2 }
+  })
+}

@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { packedOffset } from '@shared/layouts/layout'
+import { findLayout, layouts } from '@shared/layouts/registry'
+import { refusalOf, wordOperations } from '../../../../src-renderer/views/layouts/inspect'
+import { extentOf, placeIn, swizzleOf } from '../../../../src-renderer/views/layouts/swizzle'
+import { inkOn, swizzleRamp } from '../../../../src-renderer/views/layouts/swizzleColours'
+import {
+  cellAt,
+  cellRect,
+  copyOffsets,
+  framesOf,
+  oneFrame,
+  wayOf
+} from '../../../../src-renderer/views/layouts/swizzleScene'
+import { contrast, oklabDistance } from '../support/colourVision'
+
+const of = (name: string) => swizzleOf(findLayout(name))!
+const titles = (name: string) => of(name).steps.map(({ title }) => title)
+
+describe('a swizzle', () => {
+  it('is one move for nvidia_32_4_4: row groups go beside one another', () => {
+    expect(titles('nvidia_32_4_4')).toEqual([
+      'Matrix',
+      'Reshape',
+      'Permute',
+      'Flatten',
+      'Tensor memory'
+    ])
+    const { steps, hueOf, shadeOf, lineBytes } = of('nvidia_32_4_4')
+    expect(steps[2]!.about).toBe('rowGroup goes from the rows to the columns')
+    expect([hueOf, shadeOf, lineBytes]).toEqual(['rowGroup', 'columnInTile', 16])
+    expect(extentOf(steps[3]!)).toEqual({ x: { cells: 16, gaps: 0 }, y: { cells: 32, gaps: 0 } })
+  })
+
+  it('is two moves for cdna4_mfma16, one for mfma32, none for 8x4 tiles', () => {
+    expect(titles('cdna4_mfma16').filter((title) => title === 'Permute')).toHaveLength(2)
+    expect(titles('cdna4_mfma32').filter((title) => title === 'Permute')).toHaveLength(1)
+    expect(titles('flashinfer_8x4')).toEqual(['Matrix', 'Flatten'])
+    expect(swizzleOf(findLayout('linear'))).toBeUndefined()
+  })
+
+  it.each(layouts.filter((layout) => swizzleOf(layout)))(
+    '$name ends at the bytes of memory',
+    (layout) => {
+      const { steps, cells, tile, lineBytes } = swizzleOf(layout)!
+      const flat = steps.find(({ title }) => title === 'Flatten')!
+      for (const cell of cells) {
+        const { x, y } = placeIn(flat, cell)
+        expect(y.index * lineBytes + x.index).toBe(
+          packedOffset(layout, tile, cell.row, cell.column)
+        )
+        const start = placeIn(steps[0]!, cell)
+        expect([start.y.index, start.x.index]).toEqual([cell.row, cell.column])
+        expect(cell.hue).toBeLessThan(4)
+        expect(cell.shade).toBeLessThan(4)
+      }
+      // Every step shows every scale once.
+      for (const step of steps) {
+        const places = cells.map((cell) => {
+          const { x, y } = placeIn(step, cell)
+          return `${x.index},${y.index}`
+        })
+        expect(new Set(places).size).toBe(cells.length)
+      }
+    }
+  )
+})
+
+describe('its scene', () => {
+  const swizzle = of('nvidia_32_4_4')
+  const frames = framesOf(swizzle, 1200, 400)
+
+  it('finds every cell where it is drawn, in every frame', () => {
+    for (const cell of swizzle.cells.filter((_, i) => i % 37 === 0)) {
+      for (const { x, y } of wayOf(swizzle, frames, cell)) {
+        expect(cellAt(swizzle, frames, x, y)).toBe(cell)
+      }
+    }
+    expect(cellAt(swizzle, frames, 1, 1)).toBeUndefined()
+  })
+
+  it('stands between two steps halfway through a morph', () => {
+    const cell = swizzle.cells[200]!
+    const at = (step: number) => cellRect(swizzle, oneFrame(swizzle, step, 800, 400), cell)
+    expect(at(1.5).x).toBeCloseTo((at(1).x + at(2).x) / 2)
+    expect(at(1.5).height).toBeCloseTo((at(1).height + at(2).height) / 2)
+  })
+
+  it('stays within its frames, and copies tensor memory four times', () => {
+    for (const frame of frames) {
+      const offsets = copyOffsets(swizzle, frame)
+      expect(offsets).toHaveLength(frame.step === 4 ? 4 : 1)
+      for (const cell of swizzle.cells) {
+        const rect = cellRect(swizzle, frame, cell)
+        expect(rect.x + rect.width).toBeLessThanOrEqual(frame.area.x + frame.area.width)
+        expect(rect.y + rect.height + offsets.at(-1)!).toBeLessThanOrEqual(400)
+      }
+    }
+  })
+})
+
+describe('its colours', () => {
+  const css = readFileSync('src-renderer/design/tokens.css', 'utf8')
+  it.each(['light', 'dark'])('%s: ink can be read, and groups differ for every eye', (theme) => {
+    const block = new RegExp(`\\[data-theme='${theme}'\\] \\{([^}]*)\\}`).exec(css)![1]!
+    const ramp = swizzleRamp((name) => new RegExp(`${name}: (#[0-9a-f]{6})`).exec(block)![1]!)
+    for (const { fill, ink } of ramp.flat()) {
+      expect(ink).toBe(inkOn(fill))
+      expect(contrast(fill, ink)).toBeGreaterThanOrEqual(4.3)
+    }
+    for (const eye of ['none', 'protan', 'deutan', 'tritan'] as const) {
+      for (const shade of [0, 1, 2, 3]) {
+        for (const [one, other] of [
+          [0, 1],
+          [0, 2],
+          [0, 3],
+          [1, 2],
+          [1, 3],
+          [2, 3]
+        ] as const) {
+          const distance = oklabDistance(ramp[one]![shade]!.fill, ramp[other]![shade]!.fill, eye)
+          expect(distance).toBeGreaterThan(4.5)
+        }
+      }
+    }
+  })
+})
+
+it('numbers the operations that one load of a CDNA4 lane feeds', () => {
+  const operations = wordOperations(findLayout('cdna4_mfma16'), { row: 21, column: 5 }, 32)
+  expect(operations.map(({ operation }) => operation)).toEqual([0, 2, 1, 3])
+  expect(operations[3]).toEqual({ byte: 3, operation: 3, rows: [16, 31], k: [128, 255] })
+  const of32 = wordOperations(findLayout('cdna4_mfma32'), { row: 21, column: 5 }, 32)
+  expect(of32.map(({ operation }) => operation)).toEqual([0, 1, 2, 3])
+  expect(of32[2]).toEqual({ byte: 2, operation: 2, rows: [0, 31], k: [128, 191] })
+  expect(wordOperations(findLayout('nvidia_32_4_4'), { row: 0, column: 0 }, 32)).toEqual([])
+  expect(refusalOf('cdna4_mfma16', 16)).toContain('no CDNA4 instruction reads it')
+  expect(refusalOf('cdna4_mfma16', 32)).toBeUndefined()
+})
