@@ -5,12 +5,14 @@ import { UserError } from './errors'
  * ALL: ...'.
  * @param what 'scale layout'
  * @param all how the list of what is known begins: 'Layouts'
+ * @param listed what the list says, where naming every one would be too long
  */
 export function knownName<T extends string>(
   wanted: string,
   known: readonly T[],
   what: string,
-  all: string
+  all: string,
+  listed: readonly string[] = known
 ): T {
   const lower = wanted.toLowerCase()
   const found =
@@ -18,7 +20,7 @@ export function knownName<T extends string>(
   if (found !== undefined) return found
   throw new UserError(
     'usage',
-    `"${wanted}" is no ${what}.${didYouMean(wanted, known)} ${all}: ${known.join(', ')}.`
+    `"${wanted}" is no ${what}.${didYouMean(wanted, known)} ${all}: ${listed.join(', ')}.`
   )
 }
 

@@ -10,6 +10,11 @@
 #include "../core/hopperValue.h"
 #include "../core/layouts.h"
 #include "convert.h"
+#include "wire.h"
+
+#if __has_include("../cuda/backend.cpp")
+#include "../cuda/cublasLtOperation.h"
+#endif
 
 namespace blockscope {
 
@@ -169,6 +174,17 @@ Napi::Value elementPackingNames(const Napi::CallbackInfo& info) {
   return names;
 }
 
+#if __has_include("../cuda/backend.cpp")
+// What cuBLASLt's kernels take on a device of a compute capability where the library is there.
+Napi::Value cublasLtKernelsOf(const Napi::CallbackInfo& info) {
+  if (!info[0].IsNumber()) throw Napi::TypeError::New(info.Env(), "major must be a number.");
+  LibraryInfo library;
+  library.found = true;
+  return wire::write(info.Env(),
+                     cuda::cublasLtKernels(info[0].As<Napi::Number>().Int32Value(), library));
+}
+#endif
+
 }  // namespace
 
 void addAgreement(Napi::Object exports) {
@@ -184,6 +200,9 @@ void addAgreement(Napi::Object exports) {
   exports.Set("unpackHopperValues", Napi::Function::New(env, hopperValuesOf<unpackHopperValues>));
   exports.Set("elementPackings", Napi::Function::New(env, elementPackingNames));
   exports.Set("packElements", Napi::Function::New(env, elementsOf<packElements>));
+#if __has_include("../cuda/backend.cpp")
+  exports.Set("cublasLtKernels", Napi::Function::New(env, cublasLtKernelsOf));
+#endif
   exports.Set("unpackElements", Napi::Function::New(env, elementsOf<unpackElements>));
 }
 

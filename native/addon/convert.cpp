@@ -40,6 +40,17 @@ BackendOptions readOptions(const Napi::Value& value) {
   return readArgument<BackendOptions>(value, "options");
 }
 
+namespace {
+
+// Dimensions of a batch; left out, there are none: one matrix.
+std::vector<int64_t> batchDims(const Napi::Object& object, const std::string& name) {
+  std::vector<int64_t> dims;
+  readIfThere(object, name, dims);
+  return dims;
+}
+
+}  // namespace
+
 OpenRequest readOpenRequest(const Napi::Value& value) {
   const Napi::Object object = asObject(value, "request");
   OpenRequest request;
@@ -48,8 +59,11 @@ OpenRequest readOpenRequest(const Napi::Value& value) {
   request.problem.m = atLeast(0, object, "m");
   request.problem.n = atLeast(0, object, "n");
   request.problem.k = atLeast(0, object, "k");
-  readIfThere(object, "batch", request.problem.batch);
+  request.problem.batch = MatrixBatch(batchDims(object, "batchA"), batchDims(object, "batchB"));
   request.problem.output = field<OutputType>(object, "output");
+  readIfThere(object, "bOrder", request.problem.bOrder);
+  readIfThere(object, "accumulate", request.problem.accumulate);
+  readIfThere(object, "outputScale", request.problem.outputScale);
   const Napi::Object operands = asObject(object.Get("operands"), "operands");
   if (!operands.Get("distribution").IsUndefined()) {
     request.operands = GeneratedOperands{field<std::string>(operands, "distribution"),
@@ -63,6 +77,7 @@ OpenRequest readOpenRequest(const Napi::Value& value) {
   given.operands.bScales = field<std::vector<uint8_t>>(operands, "bScales");
   readIfThere(operands, "tensorScaleA", given.operands.tensorScaleA);
   readIfThere(operands, "tensorScaleB", given.operands.tensorScaleB);
+  readIfThere(operands, "accumulator", given.operands.accumulator);
   readIfThere(operands, "reference", given.reference);
   request.operands = std::move(given);
   return request;

@@ -18,6 +18,7 @@
 #include <variant>
 #include <vector>
 
+#include "batch.h"
 #include "fields.h"
 #include "kernelRow.h"
 #include "words.h"
@@ -90,8 +91,9 @@ struct KernelInfo {
   std::vector<uint8_t> identity;
   std::string compileOptions;
   std::vector<Capability> capabilities;  // one per format
+  std::vector<Feature> features;
   BLOCKSCOPE_FIELDS(id, provider, summary, scaleLayout, baseline, operandBits, outputs, identity,
-                    compileOptions, capabilities)
+                    compileOptions, capabilities, features)
 };
 
 using PropertyValue = std::variant<bool, double, std::string>;
@@ -110,25 +112,33 @@ struct DeviceInfo {
 
 // ------------------------------------------------------------------------------------- the problem
 
-// C[m, n] = sum over k of A[m, k] SA[m, k / V] B[n, k] SB[n, k / V];  A (M, K), B (N, K), C (M, N),
-// row-major.
+// C[m, n] = outputScale * (accumulator[m, n] + tensor scales * sum over k of
+//           A[m, k] SA[m, k / V] B[n, k] SB[n, k / V])
+// for every matrix of the batch; A (M, K), C and accumulator (M, N), row-major.
 struct Problem {
   std::string format;
   int64_t m = 0, n = 0, k = 0;
-  int64_t batch = 1;  // operands and C have this many independent matrices, one after the other
+  MatrixBatch batch = 1;
   OutputType output = OutputType::kF16;
+  // What kernels read; canonical operands are (N, K) in either order.
+  BOrder bOrder = BOrder::kNk;
+  bool accumulate = false;   // beta is 1
+  float outputScale = 1.0f;  // other than 1 for 8-bit types of C alone
+
+  int64_t elements() const { return batch.count() * m * n; }  // of C
 };
 
 // Canonical host operands: one code per byte, scales linear. `tensorScale*`: nvfp4's float32
-// per-tensor scale.
+// per-tensor scale. Matrices of a batch follow one another.
 struct Operands {
-  std::vector<uint8_t> aCodes;   // batch * M * K
-  std::vector<uint8_t> bCodes;   // batch * N * K
-  std::vector<uint8_t> aScales;  // batch * M * K / V
-  std::vector<uint8_t> bScales;  // batch * N * K / V
+  std::vector<uint8_t> aCodes;   // A's batch * M * K
+  std::vector<uint8_t> bCodes;   // B's batch * N * K
+  std::vector<uint8_t> aScales;  // A's batch * M * K / V
+  std::vector<uint8_t> bScales;  // B's batch * N * K / V
   float tensorScaleA = 1.0f;
   float tensorScaleB = 1.0f;
-  BLOCKSCOPE_FIELDS(aCodes, bCodes, aScales, bScales, tensorScaleA, tensorScaleB)
+  std::vector<float> accumulator;  // batch * M * N; empty where nothing is accumulated
+  BLOCKSCOPE_FIELDS(aCodes, bCodes, aScales, bScales, tensorScaleA, tensorScaleB, accumulator)
 };
 
 struct GeneratedOperands {
@@ -138,7 +148,7 @@ struct GeneratedOperands {
 
 struct GivenOperands {
   Operands operands;
-  // optional M * N float64 product made by others' code; empty when absent
+  // optional batch * M * N float64 results made by others' code; empty when absent
   std::vector<double> reference;
 };
 

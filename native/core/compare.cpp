@@ -69,7 +69,8 @@ FailedElement describeFailure(const Problem& problem, const Operands& operands, 
       failed.block = block;
     }
   }
-  const int64_t rowA = batch * problem.m + row, rowB = batch * problem.n + col;
+  const int64_t rowA = problem.batch.a(batch) * problem.m + row,
+                rowB = problem.batch.b(batch) * problem.n + col;
   const auto codesA =
       operands.aCodes.begin() + rowA * problem.k + failed.block * format.scaleBlockSize;
   const auto codesB =
@@ -100,6 +101,27 @@ double sampledScaledError(const Problem& problem, const Operands& operands,
     errors[i] = magnitude > 0 && std::isfinite(error) ? error / magnitude : 0.0;
   });
   return *std::max_element(errors.begin(), errors.end());
+}
+
+// Share of elements, out of some spread evenly, whose accumulator shows in C: left out, the element
+// would be outside its tolerance.
+double visibleAccumulators(const Problem& problem, const Operands& operands,
+                           const std::vector<double>& reference, const ValidateRequest& request) {
+  constexpr int64_t kSamples = 4096;
+  const int64_t count = static_cast<int64_t>(reference.size());
+  const int64_t samples = std::min(kSamples, count);
+  int64_t visible = 0;
+  for (int64_t i = 0; i < samples; i++) {
+    const int64_t element = count * i / samples;
+    const double expected = reference[element];
+    const double hidden =
+        allowedError(request.tolerance, expected) + 2 * outputResolution(problem.output, expected);
+    const double added =
+        std::fabs(static_cast<double>(operands.accumulator[element])) * problem.outputScale;
+    // One that is NaN or infinite makes its element so.
+    visible += !std::isfinite(added) || added > hidden;
+  }
+  return static_cast<double>(visible) / static_cast<double>(samples);
 }
 
 // A sentence when agreeing with a reference of these figures proves nothing. Fills referenceRms and
@@ -250,11 +272,11 @@ ValidationReport addUp(const Problem& problem, const Operands& operands,
   if (report.elementsOutside > 0) {
     const FailedElement& first = report.failures.front();
     report.status = ValidationStatus::kIncorrect;
-    report.reason = std::to_string(report.elementsOutside) + " of " +
-                    std::to_string(report.elements) +
-                    " elements are outside the tolerance, the first at row " +
-                    std::to_string(first.row) + ", column " + std::to_string(first.col) +
-                    (problem.batch > 1 ? " of matrix " + std::to_string(first.batch) : "") + ".";
+    report.reason =
+        std::to_string(report.elementsOutside) + " of " + std::to_string(report.elements) +
+        " elements are outside the tolerance, the first at row " + std::to_string(first.row) +
+        ", column " + std::to_string(first.col) +
+        (problem.batch.count() > 1 ? " of matrix " + std::to_string(first.batch) : "") + ".";
   }
   return report;
 }
@@ -264,7 +286,7 @@ std::vector<RowFigures> compareOnAllCores(const Problem& problem, const Operands
                                           const std::vector<uint8_t>& output,
                                           const ValidateRequest& request,
                                           const CancelFlag& cancel) {
-  std::vector<RowFigures> rows(problem.batch * problem.m);
+  std::vector<RowFigures> rows(problem.batch.count() * problem.m);
   parallelFor(static_cast<int64_t>(rows.size()), cancel, [&](int64_t row) {
     rows[row] = compareRow(problem, operands, reference, output, request, row);
   });
@@ -277,7 +299,7 @@ ValidationReport judgeOutput(const Problem& problem, const Operands& operands,
                              const std::vector<double>& reference,
                              const std::vector<uint8_t>& output, const ValidateRequest& request,
                              const CancelFlag& cancel, const CompareRows& compareRows) {
-  const int64_t needed = problem.batch * problem.m * problem.n * outputBytes(problem.output);
+  const int64_t needed = problem.elements() * outputBytes(problem.output);
   if (static_cast<int64_t>(output.size()) != needed)
     throw Error(ErrorKind::kUsage, "The output has " + std::to_string(output.size()) + " bytes; " +
                                        std::to_string(needed) + " are needed.");
@@ -287,7 +309,12 @@ ValidationReport judgeOutput(const Problem& problem, const Operands& operands,
   ValidationReport report = addUp(problem, operands, reference, output, request, rows, cancel);
   report.perturbationA.reason = report.perturbationB.reason =
       "The product was computed elsewhere, once, on the operands as they are.";
-  const std::string nothing = whyItProvesNothing(problem, rows, report);
+  std::string nothing = whyItProvesNothing(problem, rows, report);
+  if (nothing.empty() && problem.accumulate &&
+      visibleAccumulators(problem, operands, reference, request) < 0.5)
+    nothing =
+        "More than half of the accumulator is smaller than what the tolerance and the output type "
+        "show: a kernel that leaves it out would pass. Use other operands.";
   if (!nothing.empty()) {
     report.status = ValidationStatus::kProvesNothing;
     report.reason = nothing;

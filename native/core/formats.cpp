@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "backend.h"
 
@@ -129,9 +130,70 @@ const std::vector<BlockFormat>& blockFormats() {
   return formats;
 }
 
+namespace {
+
+// Which elements may stand under a scale, in any pair. PTX ISA, mma with .block_scale:
+// .kind::mxf8f6f4 and .kind::mxf4nvf4; cuda.tile.mma_scaled for e2m1.
+struct PairRule {
+  NumberFormatId scale;
+  int scaleBlockSize;
+  std::vector<NumberFormatId> elements;
+};
+
+std::vector<PairRule> pairRules() {
+  using enum NumberFormatId;
+  return {{kE8m0, 32, {kE4m3, kE5m2, kE2m3, kE3m2, kE2m1}},
+          {kE8m0, 16, {kE2m1}},
+          {kUe4m3, 16, {kE2m1}}};
+}
+
+bool hasShortName(NumberFormatId a, NumberFormatId b, const PairRule& rule) {
+  return std::any_of(blockFormats().begin(), blockFormats().end(), [&](const BlockFormat& format) {
+    return format.a == a && format.b == b && format.scale == rule.scale &&
+           format.scaleBlockSize == rule.scaleBlockSize;
+  });
+}
+
+// "e5m2xe2m1"; the scale is said where it is not e8m0 per 32.
+std::string pairName(NumberFormatId a, NumberFormatId b, const PairRule& rule) {
+  auto name = [](NumberFormatId id) { return std::string(numberFormat(id).name); };
+  const std::string pair = name(a) + "x" + name(b);
+  if (rule.scale == NumberFormatId::kE8m0 && rule.scaleBlockSize == 32) return pair;
+  return pair + "-" + name(rule.scale) + "-" + std::to_string(rule.scaleBlockSize);
+}
+
+// The formats' ids are views of these.
+const std::vector<std::pair<std::string, BlockFormat>>& namedPairs() {
+  static const auto pairs = [] {
+    std::vector<std::pair<std::string, BlockFormat>> made;
+    for (const PairRule& rule : pairRules())
+      for (const NumberFormatId a : rule.elements)
+        for (const NumberFormatId b : rule.elements)
+          if (!hasShortName(a, b, rule))
+            made.emplace_back(pairName(a, b, rule),
+                              BlockFormat{"", a, b, rule.scale, rule.scaleBlockSize});
+    return made;
+  }();
+  return pairs;
+}
+
+}  // namespace
+
+const std::vector<BlockFormat>& everyBlockFormat() {
+  static const std::vector<BlockFormat> every = [] {
+    std::vector<BlockFormat> all = blockFormats();
+    for (const auto& [name, format] : namedPairs()) {
+      all.push_back(format);
+      all.back().id = name;
+    }
+    return all;
+  }();
+  return every;
+}
+
 const BlockFormat& findBlockFormat(std::string_view id) {
   std::string known;
-  for (const auto& format : blockFormats()) {
+  for (const auto& format : everyBlockFormat()) {
     if (format.id == id) return format;
     known += (known.empty() ? "" : ", ") + std::string(format.id);
   }

@@ -56,7 +56,10 @@ struct BlockFormat {
   const NumberFormat& scaleFormat() const { return numberFormat(scale); }
 };
 
+// Those that have a short name.
 const std::vector<BlockFormat>& blockFormats();
+// And every other pair of element types under a scale that a definition allows: "e5m2xe2m1".
+const std::vector<BlockFormat>& everyBlockFormat();
 // Throws Error(kUsage) naming the known formats.
 const BlockFormat& findBlockFormat(std::string_view id);
 

@@ -10,4 +10,14 @@ const FormatRow* KernelRow::findFormat(const std::string& format) const {
   return found == formats.end() ? nullptr : &*found;
 }
 
+FeatureLevel KernelRow::levelOf(const std::string& id) const {
+  const auto found = std::find_if(features.begin(), features.end(),
+                                  [&](const Feature& feature) { return feature.id == id; });
+  return found == features.end() ? FeatureLevel::kNone : found->level;
+}
+
+bool KernelRow::writes(OutputType output) const {
+  return std::find(outputs.begin(), outputs.end(), output) != outputs.end();
+}
+
 }  // namespace blockscope

@@ -23,6 +23,14 @@ struct FormatRow {
   BLOCKSCOPE_FIELDS(format, level, reason, architectures, instruction)
 };
 
+// What of the operation beside the plain product a kernel takes.
+struct Feature {
+  std::string id;  // "b-kn", "accumulator", "f8-output", "batch"
+  FeatureLevel level = FeatureLevel::kNone;
+  std::string reason;  // how, or why not: one sentence
+  BLOCKSCOPE_FIELDS(id, level, reason)
+};
+
 struct RequirementRow {
   std::string that, message;
   BLOCKSCOPE_FIELDS(that, message)
@@ -70,6 +78,7 @@ struct KernelRow {
   std::string scaleLayout = "linear";
   CodeForm codes = CodeForm::kPacked;
   std::vector<OutputType> outputs;
+  std::vector<Feature> features;
   std::vector<FormatRow> formats;
   std::map<std::string, int64_t> constants;
   std::vector<RequirementRow> requires_;
@@ -77,10 +86,14 @@ struct KernelRow {
   std::vector<TensorMapRow> tensorMaps;
   std::vector<LaunchRow> launches;
   BLOCKSCOPE_FIELDS(id, provider, summary, file, role, architectures, options, scaleLayout, codes,
-                    outputs, formats, constants, requires_, workspace, tensorMaps, launches)
+                    outputs, features, formats, constants, requires_, workspace, tensorMaps,
+                    launches)
 
   // nullptr when the kernel does not claim it.
   const FormatRow* findFormat(const std::string& format) const;
+  // kNone for a feature that the row does not name.
+  FeatureLevel levelOf(const std::string& feature) const;
+  bool writes(OutputType) const;
 };
 
 }  // namespace blockscope

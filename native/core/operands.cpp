@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "outputs.h"
 #include "philox.h"
 #include "threads.h"
 
@@ -14,15 +15,31 @@ void checkProblem(const Problem& problem) {
   const BlockFormat& format = findBlockFormat(problem.format);
   const int block = format.scaleBlockSize;
   constexpr int64_t kLargest = 1 << 20;  // keeps every size in bytes far inside 64 bits
-  for (const int64_t extent : {problem.m, problem.n, problem.k, problem.batch})
+  for (const int64_t extent : {problem.m, problem.n, problem.k})
     if (extent < 1 || extent > kLargest)
-      throw Error(ErrorKind::kUsage, "M, N, K and the batch must each be from 1 to " +
+      throw Error(ErrorKind::kUsage, "M, N and K must each be from 1 to " +
                                          std::to_string(kLargest) + "; " + std::to_string(extent) +
                                          " is not.");
+  if (!problem.batch.fits())
+    throw Error(ErrorKind::kUsage, "The batch dimensions (" + textOf(problem.batch.dimsA()) +
+                                       ") of A and (" + textOf(problem.batch.dimsB()) +
+                                       ") of B do not broadcast: from the last on, two are equal, "
+                                       "or one of them is 1.");
   if (problem.k % block != 0)
     throw Error(ErrorKind::kUsage, "K=" + std::to_string(problem.k) +
                                        " is not a multiple of the scale block size " +
                                        std::to_string(block) + " of " + problem.format + ".");
+  const int bits = format.elementB().storageBits;
+  const int64_t group = bits == 4 ? 2 : bits == 6 ? 4 : 1;
+  if (problem.bOrder == BOrder::kKn && problem.n % group != 0)
+    throw Error(ErrorKind::kUsage, "B as (K, N) packs " + std::to_string(group) + " codes of " +
+                                       std::string(format.elementB().name) + " along N; N=" +
+                                       std::to_string(problem.n) + " is no multiple of that.");
+  const bool eightBits = outputBytes(problem.output) == 1;
+  if (!(problem.outputScale > 0) || !std::isfinite(problem.outputScale) ||
+      (problem.outputScale != 1 && !eightBits))
+    throw Error(ErrorKind::kUsage,
+                "An output scale is a finite number above 0, for an output of e4m3 or e5m2.");
 }
 
 namespace {
@@ -46,15 +63,20 @@ void checkCodes(const std::string& name, const NumberFormat& format,
 void checkOperands(const Problem& problem, const GivenOperands& given) {
   const BlockFormat& format = findBlockFormat(problem.format);
   const int64_t blocks = problem.k / format.scaleBlockSize;
-  const int64_t rowsA = problem.batch * problem.m, rowsB = problem.batch * problem.n;
+  const int64_t rowsA = problem.batch.countA() * problem.m,
+                rowsB = problem.batch.countB() * problem.n;
   checkCodes("aCodes", format.elementA(), given.operands.aCodes, rowsA * problem.k);
   checkCodes("bCodes", format.elementB(), given.operands.bCodes, rowsB * problem.k);
   checkCodes("aScales", format.scaleFormat(), given.operands.aScales, rowsA * blocks);
   checkCodes("bScales", format.scaleFormat(), given.operands.bScales, rowsB * blocks);
-  const int64_t products = rowsA * problem.n;
-  if (!given.reference.empty() && static_cast<int64_t>(given.reference.size()) != products)
-    throw Error(ErrorKind::kUsage, "The reference has " + std::to_string(given.reference.size()) +
-                                       " elements; " + std::to_string(products) + " are needed.");
+  auto requireElements = [&](const char* name, size_t has) {
+    if (static_cast<int64_t>(has) != problem.elements())
+      throw Error(ErrorKind::kUsage, std::string(name) + " has " + std::to_string(has) +
+                                         " elements; " + std::to_string(problem.elements()) +
+                                         " are needed.");
+  };
+  if (!given.reference.empty()) requireElements("The reference", given.reference.size());
+  if (problem.accumulate) requireElements("The accumulator", given.operands.accumulator.size());
 }
 
 namespace {
@@ -115,11 +137,15 @@ void uniformBlock(const Side& side, uint64_t block, uint8_t* codes, uint8_t* sca
 constexpr int32_t kNormalMean = 4 * 65535;
 constexpr float kNormalUnit = 0x1.3988e2p-16f;  // 1 / (65536 sqrt(8 / 12))
 
-float normalValue(const Side& side, uint64_t index) {
+float normalNumber(uint64_t seed, uint32_t stream, uint64_t index) {
   int32_t sum = 0;
-  for (uint32_t word : philox(side.seed, side.codeStream, index))
+  for (uint32_t word : philox(seed, stream, index))
     sum += static_cast<int32_t>(word & 0xffff) + static_cast<int32_t>(word >> 16);
   return static_cast<float>(sum - kNormalMean) * kNormalUnit;
+}
+
+float normalValue(const Side& side, uint64_t index) {
+  return normalNumber(side.seed, side.codeStream, index);
 }
 
 // NVFP4 without a tensor scale: block scale = e4m3(max / 6), elements = v / scale.
@@ -253,6 +279,45 @@ void generateSide(const Side& side, BlockGenerator generate, int64_t rows, int64
 
 void checkDistribution(const std::string& name) { findGenerator(name); }
 
+int accumulatorExponent(const Problem& problem, const std::string& distribution) {
+  const BlockFormat& format = findBlockFormat(problem.format);
+  const bool ue4m3 = format.scale == NumberFormatId::kUe4m3;
+  auto emax = [](const NumberFormat& element) {
+    return std::ilogb(decode(element, static_cast<uint8_t>(element.largestFinite())));
+  };
+  const int binadesOfK = std::bit_width(static_cast<uint64_t>(problem.k)) - 1;
+  // Sums of products of either sign grow with the root of K.
+  const int cancelling = binadesOfK / 2;
+  if (distribution == "positive") return binadesOfK - 1;
+  if (distribution == "tutorial") return cancelling + 1;
+  if (distribution == "wide-scales") return cancelling + (ue4m3 ? 3 : 8);
+  if (distribution == "uniform-codes")
+    return cancelling + emax(format.elementA()) + emax(format.elementB()) + (ue4m3 ? 10 : 1);
+  if (distribution == "adversarial") return cancelling + (ue4m3 ? 8 : -2);
+  return cancelling;
+}
+
+namespace {
+
+std::vector<float> generateAccumulator(const Problem& problem, const GeneratedOperands& wanted,
+                                       const CancelFlag& cancel) {
+  std::vector<float> values(problem.elements());
+  if (wanted.distribution == "zeros") return values;
+  const int exponent = accumulatorExponent(problem, wanted.distribution);
+  const bool positive = wanted.distribution == "positive";
+  parallelFor(problem.batch.count() * problem.m, cancel, [&](int64_t row) {
+    for (int64_t i = row * problem.n; i < (row + 1) * problem.n; i++) {
+      const float value =
+          normalNumber(wanted.seed, static_cast<uint32_t>(OperandStream::kAccumulator),
+                       static_cast<uint64_t>(i));
+      values[i] = std::ldexp(positive ? std::fabs(value) : value, exponent);
+    }
+  });
+  return values;
+}
+
+}  // namespace
+
 Operands generateOperands(const Problem& problem, const GeneratedOperands& wanted,
                           const CancelFlag& cancel) {
   checkProblem(problem);
@@ -272,10 +337,11 @@ Operands generateOperands(const Problem& problem, const GeneratedOperands& wante
                static_cast<uint32_t>(OperandStream::kCodesB),
                static_cast<uint32_t>(OperandStream::kScalesB)};
   Operands operands;
-  generateSide(a, generate, problem.batch * problem.m, blocks, operands.aCodes, operands.aScales,
-               cancel);
-  generateSide(b, generate, problem.batch * problem.n, blocks, operands.bCodes, operands.bScales,
-               cancel);
+  generateSide(a, generate, problem.batch.countA() * problem.m, blocks, operands.aCodes,
+               operands.aScales, cancel);
+  generateSide(b, generate, problem.batch.countB() * problem.n, blocks, operands.bCodes,
+               operands.bScales, cancel);
+  if (problem.accumulate) operands.accumulator = generateAccumulator(problem, wanted, cancel);
   return operands;
 }
 

@@ -10,14 +10,25 @@
 namespace blockscope {
 
 // Random streams: one for each array of a problem.
-enum class OperandStream : uint32_t { kCodesA = 0, kCodesB = 1, kScalesA = 2, kScalesB = 3 };
+enum class OperandStream : uint32_t {
+  kCodesA = 0,
+  kCodesB = 1,
+  kScalesA = 2,
+  kScalesB = 3,
+  kAccumulator = 4
+};
 
 // Throws Error(kUsage) for a shape the format cannot take: K must be a multiple of V, all extents
-// at least 1.
+// at least 1, batches must broadcast, rows of B as (K, N) must fill whole bytes; and for an output
+// scale that the output type does not have.
 void checkProblem(const Problem&);
 
 // Throws Error(kUsage) for an unknown distribution.
 void checkDistribution(const std::string& name);
+
+// Generated accumulators are N(0, 1) times 2^this: about as large as the product they are added to,
+// so that one that is left out shows in every output type.
+int accumulatorExponent(const Problem&, const std::string& distribution);
 
 // Canonical host operands. Throws Error(kUsage) for an unknown distribution.
 Operands generateOperands(const Problem&, const GeneratedOperands&, const CancelFlag&);

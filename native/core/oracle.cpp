@@ -33,21 +33,28 @@ struct SideView {
 
 struct Sides {
   SideView a, b;
-  double tensorScale;
+  double tensorScale, outputScale;
+  const float* accumulator;  // of the matrix; nullptr: none
+
+  // What becomes of the sum of products for element `at` of C.
+  double finished(double sum, int64_t at) const {
+    return (sum * tensorScale + (accumulator ? accumulator[at] : 0.0)) * outputScale;
+  }
 };
 
 Sides sidesOf(const Problem& problem, const Operands& operands, int64_t batch) {
   const BlockFormat& format = findBlockFormat(problem.format);
   const int64_t blocks = problem.k / format.scaleBlockSize;
   const float* scales = decodeTable(format.scale).data();
+  const int64_t ofA = problem.batch.a(batch), ofB = problem.batch.b(batch);
   return {
-      {&operands.aCodes[batch * problem.m * problem.k],
-       &operands.aScales[batch * problem.m * blocks], decodeTable(format.a).data(), scales,
-       problem.k, format.scaleBlockSize},
-      {&operands.bCodes[batch * problem.n * problem.k],
-       &operands.bScales[batch * problem.n * blocks], decodeTable(format.b).data(), scales,
-       problem.k, format.scaleBlockSize},
+      {&operands.aCodes[ofA * problem.m * problem.k], &operands.aScales[ofA * problem.m * blocks],
+       decodeTable(format.a).data(), scales, problem.k, format.scaleBlockSize},
+      {&operands.bCodes[ofB * problem.n * problem.k], &operands.bScales[ofB * problem.n * blocks],
+       decodeTable(format.b).data(), scales, problem.k, format.scaleBlockSize},
       static_cast<double>(operands.tensorScaleA) * operands.tensorScaleB,
+      problem.outputScale,
+      problem.accumulate ? &operands.accumulator[batch * problem.m * problem.n] : nullptr,
   };
 }
 
@@ -117,23 +124,25 @@ void referenceTile(const Problem& problem, const Sides& sides, int64_t row, int6
   }
   for (int64_t i = 0; i < std::min(kTileM, problem.m - row); i++)
     for (int64_t j = 0; j < std::min(kTileN, problem.n - col); j++)
-      c[(row + i) * problem.n + col + j] = tile[i * kTileN + j] * sides.tensorScale;
+      c[(row + i) * problem.n + col + j] =
+          sides.finished(tile[i * kTileN + j], (row + i) * problem.n + col + j);
 }
 
 }  // namespace
 
 std::vector<double> referenceProduct(const Problem& problem, const Operands& operands,
                                      const CancelFlag& cancel, const Progress& progress) {
-  std::vector<double> c(problem.batch * problem.m * problem.n);
+  std::vector<double> c(problem.elements());
   const int64_t tileRows = (problem.m + kTileM - 1) / kTileM;
   const int64_t tileCols = (problem.n + kTileN - 1) / kTileN;
   const int64_t tiles = tileRows * tileCols;
   std::atomic<int64_t> done{0};
-  parallelFor(problem.batch * tiles, cancel, [&](int64_t task) {
+  const int64_t tasks = problem.batch.count() * tiles;
+  parallelFor(tasks, cancel, [&](int64_t task) {
     const int64_t batch = task / tiles, tile = task % tiles;
     referenceTile(problem, sidesOf(problem, operands, batch), tile / tileCols * kTileM,
                   tile % tileCols * kTileN, &c[batch * problem.m * problem.n], cancel);
-    if (progress) progress(static_cast<double>(++done) / (problem.batch * tiles), "reference");
+    if (progress) progress(static_cast<double>(++done) / tasks, "reference");
   });
   return c;
 }
@@ -143,7 +152,7 @@ double referenceElement(const Problem& problem, const Operands& operands, int64_
   const Sides sides = sidesOf(problem, operands, batch);
   double sum = 0;
   for (int64_t k = 0; k < problem.k; k++) sum += sides.a.at(row, k) * sides.b.at(col, k);
-  return sum * sides.tensorScale;
+  return sides.finished(sum, row * problem.n + col);
 }
 
 double blockShare(const Problem& problem, const Operands& operands, int64_t batch, int64_t row,
@@ -153,7 +162,7 @@ double blockShare(const Problem& problem, const Operands& operands, int64_t batc
   double sum = 0;
   for (int64_t k = block * size; k < (block + 1) * size; k++)
     sum += sides.a.at(row, k) * sides.b.at(col, k);
-  return sum * sides.tensorScale;
+  return sum * sides.tensorScale * sides.outputScale;
 }
 
 double magnitudeElement(const Problem& problem, const Operands& operands, int64_t batch,
@@ -161,7 +170,9 @@ double magnitudeElement(const Problem& problem, const Operands& operands, int64_
   const Sides sides = sidesOf(problem, operands, batch);
   double sum = 0;
   for (int64_t k = 0; k < problem.k; k++) sum += std::fabs(sides.a.at(row, k) * sides.b.at(col, k));
-  return sum * std::fabs(sides.tensorScale);
+  sum *= std::fabs(sides.tensorScale);
+  if (sides.accumulator) sum += std::fabs(sides.accumulator[row * problem.n + col]);
+  return sum * sides.outputScale;
 }
 
 }  // namespace blockscope

@@ -10,7 +10,8 @@
 
 namespace blockscope {
 
-// C, batch * M * N, row-major. Blocked and threaded over all cores.
+// C before it is rounded to its type, batch * M * N, row-major. Blocked and threaded over all
+// cores.
 std::vector<double> referenceProduct(const Problem&, const Operands&, const CancelFlag&,
                                      const Progress&);
 
@@ -21,7 +22,7 @@ double referenceElement(const Problem&, const Operands&, int64_t batch, int64_t 
 double blockShare(const Problem&, const Operands&, int64_t batch, int64_t row, int64_t col,
                   int64_t block);
 
-// Sum over k of |A B| for one element: the scale of its rounding errors.
+// Sum over k of |A B|, and |accumulator|, for one element: the scale of its rounding errors.
 double magnitudeElement(const Problem&, const Operands&, int64_t batch, int64_t row, int64_t col);
 
 }  // namespace blockscope

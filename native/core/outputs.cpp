@@ -16,6 +16,7 @@ int outputBytes(OutputType type) {
     case OutputType::kF32:
       return 4;
     case OutputType::kE4m3:
+    case OutputType::kE5m2:
       return 1;
     default:
       return 2;
@@ -66,6 +67,8 @@ double readOutput(OutputType type, const void* buffer, int64_t index) {
       return static_cast<const float*>(buffer)[index];
     case OutputType::kE4m3:
       return decodeTable(NumberFormatId::kE4m3)[static_cast<const uint8_t*>(buffer)[index]];
+    case OutputType::kE5m2:
+      return decodeTable(NumberFormatId::kE5m2)[static_cast<const uint8_t*>(buffer)[index]];
   }
   return NAN;
 }
@@ -84,6 +87,9 @@ void writeOutput(OutputType type, double value, void* buffer, int64_t index) {
       break;
     case OutputType::kE4m3:
       static_cast<uint8_t*>(buffer)[index] = encode(numberFormat(NumberFormatId::kE4m3), narrowed);
+      break;
+    case OutputType::kE5m2:
+      static_cast<uint8_t*>(buffer)[index] = encode(numberFormat(NumberFormatId::kE5m2), narrowed);
       break;
   }
 }
@@ -114,6 +120,22 @@ int64_t ulpDistance(OutputType type, double a, double b) {
   return distance < 0 ? -distance : distance;
 }
 
+double outputResolution(OutputType type, double value) {
+  switch (type) {
+    case OutputType::kF16:
+      return std::fabs(value) * 0x1p-11 + 0x1p-25;
+    case OutputType::kBf16:
+      return std::fabs(value) * 0x1p-8;
+    case OutputType::kF32:
+      return std::fabs(value) * 0x1p-24;
+    case OutputType::kE4m3:
+      return std::fabs(value) * 0x1p-4 + 0x1p-10;
+    case OutputType::kE5m2:
+      return std::fabs(value) * 0x1p-3 + 0x1p-17;
+  }
+  return 0;
+}
+
 double ulpSize(OutputType type, double value) {
   const auto [smallestNormal, fractionBits] = [&]() -> std::pair<int, int> {
     switch (type) {
@@ -125,6 +147,8 @@ double ulpSize(OutputType type, double value) {
         return {-126, 23};
       case OutputType::kE4m3:
         return {-6, 3};
+      case OutputType::kE5m2:
+        return {-14, 2};
     }
     return {0, 0};
   }();

@@ -13,13 +13,16 @@ int outputBytes(OutputType);
 // Element `index` of an output buffer as double.
 double readOutput(OutputType, const void* buffer, int64_t index);
 // Rounds to nearest, ties to even, and stores. Beyond the range: infinity (f16, bf16, f32), the
-// largest value (e4m3).
+// largest value (e4m3, e5m2).
 void writeOutput(OutputType, double value, void* buffer, int64_t index);
 // What `value` becomes when it is stored in the type.
 double roundToOutput(OutputType, double value);
 // How many representable values lie between two numbers, both rounded to the type first; -1 if
 // either is NaN.
 int64_t ulpDistance(OutputType, double a, double b);
+
+// Half a unit in the last place of the type at a value, at most.
+double outputResolution(OutputType, double value);
 
 // Distance of neighbouring numbers of the type at `value`, of the smaller binade where it is a
 // power of two; below the smallest normal number that of the subnormal ones.

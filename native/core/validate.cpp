@@ -32,38 +32,32 @@ struct Orientation {
 
   int64_t rows() const { return side == OperandSide::kA ? problem.m : problem.n; }
   int64_t lanes() const { return side == OperandSide::kA ? problem.n : problem.m; }
-  int64_t index(int64_t row, int64_t lane) const {
-    return side == OperandSide::kA ? row * problem.n + lane : lane * problem.n + row;
+  // Element of C in one matrix of the batch.
+  int64_t index(int64_t matrix, int64_t row, int64_t lane) const {
+    const int64_t inMatrix =
+        side == OperandSide::kA ? row * problem.n + lane : lane * problem.n + row;
+    return matrix * problem.m * problem.n + inMatrix;
   }
-  double magnitude(const Operands& operands, int64_t row, int64_t lane) const {
-    return side == OperandSide::kA ? magnitudeElement(problem, operands, 0, row, lane)
-                                   : magnitudeElement(problem, operands, 0, lane, row);
+  // Whether a matrix of C is made of this side's first matrix, whose scale is raised.
+  bool isTouched(int64_t matrix) const {
+    return (side == OperandSide::kA ? problem.batch.a(matrix) : problem.batch.b(matrix)) == 0;
   }
-  double share(const Operands& operands, int64_t row, int64_t lane, int64_t block) const {
-    return side == OperandSide::kA ? blockShare(problem, operands, 0, row, lane, block)
-                                   : blockShare(problem, operands, 0, lane, row, block);
+  double magnitude(const Operands& operands, int64_t matrix, int64_t row, int64_t lane) const {
+    return side == OperandSide::kA ? magnitudeElement(problem, operands, matrix, row, lane)
+                                   : magnitudeElement(problem, operands, matrix, lane, row);
+  }
+  double share(const Operands& operands, int64_t matrix, int64_t row, int64_t lane,
+               int64_t block) const {
+    return side == OperandSide::kA ? blockShare(problem, operands, matrix, row, lane, block)
+                                   : blockShare(problem, operands, matrix, lane, row, block);
   }
 };
-
-// Half a unit in the last place of the output type at a value, at most.
-double resolution(OutputType output, double value) {
-  switch (output) {
-    case OutputType::kF16:
-      return std::fabs(value) * 0x1p-11 + 0x1p-25;
-    case OutputType::kBf16:
-      return std::fabs(value) * 0x1p-8;
-    case OutputType::kF32:
-      return std::fabs(value) * 0x1p-24;
-    case OutputType::kE4m3:
-      return std::fabs(value) * 0x1p-4 + 0x1p-10;
-  }
-  return 0;
-}
 
 // How far an element may lie from its expected value after a scale was raised: a kernel that passes
 // with the scale as it was may err by the tolerance here, and rounds to the output type.
 double allowedChange(OutputType output, double expected, const Tolerance& tolerance) {
-  return tolerance.atol + tolerance.rtol * std::fabs(expected) + 2 * resolution(output, expected);
+  return tolerance.atol + tolerance.rtol * std::fabs(expected) +
+         2 * outputResolution(output, expected);
 }
 
 constexpr int64_t kLanesLookedAt = 64;
@@ -79,12 +73,12 @@ double visibility(const Orientation& view, const Operands& operands,
   int64_t visible = 0;
   for (int64_t i = 0; i < lanes; i++) {
     const int64_t lane = view.lanes() * i / lanes;
-    const double before = reference[view.index(row, lane)];
-    const double change = view.share(operands, row, lane, block);
+    const double before = reference[view.index(0, row, lane)];
+    const double change = view.share(operands, 0, row, lane, block);
     const double after = before + change;
     const bool inRange =
-        std::fabs(roundToOutput(output, after) - after) <= resolution(output, after) &&
-        std::fabs(roundToOutput(output, before) - before) <= resolution(output, before);
+        std::fabs(roundToOutput(output, after) - after) <= outputResolution(output, after) &&
+        std::fabs(roundToOutput(output, before) - before) <= outputResolution(output, before);
     visible += inRange && std::fabs(change) > 2 * allowedChange(output, after, tolerance);
   }
   return static_cast<double>(visible) / lanes;
@@ -126,18 +120,18 @@ int64_t foreignColumn(const Problem& problem, const Operands& operands,
                       const ScaleChoice& choice, const Tolerance& tolerance, int64_t row) {
   const int64_t rowBytes = problem.n * outputBytes(problem.output);
   if (std::memcmp(&before[row * rowBytes], &after[row * rowBytes], rowBytes) == 0) return -1;
-  // Only the first matrix of a batch is perturbed.
-  if (side == OperandSide::kA && row == choice.row) return -1;
+  const int64_t matrix = row / problem.m;
+  const bool isTouched = Orientation{problem, side}.isTouched(matrix);
+  if (isTouched && side == OperandSide::kA && row % problem.m == choice.row) return -1;
   for (int64_t col = 0; col < problem.n; col++) {
-    if (side == OperandSide::kB && col == choice.row && row < problem.m) continue;
+    if (isTouched && side == OperandSide::kB && col == choice.row) continue;
     const int64_t at = row * problem.n + col;
     const double was = readOutput(problem.output, before.data(), at);
     const double is = readOutput(problem.output, after.data(), at);
     if (was == is || (std::isnan(was) && std::isnan(is))) continue;
     const double allowed = allowedChange(problem.output, reference[at], tolerance);
     if (std::fabs(is - was) <= allowed) continue;
-    const double magnitude =
-        magnitudeElement(problem, operands, row / problem.m, row % problem.m, col);
+    const double magnitude = magnitudeElement(problem, operands, matrix, row % problem.m, col);
     if (!(std::fabs(is - was) <= allowed + kCancellation * magnitude)) return col;
   }
   return -1;
@@ -149,7 +143,7 @@ std::string foreignChange(const Problem& problem, const Operands& operands,
                           const std::vector<double>& reference, const std::vector<uint8_t>& before,
                           const std::vector<uint8_t>& after, OperandSide side,
                           const ScaleChoice& choice, const Tolerance& tolerance) {
-  const int64_t rows = problem.batch * problem.m;
+  const int64_t rows = problem.batch.count() * problem.m;
   std::vector<int64_t> columns(rows);
   parallelFor(rows, CancelFlag(), [&](int64_t row) {
     columns[row] =
@@ -160,7 +154,7 @@ std::string foreignChange(const Problem& problem, const Operands& operands,
   if (found == columns.end()) return "";
   const int64_t row = found - columns.begin();
   return "changed row " + std::to_string(row % problem.m) + ", column " + std::to_string(*found) +
-         " of C" + (problem.batch > 1 ? ", matrix " + std::to_string(row / problem.m) : "");
+         " of C" + (problem.batch.count() > 1 ? ", matrix " + std::to_string(row / problem.m) : "");
 }
 
 }  // namespace
@@ -185,10 +179,13 @@ PerturbationCheck checkPerturbation(const Problem& problem, const Operands& oper
     check.reason = raising + " " + foreign + ": scales are read from the wrong place.";
     return check;
   }
-  int64_t wrong = 0;
-  for (int64_t lane = 0; lane < view.lanes(); lane++) {
-    const int64_t at = view.index(choice.row, lane);
-    const double share = view.share(operands, choice.row, lane, choice.block);
+  int64_t wrong = 0, touched = 0;
+  for (int64_t i = 0; i < problem.batch.count() * view.lanes(); i++) {
+    const int64_t matrix = i / view.lanes(), lane = i % view.lanes();
+    if (!view.isTouched(matrix)) continue;
+    touched++;
+    const int64_t at = view.index(matrix, choice.row, lane);
+    const double share = view.share(operands, matrix, choice.row, lane, choice.block);
     const double expected = reference[at] + share;
     const double got = readOutput(problem.output, after.data(), at);
     const double was = readOutput(problem.output, before.data(), at);
@@ -199,13 +196,13 @@ PerturbationCheck checkPerturbation(const Problem& problem, const Operands& oper
       continue;
     // A NaN scale or element makes NaN of all that it touches, before and after.
     if (std::isnan(got) && std::isnan(expected)) continue;
-    const double magnitude = view.magnitude(operands, choice.row, lane) + std::fabs(share);
+    const double magnitude = view.magnitude(operands, matrix, choice.row, lane) + std::fabs(share);
     if (!(std::fabs(got - expected) <= allowed + kCancellation * magnitude)) wrong++;
   }
   check.state = wrong == 0 ? CheckState::kPassed : CheckState::kFailed;
   if (wrong > 0)
     check.reason =
-        raising + " changed " + std::to_string(wrong) + " of " + std::to_string(view.lanes()) +
+        raising + " changed " + std::to_string(wrong) + " of " + std::to_string(touched) +
         " elements of its " + (isA ? "row" : "column") +
         " by other than that block's share: the scale acts on the wrong block, or not at all.";
   return check;

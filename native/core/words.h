@@ -48,10 +48,29 @@ struct Words<CapabilityLevel> {
                                                           "unavailable"};
 };
 
-enum class OutputType { kF16, kBf16, kF32, kE4m3 };
+enum class OutputType { kF16, kBf16, kF32, kE4m3, kE5m2 };
 template <>
 struct Words<OutputType> {
-  static constexpr std::array<std::string_view, 4> all = {"f16", "bf16", "f32", "e4m3"};
+  static constexpr std::array<std::string_view, 5> all = {"f16", "bf16", "f32", "e4m3", "e5m2"};
+};
+
+// How B lies in memory: "nk", rows of K with scales (N, K / V), or "kn", rows of N with scales
+// (K / V, N). Codes are packed along the rows.
+enum class BOrder { kNk, kKn };
+template <>
+struct Words<BOrder> {
+  static constexpr std::array<std::string_view, 2> all = {"nk", "kn"};
+};
+
+// How a kernel does a part of the operation beside the plain product.
+enum class FeatureLevel {
+  kFused,  // itself
+  kPass,   // the host runs a pass of its own before or behind it, which is timed with it
+  kNone,   // not at all; a reason says why
+};
+template <>
+struct Words<FeatureLevel> {
+  static constexpr std::array<std::string_view, 3> all = {"fused", "pass", "none"};
 };
 
 // What passes beside the tolerance: compare.h says what the allowances are.

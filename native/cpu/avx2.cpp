@@ -102,13 +102,13 @@ BLOCKSCOPE_TARGET_END
 
 namespace avx2 {
 
-void multiplyAsFloat32(const Problem& problem, const PackedOperands& packed, void* c,
+void multiplyAsFloat32(const Problem& problem, const KernelOperands& packed, void* c,
                        Workspace& workspace, const CancelFlag& cancel) {
   multiplyNumbers<NumberMicro<FloatLanes>, float>(problem, packed, decodeNumbers<float>, c,
                                                   narrowToHalf, workspace, cancel);
 }
 
-void multiplyAsFloat64(const Problem& problem, const PackedOperands& packed, void* c,
+void multiplyAsFloat64(const Problem& problem, const KernelOperands& packed, void* c,
                        Workspace& workspace, const CancelFlag& cancel) {
   multiplyNumbers<NumberMicro<DoubleLanes>, double>(problem, packed, decodeNumbers<double>, c,
                                                     narrowToHalf, workspace, cancel);

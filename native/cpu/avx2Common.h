@@ -13,16 +13,16 @@ void sumBlocks(const int8_t* numbers, int64_t blocks, int size, int32_t* sums);
 void narrowToHalf(const float* sums, int64_t count, uint16_t* out);
 
 // element * scale in float32, and in float64.
-void multiplyAsFloat32(const Problem&, const PackedOperands&, void* c, Workspace&,
+void multiplyAsFloat32(const Problem&, const KernelOperands&, void* c, Workspace&,
                        const CancelFlag&);
-void multiplyAsFloat64(const Problem&, const PackedOperands&, void* c, Workspace&,
+void multiplyAsFloat64(const Problem&, const KernelOperands&, void* c, Workspace&,
                        const CancelFlag&);
 
 // Chooses between those and the caller's integer micro-kernels for scale blocks of 16 and 32.
 // Types, not a template, name them: GCC 12 gives a function with an unnamed namespace's template as
 // argument external linkage, and two become one.
 template <typename Integers16, typename Integers32>
-void compute(const Problem& problem, const PackedOperands& packed, void* c, Workspace& workspace,
+void compute(const Problem& problem, const KernelOperands& packed, void* c, Workspace& workspace,
              const CancelFlag& cancel) {
   const BlockFormat& format = findBlockFormat(problem.format);
   const IntegerPacking packing = {ScaleProduct::kMultiplied, expandE2m1, sumBlocks};

@@ -292,7 +292,7 @@ void decodeBf16(const Side& side, int64_t row, int64_t k0, int64_t count, uint16
   }
 }
 
-void computeIntegers(const Problem& problem, const PackedOperands& packed,
+void computeIntegers(const Problem& problem, const KernelOperands& packed,
                      const BlockFormat& format, ScaleSafety safety, void* c, Workspace& workspace,
                      const CancelFlag& cancel) {
   using enum ScaleProduct;
@@ -310,7 +310,7 @@ void computeIntegers(const Problem& problem, const PackedOperands& packed,
 }
 
 template <bool kHasBf16>
-void compute(const Problem& problem, const PackedOperands& packed, void* c, Workspace& workspace,
+void compute(const Problem& problem, const KernelOperands& packed, void* c, Workspace& workspace,
              const CancelFlag& cancel) {
   const BlockFormat& format = findBlockFormat(problem.format);
   const ScaleSafety safety = scaleSafety(problem, packed);
@@ -354,7 +354,7 @@ CpuKernel avx512Kernel(const CpuFeatures& has) {
   if (has.avx512Bf16) {
     kernel.summary = "AVX-512 VNNI for fp4, AVX-512 BF16 for the rest";
     kernel.describe = describe<true>;
-    kernel.compute = compute<true>;
+    kernel.multiply = compute<true>;
     kernel.instruction = instruction<true>;
   }
   return kernel;

@@ -140,9 +140,7 @@ class CpuSession : public Session {
   }
 
  private:
-  int64_t outputSize() const {
-    return problem_.batch * problem_.m * problem_.n * outputBytes(problem_.output);
-  }
+  int64_t outputSize() const { return problem_.elements() * outputBytes(problem_.output); }
 
   ValidationReport signedBy(ValidationReport report) const {
     report.oracle = fromFile_ ? "file" : "cpu-f64";
@@ -169,6 +167,16 @@ class CpuSession : public Session {
   const bool fromFile_;
   double oracleSeconds_ = 0;
 };
+
+// Every CPU kernel takes all of the operation; what is no part of the micro-kernel is done by the
+// loops around it.
+std::vector<Feature> cpuFeatureList() {
+  return {
+      {"b-kn", FeatureLevel::kPass, "B is turned to (N, K) on all cores first; timed with it"},
+      {"accumulator", FeatureLevel::kFused, "added to each tile before it is rounded"},
+      {"f8-output", FeatureLevel::kFused, "each tile is scaled and rounded, saturating"},
+      {"batch", FeatureLevel::kFused, "matrix after matrix, broadcast operands where they lie"}};
+}
 
 #if defined(__VERSION__)
 constexpr const char* kCompiler = "compiled into the addon, compiler " __VERSION__;
@@ -199,12 +207,14 @@ class CpuBackend : public Backend {
       KernelInfo info;
       info.id = kernel.id;
       info.provider = "blockscope";
-      info.outputs = {OutputType::kF16, OutputType::kBf16, OutputType::kF32, OutputType::kE4m3};
+      info.outputs = {OutputType::kF16, OutputType::kBf16, OutputType::kF32, OutputType::kE4m3,
+                      OutputType::kE5m2};
       info.summary = kernel.summary;
+      info.features = cpuFeatureList();
       const std::string_view identity = BLOCKSCOPE_CPU_SOURCE_HASH;
       info.identity.assign(identity.begin(), identity.end());
       info.compileOptions = kCompiler;
-      for (const BlockFormat& format : blockFormats()) {
+      for (const BlockFormat& format : everyBlockFormat()) {
         const CapabilityLevel level =
             kernel.available ? CapabilityLevel::kExact : CapabilityLevel::kUnavailable;
         info.capabilities.push_back(

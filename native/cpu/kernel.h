@@ -1,6 +1,7 @@
 // A CPU kernel: packed operands in, C in its output type out.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,18 +12,30 @@
 
 namespace blockscope {
 
-// What a kernel reads: codes packed as in memory (fp4 two a byte, fp6 four in three bytes), scales
-// linear.
+// Operands in memory: codes packed (fp4 two a byte, fp6 four in three bytes), scales linear, B in
+// the problem's order.
 struct PackedOperands {
   std::vector<uint8_t> a, b, aScales, bScales;
   float tensorScale = 1.0f;  // A's times B's
+  std::vector<float> accumulator;
 
   int64_t bytes() const {
-    return static_cast<int64_t>(a.size() + b.size() + aScales.size() + bScales.size());
+    return static_cast<int64_t>(a.size() + b.size() + aScales.size() + bScales.size() +
+                                accumulator.size() * sizeof(float));
   }
 };
 
 PackedOperands packOperands(const Problem&, const Operands&);
+
+// What a kernel reads: the same, with B as (N, K).
+struct KernelOperands {
+  std::span<const uint8_t> a, b, aScales, bScales;
+  float tensorScale;
+  const float* accumulator;  // nullptr: none
+};
+
+// B as (N, K): where it lies, or turned into the workspace.
+KernelOperands kernelOperands(const Problem&, const PackedOperands&, Workspace&, const CancelFlag&);
 
 struct CpuKernel {
   std::string id;
@@ -31,13 +44,19 @@ struct CpuKernel {
   std::string unavailable;  // the reason, when not
   // How it computes a format; a sentence.
   std::string (*describe)(const BlockFormat&) = nullptr;
-  // C = A B^T for every matrix of the batch. Throws Error(kCancelled).
-  void (*compute)(const Problem&, const PackedOperands&, void* c, Workspace&,
-                  const CancelFlag&) = nullptr;
+  // C of every matrix of the batch. Throws Error(kCancelled).
+  void (*multiply)(const Problem&, const KernelOperands&, void* c, Workspace&,
+                   const CancelFlag&) = nullptr;
   // The class of instruction that does a format's products, as Capability::instruction has it.
   std::string (*instruction)(const BlockFormat&) = nullptr;
 
-  // The same with a workspace of its own; one that is kept makes repeated calls faster.
+  // The whole operation from packed operands. A workspace that is kept makes repeated calls faster.
+  void compute(const Problem& problem, const PackedOperands& packed, void* c, Workspace& workspace,
+               const CancelFlag& cancel) const {
+    multiply(problem, kernelOperands(problem, packed, workspace, cancel), c, workspace, cancel);
+  }
+
+  // The same with a workspace of its own.
   void run(const Problem& problem, const PackedOperands& packed, void* c,
            const CancelFlag& cancel) const {
     Workspace workspace;

@@ -1,5 +1,5 @@
 // Rows of sums as the output type. Same rounding as writeOutput (nearest, ties to even; e4m3
-// saturates), in loops that a compiler can vectorise.
+// and e5m2 saturate), in loops that a compiler can vectorise.
 #pragma once
 
 #include <bit>
@@ -41,6 +41,21 @@ inline void narrowToE4m3(const float* sums, int64_t count, uint8_t* out) {
   }
 }
 
+inline void narrowToE5m2(const float* sums, int64_t count, uint8_t* out) {
+  for (int64_t i = 0; i < count; i++) {
+    const uint32_t bits = std::bit_cast<uint32_t>(sums[i]);
+    const uint32_t sign = bits >> 24 & 0x80, magnitude = bits & 0x7fffffff;
+    // Rounded to 2 fractional bits; the exponent's bias goes from 127 to 15.
+    const uint32_t normal = ((magnitude + 0xfffff + (magnitude >> 21 & 1)) >> 21) - (112 << 2);
+    // Below 2^-14 codes are multiples of 2^-16, which is a unit in the last place of 2^7.
+    const float shifted = std::bit_cast<float>(magnitude) + 0x1p7f;
+    const uint32_t subnormal = std::bit_cast<uint32_t>(shifted) - std::bit_cast<uint32_t>(0x1p7f);
+    uint32_t code = magnitude < std::bit_cast<uint32_t>(0x1p-14f) ? subnormal : normal;
+    code = magnitude > std::bit_cast<uint32_t>(57344.0f) ? 0x7b : code;
+    out[i] = static_cast<uint8_t>(magnitude > 0x7f800000 ? 0x7e : sign | code);
+  }
+}
+
 // Stores `count` sums at element `at` of C.
 inline void narrowRow(OutputType type, const float* sums, int64_t count, void* c, int64_t at,
                       NarrowToHalf toHalf) {
@@ -56,6 +71,9 @@ inline void narrowRow(OutputType type, const float* sums, int64_t count, void* c
       break;
     case OutputType::kE4m3:
       narrowToE4m3(sums, count, static_cast<uint8_t*>(c) + at);
+      break;
+    case OutputType::kE5m2:
+      narrowToE5m2(sums, count, static_cast<uint8_t*>(c) + at);
       break;
   }
 }

@@ -10,45 +10,28 @@
 
 namespace blockscope {
 
-PackedOperands packOperands(const Problem& problem, const Operands& operands) {
-  const BlockFormat& format = findBlockFormat(problem.format);
-  PackedOperands packed;
-  auto pack = [](const NumberFormat& element, const std::vector<uint8_t>& codes) {
-    const int64_t count = static_cast<int64_t>(codes.size());
-    std::vector<uint8_t> bytes(packedBytes(element, count));
-    packCodes(element, codes.data(), count, bytes.data());
-    return bytes;
-  };
-  packed.a = pack(format.elementA(), operands.aCodes);
-  packed.b = pack(format.elementB(), operands.bCodes);
-  packed.aScales = operands.aScales;
-  packed.bScales = operands.bScales;
-  packed.tensorScale = operands.tensorScaleA * operands.tensorScaleB;
-  return packed;
-}
-
-Side sideA(const Problem& problem, const PackedOperands& packed, int64_t batch) {
+Side sideA(const Problem& problem, const KernelOperands& packed, int64_t batch) {
   const BlockFormat& format = findBlockFormat(problem.format);
   const int64_t codes = packedBytes(format.elementA(), problem.m * problem.k);
   const int64_t scales = problem.m * (problem.k / format.scaleBlockSize);
   return {&format.elementA(),
           format.scale,
           format.scaleBlockSize,
-          &packed.a[batch * codes],
-          &packed.aScales[batch * scales],
+          &packed.a[problem.batch.a(batch) * codes],
+          &packed.aScales[problem.batch.a(batch) * scales],
           problem.m,
           problem.k};
 }
 
-Side sideB(const Problem& problem, const PackedOperands& packed, int64_t batch) {
+Side sideB(const Problem& problem, const KernelOperands& packed, int64_t batch) {
   const BlockFormat& format = findBlockFormat(problem.format);
   const int64_t codes = packedBytes(format.elementB(), problem.n * problem.k);
   const int64_t scales = problem.n * (problem.k / format.scaleBlockSize);
   return {&format.elementB(),
           format.scale,
           format.scaleBlockSize,
-          &packed.b[batch * codes],
-          &packed.bScales[batch * scales],
+          &packed.b[problem.batch.b(batch) * codes],
+          &packed.bScales[problem.batch.b(batch) * scales],
           problem.n,
           problem.k};
 }
@@ -299,7 +282,7 @@ CodeRange rangeOfNonZero(const Side& side, int64_t rows) {
   return range;
 }
 
-CodeRange rangeOfAll(const std::vector<uint8_t>& scales) {
+CodeRange rangeOfAll(std::span<const uint8_t> scales) {
   // A loop that compilers vectorise, unlike std::minmax_element.
   uint8_t low = 255, high = 0;
   for (const uint8_t code : scales) {
@@ -319,14 +302,14 @@ bool rangesAreSafe(const CodeRange& a, const CodeRange& b) {
 
 }  // namespace
 
-ScaleSafety scaleSafety(const Problem& problem, const PackedOperands& packed) {
+ScaleSafety scaleSafety(const Problem& problem, const KernelOperands& packed) {
   const CodeRange allA = rangeOfAll(packed.aScales), allB = rangeOfAll(packed.bScales);
   const bool e4m3 = findBlockFormat(problem.format).scale == NumberFormatId::kUe4m3;
   // e4m3 scales are within 2^-9..2^9; NaN is 0x7f, and bit 7 does not count.
   auto plain = [](const CodeRange& range) { return range.low > 0 && range.high < 0x7f; };
   if (e4m3 ? plain(allA) && plain(allB) : rangesAreSafe(allA, allB)) return ScaleSafety::kSafe;
-  const CodeRange a = rangeOfNonZero(sideA(problem, packed, 0), problem.batch * problem.m);
-  const CodeRange b = rangeOfNonZero(sideB(problem, packed, 0), problem.batch * problem.n);
+  const CodeRange a = rangeOfNonZero(sideA(problem, packed, 0), problem.batch.countA() * problem.m);
+  const CodeRange b = rangeOfNonZero(sideB(problem, packed, 0), problem.batch.countB() * problem.n);
   if (e4m3) return plain(a) && plain(b) ? ScaleSafety::kSafe : ScaleSafety::kSafeIfMultiplied;
   return rangesAreSafe(a, b) ? ScaleSafety::kSafeIfMultiplied : ScaleSafety::kNeedsFloat64;
 }

@@ -13,7 +13,7 @@
 
 namespace blockscope {
 
-// One side of one matrix of the batch, as it lies in packed memory.
+// One side of one matrix of C's batch, as it lies in packed memory.
 struct Side {
   const NumberFormat* element;
   NumberFormatId scale;
@@ -30,8 +30,8 @@ struct Side {
     return scales + row * blocks() + k0 / scaleBlockSize;
   }
 };
-Side sideA(const Problem&, const PackedOperands&, int64_t batch);
-Side sideB(const Problem&, const PackedOperands&, int64_t batch);
+Side sideA(const Problem&, const KernelOperands&, int64_t batch);
+Side sideB(const Problem&, const KernelOperands&, int64_t batch);
 
 // The geometry a micro-kernel wants.
 struct TileShape {
@@ -112,7 +112,7 @@ enum class ScaleSafety {
   kSafeIfMultiplied,
   kNeedsFloat64,
 };
-ScaleSafety scaleSafety(const Problem&, const PackedOperands&);
+ScaleSafety scaleSafety(const Problem&, const KernelOperands&);
 
 inline bool isIntegerFormat(const BlockFormat& format) {
   return format.a == NumberFormatId::kE2m1 && format.b == NumberFormatId::kE2m1;

@@ -25,7 +25,7 @@ struct PortableMicro {
   }
 };
 
-void compute(const Problem& problem, const PackedOperands& packed, void* c, Workspace& workspace,
+void compute(const Problem& problem, const KernelOperands& packed, void* c, Workspace& workspace,
              const CancelFlag& cancel) {
   multiplyNumbers<PortableMicro, double>(problem, packed, decodeNumbers<double>, c,
                                          narrowToHalfPortable, workspace, cancel);

@@ -25,7 +25,8 @@ constexpr TileShape tileShape() {
 
 template <typename Micro>
 void multiplyPanels(const Problem& problem, int64_t batch, const typename Micro::Panels& panels,
-                    float tensorScale, void* c, NarrowToHalf toHalf, const CancelFlag& cancel) {
+                    const KernelOperands& packed, void* c, NarrowToHalf toHalf,
+                    const CancelFlag& cancel) {
   using Sum = typename Micro::Sum;
   constexpr int64_t kTileRows = 112 / Micro::kRows * Micro::kRows, kTileColumns = 128;
   static_assert(kTileColumns % Micro::kColumns == 0 && Micro::kChunk % 32 == 0);
@@ -48,37 +49,41 @@ void multiplyPanels(const Problem& problem, int64_t batch, const typename Micro:
     }
     for (int64_t i = 0; i < rows; i++) {
       Sum* line = &sums[i * kTileColumns];
-      if (tensorScale != 1.0f)
-        for (int64_t j = 0; j < columns; j++) line[j] *= tensorScale;
-      narrowRow(problem.output, line, columns, c,
-                (batch * problem.m + row0 + i) * problem.n + column0, toHalf);
+      const int64_t at = (batch * problem.m + row0 + i) * problem.n + column0;
+      if (packed.tensorScale != 1.0f)
+        for (int64_t j = 0; j < columns; j++) line[j] *= packed.tensorScale;
+      if (packed.accumulator)
+        for (int64_t j = 0; j < columns; j++) line[j] += packed.accumulator[at + j];
+      if (problem.outputScale != 1.0f)
+        for (int64_t j = 0; j < columns; j++) line[j] *= problem.outputScale;
+      narrowRow(problem.output, line, columns, c, at, toHalf);
     }
   });
 }
 
 // Packs and multiplies every matrix of the batch as numbers.
 template <typename Micro, typename Number>
-void multiplyNumbers(const Problem& problem, const PackedOperands& packed,
+void multiplyNumbers(const Problem& problem, const KernelOperands& packed,
                      DecodeNumbers<Number> decode, void* c, NarrowToHalf toHalf,
                      Workspace& workspace, const CancelFlag& cancel) {
-  for (int64_t batch = 0; batch < problem.batch; batch++) {
+  for (int64_t batch = 0; batch < problem.batch.count(); batch++) {
     const auto panels =
         packNumberPanels<Number>(sideA(problem, packed, batch), sideB(problem, packed, batch),
                                  tileShape<Micro>(), decode, workspace, cancel);
-    multiplyPanels<Micro>(problem, batch, panels, packed.tensorScale, c, toHalf, cancel);
+    multiplyPanels<Micro>(problem, batch, panels, packed, c, toHalf, cancel);
   }
 }
 
 // The same for fp4 as integers.
 template <typename Micro>
-void multiplyIntegers(const Problem& problem, const PackedOperands& packed,
+void multiplyIntegers(const Problem& problem, const KernelOperands& packed,
                       const IntegerPacking& packing, void* c, NarrowToHalf toHalf,
                       Workspace& workspace, const CancelFlag& cancel) {
-  for (int64_t batch = 0; batch < problem.batch; batch++) {
+  for (int64_t batch = 0; batch < problem.batch.count(); batch++) {
     const auto panels =
         packIntegerPanels(sideA(problem, packed, batch), sideB(problem, packed, batch),
                           tileShape<Micro>(), packing, workspace, cancel);
-    multiplyPanels<Micro>(problem, batch, panels, packed.tensorScale, c, toHalf, cancel);
+    multiplyPanels<Micro>(problem, batch, panels, packed, c, toHalf, cancel);
   }
 }
 

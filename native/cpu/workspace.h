@@ -36,6 +36,7 @@ class ScratchBuffer {
 // The buffers of one kernel call; not for two calls at once.
 struct Workspace {
   ScratchBuffer a, b, aScales, bScales, aBias;
+  ScratchBuffer turnedCodes, turnedScales;  // of B as (K, N)
 };
 
 }  // namespace blockscope

@@ -108,7 +108,7 @@ class CudaBackend : public Backend {
     }
     for (const KernelRow& row : kernels_->rows())
       info.kernels.push_back(kernels_->describe(row, facts));
-    for (KernelInfo& kernel : cublasLtKernels(facts.major))
+    for (KernelInfo& kernel : cublasLtKernels(facts.major, cuda::libraries().cublasLtInfo))
       info.kernels.push_back(std::move(kernel));
     return info;
   }

@@ -13,6 +13,8 @@ namespace blockscope::cuda {
 namespace {
 
 constexpr size_t kWorkspaceBytes = 64 << 20;
+constexpr const char* kNoAccumulator = "It is asked for A x B alone here, without an accumulator.";
+constexpr const char* kNoKn = "Its block-scaled matmul reads B along K.";
 constexpr const char* kScaleLayout = "nvidia_32_4_4";  // cuBLAS, "1D Block Scaling Factors Layout"
 
 int dataType(NumberFormatId id) {
@@ -37,6 +39,7 @@ int outputType(OutputType output) {
     case OutputType::kF32:
       return cublaslt::kF32;
     case OutputType::kE4m3:
+    case OutputType::kE5m2:
       break;
   }
   throw Error(ErrorKind::kUsage, "cuBLASLt kernels write f16, bf16 or f32 here.");
@@ -58,6 +61,9 @@ class CublasLtOperation : public Operation {
         workspace_(context, kWorkspaceBytes, "cuBLASLt's workspace") {
     const LibraryInfo& info = libraries().cublasLtInfo;
     if (!info.found) throw Error(ErrorKind::kUnavailable, info.reason + " " + info.remedy);
+    if (problem.accumulate) throw Error(ErrorKind::kUnavailable, kernel + ": " + kNoAccumulator);
+    if (problem.bOrder == BOrder::kKn && plan_.conversion == OperandConversion::kNone)
+      throw Error(ErrorKind::kUnavailable, kernel + ": " + kNoKn);
     checkLt(handle_.make([&](auto* to) { return api_.create(to); }), "Starting cuBLASLt");
     // cuBLAS thinks in columns: C^T (N, M) = B (N, K) times A^T (K, M), B transposed, as its fp8
     // and fp4 paths want it.
@@ -95,10 +101,10 @@ class CublasLtOperation : public Operation {
   }
 
   std::unique_ptr<OperandSet> prepare(const DeviceOperands& operands) override {
-    const int64_t batch = problem_.batch;
+    const int64_t ofA = problem_.batch.countA(), ofB = problem_.batch.countB();
     auto set =
-        std::make_unique<OperandSet>(context_, problem_, batch * plan_.aBytes, batch * plan_.bBytes,
-                                     batch * plan_.aScaleBytes, batch * plan_.bScaleBytes);
+        std::make_unique<OperandSet>(context_, problem_, ofA * plan_.aBytes, ofB * plan_.bBytes,
+                                     ofA * plan_.aScaleBytes, ofB * plan_.bScaleBytes);
     set->tensorScale = operands.tensorScale();
     prepareSide(operands, Matrix::kA, set->aCodes, set->aScales);
     prepareSide(operands, Matrix::kB, set->bCodes, set->bScales);
@@ -112,24 +118,25 @@ class CublasLtOperation : public Operation {
   void enqueue(size_t index, const Stream& stream) override {
     const OperandSet& set = *sets_[index];
     const float alpha = set.tensorScale, beta = 0;
-    for (int64_t batch = 0; batch < problem_.batch; batch++) {
-      auto part = [&](driver::DevicePointer address, size_t bytes) {
-        return reinterpret_cast<void*>(address + bytes / problem_.batch * batch);
+    for (int64_t batch = 0; batch < problem_.batch.count(); batch++) {
+      const int64_t ofA = problem_.batch.a(batch), ofB = problem_.batch.b(batch);
+      auto at = [&](driver::DevicePointer address, int64_t bytes) {
+        return reinterpret_cast<void*>(address + bytes);
       };
       if (plan_.scalePointers) {
         // One scale serves the whole batch; block scales have a part of each matrix.
         const bool one = plan_.scaleMode == cublaslt::kScaleScalarF32;
         const void* scaleB = one ? reinterpret_cast<void*>(set.bScales.address())
-                                 : part(set.bScales.address(), set.bScales.bytes());
+                                 : at(set.bScales.address(), ofB * plan_.bScaleBytes);
         const void* scaleA = one ? reinterpret_cast<void*>(set.aScales.address())
-                                 : part(set.aScales.address(), set.aScales.bytes());
+                                 : at(set.aScales.address(), ofA * plan_.aScaleBytes);
         setAttribute(cublaslt::kScalePointerA, &scaleB, sizeof scaleB);
         setAttribute(cublaslt::kScalePointerB, &scaleA, sizeof scaleA);
       }
-      void* c = part(set.c(), set.cBytes());
+      void* c = at(set.c.address(), batch * problem_.m * problem_.n * outputBytes(plan_.output));
       checkLt(api_.matmul(handle_.get(), description_.get(), &alpha,
-                          part(set.bCodes.address(), set.bCodes.bytes()), left_.get(),
-                          part(set.aCodes.address(), set.aCodes.bytes()), right_.get(), &beta, c,
+                          at(set.bCodes.address(), ofB * plan_.bBytes), left_.get(),
+                          at(set.aCodes.address(), ofA * plan_.aBytes), right_.get(), &beta, c,
                           result_.get(), c, result_.get(), &algorithm_,
                           reinterpret_cast<void*>(workspace_.address()), workspace_.bytes(),
                           stream.handle()),
@@ -169,8 +176,8 @@ class CublasLtOperation : public Operation {
     if (plan_.conversion == OperandConversion::kToBf16) return operands.bf16Into(matrix, codes);
     if (plan_.conversion == OperandConversion::kToOneScaleE4m3)
       return operands.oneScaleInto(matrix, codes, scales);
-    operands.codesInto(matrix, true, codes);
-    operands.scalesInto(matrix, findLayout(kScaleLayout), scales);
+    operands.codesInto(matrix, true, BOrder::kNk, codes);
+    operands.scalesInto(matrix, findLayout(kScaleLayout), BOrder::kNk, scales);
   }
 
   const cublaslt::Api& api_ = libraries().cublasLt;
@@ -199,6 +206,12 @@ KernelInfo describeKernel(const std::string& id, const std::string& summary, int
   info.operandBits = convertedBits;
   info.outputs = {OutputType::kF16, OutputType::kBf16, OutputType::kF32};
   info.scaleLayout = baseline ? "linear" : kScaleLayout;
+  info.features = {{"b-kn", baseline ? FeatureLevel::kPass : FeatureLevel::kNone,
+                    baseline ? "B is converted beforehand, from either order (not timed)" : kNoKn},
+                   {"accumulator", FeatureLevel::kNone, kNoAccumulator},
+                   {"f8-output", FeatureLevel::kNone, "It is asked for f16, bf16 or f32 here."},
+                   {"batch", FeatureLevel::kFused,
+                    "one matmul after the other, broadcast operands where they lie"}};
   const std::string identity = "cuBLASLt " + libraries().cublasLtInfo.version;
   info.identity.assign(identity.begin(), identity.end());
   return info;
@@ -253,7 +266,7 @@ MatmulPlan planMatmul(const std::string& kernel, const Problem& problem) {
   return plan;
 }
 
-std::vector<KernelInfo> cublasLtKernels(int major) {
+std::vector<KernelInfo> cublasLtKernels(int major, const LibraryInfo& library) {
   std::vector<KernelInfo> kernels = {
       describeKernel("cublaslt-bf16", "bf16 matmul on operands dequantised beforehand (not timed)",
                      16),
@@ -262,9 +275,8 @@ std::vector<KernelInfo> cublasLtKernels(int major) {
           "fp8 matmul with one scale per tensor, operands rounded beforehand (not timed)", 8),
       describeKernel("cublaslt-mxfp8", "cuBLASLt's block-scaled mxfp8 matmul", 0),
       describeKernel("cublaslt-nvfp4", "cuBLASLt's block-scaled nvfp4 matmul", 0)};
-  const LibraryInfo& library = libraries().cublasLtInfo;
   for (KernelInfo& kernel : kernels) {
-    for (const BlockFormat& format : blockFormats()) {
+    for (const BlockFormat& format : everyBlockFormat()) {
       Capability capability{std::string(format.id), CapabilityLevel::kExact,
                             "Exact products of the same values, no block scales; writes bf16 where "
                             "f16 is asked for.",

@@ -33,8 +33,9 @@ struct MatmulPlan {
 bool isCublasLtKernel(const std::string& kernel);
 // Throws Error(kUsage) when the kernel does not compute the problem.
 MatmulPlan planMatmul(const std::string& kernel, const Problem&);
-// The library's kernels with what each can do on a device of this compute capability.
-std::vector<KernelInfo> cublasLtKernels(int major);
+// The library's kernels with what each can do on a device of this compute capability, by a library
+// that was found or not.
+std::vector<KernelInfo> cublasLtKernels(int major, const LibraryInfo&);
 
 std::unique_ptr<Operation> makeCublasLtOperation(const DeviceContext&, const Problem&,
                                                  const std::string& kernel);

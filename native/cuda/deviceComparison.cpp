@@ -53,7 +53,7 @@ std::vector<RowFigures> DeviceComparison::rows(const Operands& operands,
                                                const std::vector<uint8_t>& output,
                                                const ValidateRequest& request,
                                                const CancelFlag& cancel) const {
-  const int64_t count = problem_.batch * problem_.m;
+  const int64_t count = problem_.batch.count() * problem_.m;
   const int64_t tileCols = tileColumns(problem_, request);
   const int64_t tiles = (problem_.n + tileCols - 1) / tileCols;
   DeviceBuffer c(context_, output.size(), "the C to be judged");

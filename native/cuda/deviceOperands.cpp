@@ -51,8 +51,10 @@ DeviceOperands::DeviceOperands(const DeviceContext& context, std::shared_ptr<con
   scaleBlockSize_ = format.scaleBlockSize;
   a_.elementFormat = static_cast<int>(format.a);
   b_.elementFormat = static_cast<int>(format.b);
-  a_.rows = problem.batch * problem.m;
-  b_.rows = problem.batch * problem.n;
+  a_.matrices = problem.batch.countA();
+  b_.matrices = problem.batch.countB();
+  a_.rows = a_.matrices * problem.m;
+  b_.rows = b_.matrices * problem.n;
 }
 
 DeviceOperands::DeviceOperands(const DeviceContext& context, const Kernels& kernels,
@@ -63,6 +65,7 @@ DeviceOperands::DeviceOperands(const DeviceContext& context, const Kernels& kern
            static_cast<int>(OperandStream::kScalesA));
   generate(b_, distribution, wanted.seed, static_cast<int>(OperandStream::kCodesB),
            static_cast<int>(OperandStream::kScalesB));
+  if (problem.accumulate) generateAccumulator(wanted);
 }
 
 DeviceOperands::DeviceOperands(const DeviceContext& context, const Kernels& kernels,
@@ -85,6 +88,9 @@ void DeviceOperands::upload(const Operands& host) {
   b_.codes = copied(host.bCodes, "operand B");
   a_.scales = copied(host.aScales, "the scales of A");
   b_.scales = copied(host.bScales, "the scales of B");
+  if (problem_.accumulate)
+    accumulator_ = uploaded(context_, host.accumulator.data(),
+                            host.accumulator.size() * sizeof(float), "the accumulator");
   tensorScaleA_ = host.tensorScaleA;
   tensorScaleB_ = host.tensorScaleB;
 }
@@ -95,6 +101,8 @@ Operands DeviceOperands::download() const {
   host.bCodes = downloaded(b_.codes);
   host.aScales = downloaded(a_.scales);
   host.bScales = downloaded(b_.scales);
+  host.accumulator.resize(accumulator_.bytes() / sizeof(float));
+  if (problem_.accumulate) accumulator_.read(host.accumulator.data(), accumulator_.bytes());
   host.tensorScaleA = tensorScaleA_;
   host.tensorScaleB = tensorScaleB_;
   return host;
@@ -125,23 +133,52 @@ void DeviceOperands::generate(Side& side, int distribution, uint64_t seed, int c
        scaleStream});
 }
 
-void DeviceOperands::codesInto(Matrix matrix, bool packed, DeviceBuffer& to) const {
+void DeviceOperands::generateAccumulator(const GeneratedOperands& wanted) {
+  const int64_t count = problem_.elements();
+  accumulator_ = DeviceBuffer(context_, count * sizeof(float), "the accumulator");
+  run("generateAccumulator", count,
+      {accumulator_.address(), count, accumulatorExponent(problem_, wanted.distribution),
+       distributionNumber(wanted.distribution), static_cast<int64_t>(wanted.seed),
+       static_cast<int>(OperandStream::kAccumulator)});
+}
+
+void DeviceOperands::copy(const DeviceBuffer& from, DeviceBuffer& to) const {
+  context_.check(
+      context_.api().memcpyDtoDAsync(to.address(), from.address(), from.bytes(), stream_->handle()),
+      "Copying operands");
+  stream_->wait("Copying operands");
+}
+
+void DeviceOperands::turn(const DeviceBuffer& from, int64_t matrices, int64_t rows, int64_t columns,
+                          int bits, DeviceBuffer& to) const {
+  // Codes that fill whole bytes; checkProblem has seen to it that rows are made of them.
+  const int64_t perGroup = bits == 4 ? 2 : bits == 6 ? 4 : 1;
+  run("turnCodes", matrices * rows * columns / perGroup,
+      {from.address(), to.address(), matrices, rows, columns, bits});
+}
+
+void DeviceOperands::accumulatorInto(DeviceBuffer& to) const {
+  if (problem_.accumulate) copy(accumulator_, to);
+}
+
+void DeviceOperands::codesInto(Matrix matrix, bool packed, BOrder order, DeviceBuffer& to) const {
   const Side& from = side(matrix);
   const int bits = numberFormat(static_cast<NumberFormatId>(from.elementFormat)).storageBits;
-  if (!packed || bits == 8) {
-    context_.check(context_.api().memcpyDtoDAsync(to.address(), from.codes.address(),
-                                                  from.codes.bytes(), stream_->handle()),
-                   "Copying operands");
-    return stream_->wait("Copying operands");
-  }
+  if (order == BOrder::kKn)
+    return turn(from.codes, from.matrices, from.rows / from.matrices, problem_.k, packed ? bits : 8,
+                to);
+  if (!packed || bits == 8) return copy(from.codes, to);
   constexpr int64_t kGroup = 4;  // codes; K is a multiple of 16
   const int64_t groups = static_cast<int64_t>(from.codes.bytes()) / kGroup;
   run("packCodes", groups, {from.codes.address(), to.address(), groups, bits});
 }
 
-void DeviceOperands::scalesInto(Matrix matrix, const ScaleLayout& layout, DeviceBuffer& to) const {
+void DeviceOperands::scalesInto(Matrix matrix, const ScaleLayout& layout, BOrder order,
+                                DeviceBuffer& to) const {
   const Side& from = side(matrix);
-  const int64_t rows = from.rows / problem_.batch, columns = problem_.k / scaleBlockSize_;
+  const int64_t rows = from.rows / from.matrices, columns = problem_.k / scaleBlockSize_;
+  if (order == BOrder::kKn && layout.name == "linear")
+    return turn(from.scales, from.matrices, rows, columns, 8, to);
   const PlacedLayout placed(layout, rows, columns);
   std::vector<int64_t> rowParts(rows), columnParts(columns);
   for (int64_t row = 0; row < rows; row++) rowParts[row] = placed.rowPart(row);
@@ -153,7 +190,7 @@ void DeviceOperands::scalesInto(Matrix matrix, const ScaleLayout& layout, Device
       uploaded(context_, columnParts.data(), columns * sizeof(int64_t), "a scale layout");
   context_.check(context_.api().memsetD8Async(to.address(), 0, to.bytes(), stream_->handle()),
                  "Preparing operands");
-  for (int64_t i = 0; i < problem_.batch; i++)
+  for (int64_t i = 0; i < from.matrices; i++)
     run("packScales", rows * columns,
         {from.scales.address() + i * rows * columns, to.address() + i * placed.padded().size(),
          rowPart.address(), columnPart.address(), rows, columns});

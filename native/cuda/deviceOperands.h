@@ -29,11 +29,16 @@ class DeviceOperands {
   float tensorScale() const { return tensorScaleA_ * tensorScaleB_; }
   const DeviceBuffer& codes(Matrix matrix) const { return side(matrix).codes; }
   const DeviceBuffer& scales(Matrix matrix) const { return side(matrix).scales; }
+  // batch * M * N float32; empty where nothing is accumulated.
+  const DeviceBuffer& accumulator() const { return accumulator_; }
 
-  // What kernels read, into buffers of the right size. `packed` false: one code per byte.
-  void codesInto(Matrix, bool packed, DeviceBuffer&) const;
-  // Each matrix of the batch in the layout, one after the other; padding is 0.
-  void scalesInto(Matrix, const ScaleLayout&, DeviceBuffer&) const;
+  // What kernels read, into buffers of the right size. `packed` false: one code per byte. `order`:
+  // kKn for a B of rows of N.
+  void codesInto(Matrix, bool packed, BOrder order, DeviceBuffer&) const;
+  // Each matrix of the batch in the layout, one after the other; padding is 0. `order` kKn turns
+  // linear scales alone: other layouts lie the same in both.
+  void scalesInto(Matrix, const ScaleLayout&, BOrder order, DeviceBuffer&) const;
+  void accumulatorInto(DeviceBuffer&) const;
   // Element times scale, rounded to bf16.
   void bf16Into(Matrix, DeviceBuffer&) const;
   // Element times scale over one float32 scale that puts the largest on 448, rounded to e4m3.
@@ -42,13 +47,18 @@ class DeviceOperands {
  private:
   struct Side {
     int elementFormat = 0;
-    int64_t rows = 0;  // of the whole batch
+    int64_t matrices = 0, rows = 0;  // rows of all matrices
     DeviceBuffer codes, scales;
   };
   DeviceOperands(const DeviceContext&, std::shared_ptr<const Module>, const Problem&);
   void upload(const Operands&);
   const Side& side(Matrix matrix) const { return matrix == Matrix::kA ? a_ : b_; }
   void generate(Side&, int distribution, uint64_t seed, int codeStream, int scaleStream);
+  void generateAccumulator(const GeneratedOperands&);
+  // Every matrix of `matrices`, rows x columns codes of one byte, as columns x rows of `bits` each.
+  void turn(const DeviceBuffer& from, int64_t matrices, int64_t rows, int64_t columns, int bits,
+            DeviceBuffer& to) const;
+  void copy(const DeviceBuffer& from, DeviceBuffer& to) const;
   // One thread for each of `count` things.
   void run(const char* function, int64_t count, std::vector<LaunchArgument> arguments) const;
 
@@ -57,6 +67,7 @@ class DeviceOperands {
   int scaleFormat_ = 0;
   int64_t scaleBlockSize_ = 0;
   Side a_, b_;
+  DeviceBuffer accumulator_;
   float tensorScaleA_ = 1, tensorScaleB_ = 1;
   std::shared_ptr<const Module> module_;
   std::unique_ptr<Stream> stream_;

@@ -40,6 +40,11 @@ KernelInfo Kernels::describe(const KernelRow& row, const DeviceFacts& device) co
   info.summary = row.summary;
   info.scaleLayout = row.scaleLayout;
   info.outputs = row.outputs;
+  // A pass rounds a float32 product to the 8-bit types.
+  if (row.levelOf("f8-output") == FeatureLevel::kPass)
+    for (const OutputType type : {OutputType::kE4m3, OutputType::kE5m2})
+      if (!row.writes(type)) info.outputs.push_back(type);
+  info.features = row.features;
   const std::string deviceTarget =
       "sm_" + std::to_string(device.major) + std::to_string(device.minor);
   std::string unreadable;
@@ -71,7 +76,7 @@ KernelInfo Kernels::describe(const KernelRow& row, const DeviceFacts& device) co
     if (!missing.empty()) capability = {format.format, CapabilityLevel::kUnavailable, missing, ""};
     info.capabilities.push_back(capability);
   }
-  for (const BlockFormat& format : blockFormats())
+  for (const BlockFormat& format : everyBlockFormat())
     if (!row.findFormat(std::string(format.id)))
       info.capabilities.push_back({std::string(format.id), CapabilityLevel::kUnavailable,
                                    "This kernel does not compute it.", ""});

@@ -51,17 +51,37 @@ std::vector<std::string> compileOptions(const KernelRow& row, const Problem& pro
                                       define("B_FORMAT", static_cast<int>(format.b)),
                                       define("SCALE_FORMAT", static_cast<int>(format.scale)),
                                       define("SCALE_BLOCK", format.scaleBlockSize),
-                                      define("OUTPUT_TYPE", static_cast<int>(problem.output))};
+                                      define("OUTPUT_TYPE", static_cast<int>(problem.output)),
+                                      define("B_ORDER", static_cast<int>(problem.bOrder))};
   for (const auto& [name, value] : row.constants) options.push_back(define(name, value));
   options.insert(options.end(), row.options.begin(), row.options.end());
   return options;
+}
+
+Problem ownProblem(const KernelRow& row, const Problem& problem) {
+  Problem own = problem;
+  auto isPass = [&](const char* feature) { return row.levelOf(feature) == FeatureLevel::kPass; };
+  if (isPass("b-kn")) own.bOrder = BOrder::kNk;
+  const bool eightBits = outputBytes(problem.output) == 1;
+  if ((problem.accumulate && isPass("accumulator")) || (eightBits && isPass("f8-output"))) {
+    own.output = OutputType::kF32;
+    own.accumulate = false;
+    own.outputScale = 1;
+  }
+  return own;
 }
 
 std::string whyUnsupported(const KernelRow& row, const Problem& problem,
                            const Variables& variables) {
   if (!row.findFormat(problem.format))
     return "Kernel " + row.id + " does not compute " + problem.format + ".";
-  if (std::find(row.outputs.begin(), row.outputs.end(), problem.output) == row.outputs.end())
+  const std::pair<const char*, bool> asked[] = {{"b-kn", problem.bOrder == BOrder::kKn},
+                                                {"accumulator", problem.accumulate},
+                                                {"batch", problem.batch.count() > 1}};
+  for (const auto& [feature, isAsked] : asked)
+    if (isAsked && row.levelOf(feature) != FeatureLevel::kFused)
+      return "Kernel " + row.id + " does not take what is asked: " + feature + ".";
+  if (!row.writes(problem.output))
     return "Kernel " + row.id + " does not write " + std::string(wordOf(problem.output)) + ".";
   for (const RequirementRow& requirement : row.requires_)
     if (evaluate(requirement.that, variables) == 0)
@@ -118,13 +138,14 @@ driver::TensorMap encodeTensorMap(const DeviceContext& context, const TensorMapR
   return map;
 }
 
-ManifestOperation::ManifestOperation(const DeviceContext& context, const KernelRow& row,
-                                     const Problem& problem, const std::string& cacheDirectory)
+ManifestOperation::ManifestOperation(const DeviceContext& context, const Kernels& kernels,
+                                     const KernelRow& row, const Problem& problem)
     : context_(context),
       row_(row),
       problem_(problem),
-      variables_(problemVariables(row, problem, context.facts().multiprocessors)) {
-  if (const std::string why = whyUnsupported(row, problem, variables_); !why.empty())
+      own_(ownProblem(row, problem)),
+      variables_(problemVariables(row, own_, context.facts().multiprocessors)) {
+  if (const std::string why = whyUnsupported(row, own_, variables_); !why.empty())
     // Nobody asked for anything wrong: among many kernels this one is left out, with the reason.
     throw Error(ErrorKind::kUnavailable, why);
   const FormatRow& format = *row.findFormat(problem.format);
@@ -137,7 +158,7 @@ ManifestOperation::ManifestOperation(const DeviceContext& context, const KernelR
                                              std::to_string(context.facts().major) +
                                              std::to_string(context.facts().minor) + ").");
   const Compiled compiled = compile(
-      {"Kernel " + row.id, row.file, *target, compileOptions(row, problem)}, cacheDirectory);
+      {"Kernel " + row.id, row.file, *target, compileOptions(row, own_)}, kernels.cacheDirectory());
   compileSeconds_ = compiled.seconds;
   module_ = std::make_unique<Module>(context, compiled.image, "kernel " + row.id);
   for (const LaunchRow& launch : row.launches)
@@ -147,37 +168,59 @@ ManifestOperation::ManifestOperation(const DeviceContext& context, const KernelR
     workspace_[buffer.name] = DeviceBuffer(context, static_cast<size_t>(bytes),
                                            "workspace \"" + buffer.name + "\" of kernel " + row.id);
   }
+  if (own_.bOrder != problem.bOrder)
+    turning_ = std::make_unique<TurningPass>(
+        context, kernels, problem, row.codes == CodeForm::kPacked, row.scaleLayout == "linear");
+  if (own_.output != problem.output || own_.accumulate != problem.accumulate)
+    finishing_ = std::make_unique<FinishingPass>(context, kernels, problem);
 }
 
 std::unique_ptr<OperandSet> ManifestOperation::prepare(const DeviceOperands& operands) {
   const BlockFormat& format = findBlockFormat(problem_.format);
-  const int64_t batch = problem_.batch;
+  const int64_t ofA = problem_.batch.countA(), ofB = problem_.batch.countB();
   auto set = std::make_unique<OperandSet>(
-      context_, problem_, batch * codeBytes(row_, format.elementA(), problem_.m * problem_.k),
-      batch * codeBytes(row_, format.elementB(), problem_.n * problem_.k),
-      batch * scaleBytes(row_, problem_, problem_.m),
-      batch * scaleBytes(row_, problem_, problem_.n));
+      context_, problem_, ofA * codeBytes(row_, format.elementA(), problem_.m * problem_.k),
+      ofB * codeBytes(row_, format.elementB(), problem_.n * problem_.k),
+      ofA * scaleBytes(row_, problem_, problem_.m), ofB * scaleBytes(row_, problem_, problem_.n),
+      finishing_ ? KernelWrites::kProduct : KernelWrites::kC);
   const ScaleLayout layout = findLayout(row_.scaleLayout);
-  operands.codesInto(Matrix::kA, row_.codes == CodeForm::kPacked, set->aCodes);
-  operands.codesInto(Matrix::kB, row_.codes == CodeForm::kPacked, set->bCodes);
-  operands.scalesInto(Matrix::kA, layout, set->aScales);
-  operands.scalesInto(Matrix::kB, layout, set->bScales);
+  const bool packed = row_.codes == CodeForm::kPacked;
+  operands.codesInto(Matrix::kA, packed, BOrder::kNk, set->aCodes);
+  operands.codesInto(Matrix::kB, packed, problem_.bOrder, set->bCodes);
+  operands.scalesInto(Matrix::kA, layout, BOrder::kNk, set->aScales);
+  operands.scalesInto(Matrix::kB, layout, problem_.bOrder, set->bScales);
+  operands.accumulatorInto(set->accumulator);
   set->tensorScale = operands.tensorScale();
   return set;
 }
 
 driver::DevicePointer ManifestOperation::address(const std::string& name, const OperandSet& set,
                                                  int64_t batch) const {
-  auto part = [&](const DeviceBuffer& buffer) {
-    return buffer.address() + buffer.bytes() / problem_.batch * batch;
+  const MatrixBatch& matrices = problem_.batch;
+  auto ofA = [&](const DeviceBuffer& buffer) {
+    return buffer.address() + buffer.bytes() / matrices.countA() * matrices.a(batch);
   };
-  if (name == "aCodes") return part(set.aCodes);
-  if (name == "bCodes") return part(set.bCodes);
-  if (name == "aScales") return part(set.aScales);
-  if (name == "bScales") return part(set.bScales);
-  if (name == "c") return set.c() + set.cBytes() / problem_.batch * batch;
+  auto ofB = [&](const DeviceBuffer& buffer) {
+    return buffer.address() + buffer.bytes() / matrices.countB() * matrices.b(batch);
+  };
+  auto ofC = [&](driver::DevicePointer first, size_t bytes) {
+    return first + bytes / matrices.count() * batch;
+  };
+  if (name == "aCodes") return ofA(set.aCodes);
+  if (name == "bCodes") return turning_ ? turning_->codes() : ofB(set.bCodes);
+  if (name == "aScales") return ofA(set.aScales);
+  if (name == "bScales")
+    return turning_ && turning_->turnsScales() ? turning_->scales() : ofB(set.bScales);
+  if (name == "c") {
+    const GuardedBuffer& written = set.product ? *set.product : set.c;
+    return ofC(written.address(), written.bytes());
+  }
   const auto found = workspace_.find(name);
   return found == workspace_.end() ? 0 : found->second.address();
+}
+
+driver::DevicePointer ManifestOperation::accumulatorOf(const OperandSet& set, int64_t batch) const {
+  return problem_.accumulate ? set.accumulator.address() + batch * problem_.m * problem_.n * 4 : 0;
 }
 
 LaunchArgument ManifestOperation::resolveArgument(const std::string& argument,
@@ -192,6 +235,8 @@ LaunchArgument ManifestOperation::resolveArgument(const std::string& argument,
     return encodeTensorMap(context_, map, base, variables_, row_.id);
   }
   if (argument == "f32:tensorScale") return set.tensorScale;
+  if (argument == "f32:outputScale") return own_.outputScale;
+  if (argument == "accumulator") return own_.accumulate ? accumulatorOf(set, batch) : 0;
   if (argument.rfind("i64:", 0) == 0) return evaluate(argument.substr(4), variables_);
   const int64_t value = evaluate(argument, variables_);
   if (value != static_cast<int32_t>(value))
@@ -230,15 +275,26 @@ Launch ManifestOperation::resolveLaunch(const LaunchRow& row, const OperandSet& 
   return launch;
 }
 
+std::vector<Launch> ManifestOperation::launchesOf(const OperandSet& set, int64_t batch) const {
+  std::vector<Launch> launches;
+  const MatrixBatch& matrices = problem_.batch;
+  // A matrix of B that several matrices of C share, one after the other, is turned once.
+  const bool isTurned = batch > 0 && matrices.b(batch) == matrices.b(batch - 1);
+  if (turning_ && !isTurned) launches = turning_->launches(set, matrices.b(batch));
+  for (const LaunchRow& row : row_.launches)
+    if (evaluate(row.when, variables_) != 0) launches.push_back(resolveLaunch(row, set, batch));
+  if (finishing_) launches.push_back(finishing_->launch(set, batch, accumulatorOf(set, batch)));
+  return launches;
+}
+
 void ManifestOperation::bind(const std::vector<const OperandSet*>& sets) {
   launches_.clear();
   for (const OperandSet* set : sets) {
-    std::vector<Launch>& launches = launches_.emplace_back();
-    for (int64_t batch = 0; batch < problem_.batch; batch++)
-      for (const LaunchRow& row : row_.launches)
-        if (evaluate(row.when, variables_) != 0)
-          launches.push_back(resolveLaunch(row, *set, batch));
-    for (const Launch& launch : launches) prepareLaunch(context_, launch);
+    auto& matrices = launches_.emplace_back();
+    for (int64_t batch = 0; batch < problem_.batch.count(); batch++) {
+      matrices.push_back(launchesOf(*set, batch));
+      for (const Launch& launch : matrices.back()) prepareLaunch(context_, launch);
+    }
   }
 }
 
@@ -253,11 +309,9 @@ void ManifestOperation::clearWorkspace(const Stream& stream) const {
 }
 
 void ManifestOperation::enqueue(size_t set, const Stream& stream) {
-  const std::vector<Launch>& launches = launches_[set];
-  const size_t perMatrix = launches.size() / static_cast<size_t>(problem_.batch);
-  for (size_t i = 0; i < launches.size(); i++) {
-    if (i % perMatrix == 0) clearWorkspace(stream);
-    enqueueLaunch(context_, launches[i], stream);
+  for (const std::vector<Launch>& matrix : launches_[set]) {
+    clearWorkspace(stream);
+    for (const Launch& launch : matrix) enqueueLaunch(context_, launch, stream);
   }
 }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "expression.h"
+#include "kernels.h"
 #include "launch.h"
 #include "operation.h"
+#include "passes.h"
 
 namespace blockscope::cuda {
 
@@ -12,6 +14,8 @@ Variables problemVariables(const KernelRow&, const Problem&, int multiprocessors
 // Macros of resources/kernels/cuda/README.md for one format and output type, the row's constants
 // and options.
 std::vector<std::string> compileOptions(const KernelRow&, const Problem&);
+// What the kernel itself is compiled for: passes before and behind it do what it does not.
+Problem ownProblem(const KernelRow&, const Problem&);
 // The sentence of the first requirement that does not hold, or why the output type cannot be
 // written; empty: all hold.
 std::string whyUnsupported(const KernelRow&, const Problem&, const Variables&);
@@ -25,8 +29,7 @@ class ManifestOperation : public Operation {
  public:
   // Compiles. Throws Error: kUsage for a problem the kernel does not take, kUnavailable for a
   // device, kCompile.
-  ManifestOperation(const DeviceContext&, const KernelRow&, const Problem&,
-                    const std::string& cacheDirectory);
+  ManifestOperation(const DeviceContext&, const Kernels&, const KernelRow&, const Problem&);
 
   std::unique_ptr<OperandSet> prepare(const DeviceOperands&) override;
   void bind(const std::vector<const OperandSet*>&) override;
@@ -35,9 +38,11 @@ class ManifestOperation : public Operation {
 
  private:
   void clearWorkspace(const Stream&) const;
+  std::vector<Launch> launchesOf(const OperandSet&, int64_t batch) const;
   Launch resolveLaunch(const LaunchRow&, const OperandSet&, int64_t batch) const;
   LaunchArgument resolveArgument(const std::string& argument, const OperandSet&,
                                  int64_t batch) const;
+  driver::DevicePointer accumulatorOf(const OperandSet&, int64_t batch) const;
   // Address of an operand, C or a workspace; 0 when the name is none of these.
   driver::DevicePointer address(const std::string& name, const OperandSet&, int64_t batch) const;
   std::array<unsigned, 3> extents(const Expressions&, const std::string& field,
@@ -45,13 +50,16 @@ class ManifestOperation : public Operation {
 
   const DeviceContext& context_;
   KernelRow row_;
-  Problem problem_;
+  Problem problem_;  // what is asked
+  Problem own_;      // what the kernel does of it; passes do the rest
   Variables variables_;
   std::unique_ptr<Module> module_;
   std::map<std::string, driver::Handle> functions_;
   std::map<std::string, DeviceBuffer> workspace_;
-  // of every set: those of all matrices of the batch, one after the other
-  std::vector<std::vector<Launch>> launches_;
+  std::unique_ptr<TurningPass> turning_;      // where B lies otherwise than the kernel reads it
+  std::unique_ptr<FinishingPass> finishing_;  // where the kernel leaves C unfinished
+  // [set][matrix of the batch]
+  std::vector<std::vector<std::vector<Launch>>> launches_;
   double compileSeconds_ = 0;
 };
 

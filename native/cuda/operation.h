@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "../core/backend.h"
@@ -11,33 +12,44 @@
 
 namespace blockscope::cuda {
 
-// Operands and C on the device, in the form one kernel reads. C lies between guard zones, so that a
-// kernel that writes beyond it is caught.
-struct OperandSet {
-  DeviceBuffer aCodes, bCodes, aScales, bScales;
-  float tensorScale = 1.0f;  // product of the two per-tensor scales
-
-  OperandSet(const DeviceContext&, const Problem&, size_t aBytes, size_t bBytes, size_t aScaleBytes,
-             size_t bScaleBytes);
-  driver::DevicePointer c() const { return guarded_.address() + kGuardBytes; }
-  size_t cBytes() const { return cBytes_; }
-  size_t bytes() const;
-
-  // C is filled with NaN and the guards with a pattern, so that what a kernel leaves out or
-  // overruns shows.
-  void poison(const Stream&);
-  std::vector<uint8_t> readC() const;
-  // True when something wrote next to C.
+// Memory that a kernel writes, between guard zones, so that one that writes beyond it is caught.
+class GuardedBuffer {
+ public:
+  GuardedBuffer(const DeviceContext&, size_t bytes, const std::string& what);
+  driver::DevicePointer address() const { return memory_.address() + kGuardBytes; }
+  size_t bytes() const { return bytes_; }
+  // Filled with NaN and the guards with a pattern, so that what a kernel leaves out or overruns
+  // shows.
+  void poison(const Stream&) const;
+  std::vector<uint8_t> read() const;
+  // True when something wrote next to it.
   bool guardsBroken() const;
-  // A set of its own with the same operands.
-  std::unique_ptr<OperandSet> copy(const DeviceContext&, const Problem&, const Stream&) const;
 
  private:
   static constexpr size_t kGuardBytes = 65536;
   static constexpr uint8_t kGuardPattern = 0xA5;
   const DeviceContext& context_;
-  size_t cBytes_;
-  DeviceBuffer guarded_;
+  size_t bytes_;
+  DeviceBuffer memory_;
+};
+
+// Whether a kernel writes C itself, or a float32 product that a pass behind it finishes.
+enum class KernelWrites { kC, kProduct };
+
+// Operands and C on the device, in the form one kernel reads.
+struct OperandSet {
+  DeviceBuffer aCodes, bCodes, aScales, bScales, accumulator;
+  float tensorScale = 1.0f;  // product of the two per-tensor scales
+  GuardedBuffer c;
+  std::optional<GuardedBuffer> product;  // of KernelWrites::kProduct
+
+  OperandSet(const DeviceContext&, const Problem&, size_t aBytes, size_t bBytes, size_t aScaleBytes,
+             size_t bScaleBytes, KernelWrites = KernelWrites::kC);
+  size_t bytes() const;
+  void poison(const Stream&) const;
+  bool guardsBroken() const;
+  // A set of its own with the same operands.
+  std::unique_ptr<OperandSet> copy(const DeviceContext&, const Problem&, const Stream&) const;
 };
 
 class Operation {

@@ -59,31 +59,37 @@ std::vector<double> deviceReference(const DeviceContext& context, const Kernels&
   DeviceBuffer tables(context, values.size() * sizeof(double), "the reference's tables");
   tables.write(values.data(), values.size() * sizeof(double));
   const int64_t elements = problem.m * problem.n, blocks = problem.k / format.scaleBlockSize;
-  DeviceBuffer product(context, static_cast<size_t>(problem.batch * elements) * sizeof(double),
+  DeviceBuffer product(context, static_cast<size_t>(problem.elements()) * sizeof(double),
                        "the reference product");
   const Stream stream(context);
-  for (int64_t batch = 0; batch < problem.batch; batch++) {
+  for (int64_t batch = 0; batch < problem.batch.count(); batch++) {
     Launch launch;
     launch.name = "the reference product";
     launch.function = module->function("referenceProduct");
     launch.grid = {static_cast<unsigned>((problem.n + kTile - 1) / kTile),
                    static_cast<unsigned>((problem.m + kTile - 1) / kTile), 1};
     launch.block = {256, 1, 1};
-    launch.arguments = {operands.codes(Matrix::kA).address() + batch * problem.m * problem.k,
-                        operands.codes(Matrix::kB).address() + batch * problem.n * problem.k,
-                        operands.scales(Matrix::kA).address() + batch * problem.m * blocks,
-                        operands.scales(Matrix::kB).address() + batch * problem.n * blocks,
+    const int64_t ofA = problem.batch.a(batch), ofB = problem.batch.b(batch);
+    const driver::DevicePointer accumulator =
+        problem.accumulate ? operands.accumulator().address() + batch * elements * sizeof(float)
+                           : 0;
+    launch.arguments = {operands.codes(Matrix::kA).address() + ofA * problem.m * problem.k,
+                        operands.codes(Matrix::kB).address() + ofB * problem.n * problem.k,
+                        operands.scales(Matrix::kA).address() + ofA * problem.m * blocks,
+                        operands.scales(Matrix::kB).address() + ofB * problem.n * blocks,
+                        accumulator,
                         tables.address(),
                         product.address() + batch * elements * sizeof(double),
                         static_cast<int32_t>(problem.m),
                         static_cast<int32_t>(problem.n),
                         problem.k,
                         static_cast<int32_t>(format.scaleBlockSize),
-                        static_cast<double>(sameOnHost.tensorScaleA) * sameOnHost.tensorScaleB};
+                        static_cast<double>(sameOnHost.tensorScaleA) * sameOnHost.tensorScaleB,
+                        static_cast<double>(problem.outputScale)};
     enqueueLaunch(context, launch, stream);
   }
   stream.wait("The reference product");
-  std::vector<double> reference(static_cast<size_t>(problem.batch * elements));
+  std::vector<double> reference(static_cast<size_t>(problem.elements()));
   product.read(reference.data(), reference.size() * sizeof(double));
   checkSample(problem, sameOnHost, reference);
   return reference;

@@ -56,7 +56,7 @@ CachePlan planCache(const MeasureRequest& request, const DeviceContext& context,
 std::unique_ptr<Operation> makeOperation(const DeviceContext& context, const Kernels& kernels,
                                          const Problem& problem, const std::string& kernel) {
   if (const KernelRow* row = kernels.find(kernel))
-    return std::make_unique<ManifestOperation>(context, *row, problem, kernels.cacheDirectory());
+    return std::make_unique<ManifestOperation>(context, kernels, *row, problem);
   if (isCublasLtKernel(kernel)) return makeCublasLtOperation(context, problem, kernel);
   throw Error(ErrorKind::kUsage,
               "\"" + kernel + "\" is no kernel of " + context.facts().name + ".");
@@ -129,7 +129,7 @@ KernelRun CudaSession::runOnce(Operation& operation, const std::string& kernel,
   stream.wait(what);
   if (set->guardsBroken())
     throw Error(ErrorKind::kDevice, what + " writes outside C: memory next to C was changed.");
-  KernelRun done{set->readC(), stop.nanosecondsSince(start)};
+  KernelRun done{set->c.read(), stop.nanosecondsSince(start)};
   const OutputType written = operation.writes(problem_.output);
   if (written != problem_.output) convertOutput(done.output, written, problem_.output);
   return done;

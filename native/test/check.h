@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <exception>
 #include <string>
 
 inline int checksFailed = 0;
@@ -14,6 +15,17 @@ inline void checkThat(bool holds, const std::string& what, const char* file, int
   }
   checksFailed++;
   std::printf("%s:%d: %s\n", file, line, what.c_str());
+}
+
+// What is said when something throws.
+template <typename Work>
+std::string messageOf(Work work) {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
 }
 
 #define CHECK(condition) checkThat((condition), #condition, __FILE__, __LINE__)

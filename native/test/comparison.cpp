@@ -41,8 +41,8 @@ struct Case {
 };
 
 void theRoundedReferencePassesInEveryType() {
-  for (const OutputType type :
-       {OutputType::kF16, OutputType::kBf16, OutputType::kF32, OutputType::kE4m3}) {
+  for (const OutputType type : {OutputType::kF16, OutputType::kBf16, OutputType::kF32,
+                                OutputType::kE4m3, OutputType::kE5m2}) {
     const ValidationReport report = Case(type).compare();
     CHECK(report.status == ValidationStatus::kPassed);
     CHECK(report.elements == 1200 && report.elementsOutside == 0 && report.nonFinite == 0);

@@ -44,7 +44,7 @@ Workspace& sharedWorkspace() {
 std::vector<uint8_t> productOf(const CpuKernel& kernel, const Problem& problem,
                                const Operands& operands) {
   // Poisoned, so that an element that is never written is seen.
-  std::vector<uint8_t> c(problem.batch * problem.m * problem.n * outputBytes(problem.output), 0xff);
+  std::vector<uint8_t> c(problem.elements() * outputBytes(problem.output), 0xff);
   kernel.compute(problem, packOperands(problem, operands), c.data(), sharedWorkspace(), kNever);
   return c;
 }
@@ -96,12 +96,12 @@ void everyFormatShapeAndOutput() {
   const int64_t shapes[][3] = {{1, 1, 32},    {1, 129, 96},  {7, 33, 64},    {33, 7, 1088},
                                {12, 32, 512}, {13, 31, 544}, {129, 65, 160}, {113, 257, 32}};
   const OutputType outputs[] = {OutputType::kF32, OutputType::kF16, OutputType::kBf16,
-                                OutputType::kE4m3};
+                                OutputType::kE4m3, OutputType::kE5m2};
   int turn = 0;
   for (const BlockFormat& format : blockFormats())
     for (const auto& [m, n, k] : shapes)
       for (const char* distribution : {"normal", "adversarial", "uniform-codes", "tutorial"}) {
-        const Problem problem{std::string(format.id), m, n, k, 1, outputs[turn++ % 4]};
+        const Problem problem{std::string(format.id), m, n, k, 1, outputs[turn++ % 5]};
         checkAllKernels(problem, generateOperands(problem, {distribution, 7}, kNever),
                         distribution);
       }
@@ -254,8 +254,8 @@ void rowsAreRoundedAsTheOracleRounds() {
     for (uint32_t low : {0u, 1u, 0x7fffu, 0x8000u, 0x8001u})
       values.push_back(std::bit_cast<float>(high << 16 | low));
   const int64_t count = static_cast<int64_t>(values.size());
-  for (OutputType type :
-       {OutputType::kF16, OutputType::kBf16, OutputType::kE4m3, OutputType::kF32}) {
+  for (OutputType type : {OutputType::kF16, OutputType::kBf16, OutputType::kE4m3, OutputType::kE5m2,
+                          OutputType::kF32}) {
     std::vector<uint8_t> row(count * outputBytes(type)), single(count * outputBytes(type));
     narrowRow(type, values.data(), count, row.data(), 0, narrowToHalfPortable);
     for (int64_t i = 0; i < count; i++) writeOutput(type, values[i], single.data(), i);
@@ -264,10 +264,10 @@ void rowsAreRoundedAsTheOracleRounds() {
       const double a = readOutput(type, row.data(), i), b = readOutput(type, single.data(), i);
       wrong += !(a == b && std::signbit(a) == std::signbit(b)) && !(std::isnan(a) && std::isnan(b));
     }
-    checkThat(wrong == 0,
-              std::string(wordOf(type)) + ": " + std::to_string(wrong) +
-                  " of the rows' values differ",
-              __FILE__, __LINE__);
+    checkThat(
+        wrong == 0,
+        std::string(wordOf(type)) + ": " + std::to_string(wrong) + " of the rows' values differ",
+        __FILE__, __LINE__);
   }
 }
 
@@ -312,7 +312,7 @@ void kernelsSayWhatTheyNeed() {
   // Not the same function by a linker's mistake: one instruction set's code would run on another's
   // machine.
   const CpuFeatures& has = cpuFeatures();
-  if (has.avx2) CHECK(avx2Kernel(has).compute != avxVnniKernel(has).compute);
+  if (has.avx2) CHECK(avx2Kernel(has).multiply != avxVnniKernel(has).multiply);
   CHECK(portableKernel().available);
   CHECK(cpuKernels().back().id == "cpu-portable");
 }

@@ -23,16 +23,6 @@ using namespace blockscope::cuda;
 
 namespace {
 
-template <typename Work>
-std::string messageOf(Work work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
 void expressionsAreCsOverWholeNumbers() {
   const Variables names = {{"M", 100}, {"N", 256}, {"BLOCK_M", 64}};
   CHECK(evaluate("1 + 2 * 3", names) == 7);
@@ -91,7 +81,8 @@ void rowsMeetProblems() {
   CHECK_CONTAINS(whyUnsupported(row, problem, variables), "does not write f32");
   const auto options = compileOptions(row, problem);
   CHECK(options == (std::vector<std::string>{"-DA_FORMAT=0", "-DB_FORMAT=0", "-DSCALE_FORMAT=5",
-                                             "-DSCALE_BLOCK=32", "-DOUTPUT_TYPE=2", "-DBLOCK=64"}));
+                                             "-DSCALE_BLOCK=32", "-DOUTPUT_TYPE=2", "-DB_ORDER=0",
+                                             "-DBLOCK=64"}));
 }
 
 void kernelsReadScalesInAnyLayout() {
@@ -106,7 +97,7 @@ void kernelsReadScalesInAnyLayout() {
 }
 
 void baselinesSayWhatTheyRead() {
-  for (const KernelInfo& kernel : cublasLtKernels(10)) {
+  for (const KernelInfo& kernel : cublasLtKernels(10, libraries().cublasLtInfo)) {
     CHECK(kernel.operandBits == (kernel.id == "cublaslt-bf16"  ? 16
                                  : kernel.id == "cublaslt-fp8" ? 8
                                                                : 0));

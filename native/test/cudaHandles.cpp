@@ -173,7 +173,8 @@ KernelRow rowOf(const std::string& id, const std::string& file) {
 // Everything that holds something, from the context up.
 void useAll() {
   const DeviceContext context(hopper());
-  const ManifestOperation manifest(context, rowOf("k", "simt.cu"), kProblem, "");
+  const ManifestOperation manifest(context, Kernels(BackendOptions{}), rowOf("k", "simt.cu"),
+                                   kProblem);
   for (const char* kernel : {"cublaslt-bf16", "cublaslt-fp8", "cublaslt-mxfp8"}) {
     Problem problem = kProblem;
     if (kernel == std::string("cublaslt-mxfp8")) problem.format = "mxfp8";
@@ -250,7 +251,7 @@ void aShapeThatIsNotTakenIsUnavailable() {
   KernelRow row = rowOf("k", "simt.cu");
   row.requires_ = {{"M <= 64", "it is for at most 64 rows of A"}};
   try {
-    ManifestOperation(context, row, kProblem, "");
+    ManifestOperation(context, Kernels(BackendOptions{}), row, kProblem);
     CHECK(false);
   } catch (const Error& error) {
     CHECK(error.kind == ErrorKind::kUnavailable);

@@ -9,6 +9,7 @@
 #include "../core/operands.h"
 #include "../core/outputs.h"
 #include "../core/packing.h"
+#include "../cpu/kernel.h"
 #include "check.h"
 
 // What the device code needs of CUDA.
@@ -88,6 +89,44 @@ void generatesTheSameBytes() {
       CHECK(codes == expected.aCodes);
       CHECK(scales == expected.aScales);
     }
+}
+
+void generatesTheSameAccumulator() {
+  for (const char* format : {"mxfp4", "nvfp4", "e5m2xe2m1"})
+    for (int distribution = 0; distribution < 7; distribution++) {
+      Problem problem{format, 12, 10, 320, 2, OutputType::kF32};
+      problem.accumulate = true;
+      const uint64_t seed = 0x9876543210ull + distribution;
+      const char* name = kDistributions[distribution];
+      const Operands expected = generateOperands(problem, {name, seed}, kNever);
+      std::vector<float> values(expected.accumulator.size());
+      forThreads(problem.elements(), [&] {
+        device::generateAccumulator(values.data(), problem.elements(),
+                                    accumulatorExponent(problem, name), distribution, seed, 4);
+      });
+      CHECK(values == expected.accumulator);
+    }
+}
+
+// B as (K, N), straight from codes of one byte.
+void turnsBAsTheCpuPacksIt() {
+  for (const BlockFormat& format : blockFormats()) {
+    Problem problem{std::string(format.id), 4, 36, 96, 2, OutputType::kF16};
+    problem.bOrder = BOrder::kKn;
+    const Operands operands = generateOperands(problem, {"uniform-codes", 3}, kNever);
+    const PackedOperands expected = packOperands(problem, operands);
+    const int64_t blocks = problem.k / format.scaleBlockSize;
+    std::vector<uint8_t> codes(expected.b.size()), scales(expected.bScales.size());
+    forThreads(2 * problem.n * problem.k, [&] {
+      device::turnCodes(operands.bCodes.data(), codes.data(), 2, problem.n, problem.k,
+                        format.elementB().storageBits);
+    });
+    forThreads(2 * problem.n * blocks, [&] {
+      device::turnCodes(operands.bScales.data(), scales.data(), 2, problem.n, blocks, 8);
+    });
+    CHECK(codes == expected.b);
+    CHECK(scales == expected.bScales);
+  }
 }
 
 void packsTheSameBytes() {
@@ -175,6 +214,8 @@ void decodesAndRoundsTheSame() {
 
 int main() {
   generatesTheSameBytes();
+  generatesTheSameAccumulator();
+  turnsBAsTheCpuPacksIt();
   packsTheSameBytes();
   decodesAndRoundsTheSame();
   return summary();

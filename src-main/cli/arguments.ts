@@ -64,6 +64,13 @@ export function nonNegative(text: string): number {
   return value
 }
 
+export function positiveNumber(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value) || value <= 0)
+    throw new InvalidArgumentError('A number above 0 is needed.')
+  return value
+}
+
 export function integerList(text: string): number[] {
   return wordList(text).map(positiveInteger)
 }
@@ -102,7 +109,12 @@ const flagsOfFields: Record<string, string> = {
   output: '--out',
   operandsFile: '--operands',
   resultFile: '--result',
-  resultType: '--out'
+  resultType: '--out',
+  bOrder: '--b-order',
+  accumulate: '--beta',
+  outputScale: '--out-scale',
+  batchA: '--batch-a',
+  batchB: '--batch-b'
 }
 
 /** 'kValues.0' is of -K. */

@@ -25,8 +25,17 @@ export const flagRules: FlagRule[] = [
   {
     commands: ['validate'],
     flags: ['--operands'],
-    excludes: ['--formats', '-M', '-N', '-K', '--seed', '--dist'],
+    excludes: [
+      ...['--formats', '-M', '-N', '-K', '--seed', '--dist'],
+      ...['--b-order', '--beta', '--batch', '--batch-a', '--batch-b']
+    ],
     why: 'the file brings format, shape and values'
+  },
+  {
+    commands: ['validate', 'sweep'],
+    flags: ['--batch'],
+    excludes: ['--batch-a', '--batch-b'],
+    why: 'it is the batch of both'
   },
   { commands: ['validate'], flags: ['--force'], needs: ['--report'], why: 'it replaces a report' },
   { commands: ['sweep'], flags: ['-K'], excludes: ['--K-range'], why: 'both say which K' },

@@ -3,7 +3,13 @@ import { mostK } from '@shared/contract/formats'
 import type { Input } from '@shared/contract/methods'
 import { UserError } from '@shared/errors'
 import { didYouMean, knownName } from '@shared/knownName'
-import { blockFormats, findBlockFormat, type BlockFormat } from '@shared/formats/blockFormat'
+import {
+  blockFormats,
+  findBlockFormat,
+  formatOfPair,
+  pairRules,
+  type BlockFormat
+} from '@shared/formats/blockFormat'
 import { distributions, findDistribution, type ComparisonRow } from '@shared/formats/compare'
 import {
   decodeSample,
@@ -150,6 +156,8 @@ function findRule(name: string): ScaleRule {
 function formats(name: string | undefined, flags: { json?: boolean }): void {
   if (name === undefined) return overview(flags)
   const numbers = Object.keys(numberFormats) as NumberFormat['name'][]
+  const pair = formatOfPair(name)
+  if (pair) return showBlock(pair, flags)
   const known = knownName(name, [...blockFormats.map((f) => f.id), ...numbers], 'format', 'Formats')
   const block = blockFormats.find((format) => format.id === known)
   if (block) return showBlock(block, flags)
@@ -173,6 +181,10 @@ function overview(flags: { json?: boolean }): void {
         bits
     )
   }
+  print('')
+  print('Any other pair of elements is named by them, A before B: e5m2xe2m1 (formats e5m2xe2m1).')
+  for (const { scale, scaleBlockSize, elements } of pairRules)
+    print(`  ${scale} per ${scaleBlockSize}: ${elements.join(', ')}`)
   print('')
   print('number  s/e/m  bias  largest       smallest normal  subnormal step  Inf, NaN')
   for (const f of Object.values(numberFormats)) {

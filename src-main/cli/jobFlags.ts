@@ -1,7 +1,15 @@
 import { Option, type Command } from 'commander'
 import { defaults } from '@shared/contract/defaults'
 import { distributions, outputTypes, type OutputType } from '@shared/contract/jobs'
-import { positiveInteger, wholeNumber, withSpellings, wordList } from './arguments'
+import { bOrders, type BOrder, type Operation } from '@shared/contract/operation'
+import {
+  integerList,
+  positiveInteger,
+  positiveNumber,
+  wholeNumber,
+  withSpellings,
+  wordList
+} from './arguments'
 
 export interface JobFlags {
   formats: string[]
@@ -16,6 +24,19 @@ export interface JobFlags {
   store?: string
   kernelDir?: string[]
   json?: boolean
+  outScale: number
+  bOrder: BOrder
+  beta: '0' | '1'
+  batch?: number[]
+  batchA?: number[]
+  batchB?: number[]
+}
+
+/** What the flags say of the operation, as a job's spec has it. */
+export function operationFlags(flags: JobFlags): Operation {
+  const { batch = [], batchA = batch, batchB = batch } = flags
+  const { bOrder, outScale: outputScale } = flags
+  return { bOrder, accumulate: flags.beta === '1', outputScale, batchA, batchB }
 }
 
 /** The Triton tutorial's spellings of our flags. */
@@ -28,9 +49,12 @@ const tutorialSpellings = {
 /** What validate and sweep have in common. */
 export function addJobFlags(command: Command): Command {
   return withSpellings(command, tutorialSpellings)
-    .option('--formats <list>', 'formats, comma-separated, or "all"', wordList, [
-      ...defaults.formats
-    ])
+    .option(
+      '--formats <list>',
+      'formats, comma-separated; "all" with a short name, or all "pairs" of elements',
+      wordList,
+      [...defaults.formats]
+    )
     .option(
       '--kernels <list>',
       'kernel ids (default: every kernel that can do the format)',
@@ -60,6 +84,20 @@ export function addJobFlags(command: Command): Command {
         `type of C (default: ${defaults.output}; ${defaults.outputOfFiles} for operands from a file)`
       ).choices(outputTypes)
     )
+    .option('--out-scale <factor>', 'C times this, rounded to e4m3 or e5m2', positiveNumber, 1)
+    .addOption(
+      new Option('--b-order <order>', 'B as nk: (N, K), or kn: (K, N)')
+        .choices(bOrders)
+        .default('nk')
+    )
+    .addOption(
+      new Option('--beta <factor>', '1: a float32 accumulator is added to A x B')
+        .choices(['0', '1'])
+        .default('0')
+    )
+    .option('--batch <dims>', 'batch dimensions of A and B: 4 or 2,3', integerList)
+    .option('--batch-a <dims>', 'of A alone; they broadcast as matmul broadcasts', integerList)
+    .option('--batch-b <dims>', 'of B alone', integerList)
     .option('--store <folder>', 'folder of runs (default: $BLOCKSCOPE_STORE or the data folder)')
     .option('--kernel-dir <folder...>', 'folder with your own kernels and their manifest.json')
     .option('--json', 'print the run as JSON instead of a table')

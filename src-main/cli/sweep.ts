@@ -9,7 +9,7 @@ import { print, printJson } from '../ground/terminal'
 import { stringifyRun } from '../store/runFile'
 import { integerList, integerRange, parseSpec, positiveInteger } from './arguments'
 import { followJob } from './followJob'
-import { addJobFlags, type JobFlags } from './jobFlags'
+import { addJobFlags, operationFlags, type JobFlags } from './jobFlags'
 import { localApplication } from './localApplication'
 import { printRunTree } from './printRunTree'
 import { exitCodeOfRun, verdictLine } from './validationReport'
@@ -80,7 +80,8 @@ async function sweep(flags: Flags): Promise<void> {
     preset: flags.preset,
     reps: flags.reps,
     rounds: flags.rounds,
-    sustained: flags.sustained ?? false
+    sustained: flags.sustained ?? false,
+    ...operationFlags(flags)
   })
   const application = localApplication(flags)
   try {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { defaults } from '@shared/contract/defaults'
 import { validateSpecSchema } from '@shared/contract/jobs'
 import { parseSpec, positiveInteger } from './arguments'
-import { addJobFlags, type JobFlags } from './jobFlags'
+import { addJobFlags, operationFlags, type JobFlags } from './jobFlags'
 import {
   addValidationFlags,
   checkReport,
@@ -50,7 +50,8 @@ async function validate(flags: Flags): Promise<void> {
     atol: flags.atol,
     rtol: flags.rtol,
     rule: flags.rule,
-    operandsFile: flags.operands && resolve(flags.operands)
+    operandsFile: flags.operands && resolve(flags.operands),
+    ...operationFlags(flags)
   })
   await runValidation(spec, flags)
 }

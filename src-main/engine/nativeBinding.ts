@@ -8,6 +8,7 @@
 import type { Device, Kernel, Library } from '@shared/contract/devices'
 import type { OutputType, PassRule } from '@shared/contract/jobs'
 import type { KernelRow } from '@shared/contract/kernelRow'
+import type { Operation } from '@shared/contract/operation'
 import type { Roof } from '@shared/contract/roofs'
 import type { FailedElement, Judged, Measured } from '@shared/contract/run'
 import type { NativeQuantizing } from './nativeQuantizing'
@@ -66,6 +67,8 @@ export interface NativeBinding extends NativeQuantizing {
   /** Codes, one a byte, to a packing, and back. Throws on an unknown name and on codes that fill no whole group. */
   packElements(packing: string, codes: Uint8Array): Uint8Array
   unpackElements(packing: string, packed: Uint8Array): Uint8Array
+  /** What cuBLASLt's kernels take on a device of compute capability `major`.x where the library is there. */
+  cublasLtKernels(major: number): NativeKernel[]
 }
 
 /** The words of ErrorKind in native/core/words.h. */
@@ -91,13 +94,12 @@ export type NativeDevice = As<Device, { kernels: NativeKernel[] }>
 /** `identity`: what the kernel is made of; its SHA-256 is the sourceHash. */
 export type NativeKernel = Omit<Kernel, 'sourceHash'> & { identity: Uint8Array }
 
-export interface NativeOpenRequest {
+export interface NativeOpenRequest extends Partial<Operation> {
   device: string
   format: string
   m: number
   n: number
   k: number
-  batch?: number
   output: OutputType
   operands: NativeGeneratedOperands | NativeGivenOperands
 }
@@ -119,6 +121,8 @@ export interface NativeOperands {
   bScales: Uint8Array
   tensorScaleA?: number
   tensorScaleB?: number
+  /** batch x M x N; there when something is accumulated. */
+  accumulator?: Float32Array
 }
 
 export interface NativeSession {

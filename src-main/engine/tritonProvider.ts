@@ -9,8 +9,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import * as v from 'valibot'
-import { capabilityLevelSchema, type Kernel, type Library } from '@shared/contract/devices'
-import { blockFormats } from '@shared/formats/blockFormat'
+import {
+  capabilityLevelSchema,
+  featureIds,
+  type Feature,
+  type FeatureId,
+  type Kernel,
+  type Library
+} from '@shared/contract/devices'
+import { everyBlockFormat } from '@shared/formats/blockFormat'
 import { launchSchema, type Launch } from '@shared/contract/run'
 import { outputBytes } from '@shared/measurement/work'
 import { UserError } from '@shared/errors'
@@ -234,6 +241,20 @@ function withLibrary(found: EngineDetection, library: Library): EngineDetection 
   return { ...found, libraries: [...found.libraries, library] }
 }
 
+/** What the provider's program launches is one product of B as (N, K). */
+const notTaken: Record<FeatureId, string> = {
+  'b-kn': "Triton's program here reads B along K.",
+  accumulator: "Triton's program here computes A x B alone.",
+  'f8-output': "Triton's program here writes f16, bf16 or f32.",
+  batch: "Triton's program here computes one matrix."
+}
+
+export const tritonFeatures = featureIds.map((id): Feature => ({
+  id,
+  level: 'none',
+  reason: notTaken[id]
+}))
+
 function kernelInfo(id: string, triton: v.InferOutput<typeof detectSchema>): Kernel {
   const unknown = {
     level: 'unavailable' as const,
@@ -248,9 +269,10 @@ function kernelInfo(id: string, triton: v.InferOutput<typeof detectSchema>): Ker
     baseline: false,
     operandBits: 0,
     outputs: ['f16', 'bf16', 'f32'],
+    features: tritonFeatures,
     sourceHash: `triton ${triton.triton}`,
     compileOptions: id === 'triton' ? '' : 'fast_math',
-    capabilities: blockFormats.map((format) => ({
+    capabilities: everyBlockFormat.map((format) => ({
       format: format.id,
       ...(triton.formats[format.id] ?? unknown)
     }))

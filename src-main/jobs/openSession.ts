@@ -1,3 +1,4 @@
+import { operationOf } from '@shared/contract/operation'
 import type { CallOptions } from '../engine/engine'
 import type { NativeOpenRequest } from '../engine/nativeBinding'
 import type { JobContext } from './jobContext'
@@ -12,6 +13,7 @@ export function openRequest(plan: JobPlan, step: PlannedStep): NativeOpenRequest
     n: step.n,
     k: step.k,
     output: spec.output,
+    ...operationOf(spec),
     operands: operandsFile?.operands ?? { distribution: spec.distribution, seed: spec.seed }
   }
 }
@@ -30,8 +32,9 @@ export class OpenSession {
 
   /** The session of this problem, opened if it is not the one at hand. */
   async open(request: NativeOpenRequest, onProgress: CallOptions['onProgress']): Promise<number> {
-    const { device, format, m, n, k, output } = request
-    const key = JSON.stringify([device, format, m, n, k, output])
+    // Operands are the job's own, and alike for all of its steps.
+    const { operands: _, ...problem } = request
+    const key = JSON.stringify(problem)
     await this.noticeQuietDeath()
     if (this.id !== undefined && this.key === key) return this.id
     await this.close()

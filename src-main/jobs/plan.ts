@@ -1,10 +1,18 @@
 /** What a job will do, step by step, before any of it is done. */
-import type { Detection, Device, Kernel } from '@shared/contract/devices'
+import type { Detection, Device, FeatureId, Kernel } from '@shared/contract/devices'
 import { defaults } from '@shared/contract/defaults'
 import type { JobSpec, SweepSpec, ValidateSpec } from '@shared/contract/jobs'
 import { UserError } from '@shared/errors'
+import { broadcastBatch, matricesOf } from '@shared/measurement/batch'
+import { outputBytes } from '@shared/measurement/work'
 import { knownName } from '@shared/knownName'
-import { blockFormats, checkShape, findBlockFormat } from '@shared/formats/blockFormat'
+import {
+  blockFormats,
+  checkRowsOfN,
+  checkShape,
+  everyBlockFormat,
+  findBlockFormat
+} from '@shared/formats/blockFormat'
 import type { MachineMemory } from '../store/machineMemory'
 import { estimateJob, type Estimate } from './estimate'
 import { noHipBackend } from '../engine/amdDevices'
@@ -54,7 +62,12 @@ export async function planJob(
     formats: operandsFile ? [operandsFile.format] : asked.formats.map(formatNamed),
     kernels: asked.kernels.map((kernel) => kernelNamed(kernel, device)),
     providers: asked.providers.map((provider) => providerNamed(provider, device)),
-    ...(operandsFile && { m: operandsFile.m, n: operandsFile.n, k: operandsFile.k }),
+    ...(operandsFile && {
+      m: operandsFile.m,
+      n: operandsFile.n,
+      k: operandsFile.k,
+      ...operandsFile.operation
+    }),
     ...(resultFile && { output: resultFile.output })
   }
   const formats = expandFormats(spec.formats)
@@ -64,7 +77,9 @@ export async function planJob(
   const steps: PlannedStep[] = []
   for (const format of formats) {
     for (const { m, n, k } of shapes) {
-      checkShape(findBlockFormat(format), m, n, k)
+      const block = findBlockFormat(format)
+      checkShape(block, m, n, k)
+      if (spec.bOrder === 'kn') checkRowsOfN(block, n)
       const choices = resultFile ? [givenResult(resultFile)] : kernelsFor(format, spec, device)
       for (const choice of choices) {
         steps.push({ index: steps.length, format, ...choice, m, n, k })
@@ -133,14 +148,17 @@ function findDevice(wanted: string, detection: Detection): Device {
   )
 }
 
-const everyFormat = 'all'
+/** Words for several formats: those with a short name; every pair of elements under every scale it may have. */
+const formatSets: Record<string, readonly string[]> = {
+  all: blockFormats.map(({ id }) => id),
+  pairs: everyBlockFormat.map(({ id }) => id)
+}
 
 const formatNamed = (name: string): string =>
-  name.toLowerCase() === everyFormat ? everyFormat : findBlockFormat(name).id
+  Object.hasOwn(formatSets, name.toLowerCase()) ? name.toLowerCase() : findBlockFormat(name).id
 
 function expandFormats(names: readonly string[]): string[] {
-  const ids = blockFormats.map((format) => format.id)
-  return [...new Set(names.flatMap((name) => (name === everyFormat ? ids : [name])))]
+  return [...new Set(names.flatMap((name) => formatSets[name] ?? [name]))]
 }
 
 function providerNamed(name: string, device: Device): string {
@@ -179,10 +197,10 @@ function kernelsFor(format: string, spec: JobSpec, device: Device): Choice[] {
     const { level, reason, instruction } = kernel.capabilities.find(
       (entry) => entry.format === format
     ) ?? { level: 'unavailable', reason: `${kernel.id} does not know ${format}.`, instruction: '' }
-    if (level === 'unavailable' || kernel.outputs.includes(spec.output))
-      return { kernel, level, reason, instruction }
-    const writes = `${kernel.id} does not write ${spec.output}; it writes ${kernel.outputs.join(', ')}.`
-    return { kernel, level: 'unavailable', reason: writes, instruction: '' }
+    const why = level === 'unavailable' ? reason : whyNotTaken(kernel, spec)
+    return why === undefined
+      ? { kernel, level, reason, instruction }
+      : { kernel, level: 'unavailable', reason: why, instruction: '' }
   })
   const named = spec.kernels.length > 0
   const asked = named
@@ -196,13 +214,34 @@ function kernelsFor(format: string, spec: JobSpec, device: Device): Choice[] {
   return device.kind === 'cpu' ? able.slice(0, 1) : able
 }
 
+/** Why a kernel cannot do what is asked beside the format, in a sentence; undefined: it can. */
+function whyNotTaken(kernel: Kernel, spec: JobSpec): string | undefined {
+  if (!kernel.outputs.includes(spec.output))
+    return `${kernel.id} does not write ${spec.output}; it writes ${kernel.outputs.join(', ')}.`
+  const asked: [FeatureId, string, boolean][] = [
+    ['b-kn', 'B as (K, N)', spec.bOrder === 'kn'],
+    ['accumulator', 'an accumulator', spec.accumulate],
+    ['batch', 'a batch', matricesOf(spec.batchA) > 1 || matricesOf(spec.batchB) > 1]
+  ]
+  for (const [id, words, isAsked] of asked) {
+    if (!isAsked) continue
+    const feature = kernel.features.find((entry) => entry.id === id)
+    if (!feature || feature.level === 'none')
+      return `${kernel.id} does not take ${words}. ${feature?.reason ?? ''}`.trimEnd()
+  }
+  return undefined
+}
+
 /** Refuses what cannot fit before hours are spent on it. */
 function checkMemory(device: Device, steps: PlannedStep[], spec: JobSpec): void {
   const available = device.properties['memoryBytes']
   if (typeof available !== 'number') return
   for (const { m, n, k } of steps) {
-    // One code per byte for A and B, C, and its float64 reference.
-    const needed = m * k + n * k + m * n * (8 + (spec.output === 'f32' ? 4 : 2))
+    // One code per byte for A and B, C, its accumulator, and its float64 reference.
+    const ofC = 8 + outputBytes[spec.output]! + (spec.accumulate ? 4 : 0)
+    const matrices = matricesOf(broadcastBatch(spec.batchA, spec.batchB) ?? [])
+    const needed =
+      k * (m * matricesOf(spec.batchA) + n * matricesOf(spec.batchB)) + matrices * m * n * ofC
     if (needed > available) {
       const gib = (bytes: number) => (bytes / 2 ** 30).toFixed(1)
       throw new UserError(

@@ -213,8 +213,7 @@ function measureRequest(
 async function recordPoint(context: JobContext, spec: SweepSpec, point: Point): Promise<void> {
   point.step.measurement = toMeasurement(point.rounds, point.step, point.planned.kernel, {
     method: `bs-1 ${spec.reps ? `fixed ${spec.reps}` : spec.preset}, ${spec.mode}`,
-    output: spec.output,
-    distribution: spec.distribution
+    spec
   })
   await context.record(point.step)
 }

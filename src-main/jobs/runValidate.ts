@@ -1,4 +1,4 @@
-import type { OutputType } from '@shared/contract/jobs'
+import type { JobSpec } from '@shared/contract/jobs'
 import type { Step, Validation } from '@shared/contract/run'
 import { dispositionOf } from '@shared/measurement/outcome'
 import { ownLaunchNs } from '@shared/measurement/validationFigures'
@@ -22,7 +22,7 @@ export async function runValidate(context: JobContext): Promise<void> {
     for (const planned of plan.steps) {
       const known = context.earlier?.validated(planned)
       if (known) await context.record(known)
-      else if (context.signal.aborted) await context.record(cancelled(planned, plan.spec.output))
+      else if (context.signal.aborted) await context.record(cancelled(planned, plan.spec))
       else {
         const request = { kernel: planned.kernel.id, atol, rtol, rule, ...validateLimits }
         await context.record(await validateStep(context, session, planned, request))
@@ -33,9 +33,9 @@ export async function runValidate(context: JobContext): Promise<void> {
   }
 }
 
-function cancelled(planned: PlannedStep, output: OutputType): Step {
+function cancelled(planned: PlannedStep, spec: JobSpec): Step {
   return {
-    ...emptyStep(planned, output),
+    ...emptyStep(planned, spec),
     disposition: 'cancelled',
     reason: 'Cancelled before it began.'
   }
@@ -48,7 +48,7 @@ export async function validateStep(
   planned: PlannedStep,
   request: NativeValidateRequest
 ): Promise<Step> {
-  const step = emptyStep(planned, context.plan.spec.output)
+  const step = emptyStep(planned, context.plan.spec)
   if (planned.level === 'unavailable') {
     return { ...step, disposition: 'not-supported', reason: planned.reason }
   }

@@ -1,5 +1,4 @@
 /** From what the engine answered to what run.json keeps. */
-import type { OutputType } from '@shared/contract/jobs'
 import type { Measurement, Step, Validation } from '@shared/contract/run'
 import type {
   NativeMeasurement,
@@ -7,10 +6,10 @@ import type {
   NativeValidation
 } from '../engine/nativeBinding'
 import { statisticsOf, median } from '@shared/measurement/statistics'
-import { workOf, type Reads } from '@shared/measurement/work'
+import { workOf, type Asked, type Reads } from '@shared/measurement/work'
 import type { PlannedStep } from './plan'
 
-export function emptyStep(planned: PlannedStep, output: OutputType): Step {
+export function emptyStep(planned: PlannedStep, spec: Asked): Step {
   const { format, m, n, k } = planned
   return {
     index: planned.index,
@@ -28,7 +27,7 @@ export function emptyStep(planned: PlannedStep, output: OutputType): Step {
     sourceHash: planned.kernel.sourceHash,
     compileOptions: planned.kernel.compileOptions,
     instruction: planned.instruction,
-    work: workOf(format, m, n, k, output, planned.kernel)
+    work: workOf(format, m, n, k, spec, planned.kernel)
   }
 }
 
@@ -59,7 +58,7 @@ export function toMeasurement(
   rounds: NativeMeasurement[],
   step: Step,
   kernel: Reads,
-  context: { method: string; output: string; distribution: string }
+  context: { method: string; spec: Asked & { distribution: string } }
 ): Measurement {
   const first = rounds[0]!
   const samples = rounds.flatMap((round) => Array.from(round.samplesNs))
@@ -73,8 +72,8 @@ export function toMeasurement(
   const spread = (Math.max(...roundMediansNs) - Math.min(...roundMediansNs)) / timeNs.median
   if (spread > maxRoundSpread) badges.add('unstable')
   if (rounds.some((round) => round.stopReason === 'timed out')) badges.add('timed out')
-  if (context.distribution === 'zeros') badges.add('power-optimistic')
-  const work = step.work ?? workOf(step.format, step.m, step.n, step.k, context.output, kernel)
+  if (context.spec.distribution === 'zeros') badges.add('power-optimistic')
+  const work = step.work ?? workOf(step.format, step.m, step.n, step.k, context.spec, kernel)
   const sustained = rounds.find((round) => round.sustainedNs > 0) ?? first
   const { samplesNs: _ns, samplesMHz: _mhz, discarded: _discarded, ...figures } = first
   return {

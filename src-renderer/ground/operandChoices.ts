@@ -1,5 +1,6 @@
 import type { Device } from '@shared/contract/devices'
 import type { JobSpecInput } from '@shared/contract/jobs'
+import type { BOrder } from '@shared/contract/operation'
 
 type Distribution = NonNullable<JobSpecInput['distribution']>
 type Output = NonNullable<JobSpecInput['output']>
@@ -18,7 +19,8 @@ const everyOutput: readonly { value: Output; title: string }[] = [
   { value: 'f16', title: 'float16' },
   { value: 'bf16', title: 'bfloat16' },
   { value: 'f32', title: 'float32' },
-  { value: 'e4m3', title: 'e4m3' }
+  { value: 'e4m3', title: 'e4m3' },
+  { value: 'e5m2', title: 'e5m2' }
 ]
 
 /** The types of C that some kernel of the device writes. */
@@ -26,6 +28,11 @@ export function outputChoicesOf(device: Device | undefined) {
   const written = new Set(device?.kernels.flatMap(({ outputs }) => outputs))
   return everyOutput.filter(({ value }) => written.size === 0 || written.has(value))
 }
+
+export const bOrderChoices: readonly { value: BOrder; title: string }[] = [
+  { value: 'nk', title: '(N, K)' },
+  { value: 'kn', title: '(K, N)' }
+]
 
 type Rule = NonNullable<Extract<JobSpecInput, { kind: 'validate' }>['rule']>
 

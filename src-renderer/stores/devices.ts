@@ -1,6 +1,7 @@
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import type { Detection, Device } from '@shared/contract/devices'
+import { pairFormats } from '@shared/formats/blockFormat'
 import { failureOf, isCode, type Failure } from '../ground/failure'
 import { useConnection } from './connection'
 import { useSettings } from './settings'
@@ -42,9 +43,11 @@ export const useDevices = defineStore('devices', () => {
   return { detection, devices, selected, formats, failure, loading, load, select }
 })
 
+/** Pairs of elements without a short name are left out: they are many, and asked for by name. */
 export function formatsOf(devices: readonly Device[]): string[] {
   const ids = devices.flatMap((device) =>
     device.kernels.flatMap((kernel) => kernel.capabilities.map(({ format }) => format))
   )
-  return [...new Set(ids)]
+  const pairs = new Set(pairFormats.map(({ id }) => id))
+  return [...new Set(ids)].filter((id) => !pairs.has(id))
 }

@@ -43,6 +43,14 @@ export function commandOf(spec: JobSpec): string {
     return words.join(' ')
   }
   add('--out', spec.output, operandsFile === undefined ? defaults.output : defaults.outputOfFiles)
+  add('--out-scale', spec.outputScale, 1)
+  // A file of operands brings the rest of the operation too.
+  if (operandsFile === undefined) {
+    add('--b-order', spec.bOrder, 'nk')
+    if (spec.accumulate) words.push('--beta', '1')
+    add('--batch-a', spec.batchA.join(','), '')
+    add('--batch-b', spec.batchB.join(','), '')
+  }
   return words.join(' ')
 }
 

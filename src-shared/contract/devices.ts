@@ -16,6 +16,17 @@ export const librarySchema = v.object({
 })
 export type Library = v.InferOutput<typeof librarySchema>
 
+/** What of the operation beside the plain product a kernel takes, and how. */
+export const featureIds = ['b-kn', 'accumulator', 'f8-output', 'batch'] as const
+export type FeatureId = (typeof featureIds)[number]
+export const featureSchema = v.object({
+  id: v.string(),
+  /** 'fused': itself; 'pass': in a pass of its own before or behind the kernel, timed with it; 'none': not. */
+  level: v.picklist(['fused', 'pass', 'none']),
+  reason: v.string()
+})
+export type Feature = v.InferOutput<typeof featureSchema>
+
 export const kernelSchema = v.object({
   id: v.string(),
   provider: v.string(),
@@ -41,7 +52,9 @@ export const kernelSchema = v.object({
        */
       instruction: v.optional(v.string(), '')
     })
-  )
+  ),
+  /** Runs before there were any do not have them: the plain product alone. */
+  features: v.optional(v.array(featureSchema), [])
 })
 export type Kernel = v.InferOutput<typeof kernelSchema>
 

@@ -1,10 +1,10 @@
 /** What the quantiser lab is asked and answers. */
 import * as v from 'valibot'
-import { blockFormats } from '../formats/blockFormat'
+import { everyBlockFormat } from '../formats/blockFormat'
 import { distributions } from '../formats/compare'
 import { nvfp4Rules, scaleRules } from '../formats/quantize'
 
-const formatIds = blockFormats.map(({ id }) => id)
+const formatIds = everyBlockFormat.map(({ id }) => id)
 /** Of one product: made in a moment. */
 export const mostK = 2 ** 20
 /** Of values that are sent: 2^20 of them, with some room. */

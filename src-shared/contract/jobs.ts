@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import { defaults } from './defaults'
+import { operationEntries, problemOfOperation, type Operation } from './operation'
 import { runIdSchema } from './runId'
 
-export const outputTypes = ['f16', 'bf16', 'f32', 'e4m3'] as const
+export const outputTypes = ['f16', 'bf16', 'f32', 'e4m3', 'e5m2'] as const
 export const outputTypeSchema = v.picklist(outputTypes)
 export type OutputType = v.InferOutput<typeof outputTypeSchema>
 
@@ -38,6 +39,7 @@ const operandEntries = {
   seed: v.optional(seedSchema, defaults.seed),
   distribution: v.optional(v.picklist(distributions), defaults.distribution),
   output: v.optional(outputTypeSchema, defaults.output),
+  ...operationEntries,
   /** Id of a run that ended early: what it finished is taken over. All else must be as it was there. */
   resumes: v.optional(runIdSchema)
 }
@@ -50,42 +52,69 @@ export const passRules = ['allowances', 'assert-close'] as const
 export const passRuleSchema = v.picklist(passRules)
 export type PassRule = v.InferOutput<typeof passRuleSchema>
 
-export const validateSpecSchema = v.strictObject({
-  kind: v.literal('validate'),
-  ...operandEntries,
-  /** Shape; absent: 8192 cubed on a GPU, 1024 cubed on a CPU. */
-  m: v.optional(extent),
-  n: v.optional(extent),
-  k: v.optional(extent),
-  /** An element passes when |got - reference| <= atol + rtol |reference|. */
-  atol: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0)), defaults.atol),
-  rtol: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0)), defaults.rtol),
-  rule: v.optional(passRuleSchema, defaults.rule),
-  /** Path of a .safetensors file with the operands, instead of generated ones. */
-  operandsFile: v.optional(v.string()),
-  /** Path of a file with C as another program made it of these operands: it is judged, and no kernel is run. */
-  resultFile: v.optional(v.string()),
-  /** What to judge it as; absent: the type it is kept in. */
-  resultType: v.optional(outputTypeSchema)
-})
+/** Refuses batches that do not broadcast, and a scale that C cannot have. */
+const fitsOperation = <S extends Operation & { output: string }>() =>
+  v.rawCheck<S>(({ dataset, addIssue }) => {
+    if (!dataset.typed) return
+    const problem = problemOfOperation(dataset.value, dataset.value.output)
+    if (!problem) return
+    const { field, message } = problem
+    addIssue({
+      message,
+      path: [
+        {
+          type: 'object',
+          origin: 'value',
+          input: dataset.value as unknown as Record<string, unknown>,
+          key: field,
+          value: dataset.value[field]
+        }
+      ]
+    })
+  })
+
+export const validateSpecSchema = v.pipe(
+  v.strictObject({
+    kind: v.literal('validate'),
+    ...operandEntries,
+    /** Shape; absent: 8192 cubed on a GPU, 1024 cubed on a CPU. */
+    m: v.optional(extent),
+    n: v.optional(extent),
+    k: v.optional(extent),
+    /** An element passes when |got - reference| <= atol + rtol |reference|. */
+    atol: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0)), defaults.atol),
+    rtol: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0)), defaults.rtol),
+    rule: v.optional(passRuleSchema, defaults.rule),
+    /** Path of a .safetensors file with the operands, instead of generated ones. */
+    operandsFile: v.optional(v.string()),
+    /** Path of a file with C as another program made it of these operands: it is judged, and no kernel is run. */
+    resultFile: v.optional(v.string()),
+    /** What to judge it as; absent: the type it is kept in. */
+    resultType: v.optional(outputTypeSchema)
+  }),
+  fitsOperation()
+)
 export type ValidateSpec = v.InferOutput<typeof validateSpecSchema>
 
 export const presetNames = ['quick', 'standard', 'thorough'] as const
 
-export const sweepSpecSchema = v.strictObject({
-  kind: v.literal('sweep'),
-  ...operandEntries,
-  m: v.optional(extent),
-  n: v.optional(extent),
-  kValues: v.pipe(v.array(extent), v.minLength(1, 'Name at least one K.'), v.maxLength(10_000)),
-  mode: v.optional(v.picklist(['cold', 'hot']), defaults.mode),
-  preset: v.optional(v.picklist(presetNames), defaults.preset),
-  /** Exactly this many samples per point instead of the preset's stop rules. */
-  reps: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
-  rounds: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(20))),
-  /** Also run back to back for at least half a second. */
-  sustained: v.optional(v.boolean(), false)
-})
+export const sweepSpecSchema = v.pipe(
+  v.strictObject({
+    kind: v.literal('sweep'),
+    ...operandEntries,
+    m: v.optional(extent),
+    n: v.optional(extent),
+    kValues: v.pipe(v.array(extent), v.minLength(1, 'Name at least one K.'), v.maxLength(10_000)),
+    mode: v.optional(v.picklist(['cold', 'hot']), defaults.mode),
+    preset: v.optional(v.picklist(presetNames), defaults.preset),
+    /** Exactly this many samples per point instead of the preset's stop rules. */
+    reps: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
+    rounds: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(20))),
+    /** Also run back to back for at least half a second. */
+    sustained: v.optional(v.boolean(), false)
+  }),
+  fitsOperation()
+)
 export type SweepSpec = v.InferOutput<typeof sweepSpecSchema>
 
 export const jobSpecSchema = v.variant('kind', [validateSpecSchema, sweepSpecSchema])

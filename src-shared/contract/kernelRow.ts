@@ -3,8 +3,8 @@
  * about itself. Parsed here once; the addon gets rows as this schema puts them out (native/core/kernelRow.h).
  */
 import * as v from 'valibot'
-import { blockFormats } from '../formats/blockFormat'
-import { capabilityLevelSchema } from './devices'
+import { everyBlockFormat } from '../formats/blockFormat'
+import { capabilityLevelSchema, featureIds, type Feature, type FeatureId } from './devices'
 import { outputTypeSchema } from './jobs'
 
 const object = <E extends v.ObjectEntries>(entries: E) =>
@@ -53,7 +53,7 @@ const instruction = choice(['fp4', 'fp6', 'fp8', 'int8', 'bf16', 'fp16', 'tf32',
 
 const formatSchema = object({
   /** Id of a block-scaled format; 'all': every one that no other entry names. */
-  format: choice(['all', ...blockFormats.map(({ id }) => id)]),
+  format: choice(['all', ...everyBlockFormat.map(({ id }) => id)]),
   level,
   reason: text,
   /** Empty: the kernel's own. */
@@ -115,12 +115,11 @@ const rowSchema = v.pipe(
     scaleLayout: v.optional(text, 'linear'),
     codes: v.optional(choice(['packed', 'bytes']), 'packed'),
     outputs: v.optional(
-      v.pipe(
-        list(choice(outputTypeSchema.options.filter((type) => type !== 'e4m3'))),
-        v.nonEmpty('must name at least one type')
-      ),
+      v.pipe(list(choice(outputTypeSchema.options)), v.nonEmpty('must name at least one type')),
       ['f16', 'bf16', 'f32']
     ),
+    /** What of the operation beside the plain product it does itself; the host does the rest in passes of its own. */
+    fused: v.optional(list(choice(['b-kn', 'accumulator', 'f8-output'])), []),
     formats: v.optional(list(formatSchema), []),
     constants: v.optional(v.record(name, wholeNumber, 'must be an object of whole numbers'), {}),
     requires: v.optional(list(object({ that: expression, message: text })), []),
@@ -145,8 +144,9 @@ const rowSchema = v.pipe(
     v.check((row) => row.role === 'support' || row.launches.length > 0, 'must have a launch'),
     ['launches']
   ),
-  v.transform(({ instruction, ...row }) => ({
+  v.transform(({ instruction, fused, ...row }) => ({
     ...row,
+    features: featureIds.map((id) => featureOf(id, fused, row.outputs.includes('f32'))),
     formats: row.formats.flatMap(namedFormats).map((format) => ({
       ...format,
       /** Empty: not known. */
@@ -155,13 +155,34 @@ const rowSchema = v.pipe(
   }))
 )
 
+/** How a row does what the operation has beside the plain product: `finishes`, a pass may finish the f32 product it writes. */
+function featureOf(id: FeatureId, fused: readonly string[], finishes: boolean): Feature {
+  const words: Record<FeatureId, { fused: string; pass: string }> = {
+    'b-kn': { fused: 'it reads B either way', pass: 'a pass turns B to (N, K) first' },
+    accumulator: {
+      fused: 'added before C is rounded',
+      pass: 'a pass adds it to the f32 product'
+    },
+    'f8-output': {
+      fused: 'scaled and rounded as C is written',
+      pass: 'a pass scales and rounds the f32 product'
+    },
+    batch: { fused: 'its launches for one matrix after the other', pass: '' }
+  }
+  if (id === 'batch' || fused.includes(id)) return { id, level: 'fused', reason: words[id].fused }
+  if (id === 'b-kn' || finishes) return { id, level: 'pass', reason: words[id].pass }
+  return { id, level: 'none', reason: 'it writes no f32 product that a pass could finish' }
+}
+
 type FormatEntry = v.InferOutput<typeof formatSchema>
 
 /** 'all' written out. */
 function namedFormats(entry: FormatEntry, _index: number, all: FormatEntry[]): FormatEntry[] {
   if (entry.format !== 'all') return [entry]
   const named = new Set(all.map(({ format }) => format))
-  return blockFormats.filter(({ id }) => !named.has(id)).map(({ id }) => ({ ...entry, format: id }))
+  return everyBlockFormat
+    .filter(({ id }) => !named.has(id))
+    .map(({ id }) => ({ ...entry, format: id }))
 }
 
 export type KernelRow = v.InferOutput<typeof rowSchema>

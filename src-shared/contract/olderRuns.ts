@@ -49,7 +49,7 @@ export function bringUpToDate<
             bytes: measurement.bytes,
             paddedBytes: measurement.paddedBytes
           }
-        : workOf(format, m, n, k, run.spec.output, { scaleLayout: 'linear', operandBits })
+        : workOf(format, m, n, k, run.spec, { scaleLayout: 'linear', operandBits })
     if (!measurement) continue
     const { bytes, paddedBytes } = step.work
     Object.assign(measurement, { bytes, paddedBytes })

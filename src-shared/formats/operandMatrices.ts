@@ -22,6 +22,14 @@ export interface Matrix {
   bytes: Uint8Array<ArrayBuffer>
 }
 
+export interface Matrices {
+  name: string
+  /** Leading axes: the batch; none for one matrix. */
+  batch: number[]
+  shape: [number, number]
+  bytes: Uint8Array<ArrayBuffer>
+}
+
 /** Throws a UserError unless the tensor is there with this dtype and two axes. */
 export function takeMatrix(
   header: SafetensorsHeader,
@@ -30,18 +38,35 @@ export function takeMatrix(
   name: string,
   dtype: string
 ): Matrix {
+  const { batch, shape, bytes } = takeMatrices(header, file, path, name, dtype)
+  if (batch.length === 0) return { name, shape, bytes }
+  throw new UserError(
+    'usage',
+    `${path}: tensor "${name}" has ${batch.length + 2} axes; 2 are needed.`
+  )
+}
+
+/** A matrix, or a batch of them. Throws a UserError unless the tensor is there with this dtype and two axes or more. */
+export function takeMatrices(
+  header: SafetensorsHeader,
+  file: Uint8Array,
+  path: string,
+  name: string,
+  dtype: string
+): Matrices {
   const entry: TensorEntry | undefined = header.tensors.get(name)
   if (!entry) throw new UserError('usage', `${path} has no tensor "${name}".`)
   if (entry.dtype !== dtype) {
     throw new UserError('usage', `${path}: tensor "${name}" is ${entry.dtype}; ${dtype} is needed.`)
   }
-  if (entry.shape.length !== 2) {
+  if (entry.shape.length < 2) {
     throw new UserError(
       'usage',
-      `${path}: tensor "${name}" has ${entry.shape.length} axes; 2 are needed.`
+      `${path}: tensor "${name}" has ${entry.shape.length} axes; 2 are needed, and any before them for a batch.`
     )
   }
   // A copy of its own: a Float64Array wants aligned memory.
   const bytes = Uint8Array.from(file.subarray(entry.start, entry.end))
-  return { name, shape: entry.shape as [number, number], bytes }
+  const shape = entry.shape.slice(-2) as [number, number]
+  return { name, batch: entry.shape.slice(0, -2), shape, bytes }
 }

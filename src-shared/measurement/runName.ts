@@ -1,6 +1,7 @@
 /** What a run is called where nobody named it: what was run, on which shape, with which options out of the ordinary. */
 import { defaults } from '../contract/defaults'
 import type { JobSpec } from '../contract/jobs'
+import { operationText } from '../contract/operation'
 import type { Run, RunSummary } from '../contract/run'
 
 const number = (value: number) => value.toLocaleString('en-US')
@@ -38,7 +39,8 @@ export function optionsOf(spec: JobSpec): string {
   return [
     spec.kind === 'sweep' && spec.mode !== defaults.mode && `${spec.mode} L2`,
     spec.output !== defaults.output && `${spec.output} out`,
-    spec.distribution !== defaults.distribution && spec.distribution
+    spec.distribution !== defaults.distribution && spec.distribution,
+    operationText(spec)
   ]
     .filter(Boolean)
     .join(', ')

@@ -1,5 +1,6 @@
 /** A run as a report that stands alone: one HTML file with its charts inside, without scripts, links or fonts from elsewhere. */
 import { captionOf } from '../charts/picture'
+import { operationName } from '../contract/operation'
 import type { Run, Step } from '../contract/run'
 import { outcomeOf, verdictWords } from '../measurement/outcome'
 import { mistakesOf, ruleOf, toleranceShareOf } from '../measurement/validationFigures'
@@ -164,6 +165,7 @@ function method(run: Run): string {
     ['Stood out', badges.join(', ')],
     ['Operands', `${run.spec.distribution}, seed ${run.spec.seed}`],
     ['Output type', run.spec.output],
+    ['Operation', operationName(run.spec)],
     ['Started', run.createdAt],
     ['Finished', run.finishedAt ?? ''],
     ['Host', `${run.host.name}, ${run.host.system}`],

@@ -1,3 +1,4 @@
+import { plainOperation } from '@shared/contract/operation'
 import type { Run, Step } from '@shared/contract/run'
 
 /** A small finished run, for tests of what reads runs. */
@@ -24,6 +25,7 @@ export function sampleRun(change: Partial<Run> = {}): Run {
       seed: 42,
       distribution: 'normal',
       output: 'f16',
+      ...plainOperation,
       kValues: [512],
       mode: 'cold',
       preset: 'standard',

@@ -1,9 +1,12 @@
-// mma: mma.sync m16n8k16 bf16 on fragments dequantised on the way into shared memory. sm_80 and later.
+// mma: mma.sync m16n8k16 bf16 on fragments dequantised on the way into shared memory. sm_80 and
+// later.
 //
-//   C (M, N) = A (M, K) x B (N, K) with one linear scale per SCALE_BLOCK elements along K; any M, N.
+//   C (M, N) = outputScale (A (M, K) x B + accumulator (M, N)) with B (N, K) or, with B_ORDER 1,
+//   (K, N) and one linear scale per SCALE_BLOCK elements along K; any M, N.
 //
-// Element x scale is exact in bf16 (at most 8 significant bits; scales 2^-125 to 2^125), products and sums in float32.
-// 128 x 128 tiles of C, depth 32, 8 warps of 64 x 32; fragments as PTX ISA "Matrix Fragments for mma.m16n8k16" has them.
+// Element x scale is exact in bf16 (at most 8 significant bits; scales 2^-125 to 2^125), products
+// and sums in float32. 128 x 128 tiles of C, depth 32, 8 warps of 64 x 32; fragments as PTX ISA
+// "Matrix Fragments for mma.m16n8k16" has them.
 #include "common/formats.cuh"
 
 // TILE_M, TILE_N and THREADS are constants of the manifest's row.
@@ -15,17 +18,19 @@ static_assert(kThreads == 2 * 128, "two threads fill one row of a tile");
 
 // Thread t fills half a row: 16 elements, which share one scale (SCALE_BLOCK is 16 or 32).
 static_assert(SCALE_BLOCK % 16 == 0, "16 neighbours share a scale");
-template <int Format>
-__device__ void loadTile(const u8* codes, const u8* scales, int rows, int K, int row0, int k0, u16* tile) {
+template <int Format, bool Turned>
+__device__ void loadTile(const u8* codes, const u8* scales, int rows, int K, int row0, int k0,
+                         u16* tile) {
   const int r = threadIdx.x / 2, half = threadIdx.x % 2 * 16, row = row0 + r, k = k0 + half;
   u32 words[8] = {};
   if (row < rows && k < K) {
-    const float scale = decodeScale<SCALE_FORMAT>(scales[(long long)row * (K / SCALE_BLOCK) + k / SCALE_BLOCK]);
-    const long long first = (long long)row * K + k;
+    const float scale = decodeScale<SCALE_FORMAT>(scales[scaleAt<Turned>(row, k, rows, K)]);
+    const long long first = elementAt<Turned>(row, k, rows, K), step = Turned ? rows : 1;
 #pragma unroll
     for (int i = 0; i < 8; i++)
-      words[i] = toBf16Pair(decodeElement<Format>(packedCode<Format>(codes, first + 2 * i)) * scale,
-                            decodeElement<Format>(packedCode<Format>(codes, first + 2 * i + 1)) * scale);
+      words[i] = toBf16Pair(
+          decodeElement<Format>(packedCode<Format>(codes, first + 2 * i * step)) * scale,
+          decodeElement<Format>(packedCode<Format>(codes, first + (2 * i + 1) * step)) * scale);
   }
   uint4* out = reinterpret_cast<uint4*>(tile + r * kPitch + half);
   out[0] = make_uint4(words[0], words[1], words[2], words[3]);
@@ -40,15 +45,17 @@ __device__ inline void loadMatrices(u32 (&fragment)[4], const u16* from) {
 }
 
 __device__ inline void multiplyAdd(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-               "{%0, %1, %2, %3};"
-               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads)
-    multiply(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c, int M, int N, int K,
-             float tensorScale) {
+    multiply(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c,
+             int M, int N, int K, float tensorScale, const float* accumulator, float outputScale) {
   __shared__ __align__(16) u16 a[kTileM * kPitch];
   __shared__ __align__(16) u16 b[kTileN * kPitch];
   const int row0 = blockIdx.y * kTileM, col0 = blockIdx.x * kTileN;
@@ -56,8 +63,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   const int warpRow = warp / 4 * 64, warpCol = warp % 4 * 32;
   float sum[4][4][4] = {};
   for (int k0 = 0; k0 < K; k0 += kDepth) {
-    loadTile<A_FORMAT>(aCodes, aScales, M, K, row0, k0, a);
-    loadTile<B_FORMAT>(bCodes, bScales, N, K, col0, k0, b);
+    loadTile<A_FORMAT, false>(aCodes, aScales, M, K, row0, k0, a);
+    loadTile<B_FORMAT, B_ORDER == 1>(bCodes, bScales, N, K, col0, k0, b);
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < kDepth; k += 16) {
@@ -65,15 +72,19 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #pragma unroll
       for (int i = 0; i < 4; i++)
         loadMatrices(fragmentA[i], &a[(warpRow + i * 16 + lane % 16) * kPitch + k + lane / 16 * 8]);
-      // Two 8-column groups at once: matrices (n 0-7, k 0-7), (n 0-7, k 8-15), (n 8-15, k 0-7), (n 8-15, k 8-15).
+        // Two 8-column groups at once: matrices (n 0-7, k 0-7), (n 0-7, k 8-15), (n 8-15, k 0-7),
+        // (n 8-15, k 8-15).
 #pragma unroll
       for (int j = 0; j < 2; j++)
-        loadMatrices(fragmentB[j], &b[(warpCol + j * 16 + lane / 16 * 8 + lane % 8) * kPitch + k + lane / 8 % 2 * 8]);
+        loadMatrices(
+            fragmentB[j],
+            &b[(warpCol + j * 16 + lane / 16 * 8 + lane % 8) * kPitch + k + lane / 8 % 2 * 8]);
 #pragma unroll
       for (int i = 0; i < 4; i++)
 #pragma unroll
         for (int j = 0; j < 4; j++)
-          multiplyAdd(sum[i][j], fragmentA[i], fragmentB[j / 2][j % 2 * 2], fragmentB[j / 2][j % 2 * 2 + 1]);
+          multiplyAdd(sum[i][j], fragmentA[i], fragmentB[j / 2][j % 2 * 2],
+                      fragmentB[j / 2][j % 2 * 2 + 1]);
     }
     __syncthreads();
   }
@@ -85,6 +96,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
       for (int e = 0; e < 4; e++) {
         const int row = row0 + warpRow + i * 16 + lane / 4 + e / 2 * 8;
         const int col = col0 + warpCol + j * 8 + lane % 4 * 2 + e % 2;
-        if (row < M && col < N) c[(long long)row * N + col] = toOutput(sum[i][j][e] * tensorScale);
+        const long long at = (long long)row * N + col;
+        if (row < M && col < N)
+          c[at] = finished(sum[i][j][e] * tensorScale, accumulator, at, outputScale);
       }
 }

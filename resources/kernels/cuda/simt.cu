@@ -1,12 +1,14 @@
 // simt: the plain kernel, right on any GPU from sm_80.
 //
-//   C (M, N) = A (M, K) x B (N, K) with one linear scale per SCALE_BLOCK elements along K; any M, N.
+//   C (M, N) = outputScale (A (M, K) x B + accumulator (M, N)) with B (N, K) or, with B_ORDER 1,
+//   (K, N) and one linear scale per SCALE_BLOCK elements along K; any M, N.
 //
 // Element x scale in float32 (exact: at most 8 significant bits), float32 sums.
 #include "common/tiled.cuh"
 
 extern "C" __global__ void __launch_bounds__(tiled::kThreads)
-    multiply(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c, int M, int N, int K,
-             float tensorScale) {
-  tiled::multiply<float>(aCodes, bCodes, aScales, bScales, c, M, N, K, tensorScale);
+    multiply(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c,
+             int M, int N, int K, float tensorScale, const float* accumulator, float outputScale) {
+  tiled::multiply<float>(aCodes, bCodes, aScales, bScales, c, M, N, K, tensorScale, accumulator,
+                         outputScale);
 }

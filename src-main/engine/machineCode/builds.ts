@@ -1,13 +1,15 @@
 /** What of a manifest is compiled: every row for every target it claims, in every format and output type. */
 import { relative } from 'node:path'
+import { outputTypes } from '@shared/contract/jobs'
 import type { KernelRow } from '@shared/contract/kernelRow'
+import { bOrders, type BOrder } from '@shared/contract/operation'
 import { UserError } from '@shared/errors'
 import { findBlockFormat } from '@shared/formats/blockFormat'
 import { numberFormats } from '@shared/formats/numberFormat'
 import { readKernelManifests } from '../kernelManifests'
 
 export interface Build {
-  /** `<kernel>.<target>.<format>.<output>` */
+  /** `<kernel>.<target>.<format>.<output>`, `.kn` behind it where B is (K, N) */
   name: string
   kernel: string
   format: string
@@ -20,10 +22,9 @@ export interface Build {
 
 /** The numbers that sources know formats and output types by (resources/kernels/cuda/README.md, "Macros"). */
 const formatNumbers = Object.keys(numberFormats)
-const outputTypes = ['f16', 'bf16', 'f32']
 
 /** "sm_80+" is compiled for one target of every later family that runs block-scaled formats. */
-const laterTargets = [80, 86, 89, 90, 100, 103, 120, 121]
+const laterTargets = [80, 86, 89, 90, 100, 103, 110, 120, 121]
 
 function targetsOf(claim: string): string[] {
   if (!claim.endsWith('+')) return [claim]
@@ -31,18 +32,28 @@ function targetsOf(claim: string): string[] {
   return laterTargets.filter((target) => target >= from).map((target) => `sm_${target}`)
 }
 
-/** All, or of each what is worth a compilation: every format with the first output type, the first with every output type. */
-function formatsAndOutputs(
-  { formats, outputs }: KernelRow,
-  choice: 'some' | 'all'
-): [format: string, output: string][] {
+interface Case {
+  format: string
+  output: string
+  bOrder: BOrder
+}
+
+/**
+ * All, or of each what is worth a compilation: every format with the first output type, the first with every output type. And,
+ * where the kernel reads B either way, formats of 4, 6 and 8 bits with B as (K, N).
+ */
+function casesOf({ formats, outputs, features }: KernelRow, choice: 'some' | 'all'): Case[] {
+  const readsEitherOrder = features.some(({ id, level }) => id === 'b-kn' && level === 'fused')
   const all = formats.flatMap(({ format }, i) =>
-    (i && choice === 'some' ? outputs.slice(0, 1) : outputs).map((output): [string, string] => [
-      format,
-      output
-    ])
+    (i && choice === 'some' ? outputs.slice(0, 1) : outputs).map(
+      (output): Case => ({ format, output, bOrder: 'nk' })
+    )
   )
-  return all.length ? all : [['mxfp4', 'f16']]
+  const turned = ['mxfp4', 'mxfp6_e2m3', 'mxfp8'].filter(
+    (id) => readsEitherOrder && formats.some(({ format }) => format === id)
+  )
+  const kn = turned.map((format): Case => ({ format, output: outputs[0]!, bOrder: 'kn' }))
+  return all.length ? [...all, ...kn] : [{ format: 'mxfp4', output: 'f16', bOrder: 'nk' }]
 }
 
 /** Throws a UserError for a folder without a manifest, one with a row that does not fit, or one that names no kernel. */
@@ -51,7 +62,7 @@ export function listBuilds(folder: string, choice: 'some' | 'all' = 'some'): Bui
   if (warnings.length) throw new UserError('usage', warnings.join('\n'))
   if (!sources.length) throw new UserError('usage', `${folder}/manifest.json names no kernel.`)
   return sources.flatMap((row) =>
-    formatsAndOutputs(row, choice).flatMap(([format, output]) => {
+    casesOf(row, choice).flatMap(({ format, output, bOrder }) => {
       const { a, b, scale, scaleBlockSize } = findBlockFormat(format)
       const number = ({ name }: { name: string }) => formatNumbers.indexOf(name)
       const macros = {
@@ -59,12 +70,13 @@ export function listBuilds(folder: string, choice: 'some' | 'all' = 'some'): Bui
         B_FORMAT: number(b),
         SCALE_FORMAT: number(scale),
         SCALE_BLOCK: scaleBlockSize,
-        OUTPUT_TYPE: outputTypes.indexOf(output),
+        OUTPUT_TYPE: outputTypes.findIndex((type) => type === output),
+        B_ORDER: bOrders.indexOf(bOrder),
         ...row.constants
       }
       const defines = Object.entries(macros).map(([name, value]) => `-D${name}=${value}`)
       return row.architectures.flatMap(targetsOf).map((target) => ({
-        name: `${row.id}.${target}.${format}.${output}`,
+        name: `${row.id}.${target}.${format}.${output}${bOrder === 'kn' ? '.kn' : ''}`,
         kernel: row.id,
         format,
         output,

@@ -1,4 +1,5 @@
 /** Two or more runs point by point: the first is the baseline. */
+import { operationName } from '@shared/contract/operation'
 import type { Run } from '@shared/contract/run'
 import { compareRuns, type ComparedPoint } from '@shared/measurement/compareRuns'
 import type { Verdict } from '@shared/measurement/verdict'
@@ -69,7 +70,8 @@ function doubtsAbout(a: Run, b: Run): string[] {
     ['device', a.device?.name ?? '', b.device?.name ?? ''],
     ['method', method(a), method(b)],
     ['operands', a.spec.distribution, b.spec.distribution],
-    ['output type', a.spec.output, b.spec.output]
+    ['output type', a.spec.output, b.spec.output],
+    ['operation', operationName(a.spec), operationName(b.spec)]
   ]
   return same.flatMap(([what, left, right]) =>
     left === right ? [] : [`Different ${what}: ${left || 'none'} and ${right || 'none'}.`]

@@ -2,6 +2,12 @@ import { computed } from 'vue'
 import { defaults } from '@shared/contract/defaults'
 import type { JobSpecInput, SweepSpec } from '@shared/contract/jobs'
 import { extent, kList, problemsOf, wholeNumber } from '../../ground/fields'
+import {
+  checkOperation,
+  formatNames,
+  initialOperation,
+  type OperationForm
+} from '../../ground/operationForm'
 import { useSavedForm } from '../../stores/savedForm'
 
 type SweepInput = Extract<JobSpecInput, { kind: 'sweep' }>
@@ -21,7 +27,9 @@ export type SweepForm = {
   seed: string
   distribution: NonNullable<SweepInput['distribution']>
   output: NonNullable<SweepInput['output']>
-}
+  /** Formats beside those chosen: pairs of elements without a short name. */
+  pairs: string
+} & OperationForm
 
 const initial: SweepForm = {
   formats: [...defaults.formats],
@@ -36,13 +44,21 @@ const initial: SweepForm = {
   sustained: false,
   seed: String(defaults.seed),
   distribution: defaults.distribution,
-  output: defaults.output
+  output: defaults.output,
+  pairs: '',
+  ...initialOperation
 }
 
 export function useSweepForm() {
   const form = useSavedForm('sweep', initial)
+  const operation = computed(() => checkOperation(form, form.output))
   const fields = computed(() => ({
-    formats: form.formats.length === 0 ? { problem: 'Choose at least one format.' } : {},
+    ...operation.value.fields,
+    pairs: formatNames(form.pairs),
+    formats:
+      form.formats.length === 0 && form.pairs.trim() === ''
+        ? { problem: 'Choose at least one format.' }
+        : {},
     m: extent(form.m, 'M'),
     n: extent(form.n, 'N'),
     kValues: kList(form.kValues),
@@ -54,12 +70,12 @@ export function useSweepForm() {
 
   /** undefined while a field is wrong. */
   function spec(device: string): SweepInput | undefined {
-    const { m, n, kValues, reps, rounds, seed } = fields.value
+    const { m, n, kValues, reps, rounds, seed, pairs } = fields.value
     if (Object.keys(problems.value).length > 0 || !kValues.value) return undefined
     return {
       kind: 'sweep',
       device,
-      formats: [...form.formats],
+      formats: [...new Set([...form.formats, ...(pairs.value ?? [])])],
       kernels: [...form.kernels],
       ...(m.value !== undefined && { m: m.value }),
       ...(n.value !== undefined && { n: n.value }),
@@ -71,7 +87,8 @@ export function useSweepForm() {
       sustained: form.sustained,
       ...(seed.value !== undefined && { seed: seed.value }),
       distribution: form.distribution,
-      output: form.output
+      output: form.output,
+      ...operation.value.operation
     }
   }
 

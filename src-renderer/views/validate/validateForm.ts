@@ -3,6 +3,12 @@ import { computed } from 'vue'
 import { defaults } from '@shared/contract/defaults'
 import type { JobSpecInput, ValidateSpec } from '@shared/contract/jobs'
 import { extent, nonNegative, problemsOf, wholeNumber } from '../../ground/fields'
+import {
+  checkOperation,
+  formatNames,
+  initialOperation,
+  type OperationForm
+} from '../../ground/operationForm'
 import { useSavedForm } from '../../stores/savedForm'
 
 type ValidateInput = Extract<JobSpecInput, { kind: 'validate' }>
@@ -17,7 +23,9 @@ export type ValidateForm = {
   atol: string
   rtol: string
   rule: NonNullable<ValidateInput['rule']>
-}
+  /** Empty: all with a short name. */
+  formats: string
+} & OperationForm
 
 const initial: ValidateForm = {
   m: '',
@@ -28,12 +36,17 @@ const initial: ValidateForm = {
   output: defaults.output,
   atol: withExponent(defaults.atol),
   rtol: withExponent(defaults.rtol),
-  rule: defaults.rule
+  rule: defaults.rule,
+  formats: '',
+  ...initialOperation
 }
 
 export function useValidateForm() {
   const form = useSavedForm('validate', initial)
+  const operation = computed(() => checkOperation(form, form.output))
   const fields = computed(() => ({
+    ...operation.value.fields,
+    formats: formatNames(form.formats),
     m: extent(form.m, 'M'),
     n: extent(form.n, 'N'),
     k: extent(form.k, 'K'),
@@ -46,12 +59,12 @@ export function useValidateForm() {
     (Object.keys(initial) as (keyof ValidateForm)[]).some((key) => form[key] !== initial[key])
   )
 
-  function spec(device: string, formats: string[]): ValidateInput {
-    const { m, n, k, seed, atol, rtol } = fields.value
+  function spec(device: string): ValidateInput {
+    const { m, n, k, seed, atol, rtol, formats } = fields.value
     return {
       kind: 'validate',
       device,
-      formats,
+      formats: formats.value?.length ? formats.value : ['all'],
       ...(m.value !== undefined && { m: m.value }),
       ...(n.value !== undefined && { n: n.value }),
       ...(k.value !== undefined && { k: k.value }),
@@ -60,7 +73,8 @@ export function useValidateForm() {
       output: form.output,
       ...(atol.value !== undefined && { atol: atol.value }),
       ...(rtol.value !== undefined && { rtol: rtol.value }),
-      rule: form.rule
+      rule: form.rule,
+      ...operation.value.operation
     }
   }
 

@@ -58,7 +58,7 @@ function addOperation(tree: PathTree, run: Run, step: Step, device: ProfileDevic
     tree.addNumber(node, samplesMetric, samples, false)
   }
   addValidation(tree, node, run, step)
-  const { flops, bytes } = workOfStep(step, run.spec.output)
+  const { flops, bytes } = workOfStep(step, run.spec)
   // By the width of the instruction that multiplied: util then takes the peak of the unit that did the work.
   const width = flopsMetricOf(step.instruction) ?? findBlockFormat(step.format).flopsMetric
   tree.addNumber(node, 'flops', flops, true)

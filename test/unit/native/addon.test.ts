@@ -31,7 +31,7 @@ describe('arguments', () => {
     [
       'an output type that is none',
       opening({ output: 'f64' }),
-      /output must be one of f16, bf16, f32, e4m3, not "f64"/
+      /output must be one of f16, bf16, f32, e4m3, e5m2, not "f64"/
     ],
     ['half a row', opening({ m: 1.5 }), /m must be a whole number/],
     ['a negative K', opening({ k: -32 }), /k must be a whole number/],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { blockFormats, type BlockFormat } from '@shared/formats/blockFormat'
+import { blockFormats, findBlockFormat, type BlockFormat } from '@shared/formats/blockFormat'
 import { encode, floorLog2 } from '@shared/formats/encode'
 import { decodeTable, largestExponent, numberFormats } from '@shared/formats/numberFormat'
 import type { NumberFormat } from '@shared/formats/numberFormat'
@@ -86,7 +86,7 @@ const uniformCodes: Distribution = (side, block) => {
 const quantised =
   (shape: (value: number) => number): Distribution =>
   (side, block) => {
-    const unit = 0x13988e2 * 2 ** -40
+    const unit = normalUnit
     const values = Array.from({ length: side.block }, (_, i) => {
       const drawn = words(side.seed, side.codeStream, block * side.block + i)
       const sum = drawn.reduce((total, w) => total + (w & 0xffff) + (w >>> 16), 0)
@@ -165,13 +165,66 @@ async function fromAddon(format: BlockFormat, distribution: string) {
   const cancel = addon.createCancelFlag()
   const operands = { distribution, seed }
   const session = await addon.open(
-    { device: 'cpu', format: format.id, m, n, k, batch, output: 'f16', operands },
+    {
+      device: 'cpu',
+      format: format.id,
+      m,
+      n,
+      k,
+      batchA: [batch],
+      batchB: [batch],
+      output: 'f16',
+      operands
+    },
     cancel
   )
   const made = await session.operands()
   await session.close()
   return made
 }
+
+/** E of "The accumulator". */
+function exponentOf(name: string, { a, b, scale }: BlockFormat): number {
+  const binades = Math.floor(Math.log2(k))
+  const half = Math.floor(binades / 2)
+  const [e8m0, ue4m3] = {
+    normal: [half, half],
+    tutorial: [half + 1, half + 1],
+    positive: [binades - 1, binades - 1],
+    'wide-scales': [half + 8, half + 3],
+    'uniform-codes': [1, 10].map((more) => half + largestExponent(a) + largestExponent(b) + more),
+    adversarial: [half - 2, half + 8],
+    zeros: [0, 0]
+  }[name]!
+  return (scale.name === 'e8m0' ? e8m0 : ue4m3)!
+}
+
+const normalUnit = 0x13988e2 * 2 ** -40
+
+describe.each(Object.keys(distributions))('docs/operands.md, the accumulator of %s', (name) => {
+  it.each(['mxfp4', 'nvfp4', 'e5m2xe2m1'])('%s', async (id) => {
+    const format = findBlockFormat(id)
+    const cancel = addon.createCancelFlag()
+    const session = await addon.open(
+      {
+        ...{ device: 'cpu', format: id, m, n, k, batchA: [batch], output: 'f32' },
+        ...{ accumulate: true, operands: { distribution: name, seed } }
+      },
+      cancel
+    )
+    const { accumulator } = await session.operands()
+    await session.close()
+    const scale = 2 ** exponentOf(name, format)
+    const wanted = Float32Array.from({ length: batch * m * n }, (_, i) => {
+      const halves = words(BigInt(seed), 4, i).flatMap((word) => [word & 0xffff, word >>> 16])
+      const sum = halves.reduce((all, half) => all + half, 0)
+      const value = Math.fround((sum - 262140) * normalUnit) * scale
+      if (name === 'zeros') return 0
+      return name === 'positive' ? Math.abs(value) : value
+    })
+    expect(accumulator).toEqual(wanted)
+  })
+})
 
 describe.each(Object.keys(distributions))('docs/operands.md, %s', (name) => {
   it.each(blockFormats.map((format) => [format.id, format] as const))('%s', async (_id, format) => {

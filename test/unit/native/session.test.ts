@@ -26,7 +26,7 @@ const passed = (report: NativeValidation) => [report.status, report.reason]
 describe('the instruction that multiplies', () => {
   it('is named for every format that a CPU kernel computes', () => {
     for (const { id, capabilities, outputs } of kernels) {
-      expect(outputs).toEqual(['f16', 'bf16', 'f32', 'e4m3'])
+      expect(outputs).toEqual(['f16', 'bf16', 'f32', 'e4m3', 'e5m2'])
       for (const { instruction } of capabilities)
         expect([id, instruction]).toEqual([id, expect.stringMatching(/^(int8|bf16|fp32|fp64):/)])
     }
@@ -88,7 +88,8 @@ describe.each(kernels.map((kernel) => kernel.id))('%s against the oracle', (kern
       m: 40,
       n: 50,
       k: 128,
-      batch: 3,
+      batchA: [3],
+      batchB: [3],
       output: 'f16' as const,
       operands
     }

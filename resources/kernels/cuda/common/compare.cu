@@ -1,5 +1,8 @@
-// C against its float64 reference, on the GPU: the figures of native/core/compare.h's RowFigures for rows all of whose
-// elements pass. A row with others is told by `suspects` and judged on the CPU, which knows the operands.
+// C against its float64 reference, on the GPU: the figures of native/core/compare.h's RowFigures
+// for rows all of whose elements pass. A row with others is told by `suspects` and judged on the
+// CPU, which knows the operands.
+
+#include "judgedBits.cuh"
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -9,7 +12,7 @@ typedef long long i64;
 
 constexpr int kThreads = 256, kUlpBins = 13;
 // Output types by number, as OutputType has them.
-enum { kF16, kBf16, kF32, kE4m3 };
+enum { kF16, kBf16, kF32, kE4m3, kE5m2 };
 
 struct Row {
   i64 suspects, nonFinite, nonZero, finite, aboveTolerance, withinRounding, pairs;
@@ -21,23 +24,6 @@ struct Row {
 __device__ double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
 __device__ bool isNan(double value) { return value != value; }
 __device__ bool isFinite(double value) { return fabs(value) < infinity(); }
-
-// Nearest e4m3, ties to even, at most 448; NaN stays.
-__device__ u32 toE4m3(float value) {
-  const u32 sign = __float_as_uint(value) >> 31 << 7;
-  const float magnitude = fabsf(value);
-  if (magnitude != magnitude) return sign | 127;
-  const int exponent = max(-6, (int)(__float_as_uint(magnitude) >> 23) - 127);
-  const float units = rintf(ldexpf(magnitude, 3 - min(exponent, 16)));
-  return sign | (u32)min(126.0f, (float)((min(exponent, 16) + 6) * 8) + units);
-}
-
-__device__ float fromE4m3(u32 code) {
-  const u32 field = code >> 3 & 15, fraction = code & 7;
-  if ((code & 127) == 127) return __uint_as_float(0x7fffffff);
-  const float magnitude = field == 0 ? fraction * 0x1p-9f : ldexpf((float)(8 + fraction), (int)field - 10);
-  return code & 128 ? -magnitude : magnitude;
-}
 
 template <int Type>
 __device__ u32 bitsOf(double value) {
@@ -51,37 +37,44 @@ __device__ u32 bitsOf(double value) {
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(half) : "f"(narrow));
     return half;
   }
-  return Type == kF32 ? __float_as_uint(narrow) : toE4m3(narrow);
+  return Type == kF32 ? __float_as_uint(narrow) : toEightBits(eightBits(Type == kE4m3), narrow);
 }
 
 template <int Type>
 __device__ double valueOf(u32 bits) {
   float value;
-  if (Type == kF16) asm("{ .reg .f16 h; mov.b16 h, %1; cvt.f32.f16 %0, h; }" : "=f"(value) : "h"((u16)bits));
+  if (Type == kF16)
+    asm("{ .reg .f16 h; mov.b16 h, %1; cvt.f32.f16 %0, h; }" : "=f"(value) : "h"((u16)bits));
   else if (Type == kBf16) value = __uint_as_float(bits << 16);
-  else value = Type == kF32 ? __uint_as_float(bits) : fromE4m3(bits);
+  else value = Type == kF32 ? __uint_as_float(bits) : fromEightBits(eightBits(Type == kE4m3), bits);
   return value;
 }
 
 template <int Type>
 __device__ u32 loadBits(const u8* output, i64 index) {
   if (Type == kF32) return ((const u32*)output)[index];
-  return Type == kE4m3 ? output[index] : ((const u16*)output)[index];
+  return Type >= kE4m3 ? output[index] : ((const u16*)output)[index];
 }
 
 // Position among all values of the type, both zeros at 0.
 template <int Type>
 __device__ i64 rankOf(u32 bits) {
-  const u32 sign = Type == kF32 ? 1u << 31 : Type == kE4m3 ? 128 : 32768;
+  const u32 sign = Type == kF32 ? 1u << 31 : Type >= kE4m3 ? 128 : 32768;
   const i64 magnitude = bits & (sign - 1);
   return bits & sign ? -magnitude : magnitude;
 }
 
-// Distance of neighbouring numbers of the type at `value`; below the smallest normal number that of the subnormal ones.
+// Distance of neighbouring numbers of the type at `value`; below the smallest normal number that of
+// the subnormal ones.
 template <int Type>
 __device__ double ulpSize(double value) {
-  const int smallestNormal = Type == kF16 ? -14 : Type == kE4m3 ? -6 : -126;
-  const int fractionBits = Type == kF16 ? 10 : Type == kBf16 ? 7 : Type == kF32 ? 23 : 3;
+  const int smallestNormal = Type == kF16    ? -14
+                             : Type >= kE4m3 ? eightBits(Type == kE4m3).smallest
+                                             : -126;
+  const int fractionBits = Type == kF16    ? 10
+                           : Type == kBf16 ? 7
+                           : Type == kF32  ? 23
+                                           : eightBits(Type == kE4m3).fractionBits;
   const int exponent = value == 0 ? smallestNormal : ilogb(value);
   return ldexp(1.0, max(exponent, smallestNormal) - fractionBits);
 }
@@ -119,7 +112,8 @@ __device__ T reduceBlock(T value, Combine combine) {
   part[threadIdx.x] = value;
   for (int step = kThreads / 2; step > 0; step /= 2) {
     __syncthreads();
-    if (threadIdx.x < step) part[threadIdx.x] = combine(part[threadIdx.x], part[threadIdx.x + step]);
+    if (threadIdx.x < step)
+      part[threadIdx.x] = combine(part[threadIdx.x], part[threadIdx.x + step]);
   }
   __syncthreads();
   return part[0];
@@ -134,8 +128,9 @@ __device__ double largestOfBlock(double value) {
 
 // One block a row. Dynamic shared memory: one float per tile of the error map.
 template <int Type>
-__device__ void compareRow(const u8* output, const double* reference, Row* rows, float* ratios, i64 N, int tileColumns,
-                           int tiles, double atol, double rtol, bool allowances) {
+__device__ void compareRow(const u8* output, const double* reference, Row* rows, float* ratios,
+                           i64 N, int tileColumns, int tiles, double atol, double rtol,
+                           bool allowances) {
   extern __shared__ u32 tileRatios[];
   __shared__ u32 bins[kUlpBins];
   for (int i = threadIdx.x; i < tiles; i += kThreads) tileRatios[i] = 0;
@@ -163,17 +158,21 @@ __device__ void compareRow(const u8* output, const double* reference, Row* rows,
       own.squaredError += judged.error * judged.error;
       own.squaredReference += expected * expected;
       own.pairs++;
-      const double above = got == rounded ? 0.0 : fabs(got - expected) / ulpSize<Type>(expected) - 0.5;
+      const double above =
+          got == rounded ? 0.0 : fabs(got - expected) / ulpSize<Type>(expected) - 0.5;
       own.maxUlpsAbove = above > own.maxUlpsAbove ? above : own.maxUlpsAbove;
       own.sumUlpsAbove += above > 0 ? above : 0.0;
     }
     const bool noDistance = isNan(got) || isNan(expected);
     const i64 distance = rankOf<Type>(gotBits) - rankOf<Type>(expectedBits);
-    atomicAdd(&bins[noDistance ? (isNan(got) && isNan(expected) ? 0 : kUlpBins - 1) : ulpBin(distance < 0 ? -distance : distance)], 1);
+    atomicAdd(&bins[noDistance ? (isNan(got) && isNan(expected) ? 0 : kUlpBins - 1)
+                               : ulpBin(distance < 0 ? -distance : distance)],
+              1);
     const double ratio = judged.error == 0 ? 0 : judged.error / allowed;
     own.maxToleranceShare = ratio > own.maxToleranceShare ? ratio : own.maxToleranceShare;
     // Magnitudes compare as their bits do; rows with larger ratios are judged on the CPU.
-    if (ratio > 0) atomicMax(&tileRatios[col / tileColumns], __float_as_uint((float)(ratio < 1 ? ratio : 1)));
+    if (ratio > 0)
+      atomicMax(&tileRatios[col / tileColumns], __float_as_uint((float)(ratio < 1 ? ratio : 1)));
   }
   own.suspects = sumOfBlock(own.suspects);
   own.nonFinite = sumOfBlock(own.nonFinite);
@@ -190,19 +189,32 @@ __device__ void compareRow(const u8* output, const double* reference, Row* rows,
   own.squaredError = sumOfBlock(own.squaredError);
   own.squaredReference = sumOfBlock(own.squaredReference);
   own.referenceSquares = sumOfBlock(own.referenceSquares);
-  for (int i = threadIdx.x; i < tiles; i += kThreads) ratios[(i64)blockIdx.x * tiles + i] = __uint_as_float(tileRatios[i]);
+  for (int i = threadIdx.x; i < tiles; i += kThreads)
+    ratios[(i64)blockIdx.x * tiles + i] = __uint_as_float(tileRatios[i]);
   if (threadIdx.x != 0) return;
   for (int bin = 0; bin < kUlpBins; bin++) own.ulps[bin] = bins[bin];
   rows[blockIdx.x] = own;
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads)
-compareRows(const u8* output, const double* reference, Row* rows, float* ratios, i64 N, int outputType, int tileColumns,
-            int tiles, double atol, double rtol, int allowances) {
+    compareRows(const u8* output, const double* reference, Row* rows, float* ratios, i64 N,
+                int outputType, int tileColumns, int tiles, double atol, double rtol,
+                int allowances) {
   switch (outputType) {
-    case kF16: return compareRow<kF16>(output, reference, rows, ratios, N, tileColumns, tiles, atol, rtol, allowances != 0);
-    case kBf16: return compareRow<kBf16>(output, reference, rows, ratios, N, tileColumns, tiles, atol, rtol, allowances != 0);
-    case kF32: return compareRow<kF32>(output, reference, rows, ratios, N, tileColumns, tiles, atol, rtol, allowances != 0);
-    default: return compareRow<kE4m3>(output, reference, rows, ratios, N, tileColumns, tiles, atol, rtol, allowances != 0);
+    case kF16:
+      return compareRow<kF16>(output, reference, rows, ratios, N, tileColumns, tiles, atol, rtol,
+                              allowances != 0);
+    case kBf16:
+      return compareRow<kBf16>(output, reference, rows, ratios, N, tileColumns, tiles, atol, rtol,
+                               allowances != 0);
+    case kF32:
+      return compareRow<kF32>(output, reference, rows, ratios, N, tileColumns, tiles, atol, rtol,
+                              allowances != 0);
+    case kE4m3:
+      return compareRow<kE4m3>(output, reference, rows, ratios, N, tileColumns, tiles, atol, rtol,
+                               allowances != 0);
+    default:
+      return compareRow<kE5m2>(output, reference, rows, ratios, N, tileColumns, tiles, atol, rtol,
+                               allowances != 0);
   }
 }

@@ -1,13 +1,18 @@
-// Elements and scales in registers. Formats by number, as blockscope's macros give them: 0 e2m1, 1 e2m3, 2 e3m2, 3 e4m3,
-// 4 e5m2, 5 e8m0, 6 ue4m3 (OCP Microscaling Formats v1.0 section 5.3; NVFP4 for ue4m3).
+// Elements and scales in registers. Formats by number, as blockscope's macros give them: 0 e2m1, 1
+// e2m3, 2 e3m2, 3 e4m3, 4 e5m2, 5 e8m0, 6 ue4m3 (OCP Microscaling Formats v1.0 section 5.3; NVFP4
+// for ue4m3).
 #pragma once
+
+#include "common/eightBits.cuh"
 
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-__host__ __device__ constexpr int kBits(int format) { return format == 0 ? 4 : format <= 2 ? 6 : 8; }
+__host__ __device__ constexpr int kBits(int format) {
+  return format == 0 ? 4 : format <= 2 ? 6 : 8;
+}
 
 __device__ inline float nanValue() { return __int_as_float(0x7fffffff); }
 
@@ -15,7 +20,8 @@ __device__ inline float nanValue() { return __int_as_float(0x7fffffff); }
 __device__ inline float decodeSmall(u32 code, int exponentBits, int mantissaBits, int bias) {
   const u32 sign = code >> (exponentBits + mantissaBits) & 1;
   const u32 magnitude = code & ((1u << (exponentBits + mantissaBits)) - 1);
-  // As a float32 whose exponent field starts at 0; the product with a power of two puts the bias right, subnormals too.
+  // As a float32 whose exponent field starts at 0; the product with a power of two puts the bias
+  // right, subnormals too.
   const float raw = __int_as_float(magnitude << (23 - mantissaBits) | sign << 31);
   return raw * __int_as_float((u32)(127 + 127 - bias) << 23);
 }
@@ -40,7 +46,8 @@ __device__ inline float decodeScale(u32 code) {
   return code == 0 ? __int_as_float(0x00400000) : __int_as_float(code << 23);
 }
 
-// Code number `index` of packed codes: fp4 two to a byte, low nibble first; fp6 four to three bytes, little-endian.
+// Code number `index` of packed codes: fp4 two to a byte, low nibble first; fp6 four to three
+// bytes, little-endian.
 template <int Format>
 __device__ inline u32 packedCode(const u8* codes, long long index) {
   if (kBits(Format) == 8) return codes[index];
@@ -58,6 +65,8 @@ __device__ inline long long packedRowBytes(long long count) {
 
 #if OUTPUT_TYPE == 2
 typedef float Output;
+#elif OUTPUT_TYPE >= 3
+typedef u8 Output;
 #else
 typedef u16 Output;
 #endif
@@ -71,9 +80,31 @@ __device__ inline Output toOutput(float value) {
   u16 bits;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
   return bits;
+#elif OUTPUT_TYPE == 3
+  return (u8)toE4m3(value);
+#elif OUTPUT_TYPE == 4
+  return (u8)toE5m2(value);
 #else
   return value;
 #endif
+}
+
+// Element `at` of C from its sum. `accumulator`: nullptr where nothing is added.
+__device__ inline Output finished(float sum, const float* accumulator, long long at,
+                                  float outputScale) {
+  return toOutput((accumulator ? sum + accumulator[at] : sum) * outputScale);
+}
+
+// Element (row, k) of a matrix of `rows` x K, and its scale: rows of K, or, where it lies turned (B
+// as (K, N)), rows of `rows`.
+template <bool Turned>
+__device__ inline long long elementAt(int row, int k, int rows, int K) {
+  return Turned ? (long long)k * rows + row : (long long)row * K + k;
+}
+template <bool Turned>
+__device__ inline long long scaleAt(int row, int k, int rows, int K) {
+  return Turned ? (long long)(k / SCALE_BLOCK) * rows + row
+                : (long long)row * (K / SCALE_BLOCK) + k / SCALE_BLOCK;
 }
 
 // Two neighbouring outputs as one word; `low` has the lower address.
@@ -95,6 +126,7 @@ __device__ inline u32 toBf16Pair(float low, float high) {
 
 // 16 bytes that are not read again soon: the cache keeps something else.
 __device__ inline void storeStreaming(void* to, uint4 words) {
-  asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w)
+  asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(words.x), "r"(words.y),
+               "r"(words.z), "r"(words.w)
                : "memory");
 }

@@ -1,33 +1,41 @@
-// Operands on the GPU: generated as docs/operands.md defines them to the bit, and put into the forms that kernels read.
+// Operands on the GPU: generated as docs/operands.md defines them to the bit, and put into the
+// forms that kernels read.
 //
-// Independent of native/core/operands.cpp, which makes the same bytes. Floats are used where that page says so, each
-// operation rounded once: the _rn intrinsics keep the compiler from fusing them.
+// Independent of native/core/operands.cpp, which makes the same bytes. Floats are used where that
+// page says so, each operation rounded once: the _rn intrinsics keep the compiler from fusing them.
 
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-// OCP Microscaling Formats v1.0 section 5.3, and NVFP4's ue4m3; by number as everywhere in blockscope's device code.
+// OCP Microscaling Formats v1.0 section 5.3, and NVFP4's ue4m3; by number as everywhere in
+// blockscope's device code.
 struct NumberFormat {
   int exponentBits, mantissaBits, bias;
-  u32 largestFinite;  // magnitude code
+  u32 largestFinite;      // magnitude code
   u32 nanFrom, infinity;  // magnitude codes; 256: none
-  u32 signBit;        // 0: unsigned
+  u32 signBit;            // 0: unsigned
 };
 constexpr u32 kNone = 256;
 __constant__ NumberFormat kFormats[7] = {
-    {2, 1, 1, 7, kNone, kNone, 8},     {2, 3, 1, 31, kNone, kNone, 32},  {3, 2, 3, 31, kNone, kNone, 32},
-    {4, 3, 7, 126, 127, kNone, 128},   {5, 2, 15, 123, 125, 124, 128},   {8, 0, 127, 254, 255, kNone, 0},
+    {2, 1, 1, 7, kNone, kNone, 8},   {2, 3, 1, 31, kNone, kNone, 32},
+    {3, 2, 3, 31, kNone, kNone, 32}, {4, 3, 7, 126, 127, kNone, 128},
+    {5, 2, 15, 123, 125, 124, 128},  {8, 0, 127, 254, 255, kNone, 0},
     {4, 3, 7, 126, 127, kNone, 0}};
 constexpr int kE2m1 = 0, kE4m3 = 3, kUe4m3 = 6;
 
-__device__ double powerOfTwo(int exponent) { return __longlong_as_double((long long)(exponent + 1023) << 52); }
+__device__ double powerOfTwo(int exponent) {
+  return __longlong_as_double((long long)(exponent + 1023) << 52);
+}
 
 // floor(log2 |value|) of a normal number.
-__device__ int exponentOf(double value) { return (int)(__double_as_longlong(value) >> 52 & 2047) - 1023; }
+__device__ int exponentOf(double value) {
+  return (int)(__double_as_longlong(value) >> 52 & 2047) - 1023;
+}
 
-// Nearest code, ties to even, beyond the range the largest finite one. Every float is a normal double, or zero.
+// Nearest code, ties to even, beyond the range the largest finite one. Every float is a normal
+// double, or zero.
 __device__ u32 encode(const NumberFormat& format, double value) {
   const bool negative = __double_as_longlong(value) < 0;
   if (negative && format.signBit == 0) return 0;
@@ -42,10 +50,12 @@ __device__ u32 encode(const NumberFormat& format, double value) {
 
 __device__ double decode(const NumberFormat& format, u32 code) {
   const u32 magnitude = code & ((1u << (format.exponentBits + format.mantissaBits)) - 1);
-  if (magnitude == format.infinity) return (code & format.signBit ? -1 : 1) * __longlong_as_double(0x7ff0000000000000ll);
+  if (magnitude == format.infinity)
+    return (code & format.signBit ? -1 : 1) * __longlong_as_double(0x7ff0000000000000ll);
   if (magnitude >= format.nanFrom) return __longlong_as_double(0x7ff8000000000000ll);
   if (format.mantissaBits == 0) return powerOfTwo((int)magnitude - format.bias);
-  const int field = magnitude >> format.mantissaBits, fraction = magnitude & ((1 << format.mantissaBits) - 1);
+  const int field = magnitude >> format.mantissaBits,
+            fraction = magnitude & ((1 << format.mantissaBits) - 1);
   const double value = field == 0 ? fraction * powerOfTwo(1 - format.bias - format.mantissaBits)
                                   : (fraction + (1 << format.mantissaBits)) *
                                         powerOfTwo(field - format.bias - format.mantissaBits);
@@ -71,7 +81,9 @@ __device__ Words randomWords(u64 seed, u32 stream, u64 index) {
   }
   return {{c0, c1, c2, c3}};
 }
-__device__ u32 randomWord(u64 seed, u32 stream, u64 element) { return randomWords(seed, stream, element / 4).word[element % 4]; }
+__device__ u32 randomWord(u64 seed, u32 stream, u64 element) {
+  return randomWords(seed, stream, element / 4).word[element % 4];
+}
 
 struct Side {
   NumberFormat element, scale;
@@ -80,7 +92,9 @@ struct Side {
   u64 seed;
   u32 codeStream, scaleStream;
 
-  __device__ u32 codeWord(u64 block, int i) const { return randomWord(seed, codeStream, block * V + i); }
+  __device__ u32 codeWord(u64 block, int i) const {
+    return randomWord(seed, codeStream, block * V + i);
+  }
   __device__ u32 scaleWord(u64 block) const { return randomWord(seed, scaleStream, block); }
   __device__ u32 finiteCode(u32 word) const {
     const u32 magnitude = (u32)((u64)(word & 0x7fffffff) * (element.largestFinite + 1) >> 31);
@@ -106,8 +120,8 @@ __device__ u32 uniformBlock(const Side& side, u64 block, u8* codes) {
   return (u32)(side.isUe4m3 ? 1 + (word * 126 >> 32) : 124 + (word * 7 >> 32));
 }
 
-__device__ float normalValue(const Side& side, u64 element) {
-  const Words words = randomWords(side.seed, side.codeStream, element);
+__device__ float normalNumber(u64 seed, u32 stream, u64 element) {
+  const Words words = randomWords(seed, stream, element);
   int sum = 0;
   for (int i = 0; i < 4; i++) sum += (int)(words.word[i] & 0xffff) + (int)(words.word[i] >> 16);
   return __fmul_rn((float)(sum - 262140), 0x1.3988e2p-16f);
@@ -117,18 +131,20 @@ __device__ u32 quantizedBlock(const Side& side, u64 block, bool positive, u8* co
   float values[32];
   float largest = 0;
   for (int i = 0; i < side.V; i++) {
-    values[i] = normalValue(side, block * side.V + i);
+    values[i] = normalNumber(side.seed, side.codeStream, block * side.V + i);
     largest = fmaxf(largest, fabsf(values[i]));
     if (positive) values[i] = fabsf(values[i]);
   }
   if (side.isUe4m3) {
     const u32 scale = encode(side.scale, __fdiv_rn(largest, 6.0f));
     const float step = (float)decode(side.scale, scale);
-    for (int i = 0; i < side.V; i++) codes[i] = (u8)(step == 0 ? 0 : encode(side.element, __fdiv_rn(values[i], step)));
+    for (int i = 0; i < side.V; i++)
+      codes[i] = (u8)(step == 0 ? 0 : encode(side.element, __fdiv_rn(values[i], step)));
     return scale;
   }
   const int exponent = largest == 0 ? -127 : min(max(exponentOf(largest) - side.emax(), -127), 127);
-  for (int i = 0; i < side.V; i++) codes[i] = (u8)encode(side.element, values[i] * powerOfTwo(-exponent));
+  for (int i = 0; i < side.V; i++)
+    codes[i] = (u8)encode(side.element, values[i] * powerOfTwo(-exponent));
   return (u32)(exponent + 127);
 }
 
@@ -152,7 +168,8 @@ __device__ u32 adversarialBlock(const Side& side, u64 block, u8* codes) {
   }
   const u32 word = side.scaleWord(block);
   const bool extreme = (word & 31) == 0;
-  if (!side.isUe4m3) return extreme ? word >> 5 & 7 : (u32)(127 - side.emax() - 6) + (word >> 8) % 8;
+  if (!side.isUe4m3)
+    return extreme ? word >> 5 & 7 : (u32)(127 - side.emax() - 6) + (word >> 8) % 8;
   const u32 end = word >> 5 & 3;
   if (extreme) return end == 0 ? 1 : end == 1 ? 7 : end == 2 ? 8 : 0x7e;
   return 0x20 + (word >> 8 & 31);
@@ -163,28 +180,77 @@ __device__ u32 zeroBlock(const Side& side, u8* codes) {
   return side.isUe4m3 ? 0x38 : 127;
 }
 
-// One thread a block: V codes, one to a byte, and their scale. Distributions by number as deviceOperands.cpp lists them.
-extern "C" __global__ void generate(u8* codes, u8* scales, long long blocks, int distribution, int elementFormat,
-                                    int scaleFormat, int V, u64 seed, int codeStream, int scaleStream) {
+// One thread a block: V codes, one to a byte, and their scale. Distributions by number as
+// deviceOperands.cpp lists them.
+extern "C" __global__ void generate(u8* codes, u8* scales, long long blocks, int distribution,
+                                    int elementFormat, int scaleFormat, int V, u64 seed,
+                                    int codeStream, int scaleStream) {
   const u64 block = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (block >= (u64)blocks) return;
-  const Side side = {kFormats[elementFormat], kFormats[scaleFormat], elementFormat == kE2m1, scaleFormat == kUe4m3,
-                     V, seed, (u32)codeStream, (u32)scaleStream};
+  const Side side = {kFormats[elementFormat],
+                     kFormats[scaleFormat],
+                     elementFormat == kE2m1,
+                     scaleFormat == kUe4m3,
+                     V,
+                     seed,
+                     (u32)codeStream,
+                     (u32)scaleStream};
   u8* own = codes + block * V;
   u32 scale = 0;
   switch (distribution) {
-    case 0: scale = quantizedBlock(side, block, false, own); break;
-    case 1: scale = quantizedBlock(side, block, true, own); break;
-    case 2: scale = wideScalesBlock(side, block, own); break;
-    case 3: scale = tutorialBlock(side, block, own); break;
-    case 4: scale = uniformBlock(side, block, own); break;
-    case 5: scale = adversarialBlock(side, block, own); break;
-    default: scale = zeroBlock(side, own);
+    case 0:
+      scale = quantizedBlock(side, block, false, own);
+      break;
+    case 1:
+      scale = quantizedBlock(side, block, true, own);
+      break;
+    case 2:
+      scale = wideScalesBlock(side, block, own);
+      break;
+    case 3:
+      scale = tutorialBlock(side, block, own);
+      break;
+    case 4:
+      scale = uniformBlock(side, block, own);
+      break;
+    case 5:
+      scale = adversarialBlock(side, block, own);
+      break;
+    default:
+      scale = zeroBlock(side, own);
   }
   scales[block] = (u8)scale;
 }
 
-// fp4: two codes in a byte, the even index in the low nibble. fp6: four codes in three bytes, little-endian.
+// The accumulator of docs/operands.md: N(0, 1) times 2^exponent, its magnitude for `positive` (1),
+// zero for `zeros` (6).
+extern "C" __global__ void generateAccumulator(float* values, long long count, int exponent,
+                                               int distribution, u64 seed, int stream) {
+  const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  const float value = (float)(normalNumber(seed, (u32)stream, (u64)i) * powerOfTwo(exponent));
+  values[i] = distribution == 6 ? 0.0f : distribution == 1 ? fabsf(value) : value;
+}
+
+// Matrices of rows x columns codes, one a byte, as columns x rows packed along the rows: B as (K,
+// N). A thread makes the codes of whole bytes.
+extern "C" __global__ void turnCodes(const u8* codes, u8* turned, long long matrices,
+                                     long long rows, long long columns, int bits) {
+  const int count = bits == 4 ? 2 : bits == 6 ? 4 : 1;
+  const long long index = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  const long long groups = rows / count;  // of one line of the result
+  if (index >= matrices * columns * groups) return;
+  const long long row = index % groups * count, line = index / groups, column = line % columns,
+                  matrix = line / columns;
+  u32 word = 0;
+  for (int i = 0; i < count; i++)
+    word |= (u32)codes[(matrix * rows + row + i) * columns + column] << (i * bits);
+  u8* own = turned + (line * rows + row) * bits / 8;
+  for (int i = 0; i < count * bits / 8; i++) own[i] = (u8)(word >> (8 * i));
+}
+
+// fp4: two codes in a byte, the even index in the low nibble. fp6: four codes in three bytes,
+// little-endian.
 extern "C" __global__ void packCodes(const u8* codes, u8* packed, long long groups, int bits) {
   const long long group = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (group >= groups) return;
@@ -193,31 +259,39 @@ extern "C" __global__ void packCodes(const u8* codes, u8* packed, long long grou
   for (int i = 0; i < bits / 2; i++) packed[group * (bits / 2) + i] = (u8)(word >> 8 * i);
 }
 
-// Scale (row, column) to byte rowPart[row] + columnPart[column]: any layout made of digits of the row and of the column.
-extern "C" __global__ void packScales(const u8* linear, u8* packed, const long long* rowPart, const long long* columnPart,
-                                      long long rows, long long columns) {
+// Scale (row, column) to byte rowPart[row] + columnPart[column]: any layout made of digits of the
+// row and of the column.
+extern "C" __global__ void packScales(const u8* linear, u8* packed, const long long* rowPart,
+                                      const long long* columnPart, long long rows,
+                                      long long columns) {
   const long long index = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (index >= rows * columns) return;
   packed[rowPart[index / columns] + columnPart[index % columns]] = linear[index];
 }
 
-__device__ float scaledValue(const u8* codes, const u8* scales, long long index, int elementFormat, int scaleFormat, int V) {
-  return __fmul_rn((float)decode(kFormats[elementFormat], codes[index]), (float)decode(kFormats[scaleFormat], scales[index / V]));
+__device__ float scaledValue(const u8* codes, const u8* scales, long long index, int elementFormat,
+                             int scaleFormat, int V) {
+  return __fmul_rn((float)decode(kFormats[elementFormat], codes[index]),
+                   (float)decode(kFormats[scaleFormat], scales[index / V]));
 }
 
 // Element times scale, rounded to bf16.
-extern "C" __global__ void widen(const u8* codes, const u8* scales, u16* wide, long long count, int elementFormat,
-                                 int scaleFormat, int V) {
+extern "C" __global__ void widen(const u8* codes, const u8* scales, u16* wide, long long count,
+                                 int elementFormat, int scaleFormat, int V) {
   const long long index = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (index >= count) return;
   u16 bits;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(scaledValue(codes, scales, index, elementFormat, scaleFormat, V)));
+  asm("cvt.rn.bf16.f32 %0, %1;"
+      : "=h"(bits)
+      : "f"(scaledValue(codes, scales, index, elementFormat, scaleFormat, V)));
   wide[index] = bits;
 }
 
-// *largest, 0 before, becomes the largest |element times scale|; magnitudes compare as their bits do.
-extern "C" __global__ void largestMagnitude(const u8* codes, const u8* scales, u32* largest, long long count,
-                                            int elementFormat, int scaleFormat, int V) {
+// *largest, 0 before, becomes the largest |element times scale|; magnitudes compare as their bits
+// do.
+extern "C" __global__ void largestMagnitude(const u8* codes, const u8* scales, u32* largest,
+                                            long long count, int elementFormat, int scaleFormat,
+                                            int V) {
   const long long step = (long long)gridDim.x * blockDim.x;
   u32 own = 0;
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
@@ -229,12 +303,14 @@ extern "C" __global__ void largestMagnitude(const u8* codes, const u8* scales, u
 }
 
 // e4m3 codes of value / *scale, where *scale puts the largest magnitude on 448; 1 when all is zero.
-extern "C" __global__ void oneScale(const u8* codes, const u8* scales, u8* rounded, float* scale, const u32* largest,
-                                    long long count, int elementFormat, int scaleFormat, int V) {
+extern "C" __global__ void oneScale(const u8* codes, const u8* scales, u8* rounded, float* scale,
+                                    const u32* largest, long long count, int elementFormat,
+                                    int scaleFormat, int V) {
   const long long index = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (index >= count) return;
   const float step = *largest == 0 ? 1.0f : __fdiv_rn(__uint_as_float(*largest), 448.0f);
   if (index == 0) *scale = step;
-  const float value = __fdiv_rn(scaledValue(codes, scales, index, elementFormat, scaleFormat, V), step);
+  const float value =
+      __fdiv_rn(scaledValue(codes, scales, index, elementFormat, scaleFormat, V), step);
   rounded[index] = (u8)(value == value ? encode(kFormats[kE4m3], value) : 127);
 }

@@ -1,10 +1,13 @@
-// The GPU's reference product: float64 sums of exact products, straight from one-byte codes and linear scales. It shares
-// nothing with the kernels it judges; the CPU's oracle checks a sample of its elements.
+// The GPU's reference product: float64 sums of exact products, straight from one-byte codes and
+// linear scales. It shares nothing with the kernels it judges; the CPU's oracle checks a sample of
+// its elements.
 //
-//   C[m, n] = tensorScale * sum over k of A[m, k] SA[m, k / V] B[n, k] SB[n, k / V]
+//   C[m, n] = outputScale * (accumulator[m, n] + tensorScale * sum over k of A[m, k] SA[m, k / V]
+//   B[n, k] SB[n, k / V])
 //
-// element * scale has at most 8 significant bits and is exact in float64, and so is the product of two of them.
-// Tile 64 x 64, 256 threads with 4 x 4 elements each, 16 steps of K at a time (V is a multiple of 16).
+// element * scale has at most 8 significant bits and is exact in float64, and so is the product of
+// two of them. Tile 64 x 64, 256 threads with 4 x 4 elements each, 16 steps of K at a time (V is a
+// multiple of 16).
 
 constexpr int kTile = 64, kDepth = 16, kThreads = 256, kPerThread = 4;
 static_assert(kTile * kDepth % kThreads == 0, "threads share the loading evenly");
@@ -13,8 +16,9 @@ static_assert((kTile / kPerThread) * (kTile / kPerThread) == kThreads, "threads 
 typedef unsigned char uint8;
 
 // Elements of rows firstRow.. at k = firstK.., times their scales, into shared memory as [k][row].
-__device__ void loadTile(double (*tile)[kTile + 1], const uint8* codes, const uint8* scales, const double* elementTable,
-                         const double* scaleTable, int firstRow, int rows, long long K, int V, long long firstK) {
+__device__ void loadTile(double (*tile)[kTile + 1], const uint8* codes, const uint8* scales,
+                         const double* elementTable, const double* scaleTable, int firstRow,
+                         int rows, long long K, int V, long long firstK) {
   for (int i = threadIdx.x; i < kTile * kDepth; i += kThreads) {
     const int row = i / kDepth, k = i % kDepth;
     double value = 0;
@@ -26,16 +30,20 @@ __device__ void loadTile(double (*tile)[kTile + 1], const uint8* codes, const ui
   }
 }
 
-// tables: values of every code of A's element format, of B's, and of the scale format, 256 each.
+// accumulator: nullptr, or float32 (M, N). tables: values of every code of A's element format, of
+// B's, and of the scale format, 256 each.
 extern "C" __global__ void __launch_bounds__(kThreads)
-referenceProduct(const uint8* aCodes, const uint8* bCodes, const uint8* aScales, const uint8* bScales,
-                 const double* tables, double* c, int M, int N, long long K, int V, double tensorScale) {
+    referenceProduct(const uint8* aCodes, const uint8* bCodes, const uint8* aScales,
+                     const uint8* bScales, const float* accumulator, const double* tables,
+                     double* c, int M, int N, long long K, int V, double tensorScale,
+                     double outputScale) {
   __shared__ double shared[3 * 256];
   __shared__ double a[kDepth][kTile + 1], b[kDepth][kTile + 1];
   for (int i = threadIdx.x; i < 3 * 256; i += kThreads) shared[i] = tables[i];
   __syncthreads();
   const int firstRow = blockIdx.y * kTile, firstCol = blockIdx.x * kTile;
-  const int threadRow = threadIdx.x / (kTile / kPerThread), threadCol = threadIdx.x % (kTile / kPerThread);
+  const int threadRow = threadIdx.x / (kTile / kPerThread),
+            threadCol = threadIdx.x % (kTile / kPerThread);
   double sums[kPerThread][kPerThread] = {};
   for (long long k = 0; k < K; k += kDepth) {
     loadTile(a, aCodes, aScales, shared, shared + 512, firstRow, M, K, V, k);
@@ -59,6 +67,9 @@ referenceProduct(const uint8* aCodes, const uint8* bCodes, const uint8* aScales,
     for (int j = 0; j < kPerThread; j++) {
       const int row = firstRow + threadRow + i * (kTile / kPerThread);
       const int col = firstCol + threadCol + j * (kTile / kPerThread);
-      if (row < M && col < N) c[(long long)row * N + col] = sums[i][j] * tensorScale;
+      const long long at = (long long)row * N + col;
+      if (row < M && col < N)
+        c[at] = (sums[i][j] * tensorScale + (accumulator ? (double)accumulator[at] : 0.0)) *
+                outputScale;
     }
 }

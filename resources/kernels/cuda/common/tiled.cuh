@@ -1,27 +1,31 @@
-// The plain product: 64 x 64 tiles of C through shared memory, 256 threads with 4 x 4 outputs each. Number is float (exact
-// products while no scale or sum leaves its range) or double (any scales).
+// The plain product: 64 x 64 tiles of C through shared memory, 256 threads with 4 x 4 outputs each.
+// Number is float (exact products while no scale or sum leaves its range) or double (any scales).
 #pragma once
 
 #include "common/formats.cuh"
 
 namespace tiled {
 
-// TILED_TILE and TILED_THREADS are constants of the manifest's row, whose grid and block rely on them.
+// TILED_TILE and TILED_THREADS are constants of the manifest's row, whose grid and block rely on
+// them.
 constexpr int kTile = TILED_TILE, kDepth = 32, kThreads = TILED_THREADS;
 static_assert(kThreads * 16 == kTile * kTile, "a thread has 4 x 4 outputs");
 static_assert(kDepth % SCALE_BLOCK == 0, "a depth step holds whole scale blocks");
 static_assert(kTile * kDepth % kThreads == 0, "every thread loads as many elements");
 
-// Rows [row0, row0 + kTile) x depth [k0, k0 + kDepth), transposed so that a depth step is contiguous; zero outside.
-template <int Format, typename Number>
-__device__ inline void loadTile(const u8* codes, const u8* scales, int rows, int K, int row0, int k0,
-                                Number (*tile)[kTile + 4]) {
+// Rows [row0, row0 + kTile) x depth [k0, k0 + kDepth), transposed so that a depth step is
+// contiguous; zero outside.
+template <int Format, bool Turned, typename Number>
+__device__ inline void loadTile(const u8* codes, const u8* scales, int rows, int K, int row0,
+                                int k0, Number (*tile)[kTile + 4]) {
   for (int i = threadIdx.x; i < kTile * kDepth; i += kThreads) {
     const int r = i / kDepth, d = i % kDepth, row = row0 + r, k = k0 + d;
     Number value = 0;
     if (row < rows && k < K) {
-      const float scale = decodeScale<SCALE_FORMAT>(scales[(long long)row * (K / SCALE_BLOCK) + k / SCALE_BLOCK]);
-      value = (Number)decodeElement<Format>(packedCode<Format>(codes, (long long)row * K + k)) * (Number)scale;
+      const float scale = decodeScale<SCALE_FORMAT>(scales[scaleAt<Turned>(row, k, rows, K)]);
+      value = (Number)decodeElement<Format>(
+                  packedCode<Format>(codes, elementAt<Turned>(row, k, rows, K))) *
+              (Number)scale;
     }
     tile[d][r] = value;
   }
@@ -29,8 +33,10 @@ __device__ inline void loadTile(const u8* codes, const u8* scales, int rows, int
 
 // Any number of blocks: each takes tile after tile.
 template <typename Number>
-__device__ inline void multiply(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c, int M,
-                                int N, int K, float tensorScale) {
+__device__ inline void multiply(const u8* aCodes, const u8* bCodes, const u8* aScales,
+                                const u8* bScales, Output* c, int M, int N, int K,
+                                float tensorScale, const float* accumulator = nullptr,
+                                float outputScale = 1.0f) {
   __shared__ Number a[kDepth][kTile + 4], b[kDepth][kTile + 4];
   const int tileCols = (N + kTile - 1) / kTile, tiles = (M + kTile - 1) / kTile * tileCols;
   const int ty = threadIdx.x / 16 * 4, tx = threadIdx.x % 16 * 4;
@@ -38,8 +44,8 @@ __device__ inline void multiply(const u8* aCodes, const u8* bCodes, const u8* aS
     const int row0 = tile / tileCols * kTile, col0 = tile % tileCols * kTile;
     Number sum[4][4] = {};
     for (int k0 = 0; k0 < K; k0 += kDepth) {
-      loadTile<A_FORMAT>(aCodes, aScales, M, K, row0, k0, a);
-      loadTile<B_FORMAT>(bCodes, bScales, N, K, col0, k0, b);
+      loadTile<A_FORMAT, false>(aCodes, aScales, M, K, row0, k0, a);
+      loadTile<B_FORMAT, B_ORDER == 1>(bCodes, bScales, N, K, col0, k0, b);
       __syncthreads();
 #pragma unroll 8
       for (int d = 0; d < kDepth; d++)
@@ -53,8 +59,10 @@ __device__ inline void multiply(const u8* aCodes, const u8* bCodes, const u8* aS
     for (int i = 0; i < 4; i++)
 #pragma unroll
       for (int j = 0; j < 4; j++)
-        if (row0 + ty + i < M && col0 + tx + j < N)
-          c[(long long)(row0 + ty + i) * N + col0 + tx + j] = toOutput((float)(sum[i][j] * (Number)tensorScale));
+        if (row0 + ty + i < M && col0 + tx + j < N) {
+          const long long at = (long long)(row0 + ty + i) * N + col0 + tx + j;
+          c[at] = finished((float)(sum[i][j] * (Number)tensorScale), accumulator, at, outputScale);
+        }
   }
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { blockFormats } from '@shared/formats/blockFormat'
+import { everyBlockFormat } from '@shared/formats/blockFormat'
 import { layoutCode } from '@shared/layouts/formula'
 import { findLayout } from '@shared/layouts/registry'
 import { parseUserLayout } from '@shared/layouts/userLayout'
@@ -148,7 +148,7 @@ describe('the format "all"', () => {
     const { sources } = readKernelManifests([folderWith([{ ...row, formats }])])
     const found = sources[0]!.formats
     expect(found.map(({ format }) => format).sort()).toEqual(
-      blockFormats.map(({ id }) => id).sort()
+      everyBlockFormat.map(({ id }) => id).sort()
     )
     expect(found.filter(({ reason }) => reason === 'by hand')).toHaveLength(1)
   })

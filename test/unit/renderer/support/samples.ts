@@ -1,6 +1,7 @@
 /** Devices, steps and runs as the main side would give them. */
 import type { Detection, Device, Kernel } from '@shared/contract/devices'
 import type { JobSpec } from '@shared/contract/jobs'
+import { plainOperation } from '@shared/contract/operation'
 import type { Measurement, Run, Step, Validation } from '@shared/contract/run'
 
 export const formats = [
@@ -28,6 +29,7 @@ export function makeKernel(
     baseline: false,
     operandBits: 0,
     outputs: ['f16', 'bf16', 'f32'],
+    features: [],
     sourceHash: 'a1b2c3d4e5f60718293a4b5c6d7e8f90',
     compileOptions: '-O3',
     capabilities: formats.map((format) => ({
@@ -252,6 +254,7 @@ const validateSpec: JobSpec = {
   seed: 42,
   distribution: 'normal',
   output: 'f16',
+  ...plainOperation,
   atol: 1e-3,
   rtol: 1e-3,
   rule: 'allowances'
@@ -266,6 +269,7 @@ export const sweepSpec: JobSpec = {
   seed: 42,
   distribution: 'normal',
   output: 'f16',
+  ...plainOperation,
   kValues: [512, 1024, 2048],
   mode: 'cold',
   preset: 'standard',
