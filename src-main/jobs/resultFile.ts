@@ -54,7 +54,8 @@ export async function readResultFile(
       outputs: [type],
       sourceHash: createHash('sha256').update(bytes).digest('hex'),
       compileOptions: '',
-      capabilities: []
+      capabilities: [],
+      features: []
     }
   }
 }
