@@ -85,9 +85,19 @@ export class Checks {
 }
 
 export function open(format, m, n, k, more = {}) {
-  const { device = 'cuda:0', output = 'f16', distribution = 'normal', seed = 42, batch = 1 } = more
+  const { device = 'cuda:0', output = 'f16', distribution = 'normal', seed = 42 } = more
+  const operation = { batchA: [], batchB: [], ...more.operation }
   return addon.open(
-    { device, format, m, n, k, batch, output, operands: more.operands ?? { distribution, seed } },
+    {
+      device,
+      format,
+      m,
+      n,
+      k,
+      output,
+      ...operation,
+      operands: more.operands ?? { distribution, seed }
+    },
     addon.createCancelFlag()
   )
 }

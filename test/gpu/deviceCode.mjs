@@ -40,11 +40,14 @@ export async function checkOperands(checks) {
     await checks.attempt(`operands ${format}`, async () => {
       const different = []
       for (const [i, distribution] of distributions.entries()) {
-        const more = { distribution, seed: 2 ** 33 + i, batch: 1 + (i % 2) }
+        const operation = { batchA: [1 + (i % 2)], accumulate: true }
+        const more = { distribution, seed: 2 ** 33 + i, operation }
         const [gpu, cpu] = await onBoth((s) => s.operands(), format, 130, 70, 1056, more)
         for (const array of ['aCodes', 'bCodes', 'aScales', 'bScales']) {
           if (Buffer.compare(gpu[array], cpu[array])) different.push(`${distribution} ${array}`)
         }
+        if (gpu.accumulator.some((value, at) => value !== cpu.accumulator[at]))
+          different.push(`${distribution} accumulator`)
       }
       checks.check(`operands ${format} are the CPU's`, different.length === 0, different.join(', '))
     })
@@ -53,7 +56,8 @@ export async function checkOperands(checks) {
 
 /** A C with faults of every sort is judged the same on the GPU and on the CPU. */
 export async function checkComparison(checks) {
-  const [m, n, k, batch] = [70, 150, 256, 2]
+  const [m, n, k] = [70, 150, 256]
+  const operation = { batchA: [2], batchB: [2] }
   /** @type {[string, (values: Float64Array) => { buffer: ArrayBuffer }][]} */
   const types = [
     ['f32', (values) => Float32Array.from(values)],
@@ -75,7 +79,7 @@ export async function checkComparison(checks) {
             addon.createCancelFlag()
           )
         }
-        const reports = await onBoth(judge, 'mxfp4', m, n, k, { output, batch })
+        const reports = await onBoth(judge, 'mxfp4', m, n, k, { output, operation })
         const [gpu, cpu] = reports
         for (const report of reports) {
           delete report.oracle

@@ -132,7 +132,7 @@ await checks.attempt('shapes', async () => {
   /** @type {[number, number, number, Parameters<typeof open>[4]][]} */
   const shapes = [
     [65, 33, 96, {}],
-    [64, 48, 64, { batch: 3 }],
+    [64, 48, 64, { operation: { batchA: [3], batchB: [1] } }],
     [64, 64, 128, { output: 'bf16' }],
     [64, 64, 128, { output: 'f32' }]
   ]
@@ -152,7 +152,38 @@ await checks.attempt('shapes', async () => {
   }
 })
 
-// 4. What must be refused, in this process.
+// 4. The whole operation: B in both orders, accumulated, to 8 bits with a scale, over a batch that broadcasts, every pair of
+// elements; every kernel that takes it.
+const pairs = ['mxfp4', 'nvfp4', 'mxfp6_e2m3', 'mxfp8', 'e5m2xe2m1', 'e3m2xe4m3']
+for (const format of pairs) {
+  for (const bOrder of ['nk', 'kn']) {
+    for (const output of ['f32', 'e4m3', 'e5m2']) {
+      const outputScale = output === 'f32' ? 1 : 0.3
+      const batches = { batchA: [2, 1], batchB: [3] }
+      const operation = { bOrder, accumulate: true, outputScale, ...batches }
+      await checks.attempt(`operation ${format} ${bOrder} ${output}`, async () => {
+        const session = await open(format, 48, 72, 256, { output, operation })
+        for (const kernel of device.kernels) {
+          const { level } = kernel.capabilities.find((c) => c.format === format) ?? {}
+          const takes = (id) => kernel.features.find((f) => f.id === id)?.level !== 'none'
+          if (!level || level === 'unavailable' || !kernel.outputs.includes(output)) continue
+          if (!['b-kn', 'accumulator', 'batch'].every(takes)) continue
+          const report = await session.validate(
+            { ...validateDefaults, kernel: kernel.id },
+            addon.createCancelFlag()
+          )
+          const good =
+            report.status === 'passed' || (level === 'approximate' && report.normwise < 5e-3)
+          checks.check(`${format} ${kernel.id} ${bOrder} ${output}`, good, report.reason)
+        }
+        await session.close()
+      })
+    }
+  }
+}
+console.log(since(), `the operation: ${checks.passed} passed, ${checks.failed} failed`)
+
+// 5. What must be refused, in this process.
 await checks.attempt('refusals', async () => {
   const session = await open('mxfp4', 256, 256, 256)
   const run = (kernel) =>
