@@ -163,7 +163,7 @@ for (const format of pairs) {
       const operation = { bOrder, accumulate: true, outputScale, ...batches }
       await checks.attempt(`operation ${format} ${bOrder} ${output}`, async () => {
         const session = await open(format, 48, 72, 256, { output, operation })
-        for (const kernel of device.kernels) {
+        for (const kernel of kernels) {
           const { level } = kernel.capabilities.find((c) => c.format === format) ?? {}
           const takes = (id) => kernel.features.find((f) => f.id === id)?.level !== 'none'
           if (!level || level === 'unavailable' || !kernel.outputs.includes(output)) continue
@@ -208,7 +208,7 @@ await checks.attempt('refusals', async () => {
   )
 })
 
-// 5. What takes the context with it, each in a process of its own.
+// 6. What takes the context with it, each in a process of its own.
 const folder = dirname(fileURLToPath(import.meta.url))
 const inProcess = (script, args, env = {}) =>
   execFileSync(process.execPath, [join(folder, script), ...args], {
@@ -267,7 +267,7 @@ await checks.attempt('out of memory', async () => {
 })
 console.log(since(), `faults: ${checks.passed} passed, ${checks.failed} failed`)
 
-// 6. Timing: an operation agrees with itself, with CUPTI, and hot is not slower than cold.
+// 7. Timing: an operation agrees with itself, with CUPTI, and hot is not slower than cold.
 await checks.attempt('timing', async () => {
   const session = await open('mxfp4', 2048, 2048, 2048)
   const kernel = 'cublaslt-bf16'
@@ -328,7 +328,7 @@ await checks.attempt('timing', async () => {
 })
 console.log(since(), `timing: ${checks.passed} passed, ${checks.failed} failed`)
 
-// 7. The Triton provider, where there is a Python with it.
+// 8. The Triton provider, where there is a Python with it.
 const triton = TritonProvider.available() ? new TritonProvider() : undefined
 async function runTriton(session, format, m, n, k, fastMath) {
   const files = await operandFolder(session)
@@ -384,7 +384,7 @@ if (triton) {
   console.log(since(), `Triton: ${checks.passed} passed, ${checks.failed} failed`)
 }
 
-// 8. The comparison table.
+// 9. The comparison table.
 const rows = []
 if (size > 0) {
   for (const format of formats) {

@@ -45,9 +45,11 @@ interface Case {
 function casesOf({ formats, outputs, features }: KernelRow, choice: 'some' | 'all'): Case[] {
   const readsEitherOrder = features.some(({ id, level }) => id === 'b-kn' && level === 'fused')
   const all = formats.flatMap(({ format }, i) =>
-    (i && choice === 'some' ? outputs.slice(0, 1) : outputs).map(
-      (output): Case => ({ format, output, bOrder: 'nk' })
-    )
+    (i && choice === 'some' ? outputs.slice(0, 1) : outputs).map((output): Case => ({
+      format,
+      output,
+      bOrder: 'nk'
+    }))
   )
   const turned = ['mxfp4', 'mxfp6_e2m3', 'mxfp8'].filter(
     (id) => readsEitherOrder && formats.some(({ format }) => format === id)
