@@ -3,14 +3,17 @@ import { UserError } from '../errors'
 import { decodeFloats } from '../formats/floatTensor'
 import type { NamedArray } from '../formats/npy'
 
-type ResultType = 'f16' | 'bf16' | 'f32' | 'e4m3'
+type ResultType = 'f16' | 'bf16' | 'f32' | 'e4m3' | 'e5m2'
+
+const isEightBits = (type: ResultType) => type === 'e4m3' || type === 'e5m2'
 
 const kept: Record<string, ResultType> = {
   F16: 'f16',
   BF16: 'bf16',
   F32: 'f32',
   F64: 'f32',
-  F8_E4M3: 'e4m3'
+  F8_E4M3: 'e4m3',
+  F8_E5M2: 'e5m2'
 }
 
 /** The type of C when none is said. Throws a UserError for values that are no numbers of C. */
@@ -19,7 +22,7 @@ export function outputTypeOf({ dtype }: NamedArray, path: string): ResultType {
   if (type) return type
   throw new UserError(
     'usage',
-    `${path}: C is ${dtype}; float16, bfloat16, float32, float64 or F8_E4M3 is needed.`
+    `${path}: C is ${dtype}; float16, bfloat16, float32, float64, F8_E4M3 or F8_E5M2 is needed.`
   )
 }
 
@@ -27,7 +30,7 @@ export function outputTypeOf({ dtype }: NamedArray, path: string): ResultType {
 export function bytesOfResult(array: NamedArray, type: ResultType, path: string): Uint8Array {
   const { dtype, bytes } = array
   if (kept[dtype] === type && dtype !== 'F64') return bytes
-  if (type === 'e4m3' || outputTypeOf(array, path) === 'e4m3') {
+  if (isEightBits(type) || isEightBits(outputTypeOf(array, path))) {
     throw new UserError('usage', `${path}: C is ${dtype} and cannot be judged as ${type}.`)
   }
   const values = decodeFloats(dtype, bytes)
