@@ -53,6 +53,8 @@ export const useProfile = defineStore('profile', () => {
   const filterProblem = ref('')
   const reading = ref('')
   const fraction = ref(0)
+  /** Bytes of the file that is being read. */
+  const readingBytes = ref(0)
   /** The run of the store whose profile this is; '' for a file. */
   const runId = ref('')
   const worker = useProfileWorker()
@@ -72,6 +74,7 @@ export const useProfile = defineStore('profile', () => {
     failure.value = undefined
     reading.value = name
     fraction.value = 0
+    readingBytes.value = file.size
     try {
       const opened = await worker.call<ProfileInfo>({ do: what, file, name }, (now) => {
         fraction.value = now
@@ -239,6 +242,7 @@ export const useProfile = defineStore('profile', () => {
     filterProblem,
     reading,
     fraction,
+    readingBytes,
     busy,
     command,
     belowPath,

@@ -2,6 +2,7 @@
 import { messageOf } from '@shared/errors'
 import type { ProfileRequest, ShownProfile } from './profileProtocol'
 import { ProfileSession } from './profileSession'
+import { readFile } from './readFile'
 import type { WorkerReply } from './workerClient'
 
 const session = new ProfileSession()
@@ -21,11 +22,11 @@ async function answer(request: ProfileRequest): Promise<unknown> {
     case 'text':
       return session.text(request.form, request.query)
     default: {
-      const bytes = new Uint8Array(await request.file.arrayBuffer())
       const onProgress = (fraction: number) => reply({ id: request.id, kind: 'progress', fraction })
+      const opened = await readFile(request.file, request.name, onProgress)
       return request.do === 'open'
-        ? session.open(bytes, request.name, onProgress)
-        : session.openBaseline(bytes, request.name, onProgress)
+        ? session.open(opened, request.name)
+        : session.openBaseline(opened, request.name)
     }
   }
 }

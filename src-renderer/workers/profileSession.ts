@@ -19,7 +19,7 @@ import {
 import { matchNodes } from '@shared/profile/ask/nameMatcher'
 import { sandwichOf, type SandwichSide } from '@shared/profile/ask/sandwich'
 import { suggestedMetrics } from '@shared/profile/ask/suggestedMetrics'
-import { openProfile, type OpenedProfile } from '@shared/profile/read/openProfile'
+import type { OpenedProfile } from '@shared/profile/read/openProfile'
 import { timelineOf } from '@shared/profile/timelineOf'
 import type { ProfileTree } from '@shared/profile/tree/profileTree'
 import { cached } from '@shared/profile/tree/rollUp'
@@ -71,8 +71,7 @@ export class ProfileSession {
   private sentTree: ProfileTree | undefined
   private sentColumns: readonly DerivedMetric[] | undefined
 
-  open(bytes: Uint8Array, name: string, onProgress?: (fraction: number) => void): ProfileInfo {
-    const opened = openProfile(bytes, name, onProgress)
+  open(opened: OpenedProfile, name: string): ProfileInfo {
     this.opened = opened
     this.lanes = undefined
     this.base = undefined
@@ -80,12 +79,7 @@ export class ProfileSession {
     return infoOf(opened, name)
   }
 
-  openBaseline(
-    bytes: Uint8Array,
-    name: string,
-    onProgress?: (fraction: number) => void
-  ): ProfileInfo {
-    const opened = openProfile(bytes, name, onProgress)
+  openBaseline(opened: OpenedProfile, name: string): ProfileInfo {
     this.base = opened.tree
     return infoOf(opened, name)
   }

@@ -1,10 +1,12 @@
 /**
  * Times of the profile library beside JSON.parse of the same file, in one run on one machine. Node counts may be given:
- * node out/bench/profile.js 1000 10000. With --check, exits 1 when the requirements at the largest size are not met.
+ * node out/bench/profile.js 1000 10000. Then a Kineto trace of 1 GB, or of --trace-mb 100. With --check, exits 1 when the
+ * requirements at the largest size, or those of the trace, are not met.
  */
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { ask } from '@shared/profile/ask/ask'
 import { deriveMetric } from '@shared/profile/ask/deriveMetric'
 import { diffTrees } from '@shared/profile/ask/diffTrees'
@@ -15,6 +17,7 @@ import { readHatchet } from '@shared/profile/read/readHatchet'
 import { invertCalls } from '@shared/profile/ask/regroup'
 import { visibleRows } from '@shared/profile/ask/visibleRows'
 import { generateProfile } from './generateProfile'
+import { measureTrace, type TraceTimes } from './trace'
 
 interface Row {
   nodes: number
@@ -32,16 +35,25 @@ interface Row {
 }
 
 const requirement = { loadOverParse: 3, filterMs: 200, peakMiB: 2048 }
+const traceRequirement = { readOverParse: 1.5, peakMiB: 1000e6 / 2 ** 20 }
 
 function main(): void {
-  const words = process.argv.slice(2)
-  const given = words.filter((word) => /^\d+$/.test(word)).map(Number)
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { check: { type: 'boolean' }, 'trace-mb': { type: 'string', default: '1000' } }
+  })
+  const given = positionals.map(Number)
   const sizes = given.length > 0 ? given : [1_000, 10_000, 50_000, 1_000_000]
   const folder = mkdtempSync(join(tmpdir(), 'blockscope-bench-'))
   try {
     const rows = sizes.map((nodes) => measure(folder, nodes))
     print(rows)
-    if (words.includes('--check') && !check(rows[rows.length - 1]!)) process.exitCode = 1
+    const traceMegabytes = Number(values['trace-mb'])
+    const trace = traceMegabytes > 0 ? measureTrace(traceMegabytes) : null
+    if (trace) printTrace(trace)
+    if (!values.check) return
+    const areMet = [check(rows[rows.length - 1]!), !trace || checkTrace(trace)]
+    if (areMet.includes(false)) process.exitCode = 1
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -121,15 +133,33 @@ function print(rows: readonly Row[]): void {
   for (const row of rows) console.log(columns.map(([, cell]) => cell(row).padStart(14)).join(''))
 }
 
+function printTrace({ megabytes, readMs, parseMs, peakMiB }: TraceTimes): void {
+  const perByte = (ms: number) => `${((ms * 1e6) / (megabytes * 1e6)).toFixed(1)} ns/byte`
+  console.log(
+    `Kineto trace of ${megabytes.toFixed(0)} MB: read in ${perByte(readMs)}, JSON.parse in pieces ${perByte(parseMs)}, ${(readMs / parseMs).toFixed(2)}x; peak ${peakMiB.toFixed(0)} MiB`
+  )
+}
+
+function checkTrace({ readMs, parseMs, peakMiB }: TraceTimes): boolean {
+  const { readOverParse, peakMiB: allowed } = traceRequirement
+  return holdAll([
+    [`a trace within ${readOverParse}x JSON.parse in pieces`, readMs <= readOverParse * parseMs],
+    [`a trace within ${allowed.toFixed(0)} MiB`, peakMiB <= allowed]
+  ])
+}
+
 function check(row: Row): boolean {
-  const results: [string, boolean][] = [
+  return holdAll([
     [
       `load and roll-up within ${requirement.loadOverParse}x JSON.parse`,
       row.loadMs + row.rollUpMs <= requirement.loadOverParse * row.parseMs
     ],
     [`peak memory within ${requirement.peakMiB} MiB`, row.peakMiB <= requirement.peakMiB],
     [`filter under ${requirement.filterMs} ms`, row.filterMs < requirement.filterMs]
-  ]
+  ])
+}
+
+function holdAll(results: readonly [string, boolean][]): boolean {
   for (const [what, holds] of results) console.log(`${holds ? 'holds' : 'FAILS'}: ${what}`)
   return results.every(([, holds]) => holds)
 }

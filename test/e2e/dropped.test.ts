@@ -3,8 +3,10 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { samplePerfetto } from '../support/foreignProfiles'
 import { drop, go } from './support/actions'
 import { describeInBrowser, launchBrowser, openPage } from './support/browser'
 import { program, startServerProcess, type StartedServer } from './support/server'
@@ -69,6 +71,23 @@ describeInBrowser('A file dropped on the Devices view', () => {
     await page.getByText('2 runs').waitFor()
     expect(page.url()).toMatch(/#\/runs\?run=/)
     await context.close()
+  })
+
+  it('a zipped trace of another tool: Profile shows its slices, or says what it was read as', async () => {
+    const trace = gzipSync(samplePerfetto())
+    const good = await dropOnDevices('trace.pftrace.gz', trace)
+    await good.page.locator('[role=row]', { hasText: 'gemm' }).waitFor()
+    expect(good.page.url()).toContain('#/profile')
+    expect(good.errors).toEqual([])
+    await good.context.close()
+
+    const cut = await dropOnDevices('cut.pftrace', Buffer.from(samplePerfetto().slice(0, -3)))
+    await cut.page
+      .getByRole('alert')
+      .getByText(/cut\.pftrace: byte \d+.*It was read as a Perfetto trace/)
+      .first()
+      .waitFor()
+    await cut.context.close()
   })
 
   it('a file that nothing reads: Profile says what it can read', async () => {

@@ -17,6 +17,8 @@ export class ProfileReader {
   private parser: Parser | null = null
   private gunzip: Gunzip | null = null
   private begun = false
+  /** What the file is read as, once that is known: 'hatchet JSON'. */
+  form = ''
 
   /** @param name shown in errors */
   constructor(private readonly name: string) {}
@@ -74,6 +76,7 @@ export class ProfileReader {
         `${this.name} is not a profile that is read here: it looks like ${found.looksLike}; ${found.advice ?? expected()}.`
       )
     }
+    this.form = found.reader.name
     this.parser = found.reader.open(this.name)
     this.parser.write(body)
     this.head = new Uint8Array(0)

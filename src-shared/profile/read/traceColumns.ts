@@ -24,8 +24,9 @@ class Growing<T extends Numbers> {
 }
 
 const first = 1024
-const integers = () => new Growing(new Int32Array(first), (length) => new Int32Array(length))
-const doubles = () => new Growing(new Float64Array(first), (length) => new Float64Array(length))
+export const integers = () => new Growing(new Int32Array(first), (length) => new Int32Array(length))
+export const doubles = () =>
+  new Growing(new Float64Array(first), (length) => new Float64Array(length))
 
 export interface TraceEvent {
   name: string
@@ -61,15 +62,30 @@ export class TraceColumns {
     facts: integers()
   }
   private readonly laneOf = new Map<string, number>()
+  private readonly numbered = new Map<number, Map<number, number>>()
   private readonly keys: string[] = []
   private readonly laneNames = new Map<string, string>()
   private readonly processNames = new Map<string, string>()
   private readonly processLabels = new Map<string, string>()
 
   add(event: TraceEvent): number {
-    const { columns, strings } = this
-    columns.name.push(strings.intern(event.name))
-    columns.category.push(strings.intern(event.category))
+    const { strings } = this
+    const name = strings.intern(event.name)
+    const category = strings.intern(event.category)
+    const facts = event.facts === '' ? -1 : strings.intern(event.facts)
+    return this.addInterned(event, name, category, facts)
+  }
+
+  /** As add, of an event whose texts are ids of `strings`. */
+  addInterned(
+    event: Omit<TraceEvent, 'name' | 'category' | 'facts'>,
+    name: number,
+    category: number,
+    facts: number
+  ): number {
+    const { columns } = this
+    columns.name.push(name)
+    columns.category.push(category)
     columns.lane.push(event.lane)
     columns.startNs.push(event.startNs)
     columns.durationNs.push(event.durationNs)
@@ -77,7 +93,7 @@ export class TraceColumns {
     columns.correlation.push(event.correlation)
     columns.externalId.push(event.externalId)
     columns.bytes.push(event.bytes)
-    columns.facts.push(event.facts === '' ? -1 : strings.intern(event.facts))
+    columns.facts.push(facts)
     return this.count++
   }
 
@@ -90,6 +106,16 @@ export class TraceColumns {
       this.keys.push(key)
       this.lanes.push({ name: thread, process, processId: process, processLabel: '' })
     }
+    return lane
+  }
+
+  /** As lane, of a process and a thread that are whole numbers. */
+  numberedLane(process: number, thread: number): number {
+    let ofProcess = this.numbered.get(process)
+    if (!ofProcess) this.numbered.set(process, (ofProcess = new Map()))
+    let lane = ofProcess.get(thread)
+    if (lane === undefined)
+      ofProcess.set(thread, (lane = this.lane(String(process), String(thread))))
     return lane
   }
 

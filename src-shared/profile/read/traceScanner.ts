@@ -10,6 +10,11 @@ const quote = 0x22
 const backslash = 0x5c
 
 export interface TraceContent {
+  /**
+   * Takes the event whose '{' is at `at` from its bytes, where that can be done: where it ends then, or a negative number
+   * for an event that is handed over parsed.
+   */
+  eventBytes(bytes: Uint8Array, at: number): number
   event(value: unknown): void
   /** Any other key of the object around the events, with its value's bytes. */
   property(name: string, bytes: Uint8Array): void
@@ -154,6 +159,15 @@ export class TraceScanner {
   }
 
   private readEvent(): boolean {
+    // An event that another chunk completes was looked at already.
+    const taken =
+      this.seen === this.at && this.bytes[this.at] === 0x7b
+        ? this.content.eventBytes(this.bytes, this.at)
+        : -1
+    if (taken >= 0) {
+      this.advance(taken - this.at)
+      return true
+    }
     const end = this.valueEnd(longestEvent)
     if (end < 0) return false
     this.content.event(this.parse(end))

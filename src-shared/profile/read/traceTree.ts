@@ -48,6 +48,10 @@ export class TraceTreeBuilder {
   /** Facts by their string's id, and those that a node was given last: launches repeat them. */
   private readonly facts = new Map<number, [string, string][]>()
   private readonly factsOfNode = new Map<number, number>()
+  /** Of each string of the trace its number as a name of the tree. */
+  private readonly names: number[] = []
+  /** Sums by node, handed to the tree at the end: a trace has millions of events of a few thousand nodes. */
+  private readonly sums = new Map<string, NodeSums>()
 
   constructor(
     private readonly tree: PathTree,
@@ -90,10 +94,10 @@ export class TraceTreeBuilder {
       // Where no calls were recorded at all, no launch is missing.
       const otherwise = onCpu.length > 0 ? [unknownLaunch] : []
       const parent = launch === undefined ? tree.at(otherwise) : columns.node[launch]!
-      const node = tree.child(parent, this.name(event))
+      const node = this.child(parent, event)
       columns.node[event] = node
       this.addLaunch(event, node)
-      tree.setText(node, 'kind', gpuKinds.get(this.kind(event))!)
+      this.setKind(node, gpuKinds.get(this.kind(event))!)
     }
     // Behind what ran on GPUs, whose metrics come first.
     for (const event of onCpu) this.addCall(event)
@@ -104,6 +108,7 @@ export class TraceTreeBuilder {
       )
     for (const [what, count] of inTimelineOnly)
       notes.push(`${count} ${what} are in the timeline only.`)
+    this.handOverSums()
     this.addOverlap(onGpu)
     return notes
   }
@@ -128,14 +133,15 @@ export class TraceTreeBuilder {
       const lane = columns.lane[event]!
       const node = columns.node[event]!
       if (!hasDevices || kinds[lane] === 'work') {
-        tree.addNumber(node, timeMetric, Math.round(ownNs[at]!), false)
-        tree.addNumber(node, countMetric, 1, false)
+        this.sum(timeMetric, node, Math.round(ownNs[at]!))
+        this.sum(countMetric, node, 1)
         tree.addSample(node, columns.durationNs[event]!)
         const bytes = columns.bytes[event]!
-        if (!Number.isNaN(bytes)) tree.addNumber(node, bytesMetric, bytes, false)
+        if (!Number.isNaN(bytes)) this.sum(bytesMetric, node, bytes)
       } else if (kinds[lane] === 'host') this.addCall(event)
       this.addFacts(event, node)
     })
+    this.handOverSums()
     return []
   }
 
@@ -159,11 +165,11 @@ export class TraceTreeBuilder {
   addLaunch(event: number, node: number): void {
     const { columns, tree } = this
     const ns = columns.durationNs[event]!
-    tree.addNumber(node, timeMetric, Math.round(ns), false)
-    tree.addNumber(node, countMetric, 1, false)
+    this.sum(timeMetric, node, Math.round(ns))
+    this.sum(countMetric, node, 1)
     tree.addSample(node, ns)
     const bytes = columns.bytes[event]!
-    if (!Number.isNaN(bytes)) tree.addNumber(node, bytesMetric, bytes, false)
+    if (!Number.isNaN(bytes)) this.sum(bytesMetric, node, bytes)
     this.addFacts(event, node)
   }
 
@@ -190,10 +196,26 @@ export class TraceTreeBuilder {
     return parsed
   }
 
+  private setKind(node: number, kind: string): void {
+    if (this.tree.textAt(node, 'kind') === undefined) this.tree.setText(node, 'kind', kind)
+  }
+
+  private sum(metric: string, node: number, value: number): void {
+    let sums = this.sums.get(metric)
+    if (!sums) this.sums.set(metric, (sums = new NodeSums()))
+    sums.add(node, value)
+  }
+
+  private handOverSums(): void {
+    for (const [metric, sums] of this.sums)
+      sums.each((node, value) => this.tree.addNumber(node, metric, value, false))
+    this.sums.clear()
+  }
+
   private addCall(event: number): void {
     const node = this.columns.node[event]!
-    this.tree.addNumber(node, cpuTimeMetric, Math.round(this.columns.durationNs[event]!), false)
-    this.tree.addNumber(node, callsMetric, 1, false)
+    this.sum(cpuTimeMetric, node, Math.round(this.columns.durationNs[event]!))
+    this.sum(callsMetric, node, 1)
   }
 
   /** A scope of its own per program, where there are several; threads share the scopes. */
@@ -213,30 +235,47 @@ export class TraceTreeBuilder {
    */
   private nest(found: readonly number[], scopes: readonly number[]): Float64Array {
     const { lane, startNs, durationNs, node } = this.columns
-    const order = Array.from(found, (_, at) => at).sort((a, b) => {
-      const [x, y] = [found[a]!, found[b]!]
-      return (
-        lane[x]! - lane[y]! || startNs[x]! - startNs[y]! || durationNs[y]! - durationNs[x]! || x - y
-      )
-    })
     const own = new Float64Array(found.length)
     const around: number[] = []
-    const endOf = (at: number) => startNs[found[at]!]! + durationNs[found[at]!]!
-    for (const at of order) {
-      const event = found[at]!
-      while (around.length > 0) {
-        const outer = around[around.length - 1]!
-        if (lane[found[outer]!] === lane[event] && startNs[event]! < endOf(outer)) break
-        around.pop()
+    for (const inLane of this.byLane(found)) {
+      around.length = 0
+      for (const at of inLane) {
+        const event = found[at]!
+        while (around.length > 0) {
+          const outer = found[around[around.length - 1]!]!
+          if (startNs[event]! < startNs[outer]! + durationNs[outer]!) break
+          around.pop()
+        }
+        const outer = around[around.length - 1]
+        const parent = outer === undefined ? scopes[lane[event]!]! : node[found[outer]!]!
+        node[event] = this.child(parent, event)
+        own[at] = durationNs[event]!
+        if (outer !== undefined) own[outer] = Math.max(0, own[outer]! - durationNs[event]!)
+        around.push(at)
       }
-      const outer = around[around.length - 1]
-      const parent = outer === undefined ? scopes[lane[event]!]! : node[found[outer]!]!
-      node[event] = this.tree.child(parent, this.name(event))
-      own[at] = durationNs[event]!
-      if (outer !== undefined) own[outer] = Math.max(0, own[outer]! - durationNs[event]!)
-      around.push(at)
     }
     return own
+  }
+
+  /** Places in `found` of the events of each lane, those that begin first and last longest first. */
+  private byLane(found: readonly number[]): number[][] {
+    const { lane, startNs, durationNs } = this.columns
+    const lanes: number[][] = this.events.lanes.map(() => [])
+    found.forEach((event, at) => lanes[lane[event]!]!.push(at))
+    // Sorted as the file has them, they are mostly in order: a sort that merges runs takes little.
+    for (const places of lanes)
+      places.sort((a, b) => {
+        const [x, y] = [found[a]!, found[b]!]
+        return startNs[x]! - startNs[y]! || durationNs[y]! - durationNs[x]! || x - y
+      })
+    return lanes
+  }
+
+  /** The node of the event's name below another. */
+  private child(parent: number, event: number): number {
+    const id = this.columns.name[event]!
+    const name = (this.names[id] ??= this.tree.nameId(this.events.strings.text(id)))
+    return this.tree.childOfId(parent, name)
   }
 
   private name(event: number): string {
@@ -251,5 +290,30 @@ export class TraceTreeBuilder {
   private ids(event: number): { correlation: number; externalId: number } {
     const { correlation, externalId } = this.columns
     return { correlation: correlation[event]!, externalId: externalId[event]! }
+  }
+}
+
+/** A number per node, of those that have one. */
+class NodeSums {
+  private values = new Float64Array(1024)
+  private has = new Uint8Array(1024)
+
+  add(node: number, value: number): void {
+    if (node >= this.values.length) {
+      const length = Math.max(node + 1, this.values.length * 2)
+      const [values, has] = [new Float64Array(length), new Uint8Array(length)]
+      values.set(this.values)
+      has.set(this.has)
+      this.values = values
+      this.has = has
+    }
+    this.values[node]! += value
+    this.has[node] = 1
+  }
+
+  each(take: (node: number, value: number) => void): void {
+    this.has.forEach((has, node) => {
+      if (has) take(node, this.values[node]!)
+    })
   }
 }

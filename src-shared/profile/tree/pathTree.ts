@@ -16,6 +16,7 @@ export class PathTree {
   private readonly nextSibling: number[] = []
   /** Name ids, and the first child of a name by childKey: one map for the whole tree. */
   private readonly idOfName = new Map<string, number>()
+  private readonly nameOfId: string[] = []
   private readonly childOf = new Map<number, number>()
   private readonly numbers = new Map<string, PathNumbers>()
   private readonly texts = new Map<string, Map<number, string>>()
@@ -36,6 +37,21 @@ export class PathTree {
     return this.findChild(parent, name) ?? this.newChild(parent, name)
   }
 
+  /** The number of a name, for childOfId. */
+  nameId(name: string): number {
+    let id = this.idOfName.get(name)
+    if (id === undefined) {
+      this.idOfName.set(name, (id = this.idOfName.size))
+      this.nameOfId.push(name)
+    }
+    return id
+  }
+
+  /** As child, of a name's number: for names that come by the million. */
+  childOfId(parent: number, name: number): number {
+    return this.childOf.get(childKey(parent, name)) ?? this.newChild(parent, this.nameOfId[name]!)
+  }
+
   findChild(parent: number, name: string): number | undefined {
     const id = this.idOfName.get(name)
     return id === undefined ? undefined : this.childOf.get(childKey(parent, id))
@@ -44,9 +60,7 @@ export class PathTree {
   /** A child even where one of the same name exists: siblings of one name stay apart. */
   newChild(parent: number, name: string, type: string | null = 'function'): number {
     const node = this.add(name, type)
-    let id = this.idOfName.get(name)
-    if (id === undefined) this.idOfName.set(name, (id = this.idOfName.size))
-    const key = childKey(parent, id)
+    const key = childKey(parent, this.nameId(name))
     if (!this.childOf.has(key)) this.childOf.set(key, node)
     if (this.lastChild[parent]! < 0) this.firstChild[parent] = node
     else this.nextSibling[this.lastChild[parent]!] = node
@@ -137,12 +151,18 @@ export class PathTree {
   private walk(builder: TreeBuilder): Int32Array<ArrayBuffer> {
     const order = new Int32Array(this.names.length)
     const stack: number[] = []
+    const interned = new Map<string, number>()
+    const idOf = (text: string) => {
+      let id = interned.get(text)
+      if (id === undefined) interned.set(text, (id = builder.strings.intern(text)))
+      return id
+    }
     let node = 0
     while (node >= 0) {
       order[node] = builder.open()
-      builder.setName(order[node]!, builder.strings.intern(this.names[node]!))
+      builder.setName(order[node]!, idOf(this.names[node]!))
       const type = this.types[node]
-      if (typeof type === 'string') builder.setType(order[node]!, builder.strings.intern(type))
+      if (typeof type === 'string') builder.setType(order[node]!, idOf(type))
       stack.push(node)
       node = this.firstChild[node]!
       while (node < 0 && stack.length > 0) {

@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseRun } from '@shared/contract/parseRun'
 import type { Run } from '@shared/contract/run'
+import { openProfile } from '@shared/profile/read/openProfile'
 import { operationName } from '@shared/profile/tree/operation'
 import { fromTransferable } from '@shared/profile/tree/transfer'
 import { register as registerConvert } from '../../../../src-main/cli/convert'
@@ -252,7 +253,10 @@ describe.each([...saved, fresh])('%s', (file) => {
 
   it('the page: its worker, what it copies and the export of its timeline', () => {
     const session = new ProfileSession()
-    const info = session.open(new Uint8Array(readFileSync(hatchet)), 'profile.hatchet')
+    const info = session.open(
+      openProfile(new Uint8Array(readFileSync(hatchet)), 'profile.hatchet'),
+      'profile.hatchet'
+    )
     expect(info.suggested.slice(0, 2)).toEqual(['time/ms', 'time/%'])
     const query: ProfileQuery = {
       metrics: metrics.split(','),

@@ -59,6 +59,58 @@ const pytorch = [
 ]
 const launch = 'step > aten::linear > aten::mm > cudaLaunchKernel'
 
+describe('events read from their bytes', () => {
+  /** A "node" that nobody asks for sends an event to JSON.parse. */
+  const throughJson = (events: readonly object[]) =>
+    events.map((event) => ({
+      ...event,
+      args: { ...(event as { args?: object }).args, node: null }
+    }))
+  const found = ({ tree, timeline }: ReturnType<typeof open>) => {
+    const { strings, name, category, lane, startNs, durationNs, node, facts, flows, lanes } =
+      timeline!
+    return {
+      tree: writeHatchet(tree),
+      events: Array.from(name, (id, at) => [
+        strings.text(id),
+        strings.text(category[at]!),
+        lanes[lane[at]!],
+        ...[startNs[at], durationNs[at], node[at], timeline!.correlation[at], timeline!.bytes[at]],
+        strings.text(facts[at]!)
+      ]),
+      flows
+    }
+  }
+  const unusual = [
+    { ph: 'X', name: 'tab\t"quote" é', cat: 'cpu_op', pid: 'Spans', tid: -3, ts: 1e-3, dur: 12.5 },
+    { ph: 'X', name: 'é', cat: 'kernel', pid: 0, tid: 7, ts: 4567890123.4567, dur: 1e3, args: {} },
+    {
+      ph: 'X',
+      name: 'no category',
+      pid: 0,
+      tid: 7,
+      ts: 5,
+      dur: 0.001,
+      args: { a: ['}', { b: '\\"' }] }
+    },
+    { ph: 'X', name: 'negative', pid: 0, tid: 7, ts: 5, dur: -1 },
+    { name: 'x', dur: 3, ts: 12345678.901, tid: 1, pid: 42, cat: 'cpu_op', ph: 'X' }
+  ]
+
+  it('are what JSON.parse makes of them, wherever a chunk ends', () => {
+    const events = [...pytorch, ...unusual]
+    const plain = bytesOf({ traceEvents: events })
+    const expected = found(open({ traceEvents: throughJson(events) }))
+    expect(found(openProfile(plain, 't.json'))).toEqual(expected)
+    for (const size of [1, 7, 64, 333]) {
+      const reader = new ProfileReader('t.json')
+      for (let from = 0; from < plain.length; from += size)
+        reader.write(plain.subarray(from, from + size))
+      expect(found(reader.finish()), String(size)).toEqual(expected)
+    }
+  })
+})
+
 describe("PyTorch's traces", () => {
   const { tree, timeline } = open({ schemaVersion: 1, traceEvents: pytorch })
 
