@@ -16,7 +16,7 @@ export default defineConfig({
     rollupOptions: {
       input: {
         profile: path('./profile.ts'),
-        trace: path('./trace.ts'),
+        traceOnce: path('./traceOnce.ts'),
         formats: path('./formats.ts'),
         checkpoint: path('./checkpoint.ts'),
         estimates: path('./estimates.ts'),

@@ -77,19 +77,19 @@ export class TraceTreeBuilder {
     }
     this.nest(onCpu, this.processScopes(onCpu))
     const launchOf = new Map<number, number>()
-    const operatorOf = new Map<number, number>()
     for (const event of onCpu) {
-      const { correlation, externalId } = this.ids(event)
-      if (launchKinds.has(this.kind(event))) {
-        if (!Number.isNaN(correlation)) launchOf.set(correlation, event)
-      } else if (!Number.isNaN(externalId)) operatorOf.set(externalId, event)
+      const correlation = columns.correlation[event]!
+      if (launchKinds.has(this.kind(event)) && !Number.isNaN(correlation))
+        launchOf.set(correlation, event)
     }
+    // Asked only where a call was not recorded: a trace has millions of operators.
+    let operatorOf: Map<number, number> | undefined
     let withoutLaunch = 0
     for (const event of onGpu) {
-      const { correlation, externalId } = this.ids(event)
-      const call = launchOf.get(correlation)
+      const call = launchOf.get(columns.correlation[event]!)
       if (call !== undefined) this.launches.push({ from: call, to: event })
-      const launch = call ?? operatorOf.get(externalId)
+      const launch =
+        call ?? (operatorOf ??= this.operatorsOf(onCpu)).get(columns.externalId[event]!)
       if (launch === undefined) withoutLaunch++
       // Where no calls were recorded at all, no launch is missing.
       const otherwise = onCpu.length > 0 ? [unknownLaunch] : []
@@ -287,9 +287,15 @@ export class TraceTreeBuilder {
     return (this.kinds[id] ??= this.events.strings.text(id).toLowerCase())
   }
 
-  private ids(event: number): { correlation: number; externalId: number } {
-    const { correlation, externalId } = this.columns
-    return { correlation: correlation[event]!, externalId: externalId[event]! }
+  /** Operators by the "External id" that what they start repeats. */
+  private operatorsOf(onCpu: readonly number[]): Map<number, number> {
+    const { externalId } = this.columns
+    const found = new Map<number, number>()
+    for (const event of onCpu) {
+      if (!launchKinds.has(this.kind(event)) && !Number.isNaN(externalId[event]))
+        found.set(externalId[event]!, event)
+    }
+    return found
   }
 }
 
