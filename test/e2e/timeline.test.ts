@@ -124,7 +124,7 @@ describeInBrowser('Timeline view', () => {
     await context.close()
   })
 
-  it('finds slices, walks among them with the keyboard, and leads to the launch', async () => {
+  it('finds slices, walks among them with the keyboard, and leads to the launch, to the tree and back', async () => {
     const { page, context, errors } = await openTrace()
     await page.keyboard.press('/')
     await page.keyboard.type('flash_fwd')
@@ -164,6 +164,13 @@ describeInBrowser('Timeline view', () => {
     await expect.poll(() => selected(page).textContent()).toContain('cudaLaunchKernel')
     await page.getByRole('button', { name: 'What it launched' }).click()
     await expect.poll(() => selected(page).textContent()).toContain('on stream 7')
+    const back = (await selected(page).textContent())!.split(',')[0]!
+    await page.getByRole('button', { name: 'Show in the tree' }).click()
+    const row = page.locator('[role=treegrid] [role=row][aria-selected=true]')
+    await row.waitFor()
+    await page.keyboard.press('t')
+    await page.getByRole('application').waitFor()
+    await expect.poll(() => selected(page).textContent()).toContain(back)
     expect(errors).toEqual([])
     await context.close()
   })

@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util'
 import { chromium, type Browser } from 'playwright-core'
 import { startServerProcess } from '../../e2e/support/server'
 import { generateProfile } from '../generateProfile'
+import { measureTimeline } from './timeline'
 import {
   measureFilters,
   measureInteractions,
@@ -37,7 +38,8 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       strict: { type: 'boolean', default: false },
-      nodes: { type: 'string', default: '1000000' }
+      nodes: { type: 'string', default: '1000000' },
+      slices: { type: 'string', default: '1000000' }
     }
   })
   if (!existsSync(chromiumPath)) {
@@ -52,7 +54,8 @@ async function main(): Promise<void> {
   try {
     const lines = [
       ...(await startLines(browser, server.url)),
-      ...(await profileLines(browser, server.url, folder, Number(values.nodes)))
+      ...(await profileLines(browser, server.url, folder, Number(values.nodes))),
+      ...(await timelineLines(browser, server.url, folder, Number(values.slices)))
     ]
     console.log(`${cpus().length} x ${cpus()[0]?.model.trim()}, Chromium ${browser.version()}`)
     print(lines)
@@ -153,6 +156,26 @@ async function profileLines(
       note: slowest.what
     },
     { what: 'Heap of the page', value: heap, unit: 'MiB' }
+  ]
+}
+
+async function timelineLines(
+  browser: Browser,
+  url: string,
+  folder: string,
+  slices: number
+): Promise<Line[]> {
+  const { what, openMs, gestures, searchMs } = await measureTimeline(browser, url, folder, slices)
+  return [
+    { what: 'Open the timeline', value: openMs, unit: 'ms', note: what },
+    ...gestures.map(({ name, median, longest, over50, frames }) => ({
+      what: `Timeline, ${name}: frames over 50 ms`,
+      value: over50,
+      unit: '',
+      budget: 0,
+      note: `median ${median.toFixed(1)} ms, longest ${longest.toFixed(0)} ms of ${frames}`
+    })),
+    { what: 'Timeline, search', value: searchMs, unit: 'ms', budget: 200 }
   ]
 }
 

@@ -44,7 +44,7 @@ export async function measureStart(browser: Browser, url: string) {
 /** Clicks and keys in several views; the slowest from input to next paint, ms (Event Timing, steps of 8 ms). */
 export async function measureInteractions(browser: Browser, url: string) {
   const { page, context } = await openPage(browser, url)
-  const rail = ['Devices', 'Sweep', 'Formats', 'Layouts', 'Profile', 'Runs', 'Validate']
+  const rail = ['Devices', 'Sweep', 'Formats', 'Layouts', 'Profile', 'Timeline', 'Runs', 'Validate']
   // The first visit loads a view's code; what is measured is the answer to a click, either way.
   for (const view of [...rail, ...rail]) {
     await page.getByRole('link', { name: view }).click()

@@ -61,3 +61,34 @@ export const filterProbe = (label: string, text: string) => `
     input.dispatchEvent(new Event('input', { bubbles: true }))
   })
 `
+
+/** Turns the wheel over an element, an event in each frame, noting the time between frames. */
+export const gestureProbe = (
+  selector: string,
+  gesture: 'zoom in' | 'zoom out' | 'pan',
+  frames: number
+) => `
+  new Promise((resolve) => {
+    const element = document.querySelector('${selector}')
+    const box = element.getBoundingClientRect()
+    const turn = {
+      clientX: box.left + box.width * 0.37,
+      clientY: box.top + box.height / 2,
+      deltaY: ${{ 'zoom in': -12, 'zoom out': 12, pan: 6 }[gesture]},
+      shiftKey: ${gesture === 'pan'},
+      bubbles: true,
+      cancelable: true
+    }
+    const gaps = []
+    let left = ${frames}
+    let before = performance.now()
+    const frame = (now) => {
+      gaps.push(now - before)
+      before = now
+      if (left-- === 0) return resolve(gaps.slice(1))
+      element.dispatchEvent(new WheelEvent('wheel', turn))
+      requestAnimationFrame(frame)
+    }
+    requestAnimationFrame(frame)
+  })
+`
