@@ -70,7 +70,7 @@ export interface ShownProfile {
   /** Sent when they differ from those sent before. */
   columns: ShownColumn[] | null
   rows: Int32Array
-  /** Per node 0 both, 1 new, 2 gone; null outside a diff. */
+  /** Per node 0 both, 1 new, 2 gone, 3 both under other names; null outside a diff. */
   state: Uint8Array | null
   matches: Int32Array
   shownCount: number

@@ -97,7 +97,9 @@ export class ProfileSession {
       tree: isNewTree ? structuredClone(toTransferable(tree).message) : null,
       columns: areNewColumns ? columns.map(shownColumn) : null,
       rows,
-      state: comparison?.diff.state ?? null,
+      state: comparison
+        ? comparison.diff.state.map((state, node) => (comparison.renamed[node] ? renamed : state))
+        : null,
       matches: matchesOf(tree, shown, query),
       shownCount: shown.reduce((sum, one) => sum + one, 0),
       notes: [...notesOn(this.current().tree, query), ...remarks],
@@ -238,6 +240,9 @@ function infoOf({ tree, timeline }: OpenedProfile, name: string): ProfileInfo {
     suggested: suggestedMetrics(tree)
   }
 }
+
+/** Beside inBoth, isNew and isGone. */
+const renamed = 3
 
 function rootsOf({ count, end }: ProfileTree): number[] {
   const roots: number[] = []

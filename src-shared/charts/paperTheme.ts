@@ -9,6 +9,7 @@ export const paperTokens = {
   '--font-mono': "'JetBrains Mono', ui-monospace, 'SF Mono', 'Cascadia Mono', monospace",
   '--surface-1': '#ffffff',
   '--surface-2': '#f6f7f9',
+  '--surface-3': '#eceff3',
   '--line': '#e1e5ea',
   '--line-strong': '#8a94a2',
   '--text-1': '#14181f',

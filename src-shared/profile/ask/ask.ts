@@ -61,7 +61,7 @@ export interface Answer {
   rows: Int32Array
   /** Rows that a list would have without its limit. */
   rowCount: number
-  /** Extent of each node in an icicle. */
+  /** Extent of each node in a flame graph. */
   widths: Float64Array
   nameOf: (node: number) => string
   /** Null where one profile was asked about. */

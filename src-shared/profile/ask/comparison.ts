@@ -1,6 +1,6 @@
 /** Several profiles in one answer: a metric's value in each, its change and ratio. */
 import { UserError } from '../../errors'
-import type { ProfileTree } from '../tree/profileTree'
+import { nodeName, type ProfileTree } from '../tree/profileTree'
 import type { RollUpRules } from '../tree/rollUp'
 import { arranged, type Arrangement } from './arrange'
 import type { DerivedMetric } from './deriveMetric'
@@ -17,6 +17,8 @@ export interface Comparison {
   widths: Float64Array
   /** Size of the change. */
   sizes: Float64Array
+  /** One byte per node: 1 where the last profile calls it otherwise than the first. */
+  renamed: Uint8Array
 }
 
 interface Asked {
@@ -68,8 +70,18 @@ export function comparisonOf(
       diff,
       columns: columnsOf(diff, titles),
       widths,
-      sizes: diff.change.map(Math.abs)
+      sizes: diff.change.map(Math.abs),
+      renamed: renamedOf(diff, trees)
     }
+  })
+}
+
+function renamedOf({ nodesOf }: TreeDiff, trees: readonly ProfileTree[]): Uint8Array {
+  const [first, last] = [0, trees.length - 1]
+  return Uint8Array.from(nodesOf[first]!, (before, node) => {
+    const after = nodesOf[last]![node]!
+    if (before < 0 || after < 0) return 0
+    return +(nodeName(trees[first]!, before) !== nodeName(trees[last]!, after))
   })
 }
 

@@ -15,7 +15,7 @@ export function weightMetric(tree: ProfileTree): string {
   )
 }
 
-/** Values that give an icicle its widths: time, or what is asked for first where there is none. */
+/** Values that give a flame graph its widths: time, or what is asked for first where there is none. */
 export function widthsOf(
   tree: ProfileTree,
   columns: readonly { values: Float64Array }[],

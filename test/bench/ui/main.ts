@@ -12,7 +12,9 @@ import { generateProfile } from '../generateProfile'
 import { measureTimeline } from './timeline'
 import {
   measureFilters,
+  measureFlame,
   measureInteractions,
+  measureReference,
   measureScroll,
   measureStart,
   measureWheel,
@@ -110,6 +112,8 @@ async function profileLines(
   const { page, context } = await openPage(browser, url)
   const opened = await openProfile(page, file)
   await page.waitForTimeout(1000)
+  const reference = await measureReference(browser)
+  const flame = await measureFlame(page)
   const scroll = await measureScroll(page, scrollFrames)
   const wheel = await measureWheel(page, 100)
   const filters = await measureFilters(page)
@@ -125,6 +129,13 @@ async function profileLines(
       value: opened.ms,
       unit: 'ms',
       note: `${size}; progress moved ${opened.steps} times`
+    },
+    {
+      what: 'Flame graph: frames over 50 ms',
+      value: flame.slow,
+      unit: '',
+      budget: 0,
+      note: `zoom and pan, median of five; longest ${flame.longest.toFixed(0)} ms, of a fixed page beside it ${reference.longest.toFixed(0)} ms (${reference.slow} over 50 ms)`
     },
     {
       what: 'Scroll: frames over 50 ms',

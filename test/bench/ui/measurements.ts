@@ -1,7 +1,14 @@
 /** The measurements of the page, each on the real program in a real Chromium. */
 import { gzipSync } from 'node:zlib'
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
-import { filterProbe, scrollProbe, startProbe } from './pageProbes'
+import {
+  filterProbe,
+  gestureProbe,
+  referencePage,
+  referenceProbe,
+  scrollProbe,
+  startProbe
+} from './pageProbes'
 import { mainThreadTasks, type TraceEvent } from './traceTasks'
 
 export interface OpenPage {
@@ -144,6 +151,48 @@ export async function measureFilters(page: Page): Promise<{ ms: number; each: st
   }
   const each = times.map(([what, ms]) => `${what} ${ms.toFixed(0)}`).join(', ')
   return { ms: Math.max(...times.map(([, ms]) => ms)), each }
+}
+
+const runs = 5
+const framesPerRun = 120
+
+interface Frames {
+  /** Of five runs, the median. */
+  slow: number
+  longest: number
+}
+
+/** Zoom and pan of the flame graph of the open profile; each figure is the median of five runs. */
+export async function measureFlame(page: Page): Promise<Frames> {
+  const picture = 'canvas[role=application]'
+  await page.locator(picture).waitFor()
+  return medianFrames(async () => {
+    const gaps: number[] = []
+    for (const gesture of ['zoom in', 'pan', 'zoom out'] as const)
+      gaps.push(
+        ...(await page.evaluate<number[]>(gestureProbe(picture, gesture, framesPerRun / 3)))
+      )
+    return gaps
+  })
+}
+
+/** The same frames of a page that never changes, in the same browser. */
+export async function measureReference(browser: Browser): Promise<Frames> {
+  const { page, context } = await openPage(browser)
+  await page.setContent(referencePage)
+  const frames = await medianFrames(() => page.evaluate<number[]>(referenceProbe(framesPerRun)))
+  await context.close()
+  return frames
+}
+
+async function medianFrames(run: () => Promise<number[]>): Promise<Frames> {
+  const each: Frames[] = []
+  for (let at = 0; at < runs; at++) {
+    const gaps = await run()
+    each.push({ slow: gaps.filter((gap) => gap > 50).length, longest: Math.max(...gaps) })
+  }
+  const median = (of: (frames: Frames) => number) => each.map(of).sort((a, b) => a - b)[runs >> 1]!
+  return { slow: median(({ slow }) => slow), longest: median(({ longest }) => longest) }
 }
 
 /** Runs something while Chromium traces itself. */

@@ -92,3 +92,25 @@ export const gestureProbe = (
     requestAnimationFrame(frame)
   })
 `
+
+/** A page that never changes: so many boxes drawn anew in each frame. What it takes tells a slow machine from a slow page. */
+export const referencePage = `<!doctype html><canvas width="1400" height="400"></canvas>`
+export const referenceProbe = (frames: number) => `
+  new Promise((resolve) => {
+    const context = document.querySelector('canvas').getContext('2d')
+    const gaps = []
+    let before = performance.now()
+    const frame = (now) => {
+      gaps.push(now - before)
+      before = now
+      if (gaps.length > ${frames}) return resolve(gaps.slice(1))
+      context.clearRect(0, 0, 1400, 400)
+      for (let box = 0; box < 4000; box++) {
+        context.fillStyle = box % 2 === 0 ? '#85b7fd' : '#dc9d0c'
+        context.fillRect((box * 7 + gaps.length) % 1400, (box * 13) % 400, 6, 20)
+      }
+      requestAnimationFrame(frame)
+    }
+    requestAnimationFrame(frame)
+  })
+`
