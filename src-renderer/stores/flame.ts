@@ -49,7 +49,7 @@ export const useFlame = defineStore('flame', () => {
   }
   const key = computed(() =>
     // While the table is asked for, query and tree do not belong together.
-    profile.shown && !profile.busy
+    profile.shown && !profile.busy && profile.filterProblem === ''
       ? JSON.stringify([profile.treeNumber, pictureQuery(), asked.value])
       : ''
   )
@@ -80,7 +80,7 @@ export const useFlame = defineStore('flame', () => {
 
   const { refresh: refreshSandwich } = useLatest(async () => {
     const node = profile.selected
-    if (node < 0 || profile.busy) return
+    if (node < 0 || key.value === '') return
     const answer = await profile.question<SandwichAnswer>({
       do: 'sandwich',
       node,

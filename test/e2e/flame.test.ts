@@ -118,7 +118,8 @@ describeInBrowser('Flame graph', () => {
     'shows the sandwich of a frame, and nothing that axe finds, %s',
     async (theme) => {
       const { page, context, errors } = await openProfile(theme)
-      await page.getByRole('textbox', { name: 'Search' }).fill('matmul')
+      const search = page.getByRole('textbox', { name: 'Search' })
+      await search.fill('matmul')
       await page.keyboard.press('Enter')
       await expect
         .poll(() => page.getByRole('status', { name: 'Found' }).textContent())
