@@ -146,6 +146,7 @@ function trace(): object {
   return {
     schemaVersion: 1,
     traceEvents: [
+      { ph: 'M', name: 'thread_name', pid: 0, tid: 7, args: { name: 'stream 7' } },
       event('step', 'user_annotation', 4121, 0, 4000),
       event('cudaLaunchKernel', 'cuda_runtime', 4121, 10, 3, { correlation: 1 }),
       event('mxfp4 matmul', 'kernel', 7, 20, 1500, { correlation: 1, grid: [132, 1, 1] }),

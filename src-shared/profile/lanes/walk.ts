@@ -33,28 +33,3 @@ export function nearestIn(lanes: Lanes, row: number, slice: number): number {
   const nearest = distance(at - 1) < distance(at) ? at - 1 : at
   return slices[nearest] ?? -1
 }
-
-/** Edges of the slices of some rows nearest to a time, within a reach; null where there is none. */
-export function nearestEdge(
-  lanes: Lanes,
-  rows: readonly number[],
-  ns: number,
-  reachNs: number
-): number | null {
-  let best: number | null = null
-  const offer = (edge: number) => {
-    if (Math.abs(edge - ns) > reachNs) return
-    if (best === null || Math.abs(edge - ns) < Math.abs(best - ns)) best = edge
-  }
-  for (const row of rows) {
-    const { slices } = lanes.rows[row]!
-    const at = firstEndingAfter(lanes, slices, ns)
-    for (const place of [at - 1, at, at + 1]) {
-      const slice = slices[place]
-      if (slice === undefined) continue
-      offer(startOf(lanes, slice))
-      offer(endOf(lanes, slice))
-    }
-  }
-  return best
-}

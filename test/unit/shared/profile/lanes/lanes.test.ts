@@ -18,7 +18,7 @@ import { AllRowSums } from '@shared/profile/lanes/rowSums'
 import { sceneOf, type Scene } from '@shared/profile/lanes/scene'
 import { sliceFacts } from '@shared/profile/lanes/sliceFacts'
 import { sortByStart } from '@shared/profile/lanes/sortByStart'
-import { besides, nearestEdge, nearestIn, sliceAt } from '@shared/profile/lanes/walk'
+import { besides, nearestIn, sliceAt } from '@shared/profile/lanes/walk'
 import {
   kernelNames,
   laneOf,
@@ -361,7 +361,7 @@ describe('a search', () => {
 })
 
 describe('from slice to slice', () => {
-  it('under the pointer, beside and on other lanes, and to the nearest edge', () => {
+  it('under the pointer, beside and on other lanes', () => {
     const { slices } = lanes.rows[0]!
     const middle = slices[100]!
     const inside = (startOf(lanes, middle) + endOf(lanes, middle)) / 2
@@ -372,8 +372,6 @@ describe('from slice to slice', () => {
     const distance = (slice: number) =>
       Math.max(0, startOf(lanes, slice) - inside, inside - endOf(lanes, slice))
     expect(distance(near)).toBe(Math.min(...[...lanes.rows[1]!.slices].map(distance)))
-    expect(nearestEdge(lanes, [0], startOf(lanes, middle) + 0.25, 5)).toBe(startOf(lanes, middle))
-    expect(nearestEdge(lanes, [1], -1e9, 5)).toBeNull()
   })
 })
 
