@@ -26,6 +26,15 @@ export const initialOperation: OperationForm = {
   batchB: ''
 }
 
+/** The form that makes this operation. */
+export const operationFormOf = (asked: Operation): OperationForm => ({
+  bOrder: asked.bOrder,
+  accumulate: asked.accumulate,
+  outputScale: asked.outputScale === 1 ? '' : String(asked.outputScale),
+  batchA: asked.batchA.join(', '),
+  batchB: asked.batchB.join(', ')
+})
+
 const wordsOf = (typed: string) => typed.split(/[\s,;]+/).filter(Boolean)
 
 function dimsOf(typed: string, name: string): Checked<number[]> {

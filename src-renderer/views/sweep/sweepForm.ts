@@ -1,11 +1,13 @@
 import { computed } from 'vue'
 import { defaults } from '@shared/contract/defaults'
 import type { JobSpecInput, SweepSpec } from '@shared/contract/jobs'
+import { pairFormats } from '@shared/formats/blockFormat'
 import { extent, kList, problemsOf, wholeNumber } from '../../ground/fields'
 import {
   checkOperation,
   formatNames,
   initialOperation,
+  operationFormOf,
   type OperationForm
 } from '../../ground/operationForm'
 import { useSavedForm } from '../../stores/savedForm'
@@ -48,6 +50,8 @@ const initial: SweepForm = {
   pairs: '',
   ...initialOperation
 }
+
+const isPair = (id: string) => pairFormats.some((format) => format.id === id)
 
 export function useSweepForm() {
   const form = useSavedForm('sweep', initial)
@@ -95,7 +99,7 @@ export function useSweepForm() {
   /** Fills the form with what a run was asked; the device stays the one that is chosen. */
   function take(asked: SweepSpec): void {
     Object.assign(form, {
-      formats: [...asked.formats],
+      formats: asked.formats.filter((id) => !isPair(id)),
       kernels: [...asked.kernels],
       m: String(asked.m ?? ''),
       n: String(asked.n ?? ''),
@@ -107,7 +111,9 @@ export function useSweepForm() {
       sustained: asked.sustained,
       seed: String(asked.seed),
       distribution: asked.distribution,
-      output: asked.output
+      output: asked.output,
+      pairs: asked.formats.filter(isPair).join(', '),
+      ...operationFormOf(asked)
     } satisfies SweepForm)
   }
 

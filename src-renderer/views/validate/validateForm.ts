@@ -7,6 +7,7 @@ import {
   checkOperation,
   formatNames,
   initialOperation,
+  operationFormOf,
   type OperationForm
 } from '../../ground/operationForm'
 import { useSavedForm } from '../../stores/savedForm'
@@ -78,7 +79,7 @@ export function useValidateForm() {
     }
   }
 
-  /** Fills the form with what a run was asked; device and formats are chosen beside it. */
+  /** Fills the form with what a run was asked; the device is chosen beside it. */
   function take(asked: ValidateSpec): void {
     Object.assign(form, {
       m: String(asked.m ?? ''),
@@ -89,7 +90,9 @@ export function useValidateForm() {
       output: asked.output,
       atol: withExponent(asked.atol),
       rtol: withExponent(asked.rtol),
-      rule: asked.rule
+      rule: asked.rule,
+      formats: asked.formats.includes('all') ? '' : asked.formats.join(', '),
+      ...operationFormOf(asked)
     } satisfies ValidateForm)
   }
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import {
   checkOperation,
   formatNames,
-  initialOperation
+  initialOperation,
+  operationFormOf
 } from '../../../../src-renderer/ground/operationForm'
 import { plainOperation } from '@shared/contract/operation'
 
@@ -20,6 +21,15 @@ describe('what a form says of the operation', () => {
       batchB: [3],
       accumulate: true
     })
+  })
+
+  it('is filled with what a run was asked', () => {
+    const operation = {
+      ...plainOperation,
+      ...{ bOrder: 'kn' as const, accumulate: true, outputScale: 0.5, batchA: [2, 1], batchB: [3] }
+    }
+    expect(checkOperation(operationFormOf(operation), 'e4m3').operation).toEqual(operation)
+    expect(operationFormOf(plainOperation)).toEqual(initialOperation)
   })
 
   it.each([
