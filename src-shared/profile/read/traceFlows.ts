@@ -8,7 +8,8 @@ export class TraceFlows {
   private readonly startLane = integers()
   private readonly startNs = doubles()
   private starting = 0
-  private readonly ends: { category: string; id: number | string }[] = []
+  private readonly endCategory: string[] = []
+  private readonly endId: (number | string)[] = []
   private readonly endLane = integers()
   private readonly endNs = doubles()
 
@@ -21,20 +22,21 @@ export class TraceFlows {
   }
 
   end(category: string, id: number | string, lane: number, ns: number): void {
-    this.ends.push({ category, id })
+    this.endCategory.push(category)
+    this.endId.push(id)
     this.endLane.push(lane)
     this.endNs.push(ns)
   }
 
   /** Each flow is between the events that begin where it does. */
   between(columns: FinishedColumns): Timeline['flows'] {
-    if (this.ends.length === 0) return []
+    if (this.endId.length === 0) return []
     const [startLane, startNs] = [this.startLane.trimmed(), this.startNs.trimmed()]
     const [endLane, endNs] = [this.endLane.trimmed(), this.endNs.trimmed()]
     const lanes = new Set([...new Set(startLane), ...new Set(endLane)])
     const events = new EventsByStart(columns, lanes)
-    return this.ends.flatMap(({ category, id }, end) => {
-      const start = this.starts.get(category)?.get(id)
+    return this.endId.flatMap((id, end) => {
+      const start = this.starts.get(this.endCategory[end]!)?.get(id)
       if (start === undefined) return []
       const from = events.find(startLane[start]!, startNs[start]!)
       const to = events.find(endLane[end]!, endNs[end]!)

@@ -6,7 +6,7 @@ import type { PathTree } from '../tree/pathTree'
 import { callsMetric, countMetric, timeMetric } from '../tree/profileTree'
 import { deviceLanes, gpuAnnotation, gpuKinds, launchKinds } from '../tree/traceCategories'
 import { GpuOverlap, isCommunication } from './gpuOverlap'
-import type { FinishedColumns, TraceColumns } from './traceColumns'
+import { integers, type FinishedColumns, type TraceColumns } from './traceColumns'
 
 export const cpuTimeMetric = 'cpu_time (ns)'
 const bytesMetric = 'bytes'
@@ -43,7 +43,12 @@ export function isKineto(categories: Iterable<string>): boolean {
 
 export class TraceTreeBuilder {
   /** Events that are the call and what it launched, by correlation. */
-  readonly launches: { from: number; to: number }[] = []
+  get launches(): { from: number; to: number }[] {
+    const [from, to] = [this.launchFrom.trimmed(), this.launchTo.trimmed()]
+    return Array.from(from, (call, at) => ({ from: call, to: to[at]! }))
+  }
+  private readonly launchFrom = integers()
+  private readonly launchTo = integers()
   private readonly kinds: string[] = []
   /** Facts by their string's id, and those that a node was given last: launches repeat them. */
   private readonly facts = new Map<number, [string, string][]>()
@@ -87,7 +92,10 @@ export class TraceTreeBuilder {
     let withoutLaunch = 0
     for (const event of onGpu) {
       const call = launchOf.get(columns.correlation[event]!)
-      if (call !== undefined) this.launches.push({ from: call, to: event })
+      if (call !== undefined) {
+        this.launchFrom.push(call)
+        this.launchTo.push(event)
+      }
       const launch =
         call ?? (operatorOf ??= this.operatorsOf(onCpu)).get(columns.externalId[event]!)
       if (launch === undefined) withoutLaunch++
