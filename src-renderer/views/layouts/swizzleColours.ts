@@ -7,7 +7,8 @@ export interface SwizzleColour {
   ink: string
 }
 
-const inks = ['#0b0d11', '#ffffff'] as const
+/** The better of the two has 4.5 to 1 on any colour. */
+const inks = ['#000000', '#ffffff'] as const
 
 /** WCAG 2.2, relative luminance of '#rrggbb'. */
 function luminance(colour: string): number {

@@ -107,7 +107,7 @@ describe('its colours', () => {
     const ramp = swizzleRamp((name) => new RegExp(`${name}: (#[0-9a-f]{6})`).exec(block)![1]!)
     for (const { fill, ink } of ramp.flat()) {
       expect(ink).toBe(inkOn(fill))
-      expect(contrast(fill, ink)).toBeGreaterThanOrEqual(4.3)
+      expect(contrast(fill, ink)).toBeGreaterThanOrEqual(4.5)
     }
     for (const eye of ['none', 'protan', 'deutan', 'tritan'] as const) {
       for (const shade of [0, 1, 2, 3]) {
