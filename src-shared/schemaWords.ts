@@ -44,6 +44,8 @@ function expectation({ type, expected, requirement }: v.BaseIssue<unknown>): str
   switch (type) {
     case 'min_value':
       return `a number of at least ${String(requirement)}`
+    case 'gt_value':
+      return `a number above ${String(requirement)}`
     case 'max_value':
       return `a number of at most ${String(requirement)}`
     case 'min_length':

@@ -104,7 +104,7 @@ describeInBrowser('Validate', () => {
     expect(await cells(page).filter({ hasText: 'Passed' }).count()).toBe(count)
     const html = await save(page, /^Report/)
     expect(html.name).toMatch(/\.html$/)
-    expect(html.text).toContain('<h1>blockscope: validate')
+    expect(html.text).toContain('<h1>Validate ')
     expect(html.text).toContain('mxfp8_e4m3_e5m2')
     expect(html.text).not.toMatch(/<script|https?:\/\/(?!www\.w3\.org)/)
     const json = await save(page, /^Run/)

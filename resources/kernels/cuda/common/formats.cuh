@@ -1,6 +1,6 @@
-// Elements and scales in registers. Formats by number, as blockscope's macros give them: 0 e2m1, 1
-// e2m3, 2 e3m2, 3 e4m3, 4 e5m2, 5 e8m0, 6 ue4m3 (OCP Microscaling Formats v1.0 section 5.3; NVFP4
-// for ue4m3).
+// Elements and scales in registers. Formats by number, as blockscope's macros give them:
+// 0 e2m1, 1 e2m3, 2 e3m2, 3 e4m3, 4 e5m2, 5 e8m0, 6 ue4m3
+// (OCP Microscaling Formats v1.0 section 5.3; NVFP4 for ue4m3).
 #pragma once
 
 #include "common/eightBits.cuh"

@@ -135,7 +135,7 @@ describe('validate', () => {
     const file = join(store, 'report.html')
     const { code } = await blockscope('validate', '--formats', 'nvfp4', ...small, '--report', file)
     expect(code).toBe(0)
-    expect(await readFile(file, 'utf8')).toMatch(/<h1>blockscope: validate/)
+    expect(await readFile(file, 'utf8')).toMatch(/<h1>Validate nvfp4/)
   })
 })
 
@@ -319,7 +319,7 @@ describe('bad input gets one sentence and its exit code', () => {
     ['not JSON', '{"a": ', /its header is not JSON/],
     ['cut off', { a_codes: tensor('U8', [4, 32], [0, 128]) }, /is cut off: tensor "a_codes"/],
     ['wrong size', { a_codes: tensor('U8', [4, 32], [0, 4]) }, /needs 128 bytes and has 4/],
-    ['unknown dtype', { a_codes: tensor('F4', [0], [0, 0]) }, /unknown dtype F4/],
+    ['unknown dtype', { a_codes: tensor('F5', [0], [0, 0]) }, /unknown dtype F5/],
     ['no metadata', {}, /does not say its formats/],
     ['no tensors', { __metadata__: metadata }, /has no tensor "a_codes"/],
     [

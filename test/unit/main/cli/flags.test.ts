@@ -44,22 +44,27 @@ describe('flags that do not go together', () => {
   const rows = flagRules.flatMap((rule) =>
     rule.commands.flatMap((path) =>
       rule.flags.flatMap((flag) =>
-        (rule.excludes ?? ['']).map((other) => [path, flag, other, rule.why] as const)
+        (rule.excludes ?? ['']).map((other) => [path, flag, other, rule] as const)
       )
     )
   )
-  it.each(rows)('%s: %s %s', async (path, flag, other, why) => {
+  it.each(rows)('%s: %s %s', async (path, flag, other, rule) => {
     const command = named(path)
     expect(optionOf(command, flag), flag).toBeDefined()
     if (other !== '') expect(optionOf(command, other), other).toBeDefined()
     const own = [flag, other].filter(Boolean)
-    const words = own.flatMap((one) => given(command, one))
+    // What earlier rules of the flag ask for, so that this one refuses it.
+    const earlier = flagRules
+      .slice(0, flagRules.indexOf(rule))
+      .filter((one) => one.commands.includes(path) && one.flags.includes(flag))
+      .flatMap(({ needs = [] }) => needs.slice(0, 1))
+    const words = [...own, ...earlier].flatMap((one) => given(command, one))
     const { code, stderr } = await runInProcess([
       ...path.split(' '),
       ...needed(command, own),
       ...words
     ])
-    expect(stderr).toContain(why)
+    expect(stderr).toContain(rule.why)
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
     expect(code).toBe(2)
   })
