@@ -16,6 +16,8 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'chrome120',
     assetsInlineLimit: 0,
+    // One style sheet from the start: a part of the page that is loaded again after a lost connection would come without its own.
+    cssCodeSplit: false,
     rolldownOptions: {
       output: {
         // What most views share comes as one file: a dozen small ones took longer than the view itself.

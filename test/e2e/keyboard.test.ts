@@ -36,7 +36,16 @@ describeInBrowser('with the keyboard alone', () => {
 
   it('reaches every view by Alt and a digit, and by the palette; focus is seen and comes back', async () => {
     const { page, context, errors } = await openPage(browser, server.url)
-    const views = ['Devices', 'Validate', 'Sweep', 'Formats', 'Layouts', 'Profile', 'Runs']
+    const views = [
+      'Devices',
+      'Validate',
+      'Sweep',
+      'Formats',
+      'Layouts',
+      'Profile',
+      'Timeline',
+      'Runs'
+    ]
     for (const [at, view] of views.entries()) {
       await page.keyboard.press(`Alt+${at + 1}`)
       await expect.poll(() => title(page).textContent()).toContain(view)
@@ -136,7 +145,7 @@ describeInBrowser('with the keyboard alone', () => {
 
   it('labels a run, deletes it, and takes that back', async () => {
     const { page, context, errors } = await openPage(browser, server.url)
-    await page.keyboard.press('Alt+7')
+    await page.keyboard.press('Alt+8')
     await page.getByRole('grid', { name: 'Runs' }).waitFor()
     const before = await page.getByText(/\d+ runs/).textContent()
     await page.getByRole('row').nth(1).focus()

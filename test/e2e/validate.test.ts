@@ -235,12 +235,12 @@ describeInBrowser('Validate', () => {
     await second.getByText('Waiting for the run before').waitFor()
     const before = await passed(first).count()
     await cancel(second).click()
-    await ended(second)
-    await second.getByText('Incomplete', { exact: true }).first().waitFor()
     await expect.poll(() => passed(first).count(), { timeout: 60_000 }).toBeGreaterThan(before)
     await cancel(first).click()
-    await ended(first)
-    await first.getByText('Incomplete', { exact: true }).first().waitFor()
+    for (const page of [first, second]) {
+      await ended(page)
+      await page.getByText('Incomplete', { exact: true }).first().waitFor()
+    }
   })
 
   it('bad input in each field is answered beside it, and nothing starts', async () => {
