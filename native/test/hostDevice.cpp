@@ -16,52 +16,7 @@
 #include "../core/packing.h"
 #include "../cuda/manifestOperation.h"
 #include "check.h"
-
-// What the device code needs of CUDA.
-namespace device {
-
-struct Index {
-  unsigned x = 0;
-};
-Index blockIdx, blockDim, threadIdx, gridDim;
-using std::fabs;
-using std::rint;
-double __longlong_as_double(long long bits) { return std::bit_cast<double>(bits); }
-long long __double_as_longlong(double value) { return std::bit_cast<long long>(value); }
-unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
-float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
-float __fmul_rn(float a, float b) { return a * b; }
-float __fadd_rn(float a, float b) { return a + b; }
-float __fdiv_rn(float a, float b) { return a / b; }
-float fmaxf(float a, float b) { return std::fmax(a, b); }
-float fabsf(float a) { return std::fabs(a); }
-unsigned __umulhi(unsigned a, unsigned b) { return static_cast<unsigned>(uint64_t{a} * b >> 32); }
-int __clz(unsigned a) { return std::countl_zero(a); }
-unsigned __reduce_max_sync(unsigned, unsigned value) { return value; }
-void atomicMax(unsigned* at, unsigned value) { *at = std::max(*at, value); }
-template <typename T>
-T max(T a, T b) {
-  return std::max(a, b);
-}
-template <typename T>
-T min(T a, T b) {
-  return std::min(a, b);
-}
-
-#define __device__
-#define __global__
-#define __constant__ const
-#define asm(...) bits = 0
-#include "../../resources/kernels/cuda/common/operands.cu"
-#undef asm
-#define asm(...)                                                          \
-  bits = std::string_view(#__VA_ARGS__).find("bf16") != std::string::npos \
-             ? blockscope::floatToBf16(value)                             \
-             : blockscope::floatToHalf(value)
-#include "../../resources/kernels/cuda/common/passes.cu"
-#undef asm
-
-}  // namespace device
+#include "deviceCode.h"
 
 using namespace blockscope;
 using namespace blockscope::cuda;

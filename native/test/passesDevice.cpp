@@ -11,36 +11,7 @@
 #include "../core/packing.h"
 #include "../cpu/kernel.h"
 #include "check.h"
-
-// What the device code needs of CUDA.
-namespace device {
-
-struct Index {
-  unsigned x = 0;
-};
-Index blockIdx, blockDim, threadIdx;
-using std::fabs;
-unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
-float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
-float __fadd_rn(float a, float b) { return a + b; }
-float __fmul_rn(float a, float b) { return a * b; }
-float fabsf(float a) { return std::fabs(a); }
-float rintf(float a) { return std::nearbyint(a); }
-float ldexpf(float a, int exponent) { return std::ldexp(a, exponent); }
-int max(int a, int b) { return a > b ? a : b; }
-int min(int a, int b) { return a < b ? a : b; }
-
-#define __device__
-#define __global__
-#define asm(...)                                                          \
-  bits = std::string_view(#__VA_ARGS__).find("bf16") != std::string::npos \
-             ? blockscope::floatToBf16(value)                             \
-             : blockscope::floatToHalf(value)
-#include "../../resources/kernels/cuda/common/judgedBits.cuh"
-#include "../../resources/kernels/cuda/common/passes.cu"
-#undef asm
-
-}  // namespace device
+#include "deviceCode.h"
 
 using namespace blockscope;
 
