@@ -109,7 +109,14 @@ export class JobManager {
     const job = new Job(plan, writer, earlier)
     this.jobs.set(run.id, job)
     writer.claim.cancelled.addEventListener('abort', () => job.abort.abort())
-    this.chain = this.chain.then(() => this.work(job))
+    // One that is cancelled before its turn comes ends at once.
+    const endQueued = () =>
+      void this.finish(job, { status: 'cancelled', reason: 'Cancelled before it began.' })
+    job.abort.signal.addEventListener('abort', endQueued)
+    this.chain = this.chain.then(() => {
+      job.abort.signal.removeEventListener('abort', endQueued)
+      return job.abort.signal.aborted ? undefined : this.work(job)
+    })
     return run.id
   }
 
@@ -159,8 +166,9 @@ export class JobManager {
 
   /** Cancels everything and waits for it to be on disk. */
   async close(): Promise<void> {
+    const ends = [...this.jobs.values()].map((job) => job.ended)
     for (const job of this.jobs.values()) job.abort.abort()
-    await this.chain
+    await Promise.all([this.chain, ...ends])
   }
 
   private async work(job: Job): Promise<void> {
@@ -186,6 +194,12 @@ export class JobManager {
     } catch (error) {
       end = { status: 'failed', reason: messageOf(error) }
     }
+    await this.finish(job, end)
+  }
+
+  /** Writes what is there and lets go of the job; whoever watches it is told. */
+  private async finish(job: Job, end: { status: RunStatus; reason: string }): Promise<void> {
+    const { run } = job.writer
     Object.assign(run, end, { finishedAt: new Date().toISOString() })
     try {
       for (const [name, text] of Object.entries(derivedFiles(run)))
