@@ -5,11 +5,14 @@ export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const count = { passed: 0, failed: 0, skipped: 0 }
     for (const module of modules) {
-      if (module.state() === 'failed' && module.children.size === 0) count.failed++
+      let failedTests = 0
       for (const test of module.children.allTests()) {
         const state = test.result().state
+        if (state === 'failed') failedTests++
         if (state !== 'pending') count[state]++
       }
+      // A file that does not load, or a set-up that fails, has no failed test of its own.
+      if (module.state() === 'failed' && failedTests === 0) count.failed++
     }
     console.log(`\n${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`)
   }

@@ -103,6 +103,7 @@ describe.skipIf(process.platform !== 'linux')('a package', () => {
     put('native/core/backend.h')
     put('resources/kernels/cuda/manifest.json')
     put('resources/providers/triton.py')
+    put('resources/examples/column-pairs.json')
     put('src-main/desktop/index.ts')
     put('.env', 'SECRET=1')
     put('notes.txt')
@@ -139,10 +140,12 @@ describe.skipIf(process.platform !== 'linux')('a package', () => {
       'app.asar.unpacked/native/build/Release/blockscope.node',
       'kernels/cuda/manifest.json',
       'providers/triton.py',
+      'examples/column-pairs.json',
       'cli/out/node/blockscope.js',
       'cli/out/renderer/index.html',
       'cli/native/build/Release/blockscope.node',
       'cli/resources/kernels/cuda/manifest.json',
+      'cli/resources/examples/column-pairs.json',
       'cli/package.json'
     ])
       expect(existsSync(join(resources, path)), path).toBe(true)
