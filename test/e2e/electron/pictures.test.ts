@@ -54,10 +54,13 @@ describeInElectron('pictures of the views', () => {
     await browser.close()
     await server.stop()
 
-    await app.electron.evaluate(({ BrowserWindow, nativeTheme }, { width, height }) => {
+    await app.electron.evaluate(async ({ BrowserWindow, nativeTheme }, { width, height }) => {
       nativeTheme.themeSource = 'light'
-      BrowserWindow.getAllWindows()[0]!.unmaximize()
-      BrowserWindow.getAllWindows()[0]!.setContentSize(width, height)
+      const window = BrowserWindow.getAllWindows()[0]!
+      window.unmaximize()
+      window.setContentSize(width, height)
+      // A browser without a window has none.
+      await window.webContents.insertCSS('* { scrollbar-width: none !important }')
     }, size)
     await app.page.waitForFunction(`innerWidth === ${size.width} && innerHeight === ${size.height}`)
     const compared: Compared = {}
