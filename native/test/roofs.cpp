@@ -30,7 +30,6 @@ void everyInstructionOfAKernelHasARoof() {
   CHECK(memory.count("dram") == 1);
   // An instruction set that does four times the work of plain C++ in a register is not slower.
   for (const auto& [instruction, rate] : compute) CHECK(rate >= compute["fp64:portable"]);
-  std::printf("%s", "");
   for (const auto& [name, rate] : compute)
     std::printf("%-18s %8.1f Gop/s\n", name.c_str(), rate / 1e9);
   for (const auto& [name, rate] : memory)
