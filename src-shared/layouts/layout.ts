@@ -72,8 +72,21 @@ export interface PlacedDigit extends Digit {
   stride: number
 }
 
+type PlacedDigits = readonly Readonly<PlacedDigit>[]
+
+/** Of each layout the shape it was asked for last: callers go through a matrix scale by scale. */
+const lastPlaced = new WeakMap<ScaleLayout, ScaleShape & { digits: PlacedDigits }>()
+
 /** The digits of a layout for one shape, in memory order, slowest first. */
-export function placeDigits(layout: ScaleLayout, shape: ScaleShape): PlacedDigit[] {
+export function placeDigits(layout: ScaleLayout, { rows, columns }: ScaleShape): PlacedDigits {
+  const last = lastPlaced.get(layout)
+  if (last?.rows === rows && last.columns === columns) return last.digits
+  const digits = place(layout, { rows, columns })
+  lastPlaced.set(layout, { rows, columns, digits })
+  return digits
+}
+
+function place(layout: ScaleLayout, shape: ScaleShape): PlacedDigit[] {
   const padded = paddedShape(layout, shape)
   const placed = [
     ...weigh(layout.rowDigits, padded.rows),
@@ -104,7 +117,7 @@ function weigh(digits: readonly Digit[], extent: number): PlacedDigit[] {
 }
 
 /** The digit's value in an index of its axis. */
-export const digitValue = (digit: PlacedDigit, index: number) =>
+export const digitValue = (digit: Readonly<PlacedDigit>, index: number) =>
   Math.floor(index / digit.weight) % digit.count
 
 /** Byte offset of scale (row, column). */
@@ -117,7 +130,7 @@ export function packedOffset(
   return offsetOf(placeDigits(layout, shape), row, column)
 }
 
-function offsetOf(digits: readonly PlacedDigit[], row: number, column: number): number {
+function offsetOf(digits: PlacedDigits, row: number, column: number): number {
   let offset = 0
   for (const digit of digits) {
     offset += digitValue(digit, digit.axis === 'row' ? row : column) * digit.stride
@@ -142,7 +155,7 @@ export function sameOffsets(
   return true
 }
 
-/** Byte offsets of scales, for many scales of one shape: the layout is placed once. */
+/** Byte offsets of the scales of one shape. */
 export function offsetFinder(
   layout: ScaleLayout,
   shape: ScaleShape
@@ -158,7 +171,7 @@ export interface FoundScale {
   padding: boolean
 }
 
-/** Which scale lies at a byte offset, for many offsets of one shape: the layout is placed once. */
+/** Which scale lies at a byte offset. */
 export function scaleFinder(
   layout: ScaleLayout,
   shape: ScaleShape

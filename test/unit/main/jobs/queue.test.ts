@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import type { JobSpecInput } from '@shared/contract/jobs'
 import { forkedEngineHost } from '../../../../src-main/engine/engineHost'
 import { createApplication } from '../../../../src-main/jobs/handlers'
 import { connectInProcess } from '../../../../src-main/transports/inProcess'
@@ -25,9 +26,16 @@ afterAll(async () => {
 
 it('a job that is cancelled before its turn ends at once, and the one before it goes on', async () => {
   // So large that it is at work until it is cancelled.
-  const long = { kind: 'validate', formats: ['mxfp4'], m: 4096, n: 4096, k: 4096 } as const
-  const first = await client.call('jobs.start', { ...long, device: 'cpu' })
-  const second = await client.call('jobs.start', { ...long, device: 'cpu' })
+  const long: JobSpecInput = {
+    kind: 'validate',
+    device: 'cpu',
+    formats: ['mxfp4'],
+    m: 4096,
+    n: 4096,
+    k: 4096
+  }
+  const first = await client.call('jobs.start', long)
+  const second = await client.call('jobs.start', long)
   const waiting = client.call('jobs.watch', { id: second.id })
   await client.call('jobs.cancel', { id: second.id })
   expect(await waiting).toMatchObject({ id: second.id, status: 'cancelled' })
