@@ -61,5 +61,33 @@
         ]
       ]
     }
+  ],
+  "conditions": [
+    [
+      "OS=='linux'",
+      {
+        "targets": [
+          {
+            "target_name": "blockscope_inject",
+            "type": "loadable_module",
+            "sources": [
+              "cuda/librarySearch.cpp",
+              "<!@(node -p \"fs.readdirSync('inject').filter((f) => f.endsWith('.cpp')).map((f) => 'inject/' + f).join(' ')\")"
+            ],
+            "cflags!": ["-fno-exceptions"],
+            "cflags_cc!": ["-fno-exceptions", "-fno-rtti", "-std=gnu++17", "-std=gnu++20"],
+            "cflags_cc": [
+              "-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra",
+              "<!@(node -p \"process.env.BLOCKSCOPE_WERROR ? '-Werror' : ''\")"
+            ],
+            "libraries": ["-ldl", "-lpthread"],
+            "ldflags": [
+              "-static-libstdc++", "-static-libgcc", "-Wl,-z,nodelete",
+              "-Wl,--version-script=<(module_root_dir)/inject/exports.map"
+            ]
+          }
+        ]
+      }
+    ]
   ]
 }

@@ -10,6 +10,7 @@
 #include "../cuda/api/cublasLt.h"
 #include "../cuda/api/cupti.h"
 #include "../cuda/api/driver.h"
+#include "../inject/cuptiAbi.h"
 
 namespace driver = blockscope::cuda::driver;
 namespace cupti = blockscope::cuda::cupti;
@@ -95,6 +96,56 @@ FIELD(staticSharedMemory, staticSharedMemory);
 FIELD(dynamicSharedMemory, dynamicSharedMemory);
 FIELD(gridId, gridId);
 FIELD(name, name);
+
+namespace inject = blockscope::inject::cupti;
+SAME(inject::kErrorMaxLimitReached, CUPTI_ERROR_MAX_LIMIT_REACHED);
+#if CUPTI_API_VERSION >= 130000
+SAME(inject::kErrorMultipleSubscribers, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+#endif
+SAME(inject::kActivityCopy, CUPTI_ACTIVITY_KIND_MEMCPY);
+SAME(inject::kActivitySet, CUPTI_ACTIVITY_KIND_MEMSET);
+SAME(inject::kActivityGraphTrace, CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+SAME(inject::kAttributeZeroedBuffer, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER);
+SAME(inject::kDomainDriver, CUPTI_CB_DOMAIN_DRIVER_API);
+SAME(inject::kDomainResource, CUPTI_CB_DOMAIN_RESOURCE);
+SAME(inject::kDomainSynchronize, CUPTI_CB_DOMAIN_SYNCHRONIZE);
+SAME(inject::kDomainState, CUPTI_CB_DOMAIN_STATE);
+SAME(inject::kSiteEnter, CUPTI_API_ENTER);
+SAME(inject::kContextDestroyStarting, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+SAME(inject::kGraphNodeCreated, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+SAME(inject::kGraphNodeCloned, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
+SAME(inject::kNodeKernel, CU_GRAPH_NODE_TYPE_KERNEL);
+SAME(inject::kNodeCopy, CU_GRAPH_NODE_TYPE_MEMCPY);
+SAME(inject::kNodeSet, CU_GRAPH_NODE_TYPE_MEMSET);
+static_assert(inject::kMostCallbackIds > CUPTI_DRIVER_TRACE_CBID_SIZE);
+
+#define AT(mine, member, theirs, named) \
+  static_assert(offsetof(inject::mine, member) == offsetof(theirs, named))
+AT(CallbackData, functionReturnValue, CUpti_CallbackData, functionReturnValue);
+AT(CallbackData, context, CUpti_CallbackData, context);
+AT(CallbackData, correlationData, CUpti_CallbackData, correlationData);
+AT(CallbackData, correlationId, CUpti_CallbackData, correlationId);
+AT(ResourceData, descriptor, CUpti_ResourceData, resourceDescriptor);
+AT(GraphData, node, CUpti_GraphData, node);
+AT(GraphData, originalNode, CUpti_GraphData, originalNode);
+AT(GraphData, nodeType, CUpti_GraphData, nodeType);
+AT(ActivityKernelGraph, graphNodeId, CUpti_ActivityKernel10, graphNodeId);
+AT(ActivityKernelGraph, graphId, CUpti_ActivityKernel10, graphId);
+AT(ActivityKernelGraph, clusterX, CUpti_ActivityKernel10, clusterX);
+AT(ActivityKernelGraph, graphNodeId, CUpti_ActivityKernel9, graphNodeId);
+AT(ActivityKernelGraph, graphId, CUpti_ActivityKernel9, graphId);
+AT(ActivityKernelGraph, clusterX, CUpti_ActivityKernel9, clusterX);
+AT(ActivityCopy, bytes, CUpti_ActivityMemcpy6, bytes);
+AT(ActivityCopy, correlationId, CUpti_ActivityMemcpy6, correlationId);
+AT(ActivityCopy, graphNodeId, CUpti_ActivityMemcpy6, graphNodeId);
+AT(ActivityCopy, graphId, CUpti_ActivityMemcpy6, graphId);
+AT(ActivitySet, bytes, CUpti_ActivityMemset4, bytes);
+AT(ActivitySet, memoryKind, CUpti_ActivityMemset4, memoryKind);
+AT(ActivitySet, graphNodeId, CUpti_ActivityMemset4, graphNodeId);
+AT(ActivitySet, graphId, CUpti_ActivityMemset4, graphId);
+AT(ActivityGraphTrace, correlationId, CUpti_ActivityGraphTrace2, correlationId);
+AT(ActivityGraphTrace, graphId, CUpti_ActivityGraphTrace2, graphId);
+AT(ActivityGraphTrace, streamId, CUpti_ActivityGraphTrace2, streamId);
 
 int main() {
   CHECK(sizeof(cupti::ActivityKernel) < sizeof(CUpti_ActivityKernel10));

@@ -100,6 +100,7 @@ describe.skipIf(process.platform !== 'linux')('a package', () => {
     put('out/node/blockscope.js')
     put('out/node/blockscope.js.map')
     put('native/build/Release/blockscope.node')
+    put('native/build/Release/blockscope_inject.node')
     put('native/core/backend.h')
     put('resources/kernels/cuda/manifest.json')
     put('resources/providers/triton.py')
@@ -144,6 +145,7 @@ describe.skipIf(process.platform !== 'linux')('a package', () => {
       'cli/out/node/blockscope.js',
       'cli/out/renderer/index.html',
       'cli/native/build/Release/blockscope.node',
+      'cli/native/build/Release/blockscope_inject.node',
       'cli/resources/kernels/cuda/manifest.json',
       'cli/resources/examples/column-pairs.json',
       'cli/package.json'

@@ -1,0 +1,44 @@
+// What other programs see of this library: the driver's and NVTX's entry points, and the ways to
+// end a process that run no exit handler.
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+#include "ranges.h"
+#include "session.h"
+
+#define BLOCKSCOPE_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace inject = blockscope::inject;
+
+// CUDA_INJECTION64_PATH: called within cuInit. 0 would only be told to nobody.
+BLOCKSCOPE_EXPORT int InitializeInjection() {
+  try {
+    return inject::startCapture() ? 1 : 0;
+  } catch (...) {
+    return 0;
+  }
+}
+
+// NVTX_INJECTION64_PATH: called by each module that embeds NVTX, at its first range.
+BLOCKSCOPE_EXPORT int InitializeInjectionNvtx2(const void* (*getExportTable)(uint32_t)) {
+  try {
+    return inject::hookNvtx(getExportTable);
+  } catch (...) {
+    return 0;
+  }
+}
+
+namespace {
+
+[[noreturn]] void endProcess(int status) {
+  inject::finishCapture();
+  for (;;) syscall(SYS_exit_group, status);
+}
+
+}  // namespace
+
+// LD_PRELOAD: os._exit and the children of Python's multiprocessing end here.
+BLOCKSCOPE_EXPORT [[noreturn]] void _exit(int status) { endProcess(status); }
+BLOCKSCOPE_EXPORT [[noreturn]] void _Exit(int status) { endProcess(status); }

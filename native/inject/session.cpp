@@ -1,0 +1,289 @@
+#include "session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "activity.h"
+#include "clock.h"
+#include "deviceFacts.h"
+#include "json.h"
+#include "launches.h"
+#include "openCupti.h"
+#include "processFacts.h"
+
+namespace blockscope::inject {
+
+namespace {
+
+constexpr uint64_t kPeriodNs = 100000000;  // what a SIGKILL loses at most of a device with gaps
+constexpr uint64_t kLongestWaitNs = 10ull * 1000000000;
+
+// Null in the many processes that only inherit this library: they end without making anything.
+std::atomic<Session*> existing{nullptr};
+
+const char* variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+timespec inFuture(uint64_t ns) {
+  const uint64_t until = realTimeNs() + ns;
+  return {static_cast<time_t>(until / 1000000000), static_cast<long>(until % 1000000000)};
+}
+
+// Whether it was posted before the time was over.
+bool waitFor(sem_t& semaphore, uint64_t ns) {
+  const timespec until = inFuture(ns);
+  while (sem_timedwait(&semaphore, &until) != 0)
+    if (errno != EINTR) return false;
+  return true;
+}
+
+Control* mapControl(const std::string& folder) {
+  const int file = open((folder + "/control").c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) return nullptr;
+  void* page = mmap(nullptr, sizeof(Control), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  if (page == MAP_FAILED) return nullptr;
+  auto* control = static_cast<Control*>(page);
+  return std::memcmp(control->magic, kControlMagic, sizeof kControlMagic) == 0 ? control : nullptr;
+}
+
+void add(uint32_t& counter) { std::atomic_ref(counter).fetch_add(1); }
+
+// A fork between another thread's lock and unlock would leave the child's lock closed for good.
+void beforeFork() { session().lock.lock(); }
+void afterForkInParent() { session().lock.unlock(); }
+void afterForkInChild() {
+  Session& mine = session();
+  mine.isRecording = false;
+  mine.pid = 0;
+  mine.shard.forget();
+  mine.names.forget();
+  mine.contexts.clear();
+  mine.lock.unlock();
+}
+
+void fail(Session& mine, int error, const std::string& reason) {
+  const std::lock_guard guard(mine.lock);
+  mine.shard.text(JsonLine().text("failed", reason).take());
+  mine.shard.flush();
+  mine.shard.header()->cuptiError = error;
+  mine.shard.header()->state = ShardState::kFailed;
+}
+
+void writeBeginning(Session& mine) {
+  const std::lock_guard guard(mine.lock);
+  static constexpr const char* kNames[] = {
+#define BLOCKSCOPE_TEXT(name) #name,
+      BLOCKSCOPE_SHARD_COUNTERS(BLOCKSCOPE_TEXT)
+#undef BLOCKSCOPE_TEXT
+  };
+  mine.shard.text(JsonLine().texts("counters", kNames).take());
+  mine.shard.text(processFacts());
+  mine.names.writePaths();
+  mine.shard.flush();
+}
+
+// CUPTI's clock beside the system's: other processes' records are put beside these by the latter.
+void writeClock(Session& mine, const OpenedCupti& opened) {
+  uint64_t device = 0;
+  const uint64_t before = realTimeNs();
+  mine.cupti.getTimestamp(&device);
+  const uint64_t after = realTimeNs();
+  const std::lock_guard guard(mine.lock);
+  mine.shard.text(JsonLine()
+                      .text("cupti", opened.path)
+                      .number("version", opened.version)
+                      .number("driver", driverVersion())
+                      .wide("realTimeNs", before + (after - before) / 2)
+                      .wide("cuptiNs", device)
+                      .take());
+  mine.shard.flush();
+}
+
+void startRecording(Session& mine) {
+  if (const int error = enableActivity()) {
+    const char* name = nullptr;
+    mine.cupti.getResultString(error, &name);
+    return fail(mine, error, std::string("CUPTI records nothing here: ") + (name ? name : "?"));
+  }
+  mine.shard.header()->state = ShardState::kRecording;
+  mine.isRecording = true;
+}
+
+uint64_t expectedKernels(Session& mine) {
+  const uint64_t inGraphs = mine.options.wholeGraphs ? 0 : mine.counted(graphKernels);
+  return mine.counted(kernelLaunches) + inGraphs;
+}
+
+void endRecording(Session& mine) {
+  mine.isRecording = false;
+  mine.cupti.activityFlushAll(cupti::kFlushForced);
+  disableActivity();
+  mine.cupti.unsubscribe(mine.subscriber);
+  const std::lock_guard guard(mine.lock);
+  mine.shard.flush();
+  mine.shard.header()->endNs = realTimeNs();
+  mine.shard.header()->state = ShardState::kEnded;
+}
+
+// What was launched before the end of the window is still taken in; then the program runs on as if
+// it had never been watched.
+class Follower {
+ public:
+  explicit Follower(Session& mine) : mine_(mine) {}
+  void run() {
+    while (!isOver_) {
+      const bool isLast = waitFor(mine_.wake, kPeriodNs);
+      if (isLast) {
+        if (mine_.shard.header()->state == ShardState::kRecording) {
+          synchroniseContexts();
+          endRecording(mine_);
+        }
+        break;
+      }
+      step();
+    }
+    sem_post(&mine_.done);
+  }
+
+ private:
+  void step() {
+    const ControlState asked = mine_.control->state;
+    const ShardState state = mine_.shard.header()->state;
+    if (state == ShardState::kWaiting) {
+      if (asked == ControlState::kRecording) startRecording(mine_);
+      if (asked == ControlState::kEnded) {
+        mine_.cupti.unsubscribe(mine_.subscriber);
+        mine_.shard.header()->state = ShardState::kEnded;
+        isOver_ = true;
+      }
+      return;
+    }
+    if (state != ShardState::kRecording) {
+      isOver_ = true;
+      return;
+    }
+    mine_.cupti.activityFlushAll(0);
+    {
+      const std::lock_guard guard(mine_.lock);
+      mine_.shard.flush();
+    }
+    if (asked != ControlState::kEnded) return;
+    if (endingSinceNs_ == 0) endingSinceNs_ = realTimeNs();
+    const uint64_t found = mine_.counted(kernelRecords) + mine_.counted(filteredRecords);
+    const bool hasAll = found >= expectedKernels(mine_);
+    if (!hasAll && realTimeNs() - endingSinceNs_ < kLongestWaitNs) return;
+    endRecording(mine_);
+    isOver_ = true;
+  }
+
+  Session& mine_;
+  bool isOver_ = false;
+  uint64_t endingSinceNs_ = 0;
+};
+
+void* follow(void* mine) {
+  Follower(*static_cast<Session*>(mine)).run();
+  return nullptr;
+}
+
+// The program's signals go to its own threads.
+bool startFollower(Session& mine) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  const int error = pthread_create(&thread, nullptr, follow, &mine);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error == 0) pthread_detach(thread);
+  return error == 0;
+}
+
+}  // namespace
+
+Options Options::ofEnvironment() {
+  return {variable("BLOCKSCOPE_CAPTURE_FOLDER"), variable("BLOCKSCOPE_CAPTURE_RANGE"),
+          variable("BLOCKSCOPE_CAPTURE_KERNELS"), variable("BLOCKSCOPE_CAPTURE_ONLY"),
+          *variable("BLOCKSCOPE_CAPTURE_GRAPHS") != '\0'};
+}
+
+Session& session() {
+  static Session* const made = [] {
+    auto* mine = new Session;
+    mine->options = Options::ofEnvironment();
+    if (!mine->options.folder.empty()) {
+      sem_init(&mine->wake, 0, 0);
+      sem_init(&mine->done, 0, 0);
+      pthread_atfork(beforeFork, afterForkInParent, afterForkInChild);
+    }
+    return existing = mine;
+  }();
+  return *made;
+}
+
+bool startCapture() {
+  Session& mine = session();
+  if (mine.options.folder.empty() || mine.isCaptured()) return false;
+  mine.control = mapControl(mine.options.folder);
+  if (mine.control == nullptr) return false;
+  if (!isProgramNamed(mine.options.only)) {
+    add(mine.control->passedOver);
+    return false;
+  }
+  add(mine.control->started);
+  if (const int error = mine.shard.open(mine.options.folder)) {
+    mine.control->shardErrno = static_cast<uint32_t>(error);
+    add(mine.control->withoutShard);
+    return false;
+  }
+  writeBeginning(mine);
+  if (!mine.options.kernels.empty() &&
+      regcomp(&mine.kernelFilter, mine.options.kernels.c_str(), REG_EXTENDED | REG_NOSUB) != 0) {
+    fail(mine, 0, "--kernels is no POSIX extended regular expression.");
+    return false;
+  }
+  const OpenedCupti opened = openCupti(mine.cupti, onCallback);
+  if (!opened.isOpen) {
+    fail(mine, opened.error, opened.reason);
+    return false;
+  }
+  mine.subscriber = opened.subscriber;
+  writeClock(mine, opened);
+  int error = registerActivity();
+  if (error == cupti::kSuccess) error = enableCallbacks();
+  if (error != cupti::kSuccess) {
+    mine.cupti.unsubscribe(mine.subscriber);
+    fail(mine, error,
+         "CUPTI refuses the callbacks of launches (error " + std::to_string(error) + ").");
+    return false;
+  }
+  mine.pid = getpid();
+  if (mine.control->state == ControlState::kRecording) startRecording(mine);
+  if (!startFollower(mine)) {
+    mine.isRecording = false;
+    fail(mine, 0, "the system gave no thread for the capture.");
+    return false;
+  }
+  std::atexit(finishCapture);
+  return true;
+}
+
+void finishCapture() {
+  Session* mine = existing;
+  // A child between vfork and exec shares this memory and is another process.
+  if (mine == nullptr || mine->pid != getpid() || mine->isFinishing.exchange(true)) return;
+  sem_post(&mine->wake);
+  waitFor(mine->done, kLongestWaitNs);
+}
+
+}  // namespace blockscope::inject

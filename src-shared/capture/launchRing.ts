@@ -1,0 +1,95 @@
+/**
+ * Launches by correlation id until their records come. Ids count up, so a launch lies at its id modulo the size; the ring
+ * grows while launches wait, to a bound: beyond it those that have waited longest are given up.
+ */
+export class LaunchRing {
+  private size: number
+  private correlation!: Uint32Array
+  /** How many records came; of a slot that holds nothing `free`. */
+  private state!: Uint8Array
+  path!: Uint32Array
+  thread!: Uint32Array
+  startNs!: Float64Array
+  durationNs!: Uint32Array
+  call!: Uint16Array
+  kind!: Uint8Array
+  graph!: Uint32Array
+  event!: Int32Array
+
+  constructor(
+    size = 1 << 12,
+    private readonly mostSize = 1 << 22
+  ) {
+    this.size = size
+    this.allocate(size)
+  }
+
+  /** @returns the launch's slot, whose columns are to be filled */
+  add(correlation: number): number {
+    let slot = correlation & (this.size - 1)
+    // A graph's records come at any time: like one that waits, it is kept as long as there is room.
+    const isWaiting = (at: number) =>
+      this.state[at] === waiting || (this.state[at] === matched && this.kind[at] === graphKind)
+    while (isWaiting(slot) && this.size < this.mostSize) {
+      this.grow()
+      slot = correlation & (this.size - 1)
+    }
+    this.correlation[slot] = correlation
+    this.state[slot] = waiting
+    return slot
+  }
+
+  /** The slot of a launch; -1 where it is not known or was given up. */
+  find(correlation: number): number {
+    const slot = correlation & (this.size - 1)
+    return this.state[slot] !== free && this.correlation[slot] === correlation ? slot : -1
+  }
+
+  /** @returns whether a record of the launch came before */
+  match(slot: number): boolean {
+    const isAgain = this.state[slot] === matched
+    this.state[slot] = matched
+    return isAgain
+  }
+
+  private allocate(size: number): void {
+    this.correlation = new Uint32Array(size)
+    this.state = new Uint8Array(size)
+    this.path = new Uint32Array(size)
+    this.thread = new Uint32Array(size)
+    this.startNs = new Float64Array(size)
+    this.durationNs = new Uint32Array(size)
+    this.call = new Uint16Array(size)
+    this.kind = new Uint8Array(size)
+    this.graph = new Uint32Array(size)
+    this.event = new Int32Array(size)
+  }
+
+  private grow(): void {
+    const before = { ...this } as LaunchRing
+    const { correlation, state } = this
+    const count = this.size
+    this.size *= 2
+    this.allocate(this.size)
+    for (let from = 0; from < count; from++) {
+      if (state[from] === free) continue
+      const to = correlation[from]! & (this.size - 1)
+      this.correlation[to] = correlation[from]!
+      this.state[to] = state[from]!
+      this.path[to] = before.path[from]!
+      this.thread[to] = before.thread[from]!
+      this.startNs[to] = before.startNs[from]!
+      this.durationNs[to] = before.durationNs[from]!
+      this.call[to] = before.call[from]!
+      this.kind[to] = before.kind[from]!
+      this.graph[to] = before.graph[from]!
+      this.event[to] = before.event[from]!
+    }
+  }
+}
+
+const free = 0
+const waiting = 1
+const matched = 2
+/** Of callKinds. */
+const graphKind = 3
