@@ -108,6 +108,7 @@ const flagsOfFields: Record<string, string> = {
   distribution: '--dist',
   output: '--out',
   operandsFile: '--operands',
+  operandsAs: '--operands',
   resultFile: '--result',
   resultType: '--out',
   bOrder: '--b-order',

@@ -26,10 +26,22 @@ export const flagRules: FlagRule[] = [
     commands: ['validate'],
     flags: ['--operands'],
     excludes: [
-      ...['--formats', '-M', '-N', '-K', '--seed', '--dist'],
-      ...['--b-order', '--beta', '--batch', '--batch-a', '--batch-b']
+      ...['-M', '-N', '-K', '--seed', '--dist'],
+      ...['--beta', '--batch', '--batch-a', '--batch-b']
     ],
-    why: 'the file brings format, shape and values'
+    why: 'the file brings shape and values'
+  },
+  {
+    commands: ['validate'],
+    flags: ['--packing', '--scale-layout', '--scale-layout-a', '--scale-layout-b'],
+    needs: ['--operands'],
+    why: 'it says how the arrays of that file lie'
+  },
+  {
+    commands: ['validate', 'judge'],
+    flags: ['--scale-layout'],
+    excludes: ['--scale-layout-a', '--scale-layout-b'],
+    why: 'it is the layout of both'
   },
   {
     commands: ['validate', 'sweep'],

@@ -26,7 +26,7 @@ export async function followJob(
   spec: JobSpec,
   options: FollowOptions
 ): Promise<{ run: Run; folder: string }> {
-  const id = await application.jobs.start(spec, options.folder)
+  const id = await application.jobs.start(spec, options)
   const folder = options.folder ?? application.store.folderOf(id)
   const run = application.jobs.current(id)!
   const screen = new Screen(run, options.quiet)
@@ -78,9 +78,11 @@ class Screen {
   /** What is planned, before it is done. */
   private planned({ run, stepsPlanned, secondsRange }: JobEvent & { type: 'snapshot' }): void {
     const what = run.kind === 'sweep' ? 'points' : 'steps'
-    printNote(
+    printNote([
+      // What is known of it before it begins: how operands were read, what is resumed.
+      ...run.events.map(({ message }) => message),
       `${stepsPlanned} ${what} on ${run.device?.name ?? ''}, ${durationRange(secondsRange!)}.`
-    )
+    ])
   }
 
   private row(step: Step): void {

@@ -12,7 +12,7 @@ import {
 } from './arguments'
 
 export interface JobFlags {
-  formats: string[]
+  formats?: string[]
   kernels?: string[]
   providers?: string[]
   M?: number
@@ -25,7 +25,7 @@ export interface JobFlags {
   kernelDir?: string[]
   json?: boolean
   outScale: number
-  bOrder: BOrder
+  bOrder?: BOrder
   beta: '0' | '1'
   batch?: number[]
   batchA?: number[]
@@ -35,7 +35,7 @@ export interface JobFlags {
 /** What the flags say of the operation, as a job's spec has it. */
 export function operationFlags(flags: JobFlags): Operation {
   const { batch = [], batchA = batch, batchB = batch } = flags
-  const { bOrder, outScale: outputScale } = flags
+  const { bOrder = 'nk', outScale: outputScale } = flags
   return { bOrder, accumulate: flags.beta === '1', outputScale, batchA, batchB }
 }
 
@@ -46,14 +46,16 @@ const tutorialSpellings = {
   '--format': '--formats'
 }
 
+export const bOrderOption = () =>
+  new Option('--b-order <order>', 'B as nk: (N, K), or kn: (K, N) (default: nk)').choices(bOrders)
+
 /** What validate and sweep have in common. */
 export function addJobFlags(command: Command): Command {
   return withSpellings(command, tutorialSpellings)
     .option(
       '--formats <list>',
-      'formats, comma-separated; "all" with a short name, or all "pairs" of elements',
-      wordList,
-      [...defaults.formats]
+      `formats, comma-separated; "all" with a short name, or all "pairs" of elements (default: ${defaults.formats.join(',')})`,
+      wordList
     )
     .option(
       '--kernels <list>',
@@ -85,11 +87,7 @@ export function addJobFlags(command: Command): Command {
       ).choices(outputTypes)
     )
     .option('--out-scale <factor>', 'C times this, rounded to e4m3 or e5m2', positiveNumber, 1)
-    .addOption(
-      new Option('--b-order <order>', 'B as nk: (N, K), or kn: (K, N)')
-        .choices(bOrders)
-        .default('nk')
-    )
+    .addOption(bOrderOption())
     .addOption(
       new Option('--beta <factor>', '1: a float32 accumulator is added to A x B')
         .choices(['0', '1'])

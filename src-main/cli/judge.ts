@@ -2,7 +2,9 @@ import { Option, type Command } from 'commander'
 import { resolve } from 'node:path'
 import { defaults } from '@shared/contract/defaults'
 import { outputTypes, validateSpecSchema, type OutputType } from '@shared/contract/jobs'
-import { parseSpec } from './arguments'
+import { parseSpec, positiveNumber } from './arguments'
+import { bOrderOption } from './jobFlags'
+import { addOperandFlags, operandFiles, operandsAs, type OperandFlags } from './operandFlags'
 import {
   addValidationFlags,
   checkReport,
@@ -10,26 +12,34 @@ import {
   type ValidationFlags
 } from './validationReport'
 
-interface Flags extends ValidationFlags {
+interface Flags extends ValidationFlags, OperandFlags {
   operands: string
   result: string
   out?: OutputType
+  outScale: number
   device: string
 }
 
 export function register(program: Command): void {
   addValidationFlags(
-    program
-      .command('judge')
-      .description('Check a product that another program made, and name the mistake that gives it.')
-      .requiredOption('--operands <file>', 'its operands: a .safetensors file')
-      .requiredOption('--result <file>', 'C: .npy, .npz or .safetensors')
+    addOperandFlags(
+      program
+        .command('judge')
+        .description(
+          'Check a product that another program made, and name the mistake that gives it.'
+        )
+        .requiredOption('--operands <file>', `its operands: ${operandFiles}`)
+        .requiredOption('--result <file>', 'C: .npy, .npz, .safetensors or .pt')
+        .option('--format <name>', 'format of the operands, where their file does not say it')
+        .addOption(bOrderOption())
+    )
       .addOption(
         new Option(
           '--out <type>',
           'judge C as this type (default: the type it is kept in)'
         ).choices(outputTypes)
       )
+      .option('--out-scale <factor>', 'what C of e4m3 or e5m2 was multiplied by', positiveNumber, 1)
       .option('--device <id>', 'where the reference is computed', defaults.device)
   )
     .option('--store <folder>', 'folder of runs (default: $BLOCKSCOPE_STORE or the data folder)')
@@ -49,6 +59,8 @@ async function judge(flags: Flags): Promise<void> {
     rtol: flags.rtol,
     rule: flags.rule,
     operandsFile: resolve(flags.operands),
+    operandsAs: operandsAs(flags),
+    outputScale: flags.outScale,
     resultFile: resolve(flags.result),
     resultType: flags.out
   })

@@ -67,7 +67,7 @@ async function sweep(flags: Flags): Promise<void> {
   const spec = parseSpec(sweepSpecSchema, {
     kind: 'sweep',
     device: flags.device,
-    formats: flags.formats,
+    formats: flags.formats ?? [...defaults.formats],
     kernels: flags.kernels ?? [],
     providers: flags.providers ?? [],
     seed: flags.seed,

@@ -3,7 +3,9 @@ import { resolve } from 'node:path'
 import { defaults } from '@shared/contract/defaults'
 import { validateSpecSchema } from '@shared/contract/jobs'
 import { parseSpec, positiveInteger } from './arguments'
+import { UserError } from '@shared/errors'
 import { addJobFlags, operationFlags, type JobFlags } from './jobFlags'
+import { addOperandFlags, operandFiles, operandsAs, type OperandFlags } from './operandFlags'
 import {
   addValidationFlags,
   checkReport,
@@ -11,20 +13,22 @@ import {
   type ValidationFlags
 } from './validationReport'
 
-interface Flags extends JobFlags, Omit<ValidationFlags, keyof JobFlags> {
+interface Flags extends JobFlags, Omit<ValidationFlags, keyof JobFlags>, OperandFlags {
   K?: number
   operands?: string
 }
 
 export function register(program: Command): void {
   addValidationFlags(
-    addJobFlags(
-      program
-        .command('validate')
-        .description('Check kernels against a float64 reference, format by format.')
+    addOperandFlags(
+      addJobFlags(
+        program
+          .command('validate')
+          .description('Check kernels against a float64 reference, format by format.')
+      )
+        .option('-K <depth>', 'columns of A and B', positiveInteger)
+        .option('--operands <file>', `operands (and reference) from a file: ${operandFiles}`)
     )
-      .option('-K <depth>', 'columns of A and B', positiveInteger)
-      .option('--operands <file>', 'operands (and reference) from a .safetensors file')
   )
     .addHelpText(
       'after',
@@ -38,7 +42,7 @@ async function validate(flags: Flags): Promise<void> {
   const spec = parseSpec(validateSpecSchema, {
     kind: 'validate',
     device: flags.device,
-    formats: flags.formats,
+    formats: flags.formats ?? [...defaults.formats],
     kernels: flags.kernels ?? [],
     providers: flags.providers ?? [],
     seed: flags.seed,
@@ -51,7 +55,17 @@ async function validate(flags: Flags): Promise<void> {
     rtol: flags.rtol,
     rule: flags.rule,
     operandsFile: flags.operands && resolve(flags.operands),
+    operandsAs: flags.operands && operandsAs({ ...flags, format: formatOfFile(flags) }),
     ...operationFlags(flags)
   })
   await runValidation(spec, flags)
+}
+
+/** With operands from a file, --format says the one format that they are in. */
+function formatOfFile({ operands, formats = [] }: Flags): string | undefined {
+  if (operands === undefined || formats.length < 2) return formats[0]
+  throw new UserError(
+    'usage',
+    `--operands ${operands} is in one format; --formats names ${formats.length}.`
+  )
 }

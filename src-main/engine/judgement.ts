@@ -1,19 +1,16 @@
 import { findBlockFormat } from '@shared/formats/blockFormat'
-import { decodeFloats } from '@shared/formats/floatTensor'
-import { decodeTable, numberFormats } from '@shared/formats/numberFormat'
-import { findMistake, type Judgement } from '@shared/judge/findMistake'
+import type { Judgement } from '@shared/judge/findMistake'
+import { judgeBatch } from '@shared/judge/judgeBatch'
+import { valuesOfResult } from '@shared/judge/resultBytes'
 import type { NativeOpenRequest, NativeOperands, NativeValidation } from './nativeBinding'
 
-/** Which mistake gives this C, (M, N) in the problem's output type. */
+/** Which mistake gives this C, in the problem's output type, (M, N) for each matrix of its batch. */
 export function judgementOf(
-  { format, m, n, k, output }: NativeOpenRequest,
+  { format, m, n, k, output, outputScale, batchA = [], batchB = [] }: NativeOpenRequest,
   operands: NativeOperands,
   result: Uint8Array,
   { failures }: NativeValidation
 ): Judgement {
-  const product =
-    output === 'e4m3'
-      ? Float64Array.from(result, (code) => decodeTable(numberFormats.e4m3)[code]!)
-      : decodeFloats(output.toUpperCase(), result)
-  return findMistake({ format: findBlockFormat(format), m, n, k, ...operands }, product, failures)
+  const problem = { format: findBlockFormat(format), m, n, k, outputScale, batchA, batchB }
+  return judgeBatch({ ...problem, ...operands }, valuesOfResult(result, output), failures, output)
 }

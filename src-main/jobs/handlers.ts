@@ -12,6 +12,7 @@ import { machineCodeOf } from '../engine/machineCode/machineCode'
 import { MachineMemory } from '../store/machineMemory'
 import { RunStore } from '../store/runStore'
 import { importRun } from '../store/importRun'
+import { sortFiles } from './arrays/sortFiles'
 import { readExample } from './examples'
 import { exportRun } from './exportRun'
 import { JobManager } from './jobManager'
@@ -91,6 +92,10 @@ export function createApplication(options: ApplicationOptions): Application {
     'jobs.start': async (spec) => {
       refuseFiles(spec)
       return { id: await jobs.start(spec) }
+    },
+    'jobs.startWithFiles': async ({ spec, files }) => {
+      const { spec: named, read } = await sortFiles(spec, files)
+      return { id: await jobs.start(named, { read }) }
     },
     'jobs.list': async () => jobs.list(),
     'jobs.watch': ({ id }, { signal, progress }) => jobs.watch(id, signal, progress),

@@ -17,6 +17,7 @@ import { makeRunId, type RunStore } from '../store/runStore'
 import { summarize } from '../store/runSummaries'
 import type { MachineMemory, Rate } from '../store/machineMemory'
 import type { RunWriter } from '../store/runWriter'
+import type { ReadArrayFile } from './arrays/arrayFiles'
 import { openEarlierRun, type EarlierRun } from './earlierRun'
 import type { JobContext } from './jobContext'
 import { keyOfRate, learnt, Meter } from './estimate'
@@ -71,10 +72,13 @@ export class JobManager {
     return planJob(spec, await this.options.detect(), this.options.memory)
   }
 
-  /** Queues a job. `folder`: where its run goes instead of the store. Throws a UserError for what cannot be run. */
-  async start(spec: JobSpec, folder?: string): Promise<string> {
+  /** Queues a job. `folder`: where its run goes instead of the store; `read`: files it names that are on no disk. Throws a UserError for what cannot be run. */
+  async start(
+    spec: JobSpec,
+    { folder, read }: { folder?: string; read?: ReadArrayFile } = {}
+  ): Promise<string> {
     const detection = await this.options.detect()
-    const plan = await planJob(spec, detection, this.options.memory)
+    const plan = await planJob(spec, detection, this.options.memory, read)
     const earlier = spec.resumes
       ? await openEarlierRun(this.options.store, spec.resumes, plan)
       : undefined

@@ -3,7 +3,7 @@ import type { Detection, Device, FeatureId, Kernel } from '@shared/contract/devi
 import { defaults } from '@shared/contract/defaults'
 import type { JobSpec, SweepSpec, ValidateSpec } from '@shared/contract/jobs'
 import { UserError } from '@shared/errors'
-import { broadcastBatch, matricesOf } from '@shared/measurement/batch'
+import { broadcastBatch, matricesOf } from '@shared/batch'
 import { outputBytes } from '@shared/measurement/work'
 import { knownName } from '@shared/knownName'
 import {
@@ -16,8 +16,9 @@ import {
 import type { MachineMemory } from '../store/machineMemory'
 import { estimateJob, type Estimate } from './estimate'
 import { noHipBackend } from '../engine/amdDevices'
-import { readOperandsFile, type OperandsFile } from './operandsFile'
-import { readResultFile, type ResultFile } from './resultFile'
+import { arrayFileOnDisk, type ReadArrayFile } from './arrays/arrayFiles'
+import { readGivenFiles, type GivenFiles } from './givenFiles'
+import type { ResultFile } from './resultFile'
 
 export interface PlannedStep {
   index: number
@@ -33,40 +34,37 @@ export interface PlannedStep {
   k: number
 }
 
-export interface JobPlan {
+/** `resultFile`: C of another program, which is judged in place of a kernel's. */
+export interface JobPlan extends GivenFiles {
   spec: JobSpec
   device: Device
   steps: PlannedStep[]
   estimate: Estimate
   notes: string[]
-  operandsFile?: OperandsFile
-  /** C of another program, which is judged in place of a kernel's. */
-  resultFile?: ResultFile
 }
 
 /** Throws a UserError for an unknown device, format or kernel, or a shape that a format cannot take. */
 export async function planJob(
   asked: JobSpec,
   detection: Detection,
-  memory: MachineMemory
+  memory: MachineMemory,
+  read: ReadArrayFile = arrayFileOnDisk
 ): Promise<JobPlan> {
   const device = findDevice(asked.device, detection)
-  const operandsFile =
-    asked.kind === 'validate' && asked.operandsFile
-      ? await readOperandsFile(asked.operandsFile)
-      : undefined
-  const resultFile = await resultOf(asked, operandsFile)
+  const { operandsFile, resultFile } =
+    asked.kind === 'validate' ? await readGivenFiles(asked, read) : {}
   // What is done is what is recorded: names as they are spelt here, and what a file of operands brings.
   const spec: JobSpec = {
     ...asked,
-    formats: operandsFile ? [operandsFile.format] : asked.formats.map(formatNamed),
+    formats: operandsFile ? [operandsFile.format.id] : asked.formats.map(formatNamed),
     kernels: asked.kernels.map((kernel) => kernelNamed(kernel, device)),
     providers: asked.providers.map((provider) => providerNamed(provider, device)),
     ...(operandsFile && {
       m: operandsFile.m,
       n: operandsFile.n,
       k: operandsFile.k,
-      ...operandsFile.operation
+      ...operandsFile.operation,
+      operandsAs: operandsFile.as
     }),
     ...(resultFile && { output: resultFile.output })
   }
@@ -93,21 +91,10 @@ export async function planJob(
     device,
     steps,
     estimate: estimateJob(spec, steps, device.kind === 'cpu', known),
-    notes: notesOn(spec),
+    notes: [...(operandsFile?.notes ?? []), ...notesOn(spec)],
     operandsFile,
     resultFile
   }
-}
-
-/** C of another program, for a job that names one. */
-async function resultOf(
-  spec: JobSpec,
-  operandsFile: OperandsFile | undefined
-): Promise<ResultFile | undefined> {
-  if (spec.kind !== 'validate' || spec.resultFile === undefined) return undefined
-  if (!operandsFile)
-    throw new UserError('usage', 'A result is judged by its operands: name their file too.')
-  return readResultFile(spec.resultFile, operandsFile, spec.resultType)
 }
 
 const givenResult = ({ kernel }: ResultFile): Choice => ({

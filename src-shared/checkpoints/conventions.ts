@@ -2,16 +2,10 @@
 import { UserError } from '../errors'
 import { knownName } from '../knownName'
 import type { SafetensorsHeader, TensorEntry } from '../formats/safetensors'
-import {
-  packedShapes,
-  paddedShape,
-  paddedSize,
-  sameOffsets,
-  type ScaleLayout,
-  type ScaleShape
-} from '../layouts/layout'
+import { hasShapeOf, layoutsOfShape } from '../layouts/byShape'
+import { paddedShape, paddedSize, type ScaleLayout, type ScaleShape } from '../layouts/layout'
 import { findElementPacking, type ElementPacking } from '../layouts/elementPacking'
-import { findLayout, layouts } from '../layouts/registry'
+import { findLayout } from '../layouts/registry'
 import { conventions, type Convention } from './conventionTable'
 
 export { conventions, type Convention }
@@ -215,8 +209,6 @@ function layoutOf(
   const matrix: ScaleShape = { rows, columns: k / convention.scaleBlockSize }
   const bytes = (end - start) / matrixCount({ leading })
   const holds = (layout: ScaleLayout) => paddedSize(layout, rows, matrix.columns) === bytes
-  const hasShape = (layout: ScaleLayout) =>
-    packedShapes(layout, matrix).some((own) => sameShape(shape, [...leading, ...own]))
   const own = convention.scalesLayout ?? findLayout('linear')
   const misfit = (what: string): Misfit => {
     const has = `is [${shape.join(', ')}]; ${codes.name} of [${codes.shape.join(', ')}]`
@@ -237,10 +229,9 @@ function layoutOf(
   if (sameShape(shape, [...leading, matrix.rows, matrix.columns])) {
     return holds(own) ? own : findLayout('linear')
   }
-  if (hasShape(own)) return own
-  const likely = layouts.filter((layout) => holds(layout) && hasShape(layout))
-  const [first] = likely
-  if (first && likely.every((layout) => sameOffsets(first, layout, matrix))) return first
+  if (hasShapeOf(own, matrix, shape, leading)) return own
+  const likely = layoutsOfShape(matrix, shape, leading)
+  if (likely.length === 1) return likely[0]!
   if (likely.length === 0) {
     const padded = paddedShape(own, matrix)
     const wanted = [...leading, padded.rows, padded.columns].join(', ')

@@ -1,5 +1,5 @@
 import { defaults } from './defaults'
-import type { JobSpec } from './jobs'
+import type { JobSpec, OperandsAs } from './jobs'
 
 /** The command line that does the same job without a window. Defaults are left out. */
 export function commandOf(spec: JobSpec): string {
@@ -8,6 +8,15 @@ export function commandOf(spec: JobSpec): string {
   const words = ['blockscope', resultFile === undefined ? spec.kind : 'judge']
   const add = (flag: string, value: unknown, usual?: unknown) => {
     if (value !== undefined && value !== usual) words.push(flag, quoted(String(value)))
+  }
+  const addOperandsAs = ({ format, bOrder, packings, ...layouts }: OperandsAs) => {
+    const { scaleLayoutA, scaleLayoutB } = layouts
+    add('--format', format)
+    add('--b-order', bOrder, 'nk')
+    add('--packing', packings?.join(','))
+    if (scaleLayoutA === scaleLayoutB) return add('--scale-layout', scaleLayoutA)
+    add('--scale-layout-a', scaleLayoutA)
+    add('--scale-layout-b', scaleLayoutB)
   }
   const operandsFile = spec.kind === 'validate' ? spec.operandsFile : undefined
   // A file of operands brings its format, shape and values.
@@ -26,6 +35,7 @@ export function commandOf(spec: JobSpec): string {
     add('--rule', spec.rule, defaults.rule)
     add('--operands', operandsFile)
     add('--result', resultFile)
+    addOperandsAs(spec.operandsAs ?? {})
   } else {
     add('-K', spec.kValues.join(','))
     add('--mode', spec.mode, defaults.mode)
@@ -40,6 +50,7 @@ export function commandOf(spec: JobSpec): string {
   }
   if (resultFile !== undefined) {
     add('--out', spec.kind === 'validate' ? spec.resultType : undefined)
+    add('--out-scale', spec.outputScale, 1)
     return words.join(' ')
   }
   add('--out', spec.output, operandsFile === undefined ? defaults.output : defaults.outputOfFiles)

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { defaults } from './defaults'
-import { operationEntries, problemOfOperation, type Operation } from './operation'
+import { bOrders, operationEntries, problemOfOperation, type Operation } from './operation'
 import { runIdSchema } from './runId'
 
 export const outputTypes = ['f16', 'bf16', 'f32', 'e4m3', 'e5m2'] as const
@@ -53,9 +53,10 @@ export const passRuleSchema = v.picklist(passRules)
 export type PassRule = v.InferOutput<typeof passRuleSchema>
 
 /** Refuses batches that do not broadcast, and a scale that C cannot have. */
-const fitsOperation = <S extends Operation & { output: string }>() =>
+const fitsOperation = <S extends Operation & { output: string; resultFile?: string }>() =>
   v.rawCheck<S>(({ dataset, addIssue }) => {
-    if (!dataset.typed) return
+    // The type of a C that is judged is its file's, and known when that is read.
+    if (!dataset.typed || dataset.value.resultFile !== undefined) return
     const problem = problemOfOperation(dataset.value, dataset.value.output)
     if (!problem) return
     const { field, message } = problem
@@ -73,6 +74,17 @@ const fitsOperation = <S extends Operation & { output: string }>() =>
     })
   })
 
+/** Each left out where the file says it, or its shapes do. */
+export const operandsAsSchema = v.strictObject({
+  format: v.optional(v.string()),
+  bOrder: v.optional(v.picklist(bOrders)),
+  /** Orders of packed fp4 and fp6 codes, each for codes of its width (src-shared/layouts/elementPacking.ts). */
+  packings: v.optional(v.array(v.string())),
+  scaleLayoutA: v.optional(v.string()),
+  scaleLayoutB: v.optional(v.string())
+})
+export type OperandsAs = v.InferOutput<typeof operandsAsSchema>
+
 export const validateSpecSchema = v.pipe(
   v.strictObject({
     kind: v.literal('validate'),
@@ -85,8 +97,10 @@ export const validateSpecSchema = v.pipe(
     atol: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0)), defaults.atol),
     rtol: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0)), defaults.rtol),
     rule: v.optional(passRuleSchema, defaults.rule),
-    /** Path of a .safetensors file with the operands, instead of generated ones. */
+    /** Path of a file with the operands, instead of generated ones. */
     operandsFile: v.optional(v.string()),
+    /** How its arrays are to be read where it does not say so itself; in a run, how they were read. */
+    operandsAs: v.optional(operandsAsSchema),
     /** Path of a file with C as another program made it of these operands: it is judged, and no kernel is run. */
     resultFile: v.optional(v.string()),
     /** What to judge it as; absent: the type it is kept in. */

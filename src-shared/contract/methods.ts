@@ -8,7 +8,7 @@ import { comparisonRowSchema, formatComparisonSchema } from './formats'
 import { exampleIds } from './examples'
 import { historyEntrySchema, historyPointSchema } from './history'
 import { machineCodeSchema } from './machineCode'
-import { jobSpecSchema, runStatusSchema } from './jobs'
+import { jobSpecSchema, runStatusSchema, validateSpecSchema } from './jobs'
 import { runSchema, runSummarySchema, stepSchema } from './run'
 import { runIdSchema } from './runId'
 
@@ -96,6 +96,21 @@ export const contract = {
     output: v.object({ steps: v.number(), secondsRange, notes: v.array(v.string()) })
   },
   'jobs.start': { input: jobSpecSchema, output: v.object({ id: v.string() }) },
+  /**
+   * A validation of operands that come as files, or the judging of a C among them: they are told apart by the names of their
+   * arrays. `spec` names no file itself.
+   */
+  'jobs.startWithFiles': {
+    input: v.strictObject({
+      spec: validateSpecSchema,
+      files: v.pipe(
+        v.array(v.strictObject({ name: v.pipe(v.string(), v.maxLength(300)), bytes })),
+        v.minLength(1),
+        v.maxLength(32)
+      )
+    }),
+    output: v.object({ id: v.string() })
+  },
   'jobs.list': { input: nothing, output: v.array(runSummarySchema) },
   /** Follows a job to its end; may be called at any time and by several pages. */
   'jobs.watch': { input: byId, output: runSummarySchema, progress: jobEventSchema },

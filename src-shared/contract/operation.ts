@@ -1,6 +1,6 @@
 /** What the operation has beside the plain product: C = output scale x (A x B + accumulator), batch by batch. */
 import * as v from 'valibot'
-import { broadcastBatch } from '../measurement/batch'
+import { broadcastBatch } from '../batch'
 
 /**
  * 'nk': B is (N, K) with scales (N, K / V); 'kn': (K, N) with scales (K / V, N). Codes are packed along the last axis.

@@ -33,7 +33,19 @@ const dtypes: Record<string, { name: string; bytes: number }> = {
   V1: { name: 'U8', bytes: 1 },
   u2: { name: 'U16', bytes: 2 },
   u4: { name: 'U32', bytes: 4 },
-  i4: { name: 'I32', bytes: 4 }
+  i4: { name: 'I32', bytes: 4 },
+  i8: { name: 'I64', bytes: 8 }
+}
+
+/** Names in a zip archive, of which nothing is unpacked; none where it cannot be read. */
+export function zipNames(bytes: Uint8Array): string[] {
+  const names: string[] = []
+  try {
+    unzipSync(bytes, { filter: ({ name }) => (names.push(name), false) })
+  } catch {
+    // Damaged: whoever reads it says so.
+  }
+  return names
 }
 
 /** The arrays of a .npz by their names. Throws a UserError that names the file and what is wrong. */

@@ -1,4 +1,5 @@
 /** Names the mistake that gives a wrong product. */
+import { finishOf, wrongFinishes, type Finish } from './finish'
 import { mistakesWith, type Mistake } from './mistakes'
 import { readingOf, type JudgedOperands } from './operandReading'
 import { roundingModeOf } from './roundingMode'
@@ -39,26 +40,28 @@ const enough = 0.97
 
 /**
  * Looks at a sample of C (M, N), spread over it and through `suspects`, the elements known to be wrong. No finding for a C
- * that is right; none for a wrong one whose mistake is not among those that are known.
+ * that is right; none for a wrong one whose mistake is not among those that are known. `output`: the type of C, where it is
+ * known; absent: as its values are.
  */
 export function findMistake(
   operands: JudgedOperands,
   product: Product,
-  suspects: readonly { row: number; col: number }[] = []
+  suspects: readonly { row: number; col: number }[] = [],
+  output?: string
 ): Judgement {
   const { m, n, k } = operands
-  const result = resultToJudge(product, n, k)
-  const factor = (operands.tensorScaleA ?? 1) * (operands.tensorScaleB ?? 1)
+  const result = resultToJudge(product, n, k, output)
+  const finish = finishOf(operands)
   const right = { a: readingOf(operands, 'a'), b: readingOf(operands, 'b') }
   const looks = [firstLook, secondLook].map((count) => sampleOf(m, n, count, suspects))
-  const asGiven = compareSample(right, result, looks[1]!, factor)
+  const asGiven = compareSample(right, result, looks[1]!, finish)
   const agrees = agreement(asGiven, result)
   const judged = (findings: (Finding | undefined)[]): Judgement => ({
     ...{ agrees, sampled: asGiven.length },
     findings: findings.filter((finding) => finding !== undefined)
   })
   if (agrees < 1) {
-    const all = readingFinding(operands, result, looks, factor, agrees, () => true)
+    const all = readingFinding(operands, result, looks, finish, agrees, () => true)
     if (all) return judged([all])
   }
   const hole = findUnwritten(product, m, n)
@@ -72,8 +75,9 @@ export function findMistake(
   if (rest.length === 0 || restAgrees === 1) return judged([unwritten])
   const ofRest =
     roundingFinding(rest, result) ??
+    finishFinding(operands, result, looks[1]!, isWritten) ??
     factorFinding(rest, result, operands) ??
-    (hole && readingFinding(operands, result, looks, factor, restAgrees, isWritten))
+    (hole && readingFinding(operands, result, looks, finish, restAgrees, isWritten))
   return judged([unwritten, ofRest])
 }
 
@@ -130,11 +134,34 @@ function unwrittenFinding(hole: Rectangle, m: number, n: number, agrees: number)
   }
 }
 
+/** The sums are right, and what is done to them is not. */
+function finishFinding(
+  operands: JudgedOperands,
+  result: ResultToJudge,
+  look: Sample,
+  isCounted: (element: Compared) => boolean
+): Finding | undefined {
+  const right = { a: readingOf(operands, 'a'), b: readingOf(operands, 'b') }
+  const tried = [...wrongFinishes(operands)].map(({ finish, ...named }) => {
+    const compared = compareSample(right, result, look, finish).filter(isCounted)
+    return { ...named, agrees: agreement(compared, result) }
+  })
+  const best = Math.max(...tried.map(({ agrees }) => agrees))
+  const [named, ...alike] = tried.filter(({ agrees }) => agrees === best)
+  if (!named || best < enough) return undefined
+  return {
+    kind: named.kind,
+    sentence: `C is what these operands give when ${named.when}.`,
+    agrees: best,
+    alike: alike.map(({ when }) => when)
+  }
+}
+
 /** C is the right product times one number. */
 function factorFinding(
   compared: readonly Compared[],
   result: ResultToJudge,
-  { tensorScaleA = 1, tensorScaleB = 1, format }: JudgedOperands
+  { format }: JudgedOperands
 ): Finding | undefined {
   const ratios = compared
     .filter(({ exact, found }) => exact !== 0 && Number.isFinite(found / exact))
@@ -144,17 +171,10 @@ function factorFinding(
     .sort((x, y) => x - y)
   const median = ratios[ratios.length >> 1]
   if (median === undefined || median === 0) return undefined
-  const named = [
-    { factor: 1 / tensorScaleA, when: 'the tensor scale of A is missing' },
-    { factor: 1 / tensorScaleB, when: 'the tensor scale of B is missing' },
-    { factor: 1 / (tensorScaleA * tensorScaleB), when: 'both tensor scales are missing' },
-    { factor: tensorScaleA * tensorScaleB, when: 'both tensor scales are applied twice' },
-    { factor: (tensorScaleA * tensorScaleB) ** -2, when: 'C is divided by both tensor scales' }
-  ].filter(({ factor }) => factor !== 1 && Math.abs(median / factor - 1) < 2 ** -7)
   const exponent = Math.log2(Math.abs(median))
   const nearest = Math.round(exponent)
   const isPower = Math.abs(exponent - nearest) < 2 ** -7 && nearest !== 0
-  const factor = named[0]?.factor ?? (isPower ? Math.sign(median) * 2 ** nearest : median)
+  const factor = isPower ? Math.sign(median) * 2 ** nearest : median
   if (Math.abs(factor - 1) < 2 ** -7) return undefined
   const scaled = compared.map((element) => ({
     ...element,
@@ -165,12 +185,10 @@ function factorFinding(
   if (agrees < enough) return undefined
   const bias = format.scale.name === 'e8m0' ? ', as a wrong bias of the scales gives it' : ''
   return {
-    kind: named.length > 0 ? 'tensor-scale' : 'factor',
-    sentence: named[0]
-      ? `C is what these operands give when ${named[0].when}.`
-      : isPower
-        ? `C is 2^${nearest} times what these operands give${bias}.`
-        : `C is ${median.toPrecision(4)} times what these operands give: a scale of the whole product is missing or wrong.`,
+    kind: 'factor',
+    sentence: isPower
+      ? `C is 2^${nearest} times what these operands give${bias}.`
+      : `C is ${median.toPrecision(4)} times what these operands give: a scale of the whole product is missing or wrong.`,
     agrees,
     alike: []
   }
@@ -180,14 +198,14 @@ function readingFinding(
   operands: JudgedOperands,
   result: ResultToJudge,
   [first, second]: readonly Sample[],
-  factor: number,
+  finish: Finish,
   asGiven: number,
   isCounted: (element: Compared) => boolean
 ): Finding | undefined {
   const found: { mistake: Mistake; agrees: number }[] = []
   for (const mistake of mistakesWith(operands)) {
     const agrees = (sample: Sample) =>
-      agreement(compareSample(mistake, result, sample, factor).filter(isCounted), result)
+      agreement(compareSample(mistake, result, sample, finish).filter(isCounted), result)
     if (agrees(first!) < 0.9) continue
     const share = agrees(second!)
     if (share >= enough && 1 - share < (1 - asGiven) / 2) found.push({ mistake, agrees: share })

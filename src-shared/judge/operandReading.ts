@@ -20,6 +20,10 @@ export interface JudgedOperands {
   bScales: Uint8Array
   tensorScaleA?: number
   tensorScaleB?: number
+  /** (M, N), added to the product. */
+  accumulator?: Float32Array
+  /** What C is multiplied by before it is rounded; absent: 1. */
+  outputScale?: number
 }
 
 export interface OperandReading {

@@ -1,11 +1,13 @@
 /** C as another program kept it, as bytes of the type that it is judged as. */
 import { UserError } from '../errors'
 import { decodeFloats } from '../formats/floatTensor'
+import { decodeTable, numberFormats } from '../formats/numberFormat'
 import type { NamedArray } from '../formats/npy'
 
 type ResultType = 'f16' | 'bf16' | 'f32' | 'e4m3' | 'e5m2'
 
-const isEightBits = (type: ResultType) => type === 'e4m3' || type === 'e5m2'
+const isEightBits = (type: ResultType): type is 'e4m3' | 'e5m2' =>
+  type === 'e4m3' || type === 'e5m2'
 
 const kept: Record<string, ResultType> = {
   F16: 'f16',
@@ -44,6 +46,13 @@ export function bytesOfResult(array: NamedArray, type: ResultType, path: string)
     'usage',
     `${path}: element ${wrong} of C is ${values[wrong]}, which is no ${type}; C was not written in it.`
   )
+}
+
+/** Values of C as bytes of its type. */
+export function valuesOfResult(bytes: Uint8Array, type: ResultType): Float64Array {
+  if (!isEightBits(type)) return decodeFloats(type.toUpperCase(), bytes)
+  const values = decodeTable(numberFormats[type])
+  return Float64Array.from(bytes, (code) => values[code]!)
 }
 
 const word = new DataView(new ArrayBuffer(4))

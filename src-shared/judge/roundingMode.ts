@@ -1,4 +1,5 @@
 /** How the last bit of C was made: IEEE 754-2019, section 4.3, and what is none of its modes. */
+import type { Rounding } from '../layouts/detectRounding'
 import type { Compared, ResultToJudge } from './sampledProduct'
 
 const modes = {
@@ -23,20 +24,22 @@ export function roundingModeOf(
   { rounding }: ResultToJudge
 ): { mode: RoundingMode; agrees: number } | undefined {
   if (rounding.bits > 11) return undefined
+  // At its end a type of 8 bits holds whatever is larger.
+  const end = rounding.bits < 8 ? rounding.largest : Infinity
   const usable = compared.filter(
-    ({ exact, found }) => exact !== 0 && Number.isFinite(exact) && Number.isFinite(found)
+    ({ exact, found }) => exact !== 0 && Number.isFinite(exact) && Math.abs(found) < end
   )
   if (usable.length < 64) return undefined
   const shareOf = (explains: (element: Compared) => boolean) =>
     usable.filter(explains).length / usable.length
   const shares = Object.entries(modes).map(([name, round]) => ({
     name: name as keyof typeof modes,
-    share: shareOf((element) => isRoundedBy(round, element, rounding.bits))
+    share: shareOf((element) => isRoundedBy(round, element, rounding))
   }))
   const best = shares.reduce((most, mode) => (mode.share > most.share ? mode : most))
   if (best.share >= enough) return { mode: best.name, agrees: best.share }
   const isNeighbour = ({ found, exact }: Compared) =>
-    Math.abs(found - exact) < unitAt(exact, rounding.bits)
+    Math.abs(found - exact) < unitAt(exact, rounding)
   const agrees = shareOf(isNeighbour)
   return agrees >= enough ? { mode: 'to either neighbour', agrees } : undefined
 }
@@ -45,15 +48,14 @@ export function roundingModeOf(
 function isRoundedBy(
   round: (scaled: number) => number,
   { found, exact, magnitude }: Compared,
-  bits: number
+  rounding: Rounding
 ): boolean {
-  const unit = unitAt(exact, bits)
+  const unit = unitAt(exact, rounding)
   const stray = magnitude * 2 ** -23
   return [exact, exact - stray, exact + stray].some((value) => round(value / unit) * unit === found)
 }
 
-/** One unit in the last place of a number of `bits` significant bits; float16's subnormals have that of its smallest normal. */
-function unitAt(value: number, bits: number): number {
-  const smallestNormal = bits === 11 ? -14 : -126
+/** One unit in the last place of a number of the type; subnormals have that of its smallest normal. */
+function unitAt(value: number, { bits, smallestNormal }: Rounding): number {
   return 2 ** (Math.max(Math.floor(Math.log2(Math.abs(value))), smallestNormal) - bits + 1)
 }

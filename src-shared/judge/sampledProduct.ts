@@ -1,5 +1,6 @@
 /** A sample of C, compared with what a reading of the operands gives there. */
 import { roundingOf, type Rounding } from '../layouts/detectRounding'
+import type { Finish } from './finish'
 import type { Mistake } from './mistakes'
 import { readRow, type OperandReading } from './operandReading'
 
@@ -26,36 +27,41 @@ export interface ResultToJudge {
   rounding: Rounding
 }
 
-export const resultToJudge = (product: Product, n: number, k: number): ResultToJudge => ({
+/** `output`: the type that C is known to be of; absent: as its values are. */
+export const resultToJudge = (
+  product: Product,
+  n: number,
+  k: number,
+  output?: string
+): ResultToJudge => ({
   ...{ product, n },
-  rounding: roundingOf(product, k)
+  rounding: roundingOf(product, k, output)
 })
 
-/**
- * Each element of the sample that the reading can say; those whose row or column leaves the operand's memory are left out.
- * `factor`: scales per tensor.
- */
+/** Each element of the sample that the reading can say; those whose row or column leaves the operand's memory are left out. */
 export function compareSample(
   { a, b, writtenAt }: Pick<Mistake, 'a' | 'b' | 'writtenAt'>,
   { product, n }: ResultToJudge,
   { rows, columns }: Sample,
-  factor: number
+  { factor, outputScale, accumulatorAt }: Finish
 ): Compared[] {
   const left = readRows(a, rows)
   const right = readRows(b, columns)
   const compared: Compared[] = []
   for (const [row, ofA] of left) {
     for (const [column, ofB] of right) {
-      let exact = 0
+      let sum = 0
       let magnitude = 0
       for (let k = 0; k < ofA.length; k++) {
         const term = ofA[k]! * ofB[k]!
-        exact += term
+        sum += term
         magnitude += Math.abs(term)
       }
       const found = product[writtenAt?.(row, column) ?? row * n + column]!
-      const scaled = { exact: exact * factor, magnitude: magnitude * Math.abs(factor) }
-      compared.push({ row, column, found, ...scaled })
+      const added = accumulatorAt?.(row, column) ?? 0
+      const exact = outputScale * (factor * sum + added)
+      const size = Math.abs(outputScale) * (Math.abs(factor) * magnitude + Math.abs(added))
+      compared.push({ row, column, found, exact, magnitude: size })
     }
   }
   return compared

@@ -114,6 +114,10 @@ export function findElementPacking(name: string): ElementPacking {
   return elementPackings.find((packing) => packing.name === found)!
 }
 
+/** What codes of that width are packed in where nothing else is said: low nibble first, fp6 without gaps. Undefined for bytes. */
+export const usualPacking = (storageBits: number): ElementPacking | undefined =>
+  elementPackings.find((packing) => packing.storageBits === storageBits)
+
 /** The lowest bit of the code at an index along K, from bit 0 of the first byte. */
 export function elementBit({ bits, groupBytes }: ElementPacking, index: number): number {
   return Math.floor(index / bits.length) * groupBytes * 8 + bits[index % bits.length]!

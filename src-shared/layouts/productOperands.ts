@@ -4,7 +4,12 @@ import type { NumberFormat } from '../formats/numberFormat'
 import { formatOfOperands, takeMatrix } from '../formats/operandMatrices'
 import { parseSafetensorsHeader } from '../formats/safetensors'
 import type { ProductOperands } from './detectTerms'
-import { findElementPacking, packedElementBytes, unpackElements } from './elementPacking'
+import {
+  findElementPacking,
+  packedElementBytes,
+  unpackElements,
+  usualPacking
+} from './elementPacking'
 
 /**
  * The arrays of a file as `validate --operands` reads it, where c_f32 may stand for c_f64, codes may be packed, and the
@@ -45,14 +50,14 @@ export function elementCodes(
   packingName?: string
 ): Uint8Array {
   const named = packingName ? findElementPacking(packingName) : undefined
-  const usual = format.storageBits === 4 ? 'fp4_low_first' : 'fp6_dense'
-  const packing = named?.storageBits === format.storageBits ? named : findElementPacking(usual)
-  const packed = format.storageBits === 8 ? count : packedElementBytes(packing, count)
+  const packing =
+    named?.storageBits === format.storageBits ? named : usualPacking(format.storageBits)
+  const packed = packing ? packedElementBytes(packing, count) : count
   // A container of a byte takes as many bytes as plain codes: it is meant only where it was named.
   if (bytes.length === count && packing !== named) return bytes
-  if (bytes.length === packed) return unpackElements(packing, bytes)
+  if (packing && bytes.length === packed) return unpackElements(packing, bytes)
   if (bytes.length === count) return bytes
-  const orPacked = packed === count ? '' : `, or ${packed} packed as ${packing.name}`
+  const orPacked = packing ? `, or ${packed} packed as ${packing.name}` : ''
   throw new UserError(
     'usage',
     `${from} has ${bytes.length} bytes; ${count} codes of ${format.name} take ${count}${orPacked}.`

@@ -3,7 +3,7 @@ import { UserError } from '../errors'
 import { findBlockFormat, operandBytes } from '../formats/blockFormat'
 import { findLayout } from '../layouts/registry'
 import { paddedSize } from '../layouts/layout'
-import { broadcastBatch, matricesOf } from './batch'
+import { broadcastBatch, matricesOf } from '../batch'
 
 export interface Work {
   /** 2 M N K for each matrix of C */

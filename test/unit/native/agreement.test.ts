@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodeAll } from '@shared/formats/encode'
 import { decodeTable, numberFormats, type NumberFormatName } from '@shared/formats/numberFormat'
-import { readOperandsFile } from '../../../src-main/jobs/operandsFile'
+import { readOperands } from '@shared/operands/readOperands'
+import { arrayFileOnDisk } from '../../../src-main/jobs/arrays/arrayFiles'
 import { loadTestAddon } from '../../support/addon'
 
 const addon = loadTestAddon()
@@ -52,7 +53,9 @@ describe('the oracle against products made with numpy', () => {
   const files = readdirSync(folder).filter((name) => name.endsWith('.safetensors'))
 
   it.each(files)('%s', async (file) => {
-    const { operands, ...problem } = await readOperandsFile(`${folder}/${file}`)
+    const arrays = await arrayFileOnDisk(`${folder}/${file}`, '--operands')
+    const { operands, format, m, n, k } = readOperands(arrays)
+    const problem = { format: format.id, m, n, k }
     const { reference, ...codes } = operands
     const cancel = addon.createCancelFlag()
     const session = await addon.open(

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import type { Operation } from '@shared/contract/operation'
 import { everyBlockFormat, findBlockFormat } from '@shared/formats/blockFormat'
 import { decodeTable } from '@shared/formats/numberFormat'
-import { broadcastBatch } from '@shared/measurement/batch'
+import { broadcastBatch } from '@shared/batch'
 import type {
   NativeGivenOperands,
   NativeOpenRequest,

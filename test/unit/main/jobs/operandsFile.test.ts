@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { readOperandsFile } from '../../../../src-main/jobs/operandsFile'
+import { readOperands } from '@shared/operands/readOperands'
+import { arrayFileOnDisk } from '../../../../src-main/jobs/arrays/arrayFiles'
 import { writeCheckpoint } from '../../../support/writeCheckpoint'
 
 const folder = mkdtempSync(join(tmpdir(), 'blockscope-operands-'))
@@ -11,6 +12,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const metadata = { a: 'e4m3', b: 'e5m2', scale: 'e8m0', vec: '32' }
 const [m, n, k] = [2, 3, 64]
+
+const readOperandsFile = async (path: string) =>
+  readOperands(await arrayFileOnDisk(path, '--operands'))
 
 const counted = (length: number) => Uint8Array.from({ length }, (_, i) => i % 100)
 const tensor = (name: string, shape: number[], bytes: Uint8Array, dtype = 'U8') => ({
@@ -40,7 +44,8 @@ it('turns B that is (K, N) to (N, K), matrix by matrix', async () => {
     { b_order: 'kn' }
   )
   const { operation, operands, format, ...shape } = await readOperandsFile(path)
-  expect({ format, ...shape }).toEqual({ format: 'mxfp8_e4m3_e5m2', m, n, k })
+  expect(format.id).toBe('mxfp8_e4m3_e5m2')
+  expect(shape).toMatchObject({ m, n, k, batch: [2] })
   expect(operation).toEqual({ bOrder: 'kn', accumulate: false, batchA: [2], batchB: [2] })
   for (let matrix = 0; matrix < 2; matrix++) {
     for (let row = 0; row < n; row++) {

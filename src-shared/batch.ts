@@ -21,3 +21,22 @@ export function broadcastBatch(a: readonly number[], b: readonly number[]): numb
 /** How many matrices dimensions are; none: 1. */
 export const matricesOf = (dims: readonly number[]): number =>
   dims.reduce((count, extent) => count * extent, 1)
+
+/** Which matrix of an operand with batch `own` a matrix of the batch `of` that it broadcasts to is made of. */
+export function matrixOfBatch(
+  own: readonly number[],
+  of: readonly number[],
+  matrix: number
+): number {
+  let rest = matrix
+  let found = 0
+  let weight = 1
+  for (let at = 1; at <= of.length; at++) {
+    const index = rest % of.at(-at)!
+    rest = Math.floor(rest / of.at(-at)!)
+    const extent = own.at(-at) ?? 1
+    if (extent !== 1) found += index * weight
+    weight *= extent
+  }
+  return found
+}
