@@ -30,6 +30,7 @@ import { print, printJson } from '../ground/terminal'
 import { openCheckpoint } from '../store/checkpointFile'
 import { connectInProcess } from '../transports/inProcess'
 import { integerList, wholeNumber, wordList } from './arguments'
+import { registerBytes } from './formatBytes'
 import { localApplication } from './localApplication'
 
 function productDepths(text: string): number[] {
@@ -68,6 +69,7 @@ export function register(program: Command): void {
     .option('--json', 'print as JSON')
     // The outer command has --json too and takes it when both do.
     .action((_flags, own: Command) => compare(own.optsWithGlobals<CompareFlags>()))
+  registerBytes(command)
 }
 
 async function compare(flags: CompareFlags): Promise<void> {

@@ -11,7 +11,7 @@ import { useSettings } from '../stores/settings'
 import { examples, type Example } from '@shared/contract/examples'
 import { useExamples } from '../stores/examples'
 import { handleKey, runAction, useActions, type Action } from '../ground/actions'
-import { droppedFiles, handOver, viewFor } from '../ground/droppedFiles'
+import { areArrays, droppedFiles, handOver, viewFor } from '../ground/droppedFiles'
 import { failureOf } from '../ground/failure'
 import type { Hotkey } from '../ground/hotkeys'
 import { go, goBackTo, route } from '../ground/route'
@@ -139,11 +139,17 @@ async function openDropped(event: DragEvent): Promise<void> {
   const [file] = dropped.files
   if (!file && dropped.inFolders.length === 0) return
   const found = await viewFor(dropped)
-  // A trace dropped on the timeline is looked at there.
-  const view = found === 'profile' && route.value.view === 'timeline' ? 'timeline' : found
-  if (route.value.view !== view) go(view)
+  const now = route.value.view
+  // A trace dropped on the timeline is looked at there, and operands dropped on Validate are validated.
+  const view =
+    found === 'profile' && now === 'timeline'
+      ? 'timeline'
+      : found === 'formats' && now === 'validate' && areArrays(dropped.files)
+        ? 'validate'
+        : found
+  if (now !== view) go(view)
   if (found !== 'profile') {
-    handOver(found, dropped)
+    handOver(view, dropped)
     return
   }
   if (file) await openProfiles(dropped.files)

@@ -23,9 +23,14 @@ export async function viewFor({ files, inFolders }: Dropped): Promise<ViewId> {
   if (!file) return 'profile'
   const name = file.name.toLowerCase()
   if (name.endsWith('.blockscope-run')) return 'runs'
+  if (areArrays(files) && (files.length > 1 || !name.endsWith('.safetensors'))) return 'validate'
   if (name.endsWith('.safetensors')) return 'formats'
   return name.endsWith('.json') ? viewForJson(file) : 'profile'
 }
+
+/** Files of arrays: several are operands, and a C to be judged; of one alone Formats shows the tensors. */
+export const areArrays = (files: readonly File[]): boolean =>
+  files.length > 0 && files.every(({ name }) => /\.(safetensors|npz|npy|pt|pth)$/i.test(name))
 
 async function viewForJson(file: File): Promise<ViewId> {
   const head = await file.slice(0, headBytes).text()

@@ -4,7 +4,7 @@
  */
 import { defineStore } from 'pinia'
 import { computed, reactive, shallowReactive } from 'vue'
-import type { JobSpecInput, RunStatus } from '@shared/contract/jobs'
+import type { JobSpecInput, RunStatus, ValidateSpecInput } from '@shared/contract/jobs'
 import type { JobEvent } from '@shared/contract/methods'
 import type { Run, Step } from '@shared/contract/run'
 import { failureOf, isCode, type Failure } from '../ground/failure'
@@ -44,6 +44,16 @@ export const useJobs = defineStore('jobs', () => {
 
   async function start(spec: JobSpecInput): Promise<string> {
     const { id } = await connection.call('jobs.start', spec)
+    follow(id)
+    return id
+  }
+
+  /** A validation of operands that come as files, or the judging of a C among them. */
+  async function startWithFiles(
+    spec: ValidateSpecInput,
+    files: readonly { name: string; bytes: Uint8Array<ArrayBuffer> }[]
+  ): Promise<string> {
+    const { id } = await connection.call('jobs.startWithFiles', { spec, files: [...files] })
     follow(id)
     return id
   }
@@ -111,7 +121,18 @@ export const useJobs = defineStore('jobs', () => {
     return () => endListeners.delete(listener)
   }
 
-  return { jobs, running, current, start, cancel, follow, refresh, keepFresh, onEnd }
+  return {
+    jobs,
+    running,
+    current,
+    start,
+    startWithFiles,
+    cancel,
+    follow,
+    refresh,
+    keepFresh,
+    onEnd
+  }
 })
 
 function newJob(id: string): LiveJob {

@@ -1,5 +1,6 @@
 /** What the kernels of a sweep are compared with: a provider's best, one kernel, or an earlier run, at the same shape. */
 import { familyOf, providerTitles, type ProviderFamily } from '../measurement/marks'
+import { pointOf, ratioToBest } from '../measurement/ratios'
 import type { Step } from '../contract/run'
 import type { SweepLine } from './sweepSeries'
 
@@ -10,8 +11,6 @@ export interface BaselineChoice {
   /** The name in headings: '× Triton'. */
   short: string
 }
-
-const placeOf = ({ format, m, n, k }: Step) => `${format} ${m} ${n} ${k}`
 
 export function baselineChoices(lines: readonly SweepLine[]): BaselineChoice[] {
   const own = lines.filter(({ overlay }) => !overlay)
@@ -45,25 +44,17 @@ export type RatioOf = (line: SweepLine, step: Step) => number | undefined
 /** Rate over the baseline's rate at the same format, M, N and K; undefined where the baseline was not measured. */
 export function ratioTo(baseline: string, lines: readonly SweepLine[]): RatioOf {
   const [kind, name] = splitOnce(baseline)
-  const best = new Map<string, number>()
-  for (const line of lines) {
-    const wanted =
+  const peers = lines.filter(
+    (line) =>
       (kind === 'best' && !line.overlay && familyOf(line) === name) ||
       (kind === 'kernel' && !line.overlay && line.kernel === name) ||
       (kind === 'run' && line.runId === name)
-    if (!wanted) continue
-    for (const { step } of line.points) {
-      const place = kind === 'run' ? `${step.kernel} ${placeOf(step)}` : placeOf(step)
-      const rate = step.measurement!.tflops
-      if (rate > (best.get(place) ?? 0)) best.set(place, rate)
-    }
-  }
-  return (_line, step) => {
-    const place = kind === 'run' ? `${step.kernel} ${placeOf(step)}` : placeOf(step)
-    const rate = best.get(place)
-    const own = step.measurement?.tflops
-    return rate && own !== undefined && Number.isFinite(own) ? own / rate : undefined
-  }
+  )
+  const steps = peers.flatMap(({ points }) => points.map(({ step }) => step))
+  const placeOf = (step: Step) =>
+    kind === 'run' ? `${step.kernel} ${pointOf(step)}` : pointOf(step)
+  const ratioOf = ratioToBest(steps, placeOf)
+  return (_line, step) => ratioOf(step)
 }
 
 function splitOnce(text: string): [string, string] {
@@ -88,7 +79,7 @@ export function bestRatios(lines: readonly SweepLine[], ratioOf: RatioOf): Ratio
       if (line.format !== format || line.overlay || line.mark.hollow || !isOwn) continue
       for (const { step } of line.points) {
         const ratio = ratioOf(line, step)
-        const place = placeOf(step)
+        const place = pointOf(step)
         if (ratio !== undefined && ratio > (bestAt.get(place) ?? 0)) bestAt.set(place, ratio)
       }
     }

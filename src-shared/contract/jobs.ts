@@ -109,6 +109,7 @@ export const validateSpecSchema = v.pipe(
   fitsOperation()
 )
 export type ValidateSpec = v.InferOutput<typeof validateSpecSchema>
+export type ValidateSpecInput = v.InferInput<typeof validateSpecSchema>
 
 export const presetNames = ['quick', 'standard', 'thorough'] as const
 

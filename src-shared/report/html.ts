@@ -142,6 +142,12 @@ function keyFacts(run: Run): string {
   return `<dl class="facts">${items.join('')}</dl>`
 }
 
+/** Generated, or those of a file. */
+function operandsText(spec: Run['spec']): string {
+  const file = spec.kind === 'validate' ? spec.operandsFile : undefined
+  return file ?? `${spec.distribution}, seed ${spec.seed}`
+}
+
 function method(run: Run): string {
   const judged = run.steps.find((step) => step.validation)?.validation
   const measured = run.steps.flatMap(({ measurement }) => measurement ?? [])
@@ -163,7 +169,7 @@ function method(run: Run): string {
         : ''
     ],
     ['Stood out', badges.join(', ')],
-    ['Operands', `${run.spec.distribution}, seed ${run.spec.seed}`],
+    ['Operands', operandsText(run.spec)],
     ['Output type', run.spec.output],
     ['Operation', operationName(run.spec)],
     ['Started', run.createdAt],

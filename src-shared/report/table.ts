@@ -1,5 +1,6 @@
 import type { Run, Step } from '../contract/run'
 import { dispositionWords } from '../measurement/outcome'
+import { peersOf } from '../measurement/ratios'
 import { ownLaunchNs, passedByAllowance } from '../measurement/validationFigures'
 
 /** One column of a run's table: the same in the terminal, in CSV, in Markdown and in the HTML report. */
@@ -78,9 +79,17 @@ function microseconds(ns: number | undefined): string {
   return ns === undefined ? '-' : (ns / 1e3).toFixed(2)
 }
 
-export function columnsOf(run: Pick<Run, 'kind'>): Column[] {
-  return run.kind === 'validate' ? validateColumns : sweepColumns
+/** A sweep is compared with the peers that were timed in it (src-shared/measurement/ratios.ts). */
+export function columnsOf(run: Pick<Run, 'kind' | 'steps'>): Column[] {
+  if (run.kind === 'validate') return validateColumns
+  const ratios = peersOf(run)
+    .filter(({ isThere }) => isThere)
+    .map(({ title, ratioOf }) => right(title, '', (step) => ratioText(ratioOf(step))))
+  const after = sweepColumns.findIndex(({ title }) => title === 'rate') + 1
+  return sweepColumns.toSpliced(after, 0, ...ratios)
 }
+
+const ratioText = (ratio: number | undefined) => (ratio === undefined ? '-' : ratio.toFixed(2))
 
 export function heading(column: Column): string {
   return column.unit ? `${column.title} (${column.unit})` : column.title

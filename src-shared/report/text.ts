@@ -1,4 +1,5 @@
 import type { Run, Step } from '../contract/run'
+import { peersOf } from '../measurement/ratios'
 import { columnsOf, heading, type Column } from './table'
 
 function csvField(text: string): string {
@@ -7,10 +8,12 @@ function csvField(text: string): string {
 
 /** RFC 4180, with raw numbers: what a spreadsheet or pandas reads. */
 export function runToCsv(run: Run): string {
+  const peers = peersOf(run)
   const header = [
     'format,kernel,provider,level,m,n,k,result,reason,max_abs,max_rel,normwise,elements_outside',
     'samples,discarded,min_ns,q1_ns,median_ns,q3_ns,p95_ns,max_ns,mean_ns,stdev_ns',
-    'tflops,gbytes_per_second,flops,bytes,mean_mhz,mean_watts,badges,method,source_hash'
+    'tflops,gbytes_per_second,flops,bytes,mean_mhz,mean_watts,badges,method,source_hash',
+    ...peers.map(({ field }) => field)
   ].join(',')
   const rows = run.steps.map((step) => {
     const { validation, measurement } = step
@@ -47,7 +50,8 @@ export function runToCsv(run: Run): string {
       measurement?.meanWatts,
       measurement?.badges.join(' '),
       measurement?.method,
-      step.sourceHash
+      step.sourceHash,
+      ...peers.map(({ ratioOf }) => ratioOf(step))
     ]
     return values.map((value) => csvField(String(value ?? ''))).join(',')
   })

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { samplePerfetto } from '../support/foreignProfiles'
-import { drop, go } from './support/actions'
+import { drop, dropFiles, go } from './support/actions'
 import { describeInBrowser, launchBrowser, openPage } from './support/browser'
 import { program, startServerProcess, type StartedServer } from './support/server'
 
@@ -49,6 +49,23 @@ describeInBrowser('A file dropped on the Devices view', () => {
       .getByText(/broken\.safetensors/)
       .waitFor()
     await broken.context.close()
+  })
+
+  it('operands and a C together: Validate judges it, and names the mistake', async () => {
+    const opened = await openPage(browser, server.url)
+    const { page, context, errors } = opened
+    await go(page, 'devices')
+    await page.getByText('CUDA driver').first().waitFor()
+    const files = ['operands.safetensors', 'c_transposed.npy']
+    await dropFiles(
+      page,
+      files.map((name) => ({ name, bytes: fixture(`judge/${name}`), modified: 0 }))
+    )
+    await page.getByText('C is what these operands give when B is read as its transpose').waitFor()
+    expect(page.url()).toContain('#/validate')
+    await page.getByText('scales in "b_scales" (U8, 128 x 32) are linear').waitFor()
+    expect(errors).toEqual([])
+    await context.close()
   })
 
   it('a layout: it is shown in Layouts', async () => {

@@ -5,10 +5,14 @@ import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { openCheckpoint } from '../../src-main/store/checkpointFile'
+import { findElementPacking, packElements } from '../../src-shared/layouts/elementPacking'
+import { packScales } from '../../src-shared/layouts/layout'
+import { findLayout } from '../../src-shared/layouts/registry'
 import { calls, kernels, markers, ncuRaw, nvbenchFile } from './gpuToolFiles'
 import { startBlockscope } from './runBlockscope'
 import { writeCheckpoint, type TensorBytes } from './writeCheckpoint'
 import { writeGguf } from './writeGguf'
+import { npyBytes, npzBytes, type Npy } from './writeNpy'
 
 const program = resolve('out/node/blockscope.js')
 
@@ -161,15 +165,40 @@ function writeOperands(at: (name: string) => string): void {
   const golden = 'test/fixtures/golden'
   copyFileSync(`${golden}/gemm_mxfp4_128x256x512.safetensors`, at('operands.safetensors'))
   const mxfp4 = tensorsOf(`${golden}/gemm_mxfp4_128x256x512.safetensors`)
+  const nvfp4 = tensorsOf(`${golden}/gemm_nvfp4_128x256x512.safetensors`)
+  const codes = (name: string, bytes = nvfp4(`${name}_codes`)): Npy => ({
+    ...{ descr: '|u1', shape: [bytes.length / 512, 256] },
+    bytes: packElements(findElementPacking('fp4_high_first'), bytes)
+  })
+  const scales = (name: string, bytes = nvfp4(`${name}_scales`)): Npy => ({
+    ...{ descr: '|u1', shape: [bytes.length / 32, 32], bytes }
+  })
+  const npz = { a: codes('a'), b: codes('b'), a_scale: scales('a'), b_scale: scales('b') }
+  writeFileSync(at('operands.npz'), npzBytes(npz))
+  writeFolderOfNpy(at('operands_npy'), mxfp4)
   const c = { name: 'c', dtype: 'F64', shape: [128, 256], bytes: mxfp4('c_f64') }
   writeCheckpoint(at('c.safetensors'), [c], {})
   writeFileSync(at('operand_b_scales.bin'), mxfp4('b_scales'))
-  const nvfp4 = tensorsOf(`${golden}/gemm_nvfp4_128x256x512.safetensors`)
   writeFileSync(at('a.bin'), nvfp4('a_codes'))
   writeFileSync(at('b.bin'), nvfp4('b_codes'))
   writeFileSync(at('a_scales.bin'), nvfp4('a_scales'))
   writeFileSync(at('b_scales.bin'), nvfp4('b_scales'))
   writeFileSync(at('c.bin'), nvfp4('c_f64'))
+}
+
+/** Packed fp4 and swizzled scales, flat as torchao's to_blocked leaves them. */
+function writeFolderOfNpy(path: string, mxfp4: (name: string) => Uint8Array): void {
+  mkdirSync(path)
+  const layout = findLayout('nvidia_32_4_4')
+  const write = (name: string, shape: number[], bytes: Uint8Array) =>
+    writeFileSync(join(path, `${name}.npy`), npyBytes({ descr: '|u1', shape, bytes }))
+  for (const name of ['a', 'b']) {
+    const codes = packElements(findElementPacking('fp4_low_first'), mxfp4(`${name}_codes`))
+    const rows = codes.length / 256
+    write(name, [rows, 256], codes)
+    const scales = packScales(layout, { rows, columns: 16 }, mxfp4(`${name}_scales`))
+    write(`${name}_scales`, [scales.length], scales)
+  }
 }
 
 function tensorsOf(path: string): (name: string) => Uint8Array {

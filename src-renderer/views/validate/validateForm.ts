@@ -1,7 +1,7 @@
 import { withExponent } from '../../format/units'
 import { computed } from 'vue'
 import { defaults } from '@shared/contract/defaults'
-import type { JobSpecInput, ValidateSpec } from '@shared/contract/jobs'
+import type { ValidateSpec, ValidateSpecInput } from '@shared/contract/jobs'
 import { extent, nonNegative, problemsOf, wholeNumber } from '../../ground/fields'
 import {
   checkOperation,
@@ -12,18 +12,16 @@ import {
 } from '../../ground/operationForm'
 import { useSavedForm } from '../../stores/savedForm'
 
-type ValidateInput = Extract<JobSpecInput, { kind: 'validate' }>
-
 export type ValidateForm = {
   m: string
   n: string
   k: string
   seed: string
-  distribution: NonNullable<ValidateInput['distribution']>
-  output: NonNullable<ValidateInput['output']>
+  distribution: NonNullable<ValidateSpecInput['distribution']>
+  output: NonNullable<ValidateSpecInput['output']>
   atol: string
   rtol: string
-  rule: NonNullable<ValidateInput['rule']>
+  rule: NonNullable<ValidateSpecInput['rule']>
   /** Empty: all with a short name. */
   formats: string
 } & OperationForm
@@ -60,7 +58,7 @@ export function useValidateForm() {
     (Object.keys(initial) as (keyof ValidateForm)[]).some((key) => form[key] !== initial[key])
   )
 
-  function spec(device: string): ValidateInput {
+  function spec(device: string): ValidateSpecInput {
     const { m, n, k, seed, atol, rtol, formats } = fields.value
     return {
       kind: 'validate',
@@ -76,6 +74,23 @@ export function useValidateForm() {
       ...(rtol.value !== undefined && { rtol: rtol.value }),
       rule: form.rule,
       ...operation.value.operation
+    }
+  }
+
+  /** Of operands that come as files, which bring the rest: how they are judged. */
+  function specOfFiles(device: string): ValidateSpecInput {
+    const { atol, rtol, rule, outputScale } = spec(device)
+    const formats = [...defaults.formats]
+    return {
+      kind: 'validate',
+      device,
+      formats,
+      // Only a type of eight bits has a scale; the type of a C is its file's.
+      output: outputScale === 1 ? defaults.outputOfFiles : form.output,
+      atol,
+      rtol,
+      rule,
+      outputScale
     }
   }
 
@@ -100,5 +115,5 @@ export function useValidateForm() {
     Object.assign(form, initial)
   }
 
-  return { form, problems, changed, spec, take, reset }
+  return { form, problems, changed, spec, specOfFiles, take, reset }
 }

@@ -57,6 +57,10 @@ export function validateMatrix(
   }
 
   function withoutStep(kernel: string, format: string) {
+    if (isJudged(run)) {
+      const reason = running ? 'Not reached yet.' : 'Not judged.'
+      return { look: running ? waiting : notAsked, note: '', reason }
+    }
     const found = device?.kernels.find(({ id }) => id === kernel)
     const capability = found?.capabilities.find((entry) => entry.format === format)
     if (!capability || capability.level === 'unavailable') {
@@ -81,7 +85,14 @@ const baseline: Look = { icon: 'minus', text: 'Baseline', short: 'Baseline', ton
 const waiting: Look = { icon: 'queue', text: 'Waiting', short: 'Waiting', tone: 'na' }
 const ready: Look = { icon: 'queue', text: 'Not validated', short: 'Ready', tone: 'na' }
 
+/** Stands where a kernel stands in a run that judges the C of another program. */
+export const givenResult = 'given'
+
+export const isJudged = (run: Run | undefined): boolean =>
+  run?.spec.kind === 'validate' && run.spec.resultFile !== undefined
+
 function kernelsOf(run: Run | undefined, device: Device | undefined): MatrixRow[] {
+  if (isJudged(run)) return [{ id: givenResult, title: givenResult, note: 'C of a file' }]
   const rows = new Map<string, MatrixRow>()
   for (const kernel of device?.kernels ?? []) {
     rows.set(kernel.id, { id: kernel.id, title: kernel.id, note: kernel.provider })

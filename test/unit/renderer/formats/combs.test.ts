@@ -9,7 +9,7 @@ import {
   neighbourTick,
   workedValue
 } from '../../../../src-renderer/views/formats/combs'
-import { operandBars, weightBars, weightSets } from '../../../../src-renderer/views/formats/savings'
+import { operandBars, weightBars, weightSets } from '@shared/formats/savings'
 
 const comb = (name: string, axis: 'log' | 'linear' = 'log', scale = 0) =>
   combs(axis, 800, scale).find((one) => one.name === name)!

@@ -80,6 +80,22 @@ export class FakeMain {
     for (const listener of this.listeners.get(id) ?? []) listener(event)
   }
 
+  private start(spec: JobSpec): { id: string } {
+    const id = `run-${this.nextId++}`
+    this.runs.set(
+      id,
+      makeRun(id, {
+        kind: spec.kind,
+        spec,
+        status: 'running',
+        device: this.detection.devices.find((device) => device.id === spec.device) ?? cpu,
+        createdAt: new Date().toISOString(),
+        command: `blockscope ${spec.kind}`
+      })
+    )
+    return { id }
+  }
+
   /** A running job that already exists, as another page would have started it. */
   addJob(run: Run): void {
     this.runs.set(run.id, run)
@@ -140,22 +156,8 @@ export class FakeMain {
       secondsRange: [30, 60],
       notes: []
     }),
-    'jobs.start': async (input: JobSpec) => {
-      const spec = v.parse(jobSpecSchema, input)
-      const id = `run-${this.nextId++}`
-      this.runs.set(
-        id,
-        makeRun(id, {
-          kind: spec.kind,
-          spec,
-          status: 'running',
-          device: this.detection.devices.find((device) => device.id === spec.device) ?? cpu,
-          createdAt: new Date().toISOString(),
-          command: `blockscope ${spec.kind}`
-        })
-      )
-      return { id }
-    },
+    'jobs.startWithFiles': async ({ spec }) => this.start(spec),
+    'jobs.start': async (input: JobSpec) => this.start(v.parse(jobSpecSchema, input)),
     'jobs.list': async () =>
       [...this.runs.values()].filter((run) => run.status === 'running').map(summaryOf),
     'jobs.watch': async ({ id }, { progress }) => {

@@ -166,7 +166,7 @@ describe('names', () => {
       /holds "a" and "a_codes", which mean the same/
     )
     expect(() => readOperands(changed(mxfp4, { a_scales: renamed('x') }))).toThrow(
-      /has no tensor "a_scales" \(or "a_scale", "scale_a"\); it has "a_codes", /
+      /has no tensor "a_scales" \(or "a_scale", "scale_a"\); it has "c_f64", /
     )
   })
 })

@@ -122,3 +122,52 @@ describe('the HTML report', () => {
     expect(maps).toContain('tiles of ')
   })
 })
+
+describe('ratios to what was timed in the same run', () => {
+  const path = 'docs/results/h200-8192-mxfp4/run.json'
+  const run = parseRun(readFileSync(path, 'utf8'), path)
+  const cells = (line: string) => line.split('|').map((cell) => cell.trim())
+
+  it('stand in the table and in Markdown, as the README says them of this run', () => {
+    const lines = runToMarkdown(run).trim().split('\n').map(cells)
+    const [kernel, bf16, cublasLt] = ['kernel', '× bf16', '× cuBLASLt'].map((title) =>
+      lines[0]!.indexOf(title)
+    )
+    const ratios = Object.fromEntries(
+      lines.slice(2).map((row) => [row[kernel!], [row[bf16!], row[cublasLt!]]])
+    )
+    expect(ratios).toMatchObject({
+      widecs: ['1.00', '0.59'],
+      t32: ['1.08', '0.63'],
+      t64: ['1.42', '0.83'],
+      t128: ['1.65', '0.97'],
+      'wgmma-fp8-p256': ['1.69', '0.99'],
+      'cublaslt-bf16': ['1.00', expect.any(String)],
+      'cublaslt-fp8': [expect.any(String), '1.00']
+    })
+  })
+
+  it('stand in CSV as numbers, empty where none of them was timed at that point', () => {
+    const [first, ...rest] = run.steps
+    const elsewhere = { ...run, steps: [{ ...first!, k: 1024 }, ...rest] }
+    // The last two fields; a reason before them may hold commas.
+    const ends = runToCsv(elsewhere)
+      .trim()
+      .split('\n')
+      .map((line) => line.split(',').slice(-2))
+    expect(ends[0]).toEqual(['ratio_to_bf16', 'ratio_to_cublaslt'])
+    expect(ends[1]).toEqual(['', ''])
+    const rate = (kernel: string) =>
+      run.steps.find((step) => step.kernel === kernel)!.measurement!.tflops
+    const at = run.steps.findIndex(({ kernel }) => kernel === 't64')
+    expect(ends[at + 1]!.map(Number)).toEqual([
+      rate('t64') / rate('cublaslt-bf16'),
+      rate('t64') / rate('cublaslt-fp8')
+    ])
+  })
+
+  it('are no columns where neither was timed', () => {
+    expect(runToMarkdown(sampleRun())).not.toContain('×')
+    expect(runToHtml(run)).toContain('× cuBLASLt')
+  })
+})

@@ -1,5 +1,5 @@
 /** What a format saves: bytes of weights, or of both operands, as bars beside fp32, bf16 and fp8. */
-import { matrixBytes, operandBytes, type BlockFormat } from '@shared/formats/blockFormat'
+import { matrixBytes, operandBytes, type BlockFormat } from './blockFormat'
 
 export interface WeightMatrix {
   rows: number
@@ -67,7 +67,7 @@ const plain = [
   ['fp8', 'fp8, one scale a tensor', 8]
 ] as const
 
-interface Bytes {
+export interface Bytes {
   elements: number
   scales: number
 }
@@ -116,12 +116,27 @@ export function weightBars(
   )
 }
 
-/** Both operands of a product. */
+export interface OperandsBar extends SavingsBar {
+  a: Bytes
+  b: Bytes
+}
+
+/** Both operands of a product: A (M, K) and B (N, K). */
 export function operandBars(
   formats: readonly BlockFormat[],
   m: number,
   n: number,
   k: number
-): SavingsBar[] {
-  return bars(formats.filter(fits([k])), (m + n) * k, (format) => operandBytes(format, m, n, k))
+): OperandsBar[] {
+  const all = bars(formats.filter(fits([k])), (m + n) * k, (format) =>
+    operandBytes(format, m, n, k)
+  )
+  return all.map((bar) => {
+    const format = formats.find(({ id }) => id === bar.id)
+    const side = (operand: 'a' | 'b', rows: number): Bytes =>
+      format
+        ? matrixBytes(format, operand, rows, k)
+        : { elements: (rows * k * bar.bits) / 8, scales: 0 }
+    return { ...bar, a: side('a', m), b: side('b', n) }
+  })
 }

@@ -1,0 +1,49 @@
+/** How many times as fast one kernel is as others, at the same format and shape. */
+import type { Run, Step } from '../contract/run'
+import { familyOf } from './marks'
+
+/** What is compared has this in common. */
+export const pointOf = ({ format, m, n, k }: Pick<Step, 'format' | 'm' | 'n' | 'k'>): string =>
+  `${format} ${m} ${n} ${k}`
+
+export type StepRatio = (step: Step) => number | undefined
+
+/** Rate over the best rate among `peers` in the same place; undefined where none of them, or not the step, was measured. */
+export function ratioToBest(
+  peers: readonly Step[],
+  placeOf: (step: Step) => string = pointOf
+): StepRatio {
+  const best = new Map<string, number>()
+  for (const step of peers) {
+    const rate = step.measurement?.tflops ?? 0
+    if (rate > (best.get(placeOf(step)) ?? 0)) best.set(placeOf(step), rate)
+  }
+  return (step) => {
+    const rate = best.get(placeOf(step))
+    const own = step.measurement?.tflops
+    return rate && own !== undefined && Number.isFinite(own) ? own / rate : undefined
+  }
+}
+
+export interface Peer {
+  /** Of a column: '× bf16'. */
+  title: string
+  /** Of a field in CSV. */
+  field: string
+  ratioOf: StepRatio
+}
+
+/**
+ * What every run is compared with where it was timed in the same run: the baseline that multiplies bf16 dequantised
+ * beforehand, and cuBLASLt's best, whichever of its kernels that is.
+ */
+export function peersOf({ steps }: Pick<Run, 'steps'>): (Peer & { isThere: boolean })[] {
+  const peer = (title: string, field: string, isPeer: (step: Step) => boolean) => {
+    const own = steps.filter((step) => step.measurement && isPeer(step))
+    return { title, field, ratioOf: ratioToBest(own), isThere: own.length > 0 }
+  }
+  return [
+    peer('× bf16', 'ratio_to_bf16', (step) => step.baseline && step.instruction === 'bf16'),
+    peer('× cuBLASLt', 'ratio_to_cublaslt', (step) => familyOf(step) === 'cublaslt')
+  ]
+}
