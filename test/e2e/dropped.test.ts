@@ -51,23 +51,6 @@ describeInBrowser('A file dropped on the Devices view', () => {
     await broken.context.close()
   })
 
-  it('operands and a C together: Validate judges it, and names the mistake', async () => {
-    const opened = await openPage(browser, server.url)
-    const { page, context, errors } = opened
-    await go(page, 'devices')
-    await page.getByText('CUDA driver').first().waitFor()
-    const files = ['operands.safetensors', 'c_transposed.npy']
-    await dropFiles(
-      page,
-      files.map((name) => ({ name, bytes: fixture(`judge/${name}`), modified: 0 }))
-    )
-    await page.getByText('C is what these operands give when B is read as its transpose').waitFor()
-    expect(page.url()).toContain('#/validate')
-    await page.getByText('scales in "b_scales" (U8, 128 x 32) are linear').waitFor()
-    expect(errors).toEqual([])
-    await context.close()
-  })
-
   it('a layout: it is shown in Layouts', async () => {
     const mine = { name: 'mine', rows: 'rowTile:0 row:16', columns: 'columnTile:0 column:8' }
     const json = JSON.stringify({ ...mine, order: 'columnTile rowTile row column' })
@@ -115,6 +98,23 @@ describeInBrowser('A file dropped on the Devices view', () => {
       .first()
       .waitFor()
     expect(page.url()).toContain('#/profile')
+    await context.close()
+  })
+
+  it('operands and a C together: Validate judges it, and names the mistake', async () => {
+    const opened = await openPage(browser, server.url)
+    const { page, context, errors } = opened
+    await go(page, 'devices')
+    await page.getByText('CUDA driver').first().waitFor()
+    const files = ['operands.safetensors', 'c_transposed.npy']
+    await dropFiles(
+      page,
+      files.map((name) => ({ name, bytes: fixture(`judge/${name}`), modified: 0 }))
+    )
+    await page.getByText('C is what these operands give when B is read as its transpose').waitFor()
+    expect(page.url()).toContain('#/validate')
+    await page.getByText('scales in "b_scales" (U8, 128 x 32) are linear').waitFor()
+    expect(errors).toEqual([])
     await context.close()
   })
 })
