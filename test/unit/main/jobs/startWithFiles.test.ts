@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import type { ValidateSpecInput } from '@shared/contract/jobs'
 import type { Run } from '@shared/contract/run'
 import { localApplication } from '../../../../src-main/cli/localApplication'
 import { connectInProcess } from '../../../../src-main/transports/inProcess'
@@ -22,7 +23,7 @@ const fileOf = (path: string, name = basename(path)) => ({
   name,
   bytes: Uint8Array.from(readFileSync(path))
 })
-const spec = { kind: 'validate', device: 'cpu', formats: ['mxfp4'] } as const
+const spec: ValidateSpecInput = { kind: 'validate', device: 'cpu', formats: ['mxfp4'] }
 
 async function done(files: ReturnType<typeof fileOf>[]): Promise<Run> {
   const { id } = await client.call('jobs.startWithFiles', { spec, files })
