@@ -235,7 +235,8 @@ struct ValidationReport {
 struct MeasureRequest {
   std::string kernel;
   bool cold = false;    // rotate operand sets so that L2 holds none of them; false: hot
-  double warmupNs = 0;  // GPU time of warm-up, at least 3 launches
+  int warmupLaunches = 0;  // > 0: exactly this many; else at least 3 and warmupNs
+  double warmupNs = 0;     // GPU time of warm-up
   int minSamples = 0;
   double minTimeNs = 0;
   double maxRelativeStdev = 0;
@@ -245,8 +246,9 @@ struct MeasureRequest {
   double sustainedNs = 0;  // > 0: also run back to back for this long ("batch")
   // per-kernel records from a separate profiled pass where the backend has one
   bool recordLaunches = false;
-  BLOCKSCOPE_FIELDS(kernel, cold, warmupNs, minSamples, minTimeNs, maxRelativeStdev, maxSamples,
-                    timeoutNs, fixedSamples, sustainedNs, recordLaunches)
+  BLOCKSCOPE_FIELDS(kernel, cold, warmupLaunches, warmupNs, minSamples, minTimeNs,
+                    maxRelativeStdev, maxSamples, timeoutNs, fixedSamples, sustainedNs,
+                    recordLaunches)
 };
 
 struct LaunchRecord {

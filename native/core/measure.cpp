@@ -59,9 +59,15 @@ Measurement sampleUntilSteady(const MeasureRequest& request, const std::function
   auto report = [&](double fraction, const char* phase) {
     if (progress) progress(std::min(1.0, fraction), phase);
   };
-  for (int launches = 0; launches < 3 || result.warmupNs < request.warmupNs; launches++) {
+  const int fixed = request.warmupLaunches;
+  auto isWarm = [&](int launches) {
+    return fixed > 0 ? launches >= fixed : launches >= 3 && result.warmupNs >= request.warmupNs;
+  };
+  for (int launches = 0; !isWarm(launches); launches++) {
     cancel.throwIfRequested();
-    report(0.2 * result.warmupNs / std::max(1.0, request.warmupNs), "warm-up");
+    report(0.2 * (fixed > 0 ? static_cast<double>(launches) / fixed
+                            : result.warmupNs / std::max(1.0, request.warmupNs)),
+           "warm-up");
     result.warmupNs += std::max(1.0, take().ns);
   }
   const Clock::time_point start = Clock::now();

@@ -194,6 +194,8 @@ Measurement CudaSession::measure(const MeasureRequest& request, const CancelFlag
   // A grouped sample stands for several launches: the GPU time asked for is shared among them.
   MeasureRequest perOperation = request;
   perOperation.warmupNs /= sampler.launchesPerSample();
+  const int grouped = static_cast<int>(sampler.launchesPerSample());
+  perOperation.warmupLaunches = (request.warmupLaunches + grouped - 1) / grouped;
   perOperation.minTimeNs /= sampler.launchesPerSample();
   monitor.restart();
   Measurement result = sampleUntilSteady(

@@ -30,6 +30,9 @@ void steadySamplesStopAtTheMinimum() {
   CHECK(steady.stopReason == "relative stdev");
   CHECK(steady.samplesNs.size() == 20 && steady.samplesMHz.size() == 20);
   CHECK(steady.warmupNs >= 1500);  // at least three launches
+  MeasureRequest counted = quick();
+  counted.warmupLaunches = 2;
+  CHECK(sample(counted, [] { return Sample{500, 0, false}; }).warmupNs == 1000);
   MeasureRequest longer = quick();
   longer.minTimeNs = 50000;
   CHECK(sample(longer, [] { return Sample{500, 0, false}; }).samplesNs.size() == 100);

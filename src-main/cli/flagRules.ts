@@ -50,8 +50,30 @@ export const flagRules: FlagRule[] = [
     why: 'it is the batch of both'
   },
   { commands: ['validate'], flags: ['--force'], needs: ['--report'], why: 'it replaces a report' },
-  { commands: ['sweep'], flags: ['-K'], excludes: ['--K-range'], why: 'both say which K' },
-  { commands: ['sweep'], flags: ['--K-step'], needs: ['--K-range'], why: 'it is its distance' },
+  {
+    commands: ['validate'],
+    flags: ['--bench'],
+    excludes: ['--operands', '--json'],
+    why: 'a sweep of its own operands follows, a run of its own'
+  },
+  {
+    commands: ['validate', 'sweep'],
+    flags: ['-K'],
+    excludes: ['--K-range'],
+    why: 'both say which K'
+  },
+  {
+    commands: ['validate', 'sweep'],
+    flags: ['--K-step'],
+    needs: ['--K-range'],
+    why: 'it is its distance'
+  },
+  {
+    commands: ['validate'],
+    flags: ['--K-range', '--warmup', '--reps'],
+    needs: ['--bench'],
+    why: 'it is of the sweep that follows'
+  },
   {
     commands: ['sweep'],
     flags: ['--out-dir'],

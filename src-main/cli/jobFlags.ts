@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander'
+import { resolve } from 'node:path'
 import { defaults } from '@shared/contract/defaults'
 import { distributions, outputTypes, type OutputType } from '@shared/contract/jobs'
 import { bOrders, type BOrder, type Operation } from '@shared/contract/operation'
@@ -23,6 +24,7 @@ export interface JobFlags {
   out?: OutputType
   store?: string
   kernelDir?: string[]
+  provider?: string[]
   json?: boolean
   outScale: number
   bOrder?: BOrder
@@ -39,6 +41,10 @@ export function operationFlags(flags: JobFlags): Operation {
   return { bOrder, accumulate: flags.beta === '1', outputScale, batchA, batchB }
 }
 
+/** Paths as a run records them. */
+export const providerFiles = ({ provider }: JobFlags): string[] | undefined =>
+  provider?.map((file) => resolve(file))
+
 /** The Triton tutorial's spellings of our flags. */
 const tutorialSpellings = {
   '--K_range': '--K-range',
@@ -48,6 +54,26 @@ const tutorialSpellings = {
 
 export const bOrderOption = () =>
   new Option('--b-order <order>', 'B as nk: (N, K), or kn: (K, N) (default: nk)').choices(bOrders)
+
+/** Which K are timed, and by how many launches: of sweep, and of validate with --bench. */
+export interface BenchFlags {
+  KRange?: number[]
+  KStep: number
+  warmup?: number
+  reps?: number
+}
+
+export function addBenchFlags(command: Command): Command {
+  return command
+    .option('--K-range <bounds...>', 'first and last K that is timed', collectIntegers)
+    .option('--K-step <step>', 'distance of the values in --K-range', positiveInteger, 512)
+    .option('--warmup <launches>', 'exactly this many launches of warm-up', positiveInteger)
+    .option('--reps <count>', 'exactly this many samples per point', positiveInteger)
+}
+
+function collectIntegers(text: string, before: number[] = []): number[] {
+  return [...before, positiveInteger(text)]
+}
 
 /** What validate and sweep have in common. */
 export function addJobFlags(command: Command): Command {
@@ -98,5 +124,6 @@ export function addJobFlags(command: Command): Command {
     .option('--batch-b <dims>', 'of B alone', integerList)
     .option('--store <folder>', 'folder of runs (default: $BLOCKSCOPE_STORE or the data folder)')
     .option('--kernel-dir <folder...>', 'folder with your own kernels and their manifest.json')
+    .option('--provider <file...>', 'file of Python kernels of your own (blockscope provider new)')
     .option('--json', 'print the run as JSON instead of a table')
 }

@@ -5,13 +5,18 @@ import { UserError } from '@shared/errors'
 import { version } from '../../package.json'
 import { forkedEngineHost } from '../engine/engineHost'
 import { readKernelManifests } from '../engine/kernelManifests'
-import { createApplication, type Application } from '../jobs/handlers'
+import { createApplication, type Application, type ApplicationOptions } from '../jobs/handlers'
 import { baseFolder, defaultStoreFolder } from '../store/runStore'
 
 /** Folder of this program: out/node is two below it. */
 export const programFolder = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
 export const builtInKernels = join(programFolder, 'resources', 'kernels', 'cuda')
+
+/** Python kernels, Triton's among them. */
+export const providersFolder = join(programFolder, 'resources', 'providers')
+
+type Shell = Pick<ApplicationOptions, 'host' | 'mayReadFiles' | 'mayRunFiles'>
 
 export interface LocalOptions {
   /** Folder of runs instead of the usual one. */
@@ -34,7 +39,7 @@ function checkKernelFolders(folders: readonly string[]): void {
 /** Engine, store and jobs in this process, with the engine as a forked child. */
 export function localApplication(
   options: LocalOptions,
-  shell: { host: string; mayReadFiles: boolean } = { host: 'command line', mayReadFiles: true }
+  shell: Shell = { host: 'command line', mayReadFiles: true, mayRunFiles: true }
 ): Application {
   const ownKernels = (options.kernelDir ?? []).map((folder) => resolve(folder))
   if (ownKernels.length > 0) checkKernelFolders(ownKernels)
@@ -44,7 +49,7 @@ export function localApplication(
     kernelFolders: [builtInKernels, ...ownKernels],
     cacheFolder: cacheFolder(),
     examplesFolder: join(programFolder, 'resources', 'examples'),
-    tritonScript: join(programFolder, 'resources', 'providers', 'triton', 'provider.py'),
+    providersFolder,
     appVersion: version,
     ...shell
   })

@@ -31,10 +31,16 @@ function sentenceOf(error: unknown): string {
   return `this is a fault of blockscope: ${messageOf(error)}. BLOCKSCOPE_DEBUG=1 shows where it is.`
 }
 
+/** Flags of the program itself; every other that stands first is of the main job, as in Triton's tutorial. */
+const ownFlags = ['-h', '--help', '-V', '--version']
+
+const withCommand = (words: readonly string[]): string[] =>
+  words[0]?.startsWith('-') && !ownFlags.includes(words[0]) ? ['validate', ...words] : [...words]
+
 /** Runs a command line, without the program's own name; what it has to say is printed. Leaves process.exitCode. */
 export async function main(words: readonly string[]): Promise<void> {
   try {
-    await createProgram().parseAsync([...words], { from: 'user' })
+    await createProgram().parseAsync(withCommand(words), { from: 'user' })
   } catch (error) {
     process.exitCode = exitCodeFor(error)
     if (!(error instanceof CommanderError)) {

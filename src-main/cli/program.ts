@@ -13,6 +13,7 @@ import * as judge from './judge'
 import * as kernels from './kernels'
 import * as layout from './layout'
 import * as open from './open'
+import * as provider from './provider'
 import * as runs from './runs'
 import * as serve from './serve'
 import * as sweep from './sweep'
@@ -35,6 +36,7 @@ const commands = [
   formats,
   layout,
   kernels,
+  provider,
   checkpoint,
   serve,
   app,

@@ -9,33 +9,37 @@ import { print, printJson } from '../ground/terminal'
 import { stringifyRun } from '../store/runFile'
 import { integerList, integerRange, parseSpec, positiveInteger } from './arguments'
 import { followJob } from './followJob'
-import { addJobFlags, operationFlags, type JobFlags } from './jobFlags'
+import {
+  addBenchFlags,
+  addJobFlags,
+  operationFlags,
+  providerFiles,
+  type BenchFlags,
+  type JobFlags
+} from './jobFlags'
 import { localApplication } from './localApplication'
 import { printRunTree } from './printRunTree'
 import { exitCodeOfRun, verdictLine } from './validationReport'
 
-interface Flags extends JobFlags {
+export interface SweepFlags extends JobFlags, BenchFlags {
   K?: number[]
-  KRange?: number[]
-  KStep: number
-  mode: 'cold' | 'hot'
-  preset: (typeof presetNames)[number]
-  reps?: number
+  mode?: 'cold' | 'hot'
+  preset?: (typeof presetNames)[number]
   rounds?: number
   sustained?: boolean
   outDir?: string
 }
 
 export function register(program: Command): void {
-  addJobFlags(
-    program
-      .command('sweep')
-      .alias('bench')
-      .description('Time kernels over K, each point validated first.')
+  addBenchFlags(
+    addJobFlags(
+      program
+        .command('sweep')
+        .alias('bench')
+        .description('Time kernels over K, each point validated first.')
+    )
   )
     .option('-K <list>', 'values of K, comma-separated', integerList)
-    .option('--K-range <bounds...>', 'first and last K', collectIntegers)
-    .option('--K-step <step>', 'distance of the values in --K-range', positiveInteger, 512)
     .addOption(
       new Option('--mode <mode>', 'cold: operands not in L2; hot: the same operands again')
         .choices(['cold', 'hot'])
@@ -46,30 +50,27 @@ export function register(program: Command): void {
         .choices(presetNames)
         .default(defaults.preset)
     )
-    .option('--reps <count>', 'exactly this many samples per point', positiveInteger)
     .option('--rounds <count>', 'rounds over all points (default: by preset)', positiveInteger)
     .option('--sustained', 'also run back to back for half a second')
     .option('--out-dir <folder>', 'folder of this run, instead of one in the store')
     .action(sweep)
 }
 
-function collectIntegers(text: string, before: number[] = []): number[] {
-  return [...before, positiveInteger(text)]
-}
-
-function depths(flags: Flags): number[] {
+function depths(flags: SweepFlags): number[] {
   if (flags.K) return flags.K
   // The Triton tutorial's default: one point at K = 512.
   return integerRange(flags.KRange ?? [512, 512], flags.KStep)
 }
 
-async function sweep(flags: Flags): Promise<void> {
+/** Runs the job here, prints what came of it and leaves the exit code. */
+export async function sweep(flags: SweepFlags): Promise<void> {
   const spec = parseSpec(sweepSpecSchema, {
     kind: 'sweep',
     device: flags.device,
     formats: flags.formats ?? [...defaults.formats],
     kernels: flags.kernels ?? [],
     providers: flags.providers ?? [],
+    providerFiles: providerFiles(flags),
     seed: flags.seed,
     distribution: flags.dist,
     output: flags.out,
@@ -78,6 +79,7 @@ async function sweep(flags: Flags): Promise<void> {
     kValues: depths(flags),
     mode: flags.mode,
     preset: flags.preset,
+    warmup: flags.warmup,
     reps: flags.reps,
     rounds: flags.rounds,
     sustained: flags.sustained ?? false,

@@ -4,8 +4,16 @@ import { defaults } from '@shared/contract/defaults'
 import { validateSpecSchema } from '@shared/contract/jobs'
 import { parseSpec, positiveInteger } from './arguments'
 import { UserError } from '@shared/errors'
-import { addJobFlags, operationFlags, type JobFlags } from './jobFlags'
+import {
+  addBenchFlags,
+  addJobFlags,
+  operationFlags,
+  providerFiles,
+  type BenchFlags,
+  type JobFlags
+} from './jobFlags'
 import { addOperandFlags, operandFiles, operandsAs, type OperandFlags } from './operandFlags'
+import { sweep } from './sweep'
 import {
   addValidationFlags,
   checkReport,
@@ -13,21 +21,25 @@ import {
   type ValidationFlags
 } from './validationReport'
 
-interface Flags extends JobFlags, Omit<ValidationFlags, keyof JobFlags>, OperandFlags {
+interface Flags extends JobFlags, BenchFlags, Omit<ValidationFlags, keyof JobFlags>, OperandFlags {
   K?: number
+  bench?: boolean
   operands?: string
 }
 
 export function register(program: Command): void {
   addValidationFlags(
     addOperandFlags(
-      addJobFlags(
-        program
-          .command('validate')
-          .description('Check kernels against a float64 reference, format by format.')
+      addBenchFlags(
+        addJobFlags(
+          program
+            .command('validate')
+            .description('Check kernels against a float64 reference, format by format.')
+        )
+          .option('-K <depth>', 'columns of A and B', positiveInteger)
+          .option('--bench', 'sweep afterwards: K alone, --K-range, or 512')
+          .option('--operands <file>', `operands (and reference) from a file: ${operandFiles}`)
       )
-        .option('-K <depth>', 'columns of A and B', positiveInteger)
-        .option('--operands <file>', `operands (and reference) from a file: ${operandFiles}`)
     )
   )
     .addHelpText(
@@ -45,6 +57,7 @@ async function validate(flags: Flags): Promise<void> {
     formats: flags.formats ?? [...defaults.formats],
     kernels: flags.kernels ?? [],
     providers: flags.providers ?? [],
+    providerFiles: providerFiles(flags),
     seed: flags.seed,
     distribution: flags.dist,
     output: flags.out ?? (flags.operands ? defaults.outputOfFiles : defaults.output),
@@ -59,6 +72,11 @@ async function validate(flags: Flags): Promise<void> {
     ...operationFlags(flags)
   })
   await runValidation(spec, flags)
+  if (!flags.bench) return
+  const { exitCode } = process
+  const { K, ...asked } = flags
+  await sweep({ ...asked, K: K === undefined ? undefined : [K] })
+  process.exitCode = exitCode || process.exitCode
 }
 
 /** With operands from a file, --format says the one format that they are in. */

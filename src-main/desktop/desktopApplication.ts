@@ -14,7 +14,7 @@ export function desktopApplication(): Application {
     kernelFolders: [join(resources, 'kernels', 'cuda')],
     examplesFolder: join(resources, 'examples'),
     cacheFolder: join(app.getPath('userData'), 'kernels'),
-    tritonScript: join(resources, 'providers', 'triton', 'provider.py'),
+    providersFolder: join(resources, 'providers'),
     appVersion: app.getVersion(),
     host: 'desktop',
     mayReadFiles: true

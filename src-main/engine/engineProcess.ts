@@ -5,6 +5,7 @@
 import { compareByFormat } from './compareByFormat'
 import { judgementOf } from './judgement'
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import { amdDevices } from './amdDevices'
 import type {
   EngineDetection,
@@ -14,7 +15,10 @@ import type {
   ToEngine
 } from './engineProtocol'
 import { loadAddon } from './loadAddon'
-import { isTritonKernel, tritonMeasurement, TritonProvider, type TritonRun } from './tritonProvider'
+import { PythonHost } from './pythonHost'
+import { withFile, withTriton } from './pythonKernels'
+import type { PythonKernel } from './pythonKernel'
+import { onceThrough, pythonMeasurement, runPython, type Rules } from './pythonRun'
 import type {
   NativeBinding,
   NativeDetection,
@@ -47,7 +51,7 @@ interface OpenSession {
 
 const sessions = new Map<number, OpenSession>()
 let nextSession = 1
-let triton: TritonProvider | undefined
+let python: { host: PythonHost; triton: string } | undefined
 
 function openSession(id: number): OpenSession {
   const found = sessions.get(id)
@@ -74,20 +78,16 @@ interface Work {
   onProgress: NativeProgress
 }
 
-async function runTriton(id: number, kernel: string, timing: TritonRun['timing'], work: Work) {
-  const { native, problem } = openSession(id)
-  if (!triton) throw new Error('Triton was not found.')
-  const run = { kernel, problem, operands: await native.operands(), timing }
-  return triton.run(run, work.onProgress, work.signal)
+function pythonOf() {
+  if (!python) throw new Error('This engine was given no folder of Python kernels.')
+  return python
 }
 
-/** Enough to have C; the time of it is not looked at. */
-const onceThrough = {
-  cold: false,
-  warmupNs: 0,
-  minSamples: 1,
-  minTimeNs: 0,
-  recordLaunches: false
+async function runPythonKernel(id: number, kernel: PythonKernel, rules: Rules, work: Work) {
+  const { native, problem } = openSession(id)
+  const { packElements } = addon()
+  const run = { kernel, problem, operands: await native.operands(), rules, pack: packElements }
+  return runPython(pythonOf().host, run, work.onProgress, work.signal)
 }
 
 type Implementation = {
@@ -98,27 +98,34 @@ type Implementation = {
 }
 
 const methods: Implementation = {
-  async configure({ tritonScript, ...options }) {
+  async configure({ providersFolder: folder, ...options }) {
     addon().configure(options)
-    triton = tritonScript ? new TritonProvider(tritonScript) : undefined
+    python = folder
+      ? {
+          host: new PythonHost(join(folder, 'host.py')),
+          triton: join(folder, 'triton', 'provider.py')
+        }
+      : undefined
     return { version: addon().version }
   },
   async detect() {
     const found = withSourceHashes(await addon().detect())
     const all = { ...found, devices: [...found.devices, ...amdDevices()] }
-    return triton ? triton.addTo(all) : all
+    return python ? withTriton(all, python.host, python.triton) : all
   },
+  addPythonKernels: ({ file, found }) => withFile(found, pythonOf().host, file),
   async open(problem, { flag, onProgress }) {
     const native = await addon().open(problem, flag, onProgress)
     sessions.set(nextSession, { native, problem })
     return nextSession++
   },
-  async validate({ session: id, request }, work) {
-    if (!isTritonKernel(request.kernel)) {
-      return session(id).validate(request, work.flag, work.onProgress)
-    }
-    const { output } = await runTriton(id, request.kernel, onceThrough, work)
-    return session(id).judge(output, request, work.flag, work.onProgress)
+  async validate({ session: id, request, python: kernel }, work) {
+    if (!kernel) return session(id).validate(request, work.flag, work.onProgress)
+    const start = performance.now()
+    const { output, samplesNs } = await runPythonKernel(id, kernel, onceThrough, work)
+    const kernelSeconds = (performance.now() - start) / 1000
+    const judged = await session(id).judge(output, request, work.flag, work.onProgress)
+    return { ...judged, kernelSeconds, launchNs: Float64Array.from(samplesNs) }
   },
   async judge({ session: id, output, request }, work) {
     const { native, problem } = openSession(id)
@@ -127,11 +134,9 @@ const methods: Implementation = {
     const judgement = judgementOf(problem, await native.operands(), output, validation)
     return { validation, judgement }
   },
-  async measure({ session: id, request }, work) {
-    if (!isTritonKernel(request.kernel)) {
-      return session(id).measure(request, work.flag, work.onProgress)
-    }
-    return tritonMeasurement(await runTriton(id, request.kernel, request, work), request)
+  async measure({ session: id, request, python: kernel }, work) {
+    if (!kernel) return session(id).measure(request, work.flag, work.onProgress)
+    return pythonMeasurement(await runPythonKernel(id, kernel, request, work), request)
   },
   roofs: ({ device }, { flag, onProgress }) => addon().measureRoofs(device, flag, onProgress),
   operands: (input) => session(input.session).operands(),

@@ -27,27 +27,36 @@ import type {
   NativeScannedValues,
   NativeStoredValues
 } from './nativeQuantizing'
+import type { PythonKernel } from './pythonKernel'
 
 /** What there is; the contract's detection adds what the parent knows. */
 export type EngineDetection = Omit<Detection, 'warnings'>
 
 export interface EngineOptions extends NativeOptions {
-  /** provider.py of resources/providers/triton; absent: Triton is not looked for. */
-  tritonScript?: string
+  /** resources/providers; absent: there are no Python kernels, Triton's neither. */
+  providersFolder?: string
 }
 
 /** Methods of the engine process. A session is a number that `open` returned. */
 export interface EngineMethods {
   configure: { input: EngineOptions; output: { version: string } }
   detect: { input: null; output: EngineDetection }
+  /** What was found with the kernels of a file that a person named. */
+  addPythonKernels: { input: { file: string; found: EngineDetection }; output: EngineDetection }
   open: { input: NativeOpenRequest; output: number }
-  validate: { input: { session: number; request: NativeValidateRequest }; output: NativeValidation }
+  validate: {
+    input: { session: number; request: NativeValidateRequest; python?: PythonKernel }
+    output: NativeValidation
+  }
   /** C that another program made of the session's operands. */
   judge: {
     input: { session: number; output: Uint8Array; request: NativeValidateRequest }
     output: { validation: NativeValidation; judgement: Judgement }
   }
-  measure: { input: { session: number; request: NativeMeasureRequest }; output: NativeMeasurement }
+  measure: {
+    input: { session: number; request: NativeMeasureRequest; python?: PythonKernel }
+    output: NativeMeasurement
+  }
   /** What the device reaches, measured now. */
   roofs: { input: { device: string }; output: Roof[] }
   operands: { input: { session: number }; output: NativeOperands }

@@ -92,7 +92,7 @@ export interface NativeDetection {
 }
 export type NativeDevice = As<Device, { kernels: NativeKernel[] }>
 /** `identity`: what the kernel is made of; its SHA-256 is the sourceHash. */
-export type NativeKernel = Omit<Kernel, 'sourceHash'> & { identity: Uint8Array }
+export type NativeKernel = Omit<Kernel, 'sourceHash' | 'python'> & { identity: Uint8Array }
 
 export interface NativeOpenRequest extends Partial<Operation> {
   device: string
@@ -166,6 +166,8 @@ export type NativeValidation = As<
 export interface NativeMeasureRequest {
   kernel: string
   cold: boolean
+  /** Exactly this many launches; 0: at least three and `warmupNs`. */
+  warmupLaunches: number
   warmupNs: number
   minSamples: number
   minTimeNs: number

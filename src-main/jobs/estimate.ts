@@ -76,11 +76,12 @@ export function leastMeasurement(
 ): number {
   const preset = presets[spec.preset]
   const warmUp = (round === 0 ? preset.firstWarmupNs : preset.laterWarmupNs) / 1e9
+  const toWarm = spec.warmup ? spec.warmup * once : Math.max(warmUp, 3 * once)
   const samples = spec.reps
     ? spec.reps * once
     : Math.max(preset.minTimeNs / 1e9, preset.minSamples * once)
   const sustained = spec.sustained && round === 0 ? sustainedNs / 1e9 : 0
-  return Math.max(warmUp, 3 * once) + samples + sustained
+  return toWarm + samples + sustained
 }
 
 export const roundsOf = (spec: JobSpec & { kind: 'sweep' }): number =>

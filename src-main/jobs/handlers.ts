@@ -3,6 +3,7 @@ import { basename, extname, join } from 'node:path'
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Detection } from '@shared/contract/devices'
+import type { JobSpec } from '@shared/contract/jobs'
 import type { Handlers } from '@shared/contract/methods'
 import { UserError } from '@shared/errors'
 import { Engine, EngineError } from '../engine/engine'
@@ -29,13 +30,15 @@ export interface ApplicationOptions {
   cacheFolder: string
   /** Bundled examples; absent: there are none. */
   examplesFolder?: string
-  /** provider.py of the Triton provider. */
-  tritonScript?: string
+  /** resources/providers: Python kernels, Triton's among them. */
+  providersFolder?: string
   appVersion: string
   /** 'desktop', 'server', 'command line': which shell this is. */
   host: string
   /** Whether callers may name files of this machine (operand files). Not over the network. */
   mayReadFiles: boolean
+  /** Whether callers may name files of Python kernels, which are run: only who types a command line. Absent: no. */
+  mayRunFiles?: boolean
 }
 
 export interface Application {
@@ -56,7 +59,7 @@ export function createApplication(options: ApplicationOptions): Application {
   const engine = new Engine(options.engineHost, {
     kernelSources: manifests.sources,
     cacheDirectory: options.cacheFolder,
-    tritonScript: options.tritonScript
+    providersFolder: options.providersFolder
   })
   let detection: Promise<Detection> | undefined
   const detect = (refresh = false): Promise<Detection> => {
@@ -126,7 +129,12 @@ export function createApplication(options: ApplicationOptions): Application {
     'files.read': ({ handle }) => opened.read(handle)
   }
 
-  function refuseFiles(spec: object): void {
+  function refuseFiles(spec: JobSpec): void {
+    if (spec.providerFiles && !options.mayRunFiles)
+      throw new UserError(
+        'usage',
+        'A file of Python kernels is a program: only the command line runs one, with --provider.'
+      )
     const named = ['operandsFile', 'resultFile'].some((name) => name in spec)
     if (named && !options.mayReadFiles) {
       throw new UserError(

@@ -22,6 +22,7 @@ import { openEarlierRun, type EarlierRun } from './earlierRun'
 import type { JobContext } from './jobContext'
 import { keyOfRate, learnt, Meter } from './estimate'
 import { planJob, type JobPlan } from './plan'
+import { addPythonKernels } from './pythonFile'
 import { roofsOfDevice } from './roofs'
 import { runSweep } from './runSweep'
 import { runValidate } from './runValidate'
@@ -69,7 +70,16 @@ export class JobManager {
   constructor(private readonly options: JobManagerOptions) {}
 
   async plan(spec: JobSpec): Promise<JobPlan> {
-    return planJob(spec, await this.options.detect(), this.options.memory)
+    return planJob(spec, await this.detect(spec), this.options.memory)
+  }
+
+  /** What is here, with the kernels of the files that a job names. */
+  private async detect({ providerFiles = [] }: JobSpec): Promise<Detection> {
+    const { engine } = this.options
+    let found = await this.options.detect()
+    for (const file of new Set(providerFiles))
+      found = { ...found, ...(await addPythonKernels(engine, file, found)) }
+    return found
   }
 
   /** Queues a job. `folder`: where its run goes instead of the store; `read`: files it names that are on no disk. Throws a UserError for what cannot be run. */
@@ -77,7 +87,7 @@ export class JobManager {
     spec: JobSpec,
     { folder, read }: { folder?: string; read?: ReadArrayFile } = {}
   ): Promise<string> {
-    const detection = await this.options.detect()
+    const detection = await this.detect(spec)
     const plan = await planJob(spec, detection, this.options.memory, read)
     const earlier = spec.resumes
       ? await openEarlierRun(this.options.store, spec.resumes, plan)

@@ -2,6 +2,7 @@
 import type { Detection, Device, FeatureId, Kernel } from '@shared/contract/devices'
 import { defaults } from '@shared/contract/defaults'
 import type { JobSpec, SweepSpec, ValidateSpec } from '@shared/contract/jobs'
+import { basename } from 'node:path'
 import { UserError } from '@shared/errors'
 import { broadcastBatch, matricesOf } from '@shared/batch'
 import { outputBytes } from '@shared/measurement/work'
@@ -51,6 +52,7 @@ export async function planJob(
   read: ReadArrayFile = arrayFileOnDisk
 ): Promise<JobPlan> {
   const device = findDevice(asked.device, detection)
+  for (const file of asked.providerFiles ?? []) checkProvider(file, device, detection)
   const { operandsFile, resultFile } =
     asked.kind === 'validate' ? await readGivenFiles(asked, read) : {}
   // What is done is what is recorded: names as they are spelt here, and what a file of operands brings.
@@ -95,6 +97,17 @@ export async function planJob(
     operandsFile,
     resultFile
   }
+}
+
+/** A file whose kernels are for another device would be left out in silence. */
+function checkProvider(file: string, device: Device, { devices }: Detection): void {
+  const isOfFile = (kernel: Kernel) => kernel.python?.file === file
+  if (device.kernels.some(isOfFile)) return
+  const others = devices.filter(({ kernels }) => kernels.some(isOfFile)).map(({ id }) => id)
+  throw new UserError(
+    'usage',
+    `${basename(file)} has no kernel for ${device.id}; its kernels compute on ${others.join(', ')}: choose it with --device.`
+  )
 }
 
 const givenResult = ({ kernel }: ResultFile): Choice => ({
@@ -173,7 +186,7 @@ type Choice = Pick<PlannedStep, 'kernel' | 'level' | 'reason' | 'instruction'>
 
 /**
  * The kernels a format is run with: those named, else all that can do it. A CPU's kernels are one algorithm for
- * different instruction sets, so a sweep takes the first (best) of them.
+ * different instruction sets, so a sweep takes the first (best) of them, and those of a person's own.
  */
 function kernelsFor(format: string, spec: JobSpec, device: Device): Choice[] {
   const { providers } = spec
@@ -198,7 +211,9 @@ function kernelsFor(format: string, spec: JobSpec, device: Device): Choice[] {
   if (able.length === 0) return asked
   if (named) return able
   if (spec.kind === 'validate') return able.filter((choice) => !choice.kernel.baseline)
-  return device.kind === 'cpu' ? able.slice(0, 1) : able
+  if (device.kind !== 'cpu') return able
+  const own = able.filter(({ kernel }) => !kernel.python)
+  return [...own.slice(0, 1), ...able.filter(({ kernel }) => kernel.python)]
 }
 
 /** Why a kernel cannot do what is asked beside the format, in a sentence; undefined: it can. */

@@ -8,6 +8,7 @@ import { presets, sustainedNs, type Preset } from '@shared/measurement/presets'
 import { median } from '@shared/measurement/statistics'
 import type { SweepSpec } from '@shared/contract/jobs'
 import type { NativeMeasurement, NativeMeasureRequest } from '../engine/nativeBinding'
+import { pythonKernelOf } from '../engine/pythonKernel'
 import { ownLaunchNs } from '@shared/measurement/validationFigures'
 import { leastMeasurement, measureOf, roundsOf, unitOf } from './estimate'
 import type { JobContext } from './jobContext'
@@ -87,6 +88,9 @@ async function takeOver(
   await recordPoint(context, spec, point)
 }
 
+/** A Python kernel's scales are not raised one by one: nothing says that they were not used. */
+const isScaled = (state: string) => state === 'passed' || state === 'not-run'
+
 /**
  * An approximate scheme whose only fault is elements outside the tolerance is worth its time, shown with its error; its
  * scales must have been used where they belong.
@@ -97,8 +101,8 @@ function isKnownApproximation(step: Step): boolean {
   return (
     step.level === 'approximate' &&
     validation.nonFinite === 0 &&
-    validation.perturbationA.state === 'passed' &&
-    validation.perturbationB.state === 'passed'
+    isScaled(validation.perturbationA.state) &&
+    isScaled(validation.perturbationB.state)
   )
 }
 
@@ -168,7 +172,7 @@ async function measurePoint(
     const begun = performance.now()
     const measured = await context.engine.call(
       'measure',
-      { session: id, request },
+      { session: id, request, python: pythonKernelOf(planned.kernel, context.plan.device) },
       { signal: context.signal, onProgress }
     )
     context.learn('measure', measureOf(spec), least, (performance.now() - begun) / 1000)
@@ -198,6 +202,7 @@ function measureRequest(
   return {
     kernel,
     cold: spec.mode === 'cold',
+    warmupLaunches: spec.warmup ?? 0,
     warmupNs: warm.has(kernel) ? preset.laterWarmupNs : preset.firstWarmupNs,
     minSamples: preset.minSamples,
     minTimeNs: preset.minTimeNs,

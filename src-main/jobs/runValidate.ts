@@ -4,6 +4,7 @@ import { dispositionOf } from '@shared/measurement/outcome'
 import { ownLaunchNs } from '@shared/measurement/validationFigures'
 import { EngineError } from '../engine/engine'
 import type { NativeValidateRequest } from '../engine/nativeBinding'
+import { pythonKernelOf } from '../engine/pythonKernel'
 import { kernelOf, unitOf } from './estimate'
 import type { JobContext } from './jobContext'
 import type { PlannedStep } from './plan'
@@ -65,9 +66,10 @@ export async function validateStep(
     const openSeconds = (performance.now() - start) / 1000
     const how = { signal: context.signal, onProgress }
     const given = context.plan.resultFile
+    const python = pythonKernelOf(planned.kernel, context.plan.device)
     const { validation: native, judgement } = given
       ? await context.engine.call('judge', { session: id, output: given.bytes, request }, how)
-      : { validation: await context.engine.call('validate', { session: id, request }, how) }
+      : { validation: await context.engine.call('validate', { session: id, request, python }, how) }
     step.disposition = dispositionOf(native.status, step.baseline)
     step.reason = native.reason
     step.validation = { ...toValidation(native, request), judgement }

@@ -23,6 +23,7 @@ export function commandOf(spec: JobSpec): string {
   if (operandsFile === undefined) add('--formats', spec.formats.join(','))
   if (spec.kernels.length > 0) add('--kernels', spec.kernels.join(','))
   if (spec.providers.length > 0) add('--providers', spec.providers.join(','))
+  for (const file of spec.providerFiles ?? []) add('--provider', file)
   add('--device', spec.device, defaults.device)
   if (operandsFile === undefined) {
     add('-M', spec.m)
@@ -40,6 +41,7 @@ export function commandOf(spec: JobSpec): string {
     add('-K', spec.kValues.join(','))
     add('--mode', spec.mode, defaults.mode)
     add('--preset', spec.preset, defaults.preset)
+    add('--warmup', spec.warmup)
     add('--reps', spec.reps)
     add('--rounds', spec.rounds)
     if (spec.sustained) words.push('--sustained')

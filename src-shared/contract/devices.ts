@@ -53,6 +53,8 @@ export const kernelSchema = v.object({
       instruction: v.optional(v.string(), '')
     })
   ),
+  /** Of a kernel that comes from a file of Python kernels (docs/providers.md). */
+  python: v.optional(v.object({ file: v.string(), codes: v.picklist(['packed', 'bytes']) })),
   /** Runs before there were any do not have them: the plain product alone. */
   features: v.optional(v.array(featureSchema), [])
 })

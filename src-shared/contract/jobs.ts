@@ -36,6 +36,8 @@ const operandEntries = {
   kernels: v.optional(v.array(v.string()), []),
   /** Where kernels come from: 'blockscope', 'Triton', ...; empty: from everywhere. */
   providers: v.optional(v.array(v.string()), []),
+  /** Files of Python kernels beside those that are here anyway (docs/providers.md); they are run. */
+  providerFiles: v.optional(v.array(v.string())),
   seed: v.optional(seedSchema, defaults.seed),
   distribution: v.optional(v.picklist(distributions), defaults.distribution),
   output: v.optional(outputTypeSchema, defaults.output),
@@ -111,6 +113,8 @@ export const validateSpecSchema = v.pipe(
 export type ValidateSpec = v.InferOutput<typeof validateSpecSchema>
 export type ValidateSpecInput = v.InferInput<typeof validateSpecSchema>
 
+const launches = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))
+
 export const presetNames = ['quick', 'standard', 'thorough'] as const
 
 export const sweepSpecSchema = v.pipe(
@@ -123,7 +127,9 @@ export const sweepSpecSchema = v.pipe(
     mode: v.optional(v.picklist(['cold', 'hot']), defaults.mode),
     preset: v.optional(v.picklist(presetNames), defaults.preset),
     /** Exactly this many samples per point instead of the preset's stop rules. */
-    reps: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
+    reps: v.optional(launches),
+    /** Exactly this many launches of warm-up before each measurement, instead of the preset's time. */
+    warmup: v.optional(launches),
     rounds: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(20))),
     /** Also run back to back for at least half a second. */
     sustained: v.optional(v.boolean(), false)

@@ -88,8 +88,8 @@ const namedShades: Readonly<Record<string, number>> = {
 }
 
 export function familyOf({ kernel, provider }: KernelId): ProviderFamily {
-  if (kernel.startsWith('cpu-')) return 'cpu'
   const known = provider.toLowerCase()
+  if (kernel.startsWith('cpu-') && known !== 'user') return 'cpu'
   return known in ramps ? (known as ProviderFamily) : 'user'
 }
 

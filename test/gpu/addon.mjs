@@ -33,6 +33,7 @@ export const validateDefaults = {
 /** @type {Omit<import('../../src-main/engine/nativeBinding').NativeMeasureRequest, 'kernel'>} */
 export const measureDefaults = {
   cold: true,
+  warmupLaunches: 0,
   warmupNs: 100e6,
   minSamples: 20,
   minTimeNs: 0.1e9,

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkCommandLine } from './commandLine.mjs'
 import { checkComparison, checkOperands } from './deviceCode.mjs'
-import { operandFolder, TritonProvider } from './triton.mjs'
+import { checkPythonKernels, hasTriton, tritonRows } from './python.mjs'
 import {
   addon,
   Checks,
@@ -328,61 +328,12 @@ await checks.attempt('timing', async () => {
 })
 console.log(since(), `timing: ${checks.passed} passed, ${checks.failed} failed`)
 
-// 8. The Triton provider, where there is a Python with it.
-const triton = TritonProvider.available() ? new TritonProvider() : undefined
-async function runTriton(session, format, m, n, k, fastMath) {
-  const files = await operandFolder(session)
-  try {
-    const result = await triton?.call('run', {
-      format,
-      m,
-      n,
-      k,
-      output: 'f16',
-      fastMath,
-      operands: files.folder,
-      result: files.result,
-      warmupNs: 100e6,
-      minSamples: 20,
-      minTimeNs: 0.1e9
-    })
-    const report = await session.judge(
-      files.read(),
-      { ...validateDefaults, kernel: 'triton' },
-      addon.createCancelFlag()
-    )
-    return { result, report }
-  } finally {
-    files.remove()
-  }
-}
-if (triton) {
-  await checks.attempt('Triton', async () => {
-    console.log(JSON.stringify(await triton.call('detect')))
-    const session = await open('mxfp4', 512, 512, 512)
-    const { result, report } = await runTriton(session, 'mxfp4', 512, 512, 512, false)
-    checks.check('Triton mxfp4 passes', report.status === 'passed', report.reason)
-    checks.check('Triton is timed', result.samplesNs.length >= 20)
-    const [launch] = result.launches
-    checks.check(
-      'Triton launches are recorded',
-      /block_scaled_matmul/.test(launch?.name) && launch.endNs > launch.startNs,
-      `${result.launchSource}: ${JSON.stringify(result.launches)}`
-    )
-    await session.close()
-    const nvfp4 = await open('nvfp4', 512, 512, 512)
-    if (device.architecture === 'sm_90') {
-      await checks.refused(
-        'Triton nvfp4 is survived',
-        'unavailable',
-        /Triton|tile configuration/,
-        () => runTriton(nvfp4, 'nvfp4', 512, 512, 512, false)
-      )
-    }
-    await nvfp4.close()
+// 8. Python kernels, where there is a Python with Triton: through the command line, as a person runs them.
+if (hasTriton())
+  await checks.attempt('Python kernels', async () => {
+    checkPythonKernels(checks, device.architecture)
+    console.log(since(), `Python kernels: ${checks.passed} passed, ${checks.failed} failed`)
   })
-  console.log(since(), `Triton: ${checks.passed} passed, ${checks.failed} failed`)
-}
 
 // 9. The comparison table.
 const rows = []
@@ -447,40 +398,14 @@ if (size > 0) {
             )
         })
       }
-      for (const fastMath of triton && format !== 'nvfp4' ? [false, true] : []) {
-        await checks.attempt(`Triton ${format}`, async () => {
-          const kernel = fastMath ? 'triton-fast-math' : 'triton'
-          const { result, report } = await runTriton(session, format, size, size, size, fastMath)
-          const ns = median(result.samplesNs)
-          const tflops = (2 * size ** 3) / ns / 1e3
-          rows.push({
-            format,
-            kernel,
-            status: report.status,
-            normwise: report.normwise,
-            ns,
-            tflops,
-            result
-          })
-          console.log(
-            format.padEnd(16),
-            kernel.padEnd(20),
-            report.status.padEnd(10),
-            `${tflops.toFixed(0)} TFLOP/s`.padEnd(14),
-            `${(ns / 1e3).toFixed(1)} us`,
-            `err ${report.normwise.toExponential(2)}`,
-            `out ${report.elementsOutside}`,
-            JSON.stringify(result.best)
-          )
-        })
-      }
       await session.close()
       if (resultFile)
         writeFileSync(resultFile, JSON.stringify({ device, libraries, rows }, null, 1))
     })
   }
+  if (hasTriton())
+    await checks.attempt('Triton', async () => rows.push(...tritonRows(formats, size)))
 }
-triton?.end()
 if (resultFile) writeFileSync(resultFile, JSON.stringify({ device, libraries, rows }, null, 1))
 rmSync(cache, { recursive: true })
 if (failures.length) console.log('failed kernels:', failures.join('; '))

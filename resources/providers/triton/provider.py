@@ -1,84 +1,183 @@
-"""Kernel provider for Triton: answers JSON lines on standard input and output; README.md beside this is the protocol.
+"""Triton's tl.dot_scaled as kernels of blockscope (docs/providers.md); what each reads and how is said in its class."""
 
-Every run happens in a worker process of its own: Triton's compiler aborts on what it cannot lower (nvfp4 below sm_100),
-and that must cost one answer, not the provider.
-"""
+import torch
+import triton
 
-import json
-import os
-import signal
-import subprocess
-import sys
-import tempfile
-import threading
+from cdna4Kernel import block_scaled_matmul_cdna4
+from descriptorKernel import block_scaled_matmul_tma
+from pointerKernel import block_scaled_matmul
 
-WORKER_TIMEOUT_S = 300
-
-
-def reply(message):
-    sys.stdout.write(json.dumps(message) + "\n")
-    sys.stdout.flush()
+# Element names of A and B as tl.dot_scaled calls them, elements per scale.
+FORMATS = {
+    "nvfp4": ("e2m1", "e2m1", 16),
+    "mxfp4": ("e2m1", "e2m1", 32),
+    "mxfp8": ("e4m3", "e4m3", 32),
+    "mxfp8_e5m2": ("e5m2", "e5m2", 32),
+    "mxfp8_e4m3_e5m2": ("e4m3", "e5m2", 32),
+    "mixed": ("e4m3", "e2m1", 32),
+}
 
 
-def worker(params, on_event):
-    """Runs worker.py with `params`; its last message, or a reason when it died."""
-    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
-    # An aborting compiler writes more than a pipe holds: its words go to a file.
-    with tempfile.TemporaryFile("w+", errors="replace") as words:
-        process = subprocess.Popen(
-            [sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=words, text=True
-        )
-        watchdog = threading.Timer(WORKER_TIMEOUT_S, process.kill)
-        watchdog.start()
-        process.stdin.write(json.dumps(params))
-        process.stdin.close()
-        result, seen = None, []
-        for line in process.stdout:
-            try:
-                message = json.loads(line)
-            except ValueError:
-                continue  # a library that prints
-            if "event" in message:
-                seen.append(message["event"])
-                on_event(message["event"])
+def tile(m, n, k, warps, stages):
+    return {"tile": f"{m}x{n}x{k}", "warps": warps, "stages": stages}
+
+
+def extents(configuration):
+    return [int(extent) for extent in configuration["tile"].split("x")]
+
+
+def instruction_of(format):
+    """Class of the block-scaled instruction: fp4 where both operands are, else fp8."""
+    return "fp4" if all(element == "e2m1" for element in FORMATS[format][:2]) else "fp8"
+
+
+class _DotScaled:
+    """What the kernels share: operands as they are, types of C, and the grid over its tiles."""
+
+    def detect(self):
+        if not torch.cuda.is_available():
+            raise RuntimeError("PyTorch sees no GPU.")
+        self.formats = self.formats_here()
+        return f"{triton.__version__}, torch {torch.__version__}"
+
+    def prepare(self, operands):
+        self.operands = operands
+        self.a_element, self.b_element, self.block = FORMATS[operands.format]
+        self.scales = [operands.a_scales, operands.b_scales]
+        if operands.scale_element == "ue4m3":
+            self.scales = [scale.view(torch.float8_e4m3fn) for scale in self.scales]
+        # NVFP4's second level is one factor of the whole product.
+        self.alpha = operands.a_tensor_scale * operands.b_tensor_scale
+
+    def grid(self, block_m, block_n):
+        return (triton.cdiv(self.operands.m, block_m) * triton.cdiv(self.operands.n, block_n),)
+
+
+class DotScaled(_DotScaled):
+    """tl.dot_scaled over operands read through pointers, linear scales; best of several tiles"""
+
+    id = "triton"
+    fast_math = False
+    # Small tiles serve small shapes and other GPUs.
+    all_configurations = [
+        tile(128, 256, 128, 8, 3),
+        tile(128, 128, 128, 8, 3),
+        tile(128, 128, 128, 4, 3),
+        tile(256, 128, 128, 8, 3),
+        tile(128, 128, 256, 8, 2),
+        tile(128, 256, 64, 8, 4),
+        tile(64, 128, 128, 4, 4),
+    ]
+
+    def formats_here(self):
+        major, _ = torch.cuda.get_device_capability()
+        found = {}
+        for name in FORMATS:
+            native = major in (10, 11, 12)
+            if name == "nvfp4" and not native:
+                reason = f"Triton {triton.__version__} has no path for e4m3 scales below sm_100: its compiler aborts."
+                found[name] = {"level": "unavailable", "reason": reason}
+            # On sm_12x Triton 3.6 has no block-scaled path for e4m3 times e2m1.
+            elif not native or (major == 12 and name == "mixed"):
+                reason = "Triton upcasts both operands to bf16 in the kernel."
+                found[name] = {"level": "exact", "reason": reason, "instruction": "bf16"}
             else:
-                result = message
-        code = process.wait()
-        watchdog.cancel()
-        words.seek(0)
-        errors = words.read()
-    if result is not None and code == 0:
-        return result
-    return {"error": {"code": "unavailable", "message": why(code, errors), "configs": seen}}
+                found[name] = {"level": "native", "reason": "Block-scaled instruction.", "instruction": instruction_of(name)}
+        return found
+
+    def configurations(self):
+        k = self.operands.k
+        able = [one for one in self.all_configurations if k % extents(one)[2] == 0]
+        if not able:
+            raise RuntimeError(f"its tiles take K as a multiple of 64; K={k}")
+        return able
+
+    def run(self):
+        operands, configuration = self.operands, self.configuration
+        block_m, block_n, block_k = extents(configuration)
+        block_scaled_matmul[self.grid(block_m, block_n)](
+            operands.a, operands.b, *self.scales, operands.c, operands.m, operands.n, operands.k, self.alpha,
+            A_FORMAT=self.a_element, B_FORMAT=self.b_element, SCALE_BLOCK=self.block,
+            BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k, GROUP_M=8, FAST_MATH=self.fast_math,
+            num_warps=configuration["warps"], num_stages=configuration["stages"],
+        )
 
 
-def why(code, errors):
-    """A sentence for a worker that died without an answer."""
-    told = [line.strip() for line in errors.splitlines() if "error:" in line or "Assertion" in line or "Error" in line]
-    detail = " " + told[0][:300] if told else ""
-    if code < 0:
-        return f"Triton's compiler ended with {signal.Signals(-code).name}.{detail}"
-    return f"The Triton worker ended with code {code}.{detail}"
+class DotScaledFastMath(DotScaled):
+    """tl.dot_scaled over operands read through pointers, linear scales, without the check for NaN scales"""
+
+    id = "triton-fast-math"
+    fast_math = True
+    compile_options = "fast_math"
 
 
-def main():
-    for line in sys.stdin:
-        if not line.strip():
-            continue
-        request = {}
-        try:
-            request = json.loads(line)
-            number, method = request["id"], request["method"]
-            if method == "end":
-                return
-            if method not in ("detect", "run"):
-                raise ValueError(f'"{method}" is no method; there are detect, run and end')
-            params = {**request.get("params", {}), "method": method}
-            reply({"id": number, **worker(params, lambda event: reply({"id": number, "event": event}))})
-        except (ValueError, KeyError, TypeError) as error:
-            number = request.get("id") if isinstance(request, dict) else None
-            reply({"id": number, "error": {"code": "usage", "message": f"Bad request: {error}."}})
+class DotScaledTma(_DotScaled):
+    """tl.dot_scaled as Triton's tutorial has it: operands and 5D scales through TMA descriptors, 128 x 256 tiles, 4 stages"""
+
+    id = "triton-tma"
+    scale_layout = "nvidia_32_4_4"
+
+    def formats_here(self):
+        major, minor = torch.cuda.get_device_capability()
+        if major not in (10, 11):
+            raise RuntimeError(f"Triton's block-scaled TMA kernel is for tcgen05 (sm_100 to sm_110); this is sm_{major}{minor}.")
+        return {
+            name: {"level": "native", "reason": "tcgen05.mma with block_scale.", "instruction": instruction_of(name)}
+            for name in FORMATS
+        }
+
+    def configurations(self):
+        both_fp4 = instruction_of(self.operands.format) == "fp4"
+        return [tile(128, 256, 256 if both_fp4 else 128, 4, 4)]
+
+    def prepare(self, operands):
+        super().prepare(operands)
+        # The kernel makes its descriptors on the device, in memory that Triton asks for here.
+        triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
+
+    def run(self):
+        operands, configuration = self.operands, self.configuration
+        block_m, block_n, block_k = extents(configuration)
+        block_scaled_matmul_tma[self.grid(block_m, block_n)](
+            operands.a, operands.b, *self.scales, operands.c, operands.m, operands.n, operands.k, self.alpha,
+            A_FORMAT=self.a_element, B_FORMAT=self.b_element, SCALE_BLOCK=self.block,
+            BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k, STAGES=configuration["stages"],
+            num_warps=configuration["warps"],
+        )
 
 
-if __name__ == "__main__":
-    main()
+class DotScaledCdna4Mfma32(_DotScaled):
+    """tl.dot_scaled for CDNA4 over shuffled scales, v_mfma_scale 32x32x64; not run"""
+
+    id = "triton-cdna4-mfma32"
+    scale_layout = "cdna4_mfma32"
+    mfma = 32
+
+    def formats_here(self):
+        target = triton.runtime.driver.active.get_current_target()
+        if target.backend != "hip" or target.arch != "gfx950":
+            raise RuntimeError("Its scales are shuffled for CDNA4 (gfx950).")
+        reason = "v_mfma_scale_f32_32x32x64_f8f6f4." if self.mfma == 32 else "v_mfma_scale_f32_16x16x128_f8f6f4."
+        able = (name for name, (_, _, block) in FORMATS.items() if block == 32)
+        return {name: {"level": "native", "reason": reason, "instruction": instruction_of(name)} for name in able}
+
+    def configurations(self):
+        return [tile(128, 128, 256, 4, 2), tile(256, 256, 256, 8, 2), tile(64, 64, 256, 4, 2)]
+
+    def run(self):
+        operands, configuration = self.operands, self.configuration
+        block_m, block_n, block_k = extents(configuration)
+        block_scaled_matmul_cdna4[self.grid(block_m, block_n)](
+            operands.a, operands.b, *self.scales, operands.c, operands.m, operands.n, operands.k, self.alpha,
+            A_FORMAT=self.a_element, B_FORMAT=self.b_element, MFMA=self.mfma,
+            BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k, GROUP_M=4,
+            num_warps=configuration["warps"], num_stages=configuration["stages"], matrix_instr_nonkdim=self.mfma,
+        )
+
+
+class DotScaledCdna4Mfma16(DotScaledCdna4Mfma32):
+    """tl.dot_scaled for CDNA4 over shuffled scales, v_mfma_scale 16x16x128; not run"""
+
+    id = "triton-cdna4-mfma16"
+    scale_layout = "cdna4_mfma16"
+    mfma = 16

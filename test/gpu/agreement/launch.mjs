@@ -15,6 +15,7 @@ for (let i = 0; i < 40; i++) {
     ...measureDefaults,
     kernel,
     fixedSamples: 1,
+    warmupLaunches: 0,
     warmupNs: 0,
     recordLaunches: !underNcu
   }

@@ -6,13 +6,14 @@ import statistics
 import sys
 
 root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
-sys.path.insert(0, os.path.join(root, "resources", "providers", "triton"))
+for folder in ("", "triton"):
+    sys.path.insert(0, os.path.join(root, "resources", "providers", folder))
 
 import torch
 import triton
 import triton.profiler as proton
-from kernel import block_scaled_matmul
-from worker import Timer
+from blockscope_host.devices import CudaDevice
+from pointerKernel import block_scaled_matmul
 
 size = int(sys.argv[1])
 folder = sys.argv[2]
@@ -21,25 +22,27 @@ scales = [torch.randint(124, 131, (size, size // 32), dtype=torch.uint8, device=
 c = torch.empty((size, size), dtype=torch.float16, device="cuda")
 
 
-def launch(_):
+def launch():
     block_scaled_matmul[(triton.cdiv(size, 128) ** 2,)](
-        a, b, *scales, c, size, size, size,
+        a, b, *scales, c, size, size, size, 1.0,
         A_FORMAT="e2m1", B_FORMAT="e2m1", SCALE_BLOCK=32, BLOCK_M=128, BLOCK_N=128, BLOCK_K=128,
         GROUP_M=8, FAST_MATH=False, num_warps=8, num_stages=3,
     )
 
 
-timer = Timer(torch, launch)
-timer.warm_up(300e6)
+device = CudaDevice(None)
+warmed = 0.0
+while warmed < 300e6:
+    warmed += sum(device.times(launch, CudaDevice.batch))
 # In turns, so that a drifting clock meets both.
 events, launches = [], 0
 session = proton.start(os.path.join(folder, "proton"), hook="triton")
 proton.deactivate(session)
 for _ in range(10):
-    events += timer.batch()
+    events += device.times(launch, CudaDevice.batch)
     proton.activate(session)
-    for i in range(8):
-        launch(i)
+    for _ in range(8):
+        launch()
     torch.cuda.synchronize()
     proton.deactivate(session)
     launches += 8

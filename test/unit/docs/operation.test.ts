@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import type { Feature } from '@shared/contract/devices'
 import { everyBlockFormat } from '@shared/formats/blockFormat'
-import { tritonFeatures } from '../../../src-main/engine/tritonProvider'
+import { pythonFeatures } from '../../../src-main/engine/pythonKernels'
 import { readKernelManifests } from '../../../src-main/engine/kernelManifests'
 import { loadTestAddon } from '../../support/addon'
 
@@ -70,14 +70,14 @@ async function described(): Promise<Described[]> {
   // A CPU without an instruction set has the kernel all the same: what it would compute is what the others do.
   const able = offered.filter(({ formats }) => formats.some(({ level }) => level !== 'unavailable'))
   const { sources } = readKernelManifests(['resources/kernels/cuda'])
-  const triton = {
-    id: 'triton',
+  const python = {
+    id: 'triton*, --provider',
     outputs: ['f16', 'bf16', 'f32'],
     // Python says which, where it is.
     formats: [],
-    features: tritonFeatures
+    features: pythonFeatures
   }
-  return [...able, ...sources.filter(({ role }) => role === 'kernel'), triton]
+  return [...able, ...sources.filter(({ role }) => role === 'kernel'), python]
 }
 
 it('is the table of the page', async () => {

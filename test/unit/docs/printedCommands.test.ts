@@ -16,7 +16,7 @@ import {
 
 /** What a page says of a command that runs elsewhere only. */
 const needs =
-  /\bneeds (a GPU|Triton|an Electron binary|a network|another machine|a CUDA toolkit|OpenBLAS)\b/
+  /\bneeds (a GPU|Triton|an Electron binary|a network|another machine|a CUDA toolkit|OpenBLAS|numpy)\b/
 const takesMinutes = /\btakes minutes on a CPU\b/
 /** Serve until they are interrupted. */
 const serving = /^blockscope (serve|app|open)\b/
@@ -119,8 +119,7 @@ describe('the pages', () => {
       /^(UPDATE_(SCREENSHOTS|DOCS)=1 )?np[mx] /.test(text) ||
       /^ssh .*7777:127\.0\.0\.1:7777/.test(text) ||
       /^node out\/node\/blockscope\.js$/.test(text) ||
-      /^NODE=\S+ test\/gpu\//.test(text) ||
-      /^python3 provider\.py$/.test(text)
+      /^NODE=\S+ test\/gpu\//.test(text)
     expect(
       others.filter((one) => !isKnown(one)).map(({ place, text }) => place + ' ' + text)
     ).toEqual([])

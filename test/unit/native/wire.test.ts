@@ -28,7 +28,7 @@ describe('the wire of the addon', () => {
     const { devices, libraries } = await addon.detect()
     const device = devices[0]!
     expect(fields(device)).toEqual(fields(deviceSchema.entries))
-    const { sourceHash: _, ...entries } = kernelSchema.entries
+    const { sourceHash: _, python: _ofPython, ...entries } = kernelSchema.entries
     expect(fields(device.kernels[0]!)).toEqual(fields({ ...entries, identity: 0 }))
     const capability = kernelSchema.entries.capabilities.item.entries
     expect(fields(device.kernels[0]!.capabilities[0]!)).toEqual(fields(capability))
@@ -56,6 +56,7 @@ describe('the wire of the addon', () => {
     const request = {
       kernel: 'cpu-portable',
       cold: false,
+      warmupLaunches: 0,
       warmupNs: 0,
       minSamples: 3,
       minTimeNs: 0,

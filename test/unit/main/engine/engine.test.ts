@@ -25,6 +25,7 @@ const large: NativeOpenRequest = {
 const sampling = {
   kernel: 'cpu-portable',
   cold: false,
+  warmupLaunches: 0,
   warmupNs: 1e12,
   minSamples: 1,
   minTimeNs: 1,

@@ -1,6 +1,5 @@
-// Speaks the protocol of resources/providers/triton/README.md without Python, torch or a GPU. STAND_IN says how it behaves.
+// Answers as resources/providers/host.py does, without Python, torch or a GPU. STAND_IN says how it behaves.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 const how = process.env.STAND_IN ?? ''
@@ -11,50 +10,61 @@ const launch = (name, startNs, endNs) => ({
   ...{ registersPerThread: 168, sharedMemoryBytes: 98304 }
 })
 
+const kernel = (id, more = {}) => ({
+  ...{ id, summary: 'A stand-in.', device: 'cuda', scaleLayout: 'linear', codes: 'packed' },
+  ...{ outputs: ['f16', 'bf16', 'f32'], baseline: false, operandBits: 0, compileOptions: '' },
+  ...{ version: '3.6.0, torch 2.9.0', uuid: '10101010-1010-1010-1010-101010101010', reason: '' },
+  formats: { mxfp4: { level: 'exact', reason: 'Upcast to bf16.', instruction: 'bf16' } },
+  ...more
+})
+const refused = { reason: 'It needs torch.', uuid: '', version: '', formats: {} }
+
 const answers = {
   detect: () => ({
-    ...{ python: '3.12.3', torch: '2.9.0', triton: '3.6.0' },
-    uuid: 'gpu-10101010-1010-1010-1010-101010101010'.slice(4),
-    formats: { mxfp4: { level: 'exact', reason: 'Upcast to bf16.', instruction: 'bf16' } }
+    python: '3.12.3',
+    kernels:
+      how === 'refuses all'
+        ? [kernel('triton', refused)]
+        : [kernel('triton'), kernel('triton-fast-math'), kernel('triton-tma', refused)]
   }),
-  run({ m, n, k, operands, result, recordLaunches }) {
-    const bytes = (name) => readFileSync(join(operands, `${name}.bin`)).length
-    if (bytes('aCodes') !== m * k || bytes('bScales') !== (n * k) / 32) throw new Error('operands')
+  run({ m, n, k, files, result, rules }) {
+    const size = (name) => readFileSync(files[name].path).length
+    if (size('a') !== (m * k) / 2 || size('bScales') !== (n * k) / 32) throw new Error('operands')
     if (how !== 'writes no C')
       writeFileSync(result, Buffer.alloc(how === 'writes half of C' ? m * n : m * n * 2, 0x3c))
     const cupti = how !== 'no CUPTI'
-    const launches = [launch('block_scaled_matmul', 0, 9500), launch('epilogue', 10_000, 10_500)]
     return {
-      best: { tile: [128, 256, 128], warps: 8, stages: 3 },
-      samplesNs: [11_000, 10_000, 10_500],
-      operandSets: 4,
-      launches: recordLaunches ? (cupti ? launches : launches.slice(0, 1)) : [],
-      launchSource: recordLaunches ? (cupti ? 'CUPTI' : 'CUDA events') : ''
+      ...{ samplesNs: [11_000, 10_000, 10_500], stopReason: 'fixed', warmupNs: 5 },
+      ...{ configuration: 'best of 2: warps 8', operandSets: 4, clock: 'CUDA events' },
+      launches:
+        rules.recordLaunches && cupti
+          ? [launch('block_scaled_matmul', 0, 9500), launch('epilogue', 10_000, 10_500)]
+          : [],
+      launchSource: rules.recordLaunches && cupti ? 'CUPTI' : '',
+      ...{ sustainedNs: 0, sustainedCount: 0 }
     }
   }
 }
 
-let isBusy = false
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params } = JSON.parse(line)
-  // As provider.py: the next line is read when the one before is answered.
-  if (isBusy) return
-  isBusy = how === 'hangs' || how === 'says nothing'
-  if (method === 'end') return process.exit(0)
-  if (how === 'dies') process.exit(3)
-  if (how === 'hangs') {
-    writeFileSync(process.env.STAND_IN_PID ?? '/dev/null', String(process.pid))
-    return void setInterval(() => {}, 1000)
-  }
-  process.stdout.write('a library that prints\n')
-  if (how === 'prints garbage') {
-    process.stdout.write('{"id": 1, "result"\n\u0000\ufffd[]\n"text"\nnull\n')
-    return process.exit(0)
-  }
-  if (how === 'says nothing') return void setInterval(() => say({ id, event: {} }), 20)
-  say({ id, event: { tile: [64, 64, 64], error: 'does not fit' } })
-  if (how === 'usage' || how === 'unavailable')
-    return say({ id, error: { code: how, message: `It is ${how}.` } })
-  if (how === 'another form') return say({ id, result: { samplesNs: 'none' } })
-  say({ id, result: answers[method](params) })
-})
+createInterface({ input: process.stdin })
+  .on('line', (line) => {
+    const { method, ...params } = JSON.parse(line)
+    process.stderr.write('LLVM ERROR: no such instruction\nsome more\n')
+    if (how === 'dies') process.exit(3)
+    if (how === 'hangs') {
+      writeFileSync(process.env.STAND_IN_PID ?? '/dev/null', String(process.pid))
+      say({ event: { phase: 'run' } })
+      return void setInterval(() => {}, 1000)
+    }
+    if (how === 'prints garbage') {
+      process.stdout.write('{"result"\n\u0000\ufffd[]\n"text"\nnull\n')
+      return process.exit(0)
+    }
+    say({ event: { configuration: {}, error: 'does not fit' } })
+    if (['usage', 'unavailable', 'failed'].includes(how))
+      return say({ error: { code: how, message: `It is ${how}.` } })
+    if (how === 'another form') return say({ result: { samplesNs: 'none' } })
+    say({ result: answers[method](params) })
+  })
+  // As host.py: the process that asked is gone.
+  .on('close', () => process.exit(1))

@@ -1,4 +1,4 @@
-"""The tutorial's operation, C = (A * SA) (B * SB)^T with tl.dot_scaled, over linear scales."""
+"""C = alpha (A * SA) (B * SB)^T with tl.dot_scaled: operands and linear scales read through pointers, on any GPU."""
 
 import triton
 import triton.language as tl
@@ -6,7 +6,7 @@ import triton.language as tl
 
 @triton.jit
 def block_scaled_matmul(
-    a_ptr, b_ptr, a_scale_ptr, b_scale_ptr, c_ptr, M, N, K,
+    a_ptr, b_ptr, a_scale_ptr, b_scale_ptr, c_ptr, M, N, K, alpha,
     A_FORMAT: tl.constexpr, B_FORMAT: tl.constexpr, SCALE_BLOCK: tl.constexpr,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
     FAST_MATH: tl.constexpr,
@@ -49,4 +49,4 @@ def block_scaled_matmul(
         a_scale_at += BLOCK_S
         b_scale_at += BLOCK_S
     c_at = c_ptr + m.to(tl.int64)[:, None] * N + n[None, :]
-    tl.store(c_at, total.to(c_ptr.dtype.element_ty), mask=(m[:, None] < M) & (n[None, :] < N))
+    tl.store(c_at, (total * alpha).to(c_ptr.dtype.element_ty), mask=(m[:, None] < M) & (n[None, :] < N))

@@ -1,0 +1,161 @@
+"""Where operands lie and how a run is timed: numpy arrays and the steady clock, or torch tensors and CUDA events."""
+
+import os
+import time
+
+
+class CpuDevice:
+    """Arrays are numpy's. C in bf16, which numpy has no type for, is its bits in uint16."""
+
+    clock = "steady clock"
+
+    def __init__(self, request):
+        import numpy
+
+        self.numpy = numpy
+        self.cache_bytes = request["cacheBytes"]
+        self.free_bytes = request["memoryBytes"] * 2 // 5
+        self.types = {"f16": numpy.float16, "bf16": numpy.uint16, "f32": numpy.float32}
+
+    @staticmethod
+    def uuid():
+        import numpy  # noqa: F401
+
+        return ""
+
+    def read(self, path):
+        array = self.numpy.fromfile(path, dtype=self.numpy.uint8)
+        # A kernel that writes to an operand would change the next product.
+        array.flags.writeable = False
+        return array
+
+    def copy(self, array):
+        copied = array.copy()
+        copied.flags.writeable = False
+        return copied
+
+    def floats(self, path):
+        return self.numpy.fromfile(path, dtype=self.numpy.float32)
+
+    def look_up(self, table, codes):
+        return table[codes]
+
+    def filled(self, count, byte):
+        return self.numpy.full(count, byte, dtype=self.numpy.uint8)
+
+    def bytes_of(self, array):
+        return self.numpy.ascontiguousarray(array).view(self.numpy.uint8).reshape(-1)
+
+    def as_array(self, value):
+        return self.numpy.asarray(value) if hasattr(value, "__array__") else None
+
+    def write(self, array, path):
+        self.bytes_of(array).tofile(path)
+
+    def wait(self):
+        pass
+
+    def times(self, launch, count):
+        """Nanoseconds of each of `count` launches."""
+        samples = []
+        for _ in range(count):
+            start = time.perf_counter_ns()
+            launch()
+            samples.append(max(1, time.perf_counter_ns() - start))
+        return samples
+
+    def back_to_back(self, launch, count):
+        """Nanoseconds of `count` launches together."""
+        start = time.perf_counter_ns()
+        for _ in range(count):
+            launch()
+        return time.perf_counter_ns() - start
+
+    def launches(self, launch, name):
+        (taken,) = self.times(launch, 1)
+        record = {"name": name, "startNs": 0, "endNs": taken, "stream": 0, "grid": [1, 1, 1], "block": [1, 1, 1]}
+        return [{**record, "registersPerThread": 0, "sharedMemoryBytes": 0}], ""
+
+    batch = 1
+
+
+class CudaDevice:
+    """Tensors are torch's, on its current device. FP8 and scales come as uint8."""
+
+    clock = "CUDA events"
+    batch = 8
+    SPIN_CYCLES = 1_000_000
+
+    def __init__(self, _request):
+        import torch
+
+        self.torch = torch
+        self.cache_bytes = torch.cuda.get_device_properties(0).L2_cache_size
+        self.free_bytes = torch.cuda.mem_get_info()[0] * 2 // 5
+        self.types = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
+
+    @staticmethod
+    def uuid():
+        import torch
+
+        if not torch.cuda.is_available():
+            raise RuntimeError("PyTorch sees no GPU.")
+        return "GPU-" + str(torch.cuda.get_device_properties(0).uuid)
+
+    def read(self, path):
+        return self.torch.from_file(path, shared=False, size=os.path.getsize(path), dtype=self.torch.uint8).cuda()
+
+    def copy(self, tensor):
+        return tensor.clone()
+
+    def floats(self, path):
+        return self.read(path).view(self.torch.float32)
+
+    def look_up(self, table, codes):
+        return table[codes.int()]
+
+    def filled(self, count, byte):
+        return self.torch.full((count,), byte, dtype=self.torch.uint8, device="cuda")
+
+    def bytes_of(self, tensor):
+        return tensor.contiguous().view(self.torch.uint8).reshape(-1)
+
+    def as_array(self, value):
+        return value if isinstance(value, self.torch.Tensor) else None
+
+    def write(self, tensor, path):
+        self.bytes_of(tensor).cpu().numpy().tofile(path)
+
+    def wait(self):
+        self.torch.cuda.synchronize()
+
+    def times(self, launch, count):
+        """Nanoseconds of each launch: pairs of events, queued behind a spin that holds the stream back."""
+        event = self.torch.cuda.Event
+        pairs = [(event(enable_timing=True), event(enable_timing=True)) for _ in range(count)]
+        self.torch.cuda._sleep(self.SPIN_CYCLES)
+        for start, stop in pairs:
+            start.record()
+            launch()
+            stop.record()
+        self.torch.cuda.synchronize()
+        return [start.elapsed_time(stop) * 1e6 for start, stop in pairs]
+
+    def back_to_back(self, launch, count):
+        start, stop = (self.torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        for _ in range(count):
+            launch()
+        stop.record()
+        self.torch.cuda.synchronize()
+        return start.elapsed_time(stop) * 1e6
+
+    def launches(self, launch, _name):
+        """Records of one product's launches from PyTorch's profiler; none where CUPTI is missing or refuses."""
+        from .launches import recorded
+
+        records = recorded(self.torch, launch)
+        return records, "CUPTI" if records else ""
+
+
+devices = {"cpu": CpuDevice, "cuda": CudaDevice}

@@ -1,0 +1,220 @@
+"""One product by one kernel: operands from the session's files, C back into a file, samples and launches."""
+
+import statistics
+
+from .devices import devices
+from .kernelFile import KernelFile, Trouble
+from .sampling import sample, warm_up
+
+GUARD_BYTES = 4096
+GUARD = 0xA5
+UNWRITTEN = 0xFF  # NaN in every type of C
+
+# Quick looks at each configuration, before the best is measured by the rules.
+TUNING = {"warmupLaunches": 0, "warmupNs": 20e6, "fixedSamples": 0, "minSamples": 20, "minTimeNs": 50e6}
+TUNING_ENDS = {"maxRelativeStdev": 0.0, "maxSamples": 20, "timeoutNs": 2e9}
+
+
+class Guarded:
+    """C between two guards that no kernel may write to."""
+
+    def __init__(self, device, rows, columns, output):
+        self.device = device
+        element = {"f16": 2, "bf16": 2, "f32": 4}[output]
+        self.size = rows * columns * element
+        self.buffer = device.filled(self.size + 2 * GUARD_BYTES, GUARD)
+        self.inside = self.buffer[GUARD_BYTES : GUARD_BYTES + self.size]
+        self.c = self.inside.view(device.types[output]).reshape(rows, columns)
+        self.forget()
+
+    def forget(self):
+        self.inside[:] = UNWRITTEN
+
+    def is_unwritten(self):
+        return bool((self.inside == UNWRITTEN).all())
+
+    def strays(self):
+        """How many bytes ahead of C and behind it are not as they were."""
+        before, after = self.buffer[:GUARD_BYTES], self.buffer[GUARD_BYTES + self.size :]
+        return int((before != GUARD).sum()), int((after != GUARD).sum())
+
+
+class Operands:
+    """What one product is made of; docs/providers.md lists the members.
+
+    a: (M, K) packed along K, b: (N, K) packed along K, both uint8; a_scales and b_scales: uint8 in the kernel's scale
+    layout; c: (M, N) in the output type, to be written unless run() returns C.
+    """
+
+    def __init__(self, device, request, c, copy=lambda array: array):
+        self._device, self._request, self._copy = device, request, copy
+        self.m, self.n, self.k = request["m"], request["n"], request["k"]
+        self.format, self.output = request["format"], request["output"]
+        self.scale_block = request["scaleBlock"]
+        self.a_element, self.b_element = request["elements"]
+        self.scale_element = request["scale"]
+        self.a_tensor_scale, self.b_tensor_scale = request["tensorScales"]
+        self.c = c
+        self.a, self.b = (copy(self._read(name)) for name in ("a", "b"))
+        self.a_scales, self.b_scales = (copy(self._read(name)) for name in ("aScales", "bScales"))
+
+    def _read(self, name):
+        about = self._request["files"][name]
+        return self._device.read(about["path"]).reshape(about["shape"])
+
+    def table(self, name):
+        """The float32 that each code of "a", "b" or "scale" means."""
+        return self._device.floats(self._request["files"][f"{name}Table"]["path"])
+
+    def values(self, side):
+        """A ("a") or B ("b") as float32 numbers, (M, K) or (N, K), block scales applied; tensor scales are not."""
+        codes, scales = self._read(f"{side}Codes"), self._read(f"{side}LinearScales")
+        element = self._device.look_up(self.table(side), codes)
+        scale = self._device.look_up(self.table("scale"), scales)
+        rows, columns = scale.shape
+        return (element.reshape(rows, columns, self.scale_block) * scale[:, :, None]).reshape(rows, -1)
+
+    def bytes(self):
+        arrays = (self.a, self.b, self.a_scales, self.b_scales)
+        return sum(self._device.bytes_of(array).shape[0] for array in arrays)
+
+
+class Product:
+    """A kernel with its operand sets; `launch` runs the next one in turn."""
+
+    def __init__(self, file, kernel, request, say):
+        self.file, self.kernel, self.request, self.say = file, kernel, request, say
+        self.device = devices[getattr(kernel, "device", "cuda")](request)
+        self.guarded = Guarded(self.device, request["m"], request["n"], request["output"])
+        operands = Operands(self.device, request, self.guarded.c)
+        self.instances = [self.prepared(operands)]
+        size = operands.bytes() + self.guarded.size
+        self.set_count = self._sets(size)
+        self.turn = 0
+        self.returned = None
+
+    def prepared(self, operands):
+        self.say({"phase": "prepare"})
+        instance = self.file.call("__init__", self.kernel, kernel=self.kernel)
+        self.file.call("prepare", instance.prepare, operands, kernel=self.kernel)
+        return instance
+
+    def _sets(self, size):
+        """Operand sets so that the cache holds none: one if a set is beyond 5 caches, else 1 + ceil(3 caches / bytes)."""
+        cache = self.device.cache_bytes
+        if not self.request["cold"] or cache == 0 or size >= 5 * cache:
+            return 1
+        return max(1, min(1 + -(-3 * cache // size), self.device.free_bytes // size))
+
+    def add_sets(self):
+        """The other sets, with the configuration that the first one has."""
+        configuration = getattr(self.instances[0], "configuration", None)
+        for _ in range(self.set_count - 1):
+            instance = self.prepared(Operands(self.device, self.request, self.guarded.c, self.device.copy))
+            if configuration is not None:
+                instance.configuration = configuration
+            self.instances.append(instance)
+
+    def launch(self):
+        instance = self.instances[self.turn % len(self.instances)]
+        self.turn += 1
+        self.returned = instance.run()
+
+    def call(self, work, *arguments):
+        """Work in which run() is called: what it raises, then or later on the device, is run()'s."""
+        self.say({"phase": "run"})
+
+        def finished():
+            result = work(*arguments)
+            self.device.wait()
+            return result
+
+        return self.file.call("run", finished, kernel=self.kernel)
+
+    def take(self):
+        """C of one more run, checked for its form; what lies around it is checked too."""
+        self.guarded.forget()
+        self.returned = None
+        self.call(self.launch)
+        name = self.file.name
+        before, after = self.guarded.strays()
+        if before or after:
+            where = [f"{count} bytes {side} C" for count, side in ((before, "ahead of"), (after, "behind")) if count]
+            raise Trouble("failed", f"{name}: run() wrote outside C: {' and '.join(where)} were changed.")
+        if self.returned is None:
+            if self.guarded.is_unwritten():
+                raise Trouble("failed", f"{name}: run() wrote nothing to operands.c and returned nothing.")
+            return self.guarded.c
+        c = self.device.as_array(self.returned)
+        wanted = (self.request["m"], self.request["n"])
+        if c is None:
+            kind = type(self.returned).__name__
+            raise Trouble("failed", f"{name}: run() returned a {kind}; it returns C as an array, or nothing.")
+        if tuple(c.shape) != wanted:
+            raise Trouble("failed", f"{name}: run() returned C of shape {tuple(c.shape)}; {wanted} was asked for.")
+        if c.dtype != self.guarded.c.dtype:
+            raise Trouble(
+                "failed", f"{name}: run() returned C of {c.dtype}; {self.guarded.c.dtype} was asked for."
+            )
+        return c
+
+    def choose_configuration(self):
+        """Tries `configurations` where the kernel has them; the best, in words."""
+        first = self.instances[0]
+        listed = getattr(first, "configurations", None)
+        if listed is None:
+            return ""
+        tried = []
+        if callable(listed):
+            listed = self.file.call("configurations", listed, kernel=self.kernel)
+        problem = "it lists none"
+        for configuration in listed:
+            first.configuration = configuration
+            try:
+                self.call(self.launch)
+                warm_up(self.device, self.launch, TUNING)
+                samples, _ = sample(self.device, self.launch, {**TUNING, **TUNING_ENDS}, self.say)
+                tried.append((statistics.median(samples), configuration))
+                self.say({"configuration": configuration, "medianNs": tried[-1][0]})
+            except Exception as error:  # it does not fit or does not compile; the others are tried
+                problem = str(error)
+                self.say({"configuration": configuration, "error": problem})
+        if not tried:
+            raise Trouble("unavailable", f"No configuration runs; the last: {problem}")
+        first.configuration = min(tried, key=lambda entry: entry[0])[1]
+        words = ", ".join(f"{name} {value}" for name, value in first.configuration.items())
+        return f"best of {len(tried)}: {words}"
+
+
+def run(request, say):
+    """`file`, `kernel`, the problem and the rules of a measurement; writes C to `result`."""
+    file = KernelFile(request["file"], request["known"])
+    kernel, _ = file.kernels[request["kernel"]]
+    rules = request["rules"]
+    product = Product(file, kernel, {**request, "cold": rules["cold"]}, say)
+    chosen = product.choose_configuration()
+    product.add_sets()
+    # The first launch compiles, and shows what is wrong, before any is timed.
+    product.take()
+    warmup_ns = product.call(warm_up, product.device, product.launch, rules)
+    samples, stop = product.call(sample, product.device, product.launch, rules, say)
+    launches, source = [], ""
+    if rules["recordLaunches"]:
+        launches, source = product.call(product.device.launches, product.launch, request["kernel"])
+    sustained_ns, count = 0, 0
+    if rules["sustainedNs"] > 0:
+        count = max(1, round(rules["sustainedNs"] / statistics.median(samples)))
+        sustained_ns = product.call(product.device.back_to_back, product.launch, count) / count
+    product.device.write(product.take(), request["result"])
+    return {
+        "samplesNs": samples,
+        "stopReason": stop,
+        "configuration": chosen,
+        "warmupNs": warmup_ns,
+        "operandSets": len(product.instances),
+        "clock": product.device.clock,
+        "launches": launches,
+        "launchSource": source,
+        "sustainedNs": sustained_ns,
+        "sustainedCount": count,
+    }

@@ -1,0 +1,30 @@
+"""A kernel of your own on the CPU. Fill in prepare() and run(); docs/providers.md says what else there is."""
+
+import numpy
+
+
+class MyKernel:
+    """Dequantised to float32, then numpy's product"""
+
+    id = "my-kernel"
+    device = "cpu"
+    formats = ["nvfp4", "mxfp4", "mxfp8", "mixed"]
+    codes = "bytes"  # one code a byte; "packed": fp4 two to a byte, the even one low
+    outputs = ["f16", "f32"]
+
+    def detect(self):
+        # Raise a RuntimeError that says why where it cannot run; what is returned is shown as its version.
+        return f"numpy {numpy.__version__}"
+
+    def prepare(self, operands):
+        # Not timed: once for each set of operands. Conversions that your users pay for belong into run().
+        self.operands = operands
+        self.tables = [operands.table(name) for name in ("a", "b", "scale")]
+
+    def run(self):
+        # Timed. Fills operands.c, or returns C.
+        operands, (a_table, b_table, scale_table) = self.operands, self.tables
+        a_scales = numpy.repeat(scale_table[operands.a_scales], operands.scale_block, axis=1)
+        b_scales = numpy.repeat(scale_table[operands.b_scales], operands.scale_block, axis=1)
+        product = (a_table[operands.a] * a_scales) @ (b_table[operands.b] * b_scales).T
+        operands.c[:] = product * (operands.a_tensor_scale * operands.b_tensor_scale)

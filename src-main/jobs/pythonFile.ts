@@ -1,0 +1,24 @@
+import { access } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import type { Detection } from '@shared/contract/devices'
+import { UserError } from '@shared/errors'
+import { EngineError, type Engine } from '../engine/engine'
+import type { EngineDetection } from '../engine/engineProtocol'
+
+/** What was found with the kernels of a file of Python kernels, which is run for it. Throws a UserError that names the file. */
+export async function addPythonKernels(
+  engine: Engine,
+  file: string,
+  { devices, libraries }: Detection
+): Promise<EngineDetection> {
+  await access(file, constants.R_OK).catch(() => {
+    throw new UserError('usage', `--provider ${file} cannot be read.`)
+  })
+  try {
+    return await engine.call('addPythonKernels', { file, found: { devices, libraries } })
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error
+    const kind = error.code === 'usage' || error.code === 'unavailable' ? error.code : 'failed'
+    throw new UserError(kind, error.message, { cause: error })
+  }
+}

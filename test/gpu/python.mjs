@@ -1,0 +1,113 @@
+// Python kernels on a GPU through the command line: Triton's own, the Triton template as a file of a person's, and faults.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { root } from './addon.mjs'
+
+const python = process.env.PYTHON ?? 'python3'
+const templates = join(root, 'resources/providers/templates')
+
+export const hasTriton = () =>
+  spawnSync(python, ['-c', 'import torch, triton'], { stdio: 'ignore' }).status === 0
+
+/** The steps of a job of one product. */
+function stepsOf(job, flags, extent) {
+  const store = mkdtempSync(join(tmpdir(), 'blockscope-python-'))
+  const shape = ['-M', extent, '-N', extent, '-K', extent].map(String)
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    [
+      ...[join(root, 'out/node/blockscope.js'), job, '--device', 'cuda:0', ...flags, ...shape],
+      ...['--store', store, '--json']
+    ],
+    {
+      encoding: 'utf8',
+      maxBuffer: 1 << 28,
+      env: { ...process.env, BLOCKSCOPE_PYTHON: python }
+    }
+  )
+  rmSync(store, { recursive: true })
+  if (stdout === '') throw new Error(stderr)
+  return JSON.parse(stdout).steps
+}
+
+export function checkPythonKernels(checks, architecture) {
+  const isNative = /^sm_1[01]/.test(architecture)
+  const own = stepsOf(
+    'sweep',
+    ['--providers', 'Triton', '--formats', 'mxfp4,nvfp4', '--preset', 'quick'],
+    512
+  )
+  for (const { kernel, format, disposition, reason, measurement } of own) {
+    if (format === 'nvfp4' && !isNative) {
+      checks.check(
+        `${kernel} says that it cannot do nvfp4`,
+        disposition === 'not-supported',
+        reason
+      )
+      continue
+    }
+    checks.check(`${kernel} ${format} passes`, disposition === 'passed', reason)
+    checks.check(`${kernel} ${format} is timed`, measurement?.timeNs.samples >= 7)
+    const [launch] = measurement?.launches ?? []
+    const isRecorded = /block_scaled_matmul/.test(launch?.name) && launch.endNs > launch.startNs
+    checks.check(`${kernel} ${format} launches are recorded`, isRecorded, JSON.stringify(launch))
+  }
+  checks.check(
+    'the TMA kernel is there on tcgen05 alone',
+    own.some(({ kernel }) => kernel === 'triton-tma') === isNative
+  )
+
+  const folder = mkdtempSync(join(tmpdir(), 'blockscope-own-'))
+  const file = (name, change = (text) => text) => {
+    const path = join(folder, `${name}.py`)
+    const from = name.startsWith('torch') ? 'torch' : 'triton'
+    const text = readFileSync(join(templates, `${from}.py`), 'utf8')
+    writeFileSync(path, change(text.replace('"my-kernel"', `"${name}"`)))
+    return path
+  }
+  const files = [
+    file('triton-mine'),
+    file('torch-mine'),
+    file('triton-outside', (text) => text.replace('tl.store(c + ', 'tl.store(c + 64 + ')),
+    file('triton-raises', (text) => text.replace('o = self.operands', 'raise ValueError("no")')),
+    file('torch-shape', (text) => text.replace('return product.to', 'return product.T[1:].to'))
+  ]
+  const flags = ['--provider', ...files, '--providers', 'user', '--formats', 'mxfp8']
+  const steps = new Map(stepsOf('validate', flags, 512).map((step) => [step.kernel, step]))
+  for (const [id, disposition, words] of [
+    ['triton-mine', 'passed', /^$/],
+    ['torch-mine', 'passed', /^$/],
+    ['triton-outside', 'error', /wrote outside C/],
+    ['triton-raises', 'error', /raised ValueError: no/],
+    ['torch-shape', 'error', /returned C of shape/]
+  ]) {
+    const step = steps.get(id)
+    const isAsSaid = step?.disposition === disposition && words.test(step.reason)
+    checks.check(`${id}: ${disposition}`, isAsSaid, `${step?.disposition} ${step?.reason}`)
+  }
+  rmSync(folder, { recursive: true })
+}
+
+/** Rows of the comparison table. */
+export function tritonRows(formats, extent) {
+  const flags = ['--providers', 'Triton', '--formats', formats.join(), '--preset', 'quick']
+  return stepsOf('sweep', flags, extent)
+    .filter(({ measurement }) => measurement)
+    .map(({ format, kernel, disposition, validation, measurement }) => {
+      const { tflops, timeNs, stopReason } = measurement
+      const { normwise } = validation
+      const row = { format, kernel, status: disposition, normwise, ns: timeNs.median, tflops }
+      console.log(
+        format.padEnd(16),
+        kernel.padEnd(20),
+        disposition.padEnd(10),
+        `${tflops.toFixed(0)} TFLOP/s`.padEnd(14),
+        `${(row.ns / 1e3).toFixed(1)} us`,
+        `err ${normwise.toExponential(2)}`,
+        stopReason
+      )
+      return { ...row, configuration: stopReason }
+    })
+}

@@ -1,0 +1,218 @@
+/** The engine's side of Python kernels against a stand-in that answers as host.py does, faults included. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { EngineDetection } from '../../../../src-main/engine/engineProtocol'
+import { PythonHost } from '../../../../src-main/engine/pythonHost'
+import { withFile, withTriton } from '../../../../src-main/engine/pythonKernels'
+import { pythonKernelOf } from '../../../../src-main/engine/pythonKernel'
+import { onceThrough, pythonMeasurement, runPython } from '../../../../src-main/engine/pythonRun'
+import { loadTestAddon } from '../../../support/addon'
+
+const standIn = new PythonHost(
+  resolve('test/unit/main/engine/standInProvider.mjs'),
+  process.execPath
+)
+/** Any file: the stand-in does not load it. */
+const file = resolve('test/unit/main/engine/standInProvider.mjs')
+const temporary = mkdtempSync(join(tmpdir(), 'blockscope-python-'))
+const before = process.env.TMPDIR
+beforeEach(() => (process.env.TMPDIR = temporary))
+afterEach(() => {
+  delete process.env.STAND_IN
+  delete process.env.BLOCKSCOPE_PROVIDER_SECONDS
+  if (before === undefined) delete process.env.TMPDIR
+  else process.env.TMPDIR = before
+})
+afterAll(() => rmSync(temporary, { recursive: true, force: true }))
+
+const gpu = (uuid: string) => ({
+  ...{ id: 'cuda:0', kind: 'cuda', name: 'GPU', architecture: 'sm_90' },
+  properties: { uuid },
+  kernels: []
+})
+const found = (...devices: EngineDetection['devices']): EngineDetection => ({
+  libraries: [],
+  devices
+})
+const same = 'GPU-10101010-1010-1010-1010-101010101010'
+
+describe('Triton', () => {
+  it('is added to the GPU that PyTorch sees, and to no other, without what cannot run there', async () => {
+    const { devices, libraries } = await withTriton(
+      found(gpu(same), gpu('GPU-other')),
+      standIn,
+      file
+    )
+    expect(devices[0]!.kernels.map(({ id }) => id)).toEqual(['triton', 'triton-fast-math'])
+    expect(devices[0]!.kernels.every(({ provider }) => provider === 'Triton')).toBe(true)
+    expect(devices[1]!.kernels).toEqual([])
+    expect(libraries).toMatchObject([
+      { name: 'Triton', found: true, version: '3.6.0, torch 2.9.0, Python 3.12.3' }
+    ])
+    const level = (format: string) =>
+      devices[0]!.kernels[0]!.capabilities.find((one) => one.format === format)!.level
+    expect([level('mxfp4'), level('mxfp6_e2m3')]).toEqual(['exact', 'unavailable'])
+  })
+
+  it('is not asked for without a GPU', async () => {
+    const nobody = new PythonHost('/nowhere', '/nowhere')
+    const { libraries } = await withTriton(found(), nobody, file)
+    expect(libraries).toMatchObject([{ found: false, reason: 'There is no CUDA device for it.' }])
+  })
+
+  it.each([
+    ['dies', /ended with code 3 in detect\(\)\. Its last words: LLVM ERROR: no such instruction$/],
+    ['unavailable', /^It is unavailable\.$/],
+    ['refuses all', /^It needs torch\.$/],
+    ['another form', /gave an answer of another form/]
+  ])('that %s is a library that was not found, with the reason', async (how, reason) => {
+    process.env.STAND_IN = how
+    const { devices, libraries } = await withTriton(found(gpu(same)), standIn, file)
+    expect(libraries[0]).toMatchObject({ found: false, reason: expect.stringMatching(reason) })
+    expect(libraries[0]!.remedy).toContain('BLOCKSCOPE_PYTHON')
+    expect(devices[0]!.kernels).toEqual([])
+  })
+
+  it('without a Python names it', async () => {
+    const nobody = new PythonHost('x', '/nowhere/python3')
+    const { libraries } = await withTriton(found(gpu(same)), nobody, file)
+    expect(libraries[0]!.reason).toBe('/nowhere/python3 cannot be started.')
+  })
+})
+
+describe('a file that a person named', () => {
+  it('has its kernels under the provider user, those that cannot run here with the reason', async () => {
+    const { devices, libraries } = await withFile(found(gpu(same)), standIn, file)
+    expect(devices[0]!.kernels.map(({ id, provider }) => [id, provider])).toEqual([
+      ['triton', 'user'],
+      ['triton-fast-math', 'user'],
+      ['triton-tma', 'user']
+    ])
+    expect(devices[0]!.kernels[2]!.capabilities[0]).toMatchObject({
+      level: 'unavailable',
+      reason: 'It needs torch.'
+    })
+    expect(devices[0]!.kernels[0]!.python).toEqual({ file, codes: 'packed' })
+    expect(libraries[0]).toMatchObject({ name: 'standInProvider.mjs', path: file })
+  })
+
+  it.each([
+    ['refuses all', found(gpu(same)), 'unavailable', /^standInProvider.mjs: It needs torch\.$/],
+    ['', found(gpu('GPU-other')), 'unavailable', /which is none of the devices here\.$/],
+    ['dies', found(gpu(same)), 'failed', /ended with code 3/],
+    ['usage', found(gpu(same)), 'usage', /^It is usage\.$/]
+  ] as const)('that %s is one sentence', async (how, here, kind, sentence) => {
+    process.env.STAND_IN = how
+    await expect(withFile(here, standIn, file)).rejects.toMatchObject({
+      kind,
+      message: expect.stringMatching(sentence)
+    })
+  })
+
+  it('may not take the id of another kernel', async () => {
+    const once = await withFile(found(gpu(same)), standIn, file)
+    await expect(withFile(once, standIn, file)).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringMatching(/"triton" is the id of another kernel of cuda:0/)
+    })
+  })
+
+  it('that hangs is ended, and said', async () => {
+    process.env.STAND_IN = 'hangs'
+    process.env.BLOCKSCOPE_PROVIDER_SECONDS = '0.5'
+    await expect(withFile(found(gpu(same)), standIn, file)).rejects.toThrow(
+      /\(\) gave no sign of life for 0\.5 s and was ended \(BLOCKSCOPE_PROVIDER_SECONDS\)\.$/
+    )
+  })
+})
+
+const [m, n, k] = [4, 8, 64]
+const problem = {
+  ...{ device: 'cuda:0', format: 'mxfp4', m, n, k, output: 'f16' as const },
+  operands: { distribution: 'normal', seed: 1 }
+}
+const operands = {
+  aCodes: new Uint8Array(m * k),
+  bCodes: new Uint8Array(n * k),
+  aScales: new Uint8Array((m * k) / 32),
+  bScales: new Uint8Array((n * k) / 32)
+}
+const rules = { ...onceThrough, cold: true, fixedSamples: 3, recordLaunches: true }
+const never = new AbortController().signal
+async function run(
+  change: object = {},
+  signal = never,
+  onProgress: (f: number, p: string) => void = () => {}
+) {
+  const asked = process.env.STAND_IN
+  delete process.env.STAND_IN
+  const { devices } = await withFile(found(gpu(same)), standIn, file)
+  if (asked !== undefined) process.env.STAND_IN = asked
+  const kernel = pythonKernelOf(devices[0]!.kernels[0]!, devices[0]!)!
+  const pack = loadTestAddon().packElements
+  const asks = { kernel, problem, operands, rules: { ...rules, ...change }, pack }
+  return runPython(standIn, asks, onProgress, signal)
+}
+
+describe('a run', () => {
+  it('hands operands over as files, takes C and samples back, and leaves no file', async () => {
+    const phases: string[] = []
+    const answer = await run({}, never, (_fraction, phase) => phases.push(phase))
+    expect(answer.output).toEqual(new Uint8Array(m * n * 2).fill(0x3c))
+    expect(phases).not.toEqual([])
+    expect(readdirSync(temporary)).toEqual([])
+  })
+
+  it('keeps the record of every kernel that one operation launched', async () => {
+    const measured = pythonMeasurement(await run(), rules)
+    expect(measured.samplesNs).toEqual(Float64Array.of(11_000, 10_000, 10_500))
+    expect(measured.launches.map(({ name }) => name)).toEqual(['block_scaled_matmul', 'epilogue'])
+    expect(measured.launches[0]).toMatchObject({ grid: [64, 1, 1], registersPerThread: 168 })
+    expect(measured.cuptiNs).toBe(10_000)
+    expect(measured.cacheMode).toBe('cold: 4 operand sets')
+    expect(measured.stopReason).toBe('fixed; best of 2: warps 8')
+  })
+
+  it("without CUPTI no launch is recorded, and no time is called CUPTI's", async () => {
+    process.env.STAND_IN = 'no CUPTI'
+    expect(pythonMeasurement(await run(), rules)).toMatchObject({ launches: [], cuptiNs: 0 })
+  })
+
+  it.each([
+    ['dies', 'failed', /ended with code 3 in prepare\(\)/],
+    ['usage', 'usage', /^It is usage\.$/],
+    ['unavailable', 'unavailable', /^It is unavailable\.$/],
+    ['another form', 'failed', /another form: .*samplesNs/],
+    ['prints garbage', 'failed', /ended with code 0/],
+    ['writes no C', 'failed', /^standInProvider\.mjs: Python wrote no C\.$/],
+    ['writes half of C', 'failed', /wrote 32 bytes of C; 4 x 8 in f16 is 64\.$/]
+  ])('of a kernel that %s is one sentence, and leaves no file', async (how, kind, sentence) => {
+    process.env.STAND_IN = how
+    await expect(run()).rejects.toMatchObject({ kind, message: expect.stringMatching(sentence) })
+    expect(readdirSync(temporary)).toEqual([])
+  })
+
+  it('that is cancelled ends Python', async () => {
+    process.env.STAND_IN = 'hangs'
+    const pid = (process.env.STAND_IN_PID = join(temporary, 'pid'))
+    const abort = new AbortController()
+    const running = run({}, abort.signal)
+    running.catch(() => {})
+    while (!existsSync(pid) || !readFileSync(pid, 'utf8')) await new Promise(setImmediate)
+    abort.abort()
+    await expect(running).rejects.toMatchObject({ code: 'cancelled' })
+    const alive = () => {
+      try {
+        return process.kill(Number(readFileSync(pid, 'utf8')), 0)
+      } catch {
+        return false
+      }
+    }
+    while (alive()) await new Promise((after) => setTimeout(after, 20))
+    rmSync(pid)
+    delete process.env.STAND_IN_PID
+    expect(readdirSync(temporary)).toEqual([])
+  })
+})

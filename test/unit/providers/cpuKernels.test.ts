@@ -1,0 +1,306 @@
+/** Python kernels on the CPU through the real program: the template, and every way in which a file can be wrong. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { Run } from '@shared/contract/run'
+import { pythonHas } from '../../support/python'
+import { runInProcess } from '../../support/runInProcess'
+
+const folder = mkdtempSync(join(tmpdir(), 'blockscope-provider-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const store = ['--store', join(folder, 'store')]
+const small = ['--device', 'cpu', '-M', '64', '-N', '32', '-K', '128', ...store, '--json']
+const fileOf = (name: string, source: string): string => {
+  const path = join(folder, name)
+  writeFileSync(path, source)
+  return path
+}
+const template = (from: string) => readFileSync(`resources/providers/templates/${from}.py`, 'utf8')
+const runOf = (stdout: string) => JSON.parse(stdout) as Run
+
+const hasNumpy = pythonHas('numpy')
+if (!hasNumpy) console.warn('Skipped: Python kernels on the CPU; this Python has no numpy.')
+
+describe.skipIf(!hasNumpy)('the numpy template', () => {
+  const path = join(folder, 'my_kernel.py')
+
+  it('is written once, checked, validated and timed beside a kernel of the CPU', async () => {
+    const words = ['provider', 'new', '--from', 'numpy', path]
+    const written = await runInProcess(words)
+    expect(written.stdout).toContain(`blockscope validate --provider ${path}`)
+    expect(readFileSync(path, 'utf8')).toBe(template('numpy'))
+    const again = await runInProcess(words)
+    expect(again).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/exists; choose another/)
+    })
+
+    const checked = await runInProcess(['provider', 'check', path])
+    expect(checked.stdout).toMatch(/my_kernel\.py: numpy [\d.]+, Python/)
+    expect(checked.stdout).toContain('my-kernel on cpu: Dequantised to float32')
+    expect(checked.stdout).toContain('reads    bytes codes, scales in linear')
+
+    const kernels = ['--provider', path, '--kernels', 'my-kernel,cpu-portable']
+    const validated = await runInProcess(['validate', ...kernels, ...small])
+    expect(validated).toMatchObject({ code: 0, stderr: '' })
+    const run = runOf(validated.stdout)
+    expect(
+      run.steps.map(({ kernel, format, disposition }) => [kernel, format, disposition])
+    ).toEqual(
+      ['nvfp4', 'mxfp4', 'mxfp8', 'mixed'].flatMap((format) => [
+        ['cpu-portable', format, 'passed'],
+        ['my-kernel', format, 'passed']
+      ])
+    )
+    expect(run.command).toContain(`--provider ${path}`)
+    expect(run.libraries.at(-1)).toMatchObject({ name: 'my_kernel.py', found: true })
+
+    const swept = await runInProcess([
+      ...['sweep', ...kernels, '--formats', 'mxfp8', '--warmup', '2', '--reps', '5', '--sustained'],
+      ...small
+    ])
+    expect(swept).toMatchObject({ code: 0 })
+    const step = runOf(swept.stdout).steps.find(({ kernel }) => kernel === 'my-kernel')!
+    expect(step.provider).toBe('user')
+    expect(step.measurement).toMatchObject({
+      ...{ method: 'bs-1 fixed 5, cold', timingSource: 'steady clock', stopReason: 'fixed' },
+      timeNs: { samples: 5 }
+    })
+    expect(step.measurement!.operandSets).toBeGreaterThanOrEqual(1)
+    expect(step.measurement!.sustainedCount).toBeGreaterThan(0)
+    expect(step.measurement!.launches.map(({ name }) => name)).toEqual(['my-kernel'])
+  }, 120_000)
+
+  it('a sweep without names takes it beside the best kernel of the CPU', async () => {
+    const words = ['sweep', '--provider', path, '--formats', 'mxfp4', '--reps', '1', ...small]
+    const { stdout } = await runInProcess(words)
+    const kernels = runOf(stdout).steps.map(({ kernel }) => kernel)
+    expect(kernels).toHaveLength(2)
+    expect(kernels[0]).toMatch(/^cpu-/)
+    expect(kernels[1]).toBe('my-kernel')
+  }, 60_000)
+})
+
+/** Classes that differ from one that is right. */
+const classes = (...changes: [name: string, body: string][]) =>
+  [
+    'import os, sys, time, numpy',
+    'class _Right:',
+    '    device = "cpu"',
+    '    formats = ["mxfp8"]',
+    '    outputs = ["f16", "f32"]',
+    '    def detect(self): return ""',
+    '    def prepare(self, operands): self.operands = operands',
+    '    def c(self):',
+    '        o = self.operands',
+    '        return o.values("a") @ o.values("b").T',
+    '    def run(self): self.operands.c[:] = self.c()',
+    ...changes.flatMap(([name, body]) => [
+      `class ${name}(_Right):`,
+      `    id = "${name}"`,
+      ...body.split('\n').map((line) => `    ${line}`)
+    ])
+  ].join('\n')
+
+const faults: [name: string, body: string, sentence: RegExp][] = [
+  [
+    'PrepareRaises',
+    'def prepare(self, operands): 1 / 0',
+    /prepare\(\) raised ZeroDivisionError: division by zero \(line \d+\)\.$/
+  ],
+  [
+    'RunRaises',
+    'def run(self): raise ValueError("tile does not fit")',
+    /run\(\) raised ValueError: tile does not fit \(line \d+\)\.$/
+  ],
+  ['Exits', 'def run(self): sys.exit(4)', /run\(\) raised SystemExit: 4/],
+  [
+    'Dies',
+    'def run(self): print("free(): invalid pointer", file=sys.stderr, flush=True); os.abort()',
+    /Python was ended by SIGABRT in run\(\)\. Its last words: free\(\): invalid pointer$/
+  ],
+  [
+    'Shape',
+    'def run(self): return self.c().T.astype(self.operands.c.dtype)',
+    /run\(\) returned C of shape \(32, 64\); \(64, 32\) was asked for\.$/
+  ],
+  [
+    'Type',
+    'def run(self): return self.c()',
+    /run\(\) returned C of float32; float16 was asked for\.$/
+  ],
+  [
+    'NoArray',
+    'def run(self): return "done"',
+    /run\(\) returned a str; it returns C as an array, or nothing\.$/
+  ],
+  [
+    'Nothing',
+    'def run(self): pass',
+    /run\(\) wrote nothing to operands\.c and returned nothing\.$/
+  ],
+  [
+    'Outside',
+    'def run(self):\n    c = self.operands.c\n    c[:] = self.c()\n    whole = c.base\n    while whole.base is not None: whole = whole.base\n    whole[-1] = 0',
+    /run\(\) wrote outside C: 1 bytes behind C were changed\.$/
+  ],
+  [
+    'Operand',
+    'def run(self): self.operands.a[0, 0] = 1',
+    /run\(\) raised ValueError: assignment destination is read-only/
+  ],
+  [
+    'Package',
+    'install = "pip install some-kernels"\ndef run(self): import some_kernels',
+    /It needs some_kernels, which \S+ does not have \(pip install some-kernels\)\.$/
+  ],
+  [
+    'NoConfiguration',
+    'configurations = [{"warps": 4}]\ndef run(self): raise RuntimeError("out of shared memory")',
+    /No configuration runs; the last: .*out of shared memory/
+  ]
+]
+
+describe.skipIf(!hasNumpy)('a kernel that goes wrong', () => {
+  it('costs its own step, and is one sentence', async () => {
+    const wrong: [string, string] = ['Wrong', 'def run(self): self.operands.c[:] = self.c() * 2']
+    const prints: [string, string] = [
+      'Prints',
+      'def run(self):\n    print("{}", flush=True); os.write(1, b\'{"result": 1}\\n\')\n    self.operands.c[:] = self.c()'
+    ]
+    const chooses: [string, string] = [
+      'Chooses',
+      'configurations = [{"warps": 3}, {"warps": 4}]\ndef run(self):\n    if self.configuration["warps"] == 3: raise RuntimeError("no")\n    self.operands.c[:] = self.c()'
+    ]
+    const changes = faults.map(([name, body]): [string, string] => [name, body])
+    const path = fileOf('faults.py', classes(wrong, prints, chooses, ...changes))
+    const words = ['validate', '--provider', path, '--providers', 'user', '--formats', 'mxfp8']
+    const { code, stdout } = await runInProcess([...words, ...small])
+    expect(code).toBe(1)
+    const steps = new Map(runOf(stdout).steps.map((step) => [step.kernel, step]))
+    expect(steps.get('Wrong')).toMatchObject({ disposition: 'incorrect' })
+    expect(steps.get('Prints')).toMatchObject({ disposition: 'passed' })
+    expect(steps.get('Chooses')).toMatchObject({ disposition: 'passed' })
+    for (const [name, , sentence] of faults) {
+      const { disposition, reason } = steps.get(name)!
+      expect([name, reason]).toEqual([name, expect.stringMatching(sentence)])
+      expect(reason.split('\n')).toHaveLength(1)
+      const lacks = name === 'Package' || name === 'NoConfiguration'
+      expect([name, disposition]).toEqual([name, lacks ? 'not-supported' : 'error'])
+    }
+  }, 120_000)
+
+  it('and hangs is ended; the next one runs', async () => {
+    const path = fileOf(
+      'hangs.py',
+      classes(['Hangs', 'def run(self): time.sleep(1000)'], ['Works', 'pass'])
+    )
+    const words = ['validate', '--provider', path, '--providers', 'user', '--formats', 'mxfp8']
+    const env = { BLOCKSCOPE_PROVIDER_SECONDS: '6' }
+    const { stdout } = await runInProcess([...words, ...small], env)
+    expect(runOf(stdout).steps).toMatchObject([
+      {
+        kernel: 'Hangs',
+        disposition: 'error',
+        reason:
+          'hangs.py: run() gave no sign of life for 6 s and was ended (BLOCKSCOPE_PROVIDER_SECONDS).'
+      },
+      { kernel: 'Works', disposition: 'passed' }
+    ])
+  }, 60_000)
+})
+
+describe.skipIf(!pythonHas('json'))('a file that is wrong', () => {
+  const body = 'def detect(self): pass\ndef prepare(self, operands): pass\ndef run(self): pass'
+  const kernel = (attributes: string, methods = body) =>
+    `class Mine:\n${[attributes, methods].join('\n').replace(/^/gm, '    ')}\n`
+  const right = 'device = "cpu"\nformats = ["mxfp8"]'
+
+  it.each<[string, string, number, RegExp]>([
+    ['syntax', 'class Mine:\n    def run(self)\n', 2, /syntax\.py, line 2: \S/],
+    ['empty', 'x = 1\n', 2, /empty\.py has no class with detect, prepare and run\.$/],
+    [
+      'lacks',
+      'class Mine:\n    def run(self): pass\n    def detect(self): pass\n',
+      2,
+      /has no class with detect, prepare and run\. Mine lacks prepare\.$/
+    ],
+    [
+      'loading',
+      'x = {}\ny = x["missing"]\n',
+      2,
+      /loading\.py: loading it raised KeyError: 'missing' \(line 2\)\.$/
+    ],
+    [
+      'package',
+      'import no_such_kernels\n',
+      3,
+      /package\.py: It needs no_such_kernels, which \S+ does not have \(pip install no_such_kernels\)\.$/
+    ],
+    [
+      'id',
+      kernel(`${right}\nid = "../mine"`),
+      2,
+      /Mine\.id is '\.\.\/mine'; an id is up to 64 letters/
+    ],
+    [
+      'taken',
+      kernel(`${right}\nid = "cpu-portable"`),
+      hasNumpy ? 2 : 3,
+      hasNumpy
+        ? /"cpu-portable" is the id of another kernel of cpu; give yours an id of its own\.$/
+        : /numpy/
+    ],
+    [
+      'layout',
+      kernel(`${right}\nscale_layout = "swizzled"`),
+      2,
+      /Mine\.scale_layout is 'swizzled'; it is one of linear, nvidia_32_4_4/
+    ],
+    [
+      'output',
+      kernel(`${right}\noutputs = ["f8"]`),
+      2,
+      /Mine\.outputs names 'f8'; C is one of f16, bf16, f32\.$/
+    ],
+    [
+      'detects',
+      kernel(right, body.replace('pass', 'raise RuntimeError("It needs an sm_100.")')),
+      3,
+      /detects\.py: It needs an sm_100\.$/
+    ],
+    [
+      'detectFails',
+      kernel(right, body.replace('pass', 'return {}["x"]')),
+      1,
+      /detect\(\) raised KeyError: 'x' \(line 4\)\.$/
+    ],
+    [
+      'format',
+      kernel('device = "cpu"\nformats = ["mxfp5"]'),
+      hasNumpy ? 2 : 3,
+      hasNumpy ? /Mine\.formats names "mxfp5", which is no block-scaled format/ : /numpy/
+    ],
+    [
+      'level',
+      kernel('device = "cpu"\nformats = {"mxfp8": "good"}'),
+      hasNumpy ? 2 : 3,
+      hasNumpy ? /the level 'good'; levels are native, exact, approximate/ : /numpy/
+    ]
+  ])('%s: one sentence', async (name, source, code, sentence) => {
+    const path = fileOf(`${name}.py`, source)
+    const result = await runInProcess(['validate', '--provider', path, ...small])
+    expect(result.stderr.trimEnd()).toMatch(sentence)
+    expect(result.stderr.trimEnd().split('\n')).toHaveLength(1)
+    expect(result.code).toBe(code)
+  })
+
+  it('or is not there: it is named', async () => {
+    const result = await runInProcess(['validate', '--provider', 'none.py', ...small])
+    expect(result).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/--provider \S*none\.py cannot be read/)
+    })
+  })
+})

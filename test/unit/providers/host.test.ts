@@ -1,0 +1,83 @@
+/** What the Python side knows by itself, held against what it stands for; no package is needed for it. */
+import { execFileSync } from 'node:child_process'
+import { resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { findBlockFormat } from '@shared/formats/blockFormat'
+import { python, pythonHas } from '../../support/python'
+
+const providers = resolve('resources/providers')
+const ask = (script: string, input = ''): unknown =>
+  JSON.parse(
+    execFileSync(python, ['-B', '-c', script], { input, encoding: 'utf8', cwd: providers })
+  )
+
+describe.skipIf(!pythonHas('json'))('resources/providers', () => {
+  it("reads launches from a trace of PyTorch's profiler", () => {
+    // As Kineto writes them (libkineto, output_json.cpp): times in microseconds.
+    const kernel = (name: string, ts: number, dur: number) => ({
+      ...{ ph: 'X', cat: 'kernel', name, pid: 0, tid: 7, ts, dur },
+      args: {
+        ...{ device: 0, context: 1, stream: 7, correlation: 12, grid: [64, 1, 1] },
+        ...{ block: [256, 1, 1], 'registers per thread': 168, 'shared memory': 98304 },
+        ...{ 'blocks per SM': 0.5, 'warps per SM': 4, 'est. achieved occupancy %': 12 }
+      }
+    })
+    const traceEvents = [
+      { ph: 'X', cat: 'cuda_runtime', name: 'cudaLaunchKernel', ts: 1000, dur: 5, args: {} },
+      kernel('epilogue', 2011.5, 0.5),
+      kernel('block_scaled_matmul', 2000.25, 9.504),
+      { ph: 'M', name: 'process_name', args: {} }
+    ]
+    const script = `import json, sys
+from blockscope_host import launches
+print(json.dumps(launches.launches_of(json.load(sys.stdin))))`
+    const about = {
+      ...{ stream: 7, grid: [64, 1, 1], block: [256, 1, 1] },
+      ...{ registersPerThread: 168, sharedMemoryBytes: 98304 }
+    }
+    expect(ask(script, JSON.stringify({ traceEvents }))).toEqual([
+      { name: 'block_scaled_matmul', startNs: 0, endNs: 9504, ...about },
+      { name: 'epilogue', startNs: 11_250, endNs: 11_750, ...about }
+    ])
+  })
+
+  it("has Triton's formats as the registry has them", () => {
+    const script = `import ast, json
+tree = ast.parse(open("triton/provider.py").read())
+(formats,) = [node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "FORMATS"]
+print(json.dumps(ast.literal_eval(formats)))`
+    for (const [id, facts] of Object.entries(ask(script) as object)) {
+      const { a, b, scaleBlockSize } = findBlockFormat(id)
+      expect([id, facts]).toEqual([id, [a.name, b.name, scaleBlockSize]])
+    }
+  })
+
+  it('samples by the rules of a measurement', () => {
+    const script = `import json
+from blockscope_host.sampling import sample, warm_up
+class Device:
+    batch = 8
+    def __init__(self, times): self.given, self.count = times, 0
+    def times(self, launch, count):
+        taken = [self.given(self.count + i) for i in range(count)]
+        self.count += count
+        return taken
+rules = {"warmupLaunches": 0, "warmupNs": 1000, "fixedSamples": 0, "minSamples": 20, "minTimeNs": 0,
+         "maxRelativeStdev": 0.005, "maxSamples": 10000, "timeoutNs": 5e9}
+steady, noisy = (lambda i: 500), (lambda i: 500 if i % 2 else 1000)
+def ask(times, **change):
+    samples, stop = sample(Device(times), None, {**rules, **change}, lambda event: None)
+    return [len(samples), stop]
+print(json.dumps({
+    "steady": ask(steady), "noisy": ask(noisy)[1], "fixed": ask(noisy, fixedSamples=3),
+    "limit": ask(noisy, maxSamples=40), "late": ask(noisy, minSamples=10**9, timeoutNs=0),
+    "long": ask(steady, minTimeNs=50000)[0],
+    "warm": warm_up(Device(steady), None, rules), "counted": warm_up(Device(steady), None, {**rules, "warmupLaunches": 2}),
+}))`
+    expect(ask(script)).toEqual({
+      ...{ steady: [24, 'relative stdev'], noisy: 'noise stable', fixed: [3, 'fixed'] },
+      ...{ limit: [40, 'sample limit'], late: [8, 'timed out'], long: 104 },
+      ...{ warm: 4000, counted: 1000 }
+    })
+  })
+})
