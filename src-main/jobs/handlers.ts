@@ -97,6 +97,7 @@ export function createApplication(options: ApplicationOptions): Application {
       return { id: await jobs.start(spec) }
     },
     'jobs.startWithFiles': async ({ spec, files }) => {
+      refusePrograms(spec)
       const { spec: named, read } = await sortFiles(spec, files)
       return { id: await jobs.start(named, { read }) }
     },
@@ -129,12 +130,16 @@ export function createApplication(options: ApplicationOptions): Application {
     'files.read': ({ handle }) => opened.read(handle)
   }
 
+  function refusePrograms({ providerFiles }: JobSpec): void {
+    if (providerFiles === undefined || options.mayRunFiles) return
+    throw new UserError(
+      'usage',
+      'A file of Python kernels is a program: only the command line runs one, with --provider.'
+    )
+  }
+
   function refuseFiles(spec: JobSpec): void {
-    if (spec.providerFiles && !options.mayRunFiles)
-      throw new UserError(
-        'usage',
-        'A file of Python kernels is a program: only the command line runs one, with --provider.'
-      )
+    refusePrograms(spec)
     const named = ['operandsFile', 'resultFile'].some((name) => name in spec)
     if (named && !options.mayReadFiles) {
       throw new UserError(

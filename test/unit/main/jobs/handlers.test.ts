@@ -85,3 +85,20 @@ it('a run that nobody makes cannot be cancelled', async () => {
   const { id } = await client.call('runs.import', { name: 'run.json', bytes: bytesOf({}) })
   await expect(client.call('jobs.cancel', { id })).rejects.toThrow('is not running: it is done')
 })
+
+it('a job that names a file of Python kernels is refused by every method that takes a job', async () => {
+  const spec = { formats: ['mxfp4'], providerFiles: [join(folder, 'mine.py')] }
+  const calls = [
+    client.call('jobs.plan', { kind: 'validate', ...spec }),
+    client.call('jobs.start', { kind: 'sweep', kValues: [64], ...spec }),
+    client.call('jobs.startWithFiles', {
+      spec: { kind: 'validate', ...spec },
+      files: [{ name: 'a.npy', bytes: new Uint8Array(1) }]
+    })
+  ]
+  for (const call of calls)
+    await expect(call).rejects.toMatchObject({
+      code: 'invalid-input',
+      message: expect.stringContaining('is a program')
+    })
+})
