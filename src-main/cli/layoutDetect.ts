@@ -5,8 +5,9 @@ import { detectFromProduct, type ProductDetection } from '@shared/layouts/detect
 import { detectionLines, productLines } from '@shared/layouts/detectWords'
 import { elementPackings } from '@shared/layouts/elementPacking'
 import type { ScaleLayout, ScaleShape } from '@shared/layouts/layout'
-import { productOperandsOf } from '@shared/layouts/productOperands'
 import { layouts } from '@shared/layouts/registry'
+import { productOperandsOf } from '@shared/operands/productOperands'
+import { arrayFileOnDisk } from '../jobs/arrays/arrayFiles'
 import { print, printJson } from '../ground/terminal'
 import { positiveInteger } from './arguments'
 import { rawOperands, type RawOperandFlags, type Side } from './layoutDetectOperands'
@@ -34,7 +35,10 @@ export function registerDetect(layout: Command): void {
     .option('--cols <count>', 'columns of the scale matrix: K / V', positiveInteger)
     .optionsGroup('By the operands and their product:')
     .addOption(new Option('--side <operand>', 'whose scales are packed').choices(['a', 'b']))
-    .option('--operands <file>', 'all of them in one .safetensors file (docs/layouts.md)')
+    .option(
+      '--operands <file>',
+      'all of them in one file, as validate --operands reads it (docs/layouts.md)'
+    )
     .option('--format <name>', 'format of the operands')
     .option('-M <rows>', 'rows of A and C', positiveInteger)
     .option('-N <rows>', 'rows of B, columns of C', positiveInteger)
@@ -55,11 +59,11 @@ export function registerDetect(layout: Command): void {
     .action(detect)
 }
 
-function detect(flags: Flags): void {
+async function detect(flags: Flags): Promise<void> {
   const known = flags.layoutFile
     ? [...layouts, layoutOf({ layoutFile: flags.layoutFile })]
     : layouts
-  const found = flags.linear ? fromLinear(flags, known) : fromProduct(flags, known)
+  const found = flags.linear ? fromLinear(flags, known) : await fromProduct(flags, known)
   if (flags.json) printJson(found.detection)
   else print(found.lines)
   if (found.detection.verdict !== 'layout') process.exitCode = exitCodeOf.failed
@@ -78,7 +82,7 @@ function fromLinear({ packed, linear, rows, cols }: Flags, known: readonly Scale
   return { detection, lines: detectionLines(detection, bytes.length, shape) }
 }
 
-function fromProduct(flags: Flags, known: readonly ScaleLayout[]): Found {
+async function fromProduct(flags: Flags, known: readonly ScaleLayout[]): Promise<Found> {
   const { side, operands: file } = flags
   if (!side) {
     throw new UserError(
@@ -87,7 +91,7 @@ function fromProduct(flags: Flags, known: readonly ScaleLayout[]): Found {
     )
   }
   const operands = file
-    ? productOperandsOf(readBytes(file), file, side, flags.packing)
+    ? productOperandsOf(await arrayFileOnDisk(file, '--operands'), side, flags.packing)
     : rawOperands(flags, side)
   const bytes = readBytes(flags.packed)
   const detection = detectFromProduct(operands, bytes, known)

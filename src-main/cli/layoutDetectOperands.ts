@@ -2,7 +2,7 @@
 import { UserError } from '@shared/errors'
 import { checkShape, findBlockFormat } from '@shared/formats/blockFormat'
 import type { ProductOperands } from '@shared/layouts/detectTerms'
-import { elementCodes, productValues } from '@shared/layouts/productOperands'
+import { elementCodes, productValues } from '@shared/layouts/rawOperands'
 import { readBytes } from './layoutFlags'
 
 export type Side = ProductOperands['side']

@@ -1,8 +1,9 @@
 /** Detection of a layout by a product, which takes a second or more, away from the UI thread. */
 import { messageOf } from '@shared/errors'
+import { readArrays } from '@shared/formats/arrayFiles'
 import { detectFromProduct } from '@shared/layouts/detectProduct'
 import { productLines } from '@shared/layouts/detectWords'
-import { productOperandsOf } from '@shared/layouts/productOperands'
+import { productOperandsOf } from '@shared/operands/productOperands'
 import type { LayoutRequest, ProductAnswer } from './layoutProtocol'
 import type { WorkerReply } from './workerClient'
 
@@ -10,7 +11,8 @@ const reply = (message: WorkerReply) => postMessage(message)
 
 async function answer(request: LayoutRequest): Promise<ProductAnswer> {
   const { id, packed, side, operands: file, name, layouts } = request
-  const operands = productOperandsOf(new Uint8Array(await file.arrayBuffer()), name, side)
+  const arrays = readArrays(new Uint8Array(await file.arrayBuffer()), name, '')
+  const operands = productOperandsOf(arrays, side)
   const detection = detectFromProduct(operands, packed, layouts, (fraction) =>
     reply({ id, kind: 'progress', fraction })
   )

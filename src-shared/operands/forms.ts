@@ -85,7 +85,10 @@ function likeliest(fitting: OperandsForm[]): OperandsForm[] {
 }
 
 /** By a person or the metadata a, b, scale and vec; undefined where neither says. */
-function formatSaid({ metadata, path }: ArrayFile, said: OperandsAs): BlockFormat | undefined {
+export function formatSaid(
+  { metadata, path }: ArrayFile,
+  said: OperandsAs
+): BlockFormat | undefined {
   const { a, b, scale, vec } = metadata
   const ofFile = a && b && scale && vec ? matchBlockFormat(a, b, scale, Number(vec)) : undefined
   const named = said.format === undefined ? undefined : findBlockFormat(said.format)

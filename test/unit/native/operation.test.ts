@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import type { Operation } from '@shared/contract/operation'
 import { everyBlockFormat, findBlockFormat } from '@shared/formats/blockFormat'
 import { decodeTable } from '@shared/formats/numberFormat'
-import { broadcastBatch } from '@shared/batch'
+import { broadcastBatch, matrixOfBatch } from '@shared/batch'
 import type {
   NativeGivenOperands,
   NativeOpenRequest,
@@ -118,6 +118,8 @@ describe('a batch', () => {
     expect(broadcastBatch(a, b)).toEqual(dims)
     expect(ofA.map((_, at) => matrixOf(a, dims, at))).toEqual(ofA)
     expect(ofB.map((_, at) => matrixOf(b, dims, at))).toEqual(ofB)
+    expect(ofA.map((_, at) => matrixOfBatch(a, dims, at))).toEqual(ofA)
+    expect(ofB.map((_, at) => matrixOfBatch(b, dims, at))).toEqual(ofB)
   })
 
   it.each(golden.refused)('(%#) is refused where numpy refuses it', async ({ a, b }) => {

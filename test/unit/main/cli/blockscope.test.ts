@@ -323,7 +323,15 @@ describe('bad input gets one sentence and its exit code', () => {
     ['no tensors', { __metadata__: metadata }, /has no tensor "a_codes"/],
     [
       'wrong dtype',
-      { __metadata__: metadata, a_codes: tensor('F32', [0, 0], [0, 0]) },
+      {
+        __metadata__: metadata,
+        ...Object.fromEntries(
+          ['a_codes', 'b_codes', 'a_scales', 'b_scales'].map((name) => [
+            name,
+            tensor('F32', [0, 0], [0, 0])
+          ])
+        )
+      },
       /is F32, which holds no codes; U8, or one of F8_E4M3/
     ],
     ['wrong vec', { __metadata__: { ...metadata, vec: '7' } }, /No format has A e4m3/]

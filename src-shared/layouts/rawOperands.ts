@@ -1,45 +1,12 @@
-/** What the layout detective judges by: operands without the scales of one side, and their product. */
+/** Arrays as raw bytes, without a shape or a type: the number of bytes says what they hold. */
 import { UserError } from '../errors'
 import type { NumberFormat } from '../formats/numberFormat'
-import { formatOfOperands, takeMatrix } from '../formats/operandMatrices'
-import { parseSafetensorsHeader } from '../formats/safetensors'
-import type { ProductOperands } from './detectTerms'
 import {
   findElementPacking,
   packedElementBytes,
   unpackElements,
   usualPacking
 } from './elementPacking'
-
-/**
- * The arrays of a file as `validate --operands` reads it, where c_f32 may stand for c_f64, codes may be packed, and the
- * scales of the side that is looked for may be missing. K is told by the scales of the other side.
- */
-export function productOperandsOf(
-  file: Uint8Array,
-  path: string,
-  side: ProductOperands['side'],
-  packing?: string
-): ProductOperands {
-  const header = parseSafetensorsHeader(file, file.length, path)
-  const format = formatOfOperands(header, path)
-  const take = (name: string, dtype = 'U8') => takeMatrix(header, file, path, name, dtype)
-  const aCodes = take('a_codes')
-  const bCodes = take('b_codes')
-  const scales = take(side === 'a' ? 'b_scales' : 'a_scales')
-  const wide = !header.tensors.has('c_f32')
-  const c = wide ? take('c_f64', 'F64') : take('c_f32', 'F32')
-  const [m] = aCodes.shape
-  const [n] = bCodes.shape
-  const k = scales.shape[1] * format.scaleBlockSize
-  return {
-    ...{ format, m, n, k, side },
-    aCodes: elementCodes(aCodes.bytes, m * k, format.a, `${path}, tensor "a_codes",`, packing),
-    bCodes: elementCodes(bCodes.bytes, n * k, format.b, `${path}, tensor "b_codes",`, packing),
-    otherScales: scales.bytes,
-    product: wide ? new Float64Array(c.bytes.buffer) : new Float32Array(c.bytes.buffer)
-  }
-}
 
 /** One code per byte, or packed: the number of bytes says which. A named packing holds for codes of its width. */
 export function elementCodes(
