@@ -12,6 +12,13 @@ METHODS = ("detect", "prepare", "run")
 LEVELS = ("native", "exact", "approximate", "unavailable")
 MOST_WORDS = 300
 
+# What to do about errors that are met often, by words of their messages.
+HINTS = (
+    ("no allocator was set", "its descriptors are made on the device: call triton.set_allocator() in prepare()"),
+    ("out of resource: shared memory", "take fewer stages or a smaller tile"),
+    ("an illegal memory access", "it read or wrote outside its memory; compute-sanitizer shows where"),
+)
+
 
 class Trouble(Exception):
     """One sentence for a person. `code`: usage (the file is wrong), unavailable (not here), failed (it went wrong)."""
@@ -22,10 +29,11 @@ class Trouble(Exception):
 
 
 def words_of(error):
-    """Type and first line of an exception."""
+    """Type and first line of an exception, and what to do where that is known."""
     lines = str(error).strip().splitlines()
     said = lines[0][:MOST_WORDS].rstrip(".") if lines else ""
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    hint = next((f" ({what})" for words, what in HINTS if words in str(error)), "")
+    return f"{type(error).__name__}: {said}{hint}" if said else type(error).__name__
 
 
 def place_of(error, path):
@@ -151,6 +159,8 @@ class KernelFile:
             return method(*arguments)
         except ImportError as error:
             raise Trouble("unavailable", f"{self.name}: {missing_package(error, kernel)}") from error
+        except NotImplementedError as error:
+            raise Trouble("unavailable", f"{self.name}: {str(error) or 'it does not take this product.'}") from error
         except BaseException as error:
             raise Trouble(
                 "failed", f"{self.name}: {phase}() raised {words_of(error)}{place_of(error, self.path)}."

@@ -89,7 +89,7 @@ class DotScaled(_DotScaled):
         k = self.operands.k
         able = [one for one in self.all_configurations if k % extents(one)[2] == 0]
         if not able:
-            raise RuntimeError(f"its tiles take K as a multiple of 64; K={k}")
+            raise NotImplementedError(f"Its tiles take K as a multiple of 64; K={k}.")
         return able
 
     def run(self):
@@ -132,6 +132,9 @@ class DotScaledTma(_DotScaled):
 
     def prepare(self, operands):
         super().prepare(operands)
+        row_bytes = operands.n * operands.c.element_size()
+        if row_bytes % 16:
+            raise NotImplementedError(f"TMA writes rows of C that are multiples of 16 bytes; N={operands.n} takes {row_bytes}.")
         # The kernel makes its descriptors on the device, in memory that Triton asks for here.
         triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
 

@@ -156,6 +156,16 @@ const faults: [name: string, body: string, sentence: RegExp][] = [
     /It needs some_kernels, which \S+ does not have \(pip install some-kernels\)\.$/
   ],
   [
+    'NotTaken',
+    'def prepare(self, operands): raise NotImplementedError("N=32 is too small.")',
+    /^faults\.py: N=32 is too small\.$/
+  ],
+  [
+    'Allocator',
+    'def run(self): raise RuntimeError("Kernel requires memory, but no allocator was set.")',
+    /no allocator was set \(its descriptors are made on the device: call triton\.set_allocator\(\) in prepare\(\)\) \(line \d+\)\.$/
+  ],
+  [
     'NoConfiguration',
     'configurations = [{"warps": 4}]\ndef run(self): raise RuntimeError("out of shared memory")',
     /No configuration runs; the last: .*out of shared memory/
@@ -186,7 +196,7 @@ describe.skipIf(!hasNumpy)('a kernel that goes wrong', () => {
       const { disposition, reason } = steps.get(name)!
       expect([name, reason]).toEqual([name, expect.stringMatching(sentence)])
       expect(reason.split('\n')).toHaveLength(1)
-      const lacks = name === 'Package' || name === 'NoConfiguration'
+      const lacks = ['Package', 'NotTaken', 'NoConfiguration'].includes(name)
       expect([name, disposition]).toEqual([name, lacks ? 'not-supported' : 'error'])
     }
   }, 120_000)
@@ -294,6 +304,17 @@ describe.skipIf(!pythonHas('json'))('a file that is wrong', () => {
     expect(result.stderr.trimEnd()).toMatch(sentence)
     expect(result.stderr.trimEnd().split('\n')).toHaveLength(1)
     expect(result.code).toBe(code)
+  })
+
+  it('for a CPU, under a Python without numpy: it says what to install', async () => {
+    const empty = mkdtempSync(join(folder, 'without-'))
+    writeFileSync(join(empty, 'numpy.py'), 'raise ImportError("none", name="numpy")')
+    const words = ['validate', '--provider', fileOf('plain.py', kernel(right)), ...small]
+    const { code, stderr } = await runInProcess(words, { PYTHONPATH: empty })
+    expect(stderr).toMatch(
+      /plain\.py: It needs numpy, which \S+ does not have \(pip install numpy\)\.$/m
+    )
+    expect(code).toBe(3)
   })
 
   it('or is not there: it is named', async () => {

@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findBlockFormat } from '@shared/formats/blockFormat'
+import { packScales } from '@shared/layouts/layout'
+import { findLayout } from '@shared/layouts/registry'
 import { python, pythonHas } from '../../support/python'
 
 const providers = resolve('resources/providers')
@@ -79,5 +81,38 @@ print(json.dumps({
       ...{ limit: [40, 'sample limit'], late: [8, 'timed out'], long: 104 },
       ...{ warm: 4000, counted: 1000 }
     })
+  })
+
+  // Nobody has run these on the GPUs they are for: what they do to packed scales is held against the layouts here.
+  it.skipIf(!pythonHas('numpy')).each([
+    ['descriptorKernel', 'nvidia_32_4_4', [256, 16], ''],
+    ['cdna4Kernel', 'cdna4_mfma32', [64, 16], ', 32'],
+    ['cdna4Kernel', 'cdna4_mfma16', [64, 16], ', 16']
+  ] as const)('%s unpacks a tile of %s', (file, name, [rows, columns], more) => {
+    const linear = Uint8Array.from({ length: rows * columns }, (_, i) => (i * 7919) % 251)
+    const packed = packScales(findLayout(name), { rows, columns }, linear)
+    const script = `import ast, json, sys, numpy
+class Tile(numpy.ndarray):
+    def trans(self, *axes): return self.transpose(axes)
+    permute = trans
+    def load(self, at): return self
+tree = ast.parse(open("triton/${file}.py").read())
+(function,) = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "scale_tile"]
+function.decorator_list = []
+for argument in function.args.args: argument.annotation = None
+names = {}
+exec(compile(ast.Module([function], []), "scale_tile", "exec"), names)
+packed = numpy.array(json.load(sys.stdin), dtype=numpy.uint8).view(Tile)
+places = ${file === 'descriptorKernel' ? '(0, 0)' : '()'}
+print(json.dumps(names["scale_tile"](packed, *places, ${rows}, ${columns}${more}).reshape(-1).tolist()))`
+    expect(ask(script, JSON.stringify([...packed]))).toEqual([...linear])
+  })
+
+  it('the check of its kernels says aloud that it compiles none without triton', () => {
+    // With one it takes a minute, and is npm run providers:check.
+    if (pythonHas('triton')) return
+    const script = resolve('scripts/providersCheck/compile.py')
+    const said = execFileSync(python, ['-B', script], { encoding: 'utf8' })
+    expect(said).toBe('Skipped: this Python has no triton, so no kernel was compiled.\n')
   })
 })
