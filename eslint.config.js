@@ -117,6 +117,11 @@ const house = [
     forbid: ['**/transports/**', '**/desktop/**', '**/server/**', '**/cli/**']
   },
   {
+    folder: 'src-main/capture',
+    why: 'captures know no shell',
+    forbid: ['**/jobs/**', '**/transports/**', '**/desktop/**', '**/server/**', '**/cli/**']
+  },
+  {
     folder: 'src-main/transports',
     why: 'transports carry the contract and know no shell',
     forbid: ['**/desktop/**', '**/server/**', '**/cli/**']

@@ -71,6 +71,15 @@ export function positiveNumber(text: string): number {
   return value
 }
 
+const secondsOf: Readonly<Record<string, number>> = { ms: 1e-3, s: 1, m: 60, h: 3600 }
+
+/** '500ms', '2.5s', '10m', or seconds: in milliseconds. */
+export function timeLength(text: string): number {
+  const [, value, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? []
+  if (value === undefined) throw new InvalidArgumentError('A time is needed: 500ms, 10s, 2m or 1h.')
+  return Number(value) * secondsOf[unit]! * 1000
+}
+
 export function integerList(text: string): number[] {
   return wordList(text).map(positiveInteger)
 }

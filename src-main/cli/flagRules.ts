@@ -49,6 +49,25 @@ export const flagRules: FlagRule[] = [
     excludes: ['--batch-a', '--batch-b'],
     why: 'it is the batch of both'
   },
+  {
+    commands: ['capture'],
+    flags: ['--graphs'],
+    excludes: ['--graph-nodes'],
+    why: 'a graph is recorded whole or kernel by kernel'
+  },
+  {
+    commands: ['capture'],
+    flags: ['--every-process'],
+    excludes: ['--only'],
+    why: 'both say which processes'
+  },
+  { commands: ['capture'], flags: ['--force'], needs: ['--out'], why: 'it replaces that folder' },
+  {
+    commands: ['launches'],
+    flags: ['--each'],
+    excludes: ['--number', '--short'],
+    why: 'each launch is a row, with its name as recorded'
+  },
   { commands: ['validate'], flags: ['--force'], needs: ['--report'], why: 'it replaces a report' },
   {
     commands: ['validate'],

@@ -3,6 +3,7 @@ import { didYouMean } from '@shared/knownName'
 import { version } from '../../package.json'
 import { printText } from '../ground/terminal'
 import * as app from './app'
+import * as capture from './capture'
 import * as convert from './convert'
 import * as checkpoint from './checkpoint'
 import * as devices from './devices'
@@ -11,6 +12,7 @@ import { checkFlags } from './flagRules'
 import * as formats from './formats'
 import * as judge from './judge'
 import * as kernels from './kernels'
+import * as launches from './launches'
 import * as layout from './layout'
 import * as open from './open'
 import * as provider from './provider'
@@ -32,6 +34,8 @@ const commands = [
   diff,
   top,
   timeline,
+  capture,
+  launches,
   convert,
   formats,
   layout,

@@ -116,6 +116,20 @@ export async function writeFileAtomic(path: string, data: string | Uint8Array): 
   }
 }
 
+/** A few bytes of a file of this program's own that other processes map: they see them at once, and all of them. */
+export function writeAt(path: string, position: number, bytes: Uint8Array): void {
+  try {
+    const file = openSync(path, 'r+')
+    try {
+      writeSync(file, bytes, 0, bytes.length, position)
+    } finally {
+      closeSync(file)
+    }
+  } catch (thrown) {
+    throw writeError(path, thrown)
+  }
+}
+
 /** Adds whole lines to a file and syncs it, so that a killed process loses at most the line being written. */
 export async function appendLines(path: string, lines: string): Promise<void> {
   try {

@@ -3,6 +3,7 @@
  * may be missing. Tables and columns as "SQLite Schema Reference" of the Nsight Systems user guide names them.
  */
 import { ActivityProfile, extents, instantOf, numberOf, type Activity } from './activityProfile'
+import { copyName, setName } from '../../capture/copyNames'
 import { splitCrossing, type NamedRange } from './nestedRanges'
 import type { OpenedProfile } from './reader'
 import type { SqliteFile, SqliteValue } from './sqliteFile'
@@ -21,31 +22,6 @@ const read = [kernels, copies, sets, graphs, calls, ranges]
 const markEvent = 34
 const pushPopEvent = 59
 const startEndEvent = 60
-
-/** CUPTI's CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind, in the words of PyTorch's traces. */
-const copyKinds = [
-  '',
-  'HtoD',
-  'DtoH',
-  'HtoA',
-  'AtoH',
-  'AtoA',
-  'AtoD',
-  'DtoA',
-  'DtoD',
-  'HtoH',
-  'PtoP'
-]
-const memoryKinds = [
-  '',
-  'Pageable',
-  'Pinned',
-  'Device',
-  'Array',
-  'Managed',
-  'Device Static',
-  'Managed Static'
-]
 
 export function isNsys(file: SqliteFile): boolean {
   return (
@@ -153,14 +129,11 @@ class NsysReader {
   private readCopies(): void {
     this.each(copies, [...place, 'bytes', 'copyKind', 'srcKind', 'dstKind'], (row) => {
       const [bytes, kind, from, to] = row.slice(place.length).map(numberOf)
-      const [source, target] = [memoryKinds[from!], memoryKinds[to!]]
-      const way = source && target ? ` (${source} -> ${target})` : ''
-      this.addGpu('copy', `Memcpy ${copyKinds[kind!] || 'of unknown kind'}${way}`, row, {}, bytes)
+      this.addGpu('copy', copyName(kind!, from!, to!), row, {}, bytes)
     })
     this.each(sets, [...place, 'bytes', 'memKind'], (row) => {
       const [bytes, kind] = row.slice(place.length).map(numberOf)
-      const where = memoryKinds[kind!]
-      this.addGpu('set', `Memset${where ? ` (${where})` : ''}`, row, {}, bytes)
+      this.addGpu('set', setName(kind!), row, {}, bytes)
     })
   }
 

@@ -1,4 +1,6 @@
 /** Every form that is read, one row each; the first row that recognises a file reads it. */
+import { isShard } from '../../capture/shardForm'
+import { ShardParser } from './captureProfile'
 import type { FileHead } from './fileHead'
 import { ChromeTraceParser } from './readChromeTrace'
 import { CaliParser } from './readCali'
@@ -44,7 +46,14 @@ export const rocprofCsvReader: ProfileReaderRow = {
   open: (name) => new RocprofCsvParser(name)
 }
 
+export const shardReader: ProfileReaderRow = {
+  name: 'a shard of blockscope capture',
+  recognise: (head) => isShard(head.bytes),
+  open: (name) => new ShardParser(name)
+}
+
 export const readers: readonly ProfileReaderRow[] = [
+  shardReader,
   {
     name: 'hatchet msgpack',
     recognise: ({ bytes: [first = 0] }) =>

@@ -6,6 +6,7 @@ import type { PathTree } from '../tree/pathTree'
 import { callsMetric, countMetric, timeMetric } from '../tree/profileTree'
 import { deviceLanes, gpuAnnotation, gpuKinds, launchKinds } from '../tree/traceCategories'
 import { GpuOverlap, isCommunication } from './gpuOverlap'
+import { NodeSums } from './nodeSums'
 import { integers, type FinishedColumns, type TraceColumns } from './traceColumns'
 
 export const cpuTimeMetric = 'cpu_time (ns)'
@@ -304,30 +305,5 @@ export class TraceTreeBuilder {
         found.set(externalId[event]!, event)
     }
     return found
-  }
-}
-
-/** A number per node, of those that have one. */
-class NodeSums {
-  private values = new Float64Array(1024)
-  private has = new Uint8Array(1024)
-
-  add(node: number, value: number): void {
-    if (node >= this.values.length) {
-      const length = Math.max(node + 1, this.values.length * 2)
-      const [values, has] = [new Float64Array(length), new Uint8Array(length)]
-      values.set(this.values)
-      has.set(this.has)
-      this.values = values
-      this.has = has
-    }
-    this.values[node]! += value
-    this.has[node] = 1
-  }
-
-  each(take: (node: number, value: number) => void): void {
-    this.has.forEach((has, node) => {
-      if (has) take(node, this.values[node]!)
-    })
   }
 }

@@ -60,6 +60,7 @@ export type ProfileFormat =
   | 'hatchet_msgpack'
   | 'chrome_trace'
   | 'nsys'
+  | 'capture'
   | 'rocprofv3'
   | 'ncu'
   | 'nvbench'

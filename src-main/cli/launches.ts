@@ -1,0 +1,92 @@
+/** `blockscope launches`: the kernels of a capture by launch shape, or every launch. */
+import type { Command } from 'commander'
+import type { CapturedActivity } from '@shared/capture/captureReader'
+import { KernelSums } from '@shared/capture/kernelSums'
+import { allKernelFacts, kernelTableLines } from '@shared/capture/kernelTable'
+import { launchCsvHeader, launchCsvLine, launchOf } from '@shared/capture/launchTable'
+import { processLabel } from '@shared/capture/processLabel'
+import type { ShardNames } from '@shared/capture/shardNames'
+import { nameTest } from '@shared/profile/ask/nameMatcher'
+import { shortName } from '@shared/profile/ask/shortName'
+import { accountSentences } from '@shared/capture/accountSentences'
+import { readCapture } from '../capture/captureFolder'
+import { print, printJson, printNote, writeData } from '../ground/terminal'
+import { positiveInteger } from './arguments'
+
+interface Flags {
+  kernels?: string
+  number: number
+  short?: boolean
+  each?: boolean
+  json?: boolean
+}
+
+export function register(program: Command): void {
+  program
+    .command('launches')
+    .description(
+      'Kernels of a capture by launch shape: times, registers, waves and blocks per multiprocessor.'
+    )
+    .argument('<capture>', 'folder of a capture, or one of its shards')
+    .option('--kernels <text>', 'only kernels with this in their name; text or /regex/')
+    .option('-n, --number <n>', 'rows to show', positiveInteger, 30)
+    .option('--short', 'names as the app shortens them')
+    .option('--each', 'every launch as CSV instead, all of them; with --json a line of JSON each')
+    .option('--json', 'print as JSON; times in ns')
+    .action(launches)
+}
+
+function launches(path: string, flags: Flags): void {
+  const test =
+    flags.kernels === undefined ? () => true : nameTest(flags.kernels, { ignoreCase: true })
+  if (flags.each) return printEach(path, flags.json === true, test)
+  const sums = new KernelSums()
+  let names!: ShardNames
+  // By number of the shape and place: a capture has millions of launches of a few shapes.
+  let known: ({ add(ns: number): void } | null)[][] = []
+  const reader = readCapture(path, {
+    process: (current) => {
+      names = current
+      known = []
+    },
+    activity: ({ kind, shape, place, durationNs }) => {
+      if (kind !== 'kernel') return
+      const ofShape = (known[shape] ??= [])
+      let times = ofShape[place]
+      if (times === undefined) {
+        const launch = names.shapes[shape]
+        const number = names.places[place]?.device
+        const device = names.devices.find((one) => one.number === number)
+        times = launch && test(launch.kernel) ? sums.timesOf(launch, device) : null
+        ofShape[place] = times
+      }
+      times?.add(durationNs)
+    }
+  })
+  printNote([...reader.warnings, ...accountSentences(reader.accounts)])
+  if (flags.json) return printJson(allKernelFacts(sums))
+  print(kernelTableLines(sums, flags.number, flags.short ? shortName : (name) => name))
+}
+
+function printEach(path: string, asJson: boolean, test: (name: string) => boolean): void {
+  let names!: ShardNames
+  let process = ''
+  let batch = asJson ? '' : `${launchCsvHeader}\n`
+  const take = (activity: CapturedActivity) => {
+    const launch = launchOf(activity, names, process)
+    if (!test(launch.name)) return
+    batch += `${asJson ? JSON.stringify(launch) : launchCsvLine(launch)}\n`
+    if (batch.length < 1 << 18) return
+    writeData(batch)
+    batch = ''
+  }
+  const reader = readCapture(path, {
+    process: (current, header) => {
+      names = current
+      process = processLabel(header.pid, current.process)
+    },
+    activity: take
+  })
+  writeData(batch)
+  printNote([...reader.warnings, ...accountSentences(reader.accounts)])
+}

@@ -1,0 +1,50 @@
+/** What is missing of a capture, in sentences; nothing where nothing is. */
+import { count, counted, percent } from '../units'
+import type { ProcessAccount } from './accounting'
+import { processLabel } from './processLabel'
+
+export const labelOf = (account: ProcessAccount): string => processLabel(account.pid, account)
+
+export function accountSentences(accounts: readonly ProcessAccount[]): string[] {
+  return accounts.flatMap(sentencesOf)
+}
+
+function sentencesOf(account: ProcessAccount): string[] {
+  const { lostKernels, expectedKernels, read, state } = account
+  const who = labelOf(account)
+  if (state === 'failed') return [`${who} was not captured: ${account.failure}`]
+  const said: string[] = []
+  if (lostKernels > 0)
+    said.push(
+      `${who}: ${count(lostKernels)} of ${counted(expectedKernels, 'kernel')} (${percent(lostKernels / expectedKernels)}) have no record${whyLost(account)}.`
+    )
+  else if (state === 'cut off')
+    said.push(`${who} was killed or still runs: what it launched last may be missing.`)
+  if (account.surplusKernels > 0)
+    said.push(
+      `${who}: ${counted(account.surplusKernels, 'kernel record')} more than launches that were seen, of graphs above all.`
+    )
+  const rest: [number, string, string][] = [
+    [read.repeated, 'record came twice and was', 'records came twice and were'],
+    [
+      read.withoutTime,
+      'record ends before it begins and is',
+      'records end before they begin and are'
+    ]
+  ]
+  for (const [number, one, many] of rest)
+    if (number > 0) said.push(`${who}: ${counted(number, one, many)} left out of the times.`)
+  if (account.unfinished > 0)
+    said.push(
+      `${who}: ${counted(account.unfinished, 'kernel or copy', 'kernels and copies')} had not ended at the end and are in no time.`
+    )
+  if (read.withoutLaunch > 0)
+    said.push(`${who}: the calls of ${counted(read.withoutLaunch, 'record')} were not recorded.`)
+  return said
+}
+
+function whyLost({ state, dropped, unwritten }: ProcessAccount): string {
+  if (unwritten > 0) return ': the disk took no more'
+  if (dropped > 0) return `: CUPTI dropped ${count(dropped)}`
+  return state === 'cut off' ? ': the process was killed' : ''
+}

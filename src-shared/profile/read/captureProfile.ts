@@ -1,0 +1,168 @@
+/**
+ * What `blockscope capture` recorded, to a tree as Proton's (process, NVTX ranges, kernels) and a timeline. Shards come one
+ * after the other; sums alone are held of what is not asked for as a timeline.
+ */
+import { accountSentences } from '../../capture/accountSentences'
+import {
+  CaptureReader,
+  type CapturedActivity,
+  type CapturedCall,
+  type CapturedRange,
+  type CaptureSink
+} from '../../capture/captureReader'
+import type { ShardHeader } from '../../capture/shardForm'
+import type { ShardNames } from '../../capture/shardNames'
+import { PathTree } from '../tree/pathTree'
+import { callsMetric, countMetric, timeMetric } from '../tree/profileTree'
+import { activityCategory } from './activityProfile'
+import { CaptureDevices, ProcessNodes } from './captureProcess'
+import { NodeSums } from './nodeSums'
+import type { OpenedProfile, Parser } from './reader'
+import { integers, TraceColumns } from './traceColumns'
+import { timelineOf } from './traceTimeline'
+import { cpuTimeMetric } from './traceTree'
+
+const callCategory = 'cuda_driver'
+
+export interface CaptureProfileOptions {
+  /** A level for each process, where there are several. */
+  severalProcesses: boolean
+  /** Every event and launch; without, memory does not grow with their number. */
+  timeline: boolean
+}
+
+export class CaptureProfile implements CaptureSink {
+  readonly reader = new CaptureReader(this)
+  private readonly tree = new PathTree()
+  private readonly events = new TraceColumns()
+  private readonly time = new NodeSums()
+  private readonly count = new NodeSums()
+  private readonly cpuTime = new NodeSums()
+  private readonly calls = new NodeSums()
+  private readonly devices = new CaptureDevices()
+  private readonly flowFrom = integers()
+  private readonly flowTo = integers()
+  private current!: ProcessNodes
+  private processes = 0
+
+  constructor(private readonly options: CaptureProfileOptions) {}
+
+  /** @see CaptureSink */
+  call(call: CapturedCall): number {
+    if (!this.options.timeline) return -1
+    const process = this.current
+    return this.events.addInterned(
+      {
+        lane: process.threadLane(call.thread),
+        startNs: call.startNs,
+        durationNs: call.durationNs,
+        node: process.scope(call.path, call.thread),
+        correlation: process.correlation(call.correlation),
+        externalId: NaN,
+        bytes: NaN
+      },
+      process.callName(call.call),
+      this.events.strings.intern(callCategory),
+      -1
+    )
+  }
+
+  /** @see CaptureSink */
+  range({ path, thread, startNs, durationNs }: CapturedRange): void {
+    // Proton writes none of it.
+    if (!this.options.timeline) return
+    const process = this.current
+    const node = process.scope(path, thread)
+    this.cpuTime.add(node, durationNs)
+    this.calls.add(node, 1)
+    this.events.addInterned(
+      {
+        lane: process.threadLane(thread),
+        startNs,
+        durationNs,
+        node,
+        correlation: NaN,
+        externalId: NaN,
+        bytes: NaN
+      },
+      this.events.strings.intern(process.names.paths[path]?.name || '(unnamed)'),
+      this.events.strings.intern(activityCategory.range),
+      -1
+    )
+  }
+
+  /** @see CaptureSink */
+  activity(activity: CapturedActivity): void {
+    const isKernel = activity.kind === 'kernel' || activity.kind === 'graph'
+    const node = isKernel ? this.current.kernelNode(activity) : 0
+    if (isKernel) {
+      this.time.add(node, activity.durationNs)
+      this.count.add(node, 1)
+    }
+    if (!this.options.timeline) return
+    if (isKernel) this.tree.addSample(node, activity.durationNs)
+    const event = this.events.addInterned(
+      {
+        lane: this.current.streamLane(activity.place),
+        startNs: activity.startNs,
+        durationNs: activity.durationNs,
+        node,
+        correlation: this.current.correlation(activity.correlation),
+        externalId: NaN,
+        bytes: activity.bytes
+      },
+      this.current.activityName(activity),
+      this.events.strings.intern(activityCategory[activity.kind]),
+      activity.kind === 'kernel' ? this.current.facts(activity) : -1
+    )
+    if (activity.event < 0) return
+    this.flowFrom.push(activity.event)
+    this.flowTo.push(event)
+  }
+
+  /** @see CaptureSink */
+  process(names: ShardNames, header: ShardHeader): void {
+    const { tree, events, devices, options } = this
+    const number = this.processes++
+    this.current = new ProcessNodes({ tree, events, devices, names, header, number, ...options })
+  }
+
+  finish(): OpenedProfile {
+    const { tree, reader, events } = this
+    this.time.each((node, ns) => tree.addNumber(node, timeMetric, ns, false))
+    this.count.each((node, count) => tree.addNumber(node, countMetric, count, false))
+    this.cpuTime.each((node, ns) => tree.addNumber(node, cpuTimeMetric, ns, false))
+    this.calls.each((node, count) => tree.addNumber(node, callsMetric, count, false))
+    const finished = tree.finish('capture', this.devices.forProfile(), true)
+    finished.warnings.push(...reader.warnings, ...accountSentences(reader.accounts))
+    if (!this.options.timeline) return { tree: finished, timeline: null }
+    events.nameLanes()
+    const columns = events.finish()
+    let first = Infinity
+    for (const start of columns.startNs) first = Math.min(first, start)
+    if (Number.isFinite(first)) columns.startNs.forEach((at, i, all) => (all[i] = at - first))
+    const [from, to] = [this.flowFrom.trimmed(), this.flowTo.trimmed()]
+    const flows = Array.from(from, (call, at) => ({ from: call, to: to[at]! }))
+    const baseTimeNs = reader.baseNs === null ? null : Number(reader.baseNs) + (first || 0)
+    return {
+      tree: finished,
+      timeline: timelineOf(events, columns, tree.order, { flows, baseTimeNs })
+    }
+  }
+}
+
+/** One shard as the readers' table opens it: a capture of one process. */
+export class ShardParser implements Parser {
+  private readonly profile = new CaptureProfile({ severalProcesses: false, timeline: true })
+
+  constructor(fileName: string) {
+    this.profile.reader.open(fileName)
+  }
+  write(chunk: Uint8Array): void {
+    this.profile.reader.write(chunk)
+  }
+  finish(): OpenedProfile {
+    this.profile.reader.close()
+    return this.profile.finish()
+  }
+}

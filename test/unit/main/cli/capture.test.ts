@@ -1,0 +1,294 @@
+/** `blockscope capture` with the real program, library and command; driver and CUPTI are stand-ins. */
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { doubtsAbout, findProgram } from '../../../../src-main/capture/programFile'
+import type { CaptureRecord } from '../../../../src-main/capture/captureRecord'
+import { buildCaptureStubs, stubCupti, stubProgram } from '../../../support/captureStubs'
+import { runBlockscope, startBlockscope } from '../../../support/runBlockscope'
+
+const environment = { BLOCKSCOPE_CUDA_PATH: stubCupti }
+let folder: string
+let captures = 0
+
+const newFolder = () => join(folder, `capture-${captures++}`)
+const recordOf = (out: string) =>
+  JSON.parse(readFileSync(join(out, 'capture.json'), 'utf8')) as CaptureRecord
+
+async function capture(words: readonly string[], flags: readonly string[] = []) {
+  const out = newFolder()
+  const command = ['capture', '--out', out, ...flags, '--', stubProgram, ...words]
+  return { out, ...(await runBlockscope(command, environment)) }
+}
+
+describe.skipIf(process.platform !== 'linux')('capture', () => {
+  let whole: Awaited<ReturnType<typeof capture>>
+  beforeAll(async () => {
+    buildCaptureStubs()
+    folder = mkdtempSync(join(tmpdir(), 'blockscope-capture-cli-'))
+    whole = await capture([
+      ...['print:from the program', 'push:step', 'launch:gemm:50:20', 'pop', 'launch:relu:30'],
+      ...['copy:4096', 'push:replay', 'graph:4:10', 'pop', 'fail', 'exit:3']
+    ])
+  }, 120_000)
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  it('leaves streams and exit code to the program and says what was recorded', () => {
+    expect(whole.code).toBe(3)
+    expect(whole.stdout).toBe('from the program\n')
+    expect(whole.stderr).toMatch(
+      /^program \d+: 120 of 120 kernels recorded; 10 graph launches, 4 captured into graphs, 1 failed, 1 copy\.\nCapture: .*capture-0; blockscope view .*profile\.hatchet -m time\/ms\n$/
+    )
+  })
+
+  it('writes what was asked, what ran and what is missing', () => {
+    const record = recordOf(whole.out)
+    expect(record).toMatchObject({
+      formatVersion: 1,
+      program: { code: 3, signal: null },
+      totals: { processes: 1, expectedKernels: 120, kernels: 120, lostKernels: 0 },
+      notes: []
+    })
+    expect(record.processes[0]!.cupti!.path).toBe(join(stubCupti, 'libcupti.so.13'))
+    expect(record.command.slice(1, 3)).toEqual(['print:from the program', 'push:step'])
+  })
+
+  it('writes a .hatchet of kernels below their ranges, as Proton does', () => {
+    const text = readFileSync(join(whole.out, 'profile.hatchet'), 'utf8')
+    const [root, devices] = JSON.parse(text) as [Node, unknown]
+    expect(text.startsWith('\n[\n')).toBe(true)
+    expect(root.metrics).toEqual({ 'time (ns)': 0, count: 0 })
+    const kernel = (name: string, count: number, ns: number): Node => ({
+      frame: { name, type: 'function' },
+      metrics: { 'time (ns)': count * ns, count, device_id: '0', device_type: 'CUDA' },
+      children: []
+    })
+    const scope = (name: string, child: Node): Node => ({
+      frame: { name, type: 'function' },
+      metrics: {},
+      children: [child]
+    })
+    expect(root.children).toEqual([
+      scope('step', kernel('gemm', 50, 20_000)),
+      kernel('relu', 30, 10_000),
+      scope(
+        'replay',
+        scope('<captured_at>', scope('replay', scope('capture', kernel('node', 40, 2000))))
+      )
+    ])
+    expect(devices).toMatchObject({ CUDA: { '0': { arch: '90', num_sms: 132 } } })
+  })
+
+  it.each([
+    [['view', '-m', 'time/us,count'], /1000\.000 +50 .*gemm/],
+    [['top'], /gemm/],
+    [['timeline'], /Memcpy HtoD/],
+    [['launches'], /20\.0 µs .* 264x2 +128 +40 +3,072 +12 +0\.333 +gemm/],
+    [['launches', '--each'], /^kind,name[^]*kernel,gemm,program \d+,program \(\d+\),step,/]
+  ])('%s reads the folder', async ([command, ...flags], expected) => {
+    const { code, stdout, stderr } = await runBlockscope([command!, whole.out, ...flags])
+    expect(stderr).toBe('')
+    expect(stdout).toMatch(expected)
+    expect(code).toBe(0)
+  })
+
+  it('converts it, diffs it and reads one shard of it', async () => {
+    const trace = join(folder, 'capture.trace.json')
+    expect((await runBlockscope(['convert', whole.out, trace])).code).toBe(0)
+    const [shard] = readdirSync(whole.out).filter((name) => name.endsWith('.shard'))
+    const words = ['diff', join(whole.out, shard!), trace, '-m', 'count', '--json']
+    const { code, stdout } = await runBlockscope(words)
+    expect(code).toBe(0)
+    expect(stdout).toContain('"gemm"')
+    const { stdout: table } = await runBlockscope(['launches', join(whole.out, shard!), '--json'])
+    const rows = JSON.parse(table) as { kernel: string; count: number; medianNs: number }[]
+    expect(
+      rows.map(({ kernel, count, medianNs }) => [kernel, count, Math.round(medianNs)])
+    ).toEqual(
+      [
+        ['gemm', 50, 20_000],
+        ['relu', 30, 10_000],
+        ['node', 40, 2000]
+      ].map(([kernel, count, ns]) => [kernel, count, expect.closeTo(ns as number, -2)])
+    )
+  })
+
+  it('has a level for each process where there are several', async () => {
+    const words = [
+      'spawn',
+      'launch:a:4',
+      'join',
+      'fork',
+      'launch:b:5',
+      '_exit:0',
+      'join',
+      'launch:c'
+    ]
+    const { out, stderr } = await capture(words)
+    expect(recordOf(out).totals).toMatchObject({ processes: 3, kernels: 10, lostKernels: 0 })
+    expect(stderr.match(/ kernels? recorded/g)).toHaveLength(3)
+    const { stdout } = await runBlockscope(['view', out, '-m', 'count'])
+    expect(stdout.match(/─ program \d+/g)).toHaveLength(3)
+  })
+
+  it('takes only the program, kernels and range that are named', async () => {
+    const words = ['launch:gemm:9', 'push:step', 'launch:gemm:4', 'launch:relu:5', 'pop']
+    const flags = ['--range', 'step', '--kernels', '^gem+$', '--only', 'program', '--json']
+    const { stdout } = await capture(words, flags)
+    const { totals, processes } = JSON.parse(stdout) as CaptureRecord
+    expect(totals).toMatchObject({ kernels: 4, expectedKernels: 9, lostKernels: 0 })
+    expect(processes[0]).toMatchObject({ filtered: 5 })
+    const other = await capture(['launch:k:5'], ['--only', 'train.py'])
+    expect(other.stderr).toContain('--only left out all 1 processes')
+    expect(other.code).toBe(0)
+  })
+
+  it('begins after a time, and ends after one while the program goes on', async () => {
+    const late = await capture(['launch:k:5', 'sync'], ['--after', '1h'])
+    expect(late.code).toBe(0)
+    expect(recordOf(late.out).totals.kernels).toBe(0)
+    const go = join(folder, 'go')
+    const out = newFolder()
+    const words = ['launch:a:5', `until:${go}`, 'launch:b:7', 'exit:6']
+    const running = startBlockscope(
+      ['capture', '--out', out, '--for', '1ms', '--', stubProgram, ...words],
+      environment
+    )
+    await running.printed(/The program goes on; Ctrl\+C ends it\./)
+    writeFileSync(go, '')
+    expect((await running.done).code).toBe(6)
+    const { stdout } = await runBlockscope(['launches', out, '--each'])
+    expect(stdout).not.toContain('kernel,b,')
+  })
+
+  it('ends the capture at Ctrl+C and the program at the second', async () => {
+    const file = join(folder, 'signals')
+    const out = newFolder()
+    const words = ['launch:k:5', 'print:ready', `signals:${file}`, 'exit:4']
+    const running = startBlockscope(
+      ['capture', '--out', out, '--', stubProgram, ...words],
+      environment
+    )
+    await running.printed(/ready/)
+    // The handler is set once the file is there.
+    while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 5))
+    running.signal('SIGINT')
+    await running.printed(/The program goes on/)
+    expect(readFileSync(file, 'utf8')).toBe('')
+    expect(recordOf(out)).toMatchObject({ program: null, totals: { kernels: 5 } })
+    running.signal('SIGINT')
+    expect((await running.done).code).toBe(4)
+    expect(readFileSync(file, 'utf8')).toBe('1')
+    expect(recordOf(out).program).toEqual({ code: 4, signal: null })
+  })
+
+  it('reports a killed program as a shell does, with what had been written', async () => {
+    const { code, out } = await capture(['launch:k:5', 'sync', 'kill'])
+    expect(code).toBe(128 + 9)
+    expect(recordOf(out).processes[0]).toMatchObject({ state: 'cut off', expectedKernels: 5 })
+  })
+
+  it('says so where no GPU was used or CUPTI does not start, and passes the exit code', async () => {
+    const out = newFolder()
+    const { code, stderr } = await runBlockscope([
+      'capture',
+      '--out',
+      out,
+      '--',
+      'sh',
+      '-c',
+      'exit 7'
+    ])
+    expect(code).toBe(7)
+    expect(stderr).toContain('No process started CUDA: nothing was captured.')
+    const refused = newFolder()
+    const held = await runBlockscope(['capture', '--out', refused, '--', stubProgram, 'launch:k'], {
+      ...environment,
+      STUB_CUPTI_ERROR: '39'
+    })
+    expect(held.code).toBe(0)
+    expect(held.stderr).toMatch(
+      /program \d+ was not captured: another profiler already holds CUPTI/
+    )
+  })
+
+  it.each([
+    [
+      'no such program',
+      () => ['no-such-program'],
+      {},
+      /^blockscope: no-such-program is no program/
+    ],
+    [
+      'a file that is not executable',
+      () => ['./package.json'],
+      {},
+      /package\.json cannot be started: it is not executable/
+    ],
+    [
+      'another injection',
+      () => [stubProgram],
+      { CUDA_INJECTION64_PATH: '/opt/other.so' },
+      /CUDA_INJECTION64_PATH is set to \/opt\/other\.so: another profiler/
+    ]
+  ])('refuses %s in one sentence, and makes no folder', async (_, command, set, sentence) => {
+    const out = newFolder()
+    const { code, stderr } = await runBlockscope(['capture', '--out', out, '--', ...command()], set)
+    expect(stderr).toMatch(sentence)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+    expect(code).toBe(2)
+    expect(existsSync(out)).toBe(false)
+  })
+
+  it('replaces a capture only when asked, and nothing else ever', async () => {
+    const again = (flags: string[]) =>
+      runBlockscope(['capture', '--out', whole.out, ...flags, '--', stubProgram], environment)
+    const { code, stderr } = await again([])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/holds a capture; name another folder, or replace it with --force/)
+    const other = newFolder()
+    mkdirSync(other)
+    writeFileSync(join(other, 'thesis.txt'), '')
+    const refused = await runBlockscope(['capture', '--out', other, '--force', '--', stubProgram])
+    expect(refused.stderr).toMatch(/holds thesis\.txt, which is of no capture/)
+    expect(readdirSync(other)).toEqual(['thesis.txt'])
+    expect((await again(['--force'])).code).toBe(0)
+    expect(recordOf(whole.out).totals.kernels).toBe(0)
+  })
+
+  it('knows programs that the system injects nothing into', () => {
+    const file = join(folder, 'setuid')
+    copyFileSync(stubProgram, file)
+    expect(doubtsAbout(file)).toEqual([])
+    chmodSync(file, 0o4755)
+    expect(doubtsAbout(file)).toEqual([expect.stringMatching(/is setuid or setgid/)])
+    // An ELF file of one segment that asks for no interpreter.
+    const bytes = Buffer.alloc(64 + 56)
+    bytes.write('\x7fELF\x02\x01', 'latin1')
+    bytes.writeBigUInt64LE(64n, 32)
+    bytes.writeUInt16LE(56, 54)
+    bytes.writeUInt16LE(1, 56)
+    bytes.writeUInt32LE(1, 64)
+    const linked = join(folder, 'static')
+    writeFileSync(linked, bytes, { mode: 0o755 })
+    expect(doubtsAbout(linked)).toEqual([expect.stringMatching(/is linked statically/)])
+    expect(findProgram('static', `/nowhere:${folder}`)).toBe(linked)
+  })
+})
+
+interface Node {
+  frame: { name: string; type: string }
+  metrics: Record<string, unknown>
+  children: Node[]
+}
