@@ -1,6 +1,12 @@
 /** Real scale bytes that were pasted or opened, read in both orders. */
 import { decodeTable, type NumberFormat } from '@shared/formats/numberFormat'
-import { paddedSize, scaleFinder, type ScaleLayout, type ScaleShape } from '@shared/layouts/layout'
+import {
+  paddedSize,
+  scaleFinder,
+  type FoundScale,
+  type ScaleLayout,
+  type ScaleShape
+} from '@shared/layouts/layout'
 import type { Checked } from '../../ground/fields'
 
 export const mostBytes = 16 * 2 ** 20
@@ -36,20 +42,55 @@ export function sizeNote(
   return `${bytes} bytes do not fit: ${needs}. Change the rows or K, or the layout.`
 }
 
-export interface DecodedByte {
-  offset: number
-  hex: string
-  value: number
-  /** Which scale it is when the bytes are packed; undefined for padding or past the end. */
-  packed: string | undefined
-  linear: string | undefined
-}
-
 const hexBytes = Array.from({ length: 256 }, (_, byte) =>
   byte.toString(16).toUpperCase().padStart(2, '0')
 )
 export const hexByte = (byte: number) => hexBytes[byte]!
 
+/** A byte as a scale. What is told of it is worked out when it is asked for: a table shows a few of 65,536. */
+export class DecodedByte {
+  constructor(
+    private readonly reading: Reading,
+    readonly offset: number
+  ) {}
+
+  private get byte(): number {
+    return this.reading.bytes[this.offset]!
+  }
+
+  get hex(): string {
+    return hexByte(this.byte)
+  }
+
+  get value(): number {
+    return this.reading.values[this.byte] ?? NaN
+  }
+
+  /** Which scale it is when the bytes are packed; undefined for padding or past the end. */
+  get packed(): string | undefined {
+    const { packedBytes, scaleAt } = this.reading
+    if (this.offset >= packedBytes) return undefined
+    const { row, column, padding } = scaleAt(this.offset)
+    return padding ? undefined : `${row}, ${column}`
+  }
+
+  get linear(): string | undefined {
+    const { rows, columns } = this.reading.shape
+    const row = Math.floor(this.offset / columns)
+    return row < rows ? `${row}, ${this.offset % columns}` : undefined
+  }
+}
+
+/** What all bytes of a file share. */
+interface Reading {
+  bytes: Uint8Array
+  values: Float64Array
+  shape: ScaleShape
+  packedBytes: number
+  scaleAt: (offset: number) => FoundScale
+}
+
+/** The first `most` bytes. */
 export function decodeBytes(
   bytes: Uint8Array,
   scale: NumberFormat,
@@ -57,20 +98,15 @@ export function decodeBytes(
   shape: ScaleShape,
   most: number
 ): DecodedByte[] {
-  const values = decodeTable(scale)
-  const packedBytes = paddedSize(layout, shape.rows, shape.columns)
-  const scaleAt = scaleFinder(layout, shape)
-  return Array.from(bytes.subarray(0, most), (byte, offset) => {
-    const place = offset < packedBytes ? scaleAt(offset) : undefined
-    const row = Math.floor(offset / shape.columns)
-    return {
-      offset,
-      hex: hexByte(byte),
-      value: values[byte] ?? NaN,
-      packed: place && !place.padding ? `${place.row}, ${place.column}` : undefined,
-      linear: row < shape.rows ? `${row}, ${offset % shape.columns}` : undefined
-    }
-  })
+  const reading = {
+    bytes,
+    values: decodeTable(scale),
+    shape,
+    packedBytes: paddedSize(layout, shape.rows, shape.columns),
+    scaleAt: scaleFinder(layout, shape)
+  }
+  const length = Math.min(bytes.length, most)
+  return Array.from({ length }, (_, offset) => new DecodedByte(reading, offset))
 }
 
 /** 2^-3 for the powers of two that e8m0 holds; plain digits else. */

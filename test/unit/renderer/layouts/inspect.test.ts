@@ -51,7 +51,13 @@ it('reads hex and says in words what is wrong with it', () => {
 it('decodes bytes in both orders', () => {
   const bytes = new Uint8Array(2048).fill(0x80)
   const rows = decodeBytes(bytes, numberFormats.e8m0, nvidia, shape, 16)
-  expect(rows[4]).toEqual({ offset: 4, hex: '80', value: 2, packed: '32, 0', linear: '0, 4' })
+  expect(rows[4]).toMatchObject({
+    offset: 4,
+    hex: '80',
+    value: 2,
+    packed: '32, 0',
+    linear: '0, 4'
+  })
 })
 
 it('places the layout once for all bytes of a file, not once a byte', () => {
