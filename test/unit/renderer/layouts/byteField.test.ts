@@ -34,26 +34,48 @@ async function opened(file: File) {
 }
 
 const filled = (length: number, byte: number) => new Uint8Array(length).fill(byte)
+const scalesOfTwo = new Uint8Array(16).map((_, i) => (i < 8 ? 120 : 121))
 const model = checkpoint([
   { name: 'up_blocks', dtype: 'U8', shape: [2, 4, 2, 16], bytes: filled(256, 1) },
-  { name: 'up_scales', dtype: 'U8', shape: [2, 4, 2], bytes: filled(16, 120) },
+  { name: 'up_scales', dtype: 'U8', shape: [2, 4, 2], bytes: scalesOfTwo },
   { name: 'norm.weight', dtype: 'BF16', shape: [4], bytes: filled(8, 2) }
 ])
 
-it('of a checkpoint shows the scales of a tensor, never the header; another can be chosen', async () => {
+it('of a checkpoint shows the scales of a weight as the file has them, never the header', async () => {
   const field = await opened(model)
   expect(field.props('modelValue').bytes).toEqual(filled(8, 120))
-  expect(field.text()).toContain('up_scales [4, 2], first of 2 matrices')
+  expect(field.text()).toContain('up_scales, matrix 0 of 2')
+  expect(field.emitted('matrix')).toEqual([
+    [{ rows: 4, columns: 2, layout: 'linear', format: 'mxfp4' }]
+  ])
   const choices = field.findAll('option').map((option) => option.text())
-  expect(choices).toEqual(['up_scales, U8 [2, 4, 2]', 'up_blocks, U8 [2, 4, 2, 16]'])
+  expect(choices).toEqual(['up [2, 4, 64]: scales, gpt-oss, linear', 'up_blocks, U8 [2, 4, 2, 16]'])
+  const index = field.get('input')
+  await index.setValue('1')
+  await flushPromises()
+  expect(field.props('modelValue').bytes).toEqual(filled(8, 121))
+  await index.setValue('2')
+  expect(field.text()).toContain('Matrix must be from 0 to 1.')
   await field.get('select').setValue('up_blocks')
   await flushPromises()
   expect(field.props('modelValue').bytes).toEqual(filled(32, 1))
 })
 
+it('of an operand file shows the scales of A or of B, which lie linear', async () => {
+  const operands = checkpoint([
+    { name: 'a_codes', dtype: 'U8', shape: [2, 64], bytes: filled(128, 1) },
+    { name: 'a_scales', dtype: 'U8', shape: [2, 2], bytes: filled(4, 127) }
+  ])
+  const field = await opened(operands)
+  expect(field.props('modelValue').bytes).toEqual(filled(4, 127))
+  expect(field.emitted('matrix')).toEqual([[{ rows: 2, columns: 2, layout: 'linear' }]])
+})
+
 it('says what is wrong with a checkpoint', async () => {
   const none = checkpoint([{ name: 'w', dtype: 'F32', shape: [1], bytes: filled(4, 0) }])
   expect((await opened(none)).text()).toContain('has no tensor of one byte a value')
+  const gguf = new File(['GGUF'], 'model.gguf')
+  expect((await opened(gguf)).text()).toContain('has no matrix of scales')
   const broken = new File(['{}'], 'broken.safetensors')
   expect((await opened(broken)).text()).toContain('broken.safetensors is no usable .safetensors')
 })
