@@ -72,6 +72,8 @@ export interface ShownProfile {
   rows: Int32Array
   /** Per node 0 both, 1 new, 2 gone, 3 both under other names; null outside a diff. */
   state: Uint8Array | null
+  /** Whether what a diff compares adds up from parts to the whole; false outside a diff. */
+  isSum: boolean
   matches: Int32Array
   shownCount: number
   /** What the totals leave out and the arrangement joins, in sentences. */

@@ -100,6 +100,7 @@ export class ProfileSession {
       state: comparison
         ? comparison.diff.state.map((state, node) => (comparison.renamed[node] ? renamed : state))
         : null,
+      isSum: comparison?.diff.isSum ?? false,
       matches: matchesOf(tree, shown, query),
       shownCount: shown.reduce((sum, one) => sum + one, 0),
       notes: [...notesOn(this.current().tree, query), ...remarks],
