@@ -87,12 +87,22 @@ describeInBrowser('the width of every view', () => {
       ]
     ),
     ['profile without a file', () => go(page, 'profile')],
+    ['timeline without a trace', () => go(page, 'timeline')],
     [
       'profile',
       async () => {
         const path = 'test/fixtures/h200/triton_mxfp8_h200.hatchet'
         await drop(page, 'triton.hatchet', readFileSync(path))
         await page.locator('[role=row][data-index="2"]').click()
+      }
+    ],
+    [
+      'timeline',
+      async () => {
+        await go(page, 'timeline')
+        const path = 'resources/examples/h200-8192-mxfp4.trace.json'
+        await drop(page, 'sweep.trace.json', readFileSync(path))
+        await page.getByText('Whole trace, sums by kernel').waitFor()
       }
     ],
     [
