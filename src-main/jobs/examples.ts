@@ -20,6 +20,9 @@ export async function readExample(
     const words = `The example ${file} is missing from ${folder}; install blockscope again.`
     throw new UserError('failed', words, { cause: error })
   }
-  const run = view === 'sweep' ? parseRun(new TextDecoder().decode(bytes), file).id : ''
+  const run =
+    view === 'sweep' || view === 'validate'
+      ? parseRun(new TextDecoder().decode(bytes), file).id
+      : ''
   return { name: file, bytes, run }
 }

@@ -1,14 +1,19 @@
 import type { Step, Validation } from '../contract/run'
-import { digits, tick } from '../units'
+import { digits, precise, tick } from '../units'
 import { axisStyle, baseOption, type ChartTheme } from './theme'
 
 type MapData = Pick<Validation, 'errorMap' | 'mapRows' | 'mapCols' | 'tileRows' | 'tileCols'>
 
 /**
  * Where the errors are: the largest error / tolerance of each tile of C (m x n); above 1 is outside. Tiles at the lower
- * and right edges may be cut off.
+ * and right edges may be cut off. Colours run from 0 to 1, or over the map's own `range`.
  */
-export function errorMapOption(map: MapData, theme: ChartTheme, c?: Pick<Step, 'm' | 'n'>) {
+export function errorMapOption(
+  map: MapData,
+  theme: ChartTheme,
+  c?: Pick<Step, 'm' | 'n'>,
+  range?: readonly [number, number]
+) {
   const span = (tile: number, size: number, end = Infinity) =>
     `${tick(tile * size)}–${tick(Math.min((tile + 1) * size, end) - 1)}`
   const cells = map.errorMap.map((value, index) => [
@@ -19,13 +24,6 @@ export function errorMapOption(map: MapData, theme: ChartTheme, c?: Pick<Step, '
   ])
   const starts = (count: number, size: number) =>
     Array.from({ length: count }, (_, index) => tick(index * size))
-  const step = 1 / (theme.heat.length - 1)
-  const pieces = theme.heat.slice(1).map((color, index) => ({
-    gt: index * step,
-    lte: (index + 1) * step,
-    color,
-    label: `≤ ${(index + 1) * step}`
-  }))
   return {
     ...baseOption(theme),
     tooltip: {
@@ -64,11 +62,7 @@ export function errorMapOption(map: MapData, theme: ChartTheme, c?: Pick<Step, '
       itemHeight: 10,
       itemGap: 16,
       textStyle: { color: theme.dim, fontSize: 11 },
-      pieces: [
-        { lte: 0, color: theme.heat[0], label: '0' },
-        ...pieces,
-        { gt: 1, color: theme.over, label: '> 1, outside' }
-      ]
+      pieces: range ? ownPieces(theme, range) : fixedPieces(theme)
     },
     series: [
       {
@@ -79,6 +73,37 @@ export function errorMapOption(map: MapData, theme: ChartTheme, c?: Pick<Step, '
       }
     ]
   }
+}
+
+function fixedPieces({ heat, over }: ChartTheme) {
+  const step = 1 / (heat.length - 1)
+  const pieces = heat.slice(1).map((color, index) => ({
+    gt: index * step,
+    lte: (index + 1) * step,
+    color,
+    label: `≤ ${(index + 1) * step}`
+  }))
+  return [
+    { lte: 0, color: heat[0], label: '0' },
+    ...pieces,
+    { gt: 1, color: over, label: '> 1, outside' }
+  ]
+}
+
+function ownPieces({ heat }: ChartTheme, [low, high]: readonly [number, number]) {
+  const step = (high - low) / heat.length
+  return heat.map((color, index) => ({
+    gt: index === 0 ? -Infinity : low + index * step,
+    lte: index === heat.length - 1 ? high : low + (index + 1) * step,
+    color,
+    label: `≤ ${precise(low + (index + 1) * step)}`
+  }))
+}
+
+/** Of the errors of a map that has several and none outside; undefined of any other, which stands on 0 to 1. */
+export function ownRange({ errorMap }: MapData): [number, number] | undefined {
+  const [low, high] = [Math.min(...errorMap), Math.max(...errorMap)]
+  return errorMap.length > 1 && high <= 1 && low < high ? [low, high] : undefined
 }
 
 /** Eight labels per axis fit. */

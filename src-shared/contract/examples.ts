@@ -1,7 +1,7 @@
 /** Files that come with the program (resources/examples), to look at before there are any of one's own. */
 import type { ViewId } from './views'
 
-export const exampleIds = ['sweep', 'profile', 'trace', 'tensor', 'layout'] as const
+export const exampleIds = ['validation', 'sweep', 'profile', 'trace', 'tensor', 'layout'] as const
 export type ExampleId = (typeof exampleIds)[number]
 
 export interface Example {
@@ -15,6 +15,14 @@ export interface Example {
 }
 
 export const examples: readonly Example[] = [
+  {
+    id: 'validation',
+    file: 'h200-8192-mxfp4.json',
+    title: 'A validation on an NVIDIA H200',
+    about:
+      '16 kernels in mxfp4, every element of 8,192 × 8,192 against float64, and how fast each is.',
+    view: 'validate'
+  },
   {
     id: 'sweep',
     file: 'h200-8192-mxfp4.json',

@@ -1,4 +1,5 @@
 /** What a validation says in words and in single figures, for every place that shows one. */
+import type { OutputType } from '../contract/jobs'
 import type { Step, Validation } from '../contract/run'
 
 type Rule = Pick<Validation, 'atol' | 'rtol' | 'rule'>
@@ -36,6 +37,23 @@ export function toleranceShareOf(
 ): number | undefined {
   if (validation.maxToleranceShare !== undefined) return validation.maxToleranceShare
   return validation.errorMap.length > 0 ? Math.max(...validation.errorMap) : undefined
+}
+
+/** Half a unit in the last place over the value, at most: IEEE 754 binary16 and binary32, bfloat16, OCP FP8 v1.0. */
+const unitRoundoff: Readonly<Record<OutputType, number>> = {
+  f16: 2 ** -11,
+  bf16: 2 ** -8,
+  f32: 2 ** -24,
+  e4m3: 2 ** -4,
+  e5m2: 2 ** -3
+}
+
+/**
+ * What rounding C to its type costs of the tolerance at most, as a share of it: u |ref| / (atol + rtol |ref|) nears u / rtol.
+ * Undefined without a relative tolerance, where it has no bound.
+ */
+export function roundingShareOf(output: OutputType, rtol: number): number | undefined {
+  return rtol > 0 ? unitRoundoff[output] / rtol : undefined
 }
 
 /** What a product of another program says of how it was made, sentence by sentence; empty where it was not looked at. */

@@ -3,8 +3,9 @@ import { captionOf } from '../charts/picture'
 import { operationName } from '../contract/operation'
 import type { Run, Step } from '../contract/run'
 import { outcomeOf, verdictWords } from '../measurement/outcome'
-import { mistakesOf, ruleOf, toleranceShareOf } from '../measurement/validationFigures'
-import { digits, errorFigure } from '../units'
+import { mistakesOf, ruleOf } from '../measurement/validationFigures'
+import { judgedSteps, largestErrorText, scaleCheckText } from '../measurement/validationSummary'
+import { digits } from '../units'
 import { escapeMarkup } from './markup'
 import { errorMaps, speedCharts, type ReportChart } from './reportCharts'
 import { reportMatrix } from './reportMatrix'
@@ -64,8 +65,8 @@ function banner(run: Run): string {
   const sign = { ok: '✓', bad: '✗', warn: '!' }[tone]
   const notes = [
     run.reason,
-    largestError(run),
-    scaleCheck(run),
+    largestErrorText(run),
+    scaleCheckText(run),
     ...run.steps.flatMap(mistakesOf)
   ].filter(Boolean)
   return (
@@ -73,29 +74,6 @@ function banner(run: Run): string {
     `<p class="verdict"><strong>${verdictWords[verdict]}</strong>: ${escapeMarkup(sentence)}</p>` +
     `<p>${escapeMarkup(notes.join(' '))}</p></div></div>`
   )
-}
-
-const judgedSteps = (run: Run) =>
-  run.steps.filter(({ validation, baseline }) => validation && !baseline)
-
-function largestError(run: Run): string {
-  const shares = judgedSteps(run).flatMap(({ validation }) => toleranceShareOf(validation!) ?? [])
-  return shares.length > 0
-    ? `Largest error ${errorFigure(Math.max(...shares))} of the tolerance.`
-    : ''
-}
-
-/** One scale of A, then one of B, raised by one exponent: it must change exactly its row or column. */
-function scaleCheck(run: Run): string {
-  const states = judgedSteps(run).map(({ validation }) => {
-    const both = [validation!.perturbationA.state, validation!.perturbationB.state]
-    return both.includes('failed') ? 'failed' : both.includes('not-run') ? 'not run' : 'passed'
-  })
-  if (states.length === 0) return ''
-  const count = (what: string) => states.filter((state) => state === what).length
-  const ran = states.length - count('not run')
-  const left = count('not run') > 0 ? `, not run for ${count('not run')}` : ''
-  return `Scale check: ${count('passed')} of ${ran} passed${left}.`
 }
 
 function keyFacts(run: Run): string {

@@ -1,16 +1,11 @@
 /** Every kernel in every format, as rows and columns: what became of it, its error over the tolerance, its best rate. */
 import { formatSymbol, symbolPath } from '../measurement/marks'
 import type { Run, Step } from '../contract/run'
-import { dispositionWords, isFailed } from '../measurement/outcome'
+import { dispositionWords } from '../measurement/outcome'
 import { toleranceShareOf } from '../measurement/validationFigures'
+import { standingStep } from '../measurement/validationSummary'
 import { digits, errorFigure, tick } from '../units'
 import { escapeMarkup } from './markup'
-
-/** A (kernel, format) may have many K: the one that failed, else the fastest, stands for them. */
-function standing(steps: readonly Step[]): Step | undefined {
-  const rate = ({ measurement }: Step) => measurement?.tflops ?? -1
-  return steps.find(isFailed) ?? [...steps].sort((a, b) => rate(b) - rate(a))[0]
-}
 
 const barWidth = 44
 
@@ -59,7 +54,7 @@ export function reportMatrix(run: Run): string {
   const rows = kernels.map((kernel) => {
     const cells = formats.map((format) =>
       cell(
-        standing(run.steps.filter((step) => step.kernel === kernel && step.format === format)),
+        standingStep(run.steps.filter((step) => step.kernel === kernel && step.format === format)),
         withSpeed
       )
     )

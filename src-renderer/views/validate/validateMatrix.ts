@@ -1,24 +1,38 @@
 /** What the Validate matrix shows: one cell per kernel and format, from the run so far and the device's capabilities. */
 import type { Device } from '@shared/contract/devices'
 import type { Run, Step } from '@shared/contract/run'
+import { familyOf, type ProviderFamily } from '@shared/measurement/marks'
+import { toleranceShareOf } from '@shared/measurement/validationFigures'
+import { standingStep } from '@shared/measurement/validationSummary'
 import type { MatrixRow } from '../../components/FormatMatrix.vue'
-import { dispositionLook, type Look } from '../../components/looks'
+import { dispositionLook, levelLook, type Look } from '../../components/looks'
 import { formatsOf } from '../../stores/devices'
-import { count, errorFigure } from '../../format/units'
+import { count } from '../../format/units'
 
 export interface ValidateCell {
   look: Look
-  /** Largest error, or what is being done. */
+  /** Largest error / tolerance; undefined where nothing was compared. */
+  share: number | undefined
+  /** Elements outside, or what is being done. */
   note: string
   reason: string
   step: Step | undefined
   active: boolean
+  /** It computes something else: no part of pass and fail. */
+  reference: boolean
+  /** Of a run that timed it too. */
+  tflops: number | undefined
+  family: ProviderFamily
 }
 
 export interface MatrixState {
   rows: MatrixRow[]
   formats: string[]
   cell: (kernel: string, format: string) => ValidateCell
+  /** Where the longest bar of rates ends; undefined where nothing was timed. */
+  mostTflops: number | undefined
+  /** 'Passed' 14, 'Not available' 14, in order of the cells. */
+  counts: { look: Look; count: number }[]
 }
 
 interface Live {
@@ -32,12 +46,30 @@ export function validateMatrix(
   device: Device | undefined,
   { running, activity }: Live
 ): MatrixState {
-  const kernels = kernelsOf(run, device)
-  const steps = new Map((run?.steps ?? []).map((step) => [`${step.kernel} ${step.format}`, step]))
+  const all = new Map<string, Step[]>()
+  for (const step of run?.steps ?? []) {
+    const key = `${step.kernel} ${step.format}`
+    all.set(key, [...(all.get(key) ?? []), step])
+  }
+  const steps = new Map([...all].map(([key, several]) => [key, standingStep(several)!]))
+  const kernels = kernelsOf(run, device, [...steps.values()])
+  const providers = new Map(kernels.map(({ id, group }) => [id, group]))
   const formats = run ? expandFormats(run, device) : device ? formatsOf([device]) : []
 
   function cell(kernel: string, format: string): ValidateCell {
     const step = steps.get(`${kernel} ${format}`)
+    const tflops = step?.measurement?.tflops
+    const { validation } = step ?? {}
+    return {
+      ...stateOf(kernel, format, step),
+      share: validation && toleranceShareOf(validation),
+      reference: step?.disposition === 'baseline',
+      tflops: tflops !== undefined && Number.isFinite(tflops) ? tflops : undefined,
+      family: familyOf({ kernel, provider: providers.get(kernel) ?? '' })
+    }
+  }
+
+  function stateOf(kernel: string, format: string, step: Step | undefined) {
     const active = running && activity.startsWith(`${format} ${kernel}:`)
     if (active) {
       const doing = activity.slice(activity.indexOf(':') + 1).trim()
@@ -76,7 +108,24 @@ export function validateMatrix(
       : { look: ready, note: '', reason: 'Not validated yet.' }
   }
 
-  return { rows: kernels, formats, cell }
+  const cells = kernels.flatMap(({ id }) => formats.map((format) => cell(id, format)))
+  const rates = cells.flatMap(({ tflops }) => tflops ?? [])
+  return {
+    rows: kernels,
+    formats,
+    cell,
+    mostTflops: rates.length > 0 ? Math.max(...rates) : undefined,
+    counts: countsOf(cells)
+  }
+}
+
+function countsOf(cells: readonly ValidateCell[]): { look: Look; count: number }[] {
+  const counts = new Map<string, { look: Look; count: number }>()
+  for (const { look } of cells) {
+    const before = counts.get(look.text)
+    counts.set(look.text, { look, count: (before?.count ?? 0) + 1 })
+  }
+  return [...counts.values()]
 }
 
 const notAvailable: Look = { icon: 'minus', text: 'Not available', short: 'None', tone: 'na' }
@@ -91,22 +140,57 @@ export const givenResult = 'given'
 export const isJudged = (run: Run | undefined): boolean =>
   run?.spec.kind === 'validate' && run.spec.resultFile !== undefined
 
-function kernelsOf(run: Run | undefined, device: Device | undefined): MatrixRow[] {
-  if (isJudged(run)) return [{ id: givenResult, title: givenResult, note: 'C of a file' }]
-  const rows = new Map<string, MatrixRow>()
-  for (const kernel of device?.kernels ?? []) {
-    rows.set(kernel.id, { id: kernel.id, title: kernel.id, note: kernel.provider })
+/** In the device's order, what only stands for comparison last. */
+function kernelsOf(
+  run: Run | undefined,
+  device: Device | undefined,
+  steps: readonly Step[]
+): (MatrixRow & { group: string })[] {
+  if (isJudged(run))
+    return [{ id: givenResult, title: givenResult, note: 'C of a file', group: givenResult }]
+  const rows = new Map<string, MatrixRow & { group: string }>()
+  const references = new Set<string>()
+  const add = (id: string, provider: string, baseline: boolean, levels: readonly string[]) => {
+    if (rows.has(id)) return
+    if (baseline) references.add(id)
+    const own = steps.filter(({ kernel }) => kernel === id)
+    const about = baseline ? 'computes something else' : levelWords(levels) + uncheckedWords(own)
+    const note = [provider, about].filter(Boolean).join(', ')
+    rows.set(id, { id, title: id, note, group: provider })
   }
-  for (const { kernel, provider } of run?.steps ?? []) {
-    if (!rows.has(kernel)) rows.set(kernel, { id: kernel, title: kernel, note: provider })
-  }
+  for (const { id, provider, baseline, capabilities } of device?.kernels ?? [])
+    add(
+      id,
+      provider,
+      baseline,
+      capabilities.map(({ level }) => level)
+    )
+  for (const { kernel, provider, baseline, level } of steps)
+    add(kernel, provider, baseline, [level])
   // Rows that can do nothing say so in Devices.
   const able = (id: string) =>
     run?.steps.some((step) => step.kernel === id) ||
     device?.kernels
       .find((kernel) => kernel.id === id)
       ?.capabilities.some(({ level }) => level !== 'unavailable')
-  return [...rows.values()].filter(({ id }) => able(id))
+  const found = [...rows.values()].filter(({ id }) => able(id))
+  const last = ({ id }: MatrixRow) => Number(references.has(id))
+  return found.sort((a, b) => last(a) - last(b))
+}
+
+/** 'exact in software' where a kernel does all of its formats alike. */
+function levelWords(levels: readonly string[]): string {
+  const [first, ...others] = new Set(levels.filter((level) => level !== 'unavailable'))
+  return first === undefined || others.length > 0 ? '' : levelLook(first).text.toLowerCase()
+}
+
+function uncheckedWords(steps: readonly Step[]): string {
+  const judged = steps.flatMap(({ validation }) => validation ?? [])
+  const isUnchecked = judged.every(
+    ({ perturbationA, perturbationB }) =>
+      perturbationA.state === 'not-run' && perturbationB.state === 'not-run'
+  )
+  return judged.length > 0 && isUnchecked ? '; scale check not run' : ''
 }
 
 function expandFormats(run: Run, device: Device | undefined): string[] {
@@ -121,7 +205,7 @@ function noteOf(step: Step): string {
   if (validation.status === 'incorrect' && validation.elementsOutside > 0) {
     return `${count(validation.elementsOutside)} outside`
   }
-  return errorFigure(validation.normwise)
+  return ''
 }
 
 /** The matrix as a table of one line per cell, heading first. */

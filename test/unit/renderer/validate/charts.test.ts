@@ -1,6 +1,6 @@
 /** The two charts of a validated cell, as pure options: data in, what is drawn out. */
 import { describe, expect, it } from 'vitest'
-import { errorMapOption, worstTiles } from '@shared/charts/errorMap'
+import { errorMapOption, ownRange, worstTiles } from '@shared/charts/errorMap'
 import type { ChartTheme } from '@shared/charts/theme'
 import { ulpBuckets, ulpHistogramOption } from '../../../../src-renderer/charts/ulpHistogram'
 import { blindness, difference, lab } from '../support/colourVision'
@@ -117,6 +117,30 @@ describe('the error map', () => {
       { row: 0, col: 32, value: 3 }
     ])
     expect(worstTiles(map([], 0), 3)).toEqual([])
+  })
+})
+
+describe('a map on a range of its own', () => {
+  it('tells errors apart that lie close, each in one colour', () => {
+    const close = map([0.481, 0.483, 0.486, 0.4855], 2)
+    const range = ownRange(close)!
+    expect(range).toEqual([0.481, 0.486])
+    const { pieces } = errorMapOption(close, light, undefined, range).visualMap
+    for (const value of close.errorMap)
+      expect(
+        (pieces as { gt: number; lte: number }[]).filter(
+          ({ gt, lte }) => value > gt && value <= lte
+        ),
+        String(value)
+      ).toHaveLength(1)
+    expect(pieces.map(({ color }) => color)).toEqual([...light.heat])
+  })
+
+  it('is not offered where errors are outside, or all alike', () => {
+    expect(ownRange(map([0.5, 1.5], 2))).toBeUndefined()
+    expect(ownRange(map([0.5, 0.5], 2))).toBeUndefined()
+    expect(ownRange(map([0.5, NaN], 2))).toBeUndefined()
+    expect(ownRange(map([], 0))).toBeUndefined()
   })
 })
 

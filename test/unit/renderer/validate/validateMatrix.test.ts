@@ -2,7 +2,15 @@
 import { describe, expect, it } from 'vitest'
 import { decodeBlock, layoutLink } from '../../../../src-renderer/views/validate/failedElement'
 import { matrixRows, validateMatrix } from '../../../../src-renderer/views/validate/validateMatrix'
-import { cpu, failingValidation, gpu, makeRun, makeStep, makeValidation } from '../support/samples'
+import {
+  cpu,
+  failingValidation,
+  gpu,
+  makeMeasurement,
+  makeRun,
+  makeStep,
+  makeValidation
+} from '../support/samples'
 
 const idle = { running: false, activity: '' }
 
@@ -23,7 +31,8 @@ describe('the Validate matrix', () => {
       running: true,
       activity: 'mxfp8 avx512vnni: scale of A'
     })
-    expect(cell('avx512vnni', 'nvfp4')).toMatchObject({ note: '2.07e-4', look: { tone: 'ok' } })
+    const share = makeValidation().maxToleranceShare ?? Math.max(...makeValidation().errorMap)
+    expect(cell('avx512vnni', 'nvfp4')).toMatchObject({ share, note: '', look: { tone: 'ok' } })
     expect(cell('portable', 'nvfp4')).toMatchObject({ note: '12 outside', look: { tone: 'bad' } })
     expect(cell('portable', 'mxfp4').look.text).toBe('Cancelled')
     expect(cell('avx512vnni', 'mxfp8')).toMatchObject({ note: 'scale of A', active: true })
@@ -41,6 +50,48 @@ describe('the Validate matrix', () => {
     expect(cell('wgmma_bf16', 'mxfp4').look.text).toBe('Not asked for')
     expect(cell('mma_sync', 'mxfp4').look.text).toBe('Not validated')
     expect(rows.map(({ id }) => id)).toContain('mma_sync')
+  })
+
+  it('counts what became of the cells, has rates where there are any, references last and outside', () => {
+    const timed = makeRun('t', {
+      kind: 'sweep',
+      device: undefined,
+      steps: [
+        makeStep(0, 'mxfp4', 'cublaslt-fp8', {
+          provider: 'cuBLASLt',
+          baseline: true,
+          disposition: 'baseline',
+          validation: failingValidation,
+          measurement: makeMeasurement(1e6, 3e12)
+        }),
+        makeStep(1, 'mxfp4', 'wgmma', {
+          provider: 'blockscope',
+          k: 512,
+          validation: makeValidation(),
+          measurement: makeMeasurement(2e6, 2e12)
+        }),
+        makeStep(2, 'mxfp4', 'wgmma', {
+          provider: 'blockscope',
+          k: 1024,
+          validation: makeValidation(),
+          measurement: makeMeasurement(1e6, 2e12)
+        })
+      ]
+    })
+    const { rows, cell, mostTflops, counts } = validateMatrix(timed, undefined, idle)
+    expect(rows.map(({ id, group }) => [id, group])).toEqual([
+      ['wgmma', 'blockscope'],
+      ['cublaslt-fp8', 'cuBLASLt']
+    ])
+    expect(rows[1]!.note).toBe('cuBLASLt, computes something else')
+    expect(cell('cublaslt-fp8', 'mxfp4')).toMatchObject({ reference: true, family: 'cublaslt' })
+    // Of two shapes the faster stands for the kernel.
+    expect(cell('wgmma', 'mxfp4').step!.k).toBe(1024)
+    expect(mostTflops).toBe(cell('cublaslt-fp8', 'mxfp4').tflops)
+    expect(counts.map(({ look, count }) => [look.text, count])).toEqual([
+      ['Passed', 1],
+      ['Reference only', 1]
+    ])
   })
 
   it('keeps rows and results of a run whose device is not here', () => {
