@@ -113,6 +113,8 @@ const flagsOfFields: Record<string, string> = {
   m: '-M',
   n: '-N',
   k: '-K',
+  mValues: '-M',
+  nValues: '-N',
   kValues: '-K',
   distribution: '--dist',
   output: '--out',

@@ -3,21 +3,12 @@ import { resolve } from 'node:path'
 import { defaults } from '@shared/contract/defaults'
 import { distributions, outputTypes, type OutputType } from '@shared/contract/jobs'
 import { bOrders, type BOrder, type Operation } from '@shared/contract/operation'
-import {
-  integerList,
-  positiveInteger,
-  positiveNumber,
-  wholeNumber,
-  withSpellings,
-  wordList
-} from './arguments'
+import { integerList, positiveNumber, wholeNumber, withSpellings, wordList } from './arguments'
 
 export interface JobFlags {
   formats?: string[]
   kernels?: string[]
   providers?: string[]
-  M?: number
-  N?: number
   device: string
   seed: number
   dist: (typeof distributions)[number]
@@ -93,8 +84,6 @@ export function addJobFlags(command: Command): Command {
       'only kernels that come from these: blockscope, Triton, ... (devices lists them)',
       wordList
     )
-    .option('-M <rows>', 'rows of A and C', positiveInteger)
-    .option('-N <columns>', 'rows of B, columns of C', positiveInteger)
     .option(
       '--device <id>',
       'cpu, cuda:0, ... or auto: the first GPU, else the CPU',

@@ -22,6 +22,8 @@ import { printRunTree } from './printRunTree'
 import { exitCodeOfRun, verdictLine } from './validationReport'
 
 export interface SweepFlags extends JobFlags, BenchFlags {
+  M?: number[]
+  N?: number[]
   K?: number[]
   mode?: 'cold' | 'hot'
   preset?: (typeof presetNames)[number]
@@ -36,10 +38,12 @@ export function register(program: Command): void {
       program
         .command('sweep')
         .alias('bench')
-        .description('Time kernels over K, each point validated first.')
+        .description('Time kernels over K, M and N, each point validated first.')
     )
   )
-    .option('-K <list>', 'values of K, comma-separated', integerList)
+    .option('-M <list>', 'values of M: rows of A and C, comma-separated', integerList)
+    .option('-N <list>', 'values of N: rows of B, columns of C', integerList)
+    .option('-K <list>', 'values of K: columns of A and B', integerList)
     .addOption(
       new Option('--mode <mode>', 'cold: operands not in L2; hot: the same operands again')
         .choices(['cold', 'hot'])
@@ -74,8 +78,8 @@ export async function sweep(flags: SweepFlags): Promise<void> {
     seed: flags.seed,
     distribution: flags.dist,
     output: flags.out,
-    m: flags.M,
-    n: flags.N,
+    mValues: flags.M ?? [],
+    nValues: flags.N ?? [],
     kValues: depths(flags),
     mode: flags.mode,
     preset: flags.preset,

@@ -22,6 +22,8 @@ import {
 } from './validationReport'
 
 interface Flags extends JobFlags, BenchFlags, Omit<ValidationFlags, keyof JobFlags>, OperandFlags {
+  M?: number
+  N?: number
   K?: number
   bench?: boolean
   operands?: string
@@ -36,6 +38,8 @@ export function register(program: Command): void {
             .command('validate')
             .description('Check kernels against a float64 reference, format by format.')
         )
+          .option('-M <rows>', 'rows of A and C', positiveInteger)
+          .option('-N <columns>', 'rows of B, columns of C', positiveInteger)
           .option('-K <depth>', 'columns of A and B', positiveInteger)
           .option('--bench', 'sweep afterwards: K alone, --K-range, or 512')
           .option('--operands <file>', `operands (and reference) from a file: ${operandFiles}`)
@@ -74,8 +78,9 @@ async function validate(flags: Flags): Promise<void> {
   await runValidation(spec, flags)
   if (!flags.bench) return
   const { exitCode } = process
-  const { K, ...asked } = flags
-  await sweep({ ...asked, K: K === undefined ? undefined : [K] })
+  const { M, N, K, ...asked } = flags
+  const alone = (value: number | undefined) => (value === undefined ? undefined : [value])
+  await sweep({ ...asked, M: alone(M), N: alone(N), K: alone(K) })
   process.exitCode = exitCode || process.exitCode
 }
 

@@ -176,10 +176,12 @@ function shapesOf(
   device: Device
 ): { m: number; n: number; k: number }[] {
   const usual = device.kind === 'cpu' ? defaults.extent.cpu : defaults.extent.gpu
-  const m = spec.m ?? usual
-  const n = spec.n ?? usual
-  if (spec.kind === 'validate') return [{ m, n, k: spec.k ?? usual }]
-  return [...new Set(spec.kValues)].map((k) => ({ m, n, k }))
+  if (spec.kind === 'validate')
+    return [{ m: spec.m ?? usual, n: spec.n ?? usual, k: spec.k ?? usual }]
+  const several = (values: readonly number[]) => new Set(values.length > 0 ? values : [usual])
+  return [...several(spec.mValues)].flatMap((m) =>
+    [...several(spec.nValues)].flatMap((n) => [...several(spec.kValues)].map((k) => ({ m, n, k })))
+  )
 }
 
 type Choice = Pick<PlannedStep, 'kernel' | 'level' | 'reason' | 'instruction'>

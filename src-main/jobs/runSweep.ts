@@ -121,11 +121,8 @@ async function measurePoints(
     for (const point of order) {
       if (context.signal.aborted) break
       const progress = (fraction: number, phase: string) => {
-        const { format, k, kernel } = point.planned
-        context.progress(
-          fraction,
-          `round ${round + 1} of ${rounds}, ${format} K=${k} ${kernel.id}: ${phase}`
-        )
+        const name = pointName(point.planned, spec)
+        context.progress(fraction, `round ${round + 1} of ${rounds}, ${name}: ${phase}`)
       }
       context.meter.begin(unitOf.measurement(point.planned.index, round))
       const measured = await measurePoint(context, session, spec, preset, point, warm, progress)
@@ -223,6 +220,12 @@ async function recordPoint(context: JobContext, spec: SweepSpec, point: Point): 
   await context.record(point.step)
 }
 
+/** 'nvfp4 K=4096 wgmma', with M and N where the sweep has several. */
+function pointName({ format, m, n, k, kernel }: PlannedStep, spec: SweepSpec): string {
+  const several = [spec.mValues.length > 1 && `M=${m}`, spec.nValues.length > 1 && `N=${n}`]
+  return [format, ...several, `K=${k}`, kernel.id].filter(Boolean).join(' ')
+}
+
 /** Measures the round's first point once more; more than 2 % change is said in the run. */
 async function checkDrift(
   context: JobContext,
@@ -238,9 +241,8 @@ async function checkDrift(
   if (!again) return
   const change = median(again.samplesNs) / median(before.samplesNs) - 1
   if (Math.abs(change) > maxDrift) {
-    const { format, k, kernel } = first.planned
     await context.notice(
-      `Drifted: ${format} K=${k} ${kernel.id} took ${(Math.abs(change) * 100).toFixed(1)} % ` +
+      `Drifted: ${pointName(first.planned, spec)} took ${(Math.abs(change) * 100).toFixed(1)} % ` +
         `${change > 0 ? 'more' : 'less'} time at the end of the round than at its start.`
     )
   }

@@ -44,8 +44,16 @@ export function nonNegative(typed: string, name: string): Checked<number> {
 
 const mostValues = 10_000
 
-/** K values: '512, 1024, 4096' or '512..8192 step 512' (also '512-8192:512'), or several of these. */
-export function kList(typed: string): Checked<number[]> {
+/**
+ * Extents of one dimension: '512, 1024, 4096' or '512..8192 step 512' (also '512-8192:512'), or several of these; a range
+ * of K without a step has steps of 512.
+ */
+export function extentList(
+  typed: string,
+  name: 'M' | 'N' | 'K',
+  optional = false
+): Checked<number[]> {
+  const tooMany = `More than ${count(mostValues)} values of ${name}; take a larger step.`
   const parts = typed.split(/[,;\n]+/).map((part) => part.trim())
   const values: number[] = []
   for (const part of parts.filter(Boolean)) {
@@ -54,26 +62,30 @@ export function kList(typed: string): Checked<number[]> {
     if (!range) {
       const single = extent(part, `"${part}"`, false)
       if (single.value === undefined) {
-        return { problem: `${single.problem} Write K values as 512, 1024 or 512..8192 step 512.` }
+        return {
+          problem: `${single.problem} Write values of ${name} as 512, 1024 or 512..8192 step 512.`
+        }
       }
       values.push(single.value)
       continue
     }
-    const [from, to, step] = [Number(range[1]), Number(range[2]), Number(range[3] ?? 512)]
+    const [from, to] = [Number(range[1]), Number(range[2])]
+    const step = range[3] === undefined && name === 'K' ? 512 : Number(range[3])
     if (from < 1 || to > largestExtent) {
-      return { problem: `"${part}": K must be from 1 to ${count(largestExtent)}.` }
+      return { problem: `"${part}": ${name} must be from 1 to ${count(largestExtent)}.` }
     }
     if (to < from) return { problem: `"${part}" ends before it begins.` }
-    if (step < 1) return { problem: `"${part}": the step must be at least 1.` }
+    if (!(step >= 1))
+      return {
+        problem: `"${part}": the step must be at least 1, as in ${range[1]}..${range[2]} step 16.`
+      }
     if ((to - from) / step + 1 > mostValues) return { problem: tooMany }
-    for (let k = from; k <= to; k += step) values.push(k)
+    for (let value = from; value <= to; value += step) values.push(value)
   }
   const distinct = [...new Set(values)]
-  if (distinct.length === 0) return { problem: 'Name at least one K.' }
+  if (distinct.length === 0) return optional ? {} : { problem: `Name at least one ${name}.` }
   return distinct.length > mostValues ? { problem: tooMany } : { value: distinct }
 }
-
-const tooMany = `More than ${count(mostValues)} values of K; take a larger step.`
 
 /** Problems by field; empty when all fields are good. */
 export function problemsOf(fields: Record<string, Checked<unknown>>): Record<string, string> {

@@ -68,7 +68,7 @@ export interface RatioRange {
   high: number
 }
 
-/** Of each format, how far the best own kernel stands above the baseline, over all K. */
+/** Of each format, how far the best own kernel stands above the baseline, over all shapes. */
 export function bestRatios(lines: readonly SweepLine[], ratioOf: RatioOf): RatioRange[] {
   const formats = [...new Set(lines.map(({ format }) => format))]
   return formats.flatMap((format) => {

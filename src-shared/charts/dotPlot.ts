@@ -1,4 +1,4 @@
-/** A sweep with one value of K: a row for each kernel, sorted within its format, its median as a dot on one shared axis. */
+/** A sweep of one shape: a row for each kernel, sorted within its format, its median as a dot on one shared axis. */
 import { findBlockFormat } from '../formats/blockFormat'
 import type { RatioOf } from './baseline'
 import type { Roofs } from './limits'
@@ -40,10 +40,10 @@ export interface DotPlot {
   mostRatio: number
 }
 
-/** Whether every line stands at one and the same K. */
-export function hasOneK(lines: readonly SweepLine[]): boolean {
-  const first = lines[0]?.points[0]?.k
-  return lines.every(({ points }) => points.every(({ k }) => k === first))
+/** Whether every line stands at one and the same place of its axis. */
+export function hasOnePlace(lines: readonly SweepLine[]): boolean {
+  const first = lines[0]?.points[0]?.at
+  return lines.every(({ points }) => points.every(({ at }) => at === first))
 }
 
 export function dotPlot(

@@ -1,4 +1,4 @@
-/** Where the panels of a chart over K stand: one for each format, of the same size, a ratio chart below each. */
+/** Where the panels of a chart over K, M or N stand: one for each format, of the same size, a ratio chart below each. */
 import type { SweepLine } from './sweepSeries'
 
 export interface Panel {

@@ -6,6 +6,7 @@ import {
   lineName,
   metricTitle,
   sweepScale,
+  type Dimension,
   type SweepLine,
   type SweepMetric
 } from './sweepSeries'
@@ -32,38 +33,35 @@ export interface HeatMap {
   range: readonly [number, number]
 }
 
-type Extent = 'k' | 'm' | 'n'
-
 /** Columns are the dimension with the most values; every other one that varies is told in the rows, as is the kernel. */
 export function heatMap(lines: readonly SweepLine[], metric: SweepMetric, roofs: Roofs): HeatMap {
   const { unit, factor } = sweepScale(lines, metric)
   const steps = lines.flatMap(({ points }) => points.map(({ step }) => step))
-  const values = (of: Extent) => [...new Set(steps.map((step) => step[of]))].sort((a, b) => a - b)
+  const values = (of: Dimension) =>
+    [...new Set(steps.map((step) => step[of]))].sort((a, b) => a - b)
   const extents = (['k', 'm', 'n'] as const).map((of) => ({ of, found: values(of) }))
   const across = extents.reduce((most, one) => (one.found.length > most.found.length ? one : most))
   const others = extents.filter(({ of, found }) => of !== across.of && found.length > 1)
-  const several = lines.length > 1
-  const rows: string[] = []
-  const cells: HeatCell[] = []
-  for (const line of lines) {
-    line.points.forEach(({ step }, point) => {
+  const nameOf = (line: SweepLine) => lineName({ ...line, variant: '' })
+  const names = [...new Set(lines.map(nameOf))]
+  // A kernel's rows stand together, in order of what tells them apart.
+  const placed = lines.flatMap((line) =>
+    line.points.flatMap(({ step }, point) => {
       const figure = figureOf(step, metric, roofs)
-      if (!figure || !Number.isFinite(figure.value)) return
+      if (!figure || !Number.isFinite(figure.value)) return []
+      const order = [names.indexOf(nameOf(line)), ...others.map(({ of }) => step[of])]
       const told = others.map(({ of }) => `${of.toUpperCase()} = ${tick(step[of])}`)
-      const name = [
-        ...(several || told.length === 0 ? [lineName({ ...line, variant: '' })] : []),
-        ...told
-      ].join(', ')
-      if (!rows.includes(name)) rows.push(name)
-      cells.push({
-        column: across.found.indexOf(step[across.of]),
-        row: rows.indexOf(name),
-        lineId: line.id,
-        point,
-        value: figure.value * factor
-      })
+      const isNamed = names.length > 1 || told.length === 0
+      const row = [...(isNamed ? [nameOf(line)] : []), ...told].join(', ')
+      return [{ line, step, point, order, row, value: figure.value * factor }]
     })
-  }
+  )
+  placed.sort((a, b) => byOrder(a.order, b.order))
+  const rows = [...new Set(placed.map(({ row }) => row))]
+  const cells = placed.map(({ line, step, point, row, value }): HeatCell => {
+    const column = across.found.indexOf(step[across.of])
+    return { column, row: rows.indexOf(row), lineId: line.id, point, value }
+  })
   const found = cells.map(({ value }) => value)
   return {
     dimension: across.of.toUpperCase() as HeatMap['dimension'],
@@ -73,6 +71,11 @@ export function heatMap(lines: readonly SweepLine[], metric: SweepMetric, roofs:
     unit,
     range: found.length > 0 ? [Math.min(...found), Math.max(...found)] : [0, 1]
   }
+}
+
+function byOrder(a: readonly number[], b: readonly number[]): number {
+  const at = a.findIndex((value, index) => value !== b[index])
+  return at < 0 ? 0 : a[at]! - b[at]!
 }
 
 /** Whether there are two dimensions to look at. */

@@ -30,7 +30,7 @@ export function rooflineOption(lines: readonly SweepLine[], roofs: Roofs, theme:
         const limit = limitOf(point.step, roofs)
         const share = shareOfStep(point.step, roofs)
         return [
-          `${lineName(line)}, K = ${point.k}${isHot(point.step) ? ', hot L2' : ''}`,
+          `${lineName(line)}, ${line.over.toUpperCase()} = ${point.at}${isHot(point.step) ? ', hot L2' : ''}`,
           `${digits(measured.tflops)} TFLOP/s`,
           `${digits(intensityOf(point.step.work ?? measured))} FLOP/B`,
           ...(limit && 'share' in share

@@ -14,8 +14,12 @@ import { noRoofs, shareOfStep, type Roofs } from './limits'
 
 export type SweepMetric = 'tflops' | 'time' | 'bandwidth' | 'share'
 
+/** Which extent a chart runs over. */
+export type Dimension = 'k' | 'm' | 'n'
+
 export interface SweepPoint {
-  k: number
+  /** The step's extent in the dimension of its line. */
+  at: number
   step: Step
 }
 
@@ -30,7 +34,8 @@ export interface SweepLine {
   /** An earlier run, drawn behind. */
   overlay: boolean
   runTitle: string
-  /** 'M = 16' where the run has several M or N; else ''. */
+  over: Dimension
+  /** 'M = 16' where the run has several of what the line does not run over; else ''. */
   variant: string
   provider: string
   /** The same in every run that has the kernel and the format. */
@@ -44,11 +49,25 @@ export interface SweepSource {
   overlay: boolean
 }
 
-export function sweepLines(sources: readonly SweepSource[]): SweepLine[] {
+/** Dimensions with several values, K first; those that are asked for count before they are measured. */
+export function dimensionsOf(sources: readonly SweepSource[]): Dimension[] {
+  return (['k', 'm', 'n'] as const).filter((of) => {
+    const values = sources.flatMap(({ run: { spec, steps } }) => [
+      ...(spec.kind === 'sweep' ? spec[`${of}Values`] : []),
+      ...steps.map((step) => step[of])
+    ])
+    return new Set(values).size > 1
+  })
+}
+
+/** Lines over K, or over M or N where that alone varies; over `asked` where it varies too. */
+export function sweepLines(sources: readonly SweepSource[], asked?: Dimension): SweepLine[] {
+  const dimensions = dimensionsOf(sources)
+  const over = asked && dimensions.includes(asked) ? asked : (dimensions[0] ?? 'k')
   const colours = kernelColours(sources.flatMap(({ run }) => kernelsOf(run)))
   const lines = new Map<string, SweepLine>()
   for (const { run, title, overlay } of sources) {
-    const variantOf = variantsOf(run.steps)
+    const variantOf = variantsOf(run.steps, over)
     for (const step of run.steps) {
       if (!step.measurement) continue
       const variant = variantOf(step)
@@ -65,6 +84,7 @@ export function sweepLines(sources: readonly SweepSource[]): SweepLine[] {
           baseline: step.baseline,
           overlay,
           runTitle: title,
+          over,
           variant,
           mark: {
             colour: colours.get(kernelKey(step))!,
@@ -75,18 +95,18 @@ export function sweepLines(sources: readonly SweepSource[]): SweepLine[] {
         }
         lines.set(id, line)
       }
-      line.points.push({ k: step.k, step })
+      line.points.push({ at: step[over], step })
     }
   }
   const all = [...lines.values()]
-  for (const line of all) line.points.sort((a, b) => a.k - b.k)
+  for (const line of all) line.points.sort((a, b) => a.at - b.at)
   return all
 }
 
-/** What tells lines of one kernel apart: the extents besides K that the run has several of. */
-function variantsOf(steps: readonly Step[]): (step: Step) => string {
-  const varying = (['m', 'n'] as const).filter(
-    (of) => new Set(steps.map((step) => step[of])).size > 1
+/** What tells lines of one kernel apart: the extents besides the axis that the run has several of. */
+function variantsOf(steps: readonly Step[], over: Dimension): (step: Step) => string {
+  const varying = (['m', 'n', 'k'] as const).filter(
+    (of) => of !== over && new Set(steps.map((step) => step[of])).size > 1
   )
   return (step) => varying.map((of) => `${of.toUpperCase()} = ${tick(step[of])}`).join(', ')
 }

@@ -25,12 +25,12 @@ export function commandOf(spec: JobSpec): string {
   if (spec.providers.length > 0) add('--providers', spec.providers.join(','))
   for (const file of spec.providerFiles ?? []) add('--provider', file)
   add('--device', spec.device, defaults.device)
-  if (operandsFile === undefined) {
-    add('-M', spec.m)
-    add('-N', spec.n)
-  }
   if (spec.kind === 'validate') {
-    if (operandsFile === undefined) add('-K', spec.k)
+    if (operandsFile === undefined) {
+      add('-M', spec.m)
+      add('-N', spec.n)
+      add('-K', spec.k)
+    }
     add('--atol', spec.atol, defaults.atol)
     add('--rtol', spec.rtol, defaults.rtol)
     add('--rule', spec.rule, defaults.rule)
@@ -38,6 +38,8 @@ export function commandOf(spec: JobSpec): string {
     add('--result', resultFile)
     addOperandsAs(spec.operandsAs ?? {})
   } else {
+    add('-M', spec.mValues.join(','), '')
+    add('-N', spec.nValues.join(','), '')
     add('-K', spec.kValues.join(','))
     add('--mode', spec.mode, defaults.mode)
     add('--preset', spec.preset, defaults.preset)

@@ -19,6 +19,10 @@ export const distributions = [
 
 const extent = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_048_576))
 
+/** Values of one dimension of a sweep, and its shapes: every M with every N with every K. */
+const mostShapes = 10_000
+const severalExtents = v.pipe(v.array(extent), v.maxLength(mostShapes))
+
 /** Seeds beyond this are no exact numbers. */
 const seedSchema = v.pipe(
   v.number(),
@@ -115,15 +119,29 @@ export type ValidateSpecInput = v.InferInput<typeof validateSpecSchema>
 
 const launches = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))
 
+/** Why these are too many shapes for one sweep, in a sentence; undefined: they are not. */
+export function problemOfShapes(sizes: {
+  mValues: readonly number[]
+  nValues: readonly number[]
+  kValues: readonly number[]
+}): string | undefined {
+  const [m, n, k] = [sizes.mValues, sizes.nValues, sizes.kValues].map(
+    (values) => new Set(values).size || 1
+  )
+  if (m! * n! * k! <= mostShapes) return undefined
+  return `${m} values of M, ${n} of N and ${k} of K are ${m! * n! * k!} shapes; at most ${mostShapes} are swept at once.`
+}
+
 export const presetNames = ['quick', 'standard', 'thorough'] as const
 
 export const sweepSpecSchema = v.pipe(
   v.strictObject({
     kind: v.literal('sweep'),
     ...operandEntries,
-    m: v.optional(extent),
-    n: v.optional(extent),
-    kValues: v.pipe(v.array(extent), v.minLength(1, 'Name at least one K.'), v.maxLength(10_000)),
+    /** Empty: one, the same as of a validation. */
+    mValues: v.optional(severalExtents, []),
+    nValues: v.optional(severalExtents, []),
+    kValues: v.pipe(severalExtents, v.minLength(1, 'Name at least one K.')),
     mode: v.optional(v.picklist(['cold', 'hot']), defaults.mode),
     preset: v.optional(v.picklist(presetNames), defaults.preset),
     /** Exactly this many samples per point instead of the preset's stop rules. */
@@ -133,6 +151,11 @@ export const sweepSpecSchema = v.pipe(
     rounds: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(20))),
     /** Also run back to back for at least half a second. */
     sustained: v.optional(v.boolean(), false)
+  }),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return
+    const message = problemOfShapes(dataset.value)
+    if (message) addIssue({ message })
   }),
   fitsOperation()
 )

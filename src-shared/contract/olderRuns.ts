@@ -31,6 +31,18 @@ const olderOperandBits: Record<string, number> = { 'cublaslt-bf16': 16, 'cublasl
 
 const judgedDispositions = ['passed', 'incorrect', 'not-verified']
 
+/** The sweeps of version 0.1.0 had one M and one N. */
+export function bringSpecUpToDate(spec: unknown): unknown {
+  if (typeof spec !== 'object' || spec === null || !('kind' in spec) || spec.kind !== 'sweep')
+    return spec
+  const { m, n, ...rest } = spec as { m?: unknown; n?: unknown }
+  return {
+    ...(m !== undefined && { mValues: [m] }),
+    ...(n !== undefined && { nValues: [n] }),
+    ...rest
+  }
+}
+
 export function bringUpToDate<
   R extends { spec: { output: string }; steps: S[] },
   S extends OlderStep

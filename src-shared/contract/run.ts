@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { deviceSchema, librarySchema } from './devices'
-import { bringUpToDate } from './olderRuns'
+import { bringSpecUpToDate, bringUpToDate } from './olderRuns'
 import { roofSchema } from './roofs'
 import { dispositionSchema, jobSpecSchema, passRuleSchema, runStatusSchema } from './jobs'
 import { runIdSchema } from './runId'
@@ -273,7 +273,7 @@ const runEntries = v.object({
   host: v.object({ name: v.string(), system: v.string(), node: v.string() }),
   /** Command line that repeats this run. */
   command: v.string(),
-  spec: jobSpecSchema,
+  spec: v.pipe(v.unknown(), v.transform(bringSpecUpToDate), jobSpecSchema),
   device: v.optional(deviceSchema),
   libraries: v.array(librarySchema),
   /** Things that happened on the way: an engine that ended, a drifted clock. */

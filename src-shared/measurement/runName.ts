@@ -16,9 +16,8 @@ export function shapeOf({ spec, steps }: Pick<Run, 'spec' | 'steps'>): string {
   const distinct = (of: 'm' | 'n' | 'k') => {
     const values = new Set(steps.map((step) => step[of]))
     if (values.size > 0) return [...values]
-    if (of === 'k' && spec.kind === 'sweep') return spec.kValues
-    const given = of === 'k' ? (spec.kind === 'validate' ? spec.k : undefined) : spec[of]
-    return given === undefined ? [] : [given]
+    if (spec.kind === 'sweep') return spec[`${of}Values`]
+    return spec[of] === undefined ? [] : [spec[of]]
   }
   const [m, n, k] = [distinct('m'), distinct('n'), distinct('k')]
   const parts: string[] = []

@@ -1,13 +1,14 @@
 /** The charts of a report: the same that the page shows of the run, as SVG. */
 import { baselineChoices, ratioTo, usualBaseline } from '../charts/baseline'
-import { dotPlot, hasOneK } from '../charts/dotPlot'
+import { dotPlot, hasOnePlace } from '../charts/dotPlot'
 import { dotPlotHeight, dotPlotOption } from '../charts/dotPlotOption'
 import { drawSvg } from '../charts/drawSvg'
 import { errorMapOption } from '../charts/errorMap'
-import { kSweepFacets, kSweepOption } from '../charts/kSweep'
+import { sweepChartFacets, sweepChartOption } from '../charts/sweepChart'
 import { paperTheme } from '../charts/paperTheme'
 import { asPicture, type ChartOption } from '../charts/picture'
 import { rooflineOption } from '../charts/roofline'
+import { dimensionOf, isGeometric } from '../charts/sweepAxis'
 import { sweepLines } from '../charts/sweepSeries'
 import type { Run, Step } from '../contract/run'
 import { roofsOfRun } from '../measurement/roofs'
@@ -41,7 +42,7 @@ export function speedCharts(run: Run): ReportChart[] {
     note: 'a point is judged by the lowest roof over it: the peak of its instruction, or bandwidth times its intensity',
     svg: draw(rooflineOption(lines, roofs, paperTheme), rooflineHeight, false)
   }
-  if (hasOneK(lines)) {
+  if (hasOnePlace(lines)) {
     const plot = dotPlot(lines, 'tflops', roofs, baseline && ratioOf)
     const option = dotPlotOption(plot, 'tflops', paperTheme, baseline?.short)
     const speed = {
@@ -51,9 +52,9 @@ export function speedCharts(run: Run): ReportChart[] {
     }
     return [speed, roofline]
   }
-  const kChoices = {
+  const chartChoices = {
     metric: 'tflops' as const,
-    logX: false,
+    logX: isGeometric(lines),
     logY: false,
     roofs,
     apart: true,
@@ -61,9 +62,12 @@ export function speedCharts(run: Run): ReportChart[] {
     baseline: baseline && { short: baseline.short, ratioOf }
   }
   const speed = {
-    title: 'Speed over K',
+    title: `Speed over ${dimensionOf(lines).toUpperCase()}`,
     note: 'line: median, band: quartiles, dashed: reference only',
-    svg: draw(kSweepOption(lines, kChoices, paperTheme), kSweepFacets(lines, kChoices).height)
+    svg: draw(
+      sweepChartOption(lines, chartChoices, paperTheme),
+      sweepChartFacets(lines, chartChoices).height
+    )
   }
   return [speed, roofline]
 }

@@ -26,6 +26,8 @@ export function sampleRun(change: Partial<Run> = {}): Run {
       distribution: 'normal',
       output: 'f16',
       ...plainOperation,
+      mValues: [],
+      nValues: [],
       kValues: [512],
       mode: 'cold',
       preset: 'standard',

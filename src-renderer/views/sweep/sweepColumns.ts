@@ -26,6 +26,10 @@ export function sweepColumns(
     const line = lineOf.get(step)
     return line && baseline.ratioOf(line, step)
   }
+  const steps = lines.flatMap(({ points }) => points.map(({ step }) => step))
+  const shown = (['m', 'n', 'k'] as const).filter(
+    (of) => of === 'k' || new Set(steps.map((step) => step[of])).size > 1
+  )
   const number = (value: number | undefined) => (value === undefined ? '–' : digits(value))
   const columns: (Column<SweepRow> | false)[] = [
     withRun && { id: 'run', title: 'Run', value: ({ runTitle }) => runTitle },
@@ -41,14 +45,14 @@ export function sweepColumns(
       value: ({ step }) => step.kernel,
       width: 'minmax(136px, 1.2fr)'
     },
-    {
-      id: 'k',
-      title: 'K',
+    ...shown.map((of): Column<SweepRow> => ({
+      id: of,
+      title: of.toUpperCase(),
       numeric: true,
       width: '72px',
-      value: ({ step }) => step.k,
-      text: ({ step }) => count(step.k)
-    },
+      value: ({ step }) => step[of],
+      text: ({ step }) => count(step[of])
+    })),
     {
       id: 'rate',
       title: 'Rate',

@@ -1,8 +1,8 @@
 import { computed } from 'vue'
 import { defaults } from '@shared/contract/defaults'
-import type { JobSpecInput, SweepSpec } from '@shared/contract/jobs'
+import { problemOfShapes, type JobSpecInput, type SweepSpec } from '@shared/contract/jobs'
 import { pairFormats } from '@shared/formats/blockFormat'
-import { extent, kList, problemsOf, wholeNumber } from '../../ground/fields'
+import { extentList, problemsOf, wholeNumber } from '../../ground/fields'
 import {
   checkOperation,
   formatNames,
@@ -18,6 +18,7 @@ export type SweepForm = {
   formats: string[]
   /** Empty: every kernel that can. */
   kernels: string[]
+  /** One or several; empty: what is usual for the device. */
   m: string
   n: string
   kValues: string
@@ -56,6 +57,16 @@ const isPair = (id: string) => pairFormats.some((format) => format.id === id)
 export function useSweepForm() {
   const form = useSavedForm('sweep', initial)
   const operation = computed(() => checkOperation(form, form.output))
+  const extents = computed(() => {
+    const [m, n] = [extentList(form.m, 'M', true), extentList(form.n, 'N', true)]
+    const kValues = extentList(form.kValues, 'K')
+    const problem = problemOfShapes({
+      mValues: m.value ?? [],
+      nValues: n.value ?? [],
+      kValues: kValues.value ?? []
+    })
+    return { m, n, kValues: problem ? { problem } : kValues }
+  })
   const fields = computed(() => ({
     ...operation.value.fields,
     pairs: formatNames(form.pairs),
@@ -63,9 +74,7 @@ export function useSweepForm() {
       form.formats.length === 0 && form.pairs.trim() === ''
         ? { problem: 'Choose at least one format.' }
         : {},
-    m: extent(form.m, 'M'),
-    n: extent(form.n, 'N'),
-    kValues: kList(form.kValues),
+    ...extents.value,
     reps: wholeNumber(form.reps, 'Samples', { min: 1, max: 1_000_000, optional: true }),
     rounds: wholeNumber(form.rounds, 'Rounds', { min: 1, max: 20, optional: true }),
     seed: wholeNumber(form.seed, 'The seed', { min: 0, max: 2 ** 53 - 1 })
@@ -81,8 +90,8 @@ export function useSweepForm() {
       device,
       formats: [...new Set([...form.formats, ...(pairs.value ?? [])])],
       kernels: [...form.kernels],
-      ...(m.value !== undefined && { m: m.value }),
-      ...(n.value !== undefined && { n: n.value }),
+      mValues: m.value ?? [],
+      nValues: n.value ?? [],
       kValues: kValues.value,
       mode: form.mode,
       preset: form.preset,
@@ -101,8 +110,8 @@ export function useSweepForm() {
     Object.assign(form, {
       formats: asked.formats.filter((id) => !isPair(id)),
       kernels: [...asked.kernels],
-      m: String(asked.m ?? ''),
-      n: String(asked.n ?? ''),
+      m: asked.mValues.join(', '),
+      n: asked.nValues.join(', '),
       kValues: asked.kValues.join(', '),
       mode: asked.mode,
       preset: asked.preset,

@@ -163,6 +163,28 @@ describe('sweep', () => {
     expect(counted.reduce((sum, count) => sum + count, 0)).toBe(expected)
   })
 
+  it('times every M with every K, and compares with another such sweep point by point', async () => {
+    const sweep = async (...more: string[]) => {
+      const { stdout, code } = await blockscope(
+        ...['sweep', '--formats', 'mxfp8', '-M', '16,32', '-N', '64', '-K', '64,128'],
+        ...['--reps', '3', '--json', ...more]
+      )
+      expect(code).toBe(0)
+      return JSON.parse(stdout) as Run
+    }
+    const [one, other] = [await sweep(), await sweep()]
+    expect(one.command).toContain('-M 16,32 -N 64 -K 64,128')
+    expect(one.steps.map(({ m, n, k }) => [m, n, k])).toEqual([
+      [16, 64, 64],
+      [16, 64, 128],
+      [32, 64, 64],
+      [32, 64, 128]
+    ])
+    for (const { measurement, m, n, k } of one.steps) expect(measurement!.flops).toBe(2 * m * n * k)
+    const { stdout } = await blockscope('runs', 'compare', one.id, other.id, '--json')
+    expect(JSON.parse(stdout)).toMatchObject(one.steps.map(({ m, n, k }) => ({ m, n, k })))
+  })
+
   it('--reps takes exactly that many samples', async () => {
     const { stdout } = await blockscope(
       ...['sweep', '--formats', 'nvfp4', '-M', '32', '-N', '32', '-K', '64', '--reps', '13'],

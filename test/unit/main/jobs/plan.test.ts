@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import * as v from 'valibot'
 import { detectionSchema } from '@shared/contract/devices'
-import { validateSpecSchema } from '@shared/contract/jobs'
+import { sweepSpecSchema, validateSpecSchema } from '@shared/contract/jobs'
 import { MachineMemory } from '../../../../src-main/store/machineMemory'
 import { planJob } from '../../../../src-main/jobs/plan'
 
@@ -59,4 +59,23 @@ it('takes the kernels that write the output type, and says of one that was named
     level: 'unavailable',
     reason: 'wgmma does not write e4m3; it writes f16, f32.'
   })
+})
+
+it('a sweep takes every M with every N with every K, each once, and refuses more shapes than it can do', async () => {
+  const asked = { kind: 'sweep', formats: ['mxfp8'], kernels: ['wgmma'] }
+  const sweep = (more: object) => v.parse(sweepSpecSchema, { ...asked, ...more })
+  const several = sweep({ mValues: [16, 64, 16], nValues: [256], kValues: [512, 1024] })
+  const { steps } = await planJob(several, detection, memory)
+  expect(steps.map(({ m, n, k }) => [m, n, k])).toEqual([
+    [16, 256, 512],
+    [16, 256, 1024],
+    [64, 256, 512],
+    [64, 256, 1024]
+  ])
+  const usual = await planJob(sweep({ kValues: [512] }), detection, memory)
+  expect(usual.steps.map(({ m, n, k }) => [m, n, k])).toEqual([[8192, 8192, 512]])
+  const values = Array.from({ length: 150 }, (_, index) => index + 1)
+  expect(() => sweep({ mValues: values, nValues: values, kValues: [512] })).toThrow(
+    '150 values of M, 150 of N and 1 of K are 22500 shapes; at most 10000'
+  )
 })

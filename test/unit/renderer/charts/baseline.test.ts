@@ -5,7 +5,7 @@ import { noRoofs } from '@shared/charts/limits'
 import * as v from 'valibot'
 import { runSchema } from '../../../../src-shared/contract/run'
 import { baselineChoices, bestRatios, ratioTo, usualBaseline } from '@shared/charts/baseline'
-import { dotPlot, hasOneK } from '@shared/charts/dotPlot'
+import { dotPlot, hasOnePlace } from '@shared/charts/dotPlot'
 import { ticksTo } from '@shared/charts/ticks'
 import { placeLabels, standingOut } from '@shared/charts/facets'
 import { sweepLines } from '@shared/charts/sweepSeries'
@@ -75,9 +75,9 @@ describe('the dot plot', () => {
   const plot = dotPlot(lines, 'tflops', noRoofs, ratioTo('best triton', lines))
 
   it('is for sweeps with one K, and has a row for every point', () => {
-    expect(hasOneK(lines)).toBe(true)
-    const other = { ...lines[0]!, points: [{ ...lines[0]!.points[0]!, k: 1 }] }
-    expect(hasOneK([...lines, other])).toBe(false)
+    expect(hasOnePlace(lines)).toBe(true)
+    const other = { ...lines[0]!, points: [{ ...lines[0]!.points[0]!, at: 1 }] }
+    expect(hasOnePlace([...lines, other])).toBe(false)
     expect(plot.groups.flatMap(({ rows }) => rows)).toHaveLength(
       run.steps.filter(({ measurement }) => measurement).length
     )

@@ -4,7 +4,7 @@ import { drawSvg } from '@shared/charts/drawSvg'
 import { dotPlot } from '@shared/charts/dotPlot'
 import { dotPlotHeight, dotPlotOption } from '@shared/charts/dotPlotOption'
 import { heatMap, heatMapOption, hasTwoDimensions, inkOn } from '@shared/charts/heatMap'
-import { kSweepFacets, kSweepOption } from '@shared/charts/kSweep'
+import { sweepChartFacets, sweepChartOption } from '@shared/charts/sweepChart'
 import { noRoofs } from '@shared/charts/limits'
 import { paperTheme, paperTokens } from '@shared/charts/paperTheme'
 import { asPicture, captionOf, wrapped } from '@shared/charts/picture'
@@ -73,7 +73,11 @@ const choices = { metric: 'tflops' as const, logX: true, logY: false, roofs }
 
 describe('an SVG', () => {
   it.each([
-    ['over K', kSweepOption(lines, choices, paperTheme), kSweepFacets(lines, choices).height],
+    [
+      'over K',
+      sweepChartOption(lines, choices, paperTheme),
+      sweepChartFacets(lines, choices).height
+    ],
     ['roofline', rooflineOption(lines, roofs, paperTheme), 480]
   ])('%s has its lines, axes, legend, title, device, date and command', (_name, option, height) => {
     const picture = asPicture(
@@ -96,7 +100,7 @@ describe('an SVG', () => {
   })
 
   it('without a single point is still a picture', () => {
-    const svg = drawSvg(kSweepOption([], choices, paperTheme), size)
+    const svg = drawSvg(sweepChartOption([], choices, paperTheme), size)
     expect(svg.startsWith('<svg')).toBe(true)
     expect(svg).not.toMatch(/NaN|undefined/)
   })
@@ -138,7 +142,7 @@ describe('the heat map', () => {
     const kernels = heatMap(lines, 'tflops', noRoofs)
     expect(kernels.dimension).toBe('K')
     expect(kernels.columns).toEqual([
-      ...new Set(lines.flatMap(({ points }) => points.map(({ k }) => k)))
+      ...new Set(lines.flatMap(({ points }) => points.map(({ at }) => at)))
     ])
     const map = mapOf(
       stepAt(1, 512, 'a', 1e6),
@@ -162,6 +166,8 @@ describe('the heat map', () => {
     const map = mapOf(...[1, 2, 4].map((m) => stepAt(m, 512, 'a', m * 1e6)))
     expect([map.dimension, map.columns, map.rows]).toEqual(['M', [1, 2, 4], ['a nvfp4']])
     expect(hasTwoDimensions(map)).toBe(false)
+    const one = mapOf(...[4, 1].flatMap((m) => [512, 1024].map((k) => stepAt(m, k, 'a', m * k))))
+    expect([one.rows, hasTwoDimensions(one)]).toEqual([['M = 1', 'M = 4'], true])
   })
 
   it('writes its numbers in ink that is read on every fill', () => {

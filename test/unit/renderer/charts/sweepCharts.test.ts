@@ -1,8 +1,8 @@
 /** The charts of a sweep as pure options: runs in, what is drawn out. */
 import { describe, expect, it } from 'vitest'
 import type { Run, Step } from '@shared/contract/run'
-import { kTicks } from '@shared/charts/kAxis'
-import { kSweepFacets, kSweepOption } from '@shared/charts/kSweep'
+import { isGeometric, placeTicks } from '@shared/charts/sweepAxis'
+import { sweepChartFacets, sweepChartOption } from '@shared/charts/sweepChart'
 import { noRoofs, type Roofs } from '@shared/charts/limits'
 import { rooflineOption } from '@shared/charts/roofline'
 import {
@@ -60,11 +60,46 @@ describe('lines of a sweep', () => {
       at(512, 4, 'mma_sync', { level: 'native' }),
       makeStep(9, 'nvfp4', 'broken', { disposition: 'incorrect' })
     ])
-    expect(lines.map(({ level, points }) => [level, points.map(({ k }) => k)])).toEqual([
+    expect(lines.map(({ level, points }) => [level, points.map(({ at }) => at)])).toEqual([
       ['exact', [512, 1024]],
       ['native', [512]]
     ])
     expect(sweepLines([])).toEqual([])
+  })
+
+  it('run over M where K is one, over what is asked for where both vary, and tell the rest', () => {
+    const shaped = (m: number, k: number) => at(k, m + k, 'mma_sync', { m, index: m * k })
+    const namesOf = (steps: Step[], over?: 'k' | 'm') =>
+      sweepLines([{ run: runOf(steps), title: '', overlay: false }], over).map(
+        ({ over: runsOver, variant, points }) => [runsOver, variant, points.map((one) => one.at)]
+      )
+    const steps = [shaped(16, 512), shaped(64, 512), shaped(16, 1024), shaped(64, 1024)]
+    expect(namesOf(steps)).toEqual([
+      ['k', 'M = 16', [512, 1024]],
+      ['k', 'M = 64', [512, 1024]]
+    ])
+    expect(namesOf(steps, 'm')).toEqual([
+      ['m', 'K = 512', [16, 64]],
+      ['m', 'K = 1,024', [16, 64]]
+    ])
+    const oneK = makeRun('run-2', {
+      kind: 'sweep',
+      spec: { ...sweepSpec, kValues: [512] } as Run['spec'],
+      device: gpu,
+      steps: [shaped(64, 512), shaped(16, 512)]
+    })
+    const [line, ...more] = sweepLines([{ run: oneK, title: '', overlay: false }], 'n')
+    expect(line).toMatchObject({ over: 'm', variant: '' })
+    expect(line!.points.map((one) => one.at)).toEqual([16, 64])
+    expect(more).toEqual([])
+  })
+
+  it('stand on a logarithmic axis where their values are powers', () => {
+    const places = (values: number[]) => isGeometric(linesOf(values.map((k) => at(k, k))))
+    expect(places([1, 16, 64, 4096])).toBe(true)
+    expect(places([512, 1024, 1536, 2048])).toBe(false)
+    expect(places([512, 8192])).toBe(false)
+    expect(isGeometric([])).toBe(false)
   })
 
   it('look the same in every run, live and finished, alone and overlaid', () => {
@@ -122,7 +157,7 @@ describe.each(['light', 'dark'] as const)('the chart over K, %s', (name) => {
 
   it('draws with the colours of its look, hollow what is only a reference', () => {
     const [own, reference] = drawnLines(
-      kSweepOption(
+      sweepChartOption(
         linesOf([
           at(512, 5, 'wgmma', { provider: 'blockscope' }),
           at(512, 4, 'cublaslt-bf16', { provider: 'cuBLASLt', baseline: true })
@@ -131,7 +166,7 @@ describe.each(['light', 'dark'] as const)('the chart over K, %s', (name) => {
         theme
       )
     )
-    const option = kSweepOption(linesOf([at(512, 5)]), choices('tflops'), theme)
+    const option = sweepChartOption(linesOf([at(512, 5)]), choices('tflops'), theme)
     expect(own!.itemStyle).toEqual({ color: ramps.blockscope[0]![name] })
     expect(reference!.itemStyle).toMatchObject({
       color: theme.surface,
@@ -160,7 +195,7 @@ describe.each(['light', 'dark'] as const)('the chart over K, %s', (name) => {
 describe('the chart over K', () => {
   it('draws a baseline dashed and an earlier run dotted, both not solid', () => {
     const steps = [at(512, 5), at(512, 4, 'cublas', { baseline: true })]
-    const option = kSweepOption(linesOf(steps, [at(512, 6)]), choices('time'), light)
+    const option = sweepChartOption(linesOf(steps, [at(512, 6)]), choices('time'), light)
     expect(drawnLines(option).map(({ lineStyle }) => lineStyle.type)).toEqual([
       'solid',
       [5, 3],
@@ -169,7 +204,7 @@ describe('the chart over K', () => {
   })
 
   it('shows one point in the middle of its axis, without a band', () => {
-    const option = kSweepOption(linesOf([at(1024, 5)]), choices('time'), light)
+    const option = sweepChartOption(linesOf([at(1024, 5)]), choices('time'), light)
     expect([option.xAxis[0]!.min, option.xAxis[0]!.max]).toEqual([512, 1536])
     expect(option.xAxis[0]!.axisLabel.customValues).toEqual([1024])
     expect(drawnLines(option)[0]!.data).toEqual([[1024, 5]])
@@ -180,7 +215,11 @@ describe('the chart over K', () => {
   })
 
   it('draws the band once, upper edge there and lower edge back', () => {
-    const option = kSweepOption(linesOf([at(512, 1000), at(1024, 2000)]), choices('time'), light)
+    const option = sweepChartOption(
+      linesOf([at(512, 1000), at(1024, 2000)]),
+      choices('time'),
+      light
+    )
     const { renderItem } = bands(option)[0] as unknown as {
       renderItem: (params: object, api: object) => { shape: { points: [number, number][] } } | null
     }
@@ -192,7 +231,7 @@ describe('the chart over K', () => {
   })
 
   it('is an empty frame without lines', () => {
-    const option = kSweepOption([], choices('tflops'), dark)
+    const option = sweepChartOption([], choices('tflops'), dark)
     expect(option.series).toEqual([])
     expect(option.xAxis[0]!.max).toBeGreaterThan(option.xAxis[0]!.min)
     expect(option.tooltip.formatter([])).toBe('')
@@ -200,7 +239,7 @@ describe('the chart over K', () => {
 
   it('leaves a gap where there is no number, and keeps its unit', () => {
     const lines = linesOf([at(512, NaN), at(1024, 2e6), at(2048, Infinity)])
-    const option = kSweepOption(lines, choices('time'), light)
+    const option = sweepChartOption(lines, choices('time'), light)
     expect(drawnLines(option)[0]!.data).toEqual([
       [512, null],
       [1024, 2],
@@ -213,12 +252,12 @@ describe('the chart over K', () => {
 
   it('shows the share of the limit, and a gap where no limit is known', () => {
     const lines = linesOf([at(512, 2e9)])
-    const share = kSweepOption(lines, choices('share'), light)
+    const share = sweepChartOption(lines, choices('share'), light)
     expect(drawnLines(share)[0]!.data[0]![1]).toBeCloseTo(100 / 1979, 6)
     expect(share.yAxis[0]!.name).toBe('Share of the limit, %')
     const text = share.tooltip.formatter([{ seriesId: lines[0]!.id, dataIndex: 0 }])
     expect(text).toContain('limit: compute, entered')
-    const unknown = kSweepOption(lines, choices('share', { roofs: noRoofs }), light)
+    const unknown = sweepChartOption(lines, choices('share', { roofs: noRoofs }), light)
     expect(drawnLines(unknown)[0]!.data).toEqual([[512, null]])
   })
 
@@ -226,7 +265,7 @@ describe('the chart over K', () => {
     const kernels = Array.from({ length: 16 }, (_, index) => at(512, 100 + index, `kernel${index}`))
     const lines = linesOf(kernels, [at(512, 50, 'old')])
     const hits = lines.map(({ id }) => ({ seriesId: id, dataIndex: 0, marker: '* ' }))
-    const fastest = kSweepOption(lines, choices('tflops'), light)
+    const fastest = sweepChartOption(lines, choices('tflops'), light)
       .tooltip.formatter(hits)
       .split('\n')
     expect(fastest[0]).toMatch(/^K = 512 +q1–q3 .* TFLOP\/s$/)
@@ -235,7 +274,7 @@ describe('the chart over K', () => {
     expect(fastest).toHaveLength(10)
     // At the foot of the chart the slowest is the nearest.
     const pointer = () => ({ x: 300, y: 344 })
-    const nearest = kSweepOption(lines, choices('tflops', { pointer }), light)
+    const nearest = sweepChartOption(lines, choices('tflops', { pointer }), light)
       .tooltip.formatter(hits)
       .split('\n')
     expect(nearest[1]).toContain('kernel15')
@@ -249,19 +288,19 @@ describe('the chart over K', () => {
       at(1024, 280, 'wgmma', { format: 'nvfp4' })
     ])
     const apart = choices('tflops', { apart: true, width: 1000 })
-    const option = kSweepOption(lines, apart, light)
-    const { panels } = kSweepFacets(lines, apart)
+    const option = sweepChartOption(lines, apart, light)
+    const { panels } = sweepChartFacets(lines, apart)
     expect(panels.map(({ format }) => format)).toEqual(['mxfp4', 'nvfp4'])
     expect(new Set(option.yAxis.map(({ max }) => max)).size).toBe(1)
     const hits = lines.map(({ id }) => ({ seriesId: id, dataIndex: 0 }))
     for (const { format, left, top } of panels) {
       const pointer = () => ({ x: left + 10, y: top + 10 })
-      const text = kSweepOption(lines, { ...apart, pointer }, light).tooltip.formatter(hits)
+      const text = sweepChartOption(lines, { ...apart, pointer }, light).tooltip.formatter(hits)
       expect(text).toContain(`   ${format}   `)
       expect(text.split('\n')).toHaveLength(2)
     }
     // A narrow window has them one below the other.
-    const narrow = kSweepFacets(lines, { ...apart, width: 360 })
+    const narrow = sweepChartFacets(lines, { ...apart, width: 360 })
     expect(narrow.panels[1]!.top).toBeGreaterThan(narrow.panels[0]!.top)
     expect(narrow.panels.every(({ left, width }) => left + width <= 360)).toBe(true)
   })
@@ -269,13 +308,13 @@ describe('the chart over K', () => {
   it('puts ticks at measured values of K only, first and last among them, never crowded', () => {
     const many = linesOf(Array.from({ length: 200 }, (_, index) => at(64 * (index + 1), 5)))
     for (const logX of [false, true]) {
-      const ticks = kTicks(many, logX)
+      const ticks = placeTicks(many, logX)
       expect([ticks[0], ticks.at(-1)]).toEqual([64, 12_800])
       expect(ticks.length).toBeLessThanOrEqual(17)
       for (const tick of ticks) expect(tick % 64).toBe(0)
     }
-    expect(kTicks(linesOf([at(100, 5), at(700, 5)]), false)).toEqual([100, 700])
-    expect(kTicks([], true)).toEqual([])
+    expect(placeTicks(linesOf([at(100, 5), at(700, 5)]), false)).toEqual([100, 700])
+    expect(placeTicks([], true)).toEqual([])
   })
 })
 

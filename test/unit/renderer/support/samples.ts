@@ -270,6 +270,8 @@ export const sweepSpec: JobSpec = {
   distribution: 'normal',
   output: 'f16',
   ...plainOperation,
+  mValues: [],
+  nValues: [],
   kValues: [512, 1024, 2048],
   mode: 'cold',
   preset: 'standard',

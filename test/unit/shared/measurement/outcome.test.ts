@@ -91,6 +91,17 @@ describe('a run of version 0.1.0', () => {
     expect(find('mxfp4', 'wgmma').work!.bytes).toBe(205520896)
   })
 
+  it('was asked for one M and one N, which are lists now', () => {
+    const text = readFileSync('docs/results/h200-8192/run.json', 'utf8')
+    const asked = JSON.parse(text) as { spec: object }
+    const before = { ...asked, spec: { ...asked.spec, m: 4096, n: 256 } }
+    const { spec } = parseRun(JSON.stringify(before), 'run.json')
+    expect(spec).toMatchObject({ mValues: [4096], nValues: [256], kValues: [8192] })
+    expect(spec).not.toHaveProperty('m')
+    expect(run.spec).toMatchObject({ mValues: [], nValues: [] })
+    expect(parseRun(JSON.stringify(run), 'run.json').spec).toEqual(run.spec)
+  })
+
   it('knows the instruction behind each kernel', () => {
     expect(find('mxfp4', 'wgmma').instruction).toBe('bf16')
     expect(find('mxfp4', 'wgmma-fp8-p256').instruction).toBe('fp8')

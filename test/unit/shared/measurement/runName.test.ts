@@ -32,6 +32,8 @@ describe('the name of a run', () => {
         ...run.spec,
         kind: 'sweep',
         mode: 'hot',
+        mValues: [],
+        nValues: [],
         kValues: [8192],
         output: 'bf16'
       } as Run['spec']

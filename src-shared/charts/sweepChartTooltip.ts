@@ -1,8 +1,8 @@
-/** The card beside the pointer in a chart over K: the nearest line first, never over what is pointed at. */
+/** The card beside the pointer in a chart over K, M or N: the nearest line first, never over what is pointed at. */
 import { digits, tick, times } from '../units'
 import type { Facets, Panel } from './facets'
-import { shareOfAxis, type ValueAxis } from './kAxis'
-import type { KSweepChoices } from './kSweepChoices'
+import { shareOfAxis, type ValueAxis } from './sweepAxis'
+import type { SweepChartChoices } from './sweepChartChoices'
 import { limitOf, type Roofs } from './limits'
 import {
   figureOf,
@@ -65,7 +65,7 @@ export interface Hit {
 export function tooltipText(
   hits: Hit[],
   lines: readonly SweepLine[],
-  { metric, roofs, logY, baseline, pointer }: KSweepChoices,
+  { metric, roofs, logY, baseline, pointer }: SweepChartChoices,
   facets: Facets,
   axis: ValueAxis,
   { factor, unit }: { factor: number; unit: string }
@@ -88,16 +88,19 @@ export function tooltipText(
   const rows = found.slice(0, mostTooltipLines).map(({ line, point, figure, marker }) => {
     // A hollow mark's disc would have the colour of the card.
     const sign = line.mark.hollow || !marker ? `${signOf(line)} ` : marker
-    const name = panel ? line.kernel + (line.overlay ? ` (${line.runTitle})` : '') : lineName(line)
+    const name = panel
+      ? [line.kernel, line.variant].filter(Boolean).join(', ') +
+        (line.overlay ? ` (${line.runTitle})` : '')
+      : lineName(line)
     const ratio =
       baseline && metric === 'tflops' ? `   ${times(baseline.ratioOf(line, point.step))}` : ''
     return `${sign}${name}  ${digits(figure.value * factor)}${ratio}`
   })
-  const [{ point, figure }] = found as [(typeof found)[number]]
+  const [{ line, point, figure }] = found as [(typeof found)[number]]
   const more = found.length - rows.length
   const quartiles = `q1–q3 ${digits(figure.low * factor)}–${digits(figure.high * factor)} ${unit}`
   return [
-    `K = ${tick(point.k)}   ${panel ? `${panel.format}   ` : ''}${quartiles}`,
+    `${line.over.toUpperCase()} = ${tick(point.at)}   ${panel ? `${panel.format}   ` : ''}${quartiles}`,
     ...rows,
     ...(more > 0 ? [`and ${more} more, in the table`] : []),
     ...(metric === 'share' ? limitsText(found, roofs) : [])

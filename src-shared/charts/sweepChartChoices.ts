@@ -2,7 +2,7 @@ import type { RatioOf } from './baseline'
 import type { Roofs } from './limits'
 import type { SweepMetric } from './sweepSeries'
 
-export interface KSweepChoices {
+export interface SweepChartChoices {
   metric: SweepMetric
   logX: boolean
   logY: boolean

@@ -1,10 +1,10 @@
-/** What stands in one panel of a chart over K: lines, their bands and names, and the ratios below. */
+/** What stands in one panel of a chart over K, M or N: lines, their bands and names, and the ratios below. */
 import { familyOf } from '../measurement/marks'
 import { digits } from '../units'
 import type { RatioOf } from './baseline'
 import { placeLabels, standingOut, type Panel } from './facets'
-import { shareOfAxis, type FigureOfStep, type ValueAxis } from './kAxis'
-import type { KSweepChoices } from './kSweepChoices'
+import { shareOfAxis, type FigureOfStep, type ValueAxis } from './sweepAxis'
+import type { SweepChartChoices } from './sweepChartChoices'
 import { drawn, lineName, signOf, type SweepLine } from './sweepSeries'
 import { markStyle, type ChartTheme } from './theme'
 
@@ -16,8 +16,7 @@ export interface PanelContext {
   figure: FigureOfStep
   scale: { factor: number; unit: string }
   axis: ValueAxis
-  ks: readonly number[]
-  choices: KSweepChoices
+  choices: SweepChartChoices
   theme: ChartTheme
   several: boolean
 }
@@ -71,7 +70,7 @@ function lineSeries(
       lineStyle: { color: line.mark.colour[theme.look], width: 2 }
     },
     z: line.overlay || !standsOut ? 2 : 3,
-    data: line.points.map(({ k, step }) => [k, drawn(figure(step)?.value, factor)])
+    data: line.points.map(({ at, step }) => [at, drawn(figure(step)?.value, factor)])
   }
 }
 
@@ -87,7 +86,7 @@ function labelSeries(
     const value = last && drawn(figure(last.step)?.value, scale.factor)
     if (!out.has(line.id) || !last || value === null || value === undefined) return []
     return [
-      { line, k: last.k, value, y: panel.height * (1 - shareOfAxis(value, axis, choices.logY)) }
+      { line, at: last.at, value, y: panel.height * (1 - shareOfAxis(value, axis, choices.logY)) }
     ]
   })
   const labels = placeLabels(ends)
@@ -107,7 +106,7 @@ function labelSeries(
       const sign = signOf(line)
       return [
         {
-          value: [end.k, end.value],
+          value: [end.at, end.value],
           label: {
             show: true,
             position: 'left' as const,
@@ -135,7 +134,7 @@ export function largestRatio(lines: readonly SweepLine[], ratioOf: RatioOf): num
   return most
 }
 
-/** Rate over the baseline's at the same K; the number at the end of each line stands right of its panel. */
+/** Rate over the baseline's at the same shape; the number at the end of each line stands right of its panel. */
 export function ratioSeries(
   panel: Panel,
   index: number,
@@ -160,7 +159,7 @@ export function ratioSeries(
     named.add(line.id)
   }
   return panel.lines.flatMap((line) => {
-    const data = line.points.map(({ k, step }) => [k, drawn(ratioOf(line, step))])
+    const data = line.points.map(({ at, step }) => [at, drawn(ratioOf(line, step))])
     const last = data.findLast(([, value]) => value !== null)
     if (!last) return []
     const color = line.mark.colour[theme.look]
@@ -203,10 +202,10 @@ function bandSeries(
   factor: number,
   theme: ChartTheme
 ) {
-  const data = line.points.flatMap(({ k, step }) => {
+  const data = line.points.flatMap(({ at, step }) => {
     const of = figure(step)
     const [low, high] = [drawn(of?.low, factor), drawn(of?.high, factor)]
-    return low === null || high === null ? [] : [[k, low, high]]
+    return low === null || high === null ? [] : [[at, low, high]]
   })
   return {
     id: `${line.id} band`,
@@ -221,8 +220,8 @@ function bandSeries(
     data,
     renderItem: (params: { dataIndex: number }, api: RenderApi) => {
       if (params.dataIndex !== 0 || data.length < 2) return null
-      const upper = data.map(([k, , high]) => api.coord([k!, high!]))
-      const lower = data.map(([k, low]) => api.coord([k!, low!])).reverse()
+      const upper = data.map(([at, , high]) => api.coord([at!, high!]))
+      const lower = data.map(([at, low]) => api.coord([at!, low!])).reverse()
       return {
         type: 'polygon',
         shape: { points: [...upper, ...lower] },

@@ -1,20 +1,20 @@
-/** One metric of a sweep over K: panels, axes and what stands in them, as one option of a chart. */
+/** One metric of a sweep over K, M or N: panels, axes and what stands in them, as one option of a chart. */
 import type { Step } from '../contract/run'
 import { formatSymbol, symbolCharacters } from '../measurement/marks'
 import { tick, tickOfK } from '../units'
 import { facetsOf, type Facets, type Panel } from './facets'
-import { kRange, ksOf, kTicks, valueAxis } from './kAxis'
-import type { KSweepChoices } from './kSweepChoices'
-import { largestRatio, panelSeries, ratioSeries } from './kSweepLines'
-import { besidePointer, tooltipLook, tooltipText, type Hit } from './kSweepTooltip'
-import { figureOf, metricTitle, sweepScale, type SweepLine } from './sweepSeries'
+import { dimensionOf, placeRange, placesOf, placeTicks, valueAxis } from './sweepAxis'
+import type { SweepChartChoices } from './sweepChartChoices'
+import { largestRatio, panelSeries, ratioSeries } from './sweepChartLines'
+import { besidePointer, tooltipLook, tooltipText, type Hit } from './sweepChartTooltip'
+import { figureOf, metricTitle, sweepScale, type Dimension, type SweepLine } from './sweepSeries'
 import { axisStyle, baseOption, type ChartTheme } from './theme'
 
-export type { KSweepChoices } from './kSweepChoices'
+export type { SweepChartChoices } from './sweepChartChoices'
 
 export const pictureWidth = 1000
 
-export function kSweepFacets(lines: readonly SweepLine[], choices: KSweepChoices): Facets {
+export function sweepChartFacets(lines: readonly SweepLine[], choices: SweepChartChoices): Facets {
   return facetsOf(lines, {
     width: choices.width ?? pictureWidth,
     apart: choices.apart === true,
@@ -22,20 +22,20 @@ export function kSweepFacets(lines: readonly SweepLine[], choices: KSweepChoices
   })
 }
 
-/** One metric over K, a line per kernel and format, with the band from q1 to q3 and its name at its end. */
-export function kSweepOption(
+/** One metric over the dimension of the lines, a line per kernel and format, with the band from q1 to q3 and its name at its end. */
+export function sweepChartOption(
   lines: readonly SweepLine[],
-  choices: KSweepChoices,
+  choices: SweepChartChoices,
   theme: ChartTheme
 ) {
   const { metric, logX, logY, baseline } = choices
   const scale = sweepScale(lines, metric)
   const figure = (step: Step) => figureOf(step, metric, choices.roofs)
-  const facets = kSweepFacets(lines, choices)
+  const facets = sweepChartFacets(lines, choices)
   const { panels } = facets
   const axis = valueAxis(lines, figure, scale.factor, logY)
   const ratios = panels.filter(({ ratioHeight }) => ratioHeight > 0)
-  const ks = ksOf(lines)
+  const places = placesOf(lines)
   const mostShownRatio = Math.max(
     1.2,
     1.06 * (baseline ? largestRatio(lines, baseline.ratioOf) : 0)
@@ -51,13 +51,13 @@ export function kSweepOption(
     }))
   ]
   const xAxis = grids.map((grid, gridIndex) => {
-    const ticks = kTicks(lines, logX, grid.width)
+    const ticks = placeTicks(lines, logX, grid.width)
     return {
       ...axisStyle(theme),
       gridIndex,
       type: logX ? ('log' as const) : ('value' as const),
       logBase: 2,
-      ...kRange(ks),
+      ...placeRange(places),
       axisLabel: { color: theme.dim, fontSize: 11, customValues: ticks, formatter: tickOfK },
       axisTick: { show: true, customValues: ticks, lineStyle: { color: theme.grid } },
       splitLine: { show: false }
@@ -98,7 +98,7 @@ export function kSweepOption(
         formatter: (value: number) => `${tick(value)} ×`,
         show: isFirstOfRow(panels, index)
       },
-      name: ratioTitle(panels, index, baseline!),
+      name: ratioTitle(panels, index, baseline!, dimensionOf(lines)),
       nameTextStyle: { color: theme.dim, fontSize: 11, align: 'left' as const },
       nameGap: 10
     }))
@@ -108,7 +108,6 @@ export function kSweepOption(
       figure,
       scale,
       axis,
-      ks,
       choices,
       theme,
       several: panels.length > 1
@@ -150,10 +149,11 @@ function panelTitle(panel: Panel, index: number, panels: readonly Panel[], what:
 function ratioTitle(
   panels: readonly Panel[],
   index: number,
-  { short, ratioOf }: NonNullable<KSweepChoices['baseline']>
+  { short, ratioOf }: NonNullable<SweepChartChoices['baseline']>,
+  over: Dimension
 ): string {
   const { format, lines } = panels[index]!
   if (largestRatio(lines, ratioOf) === 0)
     return `no ratio: ${short} was not measured${format === '' ? '' : ` in ${format}`}`
-  return isFirstOfRow(panels, index) ? `× ${short} at the same K` : ''
+  return isFirstOfRow(panels, index) ? `× ${short} at the same ${over.toUpperCase()}` : ''
 }
