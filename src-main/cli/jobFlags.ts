@@ -3,7 +3,14 @@ import { resolve } from 'node:path'
 import { defaults } from '@shared/contract/defaults'
 import { distributions, outputTypes, type OutputType } from '@shared/contract/jobs'
 import { bOrders, type BOrder, type Operation } from '@shared/contract/operation'
-import { integerList, positiveNumber, wholeNumber, withSpellings, wordList } from './arguments'
+import {
+  integerList,
+  positiveInteger,
+  positiveNumber,
+  wholeNumber,
+  withSpellings,
+  wordList
+} from './arguments'
 
 export interface JobFlags {
   formats?: string[]

@@ -96,7 +96,7 @@ function ownPieces({ heat }: ChartTheme, [low, high]: readonly [number, number])
     gt: index === 0 ? -Infinity : low + index * step,
     lte: index === heat.length - 1 ? high : low + (index + 1) * step,
     color,
-    label: `≤ ${precise(low + (index + 1) * step)}`
+    label: `≤ ${precise(Math.round(1e4 * (low + (index + 1) * step)) / 1e4)}`
   }))
 }
 

@@ -123,7 +123,7 @@ describeInBrowser('Validate', () => {
     await setOptions(page, { tight: true })
     await start(page)
     await ended(page)
-    await page.getByText(/\d+ failed/).waitFor()
+    await page.getByText(/^Failed: .* \d+ failed/).waitFor()
     await wrongCell(page).getByRole('button').click()
 
     const details = page.getByRole('region', { name: /, \w+$/ }).filter({ hasText: 'Norm-wise' })

@@ -26,9 +26,10 @@ export interface LimitStrip {
 }
 
 const size = 14
-const rowsAtMost = 6
 const side = 24
-const axis = 34
+const axis = 38
+/** Of a number below the axis, with the gap after it. */
+const labelWidth = 52
 
 /** Pixels of `width`; marks that stand at one place stand beside one another, on their side of the tolerance. */
 export function limitStrip({ steps }: Pick<Run, 'steps'>, width: number): LimitStrip {
@@ -39,18 +40,22 @@ export function limitStrip({ steps }: Pick<Run, 'steps'>, width: number): LimitS
   const room = Math.max(1, width - 2 * side)
   const xOf = (log: number) => side + (room * (log - from)) / (to - from)
   const limit = xOf(0)
-  const rows = Math.min(rowsAtMost, Math.max(3, Math.ceil(Math.sqrt(found.length / 2))))
   const taken = new Map<number, number>()
   const last = Math.floor(room / size)
   const limitColumn = (limit - side) / size
+  const inside = found.filter(({ share }) => share <= 1).length
+  const rows = Math.max(
+    Math.min(6, Math.max(3, Math.ceil(Math.sqrt(found.length / 2)))),
+    Math.ceil(inside / Math.max(1, Math.floor(limitColumn))),
+    Math.ceil((found.length - inside) / Math.max(1, last - Math.ceil(limitColumn)))
+  )
   const marks = found.map((cell) => {
     const wanted = (xOf(Math.log10(cell.share)) - side) / size
-    const inside = cell.share <= 1
     const free = (column: number) =>
       (taken.get(column) ?? 0) < rows &&
       column >= 0 &&
       column <= last &&
-      (inside ? column + 1 <= limitColumn : column >= limitColumn)
+      (cell.share <= 1 ? column + 1 <= limitColumn : column >= limitColumn)
     const start = Math.round(wanted - 0.5)
     const column =
       Array.from({ length: 2 * last + 1 }, (_, i) => start + (i % 2 ? (i + 1) / 2 : -i / 2)).find(
@@ -60,10 +65,10 @@ export function limitStrip({ steps }: Pick<Run, 'steps'>, width: number): LimitS
     taken.set(column, row + 1)
     return { ...cell, x: side + (column + 0.5) * size, y: axisTop(rows) - (row + 0.5) * size }
   })
-  const ticks = Array.from({ length: to - from + 1 }, (_, i) => ({
-    value: 10 ** (from + i),
-    x: xOf(from + i)
-  }))
+  const every = Math.ceil(labelWidth / (room / (to - from)))
+  const ticks = Array.from({ length: to - from + 1 }, (_, i) => from + i)
+    .filter((power) => power % every === 0)
+    .map((power) => ({ value: 10 ** power, x: xOf(power) }))
   return { marks, ticks, limit, height: axisTop(rows) + axis }
 }
 

@@ -155,8 +155,7 @@ function kernelsOf(
     if (baseline) references.add(id)
     const own = steps.filter(({ kernel }) => kernel === id)
     const about = baseline ? 'computes something else' : levelWords(levels) + uncheckedWords(own)
-    const note = [provider, about].filter(Boolean).join(', ')
-    rows.set(id, { id, title: id, note, group: provider })
+    rows.set(id, { id, title: id, note: about || provider, group: provider })
   }
   for (const { id, provider, baseline, capabilities } of device?.kernels ?? [])
     add(
@@ -168,12 +167,14 @@ function kernelsOf(
   for (const { kernel, provider, baseline, level } of steps)
     add(kernel, provider, baseline, [level])
   // Rows that can do nothing say so in Devices.
+  const isAsked = (id: string) =>
+    !run || run.spec.kernels.length === 0 || run.spec.kernels.includes(id)
   const able = (id: string) =>
     run?.steps.some((step) => step.kernel === id) ||
     device?.kernels
       .find((kernel) => kernel.id === id)
       ?.capabilities.some(({ level }) => level !== 'unavailable')
-  const found = [...rows.values()].filter(({ id }) => able(id))
+  const found = [...rows.values()].filter(({ id }) => isAsked(id) && able(id))
   const last = ({ id }: MatrixRow) => Number(references.has(id))
   return found.sort((a, b) => last(a) - last(b))
 }
@@ -202,7 +203,7 @@ function expandFormats(run: Run, device: Device | undefined): string[] {
 function noteOf(step: Step): string {
   const { validation } = step
   if (!validation) return ''
-  if (validation.status === 'incorrect' && validation.elementsOutside > 0) {
+  if (!step.baseline && validation.status === 'incorrect' && validation.elementsOutside > 0) {
     return `${count(validation.elementsOutside)} outside`
   }
   return ''

@@ -83,7 +83,7 @@ describe('the Validate matrix', () => {
       ['wgmma', 'blockscope'],
       ['cublaslt-fp8', 'cuBLASLt']
     ])
-    expect(rows[1]!.note).toBe('cuBLASLt, computes something else')
+    expect(rows[1]!.note).toBe('computes something else')
     expect(cell('cublaslt-fp8', 'mxfp4')).toMatchObject({ reference: true, family: 'cublaslt' })
     // Of two shapes the faster stands for the kernel.
     expect(cell('wgmma', 'mxfp4').step!.k).toBe(1024)
