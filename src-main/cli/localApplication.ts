@@ -16,7 +16,7 @@ export const builtInKernels = join(programFolder, 'resources', 'kernels', 'cuda'
 /** Python kernels, Triton's among them. */
 export const providersFolder = join(programFolder, 'resources', 'providers')
 
-type Shell = Pick<ApplicationOptions, 'host' | 'mayReadFiles' | 'mayRunFiles'>
+type Shell = Pick<ApplicationOptions, 'host' | 'mayReadFiles' | 'mayRunFiles' | 'providerFiles'>
 
 export interface LocalOptions {
   /** Folder of runs instead of the usual one. */

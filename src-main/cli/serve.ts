@@ -5,6 +5,8 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { UserError } from '@shared/errors'
 import { print, printFault, printJson, printNote } from '../ground/terminal'
 import { hasDisplay, openBrowser } from '../server/openBrowser'
+import type { Application } from '../jobs/handlers'
+import { connectInProcess } from '../transports/inProcess'
 import { startServer } from '../server/server'
 import { tokenFromFile } from '../server/token'
 import { localApplication, programFolder, type LocalOptions } from './localApplication'
@@ -17,6 +19,7 @@ export interface ServeFlags extends LocalOptions {
   open: boolean
   /** Profiles that the first page to connect opens. */
   files?: string[]
+  provider?: string[]
   /** What the page shows first: '/profile?run=...'. */
   page?: string
   json?: boolean
@@ -41,6 +44,7 @@ export function register(program: Command): void {
     .option('--json', 'print the address as JSON')
     .option('--store <folder>', 'folder of the runs')
     .option('--kernel-dir <folder...>', 'folder with your own kernels and their manifest.json')
+    .option('--provider <file...>', 'file of Python kernels of your own, offered on the page')
     .action((flags: ServeFlags) => serve(flags))
 }
 
@@ -57,11 +61,17 @@ export async function serve(flags: ServeFlags): Promise<void> {
     throw new UserError('unavailable', 'The page is not built; build it with "npm run build:app".')
   checkFiles(flags.files ?? [])
   const token = flags.tokenFile === undefined ? undefined : tokenFromFile(flags.tokenFile)
-  const application = localApplication(flags, { host: 'server', mayReadFiles: false })
+  const providerFiles = flags.provider?.map((file) => resolve(file))
+  const application = localApplication(flags, {
+    host: 'server',
+    mayReadFiles: false,
+    providerFiles
+  })
   for (const file of flags.files ?? []) application.openFile(resolve(file))
   // Listened for before the address is printed: who reads it may press Ctrl+C at once.
   const end = interrupted()
   try {
+    if (providerFiles) await checkProviders(application)
     const server = await startServer({
       handlers: application.handlers,
       rendererFolder,
@@ -82,6 +92,12 @@ export async function serve(flags: ServeFlags): Promise<void> {
   } finally {
     await application.close()
   }
+}
+
+/** A file of kernels that does not load is said here, not by a page that lacks them. */
+async function checkProviders({ handlers }: Application): Promise<void> {
+  const { warnings } = await connectInProcess(handlers).call('devices.detect', {})
+  if (warnings.length > 0) throw new UserError('usage', warnings[0]!)
 }
 
 /** A profile that is not there is said here, not by a page that shows something else. */

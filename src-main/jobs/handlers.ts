@@ -17,6 +17,7 @@ import { sortFiles } from './arrays/sortFiles'
 import { readExample } from './examples'
 import { exportRun } from './exportRun'
 import { JobManager } from './jobManager'
+import { offerFiles } from './pythonFile'
 import { readHistory } from './runHistory'
 import { targets } from './targets'
 import { callEngine } from './weights/weightWork'
@@ -37,7 +38,9 @@ export interface ApplicationOptions {
   host: string
   /** Whether callers may name files of this machine (operand files). Not over the network. */
   mayReadFiles: boolean
-  /** Whether callers may name files of Python kernels, which are run: only who types a command line. Absent: no. */
+  /** Files of Python kernels whose kernels are offered to every caller; whoever started this program chose them. */
+  providerFiles?: string[]
+  /** Whether callers may name others, which are run: only who types a command line. Absent: no. */
   mayRunFiles?: boolean
 }
 
@@ -61,12 +64,16 @@ export function createApplication(options: ApplicationOptions): Application {
     cacheDirectory: options.cacheFolder,
     providersFolder: options.providersFolder
   })
+  const chosenFiles = options.providerFiles ?? []
   let detection: Promise<Detection> | undefined
   const detect = (refresh = false): Promise<Detection> => {
     if (refresh || !detection) {
       detection = engine
         .call('detect', null)
-        .then((found) => ({ ...found, warnings: manifests.warnings }), refuseDetection)
+        .then(
+          (found) => offerFiles(engine, { ...found, warnings: manifests.warnings }, chosenFiles),
+          refuseDetection
+        )
       detection.catch(() => (detection = undefined))
     }
     return detection
@@ -130,8 +137,9 @@ export function createApplication(options: ApplicationOptions): Application {
     'files.read': ({ handle }) => opened.read(handle)
   }
 
-  function refusePrograms({ providerFiles }: JobSpec): void {
-    if (providerFiles === undefined || options.mayRunFiles) return
+  function refusePrograms({ providerFiles = [] }: JobSpec): void {
+    const others = providerFiles.filter((file) => !chosenFiles.includes(file))
+    if (others.length === 0 || options.mayRunFiles) return
     throw new UserError(
       'usage',
       'A file of Python kernels is a program: only the command line runs one, with --provider.'

@@ -22,7 +22,7 @@ import { openEarlierRun, type EarlierRun } from './earlierRun'
 import type { JobContext } from './jobContext'
 import { keyOfRate, learnt, Meter } from './estimate'
 import { planJob, type JobPlan } from './plan'
-import { addPythonKernels } from './pythonFile'
+import { addPythonKernels, filesOf } from './pythonFile'
 import { roofsOfDevice } from './roofs'
 import { runSweep } from './runSweep'
 import { runValidate } from './runValidate'
@@ -77,8 +77,10 @@ export class JobManager {
   private async detect({ providerFiles = [] }: JobSpec): Promise<Detection> {
     const { engine } = this.options
     let found = await this.options.detect()
+    const offered = filesOf(found.devices.flatMap(({ kernels }) => kernels))
     for (const file of new Set(providerFiles))
-      found = { ...found, ...(await addPythonKernels(engine, file, found)) }
+      if (!offered.includes(file))
+        found = { ...found, ...(await addPythonKernels(engine, file, found)) }
     return found
   }
 

@@ -18,6 +18,7 @@ import type { MachineMemory } from '../store/machineMemory'
 import { estimateJob, type Estimate } from './estimate'
 import { noHipBackend } from '../engine/amdDevices'
 import { arrayFileOnDisk, type ReadArrayFile } from './arrays/arrayFiles'
+import { filesOf } from './pythonFile'
 import { readGivenFiles, type GivenFiles } from './givenFiles'
 import type { ResultFile } from './resultFile'
 
@@ -88,8 +89,10 @@ export async function planJob(
   }
   checkMemory(device, steps, spec)
   const known = await memory.of(device)
+  const files = filesOf(steps.map(({ kernel }) => kernel))
   return {
-    spec,
+    // Files that were offered and not asked for are recorded too: the command of the run repeats it.
+    spec: files.length > 0 ? { ...spec, providerFiles: asked.providerFiles ?? files } : spec,
     device,
     steps,
     estimate: estimateJob(spec, steps, device.kind === 'cpu', known),

@@ -1,9 +1,34 @@
 import { access } from 'node:fs/promises'
 import { constants } from 'node:fs'
-import type { Detection } from '@shared/contract/devices'
+import type { Detection, Kernel } from '@shared/contract/devices'
 import { UserError } from '@shared/errors'
 import { EngineError, type Engine } from '../engine/engine'
 import type { EngineDetection } from '../engine/engineProtocol'
+
+/** What was found with the kernels of these files; one that does not load is a warning. */
+export async function offerFiles(
+  engine: Engine,
+  found: Detection,
+  files: readonly string[]
+): Promise<Detection> {
+  let all = found
+  for (const file of files) {
+    try {
+      all = { ...all, ...(await addPythonKernels(engine, file, all)) }
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error
+      all = { ...all, warnings: [...all.warnings, error.message] }
+    }
+  }
+  return all
+}
+
+/** The files that a person named among those of these kernels. */
+export const filesOf = (kernels: readonly Kernel[]): string[] => [
+  ...new Set(
+    kernels.flatMap(({ provider, python }) => (provider === 'user' && python ? [python.file] : []))
+  )
+]
 
 /** What was found with the kernels of a file of Python kernels, which is run for it. Throws a UserError that names the file. */
 export async function addPythonKernels(
