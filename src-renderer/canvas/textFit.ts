@@ -1,5 +1,5 @@
 /** Text cut in its middle to the room there is: names of kernels differ at their ends. Pure but for who measures. */
-import { cutInTheMiddle } from '../format/units'
+import { cutInTheMiddle } from '@shared/units'
 
 /** Width of a text in pixels, in one font. */
 export type Measure = (text: string) => number

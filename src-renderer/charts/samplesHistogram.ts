@@ -1,6 +1,6 @@
 import type { Statistics } from '@shared/contract/run'
-import { digits, scaleFor, counted, tick } from '../format/units'
-import { axisStyle, baseOption, type ChartTheme } from './theme'
+import { digits, scaleFor, counted, tick } from '@shared/units'
+import { axisStyle, baseOption, type ChartTheme } from '@shared/charts/theme'
 
 export interface Bin {
   from: number

@@ -1,5 +1,5 @@
-import { count, percent, powerOfTen, tick } from '../format/units'
-import { axisStyle, baseOption, type ChartTheme } from './theme'
+import { count, percent, powerOfTen, tick } from '@shared/units'
+import { axisStyle, baseOption, type ChartTheme } from '@shared/charts/theme'
 
 /** Distances in units in the last place: 0, 1, 2, 3..4, 5..8, ...; the last bucket is open. */
 export function ulpBuckets(buckets: number): string[] {

@@ -1,6 +1,6 @@
 /** Everything that is known about how a number came to be, as rows for a person. */
 import type { Run, Step } from '@shared/contract/run'
-import { count, dateTime, digits, duration, quantity, text } from '../format/units'
+import { count, dateTime, digits, duration, quantity, text } from '@shared/units'
 
 export interface ProvenanceRow {
   title: string

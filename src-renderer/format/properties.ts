@@ -1,4 +1,4 @@
-import { count, digits, quantity, type Quantity } from './units'
+import { count, digits, quantity, type Quantity } from '@shared/units'
 
 export interface Property extends Quantity {
   key: string

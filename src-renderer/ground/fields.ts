@@ -1,4 +1,4 @@
-import { count } from '../format/units'
+import { count } from '@shared/units'
 
 /** What a person typed into a field: a value, or what is wrong with it in words. */
 export interface Checked<T> {

@@ -1,7 +1,7 @@
 /** Words and numbers of the block under one's hand. */
 import type { BlockFormat } from '@shared/formats/blockFormat'
 import { levelsAt, type StudiedScale } from '@shared/formats/blockStudy'
-import { exactValue } from '../../format/units'
+import { exactValue } from '@shared/units'
 import type { Checked } from '../../ground/fields'
 
 /** Every scale block size divides it. */

@@ -2,7 +2,7 @@
 import { encode, overflowRules, type OverflowRule } from '@shared/formats/encode'
 import { decodeTable, limitsOf, type NumberFormat } from '@shared/formats/numberFormat'
 import type { Column } from '../../components/tableColumns'
-import { exactValue } from '../../format/units'
+import { exactValue } from '@shared/units'
 
 const specialWords = { none: 'none', nan: 'NaN', ieee: 'Inf and NaN' } as const
 

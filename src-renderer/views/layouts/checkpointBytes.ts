@@ -5,7 +5,7 @@ import { UserError } from '@shared/errors'
 import { everyBlockFormat } from '@shared/formats/blockFormat'
 import type { SafetensorsHeader, TensorEntry } from '@shared/formats/safetensors'
 import { bytesOf, headerOf } from '../../ground/safetensorsFile'
-import { count } from '../../format/units'
+import { count } from '@shared/units'
 import type { ByteEntry } from './byteEntry'
 import { mostBytes } from './scaleBytes'
 

@@ -4,7 +4,7 @@ import { messageOf } from '@shared/errors'
 import type { ScaleLayout, ScaleShape } from '@shared/layouts/layout'
 import { findLayout, layouts } from '@shared/layouts/registry'
 import { parseUserLayout } from '@shared/layouts/userLayout'
-import { count } from '../../format/units'
+import { count } from '@shared/units'
 import { extent, wholeNumber, type Checked } from '../../ground/fields'
 
 export const mostScaleColumns = 65_536

@@ -10,7 +10,7 @@ import {
   type TileLoad
 } from '@shared/layouts/tileLoad'
 import { wholeNumber } from '../../ground/fields'
-import { count } from '../../format/units'
+import { count } from '@shared/units'
 import { columnsOf, fromAddress } from './layoutForm'
 import { useLayouts } from './layoutsStore'
 import { useTypedNumber } from './useTypedNumber'

@@ -15,7 +15,7 @@ import {
   type PaintedNodes
 } from '@shared/profile/ask/flamePaint'
 import type { Look } from '@shared/measurement/marks'
-import { figure } from '../../format/units'
+import { figure } from '@shared/units'
 
 export interface Fill {
   fill: string

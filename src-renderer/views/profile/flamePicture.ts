@@ -1,5 +1,5 @@
 /** The flame graph as a file: what is shown, with a title, the command that shows the same and the legend. */
-import type { ChartTheme } from '../../charts/theme'
+import type { ChartTheme } from '@shared/charts/theme'
 import { CanvasPainter, cssFont, type Painter } from '../../canvas/painter'
 import type { Span } from '../../canvas/span'
 import { SvgPainter } from '../../canvas/svgPainter'

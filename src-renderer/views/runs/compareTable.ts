@@ -4,7 +4,7 @@ import type { Run } from '@shared/contract/run'
 import { compareRuns, type ComparedPoint } from '@shared/measurement/compareRuns'
 import type { Verdict } from '@shared/measurement/verdict'
 import type { Column } from '../../components/tableColumns'
-import { digits, ratio, scaleFor, shape } from '../../format/units'
+import { digits, ratio, scaleFor, shape } from '@shared/units'
 
 export interface ComparedRow extends ComparedPoint {
   runId: string

@@ -3,7 +3,7 @@ import type { RatioOf } from '@shared/charts/baseline'
 import { shareOfStep, type Roofs } from '@shared/charts/limits'
 import { figureOf, sweepScale, type SweepLine } from '@shared/charts/sweepSeries'
 import type { Column } from '../../components/tableColumns'
-import { count, digits, errorFigure, percent, quantity, text, times } from '../../format/units'
+import { count, digits, errorFigure, percent, quantity, text, times } from '@shared/units'
 
 export interface SweepRow {
   run: Run

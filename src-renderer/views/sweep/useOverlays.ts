@@ -3,7 +3,7 @@ import { computed, shallowRef, watch, type Ref } from 'vue'
 import type { Run } from '@shared/contract/run'
 import { failureOf } from '../../ground/failure'
 import { useParam } from '../../ground/route'
-import { dateTime } from '../../format/units'
+import { dateTime } from '@shared/units'
 import { useMessages } from '../../stores/messages'
 import { titleOf, useRuns } from '../../stores/runs'
 

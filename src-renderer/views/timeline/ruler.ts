@@ -1,5 +1,5 @@
 /** Ticks of a time axis: at round times, and said from a round time near them, so that they stay short at any zoom. */
-import { exactTime } from '../../format/units'
+import { exactTime } from '@shared/units'
 import { lengthOf, type Span } from '../../canvas/span'
 
 export interface Ruler {

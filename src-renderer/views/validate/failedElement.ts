@@ -2,7 +2,7 @@
 import { findBlockFormat } from '@shared/formats/blockFormat'
 import { decodeTable, type NumberFormat } from '@shared/formats/numberFormat'
 import type { FailedElement } from '@shared/contract/run'
-import { exactValue } from '../../format/units'
+import { exactValue } from '@shared/units'
 import { formatHash } from '../../ground/route'
 
 export interface DecodedCode {

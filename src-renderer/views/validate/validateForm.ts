@@ -1,4 +1,4 @@
-import { withExponent } from '../../format/units'
+import { withExponent } from '@shared/units'
 import { computed } from 'vue'
 import { defaults } from '@shared/contract/defaults'
 import type { ValidateSpec, ValidateSpecInput } from '@shared/contract/jobs'

@@ -7,7 +7,7 @@ import { standingStep } from '@shared/measurement/validationSummary'
 import type { MatrixRow } from '../../components/FormatMatrix.vue'
 import { dispositionLook, levelLook, type Look } from '../../components/looks'
 import { formatsOf } from '../../stores/devices'
-import { count } from '../../format/units'
+import { count } from '@shared/units'
 
 export interface ValidateCell {
   look: Look

@@ -1,14 +1,6 @@
 /** One way to write a number, on axes, in tables and in tooltips. */
 import { describe, expect, it } from 'vitest'
-import {
-  counted,
-  exactValue,
-  precise,
-  scaleFor,
-  tick,
-  tickOfK,
-  times
-} from '../../../../src-renderer/format/units'
+import { counted, exactValue, precise, scaleFor, tick, tickOfK, times } from '@shared/units'
 
 describe('numbers', () => {
   it('of an axis are the ticks themselves, not rounded ones', () => {

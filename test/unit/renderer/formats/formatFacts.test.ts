@@ -1,4 +1,4 @@
-import { exactValue } from '../../../../src-renderer/format/units'
+import { exactValue } from '@shared/units'
 import { expect, it } from 'vitest'
 import { numberFormats } from '@shared/formats/numberFormat'
 import { codeRows, encodedBy } from '../../../../src-renderer/views/formats/formatFacts'

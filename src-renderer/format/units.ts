@@ -1,2 +1,0 @@
-/** Numbers as text: the report, which is written on the main side, says them the same way. */
-export * from '@shared/units'
