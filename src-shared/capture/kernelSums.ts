@@ -21,41 +21,50 @@ class Histogram implements KernelTimes {
   totalNs = 0
   minNs = Infinity
   maxNs = 0
-  private readonly buckets = new Map<number, number>()
+  /** Counts by octave, of those that have any: the first is below `perOctave` ns, each other twice as wide. */
+  private readonly octaves: (Uint32Array | undefined)[] = []
 
   add(ns: number): void {
     this.count++
     this.totalNs += ns
     if (ns < this.minNs) this.minNs = ns
     if (ns > this.maxNs) this.maxNs = ns
-    const bucket = bucketOf(ns)
-    this.buckets.set(bucket, (this.buckets.get(bucket) ?? 0) + 1)
+    const octave = octaveOf(ns)
+    const counts = (this.octaves[octave] ??= new Uint32Array(perOctave))
+    counts[bucketIn(octave, ns)]!++
   }
 
   quantileNs(share: number): number {
     const wanted = share * (this.count - 1)
     let passed = 0
-    for (const bucket of [...this.buckets.keys()].sort((a, b) => a - b)) {
-      passed += this.buckets.get(bucket)!
-      if (passed > wanted) return Math.min(this.maxNs, Math.max(this.minNs, middleOf(bucket)))
+    for (let octave = 0; octave < this.octaves.length; octave++) {
+      const counts = this.octaves[octave]
+      for (let bucket = 0; counts && bucket < perOctave; bucket++) {
+        passed += counts[bucket]!
+        if (passed > wanted)
+          return Math.min(this.maxNs, Math.max(this.minNs, middleOf(octave, bucket)))
+      }
     }
     return NaN
   }
 }
 
-function bucketOf(ns: number): number {
-  if (ns < perOctave) return ns
-  const octave = 31 - Math.clz32(Math.min(ns, 2 ** 31)) - octaveBits
-  // Beyond two seconds a kernel's octave is found by its logarithm.
-  const exact = ns < 2 ** 31 ? octave : Math.floor(Math.log2(ns)) - octaveBits
-  return (exact + 1) * perOctave + (Math.floor(ns / 2 ** exact) - perOctave)
+function octaveOf(ns: number): number {
+  if (ns < perOctave) return 0
+  // Beyond two seconds a 32-bit number has no room.
+  return ns < 2 ** 31
+    ? 32 - octaveBits - Math.clz32(ns)
+    : Math.floor(Math.log2(ns)) - octaveBits + 1
 }
 
-function middleOf(bucket: number): number {
-  if (bucket < perOctave) return bucket
-  const octave = Math.floor(bucket / perOctave) - 1
-  const low = ((bucket % perOctave) + perOctave) * 2 ** octave
-  return low + (2 ** octave - 1) / 2
+function bucketIn(octave: number, ns: number): number {
+  return octave === 0 ? Math.trunc(ns) : Math.floor(ns / 2 ** (octave - 1)) - perOctave
+}
+
+function middleOf(octave: number, bucket: number): number {
+  if (octave === 0) return bucket
+  const width = 2 ** (octave - 1)
+  return (bucket + perOctave) * width + (width - 1) / 2
 }
 
 export interface KernelRow {

@@ -24,7 +24,7 @@ export class LaunchRing {
     this.allocate(size)
   }
 
-  /** @returns the launch's slot, whose columns are to be filled */
+  /** @returns the launch's slot, whose columns are to be filled; they may be others than before */
   add(correlation: number): number {
     let slot = correlation & (this.size - 1)
     // A graph's records come at any time: like one that waits, it is kept as long as there is room.

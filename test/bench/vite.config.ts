@@ -17,6 +17,7 @@ export default defineConfig({
       input: {
         profile: path('./profile.ts'),
         traceOnce: path('./traceOnce.ts'),
+        capture: path('./capture.ts'),
         formats: path('./formats.ts'),
         checkpoint: path('./checkpoint.ts'),
         estimates: path('./estimates.ts'),

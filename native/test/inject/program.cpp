@@ -1,5 +1,6 @@
 // A program that does what its words say, one after the other; the driver is started by the first
-// that needs it.
+// that needs it: the stand-in, or, where LD_LIBRARY_PATH leads to it, a real one
+// (test/gpu/capture).
 //   launch:NAME[:COUNT[:MICROSECONDS[:STREAM]]]   kernels; sync; copy:BYTES; set:BYTES
 //   fail                                  a launch that the driver refuses
 //   graph:KERNELS:REPLAYS                 kernels "node", captured under the range "capture"
@@ -19,6 +20,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -107,24 +110,83 @@ uint64_t numberAt(const std::vector<std::string>& parts, size_t at, uint64_t oth
   return parts.size() > at ? std::strtoull(parts[at].c_str(), nullptr, 10) : otherwise;
 }
 
-// Names that live as long as the program, as those of a loaded module do.
-const char* kept(const std::string& name) { return (new std::string(name))->c_str(); }
+// A function of a real driver; null in the stand-in, which needs no modules, contexts or memory.
+template <typename Function>
+Function realFunction(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+}
 
-void launch(const char* name, uint64_t ns, uint64_t stream = 0, unsigned threads = 128) {
+void startDriver() {
+  cuInit(0);
+  const auto retain = realFunction<int (*)(void**, int)>("cuDevicePrimaryCtxRetain");
+  const auto setCurrent = realFunction<int (*)(void*)>("cuCtxSetCurrent");
+  static void* context = nullptr;
+  if (retain == nullptr || setCurrent == nullptr) return;
+  if (context == nullptr && retain(&context, 0) != 0) std::exit(3);
+  setCurrent(context);
+}
+
+// Runs for as many ns as its parameter says.
+std::string source(const std::string& name) {
+  return ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry " + name +
+         "(.param .u64 ns) {\n"
+         ".reg .u64 %a, %b, %c;\n.reg .pred %p;\n"
+         "ld.param.u64 %c, [ns];\nmov.u64 %a, %globaltimer;\n"
+         "again:\nmov.u64 %b, %globaltimer;\nsub.u64 %b, %b, %a;\n"
+         "setp.lt.u64 %p, %b, %c;\n@%p bra again;\nret;\n}\n";
+}
+
+// What the driver launches: to the stand-in a kernel is its name.
+void* kernel(const std::string& name) {
+  static std::mutex lock;
+  static std::map<std::string, void*> known;
+  const std::lock_guard guard(lock);
+  void*& function = known[name];
+  if (function != nullptr) return function;
+  const auto load = realFunction<int (*)(void**, const void*)>("cuModuleLoadData");
+  const auto get = realFunction<int (*)(void**, void*, const char*)>("cuModuleGetFunction");
+  if (load == nullptr || get == nullptr) return function = new std::string(name);
+  void* module = nullptr;
+  if (load(&module, source(name).c_str()) != 0 || get(&function, module, name.c_str()) != 0) {
+    std::fprintf(stderr, "program: the driver does not load %s\n", name.c_str());
+    std::exit(3);
+  }
+  return function;
+}
+
+void* stream(uint64_t number) {
+  static std::map<uint64_t, void*> known;
+  const auto create = realFunction<int (*)(void**, unsigned)>("cuStreamCreate");
+  if (number == 0 || create == nullptr) return reinterpret_cast<void*>(number);
+  void*& made = known[number];
+  if (made == nullptr) create(&made, 1);
+  return made;
+}
+
+uint64_t memory(size_t bytes) {
+  const auto allocate = realFunction<int (*)(uint64_t*, size_t)>("cuMemAlloc_v2");
+  uint64_t pointer = 0;
+  if (allocate != nullptr) allocate(&pointer, bytes);
+  return pointer;
+}
+
+void launch(void* function, uint64_t ns, void* on = nullptr, unsigned threads = 128) {
   void* parameters[] = {&ns};
-  cuLaunchKernel(const_cast<char*>(name), 264, 2, 1, threads, 1, 1, 0,
-                 reinterpret_cast<void*>(stream), parameters, nullptr);
+  cuLaunchKernel(function, 264, 2, 1, threads, 1, 1, 0, on, parameters, nullptr);
 }
 
 void replay(uint64_t kernels, uint64_t replays) {
   void *graph = nullptr, *executable = nullptr;
+  // The default stream of a real driver cannot be captured.
+  void* const on = stream(99);
+  void* const node = kernel("node");
   if (pushA) pushA("capture");
-  cuStreamBeginCapture_v2(nullptr, 0);
-  for (uint64_t i = 0; i < kernels; i++) launch("node", 2000);
-  cuStreamEndCapture(nullptr, &graph);
+  cuStreamBeginCapture_v2(on, 0);
+  for (uint64_t i = 0; i < kernels; i++) launch(node, 2000, on);
+  cuStreamEndCapture(on, &graph);
   cuGraphInstantiateWithFlags(&executable, graph, 0);
   if (popRange) popRange();
-  for (uint64_t i = 0; i < replays; i++) cuGraphLaunch(executable, nullptr);
+  for (uint64_t i = 0; i < replays; i++) cuGraphLaunch(executable, on);
 }
 
 void run(const char* program, const std::vector<std::string>& words) {
@@ -184,19 +246,22 @@ void run(const char* program, const std::vector<std::string>& words) {
     } else if (what == "kill") {
       raise(SIGKILL);
     } else {
-      cuInit(0);
+      startDriver();
       if (what == "launch") {
-        const char* name = kept(value);
+        void* const function = kernel(value);
+        void* const on = stream(numberAt(parts, 4, 0));
         for (uint64_t i = numberAt(parts, 2, 1); i-- > 0;)
-          launch(name, numberAt(parts, 3, 10) * 1000, numberAt(parts, 4, 0));
+          launch(function, numberAt(parts, 3, 10) * 1000, on);
       } else if (what == "fail") {
-        launch("refused", 1000, 0, 4096);
+        launch(kernel("refused"), 1000, nullptr, 4096);
       } else if (what == "graph") {
         replay(numberAt(parts, 1, 1), numberAt(parts, 2, 1));
       } else if (what == "copy") {
-        cuMemcpyHtoD_v2(0, nullptr, numberAt(parts, 1, 0));
+        const std::vector<char> from(numberAt(parts, 1, 0));
+        cuMemcpyHtoD_v2(memory(from.size()), from.data(), from.size());
       } else if (what == "set") {
-        cuMemsetD8_v2(0, 0, numberAt(parts, 1, 0));
+        const size_t bytes = numberAt(parts, 1, 0);
+        cuMemsetD8_v2(memory(bytes), 0, bytes);
       } else if (what == "sync") {
         cuCtxSynchronize();
       } else {

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "../../inject/cuptiAbi.h"
@@ -124,13 +125,13 @@ int cuCtxSynchronize() {
   if (const StubCupti* cupti = cuptiOfProcess()) cupti->synchronise();
   return 0;
 }
-// The function is its name; `parameters` points to how long the kernel takes, ns.
+// The function is its name, a std::string; `parameters` points to how long the kernel takes, ns.
 int cuLaunchKernel(void* function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
                    unsigned blockY, unsigned blockZ, unsigned, void* stream, void** parameters,
                    void**) {
   StubWork work{};
   work.kind = abi::kActivityConcurrentKernel;
-  work.name = static_cast<const char*>(function);
+  work.name = static_cast<const std::string*>(function)->c_str();
   const unsigned grid[] = {gridX, gridY, gridZ}, block[] = {blockX, blockY, blockZ};
   std::memcpy(work.grid, grid, sizeof grid);
   std::memcpy(work.block, block, sizeof block);

@@ -62,10 +62,11 @@ export class ProcessNodes {
   readonly names: ShardNames
   private readonly label: string
   private readonly root: number
-  private readonly ofPath = new Map<number, number>()
+  private readonly ofPath: (number | undefined)[] = []
   private readonly ofThread = new Map<number, number>()
   private readonly ofCaptured = new Map<number, number>()
-  private readonly kernels = new Map<number, number>()
+  /** By scope, then by shape. */
+  private readonly kernels: (Map<number, number> | undefined)[] = []
   private readonly factsOf = new Map<number, number>()
   private readonly callNames: number[] = []
   private readonly threadLanes: number[] = []
@@ -86,27 +87,22 @@ export class ProcessNodes {
   /** The node of the ranges that were open; of a thread's own where there were none. */
   scope(path: number, thread: number): number {
     if (path <= 0) return this.threadScope(thread)
-    let node = this.ofPath.get(path)
-    if (node === undefined) {
-      node = this.descend(this.root, path)
-      this.ofPath.set(path, node)
-    }
-    return node
+    return (this.ofPath[path] ??= this.descend(this.root, path))
   }
 
   kernelNode(activity: CapturedActivity): number {
     const scope = this.scopeOf(activity)
     const isGraph = activity.kind === 'graph'
-    // Shapes beyond any that a shard has are graphs.
-    const key = scope * 2 ** 26 + (isGraph ? 2 ** 25 + activity.graph : activity.shape)
-    let node = this.kernels.get(key)
+    const key = isGraph ? -1 - activity.graph : activity.shape
+    const ofScope = (this.kernels[scope] ??= new Map<number, number>())
+    let node = ofScope.get(key)
     if (node === undefined) {
       const { tree } = this.around
       const name = isGraph ? `CUDA graph ${activity.graph}` : this.kernelName(activity.shape)
       node = tree.child(scope, name)
       tree.setText(node, 'device_id', this.deviceId(activity.place))
       tree.setText(node, 'device_type', deviceType)
-      this.kernels.set(key, node)
+      ofScope.set(key, node)
       if (!isGraph && this.around.timeline)
         for (const [fact, value] of Object.entries(this.launchFacts(activity.shape))) {
           const before = tree.textAt(node, fact)

@@ -1,4 +1,5 @@
 /** `blockscope capture` with the real program, library and command; driver and CUPTI are stand-ins. */
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
@@ -16,6 +17,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { doubtsAbout, findProgram } from '../../../../src-main/capture/programFile'
 import type { CaptureRecord } from '../../../../src-main/capture/captureRecord'
 import { buildCaptureStubs, stubCupti, stubProgram } from '../../../support/captureStubs'
+import { runInProcess } from '../../../support/runInProcess'
 import { runBlockscope, startBlockscope } from '../../../support/runBlockscope'
 
 const environment = { BLOCKSCOPE_CUDA_PATH: stubCupti }
@@ -97,7 +99,7 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     [['launches'], /20\.0 µs .* 264x2 +128 +40 +3,072 +12 +0\.333 +gemm/],
     [['launches', '--each'], /^kind,name[^]*kernel,gemm,program \d+,program \(\d+\),step,/]
   ])('%s reads the folder', async ([command, ...flags], expected) => {
-    const { code, stdout, stderr } = await runBlockscope([command!, whole.out, ...flags])
+    const { code, stdout, stderr } = await runInProcess([command!, whole.out, ...flags])
     expect(stderr).toBe('')
     expect(stdout).toMatch(expected)
     expect(code).toBe(0)
@@ -105,13 +107,13 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
 
   it('converts it, diffs it and reads one shard of it', async () => {
     const trace = join(folder, 'capture.trace.json')
-    expect((await runBlockscope(['convert', whole.out, trace])).code).toBe(0)
+    expect((await runInProcess(['convert', whole.out, trace])).code).toBe(0)
     const [shard] = readdirSync(whole.out).filter((name) => name.endsWith('.shard'))
     const words = ['diff', join(whole.out, shard!), trace, '-m', 'count', '--json']
-    const { code, stdout } = await runBlockscope(words)
+    const { code, stdout } = await runInProcess(words)
     expect(code).toBe(0)
     expect(stdout).toContain('"gemm"')
-    const { stdout: table } = await runBlockscope(['launches', join(whole.out, shard!), '--json'])
+    const { stdout: table } = await runInProcess(['launches', join(whole.out, shard!), '--json'])
     const rows = JSON.parse(table) as { kernel: string; count: number; medianNs: number }[]
     expect(
       rows.map(({ kernel, count, medianNs }) => [kernel, count, Math.round(medianNs)])
@@ -138,7 +140,7 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     const { out, stderr } = await capture(words)
     expect(recordOf(out).totals).toMatchObject({ processes: 3, kernels: 10, lostKernels: 0 })
     expect(stderr.match(/ kernels? recorded/g)).toHaveLength(3)
-    const { stdout } = await runBlockscope(['view', out, '-m', 'count'])
+    const { stdout } = await runInProcess(['view', out, '-m', 'count'])
     expect(stdout.match(/─ program \d+/g)).toHaveLength(3)
   })
 
@@ -168,7 +170,7 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     await running.printed(/The program goes on; Ctrl\+C ends it\./)
     writeFileSync(go, '')
     expect((await running.done).code).toBe(6)
-    const { stdout } = await runBlockscope(['launches', out, '--each'])
+    const { stdout } = await runInProcess(['launches', out, '--each'])
     expect(stdout).not.toContain('kernel,b,')
   })
 
@@ -244,7 +246,7 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     ]
   ])('refuses %s in one sentence, and makes no folder', async (_, command, set, sentence) => {
     const out = newFolder()
-    const { code, stderr } = await runBlockscope(['capture', '--out', out, '--', ...command()], set)
+    const { code, stderr } = await runInProcess(['capture', '--out', out, '--', ...command()], set)
     expect(stderr).toMatch(sentence)
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
     expect(code).toBe(2)
@@ -260,7 +262,7 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     const other = newFolder()
     mkdirSync(other)
     writeFileSync(join(other, 'thesis.txt'), '')
-    const refused = await runBlockscope(['capture', '--out', other, '--force', '--', stubProgram])
+    const refused = await runInProcess(['capture', '--out', other, '--force', '--', stubProgram])
     expect(refused.stderr).toMatch(/holds thesis\.txt, which is of no capture/)
     expect(readdirSync(other)).toEqual(['thesis.txt'])
     expect((await again(['--force'])).code).toBe(0)
@@ -285,6 +287,17 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     expect(doubtsAbout(linked)).toEqual([expect.stringMatching(/is linked statically/)])
     expect(findProgram('static', `/nowhere:${folder}`)).toBe(linked)
   })
+})
+
+/** The GPU test itself, so that a GPU machine finds a script that runs. */
+describe.skipIf(process.platform !== 'linux')('test/gpu/capture', () => {
+  it('passes on the stand-ins', () => {
+    buildCaptureStubs()
+    const words = ['test/gpu/capture/run.mjs', '--stub']
+    const { stdout, status } = spawnSync(process.execPath, words, { encoding: 'utf8' })
+    expect(stdout).toMatch(/^\d+ passed, 0 failed$/m)
+    expect(status).toBe(0)
+  }, 120_000)
 })
 
 interface Node {
