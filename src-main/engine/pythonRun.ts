@@ -10,6 +10,7 @@ import { findBlockFormat, type BlockFormat } from '@shared/formats/blockFormat'
 import { decodeTable, type NumberFormat } from '@shared/formats/numberFormat'
 import { packedShapes, packScales } from '@shared/layouts/layout'
 import { findLayout } from '@shared/layouts/registry'
+import { statisticsOf } from '@shared/measurement/statistics'
 import { outputBytes } from '@shared/measurement/work'
 import type {
   NativeMeasureRequest,
@@ -167,12 +168,20 @@ async function readProduct(
   )
 }
 
+/** A relative standard deviation above this is called noisy, as in native/core/measure.cpp. */
+const noisyShare = 0.05
+
 const totalOf = (launches: readonly Launch[]) =>
   launches.reduce((sum, { startNs, endNs }) => sum + endNs - startNs, 0)
 
 /** A measurement from what the host sampled. */
-export function pythonMeasurement(answer: Answer, { cold }: Rules): NativeMeasurement {
+export function pythonMeasurement(
+  answer: Answer,
+  { cold, fixedSamples }: Rules
+): NativeMeasurement {
   const { operandSets: sets, launches, stopReason, configuration } = answer
+  const { mean, standardDeviation } = statisticsOf(answer.samplesNs, 0)
+  const isNoisy = fixedSamples === 0 && standardDeviation / mean > noisyShare
   return {
     samplesNs: Float64Array.from(answer.samplesNs),
     samplesMHz: new Float64Array(),
@@ -186,7 +195,7 @@ export function pythonMeasurement(answer: Answer, { cold }: Rules): NativeMeasur
     compileSeconds: 0,
     meanWatts: 0,
     meanTemperatureC: 0,
-    badges: stopReason === 'timed out' ? ['timed out'] : [],
+    badges: [...(isNoisy ? ['noisy'] : []), ...(stopReason === 'timed out' ? [stopReason] : [])],
     launches,
     cuptiNs: answer.launchSource === 'CUPTI' ? totalOf(launches) : 0,
     sustainedNs: answer.sustainedNs,

@@ -72,6 +72,15 @@ describe.skipIf(!hasNumpy)('the numpy template', () => {
     expect(step.measurement!.launches.map(({ name }) => name)).toEqual(['my-kernel'])
   }, 120_000)
 
+  it('is given both levels of scales of a file of NVFP4 operands', async () => {
+    const operands = ['--operands', 'test/fixtures/judge/operands.safetensors', '--out', 'f16']
+    const kernels = ['--provider', path, '--kernels', 'my-kernel']
+    const words = ['validate', ...operands, ...kernels, '--device', 'cpu', ...store, '--json']
+    const { code, stdout } = await runInProcess(words)
+    expect(runOf(stdout).steps).toMatchObject([{ format: 'nvfp4', disposition: 'passed' }])
+    expect(code).toBe(0)
+  })
+
   it('a sweep without names takes it beside the best kernel of the CPU', async () => {
     const words = ['sweep', '--provider', path, '--formats', 'mxfp4', '--reps', '1', ...small]
     const { stdout } = await runInProcess(words)

@@ -175,6 +175,17 @@ describe('a run', () => {
     expect(measured.stopReason).toBe('fixed; best of 2: warps 8')
   })
 
+  it('that scatters is noisy, and one of a fixed number of samples is not called so', async () => {
+    const answer = {
+      ...(await run()),
+      samplesNs: [10_000, 20_000, 10_000],
+      stopReason: 'timed out'
+    }
+    const badges = (fixedSamples: number) =>
+      pythonMeasurement(answer, { ...rules, fixedSamples }).badges
+    expect([badges(0), badges(3)]).toEqual([['noisy', 'timed out'], ['timed out']])
+  })
+
   it("without CUPTI no launch is recorded, and no time is called CUPTI's", async () => {
     process.env.STAND_IN = 'no CUPTI'
     expect(pythonMeasurement(await run(), rules)).toMatchObject({ launches: [], cuptiNs: 0 })
