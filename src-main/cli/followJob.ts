@@ -79,8 +79,7 @@ class Screen {
   private planned({ run, stepsPlanned, secondsRange }: JobEvent & { type: 'snapshot' }): void {
     const what = run.kind === 'sweep' ? 'points' : 'steps'
     printNote([
-      // What is known of it before it begins: how operands were read, what is resumed.
-      ...run.events.map(({ message }) => message),
+      ...(run.operandsRead ?? []),
       `${stepsPlanned} ${what} on ${run.device?.name ?? ''}, ${durationRange(secondsRange!)}.`
     ])
   }

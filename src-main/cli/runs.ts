@@ -107,7 +107,12 @@ async function show(words: string, flags: Flags & { advice?: boolean }): Promise
   if (flags.json) return printJson(stringifyRun(run, 2))
   print(run.id)
   print(verdictLine(run))
-  print([`${run.device?.name ?? ''}  ${run.createdAt}`, run.command, ''])
+  print([
+    `${run.device?.name ?? ''}  ${run.createdAt}`,
+    run.command,
+    ...(run.operandsRead ?? []),
+    ''
+  ])
   const columns = columnsOf(run)
   const widths = columnWidths(columns, run.steps)
   print([undefined, ...run.steps].map((step) => tableLine(columns, step, widths)))

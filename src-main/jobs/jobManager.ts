@@ -119,6 +119,7 @@ export class JobManager {
         message
       })),
       stepsPlanned: plan.steps.length,
+      ...(plan.operandsFile && { operandsRead: plan.operandsFile.notes }),
       steps: []
     }
     const writer = await this.options.store.create(run, folder)

@@ -96,7 +96,7 @@ export async function planJob(
     device,
     steps,
     estimate: estimateJob(spec, steps, device.kind === 'cpu', known),
-    notes: [...(operandsFile?.notes ?? []), ...notesOn(spec)],
+    notes: notesOn(spec),
     operandsFile,
     resultFile
   }

@@ -280,6 +280,8 @@ const runEntries = v.object({
   events: v.array(v.object({ at: v.string(), message: v.string() })),
   /** How many steps the job was to have; absent in runs of version 0.1.0. */
   stepsPlanned: v.optional(v.number()),
+  /** How the arrays of a file of operands were read, a sentence for each operand. */
+  operandsRead: v.optional(v.array(v.string())),
   /** Limits of the device that were measured on it. */
   roofs: v.optional(v.array(roofSchema)),
   steps: v.array(stepSchema)

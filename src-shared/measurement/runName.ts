@@ -1,6 +1,6 @@
 /** What a run is called where nobody named it: what was run, on which shape, with which options out of the ordinary. */
 import { defaults } from '../contract/defaults'
-import type { JobSpec } from '../contract/jobs'
+import type { JobSpec, ValidateSpec } from '../contract/jobs'
 import { operationText } from '../contract/operation'
 import type { Run, RunSummary } from '../contract/run'
 
@@ -39,10 +39,18 @@ export function optionsOf(spec: JobSpec): string {
     spec.kind === 'sweep' && spec.mode !== defaults.mode && `${spec.mode} L2`,
     spec.output !== defaults.output && `${spec.output} out`,
     spec.distribution !== defaults.distribution && spec.distribution,
-    operationText(spec)
+    operationText(spec),
+    spec.kind === 'validate' && ofFiles(spec)
   ]
     .filter(Boolean)
     .join(', ')
+}
+
+/** 'C of c.npy', 'operands of o.npz': what was given by files. */
+function ofFiles({ operandsFile, resultFile }: ValidateSpec): string {
+  const name = (path: string) => path.split(/[/\\]/).at(-1)!
+  if (resultFile !== undefined) return `C of ${name(resultFile)}`
+  return operandsFile === undefined ? '' : `operands of ${name(operandsFile)}`
 }
 
 type Named = Pick<RunSummary, 'label' | 'kind' | 'formats' | 'shape' | 'options'> &

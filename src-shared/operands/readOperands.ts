@@ -91,7 +91,7 @@ export function readOperands(file: ArrayFile, context: ReadContext = {}): Operan
 type Form = OperandsForm & OperandArrays
 interface Told {
   layout: ScaleLayout
-  /** How it is known: 'as was said', 'as its shape says', ... */
+  /** How it is known: 'as was said', 'as their shape says', ... */
   how: string
 }
 
@@ -126,7 +126,7 @@ function layoutsOf(
   if (doubtful.a.length > 1 || doubtful.b.length > 1) {
     const given = product?.({ m, n, batch })
     const pairs = given ? give(given, doubtful) : []
-    if (pairs.length === 1) return toldBy(pairs[0]!, open, 'the one of its shape that gives C')
+    if (pairs.length === 1) return toldBy(pairs[0]!, open, 'the ones of their shape that give C')
     refuseOpen(path, form.aScales, doubtful.a, 'a')
     refuseOpen(path, form.bScales, doubtful.b, 'b')
   }
@@ -147,10 +147,10 @@ function openLayouts(
   if (by === 'name') return { layouts, how: 'as was said' }
   const hasPadding =
     paddedSize(layouts[0]!, matrix.rows, matrix.columns) > matrix.rows * matrix.columns
-  if (layouts.length === 1 || isPlain || !hasPadding) return { layouts, how: 'as its shape says' }
+  if (layouts.length === 1 || isPlain || !hasPadding) return { layouts, how: 'as their shape says' }
   const quiet = withQuietPadding(array, layouts, matrix)
   const isTold = quiet.length < layouts.length
-  return { layouts: quiet, how: isTold ? 'as its shape and padding say' : 'as its shape says' }
+  return { layouts: quiet, how: isTold ? 'as their shape and padding say' : 'as their shape says' }
 }
 
 const firstOf = ({ layouts, how }: Open): Told => ({ layout: layouts[0]!, how })

@@ -121,9 +121,10 @@ function keyFacts(run: Run): string {
 }
 
 /** Generated, or those of a file. */
-function operandsText(spec: Run['spec']): string {
+function operandsText({ spec, operandsRead = [] }: Run): string {
   const file = spec.kind === 'validate' ? spec.operandsFile : undefined
-  return file ?? `${spec.distribution}, seed ${spec.seed}`
+  if (file === undefined) return `${spec.distribution}, seed ${spec.seed}`
+  return [`${file}.`, ...operandsRead].join(' ')
 }
 
 function method(run: Run): string {
@@ -147,7 +148,7 @@ function method(run: Run): string {
         : ''
     ],
     ['Stood out', badges.join(', ')],
-    ['Operands', operandsText(run.spec)],
+    ['Operands', operandsText(run)],
     ['Output type', run.spec.output],
     ['Operation', operationName(run.spec)],
     ['Started', run.createdAt],

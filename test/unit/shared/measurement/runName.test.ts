@@ -21,6 +21,19 @@ describe('the name of a run', () => {
     expect(nameOf(oblong)).toBe('Sweep 4 formats, M 1, N 256, K 64')
   })
 
+  it('names the files that were given', () => {
+    const spec = (files: object) =>
+      ({ ...run.spec, kind: 'validate', formats: ['nvfp4'], ...files }) as Run['spec']
+    const operandsFile = '/data/o.npz'
+    expect(nameOf({ ...run, kind: 'validate', spec: spec({ operandsFile }) })).toBe(
+      'Validate nvfp4, M = N = K = 8,192, operands of o.npz'
+    )
+    const judged = spec({ operandsFile, resultFile: 'C:\\out\\c.npy' })
+    expect(nameOf({ ...run, kind: 'validate', spec: judged })).toBe(
+      'Validate nvfp4, M = N = K = 8,192, C of c.npy'
+    )
+  })
+
   it('before the first step comes from what was asked', () => {
     expect(shapeOf({ ...run, steps: [] })).toBe('K 8,192')
   })

@@ -81,7 +81,7 @@ describe('codes', () => {
     const { as, notes } = expectSame(mxfp4, mxfp4)
     expect(as).toBeUndefined()
     expect(notes[0]).toMatch(
-      /^A: 128 x 512 codes of e2m1 .* one a byte; .* are linear, as its shape says\.$/
+      /^A: 128 x 512 codes of e2m1 .* one a byte; .* are linear, as their shape says\.$/
     )
   })
 
@@ -182,7 +182,7 @@ describe('scales', () => {
     const file = changed(mxfp4, { ...scalesOf(scalesIn(layout, view)), ...withoutReference })
     const { as, notes } = expectSame(file, mxfp4)
     expect(as).toMatchObject({ scaleLayoutA: layout, scaleLayoutB: layout })
-    expect(notes[0]).toContain(`are ${layout}, as its shape says`)
+    expect(notes[0]).toContain(`are ${layout}, as their shape says`)
   })
 
   const twoD = ['cdna4_mfma32', 'cdna4_mfma16', 'aiter_gfx1250_n32k4']
@@ -212,7 +212,7 @@ describe('scales', () => {
     const product = () => ({ values: Float32Array.from(values), output: 'f32' })
     const { as, notes } = readOperands(file, { product })
     expect(as).toMatchObject({ scaleLayoutA: 'cdna4_mfma16', scaleLayoutB: 'cdna4_mfma16' })
-    expect(notes[0]).toContain('the one of its shape that gives C')
+    expect(notes[0]).toContain('the ones of their shape that give C')
   })
 
   it('swizzled in the shape of the plain matrix are seen by the reference, never by a C that is judged', () => {
@@ -239,7 +239,7 @@ describe('scales', () => {
       shape: [128, 16]
     }))
     const { notes } = expectSame(changed(plain, padded), plain)
-    expect(notes[0]).toContain('are nvidia_32_4_4, as its shape and padding say')
+    expect(notes[0]).toContain('are nvidia_32_4_4, as their shape and padding say')
   })
 
   it('flat are told by their number and the reference', () => {
