@@ -2,11 +2,20 @@ import vue from '@vitejs/plugin-vue'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { patience } from './test/support/patience'
 
 const alias = {
   '@shared': fileURLToPath(new URL('./src-shared', import.meta.url)),
   // Importing the real 'electron' under plain Node starts a download; only a test that mocks it may import it.
   electron: fileURLToPath(new URL('./test/support/electronStub.ts', import.meta.url))
+}
+
+// Limits are for what hangs, not for what is slow: test/support/patience.ts.
+const limits = {
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  setupFiles: ['test/support/setupPatience.ts'],
+  expect: { poll: { timeout: patience } }
 }
 
 export default defineConfig({
@@ -23,7 +32,7 @@ export default defineConfig({
           include: ['test/unit/**/*.test.ts'],
           exclude: ['test/unit/renderer/**'],
           globalSetup: ['test/support/setupUnit.ts'],
-          testTimeout: 30_000
+          ...limits
         }
       },
       {
@@ -33,7 +42,7 @@ export default defineConfig({
           name: 'renderer',
           environment: 'happy-dom',
           include: ['test/unit/renderer/**/*.test.ts'],
-          testTimeout: 15_000
+          ...limits
         }
       },
       {
@@ -45,8 +54,7 @@ export default defineConfig({
           globalSetup: ['test/support/setupE2e.ts'],
           // One browser at a time: two of them beside engines that measure missed waits on two cores.
           fileParallelism: false,
-          testTimeout: 120_000,
-          hookTimeout: 120_000
+          ...limits
         }
       }
     ]

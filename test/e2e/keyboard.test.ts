@@ -93,7 +93,7 @@ describeInBrowser('with the keyboard alone', () => {
     }
     await tabTo(page, 'Validate all formats')
     await page.keyboard.press('Enter')
-    await page.locator('button:has-text("Save report"):enabled').waitFor({ timeout: 30_000 })
+    await page.locator('button:has-text("Save report"):enabled').waitFor()
     await page.getByText(/^[1-9]\d* of \d+ passed/).waitFor()
     await tabTo(page, /^\S+, nvfp4:/)
     await page.keyboard.press('ArrowRight')

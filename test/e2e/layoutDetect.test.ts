@@ -134,7 +134,7 @@ describeInBrowser('Which layout is it?', () => {
       const { page, context, errors } = await openView()
       await openProduct(page, file('packed'), golden)
       for (const line of stdout.trim().split('\n')) {
-        await expect.poll(() => said(page).textContent(), { timeout: 20_000 }).toContain(line)
+        await expect.poll(() => said(page).textContent()).toContain(line)
       }
       await page.getByText('Scales of A', { exact: true }).click()
       await said(page)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser } from 'playwright-core'
 import { connectSocket } from '../../src-main/transports/webSocket'
+import { patience } from '../support/patience'
 import { describeInBrowser, launchBrowser, openPage } from './support/browser'
 import { program, startServerProcess } from './support/server'
 import type { StartedServer } from './support/server'
@@ -29,7 +30,7 @@ const run = (...words: string[]) => {
     [program, 'serve', '--no-open', ...words],
     {
       encoding: 'utf8',
-      timeout: 20_000
+      timeout: patience
     }
   )
   return { status, stderr }

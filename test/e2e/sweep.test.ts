@@ -47,7 +47,7 @@ describeInBrowser('Sweep view', () => {
   const cancel = (page: Page) => page.getByRole('button', { name: 'Cancel', exact: true })
   const status = (page: Page, text: RegExp) =>
     page.locator('section[aria-labelledby=sweep-title] header').getByText(text)
-  const passed = (page: Page) => status(page, /^Passed$/).waitFor({ timeout: 60_000 })
+  const passed = (page: Page) => status(page, /^Passed$/).waitFor()
   const tableRows = (page: Page) => page.getByRole('region', { name: 'Table' }).getByRole('row')
 
   it('plans, runs with a live chart, and writes every export', async () => {
@@ -159,13 +159,13 @@ describeInBrowser('Sweep view', () => {
     const { page, context, errors } = await openPage(browser, server.url)
     await fill(page, '64..2048 step 64', ['cpu-portable'])
     await start(page)
-    await expect.poll(() => tableRows(page).count(), { timeout: 60_000 }).toBeGreaterThan(1)
+    await expect.poll(() => tableRows(page).count()).toBeGreaterThan(1)
     await cancel(page).click()
     const before = await page.evaluate<string>('location.hash')
     await page.getByRole('button', { name: 'Resume' }).click()
     await expect.poll(() => page.evaluate<string>('location.hash')).not.toBe(before)
     await cancel(page).waitFor()
-    await expect.poll(() => tableRows(page).count(), { timeout: 60_000 }).toBeGreaterThan(1)
+    await expect.poll(() => tableRows(page).count()).toBeGreaterThan(1)
     await page.getByText(/Resumes .*-sweep-/).waitFor()
     await cancel(page).click()
     await page.getByRole('button', { name: 'Resume' }).waitFor()
@@ -177,7 +177,7 @@ describeInBrowser('Sweep view', () => {
     const { page, context, policyViolations } = await openPage(browser, server.url)
     await fill(page, '64..4096 step 64', ['cpu-portable'])
     await start(page)
-    await expect.poll(() => tableRows(page).count(), { timeout: 60_000 }).toBeGreaterThan(2)
+    await expect.poll(() => tableRows(page).count()).toBeGreaterThan(2)
     const engines = execFileSync('ps', ['-o', 'pid=', '--ppid', String(server.pid)], {
       encoding: 'utf8'
     })

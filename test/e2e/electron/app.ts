@@ -15,6 +15,7 @@ import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { _electron, type ElectronApplication, type Page } from 'playwright-core'
 import { describe } from 'vitest'
+import { patience } from '../../support/patience'
 import { findTestElectron, isRoot } from './findTestElectron'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -121,14 +122,15 @@ export class Desktop {
     const app = await _electron.launch({
       executablePath: isRoot ? confine : this.executable(),
       chromiumSandbox: true,
+      timeout: patience,
       // The app is not ready, and opens no window, before Playwright listens.
       args: ['-r', this.loader, ...this.words(more)],
       env: this.environment()
     })
     this.started.add(app)
     app.on('close', () => this.started.delete(app))
-    const page = await app.firstWindow()
-    page.setDefaultTimeout(20_000)
+    const page = await app.firstWindow({ timeout: patience })
+    page.setDefaultTimeout(patience)
     await page.getByRole('navigation').first().waitFor()
     return { electron: app, page }
   }

@@ -41,8 +41,7 @@ describeInElectron('jobs in the desktop app', () => {
       await page.getByLabel(axis, { exact: true }).fill(String(extent))
     await page.getByRole('button', { name: 'Validate all formats' }).click()
   }
-  const validated = (page: Page) =>
-    page.locator('button:has-text("Save report"):enabled').waitFor({ timeout: 60_000 })
+  const validated = (page: Page) => page.locator('button:has-text("Save report"):enabled').waitFor()
 
   async function startLongSweep(page: Page): Promise<void> {
     await go(page, 'sweep')
@@ -52,7 +51,7 @@ describeInElectron('jobs in the desktop app', () => {
     await page.getByLabel('K', { exact: true }).fill('64..8192 step 64')
     await page.getByText('Quick', { exact: true }).click()
     await page.getByRole('button', { name: 'Start sweep' }).click()
-    await expect.poll(() => rows(page).count(), { timeout: 60_000 }).toBeGreaterThan(2)
+    await expect.poll(() => rows(page).count()).toBeGreaterThan(2)
   }
 
   it('validates every format through the addon in the utility process', async () => {
@@ -71,10 +70,10 @@ describeInElectron('jobs in the desktop app', () => {
     await startLongSweep(app.page)
     const before = (await enginePid())!
     process.kill(before, 'SIGKILL')
-    await expect.poll(enginePid, { timeout: 30_000 }).not.toBe(before)
+    await expect.poll(enginePid).not.toBe(before)
     const cancel = app.page.getByRole('button', { name: 'Cancel', exact: true })
     if (await cancel.count()) await cancel.click()
-    await cancel.waitFor({ state: 'detached', timeout: 60_000 })
+    await cancel.waitFor({ state: 'detached' })
     const run = runs().at(-1)!
     expect(run.steps.some(({ measurement }) => measurement)).toBe(true)
     expect(JSON.stringify(run)).toMatch(/engine/i)
@@ -102,9 +101,7 @@ describeInElectron('jobs in the desktop app', () => {
         code
       )
     await expect
-      .poll(() => inPage(`document.querySelectorAll('[role=row]').length`).catch(() => 0), {
-        timeout: 30_000
-      })
+      .poll(() => inPage(`document.querySelectorAll('[role=row]').length`).catch(() => 0))
       .toBeGreaterThan(2)
     expect(runs().at(-1)!.status).toBe('running')
   })
@@ -122,9 +119,7 @@ describeInElectron('jobs in the desktop app', () => {
       ({ BrowserWindow }) => BrowserWindow.getAllWindows().length
     )
     expect(open).toBe(1)
-    await expect
-      .poll(() => runs().at(-1)!.steps.length, { timeout: 60_000 })
-      .toBeGreaterThan(before.steps.length)
+    await expect.poll(() => runs().at(-1)!.steps.length).toBeGreaterThan(before.steps.length)
     expect(runs().at(-1)!.status).toBe('running')
   })
 

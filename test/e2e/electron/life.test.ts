@@ -169,9 +169,7 @@ describeInElectron('the desktop app', () => {
       .getByRole('menuitem', { name: /^Profile tree/ })
       .first()
       .click()
-    await expect
-      .poll(() => existsSync(path) && statSync(path).size, { timeout: 20_000 })
-      .toBeGreaterThan(20)
+    await expect.poll(() => existsSync(path) && statSync(path).size).toBeGreaterThan(20)
   })
 
   it('says what is wrong with a copied address that is none', async () => {

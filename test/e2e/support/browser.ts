@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { describe, it } from 'vitest'
+import { patience } from '../../support/patience'
 
 const candidates = [
   process.env.BLOCKSCOPE_CHROMIUM,
@@ -27,6 +28,7 @@ export const describeInBrowser = describe.skipIf(browserPath === undefined)
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: browserPath,
+    timeout: patience,
     args: [
       '--font-render-hinting=none',
       '--force-device-scale-factor=1',
@@ -68,7 +70,7 @@ export async function openPage(
     reducedMotion: 'reduce',
     acceptDownloads: true
   })
-  context.setDefaultTimeout(20_000)
+  context.setDefaultTimeout(patience)
   const page = await context.newPage()
   const policyViolations: string[] = []
   const errors: string[] = []

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { patience } from '../../support/patience'
 
 export const program = fileURLToPath(new URL('../../../out/node/blockscope.js', import.meta.url))
-const startMs = 20_000
 
 export interface StartedServer {
   /** With its token; open this. */
@@ -53,8 +53,8 @@ export async function startServerProcess(options: StartOptions = {}): Promise<St
   const url = await new Promise<string>((resolve, reject) => {
     const timeout = setTimeout(() => {
       child.kill('SIGKILL')
-      reject(new Error(`The server printed no address within ${startMs} ms:\n${output}`))
-    }, startMs)
+      reject(new Error(`The server printed no address within ${patience} ms:\n${output}`))
+    }, patience)
     const listen = (chunk: Buffer) => {
       output += String(chunk)
       const found = /http:\/\/\S+#t=[\w-]+/.exec(output)
@@ -86,7 +86,7 @@ export async function startServerProcess(options: StartOptions = {}): Promise<St
 function end(child: ChildProcess): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(child.exitCode)
   return new Promise((resolve) => {
-    const kill = setTimeout(() => child.kill('SIGKILL'), 10_000)
+    const kill = setTimeout(() => child.kill('SIGKILL'), patience)
     child.once('exit', (code) => {
       clearTimeout(kill)
       resolve(code)
