@@ -19,7 +19,7 @@ const bytes = new Uint8Array(
 const source = at('source.safetensors')
 writeCheckpoint(
   source,
-  Array.from({ length: 2000 }, (_, i) => ({
+  Array.from({ length: 800 }, (_, i) => ({
     name: `layers.${i}.up.weight`,
     dtype: 'BF16',
     shape: [rows, k],
