@@ -3,7 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findBlockFormat } from '@shared/formats/blockFormat'
+import { encode } from '@shared/formats/encode'
 import { runInProcess } from '../../../support/runInProcess'
+import { scattered, wholeProduct, type Wrong } from '../../../support/wholeProduct'
+import { writeCheckpoint } from '../../../support/writeCheckpoint'
 
 const fixtures = 'test/fixtures/judge'
 const operands = ['--operands', `${fixtures}/operands.safetensors`]
@@ -56,6 +60,60 @@ describe('judge', () => {
     const report = join(folder, 'report.html')
     await judge(product('transposed'), '--report', report)
     expect(await readFile(report, 'utf8')).toContain('when B is read as its transpose')
+  })
+
+  it('takes a batch with an accumulator, and C of eight bits with its scale', async () => {
+    const format = findBlockFormat('mxfp8')
+    const [m, n, k] = [16, 16, 64]
+    const bytes = (count: number, seed: number, from: number, span: number) =>
+      Uint8Array.from({ length: count }, (_, i) => from + (scattered(i, seed) % span))
+    const given = {
+      ...{ format, m, n, k, batchA: [2, 1], batchB: [2], outputScale: 2 },
+      aCodes: bytes(2 * m * k, 1, 0x28, 24),
+      bCodes: bytes(2 * n * k, 2, 0xa8, 24),
+      aScales: bytes((2 * m * k) / 32, 3, 122, 5),
+      bScales: bytes((2 * n * k) / 32, 4, 122, 5),
+      accumulator: Float32Array.from({ length: 4 * m * n }, (_, i) => (scattered(i, 5) % 97) / 8)
+    }
+    const u8 = (name: string, shape: number[], of: Uint8Array) => ({
+      ...{ name, dtype: 'U8', shape, bytes: of }
+    })
+    const file = join(folder, 'batch.safetensors')
+    writeCheckpoint(
+      file,
+      [
+        u8('a_codes', [2, 1, m, k], given.aCodes),
+        u8('b_codes', [2, n, k], given.bCodes),
+        u8('a_scales', [2, 1, m, 2], given.aScales),
+        u8('b_scales', [2, n, 2], given.bScales),
+        {
+          ...{ name: 'c_f32', dtype: 'F32', shape: [2, 2, m, n] },
+          bytes: new Uint8Array(given.accumulator.buffer)
+        }
+      ],
+      { a: 'e4m3', b: 'e4m3', scale: 'e8m0', vec: '32' }
+    )
+    const judged = (name: string, wrong?: Wrong) => {
+      const values = wholeProduct(given, wrong)
+      const stored = Uint8Array.from(values, (value) => encode(format.a, value))
+      const c = join(folder, `${name}.safetensors`)
+      const tensor = { name: 'c', dtype: 'F8_E4M3', shape: [2, 2, m, n], bytes: stored }
+      writeCheckpoint(c, [tensor])
+      return runInProcess([
+        ...['judge', '--operands', file, '--result', c, '--out-scale', '2', '--device', 'cpu'],
+        ...['--store', join(folder, 'store')]
+      ])
+    }
+    const right = await judged('batch-right')
+    expect(right.stdout).toContain('Passed: 1 of 1 passed')
+    expect(right.code).toBe(0)
+    const wrong = await judged('batch-wrong', {
+      added: (value, matrix) => (matrix === 2 ? 0 : value)
+    })
+    expect(wrong.stdout).toContain(
+      'In matrix (1, 0) of C: C is what these operands give when the accumulator is left out.'
+    )
+    expect(wrong.code).toBe(1)
   })
 
   it('answers bad input with a sentence and exit code 2', async () => {

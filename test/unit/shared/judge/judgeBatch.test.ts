@@ -4,21 +4,20 @@ import { findBlockFormat } from '@shared/formats/blockFormat'
 import { encode } from '@shared/formats/encode'
 import { decodeTable, numberFormats } from '@shared/formats/numberFormat'
 import { judgeBatch, type JudgedBatch } from '@shared/judge/judgeBatch'
+import { scattered, wholeProduct, type Wrong } from '../../../support/wholeProduct'
 
 const format = findBlockFormat('mxfp8')
 const [m, n, k] = [24, 20, 64]
 const [batchA, batchB] = [[2, 1], [3]]
 const matrices = 6
 
-/** Numbers without a pattern that rows, columns or matrices could share (Knuth's multiplicative hash). */
-const noise = (index: number, seed: number) => ((index * 2654435761 + seed * 40503) >>> 7) % 4096
 const codes = (count: number, seed: number) =>
   Uint8Array.from(
     { length: count },
-    (_, i) => 0x28 + (noise(i, seed) % 24) + 128 * (noise(i, seed + 9) % 2)
+    (_, i) => 0x28 + (scattered(i, seed) % 24) + 128 * (scattered(i, seed + 9) % 2)
   )
 const scales = (count: number, seed: number) =>
-  Uint8Array.from({ length: count }, (_, i) => 122 + (noise(i, seed) % 5))
+  Uint8Array.from({ length: count }, (_, i) => 122 + (scattered(i, seed) % 5))
 
 const operands: JudgedBatch = {
   ...{ format, m, n, k, batchA, batchB },
@@ -26,44 +25,13 @@ const operands: JudgedBatch = {
   bCodes: codes(3 * n * k, 2),
   aScales: scales((2 * m * k) / 32, 3),
   bScales: scales((3 * n * k) / 32, 4),
-  accumulator: Float32Array.from({ length: matrices * m * n }, (_, i) => noise(i, 5) / 4096 - 0.5)
+  accumulator: Float32Array.from(
+    { length: matrices * m * n },
+    (_, i) => scattered(i, 5) / 4096 - 0.5
+  )
 }
 
-interface Made {
-  /** Which matrix of A and of B a matrix of C is made of. */
-  a?: (matrix: number) => number
-  b?: (matrix: number) => number
-  added?: (value: number, matrix: number) => number
-  outputScale?: number
-}
-
-const element = decodeTable(format.a)
-const scale = decodeTable(format.scale)
-
-function product({
-  a = (c) => Math.floor(c / 3),
-  b = (c) => c % 3,
-  added = (x) => x,
-  outputScale = 1
-}: Made = {}) {
-  const c = new Float64Array(matrices * m * n)
-  for (let matrix = 0; matrix < matrices; matrix++)
-    for (let row = 0; row < m; row++)
-      for (let column = 0; column < n; column++) {
-        let sum = 0
-        for (let at = 0; at < k; at++) {
-          const [ofA, ofB] = [(a(matrix) * m + row) * k + at, (b(matrix) * n + column) * k + at]
-          sum +=
-            element[operands.aCodes[ofA]!]! *
-            scale[operands.aScales[ofA >> 5]!]! *
-            element[operands.bCodes[ofB]!]! *
-            scale[operands.bScales[ofB >> 5]!]!
-        }
-        const place = (matrix * m + row) * n + column
-        c[place] = outputScale * (sum + added(operands.accumulator![place]!, matrix))
-      }
-  return c
-}
+const product = (made: Wrong = {}) => wholeProduct(operands, made)
 const f32 = (values: Float64Array) => Float32Array.from(values)
 const judged = (
   c: Float32Array | Float64Array,
@@ -75,7 +43,7 @@ describe('a batch with an accumulator', () => {
     expect(judged(f32(product()))).toMatchObject({ agrees: 1, findings: [] })
   })
 
-  it.each<[string, Made]>([
+  it.each<[string, Wrong]>([
     ['the accumulator is left out', { added: () => 0 }],
     ['the accumulator is added twice', { added: (x) => 2 * x }],
     ['the accumulator is subtracted', { added: (x) => -x }]
@@ -124,7 +92,7 @@ describe.each(['e4m3', 'e5m2'] as const)('C of %s', (output) => {
     return values.map((value) => table[encode(numberFormats[output], value, 'saturate')]!)
   }
   const outputScale = 3
-  const judge = (made: Made) =>
+  const judge = (made: Wrong) =>
     judgeBatch({ ...operands, outputScale }, stored(product(made)), [], output)
 
   it('that is right has no finding', () => {
