@@ -178,10 +178,13 @@ export function unpackElements(packing: ElementPacking, packed: Uint8Array): Uin
     wholeGroups(packed.length, groupBytes, `bytes of ${name}`) * bits.length
   )
   const mask = (1 << storageBits) - 1
-  for (let i = 0; i < codes.length; i++) {
-    const bit = elementBit(packing, i)
-    const word = packed[bit >>> 3]! | ((packed[(bit >>> 3) + 1] ?? 0) << 8)
-    codes[i] = (word >> (bit & 7)) & mask
+  // Group by group: operands have codes by the hundred million.
+  for (let at = 0, i = 0; at < packed.length; at += groupBytes) {
+    for (const bit of bits) {
+      const byte = at + (bit >>> 3)
+      const word = packed[byte]! | ((packed[byte + 1] ?? 0) << 8)
+      codes[i++] = (word >> (bit & 7)) & mask
+    }
   }
   return codes
 }
