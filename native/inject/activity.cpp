@@ -2,7 +2,8 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <cstring>
+#include <string>
+#include <vector>
 
 #include "deviceFacts.h"
 #include "launchWindow.h"
@@ -19,14 +20,7 @@ constexpr int kMostBuffers = 1024;  // 64 MiB, however far the device is behind
 
 std::atomic<int> buffersOut{0};
 
-// Under the lock, as everything below.
-uint32_t placeOf(Session& mine, uint32_t device, uint32_t context, uint32_t stream) {
-  bool isNewDevice = false;
-  const uint32_t place = mine.names.place(device, context, stream, isNewDevice);
-  if (isNewDevice) mine.shard.text(deviceFacts(device));
-  return place;
-}
-
+// Under the lock, as what is below up to takeRecord.
 bool isKept(Session& mine, uint32_t kernel) {
   if (mine.options.kernels.empty()) return true;
   if (kernel >= mine.isKernelKept.size()) mine.isKernelKept.resize(kernel + 1, -1);
@@ -54,7 +48,7 @@ void takeKernel(Session& mine, const cupti::ActivityKernelGraph& graph) {
   mine.count(kernelRecords);
   mine.shard.add(KernelRecord{kernel.start, kernel.end, graph.graphNodeId, kernel.correlationId,
                               mine.names.shape(name, shape),
-                              placeOf(mine, kernel.deviceId, kernel.contextId, kernel.streamId),
+                              mine.names.place(kernel.deviceId, kernel.contextId, kernel.streamId),
                               graph.graphId});
 }
 
@@ -66,7 +60,7 @@ void takeMemory(Session& mine, const Activity& from, MemoryRecord record, Counte
   record.bytes = from.bytes;
   record.node = from.graphNodeId;
   record.correlation = from.correlationId;
-  record.place = placeOf(mine, from.deviceId, from.contextId, from.streamId);
+  record.place = mine.names.place(from.deviceId, from.contextId, from.streamId);
   record.graph = from.graphId;
   if (from.end == 0) mine.count(unfinishedRecords);
   mine.count(counter);
@@ -77,9 +71,9 @@ void takeGraph(Session& mine, const cupti::ActivityGraphTrace& graph) {
   if (!launchWindow.holds(graph.correlationId)) return mine.count(outsideRecords);
   if (graph.end == 0) mine.count(unfinishedRecords);
   mine.count(graphRecords);
-  mine.shard.addGraph(KernelRecord{graph.start, graph.end, 0, graph.correlationId, 0,
-                                   placeOf(mine, graph.deviceId, graph.contextId, graph.streamId),
-                                   graph.graphId});
+  mine.shard.addGraph(KernelRecord{
+      graph.start, graph.end, 0, graph.correlationId, 0,
+      mine.names.place(graph.deviceId, graph.contextId, graph.streamId), graph.graphId});
 }
 
 void takeRecord(Session& mine, const cupti::Activity* record) {
@@ -108,14 +102,39 @@ void takeRecord(Session& mine, const cupti::Activity* record) {
   }
 }
 
+// The device of a record of any kind that is asked for.
+uint32_t deviceOf(const cupti::Activity* record) {
+  switch (record->kind) {
+    case cupti::kActivityConcurrentKernel:
+      return reinterpret_cast<const cupti::ActivityKernel*>(record)->deviceId;
+    case cupti::kActivityCopy:
+      return reinterpret_cast<const cupti::ActivityCopy*>(record)->deviceId;
+    case cupti::kActivitySet:
+      return reinterpret_cast<const cupti::ActivitySet*>(record)->deviceId;
+    default:
+      return reinterpret_cast<const cupti::ActivityGraphTrace*>(record)->deviceId;
+  }
+}
+
+// Driver and CUPTI are asked before the lock is taken: threads that launch wait for it within them.
 void takeBuffer(Session& mine, void* context, uint32_t stream, uint8_t* buffer, size_t valid) {
-  const std::lock_guard guard(mine.lock);
+  static std::atomic<uint64_t> knownDevices{0};
+  std::vector<const cupti::Activity*> records;
+  std::vector<std::string> facts;
   cupti::Activity* record = nullptr;
-  while (valid > 0 && mine.cupti.activityGetNextRecord(buffer, valid, &record) == cupti::kSuccess)
-    takeRecord(mine, record);
+  while (valid > 0 && mine.cupti.activityGetNextRecord(buffer, valid, &record) == cupti::kSuccess) {
+    records.push_back(record);
+    const uint32_t device = deviceOf(record);
+    const uint64_t bit = device < 64 ? 1ull << device : 0;
+    if ((knownDevices.load(std::memory_order_relaxed) & bit) == bit) continue;
+    if ((knownDevices.fetch_or(bit) & bit) == 0) facts.push_back(deviceFacts(device));
+  }
   size_t dropped = 0;
   if (mine.cupti.activityGetNumDropped(context, stream, &dropped) == cupti::kSuccess && dropped > 0)
     mine.count(droppedRecords, dropped);
+  const std::lock_guard guard(mine.lock);
+  for (const std::string& line : facts) mine.shard.text(line);
+  for (const cupti::Activity* each : records) takeRecord(mine, each);
 }
 
 }  // namespace

@@ -93,8 +93,7 @@ uint32_t Names::shape(uint32_t kernel, const LaunchShape& shape) {
   return found->second;
 }
 
-uint32_t Names::place(uint32_t device, uint32_t context, uint32_t stream, bool& isNewDevice) {
-  isNewDevice = devices_.try_emplace(device, true).second;
+uint32_t Names::place(uint32_t device, uint32_t context, uint32_t stream) {
   const std::array<int64_t, 3> key{device, context, stream};
   const auto [found, isNew] = places_.try_emplace(key, static_cast<uint32_t>(places_.size()));
   if (isNew)
@@ -114,7 +113,6 @@ void Names::forget() {
   kernelNames_.clear();
   shapes_.clear();
   places_.clear();
-  devices_.clear();
 }
 
 }  // namespace blockscope::inject

@@ -32,8 +32,7 @@ class Names {
   uint32_t kernelName(std::string_view name);
   std::string_view kernelNameOf(uint32_t id) const { return *kernelNames_[id]; }
   uint32_t shape(uint32_t kernel, const LaunchShape& shape);
-  // `isNew` of the device: its facts are still to be written.
-  uint32_t place(uint32_t device, uint32_t context, uint32_t stream, bool& isNewDevice);
+  uint32_t place(uint32_t device, uint32_t context, uint32_t stream);
   // Paths outlive a fork and come before the start of CUDA: a shard that is opened gets all of
   // them.
   void writePaths();
@@ -70,7 +69,6 @@ class Names {
   std::vector<const std::string*> kernelNames_;
   std::unordered_map<std::array<int64_t, 14>, uint32_t, WordsHash> shapes_;
   std::unordered_map<std::array<int64_t, 3>, uint32_t, WordsHash> places_;
-  std::unordered_map<uint32_t, bool> devices_;
 };
 
 }  // namespace blockscope::inject

@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cwchar>
 #include <string>
@@ -74,6 +75,13 @@ std::string narrow(const wchar_t* wide) {
   return text;
 }
 
+// Ranges of the domain that this thread has open: what NVTX's push and pop return counts these.
+int levelsOf(const void* domain) {
+  return static_cast<int>(
+      std::count_if(openRanges->begin(), openRanges->end(),
+                    [&](const OpenRange& range) { return range.domain == domain; }));
+}
+
 int push(const void* domain, const char* text) {
   if (openRanges == nullptr) openRanges = new std::vector<OpenRange>;
   const std::string_view name(text == nullptr ? "" : text);
@@ -86,7 +94,7 @@ int push(const void* domain, const char* text) {
   const bool isWindow = !mine.options.range.empty() && name == mine.options.range;
   if (isWindow) mine.openRanges.fetch_add(1);
   openRanges->push_back({path, realTimeNs(), domain, isWindow});
-  return static_cast<int>(openRanges->size()) - 1;
+  return levelsOf(domain) - 1;
 }
 
 // The last range of its own domain: libraries may push between push and pop of the program.
@@ -104,7 +112,7 @@ int pop(const void* domain) {
       const auto tid = static_cast<uint32_t>(syscall(SYS_gettid));
       mine.shard.add(RangeRecord{range.startNs, realTimeNs(), range.path, mine.names.thread(tid)});
     }
-    return static_cast<int>(openRanges->size());
+    return levelsOf(domain);
   }
   return -1;
 }

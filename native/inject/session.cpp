@@ -125,11 +125,16 @@ uint64_t expectedKernels(Session& mine) {
   return mine.counted(kernelLaunches) + inGraphs;
 }
 
-void endRecording(Session& mine) {
+enum class Ending { kOfCapture, kOfProcess };
+
+// At the end of the process CUPTI is left as it is: what else ends there may still call it.
+void endRecording(Session& mine, Ending ending) {
   mine.isRecording = false;
   mine.cupti.activityFlushAll(cupti::kFlushForced);
-  disableActivity();
-  mine.cupti.unsubscribe(mine.subscriber);
+  if (ending == Ending::kOfCapture) {
+    disableActivity();
+    mine.cupti.unsubscribe(mine.subscriber);
+  }
   const std::lock_guard guard(mine.lock);
   mine.shard.flush();
   mine.shard.header()->endNs = realTimeNs();
@@ -147,7 +152,7 @@ class Follower {
       if (isLast) {
         if (mine_.shard.header()->state == ShardState::kRecording) {
           synchroniseContexts();
-          endRecording(mine_);
+          endRecording(mine_, Ending::kOfProcess);
         }
         break;
       }
@@ -158,7 +163,7 @@ class Follower {
 
  private:
   void step() {
-    const ControlState asked = mine_.control->state;
+    const ControlState asked = mine_.asked();
     const ShardState state = mine_.shard.header()->state;
     if (state == ShardState::kWaiting) {
       if (asked == ControlState::kRecording) startRecording(mine_);
@@ -183,7 +188,7 @@ class Follower {
     const uint64_t found = mine_.counted(kernelRecords) + mine_.counted(filteredRecords);
     const bool hasAll = found >= expectedKernels(mine_);
     if (!hasAll && realTimeNs() - endingSinceNs_ < kLongestWaitNs) return;
-    endRecording(mine_);
+    endRecording(mine_, Ending::kOfCapture);
     isOver_ = true;
   }
 
@@ -268,7 +273,7 @@ bool startCapture() {
     return false;
   }
   mine.pid = getpid();
-  if (mine.control->state == ControlState::kRecording) startRecording(mine);
+  if (mine.asked() == ControlState::kRecording) startRecording(mine);
   if (!startFollower(mine)) {
     mine.isRecording = false;
     fail(mine, 0, "the system gave no thread for the capture.");

@@ -58,10 +58,13 @@ struct Session {
 
   // A forked child is not.
   bool isCaptured() const { return pid != 0; }
+  // What `blockscope capture` asks for, from another process.
+  ControlState asked() const {
+    return std::atomic_ref(control->state).load(std::memory_order_relaxed);
+  }
   // Launches that begin now are part of the capture.
   bool takesLaunches() const {
-    return isRecording.load(std::memory_order_relaxed) &&
-           control->state == ControlState::kRecording &&
+    return isRecording.load(std::memory_order_relaxed) && asked() == ControlState::kRecording &&
            (options.range.empty() || openRanges.load(std::memory_order_relaxed) > 0);
   }
   void count(Counter counter, uint64_t amount = 1) {
