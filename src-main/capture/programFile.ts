@@ -7,7 +7,7 @@ const elfMagic = 0x7f454c46
 const interpreterSegment = 3
 
 /** The file that a shell would start. @throws UserError where there is none */
-export function findProgram(name: string, path = process.env.PATH ?? ''): string {
+export function findProgram(name: string, path = process.env.PATH ?? '/usr/bin:/bin'): string {
   const places = name.includes('/')
     ? [name]
     : path.split(delimiter).map((folder) => join(folder || '.', name))

@@ -108,6 +108,7 @@ class OpenShard implements ShardSink {
   private baseHigh = 0
   private baseLow = 0
   private deviceOffNs = 0
+  private isAnnounced = false
   private readonly launches = new LaunchRing()
   private readonly counts: ReadCounts = {
     launches: 0,
@@ -168,12 +169,13 @@ class OpenShard implements ShardSink {
 
   text(line: Readonly<Record<string, unknown>>): void {
     this.names.take(line)
-    if ('program' in line) this.sink.process?.(this.names, this.head)
+    if ('program' in line) this.announce()
     const off = this.names.deviceClockOffNs
     this.deviceOffNs = Math.abs(off) > clockNoiseNs ? off : 0
   }
 
   records(kind: number, words: RecordWords, count: number): void {
+    this.announce()
     if (kind === blockKinds.launches) this.takeLaunches(words, count)
     else if (kind === blockKinds.ranges) this.takeRanges(words, count)
     else if (kind === blockKinds.memory) {
@@ -187,6 +189,13 @@ class OpenShard implements ShardSink {
     this.reader.finish()
     for (const { kind, words } of this.early) this.takeActivity(kind, words, 0, true)
     return accountOf(this.head, this.names, this.counts)
+  }
+
+  /** Once, as soon as its program is known; of a damaged shard ahead of its first record. */
+  private announce(): void {
+    if (this.isAnnounced) return
+    this.isAnnounced = true
+    this.sink.process?.(this.names, this.head)
   }
 
   /** ns after the base; exact, where the 64 bits themselves have no room in a double. */

@@ -1,23 +1,22 @@
 /**
- * Launches by correlation id until their records come. Ids count up, so a launch lies at its id modulo the size; the ring
- * grows while launches wait, to a bound: beyond it those that have waited longest are given up.
+ * Launches by correlation id until their records come. Ids count up, so a launch lies at its id modulo the size and stays until
+ * another takes its place. The ring grows while launches wait, to a bound: beyond it the oldest are given up.
  */
 export class LaunchRing {
   private size: number
+  /** Launches whose record has not come. */
+  private waiting = 0
   private correlation!: Uint32Array
-  /** How many records came; of a slot that holds nothing `free`. */
+  /** Of each slot: free, waiting for its record, or matched. */
   private state!: Uint8Array
   path!: Uint32Array
   thread!: Uint32Array
   startNs!: Float64Array
-  durationNs!: Uint32Array
-  call!: Uint16Array
   kind!: Uint8Array
-  graph!: Uint32Array
   event!: Int32Array
 
   constructor(
-    size = 1 << 12,
+    size = 1 << 16,
     private readonly mostSize = 1 << 22
   ) {
     this.size = size
@@ -27,13 +26,16 @@ export class LaunchRing {
   /** @returns the launch's slot, whose columns are to be filled; they may be others than before */
   add(correlation: number): number {
     let slot = correlation & (this.size - 1)
-    // A graph's records come at any time: like one that waits, it is kept as long as there is room.
-    const isWaiting = (at: number) =>
-      this.state[at] === waiting || (this.state[at] === matched && this.kind[at] === graphKind)
-    while (isWaiting(slot) && this.size < this.mostSize) {
+    // One that waits alone since a whole turn has lost its record; where many wait, the device is behind.
+    while (
+      this.state[slot] === waiting &&
+      this.waiting * 2 >= this.size &&
+      this.size < this.mostSize
+    ) {
       this.grow()
       slot = correlation & (this.size - 1)
     }
+    if (this.state[slot] !== waiting) this.waiting++
     this.correlation[slot] = correlation
     this.state[slot] = waiting
     return slot
@@ -48,6 +50,7 @@ export class LaunchRing {
   /** @returns whether a record of the launch came before */
   match(slot: number): boolean {
     const isAgain = this.state[slot] === matched
+    if (!isAgain) this.waiting--
     this.state[slot] = matched
     return isAgain
   }
@@ -58,10 +61,7 @@ export class LaunchRing {
     this.path = new Uint32Array(size)
     this.thread = new Uint32Array(size)
     this.startNs = new Float64Array(size)
-    this.durationNs = new Uint32Array(size)
-    this.call = new Uint16Array(size)
     this.kind = new Uint8Array(size)
-    this.graph = new Uint32Array(size)
     this.event = new Int32Array(size)
   }
 
@@ -79,10 +79,7 @@ export class LaunchRing {
       this.path[to] = before.path[from]!
       this.thread[to] = before.thread[from]!
       this.startNs[to] = before.startNs[from]!
-      this.durationNs[to] = before.durationNs[from]!
-      this.call[to] = before.call[from]!
       this.kind[to] = before.kind[from]!
-      this.graph[to] = before.graph[from]!
       this.event[to] = before.event[from]!
     }
   }
@@ -91,5 +88,3 @@ export class LaunchRing {
 const free = 0
 const waiting = 1
 const matched = 2
-/** Of callKinds. */
-const graphKind = 3

@@ -108,7 +108,8 @@ export class ShardNames {
   /** Names from the outermost range to the path's own. */
   namesOf(path: number): string[] {
     const names: string[] = []
-    for (let at = path; at > 0; at = this.paths[at]?.parent ?? 0) names.push(this.paths[at]!.name)
+    for (let at = this.paths[path]; at && at !== this.paths[0]; at = this.paths[at.parent])
+      names.push(at.name)
     return names.reverse()
   }
 

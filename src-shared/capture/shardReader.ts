@@ -2,7 +2,7 @@
  * Reads shards as they stream in. Holds no record: a block at a time goes to whoever asked. A shard that ends within a
  * record, because its process or its disk did, is read up to the last whole one.
  */
-import { messageOf, UserError } from '../errors'
+import { UserError } from '../errors'
 import {
   blockHeaderBytes,
   blockKinds,
@@ -123,13 +123,21 @@ export class ShardReader {
     const lines = decoder.decode(payload.subarray(0, end)).split('\n')
     lines.pop()
     for (const line of lines) {
-      try {
-        this.sink.text(JSON.parse(line) as Record<string, unknown>)
-      } catch (error) {
-        if (error instanceof UserError) throw error
-        this.warnings.push(`${this.name} has a line that is no JSON: ${messageOf(error)}.`)
-      }
+      const defined = objectOf(line)
+      if (defined) this.sink.text(defined)
+      else this.warnings.push(`${this.name} has a line of text that is no JSON object.`)
     }
     return lines.length
+  }
+}
+
+function objectOf(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined
+  } catch {
+    return undefined
   }
 }

@@ -14,6 +14,7 @@ import {
 } from '../../../support/gpuToolFiles'
 import { rocprofJson } from '../../../support/rocprofJson'
 import { foreignProfiles } from '../../../support/foreignProfiles'
+import { syntheticShard } from '../../../support/syntheticShard'
 
 /** Longer and with other seeds: BLOCKSCOPE_FUZZ_SECONDS=600 BLOCKSCOPE_FUZZ_SEED=7. */
 const seconds = Number(process.env.BLOCKSCOPE_FUZZ_SECONDS ?? 5)
@@ -37,7 +38,8 @@ const otherForms = [
   bytesOf(JSON.stringify(rocprofJson())),
   bytesOf(agents + kernels + calls + markers + copies),
   bytesOf(ncuRaw),
-  bytesOf(JSON.stringify(nvbenchFile))
+  bytesOf(JSON.stringify(nvbenchFile)),
+  Buffer.concat([...syntheticShard({ launches: 40, kernels: 2, shapesOfKernel: 2, paths: 3 })])
 ]
 
 describe('damaged profiles', () => {
