@@ -136,6 +136,7 @@ function layoutsOf(
 interface Open {
   layouts: ScaleLayout[]
   how: string
+  isPlain: boolean
 }
 
 /** What shape and padding leave open, likeliest first. */
@@ -144,13 +145,18 @@ function openLayouts(
   { layouts, by, isPlain }: ScalesForm,
   matrix: { rows: number; columns: number }
 ): Open {
-  if (by === 'name') return { layouts, how: 'as was said' }
+  if (by === 'name') return { layouts, how: 'as was said', isPlain }
   const hasPadding =
     paddedSize(layouts[0]!, matrix.rows, matrix.columns) > matrix.rows * matrix.columns
-  if (layouts.length === 1 || isPlain || !hasPadding) return { layouts, how: 'as their shape says' }
+  const ofShape = { how: 'as their shape says', isPlain }
+  if (layouts.length === 1 || isPlain) return { layouts, ...ofShape }
+  const isUniform = array.bytes.every((byte) => byte === array.bytes[0])
+  if (isUniform)
+    return { layouts: layouts.slice(0, 1), how: 'or any other: all are alike', isPlain }
+  if (!hasPadding) return { layouts, ...ofShape }
   const quiet = withQuietPadding(array, layouts, matrix)
-  const isTold = quiet.length < layouts.length
-  return { layouts: quiet, how: isTold ? 'as their shape and padding say' : 'as their shape says' }
+  if (quiet.length === layouts.length) return { layouts, ...ofShape }
+  return { layouts: quiet, how: 'as their shape and padding say', isPlain }
 }
 
 const firstOf = ({ layouts, how }: Open): Told => ({ layout: layouts[0]!, how })
@@ -170,8 +176,8 @@ function preferred(
 /** What was open before is told by `how`; a layout that its shape alone says stays so. */
 function toldBy(pair: LayoutPair, open: { a: Open; b: Open }, how: string): { a: Told; b: Told } {
   const told = (side: 'a' | 'b'): Told => {
-    const { layouts, how: before } = open[side]
-    const isSame = layouts.length === 1 || pair[side].name === 'linear'
+    const { layouts, how: before, isPlain } = open[side]
+    const isSame = layouts.length === 1 || (isPlain && pair[side] === layouts[0])
     return { layout: pair[side], how: isSame ? before : how }
   }
   return { a: told('a'), b: told('b') }

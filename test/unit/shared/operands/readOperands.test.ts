@@ -242,6 +242,13 @@ describe('scales', () => {
     expect(notes[0]).toContain('are nvidia_32_4_4, as their shape and padding say')
   })
 
+  it('of one shape that are all alike need no telling', () => {
+    const alike = scalesOf((array) => ({ ...array, bytes: array.bytes.map(() => 120) }))
+    const plain = changed(mxfp4, { ...alike, ...withoutReference })
+    const file = changed(plain, scalesOf(scalesIn('cdna4_mfma16', '2D')))
+    expect(expectSame(file, plain).notes[0]).toContain('or any other: all are alike')
+  })
+
   it('flat are told by their number and the reference', () => {
     const { notes } = expectSame(changed(mxfp4, scalesOf(scalesIn('nvidia_32_4_4'))), mxfp4)
     expect(notes[1]).toContain('are nvidia_32_4_4, as the reference of the file says')
