@@ -56,7 +56,7 @@ export class Engine {
 
   constructor(
     private readonly host: EngineHost,
-    private readonly options: EngineOptions,
+    private options: EngineOptions,
     private readonly timings: EngineTimings = standardTimings
   ) {}
 
@@ -74,6 +74,12 @@ export class Engine {
     if (!this.child) this.start()
     await this.configured
     return this.send(method, input, options)
+  }
+
+  /** Ends the engine process, if there is one; the next call starts one with these options. */
+  restartWith(options: EngineOptions): void {
+    this.options = options
+    this.close()
   }
 
   /** Ends the engine process; calls in flight reject. The next call starts a new one. */

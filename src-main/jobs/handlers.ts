@@ -2,6 +2,7 @@
 import { basename, extname, join } from 'node:path'
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { Detection } from '@shared/contract/devices'
 import type { JobSpec } from '@shared/contract/jobs'
 import type { Handlers } from '@shared/contract/methods'
@@ -58,22 +59,32 @@ export interface Application {
 /** Puts engine, store and jobs together. Nothing is started or read until a handler is called. */
 export function createApplication(options: ApplicationOptions): Application {
   const store = new RunStore(options.storeFolder)
-  const manifests = readKernelManifests(options.kernelFolders)
-  const engine = new Engine(options.engineHost, {
+  let manifests = readKernelManifests(options.kernelFolders)
+  const engineOptions = () => ({
     kernelSources: manifests.sources,
     cacheDirectory: options.cacheFolder,
     providersFolder: options.providersFolder
   })
+  const engine = new Engine(options.engineHost, engineOptions())
+  /** The folders of kernels as they are now; warnings, if that has to wait. The engine of a job at work is left alone. */
+  const rereadKernels = (): string[] => {
+    const now = readKernelManifests(options.kernelFolders)
+    if (isDeepStrictEqual(now, manifests)) return []
+    if (jobs.list().length > 0)
+      return ['The folders of kernels have changed: detect again when no job runs.']
+    manifests = now
+    engine.restartWith(engineOptions())
+    return []
+  }
   const chosenFiles = options.providerFiles ?? []
   let detection: Promise<Detection> | undefined
   const detect = (refresh = false): Promise<Detection> => {
     if (refresh || !detection) {
+      const late = refresh ? rereadKernels() : []
+      const warnings = [...manifests.warnings, ...late]
       detection = engine
         .call('detect', null)
-        .then(
-          (found) => offerFiles(engine, { ...found, warnings: manifests.warnings }, chosenFiles),
-          refuseDetection
-        )
+        .then((found) => offerFiles(engine, { ...found, warnings }, chosenFiles), refuseDetection)
       detection.catch(() => (detection = undefined))
     }
     return detection

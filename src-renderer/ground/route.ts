@@ -31,9 +31,32 @@ export const route = computed(() => current.value)
 /** What each view showed last: who comes back finds it again. */
 const lastParams = shallowReactive(new Map<ViewId, Route['params']>())
 
+const storageKey = 'blockscope.addresses'
+
 function arrive(at: Route): void {
   current.value = at
-  if (at.view !== '') lastParams.set(at.view, at.params)
+  if (at.view === '') return
+  lastParams.set(at.view, at.params)
+  try {
+    sessionStorage.setItem(storageKey, JSON.stringify(Object.fromEntries(lastParams)))
+  } catch {
+    // Storage may be full or forbidden; the other views are then as new after a reload.
+  }
+}
+
+/** What the views showed before the page was loaded anew in this tab. */
+function recall(): void {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(storageKey) ?? '{}') as Record<string, unknown>
+    for (const view of viewIds) {
+      const params = kept[view]
+      if (typeof params !== 'object' || params === null) continue
+      const texts = Object.entries(params).filter(([, value]) => typeof value === 'string')
+      lastParams.set(view, Object.fromEntries(texts) as Route['params'])
+    }
+  } catch {
+    // Unreadable: each view begins anew.
+  }
 }
 
 /** The address of a view as it was left. */
@@ -42,6 +65,7 @@ export const lastAddress = (view: ViewId): Route => ({ view, params: lastParams.
 /** Reads the address now and whenever it changes. */
 export function followAddress(): () => void {
   const read = () => arrive(parseHash(location.hash))
+  recall()
   read()
   addEventListener('hashchange', read)
   return () => removeEventListener('hashchange', read)

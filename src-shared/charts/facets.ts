@@ -66,10 +66,14 @@ export interface EndLabel {
 
 const labelHeight = 14
 
-/** Labels at the ends of lines: above its own line, else below it, else left out. `y` in pixels from above. */
-export function placeLabels(ends: readonly { line: SweepLine; y: number }[]): EndLabel[] {
+/** Labels at the ends of lines: above its own line, else below it, else left out. `y` in pixels from above, of a panel this high. */
+export function placeLabels(
+  ends: readonly { line: SweepLine; y: number }[],
+  height = Infinity
+): EndLabel[] {
   const placed: number[] = []
   const clear = (at: number, own: number) =>
+    at <= height - labelHeight / 2 &&
     placed.every((other) => Math.abs(other - at) >= labelHeight) &&
     ends.every(({ y }) => y === own || Math.abs(y - at) >= labelHeight / 2)
   const sorted = [...ends].sort((a, b) => a.y - b.y)

@@ -1,4 +1,5 @@
 /** A heat map of a sweep over two dimensions: M or N over K, or the kernels over the shapes. */
+import { channelsOf, luminance } from '../measurement/pictureColours'
 import { digits, tick } from '../units'
 import type { Roofs } from './limits'
 import {
@@ -88,24 +89,13 @@ const margin = { left: 214, right: 24, top: 30, bottom: 44 }
 export const heatMapHeight = ({ rows }: HeatMap): number =>
   margin.top + margin.bottom + rowHeight * Math.max(1, rows.length)
 
-const channels = (hex: string) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16))
-
 /** Between the stops of the theme's ramp; 0 and 1 are its ends. */
 export function heatColour(share: number, ramp: readonly string[]): string {
   const place = Math.min(1, Math.max(0, share)) * (ramp.length - 1)
   const low = Math.min(ramp.length - 2, Math.floor(place))
-  const [from, to] = [channels(ramp[low]!), channels(ramp[low + 1]!)]
+  const [from, to] = [channelsOf(ramp[low]!), channelsOf(ramp[low + 1]!)]
   const mixed = from.map((value, index) => Math.round(value + (to[index]! - value) * (place - low)))
   return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`
-}
-
-/** Relative luminance (WCAG 2.2). */
-function luminance(hex: string): number {
-  const [r, g, b] = channels(hex).map((value) => {
-    const share = value / 255
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
-  })
-  return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!
 }
 
 const contrast = (a: string, b: string): number => {

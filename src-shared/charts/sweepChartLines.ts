@@ -89,7 +89,7 @@ function labelSeries(
       { line, at: last.at, value, y: panel.height * (1 - shareOfAxis(value, axis, choices.logY)) }
     ]
   })
-  const labels = placeLabels(ends)
+  const labels = placeLabels(ends, panel.height)
   return {
     id: `labels ${panel.format}`,
     type: 'scatter' as const,

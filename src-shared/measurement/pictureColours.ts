@@ -69,10 +69,17 @@ export function inkOn(fill: string): string {
   return (light + 0.05) / 0.06 > 1.05 / (light + 0.05) ? '#14181f' : '#ffffff'
 }
 
+/** Red, green and blue, 0 to 255, of '#1865c0' or '#fff': tools that make style sheets smaller write the short form. */
+export function channelsOf(colour: string): number[] {
+  const digits = colour.slice(1)
+  const long = digits.length === 3 ? [...digits].map((one) => one + one).join('') : digits
+  return [0, 2, 4].map((at) => parseInt(long.slice(at, at + 2), 16))
+}
+
 /** Relative luminance, WCAG 2.2. */
 export function luminance(colour: string): number {
-  const [red, green, blue] = [1, 3, 5]
-    .map((at) => parseInt(colour.slice(at, at + 2), 16) / 255)
+  const [red, green, blue] = channelsOf(colour)
+    .map((channel) => channel / 255)
     .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
   return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!
 }

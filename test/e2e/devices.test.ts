@@ -13,8 +13,6 @@ import {
   describeInBrowser,
   launchBrowser,
   openPage,
-  itIsPhotographed,
-  takeScreenshots,
   themes,
   type OpenedPage
 } from './support/browser'
@@ -158,9 +156,5 @@ describeInBrowser('Devices', () => {
         expect(await seriousFaults(page)).toEqual([])
       }
     }
-  })
-
-  itIsPhotographed('every look', async () => {
-    await takeScreenshots(browser, plain.url, 'devices', show)
   })
 })

@@ -8,14 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { compareFormats, referenceQuantize } from '../../src-shared/formats/compare'
 import { findBlockFormat } from '../../src-shared/formats/blockFormat'
 import { seriousFaults } from './support/actions'
-import {
-  describeInBrowser,
-  launchBrowser,
-  openPage,
-  itIsPhotographed,
-  takeScreenshots,
-  themes
-} from './support/browser'
+import { describeInBrowser, launchBrowser, openPage, themes } from './support/browser'
 import { writeCheckpoint } from '../support/writeCheckpoint'
 import { program, startServerProcess, type StartedServer } from './support/server'
 
@@ -166,12 +159,6 @@ describeInBrowser('the Formats view', () => {
         expect(await seriousFaults(page), tab).toEqual([])
       }
       await context.close()
-    }
-  })
-
-  itIsPhotographed('every look', async () => {
-    for (const tab of ['codes', 'block', 'error']) {
-      await takeScreenshots(browser, server.url, `formats-${tab}`, (page) => show(page, tab))
     }
   })
 })

@@ -3,14 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { runBlockscope } from '../support/runBlockscope'
 import { seriousFaults } from './support/actions'
-import {
-  describeInBrowser,
-  launchBrowser,
-  openPage,
-  itIsPhotographed,
-  takeScreenshots,
-  themes
-} from './support/browser'
+import { describeInBrowser, launchBrowser, openPage, themes } from './support/browser'
 import { startServerProcess, type StartedServer } from './support/server'
 
 interface Found {
@@ -241,27 +234,5 @@ describeInBrowser('the layout inspector', () => {
       }
       await context.close()
     }
-  })
-
-  itIsPhotographed('every look', async () => {
-    await takeScreenshots(browser, server.url, 'layouts', async (page) => {
-      await show(page, { layout: 'nvidia_32_4_4', rows: 200, cols: 6, row: 3, col: 1 })
-      await page.locator('.cell.active').first().waitFor()
-    })
-    await takeScreenshots(browser, server.url, 'layouts-loads', async (page) => {
-      const tile = { layout: 'nvidia_32_4_4', rows: 256, cols: 32, row: 130, col: 20, tab: 'loads' }
-      await show(page, tile)
-      await page.locator('.cell.step').first().waitFor()
-    })
-    await takeScreenshots(browser, server.url, 'layouts-readers', async (page) => {
-      await show(page, { layout: 'nvidia_32_4_4', rows: 256, cols: 32, row: 165, col: 6 })
-      await page.locator('#position').evaluate((heading) => heading.scrollIntoView())
-    })
-    await takeScreenshots(browser, server.url, 'layouts-fragments', async (page) => {
-      await show(page, { mma: 'm16n8k64', operand: 'A', outer: 11, inner: 44 })
-    })
-    await takeScreenshots(browser, server.url, 'layouts-elements', async (page) => {
-      await show(page, { codes: 4, k: 21 })
-    })
   })
 })

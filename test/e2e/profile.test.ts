@@ -8,11 +8,8 @@ import type { Browser } from 'playwright-core'
 import { drop, dropFiles, seriousFaults } from './support/actions'
 import {
   describeInBrowser,
-  inEveryLook,
   launchBrowser,
   openPage,
-  itIsPhotographed,
-  takeScreenshot,
   themes,
   type OpenedPage,
   type Size,
@@ -234,7 +231,6 @@ describeInBrowser('Profile view', () => {
         env: { ...process.env, BLOCKSCOPE_STORE: server.storeFolder }
       })
       expect(printed.toString()).toMatch(/^ +1\.906 +3\.579 +576\.893 .* wgmma mxfp4 /m)
-      await takeScreenshot(page, `profile-run-${theme}-wide`)
       await page.getByRole('button', { name: 'Diff with baseline' }).click()
       await page
         .getByRole('menuitem', { name: /H200|4 formats|mxfp4, mxfp8/ })
@@ -242,7 +238,6 @@ describeInBrowser('Profile view', () => {
         .click()
       await page.getByRole('columnheader', { name: 'ratio', exact: true }).waitFor()
       expect(await row.textContent()).toMatch(/1\.91\s*1\.91\s*0.*1/)
-      await takeScreenshot(page, `profile-run-diff-${theme}-wide`)
       expect(errors).toEqual([])
       await context.close()
     }
@@ -356,18 +351,6 @@ describeInBrowser('Profile view', () => {
     await context.close()
   })
 
-  itIsPhotographed('every look', async () => {
-    const path = 'test/fixtures/h200/triton_mxfp8_h200.hatchet'
-    await inEveryLook(async ({ theme, size }) => {
-      const { page, context } = await openProfileView({ theme, size })
-      await drop(page, basename(path), readFileSync(path))
-      await page.locator('[data-index="1"]').click()
-      await page.locator('.details td').first().waitFor()
-      await takeScreenshot(page, `profile-${theme}-${size}`)
-      await context.close()
-    })
-  })
-
   it('compares with a baseline; new and gone are written, not only coloured', async () => {
     const { page, context, errors } = await openProfileView()
     await drop(page, 'modern_c.hatchet', readFileSync(`${folder}/modern_c.hatchet`))
@@ -376,7 +359,6 @@ describeInBrowser('Profile view', () => {
     await page.getByRole('menuitem', { name: 'A file…' }).click()
     await (await chooser).setFiles(`${folder}/modern_a.hatchet`)
     await page.getByRole('columnheader', { name: 'change', exact: true }).waitFor()
-    await takeScreenshot(page, 'profile-diff-light-wide')
     const marks = await page.locator('[role=row] .tag').allTextContents()
     expect(marks.length).toBeGreaterThan(0)
     expect(marks.every((mark) => ['new', 'gone'].includes(mark.trim()))).toBe(true)

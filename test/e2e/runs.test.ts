@@ -5,14 +5,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { go, saved, seriousFaults } from './support/actions'
-import {
-  describeInBrowser,
-  launchBrowser,
-  openPage,
-  itIsPhotographed,
-  takeScreenshots,
-  themes
-} from './support/browser'
+import { describeInBrowser, launchBrowser, openPage, themes } from './support/browser'
 import { program, startServerProcess, type StartedServer } from './support/server'
 
 describeInBrowser('Runs view', () => {
@@ -118,10 +111,6 @@ describeInBrowser('Runs view', () => {
       expect(await seriousFaults(page)).toEqual([])
       await context.close()
     }
-  })
-
-  itIsPhotographed('every look', async () => {
-    await takeScreenshots(browser, server.url, 'runs', openRun)
   })
 })
 

@@ -8,14 +8,7 @@ import { readHatchet } from '@shared/profile/read/readHatchet'
 import { runSchema, type Run } from '@shared/contract/run'
 import * as v from 'valibot'
 import { go, saved, seriousFaults } from './support/actions'
-import {
-  describeInBrowser,
-  launchBrowser,
-  openPage,
-  itIsPhotographed,
-  takeScreenshots,
-  themes
-} from './support/browser'
+import { describeInBrowser, launchBrowser, openPage, themes } from './support/browser'
 import { program, startServerProcess, type StartedServer } from './support/server'
 
 describeInBrowser('Sweep view', () => {
@@ -247,14 +240,6 @@ describeInBrowser('Sweep view', () => {
       expect(await seriousFaults(page)).toEqual([])
       await context.close()
     }
-  })
-
-  itIsPhotographed('every look', async () => {
-    await takeScreenshots(browser, server.url, 'sweep', async (page) => {
-      await go(page, `sweep?run=${finishedSweep(server.storeFolder)}`)
-      await page.locator('canvas').first().waitFor()
-      await page.waitForTimeout(800)
-    })
   })
 })
 

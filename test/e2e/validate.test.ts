@@ -7,9 +7,6 @@ import {
   describeInBrowser,
   launchBrowser,
   openPage,
-  itIsPhotographed,
-  takeScreenshot,
-  takeScreenshots,
   themes,
   type OpenedPage
 } from './support/browser'
@@ -276,35 +273,6 @@ describeInBrowser('Validate', () => {
       await wrongCell(page).getByRole('button').click()
       await page.locator('canvas').nth(1).waitFor()
       expect(await seriousFaults(page)).toEqual([])
-    }
-  })
-
-  itIsPhotographed('every look: all passed, and a failed cell open', async () => {
-    await takeScreenshots(browser, server.url, 'validate', async (page) => {
-      await show(page)
-      await setOptions(page)
-      await start(page)
-      await ended(page)
-      await page.getByRole('button', { name: /^Options/ }).click()
-      await cells(page).nth(12).getByRole('button').click()
-      await page.locator('canvas').nth(1).waitFor()
-      await page.getByRole('region', { name: 'Results' }).scrollIntoViewIfNeeded()
-      await page.waitForTimeout(300)
-    })
-    for (const [theme, size] of [
-      ['light', 'wide'],
-      ['dark', 'narrow']
-    ] as const) {
-      const page = await open({ theme, size })
-      await setOptions(page, { tight: true })
-      await start(page)
-      await ended(page)
-      await page.getByRole('button', { name: /^Options/ }).click()
-      await wrongCell(page).getByRole('button').click()
-      await page.locator('canvas').nth(1).waitFor()
-      await page.getByText('contributes most').scrollIntoViewIfNeeded()
-      await page.waitForTimeout(300)
-      await takeScreenshot(page, `validate-failed-${theme}-${size}`)
     }
   })
 })

@@ -1,4 +1,5 @@
 /** Draws the scene of a swizzle on a canvas: cells, names, and the way of one scale through all frames. */
+import { fitText } from '../../canvas/textFit'
 import type { Swizzle, TileCell } from './swizzle'
 import type { SwizzleColour } from './swizzleColours'
 import { cellRect, copyOffsets, wayOf, type Frame, type LineMark } from './swizzleScene'
@@ -30,15 +31,17 @@ export function drawSwizzle(canvas: HTMLCanvasElement, drawing: SwizzleDrawing):
     string
   ]
   const font = token('--font-sans')
+  const fitted = (text: string, { area }: Frame) =>
+    fitText(text, area.width - 20, (one) => context.measureText(one).width)
   for (const frame of frames) {
     context.textAlign = 'left'
     context.fillStyle = ink
     context.font = `600 13px ${font}`
     const left = frame.area.x + 14
-    context.fillText(frame.titles.title, left, frame.area.y + 16, frame.area.width - 20)
+    context.fillText(fitted(frame.titles.title, frame), left, frame.area.y + 16)
     context.fillStyle = note
     context.font = `11px ${font}`
-    context.fillText(frame.titles.about, left, frame.area.y + 31, frame.area.width - 20)
+    context.fillText(fitted(frame.titles.about, frame), left, frame.area.y + 31)
     for (const offset of copyOffsets(swizzle, frame)) {
       for (const cell of swizzle.cells) {
         const rect = cellRect(swizzle, frame, cell)

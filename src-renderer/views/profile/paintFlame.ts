@@ -94,6 +94,14 @@ function paintBox(painter: Painter, box: SceneBox, picture: FlamePicture, ink: F
   if (name === '') return
   const middle = y + height / 2 + 0.5
   const style = { fill: fill.ink, font: ink.font }
+  // Letters are not read on a hatch.
+  const clear = (left: number, text: string) => {
+    if (!fill.hatch) return
+    const backed = { fill: fill.fill, radius: 2 }
+    painter.box(left - 2, y + 3, ink.measure(text) + 4, height - 6, backed)
+  }
+  clear(x + padding, name)
+  if (fitsBoth) clear(x + width - padding - ink.measure(value), value)
   painter.text(name, x + padding, middle, style)
   if (fitsBoth) painter.text(value, x + width - padding, middle, { ...style, align: 'right' })
 }

@@ -11,9 +11,9 @@ import { count } from '@shared/units'
 
 export interface ValidateCell {
   look: Look
-  /** Largest error / tolerance; undefined where nothing was compared. */
+  /** Largest error / tolerance; undefined where nothing was compared, or with no tolerance at all. */
   share: number | undefined
-  /** Elements outside, or what is being done. */
+  /** Elements outside, why it passed, or what is being done. */
   note: string
   reason: string
   step: Step | undefined
@@ -62,9 +62,9 @@ export function validateMatrix(
     const { validation } = step ?? {}
     return {
       ...stateOf(kernel, format, step),
-      share: validation && toleranceShareOf(validation),
+      share: finite(validation && toleranceShareOf(validation)),
       reference: step?.disposition === 'baseline',
-      tflops: tflops !== undefined && Number.isFinite(tflops) ? tflops : undefined,
+      tflops: finite(tflops),
       family: familyOf({ kernel, provider: providers.get(kernel) ?? '' })
     }
   }
@@ -200,9 +200,15 @@ function expandFormats(run: Run, device: Device | undefined): string[] {
   return [...new Set([...asked, ...run.steps.map(({ format }) => format)])]
 }
 
+const finite = (value: number | undefined) =>
+  value !== undefined && Number.isFinite(value) ? value : undefined
+
 function noteOf(step: Step): string {
   const { validation } = step
   if (!validation) return ''
+  // Beyond the tolerance, and right all the same (docs/measurement.md).
+  if (step.disposition === 'passed' && (toleranceShareOf(validation) ?? 0) > 1)
+    return 'by an allowance'
   if (!step.baseline && validation.status === 'incorrect' && validation.elementsOutside > 0) {
     return `${count(validation.elementsOutside)} outside`
   }

@@ -90,6 +90,13 @@ export async function openPage(
 /** Photographs are for docs/screenshots: on request, UPDATE_SCREENSHOTS=1. */
 export const isPhotographed = process.env.UPDATE_SCREENSHOTS === '1'
 
+/** The looks of docs/screenshots, the widest first. */
+export const photographs = [
+  { width: 1440, height: 900 },
+  { width: 1024, height: 768 },
+  { width: 420, height: 900 }
+].flatMap((size) => themes.map((theme) => ({ theme, ...size })))
+
 /** it, for tests that only take photographs: they run when photographs are asked for. */
 export const itIsPhotographed = it.runIf(isPhotographed)
 
@@ -99,27 +106,4 @@ export async function takeScreenshot(page: Page, name: string): Promise<void> {
   const path = fileURLToPath(new URL(`../../../docs/screenshots/${name}.png`, import.meta.url))
   mkdirSync(dirname(path), { recursive: true })
   await page.screenshot({ path, animations: 'disabled', caret: 'hide' })
-}
-
-/** In each theme and size. */
-export async function inEveryLook(
-  shoot: (look: { theme: Theme; size: Size }) => Promise<void>
-): Promise<void> {
-  for (const theme of themes)
-    for (const size of ['narrow', 'wide'] as const) await shoot({ theme, size })
-}
-
-/** Runs `shoot` in each look, then saves 'NAME-THEME-SIZE.png'. */
-export async function takeScreenshots(
-  browser: Browser,
-  url: string,
-  name: string,
-  shoot: (page: Page) => Promise<void>
-): Promise<void> {
-  await inEveryLook(async ({ theme, size }) => {
-    const { page, context } = await openPage(browser, url, { theme, size })
-    await shoot(page)
-    await takeScreenshot(page, `${name}-${theme}-${size}`)
-    await context.close()
-  })
 }

@@ -1,9 +1,22 @@
 /** The contract's methods as a page or another process calls them: what is refused never reaches the disk or the engine. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { JobSpecInput } from '@shared/contract/jobs'
+import type {
+  EngineOptions,
+  FromEngine,
+  ToEngine
+} from '../../../../src-main/engine/engineProtocol'
 import { createApplication } from '../../../../src-main/jobs/handlers'
 import { stringifyRun } from '../../../../src-main/store/runFile'
 import { connectInProcess } from '../../../../src-main/transports/inProcess'
@@ -101,4 +114,51 @@ it('a job that names a file of Python kernels is refused by every method that ta
       code: 'invalid-input',
       message: expect.stringContaining('is a program')
     })
+})
+
+it('"Detect again" reads the folders of kernels again, and starts an engine that knows them', async () => {
+  const kernels = join(folder, 'kernels')
+  cpSync('test/gpu/kernels', kernels, { recursive: true })
+  const configured: string[][] = []
+  const engineHost = {
+    start() {
+      let tell: (message: FromEngine) => void = () => {}
+      return {
+        pid: undefined,
+        send(message: ToEngine) {
+          if (message.type !== 'call') return
+          if (message.method === 'configure')
+            configured.push((message.input as EngineOptions).kernelSources.map(({ id }) => id))
+          const value = message.method === 'detect' ? { devices: [], libraries: [] } : {}
+          queueMicrotask(() => tell({ type: 'result', id: message.id, value }))
+        },
+        kill: () => {},
+        onMessage: (listener: typeof tell) => (tell = listener),
+        onExit: () => {},
+        lastWords: () => ''
+      }
+    }
+  }
+  const own = createApplication({
+    ...{ engineHost, storeFolder, kernelFolders: [kernels], appVersion: '0.0.0', host: 'test' },
+    cacheFolder: join(folder, 'cache'),
+    mayReadFiles: false
+  })
+  const page = connectInProcess(own.handlers)
+  const detect = (refresh: boolean) => page.call('devices.detect', { refresh })
+  expect((await detect(false)).warnings).toEqual([])
+  await detect(true)
+  expect(configured).toHaveLength(1)
+  const path = join(kernels, 'manifest.json')
+  const manifest = JSON.parse(readFileSync(path, 'utf8')) as { kernels: object[] }
+  manifest.kernels.push({ ...manifest.kernels[0], id: 'added-later' }, { id: 'broken' })
+  writeFileSync(path, JSON.stringify(manifest))
+  // Without being asked to, nothing is read again.
+  await detect(false)
+  expect(configured).toHaveLength(1)
+  const { warnings } = await detect(true)
+  expect(warnings).toEqual([expect.stringContaining('kernel "broken" is left out')])
+  expect(configured).toHaveLength(2)
+  expect(configured[1]).toEqual([...configured[0]!, 'added-later'])
+  await own.close()
 })

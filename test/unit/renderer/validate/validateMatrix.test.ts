@@ -52,6 +52,15 @@ describe('the Validate matrix', () => {
     expect(rows.map(({ id }) => id)).toContain('mma_sync')
   })
 
+  it('says of what passed beyond the tolerance why, and shows no share of none', () => {
+    const shared = (index: number, kernel: string, maxToleranceShare: number) =>
+      makeStep(index, 'nvfp4', kernel, { validation: { ...makeValidation(), maxToleranceShare } })
+    const run = makeRun('r', { steps: [shared(0, 'a', 3), shared(1, 'b', Infinity)] })
+    const { cell } = validateMatrix(run, undefined, idle)
+    expect(cell('a', 'nvfp4')).toMatchObject({ share: 3, note: 'by an allowance' })
+    expect(cell('b', 'nvfp4')).toMatchObject({ share: undefined, note: 'by an allowance' })
+  })
+
   it('counts what became of the cells, has rates where there are any, references last and outside', () => {
     const timed = makeRun('t', {
       kind: 'sweep',

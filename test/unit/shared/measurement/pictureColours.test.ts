@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   changeStep,
   changeSteps,
+  channelsOf,
   faded,
   hues,
   inkOn,
@@ -44,4 +45,10 @@ describe.each(looks)('fills, %s', (look) => {
 it('a change is cut at 3, 20 and 50 per cent', () => {
   const ratios = [0.1, 0.5, 0.6, 0.9, 0.99, 1, 1.02, 1.1, 1.3, 1.6]
   expect(ratios.map(changeStep)).toEqual([0, 1, 1, 2, 3, 3, 3, 4, 5, 6])
+})
+
+it('a colour in its short form is the same colour', () => {
+  expect(inkOn('#fff')).toBe(inkOn('#ffffff'))
+  expect(inkOn('#000')).toBe(inkOn('#000000'))
+  expect(channelsOf('#1af')).toEqual([0x11, 0xaa, 0xff])
 })

@@ -1,0 +1,243 @@
+/**
+ * docs/screenshots: every view with content, UPDATE_SCREENSHOTS=1. Runs of an H200 are those of docs/results; what is made
+ * here is made on this machine's CPU.
+ */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { drop, go } from './support/actions'
+import {
+  describeInBrowser,
+  isPhotographed,
+  itIsPhotographed,
+  launchBrowser,
+  openPage,
+  photographs,
+  takeScreenshot
+} from './support/browser'
+import { program, startServerProcess, type StartedServer } from './support/server'
+
+interface Picture {
+  name: string
+  /** In every look; else at the widest alone. */
+  isMain: boolean
+  show: (page: Page) => Promise<unknown>
+}
+
+describeInBrowser('docs/screenshots', () => {
+  let browser: Browser
+  let server: StartedServer
+  const ids = { h200: '', mxfp4: '', validation: '', failed: '', shapes: '' }
+
+  beforeAll(async () => {
+    if (!isPhotographed) return
+    server = await startServerProcess()
+    browser = await launchBrowser()
+    const store = ['--store', server.storeFolder]
+    const imported = (folder: string) => {
+      const words = ['runs', 'import', `docs/results/${folder}/run.json`, ...store]
+      const text = execFileSync(process.execPath, [program, ...words]).toString()
+      return /Imported as (\S+?)\.?\s/.exec(text)![1]!
+    }
+    const made = (...words: string[]) => {
+      try {
+        execFileSync(process.execPath, [program, ...words, '--device', 'cpu', ...store], {
+          stdio: 'ignore'
+        })
+      } catch {
+        // A validation that fails, as one is to, exits with 1.
+      }
+      const listed = execFileSync(process.execPath, [program, 'runs', 'list', '--json', ...store])
+      const runs = JSON.parse(listed.toString()) as { id: string; createdAt: string }[]
+      return runs.sort((a, b) => a.createdAt.localeCompare(b.createdAt)).at(-1)!.id
+    }
+    ids.h200 = imported('h200-8192')
+    ids.mxfp4 = imported('h200-8192-mxfp4')
+    const cube = (extent: string) => ['-M', extent, '-N', extent, '-K', extent]
+    ids.validation = made('validate', '--formats', 'all', ...cube('256'))
+    ids.failed = made(
+      ...['validate', '--formats', 'all', '-M', '256', '-N', '256', '-K', '4096'],
+      ...['--dist', 'positive', '--atol', '0', '--rtol', '0']
+    )
+    ids.shapes = made(
+      ...['sweep', '--formats', 'mxfp4,mxfp8', '-M', '1,16,64,256', '-N', '512'],
+      ...['-K', '256,512,1024,2048', '--preset', 'quick']
+    )
+  }, 300_000)
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+  })
+
+  const canvas = (page: Page) => page.locator('canvas').first().waitFor()
+  const tab = (page: Page) => page.getByRole('tab', { selected: true }).waitFor()
+  const cell = async (page: Page, id: string, name: string) => {
+    await go(page, `validate?run=${id}&cell=${name}`)
+    await page.getByRole('button', { name: 'Close details' }).waitFor()
+    await canvas(page)
+    await page.getByRole('region', { name: 'Verdict' }).evaluate((box) => box.scrollIntoView())
+  }
+  const layouts = async (page: Page, query: string) => {
+    await go(page, `layouts?${query}`)
+    await tab(page)
+  }
+
+  const pictures: Picture[] = [
+    {
+      name: 'devices',
+      isMain: true,
+      show: async (page) => {
+        await go(page, 'devices')
+        await page.getByText('CUDA driver').first().waitFor()
+      }
+    },
+    {
+      name: 'validate',
+      isMain: true,
+      show: (page) => cell(page, ids.h200, 'wgmma-fp8-p256~mxfp4')
+    },
+    {
+      name: 'validate-cpu',
+      isMain: false,
+      show: (page) => cell(page, ids.validation, 'cpu-portable~mxfp8')
+    },
+    {
+      name: 'validate-failed',
+      isMain: false,
+      show: async (page) => {
+        await go(page, `validate?run=${ids.failed}`)
+        await page.getByText(/^Failed: /).waitFor()
+        const wrong = page.getByRole('gridcell').filter({ hasText: /\d outside/ })
+        await wrong.first().getByRole('button').click()
+        await page.getByText('contributes most').scrollIntoViewIfNeeded()
+      }
+    },
+    {
+      name: 'sweep',
+      isMain: true,
+      show: async (page) => {
+        await go(page, `sweep?run=${ids.h200}`)
+        await page.locator('#sweep-title').waitFor()
+      }
+    },
+    {
+      name: 'sweep-roofline',
+      isMain: false,
+      show: async (page) => {
+        await go(page, `sweep?run=${ids.h200}&metric=roofline`)
+        await canvas(page)
+      }
+    },
+    {
+      name: 'sweep-shapes',
+      isMain: false,
+      show: async (page) => {
+        await go(page, `sweep?run=${ids.shapes}&axis=m`)
+        await canvas(page)
+      }
+    },
+    {
+      name: 'sweep-heat',
+      isMain: false,
+      show: async (page) => {
+        await go(page, `sweep?run=${ids.shapes}&metric=heat`)
+        await canvas(page)
+      }
+    },
+    ...['codes', 'block', 'error', 'speed'].map((which) => ({
+      name: which === 'codes' ? 'formats' : `formats-${which}`,
+      isMain: which === 'codes',
+      show: async (page: Page) => {
+        await go(page, `formats?tab=${which}`)
+        await tab(page)
+      }
+    })),
+    {
+      name: 'layouts',
+      isMain: true,
+      show: (page) => layouts(page, 'layout=nvidia_32_4_4&rows=256&cols=8&row=165&col=6')
+    },
+    {
+      name: 'layouts-readers',
+      isMain: false,
+      show: async (page) => {
+        await layouts(page, 'layout=nvidia_32_4_4&rows=256&cols=32&row=165&col=6')
+        await page.locator('#position').evaluate((heading) => heading.scrollIntoView())
+      }
+    },
+    {
+      name: 'layouts-loads',
+      isMain: false,
+      show: (page) =>
+        layouts(page, 'layout=nvidia_32_4_4&rows=256&cols=32&row=130&col=20&tab=loads')
+    },
+    {
+      name: 'layouts-fragments',
+      isMain: false,
+      show: (page) => layouts(page, 'mma=m16n8k64&operand=A&outer=11&inner=44')
+    },
+    {
+      name: 'layouts-elements',
+      isMain: false,
+      show: (page) => layouts(page, 'codes=4&k=21')
+    },
+    {
+      name: 'profile',
+      isMain: true,
+      show: async (page) => {
+        const path = 'test/fixtures/h200/triton_mxfp8_h200.hatchet'
+        await go(page, 'profile')
+        await drop(page, basename(path), readFileSync(path))
+        await page.locator('[data-index="1"]').click()
+        await page.locator('.details td').first().waitFor()
+      }
+    },
+    {
+      name: 'profile-diff',
+      isMain: false,
+      show: async (page) => {
+        await go(page, `profile?run=${ids.mxfp4}`)
+        await page.getByText(ids.mxfp4).first().waitFor()
+        await page.getByRole('button', { name: 'Diff with baseline' }).click()
+        await page.getByRole('menuitem', { name: /4 formats/ }).click()
+        await page.getByRole('columnheader', { name: 'ratio', exact: true }).waitFor()
+        await page.getByText('From before to after').waitFor()
+      }
+    },
+    {
+      name: 'timeline',
+      isMain: true,
+      show: async (page) => {
+        await go(page, `timeline?run=${ids.h200}`)
+        await page.getByText('Whole trace, sums by kernel').waitFor()
+      }
+    },
+    {
+      name: 'runs',
+      isMain: true,
+      show: async (page) => {
+        await go(page, `runs?run=${ids.h200}`)
+        await page.getByRole('button', { name: 'Open as profile' }).waitFor()
+      }
+    }
+  ]
+
+  itIsPhotographed.each(photographs)(
+    '$theme, $width pixels wide',
+    async ({ theme, width, height }) => {
+      const { page, context, errors } = await openPage(browser, server.url, { theme })
+      await page.setViewportSize({ width, height })
+      for (const { name, isMain, show } of pictures) {
+        if (!isMain && width !== photographs[0]!.width) continue
+        await show(page)
+        await page.waitForTimeout(900)
+        await takeScreenshot(page, `${name}-${theme}-${width}`)
+      }
+      expect(errors).toEqual([])
+      await context.close()
+    },
+    240_000
+  )
+})
