@@ -3,6 +3,7 @@ import { broadcastBatch } from '../batch'
 import type { OperandsAs } from '../contract/jobs'
 import type { BOrder } from '../contract/operation'
 import { UserError } from '../errors'
+import { counted } from '../units'
 import type { ArrayFile } from '../formats/arrayFiles'
 import {
   blockFormats,
@@ -65,17 +66,21 @@ export function formOf(file: ArrayFile, said: OperandsAs): OperandsForm & Operan
     })
   )
   if (fitting.length === 1) return { ...arrays, ...fitting[0]! }
-  const ids = fitting.map(({ format }) => format.id)
-  const short = ids.filter((id) => blockFormats.some((format) => format.id === id))
-  const may =
-    ids.length === 0
-      ? 'its dtypes and shapes are those of none'
-      : `its dtypes and shapes may be ${(short.length > 0 ? short : ids).join(', ')}`
   throw new UserError(
     'usage',
-    `${path} does not say its formats: ${may}. Name one with --format, or write the metadata a, b, scale and vec, such as ` +
+    `${path} does not say its formats: its dtypes and shapes ${fittingText(fitting)}. Name one with --format, or write the metadata a, b, scale and vec, such as ` +
       '{"a": "e2m1", "b": "e2m1", "scale": "e4m3", "vec": "16"}.'
   )
+}
+
+/** 'may be nvfp4, mxfp4_b16' */
+function fittingText(fitting: readonly OperandsForm[]): string {
+  if (fitting.length === 0) return 'are those of none'
+  const short = fitting.filter(({ format }) => blockFormats.includes(format))
+  const pairs = fitting.length - short.length
+  const others =
+    pairs > 0 ? [counted(pairs, 'other pair of elements', 'other pairs of elements')] : []
+  return `may be ${[...short.map(({ format }) => format.id), ...others].join(', ')}`
 }
 
 /** Scales that only a padded shape speaks for are less likely than those that are plain matrices. */

@@ -137,6 +137,8 @@ describe('dtypes', () => {
     const open = changed(nvfp4, codesOf(packed()), bare)
     expect(() => readOperands(open)).toThrow(/may be nvfp4, mxfp4_b16\. Name one with --format/)
     expectSame(open, nvfp4, { format: 'nvfp4' })
+    const bytes = changed(mixed, { b_codes: packed() }, bare)
+    expect(() => readOperands(bytes)).toThrow(/may be mixed, 1 other pair of elements\. Name one/)
   })
 
   it('that contradict the format are refused', () => {
