@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "../core/backend.h"
+#include "../core/outputs.h"
+#include "../core/validate.h"
 #include "agreement.h"
 #include "binding.h"
 #include "convert.h"
@@ -72,12 +74,26 @@ namespace {
 struct SharedSession {
   std::mutex mutex;
   std::unique_ptr<Session> session;
+  Problem problem;
 
   Session& get() {
     if (!session) throw Error(ErrorKind::kUsage, "The session is closed.");
     return *session;
   }
 };
+
+// A scale to raise where the kernel runs elsewhere, as chooseScale finds it.
+struct RaisedScale {
+  std::string side;  // "a", "b"
+  bool found = false;
+  int64_t row = 0, block = 0;
+  int raised = 0;  // its code one exponent higher
+  BLOCKSCOPE_FIELDS(side, found, row, block, raised)
+};
+
+OperandSide sideOf(const RaisedScale& scale) {
+  return scale.side == "a" ? OperandSide::kA : OperandSide::kB;
+}
 
 class SessionObject : public Napi::ObjectWrap<SessionObject> {
  public:
@@ -87,6 +103,8 @@ class SessionObject : public Napi::ObjectWrap<SessionObject> {
     return DefineClass(env, "Session",
                        {InstanceMethod<&SessionObject::validate>("validate"),
                         InstanceMethod<&SessionObject::judge>("judge"),
+                        InstanceMethod<&SessionObject::chooseScales>("chooseScales"),
+                        InstanceMethod<&SessionObject::checkRaised>("checkRaised"),
                         InstanceMethod<&SessionObject::measure>("measure"),
                         InstanceMethod<&SessionObject::operands>("operands"),
                         InstanceMethod<&SessionObject::reference>("reference"),
@@ -123,6 +141,48 @@ class SessionObject : public Napi::ObjectWrap<SessionObject> {
     return start<ValidationReport>(
         info, info[3], [output, request, cancel](Session& session, const Progress& progress) {
           return session.judge(*output, request, *cancel, progress);
+        });
+  }
+
+  Napi::Value chooseScales(const Napi::CallbackInfo& info) {
+    const ValidateRequest request = readValidateRequest(info[0]);
+    const auto cancel = readCancelFlag(info[1]);
+    return start<std::vector<RaisedScale>>(
+        info, info[2],
+        [held = shared, request, cancel](Session& session, const Progress& progress) {
+          const auto& expected = session.reference(*cancel, progress);
+          std::vector<RaisedScale> scales(2);
+          for (size_t i = 0; i < 2; i++) {
+            RaisedScale& scale = scales[i];
+            scale.side = i == 0 ? "a" : "b";
+            const ScaleChoice choice = chooseScale(held->problem, session.operands(), expected,
+                                                   sideOf(scale), request.tolerance);
+            scale = {scale.side, choice.found, choice.row, choice.block, choice.raised};
+          }
+          return scales;
+        });
+  }
+
+  Napi::Value checkRaised(const Napi::CallbackInfo& info) {
+    RaisedScale scale;
+    wire::read(info[0], "scale", scale);
+    const auto before = std::make_shared<std::vector<uint8_t>>(readBytes(info[1], "before"));
+    const auto after = std::make_shared<std::vector<uint8_t>>(readBytes(info[2], "after"));
+    const ValidateRequest request = readValidateRequest(info[3]);
+    const auto cancel = readCancelFlag(info[4]);
+    return start<PerturbationCheck>(
+        info, info[5],
+        [held = shared, scale, before, after, request, cancel](Session& session,
+                                                               const Progress& progress) {
+          const Problem& problem = held->problem;
+          const size_t bytes = problem.elements() * outputBytes(problem.output);
+          if (before->size() != bytes || after->size() != bytes)
+            throw Error(ErrorKind::kUsage, "A product to compare has another size than C.");
+          const ScaleChoice choice = {true, scale.row, scale.block,
+                                      static_cast<uint8_t>(scale.raised)};
+          return checkPerturbation(problem, session.operands(),
+                                   session.reference(*cancel, progress), *before, *after,
+                                   sideOf(scale), choice, request.tolerance);
         });
   }
 
@@ -219,9 +279,11 @@ Napi::Value open(const Napi::CallbackInfo& info) {
             ->open(request->device, request->problem, std::move(request->operands), *cancel,
                    progress);
       },
-      [](Napi::Env env, Opened& opened) -> Napi::Value {
+      [request](Napi::Env env, Opened& opened) -> Napi::Value {
         const Napi::Object object = env.GetInstanceData<AddonData>()->session.New({});
-        SessionObject::Unwrap(object)->shared->session = std::move(opened);
+        SharedSession& shared = *SessionObject::Unwrap(object)->shared;
+        shared.session = std::move(opened);
+        shared.problem = request->problem;
         return object;
       });
 }

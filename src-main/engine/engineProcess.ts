@@ -18,6 +18,7 @@ import { loadAddon } from './loadAddon'
 import { PythonHost } from './pythonHost'
 import { withFile, withTriton } from './pythonKernels'
 import type { PythonKernel } from './pythonKernel'
+import { withRaised } from './raisedScales'
 import { onceThrough, pythonMeasurement, runPython, type Rules } from './pythonRun'
 import type {
   NativeBinding,
@@ -25,6 +26,7 @@ import type {
   NativeErrorCode,
   NativeKernel,
   NativeOpenRequest,
+  NativeRaisedScale,
   NativeSession
 } from './nativeBinding'
 import type { NativeCancelFlag, NativeProgress } from './nativeTask'
@@ -83,10 +85,16 @@ function pythonOf() {
   return python
 }
 
-async function runPythonKernel(id: number, kernel: PythonKernel, rules: Rules, work: Work) {
+async function runPythonKernel(
+  id: number,
+  kernel: PythonKernel,
+  rules: Rules,
+  work: Work,
+  raised: readonly NativeRaisedScale[] = []
+) {
   const { native, problem } = openSession(id)
-  const { packElements } = addon()
-  const run = { kernel, problem, operands: await native.operands(), rules, pack: packElements }
+  const pack = addon().packElements
+  const run = { kernel, problem, operands: await native.operands(), rules, raised, pack }
   return runPython(pythonOf().host, run, work.onProgress, work.signal)
 }
 
@@ -121,11 +129,27 @@ const methods: Implementation = {
   },
   async validate({ session: id, request, python: kernel }, work) {
     if (!kernel) return session(id).validate(request, work.flag, work.onProgress)
+    const { native } = openSession(id)
+    const scales = await native.chooseScales(request, work.flag, work.onProgress)
+    const raised = scales.filter(({ found }) => found)
     const start = performance.now()
-    const { output, samplesNs } = await runPythonKernel(id, kernel, onceThrough, work)
+    const { output, afterRaising, samplesNs } = await runPythonKernel(
+      id,
+      kernel,
+      onceThrough,
+      work,
+      raised
+    )
     const kernelSeconds = (performance.now() - start) / 1000
-    const judged = await session(id).judge(output, request, work.flag, work.onProgress)
-    return { ...judged, kernelSeconds, launchNs: Float64Array.from(samplesNs) }
+    const judged = await native.judge(output, request, work.flag, work.onProgress)
+    const checks = []
+    for (const scale of scales) {
+      const after = afterRaising[raised.indexOf(scale)]
+      const check = after && (await native.checkRaised(scale, output, after, request, work.flag))
+      checks.push({ scale, check })
+    }
+    const told = judged.status === 'proves-nothing' ? judged : withRaised(judged, checks)
+    return { ...told, kernelSeconds, launchNs: Float64Array.from(samplesNs) }
   },
   async judge({ session: id, output, request }, work) {
     const { native, problem } = openSession(id)

@@ -137,6 +137,21 @@ export interface NativeSession {
     cancel: NativeCancelFlag,
     onProgress?: NativeProgress
   ): Promise<NativeValidation>
+  /** A scale of A and one of B whose raising by one exponent would show in C, for a kernel that runs elsewhere. */
+  chooseScales(
+    request: NativeValidateRequest,
+    cancel: NativeCancelFlag,
+    onProgress?: NativeProgress
+  ): Promise<NativeRaisedScale[]>
+  /** Whether C changed by exactly that scale's share: `before` and `after` it was raised. */
+  checkRaised(
+    scale: NativeRaisedScale,
+    before: Uint8Array,
+    after: Uint8Array,
+    request: NativeValidateRequest,
+    cancel: NativeCancelFlag,
+    onProgress?: NativeProgress
+  ): Promise<Judged['perturbationA']>
   measure(
     request: NativeMeasureRequest,
     cancel: NativeCancelFlag,
@@ -146,6 +161,17 @@ export interface NativeSession {
   reference(cancel: NativeCancelFlag, onProgress?: NativeProgress): Promise<Float64Array>
   /** Frees the operands; the session is dead afterwards. Waits for a call in flight. */
   close(): Promise<void>
+}
+
+export interface NativeRaisedScale {
+  side: 'a' | 'b'
+  /** False: none would show. */
+  found: boolean
+  /** Of A or B, and its block along K. */
+  row: number
+  block: number
+  /** Its code one exponent higher. */
+  raised: number
 }
 
 export interface NativeValidateRequest {

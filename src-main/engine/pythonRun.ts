@@ -8,7 +8,7 @@ import { launchSchema, type Launch } from '@shared/contract/run'
 import { UserError } from '@shared/errors'
 import { findBlockFormat, type BlockFormat } from '@shared/formats/blockFormat'
 import { decodeTable, type NumberFormat } from '@shared/formats/numberFormat'
-import { packedShapes, packScales } from '@shared/layouts/layout'
+import { packedShapes, packScales, type ScaleShape } from '@shared/layouts/layout'
 import { findLayout } from '@shared/layouts/registry'
 import { statisticsOf } from '@shared/measurement/statistics'
 import { outputBytes } from '@shared/measurement/work'
@@ -16,7 +16,8 @@ import type {
   NativeMeasureRequest,
   NativeMeasurement,
   NativeOpenRequest,
-  NativeOperands
+  NativeOperands,
+  NativeRaisedScale
 } from './nativeBinding'
 import type { PythonKernel } from './pythonKernel'
 import { knownNames, parseAnswer } from './pythonKernels'
@@ -63,18 +64,26 @@ export interface PythonRun {
   problem: NativeOpenRequest
   operands: NativeOperands
   rules: Rules
+  /** Scales that are raised one after the other, each for one more run of the kernel. */
+  raised?: readonly NativeRaisedScale[]
   /** Codes, one a byte, to a packing of src-shared/layouts/elementPacking.ts. */
   pack: (packing: string, codes: Uint8Array) => Uint8Array
 }
 
-/** What the kernel answered, with C in the problem's output type. Throws a UserError. */
+/** C in the problem's output type, and that of each raised scale. */
+interface Products {
+  output: Uint8Array
+  afterRaising: Uint8Array[]
+}
+
+/** What the kernel answered, with its products. Throws a UserError. */
 export async function runPython(
   host: PythonHost,
   run: PythonRun,
   onProgress: (fraction: number, phase: string) => void,
   signal: AbortSignal
-): Promise<Answer & { output: Uint8Array }> {
-  const { kernel, problem, rules } = run
+): Promise<Answer & Products> {
+  const { kernel, problem, rules, raised = [] } = run
   const folder = await mkdtemp(join(tmpdir(), 'blockscope-operands-'))
   let phase = 'operands'
   const alive = setInterval(() => onProgress(0.5, `Python, ${phase}`), signOfLifeMs)
@@ -83,7 +92,8 @@ export async function runPython(
     const question = {
       ...{ method: 'run' as const, file: kernel.file, kernel: kernel.id, known: knownNames },
       ...{ result, rules, cacheBytes: kernel.cacheBytes, memoryBytes: kernel.memoryBytes },
-      ...(await handOver(run, folder))
+      ...(await handOver(run, folder)),
+      raised: await Promise.all(raised.map((scale) => handOverRaised(run, folder, scale)))
     }
     const onPhase = (now: string) => onProgress(0.5, `Python, ${(phase = now)}`)
     const answer = parseAnswer(
@@ -91,7 +101,9 @@ export async function runPython(
       await host.ask(question, { signal, onPhase }),
       kernel.file
     )
-    return { ...answer, output: await readProduct(result, problem, kernel.file) }
+    const read = (path: string) => readProduct(path, problem, kernel.file)
+    const afterRaising = await Promise.all(question.raised.map(({ result: path }) => read(path)))
+    return { ...answer, output: await read(result), afterRaising }
   } finally {
     clearInterval(alive)
     await rm(folder, { recursive: true, force: true })
@@ -105,11 +117,9 @@ async function handOver(
 ): Promise<object> {
   const { m, n, k, output } = problem
   const block = findBlockFormat(problem.format)
-  const files: Record<string, { path: string; shape: number[] }> = {}
+  const files: Files = {}
   const write = async (name: string, bytes: Uint8Array, shape: number[]) => {
-    const path = join(folder, `${name}.bin`)
-    await writeFile(path, bytes)
-    files[name] = { path, shape }
+    files[name] = await writeArray(join(folder, name), bytes, shape)
   }
   for (const [side, rows, element, codes, scales] of [
     ['a', m, block.a, operands.aCodes, operands.aScales],
@@ -120,13 +130,7 @@ async function handOver(
     if (packed === codes) files[side] = files[`${side}Codes`]!
     else await write(side, packed, [rows, packed.length / rows])
     const shape = { rows, columns: k / block.scaleBlockSize }
-    await write(`${side}LinearScales`, scales, [shape.rows, shape.columns])
-    if (kernel.scaleLayout === 'linear') files[`${side}Scales`] = files[`${side}LinearScales`]!
-    else {
-      const layout = findLayout(kernel.scaleLayout)
-      const inView = packedShapes(layout, shape)[1]!
-      await write(`${side}Scales`, packScales(layout, shape, scales), inView)
-    }
+    Object.assign(files, await writeScales(join(folder, side), kernel, side, shape, scales))
     await write(`${side}Table`, bytesOfTable(element), [])
   }
   await write('scaleTable', bytesOfTable(block.scale), [])
@@ -135,6 +139,45 @@ async function handOver(
     ...{ m, n, k, output, format: block.id, ...namesOf(block), files },
     tensorScales: [tensorScaleA, tensorScaleB]
   }
+}
+
+type Files = Record<string, { path: string; shape: number[] }>
+
+async function writeArray(path: string, bytes: Uint8Array, shape: number[]) {
+  await writeFile(`${path}.bin`, bytes)
+  return { path: `${path}.bin`, shape }
+}
+
+/** Scales of one operand, linear and as the kernel reads them. */
+async function writeScales(
+  path: string,
+  { scaleLayout }: PythonKernel,
+  side: 'a' | 'b',
+  shape: ScaleShape,
+  scales: Uint8Array
+): Promise<Files> {
+  const linear = await writeArray(`${path}LinearScales`, scales, [shape.rows, shape.columns])
+  if (scaleLayout === 'linear')
+    return { [`${side}LinearScales`]: linear, [`${side}Scales`]: linear }
+  const layout = findLayout(scaleLayout)
+  const bytes = packScales(layout, shape, scales)
+  const packed = await writeArray(`${path}Scales`, bytes, packedShapes(layout, shape)[1]!)
+  return { [`${side}LinearScales`]: linear, [`${side}Scales`]: packed }
+}
+
+/** The scales of one operand with one of them raised, and where C goes. */
+async function handOverRaised(
+  { kernel, problem, operands }: PythonRun,
+  folder: string,
+  { side, row, block, raised }: NativeRaisedScale
+): Promise<{ files: Files; result: string }> {
+  const columns = problem.k / findBlockFormat(problem.format).scaleBlockSize
+  const rows = side === 'a' ? problem.m : problem.n
+  const scales = Uint8Array.from(side === 'a' ? operands.aScales : operands.bScales)
+  scales[row * columns + block] = raised
+  const path = join(folder, `raised-${side}`)
+  const files = await writeScales(path, kernel, side, { rows, columns }, scales)
+  return { files, result: `${path}-c.bin` }
 }
 
 const namesOf = ({ a, b, scale, scaleBlockSize }: BlockFormat) => ({

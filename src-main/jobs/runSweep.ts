@@ -88,9 +88,6 @@ async function takeOver(
   await recordPoint(context, spec, point)
 }
 
-/** A Python kernel's scales are not raised one by one: nothing says that they were not used. */
-const isScaled = (state: string) => state === 'passed' || state === 'not-run'
-
 /**
  * An approximate scheme whose only fault is elements outside the tolerance is worth its time, shown with its error; its
  * scales must have been used where they belong.
@@ -101,8 +98,8 @@ function isKnownApproximation(step: Step): boolean {
   return (
     step.level === 'approximate' &&
     validation.nonFinite === 0 &&
-    isScaled(validation.perturbationA.state) &&
-    isScaled(validation.perturbationB.state)
+    validation.perturbationA.state === 'passed' &&
+    validation.perturbationB.state === 'passed'
   )
 }
 

@@ -193,12 +193,27 @@ describe.skipIf(!hasNumpy)('a kernel that goes wrong', () => {
       'configurations = [{"warps": 3}, {"warps": 4}]\ndef run(self):\n    if self.configuration["warps"] == 3: raise RuntimeError("no")\n    self.operands.c[:] = self.c()'
     ]
     const changes = faults.map(([name, body]): [string, string] => [name, body])
-    const path = fileOf('faults.py', classes(wrong, prints, chooses, ...changes))
+    const remembers: [string, string] = [
+      'Remembers',
+      'kept = []\ndef run(self):\n    if not self.kept: self.kept.append(self.c())\n    self.operands.c[:] = self.kept[0]'
+    ]
+    const path = fileOf('faults.py', classes(wrong, remembers, prints, chooses, ...changes))
     const words = ['validate', '--provider', path, '--providers', 'user', '--formats', 'mxfp8']
     const { code, stdout } = await runInProcess([...words, ...small])
     expect(code).toBe(1)
     const steps = new Map(runOf(stdout).steps.map((step) => [step.kernel, step]))
     expect(steps.get('Wrong')).toMatchObject({ disposition: 'incorrect' })
+    // Right as it stands, and blind to a scale that is raised.
+    expect(steps.get('Remembers')).toMatchObject({
+      disposition: 'incorrect',
+      reason: expect.stringMatching(
+        /^Raising the scale of A at row \d+, block \d+ changed \d+ of 32 elements of its row/
+      )
+    })
+    expect(steps.get('Prints')!.validation).toMatchObject({
+      perturbationA: { state: 'passed' },
+      perturbationB: { state: 'passed' }
+    })
     expect(steps.get('Prints')).toMatchObject({ disposition: 'passed' })
     expect(steps.get('Chooses')).toMatchObject({ disposition: 'passed' })
     for (const [name, , sentence] of faults) {
