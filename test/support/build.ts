@@ -24,6 +24,16 @@ export const buildAddon = () =>
     if (status !== 0) throw new Error(`The addon cannot be built:\n${stderr}`)
   })
 
+/** Stand-ins of driver and CUPTI, and a program on them, for captures: they are injected as on Linux only. */
+export const buildCaptureStubs = () =>
+  once('captureStubs', async () => {
+    if (process.platform !== 'linux') return
+    const { status, stderr } = spawnSync('make', ['-s', '-C', 'native/test/inject'], {
+      encoding: 'utf8'
+    })
+    if (status !== 0) throw new Error(`native/test/inject cannot be built:\n${stderr}`)
+  })
+
 /** out/node: tests spawn the real program. */
 export const buildProgram = () =>
   once('program', async () => {

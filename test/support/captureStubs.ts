@@ -1,5 +1,5 @@
 /** Programs on a stand-in of driver and CUPTI, captured by the real library. */
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -8,15 +8,11 @@ import { controlStates, newControl } from '@shared/capture/shardForm'
 import type { ShardNames } from '@shared/capture/shardNames'
 
 export const injected = resolve('native/build/Release/blockscope_inject.node')
+/** Of native/test/inject, which the tests' set-up compiles. */
 const built = resolve('native/test/build/inject')
 export const stubProgram = join(built, 'program')
 /** A folder that BLOCKSCOPE_CUDA_PATH can name. */
 export const stubCupti = join(built, 'cupti')
-
-/** Compiles the stand-ins where their sources are newer. */
-export function buildCaptureStubs(): void {
-  execFileSync('make', ['-s', '-C', 'native/test/inject'], { stdio: ['ignore', 'ignore', 'pipe'] })
-}
 
 export function newCaptureFolder(state: number = controlStates.recording): string {
   const folder = mkdtempSync(join(tmpdir(), 'blockscope-capture-'))

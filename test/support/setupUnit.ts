@@ -1,5 +1,5 @@
-import { buildAddon, buildProgram } from './build'
+import { buildAddon, buildCaptureStubs, buildProgram } from './build'
 
 export default async function setup(): Promise<void> {
-  await Promise.all([buildAddon(), buildProgram()])
+  await Promise.all([buildAddon(), buildProgram(), buildCaptureStubs()])
 }

@@ -1,11 +1,10 @@
 /** The injected library, against a driver and a CUPTI that deliver as they are told: what happened is accounted for. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { headerBytes, readHeader } from '@shared/capture/shardForm'
 import { CaptureReader } from '@shared/capture/captureReader'
 import {
-  buildCaptureStubs,
   newCaptureFolder,
   readShards,
   shardFiles,
@@ -31,7 +30,6 @@ const sum = <T>(list: readonly T[], of: (one: T) => number) =>
   list.reduce((total, one) => total + of(one), 0)
 
 describe.skipIf(process.platform !== 'linux')('the injected library', () => {
-  beforeAll(buildCaptureStubs, 120_000)
   afterEach(() => {
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
   })

@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { doubtsAbout, findProgram } from '../../../../src-main/capture/programFile'
 import type { CaptureRecord } from '../../../../src-main/capture/captureRecord'
-import { buildCaptureStubs, stubCupti, stubProgram } from '../../../support/captureStubs'
+import { stubCupti, stubProgram } from '../../../support/captureStubs'
 import { runInProcess } from '../../../support/runInProcess'
 import { runBlockscope, startBlockscope } from '../../../support/runBlockscope'
 
@@ -37,7 +37,6 @@ async function capture(words: readonly string[], flags: readonly string[] = []) 
 describe.skipIf(process.platform !== 'linux')('capture', () => {
   let whole: Awaited<ReturnType<typeof capture>>
   beforeAll(async () => {
-    buildCaptureStubs()
     folder = mkdtempSync(join(tmpdir(), 'blockscope-capture-cli-'))
     whole = await capture([
       ...['print:from the program', 'push:step', 'launch:gemm:50:20', 'pop', 'launch:relu:30'],
@@ -292,7 +291,6 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
 /** The GPU test itself, so that a GPU machine finds a script that runs. */
 describe.skipIf(process.platform !== 'linux')('test/gpu/capture', () => {
   it('passes on the stand-ins', () => {
-    buildCaptureStubs()
     const words = ['test/gpu/capture/run.mjs', '--stub']
     const { stdout, status } = spawnSync(process.execPath, words, { encoding: 'utf8' })
     expect(stdout).toMatch(/^\d+ passed, 0 failed$/m)
