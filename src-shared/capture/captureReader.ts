@@ -4,13 +4,12 @@
  */
 import { accountOf, type ProcessAccount, type ReadCounts } from './accounting'
 import { LaunchRing } from './launchRing'
-import { blockKinds, callCaptured, callFailed, callKinds, type ShardHeader } from './shardForm'
+import { blockKinds, type ShardHeader } from './shardForm'
 import { ShardNames } from './shardNames'
 import { ShardReader, type RecordWords, type ShardSink } from './shardReader'
 
-/** One call that launched something, or failed to. The object is used again for the next. */
+/** One call that launched something, was captured or failed. The object is used again for the next. */
 export interface CapturedCall {
-  kind: (typeof callKinds)[number]
   /** ns after the start of the capture's first process. */
   startNs: number
   durationNs: number
@@ -18,8 +17,6 @@ export interface CapturedCall {
   path: number
   thread: number
   call: number
-  hasFailed: boolean
-  isCaptured: boolean
 }
 
 /** One thing that a device did. The object is used again for the next. */
@@ -64,6 +61,9 @@ export interface CaptureSink {
   range?(range: CapturedRange): void
   activity?(activity: CapturedActivity): void
 }
+
+/** Records whose call never came are not all kept until the end. */
+const mostEarly = 1 << 18
 
 /** Below this, the clocks of system and device are one clock that was asked twice. */
 const clockNoiseNs = 100_000
@@ -120,18 +120,15 @@ class OpenShard implements ShardSink {
     withoutTime: 0,
     withoutLaunch: 0
   }
-  /** Records that came ahead of their call: five words each are enough to find them again. */
+  /** Records that came ahead of their call, until it comes. */
   private readonly early: { kind: number; words: Uint32Array }[] = []
   private readonly callBuffer: CapturedCall = {
-    kind: 'kernel',
     startNs: 0,
     durationNs: 0,
     correlation: 0,
     path: 0,
     thread: 0,
-    call: 0,
-    hasFailed: false,
-    isCaptured: false
+    call: 0
   }
   private readonly activityBuffer: CapturedActivity = {
     kind: 'kernel',
@@ -209,28 +206,23 @@ class OpenShard implements ShardSink {
     for (let i = 0, at = 0; i < count; i++, at += 8) {
       const packed = words[at + 7]!
       const flags = packed >>> 24
-      const kind = (packed >>> 16) & 0xff
       const startNs = this.since(words, at)
       let event = -1
       if (sink.call) {
-        call.kind = callKinds[kind] ?? 'kernel'
         call.startNs = startNs
         call.durationNs = words[at + 2]!
         call.correlation = words[at + 3]!
         call.path = words[at + 4]!
         call.thread = words[at + 5]!
         call.call = packed & 0xffff
-        call.hasFailed = (flags & callFailed) !== 0
-        call.isCaptured = (flags & callCaptured) !== 0
         event = sink.call(call)
       }
-      // Nothing runs for those.
+      // Failed, or only captured into a graph: nothing runs.
       if (flags !== 0) continue
       const slot = launches.add(words[at + 3]!)
       launches.startNs[slot] = startNs
       launches.path[slot] = words[at + 4]!
       launches.thread[slot] = words[at + 5]!
-      launches.kind[slot] = kind
       launches.event[slot] = event
     }
   }
@@ -249,7 +241,7 @@ class OpenShard implements ShardSink {
     const isMemory = kind === blockKinds.memory
     const correlation = words[at + (isMemory ? 8 : 6)]!
     const slot = this.launches.find(correlation)
-    if (slot < 0 && !isLast) {
+    if (slot < 0 && !isLast && this.early.length < mostEarly) {
       const length = isMemory ? 12 : 10
       this.early.push({ kind, words: words.slice(at, at + length) })
       return

@@ -27,7 +27,7 @@ export interface KernelFacts {
   waves: number | null
 }
 
-export function kernelFacts({ shape, device, times }: KernelRow, totalNs: number): KernelFacts {
+function kernelFacts({ shape, device, times }: KernelRow, totalNs: number): KernelFacts {
   const volume = (sizes: readonly number[]) => sizes.reduce((product, size) => product * size, 1)
   const multiprocessor = multiprocessorOf(device?.architecture ?? '')
   const occupancy =

@@ -12,7 +12,6 @@ export class LaunchRing {
   path!: Uint32Array
   thread!: Uint32Array
   startNs!: Float64Array
-  kind!: Uint8Array
   event!: Int32Array
 
   constructor(
@@ -61,7 +60,6 @@ export class LaunchRing {
     this.path = new Uint32Array(size)
     this.thread = new Uint32Array(size)
     this.startNs = new Float64Array(size)
-    this.kind = new Uint8Array(size)
     this.event = new Int32Array(size)
   }
 
@@ -79,7 +77,6 @@ export class LaunchRing {
       this.path[to] = before.path[from]!
       this.thread[to] = before.thread[from]!
       this.startNs[to] = before.startNs[from]!
-      this.kind[to] = before.kind[from]!
       this.event[to] = before.event[from]!
     }
   }

@@ -30,10 +30,6 @@ export const recordBytes: Readonly<Record<number, number>> = {
   [blockKinds.graphs]: 40
 }
 
-export const callKinds = ['kernel', 'copy', 'set', 'graph'] as const
-export const callFailed = 1
-export const callCaptured = 2
-
 export const shardStates = ['', 'waiting', 'recording', 'ended', 'failed'] as const
 export type ShardState = (typeof shardStates)[number]
 
