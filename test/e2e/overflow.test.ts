@@ -91,6 +91,8 @@ describeInBrowser('the width of every view', () => {
     [
       'profile',
       async () => {
+        // Dropped on the timeline it would be looked at there.
+        await go(page, 'profile')
         const path = 'test/fixtures/h200/triton_mxfp8_h200.hatchet'
         await drop(page, 'triton.hatchet', readFileSync(path))
         await page.locator('[role=row][data-index="2"]').click()
