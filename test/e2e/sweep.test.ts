@@ -199,7 +199,7 @@ describeInBrowser('Sweep view', () => {
     await go(page, 'sweep')
     await page.getByText('More', { exact: true }).click()
     for (const [field, wrong, words] of [
-      ['M', '-1', /M must be/],
+      ['M', '-1', /must be from 1 to .* values of M as/],
       ['N', 'ten', /whole number/],
       ['K', '512..', /K/],
       ['Samples per point', '0', /Samples must/],
