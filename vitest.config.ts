@@ -52,8 +52,6 @@ export default defineConfig({
           environment: 'node',
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/support/setupE2e.ts'],
-          // One browser at a time: two of them beside engines that measure missed waits on two cores.
-          fileParallelism: false,
           ...limits
         }
       }

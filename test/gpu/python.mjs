@@ -76,13 +76,15 @@ export function checkPythonKernels(checks, architecture) {
   ]
   const flags = ['--provider', ...files, '--providers', 'user', '--formats', 'mxfp8']
   const steps = new Map(stepsOf('validate', flags, 512).map((step) => [step.kernel, step]))
-  for (const [id, disposition, words] of [
+  /** @type {[id: string, disposition: string, words: RegExp][]} */
+  const expected = [
     ['triton-mine', 'passed', /^$/],
     ['torch-mine', 'passed', /^$/],
     ['triton-outside', 'error', /wrote outside C/],
     ['triton-raises', 'error', /raised ValueError: no/],
     ['torch-shape', 'error', /returned C of shape/]
-  ]) {
+  ]
+  for (const [id, disposition, words] of expected) {
     const step = steps.get(id)
     const isAsSaid = step?.disposition === disposition && words.test(step.reason)
     checks.check(`${id}: ${disposition}`, isAsSaid, `${step?.disposition} ${step?.reason}`)

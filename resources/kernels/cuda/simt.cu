@@ -6,7 +6,8 @@
 // Element x scale in float32 (exact: at most 8 significant bits), float32 sums.
 #include "common/tiled.cuh"
 
-extern "C" __global__ void __launch_bounds__(tiled::kThreads)
+// As many blocks on a multiprocessor as the registers of each order's loads allow without a spill.
+extern "C" __global__ void __launch_bounds__(tiled::kThreads, B_ORDER == 1 ? 2 : 4)
     multiply(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c,
              int M, int N, int K, float tensorScale, const float* accumulator, float outputScale) {
   tiled::multiply<float>(aCodes, bCodes, aScales, bScales, c, M, N, K, tensorScale, accumulator,

@@ -37,6 +37,7 @@ function environment() {
 const env = environment()
 
 let captures = 0
+/** @param {string[]} command @param {string[]} flags */
 function capture(command, flags = []) {
   const out = join(folder, String(captures++))
   const words = [blockscope, 'capture', '--out', out, ...flags, '--', ...command]
@@ -58,7 +59,11 @@ function launches(out) {
     .map((line) => JSON.parse(line))
 }
 
-/** @param kernels of each process, in any order */
+/**
+ * @param {string} name
+ * @param {string[]} words
+ * @param {Record<string, any> & { kernels: number[], status?: number, flags?: string[] }} expected `kernels` of each process, in any order; the rest: checks by what they say
+ */
 function exact(name, words, { kernels, status = 0, flags = [], ...rest }) {
   const { out, record, status: code, stderr } = capture([program, ...words], flags)
   const found = record?.processes.map(({ read }) => read.kernels).filter((count) => count > 0)
@@ -179,6 +184,7 @@ const plain = () => {
   return (performance.now() - begun) / 1000
 }
 const median = (list) => list.sort((a, b) => a - b)[list.length >> 1]
+/** @type {number[][]} */
 const [without, within, counts] = [[], [], []]
 for (let round = 0; round < (isStub ? 1 : 3); round++) {
   without.push(plain())

@@ -18,7 +18,6 @@ static_assert(kTile * kDepth % kThreads == 0, "every thread loads as many elemen
 template <int Format, bool Turned, typename Number>
 __device__ inline void loadTile(const u8* codes, const u8* scales, int rows, int K, int row0,
                                 int k0, Number (*tile)[kTile + 4]) {
-  // All of a thread's elements at once: without a word ptxas keeps to 48 registers and spills.
 #pragma unroll 8
   for (int i = threadIdx.x; i < kTile * kDepth; i += kThreads) {
     const int r = i / kDepth, d = i % kDepth, row = row0 + r, k = k0 + d;
