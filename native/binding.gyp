@@ -83,7 +83,7 @@
             "libraries": ["-ldl", "-lpthread"],
             "ldflags": [
               "-static-libstdc++", "-static-libgcc", "-Wl,-z,nodelete",
-              "-Wl,--version-script=<(module_root_dir)/inject/exports.map"
+              "-Wl,--version-script=<(module_root_dir)/inject/exports.ld"
             ]
           }
         ]
