@@ -57,7 +57,12 @@ export async function compileBuild(
     if (!nvdisasm) return { log: compiled.text, disassembly: undefined }
     const disassembled = await runTool(nvdisasm, ['-g', '-c', cubin])
     if (disassembled.failed)
-      throw new UserError('failed', `cannot be disassembled:\n${disassembled.text}`)
+      throw new UserError(
+        'failed',
+        disassembled.text.includes('Cannot decode architecture')
+          ? `cannot be disassembled: ${nvdisasm} does not know ${build.target}; install a newer CUDA toolkit or set NVDISASM to a newer one.`
+          : `cannot be disassembled:\n${disassembled.text}`
+      )
     return { log: compiled.text, disassembly: disassembled.text }
   } finally {
     await rm(place, { recursive: true, force: true })
