@@ -7,6 +7,7 @@ import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
 import * as v from 'valibot'
 import { UserError } from '@shared/errors'
+import { pythonCommand } from '../ground/python'
 import { tailOf } from './engineHost'
 
 const messageSchema = v.object({
@@ -42,7 +43,7 @@ export interface Asking {
 export class PythonHost {
   constructor(
     private readonly script: string,
-    readonly python = process.env.BLOCKSCOPE_PYTHON || 'python3'
+    readonly python = pythonCommand()
   ) {}
 
   /** The answer's result, not yet parsed. Rejects with a UserError, or with the code 'cancelled' once the signal aborts. */

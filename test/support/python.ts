@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
+import { pythonCommand } from '../../src-main/ground/python'
 
 /** The Python that the program starts. */
-export const python = process.env.BLOCKSCOPE_PYTHON || 'python3'
+export const python = pythonCommand()
 
 /** Whether it can import these. */
 export const pythonHas = (...packages: string[]): boolean =>

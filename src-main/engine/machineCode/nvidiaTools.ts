@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { pythonCommand } from '../../ground/python'
 
 export interface Tool {
   /** Undefined when there is none. */
@@ -41,7 +42,7 @@ for name, inside in (('triton', 'backends/nvidia/bin'), ('nvidia', '*/bin')):
 `
 
 function pythonPackages(env: NodeJS.ProcessEnv): string[] {
-  const python = env.PYTHON ?? 'python3'
+  const python = pythonCommand(env)
   const { stdout, status } = spawnSync(python, ['-c', pythonFolders], { encoding: 'utf8', env })
   return status === 0 ? stdout.split('\n').filter(Boolean) : []
 }

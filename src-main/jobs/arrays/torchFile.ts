@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import * as v from 'valibot'
 import { UserError } from '@shared/errors'
 import { isNpz, zipNames } from '@shared/formats/npy'
+import { pythonCommand } from '../../ground/python'
 import script from './readTorch.py?raw'
 
 /** What readTorch.py says when it does not work. */
@@ -23,7 +24,7 @@ export const isTorchFile = (bytes: Uint8Array, path: string): boolean =>
 export async function readTorchFile(
   path: string,
   shown = path,
-  python = process.env.BLOCKSCOPE_PYTHON || 'python3'
+  python = pythonCommand()
 ): Promise<Uint8Array> {
   const { code, stdout, stderr } = await run(python, ['-c', script, path])
   if (code === 0) return stdout

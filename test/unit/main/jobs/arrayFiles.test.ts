@@ -1,5 +1,5 @@
 /** Operands in the files that people keep them in: .npz, a folder of .npy files, and what torch.save writes. */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +7,7 @@ import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { findElementPacking, packElements } from '@shared/layouts/elementPacking'
 import { readOperands } from '@shared/operands/readOperands'
 import { arrayFileOf, arrayFileOnDisk } from '../../../../src-main/jobs/arrays/arrayFiles'
+import { python, pythonHas } from '../../../support/python'
 import { npyBytes, npzBytes, type Npy } from '../../../support/writeNpy'
 
 const folder = mkdtempSync(join(tmpdir(), 'blockscope-arrays-'))
@@ -89,9 +90,8 @@ const torchFolder = (name: string, text: string) => {
   writeFileSync(join(folder, name, 'torch', '__init__.py'), text)
   return join(folder, name)
 }
-const python = process.env.BLOCKSCOPE_PYTHON || 'python3'
-const hasPython = spawnSync(python, ['-c', '']).status === 0
-const hasTorch = spawnSync(python, ['-c', 'import torch']).status === 0
+const hasPython = pythonHas('sys')
+const hasTorch = pythonHas('torch')
 
 describe.skipIf(!hasPython)('a file of torch.save', () => {
   const saved = (name: string, held: object) => {
