@@ -17,7 +17,7 @@ it('docs/command-line.md lists each of them', () => {
   )) {
     const text = readFileSync(path, 'utf8')
     const named = [
-      ...text.matchAll(/(?:process\.env|environment)\.([A-Z][A-Z_]+)/g),
+      ...text.matchAll(/\b(?:env|environment)\.([A-Z][A-Z_]+)/g),
       ...text.matchAll(/(?:getenv|baseFolder|environment\.variable)\(['"]([A-Z_]+)['"]/g),
       // A list of them that a loop looks through.
       ...[...text.matchAll(/const char\* variable : \{([^}]*)\}/g)].flatMap(([, list]) => [
