@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkCommandLine } from './commandLine.mjs'
+import { able, checkFormats, named, testedKernels } from './formats.mjs'
 import { checkComparison, checkOperands } from './deviceCode.mjs'
 import { checkPythonKernels, hasTriton, tritonRows } from './python.mjs'
 import {
@@ -36,10 +37,7 @@ if (!device) {
   process.exit(0)
 }
 console.log(device.name, device.architecture, JSON.stringify(device.properties))
-const faulty = new Set(['overruns', 'faults', 'hangs', 'mistyped', 'wrong'])
-const kernels = device.kernels.filter((k) => !faulty.has(k.id))
-const able = (kernel, format) =>
-  kernel.capabilities.some((c) => c.format === format && c.level !== 'unavailable')
+const kernels = testedKernels(device)
 
 /** Every format of the registry: each kernel says of each what it can. FORMATS limits them. */
 const registered = [
@@ -47,67 +45,17 @@ const registered = [
 ]
 checks.check('the registry has its formats', registered.length >= 9, registered.join())
 const formats = process.env.FORMATS?.split(',') ?? registered
-const failures = []
 for (const kernel of kernels.filter((k) => k.provider === 'blockscope')) {
   const some = kernel.capabilities.some((c) => c.level !== 'unavailable')
   checks.check(`${kernel.id} is offered`, some, kernel.capabilities[0]?.reason)
 }
 
-// 1. Every kernel, every format, each distribution, against the reference: whole tiles, odd shapes, few rows, K of one block.
-const guarded = (kernel) => /^(wgmma|decode)/.test(kernel.id)
-const shapes = [
-  [256, 384, 512, 'normal', 'f16'],
-  [512, 256, 1024, 'tutorial', 'f16'],
-  // Codes at random overflow float16; every kernel but approximate ones sums in float32.
-  [256, 256, 256, 'uniform-codes', 'f32'],
-  [129, 264, 32, 'positive', 'f32'],
-  [65, 33, 96, 'normal', 'f16'],
-  [64, 1000, 4096, 'normal', 'bf16'],
-  [17, 72, 2880, 'wide-scales', 'f32'],
-  [32, 2880, 544, 'tutorial', 'f32'],
-  [8, 520, 1056, 'adversarial', 'f32'],
-  [257, 1000, 640, 'adversarial', 'f32'],
-  [1, 8, 32, 'normal', 'f16']
-]
-const tolerances = { f16: {}, bf16: { atol: 8e-3, rtol: 8e-3 }, f32: { rtol: 1e-4 } }
-for (const format of formats) {
-  for (const [m, n, k, distribution, output] of shapes) {
-    await checks.attempt(`open ${format} ${distribution}`, async () => {
-      const session = await open(format, m, n, k, { distribution, output })
-      for (const kernel of kernels) {
-        if (!able(kernel, format) || kernel.id === 'cublaslt-fp8') continue
-        // Scales beyond a kernel's range are computed another way by those that say so.
-        if (distribution === 'adversarial' && !guarded(kernel)) continue
-        const name = `${kernel.id} ${format} ${m}x${n}x${k} ${distribution}`
-        await checks.attempt(name, async () => {
-          let report
-          try {
-            report = await session.validate(
-              { ...validateDefaults, ...tolerances[output], kernel: kernel.id },
-              addon.createCancelFlag()
-            )
-          } catch (error) {
-            if (/does not take this shape/.test(error.message)) return
-            throw error
-          }
-          // Approximate kernels are told by their error, not by every element.
-          const approximate =
-            kernel.capabilities.find((c) => c.format === format)?.level === 'approximate'
-          const good =
-            report.status === 'passed' ||
-            ((approximate || kernel.baseline) && report.normwise < 5e-3)
-          checks.check(name, good, `${report.status} normwise ${report.normwise} ${report.reason}`)
-          if (!good) failures.push(name)
-        })
-      }
-      await session.close()
-    })
-  }
-}
-console.log(since(), `small shapes: ${checks.passed} passed, ${checks.failed} failed`)
+// 1. Every kernel against the reference, the whole operation too: formats side by side, since most of the time is compilation.
+await checks.attempt('formats', () => checkFormats(checks, formats))
+console.log(since(), `formats: ${checks.passed} passed, ${checks.failed} failed`)
 
 // 2. What the GPU does for itself, against the CPU: the reference, operands byte for byte, the comparison, scale layouts.
-for (const format of formats) {
+for (const format of formats.filter(named)) {
   await checks.attempt(`references ${format}`, async () => {
     const flag = addon.createCancelFlag()
     const gpu = await open(format, 192, 160, 256)
@@ -152,38 +100,7 @@ await checks.attempt('shapes', async () => {
   }
 })
 
-// 4. The whole operation: B in both orders, accumulated, to 8 bits with a scale, over a batch that broadcasts, every pair of
-// elements; every kernel that takes it.
-const pairs = ['mxfp4', 'nvfp4', 'mxfp6_e2m3', 'mxfp8', 'e5m2xe2m1', 'e3m2xe4m3']
-for (const format of pairs) {
-  for (const bOrder of ['nk', 'kn']) {
-    for (const output of ['f32', 'e4m3', 'e5m2']) {
-      const outputScale = output === 'f32' ? 1 : 0.3
-      const batches = { batchA: [2, 1], batchB: [3] }
-      const operation = { bOrder, accumulate: true, outputScale, ...batches }
-      await checks.attempt(`operation ${format} ${bOrder} ${output}`, async () => {
-        const session = await open(format, 48, 72, 256, { output, operation })
-        for (const kernel of kernels) {
-          const { level } = kernel.capabilities.find((c) => c.format === format) ?? {}
-          const takes = (id) => kernel.features.find((f) => f.id === id)?.level !== 'none'
-          if (!level || level === 'unavailable' || !kernel.outputs.includes(output)) continue
-          if (!['b-kn', 'accumulator', 'batch'].every(takes)) continue
-          const report = await session.validate(
-            { ...validateDefaults, kernel: kernel.id },
-            addon.createCancelFlag()
-          )
-          const good =
-            report.status === 'passed' || (level === 'approximate' && report.normwise < 5e-3)
-          checks.check(`${format} ${kernel.id} ${bOrder} ${output}`, good, report.reason)
-        }
-        await session.close()
-      })
-    }
-  }
-}
-console.log(since(), `the operation: ${checks.passed} passed, ${checks.failed} failed`)
-
-// 5. What must be refused, in this process.
+// 4. What must be refused, in this process.
 await checks.attempt('refusals', async () => {
   const session = await open('mxfp4', 256, 256, 256)
   const run = (kernel) =>
@@ -208,7 +125,7 @@ await checks.attempt('refusals', async () => {
   )
 })
 
-// 6. What takes the context with it, each in a process of its own.
+// 5. What takes the context with it, each in a process of its own.
 const folder = dirname(fileURLToPath(import.meta.url))
 const inProcess = (script, args, env = {}) =>
   execFileSync(process.execPath, [join(folder, script), ...args], {
@@ -267,7 +184,7 @@ await checks.attempt('out of memory', async () => {
 })
 console.log(since(), `faults: ${checks.passed} passed, ${checks.failed} failed`)
 
-// 7. Timing: an operation agrees with itself, with CUPTI, and hot is not slower than cold.
+// 6. Timing: an operation agrees with itself, with CUPTI, and hot is not slower than cold.
 await checks.attempt('timing', async () => {
   const session = await open('mxfp4', 2048, 2048, 2048)
   const kernel = 'cublaslt-bf16'
@@ -328,17 +245,17 @@ await checks.attempt('timing', async () => {
 })
 console.log(since(), `timing: ${checks.passed} passed, ${checks.failed} failed`)
 
-// 8. Python kernels, where there is a Python with Triton: through the command line, as a person runs them.
+// 7. Python kernels, where there is a Python with Triton: through the command line, as a person runs them.
 if (hasTriton())
   await checks.attempt('Python kernels', async () => {
     checkPythonKernels(checks, device.architecture)
     console.log(since(), `Python kernels: ${checks.passed} passed, ${checks.failed} failed`)
   })
 
-// 9. The comparison table.
+// 8. The comparison table.
 const rows = []
 if (size > 0) {
-  for (const format of formats) {
+  for (const format of formats.filter(named)) {
     await checks.attempt(`table ${format}`, async () => {
       const opening = Date.now()
       const session = await open(format, size, size, size)
@@ -404,9 +321,10 @@ if (size > 0) {
     })
   }
   if (hasTriton())
-    await checks.attempt('Triton', async () => rows.push(...tritonRows(formats, size)))
+    await checks.attempt('Triton', async () =>
+      rows.push(...tritonRows(formats.filter(named), size))
+    )
 }
 if (resultFile) writeFileSync(resultFile, JSON.stringify({ device, libraries, rows }, null, 1))
 rmSync(cache, { recursive: true })
-if (failures.length) console.log('failed kernels:', failures.join('; '))
 checks.end()

@@ -1,0 +1,139 @@
+// Every kernel of the GPU on one format, against the reference. `node formats.mjs FORMAT` prints what failed, then 'N passed, N failed'.
+// Most of the time is compilation on the CPU, so that checkFormats starts one of these for each format, several side by side.
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { addon, Checks, configure, open, validateDefaults } from './addon.mjs'
+
+/** The formats with names of their own; the others are pairs of elements, called by both. */
+export const named = (format) => !/^e\dm\dxe\dm\d$/.test(format)
+
+export const able = (kernel, format) =>
+  kernel.capabilities.some((c) => c.format === format && c.level !== 'unavailable')
+
+/** Without those of test/gpu/kernels that are wrong on purpose. */
+export function testedKernels(device) {
+  const faulty = new Set(['overruns', 'faults', 'hangs', 'mistyped', 'wrong'])
+  return device.kernels.filter(({ id }) => !faulty.has(id))
+}
+
+/** Whole tiles, odd shapes, few rows, K of one block, in each distribution. */
+const shapes = [
+  [256, 384, 512, 'normal', 'f16'],
+  [512, 256, 1024, 'tutorial', 'f16'],
+  // Codes at random overflow float16; every kernel but approximate ones sums in float32.
+  [256, 256, 256, 'uniform-codes', 'f32'],
+  [129, 264, 32, 'positive', 'f32'],
+  [65, 33, 96, 'normal', 'f16'],
+  [64, 1000, 4096, 'normal', 'bf16'],
+  [17, 72, 2880, 'wide-scales', 'f32'],
+  [32, 2880, 544, 'tutorial', 'f32'],
+  [8, 520, 1056, 'adversarial', 'f32'],
+  [257, 1000, 640, 'adversarial', 'f32'],
+  [1, 8, 32, 'normal', 'f16']
+]
+/** A pair without a name differs from the named ones in how it is decoded alone. */
+const pairShapes = [
+  [129, 264, 544, 'uniform-codes', 'f32'],
+  [65, 33, 96, 'normal', 'f16']
+]
+const tolerances = { f16: {}, bf16: { atol: 8e-3, rtol: 8e-3 }, f32: { rtol: 1e-4 } }
+/** Scales beyond a kernel's range are computed another way by those that say so. */
+const guarded = (kernel) => /^(wgmma|decode)/.test(kernel.id)
+
+/** Whether `kernel` computes what `session` holds. A shape that it says it does not take is no check. */
+async function validate(checks, session, kernel, name, format, more) {
+  await checks.attempt(name, async () => {
+    let report
+    try {
+      report = await session.validate(
+        { ...validateDefaults, ...more, kernel: kernel.id },
+        addon.createCancelFlag()
+      )
+    } catch (error) {
+      if (/does not take this shape/.test(error.message)) return
+      throw error
+    }
+    // Approximate kernels are told by their error, not by every element.
+    const approximate =
+      kernel.capabilities.find((c) => c.format === format)?.level === 'approximate'
+    const good =
+      report.status === 'passed' || ((approximate || kernel.baseline) && report.normwise < 5e-3)
+    checks.check(name, good, `${report.status} normwise ${report.normwise} ${report.reason}`)
+  })
+}
+
+async function checkShapes(checks, kernels, format) {
+  for (const [m, n, k, distribution, output] of named(format) ? shapes : pairShapes) {
+    await checks.attempt(`open ${format} ${distribution}`, async () => {
+      const session = await open(format, m, n, k, { distribution, output })
+      for (const kernel of kernels) {
+        if (!able(kernel, format) || kernel.id === 'cublaslt-fp8') continue
+        if (distribution === 'adversarial' && !guarded(kernel)) continue
+        const name = `${kernel.id} ${format} ${m}x${n}x${k} ${distribution}`
+        await validate(checks, session, kernel, name, format, tolerances[output])
+      }
+      await session.close()
+    })
+  }
+}
+
+/** The whole operation: B in both orders, accumulated, to 8 bits with a scale, over a batch that broadcasts. */
+async function checkOperation(checks, kernels, format) {
+  for (const bOrder of ['nk', 'kn']) {
+    for (const output of ['f32', 'e4m3', 'e5m2']) {
+      const outputScale = output === 'f32' ? 1 : 0.3
+      const batches = { batchA: [2, 1], batchB: [3] }
+      const operation = { bOrder, accumulate: true, outputScale, ...batches }
+      await checks.attempt(`operation ${format} ${bOrder} ${output}`, async () => {
+        const session = await open(format, 48, 72, 256, { output, operation })
+        for (const kernel of kernels) {
+          const takes = (id) => kernel.features.find((f) => f.id === id)?.level !== 'none'
+          if (!able(kernel, format) || !kernel.outputs.includes(output)) continue
+          if (!['b-kn', 'accumulator', 'batch'].every(takes)) continue
+          const name = `${kernel.id} ${format} operation ${bOrder} ${output}`
+          await validate(checks, session, kernel, name, format, {})
+        }
+        await session.close()
+      })
+    }
+  }
+}
+
+const file = fileURLToPath(import.meta.url)
+
+/** Adds what a process of each format counted to `checks`. */
+export async function checkFormats(checks, formats) {
+  const waiting = [...formats]
+  const next = async () => {
+    for (let format = waiting.shift(); format; format = waiting.shift()) {
+      const child = spawn(process.execPath, [file, format], {
+        stdio: ['ignore', 'pipe', 'inherit']
+      })
+      let said = ''
+      for await (const text of child.stdout) said += text
+      const counted = /(\d+) passed, (\d+) failed\n$/.exec(said)
+      if (counted) process.stdout.write(said.slice(0, counted.index))
+      else checks.check(`formats.mjs ${format} ends`, false, said)
+      checks.passed += Number(counted?.[1] ?? 0)
+      checks.failed += Number(counted?.[2] ?? 0)
+    }
+  }
+  const side = Math.max(1, Math.min(8, availableParallelism() >> 1))
+  await Promise.all(Array.from({ length: side }, next))
+}
+
+if (process.argv[1] === file) {
+  const checks = new Checks()
+  const cache = mkdtempSync(join(tmpdir(), 'blockscope-gpu-format-'))
+  configure(cache)
+  const device = (await addon.detect()).devices.find(({ kind }) => kind === 'cuda')
+  if (!device) throw new Error('No CUDA device.')
+  const kernels = testedKernels(device)
+  await checkShapes(checks, kernels, process.argv[2])
+  await checkOperation(checks, kernels, process.argv[2])
+  rmSync(cache, { recursive: true })
+  checks.end()
+}
