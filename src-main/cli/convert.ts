@@ -13,7 +13,7 @@ import { jsonPieces } from '@shared/profile/write/writeJson'
 import { speedscopePieces } from '@shared/profile/write/writeSpeedscope'
 import { checkOutput, writeOutput } from '../ground/files'
 import { print, printJson, writeData } from '../ground/terminal'
-import { openProfileFile, printWarnings } from './profileFiles'
+import { openTogether, printWarnings } from './profileFiles'
 
 const formats = ['hatchet', 'folded', 'csv', 'json', 'chrome_trace', 'speedscope'] as const
 type OutputFormat = (typeof formats)[number]
@@ -43,8 +43,10 @@ export function register(program: Command): void {
     .description(
       'Writes a profile in another format, taken from the extension of OUT or from --to.'
     )
-    .argument('<in>', 'profile to read, or a run: its folder, its id or "latest"')
-    .argument('<out>', 'file to write; - for standard output')
+    .argument(
+      '<files...>',
+      'profile to read, the parts or ranks of one, or a run: its folder, its id or "latest"; last the file to write, - for standard output'
+    )
     .addOption(new Option('--to <format>', 'format to write').choices(formats))
     .option(
       '--root-hints',
@@ -56,7 +58,13 @@ export function register(program: Command): void {
     .action(convert)
 }
 
-async function convert(input: string, output: string, flags: ConvertFlags): Promise<void> {
+async function convert(files: string[], flags: ConvertFlags): Promise<void> {
+  const [inputs, output] = [files.slice(0, -1), files[files.length - 1]!]
+  if (inputs.length === 0)
+    throw new UserError(
+      'usage',
+      'convert needs what to read and the file to write: convert IN OUT.'
+    )
   const format = flags.to ?? formatOf(output)
   if (output !== '-') checkOutput(output, flags)
   else if (flags.json || flags.force)
@@ -65,16 +73,23 @@ async function convert(input: string, output: string, flags: ConvertFlags): Prom
     throw new UserError('usage', `--root-hints is of hatchet; ${format} has no such thing.`)
   if (flags.demangle && format === 'hatchet')
     throw new UserError('usage', '--demangle leaves hatchet as it is: readers demangle its names.')
-  const profile = await openProfileFile(input)
+  const profile = await openTogether(inputs, { timeline: format === 'chrome_trace' })
   printWarnings(profile.tree)
-  const pieces = batches(piecesOf(profile, format, basename(input), flags))
+  const pieces = batches(piecesOf(profile, format, basename(inputs[0]!), flags))
   if (output === '-') {
     for (const piece of pieces) writeData(piece)
     return
   }
   const bytes = await writeOutput(output, pieces, flags)
   const { count } = profile.tree
-  if (flags.json) printJson({ in: input, out: output, format, nodes: count, bytes })
+  if (flags.json)
+    printJson({
+      in: inputs.length === 1 ? inputs[0] : inputs,
+      out: output,
+      format,
+      nodes: count,
+      bytes
+    })
   else print(`${output}: ${format}, ${count} nodes, ${bytes} bytes`)
 }
 

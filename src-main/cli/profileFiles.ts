@@ -2,11 +2,12 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { messageOf, UserError } from '@shared/errors'
-import { joinPhases } from '@shared/profile/read/joinPhases'
+import { profileNames } from '@shared/profile/ask/profileNames'
+import { joinProfiles, type PartOfProfile } from '@shared/profile/read/joinProfiles'
 import { BlockSource } from '@shared/profile/read/byteSource'
 import { openProfileAt, ProfileReader, type OpenedProfile } from '@shared/profile/read/openProfile'
 import type { ProfileTree } from '@shared/profile/tree/profileTree'
-import { nameParts } from '@shared/profile/read/nameParts'
+import { timelineOf } from '@shared/profile/timelineOf'
 import type { ProfileReaderRow } from '@shared/profile/read/reader'
 import { rocprofCsvReader, runReader } from '@shared/profile/read/readers'
 import { treeOfRun } from '@shared/profile/read/runTree'
@@ -23,26 +24,34 @@ const headBytes = 4096
 /** Smaller files are read before a person could read the progress. */
 const progressFrom = 50 << 20
 
-/** One profile from one file, or from several joined: ranks of a training, phases of a session, others by file name. */
+/** The tree of one file, or of several joined: ranks of a training, phases of a session, others by file name. */
 export async function openProfileFiles(files: readonly string[]): Promise<ProfileTree> {
-  if (files.length === 1) return (await openProfileFile(files[0]!)).tree
-  if (files.every(isRocprofCsv)) return readTogether(files).tree
-  const opened: Pick<OpenedProfile, 'tree' | 'rank'>[] = []
-  for (const file of files) {
-    // Timelines, which are as large as the files, are let go one by one.
-    const { tree, rank } = await openProfileFile(file)
-    opened.push({ tree, ...(rank && { rank }) })
+  return (await openTogether(files, { timeline: false })).tree
+}
+
+/**
+ * As openProfileFiles, whatever the files hold.
+ * @param timeline of several files too: without, they are let go one by one, for they are as large as the files
+ */
+export async function openTogether(
+  files: readonly string[],
+  { timeline }: { timeline: boolean }
+): Promise<OpenedProfile> {
+  if (files.length === 1) return openProfileFile(files[0]!)
+  if (files.every(isRocprofCsv)) return readTogether(files)
+  const parts: PartOfProfile[] = []
+  const names = profileNames(files, (name) => name)
+  for (const [at, file] of files.entries()) {
+    const opened = await openProfileFile(file)
+    const { tree, rank } = opened
+    parts.push({
+      fileName: names[at]!,
+      tree,
+      rank,
+      timeline: timeline ? timelineOf(opened) : null
+    })
   }
-  const { order, names, notes } = nameParts(
-    opened.map(({ tree, rank }, at) => ({
-      fileName: basename(files[at]!),
-      rank: rank ?? null,
-      isTrace: tree.format === 'chrome_trace'
-    }))
-  )
-  const joined = joinPhases(order.map((at) => ({ name: names[at]!, tree: opened[at]!.tree })))
-  joined.warnings.unshift(...notes)
-  return joined
+  return joinProfiles(parts)
 }
 
 /** rocprofv3 writes a file per domain; those of one process are one profile. */

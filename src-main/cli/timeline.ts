@@ -12,7 +12,7 @@ import { timelineOf, withoutTimes } from '@shared/profile/timelineOf'
 import { timelineJson, timelineLines } from '@shared/profile/write/printTimeline'
 import { print, printJson, printNote } from '../ground/terminal'
 import { positiveInteger } from './arguments'
-import { openProfileFile, printWarnings } from './profileFiles'
+import { openTogether, printWarnings } from './profileFiles'
 
 interface TimelineFlags {
   range?: string
@@ -26,7 +26,7 @@ export function register(program: Command): void {
   program
     .command('timeline')
     .description('Sums by kernel and idle times of a trace, or of a stretch of it.')
-    .argument('<file>', 'trace, or a run: its folder, its id or "latest"')
+    .argument('<files...>', 'trace, the ranks of one, or a run: its folder, its id or "latest"')
     .option('--range <from..to>', 'only this stretch, from the first slice on: 3.6ms..3.8ms')
     .option('--lanes <text>', 'only lanes with this in their name or process; text or /regex/')
     .option('-n, --number <n>', 'kernels to show', positiveInteger, 20)
@@ -35,11 +35,11 @@ export function register(program: Command): void {
     .action(timeline)
 }
 
-async function timeline(file: string, flags: TimelineFlags): Promise<void> {
-  const opened = await openProfileFile(file)
+async function timeline(files: string[], flags: TimelineFlags): Promise<void> {
+  const opened = await openTogether(files, { timeline: true })
   printWarnings(opened.tree)
   const found = timelineOf(opened)
-  if (!found) throw new UserError('usage', `${file} has no timeline. ${withoutTimes}`)
+  if (!found) throw new UserError('usage', `${files.join(', ')} has no timeline. ${withoutTimes}`)
   const lanes = lanesOf(found)
   const range = flags.range
     ? rangeOf(flags.range, lanes.lengthNs)

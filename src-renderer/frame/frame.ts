@@ -2,6 +2,7 @@
 import { useEventListener } from '@vueuse/core'
 import { onBeforeUnmount, onMounted } from 'vue'
 import { onMenuAction } from '../client/menu'
+import { namedFiles } from '../stores/pickProfiles'
 import { useConnection } from '../stores/connection'
 import { useDevices } from '../stores/devices'
 import { useJobs } from '../stores/jobs'
@@ -155,17 +156,14 @@ async function openDropped(event: DragEvent): Promise<void> {
   if (file) await openProfiles(dropped.files)
 }
 
-/** One profile, or two that are compared: the older is the baseline. */
+/** One profile, the parts of one, or two that are compared: the older is the baseline. */
 async function openProfiles(files: readonly File[]): Promise<void> {
   const { useProfile } = await import('../stores/profile')
   const profile = useProfile()
-  const [newest, before] = [...files].sort((a, b) => b.lastModified - a.lastModified)
-  await profile.read('open', newest!, newest!.name)
-  if (!before || profile.failure) return
-  await profile.read('baseline', before, before.name)
-  const others = files.length > 2 ? ` The other ${files.length - 2} are left out.` : ''
-  if (!profile.failure)
-    useMessages().say(`${newest!.name} is compared with ${before.name}, the older one.${others}`)
+  await profile.readFiles('open', namedFiles(files))
+  const { info, baseline, failure } = profile
+  if (files.length > 1 && info && baseline && !failure)
+    useMessages().say(`${info.name} is compared with ${baseline.name}, the older one.`)
 }
 
 /** A file that the system or the command line asked to open; the node the address names is selected in it. */

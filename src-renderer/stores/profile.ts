@@ -11,6 +11,8 @@ import { failureOf, type Failure } from '../ground/failure'
 import type {
   Detail,
   FlameAsked,
+  NamedFile,
+  OpenedFiles,
   ProfileInfo,
   ProfileQuery,
   ShownColumn,
@@ -65,27 +67,32 @@ export const useProfile = defineStore('profile', () => {
   }
 
   /** `run`: whose profile it is, where it comes from the store. */
-  async function read(
+  const read = (what: 'open' | 'baseline', file: Blob, name: string, run = '') =>
+    readFiles(what, [{ file, name }], run)
+
+  /** Several are one profile where they are its parts; two that are not are compared. */
+  async function readFiles(
     what: 'open' | 'baseline',
-    file: Blob,
-    name: string,
+    files: readonly NamedFile[],
     run = ''
   ): Promise<void> {
     failure.value = undefined
-    reading.value = name
+    reading.value =
+      files.length === 1 ? files[0]!.name : `${files[0]!.name} and ${files.length - 1} more`
     fraction.value = 0
-    readingBytes.value = file.size
+    readingBytes.value = files.reduce((sum, { file }) => sum + file.size, 0)
     try {
-      const opened = await worker.call<ProfileInfo>({ do: what, file, name }, (now) => {
+      const opened = await worker.call<OpenedFiles>({ do: what, files: [...files] }, (now) => {
         fraction.value = now
       })
-      if (what === 'open') {
-        info.value = opened
+      if (opened.profile) {
+        info.value = opened.profile
         runId.value = run
         baseline.value = undefined
-        Object.assign(query, firstQuery(), { metrics: opened.suggested })
-      } else {
-        baseline.value = opened
+        Object.assign(query, firstQuery(), { metrics: opened.profile.suggested })
+      }
+      if (opened.baseline) {
+        baseline.value = opened.baseline
         query.diff = true
         query.node = undefined
         query.sort = 'chronological'
@@ -223,7 +230,7 @@ export const useProfile = defineStore('profile', () => {
   const command = computed(() => {
     const base = query.diff ? baseline.value?.name : undefined
     const metrics = base === undefined ? query.metrics : query.metrics.slice(0, 1)
-    return viewCommand({ ...query, metrics }, info.value?.name, base, belowPath.value)
+    return viewCommand({ ...query, metrics }, info.value?.files, base, belowPath.value)
   })
 
   return {
@@ -247,6 +254,7 @@ export const useProfile = defineStore('profile', () => {
     command,
     belowPath,
     read,
+    readFiles,
     cancelReading,
     change,
     select,

@@ -2,7 +2,7 @@
 import { messageOf } from '@shared/errors'
 import type { ProfileRequest, ShownProfile } from './profileProtocol'
 import { ProfileSession } from './profileSession'
-import { readFile } from './readFile'
+import { readFiles } from './readFiles'
 import type { WorkerReply } from './workerClient'
 
 const session = new ProfileSession()
@@ -23,10 +23,12 @@ async function answer(request: ProfileRequest): Promise<unknown> {
       return session.text(request.form, request.query)
     default: {
       const onProgress = (fraction: number) => reply({ id: request.id, kind: 'progress', fraction })
-      const opened = await readFile(request.file, request.name, onProgress)
-      return request.do === 'open'
-        ? session.open(opened, request.name)
-        : session.openBaseline(opened, request.name)
+      const { profile, baseline } = await readFiles(request.files, onProgress)
+      if (request.do === 'baseline') return { baseline: session.openBaseline(profile) }
+      return {
+        profile: session.open(profile),
+        ...(baseline && { baseline: session.openBaseline(baseline) })
+      }
     }
   }
 }

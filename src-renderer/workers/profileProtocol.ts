@@ -89,8 +89,22 @@ export interface Detail {
   reason: string
 }
 
-export interface ProfileInfo {
+/** `name` is shown in errors, and may be that of a scope. */
+export interface NamedFile {
+  file: Blob
   name: string
+}
+
+/** What files became; two that are no parts of one profile are compared. */
+export interface OpenedFiles {
+  profile?: ProfileInfo
+  baseline?: ProfileInfo
+}
+
+export interface ProfileInfo {
+  /** 'rank0.json.gz and 7 more' */
+  name: string
+  files: string[]
   count: number
   format: string
   metrics: string[]
@@ -104,7 +118,7 @@ export interface ProfileInfo {
 export type TextForm = 'proton' | 'csv' | 'folded' | 'hatchet' | 'speedscope' | 'trace'
 
 export type ProfileRequest =
-  | { id: number; do: 'open' | 'baseline'; file: Blob; name: string }
+  | { id: number; do: 'open' | 'baseline'; files: NamedFile[] }
   | { id: number; do: 'show'; query: ProfileQuery }
   | { id: number; do: 'flame'; query: ProfileQuery; asked: FlameAsked }
   | { id: number; do: 'sandwich'; node: number; query: ProfileQuery; colour: FlameColour }

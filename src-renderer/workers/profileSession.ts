@@ -44,6 +44,7 @@ import type {
   ShownProfile,
   TextForm
 } from './profileProtocol'
+import type { ReadProfile } from './readFiles'
 import type { TimelineAsk } from './timelineProtocol'
 import { TimelineSession } from './timelineSession'
 
@@ -71,17 +72,17 @@ export class ProfileSession {
   private sentTree: ProfileTree | undefined
   private sentColumns: readonly DerivedMetric[] | undefined
 
-  open(opened: OpenedProfile, name: string): ProfileInfo {
-    this.opened = opened
+  open(read: ReadProfile): ProfileInfo {
+    this.opened = read.opened
     this.lanes = undefined
     this.base = undefined
-    this.name = name
-    return infoOf(opened, name)
+    this.name = read.files[0]!
+    return infoOf(read)
   }
 
-  openBaseline(opened: OpenedProfile, name: string): ProfileInfo {
-    this.base = opened.tree
-    return infoOf(opened, name)
+  openBaseline(read: ReadProfile): ProfileInfo {
+    this.base = read.opened.tree
+    return infoOf(read)
   }
 
   show(query: ProfileQuery): ShownProfile {
@@ -232,10 +233,12 @@ function shownColumn({ label, values, text }: DerivedMetric): ShownColumn {
   return { label, values, texts: text ? Array.from(values, (_, node) => text(node)) : null }
 }
 
-function infoOf({ tree, timeline }: OpenedProfile, name: string): ProfileInfo {
+function infoOf({ opened: { tree, timeline }, files }: ReadProfile): ProfileInfo {
   const { count, format, warnings } = tree
+  const others = files.length - 1
+  const name = others > 0 ? `${files[0]} and ${others} more` : files[0]!
   return {
-    ...{ name, count, format, warnings },
+    ...{ name, files, count, format, warnings },
     metrics: availableMetrics(tree),
     hasTimes: timeline !== null && timeline !== undefined,
     suggested: suggestedMetrics(tree)

@@ -19,6 +19,21 @@ export async function readFile(
   const opened = readAtAnyPlace(file, name)
   if (opened) return opened
   const reader = new ProfileReader(name)
+  try {
+    await readInto(reader, file, name, onProgress)
+    return reader.finish()
+  } catch (error) {
+    throw asReadBy(reader, error)
+  }
+}
+
+/** All of a file into what reads it, as it streams in. */
+export async function readInto(
+  reader: { write(chunk: Uint8Array): void },
+  file: Blob,
+  name: string,
+  onProgress: (fraction: number) => void
+): Promise<void> {
   const stream = file.stream().getReader()
   let read = 0
   let said = 0
@@ -35,14 +50,9 @@ export async function readFile(
   } catch (error) {
     // What is left of the file is not wanted.
     await stream.cancel().catch(() => undefined)
-    throw asReadBy(reader, error)
+    throw error
   }
   onProgress(1)
-  try {
-    return reader.finish()
-  } catch (error) {
-    throw asReadBy(reader, error)
-  }
 }
 
 /** The error, and what the file was taken for: a person may know better. */

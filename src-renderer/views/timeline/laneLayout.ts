@@ -90,7 +90,7 @@ export function layLanes(
   return { items, rows, height: y }
 }
 
-/** Processes of calls before those of streams, lanes by their names: 'stream 7' before 'stream 20'. */
+/** File by file; in each, processes of calls before those of streams, lanes by their names: 'stream 7' before 'stream 20'. */
 function byProcess(lanes: readonly ShownLane[]): [string, number[]][] {
   const found = new Map<string, number[]>()
   for (const [at, lane] of lanes.entries()) {
@@ -108,7 +108,10 @@ function byProcess(lanes: readonly ShownLane[]): [string, number[]][] {
         byName(lanes[a]!.name, lanes[b]!.name)
     )
   }
-  return [...found].sort(([, a], [, b]) => Number(hasStreams(a)) - Number(hasStreams(b)))
+  const partOf = ([first]: readonly number[]) => lanes[first!]!.part ?? 0
+  return [...found].sort(
+    ([, a], [, b]) => partOf(a) - partOf(b) || Number(hasStreams(a)) - Number(hasStreams(b))
+  )
 }
 
 function titleOfProcess({ process, processId, processLabel }: ShownLane): string {

@@ -23,6 +23,7 @@ export interface ShownLane {
   process: string
   processId: string
   processLabel: string
+  part?: number
   kind: LaneKind
   /** Its rows, outermost first: rows[firstRow, firstRow + rowCount). */
   firstRow: number

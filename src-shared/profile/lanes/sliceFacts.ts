@@ -81,13 +81,15 @@ function nearestCall(lanes: Lanes, correlated: readonly number[], slice: number)
   return best
 }
 
-function sameCorrelation({ timeline }: Lanes, slice: number): number[] {
+function sameCorrelation({ timeline, lanes }: Lanes, slice: number): number[] {
   const id = timeline.correlation[slice]!
+  const partOf = (event: number) => lanes[timeline.lane[event]!]!.part
+  const part = partOf(slice)
   const found: number[] = []
   // Kineto gives 0 to what it could not correlate.
   if (!(id > 0)) return found
   for (let other = 0; other < timeline.count; other++) {
-    if (timeline.correlation[other] === id) found.push(other)
+    if (timeline.correlation[other] === id && partOf(other) === part) found.push(other)
   }
   return found
 }

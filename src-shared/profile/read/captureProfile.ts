@@ -44,6 +44,7 @@ export class CaptureProfile implements CaptureSink {
   private readonly flowTo = integers()
   private current!: ProcessNodes
   private processes = 0
+  private readonly ranks = new Map<number, number | null>()
 
   constructor(private readonly options: CaptureProfileOptions) {}
 
@@ -124,6 +125,8 @@ export class CaptureProfile implements CaptureSink {
   process(names: ShardNames, header: ShardHeader): void {
     const { tree, events, devices, options } = this
     const number = this.processes++
+    const { rank, worldSize } = names.process
+    if (rank !== undefined) this.ranks.set(rank, worldSize ?? null)
     this.current = new ProcessNodes({ tree, events, devices, names, header, number, ...options })
   }
 
@@ -135,7 +138,8 @@ export class CaptureProfile implements CaptureSink {
     this.calls.each((node, count) => tree.addNumber(node, callsMetric, count, false))
     const finished = tree.finish('capture', this.devices.forProfile(), true)
     finished.warnings.push(...reader.warnings, ...accountSentences(reader.accounts))
-    if (!this.options.timeline) return { tree: finished, timeline: null }
+    const rank = this.rank()
+    if (!this.options.timeline) return { tree: finished, timeline: null, ...rank }
     events.nameLanes()
     const columns = events.finish()
     let first = Infinity
@@ -146,8 +150,15 @@ export class CaptureProfile implements CaptureSink {
     const baseTimeNs = reader.baseNs === null ? null : Number(reader.baseNs) + (first || 0)
     return {
       tree: finished,
-      timeline: timelineOf(events, columns, tree.order, { flows, baseTimeNs })
+      timeline: timelineOf(events, columns, tree.order, { flows, baseTimeNs }),
+      ...rank
     }
+  }
+
+  /** Where all its processes are of one: a capture may hold several, each below a scope that names it. */
+  private rank(): Pick<OpenedProfile, 'rank'> {
+    const [found] = this.ranks
+    return this.ranks.size === 1 ? { rank: { rank: found![0], worldSize: found![1] } } : {}
   }
 }
 

@@ -11,11 +11,11 @@ export interface OpenedProfile {
   timeline: Timeline | null
   /** Where the file is a run. */
   run?: Run
-  /** Where the file is a trace that says which process of a distributed program it is of. */
+  /** Where the file says which process of a distributed program it is of. */
   rank?: TraceRank
 }
 
-/** PyTorch's "distributedInfo". */
+/** PyTorch's "distributedInfo", or RANK and WORLD_SIZE of a captured process. */
 export interface TraceRank {
   rank: number
   worldSize: number | null

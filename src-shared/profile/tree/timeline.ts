@@ -15,6 +15,8 @@ export interface Lane {
   processId: string
   /** What the file says about the process: 'GPU 0'. */
   processLabel: string
+  /** Which of several files it is from, where they were opened together: each has correlations of its own. */
+  part?: number
 }
 
 export interface Timeline {
@@ -39,6 +41,6 @@ export interface Timeline {
   lanes: Lane[]
   /** Launches: event that starts it, event that it runs as. */
   flows: { from: number; to: number }[]
-  /** Absolute ns of startNs 0; null where the trace does not say. */
+  /** Nanoseconds since 1970 of startNs 0; null where the trace does not say. */
   baseTimeNs: number | null
 }

@@ -1,16 +1,23 @@
 import { defaultDepth, type Query } from '../ask/ask'
 
-const quoted = (word: string) =>
+/** As a shell takes it for one word. */
+export const quoted = (word: string) =>
   /^[\w./%,:=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
 /**
  * The command line that asks the same: `blockscope view FILE ...`.
+ * @param files that the profile is of.
  * @param baseline file of the profile that it is compared with.
  * @param path of the node, where the query has it as a number.
  */
-export function viewCommand(query: Query, file = 'FILE', baseline?: string, path = ''): string {
+export function viewCommand(
+  query: Query,
+  files: readonly string[] = ['FILE'],
+  baseline?: string,
+  path = ''
+): string {
   const { metrics = [], arrangement = 'tree', sort } = query
-  const words = ['blockscope', 'view', quoted(file)]
+  const words = ['blockscope', 'view', ...files.map(quoted)]
   if (metrics.length > 0) words.push('-m', quoted(metrics.join()))
   if (query.include) words.push('-i', quoted(query.include))
   if (query.exclude) words.push('-e', quoted(query.exclude))

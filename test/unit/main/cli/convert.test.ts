@@ -2,6 +2,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { openProfile } from '@shared/profile/read/openProfile'
+import { pathOf } from '@shared/profile/tree/profileTree'
 import { register } from '../../../../src-main/cli/convert'
 import { runCommand } from './runCommand'
 
@@ -20,6 +22,25 @@ async function convert(name: string, ...flags: string[]): Promise<string> {
 describe('convert', () => {
   it('.hatchet to .hatchet is the same file', async () => {
     expect(await convert('same.hatchet')).toBe(readFileSync(h200, 'utf8'))
+  })
+
+  it('several ranks to one trace, which opens with a scope and lanes for each', async () => {
+    const ranks = [0, 1].map((rank) => {
+      const file = join(folder, `worker-${rank}.json`)
+      const kernel = { ph: 'X', cat: 'kernel', name: 'gemm', pid: 0, tid: 7, ts: 5, dur: 10 }
+      const about = { distributedInfo: { rank, world_size: 2 }, baseTimeNanoseconds: rank * 20_000 }
+      writeFileSync(file, JSON.stringify({ ...about, traceEvents: [kernel] }))
+      return file
+    })
+    const out = join(folder, 'all.trace.json')
+    await runCommand(register, ['convert', ...ranks, out])
+    const { tree, timeline } = openProfile(readFileSync(out), 'all')
+    expect(pathOf(tree, tree.count - 1)).toEqual(['ROOT', 'rank 1', 'gemm'])
+    expect([...timeline!.startNs]).toEqual([0, 20_000])
+    expect(timeline!.lanes.map(({ processLabel }) => processLabel)).toEqual(['rank 0', 'rank 1'])
+    await expect(runCommand(register, ['convert', ranks[0]!])).rejects.toThrow(
+      'convert needs what to read and the file to write: convert IN OUT.'
+    )
   })
 
   it('folded stacks sum to the total', async () => {

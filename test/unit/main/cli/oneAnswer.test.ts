@@ -253,10 +253,10 @@ describe.each([...saved, fresh])('%s', (file) => {
 
   it('the page: its worker, what it copies and the export of its timeline', () => {
     const session = new ProfileSession()
-    const info = session.open(
-      openProfile(new Uint8Array(readFileSync(hatchet)), 'profile.hatchet'),
-      'profile.hatchet'
-    )
+    const info = session.open({
+      opened: openProfile(new Uint8Array(readFileSync(hatchet)), 'profile.hatchet'),
+      files: ['profile.hatchet']
+    })
     expect(info.suggested.slice(0, 2)).toEqual(['time/ms', 'time/%'])
     const query: ProfileQuery = {
       metrics: metrics.split(','),

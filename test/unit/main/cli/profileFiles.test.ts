@@ -96,7 +96,9 @@ describe('several files', () => {
     ])
     expect(at(tree, 'rank 2 > gemm', 'time (ns)')).toBe(12_000)
     expect(metricValues(tree, 'time (ns)')[0]).toBe(10_000 + 12_000 + 20_000 + 3 * 11_000)
-    expect(tree.warnings).toEqual(['3 of 16 ranks are given.'])
+    expect(tree.warnings).toEqual([
+      '3 of 16 ranks are given; ranks 1, 3 to 9, 11 to 15 are missing.'
+    ])
     expect(tree.devices).toMatchObject([{ type: 'CUDA', arch: '90', multiprocessors: 132 }])
     // Busy, two at once, and what communication and copies did not hide, each rank for itself.
     expect(at(tree, 'rank 0', 'gpu busy (ns)')).toBe(17_000)
@@ -111,7 +113,7 @@ describe('several files', () => {
     const tree = await openProfileFiles(named)
     expect(paths(tree)).toContain('rank 1 > gemm')
     expect(tree.warnings).toEqual([
-      'Ranks are taken from the names of the files, which have no distributedInfo.'
+      'Ranks are taken from the names of the files, which do not say them inside.'
     ])
     const others = await openProfileFiles([write('a.json.gz', trace(null)), named[0]!])
     expect(paths(others)).toContain('a.json.gz > gemm')
@@ -129,8 +131,8 @@ describe('several files', () => {
     )
     expect(tree.warnings).toEqual([
       'Several files are of rank 0: their names are given as well.',
-      'No distributedInfo says which rank these are of: z.json.gz; they stand under their file names.',
-      '1 of 2 ranks are given.'
+      'Nothing in z.json.gz says which rank it is of: what it holds stands under the name of the file.',
+      '1 of 2 ranks are given; rank 1 is missing.'
     ])
   })
 

@@ -76,6 +76,22 @@ describe('timeline', () => {
     ])
   })
 
+  it('of several ranks: lanes by rank, on one clock', async () => {
+    const files = [1, 0].map((rank) => {
+      const file = join(folder, `worker${rank}.json`)
+      const kernel = { ph: 'X', cat: 'kernel', name: 'gemm', pid: rank, tid: 7, ts: 5, dur: 10 }
+      const about = { distributedInfo: { rank, world_size: 2 }, baseTimeNanoseconds: rank * 20_000 }
+      writeFileSync(file, JSON.stringify({ ...about, traceEvents: [kernel] }))
+      return file
+    })
+    const { stdout, stderr } = await runCommand(register, ['timeline', ...files])
+    expect(stdout).toContain('0 ns to 30 µs of 30 µs: 30 µs, 2 slices')
+    expect(stdout).toMatch(/20\.0 +67 % +2 +rank 0 7, rank 1 7 +gemm/)
+    expect(stderr).toContain('The clocks are aligned by the time of day')
+    const one = await runCommand(register, ['timeline', ...files, '--lanes', 'rank 1', '--json'])
+    expect(JSON.parse(one.stdout)).toMatchObject({ kernels: [{ name: 'gemm', ns: 10_000 }] })
+  })
+
   it.each([
     [['--range', '1ms'], /write it as FROM..TO/],
     [['--range', '5..6'], /'5' is no time with a unit/],

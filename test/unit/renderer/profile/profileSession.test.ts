@@ -28,7 +28,7 @@ const query = (part: Partial<ProfileQuery> = {}): ProfileQuery => ({
 })
 function opened(name = 'modern_a'): ProfileSession {
   const session = new ProfileSession()
-  session.open(openProfile(bytesOf(name), name), name)
+  session.open({ opened: openProfile(bytesOf(name), name), files: [name] })
   return session
 }
 
@@ -79,7 +79,10 @@ describe('ProfileSession', () => {
 
   it('compares with a baseline: changes are profile minus baseline', () => {
     const session = opened('modern_c')
-    session.openBaseline(openProfile(bytesOf('modern_a'), 'modern_a'), 'modern_a')
+    session.openBaseline({
+      opened: openProfile(bytesOf('modern_a'), 'modern_a'),
+      files: ['modern_a']
+    })
     const { columns, state } = session.show(query({ diff: true }))
     const [before, after, change] = columns!.map((column) => column.values[0]!)
     expect(change).toBeCloseTo(after! - before!, 9)
@@ -103,7 +106,7 @@ describe('ProfileSession', () => {
 
 describe('viewCommand', () => {
   it('quotes what a shell would take apart', () => {
-    expect(viewCommand(query({ include: "it's" }), 'a b.hatchet')).toBe(
+    expect(viewCommand(query({ include: "it's" }), ['a b.hatchet'])).toBe(
       "blockscope view 'a b.hatchet' -m time/ms -i 'it'\\''s'"
     )
   })
@@ -129,9 +132,9 @@ describe('the command that the view shows', () => {
   ]
   it.each(variants)('prints what the view copies: %o', async (part) => {
     const session = new ProfileSession()
-    session.open(openProfile(new Uint8Array(readFileSync(path)), path), path)
+    session.open({ opened: openProfile(new Uint8Array(readFileSync(path)), path), files: [path] })
     const asked = query(part)
-    const [, , ...words] = viewCommand(asked, path)
+    const [, , ...words] = viewCommand(asked, [path])
       .split(' ')
       .map((word) => word.replaceAll("'", ''))
     const { stdout } = await runCommand(register, ['view', ...words])
@@ -145,11 +148,11 @@ describe('one subtree', () => {
 
   it.each(['tree', 'inverted'] as const)('of %s is what --node prints', async (arrangement) => {
     const session = new ProfileSession()
-    session.open(openProfile(new Uint8Array(readFileSync(path)), path), path)
+    session.open({ opened: openProfile(new Uint8Array(readFileSync(path)), path), files: [path] })
     const tree = fromTransferable(session.show(query({ arrangement })).tree!)
     const below = 2
     const asked = query({ arrangement, node: below })
-    const command = viewCommand(asked, path, undefined, pathText(tree, below))
+    const command = viewCommand(asked, [path], undefined, pathText(tree, below))
     expect(command).toMatch(/--node '?ROOT/)
     const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, a, b]) => a ?? b!)
     const { stdout } = await runCommand(register, words.slice(1))

@@ -49,6 +49,23 @@ describe('lanes', () => {
     expect(layout.height).toBe(layout.items.at(-1)!.y + layout.items.at(-1)!.height)
   })
 
+  it('of several files stand file by file', () => {
+    const ranks = [1, 0].flatMap((part) =>
+      lanes.map((of) => ({
+        ...of,
+        part,
+        processLabel: `rank ${part}`,
+        processId: `${part} ${of.processId}`
+      }))
+    )
+    const headings = layLanes(ranks, isWork, state, 'others').items.filter(
+      ({ kind }) => kind === 'process'
+    )
+    expect(headings.map(({ title }) => title)).toEqual(
+      ['rank 0', 'rank 0', 'rank 1', 'rank 1'].map((rank) => `python, ${rank}`)
+    )
+  })
+
   it('unfold, close, hide and are pinned', () => {
     const unfolded = layLanes(lanes, isWork, { ...state, unfolded: new Set([2]) }, 'others')
     expect(unfolded.rows).toHaveLength(43)
