@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander'
 import { basename } from 'node:path'
 import { UserError } from '@shared/errors'
 import { demangle } from '@shared/profile/ask/demangle'
+import { shortName } from '@shared/profile/ask/shortName'
 import type { OpenedProfile } from '@shared/profile/read/openProfile'
 import { traceOfRun } from '@shared/profile/write/runTrace'
 import { withRootZeros } from '@shared/profile/write/rootZeros'
@@ -9,13 +10,22 @@ import { chromeTracePieces } from '@shared/profile/write/writeChromeTrace'
 import { csvLines } from '@shared/profile/write/writeCsv'
 import { foldedLines } from '@shared/profile/write/writeFolded'
 import { hatchetPieces } from '@shared/profile/write/writeHatchet'
+import { hatchetMsgpackPieces } from '@shared/profile/write/writeHatchetMsgpack'
 import { jsonPieces } from '@shared/profile/write/writeJson'
 import { speedscopePieces } from '@shared/profile/write/writeSpeedscope'
 import { checkOutput, writeOutput } from '../ground/files'
 import { print, printJson, writeData } from '../ground/terminal'
 import { openTogether, printWarnings } from './profileFiles'
 
-const formats = ['hatchet', 'folded', 'csv', 'json', 'chrome_trace', 'speedscope'] as const
+export const formats = [
+  'hatchet',
+  'hatchet_msgpack',
+  'folded',
+  'csv',
+  'json',
+  'chrome_trace',
+  'speedscope'
+] as const
 type OutputFormat = (typeof formats)[number]
 
 /** Longest first: 'x.speedscope.json' is not plain JSON. */
@@ -23,6 +33,7 @@ const extensions: [string, OutputFormat][] = [
   ['.speedscope.json', 'speedscope'],
   ['.trace.json', 'chrome_trace'],
   ['.chrome_trace', 'chrome_trace'],
+  ['.hatchet_msgpack', 'hatchet_msgpack'],
   ['.hatchet', 'hatchet'],
   ['.folded', 'folded'],
   ['.csv', 'csv'],
@@ -33,6 +44,7 @@ interface ConvertFlags {
   to?: OutputFormat
   rootHints?: boolean
   demangle?: boolean
+  short?: boolean
   force?: boolean
   json?: boolean
 }
@@ -53,6 +65,7 @@ export function register(program: Command): void {
       'hatchet: name every summed metric on ROOT, so that proton-viewer rolls it up'
     )
     .option('--demangle', 'C++ names demangled; .hatchet keeps them as they are')
+    .option('--short', 'names as the app shortens them; not in .hatchet')
     .option('--force', 'replace OUT if it is there')
     .option('--json', 'print what was written as JSON')
     .action(convert)
@@ -69,10 +82,14 @@ async function convert(files: string[], flags: ConvertFlags): Promise<void> {
   if (output !== '-') checkOutput(output, flags)
   else if (flags.json || flags.force)
     throw new UserError('usage', '--json and --force are of a file; OUT is standard output.')
-  if (flags.rootHints && format !== 'hatchet')
+  const isOfProton = format === 'hatchet' || format === 'hatchet_msgpack'
+  if (flags.rootHints && !isOfProton)
     throw new UserError('usage', `--root-hints is of hatchet; ${format} has no such thing.`)
-  if (flags.demangle && format === 'hatchet')
-    throw new UserError('usage', '--demangle leaves hatchet as it is: readers demangle its names.')
+  if ((flags.demangle || flags.short) && isOfProton)
+    throw new UserError(
+      'usage',
+      `${flags.demangle ? '--demangle' : '--short'} leaves hatchet as it is: readers demangle and shorten its names.`
+    )
   const profile = await openTogether(inputs, { timeline: format === 'chrome_trace' })
   printWarnings(profile.tree)
   const pieces = batches(piecesOf(profile, format, basename(inputs[0]!), flags))
@@ -107,11 +124,14 @@ function piecesOf(
   format: OutputFormat,
   name: string,
   flags: ConvertFlags
-): Iterable<string> {
-  const nameOf = flags.demangle ? demangle : (text: string) => text
+): Iterable<string | Uint8Array> {
+  const nameOf = flags.short ? shortName : flags.demangle ? demangle : (text: string) => text
+  const rooted = flags.rootHints ? withRootZeros(tree) : tree
   switch (format) {
     case 'hatchet':
-      return hatchetPieces(flags.rootHints ? withRootZeros(tree) : tree)
+      return hatchetPieces(rooted)
+    case 'hatchet_msgpack':
+      return hatchetMsgpackPieces(rooted)
     case 'folded':
       return foldedLines(tree, nameOf)
     case 'csv':
@@ -125,13 +145,18 @@ function piecesOf(
   }
 }
 
-function* batches(pieces: Iterable<string>): Generator<string> {
+/** Short texts are put together; bytes come in pieces already. */
+function* batches(pieces: Iterable<string | Uint8Array>): Generator<string | Uint8Array> {
   let batch = ''
   for (const piece of pieces) {
+    if (typeof piece !== 'string') {
+      yield piece
+      continue
+    }
     batch += piece
     if (batch.length < 1 << 18) continue
     yield batch
     batch = ''
   }
-  yield batch
+  if (batch !== '') yield batch
 }

@@ -104,7 +104,7 @@ export const flagRules: FlagRule[] = [
     flags: ['--proton'],
     excludes: [
       ...['--sort', '--metadata', '--no-demangle', '--hot-path', '--flat', '--inverted'],
-      ...['--node', '--group', '--by-name', '--json']
+      ...['--node', '--group', '--by-name', '--json', '--short']
     ],
     why: "proton-viewer's text has no such thing"
   },
@@ -114,9 +114,15 @@ export const flagRules: FlagRule[] = [
     excludes: [
       ...['--metrics', '--include', '--exclude', '--threshold', '--depth', '--format'],
       ...['--print-sorted', '--diff-profile', '--sort', '--no-demangle', '--hot-path', '--flat'],
-      ...['--metadata', '--inverted', '--node', '--group', '--by-name']
+      ...['--metadata', '--inverted', '--node', '--group', '--by-name', '--short']
     ],
     why: 'it lists metrics alone'
+  },
+  {
+    commands: ['view', 'diff', 'top'],
+    flags: ['--short'],
+    excludes: ['--no-demangle'],
+    why: 'a mangled name has nothing to shorten'
   },
   {
     commands: ['view'],

@@ -14,6 +14,7 @@ export interface QueryFlags {
   sort: 'chronological' | 'name' | 'metric' | 'change'
   metadata?: boolean
   demangle: boolean
+  short?: boolean
   hotPath?: boolean
   flat?: boolean
   inverted?: boolean
@@ -51,6 +52,7 @@ export function addQueryFlags<C extends Command>(command: C, byValue: 'metric' |
     )
     .option('--metadata', 'show and count launch-metadata subtrees')
     .option('--no-demangle', 'C++ names as they are mangled')
+    .option('--short', 'names as the app shortens them')
     .option('--hot-path', 'only the path of the largest values')
     .option('--flat', 'one row per kernel name')
     .option('--inverted', 'one row per kernel name, and below it who calls it')
@@ -74,6 +76,7 @@ export function queryOf(flags: QueryFlags, metrics: readonly string[] | undefine
     hotPath: flags.hotPath,
     metadata: flags.metadata,
     demangle: flags.demangle,
+    short: flags.short,
     frame: flags.format,
     node: flags.node,
     byName: flags.byName

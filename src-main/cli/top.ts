@@ -12,6 +12,7 @@ interface TopFlags {
   number: number
   metrics?: string[]
   demangle: boolean
+  short?: boolean
   json?: boolean
 }
 
@@ -26,6 +27,7 @@ export function register(program: Command): void {
     .option('-n, --number <n>', 'rows to show', positiveInteger, 20)
     .option('-m, --metrics <a,b>', 'metrics to show; rows are in the order of the first', commaList)
     .option('--no-demangle', 'C++ names as they are mangled')
+    .option('--short', 'names as the app shortens them')
     .option('--json', 'print as JSON')
     .action(top)
 }
@@ -35,7 +37,7 @@ async function top(files: string[], flags: TopFlags): Promise<void> {
   printWarnings(profile)
   const shape = { arrangement: 'flat', demangle: flags.demangle } as const
   const metrics = flags.metrics ?? suggestedForKernels(arranged(profile, shape, ourRules))
-  const query = { ...shape, metrics, list: flags.number }
+  const query = { ...shape, metrics, list: flags.number, short: flags.short }
   const answer = ask(profile, query)
   refuseEmpty(answer, query)
   const { columns, rows, rowCount, nameOf } = answer

@@ -44,9 +44,14 @@ import type {
   ShownProfile,
   TextForm
 } from './profileProtocol'
-import type { ReadProfile } from './readFiles'
 import type { TimelineAsk } from './timelineProtocol'
 import { TimelineSession } from './timelineSession'
+
+/** A profile, and the names of the files that it is of: first the one it is called by. */
+export interface ReadProfile {
+  opened: OpenedProfile
+  files: string[]
+}
 
 /** Which nodes are open: all or none, but for those toggled. */
 export class Openness extends Set<number> {

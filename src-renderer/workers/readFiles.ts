@@ -6,13 +6,8 @@ import { rocprofCsvReader } from '@shared/profile/read/readers'
 import { sniffFormat } from '@shared/profile/read/sniffFormat'
 import { timelineOf } from '@shared/profile/timelineOf'
 import type { NamedFile } from './profileProtocol'
+import type { ReadProfile } from './profileSession'
 import { readFile, readInto } from './readFile'
-
-export interface ReadProfile {
-  opened: OpenedProfile
-  /** Of the files that it is of, first the one it is called by. */
-  files: string[]
-}
 
 export interface ReadFiles {
   profile: ReadProfile

@@ -6,7 +6,11 @@ export function rocprofJson() {
     { kind: 'HSA_AMD_EXT_API', operations: ['hsa_amd_memory_async_copy'] },
     { kind: 'MARKER_CORE_API', operations: ['roctxMarkA', 'roctxRangePushA'] },
     { kind: 'KERNEL_DISPATCH', operations: ['NONE', 'COMPLETE'] },
-    { kind: 'MEMORY_COPY', operations: ['NONE', 'HOST_TO_HOST', 'MEMORY_COPY_HOST_TO_DEVICE'] }
+    { kind: 'MEMORY_COPY', operations: ['NONE', 'HOST_TO_HOST', 'MEMORY_COPY_HOST_TO_DEVICE'] },
+    {
+      kind: 'MEMORY_ALLOCATION',
+      operations: ['NONE', 'MEMORY_ALLOCATION_ALLOCATE', 'MEMORY_ALLOCATION_FREE']
+    }
   ]
   const record = (kind: number, operation: number, internal: number, from: number, to: number) => ({
     size: 64,
@@ -91,6 +95,10 @@ export function rocprofJson() {
               dst_agent_id: { handle: 4_000_000_000 },
               bytes: 4096
             }
+          ],
+          memory_allocation: [
+            { ...record(6, 1, 7, 7000, 7100), address: 32512, allocation_size: 4096 },
+            { ...record(6, 2, 9, 7200, 7300), address: { value: 32512 }, allocation_size: 0 }
           ],
           scratch_memory: [{}],
           rccl_api: []

@@ -14,6 +14,7 @@ import { formatFrame, type FrameFormat } from './frameFormat'
 import { hotPath } from './hotPath'
 import { lastOf } from './lastOf'
 import { nodeAtPath } from './nodePath'
+import { shortName } from './shortName'
 import { suggestedMetrics } from './suggestedMetrics'
 import { listedRows, visibleRows, type SortOrder } from './visibleRows'
 import { widthsOf } from './weightMetric'
@@ -43,6 +44,8 @@ export interface Query {
   metadata?: boolean
   /** C++ names demangled: yes, unless said otherwise. */
   demangle?: boolean
+  /** Names shortened as the app's rows are; filters and paths are of whole names all the same. */
+  short?: boolean
   /** Form of names such as 'dir/file.py:12@function'. */
   frame?: FrameFormat
   /** In a comparison: also match names that differ only in extents, tiles or mangling. */
@@ -190,10 +193,11 @@ function orderOf(
 /** Each distinct name is made once. */
 function namesOf(tree: ProfileTree, query: Query): (node: number) => string {
   const names: string[] = []
-  const shortName = query.demangle === false ? (name: string) => name : demangle
+  const shown = query.short
+    ? shortName
+    : query.demangle === false
+      ? (name: string) => name
+      : demangle
   return (node) =>
-    (names[tree.name[node]!] ??= formatFrame(
-      shortName(nodeName(tree, node)),
-      query.frame ?? 'full'
-    ))
+    (names[tree.name[node]!] ??= formatFrame(shown(nodeName(tree, node)), query.frame ?? 'full'))
 }

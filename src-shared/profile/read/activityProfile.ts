@@ -36,9 +36,9 @@ export interface Activity {
   correlation: number
   /** Of a copy or a set. */
   bytes?: number
-  /** Properties of the launch: 'grid', 'block', 'registers per thread'. */
+  /** Properties of the launch ('grid', 'block', 'registers per thread') or the range. */
   facts?: Readonly<Record<string, string | undefined>>
-  /** Counters of the launch, by name; summed over launches. */
+  /** Counters of the launch or call, by name; summed over them. */
   counters?: ReadonlyMap<string, number>
 }
 
@@ -93,11 +93,15 @@ export class ActivityProfile {
     return this.events.count === 0
   }
 
-  /** @param notes sentences on what was left out */
+  /**
+   * @param notes sentences on what was left out
+   * @param epochNs nanoseconds since 1970 of the instant 0 of the records; null where the file does not say
+   */
   finish(
     format: ProfileFormat,
     devices: readonly ProfileDevice[],
-    notes: readonly string[] = []
+    notes: readonly string[] = [],
+    epochNs: bigint | null = null
   ): OpenedProfile {
     this.events.nameLanes()
     const columns = this.events.finish()
@@ -115,7 +119,11 @@ export class ActivityProfile {
     tree.warnings.push(...notes, ...found)
     for (const [what, count] of this.passedOver) tree.warnings.push(`${count} ${what} passed over.`)
     const flows = builder.launches
-    const timeline = timelineOf(this.events, columns, this.tree.order, { flows, baseTimeNs: null })
+    const baseTimeNs =
+      epochNs === null
+        ? null
+        : Number(epochNs + (this.base ?? 0n)) + (Number.isFinite(first) ? first : 0)
+    const timeline = timelineOf(this.events, columns, this.tree.order, { flows, baseTimeNs })
     return { tree, timeline }
   }
 

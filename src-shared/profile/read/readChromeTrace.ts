@@ -26,6 +26,13 @@ const launchFacts: ReadonlyMap<string, string> = new Map([
   ['shared memory (bytes)', 'shared memory (bytes)'],
   ['recorded (ns)', 'recorded (ns)'],
   ['est. achieved occupancy %', 'estimated occupancy (%)'],
+  // Of collectives: param_comms of torch/csrc/distributed/c10d/ParamCommsUtils.hpp.
+  ['Collective name', 'collective'],
+  ['Process Group Name', 'process group'],
+  ['Group size', 'group size'],
+  ['dtype', 'element type'],
+  ['In msg nelems', 'elements in'],
+  ['Out msg nelems', 'elements out'],
   ['device', 'device_id'],
   ['stream', 'stream']
 ])

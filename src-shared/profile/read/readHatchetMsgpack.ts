@@ -22,8 +22,30 @@ export function readHatchetMsgpack(bytes: Uint8Array, fileName: string): Profile
   return builder.finish('hatchet_msgpack')
 }
 
+/**
+ * Whether bytes begin as a tree in MessagePack does: a node, or a list whose first element is one. The first byte alone
+ * would not tell: Python's pickles begin with 0x80 too, which is an empty map here.
+ */
+export function isHatchetMsgpack(bytes: Uint8Array): boolean {
+  let at = 0
+  const list = bytes[0] ?? 0
+  if (list >= 0x91 && list <= 0x9f) at = 1
+  else if (list === 0xdc) at = 3
+  else if (list === 0xdd) at = 5
+  const map = bytes[at] ?? 0
+  if (map === 0xde) at += 3
+  else if (map === 0xdf) at += 5
+  else if (map > 0x80 && map <= 0x8f) at += 1
+  else return false
+  const length = (bytes[at] ?? 0) ^ 0xa0
+  if (length > 0x1f) return false
+  return nodeKeys.includes(new TextDecoder().decode(bytes.subarray(at + 1, at + 1 + length)))
+}
+
+const nodeKeys = ['frame', 'metrics', 'children', 'name']
+
 function isNode(element: MsgpackMap): boolean {
-  return ['frame', 'metrics', 'children', 'name'].some((key) => element.has(key))
+  return nodeKeys.some((key) => element.has(key))
 }
 
 function addTree(builder: TreeBuilder, root: MsgpackMap, fileName: string): void {

@@ -4,6 +4,7 @@
  */
 import { ActivityProfile, extents, instantOf, numberOf, type Activity } from './activityProfile'
 import { copyName, setName } from '../../capture/copyNames'
+import { categoryEvent, domainEvent, nvtxColumns, NvtxNames } from './nvtxNames'
 import { splitCrossing, type NamedRange } from './nestedRanges'
 import type { OpenedProfile } from './reader'
 import type { SqliteFile, SqliteValue } from './sqliteFile'
@@ -99,7 +100,16 @@ class NsysReader {
         'usage',
         `${this.fileName} is an export of Nsight Systems without kernels, copies, CUDA calls or NVTX ranges: record with --trace=cuda,nvtx.`
       )
-    return this.profile.finish('nsys', this.devices, this.unread())
+    return this.profile.finish('nsys', this.devices, this.unread(), this.sessionStart())
+  }
+
+  /** Times count from the start of the session; when that was, exports of later years say. */
+  private sessionStart(): bigint | null {
+    let start: bigint | null = null
+    this.each('TARGET_INFO_SESSION_START_TIME', ['utcEpochNs'], ([ns]) => {
+      if (typeof ns === 'bigint' || typeof ns === 'number') start ??= BigInt(ns)
+    })
+    return start
   }
 
   private readKernels(): void {
@@ -165,21 +175,38 @@ class NsysReader {
 
   /** Push/pop ranges surround the calls of their thread; start/end ranges do where they cross no other. */
   private readRanges(): void {
-    const ofThread = new Map<string, (NamedRange & { thread: SqliteValue })[]>()
+    const ofThread = new Map<string, NvtxRange[]>()
     const columns = ['start', 'end', 'eventType', 'text', 'textId', 'globalTid', 'endGlobalTid']
-    this.each(ranges, columns, ([start, end, type, text, textId, thread, endThread]) => {
+    const nvtx = new NvtxNames((id) => this.string(id))
+    // Domains and categories are named once, which need not be before they are used.
+    this.each(ranges, ['eventType', 'text', 'textId', 'globalTid', ...nvtxColumns], (row) => {
+      const [type, text, textId, thread, ...more] = row
+      if (type !== domainEvent && type !== categoryEvent) return
+      const name = typeof text === 'string' && text !== '' ? text : this.string(textId)
+      const process = String(processOf(thread))
+      if (type === domainEvent) nvtx.nameDomain(process, more, name)
+      else nvtx.nameCategory(process, more, name)
+    })
+    this.each(ranges, [...columns, ...nvtxColumns], (row) => {
+      const [start, end, type, text, textId, thread, endThread, ...more] = row
       if (type === markEvent) return this.profile.passOver('NVTX marks, which take no time, were')
       if (type !== pushPopEvent && type !== startEndEvent) return
       if (end === null) return this.profile.passOver('NVTX ranges that begin and never end were')
-      const range = {
-        name: typeof text === 'string' && text !== '' ? text : this.string(textId!),
+      const process = String(processOf(thread))
+      const domain = nvtx.domain(process, more)
+      const own = typeof text === 'string' && text !== '' ? text : this.string(textId!)
+      const range: NvtxRange = {
+        name: domain === '' ? own : `${domain}:${own}`,
         start: instantOf(start),
         end: instantOf(end),
-        isFree: type === startEndEvent,
-        thread: thread!
+        // Each domain has a stack of its own: its ranges may cross those of another.
+        isFree: type === startEndEvent || domain !== '',
+        thread: thread!,
+        domain,
+        facts: nvtx.facts(process, more)
       }
       // Ends on another thread: crosses whatever there is.
-      if (range.isFree && endThread !== null && endThread !== 0 && endThread !== thread)
+      if (type === startEndEvent && endThread !== null && endThread !== 0 && endThread !== thread)
         return this.addRange(range, true)
       const key = String(thread)
       const found = ofThread.get(key)
@@ -193,16 +220,17 @@ class NsysReader {
     }
   }
 
-  private addRange(range: NamedRange & { thread: SqliteValue }, isCrossing: boolean): void {
+  private addRange(range: NvtxRange, isCrossing: boolean): void {
     const { process, thread } = this.threadOf(range.thread)
     this.profile.add({
       kind: 'range',
       name: range.name,
       process,
-      thread: isCrossing ? 'NVTX start/end ranges' : thread,
+      thread: isCrossing ? `NVTX ${range.domain || 'start/end'} ranges` : thread,
       start: range.start,
       end: range.end,
-      correlation: NaN
+      correlation: NaN,
+      ...(range.facts && { facts: range.facts })
     })
   }
 
@@ -306,6 +334,13 @@ class NsysReader {
     }
     return process * 2 ** 32 + number
   }
+}
+
+interface NvtxRange extends NamedRange {
+  thread: SqliteValue
+  /** '' for the global one. */
+  domain: string
+  facts: Record<string, string> | undefined
 }
 
 interface Place {

@@ -17,6 +17,7 @@ import { property } from './jsonValue'
 import type { OpenedProfile } from './reader'
 import {
   agentDevice,
+  Allocations,
   copyName,
   dispatchFacts,
   freeRangeCall,
@@ -30,6 +31,7 @@ const prefix = 'rocpd_'
 const dispatches = 'kernel_dispatch'
 const regions = 'region'
 const copies = 'memory_copy'
+const allocations = 'memory_allocate'
 
 export function isRocpd(file: SqliteFile): boolean {
   return suffixes(file).length > 0
@@ -133,11 +135,12 @@ class RocpdPart {
     this.readRegions()
     this.readDispatches()
     this.readCopies()
+    this.readAllocations()
   }
 
   /** Tables of records that hold rows and are not read. */
   unread(): string[] {
-    return ['memory_allocate', 'sample'].filter((name) => !this.file.isEmpty(this.table(name)))
+    return ['sample'].filter((name) => !this.file.isEmpty(this.table(name)))
   }
 
   private readNames(): void {
@@ -258,6 +261,20 @@ class RocpdPart {
       const gpu = [to, from].find((agent) => this.agents.has(String(agent)))
       this.addGpu('copy', name, row, eventId, {}, numberOf(size), gpu)
     })
+  }
+
+  private readAllocations(): void {
+    const found = new Allocations()
+    this.each(allocations, [...whereColumns, 'type', 'level', 'address', 'size'], (row) => {
+      const [type, level, address, size] = row.slice(whereColumns.length)
+      const { start, end, process, thread } = this.where(row)
+      found.add({
+        ...{ start, end, process, thread, address: String(address) },
+        operation: `${String(level)} ${String(type)}`,
+        bytes: numberOf(size) || 0
+      })
+    })
+    found.addTo(this.profile)
   }
 
   private addGpu(

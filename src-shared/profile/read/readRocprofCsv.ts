@@ -10,7 +10,7 @@ import { CsvRows } from './csvRows'
 import type { FileHead } from './fileHead'
 import { splitCrossing, type NamedRange } from './nestedRanges'
 import type { OpenedProfile, Parser } from './reader'
-import { copyName, dispatchFacts, isMarker } from './rocmActivity'
+import { Allocations, copyName, dispatchFacts, isMarker } from './rocmActivity'
 import { StatisticsTable } from './statisticsTable'
 
 type Row = (column: string) => string
@@ -23,6 +23,7 @@ const kinds = {
   calls: ['Domain', 'Function', 'Start_Timestamp', 'End_Timestamp'],
   agents: ['Node_Id', 'Agent_Type', 'Cu_Count'],
   statistics: ['Name', 'Calls', 'TotalDurationNs'],
+  allocations: ['Kind', 'Operation', 'Allocation_Size', 'Start_Timestamp', 'End_Timestamp'],
   others: ['Kind', 'Operation', 'Start_Timestamp', 'End_Timestamp']
 } as const
 type Kind = keyof typeof kinds
@@ -60,6 +61,9 @@ export class RocprofCsvParser implements Parser {
   private readonly devices: ProfileDevice[] = []
   private readonly processes = new Set<string>()
   private readonly launches = new Map<string, number>()
+  private readonly allocations: Row[] = []
+  /** Of calls by correlation: an allocation does not say which thread made it. */
+  private readonly callers = new Map<string, { process: string; thread: string }>()
 
   constructor(private readonly fileName: string) {
     this.rows = new CsvRows(fileName, (cells, line) => this.take(cells, line))
@@ -77,6 +81,7 @@ export class RocprofCsvParser implements Parser {
       for (const { name, row } of crossing)
         this.addOnHost('range', name, row, 'rocTX start/stop ranges')
     }
+    this.addAllocations()
     for (const [dispatch, { row, counters }] of this.counted) {
       const launch = this.launches.get(dispatch)
       if (launch === undefined || launch < 0) this.addKernel(row, counters)
@@ -127,6 +132,9 @@ export class RocprofCsvParser implements Parser {
         return isMarker(row('Domain'))
           ? this.takeMarker(row)
           : this.addOnHost('call', row('Function'), row)
+      case 'allocations':
+        this.allocations.push(row)
+        return
       case 'agents':
         return this.takeAgent(row)
       case 'statistics':
@@ -179,12 +187,30 @@ export class RocprofCsvParser implements Parser {
         'usage',
         `${this.fileName}: calls of several processes (${[...this.processes].join(', ')}) cannot be joined with their kernels, which do not name theirs: give the files of one process at a time.`
       )
-    this.profile.add({
-      ...{ kind, name, ...times(row) },
+    const place = {
       process: `process ${row('Process_Id')}`,
-      thread: thread ?? `Thread ${row('Thread_Id')}`,
+      thread: thread ?? `Thread ${row('Thread_Id')}`
+    }
+    if (kind === 'call') this.callers.set(row('Correlation_Id'), place)
+    this.profile.add({
+      ...{ kind, name, ...times(row), ...place },
       correlation: kind === 'call' ? correlationOf(row) : NaN
     })
+  }
+
+  private addAllocations(): void {
+    const found = new Allocations()
+    for (const row of this.allocations) {
+      const alone = { process: 'Memory allocations', thread: row('Agent_Id') }
+      found.add({
+        ...(this.callers.get(row('Correlation_Id')) ?? alone),
+        ...times(row),
+        operation: row('Operation'),
+        address: row('Address'),
+        bytes: number(row('Allocation_Size')) || 0
+      })
+    }
+    found.addTo(this.profile)
   }
 
   /** A message does not tell push/pop from start/stop: what crosses another range was started and stopped. */

@@ -10,6 +10,7 @@ import { splitCrossing, type NamedRange } from './nestedRanges'
 import type { OpenedProfile } from './reader'
 import {
   agentDevice,
+  Allocations,
   copyName,
   dispatchFacts,
   freeRangeCall,
@@ -44,7 +45,7 @@ export function readRocprofJson(bytes: Uint8Array, fileName: string): OpenedProf
 }
 
 const notCalls = ['marker_api']
-const understood = ['kernel_dispatch', 'memory_copy', 'marker_api']
+const understood = ['kernel_dispatch', 'memory_copy', 'memory_allocation', 'marker_api']
 
 class ProcessRecords {
   readonly devices: ProfileDevice[] = []
@@ -76,6 +77,7 @@ class ProcessRecords {
     this.readMarkers()
     this.readDispatches()
     for (const record of listOf(this.records.memory_copy)) this.takeCopy(record)
+    this.readAllocations()
   }
 
   private takeAgent(agent: unknown): void {
@@ -214,6 +216,20 @@ class ProcessRecords {
       bytes: numberOr(property(record, 'bytes'), NaN),
       facts: { device_id: device, device_type: 'HIP', stream }
     })
+  }
+
+  private readAllocations(): void {
+    const found = new Allocations()
+    for (const record of listOf(this.records.memory_allocation)) {
+      const address = property(record, 'address')
+      found.add({
+        ...{ ...this.hostPlace(record), ...times(record), operation: this.operation(record) },
+        // A number of 64 bits, in some versions within an object of its own.
+        address: isObject(address) ? String(property(address, 'value')) : String(address),
+        bytes: numberOr(property(record, 'allocation_size'), 0)
+      })
+    }
+    found.addTo(this.profile)
   }
 
   /** The call that a record belongs to: its own, or the one above it. */

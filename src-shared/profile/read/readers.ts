@@ -11,7 +11,7 @@ import { WholeParser, type KnownForm, type ProfileReaderRow } from './reader'
 import { FoldedParser, isFolded } from './readFolded'
 import { HatchetParser } from './readHatchet'
 import { DatabaseParser, readDatabase } from './readDatabase'
-import { readHatchetMsgpack } from './readHatchetMsgpack'
+import { isHatchetMsgpack, readHatchetMsgpack } from './readHatchetMsgpack'
 import { isNcuCsv, NcuCsvParser } from './readNcuCsv'
 import { readNvbench } from './readNvbench'
 import { isRocprofCsv, RocprofCsvParser } from './readRocprofCsv'
@@ -56,9 +56,7 @@ export const readers: readonly ProfileReaderRow[] = [
   shardReader,
   {
     name: 'hatchet msgpack',
-    recognise: ({ bytes: [first = 0] }) =>
-      // fixarray of one or two elements, or a map of up to 15 keys: a tree.
-      (first >= 0x91 && first <= 0x92) || (first >= 0x80 && first <= 0x8f),
+    recognise: (head) => isHatchetMsgpack(head.bytes),
     open: (name) =>
       new WholeParser((bytes) => ({ tree: readHatchetMsgpack(bytes, name), timeline: null }))
   },
@@ -162,10 +160,10 @@ export const readers: readonly ProfileReaderRow[] = [
   }
 ]
 
-/** What is recognised to be named, not read. */
 /** Reports of Nsight Systems, before 2021 named .qdrep. */
 export const nsysReportName = /\.(nsys-rep|qdrep)$/i
 
+/** What is recognised to be named, not read. */
 export const knownForms: readonly KnownForm[] = [
   {
     name: "Nsight Systems' report (.nsys-rep)",
@@ -176,6 +174,7 @@ export const knownForms: readonly KnownForm[] = [
   {
     name: "Nsight Compute's report (.ncu-rep)",
     fileName: /\.ncu-rep$/i,
+    // As Extra-P's reader of these files describes them (extrap/fileio/ncu_reader/binary_parser/ncu-report.ksy).
     recognise: (head) => head.startsWith('NVR\0'),
     advice: 'export it with ncu --import FILE --csv --page raw > FILE.csv and open that'
   },

@@ -1,6 +1,6 @@
 /** What rocprofv3's outputs (SQLite, JSON, CSV) have in common: launches, copies and their words. */
 import type { ProfileDevice } from '../tree/profileTree'
-import { extents } from './activityProfile'
+import { extents, type ActivityProfile, type Instant } from './activityProfile'
 import { property } from './jsonValue'
 import type { SqliteValue } from './sqliteFile'
 
@@ -73,5 +73,56 @@ export function agentDevice(id: string, arch: string, description: unknown): Pro
     clockRateKHz: number('max_engine_clk_fcompute') * 1000,
     memoryClockRateKHz: 0,
     multiprocessors: number('cu_count')
+  }
+}
+
+/** Metrics of allocations: sums over all of them, not what is in use at once. */
+const allocatedBytes = 'allocated (bytes)'
+const freedBytes = 'freed (bytes)'
+
+export interface Allocation {
+  /** 'MEMORY_ALLOCATION_VMEM_ALLOCATE' or, of a database, 'VIRTUAL ALLOC'. */
+  operation: string
+  address: string
+  /** 0 of what is freed. */
+  bytes: number
+  start: Instant
+  end: Instant
+  process: string
+  thread: string
+}
+
+/** Memory that a process got and gave back, as calls of the threads that did: below the calls of HIP and HSA around them. */
+export class Allocations {
+  private readonly records: Allocation[] = []
+
+  add(record: Allocation): void {
+    this.records.push(record)
+  }
+
+  /** Records do not say how much is freed: what was got at the address, which takes them in order. */
+  addTo(profile: ActivityProfile): void {
+    const bytesAt = new Map<string, number>()
+    this.records.sort((a, b) => (a.start < b.start ? -1 : a.start > b.start ? 1 : 0))
+    for (const { operation, address, bytes, ...where } of this.records) {
+      const isFree = /FREE|RECLAIM/.test(operation)
+      const of = /VMEM|VIRTUAL/.test(operation)
+        ? ' virtual memory'
+        : /SCRATCH/.test(operation)
+          ? ' scratch memory'
+          : ''
+      const freed = isFree ? bytesAt.get(address) : undefined
+      if (isFree) bytesAt.delete(address)
+      else bytesAt.set(address, bytes)
+      profile.add({
+        ...where,
+        kind: 'call',
+        name: `${isFree ? 'Free' : /REALLOC/.test(operation) ? 'Reallocate' : 'Allocate'}${of}`,
+        correlation: NaN,
+        counters: new Map(
+          !isFree ? [[allocatedBytes, bytes]] : freed === undefined ? [] : [[freedBytes, freed]]
+        )
+      })
+    }
   }
 }

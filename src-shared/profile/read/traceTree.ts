@@ -109,7 +109,10 @@ export class TraceTreeBuilder {
       this.setKind(node, gpuKinds.get(this.kind(event))!)
     }
     // Behind what ran on GPUs, whose metrics come first.
-    for (const event of onCpu) this.addCall(event)
+    for (const event of onCpu) {
+      this.addCall(event)
+      this.addFacts(event, columns.node[event]!)
+    }
     const notes: string[] = []
     if (withoutLaunch > 0 && onCpu.length > 0)
       notes.push(

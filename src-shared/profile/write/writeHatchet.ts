@@ -5,16 +5,10 @@
  */
 import type { NumberColumn, ProfileDevice, ProfileTree } from '../tree/profileTree'
 import { writtenAsFloat } from '../tree/profileTree'
+import { fileKeyOf } from './hatchetKeys'
 
 /** Below this depth the 4-space indentation would outgrow the data (10,000 levels: gigabytes), so none is written. */
 const deepestIndented = 512
-
-const titleCaseOf: ReadonlyMap<string, string> = new Map([
-  ['time (ns)', 'Time (ns)'],
-  ['count', 'Count'],
-  ['device_id', 'DeviceId'],
-  ['device_type', 'DeviceType']
-])
 
 /** A number as nlohmann::json dumps it: 2 or 2.0, 1e+20, null for NaN. */
 export function formatNumber(value: number, isFloat: boolean): string {
@@ -127,7 +121,7 @@ class HatchetWriter {
     const { tree } = this
     const members: Member[] = []
     const add = (name: string, text: Member['text']) => {
-      const key = (tree.titleCase && titleCaseOf.get(name)) || name
+      const key = fileKeyOf(tree, name)
       members.push({ key, keyJson: JSON.stringify(key), text })
     }
     for (const column of tree.numbers) add(column.name, (node) => numberText(column, node))

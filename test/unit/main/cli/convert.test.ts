@@ -2,8 +2,10 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { shortName } from '@shared/profile/ask/shortName'
 import { openProfile } from '@shared/profile/read/openProfile'
 import { pathOf } from '@shared/profile/tree/profileTree'
+import { writeHatchet } from '@shared/profile/write/writeHatchet'
 import { register } from '../../../../src-main/cli/convert'
 import { runCommand } from './runCommand'
 
@@ -41,6 +43,27 @@ describe('convert', () => {
     await expect(runCommand(register, ['convert', ranks[0]!])).rejects.toThrow(
       'convert needs what to read and the file to write: convert IN OUT.'
     )
+  })
+
+  it('.hatchet_msgpack opens as the same tree', async () => {
+    const out = join(folder, 'p.hatchet_msgpack')
+    await runCommand(register, ['convert', h200, out])
+    const { tree } = openProfile(readFileSync(out), 'p')
+    expect(tree.format).toBe('hatchet_msgpack')
+    expect(writeHatchet(tree)).toBe(readFileSync(h200, 'utf8'))
+  })
+
+  it('names are short with --short, and never in .hatchet', async () => {
+    const mangled = join(folder, 'mangled.folded')
+    const name =
+      'void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>(int)'
+    writeFileSync(mangled, `main;${name} 3\n`)
+    const out = join(folder, 'short.folded')
+    await runCommand(register, ['convert', mangled, out, '--short'])
+    expect(readFileSync(out, 'utf8').trim()).toBe(`ROOT;main;${shortName(name)} 3`)
+    await expect(
+      runCommand(register, ['convert', mangled, join(folder, 's.hatchet'), '--short'])
+    ).rejects.toThrow('--short leaves hatchet as it is')
   })
 
   it('folded stacks sum to the total', async () => {

@@ -179,6 +179,27 @@ describe("Nsight Systems' export", () => {
     ])
   })
 
+  it('names ranges by their domain, whose stack is its own; keeps category and payload', () => {
+    const { tree, timeline } = open('nsys-2025.sqlite')
+    const program = 'python3 4242 > step 0'
+    const reduce = `${program} > within > NCCL:ncclAllReduce`
+    expect(paths(tree)).not.toContain(reduce)
+    expect(textAt(tree, `${program} > NCCL:ncclAllReduce`, 'payload')).toBe(String(1 << 20))
+    expect(textAt(tree, `${program} > NCCL:ncclBroadcast`, 'payload')).toBe('{"root": 0}')
+    expect(textAt(tree, 'python3 4242 > NCCL:ncclGroupStart', 'category')).toBe('group')
+    expect(textAt(tree, 'python3 4242 > NCCL:ncclGroupStart', 'domain')).toBe('NCCL')
+    expect(textAt(tree, program, 'domain')).toBe('')
+    expect(lanesOf(timeline)).toContain('python3 4242, NVTX NCCL ranges')
+    // It crosses "forward", which keeps its calls.
+    expect(at(tree, `${program} > forward > cudaLaunchKernel`, 'count')).toBe(40)
+  })
+
+  it('says when it was recorded, where the export does', () => {
+    const { timeline } = open('nsys-2025.sqlite')
+    expect(timeline!.baseTimeNs).toBe(1_700_000_000_000_000_000 + 1_000_000)
+    expect(open('nsys-2020.sqlite').timeline!.baseTimeNs).toBeNull()
+  })
+
   it('has rows of its own for what ran on a GPU alone, where kernels are put together', () => {
     const { tree } = open('nsys-2025.sqlite')
     const named = ask(tree, { metrics: ['time/us'], arrangement: 'flat' }).tree
@@ -205,7 +226,7 @@ describe("rocprofv3's database", () => {
     const says = expected[name]!
     expect(byName(tree, 'time (ns)', Object.keys(says.kernels))).toEqual(says.kernels)
     expect(byName(tree, 'count', Object.keys(says.launches))).toEqual(says.launches)
-    expect(tree.warnings).toEqual(['Tables that were not read: memory_allocate.'])
+    expect(tree.warnings).toEqual(['Tables that were not read: sample.'])
     expect(tree.devices).toMatchObject([{ type: 'HIP', arch: 'gfx942', multiprocessors: 304 }])
   })
 
@@ -220,6 +241,20 @@ describe("rocprofv3's database", () => {
     expect(at(tree, 'step 0 > hipMemcpy > Memcpy HtoD', 'bytes')).toBe(2 ** 20)
     expect(lanesOf(timeline)).toContain('GPU 0 (AMD Instinct MI300X), Stream 0')
   })
+
+  it.each(['rocpd-7.0.db', 'rocpd-main.db'])(
+    '%s: has allocations below their calls, and how much each took and gave back',
+    (name) => {
+      const { tree } = open(name)
+      const program = `${name === 'rocpd-7.0.db' ? 'python3 4711 > ' : ''}step 0 > `
+      expect(at(tree, `${program}hipMalloc > Allocate`, 'allocated (bytes)')).toBe(4096)
+      expect(at(tree, `${program}hipMalloc > Allocate`, 'cpu_time (ns)')).toBe(30_000)
+      expect(at(tree, `${program}hipMalloc > Allocate virtual memory`, 'calls')).toBe(1)
+      expect(at(tree, `${program}Free`, 'freed (bytes)')).toBe(4096)
+      // Time of a GPU is that of kernels and copies.
+      expect(at(tree, `${program}hipMalloc`, 'time (ns)')).toBeNaN()
+    }
+  )
 
   it('keeps processes of one file apart', () => {
     const { tree } = open('rocpd-7.0.db')

@@ -52,6 +52,12 @@ describe("rocprofv3's JSON", () => {
     expect(metricValues(tree, 'time (ns)')[0]).toBe(3500)
   })
 
+  it('has allocations as calls: what was got, and how much of it was given back', () => {
+    expect(at(tree, 'step > Allocate', 'allocated (bytes)')).toBe(4096)
+    expect(at(tree, 'step > Allocate', 'cpu_time (ns)')).toBe(100)
+    expect(at(tree, 'step > Free', 'freed (bytes)')).toBe(4096)
+  })
+
   it('names devices and what it leaves out', () => {
     expect(tree.devices).toMatchObject([{ type: 'HIP', arch: 'gfx942', multiprocessors: 304 }])
     expect(timeline!.lanes.map(({ process }) => process)).toContain('GPU 0 (AMD Instinct MI300X)')
@@ -88,6 +94,26 @@ describe("rocprofv3's CSV", () => {
     expect(at(tree, 'gemm<float, "x">(float*)', 'time (ns)')).toBe(700)
     expect(textAt(tree, 'gemm<float, "x">(float*)', 'grid')).toBe('10 x 2 x 1')
     expect(tree.warnings).toEqual([])
+  })
+
+  it('has allocations below the call that made them, or apart where there is no trace of calls', () => {
+    const allocations = csv(
+      [
+        ...['Kind', 'Operation', 'Agent_Id', 'Allocation_Size', 'Address', 'Correlation_Id'],
+        ...['Start_Timestamp', 'End_Timestamp']
+      ],
+      [
+        ...['MEMORY_ALLOCATION', 'MEMORY_ALLOCATION_ALLOCATE', 'Agent 4', 4096, '0x7F', 3],
+        ...[910, 920]
+      ],
+      ['MEMORY_ALLOCATION', 'MEMORY_ALLOCATION_FREE', '', 0, '0x7F', 99, 2000, 2010]
+    )
+    const { tree } = open([calls, allocations].join(''))
+    const program = 'process 5 > '
+    expect(at(tree, `${program}hipMemcpy > Allocate`, 'allocated (bytes)')).toBe(4096)
+    expect(at(tree, 'Memory allocations > Free', 'freed (bytes)')).toBe(4096)
+    const alone = open(allocations).tree
+    expect(at(alone, 'Allocate', 'allocated (bytes)')).toBe(4096)
   })
 
   it('files of one process are one profile, in any order', () => {

@@ -8,6 +8,7 @@ import { childrenOf, nodeName, pathOf } from '@shared/profile/tree/profileTree'
 import { readHatchet } from '@shared/profile/read/readHatchet'
 import { readHatchetMsgpack } from '@shared/profile/read/readHatchetMsgpack'
 import { writeHatchet } from '@shared/profile/write/writeHatchet'
+import { hatchetMsgpackPieces } from '@shared/profile/write/writeHatchetMsgpack'
 
 const generated = 'test/fixtures/proton/generated/v3.8.0'
 const bytesOf = (value: unknown) =>
@@ -109,6 +110,37 @@ describe('.hatchet_msgpack', () => {
     const tree = readHatchetMsgpack(new Packr({ useRecords: false }).pack(json), 'p')
     expect(packed.length).toBeGreaterThan(100)
     expect(JSON.parse(writeHatchet(tree))).toEqual(json)
+  })
+
+  it('written again equals the one that Proton wrote, byte for byte', () => {
+    const bytes = readFileSync(`${generated}/tree_msgpack.hatchet_msgpack`)
+    const again = Buffer.concat([...hatchetMsgpackPieces(openProfile(bytes, 'm').tree)])
+    expect(again.equals(bytes)).toBe(true)
+  })
+
+  it('of any numbers is what another implementation reads', () => {
+    const metrics = {
+      ...{ negative: -1, least: -(2 ** 31), more: -(2 ** 40), byte: 200, word: 60_000 },
+      ...{ double: 2 ** 32 - 1, long: 2 ** 40, text: 'x'.repeat(300), fraction: 0.5 }
+    }
+    const tree = open(
+      JSON.stringify([
+        { frame: { name: 'ROOT' }, metrics: {}, children: [] },
+        ...Array.from({ length: 20 }, () => ({ frame: { name: 'é' }, metrics, children: [] }))
+      ])
+    )
+    const bytes = Buffer.concat([...hatchetMsgpackPieces(tree)])
+    const read = new Packr({ useRecords: false, int64AsType: 'number' }).unpack(bytes) as { metrics: typeof metrics }[]
+    expect(read).toHaveLength(21)
+    expect(read[20]!.metrics).toEqual(metrics)
+    expect(writeHatchet(openProfile(bytes, 'm').tree)).toBe(writeHatchet(tree))
+  })
+
+  it("is told from other bytes that begin alike: Python's pickles, MessagePack of something else", () => {
+    const pickle = Buffer.from([0x80, 0x02, 0x7d, 0x71, 0x00, 0x2e])
+    expect(() => openProfile(pickle, 'x.pickle')).toThrow('x.pickle is not a profile that is read')
+    const other = pack({ version: 1, runs: [] })
+    expect(() => openProfile(other, 'other')).toThrow('other is not a profile that is read here')
   })
 
   it('says where a file is cut short', () => {

@@ -15,15 +15,23 @@ import { chromeTracePieces } from '@shared/profile/write/writeChromeTrace'
 import { csvLines } from '@shared/profile/write/writeCsv'
 import { foldedLines } from '@shared/profile/write/writeFolded'
 import { hatchetPieces, writeHatchet } from '@shared/profile/write/writeHatchet'
+import { hatchetMsgpackPieces } from '@shared/profile/write/writeHatchetMsgpack'
 import { jsonPieces } from '@shared/profile/write/writeJson'
 import { speedscopePieces } from '@shared/profile/write/writeSpeedscope'
+import { formats } from '../../../../src-main/cli/convert'
 import { samplePerfetto, sampleXspace } from '../../../support/foreignProfiles'
+
+/** One test each, below; a form that convert learns has none until it stands here. */
+const tested = ['hatchet', 'hatchet_msgpack', 'folded', 'csv', 'json', 'chrome_trace', 'speedscope']
+it('every form that convert writes goes round', () => {
+  expect([...formats].sort()).toEqual([...tested].sort())
+})
 
 /** A trace's times are decimal microseconds: what comes back is the same picosecond. */
 const picoseconds = (ns: number) => Math.round(ns * 1000)
 const asIs = (name: string) => name
-const reopen = (pieces: Iterable<string>) =>
-  openProfile(new TextEncoder().encode([...pieces].join('')), 'export')
+const reopen = (pieces: Iterable<string | Uint8Array>) =>
+  openProfile(Buffer.concat(Array.from(pieces, (piece) => Buffer.from(piece as string))), 'export')
 
 const event = (cat: string, name: string, ts: number, dur: number, args: object = {}) => ({
   ph: 'X',
@@ -85,6 +93,10 @@ function weightsOf(tree: ProfileTree, metric: string): Map<string, number> {
 describe.each(trees)('%s goes round', (_, { tree, timeline }) => {
   it('as .hatchet, byte for byte', () => {
     expect(writeHatchet(reopen(hatchetPieces(tree)).tree)).toBe(writeHatchet(tree))
+  })
+
+  it('as .hatchet_msgpack, all that .hatchet holds', () => {
+    expect(writeHatchet(reopen(hatchetMsgpackPieces(tree)).tree)).toBe(writeHatchet(tree))
   })
 
   it('as a Chrome trace, with its timeline', () => {

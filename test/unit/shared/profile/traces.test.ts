@@ -141,6 +141,25 @@ describe("PyTorch's traces", () => {
     expect(tree.warnings.join('\n')).toMatch(/1 trace event of phase 'i' were passed over/)
   })
 
+  it('keep what a collective was: its name, group, type and elements', () => {
+    const { tree } = open({
+      traceEvents: [
+        x('cuda_runtime', 'cudaLaunchKernelExC', 1, 5, 5, { correlation: 1 }),
+        x('kernel', 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL', 20, 30, 60, {
+          ...{ correlation: 1, device: 0, stream: 20, grid: [24, 1, 1], dtype: 'BFloat16' },
+          ...{ 'Collective name': 'allreduce', 'In msg nelems': 4096, 'Out msg nelems': 4096 },
+          ...{ 'Group size': 8, 'Process Group Name': '2' }
+        })
+      ]
+    })
+    const text = (name: string) => {
+      const column = tree.texts.find((found) => found.name === name)!
+      return tree.strings.text(column.values[tree.count - 1]!)
+    }
+    const names = ['collective', 'process group', 'group size', 'element type', 'elements in']
+    expect(names.map(text)).toEqual(['allreduce', '2', '8', 'BFloat16', '4096'])
+  })
+
   it('open with spellings of 2021, a header of any length, any order of keys, as a list, and gzipped', () => {
     const old = pytorch.map((event) => ({
       ...event,
