@@ -185,8 +185,9 @@ RowFigures compareRow(const Problem& problem, const Operands& operands,
     const bool mayCancel = request.rule == PassRule::kAllowances && std::isfinite(judged.error) &&
                            own.outside < kCancellationChecksPerRow;
     if (judged.passes == Passes::kNot && mayCancel &&
-        judged.error <= kCancellation * magnitudeElement(problem, operands, row / problem.m,
-                                                         row % problem.m, col))
+        judged.error <=
+            cancellationShare(problem.k) *
+                magnitudeElement(problem, operands, row / problem.m, row % problem.m, col))
       judged.passes = Passes::kByCancellation;
     own.nonFinite += !std::isfinite(got);
     own.withinRounding += judged.passes == Passes::kByRounding;

@@ -2,7 +2,9 @@
 // checks.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <vector>
 
@@ -13,10 +15,12 @@ namespace blockscope {
 // Bins of the ulp histogram: 0, 1, 2, 3..4, 5..8, ..., 1025 and more.
 constexpr int kUlpBins = 13;
 
-// A float32 sum of terms that cancel is off by up to about 2^-24 of the sum of their magnitudes for
-// each few terms. An element whose error is below this share of (|A| |B|)[m, n] is one that no
-// float32 accumulation can do better.
-constexpr double kCancellation = 0x1p-21;
+// Share of (|A| |B|)[m, n] that a float32 sum of `k` terms may be off by: sqrt(k) units of 2^-24,
+// as rounding errors that are independent add up (Higham and Mary, "A New Approach to Probabilistic
+// Rounding Error Analysis", SIAM J. Sci. Comput. 41, 2019); at least 8 of them.
+inline double cancellationShare(int64_t k) {
+  return 0x1p-24 * std::max(8.0, std::sqrt(static_cast<double>(k)));
+}
 constexpr int kCancellationChecksPerRow = 64;
 
 // Figures of one row of C, and of its reference.
@@ -41,7 +45,7 @@ struct RowFigures {
 // - for its rounding, when some number within the tolerance rounds to it in the output type (bf16
 // and
 //   e4m3 are coarser than the usual tolerance; beyond the range that number may be infinity), or
-// - for cancellation, when its error is below kCancellation of (|A| |B|)[m, n]; at most
+// - for cancellation, when its error is below cancellationShare of (|A| |B|)[m, n]; at most
 //   kCancellationChecksPerRow elements of a row are looked at for it.
 // NaN passes where the reference is NaN, and only there.
 RowFigures compareRow(const Problem&, const Operands&, const std::vector<double>& reference,

@@ -132,7 +132,7 @@ int64_t foreignColumn(const Problem& problem, const Operands& operands,
     const double allowed = allowedChange(problem.output, reference[at], tolerance);
     if (std::fabs(is - was) <= allowed) continue;
     const double magnitude = magnitudeElement(problem, operands, matrix, row % problem.m, col);
-    if (!(std::fabs(is - was) <= allowed + kCancellation * magnitude)) return col;
+    if (!(std::fabs(is - was) <= allowed + cancellationShare(problem.k) * magnitude)) return col;
   }
   return -1;
 }
@@ -197,7 +197,7 @@ PerturbationCheck checkPerturbation(const Problem& problem, const Operands& oper
     // A NaN scale or element makes NaN of all that it touches, before and after.
     if (std::isnan(got) && std::isnan(expected)) continue;
     const double magnitude = view.magnitude(operands, matrix, choice.row, lane) + std::fabs(share);
-    if (!(std::fabs(got - expected) <= allowed + kCancellation * magnitude)) wrong++;
+    if (!(std::fabs(got - expected) <= allowed + cancellationShare(problem.k) * magnitude)) wrong++;
   }
   check.state = wrong == 0 ? CheckState::kPassed : CheckState::kFailed;
   if (wrong > 0)

@@ -158,6 +158,9 @@ void DeviceBuffer::write(const void* from, size_t bytes, size_t offset) {
   if (bytes == 0) return;
   const DeviceContext& context = address_.context();
   context.check(context.api().memcpyHtoD(address() + offset, from, bytes), "Copying to the GPU");
+  // From pageable memory that copy may still be on its way, in the default stream, for which the
+  // streams of this program do not wait.
+  context.check(context.api().streamSynchronize(nullptr), "Copying to the GPU");
 }
 
 void DeviceBuffer::read(void* to, size_t bytes, size_t offset) const {

@@ -100,6 +100,7 @@ class DeviceBuffer {
 
   driver::DevicePointer address() const { return address_.get(); }
   size_t bytes() const { return bytes_; }
+  // Whatever stream reads it afterwards finds what was written.
   void write(const void* from, size_t bytes, size_t offset = 0);
   void read(void* to, size_t bytes, size_t offset = 0) const;
 

@@ -122,6 +122,9 @@ void allowancesAreCountedAndCanBeLeftOut() {
   strictAlone.rule = PassRule::kAssertClose;
   const ValidationReport report = cancelled.compare(strict);
   CHECK(report.status == ValidationStatus::kPassed && report.withinCancellation >= 1);
+  cancelled.put(0, cancelled.reference[0] + 0x1p-19 * magnitude);
+  CHECK(cancelled.compare(strict).elementsOutside >= 1);
+  CHECK(cancellationShare(16) == 0x1p-21 && cancellationShare(4096) == 0x1p-18);
   CHECK(cancelled.compare(strictAlone).elementsOutside >= 1);
   CHECK(cancelled.compare(strictAlone).withinCancellation == 0);
 }

@@ -79,6 +79,7 @@ void standIn() {
   driver.streamCreate = [](driver::Handle* to, unsigned) { return create(to); };
   driver.streamDestroy = [](driver::Handle stream) { return giveBack(stream); };
   driver.streamQuery = [](driver::Handle) { return 0; };
+  driver.streamSynchronize = [](driver::Handle) { return 0; };
   driver.streamBeginCapture = [](driver::Handle, int) { return 0; };
   driver.streamEndCapture = [](driver::Handle, driver::Handle* to) { return create(to); };
   driver.graphInstantiate = [](driver::Handle* to, driver::Handle, unsigned long long) {

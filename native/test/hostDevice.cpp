@@ -50,6 +50,16 @@ int made(T* to) {
   return 0;
 }
 
+// Copies to the GPU from pageable memory that the driver has taken and not yet put in place: work
+// in a stream of one's own does not wait for them.
+std::vector<std::pair<driver::DevicePointer, std::vector<uint8_t>>> onTheirWay;
+int arrive() {
+  for (const auto& [to, bytes] : onTheirWay)
+    std::memcpy(reinterpret_cast<void*>(to), bytes.data(), bytes.size());
+  onTheirWay.clear();
+  return 0;
+}
+
 void standIn() {
   auto& all = const_cast<Libraries&>(libraries());
   auto& driver = all.driver;
@@ -70,10 +80,13 @@ void standIn() {
     return 0;
   };
   driver.memcpyHtoD = [](driver::DevicePointer to, const void* from, size_t bytes) {
-    std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+    const auto* first = static_cast<const uint8_t*>(from);
+    onTheirWay.push_back({to, {first, first + bytes}});
     return 0;
   };
+  driver.streamSynchronize = [](driver::Handle) { return arrive(); };
   driver.memcpyDtoH = [](void* to, driver::DevicePointer from, size_t bytes) {
+    arrive();
     std::memcpy(to, reinterpret_cast<void*>(from), bytes);
     return 0;
   };

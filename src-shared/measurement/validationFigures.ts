@@ -10,7 +10,7 @@ export function ruleOf({ atol, rtol, rule }: Rule): string {
   return rule === 'assert-close'
     ? `An element passes when ${within}, and by nothing else (assert-close).`
     : `An element passes when ${within}, when a number that near rounds to it in the output type, or when its error is ` +
-        'below 2^-21 of |A| |B| (cancellation).'
+        'below 2^-24 max(8, sqrt(K)) of |A| |B| (cancellation).'
 }
 
 /** Elements that no tolerance let pass, only an allowance; undefined in runs that did not count them. */

@@ -145,6 +145,7 @@ constexpr int kCaptureThreadLocal = 1;
   X(streamCreate, "cuStreamCreate", (Handle*, unsigned))                                        \
   X(streamDestroy, "cuStreamDestroy_v2", (Handle))                                              \
   X(streamQuery, "cuStreamQuery", (Handle))                                                     \
+  X(streamSynchronize, "cuStreamSynchronize", (Handle))                                         \
   X(streamBeginCapture, "cuStreamBeginCapture_v2", (Handle, int))                               \
   X(streamEndCapture, "cuStreamEndCapture", (Handle, Handle*))                                  \
   X(graphInstantiate, "cuGraphInstantiateWithFlags", (Handle*, Handle, unsigned long long))     \
