@@ -53,7 +53,12 @@ const kindOfPhase: ReadonlyMap<string, EventKind> = new Map([
 
 /** 'begin', 'end' and 'complete' are slices; the others are counted under these words. */
 export type EventKind =
-  'begin' | 'end' | 'complete' | 'instants' | 'counter values' | 'asynchronous events'
+  | 'begin'
+  | 'end'
+  | 'complete'
+  | 'instants'
+  | 'counter values'
+  | 'asynchronous events'
 
 export interface TrackEvent {
   kind: EventKind

@@ -78,7 +78,7 @@ export const gpu: Device = {
     makeKernel(
       'wgmma_fp8_p256',
       (format) =>
-        (({ mxfp4: 'exact', mixed: 'approximate', mxfp8: 'approximate' })[format] as 'exact') ??
+        ({ mxfp4: 'exact', mixed: 'approximate', mxfp8: 'approximate' }[format] as 'exact') ??
         'unavailable',
       { provider: 'cuda', summary: 'Re-encode into fp8, promote every 256 elements of K' }
     ),
