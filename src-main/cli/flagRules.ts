@@ -100,6 +100,18 @@ export const flagRules: FlagRule[] = [
     why: 'the folder stands instead of one in the store'
   },
   {
+    commands: ['gate'],
+    flags: ['--record'],
+    needs: ['--baseline'],
+    why: 'it adds to that file'
+  },
+  {
+    commands: ['gate'],
+    flags: ['--record'],
+    excludes: ['--junit', '--markdown', '--dashboard', '--confidence', '--margin'],
+    why: 'a record is compared with nothing'
+  },
+  {
     commands: ['view'],
     flags: ['--proton'],
     excludes: [

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { UserError } from '@shared/errors'
 import { version } from '../../package.json'
 import { forkedEngineHost } from '../engine/engineHost'
-import { readKernelManifests } from '../engine/kernelManifests'
+import { readKernelManifests, type KernelSide } from '../engine/kernelManifests'
 import { createApplication, type Application, type ApplicationOptions } from '../jobs/handlers'
 import { baseFolder, defaultStoreFolder } from '../store/runStore'
 
@@ -23,6 +23,8 @@ export interface LocalOptions {
   store?: string
   /** Folder with the user's own kernels and their manifest.json. */
   kernelDir?: string[]
+  /** Folders whose kernels are compared with those of the same ids elsewhere. */
+  kernelSides?: KernelSide[]
 }
 
 function cacheFolder(): string {
@@ -31,9 +33,9 @@ function cacheFolder(): string {
 }
 
 /** A folder that a person named and that does not load is an error: its kernels would be left out in silence. */
-function checkKernelFolders(folders: readonly string[]): void {
+function checkKernelFolders(folders: readonly (string | KernelSide)[], named: string): void {
   const { warnings } = readKernelManifests([builtInKernels, ...folders])
-  if (warnings.length > 0) throw new UserError('usage', `--kernel-dir: ${warnings.join(' ')}`)
+  if (warnings.length > 0) throw new UserError('usage', `${named}${warnings.join(' ')}`)
 }
 
 /** Engine, store and jobs in this process, with the engine as a forked child. */
@@ -42,11 +44,14 @@ export function localApplication(
   shell: Shell = { host: 'command line', mayReadFiles: true, mayRunFiles: true }
 ): Application {
   const ownKernels = (options.kernelDir ?? []).map((folder) => resolve(folder))
-  if (ownKernels.length > 0) checkKernelFolders(ownKernels)
+  if (ownKernels.length > 0) checkKernelFolders(ownKernels, '--kernel-dir: ')
+  const { kernelSides = [] } = options
+  if (kernelSides.length > 0) checkKernelFolders(kernelSides, '')
   return createApplication({
     engineHost: forkedEngineHost(join(programFolder, 'out', 'node', 'engine.js')),
     storeFolder: options.store ? resolve(options.store) : defaultStoreFolder(),
     kernelFolders: [builtInKernels, ...ownKernels],
+    kernelSides,
     cacheFolder: cacheFolder(),
     examplesFolder: join(programFolder, 'resources', 'examples'),
     providersFolder,

@@ -10,6 +10,7 @@ import * as devices from './devices'
 import * as diff from './diff'
 import { checkFlags } from './flagRules'
 import * as formats from './formats'
+import * as gate from './gate'
 import * as judge from './judge'
 import * as kernels from './kernels'
 import * as launches from './launches'
@@ -29,6 +30,7 @@ const commands = [
   validate,
   judge,
   sweep,
+  gate,
   runs,
   view,
   diff,

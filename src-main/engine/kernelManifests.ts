@@ -16,11 +16,22 @@ export interface KernelManifests {
   warnings: string[]
 }
 
+/**
+ * A folder whose kernels stand beside others of the same ids: theirs end in `suffix` then. Device code that the host itself
+ * uses is not taken from it.
+ */
+export interface KernelSide {
+  path: string
+  suffix: string
+}
+
 /** Reads manifest.json of every folder. A bad row costs that kernel only. Ids are unique: the first one stays. */
-export function readKernelManifests(folders: readonly string[]): KernelManifests {
+export function readKernelManifests(folders: readonly (string | KernelSide)[]): KernelManifests {
   const found: KernelManifests = { sources: [], warnings: [] }
   const taken = new Set<string>()
-  for (const folder of folders) {
+  for (const given of folders) {
+    const { path: folder, suffix } =
+      typeof given === 'string' ? { path: given, suffix: undefined } : given
     const refuse = (row: unknown, error: unknown) => {
       const why = messageOf(error).replace(/\.$/, '')
       const path = join(folder, 'manifest.json')
@@ -30,7 +41,9 @@ export function readKernelManifests(folders: readonly string[]): KernelManifests
       try {
         for (const variant of expandVariants(row)) {
           try {
-            const source = readRow(variant, folder)
+            const read = readRow(variant, folder)
+            if (suffix !== undefined && read.role === 'support') continue
+            const source = { ...read, id: read.id + (suffix ?? '') }
             if (taken.has(source.id)) throw new UserError('usage', `the id "${source.id}" is taken`)
             taken.add(source.id)
             found.sources.push(source)

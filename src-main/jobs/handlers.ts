@@ -9,7 +9,7 @@ import type { Handlers } from '@shared/contract/methods'
 import { UserError } from '@shared/errors'
 import { Engine, EngineError } from '../engine/engine'
 import type { EngineHost } from '../engine/engineHost'
-import { readKernelManifests } from '../engine/kernelManifests'
+import { readKernelManifests, type KernelSide } from '../engine/kernelManifests'
 import { machineCodeOf } from '../engine/machineCode/machineCode'
 import { MachineMemory } from '../store/machineMemory'
 import { RunStore } from '../store/runStore'
@@ -28,6 +28,8 @@ export interface ApplicationOptions {
   storeFolder: string
   /** Folders with a manifest.json of kernels: the built-in one and the user's own. */
   kernelFolders: string[]
+  /** Folders whose kernels are compared with those of the same ids elsewhere. */
+  kernelSides?: KernelSide[]
   /** For compiled kernels. */
   cacheFolder: string
   /** Bundled examples; absent: there are none. */
@@ -50,6 +52,8 @@ export interface Application {
   jobs: JobManager
   store: RunStore
   engine: Engine
+  /** What is here, asked once. */
+  detect(): Promise<Detection>
   /** A file the operating system asked to open; pages that watch are told. */
   openFile(path: string): void
   /** Cancels what runs, waits until it is on disk, ends the engine. */
@@ -59,7 +63,8 @@ export interface Application {
 /** Puts engine, store and jobs together. Nothing is started or read until a handler is called. */
 export function createApplication(options: ApplicationOptions): Application {
   const store = new RunStore(options.storeFolder)
-  let manifests = readKernelManifests(options.kernelFolders)
+  const folders = [...options.kernelFolders, ...(options.kernelSides ?? [])]
+  let manifests = readKernelManifests(folders)
   const engineOptions = () => ({
     kernelSources: manifests.sources,
     cacheDirectory: options.cacheFolder,
@@ -68,7 +73,7 @@ export function createApplication(options: ApplicationOptions): Application {
   const engine = new Engine(options.engineHost, engineOptions())
   /** The folders of kernels as they are now; warnings, if that has to wait. The engine of a job at work is left alone. */
   const rereadKernels = (): string[] => {
-    const now = readKernelManifests(options.kernelFolders)
+    const now = readKernelManifests(folders)
     if (isDeepStrictEqual(now, manifests)) return []
     if (jobs.list().length > 0)
       return ['The folders of kernels have changed: detect again when no job runs.']
@@ -173,6 +178,7 @@ export function createApplication(options: ApplicationOptions): Application {
     jobs,
     store,
     engine,
+    detect: () => detect(),
     openFile: (path) => opened.add(path),
     async close() {
       await jobs.close()

@@ -24,3 +24,9 @@ export interface JobContext {
   /** Share of the unit at work done, 0..1, and what is being done. */
   progress(inside: number, activity: string): void
 }
+
+/** What one validation or measurement of a step needs of it: a gate's steps are done without a run of their own. */
+export type StepContext = Pick<
+  JobContext,
+  'engine' | 'plan' | 'signal' | 'notice' | 'meter' | 'learn' | 'progress'
+>

@@ -1,7 +1,7 @@
 import { operationOf } from '@shared/contract/operation'
 import type { CallOptions } from '../engine/engine'
 import type { NativeOpenRequest } from '../engine/nativeBinding'
-import type { JobContext } from './jobContext'
+import type { StepContext } from './jobContext'
 import type { JobPlan, PlannedStep } from './plan'
 
 export function openRequest(plan: JobPlan, step: PlannedStep): NativeOpenRequest {
@@ -26,7 +26,7 @@ export class OpenSession {
   private key = ''
   private endedBefore: number
 
-  constructor(private readonly context: JobContext) {
+  constructor(private readonly context: Pick<StepContext, 'engine' | 'signal' | 'notice'>) {
     this.endedBefore = context.engine.endedCount
   }
 

@@ -117,7 +117,8 @@ const givenResult = ({ kernel }: ResultFile): Choice => ({
   ...{ kernel, level: 'given', reason: kernel.summary, instruction: '' }
 })
 
-function findDevice(wanted: string, detection: Detection): Device {
+/** The device of this id, or the best. Throws a UserError when it is not there. */
+export function findDevice(wanted: string, detection: Detection): Device {
   const { devices, libraries } = detection
   if (wanted === 'auto') {
     const usable = devices.filter((device) => device.kernels.length > 0)
@@ -139,16 +140,21 @@ function findDevice(wanted: string, detection: Detection): Device {
   if (!/^(cpu|cuda:\d+|hip:\d+)$/.test(wanted)) {
     throw new UserError('usage', `"${wanted}" is no device. Devices here: ${known}.`)
   }
-  const driver = libraries.find((library) => !library.found && /driver/i.test(library.name))
   const why = wanted.startsWith('hip')
     ? ` ${noHipBackend}`
-    : wanted.startsWith('cuda') && driver
-      ? ` ${driver.reason} ${driver.remedy}`.trimEnd()
+    : wanted.startsWith('cuda')
+      ? ` ${whyNoGpu(libraries)}`.trimEnd()
       : ''
   throw new UserError(
     'unavailable',
     `There is no device ${wanted} here.${why} Devices here: ${known}.`
   )
+}
+
+/** Why no NVIDIA GPU is here, and what to do; empty where the driver is. */
+export function whyNoGpu(libraries: Detection['libraries']): string {
+  const driver = libraries.find((library) => !library.found && /driver/i.test(library.name))
+  return driver ? `${driver.reason} ${driver.remedy}`.trimEnd() : ''
 }
 
 /** Words for several formats: those with a short name; every pair of elements under every scale it may have. */

@@ -22,10 +22,9 @@ import { toMeasurement } from './stepResults'
 const maxDrift = 0.02
 
 const { atol, rtol, rule } = defaults
-const usualRule = { atol, rtol, rule }
 
-/** A sweep has many points: each keeps a coarser error map than a validation does. */
-const sweepLimits = { maxFailures: 4, mapTiles: 16 }
+/** What a point is validated with before it is timed. There are many: each keeps a coarser error map than a validation does. */
+export const beforeTiming = { atol, rtol, rule, maxFailures: 4, mapTiles: 16 }
 
 interface Point {
   planned: PlannedStep
@@ -60,14 +59,11 @@ async function validatePoints(context: JobContext, session: OpenSession): Promis
   const points: Point[] = []
   for (const planned of context.plan.steps) {
     if (context.signal.aborted) break
-    const request = { kernel: planned.kernel.id, ...usualRule, ...sweepLimits }
+    const request = { kernel: planned.kernel.id, ...beforeTiming }
     let step = context.earlier?.validated(planned)
     if (step) context.meter.drop(unitOf.validation(planned.index))
     else step = await validateStep(context, session, planned, request)
-    // Approximate schemes are timed with their error shown; a wrong exact kernel, or one that failed, is not.
-    const measurable =
-      step.disposition === 'passed' || step.disposition === 'baseline' || isKnownApproximation(step)
-    if (measurable) points.push({ planned, step, rounds: [] })
+    if (isMeasurable(step)) points.push({ planned, step, rounds: [] })
     else await context.record(step)
   }
   return points
@@ -87,6 +83,10 @@ async function takeOver(
     await writer.samples(point.step.index, round, measured)
   await recordPoint(context, spec, point)
 }
+
+/** Approximate schemes are timed with their error shown; a wrong exact kernel, or one that failed, is not. */
+export const isMeasurable = (step: Step): boolean =>
+  step.disposition === 'passed' || step.disposition === 'baseline' || isKnownApproximation(step)
 
 /**
  * An approximate scheme whose only fault is elements outside the tolerance is worth its time, shown with its error; its

@@ -6,7 +6,7 @@ import { EngineError } from '../engine/engine'
 import type { NativeValidateRequest } from '../engine/nativeBinding'
 import { pythonKernelOf } from '../engine/pythonKernel'
 import { kernelOf, unitOf } from './estimate'
-import type { JobContext } from './jobContext'
+import type { JobContext, StepContext } from './jobContext'
 import type { PlannedStep } from './plan'
 import { openRequest, OpenSession } from './openSession'
 import { emptyStep, toValidation } from './stepResults'
@@ -44,7 +44,7 @@ function cancelled(planned: PlannedStep, spec: JobSpec): Step {
 
 /** One step to its disposition; never throws for what happens inside the engine. */
 export async function validateStep(
-  context: JobContext,
+  context: StepContext,
   session: OpenSession,
   planned: PlannedStep,
   request: NativeValidateRequest
@@ -85,7 +85,7 @@ export async function validateStep(
 
 /** `openSeconds`: of a problem that was opened for this step; its reference was made then too. */
 function learnFrom(
-  context: JobContext,
+  context: StepContext,
   planned: PlannedStep,
   { launchNs = [], oracleSeconds }: Validation,
   openSeconds: number | undefined,
@@ -105,7 +105,7 @@ function learnFrom(
 
 /** Turns what the engine threw into the step's disposition and reason. */
 export async function describeFailure(
-  context: JobContext,
+  context: StepContext,
   session: OpenSession,
   step: Step,
   error: unknown

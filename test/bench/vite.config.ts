@@ -22,6 +22,7 @@ export default defineConfig({
         checkpoint: path('./checkpoint.ts'),
         estimates: path('./estimates.ts'),
         lanes: path('./lanes.ts'),
+        gate: path('./gate.ts'),
         'ui/main': path('./ui/main.ts')
       },
       external: [...builtinModules, /^node:/, 'playwright-core'],
