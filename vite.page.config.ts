@@ -1,15 +1,50 @@
 import vue from '@vitejs/plugin-vue'
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vite'
+import { defineConfig, type Plugin } from 'vite'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
+
+/** What src-renderer/frame/views.ts names as the first view. */
+const firstView = 'views/validate/ValidateView.vue'
+
+/**
+ * The first view and the font of its words are asked for with the page, not when a script that has run by then asks for
+ * them: a whole journey to the server earlier.
+ */
+const preloadFirstView: Plugin = {
+  name: 'preload-first-view',
+  transformIndexHtml: {
+    order: 'post',
+    handler(html, { bundle }) {
+      if (!bundle) return []
+      const files = Object.values(bundle)
+      const view = files.find(
+        (file) => file.type === 'chunk' && file.facadeModuleId?.endsWith(firstView)
+      )
+      const font = files.find(({ fileName }) => /inter-latin.*\.woff2$/.test(fileName))
+      if (view?.type !== 'chunk' || !font)
+        throw new Error(`The page has no ${firstView} or no font: what is asked for first?`)
+      const link = (fileName: string, attrs: Record<string, string>) => ({
+        tag: 'link',
+        attrs: { ...attrs, crossorigin: true, href: `./${fileName}` },
+        injectTo: 'head' as const
+      })
+      return [
+        link(font.fileName, { rel: 'preload', as: 'font', type: 'font/woff2' }),
+        ...[view.fileName, ...view.imports]
+          .filter((fileName) => !html.includes(fileName))
+          .map((fileName) => link(fileName, { rel: 'modulepreload' }))
+      ]
+    }
+  }
+}
 
 /** The page by itself: what `blockscope serve` hands to a browser, and what Electron's window shows. */
 export default defineConfig({
   root: path('./src-renderer'),
   base: './',
   resolve: { alias: { '@shared': path('./src-shared') } },
-  plugins: [vue()],
+  plugins: [vue(), preloadFirstView],
   worker: { format: 'es' },
   build: {
     outDir: path('./out/renderer'),

@@ -71,15 +71,19 @@ export function digits(value: number): string {
   if (size === 0) return '0'
   if (size < 1e-3) return value.toExponential(2)
   const decimals = Math.min(5, Math.max(0, 2 - Math.floor(Math.log10(size))))
-  return value.toLocaleString('en-US', {
-    minimumFractionDigits: decimals,
-    maximumFractionDigits: decimals
-  })
+  return withDecimals(decimals).format(value)
 }
 
-export function count(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: 0 })
-}
+const formatters: Intl.NumberFormat[] = []
+
+/** Kept: making a formatter takes longer than all it formats in a frame; made when it is used: longer than the page has to start. */
+const withDecimals = (decimals: number): Intl.NumberFormat =>
+  (formatters[decimals] ??= new Intl.NumberFormat('en-US', {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals
+  }))
+
+export const count = (value: number): string => withDecimals(0).format(value)
 
 /** '1 run', '12 runs', '1,024 rows'. */
 export function counted(value: number, one: string, many = `${one}s`): string {

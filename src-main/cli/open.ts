@@ -5,7 +5,11 @@ import type { Command } from 'commander'
 import { viewIds } from '@shared/contract/views'
 import { UserError } from '@shared/errors'
 import { nodeAtPath } from '@shared/profile/ask/nodePath'
+import { lanesOf } from '@shared/profile/lanes/lanes'
+import { rangeWithin } from '@shared/profile/lanes/rangeText'
+import type { OpenedProfile } from '@shared/profile/read/openProfile'
 import { treeOfRun } from '@shared/profile/read/runTree'
+import { timelineOf } from '@shared/profile/timelineOf'
 import { defaultStoreFolder, RunStore } from '../store/runStore'
 import { openAnywhere, type AppFlags } from './app'
 import { openProfileFile } from './profileFiles'
@@ -17,6 +21,7 @@ export interface OpenFlags {
   view?: string
   node?: string
   run?: string
+  range?: string
 }
 
 export function register(program: Command): void {
@@ -26,6 +31,7 @@ export function register(program: Command): void {
     .argument('[file]', 'profile to open')
     .option('--view <name>', `view to show: ${viewIds.join(', ')}`)
     .option('--node <path>', 'node of the profile to select: "ROOT > step 1 > matmul"')
+    .option('--range <from..to>', 'stretch of the timeline to show: 3.6ms..3.8ms')
     .option('--run <id>', 'run to show; "blockscope runs list" names them')
     .option('--no-open', 'do not open a browser in browser mode')
     .option('--json', 'print what opened as JSON')
@@ -38,22 +44,27 @@ async function open(file: string | undefined, flags: OpenFlags & AppFlags): Prom
 }
 
 /**
- * The page's address of what is asked for: '/profile?run=...&node=...'. Throws a UserError for what is not there, so that
+ * The page's address of what is asked for: '/timeline?run=...&node=...&range=...'. Throws a UserError for what is not there, so that
  * it is said here and not in a window.
  */
 export async function pageFor(file: string | undefined, flags: OpenFlags): Promise<string> {
-  const { node } = flags
+  const { node, range } = flags
   if (file !== undefined && flags.run !== undefined)
     throw new UserError('usage', 'FILE and --run exclude each other: name one of them.')
   const isKnown = (viewIds as readonly string[]).includes(flags.view ?? 'devices')
   if (!isKnown)
     throw new UserError('usage', `--view ${flags.view}: choose one of ${viewIds.join(', ')}.`)
-  if (file !== undefined) await checkFile(file, node)
+  if (file !== undefined) await checkFile(file, flags)
   const store = new RunStore(defaultStoreFolder())
   const run = flags.run === undefined ? undefined : await store.find(flags.run)
-  const kind = run === undefined ? undefined : await checkRun(store, run, node)
+  const kind = run === undefined ? undefined : await checkRun(store, run, flags)
 
-  const usual = file !== undefined || node !== undefined ? 'profile' : (kind ?? 'devices')
+  const usual =
+    range !== undefined
+      ? 'timeline'
+      : file !== undefined || node !== undefined
+        ? 'profile'
+        : (kind ?? 'devices')
   const view = flags.view ?? usual
   const isProfile = profileViews.includes(view)
   if (file !== undefined && !isProfile)
@@ -66,26 +77,42 @@ export async function pageFor(file: string | undefined, flags: OpenFlags): Promi
       'usage',
       `--node is of a profile: give a FILE or --run, in view ${profileViews.join(' or ')}.`
     )
-  const query = new URLSearchParams({ ...(run && { run }), ...(node && { node }) }).toString()
+  if (range !== undefined && (view !== 'timeline' || (file ?? run) === undefined))
+    throw new UserError(
+      'usage',
+      '--range is of a timeline: give a FILE or --run, in view timeline.'
+    )
+  const params = { ...(run && { run }), ...(node && { node }), ...(range && { range }) }
+  const query = new URLSearchParams(params).toString()
   return `/${view}${query === '' ? '' : `?${query}`}`
 }
 
 /** Reads the profile as the page will, so that a file it cannot read is refused before a window opens. */
-async function checkFile(file: string, node: string | undefined): Promise<void> {
+async function checkFile(file: string, { node, range }: OpenFlags): Promise<void> {
   if (!existsSync(file))
     throw new UserError('usage', `${file} does not exist; --run names a run of the store.`)
-  const { tree } = await openProfileFile(file)
+  const opened = await openProfileFile(file)
   if (statSync(file).isDirectory())
     throw new UserError('usage', `${file} is a folder; name the profile in it.`)
-  if (node !== undefined && nodeAtPath(tree, node) < 0)
+  if (node !== undefined && nodeAtPath(opened.tree, node) < 0)
     throw new UserError('usage', `${file} has no node "${node}"; "blockscope view" prints them.`)
+  checkRange(file, opened, range)
 }
 
 /** The kind of a run that is there, which is the view that shows it. */
-async function checkRun(store: RunStore, id: string, node: string | undefined): Promise<string> {
+async function checkRun(store: RunStore, id: string, { node, range }: OpenFlags): Promise<string> {
   const run = await store.read(id)
-  if (node === undefined) return run.kind
-  if (nodeAtPath(treeOfRun(run), node) < 0)
+  if (node === undefined && range === undefined) return run.kind
+  const tree = treeOfRun(run)
+  if (node !== undefined && nodeAtPath(tree, node) < 0)
     throw new UserError('usage', `The profile of run ${id} has no node "${node}".`)
+  checkRange(`Run ${id}`, { tree, timeline: null, run }, range)
   return run.kind
+}
+
+function checkRange(what: string, opened: OpenedProfile, range: string | undefined): void {
+  if (range === undefined) return
+  const timeline = timelineOf(opened)
+  if (!timeline) throw new UserError('usage', `${what} has no timeline, so no --range of one.`)
+  rangeWithin(range, lanesOf(timeline).lengthNs)
 }

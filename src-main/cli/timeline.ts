@@ -6,7 +6,7 @@ import { shortName } from '@shared/profile/ask/shortName'
 import { groupsBy } from '@shared/profile/lanes/groups'
 import { lanesOf, type Lanes } from '@shared/profile/lanes/lanes'
 import { rangeSums, workLanes } from '@shared/profile/lanes/rangeSums'
-import { rangeOf } from '@shared/profile/lanes/rangeText'
+import { rangeWithin } from '@shared/profile/lanes/rangeText'
 import { AllRowSums } from '@shared/profile/lanes/rowSums'
 import { timelineOf, withoutTimes } from '@shared/profile/timelineOf'
 import { timelineJson, timelineLines } from '@shared/profile/write/printTimeline'
@@ -42,13 +42,8 @@ async function timeline(files: string[], flags: TimelineFlags): Promise<void> {
   if (!found) throw new UserError('usage', `${files.join(', ')} has no timeline. ${withoutTimes}`)
   const lanes = lanesOf(found)
   const range = flags.range
-    ? rangeOf(flags.range, lanes.lengthNs)
+    ? rangeWithin(flags.range, lanes.lengthNs)
     : { startNs: 0, endNs: lanes.lengthNs }
-  if (range.startNs >= lanes.lengthNs && lanes.lengthNs > 0)
-    throw new UserError(
-      'usage',
-      `--range ${flags.range}: the trace ends after ${lanes.lengthNs / 1e6} ms.`
-    )
   const none = groupsBy(found, ['all'], () => 0)
   const sums = rangeSums(new AllRowSums(lanes, none), range, lanesNamed(lanes, flags.lanes))
   if (flags.json) {

@@ -166,13 +166,14 @@ async function openProfiles(files: readonly File[]): Promise<void> {
     useMessages().say(`${info.name} is compared with ${baseline.name}, the older one.`)
 }
 
-/** A file that the system or the command line asked to open; the node the address names is selected in it. */
+/** A file that the system or the command line asked to open; the node and the range that the address names are shown in it. */
 async function openHandle(handle: string): Promise<void> {
   const { view: now, params } = route.value
   const view = now === 'timeline' ? now : 'profile'
   const wanted = now === view ? params.node : undefined
+  const range = now === 'timeline' ? params.range : undefined
   // A run in the address would be read over the file.
-  go(view, wanted ? { node: wanted } : {})
+  go(view, { ...(wanted && { node: wanted }), ...(range && { range }) })
   const { useProfile } = await import('../stores/profile')
   const profile = useProfile()
   try {

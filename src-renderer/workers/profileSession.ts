@@ -4,8 +4,9 @@ import { ask, subjectOf, type Answer, type Query } from '@shared/profile/ask/ask
 import { demangle } from '@shared/profile/ask/demangle'
 import {
   availableMetrics,
-  deriveMetric,
-  type DerivedMetric
+  metricFormula,
+  type DerivedMetric,
+  type MetricFormula
 } from '@shared/profile/ask/deriveMetric'
 import { flameLayout, grownWeights, type FlameShape } from '@shared/profile/ask/flame'
 import {
@@ -76,6 +77,7 @@ export class ProfileSession {
   private base: ProfileTree | undefined
   private sentTree: ProfileTree | undefined
   private sentColumns: readonly DerivedMetric[] | undefined
+  private lastPainted: { key: readonly unknown[]; painted: PaintedNodes } | undefined
 
   open(read: ReadProfile): ProfileInfo {
     this.opened = read.opened
@@ -120,13 +122,16 @@ export class ProfileSession {
     const { tree, shown } = answer
     const limit = query.depth
     const mask =
-      limit >= 1e6 ? shown : shown.map((kept, node) => kept && +(tree.depth[node]! < limit))
+      limit > deepest(tree)
+        ? shown
+        : shown.map((kept, node) => kept && +(tree.depth[node]! < limit))
     const weights = weightsOf(answer)
     const rank = order === 'time' && tree === this.current().tree ? this.firstStarts() : undefined
     const ordered = rank ? { rank } : order === 'heavy' ? 'heavy' : 'recorded'
+    const paint = this.painted(answer, weights, colour)
     return {
       layout: flameLayout(tree, weights, ordered, mask),
-      painted: painted(answer, weights, colour)
+      painted: { ...paint, classes: paint.classes.slice() }
     }
   }
 
@@ -134,7 +139,7 @@ export class ProfileSession {
   sandwich(node: number, query: ProfileQuery, colour: FlameColour): SandwichAnswer {
     const answer = this.ask(query)
     const weights = weightsOf(answer)
-    const all = painted(answer, weights, colour)
+    const all = this.painted(answer, weights, colour)
     const { callers, callees, calls, weight } = sandwichOf(
       answer.tree,
       weights,
@@ -152,16 +157,28 @@ export class ProfileSession {
     }
   }
 
+  /** Kept while a filter or an order changes, which paint nothing anew. */
+  private painted(answer: Answer, weights: Float64Array, colour: FlameColour): PaintedNodes {
+    const { lastPainted: last } = this
+    const { columns } = answer
+    const value = typeof colour === 'object' ? columns[colour.column]?.values : answer.comparison
+    const key = [answer.tree, answer.widths, value, JSON.stringify(colour)] as const
+    if (last?.key.every((part, at) => part === key[at])) return last.painted
+    const fresh = painted(answer, weights, colour)
+    this.lastPainted = { key, painted: fresh }
+    return fresh
+  }
+
   details(node: number, query: ProfileQuery): Detail[] {
     const { asked, baselines } = this.question(query)
     const { tree, columns, comparison } = subjectOf(this.current().tree, asked, baselines)
     const rules = { proton: false, metadata: query.metadata }
-    const metrics = comparison
-      ? columns
-      : availableMetrics(tree).map((request) => deriveMetric(tree, request, rules))
-    return metrics.map(({ label, values, text, reason }) => ({
+    const metrics: Omit<MetricFormula, 'values'>[] = comparison
+      ? columns.map((column) => ({ ...column, valueAt: (at) => column.values[at]! }))
+      : availableMetrics(tree).map((request) => metricFormula(tree, request, rules))
+    return metrics.map(({ label, valueAt, text, reason }) => ({
       label,
-      value: values[node]!,
+      value: valueAt(node),
       text: text?.(node) ?? '',
       reason: reason(node)
     }))
@@ -258,6 +275,9 @@ function rootsOf({ count, end }: ProfileTree): number[] {
   for (let root = 0; root < count; root = end[root]!) roots.push(root)
   return roots
 }
+
+const deepest = (tree: ProfileTree): number =>
+  cached(tree, 'deepest', () => tree.depth.reduce((most, depth) => Math.max(most, depth), 0))
 
 /** In a comparison a parent holds the larger side of each of its children. */
 function weightsOf({ tree, widths, comparison }: Answer): Float64Array {

@@ -284,7 +284,7 @@ describeInBrowser('Profile view', () => {
     const place = async () => (await table.boundingBox())!.y
     const before = await place()
     await page.keyboard.press('/')
-    const name = await page.locator('[role=row][data-index="3"] .middle').textContent()
+    const name = await page.locator('[role=row][data-index="3"] .words').textContent()
     await page.keyboard.type(name!.trim().slice(0, 4))
     const found = page.getByRole('status', { name: 'Found' })
     await expect.poll(() => found.textContent()).toMatch(/^[\d,]+ found$/)

@@ -16,16 +16,16 @@ export function findTime(
   return unit ? { metric, seconds: secondsPer[unit] } : undefined
 }
 
-/** Seconds per node. */
+/** Seconds of a node. */
 export function seconds(
   tree: ProfileTree,
   rules: RollUpRules,
   request: string
-): { metric: string; values: Float64Array } {
+): { metric: string; at: (node: number) => number } {
   const time = findTime(tree, 'time')
   if (!time) throw missing(tree, 'time (ns)', request)
-  const values = metricValues(tree, time.metric, rules).map((value) => value * time.seconds)
-  return { metric: time.metric, values }
+  const values = metricValues(tree, time.metric, rules)
+  return { metric: time.metric, at: (node) => values[node]! * time.seconds }
 }
 
 /** A division by zero gives no value rather than an infinity. */

@@ -22,10 +22,15 @@ export interface DerivedMetric {
   reason: (node: number) => string
 }
 
+/** A metric by its formula: what a view of one node needs of it. */
+export interface MetricFormula extends Omit<DerivedMetric, 'values'> {
+  valueAt: (node: number) => number
+  /** Where the values of all nodes stand in memory already. */
+  values?: Float64Array
+}
+
 /**
  * Values of one metric for every node.
- * @param request Proton's name (time/ms, avg_time/us, tflop8/s, gbyte/s, util, time/%, a raw name), or ours: tflop4/s,
- *   min_time/us, max_time/us, time/parent%.
  * @throws UserError when the profile cannot give the metric anywhere.
  */
 export function deriveMetric(
@@ -33,6 +38,24 @@ export function deriveMetric(
   request: string,
   rules: RollUpRules = ourRules
 ): DerivedMetric {
+  const { valueAt, values, ...metric } = metricFormula(tree, request, rules)
+  if (values) return { ...metric, values }
+  const all = new Float64Array(tree.count)
+  for (let node = 0; node < tree.count; node++) all[node] = valueAt(node)
+  return { ...metric, values: all }
+}
+
+/**
+ * One metric, worked out for a node when it is asked for.
+ * @param request Proton's name (time/ms, avg_time/us, tflop8/s, gbyte/s, util, time/%, a raw name), or ours: tflop4/s,
+ *   min_time/us, max_time/us, time/parent%.
+ * @throws UserError when the profile cannot give the metric anywhere.
+ */
+export function metricFormula(
+  tree: ProfileTree,
+  request: string,
+  rules: RollUpRules = ourRules
+): MetricFormula {
   const label = request.trim()
   const parsed = parseMetricRequest(tree, label)
   switch (parsed.kind) {
@@ -40,21 +63,17 @@ export function deriveMetric(
       return rawMetric(tree, label, parsed.metric, rules)
     case 'percent':
       return percent(tree, label, parsed, rules)
-    case 'util':
-      return {
-        ...utilisation(tree, rules),
-        label,
-        column: 'util',
-        inclusive: !rules.proton,
-        text: null
-      }
+    case 'util': {
+      const { values, reason } = utilisation(tree, rules)
+      const inclusive = !rules.proton
+      return { label, column: 'util', inclusive, text: null, ...stored(values), reason }
+    }
     case 'in_unit': {
       const { metric, from, unit } = parsed
-      const raw = rawMetric(tree, label, metric, rules)
-      const values = raw.values.map((value) =>
-        converted(value, secondsPer[from], secondsPer[unit], rules)
-      )
-      return { ...raw, values, column: raw.inclusive ? `${label} (inc)` : label }
+      const { values: _raw, ...raw } = rawMetric(tree, label, metric, rules)
+      const [given, asked] = [secondsPer[from], secondsPer[unit]]
+      const valueAt = (node: number) => converted(raw.valueAt(node), given, asked, rules)
+      return { ...raw, valueAt, column: raw.inclusive ? `${label} (inc)` : label }
     }
     case 'flops': {
       const metric = parsed.width === null ? 'flops' : `flops${parsed.width}`
@@ -64,16 +83,17 @@ export function deriveMetric(
       return rate(tree, label, 'bytes', parsed.factor, rules)
     case 'min_time':
     case 'max_time': {
-      const extremes = launchExtremes(tree, parsed.kind, rules)
-      const values = extremes.values.map((ns) =>
-        converted(ns, secondsPer.ns, secondsPer[parsed.unit], rules)
-      )
-      return { ...extremes, values, label, column: `${label} (inc)`, inclusive: true, text: null }
+      const { values, reason } = launchExtremes(tree, parsed.kind, rules)
+      const asked = secondsPer[parsed.unit]
+      const valueAt = (node: number) => converted(values[node]!, secondsPer.ns, asked, rules)
+      return { label, column: `${label} (inc)`, inclusive: true, text: null, valueAt, reason }
     }
     default:
       return timeMetricOf(tree, label, parsed, rules)
   }
 }
+
+const stored = (values: Float64Array) => ({ values, valueAt: (node: number) => values[node]! })
 
 /** Requests that deriveMetric can answer for this profile, most asked for first. */
 export function availableMetrics(tree: ProfileTree): string[] {
@@ -121,13 +141,13 @@ function rawMetric(
   label: string,
   metric: string,
   rules: RollUpRules
-): DerivedMetric {
+): MetricFormula {
   const inclusive = numberColumn(tree, metric) !== undefined && isInclusive(tree, metric, rules)
   const column = inclusive ? `${metric} (inc)` : metric
   const reason = notRecorded(tree, metric, rules)
   if (numberColumn(tree, metric)) {
     const values = metricValues(tree, metric, rules)
-    return { label, column, inclusive, values, text: null, reason }
+    return { label, column, inclusive, ...stored(values), text: null, reason }
   }
   const texts = textColumn(tree, metric)
   const vectors = new Map(
@@ -139,7 +159,7 @@ function rawMetric(
     label,
     column,
     inclusive: false,
-    values: new Float64Array(tree.count).fill(NaN),
+    valueAt: () => NaN,
     text: (node) => (texts ? ownText(tree, texts, node) : (vectors.get(node) ?? '')),
     reason
   }
@@ -150,7 +170,7 @@ function timeMetricOf(
   label: string,
   parsed: Extract<MetricRequest, { unit: unknown }>,
   rules: RollUpRules
-): DerivedMetric {
+): MetricFormula {
   const isCpu = parsed.kind.endsWith('cpu_time')
   const time = findTime(tree, isCpu ? 'cpu_time' : 'time')
   if (!time) throw missing(tree, isCpu ? 'cpu_time (ns)' : 'time (ns)', label)
@@ -160,18 +180,17 @@ function timeMetricOf(
   const column = `${label} (inc)`
   const inclusive = !isCpu
   if (!parsed.kind.startsWith('avg_')) {
-    const values = sums.map((value) => converted(value, time.seconds, factor, rules))
-    return { label, column, inclusive, values, text: null, reason }
+    const valueAt = (node: number) => converted(sums[node]!, time.seconds, factor, rules)
+    return { label, column, inclusive, valueAt, text: null, reason }
   }
   if (!numberColumn(tree, 'count')) throw missing(tree, 'count', label)
   const counts = metricValues(tree, 'count', rules)
   const noCount = notRecorded(tree, 'count', rules)
-  const values = sums.map((value, node) =>
-    converted(value, time.seconds, factor, rules, counts[node]!)
-  )
+  const valueAt = (node: number) =>
+    converted(sums[node]!, time.seconds, factor, rules, counts[node]!)
   const eitherReason = (node: number) =>
     Number.isNaN(sums[node]) ? reason(node) : counts[node] === 0 ? 'count is 0' : noCount(node)
-  return { label, column, inclusive, values, text: null, reason: eitherReason }
+  return { label, column, inclusive, valueAt, text: null, reason: eitherReason }
 }
 
 /** metric per second, divided by factor. */
@@ -181,18 +200,18 @@ function rate(
   metric: string,
   factor: number,
   rules: RollUpRules
-): DerivedMetric {
+): MetricFormula {
   if (!numberColumn(tree, metric)) throw missing(tree, metric, label)
   const amounts = metricValues(tree, metric, rules)
   const time = seconds(tree, rules, label)
-  const values = amounts.map((amount, node) => quotient(amount, time.values[node]!) / factor)
+  const valueAt = (node: number) => quotient(amounts[node]!, time.at(node)) / factor
   const noAmount = notRecorded(tree, metric, rules)
   const noTime = notRecorded(tree, time.metric, rules)
   const reason = (node: number) => {
     if (Number.isNaN(amounts[node])) return noAmount(node)
-    return time.values[node] === 0 ? 'its time is 0' : noTime(node)
+    return time.at(node) === 0 ? 'its time is 0' : noTime(node)
   }
-  return { label, column: `${label} (inc)`, inclusive: true, values, text: null, reason }
+  return { label, column: `${label} (inc)`, inclusive: true, valueAt, text: null, reason }
 }
 
 function percent(
@@ -200,7 +219,7 @@ function percent(
   label: string,
   parsed: Extract<MetricRequest, { kind: 'percent' }>,
   rules: RollUpRules
-): DerivedMetric {
+): MetricFormula {
   const { metric } = parsed
   if (!numberColumn(tree, metric)) {
     throw new UserError(
@@ -217,13 +236,13 @@ function percent(
     const above = tree.parent[node]!
     return ofParent && above >= 0 ? amounts[above]! : ofParent ? amounts[node]! : whole
   }
-  const values = amounts.map((amount, node) => quotient(amount, wholeOf(node)) * 100)
+  const valueAt = (node: number) => quotient(amounts[node]!, wholeOf(node)) * 100
   const reason = (node: number) =>
     Number.isNaN(amounts[node])
       ? none(node)
       : `the ${ofParent ? 'parent' : 'total'} has no ${metric} or 0`
   const column = inclusive ? `${label} (inc)` : label
-  return { label, column, inclusive, values, text: null, reason }
+  return { label, column, inclusive, valueAt, text: null, reason }
 }
 
 function sum(values: Float64Array): number {

@@ -25,7 +25,7 @@ export interface FlameLayout {
   widest: Int32Array<ArrayBuffer>
 }
 
-/** Order of siblings: as the profile has them, the heaviest left, or by a rank of each node, least first. */
+/** Order of siblings: as the profile has them, in preorder; the heaviest left; or by a rank of each node, least first. */
 export type FlameOrder = 'recorded' | 'heavy' | { rank: Float64Array }
 
 const blockBits = 6
@@ -78,12 +78,12 @@ function sortSiblings(
   node: Int32Array,
   box: Int32Array
 ): void {
+  // A level of a tree in preorder is in the order of its parents already.
+  if (order === 'recorded') return
   const compare =
     order === 'heavy'
       ? (a: number, b: number) => weights[b]! - weights[a]! || a - b
-      : order === 'recorded'
-        ? undefined
-        : (a: number, b: number) => order.rank[a]! - order.rank[b]! || a - b
+      : (a: number, b: number) => order.rank[a]! - order.rank[b]! || a - b
   for (let level = 0; level + 1 < levelStart.length; level++) {
     const [from, to] = [levelStart[level]!, levelStart[level + 1]!]
     const above = level === 0 ? 0 : levelStart[level - 1]!
@@ -94,11 +94,9 @@ function sortSiblings(
     const cursor = start.slice()
     const sorted = new Int32Array(to - from)
     for (let at = from; at < to; at++) sorted[cursor[groupOf(node[at]!)]!++] = node[at]!
-    if (compare) {
-      for (let group = 0; group + 1 < start.length; group++) {
-        const [first, end] = [start[group]!, start[group + 1]!]
-        if (end - first > 1) sorted.subarray(first, end).sort(compare)
-      }
+    for (let group = 0; group + 1 < start.length; group++) {
+      const [first, end] = [start[group]!, start[group + 1]!]
+      if (end - first > 1) sorted.subarray(first, end).sort(compare)
     }
     node.set(sorted, from)
     for (let at = from; at < to; at++) box[node[at]!] = at

@@ -4,7 +4,7 @@
  */
 import { quotient, seconds } from './amounts'
 import { ownText, ownValue, numberColumn, textColumn, type ProfileTree } from '../tree/profileTree'
-import { metricValues, skippedMask, sumUp, type RollUpRules } from '../tree/rollUp'
+import { cached, metricValues, skippedMask, sumUp, type RollUpRules } from '../tree/rollUp'
 import { peakBandwidth, peakFlops, type PeakOrReason } from '../../measurement/peaks'
 
 interface MinimalTimes {
@@ -20,10 +20,16 @@ const severalDevices = -2
 const noWidth = 'flops without an operand width (flops8, flops16) and no bytes: no peak applies'
 const noAmounts = 'no bytes and no flops of known operand width recorded under this scope'
 
-export function utilisation(
-  tree: ProfileTree,
-  rules: RollUpRules
-): { values: Float64Array; reason: (node: number) => string } {
+export interface Utilisation {
+  /** Shared between callers: do not write into it. */
+  values: Float64Array
+  reason: (node: number) => string
+}
+
+export const utilisation = (tree: ProfileTree, rules: RollUpRules): Utilisation =>
+  cached(tree, `util|${rules.proton}|${rules.metadata}`, () => utilisationOf(tree, rules))
+
+function utilisationOf(tree: ProfileTree, rules: RollUpRules): Utilisation {
   const time = seconds(tree, rules, 'util')
   const minimal = rules.proton ? protonTimes(tree, rules) : ownTimes(tree, rules)
   const unaccounted = rules.proton ? null : unaccountedWork(tree, rules)
@@ -31,13 +37,15 @@ export function utilisation(
     sumUp(tree, minimal.flops)
     sumUp(tree, minimal.bytes)
   }
-  const values = time.values.map((t, node) =>
-    unaccounted?.[node] ? NaN : quotient(larger(minimal.flops[node]!, minimal.bytes[node]!), t)
-  )
+  const values = new Float64Array(tree.count).fill(NaN)
+  for (let node = 0; node < tree.count; node++) {
+    if (unaccounted?.[node]) continue
+    values[node] = quotient(larger(minimal.flops[node]!, minimal.bytes[node]!), time.at(node))
+  }
   const below = reasonBelow(tree, minimal.reasons)
   const reason = (node: number) => {
-    if (Number.isNaN(time.values[node])) return 'no time (ns) recorded under this scope'
-    if (time.values[node] === 0) return 'its time is 0'
+    if (Number.isNaN(time.at(node))) return 'no time (ns) recorded under this scope'
+    if (time.at(node) === 0) return 'its time is 0'
     if (unaccounted?.[node]) return noWidth
     return below(node) ?? noAmounts
   }

@@ -18,6 +18,14 @@ export function rangeOf(text: string, lengthNs: number): Window {
   return { startNs, endNs }
 }
 
+/** The same, of a trace that lasts so long: a range that begins after its end is of nothing. */
+export function rangeWithin(text: string, lengthNs: number): Window {
+  const range = rangeOf(text, lengthNs)
+  if (range.startNs >= lengthNs && lengthNs > 0)
+    throw problem(text, `the trace ends after ${lengthNs / 1e6} ms`)
+  return range
+}
+
 function timeOf(text: string, range: string): number {
   const [, digits, unit] = /^\s*(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|µs|ms|s)\s*$/.exec(text) ?? []
   if (digits === undefined)

@@ -17,6 +17,16 @@ const profile = join(folder, 'run.hatchet')
 const kernel = { frame: { name: 'mat & mul', type: 'function' }, metrics: { 'time (ns)': 5 } }
 const root = { frame: { name: 'ROOT', type: 'function' }, metrics: {}, children: [kernel] }
 writeFileSync(profile, JSON.stringify([root]))
+const trace = join(folder, 'step.trace.json')
+writeFileSync(
+  trace,
+  JSON.stringify({
+    traceEvents: [
+      { ph: 'X', cat: 'kernel', name: 'gemm', pid: 0, tid: 7, ts: 10, dur: 2000 },
+      { ph: 'X', cat: 'kernel', name: 'copy', pid: 0, tid: 7, ts: 3010, dur: 1000 }
+    ]
+  })
+)
 const torn = join(folder, 'torn.hatchet')
 writeFileSync(torn, '[{"frame":')
 const inner = join(folder, 'inner')
@@ -28,6 +38,12 @@ describe('the page that blockscope open asks for', () => {
     const page = await pageFor(profile, { node: 'ROOT > mat & mul' })
     expect(page).toBe('/profile?node=ROOT+%3E+mat+%26+mul')
     expect(pageOf(['app', `--page=${page}`])).toBe(page)
+  })
+  it('is the timeline for a range of a trace', async () => {
+    const page = await pageFor(trace, { range: '1ms..3.5ms' })
+    expect(page).toBe('/timeline?range=1ms..3.5ms')
+    expect(pageOf(['app', `--page=${page}`])).toBe(page)
+    expect(await pageFor(trace, { range: '1ms..', view: 'timeline' })).toBe('/timeline?range=1ms..')
   })
   it('is a view by its name, or the first one', async () => {
     expect(await pageFor(undefined, { view: 'layouts' })).toBe('/layouts')
@@ -43,6 +59,11 @@ describe('the page that blockscope open asks for', () => {
     ['a node of nothing', undefined, { node: 'ROOT' }, /give a FILE or --run/],
     ['an unknown run', undefined, { run: '20990101-000000-sweep' }, /20990101-000000-sweep/],
     ['a run outside the store', undefined, { run: '../../etc' }, /\.\.\/\.\.\/etc/],
+    ['a range in a view without time', trace, { range: '1ms..2ms', view: 'profile' }, /timeline/],
+    ['a range of nothing', undefined, { range: '1ms..2ms' }, /give a FILE or --run/],
+    ['a range of sums', profile, { range: '1ms..2ms' }, /run\.hatchet has no timeline/],
+    ['a range that is none', trace, { range: '5..6' }, /'5' is no time with a unit/],
+    ['a range after the end', trace, { range: '1s..2s' }, /the trace ends after 4 ms/],
     ['a file and a run', profile, { run: 'x' }, /exclude each other/]
   ])('refuses %s as wrong usage, in one sentence', async (_what, file, flags, message) => {
     const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value as string])
