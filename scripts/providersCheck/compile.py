@@ -21,32 +21,44 @@ except ImportError:
 
 from cdna4Kernel import block_scaled_matmul_cdna4
 from descriptorKernel import block_scaled_matmul_tma
+from dotScaled import FORMATS as ALL_FORMATS
+from dotScaled import MOST, packs_along_n
 from pointerKernel import block_scaled_matmul
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-# As provider.py has them; that file imports torch, which compiling does not need.
-FORMATS = {
-    "nvfp4": ("e2m1", "e2m1", 16),
-    "mxfp4": ("e2m1", "e2m1", 32),
-    "mxfp8": ("e4m3", "e4m3", 32),
-    "mixed": ("e4m3", "e2m1", 32),
-}
+# One of each kind.
+FORMATS = {name: ALL_FORMATS[name] for name in ("nvfp4", "mxfp4", "mxfp8", "mixed")}
 EXTENTS = {name: "i32" for name in ("M", "N", "K")}
+
+
+# What the operation has beside the plain product, as provider.py says it to a kernel.
+PLAIN = {"B_KN": False, "BATCHED": False, "ACCUMULATE": False, "MOST": 0.0}
+WHOLE = {
+    "plain": {},
+    "(K, N)": {"B_KN": True},
+    "batch, beta 1, e4m3": {"BATCHED": True, "ACCUMULATE": True, "MOST": MOST["e4m3"]},
+    "e5m2": {"MOST": MOST["e5m2"]},
+}
+TYPES_OF_C = {0.0: "*fp16", MOST["e4m3"]: "*fp8e4nv", MOST["e5m2"]: "*fp8e5"}
 
 
 def source_of(kernel, format, constants):
     a, b, block = FORMATS[format]
     scale = "*fp8e4nv" if format == "nvfp4" else "*u8"
-    signature = {
-        "a_ptr": "*u8", "b_ptr": "*u8", "a_scale_ptr": scale, "b_scale_ptr": scale, "c_ptr": "*fp16",
-        **EXTENTS, "alpha": "fp32",
+    constants = {"A_FORMAT": a, "B_FORMAT": b, "SCALE_BLOCK": block, **PLAIN, **constants}
+    # What is not given is None, as the launcher has it.
+    given = {
+        "a_ptr": "*u8", "b_ptr": "*u8", "a_scale_ptr": scale, "b_scale_ptr": scale, "c_ptr": TYPES_OF_C[constants["MOST"]],
+        "accumulator_ptr": "*fp32" if constants["ACCUMULATE"] else None,
+        **{name: "*i32" if constants["BATCHED"] else None for name in ("a_matrices", "b_matrices")},
+        **EXTENTS, "alpha": "fp32", "output_scale": "fp32",
     }
-    constants = {"A_FORMAT": a, "B_FORMAT": b, "SCALE_BLOCK": block, **constants}
+    constants.update({name: None for name, kind in given.items() if kind is None})
     constants = {name: value for name, value in constants.items() if name in kernel.arg_names}
-    signature.update({name: "constexpr" for name in constants})
+    signature = {name: "constexpr" if name in constants else given[name] for name in kernel.arg_names}
     # As the launcher sees pointers of torch and extents that are multiples of 16.
-    aligned = {(kernel.arg_names.index(name),): [["tt.divisibility", 16]] for name in signature if name not in (*constants, "alpha")}
+    aligned = {(kernel.arg_names.index(name),): [["tt.divisibility", 16]] for name in signature if name not in (*constants, "alpha", "output_scale")}
     return ASTSource(fn=kernel, signature=signature, constexprs=constants, attrs=aligned)
 
 
@@ -70,29 +82,42 @@ POINTERS = tile(128, 128, 128, GROUP_M=8, FAST_MATH=False)
 MXFP = [name for name, (_, _, block) in FORMATS.items() if block == 32]
 
 
+def operations(format, target):
+    """Those of WHOLE that the kernels take there."""
+    taken = packs_along_n(format, int(target[3:-1]))
+    return {words: operation for words, operation in WHOLE.items() if taken or not operation.get("B_KN")}
+
+
 def cases():
-    """(id, format, target's name, how it is compiled, assembly's kind, what has to be in it)"""
+    """(id, format, of the operation, target's name, how it is compiled, assembly's kind, what has to be in it)"""
     for format in FORMATS:
-        yield (
-            "triton-tma", format, "sm_100",
-            lambda format=format: compiled(block_scaled_matmul_tma, format, CUDA["sm_100"], tma(format), num_warps=4),
-            "ptx", [r"tcgen05\.mma\.\S*block_scale", r"cp\.async\.bulk\.tensor\.5d", r"tensormap"],
-        )
+        for words, operation in operations(format, "sm_100").items():
+            constants = {**tma(format), **operation}
+            yield (
+                "triton-tma", format, words, "sm_100",
+                lambda format=format, constants=constants: compiled(
+                    block_scaled_matmul_tma, format, CUDA["sm_100"], constants, num_warps=8 if constants.get("ACCUMULATE") else 4
+                ),
+                "ptx", [r"tcgen05\.mma\.\S*block_scale", r"cp\.async\.bulk\.tensor\.5d", r"tensormap"],
+            )
     for format, name, instruction in (
         *((format, "sm_90", r"wgmma|mma\.sync") for format in MXFP),
         *((format, "sm_100", r"tcgen05\.mma\.\S*block_scale") for format in FORMATS),
         *((format, "sm_120", r"mma\.sync\S*block_scale") for format in ("nvfp4", "mxfp4", "mxfp8")),
         ("mixed", "sm_120", r"mma\.sync"),
     ):
-        yield (
-            "triton", format, name,
-            lambda format=format, name=name: compiled(block_scaled_matmul, format, CUDA[name], POINTERS, num_warps=8, num_stages=3),
-            "ptx", [instruction],
-        )
+        for words, operation in operations(format, name).items():
+            yield (
+                "triton", format, words, name,
+                lambda format=format, name=name, operation=operation: compiled(
+                    block_scaled_matmul, format, CUDA[name], {**POINTERS, **operation}, num_warps=8, num_stages=3
+                ),
+                "ptx", [instruction],
+            )
     for mfma, instruction in ((32, r"v_mfma_scale_f32_32x32x64_f8f6f4"), (16, r"v_mfma_scale_f32_16x16x128_f8f6f4")):
         for format in MXFP:
             yield (
-                f"triton-cdna4-mfma{mfma}", format, "gfx950",
+                f"triton-cdna4-mfma{mfma}", format, "plain", "gfx950",
                 lambda format=format, mfma=mfma: compiled(
                     block_scaled_matmul_cdna4, format, CDNA4, tile(128, 128, 256, GROUP_M=4, MFMA=mfma),
                     num_warps=4, num_stages=2, matrix_instr_nonkdim=mfma,
@@ -101,21 +126,40 @@ def cases():
             )
 
 
+def outcome(compile_it, kind, wanted):
+    """'compiles', or what is wrong, in a line."""
+    try:
+        assembly = compile_it().asm[kind]
+    except Exception as error:
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        return f"failed: {lines[0][:200]}"
+    missing = [words for words in wanted if not re.search(words, assembly)]
+    return f"lacks {', '.join(missing)}" if missing else "compiles"
+
+
+def outcome_of_child(*case):
+    """The same from a process of its own: a compiler that aborts costs its case."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        os.write(writing, outcome(*case).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, encoding="utf-8") as told:
+        words = told.read()
+    _, status = os.waitpid(child, 0)
+    return words or f"failed: the compiler was ended by signal {os.waitstatus_to_exitcode(status) * -1}"
+
+
 def main():
-    print(f"Triton {triton.__version__}")
+    print(f"Triton {triton.__version__}", flush=True)
     failed = 0
-    for ident, format, target, compile_it, kind, wanted in cases():
-        line = f"{ident:20} {format:6} {target:7}"
-        try:
-            assembly = compile_it().asm[kind]
-        except Exception as error:
-            lines = str(error).strip().splitlines() or [type(error).__name__]
-            print(f"{line} failed: {lines[0][:200]}")
-            failed += 1
-            continue
-        missing = [words for words in wanted if not re.search(words, assembly)]
-        failed += bool(missing)
-        print(f"{line} {'lacks ' + ', '.join(missing) if missing else 'compiles'}")
+    for ident, format, words, target, *case in cases():
+        told = outcome_of_child(*case)
+        failed += told != "compiles"
+        print(f"{ident:20} {format:6} {words:20} {target:7} {told}", flush=True)
     sys.exit(1 if failed else 0)
 
 

@@ -118,7 +118,7 @@ const flagsOfFields: Record<string, string> = {
   kValues: '-K',
   distribution: '--dist',
   output: '--out',
-  operandsFile: '--operands',
+  operandsFiles: '--operands',
   operandsAs: '--operands',
   resultFile: '--result',
   resultType: '--out',

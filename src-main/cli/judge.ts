@@ -13,7 +13,7 @@ import {
 } from './validationReport'
 
 interface Flags extends ValidationFlags, OperandFlags {
-  operands: string
+  operands: string[]
   result: string
   out?: OutputType
   outScale: number
@@ -28,7 +28,7 @@ export function register(program: Command): void {
         .description(
           'Check a product that another program made, and name the mistake that gives it.'
         )
-        .requiredOption('--operands <file>', `its operands: ${operandFiles}`)
+        .requiredOption('--operands <file...>', `its operands: ${operandFiles}`)
         .requiredOption('--result <file>', 'C: .npy, .npz, .safetensors or .pt')
         .option('--format <name>', 'format of the operands, where their file does not say it')
         .addOption(bOrderOption())
@@ -58,7 +58,7 @@ async function judge(flags: Flags): Promise<void> {
     atol: flags.atol,
     rtol: flags.rtol,
     rule: flags.rule,
-    operandsFile: resolve(flags.operands),
+    operandsFiles: flags.operands.map((path) => resolve(path)),
     operandsAs: operandsAs(flags),
     outputScale: flags.outScale,
     resultFile: resolve(flags.result),

@@ -16,7 +16,7 @@ export interface OperandFlags {
 }
 
 export const operandFiles =
-  '.safetensors, .npz, .pt (through a Python with torch), or a folder of .npy files (docs/operands.md)'
+  '.safetensors, .npz, .pt (through a Python with torch), .npy, or a folder of .npy files; several are taken together (docs/operands.md)'
 
 export function addOperandFlags(command: Command): Command {
   return command

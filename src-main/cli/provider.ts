@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander'
 import { readFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import type { Kernel } from '@shared/contract/devices'
+import type { Feature, Kernel } from '@shared/contract/devices'
 import { checkOutput, writeOutput } from '../ground/files'
 import { print, printJson } from '../ground/terminal'
 import { addPythonKernels } from '../jobs/pythonFile'
@@ -65,6 +65,13 @@ async function check(file: string, { json }: { json?: boolean }): Promise<void> 
   }
 }
 
+/** What of the operation it takes beside the plain product; types of C are said apart. */
+function takenText(features: readonly Feature[]): string {
+  const taken = features.filter(({ id, level }) => id !== 'f8-output' && level !== 'none')
+  const words = taken.map(({ id, reason }) => (reason ? `${id} (${reason})` : id))
+  return words.join(', ') || 'the plain product alone'
+}
+
 function describe({ device, ...kernel }: Kernel & { device: string }): string[] {
   const { id, summary, outputs, scaleLayout, python, capabilities, baseline } = kernel
   const able = capabilities.filter(({ level }) => level !== 'unavailable')
@@ -77,7 +84,8 @@ function describe({ device, ...kernel }: Kernel & { device: string }): string[] 
       : [
           `    formats  ${formats.join(', ')}`,
           `    reads    ${python!.codes} codes, scales in ${scaleLayout}`,
-          `    writes   ${outputs.join(', ')}`
+          `    writes   ${outputs.join(', ')}`,
+          `    takes    ${takenText(kernel.features)}`
         ])
   ]
 }

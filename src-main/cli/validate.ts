@@ -26,7 +26,7 @@ interface Flags extends JobFlags, BenchFlags, Omit<ValidationFlags, keyof JobFla
   N?: number
   K?: number
   bench?: boolean
-  operands?: string
+  operands?: string[]
 }
 
 export function register(program: Command): void {
@@ -42,7 +42,7 @@ export function register(program: Command): void {
           .option('-N <columns>', 'rows of B, columns of C', positiveInteger)
           .option('-K <depth>', 'columns of A and B', positiveInteger)
           .option('--bench', 'sweep afterwards: K alone, --K-range, or 512')
-          .option('--operands <file>', `operands (and reference) from a file: ${operandFiles}`)
+          .option('--operands <file...>', `operands (and reference) from files: ${operandFiles}`)
       )
     )
   )
@@ -71,7 +71,7 @@ async function validate(flags: Flags): Promise<void> {
     atol: flags.atol,
     rtol: flags.rtol,
     rule: flags.rule,
-    operandsFile: flags.operands && resolve(flags.operands),
+    operandsFiles: flags.operands?.map((path) => resolve(path)),
     operandsAs: flags.operands && operandsAs({ ...flags, format: formatOfFile(flags) }),
     ...operationFlags(flags)
   })
@@ -89,6 +89,6 @@ function formatOfFile({ operands, formats = [] }: Flags): string | undefined {
   if (operands === undefined || formats.length < 2) return formats[0]
   throw new UserError(
     'usage',
-    `--operands ${operands} is in one format; --formats names ${formats.length}.`
+    `--operands ${operands.join(' ')} is in one format; --formats names ${formats.length}.`
   )
 }

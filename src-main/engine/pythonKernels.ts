@@ -31,6 +31,8 @@ const kernelSchema = v.object({
   scaleLayout: v.string(),
   codes: v.picklist(['packed', 'bytes']),
   outputs: v.array(v.string()),
+  /** What it takes beside the plain product, and how, in words of its own. */
+  takes: v.record(v.string(), v.string()),
   baseline: v.boolean(),
   operandBits: v.number(),
   compileOptions: v.string(),
@@ -44,28 +46,36 @@ const kernelSchema = v.object({
     v.object({ level: capabilityLevelSchema, reason: v.string(), instruction: v.string() })
   )
 })
-const detectSchema = v.object({ python: v.string(), kernels: v.array(kernelSchema) })
+/** What host.py and this side of it speak; PROTOCOL in resources/providers/blockscope_host/kernelFile.py. */
+export const pythonProtocol = 2
+export const protocolSchema = v.literal(pythonProtocol)
+const detectSchema = v.object({
+  protocol: protocolSchema,
+  python: v.string(),
+  kernels: v.array(kernelSchema)
+})
 type Described = v.InferOutput<typeof kernelSchema>
 
 /** Names that a file may use. */
 export const knownNames = {
   formats: everyBlockFormat.map(({ id }) => id),
   layouts: layouts.map(({ name }) => name),
-  outputs: outputTypes.filter((type) => !isEightBits(type))
+  outputs: outputTypes,
+  /** What `takes` may name; that C may be of eight bits is said by `outputs`. */
+  features: featureIds.filter((id) => id !== 'f8-output')
 }
 
-const notTaken: Record<FeatureId, string> = {
-  'b-kn': 'A Python kernel is given B along K.',
-  accumulator: 'A Python kernel is asked for A x B alone.',
-  'f8-output': 'A Python kernel writes f16, bf16 or f32.',
-  batch: 'A Python kernel is given one matrix.'
+/** What a kernel does beside the plain product of one matrix with B as (N, K), by what its class says. */
+export function pythonFeatures({ takes, outputs }: Pick<Described, 'takes' | 'outputs'>) {
+  const isTaken = (id: FeatureId) =>
+    id === 'f8-output' ? outputs.some(isEightBits) : Object.hasOwn(takes, id)
+  return featureIds.map((id): Feature => {
+    const attribute = id === 'f8-output' ? 'outputs' : 'takes'
+    return isTaken(id)
+      ? { id, level: 'fused', reason: takes[id] ?? '' }
+      : { id, level: 'none', reason: `Its class does not name it in ${attribute}.` }
+  })
 }
-/** What is asked of a Python kernel is one product of B as (N, K). */
-export const pythonFeatures = featureIds.map((id): Feature => ({
-  id,
-  level: 'none',
-  reason: notTaken[id]
-}))
 
 /** Throws a UserError for an answer of another form: another program under the name of Python. */
 export function parseAnswer<S extends v.GenericSchema>(
@@ -176,7 +186,7 @@ function kernelOf(described: Described, file: string, provider: string, source: 
   }
   return {
     ...{ id, provider, summary, scaleLayout, baseline, operandBits, outputs, compileOptions },
-    features: pythonFeatures,
+    features: pythonFeatures(described),
     sourceHash: createHash('sha256').update(source).update(version).digest('hex'),
     capabilities: knownNames.formats.map((format) => ({ format, ...(formats[format] ?? other) })),
     python: { file, codes }

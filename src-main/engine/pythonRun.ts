@@ -1,29 +1,26 @@
 /** A product by a Python kernel: operands handed over as files, C taken back as one, samples as a measurement. */
 // eslint-disable-next-line no-restricted-imports -- operands for another process, in a folder that mkdtemp makes its owner's alone
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import * as v from 'valibot'
 import { launchSchema, type Launch } from '@shared/contract/run'
+import { matricesOf } from '@shared/batch'
 import { UserError } from '@shared/errors'
-import { findBlockFormat, type BlockFormat } from '@shared/formats/blockFormat'
-import { decodeTable, type NumberFormat } from '@shared/formats/numberFormat'
-import { packedShapes, packScales, type ScaleShape } from '@shared/layouts/layout'
-import { findLayout } from '@shared/layouts/registry'
 import { statisticsOf } from '@shared/measurement/statistics'
 import { outputBytes } from '@shared/measurement/work'
 import type {
   NativeMeasureRequest,
   NativeMeasurement,
   NativeOpenRequest,
-  NativeOperands,
   NativeRaisedScale
 } from './nativeBinding'
-import type { PythonKernel } from './pythonKernel'
-import { knownNames, parseAnswer } from './pythonKernels'
+import { knownNames, parseAnswer, protocolSchema } from './pythonKernels'
+import { handedOperation, handOver, handOverRaised, type HandedOver } from './pythonOperands'
 import type { PythonHost } from './pythonHost'
 
 const runSchema = v.object({
+  protocol: protocolSchema,
   samplesNs: v.pipe(v.array(v.number()), v.nonEmpty()),
   stopReason: v.string(),
   /** The best of the kernel's configurations, in words; empty where it has none. */
@@ -59,15 +56,10 @@ export const onceThrough: Rules = {
 /** A compiler may take long for one configuration: the engine's parent is told meanwhile that this is alive. */
 const signOfLifeMs = 5000
 
-export interface PythonRun {
-  kernel: PythonKernel
-  problem: NativeOpenRequest
-  operands: NativeOperands
+export interface PythonRun extends HandedOver {
   rules: Rules
   /** Scales that are raised one after the other, each for one more run of the kernel. */
   raised?: readonly NativeRaisedScale[]
-  /** Codes, one a byte, to a packing of src-shared/layouts/elementPacking.ts. */
-  pack: (packing: string, codes: Uint8Array) => Uint8Array
 }
 
 /** C in the problem's output type, and that of each raised scale. */
@@ -110,104 +102,21 @@ export async function runPython(
   }
 }
 
-/** Writes the operands as host.py reads them: each file with its shape. */
-async function handOver(
-  { kernel, problem, operands, pack }: PythonRun,
-  folder: string
-): Promise<object> {
-  const { m, n, k, output } = problem
-  const block = findBlockFormat(problem.format)
-  const files: Files = {}
-  const write = async (name: string, bytes: Uint8Array, shape: number[]) => {
-    files[name] = await writeArray(join(folder, name), bytes, shape)
-  }
-  for (const [side, rows, element, codes, scales] of [
-    ['a', m, block.a, operands.aCodes, operands.aScales],
-    ['b', n, block.b, operands.bCodes, operands.bScales]
-  ] as const) {
-    await write(`${side}Codes`, codes, [rows, k])
-    const packed = kernel.codes === 'packed' ? packCodes(element, codes, pack) : codes
-    if (packed === codes) files[side] = files[`${side}Codes`]!
-    else await write(side, packed, [rows, packed.length / rows])
-    const shape = { rows, columns: k / block.scaleBlockSize }
-    Object.assign(files, await writeScales(join(folder, side), kernel, side, shape, scales))
-    await write(`${side}Table`, bytesOfTable(element), [])
-  }
-  await write('scaleTable', bytesOfTable(block.scale), [])
-  const { tensorScaleA = 1, tensorScaleB = 1 } = operands
-  return {
-    ...{ m, n, k, output, format: block.id, ...namesOf(block), files },
-    tensorScales: [tensorScaleA, tensorScaleB]
-  }
-}
-
-type Files = Record<string, { path: string; shape: number[] }>
-
-async function writeArray(path: string, bytes: Uint8Array, shape: number[]) {
-  await writeFile(`${path}.bin`, bytes)
-  return { path: `${path}.bin`, shape }
-}
-
-/** Scales of one operand, linear and as the kernel reads them. */
-async function writeScales(
-  path: string,
-  { scaleLayout }: PythonKernel,
-  side: 'a' | 'b',
-  shape: ScaleShape,
-  scales: Uint8Array
-): Promise<Files> {
-  const linear = await writeArray(`${path}LinearScales`, scales, [shape.rows, shape.columns])
-  if (scaleLayout === 'linear')
-    return { [`${side}LinearScales`]: linear, [`${side}Scales`]: linear }
-  const layout = findLayout(scaleLayout)
-  const bytes = packScales(layout, shape, scales)
-  const packed = await writeArray(`${path}Scales`, bytes, packedShapes(layout, shape)[1]!)
-  return { [`${side}LinearScales`]: linear, [`${side}Scales`]: packed }
-}
-
-/** The scales of one operand with one of them raised, and where C goes. */
-async function handOverRaised(
-  { kernel, problem, operands }: PythonRun,
-  folder: string,
-  { side, row, block, raised }: NativeRaisedScale
-): Promise<{ files: Files; result: string }> {
-  const columns = problem.k / findBlockFormat(problem.format).scaleBlockSize
-  const rows = side === 'a' ? problem.m : problem.n
-  const scales = Uint8Array.from(side === 'a' ? operands.aScales : operands.bScales)
-  scales[row * columns + block] = raised
-  const path = join(folder, `raised-${side}`)
-  const files = await writeScales(path, kernel, side, { rows, columns }, scales)
-  return { files, result: `${path}-c.bin` }
-}
-
-const namesOf = ({ a, b, scale, scaleBlockSize }: BlockFormat) => ({
-  elements: [a.name, b.name],
-  scale: scale.name,
-  scaleBlock: scaleBlockSize
-})
-
-const bytesOfTable = (format: NumberFormat) =>
-  new Uint8Array(Float32Array.from(decodeTable(format)).buffer)
-
-/** Two fp4 to a byte, the even one in the low nibble; four fp6 to three bytes; eight bits as they are. */
-function packCodes({ storageBits }: NumberFormat, codes: Uint8Array, pack: PythonRun['pack']) {
-  if (storageBits === 8) return codes
-  return pack(storageBits === 4 ? 'fp4_low_first' : 'fp6_dense', codes)
-}
-
 /** C as the host wrote it. Throws a UserError where it is missing or of another size. */
 async function readProduct(
   path: string,
-  { m, n, output }: NativeOpenRequest,
+  problem: NativeOpenRequest,
   file: string
 ): Promise<Uint8Array> {
+  const { m, n, output } = problem
   const bytes = await readFile(path).catch(() => undefined)
   if (bytes === undefined) throw new UserError('failed', `${basename(file)}: Python wrote no C.`)
-  const expected = m * n * outputBytes[output]!
+  const { batch } = handedOperation(problem)
+  const expected = matricesOf(batch) * m * n * outputBytes[output]!
   if (bytes.length === expected) return new Uint8Array(bytes)
   throw new UserError(
     'failed',
-    `${basename(file)}: Python wrote ${bytes.length} bytes of C; ${m} x ${n} in ${output} is ${expected}.`
+    `${basename(file)}: Python wrote ${bytes.length} bytes of C; ${[...batch, m, n].join(' x ')} in ${output} is ${expected}.`
   )
 }
 

@@ -4,7 +4,7 @@ import type { ValidateSpec } from '@shared/contract/jobs'
 import { UserError } from '@shared/errors'
 import { valuesOfResult } from '@shared/judge/resultBytes'
 import { readOperands, type OperandsRead } from '@shared/operands/readOperands'
-import type { ReadArrayFile } from './arrays/arrayFiles'
+import { mergedArrays, type ReadArrayFile } from './arrays/arrayFiles'
 import { resultOf, type ResultFile, type ResultShape } from './resultFile'
 
 export interface GivenFiles {
@@ -15,11 +15,12 @@ export interface GivenFiles {
 /** Throws a UserError when a file cannot be read, or does not fit what was asked. */
 export async function readGivenFiles(spec: ValidateSpec, read: ReadArrayFile): Promise<GivenFiles> {
   const { operandsAs, outputScale, resultType } = spec
-  if (spec.operandsFile === undefined) {
+  if (spec.operandsFiles === undefined) {
     if (spec.resultFile === undefined) return {}
     throw new UserError('usage', 'A result is judged by its operands: name their file too.')
   }
-  const arrays = await read(spec.operandsFile, '--operands')
+  const files = await Promise.all(spec.operandsFiles.map((path) => read(path, '--operands')))
+  const arrays = files.length === 1 ? files[0]! : mergedArrays(files)
   if (spec.resultFile === undefined)
     return { operandsFile: readOperands(arrays, { said: operandsAs, outputScale }) }
   const c = await read(spec.resultFile, '--result')

@@ -164,7 +164,7 @@ export function createApplication(options: ApplicationOptions): Application {
 
   function refuseFiles(spec: JobSpec): void {
     refusePrograms(spec)
-    const named = ['operandsFile', 'resultFile'].some((name) => name in spec)
+    const named = ['operandsFiles', 'resultFile'].some((name) => name in spec)
     if (named && !options.mayReadFiles) {
       throw new UserError(
         'usage',

@@ -18,15 +18,15 @@ export function commandOf(spec: JobSpec): string {
     add('--scale-layout-a', scaleLayoutA)
     add('--scale-layout-b', scaleLayoutB)
   }
-  const operandsFile = spec.kind === 'validate' ? spec.operandsFile : undefined
-  // A file of operands brings its format, shape and values.
-  if (operandsFile === undefined) add('--formats', spec.formats.join(','))
+  const operandsFiles = spec.kind === 'validate' ? spec.operandsFiles : undefined
+  // Files of operands bring their format, shape and values.
+  if (operandsFiles === undefined) add('--formats', spec.formats.join(','))
   if (spec.kernels.length > 0) add('--kernels', spec.kernels.join(','))
   if (spec.providers.length > 0) add('--providers', spec.providers.join(','))
   for (const file of spec.providerFiles ?? []) add('--provider', file)
   add('--device', spec.device, defaults.device)
   if (spec.kind === 'validate') {
-    if (operandsFile === undefined) {
+    if (operandsFiles === undefined) {
       add('-M', spec.m)
       add('-N', spec.n)
       add('-K', spec.k)
@@ -34,7 +34,7 @@ export function commandOf(spec: JobSpec): string {
     add('--atol', spec.atol, defaults.atol)
     add('--rtol', spec.rtol, defaults.rtol)
     add('--rule', spec.rule, defaults.rule)
-    add('--operands', operandsFile)
+    if (operandsFiles) words.push('--operands', ...operandsFiles.map(quoted))
     add('--result', resultFile)
     addOperandsAs(spec.operandsAs ?? {})
   } else {
@@ -48,7 +48,7 @@ export function commandOf(spec: JobSpec): string {
     add('--rounds', spec.rounds)
     if (spec.sustained) words.push('--sustained')
   }
-  if (operandsFile === undefined) {
+  if (operandsFiles === undefined) {
     add('--seed', spec.seed, defaults.seed)
     add('--dist', spec.distribution, defaults.distribution)
   }
@@ -57,10 +57,10 @@ export function commandOf(spec: JobSpec): string {
     add('--out-scale', spec.outputScale, 1)
     return words.join(' ')
   }
-  add('--out', spec.output, operandsFile === undefined ? defaults.output : defaults.outputOfFiles)
+  add('--out', spec.output, operandsFiles === undefined ? defaults.output : defaults.outputOfFiles)
   add('--out-scale', spec.outputScale, 1)
   // A file of operands brings the rest of the operation too.
-  if (operandsFile === undefined) {
+  if (operandsFiles === undefined) {
     add('--b-order', spec.bOrder, 'nk')
     if (spec.accumulate) words.push('--beta', '1')
     add('--batch-a', spec.batchA.join(','), '')

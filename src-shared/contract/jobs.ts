@@ -103,8 +103,8 @@ export const validateSpecSchema = v.pipe(
     atol: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0)), defaults.atol),
     rtol: v.optional(v.pipe(v.number(), v.finite(), v.minValue(0)), defaults.rtol),
     rule: v.optional(passRuleSchema, defaults.rule),
-    /** Path of a file with the operands, instead of generated ones. */
-    operandsFile: v.optional(v.string()),
+    /** Paths of the files that hold the operands together, instead of generated ones. */
+    operandsFiles: v.optional(v.pipe(v.array(v.string()), v.minLength(1))),
     /** How its arrays are to be read where it does not say so itself; in a run, how they were read. */
     operandsAs: v.optional(operandsAsSchema),
     /** Path of a file with C as another program made it of these operands: it is judged, and no kernel is run. */

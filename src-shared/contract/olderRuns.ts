@@ -33,8 +33,12 @@ const judgedDispositions = ['passed', 'incorrect', 'not-verified']
 
 /** The sweeps of version 0.1.0 had one M and one N. */
 export function bringSpecUpToDate(spec: unknown): unknown {
-  if (typeof spec !== 'object' || spec === null || !('kind' in spec) || spec.kind !== 'sweep')
-    return spec
+  if (typeof spec !== 'object' || spec === null || !('kind' in spec)) return spec
+  if (spec.kind === 'validate' && 'operandsFile' in spec) {
+    const { operandsFile, ...rest } = spec
+    return { ...rest, operandsFiles: [operandsFile] }
+  }
+  if (spec.kind !== 'sweep') return spec
   const { m, n, ...rest } = spec as { m?: unknown; n?: unknown }
   return {
     ...(m !== undefined && { mValues: [m] }),

@@ -47,10 +47,10 @@ export function optionsOf(spec: JobSpec): string {
 }
 
 /** 'C of c.npy', 'operands of o.npz': what was given by files. */
-function ofFiles({ operandsFile, resultFile }: ValidateSpec): string {
+function ofFiles({ operandsFiles, resultFile }: ValidateSpec): string {
   const name = (path: string) => path.split(/[/\\]/).at(-1)!
   if (resultFile !== undefined) return `C of ${name(resultFile)}`
-  return operandsFile === undefined ? '' : `operands of ${name(operandsFile)}`
+  return operandsFiles === undefined ? '' : `operands of ${operandsFiles.map(name).join(', ')}`
 }
 
 type Named = Pick<RunSummary, 'label' | 'kind' | 'formats' | 'shape' | 'options'> &

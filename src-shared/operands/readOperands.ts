@@ -14,6 +14,7 @@ import { plainCodes } from './codes'
 import { formOf, type OperandArrays, type OperandForm, type OperandsForm } from './forms'
 import { findArray } from './names'
 import { withQuietPadding, type ScalesForm } from './scales'
+import { turned } from './turned'
 
 /** One code a byte, (matrices, rows, K); scales linear, (matrices, rows, K / V). */
 export interface PlainOperands {
@@ -222,18 +223,6 @@ function linearScales(form: Form, side: 'a' | 'b', layout: ScaleLayout): Uint8Ar
 function codesOfB({ bCodes, b, bOrder }: Form): Uint8Array {
   const plain = plainCodes(bCodes, b.codes)
   return bOrder === 'kn' ? turned(plain, ...b.codes.shape) : plain
-}
-
-/** Every matrix of (rows, columns) with rows and columns changed for one another. */
-function turned(bytes: Uint8Array, rows: number, columns: number): Uint8Array {
-  const to = new Uint8Array(bytes.length)
-  for (let first = 0; first < bytes.length; first += rows * columns) {
-    for (let row = 0; row < rows; row++) {
-      for (let column = 0; column < columns; column++)
-        to[first + column * rows + row] = bytes[first + row * columns + column]!
-    }
-  }
-  return to
 }
 
 /** Where it is not one code a byte and linear in a file that says its format. */

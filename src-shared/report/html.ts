@@ -122,9 +122,9 @@ function keyFacts(run: Run): string {
 
 /** Generated, or those of a file. */
 function operandsText({ spec, operandsRead = [] }: Run): string {
-  const file = spec.kind === 'validate' ? spec.operandsFile : undefined
-  if (file === undefined) return `${spec.distribution}, seed ${spec.seed}`
-  return [`${file}.`, ...operandsRead].join(' ')
+  const files = spec.kind === 'validate' ? spec.operandsFiles : undefined
+  if (files === undefined) return `${spec.distribution}, seed ${spec.seed}`
+  return [`${files.join(', ')}.`, ...operandsRead].join(' ')
 }
 
 function method(run: Run): string {

@@ -57,7 +57,7 @@ describe('blockscope serve', () => {
       client.call('jobs.start', {
         kind: 'validate',
         formats: ['nvfp4'],
-        operandsFile: '/etc/passwd'
+        operandsFiles: ['/etc/passwd']
       })
     ).rejects.toMatchObject({ code: 'invalid-input' })
     client.close()

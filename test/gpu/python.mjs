@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root } from './addon.mjs'
 
-const python = process.env.PYTHON ?? 'python3'
+/** The one that the program starts. */
+const python = process.env.BLOCKSCOPE_PYTHON || 'python3'
 const templates = join(root, 'resources/providers/templates')
 
 export const hasTriton = () =>
@@ -23,8 +24,7 @@ function stepsOf(job, flags, extent) {
     ],
     {
       encoding: 'utf8',
-      maxBuffer: 1 << 28,
-      env: { ...process.env, BLOCKSCOPE_PYTHON: python }
+      maxBuffer: 1 << 28
     }
   )
   rmSync(store, { recursive: true })
@@ -59,6 +59,30 @@ export function checkPythonKernels(checks, architecture) {
     own.some(({ kernel }) => kernel === 'triton-tma') === isNative
   )
 
+  /** @type {[words: string, flags: string[]][]} */
+  const parts = [
+    ['B (K, N)', ['--b-order', 'kn']],
+    ['an accumulator', ['--beta', '1']],
+    ['a batch', ['--batch-a', '2,1', '--batch-b', '3']],
+    ['C in e4m3', ['--out', 'e4m3', '--out-scale', '0.25']],
+    ['C in e5m2', ['--out', 'e5m2']]
+  ]
+  const triton = ['--providers', 'Triton', '--formats', 'mxfp4,mxfp8']
+  for (const [words, flags] of parts)
+    for (const { kernel, format, disposition, reason } of stepsOf(
+      'validate',
+      [...triton, ...flags],
+      256
+    )) {
+      // e2m1 packed along N: resources/providers/triton/dotScaled.py.
+      const isRefused = words === 'B (K, N)' && format === 'mxfp4' && !isNative
+      checks.check(
+        `${kernel} ${format} with ${words}`,
+        disposition === (isRefused ? 'not-supported' : 'passed'),
+        `${disposition} ${reason}`
+      )
+    }
+
   const folder = mkdtempSync(join(tmpdir(), 'blockscope-own-'))
   const file = (name, change = (text) => text) => {
     const path = join(folder, `${name}.py`)
@@ -72,9 +96,18 @@ export function checkPythonKernels(checks, architecture) {
     file('torch-mine'),
     file('triton-outside', (text) => text.replace('tl.store(c + ', 'tl.store(c + 64 + ')),
     file('triton-raises', (text) => text.replace('o = self.operands', 'raise ValueError("no")')),
-    file('torch-shape', (text) => text.replace('return product.to', 'return product.T[1:].to'))
+    file('torch-shape', (text) =>
+      text.replace('operands.rounded(product)', 'operands.rounded(product.mT[1:])')
+    )
   ]
   const flags = ['--provider', ...files, '--providers', 'user', '--formats', 'mxfp8']
+  const whole = ['--beta', '1', '--batch-a', '2,1', '--batch-b', '3', '--out', 'e5m2']
+  const taken = stepsOf('validate', [...flags, ...whole, '--kernels', 'torch-mine'], 256)
+  checks.check(
+    'torch-mine takes batches, an accumulator and e5m2',
+    taken.length === 1 && taken[0].disposition === 'passed',
+    JSON.stringify(taken.map(({ disposition, reason }) => [disposition, reason]))
+  )
   const steps = new Map(stepsOf('validate', flags, 512).map((step) => [step.kernel, step]))
   /** @type {[id: string, disposition: string, words: RegExp][]} */
   const expected = [

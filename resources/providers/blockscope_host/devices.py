@@ -1,11 +1,16 @@
 """Where operands lie and how a run is timed: numpy arrays and the steady clock, or torch tensors and CUDA events."""
 
+import math
 import os
 import time
 
 
+# Of the eight-bit types of C: bits of exponent and fraction, codes of the largest finite magnitude and of a quiet NaN.
+EIGHT_BITS = {"e4m3": (4, 3, 0x7E, 0x7F), "e5m2": (5, 2, 0x7B, 0x7E)}
+
+
 class CpuDevice:
-    """Arrays are numpy's. C in bf16, which numpy has no type for, is its bits in uint16."""
+    """Arrays are numpy's. C in a type that numpy has none for is its bits: bf16 in uint16, e4m3 and e5m2 in uint8."""
 
     clock = "steady clock"
 
@@ -15,7 +20,8 @@ class CpuDevice:
         self.numpy = numpy
         self.cache_bytes = request["cacheBytes"]
         self.free_bytes = request["memoryBytes"] * 2 // 5
-        self.types = {"f16": numpy.float16, "bf16": numpy.uint16, "f32": numpy.float32}
+        bits = {"bf16": numpy.uint16, "e4m3": numpy.uint8, "e5m2": numpy.uint8}
+        self.types = {"f16": numpy.float16, "f32": numpy.float32, **bits}
 
     @staticmethod
     def uuid():
@@ -35,10 +41,40 @@ class CpuDevice:
         return copied
 
     def floats(self, path):
-        return self.numpy.fromfile(path, dtype=self.numpy.float32)
+        return self.read(path).view(self.numpy.float32)
 
     def look_up(self, table, codes):
         return table[codes]
+
+    def matrices(self, own, of):
+        """For each matrix of the batch `of`, the one of the batch `own` that it is made of."""
+        numbers = self.numpy.arange(math.prod(own), dtype=self.numpy.int32).reshape(own)
+        return self.numpy.broadcast_to(numbers, of).reshape(-1)
+
+    def rounded(self, values, output):
+        """To the nearest of the type of C, ties to even; eight bits saturate, infinities too."""
+        numpy = self.numpy
+        if output in EIGHT_BITS:
+            return self._eight_bits(values, *EIGHT_BITS[output])
+        if output != "bf16":
+            with numpy.errstate(over="ignore"):
+                return values.astype(self.types[output])
+        bits = values.astype(numpy.float32).view(numpy.uint32)
+        nearest = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+        return numpy.where(numpy.isnan(values), bits >> 16 | 0x40, nearest).astype(numpy.uint16)
+
+    def _eight_bits(self, values, exponent_bits, fraction_bits, highest, nan):
+        numpy = self.numpy
+        codes = numpy.arange(highest + 1)
+        exponents, fractions = codes >> fraction_bits, (codes & (1 << fraction_bits) - 1) / 2.0**fraction_bits
+        bias = 2 ** (exponent_bits - 1) - 1
+        normal = exponents > 0
+        magnitudes = (fractions + normal) * 2.0 ** (numpy.where(normal, exponents, 1) - bias)
+        middles = (magnitudes[1:] + magnitudes[:-1]) / 2
+        found = numpy.searchsorted(middles, numpy.abs(values))
+        is_tie = numpy.abs(values) == numpy.append(middles, numpy.nan)[numpy.minimum(found, highest)]
+        found = numpy.where(numpy.isnan(values), nan, found + (is_tie & (found % 2 == 1)))
+        return (found | numpy.signbit(values) << 7).astype(numpy.uint8)
 
     def filled(self, count, byte):
         return self.numpy.full(count, byte, dtype=self.numpy.uint8)
@@ -92,7 +128,8 @@ class CudaDevice:
         self.torch = torch
         self.cache_bytes = torch.cuda.get_device_properties(0).L2_cache_size
         self.free_bytes = torch.cuda.mem_get_info()[0] * 2 // 5
-        self.types = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
+        eight_bits = {"e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2}
+        self.types = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, **eight_bits}
 
     @staticmethod
     def uuid():
@@ -113,6 +150,17 @@ class CudaDevice:
 
     def look_up(self, table, codes):
         return table[codes.int()]
+
+    def matrices(self, own, of):
+        numbers = self.torch.arange(math.prod(own), dtype=self.torch.int32, device="cuda").reshape(own)
+        return numbers.broadcast_to(of).reshape(-1)
+
+    def rounded(self, values, output):
+        if output in EIGHT_BITS:
+            # torch's own conversion gives NaN and infinities beyond the range.
+            most = self.torch.finfo(self.types[output]).max
+            values = values.clamp(-most, most)
+        return values.to(self.types[output])
 
     def filled(self, count, byte):
         return self.torch.full((count,), byte, dtype=self.torch.uint8, device="cuda")

@@ -8,6 +8,10 @@ import types
 
 from .devices import devices
 
+# Of what a file may say and is given (docs/providers.md), and of requests and answers (README.md). 2: `takes`, batches,
+# accumulators, B as (K, N), C of eight bits.
+PROTOCOL = 2
+
 METHODS = ("detect", "prepare", "run")
 LEVELS = ("native", "exact", "approximate", "unavailable")
 MOST_WORDS = 300
@@ -120,6 +124,9 @@ class KernelFile:
                 raise self._wrong(
                     f"{name}.outputs names {output!r}; C is one of {', '.join(self.known['outputs'])}"
                 )
+        protocol = getattr(kernel, "protocol", PROTOCOL)
+        if protocol not in range(1, PROTOCOL + 1):
+            raise self._wrong(f"{name}.protocol is {protocol!r}; this blockscope speaks up to {PROTOCOL}: take a newer one")
         summary = (kernel.__doc__ or "").strip().splitlines()
         return {
             "id": ident,
@@ -128,10 +135,20 @@ class KernelFile:
             "scaleLayout": one("scale_layout", "linear", self.known["layouts"]),
             "codes": one("codes", "packed", ("packed", "bytes")),
             "outputs": outputs,
+            "takes": self._takes(kernel),
             "baseline": bool(getattr(kernel, "baseline", False)),
             "operandBits": int(getattr(kernel, "operand_bits", 0)),
             "compileOptions": str(getattr(kernel, "compile_options", "")),
         }
+
+    def _takes(self, kernel):
+        """{feature: how}, of a list of features or of a dict that has it already."""
+        takes = getattr(kernel, "takes", ())
+        for feature in takes:
+            if feature not in self.known["features"]:
+                allowed = ", ".join(self.known["features"])
+                raise self._wrong(f"{kernel.__name__}.takes names {feature!r}; a kernel takes {allowed}")
+        return {feature: str(takes[feature]) if isinstance(takes, dict) else "" for feature in takes}
 
     def formats_of(self, instance):
         """{id: {level, reason, instruction}} of an instance's `formats`, which detect() may have set."""
@@ -188,4 +205,4 @@ def detect(request, _say):
         if not entry["reason"]:
             entry["formats"] = file.formats_of(instance)
         found.append(entry)
-    return {"python": sys.version.split()[0], "kernels": found}
+    return {"protocol": PROTOCOL, "python": sys.version.split()[0], "kernels": found}

@@ -1,14 +1,16 @@
 """One product by one kernel: operands from the session's files, C back into a file, samples and launches."""
 
+import math
 import statistics
 
 from .devices import devices
-from .kernelFile import KernelFile, Trouble
+from .kernelFile import PROTOCOL, KernelFile, Trouble
 from .sampling import sample, warm_up
 
 GUARD_BYTES = 4096
 GUARD = 0xA5
 UNWRITTEN = 0xFF  # NaN in every type of C
+BYTES = {"f16": 2, "bf16": 2, "f32": 4, "e4m3": 1, "e5m2": 1}
 
 # Quick looks at each configuration, before the best is measured by the rules.
 TUNING = {"warmupLaunches": 0, "warmupNs": 20e6, "fixedSamples": 0, "minSamples": 20, "minTimeNs": 50e6}
@@ -18,13 +20,12 @@ TUNING_ENDS = {"maxRelativeStdev": 0.0, "maxSamples": 20, "timeoutNs": 2e9}
 class Guarded:
     """C between two guards that no kernel may write to."""
 
-    def __init__(self, device, rows, columns, output):
+    def __init__(self, device, shape, output):
         self.device = device
-        element = {"f16": 2, "bf16": 2, "f32": 4}[output]
-        self.size = rows * columns * element
+        self.size = math.prod(shape) * BYTES[output]
         self.buffer = device.filled(self.size + 2 * GUARD_BYTES, GUARD)
         self.inside = self.buffer[GUARD_BYTES : GUARD_BYTES + self.size]
-        self.c = self.inside.view(device.types[output]).reshape(rows, columns)
+        self.c = self.inside.view(device.types[output]).reshape(shape)
         self.forget()
 
     def forget(self):
@@ -42,8 +43,9 @@ class Guarded:
 class Operands:
     """What one product is made of; docs/providers.md lists the members.
 
-    a: (M, K) packed along K, b: (N, K) packed along K, both uint8; a_scales and b_scales: uint8 in the kernel's scale
-    layout; c: (M, N) in the output type, to be written unless run() returns C.
+    a: (M, K) packed along K, b: (N, K) packed along K or (K, N) packed along N, both uint8; a_scales and b_scales: uint8 in
+    the kernel's scale layout; accumulator: (M, N) float32, or None; c: (M, N) in the output type, to be written unless run()
+    returns C. Where the kernel takes batches, each behind the dimensions of its own.
     """
 
     def __init__(self, device, request, c, copy=lambda array: array):
@@ -54,28 +56,44 @@ class Operands:
         self.a_element, self.b_element = request["elements"]
         self.scale_element = request["scale"]
         self.a_tensor_scale, self.b_tensor_scale = request["tensorScales"]
+        self.b_order, self.output_scale = request["bOrder"], request["outputScale"]
+        self.batch, self.batch_a, self.batch_b = (tuple(request[name]) for name in ("batch", "batchA", "batchB"))
         self.c = c
         self.a, self.b = (copy(self._read(name)) for name in ("a", "b"))
         self.a_scales, self.b_scales = (copy(self._read(name)) for name in ("aScales", "bScales"))
+        self.accumulator = self._accumulator() if "accumulator" in request["files"] else None
 
     def _read(self, name):
         about = self._request["files"][name]
         return self._device.read(about["path"]).reshape(about["shape"])
+
+    def _accumulator(self):
+        about = self._request["files"]["accumulator"]
+        return self._copy(self._device.floats(about["path"]).reshape(about["shape"]))
 
     def table(self, name):
         """The float32 that each code of "a", "b" or "scale" means."""
         return self._device.floats(self._request["files"][f"{name}Table"]["path"])
 
     def values(self, side):
-        """A ("a") or B ("b") as float32 numbers, (M, K) or (N, K), block scales applied; tensor scales are not."""
+        """A ("a") or B ("b") as float32 numbers, (M, K) or (N, K) in any order of B, block scales applied; tensor scales are not."""
         codes, scales = self._read(f"{side}Codes"), self._read(f"{side}LinearScales")
         element = self._device.look_up(self.table(side), codes)
         scale = self._device.look_up(self.table("scale"), scales)
-        rows, columns = scale.shape
-        return (element.reshape(rows, columns, self.scale_block) * scale[:, :, None]).reshape(rows, -1)
+        return (element.reshape(*scale.shape, self.scale_block) * scale[..., None]).reshape(element.shape)
+
+    def matrices(self, side):
+        """For each matrix of C the number, int32, of the matrix of A ("a") or B ("b") that it is made of."""
+        return self._device.matrices(self.batch_a if side == "a" else self.batch_b, self.batch)
+
+    def rounded(self, values):
+        """Float32 C, times the output scale, in the type of C: to nearest even, e4m3 and e5m2 saturate."""
+        scaled = values if self.output_scale == 1 else values * self.output_scale
+        return self._device.rounded(scaled, self.output)
 
     def bytes(self):
-        arrays = (self.a, self.b, self.a_scales, self.b_scales)
+        arrays = [self.a, self.b, self.a_scales, self.b_scales]
+        arrays += [] if self.accumulator is None else [self.accumulator]
         return sum(self._device.bytes_of(array).shape[0] for array in arrays)
 
 
@@ -85,7 +103,7 @@ class Product:
     def __init__(self, file, kernel, request, say):
         self.file, self.kernel, self.request, self.say = file, kernel, request, say
         self.device = devices[getattr(kernel, "device", "cuda")](request)
-        self.guarded = Guarded(self.device, request["m"], request["n"], request["output"])
+        self.guarded = Guarded(self.device, (*request["batch"], request["m"], request["n"]), request["output"])
         operands = Operands(self.device, request, self.guarded.c)
         self.instances = [self.prepared(operands)]
         size = operands.bytes() + self.guarded.size
@@ -154,7 +172,7 @@ class Product:
                 raise Trouble("failed", f"{name}: run() wrote nothing to operands.c and returned nothing.")
             return self.guarded.c
         c = self.device.as_array(self.returned)
-        wanted = (self.request["m"], self.request["n"])
+        wanted = tuple(self.guarded.c.shape)
         if c is None:
             kind = type(self.returned).__name__
             raise Trouble("failed", f"{name}: run() returned a {kind}; it returns C as an array, or nothing.")
@@ -219,6 +237,7 @@ def run(request, say):
         product.replace(raised["files"])
         product.device.write(product.take(), raised["result"])
     return {
+        "protocol": PROTOCOL,
         "samplesNs": samples,
         "stopReason": stop,
         "configuration": chosen,

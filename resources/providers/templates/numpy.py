@@ -10,7 +10,8 @@ class MyKernel:
     device = "cpu"
     formats = ["nvfp4", "mxfp4", "mxfp8", "mixed"]
     codes = "bytes"  # one code a byte; "packed": fp4 two to a byte, the even one low
-    outputs = ["f16", "f32"]
+    outputs = ["f16", "bf16", "f32", "e4m3", "e5m2"]
+    takes = ["b-kn", "accumulator", "batch"]  # beside the plain product; [] keeps to that
 
     def detect(self):
         # Raise a RuntimeError that says why where it cannot run; what is returned is shown as its version.
@@ -24,7 +25,12 @@ class MyKernel:
     def run(self):
         # Timed. Fills operands.c, or returns C.
         operands, (a_table, b_table, scale_table) = self.operands, self.tables
-        a_scales = numpy.repeat(scale_table[operands.a_scales], operands.scale_block, axis=1)
-        b_scales = numpy.repeat(scale_table[operands.b_scales], operands.scale_block, axis=1)
-        product = (a_table[operands.a] * a_scales) @ (b_table[operands.b] * b_scales).T
-        operands.c[:] = product * (operands.a_tensor_scale * operands.b_tensor_scale)
+        along_k = -2 if operands.b_order == "kn" else -1
+        a_scales = numpy.repeat(scale_table[operands.a_scales], operands.scale_block, axis=-1)
+        b_scales = numpy.repeat(scale_table[operands.b_scales], operands.scale_block, axis=along_k)
+        b = b_table[operands.b] * b_scales
+        product = (a_table[operands.a] * a_scales) @ (b if along_k == -2 else b.swapaxes(-1, -2))
+        product *= operands.a_tensor_scale * operands.b_tensor_scale
+        if operands.accumulator is not None:
+            product += operands.accumulator
+        operands.c[...] = operands.rounded(product)

@@ -1,21 +1,14 @@
 """Triton's tl.dot_scaled as kernels of blockscope (docs/providers.md); what each reads and how is said in its class."""
 
+import math
+
 import torch
 import triton
 
 from cdna4Kernel import block_scaled_matmul_cdna4
 from descriptorKernel import block_scaled_matmul_tma
+from dotScaled import FORMATS, MOST, packs_along_n
 from pointerKernel import block_scaled_matmul
-
-# Element names of A and B as tl.dot_scaled calls them, elements per scale.
-FORMATS = {
-    "nvfp4": ("e2m1", "e2m1", 16),
-    "mxfp4": ("e2m1", "e2m1", 32),
-    "mxfp8": ("e4m3", "e4m3", 32),
-    "mxfp8_e5m2": ("e5m2", "e5m2", 32),
-    "mxfp8_e4m3_e5m2": ("e4m3", "e5m2", 32),
-    "mixed": ("e4m3", "e2m1", 32),
-}
 
 
 def tile(m, n, k, warps, stages):
@@ -50,10 +43,45 @@ class _DotScaled:
         self.alpha = operands.a_tensor_scale * operands.b_tensor_scale
 
     def grid(self, block_m, block_n):
-        return (triton.cdiv(self.operands.m, block_m) * triton.cdiv(self.operands.n, block_n),)
+        operands = self.operands
+        tiles = triton.cdiv(operands.m, block_m) * triton.cdiv(operands.n, block_n)
+        return (tiles * math.prod(operands.batch),)
 
 
-class DotScaled(_DotScaled):
+class _WholeOperation(_DotScaled):
+    """A kernel that takes batches, accumulators, B in either order and types of C of eight bits."""
+
+    outputs = ["f16", "bf16", "f32", "e4m3", "e5m2"]
+    takes = {
+        "b-kn": "it reads B either way; e2m1 packed along N on tcgen05 alone, with scales per 32",
+        "accumulator": "added before C is rounded",
+        "batch": "matrices are tiles behind one another in one launch",
+    }
+
+    def prepare(self, operands):
+        super().prepare(operands)
+        major, minor = torch.cuda.get_device_capability()
+        if operands.b_order == "kn" and not packs_along_n(operands.format, major):
+            raise NotImplementedError(
+                "Triton's tl.dot_scaled takes e2m1 packed along N on tcgen05 (sm_100 to sm_110) alone, with scales per 32; "
+                f"this is {operands.format} on sm_{major}{minor}. Give B as (N, K)."
+            )
+        # Which matrices of A and of B each of C is made of.
+        self.matrices = [operands.matrices(side) for side in ("a", "b")] if operands.batch else [None, None]
+        self.operation = {
+            "B_KN": operands.b_order == "kn",
+            "BATCHED": bool(operands.batch),
+            "ACCUMULATE": operands.accumulator is not None,
+            "MOST": MOST.get(operands.output, 0.0),
+        }
+
+    def arguments(self):
+        o = self.operands
+        pointers = (o.a, o.b, *self.scales, o.c, o.accumulator, *self.matrices)
+        return (*pointers, o.m, o.n, o.k, self.alpha, o.output_scale)
+
+
+class DotScaled(_WholeOperation):
     """tl.dot_scaled over operands read through pointers, linear scales; best of several tiles"""
 
     id = "triton"
@@ -93,10 +121,10 @@ class DotScaled(_DotScaled):
         return able
 
     def run(self):
-        operands, configuration = self.operands, self.configuration
+        configuration = self.configuration
         block_m, block_n, block_k = extents(configuration)
         block_scaled_matmul[self.grid(block_m, block_n)](
-            operands.a, operands.b, *self.scales, operands.c, operands.m, operands.n, operands.k, self.alpha,
+            *self.arguments(), **self.operation,
             A_FORMAT=self.a_element, B_FORMAT=self.b_element, SCALE_BLOCK=self.block,
             BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k, GROUP_M=8, FAST_MATH=self.fast_math,
             num_warps=configuration["warps"], num_stages=configuration["stages"],
@@ -111,7 +139,7 @@ class DotScaledFastMath(DotScaled):
     compile_options = "fast_math"
 
 
-class DotScaledTma(_DotScaled):
+class DotScaledTma(_WholeOperation):
     """tl.dot_scaled as Triton's tutorial has it: operands and 5D scales through TMA descriptors, 128 x 256 tiles, 4 stages"""
 
     id = "triton-tma"
@@ -128,21 +156,26 @@ class DotScaledTma(_DotScaled):
 
     def configurations(self):
         both_fp4 = instruction_of(self.operands.format) == "fp4"
-        return [tile(128, 256, 256 if both_fp4 else 128, 4, 4)]
+        # A tile of the accumulator beside that of C takes twice the registers.
+        warps = 8 if self.operands.accumulator is not None else 4
+        return [tile(128, 256, 256 if both_fp4 else 128, warps, 4)]
 
     def prepare(self, operands):
         super().prepare(operands)
-        row_bytes = operands.n * operands.c.element_size()
-        if row_bytes % 16:
-            raise NotImplementedError(f"TMA writes rows of C that are multiples of 16 bytes; N={operands.n} takes {row_bytes}.")
+        rows = {"writes rows of C": operands.n * operands.c.element_size()}
+        if operands.b_order == "kn":
+            rows["reads rows of B"] = operands.b.shape[-1]
+        for what, row_bytes in rows.items():
+            if row_bytes % 16:
+                raise NotImplementedError(f"TMA {what} that are multiples of 16 bytes; N={operands.n} takes {row_bytes}.")
         # The kernel makes its descriptors on the device, in memory that Triton asks for here.
         triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
 
     def run(self):
-        operands, configuration = self.operands, self.configuration
+        configuration = self.configuration
         block_m, block_n, block_k = extents(configuration)
         block_scaled_matmul_tma[self.grid(block_m, block_n)](
-            operands.a, operands.b, *self.scales, operands.c, operands.m, operands.n, operands.k, self.alpha,
+            *self.arguments(), **self.operation,
             A_FORMAT=self.a_element, B_FORMAT=self.b_element, SCALE_BLOCK=self.block,
             BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k, STAGES=configuration["stages"],
             num_warps=configuration["warps"],

@@ -57,11 +57,12 @@ async function arraysOfFolder(path: string): Promise<ArrayFile> {
       return readArrays(bytes, join(path, name), basename(name, extname(name)))
     })
   )
-  return mergedArrays(path, files)
+  return { ...mergedArrays(files), path }
 }
 
-/** One file of all their arrays. */
-export function mergedArrays(path: string, files: readonly ArrayFile[]): ArrayFile {
+/** One file of all their arrays, under all their names. */
+export function mergedArrays(files: readonly ArrayFile[]): ArrayFile {
+  const path = files.map((file) => file.path).join(', ')
   const metadata = Object.assign({}, ...files.map((file) => file.metadata)) as Record<
     string,
     string

@@ -2,7 +2,7 @@
 import type { ValidateSpec } from '@shared/contract/jobs'
 import { UserError } from '@shared/errors'
 import { holdsOperands } from '@shared/operands/names'
-import { arrayFileOf, mergedArrays, type ReadArrayFile } from './arrayFiles'
+import { arrayFileOf, type ReadArrayFile } from './arrayFiles'
 
 export interface FileBytes {
   name: string
@@ -14,7 +14,7 @@ export async function sortFiles(
   spec: ValidateSpec,
   files: readonly FileBytes[]
 ): Promise<{ spec: ValidateSpec; read: ReadArrayFile }> {
-  if (spec.operandsFile !== undefined || spec.resultFile !== undefined)
+  if (spec.operandsFiles !== undefined || spec.resultFile !== undefined)
     throw new UserError('usage', 'Files come with this call; none is named in it besides.')
   const names = files.map(({ name }) => name)
   const twice = names.find((name, i) => names.indexOf(name) < i)
@@ -32,12 +32,11 @@ export async function sortFiles(
     const several = others!.map(({ path }) => path).join(' and ')
     throw new UserError('usage', `${several} hold no operands; one C can be judged at a time.`)
   }
-  const path = ofOperands!.map((file) => file.path).join(', ')
-  const held = new Map([[path, mergedArrays(path, ofOperands!)]])
+  const held = new Map(read.map((file) => [file.path, file]))
+  const operandsFiles = ofOperands!.map(({ path }) => path)
   const [c] = others!
-  if (c) held.set(c.path, c)
   return {
-    spec: { ...spec, operandsFile: path, ...(c && { resultFile: c.path }) },
+    spec: { ...spec, operandsFiles, ...(c && { resultFile: c.path }) },
     read: async (name) => held.get(name)!
   }
 }

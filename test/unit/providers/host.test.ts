@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { findBlockFormat } from '@shared/formats/blockFormat'
 import { packScales } from '@shared/layouts/layout'
 import { findLayout } from '@shared/layouts/registry'
+import { loadTestAddon } from '../../support/addon'
 import { python, pythonHas } from '../../support/python'
 
 const providers = resolve('resources/providers')
@@ -45,12 +46,32 @@ print(json.dumps(launches.launches_of(json.load(sys.stdin))))`
 
   it("has Triton's formats as the registry has them", () => {
     const script = `import ast, json
-tree = ast.parse(open("triton/provider.py").read())
+tree = ast.parse(open("triton/dotScaled.py").read())
 (formats,) = [node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "FORMATS"]
 print(json.dumps(ast.literal_eval(formats)))`
     for (const [id, facts] of Object.entries(ask(script) as object)) {
       const { a, b, scaleBlockSize } = findBlockFormat(id)
       expect([id, facts]).toEqual([id, [a.name, b.name, scaleBlockSize]])
+    }
+  })
+
+  it.skipIf(!pythonHas('numpy'))('rounds C as the addon does', () => {
+    const addon = loadTestAddon()
+    for (const type of ['e4m3', 'e5m2'] as const) {
+      // Every value, the middles between neighbours, where ties go to even, and beyond the range.
+      const finite = [...addon.decodeTable(type)].filter(Number.isFinite).sort((a, b) => a - b)
+      const middles = finite.slice(1).map((value, at) => (value + finite[at]!) / 2)
+      const values = Float32Array.from([...finite, ...middles, 1e9, -1e9, Infinity, -Infinity, NaN])
+      const script = `import json, sys, numpy
+from blockscope_host.devices import CpuDevice
+device = CpuDevice({"cacheBytes": 0, "memoryBytes": 0})
+values = numpy.frombuffer(bytes(json.load(sys.stdin)), dtype=numpy.float32)
+print(json.dumps(device.rounded(values, "${type}").tolist()))`
+      const rounded = ask(script, JSON.stringify([...new Uint8Array(values.buffer)]))
+      const magnitude = (codes: number[]) => codes.map((code) => (code === 0x80 ? 0 : code))
+      expect(magnitude(rounded as number[])).toEqual(
+        magnitude([...addon.encode(type, values, 'saturate')])
+      )
     }
   })
 

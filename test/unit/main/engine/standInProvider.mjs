@@ -12,7 +12,13 @@ const launch = (name, startNs, endNs) => ({
 
 const kernel = (id, more = {}) => ({
   ...{ id, summary: 'A stand-in.', device: 'cuda', scaleLayout: 'linear', codes: 'packed' },
-  ...{ outputs: ['f16', 'bf16', 'f32'], baseline: false, operandBits: 0, compileOptions: '' },
+  ...{
+    outputs: ['f16', 'bf16', 'f32'],
+    takes: {},
+    baseline: false,
+    operandBits: 0,
+    compileOptions: ''
+  },
   ...{ version: '3.6.0, torch 2.9.0', uuid: '10101010-1010-1010-1010-101010101010', reason: '' },
   formats: { mxfp4: { level: 'exact', reason: 'Upcast to bf16.', instruction: 'bf16' } },
   ...more
@@ -21,6 +27,7 @@ const refused = { reason: 'It needs torch.', uuid: '', version: '', formats: {} 
 
 const answers = {
   detect: () => ({
+    protocol: how === 'older' ? 1 : 2,
     python: '3.12.3',
     kernels:
       how === 'refuses all'
@@ -34,6 +41,7 @@ const answers = {
       writeFileSync(result, Buffer.alloc(how === 'writes half of C' ? m * n : m * n * 2, 0x3c))
     const cupti = how !== 'no CUPTI'
     return {
+      protocol: 2,
       ...{ samplesNs: [11_000, 10_000, 10_500], stopReason: 'fixed', warmupNs: 5 },
       ...{ configuration: 'best of 2: warps 8', operandSets: 4, clock: 'CUDA events' },
       launches:

@@ -1,13 +1,16 @@
 /** Operands and C that come as bytes, as the page sends what is dropped: the job is that of `judge` with the same files. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import type { ValidateSpecInput } from '@shared/contract/jobs'
 import type { Run } from '@shared/contract/run'
 import { localApplication } from '../../../../src-main/cli/localApplication'
+import { arrayFileOnDisk } from '../../../../src-main/jobs/arrays/arrayFiles'
 import { connectInProcess } from '../../../../src-main/transports/inProcess'
 import { runInProcess } from '../../../support/runInProcess'
+import { writeCheckpoint } from '../../../support/writeCheckpoint'
 
 const store = mkdtempSync(join(tmpdir(), 'blockscope-with-files-'))
 const application = localApplication({ store }, { host: 'test', mayReadFiles: false })
@@ -44,7 +47,7 @@ it('judges the C among them as the command line does', async () => {
   expect(dropped.judgement!.findings[0]!.sentence).toContain('B is read as its transpose')
   expect(run.spec).toMatchObject({
     formats: ['nvfp4'],
-    operandsFile: 'operands.safetensors',
+    operandsFiles: ['operands.safetensors'],
     resultFile: 'c_transposed.npy'
   })
   expect(run.command).toBe(
@@ -59,6 +62,37 @@ it('validates kernels with operands that come alone', async () => {
   expect(run.steps.length).toBeGreaterThan(0)
   expect(run.steps.every(({ disposition }) => disposition === 'passed')).toBe(true)
   expect(run.steps[0]).toMatchObject({ format: 'nvfp4', m: 128, n: 128, k: 512 })
+})
+
+it('takes operands from several files, and so does the command that it prints', async () => {
+  const { arrays, metadata } = await arrayFileOnDisk(operands, '--operands')
+  const folder = mkdtempSync(join(store, 'apart-'))
+  const parts = [/^a_(codes|tensor)/, /^b_(codes|tensor)/, /_scales$/].map((names, i) => {
+    const path = join(folder, `${['a', 'b', 'scales'][i]} apart.safetensors`)
+    writeCheckpoint(
+      path,
+      arrays.filter(({ name }) => names.test(name)),
+      i === 0 ? metadata : {}
+    )
+    return path
+  })
+  const result = join(folder, 'c.npy')
+  copyFileSync(`${fixtures}/c_right.npy`, result)
+  const run = await done([result, ...parts].map((path) => fileOf(path)))
+  expect(run.steps).toMatchObject([{ format: 'nvfp4', disposition: 'passed' }])
+  expect(run.command).toBe(
+    "blockscope judge --device cpu --operands 'a apart.safetensors' 'b apart.safetensors' 'scales apart.safetensors' --result c.npy"
+  )
+  // As pasted into a shell in their folder.
+  const program = `${process.execPath} ${resolve('out/node/blockscope.js')}`
+  const command = run.command.replace('blockscope', `exec ${program}`)
+  const printed = execFileSync('sh', ['-c', `${command} --store '${store}' --json`], {
+    cwd: folder,
+    encoding: 'utf8'
+  })
+  const again = JSON.parse(printed) as Run
+  expect(again.steps).toMatchObject([{ format: 'nvfp4', disposition: 'passed' }])
+  expect(again.spec).toMatchObject({ operandsFiles: parts, resultFile: result })
 })
 
 it('refuses files that are not of one job, in a sentence', async () => {
@@ -76,7 +110,7 @@ it('refuses files that are not of one job, in a sentence', async () => {
   ]
   for (const [files, words] of refused)
     await expect(client.call('jobs.startWithFiles', { spec, files })).rejects.toThrow(words)
-  const named = { ...spec, operandsFile: '/etc/passwd' }
+  const named = { ...spec, operandsFiles: ['/etc/passwd'] }
   await expect(
     client.call('jobs.startWithFiles', { spec: named, files: [fileOf(operands)] })
   ).rejects.toThrow(/none is named in it besides/)

@@ -24,11 +24,11 @@ describe('the name of a run', () => {
   it('names the files that were given', () => {
     const spec = (files: object) =>
       ({ ...run.spec, kind: 'validate', formats: ['nvfp4'], ...files }) as Run['spec']
-    const operandsFile = '/data/o.npz'
-    expect(nameOf({ ...run, kind: 'validate', spec: spec({ operandsFile }) })).toBe(
-      'Validate nvfp4, M = N = K = 8,192, operands of o.npz'
+    const operandsFiles = ['/data/o.npz', '/data/s.npy']
+    expect(nameOf({ ...run, kind: 'validate', spec: spec({ operandsFiles }) })).toBe(
+      'Validate nvfp4, M = N = K = 8,192, operands of o.npz, s.npy'
     )
-    const judged = spec({ operandsFile, resultFile: 'C:\\out\\c.npy' })
+    const judged = spec({ operandsFiles, resultFile: 'C:\\out\\c.npy' })
     expect(nameOf({ ...run, kind: 'validate', spec: judged })).toBe(
       'Validate nvfp4, M = N = K = 8,192, C of c.npy'
     )

@@ -1,0 +1,20 @@
+"""What tl.dot_scaled takes, as far as it can be said without torch and without a GPU."""
+
+# Element names of A and B as tl.dot_scaled calls them, elements per scale.
+FORMATS = {
+    "nvfp4": ("e2m1", "e2m1", 16),
+    "mxfp4": ("e2m1", "e2m1", 32),
+    "mxfp8": ("e4m3", "e4m3", 32),
+    "mxfp8_e5m2": ("e5m2", "e5m2", 32),
+    "mxfp8_e4m3_e5m2": ("e4m3", "e5m2", 32),
+    "mixed": ("e4m3", "e2m1", 32),
+}
+
+# The largest finite value of the types of C that saturate.
+MOST = {"e4m3": 448.0, "e5m2": 57344.0}
+
+
+def packs_along_n(format, major):
+    """Whether B may be rows of N: e2m1, packed along N, is on tcgen05 alone, and aborts the compiler elsewhere."""
+    _, b_element, block = FORMATS[format]
+    return b_element != "e2m1" or (major in (10, 11) and block == 32)
