@@ -17,6 +17,7 @@ import {
 } from '@shared/layouts/layout'
 import { layouts } from '@shared/layouts/registry'
 import { readerPlace, readerTile, scaleReaders } from '@shared/layouts/scaleReaders'
+import { wordOperations } from '@shared/layouts/wordOperations'
 import { print, printJson, writeData } from '../ground/terminal'
 import { wholeNumber } from './arguments'
 import { registerDetect } from './layoutDetect'
@@ -24,6 +25,7 @@ import { registerElements } from './layoutElements'
 import { layoutOf, withLayout, withSize, type LayoutFlags } from './layoutFlags'
 import { registerFragment } from './layoutFragment'
 import { registerPack } from './layoutPack'
+import { registerTma } from './layoutTma'
 
 interface ShapeFlags extends LayoutFlags {
   rows: number
@@ -51,7 +53,12 @@ export function register(program: Command): void {
   registerPack(layout)
   registerFragment(layout)
   registerElements(layout)
-  withLayout(layout.command('code').description('the index function as code'))
+  registerTma(layout)
+  withLayout(
+    layout
+      .command('code')
+      .description('the index function as code, or the permutation of axes (torch)')
+  )
     .addOption(
       new Option('--language <name>', 'language of the code')
         .choices(codeLanguages)
@@ -146,7 +153,8 @@ function locate(flags: ShapeFlags & { row: number; col: number }): void {
     filled: filledFormula(layout, shape, row, col),
     views,
     // A layout of one's own may bear any name; only those of the registry are known to an instruction.
-    readers: flags.layoutFile === undefined ? scaleReaders(layout.name, row, col) : []
+    readers: flags.layoutFile === undefined ? scaleReaders(layout.name, row, col) : [],
+    operations: flags.layoutFile === undefined ? wordOperations(layout, { row, column: col }) : []
   }
   if (flags.json) return printJson(found)
   print(
@@ -155,12 +163,20 @@ function locate(flags: ShapeFlags & { row: number; col: number }): void {
   print(`row ${row}, column ${col}: linear index ${found.linearIndex}, packed byte ${found.offset}`)
   print(`offset = ${found.formula}`)
   print(`       = ${found.filled}`)
+  const viewWidth = Math.max(8, ...views.map(({ name }) => name.length + 2))
   for (const view of views) {
-    print(`${view.name.padEnd(8)}(${view.shape.join(', ')})  [${view.coordinates.join(', ')}]`)
+    print(
+      `${view.name.padEnd(viewWidth)}(${view.shape.join(', ')})  [${view.coordinates.join(', ')}]`
+    )
   }
   for (const reader of found.readers) {
     print(
       `${reader.instruction}  ${readerTile(reader)}: ${readerPlace(reader)} (${reader.selector})`
+    )
+  }
+  for (const { byte, operation, rows, k } of found.operations) {
+    print(
+      `byte ${byte} of its 32-bit load  operation ${operation}: rows ${rows.join(' to ')}, k ${k.join(' to ')}`
     )
   }
 }

@@ -2,11 +2,17 @@ import { join } from 'node:path'
 import { app } from 'electron'
 import { createApplication } from '../jobs/handlers'
 import type { Application } from '../jobs/handlers'
+import type { TakeProvider } from '../jobs/pythonFile'
 import { defaultStoreFolder } from '../store/runStore'
 import { utilityEngineHost } from './utilityEngineHost'
 
+export interface DesktopOptions {
+  /** Asks the person before a file of Python kernels is started. */
+  takeProvider: TakeProvider
+}
+
 /** Engine, store and jobs, with the engine as a utility process; the runs are those that the command line sees. */
-export function desktopApplication(): Application {
+export function desktopApplication({ takeProvider }: DesktopOptions): Application {
   const resources = app.isPackaged ? process.resourcesPath : join(app.getAppPath(), 'resources')
   return createApplication({
     engineHost: utilityEngineHost(join(app.getAppPath(), 'out', 'main', 'engine.js')),
@@ -17,6 +23,7 @@ export function desktopApplication(): Application {
     providersFolder: join(resources, 'providers'),
     appVersion: app.getVersion(),
     host: 'desktop',
-    mayReadFiles: true
+    mayReadFiles: true,
+    takeProvider
   })
 }

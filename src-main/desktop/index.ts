@@ -18,6 +18,7 @@ import { menuTemplate } from './menu'
 import { filesOf, isPage, openDialogOptions, pageOf } from './openFiles'
 import { pageAddress } from './pageAddress'
 import { registerPageScheme, servePage } from './pageProtocol'
+import { takePythonFiles } from './pythonFiles'
 import { guardQuitting } from './quitting'
 
 const address = pageAddress(app.isPackaged ? undefined : process.env.ELECTRON_RENDERER_URL)
@@ -59,14 +60,20 @@ async function run(): Promise<void> {
       printNote(messageOf(error))
     }
   }
-  const application = desktopApplication()
+  let window: BrowserWindow | undefined
+  const application = desktopApplication({
+    takeProvider: takePythonFiles({
+      dialog,
+      window: () => window,
+      folder: join(app.getPath('userData'), 'python-kernels')
+    })
+  })
   const ownContents = new Set<number>()
   guardSession(session.defaultSession, address)
   servePage(session.defaultSession, join(app.getAppPath(), 'out', 'renderer'), address)
   let remote: ServerAddress | undefined
   bridgePages(application.handlers, address, ownContents, () => remote)
 
-  let window: BrowserWindow | undefined
   const quitting = guardQuitting({ app, application, window: () => window })
   const urlOf = (page?: string) => (page === undefined ? address.url : `${address.url}#${page}`)
   const showWindow = (page?: string) => {

@@ -18,7 +18,7 @@ import { sortFiles } from './arrays/sortFiles'
 import { readExample } from './examples'
 import { exportRun } from './exportRun'
 import { JobManager } from './jobManager'
-import { offerFiles } from './pythonFile'
+import { addPythonKernels, offerFiles, withoutFile, type TakeProvider } from './pythonFile'
 import { readHistory } from './runHistory'
 import { targets } from './targets'
 import { callEngine } from './weights/weightWork'
@@ -45,6 +45,11 @@ export interface ApplicationOptions {
   providerFiles?: string[]
   /** Whether callers may name others, which are run: only who types a command line. Absent: no. */
   mayRunFiles?: boolean
+  /**
+   * Takes a file of Python kernels that a caller offers: its path once the person at this machine has allowed it to be started,
+   * undefined where they have not. Absent: none is taken.
+   */
+  takeProvider?: TakeProvider
 }
 
 export interface Application {
@@ -81,7 +86,7 @@ export function createApplication(options: ApplicationOptions): Application {
     engine.restartWith(engineOptions())
     return []
   }
-  const chosenFiles = options.providerFiles ?? []
+  const chosenFiles = [...(options.providerFiles ?? [])]
   let detection: Promise<Detection> | undefined
   const detect = (refresh = false): Promise<Detection> => {
     if (refresh || !detection) {
@@ -93,6 +98,14 @@ export function createApplication(options: ApplicationOptions): Application {
       detection.catch(() => (detection = undefined))
     }
     return detection
+  }
+  /** Adds the kernels of a file to those that are offered; of a file that was added before, as it is now. */
+  const offer = async (file: string): Promise<Detection> => {
+    const found = withoutFile(await detect(), file)
+    const all = { ...found, ...(await addPythonKernels(engine, file, found)) }
+    if (!chosenFiles.includes(file)) chosenFiles.push(file)
+    detection = Promise.resolve(all)
+    return all
   }
   const memory = new MachineMemory(join(options.cacheFolder, 'machine.json'))
   const jobs = new JobManager({ engine, store, memory, appVersion: options.appVersion, detect })
@@ -107,6 +120,15 @@ export function createApplication(options: ApplicationOptions): Application {
       targets
     }),
     'devices.detect': ({ refresh }) => detect(refresh),
+    'providers.add': async ({ file: given }) => {
+      if (!options.takeProvider)
+        throw new UserError(
+          'usage',
+          'A file of Python kernels is a program: the desktop app of this machine takes one, and serve --provider FILE.py.'
+        )
+      const file = await options.takeProvider(given)
+      return file === undefined ? {} : { file, detection: await offer(file) }
+    },
     'formats.compare': (comparison, { signal }) =>
       callEngine({ engine, signal }, 'compareFormats', comparison),
     'kernels.machineCode': (wanted) => machineCodeOf(options.kernelFolders, wanted),

@@ -2,6 +2,7 @@ import { access } from 'node:fs/promises'
 import { constants } from 'node:fs'
 import type { Detection, Kernel } from '@shared/contract/devices'
 import { UserError } from '@shared/errors'
+import type { FileBytes } from './arrays/sortFiles'
 import { EngineError, type Engine } from '../engine/engine'
 import type { EngineDetection } from '../engine/engineProtocol'
 
@@ -21,6 +22,18 @@ export async function offerFiles(
     }
   }
   return all
+}
+
+/** A file of Python kernels as it comes from outside: chosen in a dialog, or handed over with its bytes. */
+export type TakeProvider = (given?: FileBytes) => Promise<string | undefined>
+
+/** What was found without the kernels of a file. */
+export function withoutFile(found: Detection, file: string): Detection {
+  const devices = found.devices.map((device) => {
+    const kernels = device.kernels.filter(({ python }) => python?.file !== file)
+    return { ...device, kernels }
+  })
+  return { ...found, devices, libraries: found.libraries.filter(({ path }) => path !== file) }
 }
 
 /** The files that a person named among those of these kernels. */

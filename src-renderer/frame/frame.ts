@@ -12,7 +12,7 @@ import { useSettings } from '../stores/settings'
 import { examples, type Example } from '@shared/contract/examples'
 import { useExamples } from '../stores/examples'
 import { handleKey, runAction, useActions, type Action } from '../ground/actions'
-import { areArrays, droppedFiles, handOver, viewFor } from '../ground/droppedFiles'
+import { areArrays, arePythonFiles, droppedFiles, handOver, viewFor } from '../ground/droppedFiles'
 import { failureOf } from '../ground/failure'
 import type { Hotkey } from '../ground/hotkeys'
 import { go, goBackTo, route } from '../ground/route'
@@ -139,6 +139,7 @@ async function openDropped(event: DragEvent): Promise<void> {
   const dropped = await droppedFiles(event.dataTransfer)
   const [file] = dropped.files
   if (!file && dropped.inFolders.length === 0) return
+  if (arePythonFiles(dropped.files)) return addPythonFiles(dropped.files)
   const found = await viewFor(dropped)
   const now = route.value.view
   // A trace dropped on the timeline is looked at there, and operands dropped on Validate are validated.
@@ -154,6 +155,23 @@ async function openDropped(event: DragEvent): Promise<void> {
     return
   }
   if (file) await openProfiles(dropped.files)
+}
+
+/** Kernels of a person's own, for the view that would run them. */
+async function addPythonFiles(files: readonly File[]): Promise<void> {
+  if (route.value.view !== 'sweep') go('validate')
+  for (const file of files) {
+    try {
+      const added = await useDevices().addPythonFile(file)
+      if (!added) continue
+      const are = added.kernels.length === 1 ? 'is' : 'are'
+      useMessages().say(`${added.kernels.join(', ')} of ${file.name} ${are} among the kernels now.`)
+    } catch (error) {
+      useMessages().say(`${file.name} was not added.`, {
+        failure: failureOf('providers.add', error)
+      })
+    }
+  }
 }
 
 /** One profile, the parts of one, or two that are compared: the older is the baseline. */

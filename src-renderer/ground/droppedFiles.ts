@@ -32,6 +32,10 @@ export async function viewFor({ files, inFolders }: Dropped): Promise<ViewId> {
 export const areArrays = (files: readonly File[]): boolean =>
   files.length > 0 && files.every(({ name }) => /\.(safetensors|npz|npy|pt|pth)$/i.test(name))
 
+/** Files of kernels in Python: programs, which the main side asks about. */
+export const arePythonFiles = (files: readonly File[]): boolean =>
+  files.length > 0 && files.every(({ name }) => /\.py$/i.test(name))
+
 async function viewForJson(file: File): Promise<ViewId> {
   const head = await file.slice(0, headBytes).text()
   if (/^\s*\{\s*"formatVersion"/.test(head)) return 'runs'

@@ -36,12 +36,46 @@ export const useDevices = defineStore('devices', () => {
     }
   }
 
+  /** Files of Python kernels that were added, or that the server was started with. */
+  const pythonFiles = computed(() => pythonFilesOf(devices.value))
+
+  /**
+   * Adds one; without a file, one that the person chooses in a dialog. Its kernels; undefined where they chose none, or said
+   * no when they were asked whether it may be started.
+   */
+  async function addPythonFile(file?: File): Promise<PythonFile | undefined> {
+    const bytes = file && new Uint8Array(await file.arrayBuffer())
+    const answer = await connection.call('providers.add', {
+      ...(file && bytes && { file: { name: file.name, bytes } })
+    })
+    if (!answer.detection) return undefined
+    detection.value = answer.detection
+    return pythonFiles.value.find(({ path }) => path === answer.file)
+  }
+
   function select(id: string): void {
     settings.device = id
   }
 
-  return { detection, devices, selected, formats, failure, loading, load, select }
+  return {
+    ...{ detection, devices, selected, formats, failure, loading, load, select },
+    ...{ pythonFiles, addPythonFile }
+  }
 })
+
+export interface PythonFile {
+  path: string
+  kernels: string[]
+}
+
+/** Files of a person's own, each with the ids of its kernels. */
+export function pythonFilesOf(devices: readonly Device[]): PythonFile[] {
+  const files = new Map<string, string[]>()
+  for (const { id, provider, python } of devices.flatMap(({ kernels }) => kernels))
+    if (provider === 'user' && python)
+      files.set(python.file, [...(files.get(python.file) ?? []), id])
+  return [...files].map(([path, kernels]) => ({ path, kernels }))
+}
 
 /** Pairs of elements without a short name are left out: they are many, and asked for by name. */
 export function formatsOf(devices: readonly Device[]): string[] {

@@ -74,6 +74,27 @@ export const contract = {
     input: v.strictObject({ refresh: v.optional(v.boolean(), false) }),
     output: detectionSchema
   },
+  /**
+   * Adds a file of Python kernels to those that are offered: this one, or one that the person chooses in a dialog. It is a
+   * program, so the person is asked first; neither is there where they said no or chose none.
+   */
+  'providers.add': {
+    input: v.strictObject({
+      file: v.optional(
+        v.strictObject({
+          name: v.pipe(
+            v.string(),
+            v.regex(/^[\w.\- ]{0,96}[\w\- ]\.py$/i, 'A file of Python kernels is called NAME.py.')
+          ),
+          bytes: v.pipe(
+            bytes,
+            v.check((file) => file.length <= 2 ** 20, 'A file of Python kernels has at most 1 MiB.')
+          )
+        })
+      )
+    }),
+    output: v.object({ file: v.optional(v.string()), detection: v.optional(detectionSchema) })
+  },
   /** What formats and scale rules do to values; quantised by the engine. */
   'formats.compare': {
     input: formatComparisonSchema,

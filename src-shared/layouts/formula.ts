@@ -1,7 +1,9 @@
 /** A layout's index function as text: for people, and as code in three languages. All come from the digits. */
+import { permuteCode } from './permuteCode'
 import { placeDigits, tileExtent, type ScaleLayout, type ScaleShape } from './layout'
 
-export const codeLanguages = ['python', 'cpp', 'typescript'] as const
+/** 'torch': no index function, but the layout as a permutation of axes. */
+export const codeLanguages = ['python', 'cpp', 'typescript', 'torch'] as const
 export type CodeLanguage = (typeof codeLanguages)[number]
 
 interface Term {
@@ -67,6 +69,7 @@ export function filledFormula(
 
 /** A function scale_offset(r, c, rows, columns) in a language; rows and columns are sizes before padding. */
 export function layoutCode(layout: ScaleLayout, language: CodeLanguage): string {
+  if (language === 'torch') return permuteCode(layout)
   const divide = (value: string, by: number | string) => {
     if (by === 1) return value
     if (language === 'typescript') return `Math.floor(${value} / ${by})`

@@ -26,7 +26,9 @@ export const layouts: readonly ScaleLayout[] = [
     views: [
       view('5D', 'rowTile, columnTile, rowInGroup, rowGroup, columnInTile'),
       view('4D', 'rowTile, columnTile, rowInGroup, rowGroup columnInTile'),
-      view('TMA 5D', '1, rowTile, columnTile, 2, 256')
+      view('TMA 5D', '1, rowTile, columnTile, 2, 256'),
+      // Triton python/test/unit/language/test_matmul.py, block_scale_mxfp_matmul: a row of tiles is one row of a 2D load.
+      view('USE_2D_SCALE_LOAD', 'rowTile, columnTile rowInGroup rowGroup columnInTile')
     ]
   },
   {

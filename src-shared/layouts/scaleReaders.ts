@@ -113,11 +113,23 @@ export interface ScaleReader {
   selector: string
 }
 
+/**
+ * PTX ISA, as the instructions are written in full: scale_vec::1X is the only one of kind::mxf8f6f4, whose types are any of
+ * five; 2X is kind::mxf4's (and of kind::mxf4nvf4 with ue8m0), 4X kind::mxf4nvf4's with ue4m3 or ue8m0.
+ */
+const kinds = { 1: 'mxf8f6f4', 2: 'mxf4', 4: 'mxf4nvf4' } as const
+const blockScale = (scaleVector: ScaleVector) =>
+  `kind::${kinds[scaleVector]}.block_scale.scale_vec::${scaleVector}X`
+const typesOf = (scaleVector: ScaleVector) =>
+  scaleVector === 1
+    ? 'f32.atype.btype.f32.ue8m0'
+    : `f32.e2m1.e2m1.f32.${scaleVector === 2 ? 'ue8m0' : 'ue4m3'}`
+
 function tensorMemoryReader(scaleVector: ScaleVector, row: number, column: number): ScaleReader {
   const kBlock = Math.floor(column / scaleVector)
   const place = tensorMemoryPlace(scaleVector, row % 128, kBlock, column % scaleVector)
   return {
-    instruction: `tcgen05.mma scale_vec::${scaleVector}X`,
+    instruction: `tcgen05.mma.cta_group::1.${blockScale(scaleVector)}`,
     operand: 'A or B',
     tile: [Math.floor(row / 128), kBlock],
     ...place,
@@ -141,7 +153,9 @@ function warpReader(
   )
   const suffix = operand.toLowerCase()
   return {
-    instruction: `mma.sync m16n8k${scaleVector === 1 ? 32 : 64} scale_vec::${scaleVector}X`,
+    instruction:
+      `mma.sync.aligned.m16n8k${scaleVector === 1 ? 32 : 64}.row.col.` +
+      `${blockScale(scaleVector)}.${typesOf(scaleVector)}`,
     operand,
     tile: [Math.floor(row / edge), kBlock],
     lanes: providers.map(({ lane }) => lane),

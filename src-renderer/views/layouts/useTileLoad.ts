@@ -87,5 +87,7 @@ export function useTileLoad() {
     const { row, column } = scaleAt(view.layout, view.shape, bytes[0])
     view.select({ row, column })
   }
-  return { blockM, blockK, walked, problem, goTo }
+  /** Extents of the tile in elements. */
+  const tile = computed(() => ({ m: rows.value, k: columns.value * view.block }))
+  return { blockM, blockK, tile, walked, problem, goTo }
 }

@@ -52,12 +52,13 @@ describe('layout locate', () => {
     expect(found.views).toEqual([
       { name: '5D', shape: [2, 2, 32, 4, 4], coordinates: [1, 1, 5, 1, 2] },
       { name: '4D', shape: [2, 2, 32, 16], coordinates: [1, 1, 5, 6] },
-      { name: 'TMA 5D', shape: [1, 2, 2, 2, 256], coordinates: [0, 1, 1, 0, 86] }
+      { name: 'TMA 5D', shape: [1, 2, 2, 2, 256], coordinates: [0, 1, 1, 0, 86] },
+      { name: 'USE_2D_SCALE_LOAD', shape: [2, 1024], coordinates: [1, 598] }
     ])
     const { stdout } = await run('locate', ...at)
     expect(stdout).toContain('packed byte 1622')
     expect(stdout).toContain(
-      'tcgen05.mma scale_vec::4X  A or B, tile 1 along M or N, 1 along K: ' +
+      'tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X  A or B, tile 1 along M or N, 1 along K: ' +
         'lanes 5, 37, 69 and 101, column 5, byte 2 (SFA_ID or SFB_ID 0)'
     )
     expect(stdout).toContain('lanes 20 or 22, byte 2 (thread-id-a 0 to 1, byte-id-a 2)')

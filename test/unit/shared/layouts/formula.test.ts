@@ -1,8 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { filledFormula, formulaText, layoutCode } from '@shared/layouts/formula'
-import { packedOffset } from '@shared/layouts/layout'
-import { layouts } from '@shared/layouts/registry'
+import { packedOffset, packScales, paddedShape } from '@shared/layouts/layout'
+import { findLayout, layouts } from '@shared/layouts/registry'
+import { python, pythonHas } from '../../../support/python'
 
 const shapes = [
   { rows: 128, columns: 4 },
@@ -53,6 +54,24 @@ describe.each(layouts.map((layout) => [layout.name, layout] as const))('%s', (_n
     expect(run.status).toBe(0)
   })
 
+  it('the permutation of axes packs and unpacks as the offsets say', (context) => {
+    if (!pythonHas('numpy')) return context.skip('this Python has no numpy')
+    const padded = paddedShape(layout, { rows: 200, columns: 13 })
+    const linear = Uint8Array.from(
+      { length: padded.rows * padded.columns },
+      (_, i) => (i * 7919) % 251
+    )
+    // numpy says transpose where torch says permute.
+    const script = `${layoutCode(layout, 'torch').replaceAll('.permute(', '.transpose(')}
+import json, sys, numpy
+scales = numpy.array(json.load(sys.stdin), dtype=numpy.uint8).reshape(${padded.rows}, ${padded.columns})
+packed = pack(scales)
+assert (unpack(packed, *scales.shape) == scales).all()
+print(json.dumps(packed.tolist()))`
+    const said = execFileSync(python, ['-c', script], { input: JSON.stringify([...linear]) })
+    expect(JSON.parse(said.toString())).toEqual([...packScales(layout, padded, linear)])
+  })
+
   it('the Python evaluates to the offset', (context) => {
     const calls = points.map(
       (p) => `scale_offset(${p.row}, ${p.column}, ${p.shape.rows}, ${p.shape.columns})`
@@ -68,4 +87,14 @@ describe.each(layouts.map((layout) => [layout.name, layout] as const))('%s', (_n
       points.map((p) => packedOffset(layout, p.shape, p.row, p.column))
     )
   })
+})
+
+it("CDNA4's permutations are those of Triton's tutorial 10", () => {
+  const of = (name: string) => layoutCode(findLayout(name), 'torch')
+  expect(of('cdna4_mfma32')).toContain(
+    'scales.reshape(rows // 32, 32, columns // 8, 4, 2).permute(0, 2, 4, 1, 3).reshape(-1)'
+  )
+  expect(of('cdna4_mfma16')).toContain(
+    'scales.reshape(rows // 32, 2, 16, columns // 8, 2, 4).permute(0, 3, 5, 2, 4, 1).reshape(-1)'
+  )
 })

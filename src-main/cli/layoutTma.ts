@@ -1,0 +1,56 @@
+/** `layout tma`: tensor maps of a product, for its operands and scales as for C. */
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import { outputTypes } from '@shared/contract/jobs'
+import { findBlockFormat } from '@shared/formats/blockFormat'
+import { tmaBoxes, type TmaTile } from '@shared/layouts/tmaBoxes'
+import { print, printJson } from '../ground/terminal'
+import { positiveInteger } from './arguments'
+
+interface Flags {
+  format: string
+  M: number
+  N: number
+  K: number
+  tile: TmaTile
+  out: string
+  json?: boolean
+}
+
+export function registerTma(layout: Command): void {
+  layout
+    .command('tma')
+    .description(
+      'TMA tensor maps of operands, scales and C for a tile: shape, strides, box, swizzle'
+    )
+    .requiredOption('--format <name>', 'format of the operands')
+    .option('-M <rows>', 'rows of A', positiveInteger, 8192)
+    .option('-N <columns>', 'columns of C', positiveInteger, 8192)
+    .option('-K <length>', 'length of the sum', positiveInteger, 8192)
+    .option('--tile <MxNxK>', 'tile of one block of threads', tileOf, { m: 128, n: 256, k: 128 })
+    .addOption(new Option('--out <type>', 'type of C').choices(outputTypes).default('f16'))
+    .option('--json', 'print as JSON')
+    .action((flags: Flags) => tma(flags))
+}
+
+function tileOf(text: string): TmaTile {
+  const extents = /^([1-9]\d{0,4})x([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(text)?.slice(1).map(Number)
+  if (!extents) throw new InvalidArgumentError('A tile is MxNxK, such as 128x256x128.')
+  return { m: extents[0]!, n: extents[1]!, k: extents[2]! }
+}
+
+function tma({ format: named, M: m, N: n, K: k, tile, out, json }: Flags): void {
+  const format = findBlockFormat(named)
+  const boxes = tmaBoxes({ format, output: out, m, n, k }, tile)
+  if (json) return printJson(boxes)
+  print(
+    `${format.id}, ${m} x ${n} x ${k}, tile ${tile.m} x ${tile.n} x ${tile.k}; outermost first, strides in bytes`
+  )
+  for (const { tensor, element, shape, strides, box, swizzle, loads, problem } of boxes) {
+    const times = loads === 1 ? '' : `, ${loads} loads a tile`
+    print(
+      `${tensor.padEnd(12)} ${element.padEnd(14)} shape (${shape.join(', ')})  strides (${strides.join(', ')})  ` +
+        `box (${box.join(', ')})  swizzle ${swizzle}${times}`
+    )
+    if (problem) print(`${''.padEnd(12)} TMA refuses it: ${problem}`)
+  }
+}
