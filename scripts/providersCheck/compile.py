@@ -22,7 +22,7 @@ except ImportError:
 from cdna4Kernel import block_scaled_matmul_cdna4
 from descriptorKernel import block_scaled_matmul_tma
 from dotScaled import FORMATS as ALL_FORMATS
-from dotScaled import MOST, packs_along_n
+from dotScaled import MOST, lacks_target, packs_along_n
 from pointerKernel import block_scaled_matmul
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
@@ -76,7 +76,7 @@ def tma(format):
     return tile(128, 256, 256 if both_fp4 else 128, STAGES=4)
 
 
-CUDA = {name: GPUTarget("cuda", int(name[3:]), 32) for name in ("sm_90", "sm_100", "sm_120")}
+CUDA = {name: GPUTarget("cuda", int(name[3:]), 32) for name in ("sm_90", "sm_100", "sm_110", "sm_120")}
 CDNA4 = GPUTarget("hip", "gfx950", 64)
 POINTERS = tile(128, 128, 128, GROUP_M=8, FAST_MATH=False)
 MXFP = [name for name, (_, _, block) in FORMATS.items() if block == 32]
@@ -84,25 +84,30 @@ MXFP = [name for name, (_, _, block) in FORMATS.items() if block == 32]
 
 def operations(format, target):
     """Those of WHOLE that the kernels take there."""
+    if lacks_target(int(target[3:-1]), triton.__version__):
+        return {}
+    # As sm_100, and compiled for the plain product alone.
+    if target == "sm_110":
+        return {"plain": WHOLE["plain"]}
     taken = packs_along_n(format, int(target[3:-1]))
     return {words: operation for words, operation in WHOLE.items() if taken or not operation.get("B_KN")}
 
 
 def cases():
     """(id, format, of the operation, target's name, how it is compiled, assembly's kind, what has to be in it)"""
-    for format in FORMATS:
-        for words, operation in operations(format, "sm_100").items():
+    for format, name in ((format, name) for name in ("sm_100", "sm_110") for format in FORMATS):
+        for words, operation in operations(format, name).items():
             constants = {**tma(format), **operation}
             yield (
-                "triton-tma", format, words, "sm_100",
-                lambda format=format, constants=constants: compiled(
-                    block_scaled_matmul_tma, format, CUDA["sm_100"], constants, num_warps=8 if constants.get("ACCUMULATE") else 4
+                "triton-tma", format, words, name,
+                lambda format=format, name=name, constants=constants: compiled(
+                    block_scaled_matmul_tma, format, CUDA[name], constants, num_warps=8 if constants.get("ACCUMULATE") else 4
                 ),
                 "ptx", [r"tcgen05\.mma\.\S*block_scale", r"cp\.async\.bulk\.tensor\.5d", r"tensormap"],
             )
     for format, name, instruction in (
         *((format, "sm_90", r"wgmma|mma\.sync") for format in MXFP),
-        *((format, "sm_100", r"tcgen05\.mma\.\S*block_scale") for format in FORMATS),
+        *((format, name, r"tcgen05\.mma\.\S*block_scale") for name in ("sm_100", "sm_110") for format in FORMATS),
         *((format, "sm_120", r"mma\.sync\S*block_scale") for format in ("nvfp4", "mxfp4", "mxfp8")),
         ("mixed", "sm_120", r"mma\.sync"),
     ):
@@ -155,6 +160,10 @@ def outcome_of_child(*case):
 
 def main():
     print(f"Triton {triton.__version__}", flush=True)
+    for name in CUDA:
+        lacking = lacks_target(int(name[3:-1]), triton.__version__)
+        if lacking:
+            print(f"{name} is left out: {lacking}", flush=True)
     failed = 0
     for ident, format, words, target, *case in cases():
         told = outcome_of_child(*case)

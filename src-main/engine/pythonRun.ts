@@ -1,5 +1,4 @@
 /** A product by a Python kernel: operands handed over as files, C taken back as one, samples as a measurement. */
-// eslint-disable-next-line no-restricted-imports -- operands for another process, in a folder that mkdtemp makes its owner's alone
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'

@@ -14,6 +14,13 @@ FORMATS = {
 MOST = {"e4m3": 448.0, "e5m2": 57344.0}
 
 
+def lacks_target(major, version):
+    """Why this Triton compiles nothing for a GPU of compute capability `major`; '' where it does: 3.6 has a ptxas without sm_110."""
+    if major != 11 or [int(part) for part in version.split(".")[:2]] >= [3, 7]:
+        return ""
+    return f"Triton {version} cannot compile for sm_110; take 3.8."
+
+
 def packs_along_n(format, major):
     """Whether B may be rows of N: e2m1, packed along N, is on tcgen05 alone, and aborts the compiler elsewhere."""
     _, b_element, block = FORMATS[format]

@@ -7,7 +7,7 @@ import triton
 
 from cdna4Kernel import block_scaled_matmul_cdna4
 from descriptorKernel import block_scaled_matmul_tma
-from dotScaled import FORMATS, MOST, packs_along_n
+from dotScaled import FORMATS, MOST, lacks_target, packs_along_n
 from pointerKernel import block_scaled_matmul
 
 
@@ -30,6 +30,9 @@ class _DotScaled:
     def detect(self):
         if not torch.cuda.is_available():
             raise RuntimeError("PyTorch sees no GPU.")
+        lacking = lacks_target(torch.cuda.get_device_capability()[0], triton.__version__)
+        if lacking:
+            raise RuntimeError(lacking)
         self.formats = self.formats_here()
         return f"{triton.__version__}, torch {torch.__version__}"
 

@@ -5,7 +5,6 @@ import {
   packedOffset,
   paddedShape,
   paddedSize,
-  scaleAt,
   viewCoordinates,
   type ScaleLayout,
   type ScaleShape

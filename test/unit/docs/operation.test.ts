@@ -140,3 +140,19 @@ it("the CPU's kernels take the same", async () => {
   for (const kernel of cpu)
     expect(line({ ...kernel, id: 'cpu-*' })).toBe(line({ ...cpu[0]!, id: 'cpu-*' }))
 })
+
+it('the plain CUDA kernels take everything, the large ones batches, accumulators and eight bits', async () => {
+  const { sources } = readKernelManifests(['resources/kernels/cuda'])
+  const kernels = sources.filter(({ role }) => role === 'kernel')
+  expect(kernels.map(({ id }) => id)).toEqual(expect.arrayContaining(['simt', 'mma', 'wgmma']))
+  for (const { id, formats, features, outputs } of kernels) {
+    const levels = new Map(features.map((feature) => [feature.id, feature.level]))
+    if (id === 'simt' || id === 'mma') {
+      expect([id, formats.length]).toEqual([id, everyBlockFormat.length])
+      expect([id, ...levels.values()]).toEqual([id, 'fused', 'fused', 'fused', 'fused'])
+      expect([id, [...outputs].sort()]).toEqual([id, ['bf16', 'e4m3', 'e5m2', 'f16', 'f32']])
+    }
+    for (const feature of ['batch', 'accumulator', 'f8-output'])
+      expect([id, feature, levels.get(feature)]).not.toEqual([id, feature, 'none'])
+  }
+})

@@ -85,7 +85,7 @@ describe.skipIf(!pythonHas('numpy'))('the app', () => {
   const app = applicationWith({ takeProvider })
   afterAll(() => app.close())
   const page = connectInProcess(app.handlers)
-  const add = (text: Uint8Array) =>
+  const add = (text: Uint8Array<ArrayBuffer>) =>
     page.call('providers.add', { file: { name: 'kept.py', bytes: text } })
   const own = async () => {
     const { devices } = await page.call('devices.detect', {})
