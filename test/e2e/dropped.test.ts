@@ -51,6 +51,15 @@ describeInBrowser('A file dropped on the Devices view', () => {
     await broken.context.close()
   })
 
+  it('a file of Python kernels: a page over a server takes none, and says who does', async () => {
+    const { page, context, errors } = await dropOnDevices('mine.py', Buffer.from('x = 1'))
+    await page.getByText('mine.py was not added.').waitFor()
+    await page.getByText(/is a program: the desktop app of this machine takes one/).waitFor()
+    expect(page.url()).toContain('#/validate')
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
   it('a layout: it is shown in Layouts', async () => {
     const mine = { name: 'mine', rows: 'rowTile:0 row:16', columns: 'columnTile:0 column:8' }
     const json = JSON.stringify({ ...mine, order: 'columnTile rowTile row column' })

@@ -138,6 +138,7 @@ export class FakeMain {
       ]
     }),
     'devices.detect': async () => this.detection,
+    'providers.add': async () => ({}),
     'runs.history': async ({ point }) => {
       const points = historyPoints([...this.runs.values()])
       const shown = point ?? points[0]?.point
