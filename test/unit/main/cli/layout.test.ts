@@ -107,3 +107,18 @@ describe('files', () => {
     await expect(run('map', ...flags, '--layout', 'linear')).rejects.toThrow('Name one layout')
   })
 })
+
+it("tma prints a tile's tensor maps and what TMA refuses; locate numbers CDNA4's operations", async () => {
+  const { stdout } = await run('tma', '--format', 'mxfp4', '--tile', '128x256x256')
+  expect(stdout).toMatch(/^A +uint8 +shape \(8192, 4096\).* box \(128, 128\) {2}swizzle 128B$/m)
+  expect(stdout).toMatch(/^scales of B +uint8 .* box \(1, 2, 2, 2, 256\) {2}swizzle none$/m)
+  const refused = await run('tma', '--format', 'mxfp8', '-N', '100', '--out', 'f16')
+  expect(refused.stdout).toContain('TMA refuses it: It has a row of 200 bytes')
+  await expect(run('tma', '--format', 'mxfp8', '--tile', '128x128')).rejects.toThrow(
+    'A tile is MxNxK, such as 128x256x128.'
+  )
+  const at = ['--layout', 'cdna4_mfma16', '--rows', '64', '--cols', '16', '--row', '21']
+  expect((await run('locate', ...at, '--col', '5')).stdout).toContain(
+    'byte 2 of its 32-bit load  operation 1: rows 0 to 15, k 128 to 255'
+  )
+})
