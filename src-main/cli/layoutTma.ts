@@ -1,6 +1,7 @@
 /** `layout tma`: tensor maps of a product, for its operands and scales as for C. */
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { outputTypes } from '@shared/contract/jobs'
+import { UserError } from '@shared/errors'
 import { findBlockFormat } from '@shared/formats/blockFormat'
 import { tmaBoxes, type TmaTile } from '@shared/layouts/tmaBoxes'
 import { print, printJson } from '../ground/terminal'
@@ -11,7 +12,7 @@ interface Flags {
   M: number
   N: number
   K: number
-  tile: TmaTile
+  tile: string
   out: string
   json?: boolean
 }
@@ -26,7 +27,7 @@ export function registerTma(layout: Command): void {
     .option('-M <rows>', 'rows of A', positiveInteger, 8192)
     .option('-N <columns>', 'columns of C', positiveInteger, 8192)
     .option('-K <length>', 'length of the sum', positiveInteger, 8192)
-    .option('--tile <MxNxK>', 'tile of one block of threads', tileOf, { m: 128, n: 256, k: 128 })
+    .option('--tile <MxNxK>', 'tile of one block of threads', '128x256x128')
     .addOption(new Option('--out <type>', 'type of C').choices(outputTypes).default('f16'))
     .option('--json', 'print as JSON')
     .action((flags: Flags) => tma(flags))
@@ -34,14 +35,16 @@ export function registerTma(layout: Command): void {
 
 function tileOf(text: string): TmaTile {
   const extents = /^([1-9]\d{0,4})x([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(text)?.slice(1).map(Number)
-  if (!extents) throw new InvalidArgumentError('A tile is MxNxK, such as 128x256x128.')
+  if (!extents)
+    throw new UserError('usage', `--tile ${text}: a tile is MxNxK, such as 128x256x128.`)
   return { m: extents[0]!, n: extents[1]!, k: extents[2]! }
 }
 
-function tma({ format: named, M: m, N: n, K: k, tile, out, json }: Flags): void {
+function tma({ format: named, M: m, N: n, K: k, out, ...flags }: Flags): void {
+  const tile = tileOf(flags.tile)
   const format = findBlockFormat(named)
   const boxes = tmaBoxes({ format, output: out, m, n, k }, tile)
-  if (json) return printJson(boxes)
+  if (flags.json) return printJson(boxes)
   print(
     `${format.id}, ${m} x ${n} x ${k}, tile ${tile.m} x ${tile.n} x ${tile.k}; outermost first, strides in bytes`
   )

@@ -115,7 +115,7 @@ it("tma prints a tile's tensor maps and what TMA refuses; locate numbers CDNA4's
   const refused = await run('tma', '--format', 'mxfp8', '-N', '100', '--out', 'f16')
   expect(refused.stdout).toContain('TMA refuses it: It has a row of 200 bytes')
   await expect(run('tma', '--format', 'mxfp8', '--tile', '128x128')).rejects.toThrow(
-    'A tile is MxNxK, such as 128x256x128.'
+    '--tile 128x128: a tile is MxNxK, such as 128x256x128.'
   )
   const at = ['--layout', 'cdna4_mfma16', '--rows', '64', '--cols', '16', '--row', '21']
   expect((await run('locate', ...at, '--col', '5')).stdout).toContain(
