@@ -120,7 +120,7 @@ export async function writeRows(
 
 function toPlain(weight: BlockScaledWeight, rows: number, stored: Uint8Array): PlainRows {
   const { convention, k } = weight
-  const { codesLayout, interleaved = 0, scaleBlockSize } = convention
+  const { codesLayout, interleaved = 0, scaleBlockSize, scaleCodeOffset = 0 } = convention
   let bytes = stored
   if (codesLayout) {
     const { layout, itemBytes } = codesLayout
@@ -138,7 +138,7 @@ function toPlain(weight: BlockScaledWeight, rows: number, stored: Uint8Array): P
     codes.set(bytes.subarray(at, at + codeBytes), code)
     at += codeBytes
   }
-  return { codes: ordered(convention, codes, 'toPlain'), scales }
+  return { codes: ordered(convention, codes, 'toPlain'), scales: shifted(scales, scaleCodeOffset) }
 }
 
 /** The reverse of toPlain. */
@@ -147,13 +147,14 @@ function fromPlain(
   rows: number,
   { codes, scales }: { codes: Uint8Array; scales: Uint8Array }
 ): Uint8Array {
-  const { codesLayout, interleaved = 0 } = weight.convention
+  const { codesLayout, interleaved = 0, scaleCodeOffset = 0 } = weight.convention
   let bytes = ordered(weight.convention, codes, 'fromPlain')
   if (interleaved) {
+    const stored = shifted(scales, -scaleCodeOffset)
     const codeBytes = bytes.length / (scales.length / interleaved)
     const whole = new Uint8Array(bytes.length + scales.length)
     for (let at = 0, scale = 0, code = 0; at < whole.length; code += codeBytes) {
-      whole.set(scales.subarray(scale, scale + interleaved), at)
+      whole.set(stored.subarray(scale, scale + interleaved), at)
       scale += interleaved
       at += interleaved
       whole.set(bytes.subarray(code, code + codeBytes), at)
@@ -166,6 +167,10 @@ function fromPlain(
   const shape = { rows, columns: storedRowBytes(weight) / itemBytes }
   return packItems(layout, shape, bytes, itemBytes)
 }
+
+/** Bytes with something added to each, modulo 256. */
+const shifted = (bytes: Uint8Array, offset: number): Uint8Array =>
+  offset === 0 ? bytes : bytes.map((byte) => byte + offset)
 
 function ordered(
   convention: Convention,

@@ -39,6 +39,10 @@ export interface Convention {
   codesLayout?: { layout: ScaleLayout; itemBytes: number }
   /** So many scales stand before the codes of as many blocks. */
   interleaved?: number
+  /** What is added to a stored byte, modulo 256, to make it a code of `scale`: 127 where it is an exponent. */
+  scaleCodeOffset?: number
+  /** Words of the file's description without which it is not this one: its tensors could be anything. */
+  described?: readonly RegExp[]
   /** A word of the file's description that tells it from a convention of the same tensors. */
   hint?: string
   /** Words of the description that say the scales are in another layout. */
@@ -246,6 +250,21 @@ export const conventions: readonly Convention[] = [
     scaleBlockSize: 32,
     order: 'fp6_dense',
     hint: 'fp6_e3m2'
+  },
+  {
+    ...rows,
+    ...mxfp4,
+    name: 'quark-mx-mxfp4',
+    title:
+      'MXFP4 of Quark with dtype mx: X.weight (rows, K / 32 * 17), a signed exponent, then 16 bytes',
+    source:
+      'amd/Quark quark/torch/utils/pack.py, Pack_mxfp4; quark/torch/kernel, real_quantize_mxfp',
+    codesSuffix: '.weight',
+    codesDtypes: ['U8'],
+    scalesDtypes: [],
+    interleaved: 1,
+    scaleCodeOffset: 127,
+    described: [/"dtype": *"mx"/, /"mx_element_dtype": *"fp4"/]
   },
   {
     name: 'deepseek-mxfp4',

@@ -130,15 +130,23 @@ function weightOf(
   { tensors, metadata, description = '' }: SafetensorsHeader,
   named: Named
 ): BlockScaledWeight | Misfit | undefined {
-  const { codesSuffix, scalesSuffix, tensorScaleSuffix } = convention
+  const { codesSuffix, scalesSuffix, tensorScaleSuffix, described } = convention
   if (!codes.name.endsWith(codesSuffix) || !convention.codesDtypes.includes(codes.dtype)) return
   const prefix = codes.name.slice(0, codes.name.length - codesSuffix.length)
+  const words = describes(prefix, metadata, description)
+  // With scales beside it, it is of another convention.
+  if (
+    described?.some((word) => !word.test(words)) ||
+    (described && tensors.has(`${codes.name}_scale`))
+  )
+    return
   const scales = scalesSuffix === undefined ? undefined : tensors.get(prefix + scalesSuffix)
   if (scalesSuffix !== undefined && !convention.scalesDtypes.includes(scales?.dtype ?? '')) return
   const tensorScale =
     tensorScaleSuffix === undefined ? undefined : tensors.get(prefix + tensorScaleSuffix)
   if (tensorScaleSuffix && !tensorScale && !convention.tensorScaleOptional) return
   const matrix = matrixOf(codes, convention)
+  if (!matrix && described) return
   if (!matrix) {
     return {
       tensor: codes.name,

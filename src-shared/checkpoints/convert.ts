@@ -49,7 +49,8 @@ export const ownScaleLayout = ({ scalesLayout }: Convention) => scalesLayout ?? 
 /** What stands for one weight in the file. */
 export interface WeightTensors {
   codes: NewTensor
-  scales: NewTensor
+  /** Left out where the scales lie among the codes. */
+  scales?: NewTensor
   tensorScale?: NewTensor
 }
 
@@ -98,12 +99,14 @@ export function weightTensors(
       shape: shapes[codesShape],
       byteLength: matrices * rows * bytes
     },
-    scales: {
-      name: name + to.scalesSuffix!,
-      dtype: kept(scalesDtypes, before?.scales?.dtype),
-      shape: [...leading, ...scaleShape],
-      byteLength: matrices * padded.rows * padded.columns
-    },
+    ...(to.scalesSuffix !== undefined && {
+      scales: {
+        name: name + to.scalesSuffix,
+        dtype: kept(scalesDtypes, before?.scales?.dtype),
+        shape: [...leading, ...scaleShape],
+        byteLength: matrices * padded.rows * padded.columns
+      }
+    }),
     ...tensorScaleOf(name, to, before)
   }
 }
@@ -159,8 +162,8 @@ export function writtenWeight(
     rows,
     k,
     codes: entry(codes),
-    scales: entry(scales),
     layout,
+    ...(scales ? { scales: entry(scales) } : {}),
     ...(tensorScale ? { tensorScale: entry(tensorScale) } : {})
   }
 }

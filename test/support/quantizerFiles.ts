@@ -218,6 +218,15 @@ export function tensorsOf(convention: string, weight: PlainWeight): TensorBytes[
         tensor('.weight', 'U8', [...leading, rows, (k * 3) / 4], sixes(codes)),
         tensor('.weight_scale', 'U8', scaleShape, scales)
       ]
+    case 'quark-mx-mxfp4': {
+      // Of each block log2 of its scale as a signed byte, then its codes.
+      const bytes = new Uint8Array((codes.length / 32) * 17)
+      for (let block = 0; block < codes.length / 32; block++) {
+        new DataView(bytes.buffer).setInt8(block * 17, scales[block]! - 127)
+        bytes.set(fp4.subarray(block * 16, block * 16 + 16), block * 17 + 1)
+      }
+      return [tensor('.weight', 'U8', [...leading, rows, (k / 32) * 17], bytes)]
+    }
     case 'deepseek-mxfp4':
       return [tensor('.weight', 'I8', halfK, fp4), tensor('.scale', 'F8_E8M0', scaleShape, scales)]
     case 'mlx-mxfp4':

@@ -182,7 +182,7 @@ function requireDtypes(checkpoint: Checkpoint, copied: readonly TensorEntry[]): 
 
 const tensorsOf = ({ codes, scales, tensorScale }: WeightTensors) => [
   codes,
-  scales,
+  ...(scales ? [scales] : []),
   ...(tensorScale ? [tensorScale] : [])
 ]
 

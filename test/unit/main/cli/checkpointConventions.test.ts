@@ -108,9 +108,10 @@ function valueAt(convention: Convention, weight: PlainWeight, matrix: number, at
 }
 
 /** What describes the weight in the file or beside it, where its tensors do not. */
-function describe6(path: string, { hint }: Convention): void {
-  if (!hint) return
-  const config = { quantization_config: { global_quant_config: { weight: { dtype: hint } } } }
+function describe6(path: string, { hint, described }: Convention): void {
+  if (!hint && !described) return
+  const weight = described ? { dtype: 'mx', mx_element_dtype: 'fp4' } : { dtype: hint }
+  const config = { quantization_config: { global_quant_config: { weight } } }
   writeFileSync(join(path, 'config.json'), JSON.stringify(config))
 }
 

@@ -130,7 +130,9 @@ describe('.hatchet_msgpack', () => {
       ])
     )
     const bytes = Buffer.concat([...hatchetMsgpackPieces(tree)])
-    const read = new Packr({ useRecords: false, int64AsType: 'number' }).unpack(bytes) as { metrics: typeof metrics }[]
+    const read = new Packr({ useRecords: false, int64AsType: 'number' }).unpack(bytes) as {
+      metrics: typeof metrics
+    }[]
     expect(read).toHaveLength(21)
     expect(read[20]!.metrics).toEqual(metrics)
     expect(writeHatchet(openProfile(bytes, 'm').tree)).toBe(writeHatchet(tree))
