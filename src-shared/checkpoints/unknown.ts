@@ -44,12 +44,18 @@ export function likelyWeights(
   return rest.flatMap((codes) => {
     if (!codeTypes.includes(codes.dtype) || saysScale(codes.name)) return []
     const near = byPlace.get(placeOf(codes.name)) ?? []
-    const fitting = near.flatMap((tensor) => {
-      const formats = formatsOf[bytesOf(codes) / bytesOf(tensor)]
-      return formats ? [{ codes, scales: tensor, formats }] : []
+    const fitting = near.flatMap((scales) => {
+      const formats = formatsOfPair(codes, scales)
+      return formats.length > 0 ? [{ codes, scales, formats }] : []
     })
     return fitting.toSorted((a, b) => alike(codes, b.scales) - alike(codes, a.scales)).slice(0, 1)
   })
+}
+
+/** Block-scaled formats that the sizes of two tensors allow; none where they are no codes and scales. */
+export function formatsOfPair(codes: TensorEntry, scales: TensorEntry): string[] {
+  const areTypes = codeTypes.includes(codes.dtype) && scaleTypes.includes(scales.dtype)
+  return (areTypes && formatsOf[bytesOf(codes) / bytesOf(scales)]) || []
 }
 
 const bytesOf = ({ start, end }: TensorEntry) => end - start

@@ -1,10 +1,10 @@
 /** Bytes of one matrix out of a checkpoint or an operand file: a file's header is no scales. */
-import { findWeights, matrixCount } from '@shared/checkpoints/conventions'
-import { saysScale } from '@shared/checkpoints/unknown'
-import { UserError } from '@shared/errors'
+import { readRowScales } from '@shared/checkpoints/arrangement'
+import { findWeights, matrixCount, type BlockScaledWeight } from '@shared/checkpoints/conventions'
+import { formatsOfPair, likelyWeights, saysScale } from '@shared/checkpoints/unknown'
 import { everyBlockFormat } from '@shared/formats/blockFormat'
 import type { SafetensorsHeader, TensorEntry } from '@shared/formats/safetensors'
-import { bytesOf, headerOf } from '../../ground/safetensorsFile'
+import { bytesOf, ggufHeaderOf, headerOf } from '../../ground/safetensorsFile'
 import { count } from '@shared/units'
 import type { ByteEntry } from './byteEntry'
 import { mostBytes } from './scaleBytes'
@@ -26,18 +26,23 @@ export interface ByteTensor {
   /** How many lie one after another. */
   matrices: number
   scales?: ScaleMatrix
+  /** Where the scales lie among these codes. */
+  among?: BlockScaledWeight
+  /** Codes whose scales it may be, where the file does not say whose they are. */
+  possibleCodes?: PossibleCodes[]
+}
+
+/** A tensor that fits as the codes of some scales. */
+export interface PossibleCodes {
+  name: string
+  format: string
+  title: string
 }
 
 /** Scales of block-scaled weights, then tensors named as scales, then all others of one byte a value. Throws a UserError. */
 export async function byteTensors(file: File): Promise<ByteTensor[]> {
-  if (/\.gguf$/i.test(file.name)) {
-    throw new UserError(
-      'usage',
-      `${file.name} keeps each block's scale beside its codes, so it has no matrix of scales; ` +
-        'blockscope checkpoint convert writes one that has.'
-    )
-  }
-  const header = await headerOf(file)
+  const isGguf = /\.gguf$/i.test(file.name)
+  const header = await (isGguf ? ggufHeaderOf(file) : headerOf(file))
   const weights = scalesOfWeights(header, file.name)
   const named = new Set(weights.map(({ entry }) => entry.name))
   const others = [...header.tensors.values()].filter(
@@ -46,7 +51,33 @@ export async function byteTensors(file: File): Promise<ByteTensor[]> {
   const [scales, rest] = [true, false].map((wanted) =>
     others.filter(({ name }) => saysScale(name) === wanted)
   )
-  return [...weights, ...scales!.map(scaleTensor), ...rest!.map(plainTensor)]
+  const unknown = [...scales!.map(scaleTensor), ...rest!.map(plainTensor)]
+  return [...weights, ...unknown.map((tensor) => withPossibleCodes(tensor, header))]
+}
+
+/** What looks like the scales of some codes says so, and what else could be their codes. */
+function withPossibleCodes(tensor: ByteTensor, header: SafetensorsHeader): ByteTensor {
+  const { entry } = tensor
+  const possibleCodes = [...header.tensors.values()].flatMap((codes) =>
+    codes.name === entry.name
+      ? []
+      : formatsOfPair(codes, entry).map((format) => ({
+          name: codes.name,
+          format,
+          title: `${codes.name}, ${format}`
+        }))
+  )
+  if (possibleCodes.length === 0) return tensor
+  const likely = likelyWeights(header, [], []).find(({ scales }) => scales.name === entry.name)
+  const looks =
+    likely && ` (looks like scales of ${likely.codes.name}, ${likely.formats.join(' or ')})`
+  return { ...tensor, title: `${tensor.title}${looks ?? ''}`, possibleCodes }
+}
+
+/** The matrix of scales, once a person has said whose they are; a tensor of other extents is one matrix of rows. */
+export function namedScales({ entry }: ByteTensor, { format }: PossibleCodes): ScaleMatrix {
+  const [rows = 1, columns = 1] = entry.shape.slice(-2)
+  return { rows, columns, layout: 'linear', format }
 }
 
 const byteTypes = ['U8', 'I8', 'F8_E8M0', 'F8_E4M3']
@@ -60,8 +91,8 @@ function scalesOfWeights(header: SafetensorsHeader, file: string): ByteTensor[] 
     // Tensors that do not fit together can be looked at one by one all the same.
     return []
   }
-  return found.flatMap(({ name, convention, leading, rows, k, scales, layout }) => {
-    if (!scales) return []
+  return found.flatMap((weight) => {
+    const { name, convention, leading, rows, k, scales, layout } = weight
     const { element, scale, scaleBlockSize } = convention
     const format = everyBlockFormat.find(
       ({ a, b, scale: own, scaleBlockSize: size }) =>
@@ -72,7 +103,8 @@ function scalesOfWeights(header: SafetensorsHeader, file: string): ByteTensor[] 
     )
     return [
       {
-        entry: scales,
+        entry: scales ?? weight.codes,
+        ...(!scales && { among: weight }),
         title: `${name} [${[...leading, rows, k].join(', ')}]: scales, ${convention.name}, ${layout.name}`,
         matrices: matrixCount({ leading }),
         scales: {
@@ -113,16 +145,22 @@ function scaleTensor(entry: TensorEntry): ByteTensor {
 /** One matrix of the tensor. */
 export async function matrixBytes(
   file: File,
-  { entry, matrices }: ByteTensor,
+  { entry, matrices, among }: ByteTensor,
   matrix: number
 ): Promise<ByteEntry> {
   const { name, start, end } = entry
   const size = (end - start) / matrices
   const which = matrices > 1 ? `, matrix ${matrix} of ${count(matrices)}` : ''
-  if (size > mostBytes) {
-    const problem = `${name} has ${count(size)} bytes a matrix; at most ${count(mostBytes)} are shown.`
+  const shown = among ? (among.rows * among.k) / among.convention.scaleBlockSize : size
+  if (shown > mostBytes) {
+    const problem = `${name} has ${count(shown)} bytes a matrix; at most ${count(mostBytes)} are shown.`
     return { text: '', fileName: '', problem }
   }
   const from = start + matrix * size
-  return { text: '', fileName: `${name}${which}`, bytes: await bytesOf(file, from, from + size) }
+  const stored = await bytesOf(file, from, from + size)
+  // Apart from the codes between which they lie.
+  const read = (_: TensorEntry, first: number, last: number) =>
+    stored.subarray(first - matrix * size, last - matrix * size)
+  const bytes = among ? readRowScales(among, matrix, 0, among.rows, read) : stored
+  return { text: '', fileName: `${name}${which}`, bytes }
 }

@@ -2,15 +2,15 @@ import { countMetric, numberColumn, type ProfileTree } from '../tree/profileTree
 import { findTime } from './amounts'
 import { availableMetrics, deriveMetric } from './deriveMetric'
 
-/** What a profile is first shown with: time, its share, and a rate; without time its first metric. */
+/** What a profile is first shown with: time, its share, and a rate; without time that of the CPU, or its first metric. */
 export function suggestedMetrics(tree: ProfileTree): string[] {
-  if (!findTime(tree, 'time')) return firstNumber(tree)
+  if (!findTime(tree, 'time')) return withoutTime(tree)
   return ['time/ms', 'time/%', ...rateOf(tree)]
 }
 
 /** What a list of kernels is shown with: what they have a value of, and counts where any ran more than once. */
 export function suggestedForKernels(tree: ProfileTree): string[] {
-  if (!findTime(tree, 'time')) return firstNumber(tree)
+  if (!findTime(tree, 'time')) return withoutTime(tree)
   const available = availableMetrics(tree)
   const ranOnce = numberColumn(tree, countMetric)?.values.every((count) => count <= 1) === true
   const wanted = ['time/ms', 'time/%', 'count', 'avg_time/us', ...rateOf(tree), 'gbyte/s', 'util']
@@ -30,6 +30,8 @@ function rateOf(tree: ProfileTree): string[] {
     .slice(0, 1)
 }
 
-function firstNumber(tree: ProfileTree): string[] {
+/** Of a program that used no GPU, its own time. */
+function withoutTime(tree: ProfileTree): string[] {
+  if (findTime(tree, 'cpu_time')) return ['cpu_time/us']
   return tree.numbers.slice(0, 1).map((column) => column.name)
 }

@@ -2,6 +2,7 @@
 import { flushPromises, mount } from '@vue/test-utils'
 import { expect, it, vi } from 'vitest'
 import { planFile } from '@shared/formats/safetensors'
+import { ggufBytes } from '../../../support/writeGguf'
 import { pickFiles } from '../../../../src-renderer/client/shell'
 import { noBytes, type ByteEntry } from '../../../../src-renderer/views/layouts/byteEntry'
 import ByteField from '../../../../src-renderer/views/layouts/ByteField.vue'
@@ -75,9 +76,37 @@ it('says what is wrong with a checkpoint', async () => {
   const none = checkpoint([{ name: 'w', dtype: 'F32', shape: [1], bytes: filled(4, 0) }])
   expect((await opened(none)).text()).toContain('has no tensor of one byte a value')
   const gguf = new File(['GGUF'], 'model.gguf')
-  expect((await opened(gguf)).text()).toContain('has no matrix of scales')
+  expect((await opened(gguf)).text()).toContain('model.gguf is no usable .gguf file: it is cut off')
   const broken = new File(['{}'], 'broken.safetensors')
   expect((await opened(broken)).text()).toContain('broken.safetensors is no usable .safetensors')
+})
+
+it('of a GGUF file shows the scales that lie among the codes of a weight', async () => {
+  // Of each block of MXFP4 (type 39) a scale, then 16 bytes of codes.
+  const bytes = Uint8Array.from({ length: 4 * 2 * 17 }, (_, i) => (i % 17 === 0 ? 100 + i / 17 : 1))
+  const file = ggufBytes([{ name: 'up.weight', shape: [4, 64], type: 39, bytes }])
+  const field = await opened(new File([new Uint8Array(file)], 'model.gguf'))
+  expect(field.props('modelValue').bytes).toEqual(Uint8Array.from({ length: 8 }, (_, i) => 100 + i))
+  expect(field.emitted('matrix')).toEqual([
+    [{ rows: 4, columns: 2, layout: 'linear', format: 'mxfp4' }]
+  ])
+})
+
+it('of names it does not know says what looks like scales, and lets a person say whose they are', async () => {
+  const unknown = checkpoint([
+    { name: 'layer.w_codes', dtype: 'U8', shape: [4, 32], bytes: filled(128, 1) },
+    { name: 'layer.w_scale', dtype: 'U8', shape: [4, 2], bytes: filled(8, 120) }
+  ])
+  const field = await opened(unknown)
+  const choices = () => field.findAll('option').map((option) => option.text())
+  expect(choices()).toContain(
+    'layer.w_scale, U8 [4, 2] (looks like scales of layer.w_codes, mxfp4)'
+  )
+  expect(field.emitted('matrix')).toEqual([[{ rows: 4, columns: 2 }]])
+  await field.findAll('select')[1]!.setValue('layer.w_codes, mxfp4')
+  expect(field.emitted('matrix')!.at(-1)).toEqual([
+    { rows: 4, columns: 2, layout: 'linear', format: 'mxfp4' }
+  ])
 })
 
 it('takes any other file as it is', async () => {

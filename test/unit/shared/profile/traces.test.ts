@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { UserError } from '@shared/errors'
+import { ask } from '@shared/profile/ask/ask'
 import { textOf } from '@shared/profile/read/jsonValue'
 import { openProfile, ProfileReader } from '@shared/profile/read/openProfile'
 import { childrenOf, nodeName, pathOf, type ProfileTree } from '@shared/profile/tree/profileTree'
@@ -139,6 +140,14 @@ describe("PyTorch's traces", () => {
     expect(tree.warnings.join('\n')).toMatch(/1 of 4 GPU events were not recorded/)
     expect(tree.warnings).toContain('2 spans of the profiler itself are in the timeline only.')
     expect(tree.warnings.join('\n')).toMatch(/1 trace event of phase 'i' were passed over/)
+  })
+
+  it('without anything on a GPU show the time of their calls', () => {
+    const { tree } = open({ traceEvents: [x('cpu_op', 'aten::mm', 1, 10, 40)] })
+    const { columns } = ask(tree)
+    expect(columns.map(({ label }) => label)).toEqual(['cpu_time/us'])
+    expect(at(tree, 'aten::mm', 'cpu_time (ns)')).toBe(40_000)
+    expect(tree.warnings).toEqual([])
   })
 
   it('keep what a collective was: its name, group, type and elements', () => {
