@@ -36,7 +36,7 @@ interface ValueFlags {
 export function registerFragment(layout: Command): void {
   layout
     .command('fragment')
-    .description('which lane and register holds an element of A, B or C in a block-scaled MMA')
+    .description('which lane and register holds an element of A, B or C in an MMA')
     .requiredOption('--shape <shape>', fragmentShapes.join(', '))
     .requiredOption('--operand <name>', 'A (M x K), B (K x N) or C (M x N)')
     .option('--bits <count>', 'bits of an element in the registers', positiveInteger)

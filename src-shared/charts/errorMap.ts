@@ -7,13 +7,17 @@ type MapData = Pick<Validation, 'errorMap' | 'mapRows' | 'mapCols' | 'tileRows' 
 /**
  * Where the errors are: the largest error / tolerance of each tile of C (m x n); above 1 is outside. Tiles at the lower
  * and right edges may be cut off. Colours run from 0 to 1, or over the map's own `range`.
+ * @param width of the chart in pixels: where it is small, the colours are named at their two ends.
  */
 export function errorMapOption(
   map: MapData,
   theme: ChartTheme,
   c?: Pick<Step, 'm' | 'n'>,
-  range?: readonly [number, number]
+  range?: readonly [number, number],
+  width = Infinity
 ) {
+  const pieces = range ? ownPieces(theme, range) : fixedPieces(theme)
+  const isNarrow = width < roomForLegend
   const span = (tile: number, size: number, end = Infinity) =>
     `${tick(tile * size)}–${tick(Math.min((tile + 1) * size, end) - 1)}`
   const cells = map.errorMap.map((value, index) => [
@@ -42,7 +46,11 @@ export function errorMapOption(
       type: 'category' as const,
       data: starts(map.mapCols, map.tileCols),
       position: 'top' as const,
-      axisLabel: { color: theme.dim, fontSize: 11, interval: labelEvery(map.mapCols) },
+      axisLabel: {
+        color: theme.dim,
+        fontSize: 11,
+        interval: labelEvery(map.mapCols, isNarrow ? 4 : 8)
+      },
       splitLine: { show: false }
     },
     yAxis: {
@@ -50,7 +58,7 @@ export function errorMapOption(
       type: 'category' as const,
       data: starts(map.mapRows, map.tileRows),
       inverse: true,
-      axisLabel: { color: theme.dim, fontSize: 11, interval: labelEvery(map.mapRows) },
+      axisLabel: { color: theme.dim, fontSize: 11, interval: labelEvery(map.mapRows, 8) },
       splitLine: { show: false }
     },
     visualMap: {
@@ -60,9 +68,11 @@ export function errorMapOption(
       bottom: 0,
       itemWidth: 14,
       itemHeight: 10,
-      itemGap: 16,
       textStyle: { color: theme.dim, fontSize: 11 },
-      pieces: range ? ownPieces(theme, range) : fixedPieces(theme)
+      ...(isNarrow
+        ? { itemGap: 2, text: [pieces.at(-1)!.label, pieces[0]!.label] }
+        : { itemGap: 16 }),
+      pieces
     },
     series: [
       {
@@ -74,6 +84,9 @@ export function errorMapOption(
     ]
   }
 }
+
+/** Of a word beside each of its colours, pixels. */
+const roomForLegend = 430
 
 function fixedPieces({ heat, over }: ChartTheme) {
   const step = 1 / (heat.length - 1)
@@ -106,8 +119,8 @@ export function ownRange({ errorMap }: MapData): [number, number] | undefined {
   return errorMap.length > 1 && high <= 1 && low < high ? [low, high] : undefined
 }
 
-/** Eight labels per axis fit. */
-const labelEvery = (tiles: number) => Math.max(0, Math.ceil(tiles / 8) - 1)
+/** So many labels fit along an axis. */
+const labelEvery = (tiles: number, most: number) => Math.max(0, Math.ceil(tiles / most) - 1)
 
 /** For the table twin and a screen reader: the worst tiles. */
 export function worstTiles(map: MapData, limit: number) {

@@ -1,6 +1,6 @@
 /** A heat map of a sweep over two dimensions: M or N over K, or the kernels over the shapes. */
 import { channelsOf, luminance } from '../measurement/pictureColours'
-import { digits, tick } from '../units'
+import { cutInTheMiddle, digits, tick } from '../units'
 import type { Roofs } from './limits'
 import {
   figureOf,
@@ -84,10 +84,23 @@ export const hasTwoDimensions = ({ columns, rows }: HeatMap): boolean =>
   columns.length > 1 && rows.length > 1
 
 const rowHeight = 24
-const margin = { left: 214, right: 24, top: 30, bottom: 44 }
+/** Below this width the rows' names are cut, and what the colours mean stands in lines of its own. */
+const wideEnough = 560
+const letterWidth = 6.2
+const isNarrow = (width: number) => width < wideEnough
 
-export const heatMapHeight = ({ rows }: HeatMap): number =>
-  margin.top + margin.bottom + rowHeight * Math.max(1, rows.length)
+const marginFor = (width: number) => ({
+  left: Math.min(214, Math.round(width * 0.4)),
+  right: isNarrow(width) ? 12 : 24,
+  top: 30,
+  bottom: isNarrow(width) ? 66 : 44
+})
+
+/** `width` of the chart in pixels. */
+export function heatMapHeight({ rows }: HeatMap, width: number): number {
+  const { top, bottom } = marginFor(width)
+  return top + bottom + rowHeight * Math.max(1, rows.length)
+}
 
 /** Between the stops of the theme's ramp; 0 and 1 are its ends. */
 export function heatColour(share: number, ramp: readonly string[]): string {
@@ -110,6 +123,9 @@ export const inkOn = (fill: string): string =>
 /** `width` of the chart in pixels: numbers stand in the cells where there is room for them. */
 export function heatMapOption(map: HeatMap, metric: SweepMetric, theme: ChartTheme, width: number) {
   const [low, high] = map.range
+  const margin = marginFor(width)
+  const letters = Math.floor((margin.left - 16) / letterWidth)
+  const meaning = `${metricTitle[metric]}, ${digits(low)} to ${digits(high)} ${map.unit}`
   const room = (width - margin.left - margin.right) / Math.max(1, map.columns.length)
   const fills = map.cells.map(({ value }) =>
     heatColour(high > low ? (value - low) / (high - low) : 1, theme.heat)
@@ -129,7 +145,7 @@ export function heatMapOption(map: HeatMap, metric: SweepMetric, theme: ChartThe
       ...axisStyle(theme),
       type: 'category' as const,
       data: map.columns.map(tick),
-      name: `${map.dimension}; colour: ${metricTitle[metric]}, ${digits(low)} to ${digits(high)} ${map.unit}`,
+      name: `${map.dimension}${isNarrow(width) ? '\ncolour:\n' : '; colour: '}${meaning}`,
       nameLocation: 'middle' as const,
       nameGap: 28,
       splitLine: { show: false }
@@ -143,8 +159,7 @@ export function heatMapOption(map: HeatMap, metric: SweepMetric, theme: ChartThe
         color: theme.text,
         fontSize: 11,
         interval: 0,
-        width: margin.left - 16,
-        overflow: 'truncate' as const
+        formatter: (name: string) => cutInTheMiddle(name, letters)
       },
       splitLine: { show: false }
     },

@@ -1,11 +1,15 @@
 /**
- * Which lane and register holds an element of A, B or C in a block-scaled MMA.
+ * Which lane and register holds an element of A, B or C in an MMA: the block-scaled ones of sm_120 and gfx950, and those that
+ * software scaling runs on, mma.sync of 16-bit elements and wgmma.
  *
  * Confirmed, each read in its own file: CUTLASS f5c7903 include/cute/atom/mma_traits_sm120.hpp (m16n8k64: ALayout
  * ((4,8),(8,2,2)):((128,1),(16,8,512)), BLayout ((4,8),(8,2)):((64,1),(8,256))) and mma_traits_sm80.hpp (m16n8k32 with
  * 8-bit containers; C is SM80_16x8_Row); PTX ISA, "Matrix Fragments for mma.m16n8k32" and "mma.m16n8k64"; for gfx950
  * Composable Kernel e55b154 test/mx_mfma_op/mx_mfma_op.hpp, register maps of load_A_row_major (8-bit elements come as two
- * runs of 16 along K, 6- and 4-bit ones as one run of 32), load_B_col_major and store_C_row_major.
+ * runs of 16 along K, 6- and 4-bit ones as one run of 32), load_B_col_major and store_C_row_major. wgmma, whose lanes are the
+ * 128 threads of a warpgroup: PTX ISA, "Register Fragments for wgmma.mma_async.m64nNk16" and "k32"; CUTLASS
+ * include/cute/atom/mma_traits_sm90_gmma.hpp, ALayout_64x16 (4,8,4),(2,2,2):(128,1,16),(64,8,512), ALayout_64x32
+ * (4,8,4),(4,2,2):(256,1,16),(64,8,1024), CLayout_64xN (4,8,4),(2,2,N/8):(128,1,16),(64,8,512).
  */
 import { UserError } from '../errors'
 import { knownName } from '../knownName'
@@ -64,6 +68,33 @@ const sm120Fragments: Fragment[] = [
   fragment('m16n8k32', 'C', 32, [16, 8], quadLane(2), [step(2, 0, 1), step(2, 8, 0)])
 ]
 
+/** m16n8k16 of f16 and bf16, into which block-scaled operands are widened. */
+const sm80Fragments: Fragment[] = [
+  fragment('m16n8k16', 'A', 16, [16, 16], quadLane(2), [
+    step(2, 0, 1),
+    step(2, 8, 0),
+    step(2, 0, 8)
+  ]),
+  fragment('m16n8k16', 'B', 16, [8, 16], quadLane(2), [step(2, 0, 1), step(2, 0, 8)]),
+  fragment('m16n8k16', 'C', 32, [16, 8], quadLane(2), [step(2, 0, 1), step(2, 8, 0)])
+]
+
+/** wgmma over a warpgroup: each warp has 16 rows. B, and A where it is not in registers, lie in shared memory. */
+function wgmmaFragments(n: number): Fragment[] {
+  const lane = (inner: number) => [...quadLane(inner), step(4, 16, 0)]
+  return ([16, 8] as const).flatMap((bits) => {
+    const k = 256 / bits
+    const shape = `m64n${n}k${k}`
+    const run = 32 / bits
+    const ofA = [step(run, 0, 1), step(2, 8, 0), step(2, 0, k / 2)]
+    const ofC = [step(2, 0, 1), step(2, 8, 0), step(n / 8, 0, 8)]
+    return [
+      fragment(shape, 'A', bits, [64, k], lane(run), ofA),
+      fragment(shape, 'C', 32, [64, n], lane(2), ofC)
+    ]
+  })
+}
+
 /** v_mfma_scale_f32 over a wavefront of 64: edge rows of A, edge columns of B. */
 function mfmaFragments(edge: 16 | 32): Fragment[] {
   const groups = 64 / edge
@@ -85,6 +116,10 @@ function mfmaFragments(edge: 16 | 32): Fragment[] {
 
 export const fragments: readonly Fragment[] = [
   ...sm120Fragments,
+  ...sm80Fragments,
+  ...wgmmaFragments(64),
+  ...wgmmaFragments(128),
+  ...wgmmaFragments(256),
   ...mfmaFragments(16),
   ...mfmaFragments(32)
 ]
@@ -107,6 +142,8 @@ export function findFragment(shape: string, operand: string, bits?: number): Fra
   const known = knownName(shape, fragmentShapes, 'MMA shape', 'Shapes')
   const ofShape = fragments.filter((one) => one.shape === known)
   const ofOperand = ofShape.filter((one) => one.operand === operand.toUpperCase())
+  if (ofOperand.length === 0 && operand.toUpperCase() === 'B')
+    throw new UserError('usage', `B of ${known} lies in shared memory, not in registers: A or C.`)
   if (ofOperand.length === 0) throw new UserError('usage', `"${operand}" is no operand: A, B or C.`)
   const found = ofOperand.find((one) => bits === undefined || one.bits === bits)
   if (found) return found
@@ -120,7 +157,11 @@ export function findFragment(shape: string, operand: string, bits?: number): Fra
 const extentOf = (steps: readonly Step[]) =>
   steps.reduce((product, { extent }) => product * extent, 1)
 
-/** Lanes of the warp or wavefront. */
+/** Operands of an MMA that lie in registers. */
+export const operandsOf = (shape: string): Operand[] =>
+  operands.filter((one) => fragments.some((of) => of.shape === shape && of.operand === one))
+
+/** Lanes of the warp or wavefront; of wgmma the threads of the warpgroup. */
 export const laneCount = ({ lane }: Fragment) => extentOf(lane)
 
 /** Elements that each lane holds. */

@@ -3,7 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { drawSvg } from '@shared/charts/drawSvg'
 import { dotPlot } from '@shared/charts/dotPlot'
 import { dotPlotHeight, dotPlotOption } from '@shared/charts/dotPlotOption'
-import { heatMap, heatMapOption, hasTwoDimensions, inkOn } from '@shared/charts/heatMap'
+import {
+  heatMap,
+  heatMapHeight,
+  heatMapOption,
+  hasTwoDimensions,
+  inkOn
+} from '@shared/charts/heatMap'
 import { sweepChartFacets, sweepChartOption } from '@shared/charts/sweepChart'
 import { noRoofs } from '@shared/charts/limits'
 import { paperTheme, paperTokens } from '@shared/charts/paperTheme'
@@ -168,6 +174,23 @@ describe('the heat map', () => {
     expect(hasTwoDimensions(map)).toBe(false)
     const one = mapOf(...[4, 1].flatMap((m) => [512, 1024].map((k) => stepAt(m, k, 'a', m * k))))
     expect([one.rows, hasTwoDimensions(one)]).toEqual([['M = 1', 'M = 4'], true])
+  })
+
+  it('leaves the columns their room in a narrow window, and keeps both ends of the names of rows', () => {
+    const map = mapOf(
+      stepAt(1, 512, 'cublaslt-block-scaled', 1e6),
+      stepAt(16, 1024, 'cublaslt-block-scaled', 2e6)
+    )
+    const [wide, narrow] = [900, 300].map((width) =>
+      heatMapOption(map, 'tflops', paperTheme, width)
+    )
+    expect(narrow!.grid.left).toBeLessThan(300 / 2)
+    const long = 'cublaslt-block-scaled nvfp4, M = 16'
+    expect(narrow!.yAxis.axisLabel.formatter(long)).toMatch(/^cublas.*….*M = 16$/)
+    const lines = narrow!.xAxis.name.split('\n')
+    expect([lines.length, lines[0]]).toEqual([3, 'K'])
+    expect(wide!.xAxis.name).toContain('K; colour: ')
+    expect(heatMapHeight(map, 300) - heatMapHeight(map, 900)).toBe(22)
   })
 
   it('writes its numbers in ink that is read on every fill', () => {

@@ -111,6 +111,18 @@ describe('the error map', () => {
     expect(Math.ceil(64 / (interval + 1))).toBe(8)
   })
 
+  it('names only the ends of its colours, and half as many columns, where there is little room', () => {
+    const many = map(Array<number>(64).fill(0), 64)
+    const [wide, narrow] = [430, 300].map((width) =>
+      errorMapOption(many, light, undefined, undefined, width)
+    ) as [ReturnType<typeof errorMapOption>, ReturnType<typeof errorMapOption>]
+    expect(wide.visualMap).not.toHaveProperty('text')
+    expect(narrow.visualMap).toMatchObject({ text: ['> 1, outside', '0'] })
+    expect(narrow.visualMap.pieces).toEqual(wide.visualMap.pieces)
+    expect(narrow.xAxis.axisLabel.interval).toBe(15)
+    expect(narrow.yAxis).toEqual(wide.yAxis)
+  })
+
   it('lists the worst tiles first, NaN as the worst', () => {
     expect(worstTiles(map([0.5, 3, NaN, 1], 2), 2)).toEqual([
       { row: 64, col: 0, value: Infinity },

@@ -32,6 +32,30 @@ const ptx: Record<string, Formula> = {
   'm16n8k32 C 32': accumulator
 }
 
+/** "Matrix Fragments for mma.m16n8k16 with floating point type". */
+ptx['m16n8k16 A 16'] = (lane, i) => [
+  (lane >> 2) + (i < 2 || (i >= 4 && i < 6) ? 0 : 8),
+  (lane % 4) * 2 + (i & 1) + (i < 4 ? 0 : 8)
+]
+ptx['m16n8k16 B 16'] = (lane, i) => [lane >> 2, (lane % 4) * 2 + (i & 1) + (i < 2 ? 0 : 8)]
+ptx['m16n8k16 C 32'] = accumulator
+/** "Register Fragments for wgmma.mma_async": each warp of the warpgroup has 16 rows, as mma.m16n8k16 and k32. */
+for (const n of [64, 128, 256]) {
+  const rowOf = (lane: number) => Math.floor(lane / 32) * 16 + ((lane % 32) >> 2)
+  ptx[`m64n${n}k16 A 16`] = (lane, i) => [
+    rowOf(lane) + (i & 2 ? 8 : 0),
+    (lane % 4) * 2 + (i & 1) + (i & 4 ? 8 : 0)
+  ]
+  ptx[`m64n${n}k32 A 8`] = (lane, i) => [
+    rowOf(lane) + (i & 4 ? 8 : 0),
+    (lane % 4) * 4 + (i & 3) + (i & 8 ? 16 : 0)
+  ]
+  ptx[`m64n${n}k16 C 32`] = ptx[`m64n${n}k32 C 32`] = (lane, i) => [
+    rowOf(lane) + (i & 2 ? 8 : 0),
+    (i >> 2) * 8 + (lane % 4) * 2 + (i & 1)
+  ]
+}
+
 /** Start of a lane's elements and step between its two runs, as Composable Kernel's loads for gfx950 compute them. */
 function loadedRuns(edge: number, bits: number): Formula {
   const run = bits === 8 ? 16 : 32
@@ -59,11 +83,12 @@ describe.each(fragments.map((one) => [title(one), one] as const))('%s', (name, f
   it('follows its formula and covers the matrix exactly once', () => {
     const seen = new Set<number>()
     for (let lane = 0; lane < laneCount(fragment); lane++) {
-      for (let i = 0; i < elementsPerLane(fragment); i++) {
-        const { outer, inner } = fragmentElement(fragment, lane, i)
-        expect([outer, inner]).toEqual(ptx[name]!(lane, i))
-        seen.add(outer * fragment.innerExtent + inner)
-      }
+      const elements = Array.from({ length: elementsPerLane(fragment) }, (_, i) => i)
+      const places = elements.map((i) => fragmentElement(fragment, lane, i))
+      expect(places.map(({ outer, inner }) => [outer, inner])).toEqual(
+        elements.map((i) => ptx[name]!(lane, i))
+      )
+      for (const { outer, inner } of places) seen.add(outer * fragment.innerExtent + inner)
     }
     expect(seen.size).toBe(fragment.outerExtent * fragment.innerExtent)
     expect(Math.max(...seen)).toBe(seen.size - 1)
