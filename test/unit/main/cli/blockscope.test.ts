@@ -241,6 +241,13 @@ describe('devices', () => {
       expect(library.found ? library.path : library.reason + library.remedy).not.toBe('')
     }
   })
+
+  it('says of each kernel what of the operation it takes, and how', async () => {
+    const { stdout } = await blockscope('devices')
+    const ofPortable = stdout.slice(stdout.indexOf('  cpu-portable ('))
+    expect(ofPortable).toMatch(/^ {4}B \(K, N\) +emulated +B is turned to \(N, K\)/m)
+    expect(ofPortable).toMatch(/^ {4}accumulator +exact/m)
+  })
 })
 
 describe('bad input gets one sentence and its exit code', () => {
