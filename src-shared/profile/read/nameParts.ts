@@ -73,7 +73,9 @@ function missingText(ranks: readonly number[]): string {
     if (last && last[1] === rank - 1) last[1] = rank
     else spans.push([rank, rank])
   }
-  const texts = spans.map(([from, to]) => (from === to ? String(from) : `${from} to ${to}`))
+  const texts = spans.map(([from, to]) =>
+    from === to ? String(from) : `${from}${to === from + 1 ? ', ' : ' to '}${to}`
+  )
   const shown = texts.length > 12 ? [...texts.slice(0, 12), '...'] : texts
   return ranks.length === 1
     ? `rank ${texts[0]} is missing.`
