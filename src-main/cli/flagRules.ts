@@ -88,6 +88,12 @@ export const flagRules: FlagRule[] = [
     why: 'it is its distance'
   },
   {
+    commands: ['validate', 'sweep'],
+    flags: ['--shapes'],
+    excludes: ['--K-range'],
+    why: 'the shapes bring M, N and K'
+  },
+  {
     commands: ['validate'],
     flags: ['--K-range', '--warmup', '--reps'],
     needs: ['--bench'],
@@ -98,6 +104,24 @@ export const flagRules: FlagRule[] = [
     flags: ['--out-dir'],
     excludes: ['--store'],
     why: 'the folder stands instead of one in the store'
+  },
+  {
+    commands: ['validate', 'sweep', 'gate'],
+    flags: ['--shapes'],
+    excludes: ['-M', '-N', '-K'],
+    why: 'the shapes bring M, N and K'
+  },
+  {
+    commands: ['validate'],
+    flags: ['--shapes'],
+    excludes: ['--operands'],
+    why: 'the file brings its shape'
+  },
+  {
+    commands: ['validate', 'sweep', 'gate'],
+    flags: ['--tokens', '--tp'],
+    needs: ['--shapes'],
+    why: 'they are of a model'
   },
   {
     commands: ['gate'],

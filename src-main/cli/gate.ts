@@ -35,8 +35,9 @@ import {
   wordList
 } from './arguments'
 import { localApplication } from './localApplication'
+import { addShapeFlags, shapesOf, type ShapeFlags } from './shapes'
 
-interface Flags {
+interface Flags extends ShapeFlags {
   formats?: string[]
   M?: number[]
   N?: number[]
@@ -61,7 +62,7 @@ interface Flags {
 }
 
 export function register(program: Command): void {
-  program
+  const command = program
     .command('gate')
     .description(
       'Whether new kernels are slower than base: passes only on evidence that they are not.'
@@ -80,6 +81,7 @@ export function register(program: Command): void {
     .option('-M <list>', 'values of M: rows of A and C, comma-separated', integerList)
     .option('-N <list>', 'values of N: rows of B, columns of C', integerList)
     .option('-K <list>', 'values of K: columns of A and B', integerList)
+  addShapeFlags(command)
     .option(
       '--device <id>',
       'cpu, cuda:0, ... or auto: the first GPU, else the CPU',
@@ -125,7 +127,7 @@ const reportNames = Object.keys(reports) as (keyof typeof reports)[]
 
 /** 0: every point passes; 1: any does not, or nothing was compared. */
 async function gate(words: string[], flags: Flags): Promise<void> {
-  const request = requestOf(flags)
+  const request = await requestOf(flags)
   checkWords(words, flags)
   for (const name of reportNames) if (flags[name] !== undefined) checkOutput(flags[name], flags)
   const sides: NamedSide[] = []
@@ -145,7 +147,7 @@ function checkWords(words: readonly string[], { baseline, record }: Flags): void
   throw new UserError('usage', `gate${baselineWords} takes ${what}; got ${words.length} names.`)
 }
 
-function requestOf(flags: Flags): GateRequest {
+async function requestOf(flags: Flags): Promise<GateRequest> {
   const { confidence, margin, pairs: visits, samples } = flags
   if (confidence < 50 || confidence >= 100)
     throw new UserError(
@@ -164,8 +166,9 @@ function requestOf(flags: Flags): GateRequest {
     mode: flags.mode,
     mValues: flags.M ?? [],
     nValues: flags.N ?? [],
+    shapes: await shapesOf(flags),
     // The sweep's own default, one point.
-    kValues: flags.K ?? [512]
+    kValues: flags.K ?? (flags.shapes === undefined ? [512] : [])
   })
   const is = (value: unknown) => value !== undefined
   return {

@@ -18,6 +18,7 @@ import * as layout from './layout'
 import * as open from './open'
 import * as provider from './provider'
 import * as runs from './runs'
+import * as shapes from './shapes'
 import * as serve from './serve'
 import * as sweep from './sweep'
 import * as timeline from './timeline'
@@ -31,6 +32,7 @@ const commands = [
   judge,
   sweep,
   gate,
+  shapes,
   runs,
   view,
   diff,

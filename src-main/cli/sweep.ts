@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { defaults } from '@shared/contract/defaults'
 import { presetNames, sweepSpecSchema } from '@shared/contract/jobs'
 import type { Run } from '@shared/contract/run'
+import { modelTimesOf, modelTimeText } from '@shared/measurement/modelTime'
 import { columnsOf } from '@shared/report/table'
 import { columnWidths, tableLine } from '@shared/report/text'
 import { print, printJson } from '../ground/terminal'
@@ -19,9 +20,10 @@ import {
 } from './jobFlags'
 import { localApplication } from './localApplication'
 import { printRunTree } from './printRunTree'
+import { addShapeFlags, shapesOf, type ShapeFlags } from './shapes'
 import { exitCodeOfRun, verdictLine } from './validationReport'
 
-export interface SweepFlags extends JobFlags, BenchFlags {
+export interface SweepFlags extends JobFlags, BenchFlags, ShapeFlags {
   M?: number[]
   N?: number[]
   K?: number[]
@@ -33,12 +35,14 @@ export interface SweepFlags extends JobFlags, BenchFlags {
 }
 
 export function register(program: Command): void {
-  addBenchFlags(
-    addJobFlags(
-      program
-        .command('sweep')
-        .alias('bench')
-        .description('Time kernels over K, M and N, each point validated first.')
+  addShapeFlags(
+    addBenchFlags(
+      addJobFlags(
+        program
+          .command('sweep')
+          .alias('bench')
+          .description('Time kernels over K, M and N, each point validated first.')
+      )
     )
   )
     .option('-M <list>', 'values of M: rows of A and C, comma-separated', integerList)
@@ -61,6 +65,7 @@ export function register(program: Command): void {
 }
 
 function depths(flags: SweepFlags): number[] {
+  if (flags.shapes !== undefined) return []
   if (flags.K) return flags.K
   // The Triton tutorial's default: one point at K = 512.
   return integerRange(flags.KRange ?? [512, 512], flags.KStep)
@@ -81,6 +86,7 @@ export async function sweep(flags: SweepFlags): Promise<void> {
     mValues: flags.M ?? [],
     nValues: flags.N ?? [],
     kValues: depths(flags),
+    shapes: await shapesOf(flags),
     mode: flags.mode,
     preset: flags.preset,
     warmup: flags.warmup,
@@ -108,5 +114,7 @@ export function printSweep(run: Run, folder: string): void {
   const lines = [undefined, ...steps].map((step) => tableLine(columns, step, widths))
   print(['', ...lines])
   printRunTree(run)
+  const times = modelTimesOf(run).map(modelTimeText)
+  if (times.length > 0) print(['', ...times])
   print(['', verdictLine(run), `Run folder: ${folder}`])
 }

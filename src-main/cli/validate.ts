@@ -13,6 +13,7 @@ import {
   type JobFlags
 } from './jobFlags'
 import { addOperandFlags, operandFiles, operandsAs, type OperandFlags } from './operandFlags'
+import { addShapeFlags, shapesOf, type ShapeFlags } from './shapes'
 import { sweep } from './sweep'
 import {
   addValidationFlags,
@@ -21,7 +22,8 @@ import {
   type ValidationFlags
 } from './validationReport'
 
-interface Flags extends JobFlags, BenchFlags, Omit<ValidationFlags, keyof JobFlags>, OperandFlags {
+interface Flags
+  extends JobFlags, BenchFlags, ShapeFlags, Omit<ValidationFlags, keyof JobFlags>, OperandFlags {
   M?: number
   N?: number
   K?: number
@@ -33,10 +35,12 @@ export function register(program: Command): void {
   addValidationFlags(
     addOperandFlags(
       addBenchFlags(
-        addJobFlags(
-          program
-            .command('validate')
-            .description('Check kernels against a float64 reference, format by format.')
+        addShapeFlags(
+          addJobFlags(
+            program
+              .command('validate')
+              .description('Check kernels against a float64 reference, format by format.')
+          )
         )
           .option('-M <rows>', 'rows of A and C', positiveInteger)
           .option('-N <columns>', 'rows of B, columns of C', positiveInteger)
@@ -68,6 +72,7 @@ async function validate(flags: Flags): Promise<void> {
     m: flags.M,
     n: flags.N,
     k: flags.K,
+    shapes: await shapesOf(flags),
     atol: flags.atol,
     rtol: flags.rtol,
     rule: flags.rule,

@@ -2,6 +2,7 @@
 import type { Detection, Device, FeatureId, Kernel } from '@shared/contract/devices'
 import { defaults } from '@shared/contract/defaults'
 import type { JobSpec, SweepSpec, ValidateSpec } from '@shared/contract/jobs'
+import type { Shapes } from '@shared/contract/shapes'
 import { basename } from 'node:path'
 import { UserError } from '@shared/errors'
 import { broadcastBatch, matricesOf } from '@shared/batch'
@@ -180,10 +181,16 @@ function kernelNamed(id: string, device: Device): string {
   return knownName(id, known, `kernel of ${device.id}`, 'Its kernels')
 }
 
+/** Layers of one shape are timed once. */
+function distinctShapes({ rows }: Shapes): { m: number; n: number; k: number }[] {
+  return [...new Map(rows.map(({ m, n, k }) => [`${m} ${n} ${k}`, { m, n, k }])).values()]
+}
+
 function shapesOf(
   spec: ValidateSpec | SweepSpec,
   device: Device
 ): { m: number; n: number; k: number }[] {
+  if (spec.shapes) return distinctShapes(spec.shapes)
   const usual = device.kind === 'cpu' ? defaults.extent.cpu : defaults.extent.gpu
   if (spec.kind === 'validate')
     return [{ m: spec.m ?? usual, n: spec.n ?? usual, k: spec.k ?? usual }]

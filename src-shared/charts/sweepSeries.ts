@@ -49,9 +49,11 @@ export interface SweepSource {
   overlay: boolean
 }
 
-/** Dimensions with several values, K first; those that are asked for count before they are measured. */
+/** Dimensions with several values, K first, of a model's layers M, which are its tokens; those that are asked for count before they are measured. */
 export function dimensionsOf(sources: readonly SweepSource[]): Dimension[] {
-  return (['k', 'm', 'n'] as const).filter((of) => {
+  const isModel = sources.some(({ run: { spec } }) => spec.shapes !== undefined)
+  const order = isModel ? (['m', 'k', 'n'] as const) : (['k', 'm', 'n'] as const)
+  return order.filter((of) => {
     const values = sources.flatMap(({ run: { spec, steps } }) => [
       ...(spec.kind === 'sweep' ? spec[`${of}Values`] : []),
       ...steps.map((step) => step[of])
@@ -67,7 +69,7 @@ export function sweepLines(sources: readonly SweepSource[], asked?: Dimension): 
   const colours = kernelColours(sources.flatMap(({ run }) => kernelsOf(run)))
   const lines = new Map<string, SweepLine>()
   for (const { run, title, overlay } of sources) {
-    const variantOf = variantsOf(run.steps, over)
+    const variantOf = variantsOf(run, over)
     for (const step of run.steps) {
       if (!step.measurement) continue
       const variant = variantOf(step)
@@ -103,8 +105,12 @@ export function sweepLines(sources: readonly SweepSource[], asked?: Dimension): 
   return all
 }
 
-/** What tells lines of one kernel apart: the extents besides the axis that the run has several of. */
-function variantsOf(steps: readonly Step[], over: Dimension): (step: Step) => string {
+/** What tells lines of one kernel apart: the extents besides the axis that the run has several of; over M, a model's layers. */
+function variantsOf({ spec, steps }: Run, over: Dimension): (step: Step) => string {
+  const rows = over === 'm' ? spec.shapes?.rows : undefined
+  if (rows)
+    return ({ n, k }) =>
+      [...new Set(rows.flatMap((row) => (row.n === n && row.k === k ? row.name : [])))].join(', ')
   const varying = (['m', 'n', 'k'] as const).filter(
     (of) => of !== over && new Set(steps.map((step) => step[of])).size > 1
   )

@@ -25,6 +25,9 @@ export function commandOf(spec: JobSpec): string {
   if (spec.providers.length > 0) add('--providers', spec.providers.join(','))
   for (const file of spec.providerFiles ?? []) add('--provider', file)
   add('--device', spec.device, defaults.device)
+  add('--shapes', spec.shapes?.source)
+  add('--tokens', spec.shapes?.tokens?.join(','))
+  add('--tp', spec.shapes?.tp, 1)
   if (spec.kind === 'validate') {
     if (operandsFiles === undefined) {
       add('-M', spec.m)
@@ -40,7 +43,7 @@ export function commandOf(spec: JobSpec): string {
   } else {
     add('-M', spec.mValues.join(','), '')
     add('-N', spec.nValues.join(','), '')
-    add('-K', spec.kValues.join(','))
+    add('-K', spec.kValues.join(','), '')
     add('--mode', spec.mode, defaults.mode)
     add('--preset', spec.preset, defaults.preset)
     add('--warmup', spec.warmup)

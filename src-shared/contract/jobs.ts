@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { defaults } from './defaults'
 import { bOrders, operationEntries, problemOfOperation, type Operation } from './operation'
 import { runIdSchema } from './runId'
+import { shapesSchema } from './shapes'
 
 export const outputTypes = ['f16', 'bf16', 'f32', 'e4m3', 'e5m2'] as const
 export const outputTypeSchema = v.picklist(outputTypes)
@@ -46,6 +47,8 @@ const operandEntries = {
   distribution: v.optional(v.picklist(distributions), defaults.distribution),
   output: v.optional(outputTypeSchema, defaults.output),
   ...operationEntries,
+  /** Shapes of a model, in place of M, N and K. */
+  shapes: v.optional(shapesSchema),
   /** Id of a run that ended early: what it finished is taken over. All else must be as it was there. */
   resumes: v.optional(runIdSchema)
 }
@@ -57,6 +60,8 @@ const operandEntries = {
 export const passRules = ['allowances', 'assert-close'] as const
 export const passRuleSchema = v.picklist(passRules)
 export type PassRule = v.InferOutput<typeof passRuleSchema>
+
+const shapesBringAll = 'the shapes bring M, N and K'
 
 /** Refuses batches that do not broadcast, and a scale that C cannot have. */
 const fitsOperation = <S extends Operation & { output: string; resultFile?: string }>() =>
@@ -112,6 +117,11 @@ export const validateSpecSchema = v.pipe(
     /** What to judge it as; absent: the type it is kept in. */
     resultType: v.optional(outputTypeSchema)
   }),
+  v.check(
+    ({ shapes, m, n, k, operandsFiles }) =>
+      !shapes || [m, n, k, operandsFiles].every((given) => given === undefined),
+    shapesBringAll
+  ),
   fitsOperation()
 )
 export type ValidateSpec = v.InferOutput<typeof validateSpecSchema>
@@ -141,7 +151,8 @@ export const sweepSpecSchema = v.pipe(
     /** Empty: one, the same as of a validation. */
     mValues: v.optional(severalExtents, []),
     nValues: v.optional(severalExtents, []),
-    kValues: v.pipe(severalExtents, v.minLength(1, 'Name at least one K.')),
+    /** Empty where shapes are given, and only there. */
+    kValues: v.optional(severalExtents, []),
     mode: v.optional(v.picklist(['cold', 'hot']), defaults.mode),
     preset: v.optional(v.picklist(presetNames), defaults.preset),
     /** Exactly this many samples per point instead of the preset's stop rules. */
@@ -154,7 +165,13 @@ export const sweepSpecSchema = v.pipe(
   }),
   v.rawCheck(({ dataset, addIssue }) => {
     if (!dataset.typed) return
-    const message = problemOfShapes(dataset.value)
+    const { shapes, mValues, nValues, kValues } = dataset.value
+    const isGiven = [mValues, nValues, kValues].some((values) => values.length > 0)
+    const message = shapes
+      ? isGiven && shapesBringAll
+      : kValues.length === 0
+        ? 'Name at least one K.'
+        : problemOfShapes(dataset.value)
     if (message) addIssue({ message })
   }),
   fitsOperation()

@@ -3,6 +3,7 @@ import { defaults } from '../contract/defaults'
 import type { JobSpec, ValidateSpec } from '../contract/jobs'
 import { operationText } from '../contract/operation'
 import type { Run, RunSummary } from '../contract/run'
+import type { Shapes } from '../contract/shapes'
 
 const number = (value: number) => value.toLocaleString('en-US')
 
@@ -13,6 +14,7 @@ function range(values: readonly number[]): string {
 
 /** 'M = N = K = 8,192', 'M = N = 8,192, K 512–8,192', 'M 128, N 256, K 64'; '' where no step tells. */
 export function shapeOf({ spec, steps }: Pick<Run, 'spec' | 'steps'>): string {
+  if (spec.shapes) return shapesText(spec.shapes)
   const distinct = (of: 'm' | 'n' | 'k') => {
     const values = new Set(steps.map((step) => step[of]))
     if (values.size > 0) return [...values]
@@ -31,6 +33,13 @@ export function shapeOf({ spec, steps }: Pick<Run, 'spec' | 'steps'>): string {
   }
   if (k.length > 0) parts.push(`K ${range(k)}`)
   return parts.join(', ')
+}
+
+/** 'llama-70b, 1–16 tokens, TP 8'. */
+export function shapesText({ source, tokens, tp }: Shapes): string {
+  const name = source.split(/[/\\]/).at(-1)!
+  const all = tokens && `${range(tokens)} token${tokens.length === 1 && tokens[0] === 1 ? '' : 's'}`
+  return [name, all, tp !== undefined && tp > 1 && `TP ${tp}`].filter(Boolean).join(', ')
 }
 
 /** What differs from the defaults: 'hot L2', 'bf16 out', 'zeros'. */

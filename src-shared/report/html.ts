@@ -1,4 +1,5 @@
 /** A run as a report that stands alone: one HTML file with its charts inside, without scripts, links or fonts from elsewhere. */
+import { modelTimesOf, modelTimeText } from '../measurement/modelTime'
 import { captionOf } from '../charts/picture'
 import { operationName } from '../contract/operation'
 import type { Run, Step } from '../contract/run'
@@ -160,6 +161,12 @@ function method(run: Run): string {
   ])}`
 }
 
+/** What the layers of a model take together. */
+function modelTimes(run: Run): string {
+  const times = modelTimesOf(run).map((time) => `<p>${escapeMarkup(modelTimeText(time))}</p>`)
+  return times.length === 0 ? '' : `<h2>The model's linear layers</h2>${times.join('')}`
+}
+
 function everyStep(run: Run): string {
   const columns = columnsOf(run)
   const head = columns.map((c) => `<th class="${c.align}">${escapeMarkup(heading(c))}</th>`)
@@ -191,6 +198,7 @@ ${banner(run)}
 ${keyFacts(run)}
 ${reportMatrix(run)}
 ${charts(run)}
+${modelTimes(run)}
 <h2>Command</h2>
 <pre>$ ${escapeMarkup(run.command)}</pre>
 ${method(run)}

@@ -1,5 +1,6 @@
 import type { Run, Step } from '../contract/run'
 import { dispositionWords } from '../measurement/outcome'
+import { layerName, layersOf, usesOf } from '../measurement/modelTime'
 import { peersOf } from '../measurement/ratios'
 import { ownLaunchNs, passedByAllowance } from '../measurement/validationFigures'
 
@@ -80,8 +81,18 @@ function microseconds(ns: number | undefined): string {
 }
 
 /** A sweep is compared with the peers that were timed in it (src-shared/measurement/ratios.ts). */
-export function columnsOf(run: Pick<Run, 'kind' | 'steps'>): Column[] {
-  if (run.kind === 'validate') return validateColumns
+export function columnsOf(run: Pick<Run, 'kind' | 'steps' | 'spec'>): Column[] {
+  const { shapes } = run.spec
+  const columns = run.kind === 'validate' ? validateColumns : sweepColumnsOf(run)
+  if (!shapes) return columns
+  const layers = left('layer', (step) => layersOf(run.spec, step).map(layerName).join(', '))
+  const uses = right('uses', '', (step) =>
+    figure(layersOf(run.spec, step).reduce((sum, row) => sum + usesOf(row), 0))
+  )
+  return [columns[0]!, layers, uses, ...columns.slice(1)]
+}
+
+function sweepColumnsOf(run: Pick<Run, 'kind' | 'steps'>): Column[] {
   const ratios = peersOf(run)
     .filter(({ isThere }) => isThere)
     .map(({ title, ratioOf }) => right(title, '', (step) => ratioText(ratioOf(step))))

@@ -1,4 +1,5 @@
 import type { Run, Step } from '../contract/run'
+import { layersOf, layerName, modelTimesOf, modelTimeText, usesOf } from '../measurement/modelTime'
 import { peersOf } from '../measurement/ratios'
 import { columnsOf, heading, type Column } from './table'
 
@@ -13,7 +14,8 @@ export function runToCsv(run: Run): string {
     'format,kernel,provider,level,m,n,k,result,reason,max_abs,max_rel,normwise,elements_outside',
     'samples,discarded,min_ns,q1_ns,median_ns,q3_ns,p95_ns,max_ns,mean_ns,stdev_ns',
     'tflops,gbytes_per_second,flops,bytes,mean_mhz,mean_watts,badges,method,source_hash',
-    ...peers.map(({ field }) => field)
+    ...peers.map(({ field }) => field),
+    ...(run.spec.shapes ? ['layers', 'uses'] : [])
   ].join(',')
   const rows = run.steps.map((step) => {
     const { validation, measurement } = step
@@ -51,11 +53,18 @@ export function runToCsv(run: Run): string {
       measurement?.badges.join(' '),
       measurement?.method,
       step.sourceHash,
-      ...peers.map(({ ratioOf }) => ratioOf(step))
+      ...peers.map(({ ratioOf }) => ratioOf(step)),
+      ...(run.spec.shapes ? layersAndUses(run.spec, step) : [])
     ]
     return values.map((value) => csvField(String(value ?? ''))).join(',')
   })
   return [header, ...rows].join('\n') + '\n'
+}
+
+function layersAndUses(spec: Run['spec'], step: Step): [string, number] {
+  const layers = layersOf(spec, step)
+  const uses = layers.reduce((sum, row) => sum + usesOf(row), 0)
+  return [layers.map(layerName).join('; '), uses]
 }
 
 /** A GitHub-flavoured table of the steps. */
@@ -67,7 +76,8 @@ export function runToMarkdown(run: Run): string {
     [
       line(columns.map(heading)),
       line(columns.map((column) => (column.align === 'right' ? '---:' : '---'))),
-      ...run.steps.map((step) => line(columns.map((column) => cell(column.text(step)))))
+      ...run.steps.map((step) => line(columns.map((column) => cell(column.text(step))))),
+      ...modelTimesOf(run).flatMap((time) => ['', modelTimeText(time)])
     ].join('\n') + '\n'
   )
 }

@@ -47,6 +47,12 @@ export async function makeDocsFolder(): Promise<DocsFolder> {
   writeProfilesOfOthers(at)
   writeFileSync(at('step.trace.json'), JSON.stringify(trace()))
 
+  const model = {
+    ...{ model_type: 'llama', hidden_size: 64, intermediate_size: 96, num_hidden_layers: 2 },
+    num_attention_heads: 2
+  }
+  writeFileSync(at('config.json'), JSON.stringify(model))
+
   const linear = Uint8Array.from({ length: 256 * 8 }, (_, i) => 100 + ((i * 7919) % 53))
   writeFileSync(at('linear.bin'), linear)
   writeFileSync(at('fp4_codes.bin'), linear)

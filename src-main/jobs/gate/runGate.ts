@@ -12,6 +12,7 @@ import {
   type GateSide
 } from '@shared/contract/gate'
 import type { SweepSpec } from '@shared/contract/jobs'
+import type { ShapeRow } from '@shared/contract/shapes'
 import { UserError } from '@shared/errors'
 import {
   confidenceOfEach,
@@ -77,7 +78,7 @@ export async function runGate(
     side.kind === 'timed' ? [...side.kernels.values()] : []
   )
   const plan = timed.length > 0 ? await work.plan({ ...spec, kernels: timed }) : undefined
-  const { pairings, notes } = pairUp(base, tested, plan?.steps ?? [], spec, request.narrow)
+  const { pairings, notes } = pairUp(base, tested, plan?.steps ?? [], request)
   const points = await judgeAll(pairings, plan, request, spec, work)
   return {
     blockscopeGate: currentGateVersion,
@@ -121,7 +122,10 @@ function specOf(
         `${first.name} was timed with ${name} ${first[name]}, and ${second?.name ?? 'what is asked'} is ${other}: they do not compare.`
       )
   }
-  const values = (of: 'm' | 'n' | 'k') => [...new Set(first.points.map((point) => point[of]))]
+  const rows = first.points.map((point): ShapeRow => {
+    const { m, n, k } = point
+    return { name: pointOf(point), m, n, k, groups: 1, weight: 1 }
+  })
   const {
     resumes: _,
     providerFiles: _files,
@@ -136,9 +140,9 @@ function specOf(
     device: spec.device,
     providers: [],
     formats: narrow.formats ? spec.formats : [...new Set(first.points.map(({ format }) => format))],
-    mValues: narrow.m ? spec.mValues : values('m'),
-    nValues: narrow.n ? spec.nValues : values('n'),
-    kValues: narrow.k ? spec.kValues : values('k')
+    // Exactly these shapes; which of them are wanted is said by the pairs.
+    ...{ mValues: [], nValues: [], kValues: [] },
+    shapes: { source: first.name, rows }
   }
 }
 
@@ -163,8 +167,7 @@ function pairUp(
   base: Side,
   tested: Side,
   steps: readonly PlannedStep[],
-  spec: SweepSpec,
-  narrow: GateRequest['narrow']
+  { spec, narrow }: GateRequest
 ): { pairings: Pairing[]; notes: string[] } {
   const isWanted = ({ format, m, n, k }: GateProblem) =>
     (!narrow.formats || spec.formats.includes(format)) &&

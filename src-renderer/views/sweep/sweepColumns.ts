@@ -2,6 +2,7 @@ import type { Run, Step } from '@shared/contract/run'
 import type { RatioOf } from '@shared/charts/baseline'
 import { shareOfStep, type Roofs } from '@shared/charts/limits'
 import { figureOf, sweepScale, type SweepLine } from '@shared/charts/sweepSeries'
+import { layerName, layersOf } from '@shared/measurement/modelTime'
 import type { Column } from '../../components/tableColumns'
 import { count, digits, errorFigure, percent, quantity, text, times } from '@shared/units'
 
@@ -16,7 +17,9 @@ export function sweepColumns(
   lines: readonly SweepLine[],
   roofs: Roofs,
   withRun: boolean,
-  baseline: { short: string; ratioOf: RatioOf } = { short: '', ratioOf: () => undefined }
+  baseline: { short: string; ratioOf: RatioOf } = { short: '', ratioOf: () => undefined },
+  /** Whether a run is of a model's shapes. */
+  withLayers = false
 ): Column<SweepRow>[] {
   const rate = sweepScale(lines, 'tflops')
   const time = sweepScale(lines, 'time')
@@ -43,6 +46,12 @@ export function sweepColumns(
       id: 'kernel',
       title: 'Kernel',
       value: ({ step }) => step.kernel,
+      width: 'minmax(136px, 1.2fr)'
+    },
+    withLayers && {
+      id: 'layer',
+      title: 'Layer',
+      value: ({ run, step }) => layersOf(run.spec, step).map(layerName).join(', '),
       width: 'minmax(136px, 1.2fr)'
     },
     ...shown.map((of): Column<SweepRow> => ({

@@ -1,8 +1,8 @@
-import { computed } from 'vue'
+import { computed, toRaw } from 'vue'
 import { defaults } from '@shared/contract/defaults'
 import { problemOfShapes, type JobSpecInput, type SweepSpec } from '@shared/contract/jobs'
 import { pairFormats } from '@shared/formats/blockFormat'
-import { extentList, problemsOf, wholeNumber } from '../../ground/fields'
+import { extentList, problemsOf, wholeNumber, type Checked } from '../../ground/fields'
 import {
   checkOperation,
   formatNames,
@@ -10,6 +10,13 @@ import {
   operationFormOf,
   type OperationForm
 } from '../../ground/operationForm'
+import {
+  checkShapes,
+  hasModel,
+  initialShapes,
+  shapesFormOf,
+  type ShapesForm
+} from '../../ground/shapesForm'
 import { useSavedForm } from '../../stores/savedForm'
 
 type SweepInput = Extract<JobSpecInput, { kind: 'sweep' }>
@@ -32,7 +39,8 @@ export type SweepForm = {
   output: NonNullable<SweepInput['output']>
   /** Formats beside those chosen: pairs of elements without a short name. */
   pairs: string
-} & OperationForm
+} & OperationForm &
+  ShapesForm
 
 const initial: SweepForm = {
   formats: [...defaults.formats],
@@ -49,7 +57,8 @@ const initial: SweepForm = {
   distribution: defaults.distribution,
   output: defaults.output,
   pairs: '',
-  ...initialOperation
+  ...initialOperation,
+  ...initialShapes
 }
 
 const isPair = (id: string) => pairFormats.some((format) => format.id === id)
@@ -57,7 +66,9 @@ const isPair = (id: string) => pairFormats.some((format) => format.id === id)
 export function useSweepForm() {
   const form = useSavedForm('sweep', initial)
   const operation = computed(() => checkOperation(form, form.output))
+  const shapes = computed(() => checkShapes(form))
   const extents = computed(() => {
+    if (hasModel(form)) return { m: {}, n: {}, kValues: {} }
     const [m, n] = [extentList(form.m, 'M', true), extentList(form.n, 'N', true)]
     const kValues = extentList(form.kValues, 'K')
     const problem = problemOfShapes({
@@ -75,6 +86,7 @@ export function useSweepForm() {
         ? { problem: 'Choose at least one format.' }
         : {},
     ...extents.value,
+    ...shapes.value.fields,
     reps: wholeNumber(form.reps, 'Samples', { min: 1, max: 1_000_000, optional: true }),
     rounds: wholeNumber(form.rounds, 'Rounds', { min: 1, max: 20, optional: true }),
     seed: wholeNumber(form.seed, 'The seed', { min: 0, max: 2 ** 53 - 1 })
@@ -83,8 +95,10 @@ export function useSweepForm() {
 
   /** undefined while a field is wrong. */
   function spec(device: string): SweepInput | undefined {
-    const { m, n, kValues, reps, rounds, seed, pairs } = fields.value
-    if (Object.keys(problems.value).length > 0 || !kValues.value) return undefined
+    const { reps, rounds, seed, pairs } = fields.value
+    const { m, n, kValues }: Record<'m' | 'n' | 'kValues', Checked<number[]>> = extents.value
+    const { shapes: made } = shapes.value
+    if (Object.keys(problems.value).length > 0 || !(made ?? kValues.value)) return undefined
     return {
       kind: 'sweep',
       device,
@@ -92,7 +106,8 @@ export function useSweepForm() {
       kernels: [...form.kernels],
       mValues: m.value ?? [],
       nValues: n.value ?? [],
-      kValues: kValues.value,
+      kValues: kValues.value ?? [],
+      ...(made && { shapes: toRaw(made) }),
       mode: form.mode,
       preset: form.preset,
       ...(reps.value !== undefined && { reps: reps.value }),
@@ -122,7 +137,8 @@ export function useSweepForm() {
       distribution: asked.distribution,
       output: asked.output,
       pairs: asked.formats.filter(isPair).join(', '),
-      ...operationFormOf(asked)
+      ...operationFormOf(asked),
+      ...shapesFormOf(asked.shapes)
     } satisfies SweepForm)
   }
 

@@ -1,8 +1,8 @@
 import { withExponent } from '@shared/units'
-import { computed } from 'vue'
+import { computed, toRaw } from 'vue'
 import { defaults } from '@shared/contract/defaults'
 import type { ValidateSpec, ValidateSpecInput } from '@shared/contract/jobs'
-import { extent, nonNegative, problemsOf, wholeNumber } from '../../ground/fields'
+import { extent, nonNegative, problemsOf, wholeNumber, type Checked } from '../../ground/fields'
 import {
   checkOperation,
   formatNames,
@@ -10,6 +10,13 @@ import {
   operationFormOf,
   type OperationForm
 } from '../../ground/operationForm'
+import {
+  checkShapes,
+  hasModel,
+  initialShapes,
+  shapesFormOf,
+  type ShapesForm
+} from '../../ground/shapesForm'
 import { useSavedForm } from '../../stores/savedForm'
 
 export type ValidateForm = {
@@ -24,7 +31,8 @@ export type ValidateForm = {
   rule: NonNullable<ValidateSpecInput['rule']>
   /** Empty: all with a short name. */
   formats: string
-} & OperationForm
+} & OperationForm &
+  ShapesForm
 
 const initial: ValidateForm = {
   m: '',
@@ -37,18 +45,24 @@ const initial: ValidateForm = {
   rtol: withExponent(defaults.rtol),
   rule: defaults.rule,
   formats: '',
-  ...initialOperation
+  ...initialOperation,
+  ...initialShapes
 }
 
 export function useValidateForm() {
   const form = useSavedForm('validate', initial)
   const operation = computed(() => checkOperation(form, form.output))
+  const shapes = computed(() => checkShapes(form))
+  const extents = computed((): Record<'m' | 'n' | 'k', Checked<number>> =>
+    hasModel(form)
+      ? { m: {}, n: {}, k: {} }
+      : { m: extent(form.m, 'M'), n: extent(form.n, 'N'), k: extent(form.k, 'K') }
+  )
   const fields = computed(() => ({
+    ...shapes.value.fields,
     ...operation.value.fields,
     formats: formatNames(form.formats),
-    m: extent(form.m, 'M'),
-    n: extent(form.n, 'N'),
-    k: extent(form.k, 'K'),
+    ...extents.value,
     seed: wholeNumber(form.seed, 'The seed', { min: 0, max: 2 ** 53 - 1 }),
     atol: nonNegative(form.atol, 'The absolute tolerance'),
     rtol: nonNegative(form.rtol, 'The relative tolerance')
@@ -60,6 +74,7 @@ export function useValidateForm() {
 
   function spec(device: string): ValidateSpecInput {
     const { m, n, k, seed, atol, rtol, formats } = fields.value
+    const { shapes: made } = shapes.value
     return {
       kind: 'validate',
       device,
@@ -67,6 +82,7 @@ export function useValidateForm() {
       ...(m.value !== undefined && { m: m.value }),
       ...(n.value !== undefined && { n: n.value }),
       ...(k.value !== undefined && { k: k.value }),
+      ...(made && { shapes: toRaw(made) }),
       ...(seed.value !== undefined && { seed: seed.value }),
       distribution: form.distribution,
       output: form.output,
@@ -107,7 +123,8 @@ export function useValidateForm() {
       rtol: withExponent(asked.rtol),
       rule: asked.rule,
       formats: asked.formats.includes('all') ? '' : asked.formats.join(', '),
-      ...operationFormOf(asked)
+      ...operationFormOf(asked),
+      ...shapesFormOf(asked.shapes)
     } satisfies ValidateForm)
   }
 

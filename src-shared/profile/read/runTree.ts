@@ -2,6 +2,7 @@
 import type { Device } from '../../contract/devices'
 import type { Measurement, Run, Step } from '../../contract/run'
 import { findBlockFormat } from '../../formats/blockFormat'
+import { layerName, layersOf } from '../../measurement/modelTime'
 import { flopsMetricOf } from '../../measurement/instructions'
 import { ownLaunchNs } from '../../measurement/validationFigures'
 import { workOfStep } from '../../measurement/workOfStep'
@@ -16,7 +17,7 @@ import { PathTree } from '../tree/pathTree'
 import { countMetric, timeMetric, type ProfileDevice, type ProfileTree } from '../tree/profileTree'
 
 /**
- * Run kind > format > K > operation > launched kernels. An operation counts 1 and has the time of one: the median of a
+ * Run kind > format > K, or layers of a model > operation > launched kernels. An operation counts 1 and has the time of one: the median of a
  * sweep's samples, so that rates, averages and shares are of one operation in any viewer; `total sampled (ns)` and
  * `samples` say what was measured in all. Where its launches were recorded, each is a node with its share of the time.
  * A run in which nothing was timed has a ROOT alone.
@@ -37,7 +38,9 @@ export function treeOfRun(run: Run): ProfileTree {
 function addOperation(tree: PathTree, run: Run, step: Step, device: ProfileDevice): void {
   const ns = operationNs(run, step)
   if (!(ns > 0)) return
-  const scope = tree.at([run.kind, step.format, `K=${step.k}`])
+  const layers = layersOf(run.spec, step)
+  const place = layers.length > 0 ? layers.map(layerName).join(', ') : `K=${step.k}`
+  const scope = tree.at([run.kind, step.format, place])
   const node = tree.child(scope, operationName(step))
   const { measurement } = step
   const launches = measurement?.launches ?? []

@@ -94,6 +94,28 @@ describe('lines of a sweep', () => {
     expect(more).toEqual([])
   })
 
+  it("run over the tokens of a model, one for each of its layers' names", () => {
+    const row = (name: string, m: number, n: number) => ({
+      ...{ name, m, n, k: 64, groups: 1, weight: 1, tokens: m }
+    })
+    const rows = [row('qkv', 1, 96), row('o', 1, 64), row('qkv', 16, 96), row('o', 16, 64)]
+    const steps = rows.map(({ m, n, k }, index) =>
+      makeStep(index, 'nvfp4', 'mma_sync', { m, n, k, measurement: makeMeasurement(5, 2e12) })
+    )
+    const spec = { ...sweepSpec, kValues: [], shapes: { source: 'model', rows } }
+    const run = makeRun('run-1', { kind: 'sweep', spec, device: gpu, steps })
+    const lines = sweepLines([{ run, title: 'new', overlay: false }])
+    const drawn = lines.map(({ over, variant, points }) => [
+      over,
+      variant,
+      ...points.map((p) => p.at)
+    ])
+    expect(drawn).toEqual([
+      ['m', 'qkv', 1, 16],
+      ['m', 'o', 1, 16]
+    ])
+  })
+
   it('stand on a logarithmic axis where their values are powers', () => {
     const places = (values: number[]) => isGeometric(linesOf(values.map((k) => at(k, k))))
     expect(places([1, 16, 64, 4096])).toBe(true)

@@ -1,0 +1,105 @@
+import type { Command } from 'commander'
+import { readFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { extname, resolve } from 'node:path'
+import type { Shapes } from '@shared/contract/shapes'
+import { UserError } from '@shared/errors'
+import { knownName } from '@shared/knownName'
+import { usesOf } from '@shared/measurement/modelTime'
+import { bundledModels, bundledShapes, usualTokens } from '@shared/shapes/bundledModels'
+import { modelShapes } from '@shared/shapes/modelShapes'
+import { readShapeFile, shapesToCsv, shapesToJson } from '@shared/shapes/shapeFile'
+import { writeOutput } from '../ground/files'
+import { print, printJson } from '../ground/terminal'
+import { integerList, positiveInteger } from './arguments'
+
+const names = Object.keys(bundledModels)
+
+export interface ShapeFlags {
+  shapes?: string
+  tokens?: number[]
+  tp?: number
+}
+
+const ofTokens = `tokens of a step, comma-separated (default: ${usualTokens.join(',')})`
+const ofTp = 'GPUs that share each layer (default: 1)'
+
+/** Of validate and sweep. */
+export const addShapeFlags = (command: Command): Command =>
+  command
+    .option(
+      '--shapes <model>',
+      `shapes of a model: ${names.join(', ')}, a config.json, or a list (JSON, CSV)`
+    )
+    .option('--tokens <list>', `of --shapes: ${ofTokens}`, integerList)
+    .option('--tp <count>', `of --shapes: ${ofTp}`, positiveInteger)
+
+export function register(program: Command): void {
+  program
+    .command('shapes')
+    .description('The linear layers of a model as shapes: M, N, K and how often each is done.')
+    .argument('<model>', `config.json, a list (JSON, CSV), or ${names.join(', ')}`)
+    .option('--tokens <list>', ofTokens, integerList)
+    .option('--tp <count>', ofTp, positiveInteger)
+    .option('--out <file>', 'write them as .json or .csv')
+    .option('--force', 'replace the file if it is there')
+    .option('--json', 'print as JSON')
+    .action(shapes)
+}
+
+async function shapes(
+  model: string,
+  flags: Omit<ShapeFlags, 'shapes'> & { out?: string; force?: boolean; json?: boolean }
+): Promise<void> {
+  const { rows } = await readShapes({ ...flags, shapes: model })
+  if (flags.out !== undefined) {
+    const ending = extname(flags.out)
+    if (ending !== '.json' && ending !== '.csv')
+      throw new UserError('usage', `--out ${flags.out}: the name must end in .json or .csv.`)
+    await writeOutput(
+      flags.out,
+      [ending === '.csv' ? shapesToCsv(rows) : shapesToJson(rows)],
+      flags
+    )
+  }
+  if (flags.json) return printJson(shapesToJson(rows).trimEnd())
+  const cells = rows.map((row) => [
+    row.name,
+    ...[row.tokens, row.m, row.n, row.k, row.groups, usesOf(row)].map((value) =>
+      String(value ?? '-')
+    )
+  ])
+  const table = [['layer', 'tokens', 'M', 'N', 'K', 'groups', 'uses'], ...cells]
+  const widths = table[0]!.map((_, at) => Math.max(...table.map((row) => row[at]!.length)))
+  print(
+    table.map((row) =>
+      row
+        .map((cell, at) => (at === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[at]!)))
+        .join('  ')
+    )
+  )
+}
+
+/** What --shapes names. Throws a UserError for what is no file and no model, and for flags that the file overrides. */
+export async function readShapes({ shapes: words = '', tokens, tp }: ShapeFlags): Promise<Shapes> {
+  const step = { tokens: tokens ?? usualTokens, tp: tp ?? 1 }
+  const isPath = /[/\\.]/.test(words) || (existsSync(words) && !names.includes(words))
+  if (!isPath) return bundledShapes(knownName(words, names, 'model here', 'Models'), step)
+  let text: string
+  try {
+    text = await readFile(words, 'utf8')
+  } catch (error) {
+    throw new UserError('usage', `${words} cannot be read; it is no file.`, { cause: error })
+  }
+  const source = resolve(words)
+  const read = readShapeFile(text, words)
+  if ('config' in read)
+    return { source, tokens: step.tokens, tp: step.tp, rows: modelShapes(read.config, words, step) }
+  if (tokens !== undefined || tp !== undefined)
+    throw new UserError('usage', `${words} is a list of shapes: --tokens and --tp are of a model.`)
+  return { source, rows: read.rows }
+}
+
+/** The field of a job; undefined where no shapes were named. */
+export const shapesOf = async (flags: ShapeFlags): Promise<Shapes | undefined> =>
+  flags.shapes === undefined ? undefined : readShapes(flags)

@@ -1,0 +1,62 @@
+/** The fields of config.json that give the shapes, of models whose shapes come with the program. */
+import type { Shapes } from '../contract/shapes'
+import { modelShapes, type ModelStep } from './modelShapes'
+
+export const bundledModels: Readonly<Record<string, object>> = {
+  'llama-70b': {
+    model_type: 'llama',
+    hidden_size: 8192,
+    intermediate_size: 28672,
+    num_hidden_layers: 80,
+    num_attention_heads: 64,
+    num_key_value_heads: 8
+  },
+  'qwen3-32b': {
+    model_type: 'qwen3',
+    hidden_size: 5120,
+    intermediate_size: 25600,
+    num_hidden_layers: 64,
+    num_attention_heads: 64,
+    num_key_value_heads: 8,
+    head_dim: 128
+  },
+  'deepseek-v3': {
+    model_type: 'deepseek_v3',
+    hidden_size: 7168,
+    intermediate_size: 18432,
+    moe_intermediate_size: 2048,
+    num_hidden_layers: 61,
+    first_k_dense_replace: 3,
+    num_attention_heads: 128,
+    q_lora_rank: 1536,
+    kv_lora_rank: 512,
+    qk_nope_head_dim: 128,
+    qk_rope_head_dim: 64,
+    v_head_dim: 128,
+    n_routed_experts: 256,
+    n_shared_experts: 1,
+    num_experts_per_tok: 8
+  },
+  'gpt-oss-120b': {
+    model_type: 'gpt_oss',
+    hidden_size: 2880,
+    intermediate_size: 2880,
+    num_hidden_layers: 36,
+    num_attention_heads: 64,
+    num_key_value_heads: 8,
+    head_dim: 64,
+    num_local_experts: 128,
+    num_experts_per_tok: 4
+  }
+}
+
+/** Tokens of a step where none are said: a small batch that is decoded. */
+export const usualTokens = [16]
+
+/** Shapes of a bundled model. Throws a UserError where `tp` does not divide a layer. */
+export const bundledShapes = (name: string, step: ModelStep): Shapes => ({
+  source: name,
+  tokens: [...step.tokens],
+  tp: step.tp,
+  rows: modelShapes(bundledModels[name], name, step)
+})

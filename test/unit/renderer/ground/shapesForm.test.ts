@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { bundledShapes } from '@shared/shapes/bundledModels'
+import {
+  checkShapes,
+  initialShapes,
+  modelChoices,
+  shapesFormOf
+} from '../../../../src-renderer/ground/shapesForm'
+
+describe('the shapes of a form', () => {
+  it('are none until a model is chosen, and then its layers', () => {
+    expect(checkShapes(initialShapes).shapes).toBeUndefined()
+    const form = { ...initialShapes, model: 'llama-70b', tokens: '1, 16', tp: '8' }
+    expect(checkShapes(form).shapes).toEqual(bundledShapes('llama-70b', { tokens: [1, 16], tp: 8 }))
+  })
+
+  it('say which field is wrong', () => {
+    const problems = (more: object) => {
+      const { fields, shapes } = checkShapes({ ...initialShapes, model: 'gpt-oss-120b', ...more })
+      expect(shapes).toBeUndefined()
+      return [fields.tokens.problem, fields.tp.problem]
+    }
+    expect(problems({ tokens: '' })[0]).toBe('Tokens are missing.')
+    expect(problems({ tokens: '1, x' })[0]).toBe('Tokens must be a whole number.')
+    expect(problems({ tp: '0' })[1]).toBe('GPUs a layer must be from 1 to 1,024.')
+    expect(problems({ tp: '7' })[1]).toContain('which 7 GPUs cannot share evenly')
+  })
+
+  it('are those of a run that is taken over, also of a file', () => {
+    const bundled = bundledShapes('qwen3-32b', { tokens: [4], tp: 2 })
+    expect(checkShapes(shapesFormOf(bundled)).shapes).toEqual(bundled)
+    const row = { name: 'a', m: 1, n: 2, k: 32, groups: 1, weight: 1 }
+    const own = { source: '/home/x/own.csv', rows: [row] }
+    const form = shapesFormOf(own)
+    expect(checkShapes(form).shapes).toBe(own)
+    expect(modelChoices(form).at(-1)!.title).toBe('own.csv')
+    expect(shapesFormOf(undefined)).toEqual(initialShapes)
+  })
+})
