@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Detection, Device, FeatureId } from '@shared/contract/devices'
+import { featureWords, type Detection, type Device } from '@shared/contract/devices'
 import { print, printJson } from '../ground/terminal'
 import { connectInProcess } from '../transports/inProcess'
 import { localApplication, type LocalOptions } from './localApplication'
@@ -39,15 +39,6 @@ function describe({ devices, libraries, warnings }: Detection): string[] {
   return lines
 }
 
-/** In the words of docs/operation.md. */
-const featureNames: Record<FeatureId, string> = {
-  'b-kn': 'B (K, N)',
-  accumulator: 'accumulator',
-  'f8-output': 'e4m3, e5m2 out',
-  batch: 'batch'
-}
-const featureLevels = { fused: 'exact', pass: 'emulated', none: 'not taken' } as const
-
 function describeDevice(device: Device): string[] {
   const properties = Object.entries(device.properties).map(([key, value]) => `${key}=${value}`)
   const lines = [
@@ -60,9 +51,9 @@ function describeDevice(device: Device): string[] {
     for (const { format, level, reason } of kernel.capabilities) {
       lines.push(`    ${format.padEnd(18)}${level.padEnd(13)}${reason}`)
     }
-    for (const { id, level, reason } of kernel.features) {
-      const name = featureNames[id as FeatureId] ?? id
-      lines.push(`    ${name.padEnd(18)}${featureLevels[level].padEnd(13)}${reason}`.trimEnd())
+    for (const feature of kernel.features) {
+      const [name, level] = featureWords(feature)
+      lines.push(`    ${name.padEnd(18)}${level.padEnd(13)}${feature.reason}`.trimEnd())
     }
   }
   return [...lines, '']

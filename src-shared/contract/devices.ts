@@ -27,6 +27,18 @@ export const featureSchema = v.object({
 })
 export type Feature = v.InferOutput<typeof featureSchema>
 
+const featureNames: Record<string, string> = {
+  'b-kn': 'B (K, N)',
+  'f8-output': 'C in e4m3, e5m2'
+} satisfies Partial<Record<FeatureId, string>>
+const featureLevels = { fused: 'exact', pass: 'emulated', none: 'not taken' } as const
+
+/** Its name and level in the words of docs/operation.md: ['B (K, N)', 'emulated']. */
+export const featureWords = ({ id, level }: Feature): [name: string, level: string] => [
+  featureNames[id] ?? id,
+  featureLevels[level]
+]
+
 export const kernelSchema = v.object({
   id: v.string(),
   provider: v.string(),
