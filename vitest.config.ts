@@ -18,6 +18,9 @@ const limits = {
   expect: { poll: { timeout: patience } }
 }
 
+// Of what has no process, file or flag of its own, one worker loads the modules once for all files: half the time of each.
+const together = { isolate: false }
+
 export default defineConfig({
   test: {
     // Each file has servers, stores and browsers of its own. Two at least: most files wait for a process they started.
@@ -30,8 +33,19 @@ export default defineConfig({
           name: 'unit',
           environment: 'node',
           include: ['test/unit/**/*.test.ts'],
-          exclude: ['test/unit/renderer/**'],
+          exclude: ['test/unit/renderer/**', 'test/unit/shared/**'],
           globalSetup: ['test/support/setupUnit.ts'],
+          ...limits
+        }
+      },
+      {
+        resolve: { alias },
+        test: {
+          name: 'shared',
+          environment: 'node',
+          include: ['test/unit/shared/**/*.test.ts'],
+          globalSetup: ['test/support/setupUnit.ts'],
+          ...together,
           ...limits
         }
       },
@@ -42,6 +56,7 @@ export default defineConfig({
           name: 'renderer',
           environment: 'happy-dom',
           include: ['test/unit/renderer/**/*.test.ts'],
+          ...together,
           ...limits
         }
       },

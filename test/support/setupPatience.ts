@@ -2,9 +2,14 @@
 import { vi } from 'vitest'
 import { patience } from './patience'
 
-const waitFor = vi.waitFor
-vi.waitFor = (callback, options) =>
-  waitFor(callback, {
-    timeout: patience,
-    ...(typeof options === 'number' ? { timeout: options } : options)
-  })
+/** Files that share a worker share `vi`. */
+const known = vi as typeof vi & { isPatient?: boolean }
+if (!known.isPatient) {
+  const waitFor = vi.waitFor
+  known.isPatient = true
+  known.waitFor = (callback, options) =>
+    waitFor(callback, {
+      timeout: patience,
+      ...(typeof options === 'number' ? { timeout: options } : options)
+    })
+}
