@@ -152,6 +152,7 @@ describeInBrowser('docs/screenshots', () => {
       show: async (page: Page) => {
         await go(page, `formats?tab=${which}`)
         await tab(page)
+        await page.getByText('Computing…').waitFor({ state: 'detached' })
       }
     })),
     {
