@@ -46,6 +46,14 @@ def place_of(error, path):
     return f" (line {lines[-1]})" if lines else ""
 
 
+def is_mistake(trouble, path):
+    """Whether a call failed by what the file itself raised: no RuntimeError, by which it says that something does not run."""
+    error = trouble.__cause__
+    if error is None or isinstance(error, RuntimeError):
+        return False
+    return traceback.extract_tb(error.__traceback__)[-1].filename == path
+
+
 def missing_package(error, kernel=None):
     """What an ImportError means, and what to do."""
     package = (error.name or "").split(".")[0]

@@ -4,7 +4,7 @@ import math
 import statistics
 
 from .devices import devices
-from .kernelFile import PROTOCOL, KernelFile, Trouble
+from .kernelFile import PROTOCOL, KernelFile, Trouble, is_mistake
 from .sampling import sample, warm_up
 
 GUARD_BYTES = 4096
@@ -203,6 +203,8 @@ class Product:
                 tried.append((statistics.median(samples), configuration))
                 self.say({"configuration": configuration, "medianNs": tried[-1][0]})
             except Exception as error:  # it does not fit or does not compile; the others are tried
+                if is_mistake(error, self.file.path):
+                    raise
                 problem = str(error)
                 self.say({"configuration": configuration, "error": problem})
         if not tried:

@@ -178,6 +178,11 @@ const faults: [name: string, body: string, sentence: RegExp][] = [
     'NoConfiguration',
     'configurations = [{"warps": 4}]\ndef run(self): raise RuntimeError("out of shared memory")',
     /No configuration runs; the last: .*out of shared memory/
+  ],
+  [
+    'Mistaken',
+    'configurations = [{"warps": 4}, {"warps": 8}]\ndef run(self): raise ValueError("no")',
+    /^faults\.py: run\(\) raised ValueError: no \(line \d+\)\.$/
   ]
 ]
 
