@@ -24,7 +24,7 @@ describeInBrowser('the width of every view', () => {
     run('sweep', '-K', '64,128', '--formats', 'mxfp4,mxfp8', '--preset', 'quick')
     run('sweep', '-K', '128', '--formats', 'mxfp4,mxfp8', '--preset', 'quick')
     // Many formats and kernels of several providers, as measured on an H200.
-    const saved = 'docs/results/h200-8192'
+    const saved = 'test/fixtures/runs/h200-8192'
     const { id } = JSON.parse(readFileSync(join(saved, 'run.json'), 'utf8')) as { id: string }
     mkdirSync(join(server.storeFolder, id))
     cpSync(join(saved, 'run.json'), join(server.storeFolder, id, 'run.json'))

@@ -212,7 +212,7 @@ describeInBrowser('Profile view', () => {
   })
 
   it('shows a run by the time of one operation, its diff too, and says so', async () => {
-    const run = 'docs/results/h200-8192/run.json'
+    const run = 'test/fixtures/runs/h200-8192/run.json'
     const { id } = JSON.parse(readFileSync(run, 'utf8')) as { id: string }
     execFileSync(process.execPath, [
       ...['out/node/blockscope.js', 'runs', 'import', run, '--store', server.storeFolder]

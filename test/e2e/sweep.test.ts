@@ -97,7 +97,7 @@ describeInBrowser('Sweep view', () => {
 
   it('says of a point measured on an H200 what stands out', async () => {
     const imported = execFileSync(process.execPath, [
-      ...['out/node/blockscope.js', 'runs', 'import', 'docs/results/h200-8192/run.json'],
+      ...['out/node/blockscope.js', 'runs', 'import', 'test/fixtures/runs/h200-8192/run.json'],
       ...['--store', server.storeFolder]
     ])
     const id = /Imported as (\S+?)\.?\s/.exec(imported.toString())![1]
@@ -121,7 +121,7 @@ describeInBrowser('Sweep view', () => {
 
   it('shows a sweep of one K as sorted dots, beside a baseline that a key chooses', async () => {
     const imported = execFileSync(process.execPath, [
-      ...['out/node/blockscope.js', 'runs', 'import', 'docs/results/h200-8192/run.json'],
+      ...['out/node/blockscope.js', 'runs', 'import', 'test/fixtures/runs/h200-8192/run.json'],
       ...['--store', server.storeFolder]
     ])
     const id = /Imported as (\S+?)\.?\s/.exec(imported.toString())![1]

@@ -193,7 +193,7 @@ describeInBrowser('Timeline view', () => {
     const sums = 'test/fixtures/h200/triton_mxfp8_h200.hatchet'
     await drop(page, 'sums.hatchet', readFileSync(sums))
     await page.getByText('sums.hatchet has no timeline').waitFor()
-    const saved = 'docs/results/h200-8192'
+    const saved = 'test/fixtures/runs/h200-8192'
     const { id } = JSON.parse(readFileSync(join(saved, 'run.json'), 'utf8')) as { id: string }
     mkdirSync(join(server.storeFolder, id))
     cpSync(join(saved, 'run.json'), join(server.storeFolder, id, 'run.json'))

@@ -259,7 +259,7 @@ describe('a file that is there', () => {
     writeFileSync(path, 'mine')
     return path
   }
-  const h200 = 'docs/results/h200-8192/profile.hatchet'
+  const h200 = 'test/fixtures/runs/h200-8192/profile.hatchet'
   const writing: [string, string[]][] = [
     ['a.hatchet', ['convert', h200]],
     [
@@ -319,7 +319,7 @@ describe('a file that is there', () => {
     writeFileSync(four, Buffer.alloc(4))
     const store = join(folder, 'store')
     const imported = await runInProcess([
-      ...['runs', 'import', 'docs/results/h200-8192/run.json'],
+      ...['runs', 'import', 'test/fixtures/runs/h200-8192/run.json'],
       ...['--store', store, '--json']
     ])
     const { id } = JSON.parse(imported.stdout) as { id: string }

@@ -132,8 +132,8 @@ const folder = mkdtempSync(join(tmpdir(), 'one-answer-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Runs kept in the repository, and one that is measured now. */
-const saved = readdirSync('docs/results')
-  .map((name) => join('docs/results', name, 'run.json'))
+const saved = ['docs/results', 'test/fixtures/runs']
+  .flatMap((place) => readdirSync(place).map((name) => join(place, name, 'run.json')))
   .filter((file) => existsSync(file))
 const fresh = join(folder, 'fresh', 'run.json')
 let printed = ''

@@ -30,7 +30,7 @@ describe('runs', () => {
     expect((await runs('show', id)).code).toBe(2)
     expect((await runs('restore', id)).code).toBe(0)
     expect((await runs('show', id, '--advice')).stdout).toContain('No point stands out.')
-    expect((await runs('import', 'docs/results/h200-8192/run.json')).code).toBe(0)
+    expect((await runs('import', 'test/fixtures/runs/h200-8192/run.json')).code).toBe(0)
     const [measured] = (
       JSON.parse((await runs('list', '--json')).stdout) as { id: string; device: string }[]
     ).filter(({ device }) => device.includes('H200'))

@@ -56,7 +56,7 @@ describe('timeline', () => {
 
   it('of a run: its operations in order', async () => {
     const { stdout } = await runCommand(register, [
-      ...['timeline', 'docs/results/h200-8192', '--json']
+      ...['timeline', 'test/fixtures/runs/h200-8192', '--json']
     ])
     const json = JSON.parse(stdout) as Json
     expect(json.kernels.map(({ name }) => name)).toContain('multiply')

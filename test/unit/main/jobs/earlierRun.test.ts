@@ -17,7 +17,7 @@ const device = { ...{ id: 'cpu', kind: 'cpu', name: 'A CPU' }, architecture: '',
 const properties = { uuid: 'GPU-1' }
 /** Of a real run. */
 const { validation } = (
-  JSON.parse(readFileSync('docs/results/h200-8192/run.json', 'utf8')) as Run
+  JSON.parse(readFileSync('test/fixtures/runs/h200-8192/run.json', 'utf8')) as Run
 ).steps.find((step) => step.disposition === 'passed')!
 
 function planned(some: Partial<PlannedStep> = {}, sourceHash = 'abc'): PlannedStep {

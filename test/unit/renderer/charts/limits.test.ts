@@ -62,7 +62,7 @@ describe('the limits of a GPU', () => {
   })
 
   it('let no point of a real run above 100 %, the power-capped fp8 baseline included', () => {
-    const run = parseRun(readFileSync('docs/results/h200-8192/run.json', 'utf8'), 'run.json')
+    const run = parseRun(readFileSync('test/fixtures/runs/h200-8192/run.json', 'utf8'), 'run.json')
     const shares = run.steps.map((each) => {
       const found = shareOfStep(each, { ...roofsOfRun(run), entered: {} })
       return [`${each.format} ${each.kernel}`, 'share' in found ? found.share : found.reason]

@@ -4,7 +4,7 @@ import type { Device } from '@shared/contract/devices'
 import type { Launch, Run, Step } from '@shared/contract/run'
 import { adviceOn } from '@shared/measurement/advice'
 
-const run = JSON.parse(readFileSync('docs/results/h200-8192/run.json', 'utf8')) as Run
+const run = JSON.parse(readFileSync('test/fixtures/runs/h200-8192/run.json', 'utf8')) as Run
 const stepOf = (format: string, kernel: string) =>
   run.steps.find((step) => step.format === format && step.kernel === kernel)!
 const said = (step: Step, device: Device | undefined = run.device) =>

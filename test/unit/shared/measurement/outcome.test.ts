@@ -71,7 +71,7 @@ describe('what became of a run', () => {
 })
 
 describe('a run of version 0.1.0', () => {
-  const run = parseRun(readFileSync('docs/results/h200-8192/run.json', 'utf8'), 'run.json')
+  const run = parseRun(readFileSync('test/fixtures/runs/h200-8192/run.json', 'utf8'), 'run.json')
   const find = (format: string, kernel: string) =>
     run.steps.find((step) => step.format === format && step.kernel === kernel)!
 
@@ -92,7 +92,7 @@ describe('a run of version 0.1.0', () => {
   })
 
   it('was asked for one M and one N, which are lists now', () => {
-    const text = readFileSync('docs/results/h200-8192/run.json', 'utf8')
+    const text = readFileSync('test/fixtures/runs/h200-8192/run.json', 'utf8')
     const asked = JSON.parse(text) as { spec: object }
     const before = { ...asked, spec: { ...asked.spec, m: 4096, n: 256 } }
     const { spec } = parseRun(JSON.stringify(before), 'run.json')

@@ -12,7 +12,7 @@ import {
   standingStep
 } from '@shared/measurement/validationSummary'
 
-const run = parseRun(readFileSync('docs/results/h200-8192/run.json', 'utf8'), 'run.json')
+const run = parseRun(readFileSync('test/fixtures/runs/h200-8192/run.json', 'utf8'), 'run.json')
 
 it('leaves references out, and says what was not checked', () => {
   expect(judgedSteps(run).some(({ kernel }) => kernel.startsWith('cublaslt'))).toBe(false)

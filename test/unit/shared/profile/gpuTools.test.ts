@@ -298,7 +298,7 @@ describe("nvbench's JSON", () => {
   })
 
   it('of a run exported here has its times and rates again', () => {
-    const saved = 'docs/results/h200-8192/run.json'
+    const saved = 'test/fixtures/runs/h200-8192/run.json'
     const { run } = openProfile(readFileSync(saved), 'run.json')
     const { tree } = open(runToNvbench(run!))
     const step = run!.steps.find(({ measurement }) => measurement)!

@@ -56,7 +56,7 @@ const trees: [string, OpenedProfile][] = (
   [
     ['Proton', readFileSync('test/fixtures/proton/synthetic/modern_a.hatchet')],
     ['Proton on an H200', readFileSync('test/fixtures/h200/triton_mxfp8_h200.hatchet')],
-    ['a run', readFileSync('docs/results/h200-8192/run.json')],
+    ['a run', readFileSync('test/fixtures/runs/h200-8192/run.json')],
     ['PyTorch', new TextEncoder().encode(pytorch)],
     ['JAX', sampleXspace()],
     ['Perfetto', samplePerfetto()]

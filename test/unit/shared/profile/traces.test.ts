@@ -324,7 +324,7 @@ describe('our own traces open as what they were made from', () => {
   })
 
   it('a run', () => {
-    const saved = 'docs/results/h200-8192/run.json'
+    const saved = 'test/fixtures/runs/h200-8192/run.json'
     const { run, tree } = openProfile(readFileSync(saved), 'run.json')
     const again = open(traceOfRun(run!, tree))
     expect(writeHatchet(again.tree)).toBe(writeHatchet(treeOfRun(run!)))
