@@ -12,6 +12,7 @@ import {
   type GateSide
 } from '@shared/contract/gate'
 import type { SweepSpec } from '@shared/contract/jobs'
+import { operationName } from '@shared/contract/operation'
 import type { ShapeRow } from '@shared/contract/shapes'
 import { UserError } from '@shared/errors'
 import {
@@ -21,6 +22,7 @@ import {
   judgePoint,
   type GateRule
 } from '@shared/measurement/gateResult'
+import { layersOf } from '@shared/measurement/modelTime'
 import { pointOf } from '@shared/measurement/ratios'
 import { median } from '@shared/measurement/statistics'
 import type { Engine } from '../../engine/engine'
@@ -122,6 +124,12 @@ function specOf(
         `${first.name} was timed with ${name} ${first[name]}, and ${second?.name ?? 'what is asked'} is ${other}: they do not compare.`
       )
   }
+  const operations = recorded.flatMap((side) => (side.spec ? [operationName(side.spec)] : []))
+  if (new Set(operations).size > 1)
+    throw new UserError(
+      'usage',
+      `${recorded.map(({ name }, at) => `${name} is ${operations[at]}`).join(', and ')}: they do not compare.`
+    )
   const rows = first.points.map((point): ShapeRow => {
     const { m, n, k } = point
     return { name: pointOf(point), m, n, k, groups: 1, weight: 1 }
@@ -169,7 +177,9 @@ function pairUp(
   steps: readonly PlannedStep[],
   { spec, narrow }: GateRequest
 ): { pairings: Pairing[]; notes: string[] } {
+  const isShape = (problem: GateProblem) => layersOf(spec, problem).length > 0
   const isWanted = ({ format, m, n, k }: GateProblem) =>
+    (!spec.shapes || isShape({ format, m, n, k })) &&
     (!narrow.formats || spec.formats.includes(format)) &&
     (!narrow.m || spec.mValues.includes(m)) &&
     (!narrow.n || spec.nValues.includes(n)) &&

@@ -186,6 +186,11 @@ describe('a gate beside recorded times', () => {
     expect(gate.how).toContain('not measured alternately')
     const narrow = await runGate(recorded(), tested, request, workWith({}).work)
     expect(narrow.points.map(({ k }) => k)).toEqual([64])
+    const row = { name: 'o', m: 64, n: 64, k: 256, groups: 1, weight: 1 }
+    const { kValues: _, ...bare } = request.spec
+    const spec = { ...bare, kValues: [], shapes: { source: 'own.csv', rows: [row] } }
+    const shaped = await runGate(recorded(), tested, { ...all, spec }, workWith({}).work)
+    expect(shaped.points.map(({ k }) => k)).toEqual([256])
     const slower = await runGate(recorded(), tested, all, workWith({ time: () => 1100 }).work)
     expect(slower.points.map(({ verdict }) => verdict)).toEqual(['slower', 'slower'])
   })
@@ -202,6 +207,11 @@ describe('a gate beside recorded times', () => {
       message:
         'Times of baseline.json do not compare: driver 570.2 then, driver 580.1 now; 500 W then, 700 W now.'
     })
+    const plain = recorded({ name: 'one', spec: request.spec })
+    const other = recorded({ name: 'two', spec: { ...request.spec, accumulate: true } })
+    await expect(runGate(plain, other, all, workWith({}).work)).rejects.toThrow(
+      'one is A x B, and two is + accumulator: they do not compare.'
+    )
     await expect(refused(recorded(), { ...all, asked: { mode: 'cold' } })).rejects.toThrow(
       'was timed with mode hot, and what is asked is cold'
     )
