@@ -82,8 +82,16 @@ describe('the command of a job', () => {
 
   it('leaves defaults out, and what a file of operands brings', () => {
     expect(commandOf(spec({ m: 64 }))).toBe('blockscope validate --formats mxfp4 -M 64')
-    const operands = { operandsFiles: ['/a b.safetensors', '/b.npy'], m: 64, n: 64, k: 64, output: 'f32' }
-    expect(commandOf(spec(operands))).toBe(`blockscope validate --operands '/a b.safetensors' /b.npy`)
+    const operands = {
+      operandsFiles: ['/a b.safetensors', '/b.npy'],
+      m: 64,
+      n: 64,
+      k: 64,
+      output: 'f32'
+    }
+    expect(commandOf(spec(operands))).toBe(
+      `blockscope validate --operands '/a b.safetensors' /b.npy`
+    )
     const sweep = { kind: 'sweep', mValues: [16, 64], kValues: [512, 1024] }
     expect(commandOf(spec(sweep))).toBe('blockscope sweep --formats mxfp4 -M 16,64 -K 512,1024')
   })

@@ -19,7 +19,12 @@ describe('top', () => {
   })
 
   it('of a run: a row per operation, its format in the name; counts only where any ran more than once', async () => {
-    const { stdout } = await runCommand(register, ['top', 'test/fixtures/runs/h200-8192', '-n', '100'])
+    const { stdout } = await runCommand(register, [
+      'top',
+      'test/fixtures/runs/h200-8192',
+      '-n',
+      '100'
+    ])
     const [head, ...rows] = stdout.trimEnd().split('\n')
     expect(head!.trim().split(/ {2,}/)).toEqual([
       ...['time/ms', 'time/%', 'tflop/s', 'gbyte/s', 'util', 'name']

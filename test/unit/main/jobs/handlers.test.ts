@@ -89,7 +89,11 @@ it('an imported run is listed, exported, removed and brought back', async () => 
 })
 
 it('a caller that may not name files of the machine names none', async () => {
-  const spec: JobSpecInput = { kind: 'validate', formats: ['mxfp4'], operandsFiles: ['/etc/passwd'] }
+  const spec: JobSpecInput = {
+    kind: 'validate',
+    formats: ['mxfp4'],
+    operandsFiles: ['/etc/passwd']
+  }
   for (const method of ['jobs.plan', 'jobs.start'] as const)
     await expect(client.call(method, spec)).rejects.toThrow('not through the server')
 })

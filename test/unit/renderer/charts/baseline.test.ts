@@ -10,7 +10,10 @@ import { ticksTo } from '@shared/charts/ticks'
 import { placeLabels, standingOut } from '@shared/charts/facets'
 import { sweepLines } from '@shared/charts/sweepSeries'
 
-const run = v.parse(runSchema, JSON.parse(readFileSync('test/fixtures/runs/h200-8192/run.json', 'utf8')))
+const run = v.parse(
+  runSchema,
+  JSON.parse(readFileSync('test/fixtures/runs/h200-8192/run.json', 'utf8'))
+)
 const lines = sweepLines([{ run, title: 'H200', overlay: false }])
 const lineOf = (kernel: string, format: string) =>
   lines.find((line) => line.kernel === kernel && line.format === format)!

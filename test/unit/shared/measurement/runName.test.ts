@@ -5,7 +5,10 @@ import * as v from 'valibot'
 import { runSchema, type Run } from '../../../../src-shared/contract/run'
 import { optionsOf, runName, shapeOf } from '../../../../src-shared/measurement/runName'
 
-const run = v.parse(runSchema, JSON.parse(readFileSync('test/fixtures/runs/h200-8192/run.json', 'utf8')))
+const run = v.parse(
+  runSchema,
+  JSON.parse(readFileSync('test/fixtures/runs/h200-8192/run.json', 'utf8'))
+)
 const nameOf = (of: Run) =>
   runName({ ...of, formats: of.spec.formats, shape: shapeOf(of), options: optionsOf(of.spec) })
 const withK = (...values: number[]): Run => ({
