@@ -49,6 +49,8 @@ export const useProfile = defineStore('profile', () => {
   const treeNumber = ref(0)
   const columns = shallowRef<ShownColumn[]>([])
   const shown = shallowRef<ShownProfile>()
+  /** The search that `shown` answers: while a later one is worked on, its matches are not yet those. */
+  const searched = ref('')
   const selected = ref(-1)
   const details = shallowRef<Detail[]>([])
   const failure = shallowRef<Failure>()
@@ -115,6 +117,7 @@ export const useProfile = defineStore('profile', () => {
 
   async function ask(): Promise<void> {
     try {
+      const { search } = query
       const answer = await worker.call<ShownProfile>({ do: 'show', query: plainQuery() })
       // Rows and tree change together: row numbers mean nothing in another tree.
       if (answer.tree) {
@@ -125,6 +128,7 @@ export const useProfile = defineStore('profile', () => {
       if (answer.columns) columns.value = answer.columns
       filterProblem.value = ''
       shown.value = answer
+      searched.value = search
     } catch (error) {
       filterProblem.value = failureOf('profile.show', error).message
     }
@@ -243,6 +247,7 @@ export const useProfile = defineStore('profile', () => {
     question,
     columns,
     shown,
+    searched,
     selected,
     details,
     failure,

@@ -221,7 +221,12 @@ describe('formats and layouts', () => {
     // (200/128 * 2 + 5/4) * 512 + 200%32 * 16 + 200%128/32 * 4 + 5%4
     expect(found.offset).toBe((1 * 2 + 1) * 512 + 8 * 16 + 2 * 4 + 1)
     expect(found.filled).toMatch(new RegExp(`= ${found.offset}$`))
-    expect(found.views.map((view: { name: string }) => view.name)).toEqual(['5D', '4D', 'TMA 5D'])
+    expect(found.views.map((view: { name: string }) => view.name)).toEqual([
+      '5D',
+      '4D',
+      'TMA 5D',
+      'USE_2D_SCALE_LOAD'
+    ])
     expect(found.views[0].coordinates).toEqual([1, 1, 8, 2, 1])
   })
 
