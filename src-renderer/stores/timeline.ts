@@ -161,14 +161,18 @@ export const useTimeline = defineStore('timeline', () => {
     })
   }
 
+  /** The latest search: a step that is asked for meanwhile is taken in what it finds. */
+  let searching: Promise<unknown> = Promise.resolve()
+
   async function find(text: string): Promise<void> {
     search.text = text
-    await guarded(async () => {
+    searching = guarded(async () => {
       const found = await profile.askTimeline({ ask: 'search', text })
       // A later search has been typed meanwhile.
       if (search.text !== text) return
       Object.assign(search, found, { place: 0 })
     })
+    await searching
     await scenes.refresh()
   }
 
@@ -178,6 +182,7 @@ export const useTimeline = defineStore('timeline', () => {
     (stepping = stepping.then(() => stepOneHit(direction)))
 
   async function stepOneHit(direction: 1 | -1): Promise<void> {
+    await searching
     if (search.count === 0) return
     await guarded(async () => {
       const from = facts.value?.slice ?? -1
