@@ -22,7 +22,7 @@ import { openEarlierRun, type EarlierRun } from './earlierRun'
 import type { JobContext } from './jobContext'
 import { keyOfRate, learnt, Meter } from './estimate'
 import { planJob, type JobPlan } from './plan'
-import { addPythonKernels, filesOf } from './pythonFile'
+import { addPythonKernels, filesOf, withoutPythonFiles } from './pythonFile'
 import { roofsOfDevice } from './roofs'
 import { runSweep } from './runSweep'
 import { runValidate } from './runValidate'
@@ -112,7 +112,7 @@ export class JobManager {
       },
       command: commandOf(plan.spec),
       spec: plan.spec,
-      device: plan.device,
+      device: withoutPythonFiles(plan.device),
       libraries: detection.libraries,
       events: [...plan.notes, ...(earlier ? [earlier.note] : [])].map((message) => ({
         at: now.toISOString(),

@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises'
 import { constants } from 'node:fs'
-import type { Detection, Kernel } from '@shared/contract/devices'
+import type { Detection, Device, Kernel } from '@shared/contract/devices'
 import { UserError } from '@shared/errors'
 import type { FileBytes } from './arrays/sortFiles'
 import { EngineError, type Engine } from '../engine/engine'
@@ -35,6 +35,12 @@ export function withoutFile(found: Detection, file: string): Detection {
   })
   return { ...found, devices, libraries: found.libraries.filter(({ path }) => path !== file) }
 }
+
+/** A device as a run records it: where files of Python kernels lie on this machine is no fact about it. */
+export const withoutPythonFiles = (device: Device): Device => ({
+  ...device,
+  kernels: device.kernels.map(({ python: _, ...kernel }) => kernel)
+})
 
 /** The files that a person named among those of these kernels. */
 export const filesOf = (kernels: readonly Kernel[]): string[] => [

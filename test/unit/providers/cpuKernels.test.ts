@@ -55,6 +55,9 @@ describe.skipIf(!hasNumpy)('the numpy template', () => {
     )
     expect(run.command).toContain(`--provider ${path}`)
     expect(run.libraries.at(-1)).toMatchObject({ name: 'my_kernel.py', found: true })
+    // Where a file of kernels lay is no fact about the device.
+    expect(run.device!.kernels.map(({ id }) => id)).toContain('my-kernel')
+    expect(JSON.stringify(run.device)).not.toContain('.py')
 
     const swept = await runInProcess([
       ...['sweep', ...kernels, '--formats', 'mxfp8', '--warmup', '2', '--reps', '5', '--sustained'],
