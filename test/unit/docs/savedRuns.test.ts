@@ -1,0 +1,17 @@
+/** What the project keeps of measurements says nothing of the machine's folders: only where drivers and toolkits put their libraries. */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+
+const kept = execFileSync('git', ['ls-files', 'docs/results', 'resources/examples'], {
+  encoding: 'utf8'
+})
+  .trim()
+  .split('\n')
+
+it.each(kept)('%s holds no path of a machine', (file) => {
+  const paths = [...readFileSync(file, 'utf8').matchAll(/"(\/[\w.-]+\/[^"]*)"/g)].map(
+    ([, path]) => path!
+  )
+  expect(paths.filter((path) => !path.startsWith('/usr/local/'))).toEqual([])
+})
