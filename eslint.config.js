@@ -247,6 +247,22 @@ export default tseslint.config(
       ]
     }
   },
+  {
+    files: ['test/e2e/**/*.ts'],
+    ignores: ['test/e2e/support/actions.ts'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        ...Object.entries({
+          waitForFunction: 'isTrue: the page refuses texts as code',
+          boundingBox: 'steadyBox, or boxOf where nothing is aimed at'
+        }).map(([property, instead]) => ({
+          property,
+          message: `Use ${instead} (test/e2e/support/actions.ts).`
+        }))
+      ]
+    }
+  },
   ...house.map(({ folder, why, forbid }) => ({
     files: [`${folder}/**/*.{ts,vue}`],
     rules: {

@@ -18,6 +18,9 @@ const limits = {
   expect: { poll: { timeout: patience } }
 }
 
+// Processes and browsers beside one another on a busy machine: the last lines of a run name what passed only at its second try.
+const secondTry = { retry: 1 }
+
 // Of what has no process, file or flag of its own, one worker loads the modules once for all files: half the time of each.
 const together = { isolate: false }
 
@@ -35,6 +38,7 @@ export default defineConfig({
           include: ['test/unit/**/*.test.ts'],
           exclude: ['test/unit/renderer/**', 'test/unit/shared/**'],
           globalSetup: ['test/support/setupUnit.ts'],
+          ...secondTry,
           ...limits
         }
       },
@@ -67,6 +71,7 @@ export default defineConfig({
           environment: 'node',
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/support/setupE2e.ts'],
+          ...secondTry,
           ...limits
         }
       }

@@ -11,6 +11,7 @@ import { startServer } from '../../src-main/server/server'
 import type { RunningServer, ServerOptions } from '../../src-main/server/server'
 import { sampleRun } from '../support/sampleRun'
 import { handlersWith } from '../unit/main/transports/support'
+import { isTrue } from './support/actions'
 import { describeInBrowser, launchBrowser, openPage } from './support/browser'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
@@ -116,7 +117,7 @@ describeInBrowser('the page of a server', () => {
       globalThis.ended = client.call('jobs.watch', { id: 'a' }, { onProgress: (event) => events.push(event) })
         .catch((error) => error.code)
     })()`)
-    await page.waitForFunction('events.length === 1')
+    await isTrue(page, 'events.length === 1')
     const { port, token } = server
     await server.close()
     expect(await page.evaluate('ended')).toBe('disconnected')
@@ -152,7 +153,8 @@ describeInBrowser('the page of a server', () => {
     expect(await page.evaluate('connect().catch((error) => error.code)')).toBe('unavailable')
     await page.evaluate(`location.href = ${JSON.stringify(server.url)}`)
     await page.waitForURL((url) => url.hash === '' || url.hash.startsWith('#t='))
-    await page.waitForFunction(
+    await isTrue(
+      page,
       `performance.getEntriesByType('navigation')[0].type === 'reload' && 'connect' in globalThis`
     )
     expect(await page.evaluate(`connect().then((client) => client.call('runs.list', {}))`)).toEqual(

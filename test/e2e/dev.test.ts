@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
+import { isTrue } from './support/actions'
 import { describeInBrowser, launchBrowser, openPage } from './support/browser'
 
 describeInBrowser('npm run dev', () => {
@@ -76,7 +77,7 @@ describeInBrowser('npm run dev', () => {
 
   it('shows an edit of the page, and stays connected over a reload', async () => {
     edit('src-renderer/main.ts', 'import', 'Object.assign(window, { isEdited: true })\nimport')
-    await page.waitForFunction(`window.isEdited === true`)
+    await isTrue(page, 'window.isEdited')
     await page.getByText('cpu-portable').first().waitFor()
   })
 

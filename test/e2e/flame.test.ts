@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
-import { drop, saved, seriousFaults } from './support/actions'
+import { drop, saved, seriousFaults, steadyBox } from './support/actions'
 import {
   describeInBrowser,
   launchBrowser,
@@ -50,7 +50,7 @@ describeInBrowser('Flame graph', () => {
 
   it('zooms and pans by wheel, drag, letters and double click; Escape shows all', async () => {
     const { page, context, errors, policyViolations } = await openProfile()
-    const box = (await pictureOf(page).boundingBox())!
+    const box = await steadyBox(pictureOf(page))
     await page.mouse.move(box.x + box.width * 0.4, box.y + 30)
     await page.mouse.wheel(0, -500)
     await expect.poll(() => part(page)).toBeLessThan(50)
@@ -72,7 +72,7 @@ describeInBrowser('Flame graph', () => {
     await page.keyboard.press('Escape')
     await expect.poll(() => part(page)).toBe(100)
     // A scope of the second level: it fills the picture, wherever that stands by now.
-    const { x, y, width } = (await pictureOf(page).boundingBox())!
+    const { x, y, width } = await steadyBox(pictureOf(page))
     await page.mouse.dblclick(x + width * 0.3, y + 30)
     await expect.poll(() => part(page)).toBeLessThan(90)
     await slider.focus()
@@ -84,7 +84,7 @@ describeInBrowser('Flame graph', () => {
 
   it('selects with the table, both ways, by the arrow keys too, and says what is selected', async () => {
     const { page, context, errors } = await openProfile()
-    const box = (await pictureOf(page).boundingBox())!
+    const box = await steadyBox(pictureOf(page))
     await page.mouse.click(box.x + box.width * 0.4, box.y + 30)
     await selectedRow(page).waitFor()
     const spoken = page.getByRole('status', { name: 'Selected box' })

@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { compareFormats, referenceQuantize } from '../../src-shared/formats/compare'
 import { findBlockFormat } from '../../src-shared/formats/blockFormat'
-import { seriousFaults } from './support/actions'
+import { seriousFaults, steadyBox } from './support/actions'
 import { describeInBrowser, launchBrowser, openPage, themes } from './support/browser'
 import { writeCheckpoint } from '../support/writeCheckpoint'
 import { program, startServerProcess, type StartedServer } from './support/server'
@@ -42,10 +42,10 @@ describeInBrowser('the Formats view', () => {
     await page.keyboard.press('+')
     await expect.poll(() => worked.innerText()).toContain('at scale 2^1: 8')
     const e4m3 = page.locator('[data-test=comb-e4m3]')
-    const box = (await e4m3.boundingBox())!
+    const box = await steadyBox(e4m3)
     await page.mouse.move(box.x + box.width / 2, box.y + 20)
     await expect.poll(() => worked.innerText()).toContain('e4m3')
-    const scale = (await page.locator('[data-test=comb-e8m0]').boundingBox())!
+    const scale = await steadyBox(page.locator('[data-test=comb-e8m0]'))
     await page.mouse.move(scale.x + 200, scale.y + 20)
     await page.mouse.down()
     await page.mouse.move(scale.x + 200 + (3 * scale.width) / 37.5, scale.y + 20)
@@ -71,7 +71,7 @@ describeInBrowser('the Formats view', () => {
     const element = page.locator('[data-test=element]')
     const plot = page.getByRole('slider', { name: /Values of the block/ })
     await expect.poll(() => figures.innerText()).toContain('0x7E')
-    const box = (await plot.boundingBox())!
+    const box = await steadyBox(plot)
     // Element 16 of 32, from where it is to beyond the top: the scale follows once it is past 4.
     const x = box.x + 10 + (box.width - 20) / 2
     await page.mouse.move(x, box.y + 150)
@@ -107,7 +107,7 @@ describeInBrowser('the Formats view', () => {
     await page.getByText(/share of values of .* rms by error/).waitFor()
     await page.keyboard.press('Escape')
     await page.getByText('share of all values by error').waitFor()
-    const box = (await sizes.boundingBox())!
+    const box = await steadyBox(sizes)
     await page.mouse.move(box.x + box.width * 0.6, box.y + 200)
     await page.mouse.down()
     await page.mouse.move(box.x + box.width * 0.75, box.y + 200)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Browser } from 'playwright-core'
-import { drop, dropFiles, seriousFaults } from './support/actions'
+import { boxOf, drop, dropFiles, seriousFaults } from './support/actions'
 import {
   describeInBrowser,
   launchBrowser,
@@ -281,7 +281,7 @@ describeInBrowser('Profile view', () => {
     await (await chooser).setFiles(large)
     const table = page.getByRole('treegrid')
     await table.waitFor()
-    const place = async () => (await table.boundingBox())!.y
+    const place = async () => (await boxOf(table)).y
     const before = await place()
     await page.keyboard.press('/')
     const name = await page.locator('[role=row][data-index="3"] .words').textContent()
@@ -319,7 +319,7 @@ describeInBrowser('Profile view', () => {
     await page.getByRole('alert').filter({ hasText: 'regular expression' }).waitFor()
     await page.getByText('Calls', { exact: true }).click()
     const handle = page.getByRole('separator', { name: 'Width of time/ms' })
-    const width = async () => (await handle.locator('..').boundingBox())!.width
+    const width = async () => (await boxOf(handle.locator('..'))).width
     const before = await width()
     await handle.focus()
     await page.keyboard.press('ArrowRight')

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { generateTrace } from '../bench/generateTrace'
-import { drop, go, seriousFaults } from './support/actions'
+import { drop, go, seriousFaults, steadyBox } from './support/actions'
 import {
   describeInBrowser,
   launchBrowser,
@@ -60,8 +60,8 @@ describeInBrowser('Timeline view', () => {
 
   it('zooms, pans, takes ranges whose sums the command line prints too, measures and walks through gaps', async () => {
     const { page, context, errors, policyViolations } = await openTrace()
-    const box = (await canvas(page).boundingBox())!
-    const stream = (await page.locator('.lane', { hasText: 'stream 7' }).boundingBox())!
+    const box = await steadyBox(canvas(page))
+    const stream = await steadyBox(page.locator('.lane', { hasText: 'stream 7' }))
     const y = stream.y + stream.height / 2
     const whole = await shownLength(page)
     await page.mouse.move(box.x + box.width * 0.25, y)
@@ -213,7 +213,7 @@ describeInBrowser('Timeline view', () => {
     ] as const
     for (const { theme, size } of looks) {
       const { page, context } = await openTrace({ theme, size })
-      const box = (await canvas(page).boundingBox())!
+      const box = await steadyBox(canvas(page))
       await page.mouse.move(box.x + box.width * 0.5, box.y + 40)
       for (let turn = 0; turn < 10; turn++) await page.mouse.wheel(0, -175)
       await page.getByRole('application').focus()

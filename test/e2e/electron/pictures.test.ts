@@ -1,6 +1,6 @@
 /** What the desktop app draws of each view is what the browser draws of it. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { go } from '../support/actions'
+import { go, isTrue } from '../support/actions'
 import { browserPath, launchBrowser, openPage } from '../support/browser'
 import { startServerProcess } from '../support/server'
 import { Desktop, describeInElectron, type StartedApp } from './app'
@@ -62,7 +62,7 @@ describeInElectron('pictures of the views', () => {
       // A browser without a window has none.
       await window.webContents.insertCSS('* { scrollbar-width: none !important }')
     }, size)
-    await app.page.waitForFunction(`innerWidth === ${size.width} && innerHeight === ${size.height}`)
+    await isTrue(app.page, `innerWidth === ${size.width} && innerHeight === ${size.height}`)
     const compared: Compared = {}
     for (const view of views) {
       await settled(app.page, view)

@@ -1,7 +1,8 @@
 /** What several browser tests do in the page. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { Download, Page } from 'playwright-core'
+import { expect } from 'vitest'
+import type { Download, Locator, Page } from 'playwright-core'
 
 const axeSource = readFileSync(
   createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
@@ -11,6 +12,41 @@ const axeSource = readFileSync(
 /** Goes to a view by the address, as a link does. */
 export async function go(page: Page, view: string): Promise<void> {
   await page.evaluate(`location.hash = '#/${view}'`)
+}
+
+interface Box {
+  x: number
+  y: number
+  width: number
+  height: number
+}
+
+/** Where something lies, pixels of the window. */
+export async function boxOf(locator: Locator): Promise<Box> {
+  await locator.waitFor()
+  return (await locator.boundingBox())!
+}
+
+/** Where a picture lies once it is drawn and moves no more: what a gesture of the mouse aims at. */
+export async function steadyBox(picture: Locator): Promise<Box> {
+  await expect.poll(() => picture.getAttribute('aria-busy')).not.toBe('true')
+  let last = await boxOf(picture)
+  await expect
+    .poll(
+      async () => {
+        const before = JSON.stringify(last)
+        last = await boxOf(picture)
+        return JSON.stringify(last) === before
+      },
+      { interval: 100 }
+    )
+    .toBe(true)
+  return last
+}
+
+/** Waits until an expression of the page is true. The page's policy refuses a text as code in all but the first look of Playwright's own `waitForFunction`. */
+export async function isTrue(page: Page, expression: string): Promise<void> {
+  await expect.poll(() => page.evaluate(`Boolean(${expression})`)).toBe(true)
 }
 
 /** What axe calls serious or critical on the page as it is: rule and element. */
