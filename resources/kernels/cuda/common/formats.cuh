@@ -4,11 +4,7 @@
 #pragma once
 
 #include "common/eightBits.cuh"
-
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef unsigned long long u64;
+#include "common/types.cuh"
 
 __host__ __device__ constexpr int kBits(int format) {
   return format == 0 ? 4 : format <= 2 ? 6 : 8;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/formats.cuh"
+#include "common/tileOrder.cuh"
 
 struct alignas(64) TensorMap {
   u64 opaque[16];
@@ -97,17 +98,6 @@ __device__ inline u32 dynamicSharedBytes() {
   u32 bytes;
   asm volatile("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
   return bytes;
-}
-
-// Tiles in an order that reuses L2: bands of kBand tile rows, column by column inside a band.
-struct TilePlace {
-  int row, col;
-};
-__device__ inline TilePlace tilePlace(int tile, int tileRows, int tileCols) {
-  constexpr int kBand = 8;
-  const int perBand = kBand * tileCols, band = tile / perBand, first = band * kBand;
-  const int height = min(kBand, tileRows - first), inside = tile - band * perBand;
-  return {first + inside % height, inside / height};
 }
 
 // Copies 16 bytes to shared memory without registers; the thread waits for all of its copies at once.

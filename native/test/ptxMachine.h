@@ -1,0 +1,413 @@
+// Runs a PTX kernel on the CPU, as much of PTX as the kernels of test/fixtures/kernels have: a warp
+// at a time in step, its matrix instruction by the emulation. PTX ISA 9.0, "Instruction Set".
+#pragma once
+
+#include <cstring>
+#include <functional>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "blockScaleWarp.h"
+
+namespace ptx {
+
+inline constexpr size_t kSharedBytes = 64 * 1024;
+
+struct Operand {
+  enum Kind { kRegister, kImmediate, kSpecial, kAddress } kind = kImmediate;
+  int index = 0;      // of the register, or of an address' base; -1: none
+  int64_t value = 0;  // immediate, or an address' offset
+  std::string name;   // special
+};
+
+// Arithmetic of one lane.
+enum class Arithmetic {
+  kNone,
+  kMov,
+  kAdd,
+  kNeg,
+  kMul,
+  kMad,
+  kOr,
+  kAnd,
+  kXor,
+  kShl,
+  kShr,
+  kSelp,
+  kCvt,
+  kSetp,
+  kBfe,
+  kPrmt
+};
+inline const std::map<std::string, Arithmetic> kArithmetic = {
+    {"mov", Arithmetic::kMov},   {"add", Arithmetic::kAdd},   {"neg", Arithmetic::kNeg},
+    {"mul", Arithmetic::kMul},   {"mad", Arithmetic::kMad},   {"or", Arithmetic::kOr},
+    {"and", Arithmetic::kAnd},   {"xor", Arithmetic::kXor},   {"shl", Arithmetic::kShl},
+    {"shr", Arithmetic::kShr},   {"selp", Arithmetic::kSelp}, {"cvt", Arithmetic::kCvt},
+    {"setp", Arithmetic::kSetp}, {"bfe", Arithmetic::kBfe},   {"prmt", Arithmetic::kPrmt},
+};
+
+struct Instruction {
+  std::string text, name, type;  // mma, b32, ...
+  Arithmetic arithmetic = Arithmetic::kNone;
+  int bytes = 0;  // of the type
+  std::vector<std::string> parts;
+  std::vector<Operand> operands;
+  int guard = -1;  // predicate register
+  bool guardIs = true;
+  size_t target = 0;
+};
+
+// Changes a warp's registers before a matrix instruction: what a wrong emulation would read.
+using Mistake = std::function<void(lanes::Registers&)>;
+
+class Kernel {
+ public:
+  explicit Kernel(const std::string& text) { parse(text); }
+
+  int threads() const { return threads_; }
+
+  // `arguments` in order: pointers or 32-bit numbers. Throws std::runtime_error at what it does not
+  // know and at an access outside `memory`, spans of the host's memory.
+  void run(int gridX, int gridY, const std::vector<uint64_t>& arguments,
+           const std::vector<std::pair<const void*, size_t>>& memory, const Mistake& mistake = {}) {
+    arguments_ = arguments, memory_ = memory, mistake_ = mistake;
+    for (int y = 0; y < gridY; y++)
+      for (int x = 0; x < gridX; x++) runBlock(x, y);
+  }
+
+ private:
+  struct Warp {
+    size_t at = 0;
+    bool done = false;
+    std::vector<std::array<uint64_t, 32>> registers;
+  };
+
+  // ------------------------------------------------------------------------------- reading
+
+  void parse(const std::string& text) {
+    std::stringstream lines(text);
+    std::map<std::string, size_t> labels;
+    std::vector<std::pair<size_t, std::string>> jumps;
+    for (std::string line; std::getline(lines, line);) {
+      const size_t start = line.find_first_not_of(" \t");
+      if (start == std::string::npos) continue;
+      line = line.substr(start);
+      if (line.rfind(".reqntid", 0) == 0) threads_ = std::stoi(line.substr(9));
+      if (line[0] == '$') labels[line.substr(0, line.find(':'))] = code_.size();
+      if (std::string("./{}$").find(line[0]) != std::string::npos || line.back() != ';') continue;
+      line.pop_back();
+      const auto jump = read(line);
+      if (jump) jumps.push_back({code_.size() - 1, *jump});
+    }
+    for (const auto& [from, label] : jumps) code_[from].target = labels.at(label);
+  }
+
+  // The label of a jump.
+  std::optional<std::string> read(std::string line) {
+    Instruction instruction;
+    instruction.text = line;
+    if (line[0] == '@') {
+      instruction.guardIs = line[1] != '!';
+      const size_t space = line.find(' ');
+      const size_t first = instruction.guardIs ? 1 : 2;
+      instruction.guard = registerNumber(line.substr(first, space - first));
+      line = line.substr(line.find_first_not_of(" \t", space));
+    }
+    const size_t space = line.find_first_of(" \t");
+    std::stringstream opcode(line.substr(0, space));
+    for (std::string part; std::getline(opcode, part, '.');) instruction.parts.push_back(part);
+    instruction.name = instruction.parts.front(), instruction.type = instruction.parts.back();
+    const auto arithmetic = kArithmetic.find(instruction.name);
+    if (arithmetic != kArithmetic.end()) instruction.arithmetic = arithmetic->second;
+    if (instruction.type.find_first_of("0123456789") == 1)
+      instruction.bytes = bytesOf(instruction.type);
+    std::string rest = space == std::string::npos ? "" : line.substr(space);
+    const bool isJump = instruction.name == "bra";
+    if (!isJump) {
+      for (char& one : rest)
+        if (one == '{' || one == '}' || one == ',') one = ' ';
+      readOperands(rest, instruction);
+    }
+    code_.push_back(instruction);
+    if (!isJump) return std::nullopt;
+    return rest.substr(rest.find('$'));
+  }
+
+  void readOperands(const std::string& text, Instruction& into) {
+    std::stringstream words(text);
+    for (std::string word; words >> word;) {
+      Operand operand;
+      if (word[0] == '[') {
+        std::string inside = word.substr(1);
+        while (inside.back() != ']') {
+          words >> word;
+          inside += word;
+        }
+        inside.pop_back();
+        const size_t plus = inside.find('+');
+        operand.kind = Operand::kAddress;
+        if (inside.rfind("k_param_", 0) == 0)
+          operand.index = -1, operand.value = std::stoi(inside.substr(8));
+        else operand.index = registerNumber(inside.substr(0, plus));
+        if (plus != std::string::npos) operand.value = std::stoll(inside.substr(plus + 1));
+      } else if (word.find('.') != std::string::npos) {
+        operand.kind = Operand::kSpecial, operand.name = word;
+      } else if (word[0] == '%') {
+        operand.kind = Operand::kRegister, operand.index = registerNumber(word);
+      } else if (word != "global_smem") {
+        operand.value = std::stoll(word, nullptr, 0);
+      }  // the array in shared memory begins at 0
+      into.operands.push_back(operand);
+    }
+  }
+
+  int registerNumber(const std::string& name) {
+    return numbers_.emplace(name, static_cast<int>(numbers_.size())).first->second;
+  }
+
+  // ------------------------------------------------------------------------------- running
+
+  void runBlock(int x, int y) {
+    block_ = {x, y};
+    shared_.assign(kSharedBytes, 0xee);
+    std::vector<Warp> warps(threads_ / 32);
+    for (Warp& warp : warps) warp.registers.resize(numbers_.size());
+    // To the next barrier, each warp by itself.
+    for (size_t done = 0; done < warps.size();)
+      for (size_t i = 0; i < warps.size(); i++) {
+        if (warps[i].done) continue;
+        runToBarrier(warps[i], static_cast<int>(i));
+        done += warps[i].done;
+      }
+  }
+
+  void runToBarrier(Warp& warp, int number) {
+    while (warp.at < code_.size()) {
+      const Instruction& one = code_[warp.at++];
+      if (one.name == "ret") break;
+      if (one.name == "bar" && one.parts[1] == "sync") return;
+      if (one.name == "bra") {
+        if (jumps(one, warp)) warp.at = one.target;
+      } else if (one.name == "mma") {
+        multiply(one, warp);
+      } else if (one.name == "ldmatrix" || one.name == "stmatrix") {
+        moveMatrices(one, warp);
+      } else if (one.name != "bar") {
+        for (int lane = 0; lane < 32; lane++) execute(one, warp, lane, number * 32 + lane);
+      }
+    }
+    warp.done = true;
+  }
+
+  static bool jumps(const Instruction& one, const Warp& warp) {
+    if (one.guard < 0) return true;
+    const auto& predicate = warp.registers[one.guard];
+    for (const uint64_t lane : predicate)
+      if (lane != predicate[0]) fail(one, "lanes part");
+    return (predicate[0] != 0) == one.guardIs;
+  }
+
+  uint64_t valueOf(const Operand& operand, const Warp& warp, int lane, int thread) const {
+    if (operand.kind == Operand::kRegister) return warp.registers[operand.index][lane];
+    if (operand.kind != Operand::kSpecial) return static_cast<uint64_t>(operand.value);
+    if (operand.name == "%tid.x") return thread;
+    if (operand.name == "%ctaid.x") return block_[0];
+    if (operand.name == "%ctaid.y") return block_[1];
+    throw std::runtime_error("the special register " + operand.name + " is not known");
+  }
+
+  static int bytesOf(const std::string& type) { return std::stoi(type.substr(1)) / 8; }
+
+  // The bytes of a load or store of a lane.
+  uint8_t* place(const Instruction& one, const Operand& operand, const Warp& warp, int lane,
+                 size_t bytes) {
+    const uint64_t at = warp.registers[operand.index][lane] + operand.value;
+    if (one.parts[1] != "global") {
+      const uint64_t offset = static_cast<uint32_t>(at);
+      if (offset + bytes > shared_.size()) fail(one, "outside shared memory");
+      return shared_.data() + offset;
+    }
+    for (const auto& [start, size] : memory_) {
+      const auto first = reinterpret_cast<uint64_t>(start);
+      if (at >= first && at + bytes <= first + size) return reinterpret_cast<uint8_t*>(at);
+    }
+    fail(one, "outside global memory");
+  }
+
+  void execute(const Instruction& one, Warp& warp, int lane, int thread) {
+    const auto& operands = one.operands;
+    auto value = [&](size_t i) { return valueOf(operands[i], warp, lane, thread); };
+    auto into = [&](size_t i) -> uint64_t& { return warp.registers[operands[i].index][lane]; };
+    const int bytes = one.bytes;
+    if (one.arithmetic != Arithmetic::kNone) {
+      into(0) = compute(one, value);
+    } else if (one.name == "ld" && one.parts[1] == "param") {
+      into(0) = arguments_.at(operands[1].value);
+    } else if (one.name == "ld") {
+      const size_t count = operands.size() - 1;
+      const uint8_t* from = place(one, operands[count], warp, lane, count * bytes);
+      for (size_t i = 0; i < count; i++) {
+        into(i) = 0;
+        std::memcpy(&into(i), from + i * bytes, bytes);
+      }
+    } else if (one.name == "st") {
+      const size_t count = operands.size() - 1;
+      uint8_t* to = place(one, operands[0], warp, lane, count * bytes);
+      for (size_t i = 0; i < count; i++) {
+        const uint64_t stored = value(i + 1);
+        std::memcpy(to + i * bytes, &stored, bytes);
+      }
+    } else {
+      fail(one, "not known");
+    }
+  }
+
+  template <typename Value>
+  static uint64_t compute(const Instruction& one, Value value) {
+    const bool isSigned = one.type[0] == 's', isWide = one.parts[1] == "wide";
+    const int bytes = one.bytes;
+    // An operand as a number of the instruction's type, and a result as a register holds it.
+    auto cut = [](uint64_t bits, int size, bool negative) -> int64_t {
+      if (size == 8) return static_cast<int64_t>(bits);
+      const uint64_t mask = (uint64_t{1} << (8 * size)) - 1, sign = uint64_t{1} << (8 * size - 1);
+      bits &= mask;
+      return static_cast<int64_t>(negative && (bits & sign) ? bits | ~mask : bits);
+    };
+    auto number = [&](size_t i) { return cut(value(i), bytes, isSigned); };
+    auto held = [&](int64_t result) {
+      return static_cast<uint64_t>(cut(static_cast<uint64_t>(result), isWide ? 8 : bytes, false));
+    };
+    switch (one.arithmetic) {
+      case Arithmetic::kMov:
+        return held(number(1));
+      case Arithmetic::kAdd:
+        return held(number(1) + number(2));
+      case Arithmetic::kNeg:
+        return held(-number(1));
+      case Arithmetic::kMul:
+        return held(number(1) * number(2));
+      case Arithmetic::kMad:
+        return held(number(1) * number(2) + static_cast<int64_t>(value(3)));
+      case Arithmetic::kOr:
+        return held(number(1) | number(2));
+      case Arithmetic::kAnd:
+        return held(number(1) & number(2));
+      case Arithmetic::kXor:
+        return held(number(1) ^ number(2));
+      case Arithmetic::kShl:
+        return held(number(1) << value(2));
+      case Arithmetic::kShr:
+        return held(number(1) >> value(2));
+      case Arithmetic::kSelp:
+        return value(3) ? held(number(1)) : held(number(2));
+      case Arithmetic::kCvt: {
+        const int64_t from = cut(value(1), bytes, isSigned);
+        return static_cast<uint64_t>(
+            cut(static_cast<uint64_t>(from), bytesOf(one.parts[1]), false));
+      }
+      case Arithmetic::kSetp: {
+        const std::string& relation = one.parts[1];
+        if (relation == "lt") return number(1) < number(2);
+        if (relation == "gt") return number(1) > number(2);
+        if (relation == "eq") return number(1) == number(2);
+        if (relation == "ne") return number(1) != number(2);
+        break;
+      }
+      case Arithmetic::kBfe: {
+        const uint64_t position = value(2) & 255, length = value(3) & 255;
+        const uint64_t field =
+            static_cast<uint32_t>(value(1)) >> position & ((uint64_t{1} << length) - 1);
+        const bool negative = isSigned && field >> (length - 1) & 1;
+        return held(static_cast<int64_t>(field) - (negative ? int64_t{1} << length : 0));
+      }
+      case Arithmetic::kPrmt: {
+        const uint64_t both = static_cast<uint32_t>(value(1)) | value(2) << 32;
+        uint64_t result = 0;
+        for (int i = 0; i < 4; i++) {
+          const uint64_t pick = value(3) >> (4 * i) & 15, byte = both >> (8 * (pick & 7)) & 255;
+          result |= (pick & 8 ? (byte & 128 ? 255 : 0) : byte) << (8 * i);
+        }
+        return result;
+      }
+      case Arithmetic::kNone:
+        break;
+    }
+    fail(one, "not known");
+  }
+
+  // Matrices of 8 rows of 16 bytes: lane 8 i + r has the address of row r of matrix i, lane l word
+  // l % 4 of row l / 4.
+  void moveMatrices(const Instruction& one, Warp& warp) {
+    const bool loads = one.name == "ldmatrix";
+    const size_t count = one.operands.size() - 1, first = loads ? 0 : 1;
+    const Operand& address = one.operands[loads ? count : 0];
+    for (size_t matrix = 0; matrix < count; matrix++)
+      for (int lane = 0; lane < 32; lane++) {
+        const int of = static_cast<int>(matrix) * 8 + lane / 4;
+        const uint64_t at = warp.registers[address.index][of] + address.value + lane % 4 * 4;
+        if (static_cast<uint32_t>(at) + 4 > shared_.size()) fail(one, "outside shared memory");
+        uint8_t* word = shared_.data() + static_cast<uint32_t>(at);
+        uint64_t& held = warp.registers[one.operands[first + matrix].index][lane];
+        if (loads) {
+          held = 0;
+          std::memcpy(&held, word, 4);
+        } else {
+          std::memcpy(word, &held, 4);
+        }
+      }
+  }
+
+  void multiply(const Instruction& one, Warp& warp) {
+    static const std::map<std::string, int> formats = {{"e2m1", 0}, {"e2m3", 1}, {"e3m2", 2},
+                                                       {"e4m3", 3}, {"e5m2", 4}, {"ue8m0", 5},
+                                                       {"ue4m3", 6}};
+    const auto& parts = one.parts;
+    const size_t last = parts.size() - 1;
+    const std::string& vector = parts[last - 5];
+    const blockscale::Form form = {formats.at(parts[last - 3]), formats.at(parts[last - 2]),
+                                   formats.at(parts[last]),
+                                   std::stoi(vector.substr(vector.rfind(':') + 1))};
+    lanes::Registers held;
+    // d 0-3, a 4-7, b 8-9, c 10-13, scale of A 14, its selectors 15 and 16, of B 17 to 19.
+    auto word = [&](size_t operand, int lane) {
+      return static_cast<u32>(warp.registers[one.operands.at(operand).index][lane]);
+    };
+    for (int lane = 0; lane < 32; lane++) {
+      for (int i = 0; i < 4; i++) held.words[0][lane][i] = word(4 + i, lane);
+      for (int i = 0; i < 2; i++) held.words[1][lane][i] = word(8 + i, lane);
+      held.scales[0][lane] = word(14, lane), held.scales[1][lane] = word(17, lane);
+    }
+    if (mistake_) mistake_(held);
+    auto selector = [&](size_t i) {
+      return blockscale::Selector{static_cast<int>(one.operands.at(i).value),
+                                  static_cast<int>(one.operands.at(i + 1).value)};
+    };
+    u32 sums[32][4];
+    for (int lane = 0; lane < 32; lane++) {
+      for (int i = 0; i < 4; i++) sums[lane][i] = word(10 + i, lane);
+      blockscale::multiplyAdd(form, lane, held, {selector(15), selector(18)}, sums[lane]);
+    }
+    for (int lane = 0; lane < 32; lane++)
+      for (int i = 0; i < 4; i++) warp.registers[one.operands[i].index][lane] = sums[lane][i];
+  }
+
+  [[noreturn]] static void fail(const Instruction& one, const std::string& why) {
+    throw std::runtime_error(one.text + ": " + why);
+  }
+
+  int threads_ = 0;
+  std::vector<Instruction> code_;
+  std::map<std::string, int> numbers_;
+  std::array<int, 2> block_ = {};
+  std::vector<uint8_t> shared_;
+  std::vector<uint64_t> arguments_;
+  std::vector<std::pair<const void*, size_t>> memory_;
+  Mistake mistake_;
+};
+
+}  // namespace ptx

@@ -1,0 +1,173 @@
+// How `mma.sync ... block_scale` sums, bit for bit: the model of arXiv 2511.10909
+// (microsoft/MMA-Sim, "RTX Blackwell").
+//
+// Every summand is aligned to the largest exponent among them and C, which is at least -126, and
+// cut off toward zero behind a number of fractional bits; the sum of what is left is exact, and is
+// itself cut off to float32. In kind::mxf8f6f4 each of 32 products is a summand, with 25 fractional
+// bits; in kind::mxf4 and mxf4nvf4 it is each exact sum of 16 products, with 35. A product counts
+// with the sum of its factors' exponents, a sum of 16 with those of its scales; a subnormal number
+// has the exponent of the smallest normal one. The paper has no fp6 and no fp4 in kind::mxf8f6f4:
+// the same rule stands in for them.
+#pragma once
+
+#include "common/blockScale/form.cuh"
+
+namespace blockscale {
+
+enum class Kind { kFinite, kInfinite, kNan };
+
+// mantissa x 2^(exponent - fraction bits of the format).
+struct Number {
+  int mantissa, exponent;
+  Kind kind;
+};
+
+LANE_CODE constexpr int fractionBits(int format) {
+  return format == 0 ? 1 : format == 1 || format == 3 || format == 6 ? 3 : format == 5 ? 0 : 2;
+}
+
+// A code of formats 0 to 6. OCP Microscaling Formats v1.0, section 5.3; ue4m3 is e4m3 whose sign
+// does not count.
+LANE_CODE inline Number numberOf(int format, u32 code) {
+  if (format == 5) return {1, (int)code - 127, code == 255 ? Kind::kNan : Kind::kFinite};
+  const int fraction = fractionBits(format), exponentBits = format <= 1   ? 2
+                                                            : format == 2 ? 3
+                                                            : format == 4 ? 5
+                                                                          : 4;
+  const int bias = (1 << (exponentBits - 1)) - 1;
+  const int magnitude = (int)(code & ((1u << (exponentBits + fraction)) - 1)),
+            field = magnitude >> fraction;
+  const bool negative = format != 6 && (code >> (exponentBits + fraction) & 1);
+  Number number = {magnitude & ((1 << fraction) - 1), 1 - bias, Kind::kFinite};
+  if (field > 0) number = {number.mantissa | 1 << fraction, field - bias, Kind::kFinite};
+  if ((format == 3 || format == 6) && magnitude == 127) number.kind = Kind::kNan;
+  if (format == 4 && field == 31) number.kind = magnitude == 124 ? Kind::kInfinite : Kind::kNan;
+  if (negative) number.mantissa = -number.mantissa;
+  return number;
+}
+
+// mantissa x 2^(exponent - fraction).
+struct Summand {
+  long long mantissa;
+  int fraction, exponent;
+};
+
+constexpr int kLeastExponent = -126;
+
+// `summand` in units of 2^(top - kept), cut off toward zero.
+LANE_CODE inline long long aligned(Summand summand, int top, int kept) {
+  const int shift = summand.exponent - top + kept - summand.fraction;
+  if (shift >= 0) return summand.mantissa << shift;
+  if (shift < -62) return 0;
+  const long long magnitude =
+      (summand.mantissa < 0 ? -summand.mantissa : summand.mantissa) >> -shift;
+  return summand.mantissa < 0 ? -magnitude : magnitude;
+}
+
+// Bits of the float32 next to sum x 2^exponent toward zero; beyond the largest: infinite.
+LANE_CODE inline u32 truncatedBits(long long sum, int exponent) {
+  const u32 sign = sum < 0 ? 0x80000000u : 0;
+  u64 magnitude = sum < 0 ? (u64)-sum : (u64)sum;
+  if (magnitude == 0) return 0;
+  int highest = 0;
+  for (u64 rest = magnitude; rest >>= 1;) highest++;
+  int field = highest + exponent + 127;
+  // Units of the last place: 2^(field - 150), of subnormal numbers 2^-149.
+  if (field < 1) field = 0;
+  const int shift = exponent + 150 - (field == 0 ? 1 : field);
+  magnitude = shift >= 0 ? magnitude << shift : shift < -63 ? 0 : magnitude >> -shift;
+  if (field >= 255) return sign | 0x7f800000u;
+  return sign | (field == 0 ? (u32)magnitude : (u32)(field << 23) | ((u32)magnitude & 0x7fffffu));
+}
+
+constexpr u32 kNanBits = 0x7fffffffu, kInfiniteBits = 0x7f800000u;
+
+// What is infinite or no number among the summands decides alone.
+struct Special {
+  bool nan = false, plus = false, minus = false;
+  LANE_CODE void meet(Kind kind, bool negative) {
+    nan |= kind == Kind::kNan;
+    (negative ? minus : plus) |= kind == Kind::kInfinite;
+  }
+  LANE_CODE bool any() const { return nan || plus || minus; }
+  LANE_CODE u32 bits() const {
+    return nan || (plus && minus) ? kNanBits : kInfiniteBits | (minus ? 0x80000000u : 0);
+  }
+};
+
+// A sum in two passes over the same summands: the largest exponent first, then what is left of
+// each.
+struct Sum {
+  int kept, top = kLeastExponent;
+  long long units = 0;
+  LANE_CODE void look(Summand summand) {
+    if (summand.mantissa != 0 && summand.exponent > top) top = summand.exponent;
+  }
+  LANE_CODE void add(Summand summand) { units += aligned(summand, top, kept); }
+  LANE_CODE u32 bits() const { return truncatedBits(units, top - kept); }
+};
+
+LANE_CODE inline Summand summandOfFloat(u32 bits) {
+  const int field = (int)(bits >> 23 & 255);
+  const long long mantissa = (bits & 0x7fffffu) | (field ? 0x800000u : 0);
+  return {bits >> 31 ? -mantissa : mantissa, 23, field ? field - 127 : kLeastExponent};
+}
+
+// One element of D, as bits of a float32, from its row of A and column of B: operands.a(k),
+// operands.b(k) are codes, operands.scaleA(block), operands.scaleB(block) scales, `c` the bits of
+// C's element.
+template <class Operands>
+LANE_CODE inline u32 sumOf(Form form, const Operands& operands, u32 c) {
+  Special special;
+  const u32 magnitude = c & 0x7fffffffu;
+  special.meet(magnitude > kInfiniteBits    ? Kind::kNan
+               : magnitude == kInfiniteBits ? Kind::kInfinite
+                                            : Kind::kFinite,
+               c >> 31);
+  const int scaleFraction = fractionBits(form.scale), fractionA = fractionBits(form.a),
+            fractionB = fractionBits(form.b);
+
+  // Products one by one, or as exact sums of 16.
+  const bool isFp4 = form.depth() == 64;
+  const int together = isFp4 ? 16 : 1;
+  auto summandFrom = [&](int k, Special& met) {
+    const int block = k / form.block();
+    const Number scaleA = numberOf(form.scale, operands.scaleA(block)),
+                 scaleB = numberOf(form.scale, operands.scaleB(block));
+    met.nan |= scaleA.kind == Kind::kNan || scaleB.kind == Kind::kNan;
+    const int scales = scaleA.mantissa * scaleB.mantissa;
+    Summand summand = {0, fractionA + fractionB + 2 * scaleFraction,
+                       scaleA.exponent + scaleB.exponent};
+    if (!isFp4) {
+      const Number a = numberOf(form.a, operands.a(k)), b = numberOf(form.b, operands.b(k));
+      const bool infinite = a.kind == Kind::kInfinite || b.kind == Kind::kInfinite;
+      const bool zero = (a.mantissa == 0 && a.kind == Kind::kFinite) ||
+                        (b.mantissa == 0 && b.kind == Kind::kFinite);
+      met.nan |= a.kind == Kind::kNan || b.kind == Kind::kNan || (infinite && zero);
+      met.meet(infinite ? Kind::kInfinite : Kind::kFinite, (a.mantissa < 0) != (b.mantissa < 0));
+      summand.mantissa = a.mantissa * b.mantissa * scales;
+      summand.exponent += a.exponent + b.exponent;
+      return summand;
+    }
+    UNROLL
+    for (int i = 0; i < 16; i++) {
+      const Number a = numberOf(0, operands.a(k + i)), b = numberOf(0, operands.b(k + i));
+      summand.mantissa += a.mantissa * b.mantissa << (a.exponent + b.exponent);
+    }
+    summand.mantissa *= scales;
+    return summand;
+  };
+
+  Sum sum = {isFp4 ? 35 : 25};
+  const Summand before = summandOfFloat(c);
+  sum.look(before);
+  UNROLL
+  for (int k = 0; k < form.depth(); k += together) sum.look(summandFrom(k, special));
+  if (special.any()) return special.bits();
+  sum.add(before);
+  UNROLL
+  for (int k = 0; k < form.depth(); k += together) sum.add(summandFrom(k, special));
+  return sum.bits();
+}
+
+}  // namespace blockscale

@@ -1,0 +1,18 @@
+// Words of kernels, and the marks of functions that also run on a CPU: native/test compiles those
+// as plain C++.
+#pragma once
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#ifdef __CUDACC__
+#define LANE_CODE __device__
+#define UNROLL _Pragma("unroll")
+#define DO_NOT_UNROLL _Pragma("unroll 1")
+#else
+#define LANE_CODE
+#define UNROLL
+#define DO_NOT_UNROLL
+#endif
