@@ -5,6 +5,7 @@ import { printText } from '../ground/terminal'
 import * as app from './app'
 import * as capture from './capture'
 import * as convert from './convert'
+import * as check from './check'
 import * as checkpoint from './checkpoint'
 import * as devices from './devices'
 import * as diff from './diff'
@@ -30,6 +31,7 @@ const commands = [
   devices,
   validate,
   judge,
+  check,
   sweep,
   gate,
   shapes,

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import type { Shapes } from '@shared/contract/shapes'
+import { columnLines } from '@shared/columns'
 import { UserError } from '@shared/errors'
 import { knownName } from '@shared/knownName'
 import { usesOf } from '@shared/measurement/modelTime'
@@ -70,14 +71,7 @@ async function shapes(
     )
   ])
   const table = [['layer', 'tokens', 'M', 'N', 'K', 'groups', 'uses'], ...cells]
-  const widths = table[0]!.map((_, at) => Math.max(...table.map((row) => row[at]!.length)))
-  print(
-    table.map((row) =>
-      row
-        .map((cell, at) => (at === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[at]!)))
-        .join('  ')
-    )
-  )
+  print(columnLines(table, (column) => column === 0))
 }
 
 /** What --shapes names. Throws a UserError for what is no file and no model, and for flags that the file overrides. */

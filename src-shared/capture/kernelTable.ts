@@ -1,4 +1,5 @@
 /** The kernels of a capture, a row for each shape of launch: what took the time, how even it was, how it filled the GPU. */
+import { columnLines } from '../columns'
 import { multiprocessorOf, occupancyOf, wavesOf } from '../measurement/occupancy'
 import { count, digits, percent, quantity, text } from '../units'
 import type { KernelRow, KernelSums } from './kernelSums'
@@ -105,10 +106,5 @@ export function kernelTableLines(
       nameOf(row.kernel)
     ])
   const lines = [headings, ...rows]
-  const widths = headings.map((_, at) => Math.max(...lines.map((line) => line[at]!.length)))
-  return lines.map((line) =>
-    line
-      .map((cell, at) => (at < headings.length - 1 ? cell.padStart(widths[at]!) : cell))
-      .join('  ')
-  )
+  return columnLines(lines, (column) => column === headings.length - 1)
 }

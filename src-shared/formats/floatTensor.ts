@@ -26,11 +26,14 @@ function float16(code: number): number {
   return sign * (1 + mantissa / 1024) * 2 ** (exponent - 15)
 }
 
+/** Of real numbers. */
+export const isFloatDtype = (dtype: string) => Object.hasOwn(decoders, dtype)
+
 /** Holds real numbers, at least one. */
 export const isFloatTensor = ({ dtype, start, end }: TensorEntry) =>
-  Object.hasOwn(decoders, dtype) && end > start
+  isFloatDtype(dtype) && end > start
 
-/** Values of the bytes of a tensor for which isFloatTensor holds. */
+/** Values of the bytes of a tensor of a dtype for which isFloatDtype holds. */
 export function decodeFloats(dtype: string, bytes: Uint8Array): Float64Array {
   const decoder = decoders[dtype]!
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

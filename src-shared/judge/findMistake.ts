@@ -78,7 +78,9 @@ export function findMistake(
     finishFinding(operands, result, looks[1]!, isWritten) ??
     factorFinding(rest, result, operands) ??
     (hole && readingFinding(operands, result, looks, finish, restAgrees, isWritten))
-  return judged([unwritten, ofRest])
+  // NaN that a kernel read beyond its scales is not what nobody wrote.
+  const isRead = ofRest?.kind === 'scale-order' && Number.isNaN(hole?.value)
+  return judged([isRead ? undefined : unwritten, ofRest])
 }
 
 function roundingFinding(

@@ -60,12 +60,13 @@ export function judgeBatch(
   return { agrees: sampled === 0 ? 0 : agreeing / sampled, sampled, findings }
 }
 
-function productOf({ m, n }: JudgedOperands, product: Product, batch: number): Product {
+/** One matrix of C. */
+export function productOf({ m, n }: JudgedOperands, product: Product, batch: number): Product {
   return product.subarray(batch * m * n, (batch + 1) * m * n)
 }
 
 /** The operands of one matrix of C; `a` and `b`: other matrices than those that broadcasting takes. */
-function matrixOf(
+export function matrixOf(
   operands: JudgedBatch,
   dims: readonly number[],
   batch: number,

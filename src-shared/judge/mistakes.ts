@@ -1,7 +1,14 @@
 /** The mistakes that kernels and their callers make, each as another reading of the same operands. */
 import type { BlockFormat } from '../formats/blockFormat'
 import { numberFormats, type NumberFormat, type NumberFormatName } from '../formats/numberFormat'
-import { offsetFinder, scaleFinder, type ScaleLayout, type ScaleShape } from '../layouts/layout'
+import {
+  offsetFinder,
+  paddedSize,
+  sameOffsets,
+  scaleFinder,
+  type ScaleLayout,
+  type ScaleShape
+} from '../layouts/layout'
 import { findLayout, layouts } from '../layouts/registry'
 import {
   readingOf,
@@ -49,24 +56,34 @@ export function* mistakesWith(operands: JudgedOperands): Generator<Mistake> {
     b: { ...b, scales: a.scales }
   }
   const linear = findLayout('linear')
-  for (const layout of layouts) {
-    if (layout === linear) continue
-    yield* onEach(
-      'scale-order',
-      (reading) => misread(reading, linear, layout),
-      (of) => `the scales of ${of} lie linear and are read as ${layout.name}`
-    )
-    yield* onEach(
-      'scale-order',
-      (reading) => misread(reading, layout, linear),
-      (of) => `the scales of ${of} lie as ${layout.name} and are read as linear`
+  const orders: Mistake[] = []
+  for (const layout of differentLayouts(a, b)) {
+    orders.push(
+      ...onEach(
+        'scale-order',
+        (reading) => misread(reading, linear, layout),
+        (of) => `the scales of ${of} lie linear and are read as ${layout.name}`
+      ),
+      ...onEach(
+        'scale-order',
+        (reading) => misread(reading, layout, linear),
+        (of) => `the scales of ${of} lie as ${layout.name} and are read as linear`
+      ),
+      ...onEach(
+        'scale-order',
+        (reading) => misread(reading, layout, linear, 0),
+        (of) => `the scales of ${of} lie as ${layout.name}, padded with 0, and are read as linear`
+      )
     )
   }
-  yield* onEach(
-    'scale-order',
-    (reading) => ({ ...reading, scaleAt: (row, block) => block * reading.rows + row }),
-    (of) => `the scales of ${of} are read column by column`
+  orders.push(
+    ...onEach(
+      'scale-order',
+      (reading) => ({ ...reading, scaleAt: (row, block) => block * reading.rows + row }),
+      (of) => `the scales of ${of} are read column by column`
+    )
   )
+  yield* orders
   // Exchanged in A or in B gives one product, and in both the right one: pairs along K stay pairs.
   const fourBits = (['a', 'b'] as const).filter((side) => format[side].storageBits === 4)
   if (fourBits.length > 0) {
@@ -74,6 +91,14 @@ export function* mistakesWith(operands: JudgedOperands): Generator<Mistake> {
     const swapped = fourBits[0] === 'a' ? { a: nibblesSwapped(a), b } : { a, b: nibblesSwapped(b) }
     const when = `the two 4-bit codes in each byte of ${of} are exchanged`
     yield { kind: 'nibble-order', when, ...swapped }
+    // Both at once (sglang#23625).
+    for (const order of orders)
+      yield {
+        ...{ kind: 'nibble-order', when: `${when}, and ${order.when}` },
+        ...(fourBits[0] === 'a'
+          ? { a: nibblesSwapped(order.a), b: order.b }
+          : { a: order.a, b: nibblesSwapped(order.b) })
+      }
   }
   const other = format.scaleBlockSize === 16 ? 32 : 16
   if (k % other === 0) {
@@ -128,16 +153,45 @@ export function* mistakesWith(operands: JudgedOperands): Generator<Mistake> {
   }
 }
 
-/** Scales that lie in one layout, read as if they lay in another. */
-function misread(reading: OperandReading, lie: ScaleLayout, readAs: ScaleLayout): OperandReading {
-  const shape: ScaleShape = { rows: reading.rows, columns: reading.k / reading.block }
+/** All but the linear one, and of those that put every scale of these operands at the same byte the first. */
+function differentLayouts(a: OperandReading, b: OperandReading): ScaleLayout[] {
+  const shapes = [a, b].map(shapeOfScales)
+  const different = [findLayout('linear')]
+  for (const layout of layouts)
+    if (!different.some((known) => shapes.every((shape) => sameOffsets(known, layout, shape))))
+      different.push(layout)
+  return different.slice(1)
+}
+
+const shapeOfScales = ({ rows, k, block }: OperandReading): ScaleShape => ({
+  rows,
+  columns: k / block
+})
+
+/**
+ * Scales that lie in one layout, read as if they lay in another. `padding`: what stands where no scale lies; absent: unknown.
+ * Undefined where that is asked for and nothing is padded.
+ */
+function misread(
+  reading: OperandReading,
+  lie: ScaleLayout,
+  readAs: ScaleLayout,
+  padding?: number
+): OperandReading | undefined {
+  const shape = shapeOfScales(reading)
+  const count = shape.rows * shape.columns
+  const size = paddedSize(lie, shape.rows, shape.columns)
+  if (padding !== undefined && size === count) return undefined
   const find = scaleFinder(lie, shape)
   const offsetOf = offsetFinder(readAs, shape)
   return {
     ...reading,
+    ...(padding !== undefined && { scales: Uint8Array.from([...reading.scales, padding]) }),
     scaleAt(row, block) {
-      const found = find(offsetOf(row, block))
-      return found.padding ? undefined : found.row * shape.columns + found.column
+      const offset = offsetOf(row, block)
+      const found = find(offset)
+      if (!found.padding) return found.row * shape.columns + found.column
+      return padding === undefined || offset >= size ? undefined : count
     }
   }
 }

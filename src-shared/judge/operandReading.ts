@@ -41,6 +41,8 @@ export interface OperandReading {
   scale: Float64Array
   /** Elements from here on are not multiplied. */
   kEnd: number
+  /** Of a row, (K), where they are known without codes and scales. */
+  valuesOfRow?(row: number): Float64Array
 }
 
 export type Side = 'a' | 'b'
@@ -71,6 +73,7 @@ export function readingOf(operands: JudgedOperands, side: Side): OperandReading 
 
 /** A row of the operand, scales applied, (K); undefined when the reading leaves the operand's memory. */
 export function readRow(reading: OperandReading, row: number): Float64Array | undefined {
+  if (reading.valuesOfRow) return reading.valuesOfRow(row)
   const values = new Float64Array(reading.k)
   for (let first = 0; first < reading.kEnd; first += reading.block) {
     const at = reading.scaleAt(row, first / reading.block)

@@ -12,7 +12,15 @@ const names = {
   aTensorScale: ['a_tensor_scale'],
   bTensorScale: ['b_tensor_scale'],
   accumulator: ['c_f32', 'accumulator'],
-  reference: ['c_f64', 'reference']
+  reference: ['c_f64', 'reference'],
+  /** C as a program made it. */
+  product: ['c'],
+  /** What the codes were quantised from. */
+  aValues: ['a_values'],
+  bValues: ['b_values'],
+  /** Rows of each group of A; or where each group ends. */
+  groupRows: ['group_rows'],
+  groupEnds: ['group_ends', 'offs']
 } as const
 export type ArrayRole = keyof typeof names
 

@@ -170,6 +170,10 @@ function trace(): object {
 function writeOperands(at: (name: string) => string): void {
   const golden = 'test/fixtures/golden'
   copyFileSync(`${golden}/gemm_mxfp4_128x256x512.safetensors`, at('operands.safetensors'))
+  const dump = 'test/fixtures/check/05-nibbles-and-order.clean.safetensors'
+  copyFileSync(dump, at('dump.safetensors'))
+  mkdirSync(at('dumps'))
+  copyFileSync(dump, at('dumps/dump.safetensors'))
   const mxfp4 = tensorsOf(`${golden}/gemm_mxfp4_128x256x512.safetensors`)
   const nvfp4 = tensorsOf(`${golden}/gemm_nvfp4_128x256x512.safetensors`)
   const codes = (name: string, bytes = nvfp4(`${name}_codes`)): Npy => ({

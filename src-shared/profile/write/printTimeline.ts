@@ -1,4 +1,5 @@
 /** A stretch of a timeline for a terminal: sums by kernel, then how busy each lane is. */
+import { columnLines } from '../../columns'
 import { laneTitle, nameOf, type Lanes } from '../lanes/lanes'
 import type { RangeSums } from '../lanes/rangeSums'
 import { shortName } from '../ask/shortName'
@@ -35,31 +36,21 @@ export function timelineLines(lanes: Lanes, sums: RangeSums, show: TimelineText)
   return [
     `${timeSpan(sums.startNs)} to ${timeSpan(sums.endNs)} of ${timeSpan(lanes.lengthNs)}: ${timeSpan(lengthNs)}, ${count(sums.count)} slices`,
     '',
-    ...aligned([`time (${unit.unit})`, 'of range', 'count', 'lane', 'kernel'], kernels, 3),
+    ...columnLines(
+      [[`time (${unit.unit})`, 'of range', 'count', 'lane', 'kernel'], ...kernels],
+      isName
+    ),
     ...(left > 0 ? [`${left} more; -n ${sums.names.length} shows all.`] : []),
     '',
-    ...aligned(['busy', 'of range', 'count', 'longest idle time', 'lane'], busy, 3)
+    ...columnLines([['busy', 'of range', 'count', 'longest idle time', 'lane'], ...busy], isName)
   ]
 }
 
 const beforeWhat = (lanes: Lanes, next: number) =>
   next < 0 ? ', to the end' : `, before ${shortName(nameOf(lanes, next))}`
 
-/** Columns of text; the first `numbers` of them to the right. */
-function aligned(
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-  numbers: number
-): string[] {
-  const all = [head, ...rows]
-  const widths = head.map((_, at) => Math.max(...all.map((row) => row[at]!.length)))
-  return all.map((row) =>
-    row
-      .map((cell, at) => (at < numbers ? cell.padStart(widths[at]!) : cell.padEnd(widths[at]!)))
-      .join('  ')
-      .trimEnd()
-  )
-}
+/** Numbers come first. */
+const isName = (column: number) => column > 2
 
 /** The same for scripts: times in ns, counted from the first slice. */
 export function timelineJson(lanes: Lanes, sums: RangeSums): object {

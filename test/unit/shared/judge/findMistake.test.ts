@@ -88,7 +88,11 @@ describe.each([
   it('give each mistake away, or say which others give the same', () => {
     const right = productOf(readingOf(operands, 'a'), readingOf(operands, 'b'))
     let told = 0
-    for (const mistake of mistakesWith(operands)) {
+    // Of two mistakes at once a few are enough: each takes a look through all.
+    const all = [...mistakesWith(operands)]
+    const both = all.filter(({ when }) => when.includes('are exchanged, and'))
+    for (const mistake of all) {
+      if (both.indexOf(mistake) > 2) continue
       const c = productOf(mistake.a, mistake.b, mistake.writtenAt)
       if (!c || c.every((value, i) => Math.abs(value - right![i]!) <= 1e-6 * Math.abs(right![i]!)))
         continue
