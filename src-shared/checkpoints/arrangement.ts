@@ -180,7 +180,25 @@ function ordered(
   const own = orderOf(convention)
   if (!own) return bytes
   const plain = findElementPacking(own.storageBits === 4 ? 'fp4_low_first' : 'fp6_byte')
-  return direction === 'toPlain'
-    ? repackElements(own, plain, bytes)
-    : repackElements(plain, own, bytes)
+  const { bitPairs } = convention
+  if (direction === 'toPlain') {
+    const packed = bitPairs ? movedPairs(bytes, bitPairs) : bytes
+    return repackElements(own, plain, packed)
+  }
+  const packed = repackElements(plain, own, bytes)
+  return bitPairs ? movedPairs(packed, inverse(bitPairs)) : packed
 }
+
+/** Group after group of 4 pairs a byte, counted from its low bits: pair i is the one that was at places[i]. */
+function movedPairs(bytes: Uint8Array, places: readonly number[]): Uint8Array {
+  const moved = new Uint8Array(bytes.length)
+  for (let group = 0; group < bytes.length; group += places.length / 4) {
+    places.forEach((from, to) => {
+      const pair = (bytes[group + (from >> 2)]! >> (2 * (from & 3))) & 3
+      moved[group + (to >> 2)]! |= pair << (2 * (to & 3))
+    })
+  }
+  return moved
+}
+
+const inverse = (places: readonly number[]): number[] => places.map((_, at) => places.indexOf(at))

@@ -35,6 +35,8 @@ export interface Convention {
   scaleBlockSize: number
   /** Name of an element packing; left out: fp4_low_first for fp4, one code a byte for others. */
   order?: string
+  /** Where the pairs of bits of a group of that order lie, from its lowest pair on: codes that are stored in two parts. */
+  bitPairs?: readonly number[]
   /** Items of so many bytes in another order than row-major. */
   codesLayout?: { layout: ScaleLayout; itemBytes: number }
   /** So many scales stand before the codes of as many blocks. */
@@ -93,6 +95,27 @@ const quark = {
   scalesSuffix: '.weight_scale',
   scalesDtypes: e8m0Bytes
 }
+
+/** Blocks of log2 of the scale as a signed byte, then the codes: Quark's dtype mx. */
+const quarkMx = {
+  ...rows,
+  scale: e8m0,
+  scaleBlockSize: 32,
+  codesSuffix: '.weight',
+  codesDtypes: ['U8'],
+  scalesDtypes: [],
+  interleaved: 1,
+  scaleCodeOffset: 127
+} as const
+
+const quarkMx6 = {
+  ...quarkMx,
+  source:
+    'amd/Quark quark/torch/utils/pack.py, Pack_mxfp6; quark/torch/kernel, real_quantize_mxfp',
+  // Four codes in three bytes: the upper two bits of each, then the lower four of each, the first code in the high bits.
+  order: 'fp6_dense',
+  bitPairs: [6, 7, 3, 4, 5, 2, 10, 11, 1, 8, 9, 0]
+} as const
 
 const fpQuant = {
   ...rows,
@@ -252,19 +275,30 @@ export const conventions: readonly Convention[] = [
     hint: 'fp6_e3m2'
   },
   {
-    ...rows,
-    ...mxfp4,
+    ...quarkMx,
     name: 'quark-mx-mxfp4',
     title:
       'MXFP4 of Quark with dtype mx: X.weight (rows, K / 32 * 17), a signed exponent, then 16 bytes',
     source:
       'amd/Quark quark/torch/utils/pack.py, Pack_mxfp4; quark/torch/kernel, real_quantize_mxfp',
-    codesSuffix: '.weight',
-    codesDtypes: ['U8'],
-    scalesDtypes: [],
-    interleaved: 1,
-    scaleCodeOffset: 127,
+    element: e2m1,
     described: [/"dtype": *"mx"/, /"mx_element_dtype": *"fp4"/]
+  },
+  {
+    ...quarkMx6,
+    name: 'quark-mx-mxfp6-e2m3',
+    title:
+      'MXFP6 (E2M3) of Quark with dtype mx: X.weight (rows, K / 32 * 25), a signed exponent, then 24 bytes',
+    element: e2m3,
+    described: [/"dtype": *"mx"/, /"mx_element_dtype": *"fp6_e2m3"/]
+  },
+  {
+    ...quarkMx6,
+    name: 'quark-mx-mxfp6-e3m2',
+    title:
+      'MXFP6 (E3M2) of Quark with dtype mx: X.weight (rows, K / 32 * 25), a signed exponent, then 24 bytes',
+    element: e3m2,
+    described: [/"dtype": *"mx"/, /"mx_element_dtype": *"fp6_e3m2"/]
   },
   {
     name: 'deepseek-mxfp4',

@@ -44,6 +44,32 @@ function sixes(codes: Uint8Array): Uint8Array {
   return Uint8Array.from(bytes)
 }
 
+/** Pack_mxfp6: of four codes a byte of their upper two bits, then two bytes of their lower four, the first code uppermost. */
+function sixesInParts(codes: Uint8Array): Uint8Array {
+  const bytes: number[] = []
+  for (let i = 0; i < codes.length; i += 4) {
+    const four = [...codes.subarray(i, i + 4)]
+    const [a, b, c, d] = four.map((code) => code & 15)
+    bytes.push(
+      four.reduce((byte, code) => (byte << 2) | (code >> 4), 0),
+      (a! << 4) | b!,
+      (c! << 4) | d!
+    )
+  }
+  return Uint8Array.from(bytes)
+}
+
+/** Of each block log2 of its scale as a signed byte, then its codes. */
+function quarkMxBlocks({ scales }: PlainWeight, codes: Uint8Array): Uint8Array {
+  const size = codes.length / scales.length
+  const bytes = new Uint8Array(codes.length + scales.length)
+  scales.forEach((scale, block) => {
+    new DataView(bytes.buffer).setInt8(block * (size + 1), scale - 127)
+    bytes.set(codes.subarray(block * size, (block + 1) * size), block * (size + 1) + 1)
+  })
+  return bytes
+}
+
 function transposed(bytes: Uint8Array, rows: number): Uint8Array {
   const columns = bytes.length / rows
   return Uint8Array.from(
@@ -218,14 +244,14 @@ export function tensorsOf(convention: string, weight: PlainWeight): TensorBytes[
         tensor('.weight', 'U8', [...leading, rows, (k * 3) / 4], sixes(codes)),
         tensor('.weight_scale', 'U8', scaleShape, scales)
       ]
-    case 'quark-mx-mxfp4': {
-      // Of each block log2 of its scale as a signed byte, then its codes.
-      const bytes = new Uint8Array((codes.length / 32) * 17)
-      for (let block = 0; block < codes.length / 32; block++) {
-        new DataView(bytes.buffer).setInt8(block * 17, scales[block]! - 127)
-        bytes.set(fp4.subarray(block * 16, block * 16 + 16), block * 17 + 1)
-      }
-      return [tensor('.weight', 'U8', [...leading, rows, (k / 32) * 17], bytes)]
+    case 'quark-mx-mxfp4':
+      return [
+        tensor('.weight', 'U8', [...leading, rows, blocks * 17], quarkMxBlocks(weight, fp4))
+      ]
+    case 'quark-mx-mxfp6-e2m3':
+    case 'quark-mx-mxfp6-e3m2': {
+      const bytes = quarkMxBlocks(weight, sixesInParts(codes))
+      return [tensor('.weight', 'U8', [...leading, rows, blocks * 25], bytes)]
     }
     case 'deepseek-mxfp4':
       return [tensor('.weight', 'I8', halfK, fp4), tensor('.scale', 'F8_E8M0', scaleShape, scales)]

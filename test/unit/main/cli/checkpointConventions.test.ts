@@ -108,9 +108,12 @@ function valueAt(convention: Convention, weight: PlainWeight, matrix: number, at
 }
 
 /** What describes the weight in the file or beside it, where its tensors do not. */
-function describe6(path: string, { hint, described }: Convention): void {
+function describe6(path: string, { name, hint, described, element }: Convention): void {
   if (!hint && !described) return
-  const weight = described ? { dtype: 'mx', mx_element_dtype: 'fp4' } : { dtype: hint }
+  const inMx = element.storageBits === 4 ? 'fp4' : `fp6_${element.name}`
+  const weight = name.startsWith('quark-mx-')
+    ? { dtype: 'mx', mx_element_dtype: inMx }
+    : { dtype: hint }
   const config = { quantization_config: { global_quant_config: { weight } } }
   writeFileSync(join(path, 'config.json'), JSON.stringify(config))
 }
