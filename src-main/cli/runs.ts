@@ -1,6 +1,5 @@
 import { Option, type Command } from 'commander'
-import { readFile } from 'node:fs/promises'
-import { basename, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { exportForms, type ExportForm, type Output } from '@shared/contract/methods'
 import type { Run } from '@shared/contract/run'
@@ -14,12 +13,12 @@ import { columnWidths, tableLine } from '@shared/report/text'
 import { exportRun } from '../jobs/exportRun'
 import { writeOutput } from '../ground/files'
 import { print, printJson, printNote, writeData } from '../ground/terminal'
-import { importRun } from '../store/importRun'
 import { stringifyRun } from '../store/runFile'
 import { defaultStoreFolder, RunStore } from '../store/runStore'
 import { followJob } from './followJob'
 import { localApplication } from './localApplication'
 import { addHistory } from './runsHistory'
+import { addImport } from './runsImport'
 import { printSweep } from './sweep'
 import { exitCodeOfRun, printValidation, verdictLine } from './validationReport'
 
@@ -67,7 +66,10 @@ export function register(program: Command): void {
     .option('--output <file>', 'where to, or - for stdout (default: a name made from the id)')
     .option('--force', 'replace the file if it is there')
     .action(exportOne)
-  command('import <file>', 'add a run from a .blockscope-run or run.json').action(importOne)
+  addImport(
+    command('import <file>', "add a run from a .blockscope-run, run.json or nvbench's JSON"),
+    open
+  )
 }
 
 const open = (flags: Flags) =>
@@ -247,16 +249,4 @@ async function exportOne(
   const bytes = await writeOutput(file, [exported.bytes], flags)
   if (flags.json) printJson({ id, as: flags.as, output: file, bytes })
   else print(file)
-}
-
-async function importOne(file: string, flags: Flags): Promise<void> {
-  let bytes: Uint8Array
-  try {
-    bytes = await readFile(file)
-  } catch (error) {
-    throw new UserError('usage', `${file} cannot be read.`, { cause: error })
-  }
-  const summary = await importRun(open(flags), basename(file), bytes)
-  if (flags.json) printJson(summary)
-  else print(`Imported as ${summary.id}.`)
 }

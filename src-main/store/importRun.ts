@@ -2,11 +2,15 @@ import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { unpack } from 'msgpackr'
 import * as v from 'valibot'
-import { commandOf } from '@shared/contract/command'
+import { commandOf, importCommandOf } from '@shared/contract/command'
 import { parseRun } from '@shared/contract/parseRun'
 import type { RunSummary } from '@shared/contract/run'
 import { UserError } from '@shared/errors'
+import type { NvbenchAsked, ReadBeside } from '@shared/profile/read/nvbenchRun'
+import { nvbenchReader } from '@shared/profile/read/readers'
+import { sniffFormat } from '@shared/profile/read/sniffFormat'
 import { derivedFiles } from './derivedFiles'
+import { filesOfNvbench } from './importNvbench'
 import { samplesName } from './runFile'
 import type { RunStore } from './runStore'
 import { summarize } from './runSummaries'
@@ -20,20 +24,25 @@ const bundleSchema = v.strictObject({
 })
 export type RunBundle = v.InferOutput<typeof bundleSchema>
 
-/** Adds a run from a run.json or a whole folder that runs.export bundled (.blockscope-run). */
+/** What the file of another program leaves open, and what lies beside it. */
+export interface ImportedAs {
+  nvbench?: NvbenchAsked
+  readBeside?: ReadBeside
+}
+
+/** Adds a run from a run.json, a whole folder that runs.export bundled (.blockscope-run), or nvbench's JSON. */
 export async function importRun(
   store: RunStore,
   name: string,
-  bytes: Uint8Array
+  bytes: Uint8Array,
+  as: ImportedAs = {}
 ): Promise<RunSummary> {
-  const files = looksLikeJson(bytes)
-    ? { 'run.json': bytes, [samplesName]: undefined }
-    : readBundle(name, bytes)
+  const files = filesOf(name, bytes, as)
   const text = new TextDecoder().decode(files['run.json'])
   const run = parseRun(text, basename(name))
   if (run.status === 'running' || run.status === 'queued') run.status = 'interrupted'
   // The line that a person may copy is made from what was asked, not taken from a file of someone else.
-  run.command = commandOf(run.spec)
+  run.command = run.measuredBy ? importCommandOf(run.measuredBy.file) : commandOf(run.spec)
   const writer = await store.create(run)
   try {
     const samples = files[samplesName]
@@ -45,6 +54,21 @@ export async function importRun(
     throw error
   }
   return summarize(run)
+}
+
+type Files = Partial<Record<(typeof bundledFiles)[number], Uint8Array>>
+
+function filesOf(name: string, bytes: Uint8Array, { nvbench = {}, readBeside }: ImportedAs): Files {
+  const isJson = looksLikeJson(bytes)
+  const found = isJson ? sniffFormat(bytes, true) : null
+  if (found && 'reader' in found && found.reader === nvbenchReader)
+    return filesOfNvbench(name, bytes, nvbench, readBeside)
+  if (nvbench.axes || nvbench.device !== undefined)
+    throw new UserError(
+      'usage',
+      `--axes and --device are of nvbench's JSON; ${basename(name)} is none.`
+    )
+  return isJson ? { 'run.json': bytes } : readBundle(name, bytes)
 }
 
 function looksLikeJson(bytes: Uint8Array): boolean {
@@ -63,7 +87,7 @@ function readBundle(name: string, bytes: Uint8Array): Partial<RunBundle['files']
   if (!parsed.success || !parsed.output.files['run.json']) {
     throw new UserError(
       'usage',
-      `${basename(name)} is no run. Choose a run.json, or a .blockscope-run file that "runs export --as folder" wrote.`
+      `${basename(name)} is no run. Choose a run.json, nvbench's JSON, or a .blockscope-run file that "runs export --as folder" wrote.`
     )
   }
   return parsed.output.files

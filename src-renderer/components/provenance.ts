@@ -1,5 +1,6 @@
 /** Everything that is known about how a number came to be, as rows for a person. */
 import type { Run, Step } from '@shared/contract/run'
+import { madeByText, operandsText } from '@shared/measurement/runName'
 import { count, dateTime, digits, duration, quantity, text } from '@shared/units'
 
 export interface ProvenanceRow {
@@ -39,12 +40,22 @@ export function provenance(run: Run, step: Step): ProvenanceRow[] {
           (m.joulesPerLaunch > 0 ? `, ${digits(m.joulesPerLaunch)} J each` : '')
         : undefined
     ],
-    ['Warm-up', `${time(m.warmupNs)}; compiled in ${duration(m.compileSeconds)}`],
-    ['Operands', `${run.spec.distribution}, seed ${run.spec.seed}, ${m.operandSets} sets`],
+    [
+      'Warm-up',
+      run.measuredBy ? undefined : `${time(m.warmupNs)}; compiled in ${duration(m.compileSeconds)}`
+    ],
+    [
+      'Operands',
+      run.measuredBy ? operandsText(run) : `${operandsText(run)}, ${m.operandSets} sets`
+    ],
     ['Bytes counted', `${text(quantity('bytes', m.bytes))} (operands, scales, C once)`],
     ['Device', run.device && `${run.device.name}, ${run.device.architecture}`],
-    ['Kernel source', `${step.sourceHash.slice(0, 16)}; ${step.compileOptions || 'no options'}`],
+    [
+      'Kernel source',
+      step.sourceHash && `${step.sourceHash.slice(0, 16)}; ${step.compileOptions || 'no options'}`
+    ],
     ['Run', `${run.id}, ${dateTime(run.createdAt)}, blockscope ${run.appVersion}`],
+    ['Measured by', run.measuredBy && madeByText(run)],
     ['Command', run.command]
   ]
   return rows.flatMap(([title, text]) => (text ? [{ title, text }] : []))

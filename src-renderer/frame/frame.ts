@@ -140,8 +140,8 @@ async function openDropped(event: DragEvent): Promise<void> {
   const [file] = dropped.files
   if (!file && dropped.inFolders.length === 0) return
   if (arePythonFiles(dropped.files)) return addPythonFiles(dropped.files)
-  const found = await viewFor(dropped)
   const now = route.value.view
+  const found = await viewFor(dropped, now)
   // A trace dropped on the timeline is looked at there, and operands dropped on Validate are validated.
   const view =
     found === 'profile' && now === 'timeline'

@@ -1,6 +1,6 @@
 /** Files dropped on the window: what they are, and which view takes them. */
 import { onMounted, shallowRef, watch } from 'vue'
-import type { ViewId } from './route'
+import type { Route, ViewId } from './route'
 
 export interface FileAt {
   /** 'folder/run.json' */
@@ -16,8 +16,11 @@ export interface Dropped {
 /** A layout's description is shorter, and the head of a run file names its fields. */
 const headBytes = 65_536
 
-/** The view that reads what was dropped; what nothing else claims is a profile, whose reader says what is wrong. */
-export async function viewFor({ files, inFolders }: Dropped): Promise<ViewId> {
+/**
+ * The view that reads what was dropped; what nothing else claims is a profile, whose reader says what is wrong.
+ * @param now the view it was dropped on; '' where there is none
+ */
+export async function viewFor({ files, inFolders }: Dropped, now: Route['view']): Promise<ViewId> {
   if (inFolders.length > 0) return 'runs'
   const file = files[0]
   if (!file) return 'profile'
@@ -25,7 +28,7 @@ export async function viewFor({ files, inFolders }: Dropped): Promise<ViewId> {
   if (name.endsWith('.blockscope-run')) return 'runs'
   if (areArrays(files) && (files.length > 1 || !name.endsWith('.safetensors'))) return 'validate'
   if (name.endsWith('.safetensors')) return 'formats'
-  return name.endsWith('.json') ? viewForJson(file) : 'profile'
+  return name.endsWith('.json') ? viewForJson(file, now) : 'profile'
 }
 
 /** Files of arrays: several are operands, and a C to be judged; of one alone Formats shows the tensors. */
@@ -36,9 +39,11 @@ export const areArrays = (files: readonly File[]): boolean =>
 export const arePythonFiles = (files: readonly File[]): boolean =>
   files.length > 0 && files.every(({ name }) => /\.py$/i.test(name))
 
-async function viewForJson(file: File): Promise<ViewId> {
+async function viewForJson(file: File, now: Route['view']): Promise<ViewId> {
   const head = await file.slice(0, headBytes).text()
   if (/^\s*\{\s*"formatVersion"/.test(head)) return 'runs'
+  // nvbench's points are a profile, and a run where runs are.
+  if (now === 'runs' && /^\s*\{\s*"(meta|devices|benchmarks)"/.test(head)) return 'runs'
   try {
     const json = JSON.parse(head) as unknown
     if (typeof json === 'object' && json !== null && 'order' in json && 'rows' in json)

@@ -1,6 +1,9 @@
 import { defaults } from './defaults'
 import type { JobSpec, OperandsAs } from './jobs'
 
+/** The command line that makes a run of another program's file. */
+export const importCommandOf = (file: string): string => `blockscope runs import ${quoted(file)}`
+
 /** The command line that does the same job without a window. Defaults are left out. */
 export function commandOf(spec: JobSpec): string {
   if (spec.resumes !== undefined) return `blockscope runs resume ${quoted(spec.resumes)}`

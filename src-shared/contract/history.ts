@@ -17,6 +17,8 @@ export const historyPointSchema = v.object({
 export type HistoryPoint = v.InferOutput<typeof historyPointSchema>
 
 /** Rates in TFLOP/s. */
+const rate = v.union([v.number(), v.nan()])
+
 export const historyEntrySchema = v.object({
   runId: v.string(),
   title: v.string(),
@@ -27,10 +29,11 @@ export const historyEntrySchema = v.object({
   sourceHash: v.string(),
   driver: v.string(),
   median: v.number(),
-  q1: v.number(),
-  q3: v.number(),
-  least: v.number(),
-  most: v.number(),
+  /** NaN where they are not known. */
+  q1: rate,
+  q3: rate,
+  least: rate,
+  most: rate,
   samples: v.number(),
   meanMHz: v.number(),
   badges: v.array(v.string()),

@@ -173,7 +173,7 @@ export const contract = {
     }),
     output: v.object({ name: v.string(), bytes })
   },
-  /** Takes what runs.export made as 'folder' or 'json'. */
+  /** Takes what runs.export made as 'folder' or 'json', and nvbench's JSON. */
   'runs.import': {
     input: v.strictObject({ name: v.pipe(v.string(), v.maxLength(300)), bytes }),
     output: runSummarySchema

@@ -166,18 +166,21 @@ export const measuredRoundSchema = v.object({
   joulesPerLaunch: number
 })
 
-/** Times in nanoseconds per operation, over all samples of all rounds. */
+/**
+ * Times in nanoseconds per operation, over all samples of all rounds. All but the median are NaN where another program
+ * measured and did not say (`measuredBy`).
+ */
 export const statisticsSchema = v.object({
   samples: v.number(),
   discarded: v.number(),
-  min: v.number(),
-  q1: v.number(),
+  min: number,
+  q1: number,
   median: v.number(),
-  q3: v.number(),
-  p95: v.number(),
-  max: v.number(),
-  mean: v.number(),
-  standardDeviation: v.number()
+  q3: number,
+  p95: number,
+  max: number,
+  mean: number,
+  standardDeviation: number
 })
 export type Statistics = v.InferOutput<typeof statisticsSchema>
 
@@ -270,6 +273,10 @@ const runEntries = v.object({
   /** Why it failed or was interrupted; empty otherwise. */
   reason: v.string(),
   appVersion: v.string(),
+  /** Another program, whose file this was made from; when it measured and on which host the file does not say. */
+  measuredBy: v.optional(
+    v.object({ program: v.picklist(['nvbench']), version: v.string(), file: v.string() })
+  ),
   host: v.object({ name: v.string(), system: v.string(), node: v.string() }),
   /** Command line that repeats this run. */
   command: v.string(),

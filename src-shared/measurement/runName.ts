@@ -62,6 +62,25 @@ function ofFiles({ operandsFiles, resultFile }: ValidateSpec): string {
   return operandsFiles === undefined ? '' : `operands of ${operandsFiles.map(name).join(', ')}`
 }
 
+/** 'box, linux x64' */
+export const hostText = ({ host, measuredBy }: Pick<Run, 'host' | 'measuredBy'>): string =>
+  measuredBy ? 'not in the file' : `${host.name}, ${host.system}`
+
+/** 'blockscope 0.1.0, Node v22.1.0'; 'nvbench 0.1.0, gemm.json' */
+export function madeByText({
+  appVersion,
+  host,
+  measuredBy
+}: Pick<Run, 'appVersion' | 'host' | 'measuredBy'>): string {
+  if (!measuredBy) return `blockscope ${appVersion}, Node ${host.node}`
+  const { program, version, file } = measuredBy
+  return `${[program, version].filter(Boolean).join(' ')}, ${file}`
+}
+
+/** 'normal, seed 1' */
+export const operandsText = ({ spec, measuredBy }: Pick<Run, 'spec' | 'measuredBy'>): string =>
+  measuredBy ? 'not in the file' : `${spec.distribution}, seed ${spec.seed}`
+
 type Named = Pick<RunSummary, 'label' | 'kind' | 'formats' | 'shape' | 'options'> &
   Partial<Pick<RunSummary, 'id' | 'problem'>>
 

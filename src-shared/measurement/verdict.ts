@@ -32,6 +32,8 @@ export function compareMeasurements(baseline: Timed, tested: Timed): Comparison 
   const done = (verdict: Verdict, reason: string): Comparison => ({ verdict, ratio, reason })
 
   if (!Number.isFinite(ratio)) return done('ambiguous', 'One side has no samples.')
+  if (![baseline, tested].every(({ timeNs: { min, q1, q3 } }) => Number.isFinite(min + q1 + q3)))
+    return done('ambiguous', 'One side does not say how its times are spread.')
   if (inTime !== 0 && inTime === inCycles) {
     const percent = (Math.abs(1 - ratio) * 100).toFixed(1)
     return inTime < 0

@@ -4,6 +4,7 @@ import { captionOf } from '../charts/picture'
 import { operationName } from '../contract/operation'
 import type { Run, Step } from '../contract/run'
 import { outcomeOf, verdictWords } from '../measurement/outcome'
+import { hostText, madeByText, operandsText } from '../measurement/runName'
 import { mistakesOf, ruleOf } from '../measurement/validationFigures'
 import { judgedSteps, largestErrorText, scaleCheckText } from '../measurement/validationSummary'
 import { digits } from '../units'
@@ -122,9 +123,10 @@ function keyFacts(run: Run): string {
 }
 
 /** Generated, or those of a file. */
-function operandsText({ spec, operandsRead = [] }: Run): string {
+function operandsOf(run: Run): string {
+  const { spec, operandsRead = [] } = run
   const files = spec.kind === 'validate' ? spec.operandsFiles : undefined
-  if (files === undefined) return `${spec.distribution}, seed ${spec.seed}`
+  if (files === undefined) return operandsText(run)
   return [`${files.join(', ')}.`, ...operandsRead].join(' ')
 }
 
@@ -149,13 +151,13 @@ function method(run: Run): string {
         : ''
     ],
     ['Stood out', badges.join(', ')],
-    ['Operands', operandsText(run)],
+    ['Operands', operandsOf(run)],
     ['Output type', run.spec.output],
     ['Operation', operationName(run.spec)],
-    ['Started', run.createdAt],
+    [run.measuredBy ? 'Imported' : 'Started', run.createdAt],
     ['Finished', run.finishedAt ?? ''],
-    ['Host', `${run.host.name}, ${run.host.system}`],
-    ['Blockscope', run.appVersion],
+    ['Host', hostText(run)],
+    ['Made by', madeByText(run)],
     ['Notes', run.notes],
     ...run.events.map((event): [string, string] => [event.at, event.message])
   ])}`

@@ -77,7 +77,7 @@ const percentOf = (share: number | undefined) =>
   figure(share === undefined ? undefined : share * 100)
 
 function microseconds(ns: number | undefined): string {
-  return ns === undefined ? '-' : (ns / 1e3).toFixed(2)
+  return ns === undefined || Number.isNaN(ns) ? '-' : (ns / 1e3).toFixed(2)
 }
 
 /** A sweep is compared with the peers that were timed in it (src-shared/measurement/ratios.ts). */

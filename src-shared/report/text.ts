@@ -36,14 +36,7 @@ export function runToCsv(run: Run): string {
       validation?.elementsOutside,
       time?.samples,
       time?.discarded,
-      time?.min,
-      time?.q1,
-      time?.median,
-      time?.q3,
-      time?.p95,
-      time?.max,
-      time?.mean,
-      time?.standardDeviation,
+      ...timesOf(step),
       measurement?.tflops,
       measurement?.gbytesPerSecond,
       measurement?.flops,
@@ -59,6 +52,14 @@ export function runToCsv(run: Run): string {
     return values.map((value) => csvField(String(value ?? ''))).join(',')
   })
   return [header, ...rows].join('\n') + '\n'
+}
+
+/** What is not known is empty. */
+function timesOf({ measurement }: Step): (number | undefined)[] {
+  if (!measurement) return Array<undefined>(8).fill(undefined)
+  const { min, q1, median, q3, p95, max, mean, standardDeviation } = measurement.timeNs
+  const times = [min, q1, median, q3, p95, max, mean, standardDeviation]
+  return times.map((time) => (Number.isNaN(time) ? undefined : time))
 }
 
 function layersAndUses(spec: Run['spec'], step: Step): [string, number] {

@@ -2,13 +2,14 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join, resolve } from 'node:path'
+import { delimiter, dirname, join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { openCheckpoint } from '../../src-main/store/checkpointFile'
 import { findElementPacking, packElements } from '../../src-shared/layouts/elementPacking'
 import { packScales } from '../../src-shared/layouts/layout'
 import { findLayout } from '../../src-shared/layouts/registry'
 import { calls, kernels, markers, ncuRaw, nvbenchFile } from './gpuToolFiles'
+import { writeNvbenchGemm } from './nvbenchGemm'
 import { startBlockscope } from './runBlockscope'
 import { writeCheckpoint, type TensorBytes } from './writeCheckpoint'
 import { writeGguf } from './writeGguf'
@@ -101,6 +102,9 @@ function writeProfilesOfOthers(at: (name: string) => string): void {
   writeFileSync(at('ncu.csv'), ncuRaw)
   for (const name of ['before', 'after'])
     writeFileSync(at(`nvbench-${name}.json`), JSON.stringify(nvbenchFile))
+  writeNvbenchGemm(dirname(at('gemm.json')), [
+    { tile: '128x64', k: 256, mean: 12e-6, samples: [11e-6, 12e-6, 13e-6] }
+  ])
 }
 
 function rankTrace(rank: number): object {

@@ -1,42 +1,23 @@
-/**
- * nvbench's JSON (NVIDIA/nvbench, nvbench/json_printer.cu), and what this program exports in that shape: one node per
- * benchmark, per value of each axis below it.
- */
-import { UserError } from '../../errors'
+/** nvbench's JSON, and what this program exports in that shape: one node per benchmark, per value of each axis below it. */
 import { samplesMetric, totalSampledMetric } from '../tree/operation'
 import { PathTree } from '../tree/pathTree'
 import { countMetric, timeMetric, type ProfileDevice, type ProfileTree } from '../tree/profileTree'
-import { listOf, numberOr, parseJson, property, stringOr } from './jsonValue'
-
-/** A state's summaries by tag. Numbers are written as text. */
-type Summaries = ReadonlyMap<string, { value: number; hint: string }>
+import { readNvbenchFile, type NvbenchDevice, type NvbenchState } from './nvbenchFile'
 
 /** In the order of preference: the median is what this program reports. */
 const timeTags = ['nv/cold/time/gpu/median', 'nv/cold/time/gpu/mean', 'nv/batch/time/gpu/mean']
 const sampleTag = 'nv/cold/sample_size'
-const bytesTag = 'nv/cold/bw/global/bytes_per_second'
 
 export function readNvbench(bytes: Uint8Array, fileName: string): ProfileTree {
-  const content = parseJson(bytes, fileName)
+  const file = readNvbenchFile(bytes, fileName)
   const tree = new PathTree()
-  const devices = listOf(property(content, 'devices')).map(deviceOf)
+  const devices = file.devices.map(deviceOf)
   const skipped: string[] = []
-  let states = 0
-  for (const benchmark of listOf(property(content, 'benchmarks'))) {
-    const name = stringOr(property(benchmark, 'name'), '(unnamed)')
-    for (const state of listOf(property(benchmark, 'states'))) {
-      states++
-      const path = [name, ...axesOf(state)]
-      if (property(state, 'is_skipped') === true) {
-        const why = stringOr(property(state, 'skip_reason'), 'no reason given')
-        skipped.push(`${path.join(', ')} (${why})`)
-        continue
-      }
-      addState(tree, tree.at(path), state, devices)
-    }
+  for (const state of file.states) {
+    const path = [state.benchmark, ...state.axes.map(({ name, value }) => `${name}=${value}`)]
+    if (state.skipped === undefined) addState(tree, tree.at(path), state, devices)
+    else skipped.push(`${path.join(', ')} (${state.skipped})`)
   }
-  if (states === 0)
-    throw new UserError('usage', `${fileName} is nvbench's JSON without a state of any benchmark.`)
   const made = tree.finish('nvbench', devices, true)
   if (skipped.length > 0)
     made.warnings.push(`Skipped by nvbench: ${skipped.slice(0, 5).join('; ')}${more(skipped)}.`)
@@ -50,10 +31,9 @@ function more(skipped: readonly string[]): string {
 function addState(
   tree: PathTree,
   node: number,
-  state: unknown,
+  { summaries, device }: NvbenchState,
   devices: readonly ProfileDevice[]
 ): void {
-  const summaries = summariesOf(state)
   const timed = timeTags.find((tag) => summaries.has(tag))
   const seconds = timed === undefined ? NaN : summaries.get(timed)!.value
   if (!Number.isNaN(seconds)) {
@@ -61,13 +41,12 @@ function addState(
     tree.addNumber(node, countMetric, 1, false)
     addAmounts(tree, node, summaries, seconds, timed === timeTags[0])
   }
-  const device = String(property(state, 'device') ?? '')
   if (device !== '') {
     tree.setText(node, 'device_id', device)
     tree.setText(node, 'device_type', devices.find(({ id }) => id === device)?.type ?? 'CUDA')
   }
   for (const [tag, { value, hint }] of summaries) {
-    if (tag === timed || tag === sampleTag || Number.isNaN(value)) continue
+    if (tag === timed || tag === sampleTag) continue
     const { scale, unit } = units.get(hint) ?? unitOf(tag)
     tree.addNumber(node, unit ? `${tag} (${unit})` : tag, value * scale, true)
   }
@@ -77,17 +56,20 @@ function addState(
 function addAmounts(
   tree: PathTree,
   node: number,
-  summaries: Summaries,
+  summaries: NvbenchState['summaries'],
   seconds: number,
   isMedian: boolean
 ): void {
   const value = (tag: string) => summaries.get(tag)?.value ?? NaN
-  const rate = value(bytesTag) || value('blockscope/gbytes_per_second') * 1e9
-  if (!Number.isNaN(rate)) tree.addNumber(node, 'bytes', Math.round(rate * seconds), false)
+  const mean = value('nv/cold/time/gpu/mean')
+  // nvbench divides by the mean (nvbench/detail/measure_cold.cu), this program's export by the median.
+  const bytes = value('nv/cold/bw/global/bytes_per_second') * mean
+  const own = value('blockscope/gbytes_per_second') * 1e9 * seconds
+  if (!Number.isNaN(bytes) || !Number.isNaN(own))
+    tree.addNumber(node, 'bytes', Math.round(Number.isNaN(bytes) ? own : bytes), false)
   const flops = value('blockscope/tflops') * 1e12 * seconds
   if (!Number.isNaN(flops)) tree.addNumber(node, 'flops', flops, true)
   const samples = value(sampleTag)
-  const mean = value('nv/cold/time/gpu/mean')
   if (Number.isNaN(samples)) return
   tree.addNumber(node, samplesMetric, samples, false)
   // Where it is there, the time of a row is taken for the median of its samples.
@@ -111,39 +93,14 @@ function unitOf(tag: string): { scale: number; unit: string } {
   return /per_second$/.test(tag) ? { scale: 1, unit: 'GB/s' } : { scale: 1, unit: '' }
 }
 
-function summariesOf(state: unknown): Summaries {
-  const summaries = new Map<string, { value: number; hint: string }>()
-  for (const summary of listOf(property(state, 'summaries'))) {
-    const tag = stringOr(property(summary, 'tag'), stringOr(property(summary, 'name'), ''))
-    const found = listOf(property(summary, 'data')).find((one) => property(one, 'name') === 'value')
-    const written = property(found, 'value')
-    const type = property(found, 'type')
-    if (tag === '' || (type !== 'float64' && type !== 'int64')) continue
-    const value = typeof written === 'string' ? Number(written) : numberOr(written, NaN)
-    if (Number.isFinite(value))
-      summaries.set(tag, { value, hint: stringOr(property(summary, 'hint'), '') })
-  }
-  return summaries
-}
-
-/** 'K=4096'; of an axis of types, their names. */
-function axesOf(state: unknown): string[] {
-  return listOf(property(state, 'axis_values')).map((axis) => {
-    const value = property(axis, 'input_string') ?? property(axis, 'value')
-    return `${stringOr(property(axis, 'name'), 'axis')}=${String(value)}`
-  })
-}
-
-function deviceOf(device: unknown): ProfileDevice {
-  const number = (name: string) => numberOr(property(device, name), 0)
+function deviceOf(device: NvbenchDevice): ProfileDevice {
   return {
     type: 'CUDA',
-    id: String(property(device, 'id') ?? 0),
-    // 900 for compute capability 9.0
-    arch: String(Math.floor(number('sm_version') / 10)),
-    busWidthBits: number('global_memory_bus_width'),
-    clockRateKHz: Math.round(number('sm_default_clock_rate') / 1000),
-    memoryClockRateKHz: Math.round(number('global_memory_bus_peak_clock_rate') / 1000),
-    multiprocessors: number('number_of_sms')
+    id: device.id,
+    arch: String(device.architecture),
+    busWidthBits: device.memoryBusBits,
+    clockRateKHz: Math.round(device.clockHz / 1000),
+    memoryClockRateKHz: Math.round(device.memoryClockHz / 1000),
+    multiprocessors: device.multiprocessors
   }
 }

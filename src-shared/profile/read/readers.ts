@@ -52,6 +52,13 @@ export const shardReader: ProfileReaderRow = {
   open: (name) => new ShardParser(name)
 }
 
+export const nvbenchReader: ProfileReaderRow = {
+  name: "nvbench's JSON",
+  recognise: (head) =>
+    head.hasKeys('benchmarks') && (head.hasKeys('meta') || head.hasKeys('devices')),
+  open: (name) => new WholeParser((bytes) => ({ tree: readNvbench(bytes, name), timeline: null }))
+}
+
 export const readers: readonly ProfileReaderRow[] = [
   shardReader,
   {
@@ -152,12 +159,7 @@ export const readers: readonly ProfileReaderRow[] = [
     recognise: isNcuCsv,
     open: (name) => new NcuCsvParser(name)
   },
-  {
-    name: "nvbench's JSON",
-    recognise: (head) =>
-      head.hasKeys('benchmarks') && (head.hasKeys('meta') || head.hasKeys('devices')),
-    open: (name) => new WholeParser((bytes) => ({ tree: readNvbench(bytes, name), timeline: null }))
-  }
+  nvbenchReader
 ]
 
 /** Reports of Nsight Systems, before 2021 named .qdrep. */

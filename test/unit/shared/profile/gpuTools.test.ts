@@ -22,6 +22,7 @@ import {
   ncuRaw,
   nvbenchFile
 } from '../../../support/gpuToolFiles'
+import { nvbenchGemm, quartiles } from '../../../support/nvbenchGemm'
 import { rocprofJson } from '../../../support/rocprofJson'
 
 const bytesOf = (value: unknown) =>
@@ -295,6 +296,18 @@ describe("nvbench's JSON", () => {
     expect(at(tree, node, 'nv/cold/time/gpu/stdev/relative (%)')).toBe(1)
     expect(deriveMetric(tree, 'util').values[3]).toBeCloseTo(1e12 / ((2 * 6016 * 3.201e9) / 8), 3)
     expect(tree.warnings).toEqual(['Skipped by nvbench: copy, T=F32, K=128 (too large).'])
+  })
+
+  it('has the bytes that nvbench divided by the mean, where the time shown is the median', () => {
+    const rate = {
+      tag: 'nv/cold/bw/global/bytes_per_second',
+      data: [{ name: 'value', type: 'float64', value: '1e12' }]
+    }
+    const more = [...quartiles(1e-6, 1e-6, 1.5e-6, 2e-6, 9e-6), rate]
+    const { tree } = open(nvbenchGemm([{ tile: 't', k: 64, mean: 2e-6, more }]))
+    const [node] = paths(tree).filter((path) => path.endsWith('K=64'))
+    expect(at(tree, node!, 'time (ns)')).toBeCloseTo(1500)
+    expect(at(tree, node!, 'bytes')).toBe(2_000_000)
   })
 
   it('of a run exported here has its times and rates again', () => {
