@@ -130,6 +130,20 @@ describeInBrowser('the width of every view', () => {
         const fits = (element) => element.scrollWidth <= element.clientWidth
         return [document.documentElement, main].filter((element) => !fits(element))
           .map((element) => element.tagName + ' ' + element.scrollWidth + ' > ' + element.clientWidth)
+          .concat(controlsPast(main))
+        // The page's padding hides a button that reaches past its panel.
+        function controlsPast(main) {
+          const past = (control) => {
+            const { right, width } = control.getBoundingClientRect()
+            for (let box = control.parentElement; width > 0 && box && box !== main; box = box.parentElement) {
+              if (box.matches('.panel')) return right > box.getBoundingClientRect().right + 0.5
+              if (getComputedStyle(box).overflowX !== 'visible') return false
+            }
+            return false
+          }
+          return [...main.querySelectorAll('button, input, select, a')].filter(past)
+            .map((control) => 'past its panel: ' + control.textContent.trim())
+        }
       })()`)
       tooWide.push(...wide.map((what) => `at ${width}: ${what}`))
     }
