@@ -60,6 +60,10 @@ export function quantity(family: Family, value: number | undefined): Quantity {
   return { text: digits(value * scale.factor), unit: scale.unit }
 }
 
+/** '512 MiB of 1.00 GiB': how far a file is read. */
+export const bytesOf = (done: number, total: number): string =>
+  [done, total].map((bytes) => text(quantity('bytes', bytes))).join(' of ')
+
 export function text(of: Quantity): string {
   return of.unit === '' ? of.text : `${of.text} ${of.unit}`
 }

@@ -5,8 +5,14 @@ import { messageOf, UserError } from '@shared/errors'
 import { profileNames } from '@shared/profile/ask/profileNames'
 import { joinProfiles, type PartOfProfile } from '@shared/profile/read/joinProfiles'
 import { BlockSource } from '@shared/profile/read/byteSource'
-import { openProfileAt, ProfileReader, type OpenedProfile } from '@shared/profile/read/openProfile'
+import {
+  openProfileAt,
+  parserOf,
+  ProfileReader,
+  type OpenedProfile
+} from '@shared/profile/read/openProfile'
 import type { ProfileTree } from '@shared/profile/tree/profileTree'
+import { bytesOf } from '@shared/units'
 import { timelineOf } from '@shared/profile/timelineOf'
 import type { ProfileReaderRow } from '@shared/profile/read/reader'
 import { rocprofCsvReader, runReader } from '@shared/profile/read/readers'
@@ -61,7 +67,7 @@ function isRocprofCsv(file: string): boolean {
 
 function readTogether(files: readonly string[]): OpenedProfile {
   const name = `${basename(files[0]!)} and ${files.length - 1} more`
-  const parser = rocprofCsvReader.open(name)
+  const parser = parserOf(rocprofCsvReader, name)
   for (const file of files) {
     const handle = readable(file, () => openSync(file, 'r'))
     try {
@@ -180,7 +186,7 @@ function eachChunk(handle: number, name: string, take: (chunk: Uint8Array) => vo
     if (size === 0) break
     take(chunk.subarray(0, size))
     at += size
-    if (isLong) showProgress(`Reading ${name}: ${Math.floor((100 * at) / total)} %`)
+    if (isLong) showProgress(`Reading ${name}: ${bytesOf(at, total)}`)
   }
   clearProgress()
 }

@@ -19,12 +19,8 @@ export async function readFile(
   const opened = readAtAnyPlace(file, name)
   if (opened) return opened
   const reader = new ProfileReader(name)
-  try {
-    await readInto(reader, file, name, onProgress)
-    return reader.finish()
-  } catch (error) {
-    throw asReadBy(reader, error)
-  }
+  await readInto(reader, file, name, onProgress)
+  return reader.finish()
 }
 
 /** All of a file into what reads it, as it streams in. */
@@ -53,12 +49,6 @@ export async function readInto(
     throw error
   }
   onProgress(1)
-}
-
-/** The error, and what the file was taken for: a person may know better. */
-function asReadBy({ form }: ProfileReader, error: unknown): unknown {
-  if (!(error instanceof UserError) || form === '') return error
-  return new UserError(error.kind, `${error.message} It was read as ${form}.`, { cause: error })
 }
 
 async function nextOf(stream: ReadableStreamDefaultReader<Uint8Array>, name: string) {

@@ -1,7 +1,7 @@
 /** Files that were opened at once: the parts of one profile are joined, two that are not are compared. */
 import { joinProfiles, type PartOfProfile } from '@shared/profile/read/joinProfiles'
 import { nameParts } from '@shared/profile/read/nameParts'
-import type { OpenedProfile } from '@shared/profile/read/openProfile'
+import { parserOf, type OpenedProfile } from '@shared/profile/read/openProfile'
 import { rocprofCsvReader } from '@shared/profile/read/readers'
 import { sniffFormat } from '@shared/profile/read/sniffFormat'
 import { timelineOf } from '@shared/profile/timelineOf'
@@ -29,7 +29,7 @@ export async function readFiles(
   const progressOf = (file: Blob) => (fraction: number) =>
     onProgress(bytes === 0 ? 1 : (before + fraction * file.size) / bytes)
   if (files.length > 1 && (await areRocprofCsv(files))) {
-    const parser = rocprofCsvReader.open(`${names[0]} and ${names.length - 1} more`)
+    const parser = parserOf(rocprofCsvReader, `${names[0]} and ${names.length - 1} more`)
     for (const { file, name } of files) {
       await readInto(parser, file, name, progressOf(file))
       before += file.size

@@ -4,7 +4,7 @@ import { ask } from '@shared/profile/ask/ask'
 import { demangle } from '@shared/profile/ask/demangle'
 import { availableMetrics, deriveMetric } from '@shared/profile/ask/deriveMetric'
 import { filterTree } from '@shared/profile/ask/filterTree'
-import { openProfile } from '@shared/profile/read/openProfile'
+import { openProfile, type OpenedProfile } from '@shared/profile/read/openProfile'
 import { printTree } from '@shared/profile/write/printTree'
 import { nodeName } from '@shared/profile/tree/profileTree'
 import { writeHatchet } from '@shared/profile/write/writeHatchet'
@@ -14,7 +14,7 @@ export type Outcome = 'opened' | 'refused'
 /** Takes one input through everything that reads profiles. Throws on a finding. */
 export function tryProfile(bytes: Uint8Array): Outcome {
   try {
-    const { tree } = openProfile(bytes, 'mutated')
+    const { tree } = openNamed(bytes)
     for (const request of availableMetrics(tree).slice(0, 12)) deriveMetric(tree, request).reason(0)
     for (let node = 0; node < Math.min(50, tree.count); node++) demangle(nodeName(tree, node))
     filterTree(tree, { include: 'k' })
@@ -30,6 +30,18 @@ export function tryProfile(bytes: Uint8Array): Outcome {
     throw error
   } finally {
     checkPrototypes()
+  }
+}
+
+/** Every refusal is one that says which reader it was, or that there is none. */
+function openNamed(bytes: Uint8Array): OpenedProfile {
+  try {
+    return openProfile(bytes, 'mutated')
+  } catch (error) {
+    const known = /It was read as .+\.$|is not a profile that is read here|gzip data|is empty/s
+    if (error instanceof UserError && !known.test(error.message))
+      throw new Error('A refusal does not name its reader', { cause: error })
+    throw error
   }
 }
 

@@ -2,7 +2,7 @@
 import { Gunzip } from 'fflate'
 import { messageOf, UserError } from '../../errors'
 import type { ByteSource } from './byteSource'
-import { joined, type OpenedProfile, type Parser } from './reader'
+import { joined, type OpenedProfile, type Parser, type ProfileReaderRow } from './reader'
 import { readers } from './readers'
 import { sniffFormat } from './sniffFormat'
 
@@ -17,8 +17,6 @@ export class ProfileReader {
   private parser: Parser | null = null
   private gunzip: Gunzip | null = null
   private begun = false
-  /** What the file is read as, once that is known: 'hatchet JSON'. */
-  form = ''
 
   /** @param name shown in errors */
   constructor(private readonly name: string) {}
@@ -76,11 +74,28 @@ export class ProfileReader {
         `${this.name} is not a profile that is read here: it looks like ${found.looksLike}; ${found.advice ?? expected()}.`
       )
     }
-    this.form = found.reader.name
-    this.parser = found.reader.open(this.name)
+    this.parser = parserOf(found.reader, this.name)
     this.parser.write(body)
     this.head = new Uint8Array(0)
     return this.parser
+  }
+}
+
+/** A parser of this reader, whose errors say which reader it was: a person may know better what the file is. */
+export function parserOf(reader: ProfileReaderRow, name: string): Parser {
+  const parser = asReadBy(reader, () => reader.open(name))
+  return {
+    write: (chunk) => asReadBy(reader, () => parser.write(chunk)),
+    finish: () => asReadBy(reader, () => parser.finish())
+  }
+}
+
+function asReadBy<T>({ name }: ProfileReaderRow, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
+    throw new UserError(error.kind, `${error.message} It was read as ${name}.`, { cause: error })
   }
 }
 
@@ -93,7 +108,9 @@ const headBytes = 64 << 10
  */
 export function openProfileAt(source: ByteSource, name: string): OpenedProfile | null {
   const found = sniffFormat(source.read(0, headBytes), source.size <= headBytes)
-  return found && 'reader' in found ? (found.reader.openAt?.(source, name) ?? null) : null
+  if (!found || !('reader' in found)) return null
+  const { reader } = found
+  return asReadBy(reader, () => reader.openAt?.(source, name) ?? null)
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  rmSync,
   writeFileSync
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,6 +15,7 @@ import { pathOf, type ProfileTree } from '@shared/profile/tree/profileTree'
 import { metricValues } from '@shared/profile/tree/rollUp'
 import { writeHatchet } from '@shared/profile/write/writeHatchet'
 import { openProfileFile, openProfileFiles } from '../../../../src-main/cli/profileFiles'
+import { runInProcess } from '../../../support/runInProcess'
 import { agents, calls, copies, kernels, markers } from '../../../support/gpuToolFiles'
 
 const h200 = 'test/fixtures/h200/triton_mxfp8_h200.hatchet'
@@ -41,6 +43,56 @@ describe('openProfileFile', () => {
     await opening('none').toThrow(/none does not exist\.$/)
     await opening('empty').toThrow('is a folder without a run.json or profile.hatchet: name')
     await opening('zero.hatchet').toThrow('zero.hatchet is empty.')
+  })
+
+  it.each([
+    ['half.hatchet', '[{"frame": oops', /line 1, byte \d+: .* It was read as hatchet JSON\.$/m],
+    ['half.json', '{"benchmarks": [], "meta": {', /not valid JSON: .* read as nvbench's JSON\.$/m],
+    [
+      'half.db',
+      `SQLite format 3\0${'x'.repeat(200)}`,
+      /: .* It was read as an SQLite database of .*\.$/m
+    ],
+    ['x.png', '\x89PNG\r\n\x1a\n', /x\.png is not a profile that is read here: it looks like /]
+  ])(
+    'names on the command line what could not be read, by which reader and why: %s',
+    async (name, content, said) => {
+      const path = join(folder, name)
+      writeFileSync(path, content, 'latin1')
+      const { code, stderr } = await runInProcess(['view', path])
+      expect(code).toBe(2)
+      expect(stderr).toContain(name)
+      expect(stderr).toMatch(said)
+      expect(stderr.trim().split('\n')).toHaveLength(1)
+    }
+  )
+
+  it('names the reader of several files too', async () => {
+    const broken = `${kernels}"a quote that nothing closes`
+    const paths = Object.entries({ kernels: broken, calls }).map(([name, text]) => {
+      const path = join(folder, `6_${name}.csv`)
+      writeFileSync(path, text)
+      return path
+    })
+    await expect(openProfileFiles(paths)).rejects.toThrow(/It was read as rocprofv3's CSV\.$/)
+  })
+
+  it('of a large file shows on a terminal how many bytes of how many are read', async () => {
+    const path = join(folder, 'large.trace.json')
+    const events = [{ ph: 'X', cat: 'kernel', name: 'gemm', pid: 0, tid: 7, ts: 1, dur: 2 }]
+    writeFileSync(path, JSON.stringify({ traceEvents: events }) + ' '.repeat(60 << 20))
+    const before = Object.getOwnPropertyDescriptor(process.stderr, 'isTTY')
+    Object.defineProperty(process.stderr, 'isTTY', { value: true, configurable: true })
+    onTestFinished(() => {
+      if (before) Object.defineProperty(process.stderr, 'isTTY', before)
+      else delete (process.stderr as { isTTY?: boolean }).isTTY
+      rmSync(path)
+    })
+    const { code, stderr } = await runInProcess(['view', path])
+    expect(code).toBe(0)
+    const shown = stderr.match(/Reading large\.trace\.json: [^\r\x1b]*/g)!
+    expect(shown[1]).toBe('Reading large.trace.json: 8.00 MiB of 60.0 MiB')
+    expect(shown.at(-1)).toBe('Reading large.trace.json: 60.0 MiB of 60.0 MiB')
   })
 })
 

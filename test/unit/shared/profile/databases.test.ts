@@ -104,7 +104,7 @@ describe('an SQLite file', () => {
     const cut = (length: number) => () => openProfile(bytes.subarray(0, length), 'cut.sqlite')
     expect(cut(60)).toThrow('cut.sqlite: page 1 of the database: the header is damaged.')
     expect(cut(20_000)).toThrow(
-      /^cut\.sqlite: page \d+ of the database is not there: it has 4 \(the file is cut short or damaged\)\.$/
+      /^cut\.sqlite: page \d+ of the database is not there: it has 4 \(the file is cut short or damaged\)\. It was read as an SQLite database of Nsight Systems or rocprofv3\.$/
     )
     expect(() => openProfile(bytesOf('pages-512.sqlite'), 'other.db')).toThrow(
       'other.db is an SQLite database, of neither Nsight Systems nor rocprofv3: its tables are odd "name'
