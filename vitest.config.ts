@@ -21,7 +21,7 @@ const limits = {
 // Processes and browsers beside one another on a busy machine: the last lines of a run name what passed only at its second try.
 const secondTry = { retry: 1 }
 
-// Of what has no process, file or flag of its own, one worker loads the modules once for all files: half the time of each.
+// Of what changes nothing of its process, one worker loads the modules once for all files; the files of e2e share its browser too.
 const together = { isolate: false }
 
 export default defineConfig({
@@ -72,6 +72,7 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/support/setupE2e.ts'],
           ...secondTry,
+          ...together,
           ...limits
         }
       }

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { drop, go, seriousFaults } from './support/actions'
-import { describeInBrowser, launchBrowser, openPage, themes } from './support/browser'
+import { drop, go, seriousFaultsInBothLooks } from './support/actions'
+import { describeInBrowser, workerBrowser, openPage } from './support/browser'
 import { program, startServerProcess, type StartedServer } from './support/server'
 
 describeInBrowser('accessibility', () => {
@@ -12,14 +12,13 @@ describeInBrowser('accessibility', () => {
   let server: StartedServer
   beforeAll(async () => {
     server = await startServerProcess()
-    browser = await launchBrowser()
+    browser = await workerBrowser()
     const shape = ['--device', 'cpu', '-M', '64', '-N', '64', '--store', server.storeFolder]
     const run = (...words: string[]) =>
       execFileSync(process.execPath, [program, ...words, ...shape], { stdio: 'ignore' })
     run('validate', '-K', '128')
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
   })
   const runOf = (kind: string) =>
@@ -44,20 +43,18 @@ describeInBrowser('accessibility', () => {
   ]
 
   it.each(contents)('%s has no serious fault with content, light and dark', async (view, fill) => {
-    for (const theme of themes) {
-      const { page, context, errors } = await openPage(browser, server.url, { theme })
-      await go(page, view)
-      await page.getByRole('main').waitFor()
-      await fill(page)
-      await page.waitForTimeout(400)
-      expect(await seriousFaults(page)).toEqual([])
-      expect(errors).toEqual([])
-      await context.close()
-    }
+    const { page, context, errors } = await openPage(browser, server.url)
+    await go(page, view)
+    await page.getByRole('main').waitFor()
+    await fill(page)
+    await page.waitForTimeout(400)
+    expect(await seriousFaultsInBothLooks(page)).toEqual([])
+    expect(errors).toEqual([])
+    await context.close()
   })
 
-  it.each(themes)('dialogs and menus have none, %s', async (theme) => {
-    const { page, context } = await openPage(browser, server.url, { theme })
+  it('dialogs and menus have none, light and dark', async () => {
+    const { page, context } = await openPage(browser, server.url)
     for (const [keys, dialog] of [
       ['Control+k', 'Command palette'],
       ['?', 'Keyboard shortcuts']
@@ -65,7 +62,7 @@ describeInBrowser('accessibility', () => {
       await page.getByRole('main').waitFor()
       await page.keyboard.press(keys)
       await page.getByRole('dialog', { name: dialog }).waitFor()
-      expect(await seriousFaults(page)).toEqual([])
+      expect(await seriousFaultsInBothLooks(page)).toEqual([])
       await page.keyboard.press('Escape')
       await page.getByRole('dialog').waitFor({ state: 'detached' })
     }

@@ -12,7 +12,7 @@ import type { RunningServer, ServerOptions } from '../../src-main/server/server'
 import { sampleRun } from '../support/sampleRun'
 import { handlersWith } from '../unit/main/transports/support'
 import { isTrue } from './support/actions'
-import { describeInBrowser, launchBrowser, openPage } from './support/browser'
+import { describeInBrowser, workerBrowser, openPage } from './support/browser'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
@@ -63,10 +63,9 @@ describeInBrowser('the page of a server', () => {
       resolve: { alias: { '@shared': path('../../src-shared') } },
       build: { outDir: folder, emptyOutDir: true, target: 'chrome120' }
     })
-    browser = await launchBrowser()
+    browser = await workerBrowser()
   })
   afterAll(async () => {
-    await browser?.close()
     rmSync(folder, { recursive: true, force: true })
   })
   afterEach(() => server.close())

@@ -15,7 +15,7 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { isTrue } from './support/actions'
-import { describeInBrowser, launchBrowser, openPage } from './support/browser'
+import { describeInBrowser, workerBrowser, openPage } from './support/browser'
 
 describeInBrowser('npm run dev', () => {
   const copy = mkdtempSync(join(tmpdir(), 'blockscope-dev-test-'))
@@ -58,11 +58,10 @@ describeInBrowser('npm run dev', () => {
     for (const stream of [server.stdout!, server.stderr!])
       stream.on('data', (chunk: Buffer) => (output += String(chunk)))
     await printed(/Local: +http:\S+/g)
-    browser = await launchBrowser()
+    browser = await workerBrowser()
     ;({ page, errors } = await openPage(browser, /Local: +(http:\S+)/.exec(output)![1]!))
   })
   afterAll(async () => {
-    await browser?.close()
     const ended = new Promise((settle) => server.once('exit', settle))
     process.kill(-server.pid!, 'SIGINT')
     await ended

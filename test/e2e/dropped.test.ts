@@ -8,7 +8,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { samplePerfetto } from '../support/foreignProfiles'
 import { drop, dropFiles, go } from './support/actions'
-import { describeInBrowser, launchBrowser, openPage } from './support/browser'
+import { describeInBrowser, workerBrowser, openPage } from './support/browser'
 import { program, startServerProcess, type StartedServer } from './support/server'
 
 const fixture = (name: string) =>
@@ -19,10 +19,9 @@ describeInBrowser('A file dropped on the Devices view', () => {
   let server: StartedServer
   beforeAll(async () => {
     server = await startServerProcess()
-    browser = await launchBrowser()
+    browser = await workerBrowser()
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
   })
 

@@ -3,12 +3,11 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
-import { drop, saved, seriousFaults, steadyBox } from './support/actions'
+import { drop, saved, seriousFaultsInBothLooks, steadyBox } from './support/actions'
 import {
   describeInBrowser,
-  launchBrowser,
+  workerBrowser,
   openPage,
-  themes,
   type OpenedPage,
   type Theme
 } from './support/browser'
@@ -20,11 +19,10 @@ describeInBrowser('Flame graph', () => {
   let browser: Browser
   let server: StartedServer
   beforeAll(async () => {
-    browser = await launchBrowser()
+    browser = await workerBrowser()
     server = await startServerProcess()
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
   })
 
@@ -115,34 +113,31 @@ describeInBrowser('Flame graph', () => {
     await context.close()
   })
 
-  it.each(themes)(
-    'shows the sandwich of a frame, and nothing that axe finds, %s',
-    async (theme) => {
-      const { page, context, errors } = await openProfile(theme)
-      const search = page.getByRole('textbox', { name: 'Search' })
-      await search.fill('matmul')
-      const found = page.getByRole('status', { name: 'Found' })
-      await expect.poll(() => found.textContent()).toMatch(/^\d+ found$/)
-      await search.press('Enter')
-      await expect.poll(() => found.textContent()).toMatch(/^1 of \d+$/)
-      expect(await seriousFaults(page)).toEqual([])
-      await page.getByText('Sandwich', { exact: true }).click()
-      await page.getByRole('application', { name: /^Sandwich/ }).waitFor()
-      const lists = page.getByRole('region', { name: 'Callers and called frames' })
-      await lists.getByText(/^Called from/).waitFor()
-      expect(await seriousFaults(page)).toEqual([])
-      const name = () =>
-        page
-          .getByRole('region', { name: /^Details/ })
-          .locator('h2')
-          .textContent()
-      const before = await name()
-      await lists.getByRole('button').first().click()
-      await expect.poll(name).not.toBe(before)
-      expect(errors).toEqual([])
-      await context.close()
-    }
-  )
+  it('shows the sandwich of a frame, and nothing that axe finds, light and dark', async () => {
+    const { page, context, errors } = await openProfile()
+    const search = page.getByRole('textbox', { name: 'Search' })
+    await search.fill('matmul')
+    const found = page.getByRole('status', { name: 'Found' })
+    await expect.poll(() => found.textContent()).toMatch(/^\d+ found$/)
+    await search.press('Enter')
+    await expect.poll(() => found.textContent()).toMatch(/^1 of \d+$/)
+    expect(await seriousFaultsInBothLooks(page)).toEqual([])
+    await page.getByText('Sandwich', { exact: true }).click()
+    await page.getByRole('application', { name: /^Sandwich/ }).waitFor()
+    const lists = page.getByRole('region', { name: 'Callers and called frames' })
+    await lists.getByText(/^Called from/).waitFor()
+    expect(await seriousFaultsInBothLooks(page)).toEqual([])
+    const name = () =>
+      page
+        .getByRole('region', { name: /^Details/ })
+        .locator('h2')
+        .textContent()
+    const before = await name()
+    await lists.getByRole('button').first().click()
+    await expect.poll(name).not.toBe(before)
+    expect(errors).toEqual([])
+    await context.close()
+  })
 
   it('colours by what is asked for, and is saved as it is shown, with title and command', async () => {
     const { page, context, errors } = await openProfile()

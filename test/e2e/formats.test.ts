@@ -7,8 +7,8 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { compareFormats, referenceQuantize } from '../../src-shared/formats/compare'
 import { findBlockFormat } from '../../src-shared/formats/blockFormat'
-import { seriousFaults, steadyBox } from './support/actions'
-import { describeInBrowser, launchBrowser, openPage, themes } from './support/browser'
+import { seriousFaultsInBothLooks, steadyBox } from './support/actions'
+import { describeInBrowser, workerBrowser, openPage } from './support/browser'
 import { writeCheckpoint } from '../support/writeCheckpoint'
 import { program, startServerProcess, type StartedServer } from './support/server'
 
@@ -17,10 +17,9 @@ describeInBrowser('the Formats view', () => {
   let server: StartedServer
   beforeAll(async () => {
     server = await startServerProcess()
-    browser = await launchBrowser()
+    browser = await workerBrowser()
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
   })
 
@@ -152,13 +151,11 @@ describeInBrowser('the Formats view', () => {
   })
 
   it('has no serious accessibility problem, light and dark', async () => {
-    for (const theme of themes) {
-      const { page, context } = await openPage(browser, server.url, { theme })
-      for (const tab of ['codes', 'block', 'error', 'speed']) {
-        await show(page, tab)
-        expect(await seriousFaults(page), tab).toEqual([])
-      }
-      await context.close()
+    const { page, context } = await openPage(browser, server.url)
+    for (const tab of ['codes', 'block', 'error', 'speed']) {
+      await show(page, tab)
+      expect(await seriousFaultsInBothLooks(page), tab).toEqual([])
     }
+    await context.close()
   })
 })

@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { go } from './support/actions'
-import { describeInBrowser, launchBrowser, openPage } from './support/browser'
+import { describeInBrowser, workerBrowser, openPage } from './support/browser'
 import { startServerProcess, type StartedServer } from './support/server'
 
 describeInBrowser('A running job', () => {
@@ -13,10 +13,9 @@ describeInBrowser('A running job', () => {
   beforeAll(async () => {
     server = await startServerProcess()
     tunnel = await openTunnel(server.port)
-    browser = await launchBrowser()
+    browser = await workerBrowser()
   })
   afterAll(async () => {
-    await browser?.close()
     tunnel?.close()
     await server?.stop()
   })

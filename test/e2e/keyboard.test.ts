@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeInBrowser, launchBrowser, openPage } from './support/browser'
+import { describeInBrowser, workerBrowser, openPage } from './support/browser'
 import { startServerProcess, type StartedServer } from './support/server'
 
 describeInBrowser('with the keyboard alone', () => {
@@ -10,10 +10,9 @@ describeInBrowser('with the keyboard alone', () => {
   let server: StartedServer
   beforeAll(async () => {
     server = await startServerProcess()
-    browser = await launchBrowser()
+    browser = await workerBrowser()
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
   })
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { go, seriousFaults } from './support/actions'
-import { describeInBrowser, launchBrowser, openPage, themes } from './support/browser'
+import { go, seriousFaultsInBothLooks } from './support/actions'
+import { describeInBrowser, workerBrowser, openPage } from './support/browser'
 import { program, startServerProcess, type StartedServer } from './support/server'
 
 const mine = {
@@ -26,14 +26,13 @@ describeInBrowser('A layout of your own', () => {
     execFileSync(process.execPath, [program, 'layout', ...args], { encoding: 'utf8' })
   beforeAll(async () => {
     server = await startServerProcess()
-    browser = await launchBrowser()
+    browser = await workerBrowser()
     folder = mkdtempSync(join(tmpdir(), 'blockscope-own-'))
     writeFileSync(file('mine.json'), JSON.stringify(mine))
     writeFileSync(file('broken.json'), JSON.stringify({ ...mine, order: 'rowTile row' }))
     writeFileSync(file('long.json'), JSON.stringify({ ...mine, title: 'x'.repeat(5000) }))
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
     rmSync(folder, { recursive: true, force: true })
   })
@@ -103,13 +102,11 @@ describeInBrowser('A layout of your own', () => {
   })
 
   it('has no serious accessibility problem, with a problem shown', async () => {
-    for (const theme of themes) {
-      const { page, context } = await openPage(browser, server.url, { theme })
-      await go(page, 'layouts?tab=compare')
-      await description(page).fill('{')
-      await note(page).getByText('it is not JSON').waitFor()
-      expect(await seriousFaults(page)).toEqual([])
-      await context.close()
-    }
+    const { page, context } = await openPage(browser, server.url)
+    await go(page, 'layouts?tab=compare')
+    await description(page).fill('{')
+    await note(page).getByText('it is not JSON').waitFor()
+    expect(await seriousFaultsInBothLooks(page)).toEqual([])
+    await context.close()
   })
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { drop, go } from './support/actions'
-import { describeInBrowser, launchBrowser, openPage } from './support/browser'
+import { describeInBrowser, workerBrowser, openPage } from './support/browser'
 import { program, startServerProcess, type StartedServer } from './support/server'
 
 const widths = [1440, 1024, 420]
@@ -28,13 +28,12 @@ describeInBrowser('the width of every view', () => {
     const { id } = JSON.parse(readFileSync(join(saved, 'run.json'), 'utf8')) as { id: string }
     mkdirSync(join(server.storeFolder, id))
     cpSync(join(saved, 'run.json'), join(server.storeFolder, id, 'run.json'))
-    browser = await launchBrowser()
+    browser = await workerBrowser()
     const opened = await openPage(browser, server.url)
     page = opened.page
     errors = opened.errors
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
   })
   const idsOf = (kind: string) =>

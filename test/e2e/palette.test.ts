@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { farActions } from '../../src-renderer/frame/farActionList'
 import { go } from './support/actions'
-import { describeInBrowser, launchBrowser, openPage } from './support/browser'
+import { describeInBrowser, workerBrowser, openPage } from './support/browser'
 import { program, startServerProcess, type StartedServer } from './support/server'
 
 describeInBrowser('The palette', () => {
@@ -12,7 +12,7 @@ describeInBrowser('The palette', () => {
   let server: StartedServer
   beforeAll(async () => {
     server = await startServerProcess()
-    browser = await launchBrowser()
+    browser = await workerBrowser()
     const sweep = (k: string, ...more: string[]) =>
       execFileSync(
         process.execPath,
@@ -26,7 +26,6 @@ describeInBrowser('The palette', () => {
     sweep('64', '--out', 'bf16')
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
   })
 

@@ -4,8 +4,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { go, saved, seriousFaults } from './support/actions'
-import { describeInBrowser, launchBrowser, openPage, themes } from './support/browser'
+import { go, saved, seriousFaultsInBothLooks } from './support/actions'
+import { describeInBrowser, workerBrowser, openPage } from './support/browser'
 import { program, startServerProcess, type StartedServer } from './support/server'
 
 describeInBrowser('Runs view', () => {
@@ -22,14 +22,13 @@ describeInBrowser('Runs view', () => {
     )
   beforeAll(async () => {
     server = await startServerProcess()
-    browser = await launchBrowser()
+    browser = await workerBrowser()
     sweep('64,128')
     sweep('64,128')
     mkdirSync(join(server.storeFolder, 'damaged'))
     writeFileSync(join(server.storeFolder, 'damaged', 'run.json'), '{"formatVersion":1,')
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
   })
   it('searches, labels, opens as a profile, exports, and deletes with undo', async () => {
@@ -105,12 +104,10 @@ describeInBrowser('Runs view', () => {
     await page.getByRole('button', { name: 'Open as profile' }).waitFor()
   }
   it('has no serious accessibility problem, light and dark', async () => {
-    for (const theme of themes) {
-      const { page, context } = await openPage(browser, server.url, { theme })
-      await openRun(page)
-      expect(await seriousFaults(page)).toEqual([])
-      await context.close()
-    }
+    const { page, context } = await openPage(browser, server.url)
+    await openRun(page)
+    expect(await seriousFaultsInBothLooks(page)).toEqual([])
+    await context.close()
   })
 })
 

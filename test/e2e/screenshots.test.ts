@@ -12,7 +12,7 @@ import {
   describeInBrowser,
   isPhotographed,
   itIsPhotographed,
-  launchBrowser,
+  workerBrowser,
   openPage,
   photographs,
   takeScreenshot
@@ -34,7 +34,7 @@ describeInBrowser('docs/screenshots', () => {
   beforeAll(async () => {
     if (!isPhotographed) return
     server = await startServerProcess()
-    browser = await launchBrowser()
+    browser = await workerBrowser()
     const store = ['--store', server.storeFolder]
     const imported = (folder: string) => {
       const words = ['runs', 'import', `docs/results/${folder}/run.json`, ...store]
@@ -67,7 +67,6 @@ describeInBrowser('docs/screenshots', () => {
     )
   }, 300_000)
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
   })
 

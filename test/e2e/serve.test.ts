@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser } from 'playwright-core'
 import { connectSocket } from '../../src-main/transports/webSocket'
 import { patience } from '../support/patience'
-import { describeInBrowser, launchBrowser, openPage } from './support/browser'
+import { describeInBrowser, workerBrowser, openPage } from './support/browser'
 import { program, startServerProcess } from './support/server'
 import type { StartedServer } from './support/server'
 
@@ -94,9 +94,8 @@ describe('blockscope serve', () => {
 describeInBrowser('the page of blockscope serve', () => {
   let browser: Browser
   beforeAll(async () => {
-    browser = await launchBrowser()
+    browser = await workerBrowser()
   })
-  afterAll(() => browser?.close())
 
   it('connects, notices a stopped server, and is back when it is', async () => {
     const flags = ['--token-file', join(folder, 'page-token')]

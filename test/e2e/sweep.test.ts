@@ -7,8 +7,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readHatchet } from '@shared/profile/read/readHatchet'
 import { runSchema, type Run } from '@shared/contract/run'
 import * as v from 'valibot'
-import { go, saved, seriousFaults } from './support/actions'
-import { describeInBrowser, launchBrowser, openPage, themes } from './support/browser'
+import { go, saved, seriousFaultsInBothLooks } from './support/actions'
+import { describeInBrowser, workerBrowser, openPage } from './support/browser'
 import { program, startServerProcess, type StartedServer } from './support/server'
 
 describeInBrowser('Sweep view', () => {
@@ -16,10 +16,9 @@ describeInBrowser('Sweep view', () => {
   let server: StartedServer
   beforeAll(async () => {
     server = await startServerProcess()
-    browser = await launchBrowser()
+    browser = await workerBrowser()
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
   })
 
@@ -232,14 +231,12 @@ describeInBrowser('Sweep view', () => {
   })
 
   it('has no serious accessibility problem with results', async () => {
-    for (const theme of themes) {
-      const { page, context } = await openPage(browser, server.url, { theme })
-      await go(page, `sweep?run=${finishedSweep(server.storeFolder)}`)
-      await page.locator('canvas').first().waitFor()
-      await page.waitForTimeout(300)
-      expect(await seriousFaults(page)).toEqual([])
-      await context.close()
-    }
+    const { page, context } = await openPage(browser, server.url)
+    await go(page, `sweep?run=${finishedSweep(server.storeFolder)}`)
+    await page.locator('canvas').first().waitFor()
+    await page.waitForTimeout(300)
+    expect(await seriousFaultsInBothLooks(page)).toEqual([])
+    await context.close()
   })
 })
 

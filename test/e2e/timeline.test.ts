@@ -9,7 +9,7 @@ import { generateTrace } from '../bench/generateTrace'
 import { drop, go, seriousFaults, steadyBox } from './support/actions'
 import {
   describeInBrowser,
-  launchBrowser,
+  workerBrowser,
   openPage,
   type OpenedPage,
   type Size,
@@ -26,11 +26,10 @@ describeInBrowser('Timeline view', () => {
   let server: StartedServer
   beforeAll(async () => {
     generateTrace(trace, 6000)
-    browser = await launchBrowser()
+    browser = await workerBrowser()
     server = await startServerProcess()
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
     rmSync(folder, { recursive: true })
   })

@@ -2,14 +2,8 @@
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { seriousFaults } from './support/actions'
-import {
-  describeInBrowser,
-  launchBrowser,
-  openPage,
-  themes,
-  type OpenedPage
-} from './support/browser'
+import { seriousFaultsInBothLooks } from './support/actions'
+import { describeInBrowser, workerBrowser, openPage, type OpenedPage } from './support/browser'
 import { startServerProcess, type StartedServer } from './support/server'
 
 describeInBrowser('Validate', () => {
@@ -18,10 +12,9 @@ describeInBrowser('Validate', () => {
   const pages: OpenedPage[] = []
   beforeAll(async () => {
     server = await startServerProcess()
-    browser = await launchBrowser()
+    browser = await workerBrowser()
   })
   afterAll(async () => {
-    await browser?.close()
     await server?.stop()
   })
   afterEach(async () => {
@@ -265,14 +258,12 @@ describeInBrowser('Validate', () => {
   })
 
   it('has no serious accessibility problem with a failed cell open, light and dark', async () => {
-    for (const theme of themes) {
-      const page = await open({ theme })
-      await setOptions(page, { tight: true })
-      await start(page)
-      await ended(page)
-      await wrongCell(page).getByRole('button').click()
-      await page.locator('canvas').nth(1).waitFor()
-      expect(await seriousFaults(page)).toEqual([])
-    }
+    const page = await open()
+    await setOptions(page, { tight: true })
+    await start(page)
+    await ended(page)
+    await wrongCell(page).getByRole('button').click()
+    await page.locator('canvas').nth(1).waitFor()
+    expect(await seriousFaultsInBothLooks(page)).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 /** What the desktop app draws of each view is what the browser draws of it. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { go, isTrue } from '../support/actions'
-import { browserPath, launchBrowser, openPage } from '../support/browser'
+import { browserPath, workerBrowser, openPage } from '../support/browser'
 import { startServerProcess } from '../support/server'
 import { Desktop, describeInElectron, type StartedApp } from './app'
 
@@ -43,7 +43,7 @@ describeInElectron('pictures of the views', () => {
 
   it.skipIf(browserPath === undefined)('are those of the browser, view by view', async () => {
     const server = await startServerProcess()
-    const browser = await launchBrowser()
+    const browser = await workerBrowser()
     const ofBrowser: Record<string, string> = {}
     const { page, context } = await openPage(browser, server.url, { size: 'narrow' })
     for (const view of views) {
@@ -51,7 +51,6 @@ describeInElectron('pictures of the views', () => {
       ofBrowser[view] = (await page.screenshot({ animations: 'disabled' })).toString('base64')
     }
     await context.close()
-    await browser.close()
     await server.stop()
 
     await app.electron.evaluate(async ({ BrowserWindow, nativeTheme }, { width, height }) => {

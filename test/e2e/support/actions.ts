@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { expect } from 'vitest'
 import type { Download, Locator, Page } from 'playwright-core'
+import { themes } from './browser'
 
 const axeSource = readFileSync(
   createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
@@ -51,10 +52,24 @@ export async function isTrue(page: Page, expression: string): Promise<void> {
 
 /** What axe calls serious or critical on the page as it is: rule and element. */
 export async function seriousFaults(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource)
-  return page.evaluate(`axe.run().then(({ violations }) => violations
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axeSource)
+  return page.evaluate(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map((node) => id + ' ' + node.html.slice(0, 160))))`)
+}
+
+/** The same in the light look and in the dark: the page follows what the system prefers. */
+export async function seriousFaultsInBothLooks(page: Page): Promise<string[]> {
+  const faults: string[] = []
+  for (const colorScheme of themes) {
+    await page.emulateMedia({ colorScheme })
+    await page.locator(`[data-theme='${colorScheme}']`).waitFor()
+    // A colour that is still on its way to the next look is a contrast that nobody sees.
+    await page.evaluate(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
+      .then(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)))`)
+    faults.push(...(await seriousFaults(page)).map((fault) => `${colorScheme}: ${fault}`))
+  }
+  return faults
 }
 
 /** Chooses an item of a menu that saves a file. */

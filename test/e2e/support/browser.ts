@@ -24,9 +24,34 @@ if (browserPath === undefined)
 /** describe, for tests that need a browser; skipped where there is none. */
 export const describeInBrowser = describe.skipIf(browserPath === undefined)
 
+/**
+ * Parts of Chromium that cost a test more than the page does: the pages of the address bar's list, which no headless window
+ * shows (Chromium loads two for each window), and a renderer kept in reserve. Playwright's own list stands before them,
+ * because the last --disable-features counts: what else it turns off would reach for the network or hold back navigation.
+ */
+const disabledFeatures = [
+  'AimEnabled',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'LensOverlay',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PaintHolding',
+  'PreconnectToSearch',
+  'ThirdPartyStoragePartitioning',
+  'SpareRendererForSitePerProcess',
+  'WebUIOmniboxAimPopup',
+  'WebUIOmniboxFullPopup',
+  'WebUIOmniboxPopup'
+]
+
 /** Chromium with pinned rendering, so that screenshots do not depend on the machine. */
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({
+const launch = () =>
+  chromium.launch({
     executablePath: browserPath,
     timeout: patience,
     args: [
@@ -34,10 +59,18 @@ export function launchBrowser(): Promise<Browser> {
       '--force-device-scale-factor=1',
       '--hide-scrollbars',
       '--js-flags=--random-seed=1',
+      `--disable-features=${disabledFeatures.join(',')}`,
       // Chromium refuses its sandbox to root, which containers run tests as.
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])
     ]
   })
+
+let launched: Promise<Browser> | undefined
+
+/** The browser of this worker, for all the files that run in it; it ends with the worker. Every page has a context of its own. */
+export function workerBrowser(): Promise<Browser> {
+  launched ??= launch()
+  return launched
 }
 
 export const sizes = {
