@@ -21,8 +21,8 @@ describeInBrowser('the width of every view', () => {
     const run = (...words: string[]) =>
       execFileSync(process.execPath, [program, ...words, ...shape], { stdio: 'ignore' })
     run('validate', '-K', '128')
-    run('sweep', '-K', '64,128', '--formats', 'mxfp4,mxfp8', '--preset', 'quick')
-    run('sweep', '-K', '128', '--formats', 'mxfp4,mxfp8', '--preset', 'quick')
+    run('sweep', '-K', '64,128', '--formats', 'mxfp4,mxfp8', '--reps', '5')
+    run('sweep', '-K', '128', '--formats', 'mxfp4,mxfp8', '--reps', '5')
     // Many formats and kernels of several providers, as measured on an H200.
     const saved = 'test/fixtures/runs/h200-8192'
     const { id } = JSON.parse(readFileSync(join(saved, 'run.json'), 'utf8')) as { id: string }

@@ -16,7 +16,7 @@ describeInBrowser('Runs view', () => {
       process.execPath,
       [
         ...[program, 'sweep', '--device', 'cpu', '--formats', 'mxfp4', '--kernels', 'cpu-portable'],
-        ...['-M', '64', '-N', '64', '-K', k, '--preset', 'quick', '--store', server.storeFolder]
+        ...['-M', '64', '-N', '64', '-K', k, '--reps', '5', '--store', server.storeFolder]
       ],
       { stdio: 'ignore' }
     )

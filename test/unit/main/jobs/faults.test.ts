@@ -14,8 +14,10 @@ beforeEach(async () => {
 })
 afterEach(() => rm(store, { recursive: true, force: true }))
 
+const points = ['sweep', '--formats', 'mxfp8,nvfp4', '-M', '256', '-N', '256', '-K', '256,512']
+/** Long enough to be at work when a test ends it. */
 const sweep = (folder: string) => [
-  ...['sweep', '--formats', 'mxfp8,nvfp4', '-M', '256', '-N', '256', '-K', '256,512'],
+  ...points,
   ...['--preset', 'quick', '--rounds', '2', '--out-dir', folder]
 ]
 const read = async (folder: string) =>
@@ -111,7 +113,8 @@ describe('faults in mid-sweep', () => {
 
   it('a reader that goes away in mid-sweep does not end it', async () => {
     const folder = join(store, 'run')
-    const child = spawn(process.execPath, ['out/node/blockscope.js', ...sweep(folder)])
+    const few = ['--reps', '5', '--rounds', '2', '--out-dir', folder]
+    const child = spawn(process.execPath, ['out/node/blockscope.js', ...points, ...few])
     await once(child.stdout, 'data')
     child.stdout.destroy()
     const [code] = (await once(child, 'close')) as [number]

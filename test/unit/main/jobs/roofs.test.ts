@@ -13,18 +13,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 async function sweep(): Promise<Run> {
-  const flags = [
-    '--formats',
-    'mxfp4,mxfp8',
-    '-M',
-    '128',
-    '-N',
-    '128',
-    '-K',
-    '256',
-    '--preset',
-    'quick'
-  ]
+  const flags = '--formats mxfp4,mxfp8 -M 128 -N 128 -K 256 --reps 20'.split(' ')
   const { stdout } = await runBlockscope(
     ['sweep', '--device', 'cpu', ...flags, '--store', join(folder, 'store'), '--json'],
     { XDG_CACHE_HOME: folder }
