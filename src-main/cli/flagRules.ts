@@ -19,7 +19,11 @@ export interface FlagRule {
   why: string
 }
 
-const checkpointCommands = ['list', 'slice', 'error', 'convert'].map((name) => `checkpoint ${name}`)
+/** Commands whose flags may name the tensors of a weight. */
+const commandsOfWeights = [
+  ...['list', 'slice', 'error', 'convert'].map((name) => `checkpoint ${name}`),
+  'formats compare'
+]
 
 export const flagRules: FlagRule[] = [
   {
@@ -218,34 +222,40 @@ export const flagRules: FlagRule[] = [
     why: 'operands say how many scales there are'
   },
   {
-    commands: checkpointCommands,
+    commands: commandsOfWeights,
     flags: ['--codes'],
     needs: ['--scales'],
     why: 'codes have values with their scales only'
   },
   {
-    commands: checkpointCommands,
+    commands: commandsOfWeights,
     flags: ['--codes'],
     needs: ['--format'],
     why: 'codes alone do not say what they are'
   },
   {
-    commands: checkpointCommands,
+    commands: commandsOfWeights,
     flags: ['--codes'],
     excludes: ['--convention'],
     why: 'the names are the convention'
   },
   {
-    commands: checkpointCommands,
+    commands: commandsOfWeights,
     flags: ['--scales', '--global-scale', '--format', '--order'],
     needs: ['--codes'],
     why: 'they describe those codes'
   },
   {
-    commands: checkpointCommands,
+    commands: commandsOfWeights,
     flags: ['--global-scale-use'],
     needs: ['--global-scale'],
     why: 'it says how that is used'
+  },
+  {
+    commands: ['formats compare'],
+    flags: ['--codes', '--convention', '--input-layout'],
+    needs: ['--file'],
+    why: 'they say how a weight of it is stored'
   },
   {
     commands: ['checkpoint convert'],

@@ -1,6 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { mostK } from '@shared/contract/formats'
 import type { Input } from '@shared/contract/methods'
+import { findWeights, type Named } from '@shared/checkpoints/conventions'
+import { planWeightSample, readSampledRow, weightSample } from '@shared/checkpoints/weightSample'
 import { UserError } from '@shared/errors'
 import { didYouMean, knownName } from '@shared/knownName'
 import {
@@ -26,10 +28,12 @@ import {
   type NumberFormat
 } from '@shared/formats/numberFormat'
 import { scaleRules, type ScaleRule } from '@shared/formats/quantize'
+import type { TensorEntry } from '@shared/formats/safetensors'
 import { print, printJson } from '../ground/terminal'
-import { openCheckpoint } from '../store/checkpointFile'
+import { openCheckpoint, type Checkpoint } from '../store/checkpointFile'
 import { connectInProcess } from '../transports/inProcess'
 import { integerList, wholeNumber, wordList } from './arguments'
+import { namedOf, weightNamed, withNamedTensors, type NamedFlags } from './checkpointWeights'
 import { registerBytes } from './formatBytes'
 import { localApplication } from './localApplication'
 
@@ -39,7 +43,7 @@ function productDepths(text: string): number[] {
   return depths
 }
 
-interface CompareFlags {
+interface CompareFlags extends NamedFlags {
   formats: string[]
   rules: string[]
   dist: string[]
@@ -56,16 +60,21 @@ export function register(program: Command): void {
     .description('Number formats and block-scaled formats: limits and codes.')
     .option('--json', 'print as JSON')
     .action((name: string | undefined, flags: { json?: boolean }) => formats(name, flags))
-  command
-    .command('compare')
+  withNamedTensors(command.command('compare'))
     .description('what formats and scale rules do to values: SQNR, errors, clipping, products')
     .option('--formats <names>', 'formats, or all', wordList, ['all'])
     .option('--rules <names>', scaleRules.join(', '), wordList, [...scaleRules])
     .option('--dist <names>', distributions.join(', '), wordList, ['normal'])
     .option('-K <sizes>', 'K of the products', productDepths, [64, 512, 4096])
     .option('--seed <number>', 'seed of the values', wholeNumber, 0)
-    .option('--file <path>', 'values of a .safetensors file (or its index) instead; with --tensor')
-    .option('--tensor <name>', 'which tensor of --file: F64, F32, F16 or BF16')
+    .option(
+      '--file <path>',
+      'values of a .safetensors file (or its index), or GGUF, instead; with --tensor'
+    )
+    .option(
+      '--tensor <name>',
+      'which tensor of --file: F64, F32, F16 or BF16, or a block-scaled weight'
+    )
     .option('--json', 'print as JSON')
     // The outer command has --json too and takes it when both do.
     .action((_flags, own: Command) => compare(own.optsWithGlobals<CompareFlags>()))
@@ -127,7 +136,8 @@ function productText({ product }: ComparisonRow, k: number): string {
 }
 
 /** Rows of the tensor named; undefined when none is. */
-function sampleOf({ file, tensor }: CompareFlags): TensorSample | undefined {
+function sampleOf(flags: CompareFlags): TensorSample | undefined {
+  const { file, tensor } = flags
   if (file === undefined && tensor === undefined) return undefined
   if (file === undefined || tensor === undefined) {
     throw new UserError('usage', '--file and --tensor go together: name both.')
@@ -135,20 +145,43 @@ function sampleOf({ file, tensor }: CompareFlags): TensorSample | undefined {
   const checkpoint = openCheckpoint(file)
   try {
     const entry = checkpoint.tensors.get(tensor)
-    if (!entry) {
-      const some = [...checkpoint.tensors.values()].filter(isFloatTensor).slice(0, 5)
-      const names = some.map(({ name }) => name).join(', ') || 'none of real numbers'
-      const near = didYouMean(tensor, checkpoint.tensors.keys())
-      throw new UserError('usage', `${file} has no tensor "${tensor}".${near} It has ${names}.`)
-    }
-    const plan = planSample(entry)
-    return decodeSample(
-      plan,
-      plan.ranges.map(({ from, to }) => checkpoint.read(entry, from, to))
-    )
+    return entry && isFloatTensor(entry)
+      ? floatSample(checkpoint, entry)
+      : quantisedSample(checkpoint, tensor, namedOf(checkpoint, flags))
   } finally {
     checkpoint.close()
   }
+}
+
+function floatSample({ read }: Checkpoint, tensor: TensorEntry): TensorSample {
+  const plan = planSample(tensor)
+  return decodeSample(
+    plan,
+    plan.ranges.map(({ from, to }) => read(tensor, from, to))
+  )
+}
+
+/** Rows of a block-scaled weight as the real numbers that they stand for. */
+function quantisedSample(checkpoint: Checkpoint, name: string, named: Named): TensorSample {
+  const { path, tensors, read } = checkpoint
+  const { weights, unsure } = findWeights(checkpoint, path, named)
+  if ([...weights, ...unsure].some((weight) => weight.name === name)) {
+    const plan = planWeightSample(weightNamed(checkpoint, name, named))
+    return weightSample(
+      plan,
+      plan.rows.map((row) => readSampledRow(plan, row, read))
+    )
+  }
+  const entry = tensors.get(name)
+  // Says which dtypes there are.
+  if (entry) return floatSample(checkpoint, entry)
+  const readable = [...weights, ...[...tensors.values()].filter(isFloatTensor)]
+  const some = readable.slice(0, 5).map((one) => one.name)
+  const near = didYouMean(name, tensors.keys())
+  throw new UserError(
+    'usage',
+    `${path} has no tensor "${name}".${near} It has ${some.join(', ') || 'none of real numbers'}.`
+  )
 }
 
 function findRule(name: string): ScaleRule {

@@ -27,7 +27,7 @@ export async function viewFor({ files, inFolders }: Dropped, now: Route['view'])
   const name = file.name.toLowerCase()
   if (name.endsWith('.blockscope-run')) return 'runs'
   if (areArrays(files) && (files.length > 1 || !name.endsWith('.safetensors'))) return 'validate'
-  if (name.endsWith('.safetensors')) return 'formats'
+  if (/\.(safetensors|gguf)$/.test(name)) return 'formats'
   return name.endsWith('.json') ? viewForJson(file, now) : 'profile'
 }
 

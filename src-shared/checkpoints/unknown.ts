@@ -58,6 +58,10 @@ export function formatsOfPair(codes: TensorEntry, scales: TensorEntry): string[]
   return (areTypes && formatsOf[bytesOf(codes) / bytesOf(scales)]) || []
 }
 
+/** Whether a tensor's dtype could be that of codes, or of block scales. */
+export const couldBeCodes = ({ dtype }: TensorEntry): boolean => codeTypes.includes(dtype)
+export const couldBeScales = ({ dtype }: TensorEntry): boolean => scaleTypes.includes(dtype)
+
 const bytesOf = ({ start, end }: TensorEntry) => end - start
 
 const suffixes = [...new Set(conventions.flatMap(({ scalesSuffix }) => scalesSuffix ?? []))]

@@ -77,20 +77,30 @@ export function planSample(tensor: TensorEntry): SamplePlan {
     )
   }
   const ofK = tensor.shape.at(-1) ?? 1
+  const ofRows = (tensor.end - tensor.start) / decoder.bytes / ofK
+  const { rows, k } = sampledRows(tensor.name, ofRows, ofK)
+  const ranges = rows.map((row) => {
+    const from = row * ofK * decoder.bytes
+    return { from, to: from + k * decoder.bytes }
+  })
+  return { tensor, k, ofRows, ofK, ranges }
+}
+
+/** Some rows of (ofRows, ofK), spread evenly, and how much of each. Throws a UserError without whole blocks along K. */
+export function sampledRows(
+  name: string,
+  ofRows: number,
+  ofK: number
+): { rows: number[]; k: number } {
   const k = Math.min(mostK, ofK - (ofK % wholeBlocks))
   if (k === 0) {
     throw new UserError(
       'usage',
-      `"${tensor.name}" has ${ofK} values along K, less than a block of ${wholeBlocks}.`
+      `"${name}" has ${ofK} values along K, less than a block of ${wholeBlocks}.`
     )
   }
-  const ofRows = (tensor.end - tensor.start) / decoder.bytes / ofK
-  const rows = Math.min(mostRows, ofRows)
-  const ranges = Array.from({ length: rows }, (_, i) => {
-    const from = Math.floor((i * ofRows) / rows) * ofK * decoder.bytes
-    return { from, to: from + k * decoder.bytes }
-  })
-  return { tensor, k, ofRows, ofK, ranges }
+  const count = Math.min(mostRows, ofRows)
+  return { rows: Array.from({ length: count }, (_, i) => Math.floor((i * ofRows) / count)), k }
 }
 
 /** The sample, from the bytes of its ranges. */

@@ -123,6 +123,11 @@ describeInBrowser('the Formats view', () => {
     const bytes = new Uint8Array(values.buffer)
     const tensor = { dtype: 'F32', bytes }
     writeCheckpoint(file, [{ name: 'w', shape: [40, 512], ...tensor }], {})
+    const unknown = join(folder, 'unknown.safetensors')
+    writeCheckpoint(unknown, [
+      { name: 'w_codes', dtype: 'U8', shape: [4, 32], bytes: new Uint8Array(128).fill(0x21) },
+      { name: 'w_scale', dtype: 'U8', shape: [4, 2], bytes: new Uint8Array(8).fill(120) }
+    ])
     const flags = ['--file', file, '--tensor', 'w', '--rules', 'floor', '-K', '64,512', '--json']
     const printed = execFileSync(process.execPath, [program, 'formats', 'compare', ...flags], {
       encoding: 'utf8'
@@ -132,12 +137,22 @@ describeInBrowser('the Formats view', () => {
     await page.getByLabel('Values', { exact: true }).selectOption('tensor')
     for (const [name, content, words] of [
       ['x.safetensors', Buffer.from('x'), /x\.safetensors/],
+      [
+        'unknown.safetensors',
+        readFileSync(unknown),
+        /w_codes and w_scale look like codes and scales/
+      ],
       ['weights.safetensors', readFileSync(file), /40 of 40 rows, 512 of 512 values/]
     ] as const) {
       const chooser = page.waitForEvent('filechooser')
-      await page.getByRole('button', { name: 'Open .safetensors' }).click()
+      await page.getByRole('button', { name: 'Open a checkpoint' }).click()
       await (await chooser).setFiles({ name, mimeType: '', buffer: content })
       await page.getByText(words).first().waitFor()
+      if (name !== 'unknown.safetensors') continue
+      // What looks like codes and scales is taken as such; the person names them otherwise.
+      await page.getByText('4 of 4 rows, 64 of 64 values').waitFor()
+      await page.getByLabel('Order of the codes').selectOption('fp4_high_first')
+      await page.getByText('--codes w_codes --scales w_scale --format mxfp4 --order').waitFor()
     }
     const rows = JSON.parse(printed) as { format: string; sqnr: number; maxError: number }[]
     for (const { format, sqnr } of rows.filter(({ format }) => format !== 'mxfp4_b16')) {

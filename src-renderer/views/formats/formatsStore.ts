@@ -3,14 +3,21 @@
  * the page.
  */
 import { defineStore } from 'pinia'
-import { computed, ref, shallowRef, watch } from 'vue'
+import { computed, reactive, ref, shallowRef, watch } from 'vue'
 import { messageOf } from '@shared/errors'
 import { distributions, drawValues, type Distribution } from '@shared/formats/compare'
 import type { TensorSample } from '@shared/formats/floatTensor'
 import { scaleRules, type ScaleRule } from '@shared/formats/quantize'
-import type { TensorEntry } from '@shared/formats/safetensors'
 import { wholeNumber } from '../../ground/fields'
-import { listTensors, parseNumbers, readSample } from './ownValues'
+import {
+  openTensors,
+  parseNumbers,
+  readSample,
+  weightByHand,
+  type NamedByHand,
+  type OpenedTensors,
+  type ValueSource
+} from './ownValues'
 
 /** As many as the engine draws: 64 rows of 256. */
 const drawnCount = 16_384
@@ -19,9 +26,19 @@ const mostSeed = 1_000_000
 export const valueSources = [
   ...distributions.map((name) => ({ value: name, title: `${name} distribution` })),
   { value: 'pasted' as const, title: 'pasted numbers' },
-  { value: 'tensor' as const, title: 'tensor of a .safetensors file' }
+  { value: 'tensor' as const, title: 'tensor of a checkpoint' }
 ]
 export const ruleChoices = scaleRules.map((name) => ({ value: name, title: name }))
+
+/** Of tensors: two that a person names as codes and scales. */
+export const byHand = ' named by hand'
+const nothingNamed = (): NamedByHand => ({
+  codes: '',
+  scales: '',
+  format: '',
+  order: '',
+  layout: ''
+})
 
 export const useFormatValues = defineStore('formatValues', () => {
   const source = ref<Distribution | 'pasted' | 'tensor'>('normal')
@@ -32,10 +49,17 @@ export const useFormatValues = defineStore('formatValues', () => {
   const numbers = computed(() => parseNumbers(pasted.value))
 
   const file = shallowRef<File>()
-  const tensors = shallowRef<readonly TensorEntry[]>([])
-  const tensorName = ref('')
+  const opened = shallowRef<OpenedTensors>()
+  /** Id of what was chosen in it, or byHand. */
+  const tensorId = ref('')
+  const named = reactive(nothingNamed())
+  /** What the sample was taken from. */
+  const taken = shallowRef<ValueSource>()
   const sample = shallowRef<TensorSample>()
   const problem = ref<string>()
+
+  /** What is read now: an answer about anything before it is too late. */
+  let latest: ValueSource | undefined
 
   const drawn = computed(() => distributions.find((name) => name === source.value))
 
@@ -50,30 +74,49 @@ export const useFormatValues = defineStore('formatValues', () => {
 
   async function openFile(picked: File): Promise<void> {
     source.value = 'tensor'
-    problem.value = undefined
-    sample.value = undefined
-    tensorName.value = ''
+    problem.value = sample.value = taken.value = opened.value = undefined
+    tensorId.value = ''
     try {
-      tensors.value = await listTensors(picked)
+      const found = await openTensors(picked)
       file.value = picked
-      if (tensors.value.length === 0) {
-        problem.value = `${picked.name} holds no F64, F32, F16 or BF16 tensor; open a file with the original values.`
-      } else tensorName.value = tensors.value[0]!.name
+      opened.value = found
+      const [likely] = found.likely
+      Object.assign(named, nothingNamed(), {
+        ...(likely && {
+          codes: likely.codes.name,
+          scales: likely.scales.name,
+          format: likely.formats[0]!
+        })
+      })
+      if (found.sources.length > 0) tensorId.value = found.sources[0]!.id
+      else if (found.canBeNamed) tensorId.value = byHand
+      else
+        problem.value = `${picked.name} holds no F64, F32, F16 or BF16 tensor and no codes with scales; open a file with weights.`
     } catch (error) {
       problem.value = messageOf(error)
     }
   }
 
-  watch(tensorName, async (name) => {
-    const tensor = tensors.value.find((entry) => entry.name === name)
-    if (!tensor || !file.value) return
+  watch([tensorId, () => ({ ...named })], async ([id]) => {
+    const [found, picked] = [opened.value, file.value]
+    if (!found || !picked || id === '') return
     try {
-      const read = await readSample(file.value, tensor)
-      if (tensorName.value !== name) return
+      if (id === byHand && (named.codes === '' || named.scales === '' || named.format === '')) {
+        problem.value = sample.value = taken.value = undefined
+        return
+      }
+      const asked =
+        id === byHand
+          ? weightByHand(found, picked.name, named)
+          : found.sources.find((one) => one.id === id)!
+      latest = asked
+      const read = await readSample(picked, asked)
+      if (latest !== asked) return
       problem.value = undefined
       sample.value = read
+      taken.value = asked
     } catch (error) {
-      sample.value = undefined
+      sample.value = taken.value = undefined
       problem.value = messageOf(error)
     }
   })
@@ -86,8 +129,10 @@ export const useFormatValues = defineStore('formatValues', () => {
     pasted,
     numbers,
     file,
-    tensors,
-    tensorName,
+    opened,
+    tensorId,
+    named,
+    taken,
     sample,
     problem,
     drawn,

@@ -4,7 +4,7 @@ import { findWeights, matrixCount, type BlockScaledWeight } from '@shared/checkp
 import { formatsOfPair, likelyWeights, saysScale } from '@shared/checkpoints/unknown'
 import { everyBlockFormat } from '@shared/formats/blockFormat'
 import type { SafetensorsHeader, TensorEntry } from '@shared/formats/safetensors'
-import { bytesOf, ggufHeaderOf, headerOf } from '../../ground/safetensorsFile'
+import { bytesOf, checkpointHeaderOf } from '../../ground/safetensorsFile'
 import { count } from '@shared/units'
 import type { ByteEntry } from './byteEntry'
 import { mostBytes } from './scaleBytes'
@@ -41,8 +41,7 @@ export interface PossibleCodes {
 
 /** Scales of block-scaled weights, then tensors named as scales, then all others of one byte a value. Throws a UserError. */
 export async function byteTensors(file: File): Promise<ByteTensor[]> {
-  const isGguf = /\.gguf$/i.test(file.name)
-  const header = await (isGguf ? ggufHeaderOf(file) : headerOf(file))
+  const header = await checkpointHeaderOf(file)
   const weights = scalesOfWeights(header, file.name)
   const named = new Set(weights.map(({ entry }) => entry.name))
   const others = [...header.tensors.values()].filter(

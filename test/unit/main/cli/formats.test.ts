@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { register } from '../../../../src-main/cli/formats'
+import { tensorsOf } from '../../../support/quantizerFiles'
 import { writeCheckpoint } from '../../../support/writeCheckpoint'
 import { runCommand } from './runCommand'
 
@@ -63,5 +64,42 @@ it('compare takes rows of a tensor of a file, and says which', async () => {
     'no tensor "v". It has w.'
   )
   await expect(run('compare', ...flags)).rejects.toThrow('--file and --tensor go together')
+  rmSync(folder, { recursive: true })
+})
+
+it('compare takes the values of a block-scaled weight, known or named, as those of a tensor', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'formats-'))
+  const file = join(folder, 'weights.safetensors')
+  const [rows, k] = [40, 64]
+  const codes = Uint8Array.from({ length: rows * k }, (_, i) => (i * 5 + (i >> 5)) & 7)
+  const scales = Uint8Array.from({ length: (rows * k) / 32 }, (_, i) => 120 + (i % 5))
+  // E2M1 without signs, by its definition.
+  const value = (i: number) => [0, 0.5, 1, 1.5, 2, 3, 4, 6][codes[i]!]!
+  const real = Float32Array.from(codes, (_, i) => value(i) * 2 ** (scales[i >> 5]! - 127))
+  const plain = { leading: [], rows, k, codes, scales, tensorScales: [1] }
+  const [packed] = tensorsOf('mlx-mxfp4', plain)
+  const bytes = new Uint8Array(real.buffer)
+  writeCheckpoint(file, [
+    { name: 'real', dtype: 'F32', shape: [rows, k], bytes },
+    ...tensorsOf('mlx-mxfp4', plain),
+    { name: 'other.w_codes', dtype: 'U8', shape: [rows, k / 2], bytes: packed!.bytes },
+    { name: 'other.w_scale', dtype: 'U8', shape: [rows, k / 32], bytes: scales }
+  ])
+  type Compared = { distribution: string; sqnr: number }
+  const rowsOf = async (...flags: string[]) => {
+    const asked = ['--file', file, '--formats', 'nvfp4,mxfp8', '-K', '64', '--json', ...flags]
+    const printed = JSON.parse((await run('compare', ...asked)).stdout) as Compared[]
+    // Each is called by the tensor's name.
+    return printed.map(({ distribution: _name, ...row }) => row)
+  }
+  const expected = await rowsOf('--tensor', 'real')
+  expect(expected[0]!.sqnr).toBeGreaterThan(5)
+  expect(await rowsOf('--tensor', 'layer')).toEqual(expected)
+  const named = ['--codes', 'other.w_codes', '--scales', 'other.w_scale', '--format', 'mxfp4']
+  expect(await rowsOf('--tensor', 'other.w', ...named)).toEqual(expected)
+  await expect(rowsOf('--tensor', 'other.w')).rejects.toThrow(
+    /has no tensor "other\.w"\..*It has layer, real\./
+  )
+  await expect(rowsOf('--tensor', 'other.w_codes')).rejects.toThrow('"other.w_codes" is U8; values')
   rmSync(folder, { recursive: true })
 })

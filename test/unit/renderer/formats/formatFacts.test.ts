@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { numberFormats } from '@shared/formats/numberFormat'
 import { codeRows, encodedBy } from '../../../../src-renderer/views/formats/formatFacts'
 import {
-  listTensors,
+  openTensors,
   parseNumbers,
   readSample
 } from '../../../../src-renderer/views/formats/ownValues'
@@ -29,11 +29,11 @@ it('reads pasted numbers and tensors of a file', async () => {
   const data = new Uint8Array(67)
   data.set([0x00, 0x3e, 0x01, 0x80])
   const file = new File([length, header, data], 'a.safetensors')
-  const tensors = await listTensors(file)
-  expect(tensors.map(({ name }) => name)).toEqual(['h', 'b'])
-  const sample = await readSample(file, tensors[0]!)
+  const { sources } = await openTensors(file)
+  expect(sources.map(({ id }) => id)).toEqual(['h', 'b'])
+  const sample = await readSample(file, sources[0]!)
   expect(sample.values.subarray(0, 3)).toEqual(Float64Array.of(1.5, -(2 ** -24), 0))
   expect(sample).toMatchObject({ rows: 1, k: 32, ofRows: 1, ofK: 32 })
-  await expect(readSample(file, tensors[1]!)).rejects.toThrow('less than a block of 32')
-  await expect(listTensors(new File(['x'], 'x.safetensors'))).rejects.toThrow('no usable')
+  await expect(readSample(file, sources[1]!)).rejects.toThrow('less than a block of 32')
+  await expect(openTensors(new File(['x'], 'x.safetensors'))).rejects.toThrow('no usable')
 })
