@@ -58,32 +58,6 @@ export function facetsOf(
   return { panels, width, height: Math.ceil(groups.length / columns) * rowHeight }
 }
 
-export interface EndLabel {
-  line: SweepLine
-  /** Pixels from the line's end, up is negative; undefined: there is no room, the tooltip has it. */
-  offset: number | undefined
-}
-
-const labelHeight = 14
-
-/** Labels at the ends of lines: above its own line, else below it, else left out. `y` in pixels from above, of a panel this high. */
-export function placeLabels(
-  ends: readonly { line: SweepLine; y: number }[],
-  height = Infinity
-): EndLabel[] {
-  const placed: number[] = []
-  const clear = (at: number, own: number) =>
-    at <= height - labelHeight / 2 &&
-    placed.every((other) => Math.abs(other - at) >= labelHeight) &&
-    ends.every(({ y }) => y === own || Math.abs(y - at) >= labelHeight / 2)
-  const sorted = [...ends].sort((a, b) => a.y - b.y)
-  return sorted.map(({ line, y }) => {
-    const offset = [-11, 12].find((by) => clear(y + by, y))
-    if (offset !== undefined) placed.push(y + offset)
-    return { line, offset }
-  })
-}
-
 /** More lines than this in one panel are too many to name: the best of each provider stand out. */
 export const mostNamed = 6
 

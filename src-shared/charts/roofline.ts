@@ -1,22 +1,42 @@
-import type { Roof } from '../contract/roofs'
 import type { Step } from '../contract/run'
-import { instructionWords } from '../measurement/instructions'
-import { intensityOf, limitAt } from '../measurement/roofs'
-import { digits, percent, quantity, text, tick } from '../units'
-import { limitOf, roofsAt, shareOfStep, type Roofs } from './limits'
-import { drawn, lineName, type SweepLine } from './sweepSeries'
+import { intensityOf } from '../measurement/roofs'
+import { digits, percent, scaleFor, tick, type Scale } from '../units'
+import { limitOf, shareOfStep, type Roofs } from './limits'
+import type { PictureSize } from './picture'
+import { labelSeries, rooflineLabels } from './rooflineLabels'
+import {
+  cornersOf,
+  intensityRange,
+  margin,
+  placeOf,
+  rateRange,
+  roofsOf,
+  type DrawnRoof,
+  type Plot
+} from './rooflinePlot'
+import { lineName, type SweepLine } from './sweepSeries'
 import { axisStyle, baseOption, markStyle, type ChartTheme } from './theme'
 
 /**
  * Throughput over arithmetic intensity, under one roof for each instruction that the lines multiply with. A line's points
  * are a trail that ends at its last; a ring is hot L2, joined to the same point measured cold.
+ *
+ * @param size of the chart in pixels: names are placed where they meet no other
  */
-export function rooflineOption(lines: readonly SweepLine[], roofs: Roofs, theme: ChartTheme) {
+export function rooflineOption(
+  lines: readonly SweepLine[],
+  roofs: Roofs,
+  theme: ChartTheme,
+  size: PictureSize = { width: 1000, height: 460 }
+) {
   const drawnRoofs = roofsOf(lines, roofs)
   const { low, high } = intensityRange(
     lines,
     drawnRoofs.flatMap(({ ridge }) => ridge ?? [])
   )
+  const rates = rateRange(lines, drawnRoofs, low)
+  const scale = scaleFor('rate', rates.most)
+  const plot: Plot = { low, high, rates, scale, size }
   return {
     ...baseOption(theme),
     tooltip: {
@@ -40,7 +60,7 @@ export function rooflineOption(lines: readonly SweepLine[], roofs: Roofs, theme:
         ].join('\n')
       }
     },
-    grid: { left: 64, right: 24, top: 34, bottom: 42 },
+    grid: margin,
     xAxis: {
       ...axisStyle(theme),
       type: 'log' as const,
@@ -56,89 +76,37 @@ export function rooflineOption(lines: readonly SweepLine[], roofs: Roofs, theme:
       ...axisStyle(theme),
       type: 'log' as const,
       logBase: 2,
-      name: 'Throughput, TFLOP/s',
+      name: `Throughput, ${scale.unit}`,
+      min: rates.low * scale.factor,
+      max: rates.high * scale.factor,
       nameTextStyle: { color: theme.dim, fontSize: 11, align: 'left' as const },
       axisLabel: { color: theme.dim, fontSize: 11, formatter: tick }
     },
     series: [
-      ...drawnRoofs.map((roof) => roofSeries(roof, low, high, theme)),
-      ...measuredMemory(roofs, drawnRoofs, low, theme),
-      ...lines.flatMap((line) => trail(line, theme)),
-      ...coldToHot(lines, theme),
-      ...lines.map((line) => dots(line, low, high, theme)),
-      ...lines.flatMap((line) => rings(line, theme))
+      ...drawnRoofs.map((roof) => roofSeries(roof, plot, theme)),
+      ...measuredMemory(roofs, drawnRoofs, plot, theme),
+      ...lines.flatMap((line) => trail(line, scale, theme)),
+      ...coldToHot(lines, scale, theme),
+      ...lines.map((line) => dots(line, scale, theme)),
+      ...lines.flatMap((line) => rings(line, scale, theme)),
+      ...rooflineLabels(lines, drawnRoofs, roofs, plot).map((label) => labelSeries(label, theme))
     ]
   }
 }
 
-interface DrawnRoof {
-  name: string
-  compute: Roof | undefined
-  memory: Roof | undefined
-  /** Where the memory limit meets the compute limit, in FLOP/B. */
-  ridge: number | undefined
-}
-
-/** One for each instruction and memory level, the highest of its points: their clocks differ a little. */
-function roofsOf(lines: readonly SweepLine[], roofs: Roofs): DrawnRoof[] {
-  const found = new Map<string, DrawnRoof>()
-  for (const { step } of lines.flatMap(({ points }) => points)) {
-    const { compute, memory } = roofsAt(step, roofs)
-    if (!compute && !memory) continue
-    const key = `${compute?.of ?? ''} ${memory?.of ?? ''}`
-    const before = found.get(key)
-    if (before && (before.compute?.rate ?? 0) >= (compute?.rate ?? 0)) continue
-    const ridge = compute && memory ? compute.rate / memory.rate : undefined
-    found.set(key, { name: nameOf(compute, memory), compute, memory, ridge })
-  }
-  return [...found.values()]
-}
-
-/** 'fp8 1,947 TFLOP/s'; of what was entered, 'limit'. */
-function nameOf(compute: Roof | undefined, memory: Roof | undefined): string {
-  const name = compute && compute.of !== 'entered' ? instructionWords(compute.of) : 'limit'
-  if (compute) return `${name} ${text(quantity('rate', compute.rate / 1e12))}`
-  return memory ? `memory ${text(quantity('bandwidth', memory.rate / 1e9))}` : name
-}
-
-/** From one power of two to another, around all points and the ridge; something to look at without any. */
-function intensityRange(lines: readonly SweepLine[], ridges: readonly number[]) {
-  let low = Math.min(...ridges)
-  let high = Math.max(0, ...ridges)
-  for (const { points } of lines) {
-    for (const { step } of points) {
-      const intensity = intensityOf(step.work ?? step.measurement!)
-      if (!(intensity > 0) || !Number.isFinite(intensity)) continue
-      low = Math.min(low, intensity)
-      high = Math.max(high, intensity)
-    }
-  }
-  if (!(high > 0)) return { low: 1, high: 1024 }
-  return { low: 2 ** Math.floor(Math.log2(low) - 0.2), high: 2 ** Math.ceil(Math.log2(high) + 0.2) }
-}
-
-function roofSeries(
-  { name, compute, memory, ridge }: DrawnRoof,
-  low: number,
-  high: number,
-  theme: ChartTheme
-) {
+function roofSeries(roof: DrawnRoof, plot: Plot, theme: ChartTheme) {
   return {
-    id: `roof ${name}`,
+    id: `roof ${roof.name}`,
     type: 'line' as const,
-    endLabel: { show: true, formatter: name, color: theme.dim, align: 'right', offset: [0, -8] },
     silent: true,
     showSymbol: false,
     // Solid: rated; dashed: measured.
     lineStyle: {
       color: theme.dim,
       width: 1.6,
-      type: compute?.basis === 'measured' ? [5, 3] : ('solid' as const)
+      type: roof.compute?.basis === 'measured' ? [5, 3] : ('solid' as const)
     },
-    data: [low, ...(ridge ? [ridge] : []), high].map((x) => [
-      x,
-      limitAt(x, compute, memory)!.rate / 1e12
-    ])
+    data: cornersOf(roof, plot).map(([x, rate]) => [x, rate * plot.scale.factor])
   }
 }
 
@@ -146,7 +114,7 @@ function roofSeries(
 function measuredMemory(
   { measured, entered }: Roofs,
   drawnRoofs: readonly DrawnRoof[],
-  low: number,
+  { low, scale }: Plot,
   theme: ChartTheme
 ) {
   const found = measured.find(({ kind, of }) => kind === 'memory' && of === 'dram')
@@ -161,22 +129,14 @@ function measuredMemory(
       silent: true,
       showSymbol: false,
       lineStyle: { color: theme.dim, width: 1, type: [5, 3] },
-      data: [low, ridge].map((x) => [x, (x * found.rate) / 1e12])
+      data: [low, ridge].map((x) => [x, ((x * found.rate) / 1e12) * scale.factor])
     }
   ]
 }
 
-/** A logarithm needs more than 0. */
-const onLogAxis = (value: number): number | null => (value > 0 ? drawn(value) : null)
-
 const isHot = ({ measurement }: Step): boolean => measurement?.cacheMode === 'hot'
 
-const placeOf = ({ work, measurement }: Step): [number | null, number | null] => [
-  onLogAxis(intensityOf(work ?? measurement!)),
-  onLogAxis(measurement!.tflops)
-]
-
-function trail(line: SweepLine, theme: ChartTheme) {
+function trail(line: SweepLine, scale: Scale, theme: ChartTheme) {
   if (line.points.length < 2) return []
   return [
     {
@@ -190,14 +150,12 @@ function trail(line: SweepLine, theme: ChartTheme) {
         opacity: 0.7,
         type: line.mark.hollow ? [5, 3] : ('solid' as const)
       },
-      data: line.points.map(({ step }) => placeOf(step))
+      data: line.points.map(({ step }) => placeOf(step, scale))
     }
   ]
 }
 
-function dots(line: SweepLine, low: number, high: number, theme: ChartTheme) {
-  const isFarRight = (x: number | null) =>
-    x !== null && Math.log(x / low) / Math.log(high / low) > 0.75
+function dots(line: SweepLine, scale: Scale, theme: ChartTheme) {
   const last = line.points.length - 1
   const large = line.overlay ? 7 : 9
   return {
@@ -207,25 +165,11 @@ function dots(line: SweepLine, low: number, high: number, theme: ChartTheme) {
     ...markStyle(line.mark, theme),
     symbolSize: (_value: unknown, { dataIndex }: { dataIndex: number }) =>
       dataIndex === last ? large : 4,
-    labelLayout: { hideOverlap: true },
-    data: line.points.map(({ step }, index) =>
-      index < last
-        ? placeOf(step)
-        : {
-            value: placeOf(step),
-            label: {
-              show: true,
-              position: isFarRight(placeOf(step)[0]) ? ('left' as const) : ('right' as const),
-              formatter: lineName(line),
-              color: line.mark.hollow ? theme.dim : theme.text,
-              fontSize: 11
-            }
-          }
-    )
+    data: line.points.map(({ step }) => placeOf(step, scale))
   }
 }
 
-function rings(line: SweepLine, theme: ChartTheme) {
+function rings(line: SweepLine, scale: Scale, theme: ChartTheme) {
   const hot = line.points.filter(({ step }) => isHot(step))
   if (hot.length === 0) return []
   return [
@@ -240,7 +184,7 @@ function rings(line: SweepLine, theme: ChartTheme) {
         borderColor: line.mark.colour[theme.look],
         borderWidth: 1.4
       },
-      data: hot.map(({ step }) => placeOf(step))
+      data: hot.map(({ step }) => placeOf(step, scale))
     }
   ]
 }
@@ -248,7 +192,7 @@ function rings(line: SweepLine, theme: ChartTheme) {
 const pointKey = ({ format, kernel, m, n, k }: Step) => [format, kernel, m, n, k].join(' ')
 
 /** From each point that was measured cold to the same one measured hot. */
-function coldToHot(lines: readonly SweepLine[], theme: ChartTheme) {
+function coldToHot(lines: readonly SweepLine[], scale: Scale, theme: ChartTheme) {
   const cold = new Map<string, Step>()
   const points = lines.flatMap((line) => line.points.map(({ step }) => ({ line, step })))
   for (const { step } of points) if (!isHot(step)) cold.set(pointKey(step), step)
@@ -262,55 +206,8 @@ function coldToHot(lines: readonly SweepLine[], theme: ChartTheme) {
         silent: true,
         symbol: 'none',
         lineStyle: { color: line.mark.colour[theme.look], width: 1 },
-        data: [placeOf(twin), placeOf(step)]
+        data: [placeOf(twin, scale), placeOf(step, scale)]
       }
     ]
   })
-}
-
-export interface RoofShare {
-  line: SweepLine
-  point: SweepLine['points'][number]
-  share: number
-}
-
-export interface RoofGroup {
-  /** 'fp8, 1,947 TFLOP/s', 'dram, 4.81 TB/s' */
-  title: string
-  rows: readonly RoofShare[]
-}
-
-/** The last point of each line under the roof that binds it, best first: what the list beside the chart shows. */
-export function roofShares(lines: readonly SweepLine[], roofs: Roofs): RoofGroup[] {
-  const groups = new Map<string, { title: string; rate: number; rows: RoofShare[] }>()
-  for (const line of lines) {
-    const point = line.points.at(-1)
-    if (!point) continue
-    const found = shareOfStep(point.step, roofs)
-    if (!('share' in found)) continue
-    const roof = roofsAt(point.step, roofs)[found.limit.by]!
-    const key = `${roof.kind} ${roof.of}`
-    const group = groups.get(key) ?? { title: '', rate: 0, rows: [] }
-    groups.set(key, group)
-    if (roof.rate > group.rate) {
-      group.rate = roof.rate
-      group.title = roofTitle(roof)
-    }
-    group.rows.push({ line, point, share: found.share })
-  }
-  return [...groups.values()].map(({ title, rows }) => ({
-    title,
-    rows: rows.sort(
-      (a, b) => Number(a.line.mark.hollow) - Number(b.line.mark.hollow) || b.share - a.share
-    )
-  }))
-}
-
-function roofTitle(roof: Roof): string {
-  const name = roof.of === 'entered' ? 'entered limit' : instructionWords(roof.of)
-  const rate =
-    roof.kind === 'compute'
-      ? quantity('rate', roof.rate / 1e12)
-      : quantity('bandwidth', roof.rate / 1e9)
-  return `${name}, ${text(rate)}`
 }

@@ -55,6 +55,16 @@ export function valueAxis(
   return { min: 0, max: interval * Math.ceil((most * 1.08) / interval), interval }
 }
 
+/** How far along its axis a place stands, 0..1. */
+export function shareOfPlaces(
+  at: number,
+  { min, max }: { min: number; max: number },
+  logarithmic: boolean
+): number {
+  const place = (value: number) => (logarithmic ? Math.log(value) : value)
+  return (place(at) - place(min)) / (place(max) - place(min))
+}
+
 /** Pixels a label takes with the gap after it. */
 const labelWidth = 46
 

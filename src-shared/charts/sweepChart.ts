@@ -110,7 +110,8 @@ export function sweepChartOption(
       axis,
       choices,
       theme,
-      several: panels.length > 1
+      several: panels.length > 1,
+      places
     })
   )
   return {

@@ -2,10 +2,17 @@
 import { familyOf } from '../measurement/marks'
 import { digits } from '../units'
 import type { RatioOf } from './baseline'
-import { placeLabels, standingOut, type Panel } from './facets'
-import { shareOfAxis, type FigureOfStep, type ValueAxis } from './sweepAxis'
+import { standingOut, type Panel } from './facets'
+import { labelHeight, labelWidth, placeLabels, type Segment } from './placeLabels'
+import {
+  placeRange,
+  shareOfAxis,
+  shareOfPlaces,
+  type FigureOfStep,
+  type ValueAxis
+} from './sweepAxis'
 import type { SweepChartChoices } from './sweepChartChoices'
-import { drawn, lineName, signOf, type SweepLine } from './sweepSeries'
+import { drawn, lineName, signOf, standing, type SweepLine } from './sweepSeries'
 import { markStyle, type ChartTheme } from './theme'
 
 const mostSymbols = 40
@@ -19,6 +26,8 @@ export interface PanelContext {
   choices: SweepChartChoices
   theme: ChartTheme
   several: boolean
+  /** What all panels run over. */
+  places: readonly number[]
 }
 
 export function panelSeries(panel: Panel, index: number, context: PanelContext) {
@@ -74,22 +83,55 @@ function lineSeries(
   }
 }
 
+/** How far from the end of its line the middle of a name may stand, pixels: above, else below, else a row further. */
+const rows = [-11, 12, -25, 26]
+/** Names end a little right of the ends of their lines. */
+const overhang = 4
+
 /** Names stand at the ends of their lines, inside the panel, each with its sign. */
 function labelSeries(
   panel: Panel,
   index: number,
   out: ReadonlySet<string>,
-  { figure, scale, axis, theme, choices, several }: PanelContext
+  { figure, scale, axis, theme, choices, several, places }: PanelContext
 ) {
-  const ends = panel.lines.flatMap((line) => {
-    const last = line.points.findLast(({ step }) => drawn(figure(step)?.value) !== null)
-    const value = last && drawn(figure(last.step)?.value, scale.factor)
-    if (!out.has(line.id) || !last || value === null || value === undefined) return []
-    return [
-      { line, at: last.at, value, y: panel.height * (1 - shareOfAxis(value, axis, choices.logY)) }
-    ]
-  })
-  const labels = placeLabels(ends, panel.height)
+  const range = placeRange(places)
+  const drawnOf = (line: SweepLine) =>
+    line.points.flatMap(({ at, step }) => {
+      const value = drawn(figure(step)?.value, scale.factor)
+      if (value === null) return []
+      const x = panel.width * shareOfPlaces(at, range, choices.logX)
+      return [{ at, value, x, y: panel.height * (1 - shareOfAxis(value, axis, choices.logY)) }]
+    })
+  const named = panel.lines
+    .filter(({ id }) => out.has(id))
+    .map((line) => ({ line, points: drawnOf(line) }))
+    .filter(({ points }) => points.length > 0)
+  const lines = named.flatMap(({ points }) =>
+    points.slice(1).map(({ x, y }, before): Segment => [points[before]!.x, points[before]!.y, x, y])
+  )
+  // Where there is no room for all, references and earlier runs give way, and the card at the pointer has them.
+  const ends = named
+    .map(({ line, points }) => {
+      const sign = signOf(line)
+      const name = several ? [line.kernel, line.variant].filter(Boolean).join(', ') : lineName(line)
+      const run = line.overlay && several ? ` (${line.runTitle})` : ''
+      const end = points.at(-1)!
+      return { line, sign, name: name + run, value: digits(end.value), end }
+    })
+    .sort((a, b) => standing(a.line) - standing(b.line) || a.end.y - b.end.y)
+  const boxes = placeLabels(
+    ends.map(({ sign, name, value, end: { x, y } }) => {
+      const text = `${sign} ${name} ${value}`
+      const left = overhang - labelWidth(text)
+      return { x, y, text, places: rows.map((row) => ({ left, top: row - labelHeight / 2 })) }
+    }),
+    { left: 0, top: 0, width: panel.width + overhang, height: panel.height },
+    {
+      taken: ends.map(({ end }) => ({ left: end.x - 3, top: end.y - 3, width: 6, height: 6 })),
+      lines
+    }
+  )
   return {
     id: `labels ${panel.format}`,
     type: 'scatter' as const,
@@ -99,23 +141,21 @@ function labelSeries(
     symbolSize: 0,
     tooltip: { show: false },
     z: 5,
-    data: labels.flatMap(({ line, offset }) => {
-      const end = ends.find((one) => one.line === line)!
-      if (offset === undefined) return []
-      const name = several ? [line.kernel, line.variant].filter(Boolean).join(', ') : lineName(line)
-      const sign = signOf(line)
+    data: ends.flatMap(({ line, sign, name, value, end }, place) => {
+      const box = boxes[place]
+      if (!box) return []
       return [
         {
           value: [end.at, end.value],
           label: {
             show: true,
             position: 'left' as const,
-            offset: [9, offset],
+            offset: [overhang + 5, box.top + labelHeight / 2 - end.y],
             color: theme.text,
             fontSize: 11,
             textBorderColor: theme.surface,
             textBorderWidth: 2,
-            formatter: `{sign|${sign}} ${name}${line.overlay && several ? ` (${line.runTitle})` : ''} {value|${digits(end.value)}}`,
+            formatter: `{sign|${sign}} ${name} {value|${value}}`,
             rich: {
               sign: { color: line.mark.colour[theme.look], fontSize: 11, textBorderWidth: 0 },
               value: { color: theme.text, fontSize: 11, fontWeight: 'bold' as const }

@@ -205,6 +205,10 @@ export function groupOf(line: SweepLine): string {
   return groups[line.level] ?? line.level
 }
 
+/** Where there is no room for every name, references give way, then earlier runs: the least is named first. */
+export const standing = ({ mark, overlay }: SweepLine): number =>
+  Number(mark.hollow) + 2 * Number(overlay)
+
 /** The mark as a character, where text is all there is. */
 export const signOf = ({ mark }: SweepLine): string =>
   (mark.hollow ? hollowCharacters : symbolCharacters)[mark.symbol]

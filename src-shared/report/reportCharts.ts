@@ -40,7 +40,11 @@ export function speedCharts(run: Run): ReportChart[] {
   const roofline = {
     title: 'Roofline',
     note: 'a point is judged by the lowest roof over it: the peak of its instruction, or bandwidth times its intensity',
-    svg: draw(rooflineOption(lines, roofs, paperTheme), rooflineHeight, false)
+    svg: draw(
+      rooflineOption(lines, roofs, paperTheme, { width, height: rooflineHeight }),
+      rooflineHeight,
+      false
+    )
   }
   if (hasOnePlace(lines)) {
     const plot = dotPlot(lines, 'tflops', roofs, baseline && ratioOf)

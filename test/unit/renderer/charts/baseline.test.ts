@@ -7,7 +7,7 @@ import { runSchema } from '../../../../src-shared/contract/run'
 import { baselineChoices, bestRatios, ratioTo, usualBaseline } from '@shared/charts/baseline'
 import { dotPlot, hasOnePlace } from '@shared/charts/dotPlot'
 import { ticksTo } from '@shared/charts/ticks'
-import { placeLabels, standingOut } from '@shared/charts/facets'
+import { standingOut } from '@shared/charts/facets'
 import { sweepLines } from '@shared/charts/sweepSeries'
 
 const run = v.parse(
@@ -116,19 +116,6 @@ describe('the dot plot', () => {
 })
 
 describe('names at the ends of lines', () => {
-  it('stand above, else below, and never on one another', () => {
-    const ends = [100, 104, 108, 200].map((y) => ({ line: lines[0]!, y }))
-    const placed = placeLabels(ends)
-    const ys = placed.flatMap(({ offset }, index) =>
-      offset === undefined ? [] : [ends[index]!.y + offset]
-    )
-    for (const [index, y] of ys.entries()) {
-      for (const other of ys.slice(index + 1))
-        expect(Math.abs(y - other)).toBeGreaterThanOrEqual(14)
-    }
-    expect(placed.at(-1)!.offset).toBe(-11)
-  })
-
   it('of a crowded panel are those of the best of each provider', () => {
     const crowd = lines.filter(({ format }) => format === 'mxfp4')
     const out = standingOut(

@@ -1,0 +1,98 @@
+/** Where names stand in a chart: beside their points, never on one another, off the lines where there is room. Pixels, y down. */
+
+export interface Box {
+  left: number
+  top: number
+  width: number
+  height: number
+}
+
+export interface LabelWish {
+  /** Of the point that is named. */
+  x: number
+  y: number
+  text: string
+  /** From the point to the corner of the label, best first; its size is known to who asks. */
+  places: readonly { left: number; top: number }[]
+}
+
+/** From one end to the other. */
+export type Segment = readonly [x1: number, y1: number, x2: number, y2: number]
+
+/** A generous width of a letter at 11 pixels, as bold figures have it; and of a line. */
+const letterWidth = 6.6
+export const labelHeight = 14
+export const labelWidth = (text: string): number => Math.ceil(text.length * letterWidth)
+
+export const intersects = (a: Box, b: Box): boolean =>
+  a.left < b.left + b.width &&
+  b.left < a.left + a.width &&
+  a.top < b.top + b.height &&
+  b.top < a.top + a.height
+
+/** Above, below, left and right of a point and between, `gap` pixels from it: the right first, since text is read from its point. */
+export function placesAround(width: number, gap: number) {
+  const [middle, centre] = [-labelHeight / 2, -width / 2]
+  const [right, left] = [gap, -gap - width]
+  const [above, below] = [-gap - labelHeight + 3, gap - 3]
+  return [
+    { left: right, top: middle },
+    { left, top: middle },
+    { left: centre, top: above },
+    { left: centre, top: below },
+    { left: right, top: above },
+    { left: right, top: below },
+    { left, top: above },
+    { left, top: below }
+  ]
+}
+
+/**
+ * The box of each label, undefined where there is no room: the first that is asked for chooses first. A label keeps within
+ * `bounds` and off other labels and `taken`; of the places that remain it takes the one that the fewest lines run through.
+ */
+export function placeLabels(
+  wishes: readonly LabelWish[],
+  bounds: Box,
+  { taken = [], lines = [] }: { taken?: readonly Box[]; lines?: readonly Segment[] } = {}
+): (Box | undefined)[] {
+  const placed = [...taken]
+  return wishes.map(({ x, y, text, places }) => {
+    let best: Box | undefined
+    let least = Infinity
+    for (const { left, top } of places) {
+      const box = { left: x + left, top: y + top, width: labelWidth(text), height: labelHeight }
+      if (!isWithin(box, bounds) || placed.some((other) => intersects(box, other))) continue
+      const crossed = lines.filter((line) => crosses(line, box)).length
+      if (crossed >= least) continue
+      best = box
+      least = crossed
+    }
+    if (best) placed.push(best)
+    return best
+  })
+}
+
+const isWithin = (box: Box, bounds: Box): boolean =>
+  box.left >= bounds.left &&
+  box.top >= bounds.top &&
+  box.left + box.width <= bounds.left + bounds.width &&
+  box.top + box.height <= bounds.top + bounds.height
+
+/** Liang and Barsky's clipping: whether a part of the line is in the box. */
+function crosses([x1, y1, x2, y2]: Segment, { left, top, width, height }: Box): boolean {
+  let [from, to] = [0, 1]
+  for (const [step, low, high] of [
+    [x2 - x1, left - x1, left + width - x1],
+    [y2 - y1, top - y1, top + height - y1]
+  ] as const) {
+    if (step === 0) {
+      if (low > 0 || high < 0) return false
+      continue
+    }
+    const [near, far] = step > 0 ? [low / step, high / step] : [high / step, low / step]
+    from = Math.max(from, near)
+    to = Math.min(to, far)
+  }
+  return from < to
+}

@@ -1,0 +1,132 @@
+/** Names of roofs and points in a roofline, placed so that none lies on another. */
+import { shareOfStep, type Roofs } from './limits'
+import {
+  labelHeight,
+  labelWidth,
+  placeLabels,
+  placesAround,
+  type LabelWish,
+  type Segment
+} from './placeLabels'
+import { cornersOf, margin, placeOf, type DrawnRoof, type Plot } from './rooflinePlot'
+import { lineName, standing, type SweepLine } from './sweepSeries'
+import type { ChartTheme } from './theme'
+
+interface RooflineLabel {
+  /** Undefined of a roof. */
+  line: SweepLine | undefined
+  text: string
+  /** What is named, as intensity and rate in the unit of the axis. */
+  at: [number, number]
+  /** From there to the corner of the label, pixels. */
+  offset: { left: number; top: number }
+}
+
+/** Names of roofs, then those of last points, of the largest share of its roof first; none lies on another, some may be left out. */
+export function rooflineLabels(
+  lines: readonly SweepLine[],
+  drawnRoofs: readonly DrawnRoof[],
+  roofs: Roofs,
+  plot: Plot
+): RooflineLabel[] {
+  const { low, high, rates, scale, size } = plot
+  const bounds = {
+    left: margin.left,
+    top: margin.top - labelHeight,
+    width: size.width - margin.left - margin.right,
+    height: size.height - margin.top - margin.bottom + labelHeight
+  }
+  const share = (value: number, from: number, to: number) =>
+    Math.log(value / from) / Math.log(to / from)
+  const xOf = (intensity: number) => bounds.left + bounds.width * share(intensity, low, high)
+  const yOf = (rate: number) =>
+    margin.top + (bounds.height - labelHeight) * (1 - share(rate, rates.low, rates.high))
+  const placed = ([x, rate]: readonly [number, number]) => ({ x: xOf(x), y: yOf(rate) })
+  const segmentsOf = (corners: readonly { x: number; y: number }[]) =>
+    corners
+      .slice(1)
+      .map(({ x, y }, before): Segment => [corners[before]!.x, corners[before]!.y, x, y])
+
+  const roofWishes = drawnRoofs.map((roof) => {
+    const corners = cornersOf(roof, plot)
+    // Beside its bend, where points are seldom; else at its right end.
+    const at = corners.length > 2 ? corners[1]! : corners.at(-1)!
+    const width = labelWidth(roof.name)
+    const end = bounds.left + bounds.width - placed(at).x - width
+    const places = [2, end, -width - 8].flatMap((left) => [
+      { left, top: -labelHeight - 2 },
+      { left, top: 3 }
+    ])
+    return { line: undefined, at, text: roof.name, places }
+  })
+  const pointWishes = lines
+    .flatMap((line) => {
+      const step = line.points.at(-1)?.step
+      const [x, rate] = step ? placeOf(step) : [null, null]
+      if (x === null || rate === null) return []
+      const text = lineName(line)
+      const found = shareOfStep(step!, roofs)
+      const places = placesAround(labelWidth(text), 8)
+      const at: [number, number] = [x, rate]
+      return [{ line, at, text, places, share: 'share' in found ? found.share : 0 }]
+    })
+    .sort((a, b) => standing(a.line) - standing(b.line) || b.share - a.share)
+
+  const wishes = [...roofWishes, ...pointWishes]
+  const marks = pointWishes.map(({ at }) => placed(at))
+  const boxes = placeLabels(
+    wishes.map(({ at, text, places }): LabelWish => ({ ...placed(at), text, places })),
+    bounds,
+    {
+      taken: marks.map(({ x, y }) => ({ left: x - 5, top: y - 5, width: 10, height: 10 })),
+      lines: [
+        ...drawnRoofs.flatMap((roof) => segmentsOf(cornersOf(roof, plot).map(placed))),
+        ...lines.flatMap(({ points }) =>
+          segmentsOf(
+            points.flatMap(({ step }) => {
+              const [x, rate] = placeOf(step)
+              return x === null || rate === null ? [] : [placed([x, rate])]
+            })
+          )
+        )
+      ]
+    }
+  )
+  return wishes.flatMap(({ line, at, text }, index) => {
+    const box = boxes[index]
+    if (!box) return []
+    const { x, y } = placed(at)
+    return [
+      {
+        line,
+        text,
+        at: [at[0], at[1] * scale.factor] as [number, number],
+        offset: { left: box.left - x, top: box.top - y }
+      }
+    ]
+  })
+}
+
+export function labelSeries({ line, text, at, offset }: RooflineLabel, theme: ChartTheme) {
+  return {
+    id: `label ${line?.id ?? text}`,
+    type: 'scatter' as const,
+    silent: true,
+    symbolSize: 0,
+    z: 5,
+    data: [
+      {
+        value: at,
+        label: {
+          show: true,
+          position: [offset.left, offset.top + 1],
+          formatter: text,
+          color: line && !line.mark.hollow ? theme.text : theme.dim,
+          fontSize: 11,
+          textBorderColor: theme.surface,
+          textBorderWidth: 2
+        }
+      }
+    ]
+  }
+}

@@ -1,0 +1,109 @@
+/** Roofs, points and axes of a roofline: intensities in FLOP/B, rates in TFLOP/s. */
+import type { Roof } from '../contract/roofs'
+import type { Step } from '../contract/run'
+import { instructionWords } from '../measurement/instructions'
+import { intensityOf, limitAt } from '../measurement/roofs'
+import { quantity, text, type Scale } from '../units'
+import { roofsAt, type Roofs } from './limits'
+import type { PictureSize } from './picture'
+import { drawn, type SweepLine } from './sweepSeries'
+
+export const margin = { left: 64, right: 24, top: 34, bottom: 42 }
+
+/** What is drawn where: intensities in FLOP/B, rates in TFLOP/s, the size in pixels. */
+export interface Plot {
+  low: number
+  high: number
+  rates: { low: number; high: number }
+  scale: Scale
+  size: PictureSize
+}
+
+export interface DrawnRoof {
+  name: string
+  compute: Roof | undefined
+  memory: Roof | undefined
+  /** Where the memory limit meets the compute limit, in FLOP/B. */
+  ridge: number | undefined
+}
+
+/** One for each instruction and memory level, the highest of its points: their clocks differ a little. */
+export function roofsOf(lines: readonly SweepLine[], roofs: Roofs): DrawnRoof[] {
+  const found = new Map<string, DrawnRoof>()
+  for (const { step } of lines.flatMap(({ points }) => points)) {
+    const { compute, memory } = roofsAt(step, roofs)
+    if (!compute && !memory) continue
+    const key = `${compute?.of ?? ''} ${memory?.of ?? ''}`
+    const before = found.get(key)
+    if (before && (before.compute?.rate ?? 0) >= (compute?.rate ?? 0)) continue
+    const ridge = compute && memory ? compute.rate / memory.rate : undefined
+    found.set(key, { name: nameOf(compute, memory), compute, memory, ridge })
+  }
+  return [...found.values()]
+}
+
+/** 'fp8 1,947 TFLOP/s'; of what was entered, 'limit'. */
+function nameOf(compute: Roof | undefined, memory: Roof | undefined): string {
+  const name = compute && compute.of !== 'entered' ? instructionWords(compute.of) : 'limit'
+  if (compute) return `${name} ${text(quantity('rate', compute.rate / 1e12))}`
+  return memory ? `memory ${text(quantity('bandwidth', memory.rate / 1e9))}` : name
+}
+
+/** From one power of two to another, around all points and the ridge; something to look at without any. */
+export function intensityRange(lines: readonly SweepLine[], ridges: readonly number[]) {
+  let low = Math.min(...ridges)
+  let high = Math.max(0, ...ridges)
+  for (const { points } of lines) {
+    for (const { step } of points) {
+      const intensity = intensityOf(step.work ?? step.measurement!)
+      if (!(intensity > 0) || !Number.isFinite(intensity)) continue
+      low = Math.min(low, intensity)
+      high = Math.max(high, intensity)
+    }
+  }
+  if (!(high > 0)) return { low: 1, high: 1024 }
+  return { low: 2 ** Math.floor(Math.log2(low) - 0.2), high: 2 ** Math.ceil(Math.log2(high) + 0.2) }
+}
+
+/** From one power of two to another, in TFLOP/s, around all points and what instructions allow; a roof of memory alone leaves it. */
+export function rateRange(
+  lines: readonly SweepLine[],
+  drawnRoofs: readonly DrawnRoof[],
+  least: number
+) {
+  const rates = [
+    ...drawnRoofs.flatMap(({ compute, memory }) => [
+      limitAt(least, compute, memory)!.rate / 1e12,
+      ...(compute ? [compute.rate / 1e12] : [])
+    ]),
+    ...lines.flatMap(({ points }) => points.map(({ step }) => step.measurement!.tflops))
+  ].filter((rate) => rate > 0 && Number.isFinite(rate))
+  if (rates.length === 0) return { low: 1, high: 1024, most: 1024 }
+  const most = Math.max(...rates)
+  return {
+    most,
+    low: 2 ** Math.floor(Math.log2(Math.min(...rates)) - 0.1),
+    high: 2 ** Math.ceil(Math.log2(most) + 0.1)
+  }
+}
+
+/** Where a roof begins, bends and ends within the plot, as intensity and TFLOP/s. */
+export function cornersOf({ compute, memory, ridge }: DrawnRoof, { low, high, rates }: Plot) {
+  const end = compute || !memory ? high : Math.min(high, (rates.high * 1e12) / memory.rate)
+  return [low, ...(ridge ? [ridge] : []), end].map((x): [number, number] => [
+    x,
+    limitAt(x, compute, memory)!.rate / 1e12
+  ])
+}
+
+/** A logarithm needs more than 0. */
+const onLogAxis = (value: number): number | null => (value > 0 ? drawn(value) : null)
+
+/** Intensity in FLOP/B and rate in TFLOP/s, times a factor. */
+export const placeOf = (
+  { work, measurement }: Step,
+  { factor }: Pick<Scale, 'factor'> = { factor: 1 }
+): [number | null, number | null] => [
+  onLogAxis(intensityOf(work ?? measurement!)),
+  onLogAxis(measurement!.tflops * factor)
+]

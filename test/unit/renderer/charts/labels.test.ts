@@ -1,0 +1,144 @@
+/** Names in the charts of real runs: none lies on another, on a mark, or outside of its chart. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { parseRun } from '../../../../src-shared/contract/parseRun'
+import { noRoofs } from '@shared/charts/limits'
+import { paperTheme } from '@shared/charts/paperTheme'
+import {
+  intersects,
+  labelHeight,
+  labelWidth,
+  placeLabels,
+  placesAround,
+  type Box
+} from '@shared/charts/placeLabels'
+import { rooflineOption } from '@shared/charts/roofline'
+import { sweepChartFacets, sweepChartOption } from '@shared/charts/sweepChart'
+import { sweepLines } from '@shared/charts/sweepSeries'
+import { roofsOfRun } from '@shared/measurement/roofs'
+import { gpu, makeMeasurement, makeRun, makeStep, sweepSpec } from '../support/samples'
+
+function savedRun(name: string) {
+  const path = `docs/results/${name}/run.json`
+  return parseRun(readFileSync(path, 'utf8'), path)
+}
+const overlapping = (boxes: readonly Box[]) =>
+  boxes.flatMap((one, index) => boxes.slice(index + 1).filter((other) => intersects(one, other)))
+
+interface LabelSeries {
+  id: string
+  type: string
+  data: {
+    value: [number, number]
+    label: { position: [number, number]; offset: [number, number]; formatter: string }
+  }[]
+  xAxisIndex?: number
+}
+
+describe('names in a roofline', () => {
+  const size = { width: 800, height: 460 }
+  const boxesOf = (option: ReturnType<typeof rooflineOption>, { width, height } = size) => {
+    const { grid, xAxis, yAxis } = option
+    const share = (value: number, { min, max }: { min: number; max: number }) =>
+      Math.log(value / min) / Math.log(max / min)
+    const named = (option.series as unknown as LabelSeries[]).filter(({ id }) =>
+      id.startsWith('label ')
+    )
+    return named.map(({ data: [only] }) => {
+      const { value, label } = only!
+      const x = grid.left + (width - grid.left - grid.right) * share(value[0], xAxis)
+      const y = grid.top + (height - grid.top - grid.bottom) * (1 - share(value[1], yAxis))
+      const [left, top] = [x + label.position[0], y + label.position[1]]
+      const text = label.formatter
+      return { text, left, top, width: labelWidth(text), height: labelHeight }
+    })
+  }
+
+  it.each([
+    ['h200-8192', 400],
+    ['h200-8192', 800],
+    ['h200-8192-mxfp4', 400],
+    ['h200-8192-mxfp4', 800]
+  ])('of %s, %i pixels wide, lie apart', (name, width) => {
+    const run = savedRun(name)
+    const lines = sweepLines([{ run, title: '', overlay: false }])
+    const roofs = { ...roofsOfRun(run), entered: {} }
+    const option = rooflineOption(lines, roofs, paperTheme, { ...size, width })
+    const boxes = boxesOf(option, { ...size, width })
+    expect(overlapping(boxes)).toEqual([])
+    for (const { left, width: wide } of boxes) {
+      expect(left).toBeGreaterThanOrEqual(option.grid.left - 1e-6)
+      expect(left + wide).toBeLessThanOrEqual(width - option.grid.right + 1e-6)
+    }
+    const texts = boxes.map(({ text }) => text)
+    expect(texts.filter((text) => /^(fp8|bf16) /.test(text))).toHaveLength(2)
+    // What is no mere reference is named first.
+    if (width === 800) expect(texts.filter((text) => /^wgmma/.test(text)).length).toBeGreaterThan(2)
+  })
+})
+
+describe('names at the ends of lines', () => {
+  const shaped = (k: number) => (m: number) =>
+    makeStep(m * k, 'mxfp4', 'cpu', {
+      ...{ m, k },
+      measurement: makeMeasurement((1e6 * k) / m, 2e9 * m * (k === 512 ? 0.97 : 1))
+    })
+  const run = makeRun('run-1', {
+    kind: 'sweep',
+    spec: sweepSpec,
+    device: gpu,
+    steps: [256, 512, 1024, 2048].flatMap((k) => [1, 16, 64, 256].map(shaped(k)))
+  })
+  const lines = sweepLines([{ run, title: '', overlay: false }], 'm')
+  const choices = { metric: 'tflops', logX: true, logY: false, roofs: noRoofs } as const
+
+  it.each([260, 600, 1000])('over M, %i pixels wide, lie apart and within their panel', (width) => {
+    const option = sweepChartOption(lines, { ...choices, width }, paperTheme)
+    const [panel] = sweepChartFacets(lines, { ...choices, width }).panels
+    const series = (option.series as unknown as LabelSeries[]).find(({ id }) =>
+      id.startsWith('labels')
+    )!
+    const top = (option.yAxis[0] as unknown as { max: number }).max
+    const boxes = series.data.map(({ value, label }) => {
+      const text = label.formatter.replace(/\{\w+\||\}/g, '')
+      const middle = panel!.height * (1 - value[1] / top) + label.offset[1]
+      return { left: 0, width: 1, top: middle - labelHeight / 2, height: labelHeight, text }
+    })
+    expect(boxes.length).toBeGreaterThan(1)
+    expect(overlapping(boxes)).toEqual([])
+    for (const box of boxes) {
+      expect(box.top).toBeGreaterThanOrEqual(0)
+      expect(box.top + box.height).toBeLessThanOrEqual(panel!.height)
+      expect(labelWidth(box.text)).toBeLessThanOrEqual(panel!.width + 4)
+    }
+  })
+})
+
+describe('a label', () => {
+  const bounds = { left: 0, top: 0, width: 200, height: 100 }
+  const wish = (x: number, y: number, text = 'kernel') => ({
+    ...{ x, y, text },
+    places: placesAround(labelWidth(text), 8)
+  })
+
+  it('stands right of its point, left of it at the edge, and nowhere where nothing is free', () => {
+    const [first, edge, none] = placeLabels(
+      [wish(20, 50), wish(195, 50), wish(100, 50, 'n'.repeat(40))],
+      bounds
+    )
+    expect(first!.left).toBe(28)
+    expect(edge!.left + edge!.width).toBe(187)
+    expect(none).toBeUndefined()
+  })
+
+  it('gives way to what was placed before and to marks, and to lines where it can', () => {
+    const twice = placeLabels([wish(50, 50), wish(50, 50)], bounds)
+    expect(overlapping(twice.map((box) => box!))).toEqual([])
+    const mark = { left: 58, top: 45, width: 10, height: 10 }
+    expect(intersects(placeLabels([wish(50, 50)], bounds, { taken: [mark] })[0]!, mark)).toBe(false)
+    const [off] = placeLabels([wish(50, 50)], bounds, { lines: [[50, 50, 200, 50]] })
+    expect(off!.left + off!.width).toBe(42)
+    const everywhere = Array.from({ length: 40 }, (_, y) => [0, y * 3, 200, y * 3] as const)
+    expect(placeLabels([wish(50, 50)], bounds, { lines: everywhere })[0]).toBeDefined()
+  })
+})
