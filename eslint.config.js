@@ -122,6 +122,18 @@ const house = [
     forbid: ['**/jobs/**', '**/transports/**', '**/desktop/**', '**/server/**', '**/cli/**']
   },
   {
+    folder: 'src-main/fleet',
+    why: 'a fleet knows the store and no shell: who starts its tasks hands over what starts them',
+    forbid: [
+      '**/engine/**',
+      '**/jobs/**',
+      '**/transports/**',
+      '**/desktop/**',
+      '**/server/**',
+      '**/cli/**'
+    ]
+  },
+  {
     folder: 'src-main/transports',
     why: 'transports carry the contract and know no shell',
     forbid: ['**/desktop/**', '**/server/**', '**/cli/**']

@@ -42,7 +42,7 @@ export const flagRules: FlagRule[] = [
     why: 'it says how the arrays of that file lie'
   },
   {
-    commands: ['validate', 'judge'],
+    commands: ['validate', 'judge', 'check'],
     flags: ['--scale-layout'],
     excludes: ['--scale-layout-a', '--scale-layout-b'],
     why: 'it is the layout of both'

@@ -10,6 +10,7 @@ import * as checkpoint from './checkpoint'
 import * as devices from './devices'
 import * as diff from './diff'
 import { checkFlags } from './flagRules'
+import * as fleet from './fleet'
 import * as formats from './formats'
 import * as gate from './gate'
 import * as judge from './judge'
@@ -35,6 +36,7 @@ const commands = [
   sweep,
   gate,
   shapes,
+  fleet,
   runs,
   view,
   diff,

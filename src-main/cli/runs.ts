@@ -201,7 +201,11 @@ async function cancel(words: string, flags: Flags): Promise<void> {
   print(`${id} is ${run.status}; ${outcomeOf(run).sentence}.`)
 }
 
-async function resume(words: string, flags: Flags & { kernelDir?: string[] }): Promise<void> {
+/** Finishes a run as a new one, prints it and leaves the exit code. */
+export async function resume(
+  words: string,
+  flags: Flags & { kernelDir?: string[] }
+): Promise<void> {
   const application = localApplication(flags)
   try {
     const id = await application.store.find(words)

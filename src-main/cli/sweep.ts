@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander'
 import { resolve } from 'node:path'
 import { defaults } from '@shared/contract/defaults'
-import { presetNames, sweepSpecSchema } from '@shared/contract/jobs'
+import { presetNames, sweepSpecSchema, type SweepSpec } from '@shared/contract/jobs'
 import type { Run } from '@shared/contract/run'
 import { modelTimesOf, modelTimeText } from '@shared/measurement/modelTime'
 import { columnsOf } from '@shared/report/table'
@@ -71,9 +71,9 @@ function depths(flags: SweepFlags): number[] {
   return integerRange(flags.KRange ?? [512, 512], flags.KStep)
 }
 
-/** Runs the job here, prints what came of it and leaves the exit code. */
-export async function sweep(flags: SweepFlags): Promise<void> {
-  const spec = parseSpec(sweepSpecSchema, {
+/** What the flags ask for. Throws a UserError. */
+export async function sweepSpec(flags: SweepFlags): Promise<SweepSpec> {
+  return parseSpec(sweepSpecSchema, {
     kind: 'sweep',
     device: flags.device,
     formats: flags.formats ?? [...defaults.formats],
@@ -95,6 +95,11 @@ export async function sweep(flags: SweepFlags): Promise<void> {
     sustained: flags.sustained ?? false,
     ...operationFlags(flags)
   })
+}
+
+/** Runs the job here, prints what came of it and leaves the exit code. */
+export async function sweep(flags: SweepFlags): Promise<void> {
+  const spec = await sweepSpec(flags)
   const application = localApplication(flags)
   try {
     const folder = flags.outDir && resolve(flags.outDir)

@@ -164,7 +164,8 @@ const formatSets: Record<string, readonly string[]> = {
   pairs: everyBlockFormat.map(({ id }) => id)
 }
 
-const formatNamed = (name: string): string =>
+/** As it is spelt here. Throws a UserError for what names none. */
+export const formatNamed = (name: string): string =>
   Object.hasOwn(formatSets, name.toLowerCase()) ? name.toLowerCase() : findBlockFormat(name).id
 
 function expandFormats(names: readonly string[]): string[] {

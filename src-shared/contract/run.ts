@@ -235,6 +235,25 @@ export const workSchema = v.object({
   paddedBytes: v.number()
 })
 
+/** One of the places where a point of a collected run was measured (blockscope fleet). */
+export const placeSchema = v.object({
+  /** Id of the run that it comes from. */
+  run: v.string(),
+  host: v.string(),
+  /** 'cuda:0' */
+  deviceId: v.string(),
+  device: v.string(),
+  /** As the driver names it; empty where it does not. */
+  uuid: v.string(),
+  timeNs: statisticsSchema,
+  meanMHz: v.number(),
+  meanWatts: v.number(),
+  meanTemperatureC: v.number(),
+  sourceHash: v.string(),
+  compileOptions: v.string()
+})
+export type Place = v.InferOutput<typeof placeSchema>
+
 export const stepSchema = v.object({
   index: v.number(),
   format: v.string(),
@@ -256,7 +275,9 @@ export const stepSchema = v.object({
   /** Of one operation, as this kernel does it: every reader takes it from here. */
   work: v.optional(workSchema),
   validation: v.optional(validationSchema),
-  measurement: v.optional(measurementSchema)
+  measurement: v.optional(measurementSchema),
+  /** Of a collected run: where the point was measured, one entry a run; `measurement` is over all their samples. */
+  places: v.optional(v.array(placeSchema))
 })
 export type Step = v.InferOutput<typeof stepSchema>
 

@@ -174,6 +174,23 @@ function trace(): object {
 function writeOperands(at: (name: string) => string): void {
   const golden = 'test/fixtures/golden'
   copyFileSync(`${golden}/gemm_mxfp4_128x256x512.safetensors`, at('operands.safetensors'))
+  const sweep = [
+    '--formats',
+    'mxfp4',
+    '--kernels',
+    'cpu-portable',
+    '-M',
+    '16',
+    '-N',
+    '16',
+    '-K',
+    '64'
+  ]
+  const plan = {
+    sweeps: [[...sweep, '--device', 'cpu', '--reps', '3', '--rounds', '1']],
+    copies: 2
+  }
+  writeFileSync(at('plan.json'), JSON.stringify(plan))
   const dump = 'test/fixtures/check/05-nibbles-and-order.clean.safetensors'
   copyFileSync(dump, at('dump.safetensors'))
   mkdirSync(at('dumps'))

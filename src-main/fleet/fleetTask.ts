@@ -1,0 +1,40 @@
+/** What a task of a fleet has to do now, and which task a process is. */
+import { sweepOf } from '@shared/contract/fleet'
+import { UserError } from '@shared/errors'
+import type { FleetFolder } from './fleetFolder'
+
+/** Where a scheduler says which task a process is: an array of Slurm's, a step of srun's, torchrun. */
+const variables = ['SLURM_ARRAY_TASK_ID', 'SLURM_PROCID', 'RANK']
+
+export function taskOf(
+  named: number | undefined,
+  environment: Readonly<Record<string, string | undefined>>
+): number {
+  if (named !== undefined) return named
+  const found = variables.find((name) => /^\d+$/.test(environment[name] ?? ''))
+  if (found) return Number(environment[found])
+  throw new UserError(
+    'usage',
+    `Which task? Name one with --task, or run under Slurm or torchrun (${variables.join(', ')}).`
+  )
+}
+
+export interface TaskWork {
+  /** Where its runs go. */
+  store: string
+  /** The run to go on with; absent: none was begun. */
+  resume?: string
+  /** Flags of its sweep. */
+  sweep: readonly string[]
+}
+
+/** Undefined for a task that is done. Throws a UserError for one that another process does. */
+export async function workOfTask(folder: FleetFolder, task: number): Promise<TaskWork | undefined> {
+  const store = folder.storeOf(task).folder
+  const { state, run } = await folder.status(task)
+  if (state === 'done') return undefined
+  if (state === 'running')
+    throw new UserError('failed', `Task ${task} is being done by another process: ${run!.id}.`)
+  const sweep = sweepOf(folder.plan, task)
+  return { store, sweep, ...(state === 'cut-off' && { resume: run!.id }) }
+}

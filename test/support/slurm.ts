@@ -1,0 +1,115 @@
+/** A Slurm of one node, for a test alone: its own folder, key and ports on loopback. */
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { vi } from 'vitest'
+
+/** Why there can be none here; undefined: there can. */
+export function whyNoSlurm(): string | undefined {
+  if (process.getuid?.() !== 0) return 'slurmd starts jobs as root only'
+  for (const program of ['slurmctld', 'slurmd', 'munged', 'sbatch', 'squeue']) {
+    try {
+      execFileSync('sh', ['-c', `command -v ${program}`])
+    } catch {
+      return `${program} is not installed (apt-get install slurm-wlm munge)`
+    }
+  }
+  return undefined
+}
+
+export interface Slurm {
+  /** For commands that are to speak to it. */
+  env: Record<string, string>
+  stop(): Promise<void>
+}
+
+/** Started once a node of it is idle. */
+export async function startSlurm(): Promise<Slurm> {
+  const folder = mkdtempSync(join(tmpdir(), 'blockscope-slurm-'))
+  chmodSync(folder, 0o755)
+  const at = (name: string) => join(folder, name)
+  for (const name of ['munge', 'spool', 'state']) mkdirSync(at(name), { mode: 0o755 })
+  writeFileSync(at('munge/key'), randomBytes(1024), { mode: 0o400 })
+  const [controllerPort, daemonPort] = await Promise.all([freePort(), freePort()])
+  writeFileSync(
+    at('slurm.conf'),
+    `ClusterName=blockscope
+SlurmctldHost=localhost(127.0.0.1)
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket=${at('munge/socket')}
+CredType=cred/munge
+SlurmctldPort=${controllerPort}
+SlurmdPort=${daemonPort}
+StateSaveLocation=${at('state')}
+SlurmdSpoolDir=${at('spool')}
+SlurmctldPidFile=${at('slurmctld.pid')}
+SlurmdPidFile=${at('slurmd.pid')}
+SlurmctldLogFile=${at('slurmctld.log')}
+SlurmdLogFile=${at('slurmd.log')}
+ProctrackType=proctrack/pgid
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+JobAcctGatherType=jobacct_gather/none
+SwitchType=switch/none
+MpiDefault=none
+ReturnToService=2
+NodeName=localhost NodeAddr=127.0.0.1 CPUs=${Math.max(2, availableParallelism())} State=UNKNOWN
+PartitionName=cpu Nodes=localhost Default=YES MaxTime=INFINITE State=UP
+`
+  )
+  const env = { SLURM_CONF: at('slurm.conf') }
+  const daemons: ChildProcess[] = []
+  const start = (program: string, words: string[]) =>
+    void daemons.push(spawn(program, words, { stdio: 'ignore', env: { ...process.env, ...env } }))
+  start('munged', [
+    ...['--foreground', '--force', `--key-file=${at('munge/key')}`],
+    ...[`--socket=${at('munge/socket')}`, `--pid-file=${at('munge/pid')}`],
+    ...[`--seed-file=${at('munge/seed')}`, `--log-file=${at('munge/log')}`]
+  ])
+  start('slurmctld', ['-D', '-f', at('slurm.conf')])
+  start('slurmd', ['-D', '-f', at('slurm.conf'), '-N', 'localhost'])
+  const stop = async () => {
+    await Promise.all(
+      daemons.toReversed().map(
+        (daemon) =>
+          new Promise((settle) => {
+            if (daemon.exitCode !== null) return settle(undefined)
+            daemon.once('exit', settle)
+            daemon.kill('SIGTERM')
+          })
+      )
+    )
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    await vi.waitFor(
+      () => {
+        const said = execFileSync('sinfo', ['-h', '-o', '%T'], {
+          env: { ...process.env, ...env },
+          stdio: ['ignore', 'pipe', 'ignore']
+        })
+        if (!String(said).includes('idle')) throw new Error(`the node is ${String(said).trim()}`)
+      },
+      { interval: 200, timeout: 60_000 }
+    )
+  } catch (error) {
+    const log = readFileSync(at('slurmctld.log'), 'utf8').split('\n').slice(-12).join('\n')
+    await stop()
+    throw new Error(`Slurm did not start: ${String(error)}\n${log}`)
+  }
+  return { env, stop }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((settle) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => settle(port))
+    })
+  })
+}
