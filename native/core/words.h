@@ -40,12 +40,13 @@ enum class CapabilityLevel {
   kNative,       // the hardware's own block-scaled matrix instruction
   kExact,        // software scheme, every product exact
   kApproximate,  // software scheme with a stated error
+  kEmulated,     // another device's instruction, computed lane by lane: to check, not to use
   kUnavailable,  // not possible here; a reason says why
 };
 template <>
 struct Words<CapabilityLevel> {
-  static constexpr std::array<std::string_view, 4> all = {"native", "exact", "approximate",
-                                                          "unavailable"};
+  static constexpr std::array<std::string_view, 5> all = {"native", "exact", "approximate",
+                                                          "emulated", "unavailable"};
 };
 
 enum class OutputType { kF16, kBf16, kF32, kE4m3, kE5m2 };

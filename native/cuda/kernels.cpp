@@ -67,7 +67,8 @@ KernelInfo Kernels::describe(const KernelRow& row, const DeviceFacts& device) co
         format.architectures.empty() ? row.architectures : format.architectures;
     Capability capability{format.format, format.level, format.reason, format.instruction};
     std::string missing;
-    if (!unreadable.empty()) missing = unreadable;
+    if (format.level == CapabilityLevel::kUnavailable) missing = format.reason;
+    else if (!unreadable.empty()) missing = unreadable;
     else if (!chooseTarget(architectures, device.major, device.minor)) {
       for (const std::string& name : architectures)
         missing += (missing.empty() ? "Written for " : ", ") + name;

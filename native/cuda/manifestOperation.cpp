@@ -73,7 +73,8 @@ Problem ownProblem(const KernelRow& row, const Problem& problem) {
 
 std::string whyUnsupported(const KernelRow& row, const Problem& problem,
                            const Variables& variables) {
-  if (!row.findFormat(problem.format))
+  const FormatRow* format = row.findFormat(problem.format);
+  if (!format || format->level == CapabilityLevel::kUnavailable)
     return "Kernel " + row.id + " does not compute " + problem.format + ".";
   const std::pair<const char*, bool> asked[] = {{"b-kn", problem.bOrder == BOrder::kKn},
                                                 {"accumulator", problem.accumulate},

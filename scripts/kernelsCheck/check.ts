@@ -1,7 +1,7 @@
 /** Compiles one build and says what is wrong with it. */
 import { messageOf } from '@shared/errors'
 import { diagnoseCode, diagnoseLog } from '@shared/machineCode/diagnose'
-import { parseSass } from '@shared/machineCode/sass'
+import { parseSass, scalesInMainLoop } from '@shared/machineCode/sass'
 import type { Build } from '../../src-main/engine/machineCode/builds'
 import { compileBuild } from '../../src-main/engine/machineCode/machineCode'
 
@@ -14,8 +14,15 @@ export async function checkBuild(
 ): Promise<string[]> {
   try {
     const { log, disassembly } = await compileBuild(build, folder, nvcc, nvdisasm)
-    const code = disassembly === undefined ? [] : diagnoseCode(parseSass(disassembly))
-    return [...diagnoseLog(log), ...code].map(({ text }) => text)
+    const functions = disassembly === undefined ? [] : parseSass(disassembly)
+    const code = diagnoseCode(functions)
+    if (build.level === 'native' && functions.length > 0 && !functions.some(scalesInMainLoop))
+      code.push({ text: 'no main loop has a block-scaled matrix instruction' })
+    // An emulated instruction is a function call: what its caller holds is spilled around it.
+    const ofLog = diagnoseLog(log).filter(
+      ({ function: name }) => !name || build.level !== 'emulated'
+    )
+    return [...ofLog, ...code].map(({ text }) => text)
   } catch (error) {
     return [messageOf(error)]
   }

@@ -27,7 +27,7 @@ export interface PlannedStep {
   index: number
   format: string
   kernel: Kernel
-  /** 'native', 'exact', 'approximate'; 'unavailable' steps are recorded as not supported, with the reason. */
+  /** 'native', 'exact', 'approximate', 'emulated'; 'unavailable' steps are recorded as not supported, with the reason. */
   level: string
   reason: string
   /** Class of the instruction that multiplies; empty where it is not known. */
@@ -204,8 +204,9 @@ function shapesOf(
 type Choice = Pick<PlannedStep, 'kernel' | 'level' | 'reason' | 'instruction'>
 
 /**
- * The kernels a format is run with: those named, else all that can do it. A CPU's kernels are one algorithm for
- * different instruction sets, so a sweep takes the first (best) of them, and those of a person's own.
+ * The kernels a format is run with: those named, else all that can do it with instructions of the device. A CPU's
+ * kernels are one algorithm for different instruction sets, so a sweep takes the first (best) of them, and those of a
+ * person's own.
  */
 function kernelsFor(format: string, spec: JobSpec, device: Device): Choice[] {
   const { providers } = spec
@@ -224,7 +225,7 @@ function kernelsFor(format: string, spec: JobSpec, device: Device): Choice[] {
   const named = spec.kernels.length > 0
   const asked = named
     ? choices.filter((choice) => spec.kernels.includes(choice.kernel.id))
-    : choices
+    : choices.filter(({ level }) => level !== 'emulated')
   const able = asked.filter((choice) => choice.level !== 'unavailable')
   // Nothing can do it: one step says so for each kernel that was asked.
   if (able.length === 0) return asked

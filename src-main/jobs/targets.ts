@@ -2,7 +2,7 @@ import type { Target } from '@shared/contract/devices'
 
 /**
  * Hardware the project has code for or is asked for, and how far that code has been proven. 'run': validated on the
- * device itself; 'compiled': assembles, never executed there; 'absent': no code yet.
+ * device itself; 'compiled': assembles, never executed there; 'emulated': executed with its matrix instruction emulated; 'absent': no code yet.
  */
 export const targets: Target[] = [
   {
@@ -38,8 +38,8 @@ export const targets: Target[] = [
   {
     architecture: 'sm_120, sm_121 (RTX 50)',
     instruction: 'mma.sync block_scale',
-    state: 'absent',
-    note: 'No kernel here with the native instruction; the bf16 mma.sync kernel is offered, not run there.'
+    state: 'emulated',
+    note: 'Compiles to the block-scaled instruction; run with it emulated lane by lane, as Triton kernels for it are; not run on such a device.'
   },
   {
     architecture: 'gfx950 (MI350)',

@@ -27,6 +27,7 @@ const levels: Record<string, Look> = {
   native: look('native', 'Native', 'ok'),
   exact: look('exact', 'Exact in software', 'info', 'Exact'),
   approximate: look('approximate', 'Approximate in software', 'warn', 'Approx.'),
+  emulated: look('info', 'Emulated instruction', 'na', 'Emulated'),
   given: look('info', 'From a file', 'info', 'File'),
   unavailable: look('minus', 'Not available', 'na', 'None')
 }

@@ -1,7 +1,14 @@
 import * as v from 'valibot'
 
 /** How a kernel computes a format on a device. */
-export const capabilityLevelSchema = v.picklist(['native', 'exact', 'approximate', 'unavailable'])
+export const capabilityLevelSchema = v.picklist([
+  'native',
+  'exact',
+  'approximate',
+  /** Another device's instruction, computed lane by lane: to check a kernel, not to use it. Not offered unless asked for. */
+  'emulated',
+  'unavailable'
+])
 export type CapabilityLevel = v.InferOutput<typeof capabilityLevelSchema>
 
 export const librarySchema = v.object({
@@ -71,6 +78,12 @@ export const kernelSchema = v.object({
   features: v.optional(v.array(featureSchema), [])
 })
 export type Kernel = v.InferOutput<typeof kernelSchema>
+
+/** Whether all that a kernel computes is with an emulated instruction: shown and run where it is asked for alone. */
+export function isEmulation({ capabilities }: Pick<Kernel, 'capabilities'>): boolean {
+  const levels = capabilities.map(({ level }) => level).filter((level) => level !== 'unavailable')
+  return levels.length > 0 && levels.every((level) => level === 'emulated')
+}
 
 export const deviceSchema = v.object({
   /** 'cpu', 'cuda:0' */

@@ -46,7 +46,6 @@ const architecture = v.pipe(
   text,
   v.regex(/^sm_[1-9]\d{1,2}[af+]?$/, 'must be a target such as sm_90a or sm_80+')
 )
-const level = choice(capabilityLevelSchema.options.filter((word) => word !== 'unavailable'))
 
 /** Classes of matrix instruction: a kernel's roof is the peak of its own. */
 const instruction = choice(['fp4', 'fp6', 'fp8', 'int8', 'bf16', 'fp16', 'tf32', 'fp32', 'fp64'])
@@ -54,7 +53,8 @@ const instruction = choice(['fp4', 'fp6', 'fp8', 'int8', 'bf16', 'fp16', 'tf32',
 const formatSchema = object({
   /** Id of a block-scaled format; 'all': every one that no other entry names. */
   format: choice(['all', ...everyBlockFormat.map(({ id }) => id)]),
-  level,
+  /** 'unavailable': one that 'all' is not to stand for, with the reason. */
+  level: choice(capabilityLevelSchema.options),
   reason: text,
   /** Empty: the kernel's own. */
   architectures: v.optional(list(architecture), []),

@@ -175,20 +175,35 @@ export interface Finding {
   line?: number
 }
 
-/** Fences of device scope and local memory inside the innermost loops that hold matrix instructions or tile loads. */
-export function findInMainLoops(of: SassFunction): Finding[] {
+/** The innermost loops that hold matrix instructions or tile loads, each the places of its instructions. */
+function mainLoopsOf(of: SassFunction): Set<Set<number>> {
   const loops = loopsOf(of).sort((a, b) => a.size - b.size)
   const main = new Set<Set<number>>()
   of.instructions.forEach(({ opcode }, i) => {
     const innermost = mainWork.test(opcode) ? loops.find((loop) => loop.has(i)) : undefined
     if (innermost) main.add(innermost)
   })
+  return main
+}
+
+/** Fences of device scope and local memory inside the innermost loops that hold matrix instructions or tile loads. */
+export function findInMainLoops(of: SassFunction): Finding[] {
+  const main = [...mainLoopsOf(of)]
   return of.instructions.flatMap(({ opcode, offset, file, line }, i) => {
     const why = costs.find(([pattern]) => pattern.test(opcode))?.[1]
-    const inside = why && [...main].some((loop) => loop.has(i))
+    const inside = why && main.some((loop) => loop.has(i))
     return inside ? [{ function: of.name, offset, opcode, why, file, line }] : []
   })
 }
+
+/** Matrix instructions that take block scales: of sm_120 by warps, of sm_100 by the tensor core's own thread. */
+const blockScaled = /^([OQ]MMA\.SF|UTC[OQ]MMA)\b/
+
+/** Whether a main loop multiplies with block scales in hardware. */
+export const scalesInMainLoop = (of: SassFunction): boolean =>
+  [...mainLoopsOf(of)].some((loop) =>
+    [...loop].some((i) => blockScaled.test(of.instructions[i]!.opcode))
+  )
 
 /** Instructions that say how a product is made and what it waits for, each family under the name people know it by. */
 const families: readonly [name: string, pattern: RegExp][] = [

@@ -1,6 +1,7 @@
 /** What of a manifest is compiled: every row for every target it claims, in every format and output type. */
 import { relative } from 'node:path'
 import { outputTypes } from '@shared/contract/jobs'
+import type { CapabilityLevel } from '@shared/contract/devices'
 import type { KernelRow } from '@shared/contract/kernelRow'
 import { bOrders, type BOrder } from '@shared/contract/operation'
 import { UserError } from '@shared/errors'
@@ -18,6 +19,8 @@ export interface Build {
   source: string
   target: string
   options: string[]
+  /** What the row claims for the format; undefined for device code that the host uses. */
+  level: CapabilityLevel | undefined
 }
 
 /** The numbers that sources know formats and output types by (resources/kernels/cuda/README.md, "Macros"). */
@@ -44,7 +47,8 @@ interface Case {
  */
 function casesOf({ formats, outputs, features }: KernelRow, choice: 'some' | 'all'): Case[] {
   const readsEitherOrder = features.some(({ id, level }) => id === 'b-kn' && level === 'fused')
-  const all = formats.flatMap(({ format }, i) =>
+  const claimed = formats.filter(({ level }) => level !== 'unavailable')
+  const all = claimed.flatMap(({ format }, i) =>
     (i && choice === 'some' ? outputs.slice(0, 1) : outputs).map((output): Case => ({
       format,
       output,
@@ -52,7 +56,7 @@ function casesOf({ formats, outputs, features }: KernelRow, choice: 'some' | 'al
     }))
   )
   const turned = ['mxfp4', 'mxfp6_e2m3', 'mxfp8'].filter(
-    (id) => readsEitherOrder && formats.some(({ format }) => format === id)
+    (id) => readsEitherOrder && claimed.some(({ format }) => format === id)
   )
   const kn = turned.map((format): Case => ({ format, output: outputs[0]!, bOrder: 'kn' }))
   return all.length ? [...all, ...kn] : [{ format: 'mxfp4', output: 'f16', bOrder: 'nk' }]
@@ -84,7 +88,8 @@ export function listBuilds(folder: string, choice: 'some' | 'all' = 'some'): Bui
         output,
         source: relative(folder, row.file),
         target,
-        options: [...defines, ...row.options]
+        options: [...defines, ...row.options],
+        level: row.formats.find((one) => one.format === format)?.level
       }))
     })
   )

@@ -166,14 +166,17 @@ function kernelsOf(
     )
   for (const { kernel, provider, baseline, level } of steps)
     add(kernel, provider, baseline, [level])
-  // Rows that can do nothing say so in Devices.
+  const isNamed = (id: string) => run?.spec.kernels.includes(id) === true
+  // Rows that can do nothing say so in Devices; emulated instructions are run where they are named.
   const isAsked = (id: string) =>
     !run || run.spec.kernels.length === 0 || run.spec.kernels.includes(id)
   const able = (id: string) =>
     run?.steps.some((step) => step.kernel === id) ||
     device?.kernels
       .find((kernel) => kernel.id === id)
-      ?.capabilities.some(({ level }) => level !== 'unavailable')
+      ?.capabilities.some(
+        ({ level }) => level !== 'unavailable' && (isNamed(id) || level !== 'emulated')
+      )
   const found = [...rows.values()].filter(({ id }) => isAsked(id) && able(id))
   const last = ({ id }: MatrixRow) => Number(references.has(id))
   return found.sort((a, b) => last(a) - last(b))

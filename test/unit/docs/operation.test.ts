@@ -37,8 +37,9 @@ function formatWords({ formats }: Described): string {
   for (const { format, level } of formats)
     if (level !== 'unavailable') levels.set(level, [...(levels.get(level) ?? []), format])
   const parts = [...levels].map(([level, ids]) => {
-    const all = ids.length === everyBlockFormat.length
-    return `${level}: ${all ? `all ${ids.length}` : ids.join(', ')}`
+    const others = everyBlockFormat.filter(({ id }) => !ids.includes(id)).map(({ id }) => id)
+    if (others.length === 0) return `${level}: all ${ids.length}`
+    return `${level}: ${others.length === 1 ? `all but ${others[0]}` : ids.join(', ')}`
   })
   return parts.join('; ') || 'as `devices` says'
 }

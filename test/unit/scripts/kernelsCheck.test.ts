@@ -5,7 +5,12 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { numberFormats } from '@shared/formats/numberFormat'
 import { diagnoseLog } from '@shared/machineCode/diagnose'
 import { resourcesIn } from '@shared/machineCode/ptxasLog'
-import { countInstructions, findInMainLoops, parseSass } from '@shared/machineCode/sass'
+import {
+  countInstructions,
+  findInMainLoops,
+  parseSass,
+  scalesInMainLoop
+} from '@shared/machineCode/sass'
 import { checkBuild } from '../../../scripts/kernelsCheck/check'
 import { listBuilds } from '../../../src-main/engine/machineCode/builds'
 import { findBuild, machineCodeOf } from '../../../src-main/engine/machineCode/machineCode'
@@ -105,6 +110,17 @@ describe('machine code', () => {
       { name: 'MEMBAR', count: 1 },
       { name: 'LDL / STL', count: 0 }
     ])
+  })
+
+  it('a block-scaled matrix instruction counts inside a main loop only', () => {
+    const scales = (...lines: string[]) => parseSass(sass(...lines)).some(scalesInMainLoop)
+    const loop = (opcode: string) => ['.L_x_0:', opcode, '@P1 BRA `(.L_x_0)', 'EXIT']
+    expect(scales(...loop('OMMA.SF.16864.F32.E2M1.E2M1.E8 R8, R4, R2, R8, R1, R0, URZ'))).toBe(true)
+    expect(scales(...loop('QMMA.SF.16832.F32.E4M3.E4M3.E8 R8, R4, R2, R8, R1, R0, URZ'))).toBe(true)
+    expect(scales(...loop('QMMA.16832.F32.E4M3.E4M3 R8, R4, R2, R8'))).toBe(false)
+    expect(scales('QMMA.SF.16832.F32.E4M3.E4M3.E8 R8, R4', ...loop('HMMA.16816 R0, R1'))).toBe(
+      false
+    )
   })
 
   it('text that is no disassembly is an error, not a pass', () => {
@@ -225,6 +241,27 @@ describe.skipIf(lacking)('the fp8 product', () => {
       /multiply at \w+: MEMBAR\S*GPU, a fence of device scope, inside a main loop/
     )
     expect(said).toMatch(/CCTL\.IVALL/)
+  })
+})
+
+describe.skipIf(!nvcc.path)('the kernels of block-scaled instructions', () => {
+  const check = (name: string) =>
+    checkBuild(
+      listBuilds(kernels).find((build) => build.name === name)!,
+      kernels,
+      nvcc.path!,
+      nvdisasm.path
+    )
+
+  // Of sm_90a, which every nvdisasm knows.
+  it('their emulation compiles for other GPUs', async () => {
+    expect(await check('mma-block-scale-emulated.sm_90.nvfp4.f16')).toEqual([])
+  })
+
+  it('compile for their own, where an instruction that scales is in the main loop', async () => {
+    const said = await check('mma-block-scale.sm_120a.mxfp6_e2m3.f16')
+    // Before CUDA 13 nvdisasm does not know sm_120.
+    expect(said.filter((text) => !text.includes('cannot be disassembled'))).toEqual([])
   })
 })
 

@@ -11,8 +11,11 @@ typedef unsigned long long u64;
 #define LANE_CODE __device__
 #define UNROLL _Pragma("unroll")
 #define DO_NOT_UNROLL _Pragma("unroll 1")
+#define BS_PRAGMA(text) _Pragma(#text)
+#define UNROLL_BY(count) BS_PRAGMA(unroll(count))
 #else
 #define LANE_CODE
 #define UNROLL
 #define DO_NOT_UNROLL
+#define UNROLL_BY(count)
 #endif

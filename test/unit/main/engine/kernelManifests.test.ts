@@ -154,6 +154,17 @@ describe('the format "all"', () => {
   })
 })
 
+it('a format that "all" is not to stand for is unavailable, with the reason', () => {
+  const formats = [
+    { format: 'mxfp4_b16', level: 'unavailable', reason: 'No instruction takes it.' },
+    { format: 'all', level: 'native', reason: 'the rest' }
+  ]
+  const { sources } = readKernelManifests([folderWith([{ ...row, formats }])])
+  const found = sources[0]!.formats.find(({ format }) => format === 'mxfp4_b16')
+  expect(found).toMatchObject({ level: 'unavailable', reason: 'No instruction takes it.' })
+  expect(sources[0]!.formats).toHaveLength(everyBlockFormat.length)
+})
+
 describe('the instruction that multiplies', () => {
   it('is named for all formats, or for one', () => {
     const formats = [

@@ -51,6 +51,22 @@ it('takes the kernels that do what the operation asks, and says of one that was 
   ).rejects.toThrow('packs 4 codes of e2m3 along N; N=6')
 })
 
+it('takes a kernel whose instruction is emulated only where it is named', async () => {
+  const emulated = {
+    ...kernel('emulation', ['f16']),
+    capabilities: [{ format: 'mxfp8', level: 'emulated', reason: '', instruction: '' }]
+  }
+  const planned = async (kernels: object[], named: string[]) => {
+    const device = { ...detection.devices[0]!, kernels }
+    const found = v.parse(detectionSchema, { ...detection, devices: [device] })
+    const { steps } = await planJob(spec('f16', named), found, memory)
+    return steps.map((step) => [step.kernel.id, step.level])
+  }
+  const both = [emulated, kernel('wgmma', ['f16'])]
+  expect(await planned(both, [])).toEqual([['wgmma', 'exact']])
+  expect(await planned(both, ['emulation'])).toEqual([['emulation', 'emulated']])
+})
+
 it('takes the kernels that write the output type, and says of one that was named why it does not', async () => {
   const { steps } = await planJob(spec('e4m3'), detection, memory)
   expect(steps.map((step) => [step.kernel.id, step.level])).toEqual([['wide', 'exact']])

@@ -6,6 +6,7 @@ import {
   cpu,
   failingValidation,
   gpu,
+  makeKernel,
   makeMeasurement,
   makeRun,
   makeStep,
@@ -37,6 +38,16 @@ describe('the Validate matrix', () => {
     expect(cell('portable', 'mxfp4').look.text).toBe('Cancelled')
     expect(cell('avx512vnni', 'mxfp8')).toMatchObject({ note: 'scale of A', active: true })
     expect(cell('portable', 'mixed').look.text).toBe('Waiting')
+  })
+
+  it('has a row for an emulated instruction where a run names it', () => {
+    const device = { ...gpu, kernels: [...gpu.kernels, makeKernel('emulation', () => 'emulated')] }
+    const rowsOf = (kernels: string[]) => {
+      const run = makeRun('r', { steps: [], spec: { ...makeRun('r').spec, kernels } })
+      return validateMatrix(run, device, idle).rows.map(({ id }) => id)
+    }
+    expect(rowsOf([])).not.toContain('emulation')
+    expect(rowsOf(['emulation'])).toEqual(['emulation'])
   })
 
   it('says why a kernel has no result: no code, baseline, not asked for', () => {

@@ -46,21 +46,19 @@ LANE_CODE inline Number numberOf(int format, u32 code) {
   return number;
 }
 
-// mantissa x 2^(exponent - fraction).
+// mantissa x 2^(exponent - fraction bits).
 struct Summand {
-  long long mantissa;
-  int fraction, exponent;
+  int mantissa, exponent;
 };
 
 constexpr int kLeastExponent = -126;
 
 // `summand` in units of 2^(top - kept), cut off toward zero.
-LANE_CODE inline long long aligned(Summand summand, int top, int kept) {
-  const int shift = summand.exponent - top + kept - summand.fraction;
-  if (shift >= 0) return summand.mantissa << shift;
-  if (shift < -62) return 0;
-  const long long magnitude =
-      (summand.mantissa < 0 ? -summand.mantissa : summand.mantissa) >> -shift;
+LANE_CODE inline long long aligned(Summand summand, int fraction, int top, int kept) {
+  const int shift = summand.exponent - top + kept - fraction;
+  if (shift >= 0) return (long long)summand.mantissa << shift;
+  if (shift < -31) return 0;
+  const int magnitude = (summand.mantissa < 0 ? -summand.mantissa : summand.mantissa) >> -shift;
   return summand.mantissa < 0 ? -magnitude : magnitude;
 }
 
@@ -95,22 +93,18 @@ struct Special {
   }
 };
 
-// A sum in two passes over the same summands: the largest exponent first, then what is left of
-// each.
-struct Sum {
-  int kept, top = kLeastExponent;
-  long long units = 0;
-  LANE_CODE void look(Summand summand) {
-    if (summand.mantissa != 0 && summand.exponent > top) top = summand.exponent;
-  }
-  LANE_CODE void add(Summand summand) { units += aligned(summand, top, kept); }
-  LANE_CODE u32 bits() const { return truncatedBits(units, top - kept); }
-};
-
 LANE_CODE inline Summand summandOfFloat(u32 bits) {
-  const int field = (int)(bits >> 23 & 255);
-  const long long mantissa = (bits & 0x7fffffu) | (field ? 0x800000u : 0);
-  return {bits >> 31 ? -mantissa : mantissa, 23, field ? field - 127 : kLeastExponent};
+  const int field = (int)(bits >> 23 & 255),
+            mantissa = (int)(bits & 0x7fffffu) | (field ? 0x800000 : 0);
+  return {bits >> 31 ? -mantissa : mantissa, field ? field - 127 : kLeastExponent};
+}
+
+// A product's or 16 products' summand in one register: 22 bits of mantissa, 10 of exponent.
+LANE_CODE inline int packedSummand(Summand summand) {
+  return summand.mantissa * 1024 + (summand.exponent + 512);
+}
+LANE_CODE inline Summand unpackedSummand(int packed) {
+  return {packed >> 10, (packed & 1023) - 512};
 }
 
 // One element of D, as bits of a float32, from its row of A and column of B: operands.a(k),
@@ -118,56 +112,58 @@ LANE_CODE inline Summand summandOfFloat(u32 bits) {
 // C's element.
 template <class Operands>
 LANE_CODE inline u32 sumOf(Form form, const Operands& operands, u32 c) {
+  const bool isFp4 = form.depth() == 64;
+  // A summand is a product, or the exact sum of 16.
+  const int together = isFp4 ? 16 : 1, count = form.depth() / together, kept = isFp4 ? 35 : 25;
+  const int fraction = fractionBits(form.a) + fractionBits(form.b) + 2 * fractionBits(form.scale);
   Special special;
   const u32 magnitude = c & 0x7fffffffu;
   special.meet(magnitude > kInfiniteBits    ? Kind::kNan
                : magnitude == kInfiniteBits ? Kind::kInfinite
                                             : Kind::kFinite,
                c >> 31);
-  const int scaleFraction = fractionBits(form.scale), fractionA = fractionBits(form.a),
-            fractionB = fractionBits(form.b);
 
-  // Products one by one, or as exact sums of 16.
-  const bool isFp4 = form.depth() == 64;
-  const int together = isFp4 ? 16 : 1;
-  auto summandFrom = [&](int k, Special& met) {
-    const int block = k / form.block();
+  int summands[32];
+  UNROLL
+  for (int i = 0; i < count; i++) {
+    const int k = i * together, block = k / form.block();
     const Number scaleA = numberOf(form.scale, operands.scaleA(block)),
                  scaleB = numberOf(form.scale, operands.scaleB(block));
-    met.nan |= scaleA.kind == Kind::kNan || scaleB.kind == Kind::kNan;
-    const int scales = scaleA.mantissa * scaleB.mantissa;
-    Summand summand = {0, fractionA + fractionB + 2 * scaleFraction,
-                       scaleA.exponent + scaleB.exponent};
-    if (!isFp4) {
+    special.nan |= scaleA.kind == Kind::kNan || scaleB.kind == Kind::kNan;
+    Summand summand = {0, scaleA.exponent + scaleB.exponent};
+    if (isFp4) {
+      UNROLL
+      for (int j = 0; j < 16; j++) {
+        const Number a = numberOf(0, operands.a(k + j)), b = numberOf(0, operands.b(k + j));
+        summand.mantissa += a.mantissa * b.mantissa << (a.exponent + b.exponent);
+      }
+    } else {
       const Number a = numberOf(form.a, operands.a(k)), b = numberOf(form.b, operands.b(k));
       const bool infinite = a.kind == Kind::kInfinite || b.kind == Kind::kInfinite;
       const bool zero = (a.mantissa == 0 && a.kind == Kind::kFinite) ||
                         (b.mantissa == 0 && b.kind == Kind::kFinite);
-      met.nan |= a.kind == Kind::kNan || b.kind == Kind::kNan || (infinite && zero);
-      met.meet(infinite ? Kind::kInfinite : Kind::kFinite, (a.mantissa < 0) != (b.mantissa < 0));
-      summand.mantissa = a.mantissa * b.mantissa * scales;
+      special.nan |= a.kind == Kind::kNan || b.kind == Kind::kNan || (infinite && zero);
+      special.meet(infinite ? Kind::kInfinite : Kind::kFinite,
+                   (a.mantissa < 0) != (b.mantissa < 0));
+      summand.mantissa = a.mantissa * b.mantissa;
       summand.exponent += a.exponent + b.exponent;
-      return summand;
     }
-    UNROLL
-    for (int i = 0; i < 16; i++) {
-      const Number a = numberOf(0, operands.a(k + i)), b = numberOf(0, operands.b(k + i));
-      summand.mantissa += a.mantissa * b.mantissa << (a.exponent + b.exponent);
-    }
-    summand.mantissa *= scales;
-    return summand;
-  };
-
-  Sum sum = {isFp4 ? 35 : 25};
-  const Summand before = summandOfFloat(c);
-  sum.look(before);
-  UNROLL
-  for (int k = 0; k < form.depth(); k += together) sum.look(summandFrom(k, special));
+    summand.mantissa *= scaleA.mantissa * scaleB.mantissa;
+    summands[i] = packedSummand(summand);
+  }
   if (special.any()) return special.bits();
-  sum.add(before);
+
+  const Summand before = summandOfFloat(c);
+  int top = before.mantissa == 0 ? kLeastExponent : before.exponent;
   UNROLL
-  for (int k = 0; k < form.depth(); k += together) sum.add(summandFrom(k, special));
-  return sum.bits();
+  for (int i = 0; i < count; i++) {
+    const Summand summand = unpackedSummand(summands[i]);
+    if (summand.mantissa != 0 && summand.exponent > top) top = summand.exponent;
+  }
+  long long sum = aligned(before, 23, top, kept);
+  UNROLL
+  for (int i = 0; i < count; i++) sum += aligned(unpackedSummand(summands[i]), fraction, top, kept);
+  return truncatedBits(sum, top - kept);
 }
 
 }  // namespace blockscale

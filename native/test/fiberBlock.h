@@ -1,0 +1,185 @@
+// A block of GPU threads as fibers of one thread of the CPU, and its shared memory, which knows of
+// every word who wrote and read it since which barrier: what a GPU would only sometimes get wrong
+// is an error here every time.
+#pragma once
+
+#include <ucontext.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace fibers {
+
+// Shared memory, in words of 4 bytes. Asynchronous copies write when they are waited for; from the
+// moment they are issued nobody may read there.
+class SharedMemory {
+ public:
+  explicit SharedMemory(size_t bytes) : bytes_(bytes), marks_(bytes / 4) {}
+
+  void beginCopy(uint32_t to, size_t count, int thread, int epoch) {
+    forEachWord(to, count, [&](Mark& mark, size_t at) {
+      if (mark.state == State::kUnderWay) fail("two copies at once to", at);
+      // Who read what lies here may still be reading, without a barrier in between.
+      if (mark.readEpoch == epoch && mark.reader != thread)
+        fail("a copy over what others still read at", at);
+      mark.state = State::kUnderWay;
+    });
+  }
+  void endCopy(uint32_t to, const uint8_t* from, size_t count, int thread, int epoch) {
+    std::memcpy(bytes_.data() + to, from, count);
+    forEachWord(to, count, [&](Mark& mark, size_t) {
+      mark = {State::kWritten, thread, epoch, -1, -1};
+    });
+  }
+  void read(uint32_t from, void* to, size_t count, int thread, int epoch) {
+    forEachWord(from, count, [&](Mark& mark, size_t at) {
+      if (mark.state == State::kUnknown) fail("a read of what nobody wrote at", at);
+      if (mark.state == State::kUnderWay) fail("a read under a copy that is not waited for at", at);
+      if (mark.writer != thread && mark.writeEpoch >= epoch)
+        fail("a read without a barrier behind the write at", at);
+      if (mark.readEpoch != epoch) mark.readEpoch = epoch, mark.reader = thread;
+      else if (mark.reader != thread) mark.reader = kSeveral;
+    });
+    std::memcpy(to, bytes_.data() + from, count);
+  }
+
+ private:
+  enum class State : uint8_t { kUnknown, kUnderWay, kWritten };
+  static constexpr int kSeveral = -2;
+  struct Mark {
+    State state = State::kUnknown;
+    int writer = -1, writeEpoch = -1, readEpoch = -1, reader = -1;
+  };
+  template <typename Visit>
+  void forEachWord(uint32_t from, size_t count, Visit visit) {
+    if (from % 4 != 0 || count % 4 != 0) fail("an access of parts of words at", from);
+    if (from + count > bytes_.size()) fail("an access outside shared memory at", from);
+    for (size_t at = from; at < from + count; at += 4) visit(marks_[at / 4], at);
+  }
+  [[noreturn]] static void fail(const char* what, size_t at) {
+    throw std::runtime_error(std::string(what) + " byte " + std::to_string(at));
+  }
+
+  std::vector<uint8_t> bytes_;
+  std::vector<Mark> marks_;
+};
+
+// Registers that a lane shows the others of its warp.
+using Shown = std::array<uint32_t, 12>;
+
+class Block {
+ public:
+  explicit Block(int threads)
+      : fibers_(threads), warps_(threads / 32), stacks_(threads * kStackBytes) {}
+
+  int current() const { return current_; }
+  // Barriers that the running thread has passed.
+  int epoch() const { return fibers_[current_].barriers; }
+
+  // Runs `body` in every thread. Throws what the first failing thread threw.
+  void run(const std::function<void()>& body) {
+    body_ = &body;
+    for (size_t i = 0; i < fibers_.size(); i++) {
+      ucontext_t& context = fibers_[i].context;
+      getcontext(&context);
+      context.uc_stack.ss_sp = stacks_.data() + i * kStackBytes;
+      context.uc_stack.ss_size = kStackBytes;
+      context.uc_link = &scheduler_;
+      const auto self = reinterpret_cast<uintptr_t>(this);
+      makecontext(&context, reinterpret_cast<void (*)()>(&Block::start), 2,
+                  static_cast<unsigned>(self >> 32), static_cast<unsigned>(self));
+    }
+    for (size_t done = 0; done < fibers_.size();) {
+      bool moved = false;
+      for (size_t i = 0; i < fibers_.size(); i++) {
+        Fiber& fiber = fibers_[i];
+        if (fiber.done || (fiber.waitsFor && fiber.waitsFor->generation == fiber.generation))
+          continue;
+        fiber.waitsFor = nullptr;
+        current_ = static_cast<int>(i);
+        swapcontext(&scheduler_, &fiber.context);
+        if (error_) std::rethrow_exception(error_);
+        moved = true;
+        done += fiber.done;
+      }
+      if (!moved) throw std::runtime_error("every thread waits for another");
+    }
+  }
+
+  // Of the whole block.
+  void sync() {
+    meet(all_, static_cast<int>(fibers_.size()));
+    fibers_[current_].barriers++;
+  }
+
+  // What every lane of this thread's warp shows at the same place of the program, `place`.
+  const std::array<Shown, 32>& exchange(int place, const Shown& mine) {
+    Warp& warp = warps_[current_ / 32];
+    if (warp.meeting.arrived == 0) warp.place = place;
+    if (warp.place != place)
+      throw std::runtime_error("lanes of a warp are at different instructions");
+    // The other buffer may still be read.
+    auto& buffer = warp.shown[warp.meeting.generation % 2];
+    buffer[current_ % 32] = mine;
+    meet(warp.meeting, 32);
+    return buffer;
+  }
+
+ private:
+  static constexpr size_t kStackBytes = 64 * 1024;
+  struct Meeting {
+    int arrived = 0;
+    unsigned generation = 0;
+  };
+  struct Fiber {
+    ucontext_t context;
+    bool done = false;
+    const Meeting* waitsFor = nullptr;
+    unsigned generation = 0;
+    int barriers = 0;
+  };
+  struct Warp {
+    Meeting meeting;
+    int place = 0;
+    std::array<std::array<Shown, 32>, 2> shown;
+  };
+
+  void meet(Meeting& meeting, int count) {
+    if (++meeting.arrived == count) {
+      meeting.arrived = 0;
+      meeting.generation++;
+      return;
+    }
+    Fiber& fiber = fibers_[current_];
+    fiber.waitsFor = &meeting, fiber.generation = meeting.generation;
+    swapcontext(&fiber.context, &scheduler_);
+  }
+
+  static void start(unsigned high, unsigned low) {
+    auto* block = reinterpret_cast<Block*>(static_cast<uintptr_t>(high) << 32 | low);
+    try {
+      (*block->body_)();
+    } catch (...) {
+      block->error_ = std::current_exception();
+    }
+    block->fibers_[block->current_].done = true;
+  }
+
+  std::vector<Fiber> fibers_;
+  std::vector<Warp> warps_;
+  std::vector<uint8_t> stacks_;
+  Meeting all_;
+  ucontext_t scheduler_;
+  int current_ = 0;
+  const std::function<void()>* body_ = nullptr;
+  std::exception_ptr error_;
+};
+
+}  // namespace fibers
