@@ -12,7 +12,7 @@ import type { Product } from '../judge/sampledProduct'
 import { bytesOfResult, outputTypeOf, valuesOfResult } from '../judge/resultBytes'
 import { findArray, takeArray } from '../operands/names'
 import { readOperands } from '../operands/readOperands'
-import { groupsOf } from './groups'
+import { groupsOf, type Misread } from './groups'
 
 /** One matrix of C with what it is made of. */
 export interface DumpMatrix {
@@ -23,13 +23,6 @@ export interface DumpMatrix {
   product: Product
   /** The scales of A, (M, K / V), as a kernel reads them that takes them to lie otherwise. */
   misread: readonly Misread[]
-}
-
-export interface Misread {
-  kind: string
-  /** Ends the sentence "C is what these operands give when ...". */
-  when: string
-  aScales: Uint8Array
 }
 
 export interface Dump {

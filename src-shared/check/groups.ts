@@ -12,7 +12,14 @@ import { findLayout } from '../layouts/registry'
 import { codesForms } from '../operands/codes'
 import { formatSaid } from '../operands/forms'
 import { findArray, takeArray } from '../operands/names'
-import type { Misread } from './dump'
+
+/** Scales of A, (M, K / V), as a kernel reads them that takes them to lie otherwise. */
+export interface Misread {
+  kind: string
+  /** Ends the sentence "C is what these operands give when ...". */
+  when: string
+  aScales: Uint8Array
+}
 
 export interface GroupPart {
   index: number
