@@ -110,8 +110,7 @@ const quarkMx = {
 
 const quarkMx6 = {
   ...quarkMx,
-  source:
-    'amd/Quark quark/torch/utils/pack.py, Pack_mxfp6; quark/torch/kernel, real_quantize_mxfp',
+  source: 'amd/Quark quark/torch/utils/pack.py, Pack_mxfp6; quark/torch/kernel, real_quantize_mxfp',
   // Four codes in three bytes: the upper two bits of each, then the lower four of each, the first code in the high bits.
   order: 'fp6_dense',
   bitPairs: [6, 7, 3, 4, 5, 2, 10, 11, 1, 8, 9, 0]

@@ -245,9 +245,7 @@ export function tensorsOf(convention: string, weight: PlainWeight): TensorBytes[
         tensor('.weight_scale', 'U8', scaleShape, scales)
       ]
     case 'quark-mx-mxfp4':
-      return [
-        tensor('.weight', 'U8', [...leading, rows, blocks * 17], quarkMxBlocks(weight, fp4))
-      ]
+      return [tensor('.weight', 'U8', [...leading, rows, blocks * 17], quarkMxBlocks(weight, fp4))]
     case 'quark-mx-mxfp6-e2m3':
     case 'quark-mx-mxfp6-e3m2': {
       const bytes = quarkMxBlocks(weight, sixesInParts(codes))
