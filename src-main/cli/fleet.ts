@@ -7,8 +7,8 @@ import { columnLines } from '@shared/columns'
 import type { FleetPlan } from '@shared/contract/fleet'
 import type { Device } from '@shared/contract/devices'
 import { UserError, exitCodeOf } from '@shared/errors'
-import { spreadOfPlaces, type PointSpread } from '@shared/measurement/placeSpread'
-import { count, counted, percent, shape, signedPercent, timeSpan } from '@shared/units'
+import { outlierSentence, spreadOfPlaces, type PointSpread } from '@shared/measurement/placeSpread'
+import { count, counted, percent, shape, timeSpan } from '@shared/units'
 import { collect as collectRuns } from '../fleet/collect'
 import { FleetFolder, readPlan, type TaskStatus } from '../fleet/fleetFolder'
 import { taskOf, workOfTask } from '../fleet/fleetTask'
@@ -347,10 +347,7 @@ const spreadRow = ({ step, places, fastestNs, slowestNs, spread }: PointSpread):
 function pointSentences({ step, outliers, choices }: PointSpread): string[] {
   const point = nameOf(step)
   return [
-    ...outliers.map(({ place, ratio: times, why }) => {
-      const gpu = [place.uuid || place.deviceId, 'of', place.host].join(' ')
-      return `${point}: ${gpu}: ${signedPercent(times)} of time against the middle one; ${why}.`
-    }),
+    ...outliers.map((outlier) => `${point}: ${outlierSentence(outlier)}`),
     ...(choices > 1
       ? [`${point}: ${choices} choices of its source or tiles among the places.`]
       : [])

@@ -1,5 +1,6 @@
 /** How equal points differ over the GPUs that measured them: stragglers, their clocks, and choices that are not the same. */
 import type { Place, Run, Step } from '../contract/run'
+import { percent, signedPercent } from '../units'
 import { compareMeasurements } from './verdict'
 
 export interface Outlier {
@@ -65,4 +66,22 @@ function outlier(place: Place, middle: Place): Outlier[] {
       : [])
   ]
   return [{ place, ratio, why: why.join(', ') || 'clock and temperature do not say why' }]
+}
+
+/** 'GPU-5f... of node-3: +38 % of time against the middle one; its clock is 63 % of theirs.' */
+export function outlierSentence({ place, ratio, why }: Outlier): string {
+  const gpu = `${place.uuid || place.deviceId} of ${place.host}`
+  return `${gpu}: ${signedPercent(ratio)} of time against the middle one; ${why}.`
+}
+
+/** What a point of a collected run says of its places; undefined for a point of one. */
+export function placesText(step: Step): string | undefined {
+  const [point] = spreadOfPlaces({ steps: [step] })
+  if (!point) return undefined
+  const { places, spread, outliers, choices } = point
+  return [
+    `${places.length}, ${percent(spread)} from the fastest to the slowest.`,
+    ...outliers.map(outlierSentence),
+    ...(choices > 1 ? [`${choices} choices of source or tiles.`] : [])
+  ].join(' ')
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Measurement, Run, Step } from '@shared/contract/run'
 import { mergeRuns, type Shard } from '@shared/measurement/mergeRuns'
-import { spreadOfPlaces } from '@shared/measurement/placeSpread'
+import { placesText, spreadOfPlaces } from '@shared/measurement/placeSpread'
 import { statisticsOf } from '@shared/measurement/statistics'
 import { sampleRun } from '../../../support/sampleRun'
 
@@ -90,6 +90,10 @@ describe('runs of several GPUs', () => {
     })
     expect(point!.outliers[0]!.ratio).toBeCloseTo(1.594, 3)
     expect(point!.choices).toBe(2)
+    expect(placesText(run.steps[0]!)).toBe(
+      '4, 60 % from the fastest to the slowest. GPU-2 of three: +59 % of time against the middle one; ' +
+        'its clock is 63 % of theirs, it is 34 K warmer. 2 choices of source or tiles.'
+    )
     expect(point!.spread).toBeCloseTo(0.599, 3)
   })
 
