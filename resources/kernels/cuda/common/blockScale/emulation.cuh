@@ -42,6 +42,8 @@ LANE_CODE inline void multiplyAdd(Form form, int lane, const Warp& warp, Selecto
                                   u32 (&d)[4]) {
   const bool isMeant =
       isForm(form) && isSelector(form, true, selectors.a) && isSelector(form, false, selectors.b);
+  // Whatever was asked for, only lanes that there are are read.
+  if (!isMeant) selectors = {};
   DO_NOT_UNROLL
   for (int sum = 0; sum < 4; sum++) {
     const int upper = sum / 2, row = lane / 4 + upper * 8, column = lane % 4 * 2 + sum % 2;

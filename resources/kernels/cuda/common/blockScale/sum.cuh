@@ -55,6 +55,8 @@ constexpr int kLeastExponent = -126;
 
 // `summand` in units of 2^(top - kept), cut off toward zero.
 LANE_CODE inline long long aligned(Summand summand, int fraction, int top, int kept) {
+  // The exponent of a zero may lie above `top`.
+  if (summand.mantissa == 0) return 0;
   const int shift = summand.exponent - top + kept - fraction;
   if (shift >= 0) return (long long)summand.mantissa << shift;
   if (shift < -31) return 0;
