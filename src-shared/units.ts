@@ -78,6 +78,10 @@ export function digits(value: number): string {
   return withDecimals(decimals).format(value)
 }
 
+/** '311–342'; '–' where the ends are not known. */
+export const band = (low: number, high: number): string =>
+  Number.isNaN(low + high) ? '–' : `${digits(low)}–${digits(high)}`
+
 const formatters: Intl.NumberFormat[] = []
 
 /** Kept: making a formatter takes longer than all it formats in a frame; made when it is used: longer than the page has to start. */

@@ -90,7 +90,7 @@ export function dotPlot(
 
 /** The limits are on the axis too where they do not press the dots together. */
 function axisEnd(rows: readonly Pick<DotRow, 'figure' | 'limit'>[]): number {
-  const most = Math.max(0, ...rows.map(({ figure }) => figure.high))
+  const most = Math.max(0, ...rows.map(({ figure }) => figure.high || figure.value))
   const limit = Math.max(0, ...rows.map((row) => row.limit ?? 0))
   return limit <= 2.5 * most ? Math.max(most, limit) : most
 }

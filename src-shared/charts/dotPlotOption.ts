@@ -2,7 +2,7 @@
 import { formatSymbol, symbolCharacters } from '../measurement/marks'
 import { digits, tick, times } from '../units'
 import type { DotPlot, DotRow } from './dotPlot'
-import { metricTitle, type SweepMetric } from './sweepSeries'
+import { metricTitle, type Figure, type SweepMetric } from './sweepSeries'
 import { axisStyle, baseOption, markStyle, type ChartTheme } from './theme'
 
 const rowHeight = 18
@@ -76,7 +76,7 @@ export function dotPlotOption(
         type: 'custom' as const,
         silent: true,
         encode: { x: [0, 1, 2], y: 3 },
-        data: rows.map(({ row, place }) => [0, row.figure.low, row.figure.high, place]),
+        data: rows.map(({ row, place }) => [0, ...endsOf(row.figure), place]),
         renderItem: (params: DotParams, api: DotApi) => {
           const { row, place } = rows[params.dataIndex]!
           const at = (value: number) => api.coord([value, place])[0]
@@ -147,9 +147,9 @@ function rowShapes(
     {
       type: 'rect',
       shape: {
-        x: at(figure.low),
+        x: at(endsOf(figure)[0]),
         y: y - 5,
-        width: Math.max(3, at(figure.high) - at(figure.low)),
+        width: Math.max(3, at(endsOf(figure)[1]) - at(endsOf(figure)[0])),
         height: 10
       },
       style: { fill: colour, opacity: 0.45 }
@@ -187,3 +187,6 @@ function rowWords(
     ...(dataIndex > 0 || baseline === '' ? [] : [word(`× ${baseline}`, right + 118, head)])
   ]
 }
+
+/** From q1 to q3; the value alone where they are not known. */
+const endsOf = ({ value, low, high }: Figure): [number, number] => [low || value, high || value]

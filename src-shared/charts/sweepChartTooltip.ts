@@ -1,5 +1,5 @@
 /** The card beside the pointer in a chart over K, M or N: the nearest line first, never over what is pointed at. */
-import { digits, tick, times } from '../units'
+import { band, digits, tick, times } from '../units'
 import type { Facets, Panel } from './facets'
 import { shareOfAxis, type ValueAxis } from './sweepAxis'
 import type { SweepChartChoices } from './sweepChartChoices'
@@ -98,7 +98,7 @@ export function tooltipText(
   })
   const [{ line, point, figure }] = found as [(typeof found)[number]]
   const more = found.length - rows.length
-  const quartiles = `q1–q3 ${digits(figure.low * factor)}–${digits(figure.high * factor)} ${unit}`
+  const quartiles = `q1–q3 ${band(figure.low * factor, figure.high * factor)} ${unit}`
   return [
     `${line.over.toUpperCase()} = ${tick(point.at)}   ${panel ? `${panel.format}   ` : ''}${quartiles}`,
     ...rows,

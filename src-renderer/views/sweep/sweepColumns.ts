@@ -4,7 +4,7 @@ import { shareOfStep, type Roofs } from '@shared/charts/limits'
 import { figureOf, sweepScale, type SweepLine } from '@shared/charts/sweepSeries'
 import { layerName, layersOf } from '@shared/measurement/modelTime'
 import type { Column } from '../../components/tableColumns'
-import { count, digits, errorFigure, percent, quantity, text, times } from '@shared/units'
+import { band, count, digits, errorFigure, percent, quantity, text, times } from '@shared/units'
 
 export interface SweepRow {
   run: Run
@@ -83,9 +83,7 @@ export function sweepColumns(
       },
       text: ({ step }) => {
         const figure = figureOf(step, 'tflops')
-        return figure
-          ? `${digits(figure.low * rate.factor)}–${digits(figure.high * rate.factor)}`
-          : '–'
+        return figure ? band(figure.low * rate.factor, figure.high * rate.factor) : '–'
       }
     },
     baseline.short !== '' && {

@@ -1,6 +1,16 @@
 /** One way to write a number, on axes, in tables and in tooltips. */
 import { describe, expect, it } from 'vitest'
-import { counted, exactValue, precise, scaleFor, tick, tickOfK, times } from '@shared/units'
+import {
+  band,
+  bytesOf,
+  counted,
+  exactValue,
+  precise,
+  scaleFor,
+  tick,
+  tickOfK,
+  times
+} from '@shared/units'
 
 describe('numbers', () => {
   it('of an axis are the ticks themselves, not rounded ones', () => {
@@ -44,4 +54,10 @@ describe('numbers', () => {
     expect(times(3.5719)).toBe('3.57 ×')
     expect(times(undefined)).toBe('–')
   })
+})
+
+it('a band has both of its ends, or none; bytes are of bytes', () => {
+  expect(band(311.4, 342)).toBe('311–342')
+  expect(band(NaN, 342)).toBe('–')
+  expect(bytesOf(2 ** 20, 2 ** 30)).toBe('1.00 MiB of 1.00 GiB')
 })
