@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { featureWords, type Detection, type Device } from '@shared/contract/devices'
+import { featureWords, isEmulation, type Detection, type Device } from '@shared/contract/devices'
+import { counted } from '@shared/units'
 import { print, printJson } from '../ground/terminal'
 import { connectInProcess } from '../transports/inProcess'
 import { localApplication, type LocalOptions } from './localApplication'
@@ -9,25 +10,31 @@ export function register(program: Command): void {
     .command('devices')
     .description('Devices, what each can compute, and the libraries found or missing.')
     .option('--kernel-dir <folder...>', 'folder with your own kernels and their manifest.json')
+    .option('--emulated', 'also kernels whose matrix instruction is emulated on the device')
     .option('--json', 'print as JSON')
     .action(devices)
 }
 
-async function devices(flags: LocalOptions & { json?: boolean }): Promise<void> {
+async function devices(
+  flags: LocalOptions & { emulated?: boolean; json?: boolean }
+): Promise<void> {
   const application = localApplication(flags)
   try {
     const client = connectInProcess(application.handlers)
     const detection = await client.call('devices.detect', {})
     const { targets } = await client.call('app.info', {})
     if (flags.json) printJson({ ...detection, targets })
-    else print([...describe(detection), ...describeTargets(targets)])
+    else print([...describe(detection, flags), ...describeTargets(targets)])
   } finally {
     await application.close()
   }
 }
 
-function describe({ devices, libraries, warnings }: Detection): string[] {
-  const lines = devices.flatMap(describeDevice)
+export function describe(
+  { devices, libraries, warnings }: Detection,
+  { emulated = false }: { emulated?: boolean }
+): string[] {
+  const lines = devices.flatMap((device) => describeDevice(device, emulated))
   lines.push('Libraries')
   for (const library of libraries) {
     const state = library.found
@@ -39,13 +46,14 @@ function describe({ devices, libraries, warnings }: Detection): string[] {
   return lines
 }
 
-function describeDevice(device: Device): string[] {
+function describeDevice(device: Device, withEmulations: boolean): string[] {
   const properties = Object.entries(device.properties).map(([key, value]) => `${key}=${value}`)
   const lines = [
     `${device.id}  ${device.name}  ${device.architecture}`,
     `  ${properties.join('  ')}`
   ]
-  for (const kernel of device.kernels) {
+  const shown = device.kernels.filter((kernel) => withEmulations || !isEmulation(kernel))
+  for (const kernel of shown) {
     const role = kernel.baseline ? ' (baseline, not the block-scaled operation)' : ''
     lines.push(`  ${kernel.id} (${kernel.provider})${role}: ${kernel.summary}`)
     for (const { format, level, reason } of kernel.capabilities) {
@@ -56,6 +64,11 @@ function describeDevice(device: Device): string[] {
       lines.push(`    ${name.padEnd(18)}${level.padEnd(13)}${feature.reason}`.trimEnd())
     }
   }
+  const hidden = device.kernels.length - shown.length
+  if (hidden > 0)
+    lines.push(
+      `  ${counted(hidden, 'kernel')} with an emulated instruction: --emulated lists what it computes.`
+    )
   return [...lines, '']
 }
 

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import type { Detection, Kernel } from '@shared/contract/devices'
+import { describe as linesOf } from '../../../../src-main/cli/devices'
+
+const kernel = (id: string, level: string): Kernel => ({
+  ...{ id, provider: 'blockscope', summary: `what ${id} is`, scaleLayout: 'linear' },
+  ...{ baseline: false, operandBits: 4, outputs: ['f32'], sourceHash: '', compileOptions: '' },
+  features: [],
+  capabilities: [{ format: 'mxfp4', level, reason: '', instruction: '' }] as Kernel['capabilities']
+})
+const detection: Detection = {
+  devices: [
+    {
+      ...{ id: 'cuda:0', kind: 'cuda', name: 'GPU', architecture: 'sm_90', properties: {} },
+      kernels: [kernel('wgmma', 'native'), kernel('mma-emulated', 'emulated')]
+    }
+  ],
+  libraries: [],
+  warnings: []
+}
+
+describe('devices', () => {
+  it('counts kernels of emulated instructions, and lists them where they are asked for', () => {
+    const usual = linesOf(detection, {}).join('\n')
+    expect(usual).toContain('  wgmma (blockscope): what wgmma is')
+    expect(usual).not.toContain('mma-emulated')
+    expect(usual).toContain('1 kernel with an emulated instruction: --emulated lists')
+    const all = linesOf(detection, { emulated: true }).join('\n')
+    expect(all).toContain('  mma-emulated (blockscope)')
+    expect(all).not.toContain('--emulated')
+  })
+})
