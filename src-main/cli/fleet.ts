@@ -43,7 +43,7 @@ export function register(program: Command): void {
         '<plan>',
         'plan.json: {"sweeps": [["--formats", "mxfp4", "-K", "512"]], "copies": 8}'
       )
-      .requiredOption('--out <folder>', 'folder of the fleet, which every host sees')
+      .requiredOption('--dir <folder>', 'folder of the fleet, which every host sees')
   const withSlurm = (command: Command) =>
     command
       .option('--partition <name>', 'partition of Slurm')
@@ -57,11 +57,13 @@ export function register(program: Command): void {
 
   withOut('run', 'do all tasks on this host, one at a time on each of its GPUs')
     .option('--workers <n>', 'on a CPU: this many tasks at a time', positiveInteger, 1)
+    .option('--json', 'print as JSON; what the tasks print goes to stderr')
     .action(run)
   withSlurm(withOut('submit', 'submit all tasks to Slurm, as one job array')).action(submit)
   withSlurm(onFolder('resubmit', 'submit what is neither done nor in the queue')).action(resubmit)
   onFolder('task', 'do one task, or go on with it: what the job array runs')
     .option('--task <n>', 'which; else Slurm or torchrun says it', wholeNumber)
+    .option('--json', 'print its run as JSON')
     .action(task)
   onFolder('status', 'how every task stands').option('--json', 'print as JSON').action(status)
   onFolder('collect', 'make one run of what the tasks measured, one for each kind of GPU')
@@ -121,10 +123,10 @@ function flagsOfSweep(words: readonly string[]): SweepFlags {
 
 async function submit(
   planPath: string,
-  flags: SlurmOptions & { out: string; json?: boolean }
+  flags: SlurmOptions & { dir: string; json?: boolean }
 ): Promise<void> {
   const plan = await checkedPlan(planPath)
-  const folder = await FleetFolder.create(flags.out, plan)
+  const folder = await FleetFolder.create(flags.dir, plan)
   const tasks = Array.from({ length: folder.tasks }, (_, at) => at)
   await submitTasks(folder, tasks, flags)
 }
@@ -216,29 +218,37 @@ async function status(path: string, flags: { json?: boolean }): Promise<void> {
   ])
 }
 
-async function task(path: string, flags: { task?: number }): Promise<void> {
+async function task(
+  path: string,
+  { task: named, json }: { task?: number; json?: boolean }
+): Promise<void> {
   const folder = await FleetFolder.open(path)
-  const number = taskOf(flags.task, process.env)
+  const number = taskOf(named, process.env)
   const work = await workOfTask(folder, number)
-  if (!work) return print(`Task ${number} is done.`)
+  if (!work)
+    return json ? printJson({ task: number, state: 'done' }) : print(`Task ${number} is done.`)
   const { store, resume: id, sweep: words } = work
   if (id !== undefined) {
     try {
-      return await resume(id, { store })
+      return await resume(id, { store, json })
     } catch (error) {
       if (!(error instanceof UserError)) throw error
       // On another device than before, for one.
       printNote(`Task ${number} is begun anew: ${error.message}`)
     }
   }
-  await sweep({ ...flagsOfSweep(words), store })
+  await sweep({ ...flagsOfSweep(words), store, json })
 }
 
-/** This program as a child, with its output and its signals; its exit code. */
-function startProgram(words: readonly string[], env: Record<string, string> = {}): Promise<number> {
+/** This program as a child, with its signals; its exit code. */
+function startProgram(
+  words: readonly string[],
+  env: Record<string, string>,
+  stdout: 'inherit' | 'stderr'
+): Promise<number> {
   const [node, script] = thisProgram as [string, string]
   const child = spawn(node, [script, ...words], {
-    stdio: 'inherit',
+    stdio: ['inherit', stdout === 'stderr' ? 2 : 'inherit', 'inherit'],
     env: { ...process.env, ...env }
   })
   const forward = (signal: NodeJS.Signals) => void child.kill(signal)
@@ -253,14 +263,17 @@ function startProgram(words: readonly string[], env: Record<string, string> = {}
   })
 }
 
-async function run(planPath: string, flags: { out: string; workers: number }): Promise<void> {
-  const isKnown = existsSync(join(flags.out, 'plan.json'))
+async function run(
+  planPath: string,
+  flags: { dir: string; workers: number; json?: boolean }
+): Promise<void> {
+  const isKnown = existsSync(join(flags.dir, 'plan.json'))
   const plan = await checkedPlan(planPath)
   const folder = isKnown
-    ? await FleetFolder.open(flags.out)
-    : await FleetFolder.create(flags.out, plan)
+    ? await FleetFolder.open(flags.dir)
+    : await FleetFolder.create(flags.dir, plan)
   if (JSON.stringify(folder.plan) !== JSON.stringify(plan))
-    throw new UserError('usage', `${flags.out} holds a fleet of another plan; name a new folder.`)
+    throw new UserError('usage', `${flags.dir} holds a fleet of another plan; name a new folder.`)
   const gpus = (await devicesHere()).filter(({ kind }) => kind !== 'cpu')
   const workers =
     gpus.length > 0
@@ -269,18 +282,27 @@ async function run(planPath: string, flags: { out: string; workers: number }): P
   const left = (await folder.all())
     .filter(({ state }) => state !== 'done' && state !== 'running')
     .map(({ task: number }) => number)
+  const output = flags.json ? 'stderr' : 'inherit'
   let failed = 0
   await Promise.all(
     workers.map(async (env) => {
       for (let next = left.shift(); next !== undefined; next = left.shift())
-        if ((await startProgram(['fleet', 'task', folder.path, '--task', String(next)], env)) !== 0)
+        if (
+          (await startProgram(
+            ['fleet', 'task', folder.path, '--task', String(next)],
+            env,
+            output
+          )) !== 0
+        )
           failed++
     })
   )
   const where = gpus.length > 0 ? `${gpus.length} GPUs` : 'the CPU'
-  print(
-    `${folder.tasks} tasks on ${where}, ${failed} failed. Then: blockscope fleet collect ${folder.path}`
-  )
+  if (flags.json) printJson({ folder: folder.path, tasks: folder.tasks, gpus: gpus.length, failed })
+  else
+    print(
+      `${folder.tasks} tasks on ${where}, ${failed} failed. Then: blockscope fleet collect ${folder.path}`
+    )
   if (failed > 0) process.exitCode = exitCodeOf.failed
 }
 

@@ -36,7 +36,7 @@ describeInBrowser('A file dropped on the Devices view', () => {
   it('a checkpoint: its tensors can be chosen in Formats, or it says why there are none', async () => {
     const name = 'gemm_mxfp4_128x128x128.safetensors'
     const good = await dropOnDevices(name, fixture(`golden/${name}`))
-    await good.page.getByRole('button', { name: 'Open .safetensors' }).waitFor()
+    await good.page.getByRole('button', { name: 'Open a checkpoint' }).waitFor()
     expect(good.page.url()).toContain('#/formats')
     await good.page.getByRole('combobox', { name: 'Tensor' }).waitFor()
     expect(good.errors).toEqual([])

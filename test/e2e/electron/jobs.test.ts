@@ -92,13 +92,16 @@ describeInElectron('jobs in the desktop app', () => {
     await expect
       .poll(async () => (await shownDialogs(app.electron)).messages)
       .toEqual(["The window's page has stopped."])
-    // Playwright's page went with its process; the window is asked through the main process.
+    // Playwright's page went with its process; the window is asked through the main process. A page that is being loaded may never answer.
     const inPage = (code: string) =>
       app.electron.evaluate(
         ({ BrowserWindow }, script) =>
-          BrowserWindow.getAllWindows()[0]!.webContents.executeJavaScript(
-            script
-          ) as Promise<number>,
+          Promise.race([
+            BrowserWindow.getAllWindows()[0]!.webContents.executeJavaScript(
+              script
+            ) as Promise<number>,
+            new Promise<number>((settle) => setTimeout(settle, 1000, 0))
+          ]),
         code
       )
     await expect

@@ -40,10 +40,10 @@ describe('fleet', () => {
       ]
     })
     const fleet = join(work, 'fleet')
-    const one = await runBlockscope(['fleet', 'run', plan, '--out', fleet])
+    const one = await runBlockscope(['fleet', 'run', plan, '--dir', fleet])
     expect(one.stdout).toContain('2 tasks on the CPU, 0 failed')
     expect(one.code).toBe(0)
-    const again = await runInProcess(['fleet', 'run', plan, '--out', fleet])
+    const again = await runInProcess(['fleet', 'run', plan, '--dir', fleet])
     expect(again.stdout).toContain('2 tasks on the CPU, 0 failed')
     expect(readdirSync(join(fleet, 'tasks', '0001'))).toHaveLength(1)
     const collected = await runInProcess(['fleet', 'collect', fleet, '--store', store])
@@ -57,7 +57,7 @@ describe('fleet', () => {
     const done = await runInProcess(['fleet', 'task', fleet], { SLURM_ARRAY_TASK_ID: '1' })
     expect(done.stdout).toContain('Task 1 is done.')
     const other = planOf('other', { sweeps: [[...small, '-K', '64']] })
-    expect(await runInProcess(['fleet', 'run', other, '--out', fleet])).toMatchObject({
+    expect(await runInProcess(['fleet', 'run', other, '--dir', fleet])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('holds a fleet of another plan')
     })
@@ -134,7 +134,7 @@ describe('fleet', () => {
       'fleet',
       'submit',
       path,
-      '--out',
+      '--dir',
       join(work, 'bad')
     ])
     expect(stderr).toMatch(sentence)

@@ -105,7 +105,7 @@ describe.skipIf(reason)('a fleet under Slurm', () => {
       plan,
       JSON.stringify({ name: 'fifty', sweeps: [[...sweep, ...size]], copies: tasks })
     )
-    const words = ['fleet', 'submit', plan, '--out', fleet, '--partition', 'cpu', '--gpus', '0']
+    const words = ['fleet', 'submit', plan, '--dir', fleet, '--partition', 'cpu', '--gpus', '0']
     const submitted = await blockscope(...words)
     expect(submitted.stdout).toMatch(/^Job \d+: 50 of 50 tasks/)
     expect(await blockscope(...words)).toMatchObject({
@@ -168,7 +168,7 @@ describe.skipIf(reason)('a fleet under Slurm', () => {
     writeFileSync(plan, JSON.stringify({ sweeps: [['-K', '64', '--device', 'cpu']] }))
     const refused = join(work, 'refused')
     const { code, stderr } = await blockscope(
-      ...['fleet', 'submit', plan, '--out', refused, '--gpus', '0', '--partition', 'none']
+      ...['fleet', 'submit', plan, '--dir', refused, '--gpus', '0', '--partition', 'none']
     )
     expect(stderr).toMatch(
       /^blockscope: Slurm refused: .*partition.*"fleet resubmit \S+" submits it/s
