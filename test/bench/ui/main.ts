@@ -80,7 +80,7 @@ async function startLines(browser: Browser, url: string): Promise<Line[]> {
       what: 'Initial JS, gzip',
       value: runs[0]!.gzipKB,
       unit: 'kB',
-      budget: 400,
+      budget: 150,
       note: `${runs[0]!.files} files until the first view stands`
     },
     { what: 'First contentful paint', value: median((run) => run.paint), unit: 'ms', budget: 500 },
@@ -88,7 +88,7 @@ async function startLines(browser: Browser, url: string): Promise<Line[]> {
       what: 'First useful paint',
       value: median((run) => run.useful),
       unit: 'ms',
-      budget: 500,
+      budget: 400,
       note: `heading and controls of the first view; median of ${starts} cold starts`
     },
     {
@@ -158,7 +158,7 @@ async function profileLines(
       budget: 0,
       note: `longest ${wheel.longestTask.toFixed(0)} ms`
     },
-    { what: 'Slowest filter', value: filters.ms, unit: 'ms', budget: 200, note: filters.each },
+    { what: 'Slowest filter', value: filters.ms, unit: 'ms', budget: 150, note: filters.each },
     {
       what: 'Slowest interaction, open profile',
       value: slowest.ms,
