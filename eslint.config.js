@@ -30,6 +30,9 @@ function forbiddenRooms(rooms, room) {
 const sharedRooms = roomsOf('src-shared')
 const impureProfile = [...impure, ...forbiddenRooms(sharedRooms, 'profile')]
 
+/** Folders of these names, wherever the import stands. */
+const folders = (...names) => names.map((name) => `**/${name}/**`)
+
 /**
  * Rule 1 of the house: dependencies point one way. Each row is a folder and what it must not import; a row for a folder
  * within another stands after it and repeats what that one forbids.
@@ -77,81 +80,52 @@ const house = [
   {
     folder: 'src-main/ground',
     why: 'the ground stands on src-shared alone',
-    forbid: [
-      '**/engine/**',
-      '**/store/**',
-      '**/jobs/**',
-      '**/transports/**',
-      '**/desktop/**',
-      '**/server/**',
-      '**/cli/**'
-    ]
+    forbid: folders('engine', 'store', 'jobs', 'transports', 'desktop', 'server', 'cli')
   },
   {
     folder: 'src-main/engine',
     why: 'the engine knows no jobs, store, transport or shell',
-    forbid: [
-      '**/jobs/**',
-      '**/store/**',
-      '**/transports/**',
-      '**/desktop/**',
-      '**/server/**',
-      '**/cli/**'
-    ]
+    forbid: folders('jobs', 'store', 'transports', 'desktop', 'server', 'cli')
   },
   {
     folder: 'src-main/store',
     why: 'the store knows only src-shared and ground',
-    forbid: [
-      '**/engine/**',
-      '**/jobs/**',
-      '**/transports/**',
-      '**/desktop/**',
-      '**/server/**',
-      '**/cli/**'
-    ]
+    forbid: folders('engine', 'jobs', 'transports', 'desktop', 'server', 'cli')
   },
   {
     folder: 'src-main/jobs',
     why: 'jobs call only engine and store',
-    forbid: ['**/transports/**', '**/desktop/**', '**/server/**', '**/cli/**']
+    forbid: folders('transports', 'desktop', 'server', 'cli')
   },
   {
     folder: 'src-main/capture',
     why: 'captures know no shell',
-    forbid: ['**/jobs/**', '**/transports/**', '**/desktop/**', '**/server/**', '**/cli/**']
+    forbid: folders('jobs', 'transports', 'desktop', 'server', 'cli')
   },
   {
     folder: 'src-main/fleet',
     why: 'a fleet knows the store and no shell: who starts its tasks hands over what starts them',
-    forbid: [
-      '**/engine/**',
-      '**/jobs/**',
-      '**/transports/**',
-      '**/desktop/**',
-      '**/server/**',
-      '**/cli/**'
-    ]
+    forbid: folders('engine', 'jobs', 'transports', 'desktop', 'server', 'cli')
   },
   {
     folder: 'src-main/transports',
     why: 'transports carry the contract and know no shell',
-    forbid: ['**/desktop/**', '**/server/**', '**/cli/**']
+    forbid: folders('desktop', 'server', 'cli')
   },
   {
     folder: 'src-main/desktop',
     why: 'the shells do not know one another',
-    forbid: ['**/server/**', '**/cli/**']
+    forbid: folders('server', 'cli')
   },
   {
     folder: 'src-main/server',
     why: 'the shells do not know one another',
-    forbid: ['**/desktop/**', '**/cli/**']
+    forbid: folders('desktop', 'cli')
   },
   {
     folder: 'src-main/cli',
     why: 'the command line starts the server, but never the desktop: that is another program',
-    forbid: ['**/desktop/**']
+    forbid: folders('desktop')
   }
 ]
 

@@ -1,7 +1,6 @@
 /** `blockscope fleet`: one plan of sweeps over the GPUs of a host, or over a Slurm cluster. */
 import { Command } from 'commander'
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { columnLines } from '@shared/columns'
 import type { FleetPlan } from '@shared/contract/fleet'
@@ -20,9 +19,9 @@ import { connectInProcess } from '../transports/inProcess'
 import { positiveInteger, wholeNumber } from './arguments'
 import { checkFlags } from './flagRules'
 import { localApplication, programFolder } from './localApplication'
+import { resume } from './runs'
 import * as sweepCommand from './sweep'
 import { sweep, sweepSpec, type SweepFlags } from './sweep'
-import { resume } from './runs'
 
 interface StoreFlags {
   store?: string
@@ -35,7 +34,7 @@ export function register(program: Command): void {
     .description(
       'One plan of sweeps over many GPUs: run, submit, status, resubmit, collect, compare.'
     )
-  const withOut = (name: string, description: string) =>
+  const withPlan = (name: string, description: string) =>
     fleet
       .command(name)
       .description(description)
@@ -55,11 +54,11 @@ export function register(program: Command): void {
   const onFolder = (name: string, description: string) =>
     fleet.command(name).description(description).argument('<folder>', 'folder of the fleet')
 
-  withOut('run', 'do all tasks on this host, one at a time on each of its GPUs')
+  withPlan('run', 'do all tasks on this host, one at a time on each of its GPUs')
     .option('--workers <n>', 'on a CPU: this many tasks at a time', positiveInteger, 1)
     .option('--json', 'print as JSON; what the tasks print goes to stderr')
     .action(run)
-  withSlurm(withOut('submit', 'submit all tasks to Slurm, as one job array')).action(submit)
+  withSlurm(withPlan('submit', 'submit all tasks to Slurm, as one job array')).action(submit)
   withSlurm(onFolder('resubmit', 'submit what is neither done nor in the queue')).action(resubmit)
   onFolder('task', 'do one task, or go on with it: what the job array runs')
     .option('--task <n>', 'which; else Slurm or torchrun says it', wholeNumber)
@@ -157,7 +156,8 @@ async function resubmit(path: string, flags: SlurmOptions & { json?: boolean }):
       'squeue is not here or does not answer, so that what is in the queue is not known: nothing was submitted.'
     )
   const left = rows.filter(({ state, queue }) => state !== 'done' && state !== 'running' && !queue)
-  if (left.length === 0) return print('Every task is done or in the queue.')
+  if (left.length === 0)
+    return flags.json ? printJson({ tasks: [] }) : print('Every task is done or in the queue.')
   await submitTasks(
     folder,
     left.map(({ task: number }) => number),
@@ -267,9 +267,8 @@ async function run(
   planPath: string,
   flags: { dir: string; workers: number; json?: boolean }
 ): Promise<void> {
-  const isKnown = existsSync(join(flags.dir, 'plan.json'))
   const plan = await checkedPlan(planPath)
-  const folder = isKnown
+  const folder = FleetFolder.isAt(flags.dir)
     ? await FleetFolder.open(flags.dir)
     : await FleetFolder.create(flags.dir, plan)
   if (JSON.stringify(folder.plan) !== JSON.stringify(plan))

@@ -72,6 +72,10 @@ export class FleetFolder {
     return new FleetFolder(folder, plan)
   }
 
+  static isAt(path: string): boolean {
+    return existsSync(join(path, planName))
+  }
+
   static async open(path: string): Promise<FleetFolder> {
     const missing = [planName, 'tasks'].find((name) => !existsSync(join(path, name)))
     if (missing)

@@ -96,3 +96,10 @@ function crosses([x1, y1, x2, y2]: Segment, { left, top, width, height }: Box): 
   }
   return from < to
 }
+
+/** Of evenly spaced labels centred on their ticks over `room` pixels: every how manieth is written, so that none meets the next. */
+export function everyNth(texts: readonly string[], room: number): number {
+  const step = room / Math.max(1, texts.length - 1)
+  const widest = Math.max(0, ...texts.map(labelWidth))
+  return room > 0 ? Math.max(1, Math.ceil((widest + 4) / step)) : 1
+}

@@ -39,11 +39,13 @@ const isSame = (one: Uint8Array, other: Uint8Array) =>
   one.length === other.length && one.every((byte, at) => byte === other[at])
 
 function compare(one: Dump, other: Dump): InvarianceReport[] {
-  const rows = rowsByContent(one)
+  const rows = rowsByHash(one)
   const { n } = one
   let [count, differ, first] = [0, 0, '']
   for (let row = 0; row < other.m; row++) {
-    const known = rows.get(contentOf(other, row))
+    const known = rows
+      .get(hashOf(other, row))
+      ?.find((candidate) => isSameInput(one, candidate, other, row))
     if (known === undefined || (one === other && known === row)) continue
     count++
     if (isSameRow(one.whole!.product, known * n, other.whole!.product, row * n, n)) continue
@@ -60,18 +62,39 @@ function compare(one: Dump, other: Dump): InvarianceReport[] {
   return [{ between, rows: count, differ, sentence }]
 }
 
-/** The first row of each content. */
-function rowsByContent(dump: Dump): Map<string, number> {
-  const rows = new Map<string, number>()
-  for (let row = dump.m - 1; row >= 0; row--) rows.set(contentOf(dump, row), row)
+/** Rows in order, by a hash of their codes and scales: a row itself would be as large a key as A has bytes. */
+function rowsByHash(dump: Dump): Map<number, number[]> {
+  const rows = new Map<number, number[]>()
+  for (let row = 0; row < dump.m; row++) {
+    const hash = hashOf(dump, row)
+    const alike = rows.get(hash)
+    if (alike) alike.push(row)
+    else rows.set(hash, [row])
+  }
   return rows
 }
 
-function contentOf({ whole, k, format }: Dump, row: number): string {
+/** Codes and scales of a row of A. */
+function inputOf({ whole, k, format }: Dump, row: number): Uint8Array[] {
   const blocks = k / format.scaleBlockSize
   const { aCodes, aScales } = whole!.operands
-  const codes = aCodes.subarray(row * k, (row + 1) * k)
-  return `${codes.join()};${aScales.subarray(row * blocks, (row + 1) * blocks).join()}`
+  return [
+    aCodes.subarray(row * k, (row + 1) * k),
+    aScales.subarray(row * blocks, (row + 1) * blocks)
+  ]
+}
+
+/** FNV-1a of 32 bits (draft-eastlake-fnv). */
+function hashOf(dump: Dump, row: number): number {
+  let hash = 0x811c9dc5
+  for (const bytes of inputOf(dump, row))
+    for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193)
+  return hash
+}
+
+function isSameInput(one: Dump, row: number, other: Dump, otherRow: number): boolean {
+  const wanted = inputOf(other, otherRow)
+  return inputOf(one, row).every((bytes, at) => isSame(bytes, wanted[at]!))
 }
 
 function isSameRow(

@@ -1,12 +1,14 @@
 /** The verdict on one dump. */
 import { counted, percent } from '../units'
+import { findingSentences, givesThisC } from '../judge/findingWords'
 import { finishOf } from '../judge/finish'
 import { findMistake, type Finding } from '../judge/findMistake'
 import { judgeBatch } from '../judge/judgeBatch'
-import { readingOf, type Side } from '../judge/operandReading'
+import { readingsOf, type Side } from '../judge/operandReading'
 import {
   agreement,
   compareSample,
+  enough,
   resultToJudge,
   spread,
   type Compared,
@@ -51,8 +53,6 @@ export interface Tolerance {
 
 /** Elements and terms that a look takes at most; more are sampled on a grid over C. */
 const [mostElements, mostTerms] = [2 ** 18, 2 ** 28]
-/** A reading is the mistake when it gives this share of what is looked at. */
-const enough = 0.97
 const mostSuspects = 16
 
 export function checkDump(dump: Dump, tolerance?: Tolerance): DumpReport {
@@ -101,7 +101,7 @@ function lookAt(matrix: DumpMatrix, output: string, matrices: number): Look {
     rows: spread(m, Math.max(2, Math.floor(m * share))),
     columns: spread(n, Math.max(2, Math.floor(n * share)))
   }
-  const right = { a: readingOf(operands, 'a'), b: readingOf(operands, 'b') }
+  const right = readingsOf(operands)
   const compared = compareSample(right, result, sample, finishOf(operands))
   const wrong = compared.filter(
     ({ found, exact, magnitude }) => !result.rounding.agrees(found, exact, magnitude)
@@ -164,14 +164,13 @@ function misreadFinding(look: Look): Found[] {
   const { operands, misread } = look.matrix
   for (const { kind, when, aScales } of misread) {
     const read = { ...operands, aScales }
-    const readings = { a: readingOf(read, 'a'), b: readingOf(read, 'b') }
+    const readings = readingsOf(read)
     const agrees = agreement(
       compareSample(readings, look.result, look.sample, finishOf(operands)),
       look.result
     )
     if (agrees < enough) continue
-    const sentence = `C is what these operands give when ${when}.`
-    return [{ look, finding: { kind, sentence, agrees, alike: [] } }]
+    return [{ look, finding: { kind, sentence: givesThisC(when), agrees, alike: [] } }]
   }
   return []
 }
@@ -181,7 +180,7 @@ function valuesFinding({ values }: Dump, { matrix, result, sample }: Look): Find
   const { a, b } = values
   if (!a && !b) return undefined
   const { operands } = matrix
-  const right = { a: readingOf(operands, 'a'), b: readingOf(operands, 'b') }
+  const right = readingsOf(operands)
   const isBoth = a !== undefined && b !== undefined
   const finish = finishOf(operands)
   const { tensorScaleA = 1, tensorScaleB = 1 } = operands
@@ -241,16 +240,11 @@ function countNan(values: Product): number {
 /** What a report says beside its figures, in sentences. */
 export function reportSentences(report: DumpReport): string[] {
   const { verdict, findings, nan, wrong, scalesShow, passesTolerance } = report
-  const named = findings.flatMap(({ sentence, alike }) => [
-    sentence,
-    ...alike.map((when) => `Or when ${when}.`)
-  ])
   const silent = (['a', 'b'] as const)
     .filter((side) => scalesShow[side] === 0)
     .map((side) => side.toUpperCase())
   return [
-    ...named,
-    ...(wrong > 0 && findings.length === 0 ? ['No known mistake gives this C.'] : []),
+    ...findingSentences(findings, wrong === 0),
     ...(nan > 0 ? [`${counted(nan, 'element')} of C are NaN.`] : []),
     ...(wrong > 0 && passesTolerance
       ? ['The tolerance lets this C pass: it is too wide to show this mistake.']

@@ -5,6 +5,7 @@
 import { finishOf } from '../judge/finish'
 import {
   readingOf,
+  readingsOf,
   type JudgedOperands,
   type OperandReading,
   type Side
@@ -32,7 +33,7 @@ export function scalesShown(
   if (damaged.length === 0) return undefined
   const result = resultToJudge(product, operands.n, operands.k)
   const look = { rows: spread(operands.m, looked), columns: spread(operands.n, looked) }
-  const right = { a: readingOf(operands, 'a'), b: readingOf(operands, 'b') }
+  const right = readingsOf(operands)
   const finish = finishOf(operands)
   const exact = compareSample(right, result, look, finish)
   const isAlike = passes ?? result.rounding.agrees

@@ -1,11 +1,13 @@
 /** Names the mistake that gives a wrong product. */
+import { givesThisC } from './findingWords'
 import { finishOf, wrongFinishes, type Finish } from './finish'
 import { mistakesWith, type Mistake } from './mistakes'
-import { readingOf, type JudgedOperands } from './operandReading'
+import { readingsOf, type JudgedOperands } from './operandReading'
 import { roundingModeOf } from './roundingMode'
 import {
   agreement,
   compareSample,
+  enough,
   resultToJudge,
   spread,
   type Compared,
@@ -35,8 +37,6 @@ export interface Judgement {
 
 /** Rows and columns of the first look, which most mistakes do not outlast, and of the second. */
 const [firstLook, secondLook] = [10, 40]
-/** A mistake is named when it gives this share of the sample. */
-const enough = 0.97
 
 /**
  * Looks at a sample of C (M, N), spread over it and through `suspects`, the elements known to be wrong. No finding for a C
@@ -52,7 +52,7 @@ export function findMistake(
   const { m, n, k } = operands
   const result = resultToJudge(product, n, k, output)
   const finish = finishOf(operands)
-  const right = { a: readingOf(operands, 'a'), b: readingOf(operands, 'b') }
+  const right = readingsOf(operands)
   const looks = [firstLook, secondLook].map((count) => sampleOf(m, n, count, suspects))
   const asGiven = compareSample(right, result, looks[1]!, finish)
   const agrees = agreement(asGiven, result)
@@ -143,7 +143,7 @@ function finishFinding(
   look: Sample,
   isCounted: (element: Compared) => boolean
 ): Finding | undefined {
-  const right = { a: readingOf(operands, 'a'), b: readingOf(operands, 'b') }
+  const right = readingsOf(operands)
   const tried = [...wrongFinishes(operands)].map(({ finish, ...named }) => {
     const compared = compareSample(right, result, look, finish).filter(isCounted)
     return { ...named, agrees: agreement(compared, result) }
@@ -153,7 +153,7 @@ function finishFinding(
   if (!named || best < enough) return undefined
   return {
     kind: named.kind,
-    sentence: `C is what these operands give when ${named.when}.`,
+    sentence: givesThisC(named.when),
     agrees: best,
     alike: alike.map(({ when }) => when)
   }
@@ -217,7 +217,7 @@ function readingFinding(
   if (!named) return undefined
   return {
     kind: named.mistake.kind,
-    sentence: `C is what these operands give when ${named.mistake.when}.`,
+    sentence: givesThisC(named.mistake.when),
     agrees: best,
     alike: alike.map(({ mistake }) => mistake.when)
   }

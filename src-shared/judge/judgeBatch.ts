@@ -2,7 +2,7 @@
 import { broadcastBatch, matricesOf, matrixOfBatch } from '../batch'
 import { findMistake, type Finding, type Judgement } from './findMistake'
 import { finishOf } from './finish'
-import { readingOf, type JudgedOperands } from './operandReading'
+import { readingsOf, type JudgedOperands } from './operandReading'
 import { agreement, compareSample, resultToJudge, spread, type Product } from './sampledProduct'
 
 /** Operands of all matrices, one after another, those of an operand as its own batch has them. */
@@ -103,7 +103,7 @@ function otherMatrices(
   for (let a = 0; a < countA; a++) {
     for (let b = 0; b < countB; b++) {
       const matrix = matrixOf(operands, dims, batch, a, b)
-      const readings = { a: readingOf(matrix, 'a'), b: readingOf(matrix, 'b') }
+      const readings = readingsOf(matrix)
       const agrees = agreement(compareSample(readings, result, look, finishOf(matrix)), result)
       if (agrees < 1) continue
       const sentence =

@@ -11,7 +11,7 @@ import {
 } from '../layouts/layout'
 import { findLayout, layouts } from '../layouts/registry'
 import {
-  readingOf,
+  readingsOf,
   valuesOf,
   type JudgedOperands,
   type OperandReading,
@@ -33,8 +33,7 @@ type Change = (reading: OperandReading) => OperandReading
 
 /** Every mistake that can be made with these operands, and that changes how they are read. */
 export function* mistakesWith(operands: JudgedOperands): Generator<Mistake> {
-  const a = readingOf(operands, 'a')
-  const b = readingOf(operands, 'b')
+  const { a, b } = readingsOf(operands)
   const { format, m, k } = operands
   const onEach = function* (
     kind: string,

@@ -71,6 +71,12 @@ export function readingOf(operands: JudgedOperands, side: Side): OperandReading 
   }
 }
 
+/** Both operands as they are. */
+export const readingsOf = (operands: JudgedOperands): { a: OperandReading; b: OperandReading } => ({
+  a: readingOf(operands, 'a'),
+  b: readingOf(operands, 'b')
+})
+
 /** A row of the operand, scales applied, (K); undefined when the reading leaves the operand's memory. */
 export function readRow(reading: OperandReading, row: number): Float64Array | undefined {
   if (reading.valuesOfRow) return reading.valuesOfRow(row)

@@ -1,6 +1,6 @@
 /** How the last bit of C was made: IEEE 754-2019, section 4.3, and what is none of its modes. */
 import type { Rounding } from '../layouts/detectRounding'
-import type { Compared, ResultToJudge } from './sampledProduct'
+import { enough, type Compared, type ResultToJudge } from './sampledProduct'
 
 const modes = {
   nearest: (scaled: number) => {
@@ -14,9 +14,6 @@ const modes = {
   'away from zero': (scaled: number) => Math.sign(scaled) * Math.ceil(Math.abs(scaled))
 }
 export type RoundingMode = keyof typeof modes | 'to either neighbour'
-
-/** Share of the sample that a mode has to explain; the sums themselves may stray a little. */
-const enough = 0.97
 
 /** Undefined where no mode explains the sample, or C keeps more bits than sums in float32 have. */
 export function roundingModeOf(

@@ -11,6 +11,9 @@ export interface Sample {
   columns: readonly number[]
 }
 
+/** A mistake is named when it gives this share of a sample; the sums themselves may stray a little. */
+export const enough = 0.97
+
 /** One element of the sample: what C holds and what exact arithmetic gives. */
 export interface Compared {
   row: number

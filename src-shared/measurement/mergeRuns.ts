@@ -1,4 +1,5 @@
 /** Several runs of one kind of device as one: equal points are pooled, and each keeps where it was measured. */
+import { commandOf } from '../contract/command'
 import type { SweepSpec } from '../contract/jobs'
 import type { Measurement, Place, Run, Step } from '../contract/run'
 import { statisticsOf } from './statistics'
@@ -32,6 +33,7 @@ export function mergeRuns(
     ...as,
     host: { ...first!.run.host, name: hosts.length === 1 ? hosts[0]! : `${hosts.length} hosts` },
     spec,
+    command: commandOf(spec),
     steps,
     stepsPlanned: steps.length,
     status: 'done',

@@ -1,4 +1,5 @@
 /** What a validation says in words and in single figures, for every place that shows one. */
+import { findingSentences } from '../judge/findingWords'
 import type { OutputType } from '../contract/jobs'
 import type { Step, Validation } from '../contract/run'
 
@@ -60,9 +61,5 @@ export function roundingShareOf(output: OutputType, rtol: number): number | unde
 export function mistakesOf({ disposition, validation }: Step): string[] {
   const { judgement } = validation ?? {}
   if (!judgement) return []
-  const said = judgement.findings.flatMap(({ sentence, alike }) => [
-    sentence,
-    ...alike.map((when) => `Or when ${when}.`)
-  ])
-  return said.length > 0 || disposition === 'passed' ? said : ['No known mistake gives this C.']
+  return findingSentences(judgement.findings, disposition === 'passed')
 }

@@ -5,6 +5,7 @@ import { parseRun } from '../../../../src-shared/contract/parseRun'
 import { noRoofs } from '@shared/charts/limits'
 import { paperTheme } from '@shared/charts/paperTheme'
 import {
+  everyNth,
   intersects,
   labelHeight,
   labelWidth,
@@ -140,5 +141,26 @@ describe('a label', () => {
     expect(off!.left + off!.width).toBe(42)
     const everywhere = Array.from({ length: 40 }, (_, y) => [0, y * 3, 200, y * 3] as const)
     expect(placeLabels([wish(50, 50)], bounds, { lines: everywhere })[0]).toBeDefined()
+  })
+})
+
+describe('labels of evenly spaced ticks', () => {
+  const texts = ['0', '250', '500', '750', '1,000', '1,250', '1,500', '1,750', '2,000']
+
+  it.each([60, 150, 240, 500, 900])('meet one another nowhere on %d pixels', (room) => {
+    const nth = everyNth(texts, room)
+    const shown = texts.flatMap((text, at) => (at % nth === 0 ? [{ text, at }] : []))
+    const middle = (at: number) => (at * room) / (texts.length - 1)
+    for (const [i, { text, at }] of shown.entries()) {
+      const next = shown[i + 1]
+      if (!next) continue
+      const between = middle(next.at) - middle(at)
+      expect(between).toBeGreaterThan((labelWidth(text) + labelWidth(next.text)) / 2)
+    }
+  })
+
+  it('are all written where there is room, and before the room is known', () => {
+    expect(everyNth(texts, 900)).toBe(1)
+    expect(everyNth(texts, 0)).toBe(1)
   })
 })
