@@ -39,12 +39,32 @@ const preloadFirstView: Plugin = {
   }
 }
 
+/**
+ * V8 compiles the functions of these files as they arrive, beside the page's thread, and not one by one when each is first
+ * called: nearly all of what the page starts with runs at once (V8, "Explicit compile hints").
+ */
+const compileAtOnce: Plugin = {
+  name: 'compile-at-once',
+  generateBundle: {
+    order: 'post',
+    handler(_options, bundle) {
+      const chunks = Object.values(bundle).filter((file) => file.type === 'chunk')
+      const starting = chunks.filter(
+        ({ isEntry, facadeModuleId }) => isEntry || facadeModuleId?.endsWith(firstView)
+      )
+      const names = new Set(starting.flatMap(({ fileName, imports }) => [fileName, ...imports]))
+      for (const chunk of chunks)
+        if (names.has(chunk.fileName)) chunk.code = `//# allFunctionsCalledOnLoad\n${chunk.code}`
+    }
+  }
+}
+
 /** The page by itself: what `blockscope serve` hands to a browser, and what Electron's window shows. */
 export default defineConfig({
   root: path('./src-renderer'),
   base: './',
   resolve: { alias: { '@shared': path('./src-shared') } },
-  plugins: [vue(), preloadFirstView],
+  plugins: [vue(), preloadFirstView, compileAtOnce],
   worker: { format: 'es' },
   build: {
     outDir: path('./out/renderer'),

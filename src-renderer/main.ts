@@ -17,8 +17,13 @@ useSettings()
 // The client takes its token out of the address before anyone reads the address.
 void useConnection().start(connect)
 followAddress()
-// Asked for while the frame is drawn, not after; what fails here is said where the view is shown.
-viewNamed(route.value.view)
-  .load()
-  .catch(() => {})
+// Mostly there with the page: drawn with the frame, at once. One that takes longer is not waited for, and what fails is
+// said where the view is shown.
+const mostWaitMs = 100
+await Promise.race([
+  viewNamed(route.value.view)
+    .load()
+    .catch(() => {}),
+  new Promise((resolve) => setTimeout(resolve, mostWaitMs))
+])
 app.mount('#app')

@@ -77,11 +77,14 @@ export class ProfileSession {
   private base: ProfileTree | undefined
   private sentTree: ProfileTree | undefined
   private sentColumns: readonly DerivedMetric[] | undefined
+  /** Of the last question of the table; its rows were handed over. */
+  private lastShown: { key: string; answer: Pictured } | undefined
   private lastPainted: { key: readonly unknown[]; painted: PaintedNodes } | undefined
 
   open(read: ReadProfile): ProfileInfo {
     this.opened = read.opened
     this.lanes = undefined
+    this.lastShown = undefined
     this.base = undefined
     this.name = read.files[0]!
     return infoOf(read)
@@ -89,6 +92,7 @@ export class ProfileSession {
 
   openBaseline(read: ReadProfile): ProfileInfo {
     this.base = read.opened.tree
+    this.lastShown = undefined
     return infoOf(read)
   }
 
@@ -96,6 +100,7 @@ export class ProfileSession {
     const began = performance.now()
     const answer = this.ask(query)
     const { tree, columns, shown, rows, comparison, remarks } = answer
+    this.lastShown = { key: questionKey(query), answer }
     const isNewTree = tree !== this.sentTree
     this.sentTree = tree
     const areNewColumns = columns !== this.sentColumns
@@ -110,7 +115,7 @@ export class ProfileSession {
         : null,
       isSum: comparison?.diff.isSum ?? false,
       matches: matchesOf(tree, shown, query),
-      shownCount: shown.reduce((sum, one) => sum + one, 0),
+      shownCount: countOf(shown),
       notes: [...notesOn(this.current().tree, query), ...remarks],
       took: performance.now() - began
     }
@@ -118,7 +123,7 @@ export class ProfileSession {
 
   /** What the flame graph of a question looks like. Everything in it is made anew, so that it can be handed over. */
   flame(query: ProfileQuery, { order, colour }: FlameAsked): FlameScene {
-    const answer = this.ask(query)
+    const answer = this.picture(query)
     const { tree, shown } = answer
     const limit = query.depth
     const mask =
@@ -137,7 +142,7 @@ export class ProfileSession {
 
   /** All calls of the frame that a node is one of. */
   sandwich(node: number, query: ProfileQuery, colour: FlameColour): SandwichAnswer {
-    const answer = this.ask(query)
+    const answer = this.picture(query)
     const weights = weightsOf(answer)
     const all = this.painted(answer, weights, colour)
     const { callers, callees, calls, weight } = sandwichOf(
@@ -158,7 +163,7 @@ export class ProfileSession {
   }
 
   /** Kept while a filter or an order changes, which paint nothing anew. */
-  private painted(answer: Answer, weights: Float64Array, colour: FlameColour): PaintedNodes {
+  private painted(answer: Pictured, weights: Float64Array, colour: FlameColour): PaintedNodes {
     const { lastPainted: last } = this
     const { columns } = answer
     const value = typeof colour === 'object' ? columns[colour.column]?.values : answer.comparison
@@ -236,6 +241,12 @@ export class ProfileSession {
     return this.opened
   }
 
+  /** What the table shows already is not asked again for its picture: filters go over every node. */
+  private picture(query: ProfileQuery): Pictured {
+    const last = this.lastShown
+    return last?.key === questionKey(query) ? last.answer : this.ask(query)
+  }
+
   private ask(query: ProfileQuery, everythingOpen = false): Answer {
     const { all, toggled } = query.openness
     const open =
@@ -249,6 +260,17 @@ export class ProfileSession {
     if (!query.diff || !this.base) return { asked: query, baselines: [] }
     return { asked: { ...query, metrics: query.metrics.slice(0, 1) }, baselines: [this.base] }
   }
+}
+
+type Pictured = Omit<Answer, 'rows'>
+
+/** What is searched for changes neither rows nor widths. */
+const questionKey = ({ search: _searched, ...asked }: ProfileQuery): string => JSON.stringify(asked)
+
+function countOf(shown: Uint8Array): number {
+  let count = 0
+  for (let node = 0; node < shown.length; node++) count += shown[node]!
+  return count
 }
 
 function shownColumn({ label, values, text }: DerivedMetric): ShownColumn {
@@ -280,11 +302,11 @@ const deepest = (tree: ProfileTree): number =>
   cached(tree, 'deepest', () => tree.depth.reduce((most, depth) => Math.max(most, depth), 0))
 
 /** In a comparison a parent holds the larger side of each of its children. */
-function weightsOf({ tree, widths, comparison }: Answer): Float64Array {
+function weightsOf({ tree, widths, comparison }: Pictured): Float64Array {
   return comparison ? grownWeights(tree, widths) : widths
 }
 
-function painted(answer: Answer, weights: Float64Array, colour: FlameColour): PaintedNodes {
+function painted(answer: Pictured, weights: Float64Array, colour: FlameColour): PaintedNodes {
   const { tree, columns, comparison } = answer
   if (colour === 'change' && comparison)
     return paintByChange(comparison.diff.ratio, comparison.diff.state)

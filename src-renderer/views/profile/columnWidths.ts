@@ -7,6 +7,8 @@ export const nameColumn = 'Name'
 const usualWidth = { name: 200, column: 104 }
 const leastWidth = 56
 const barWidth = 96
+/** Of a whole bar, which keeps clear of the figures before it, px. */
+export const shareWidth = barWidth - 12
 
 /** @param barColumn the place of the column with bars, which has no width of its own. */
 export function useColumnWidths(barColumn: () => number) {

@@ -1,4 +1,6 @@
 /** The measurements of the page, each on the real program in a real Chromium. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core'
 import {
@@ -6,6 +8,7 @@ import {
   gestureProbe,
   referencePage,
   referenceProbe,
+  referenceStartPage,
   scrollProbe,
   startProbe
 } from './pageProbes'
@@ -17,6 +20,7 @@ export interface OpenPage {
 }
 
 const viewport = { width: 1920, height: 1080 }
+export const toTop = `document.querySelector('[role=treegrid]').scrollTop = 0`
 const treeRows = '[role=treegrid] [role=row][data-index]'
 
 /** A page in a context of its own: nothing is in its cache. */
@@ -28,24 +32,31 @@ export async function openPage(browser: Browser, url?: string): Promise<OpenPage
   return { page, context }
 }
 
-/** Scripts fetched until the first view stands, in kB after gzip; and the times of first paint and of that view, ms. */
+/**
+ * Scripts fetched until the first view stands, in kB after gzip; and the times of first paint and of that view, ms. `cpu` is
+ * what the page's thread worked until then, ms: other work on the machine does not change it.
+ */
 export async function measureStart(browser: Browser, url: string) {
   const { page, context } = await openPage(browser)
+  const session = await context.newCDPSession(page)
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
   const scripts: Promise<Buffer>[] = []
   let isStarting = true
   page.on('response', (response) => {
     if (isStarting && /\.js$/.test(new URL(response.url()).pathname)) scripts.push(response.body())
   })
-  await page.goto(url)
+  await page.goto(url, { waitUntil: 'commit' })
   const useful = await page.evaluate<number>('window.bench.useful')
   isStarting = false
+  const { metrics } = await session.send('Performance.getMetrics')
+  const cpu = metrics.find(({ name }) => name === 'TaskDuration')!.value * 1000
   const bodies = await Promise.all(scripts)
   const paint = await page.evaluate<number>(
     `performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN`
   )
   await context.close()
   const gzipKB = bodies.reduce((sum, body) => sum + gzipSync(body, { level: 9 }).length, 0) / 1000
-  return { gzipKB, files: bodies.length, useful, paint }
+  return { gzipKB, files: bodies.length, useful, paint, cpu }
 }
 
 /** Clicks and keys in several views; the slowest from input to next paint, ms (Event Timing, steps of 8 ms). */
@@ -101,28 +112,36 @@ export async function openProfile(page: Page, path: string) {
   return { ms, steps: await page.evaluate<number>('window.bench.progress.size') }
 }
 
-/** Scrolls the open tree from top to bottom; frames over 50 ms by the gaps between frames, tasks over 50 ms by the trace. */
-export async function measureScroll(page: Page, frames: number) {
-  const { result, events } = await traced(page, () =>
-    page.evaluate<{ gaps: number[]; blank: number; bottom: number }>(
-      scrollProbe('[role=treegrid]', frames)
+/**
+ * Scrolls the open tree from top to bottom, a step per frame: every row is another one in each. Frames over 50 ms are counted
+ * by the gaps between frames, of five runs the median; tasks over 50 ms by the trace of one run more, which costs time itself.
+ */
+export async function measureScroll(page: Page) {
+  let blankFrames = 0
+  const scroll = async () => {
+    await page.evaluate(toTop)
+    await page.waitForTimeout(300)
+    const { gaps, blank } = await page.evaluate<{ gaps: number[]; blank: number }>(
+      scrollProbe('[role=treegrid]', framesPerRun)
     )
-  )
+    blankFrames += blank
+    return gaps
+  }
+  const frames = await medianFrames(scroll)
+  const { events } = await traced(page, scroll)
   const tasks = mainThreadTasks(events)
   return {
-    slowFrames: result.gaps.filter((gap) => gap > 50).length,
+    ...frames,
     slowTasks: tasks.filter((task) => task > 50).length,
-    longestGap: Math.max(...result.gaps),
     longestTask: Math.max(...tasks),
     tasks: tasks.length,
-    blankFrames: result.blank,
-    frames
+    blankFrames
   }
 }
 
 /** The same with a mouse wheel, as a person scrolls. */
 export async function measureWheel(page: Page, turns: number) {
-  await page.locator('[role=treegrid]').evaluate('(element) => { element.scrollTop = 0 }')
+  await page.evaluate(toTop)
   await page.locator(treeRows).nth(8).hover()
   const { events } = await traced(page, async () => {
     for (let turn = 0; turn < turns; turn++) await page.mouse.wheel(0, 400)
@@ -155,8 +174,8 @@ export async function measureFilters(page: Page): Promise<{ ms: number; each: st
   return { ms: Math.max(...times.map(([, ms]) => ms)), each }
 }
 
-const runs = 5
-const framesPerRun = 120
+export const runs = 5
+export const framesPerRun = 120
 
 interface Frames {
   /** Of five runs, the median. */
@@ -176,6 +195,22 @@ export async function measureFlame(page: Page): Promise<Frames> {
       )
     return gaps
   })
+}
+
+/** A page of one heading and one button: what starting any page takes here. */
+export async function measureReferenceStart(browser: Browser): Promise<number> {
+  const server = createServer((_request, response) => {
+    response.setHeader('Content-Type', 'text/html')
+    response.end(referenceStartPage)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const { page, context } = await openPage(browser)
+  await page.goto(`http://127.0.0.1:${port}/`, { waitUntil: 'commit' })
+  const useful = await page.evaluate<number>('window.bench.useful')
+  await context.close()
+  server.close()
+  return useful
 }
 
 /** The same frames of a page that never changes, in the same browser. */

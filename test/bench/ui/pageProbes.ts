@@ -37,7 +37,7 @@ export const scrollProbe = (selector: string, frames: number) => `
       const top = element.getBoundingClientRect().top + 40
       const row = document.elementFromPoint(element.getBoundingClientRect().left + 20, top + 60)
       if (!row?.closest('[role=row]')) blank++
-      if (left-- === 0) return resolve({ gaps: gaps.slice(1), blank, bottom: element.scrollTop })
+      if (left-- === 0) return resolve({ gaps: gaps.slice(1), blank })
       element.scrollTop += step
       requestAnimationFrame(frame)
     }
@@ -95,6 +95,7 @@ export const gestureProbe = (
 
 /** A page that never changes: so many boxes drawn anew in each frame. What it takes tells a slow machine from a slow page. */
 export const referencePage = `<!doctype html><canvas width="1400" height="400"></canvas>`
+export const referenceStartPage = `<!doctype html><title>Reference</title><h1>Reference</h1><main><button>Go</button></main>`
 export const referenceProbe = (frames: number) => `
   new Promise((resolve) => {
     const context = document.querySelector('canvas').getContext('2d')
