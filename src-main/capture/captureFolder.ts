@@ -1,6 +1,12 @@
 /** The folder of a capture: what the processes of a program write into it, and what is made of that. */
 import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import {
+  captureFileName,
+  hasLaunched,
+  isShardName,
+  saysCapture
+} from '@shared/capture/captureFiles'
 import { CaptureReader, type CaptureSink } from '@shared/capture/captureReader'
 import {
   controlBytes,
@@ -18,17 +24,19 @@ import { messageOf, UserError } from '@shared/errors'
 import { CaptureProfile } from '@shared/profile/read/captureProfile'
 import { makeFolder, writeAt, writeFileAtomic } from '../ground/files'
 
-export const captureFileName = 'capture.json'
 export const captureProfileName = 'profile.hatchet'
 const controlName = 'control'
-const shardName = /\.shard$/
 const chunkBytes = 4 << 20
 
 const isOfCapture = (name: string) =>
-  shardName.test(name) || [captureFileName, captureProfileName, controlName].includes(name)
+  isShardName(name) || [captureFileName, captureProfileName, controlName].includes(name)
 
-export function isCaptureFolder(path: string): boolean {
-  return existsSync(join(path, captureFileName)) || shardFiles(path).length > 0
+/** The folder of the capture that a path names: itself, or that of its capture.json; undefined where it names none. */
+export function captureFolderOf(path: string): string | undefined {
+  if (basename(path) === captureFileName && existsSync(path))
+    return saysCapture(firstBytes(path, 200).toString()) ? dirname(path) : undefined
+  const isOne = existsSync(join(path, captureFileName)) || shardFiles(path).length > 0
+  return isOne ? path : undefined
 }
 
 /** Makes the folder ready for the processes. @throws UserError where it holds anything, unless `force` */
@@ -75,7 +83,7 @@ export function controlCounts(path: string): ControlCounts {
 export function shardFiles(path: string): string[] {
   if (!existsSync(path) || !statSync(path).isDirectory()) return []
   return readdirSync(path)
-    .filter((name) => shardName.test(name))
+    .filter((name) => isShardName(name))
     .sort()
     .map((name) => join(path, name))
 }
@@ -108,16 +116,16 @@ export function readCapture(path: string, sink: CaptureSink): CaptureReader {
 
 /** The profile of a capture's folder. @param timeline every event too, which takes memory for each */
 export function openCapture(path: string, timeline: boolean) {
-  const launching = shardHeaders(path).filter(({ counters }) => counters.some((count) => count > 0))
+  const launching = shardHeaders(path).filter(hasLaunched)
   const profile = new CaptureProfile({ severalProcesses: launching.length > 1, timeline })
   readInto(profile.reader, path)
   return profile
 }
 
 function readInto(reader: CaptureReader, path: string): void {
-  const files = statSync(path).isDirectory() ? shardFiles(path) : [path]
-  if (files.length === 0)
-    throw new UserError('usage', `${path} holds no shard: no process that was captured used a GPU.`)
+  const folder = captureFolderOf(path) ?? path
+  const files = statSync(folder).isDirectory() ? shardFiles(folder) : [folder]
+  if (files.length === 0) throw new UserError('usage', noShards(path))
   const chunk = Buffer.allocUnsafe(chunkBytes)
   for (const file of files) {
     const handle = opened(file)
@@ -132,7 +140,10 @@ function readInto(reader: CaptureReader, path: string): void {
   }
 }
 
-function firstBytes(file: string, size: number): Uint8Array {
+export const noShards = (folder: string): string =>
+  `${folder} holds no shard: no process that was captured used a GPU.`
+
+function firstBytes(file: string, size: number): Buffer {
   const handle = opened(file)
   try {
     const bytes = Buffer.alloc(size)

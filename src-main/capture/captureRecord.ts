@@ -3,17 +3,12 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { totalsOf, type ProcessAccount } from '@shared/capture/accounting'
 import { accountSentences } from '@shared/capture/accountSentences'
+import { captureFileName } from '@shared/capture/captureFiles'
 import type { ControlCounts } from '@shared/capture/shardForm'
 import { hatchetPieces } from '@shared/profile/write/writeHatchet'
 import { version } from '../../package.json'
 import { writeFileAtomic, writeOutput } from '../ground/files'
-import {
-  captureFileName,
-  captureProfileName,
-  controlCounts,
-  openCapture,
-  shardFiles
-} from './captureFolder'
+import { captureProfileName, controlCounts, openCapture, shardFiles } from './captureFolder'
 import type { CaptureOptions, ProgramEnd } from './followProgram'
 
 /** What tells how a program was placed on GPUs and ranks; nothing else of an environment is kept. */

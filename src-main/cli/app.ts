@@ -16,7 +16,7 @@ export function register(program: Command): void {
   program
     .command('app')
     .description('Open the desktop app; without Electron or a display, the browser instead.')
-    .argument('[files...]', 'profiles to open')
+    .argument('[files...]', 'profiles and folders of captures to open')
     .option('--no-open', 'do not open a browser in browser mode')
     .option('--json', 'print what opened as JSON')
     .action(app)

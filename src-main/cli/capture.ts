@@ -2,14 +2,10 @@
 import { Option, type Command } from 'commander'
 import { join, resolve } from 'node:path'
 import { labelOf } from '@shared/capture/accountSentences'
+import { captureFileName } from '@shared/capture/captureFiles'
 import { UserError } from '@shared/errors'
 import { count, counted, text, quantity } from '@shared/units'
-import {
-  captureFileName,
-  captureProfileName,
-  prepareFolder,
-  shardHeaders
-} from '../capture/captureFolder'
+import { captureProfileName, prepareFolder, shardHeaders } from '../capture/captureFolder'
 import { writeRecord, type CaptureRecord } from '../capture/captureRecord'
 import {
   captureEnvironment,

@@ -1,8 +1,14 @@
 /** `blockscope launches`: the kernels of a capture by launch shape, or every launch. */
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import type { CapturedActivity } from '@shared/capture/captureReader'
-import { KernelSums } from '@shared/capture/kernelSums'
-import { allKernelFacts, kernelTableLines } from '@shared/capture/kernelTable'
+import {
+  allKernelFacts,
+  kernelGroupings,
+  kernelTableLines,
+  unknownFits,
+  type KernelGrouping
+} from '@shared/capture/kernelTable'
+import { KernelTally } from '@shared/capture/kernelTally'
 import { launchCsvHeader, launchCsvLine, launchOf } from '@shared/capture/launchTable'
 import { processLabel } from '@shared/capture/processLabel'
 import type { ShardNames } from '@shared/capture/shardNames'
@@ -17,6 +23,7 @@ interface Flags {
   kernels?: string
   number: number
   short?: boolean
+  by: KernelGrouping
   each?: boolean
   json?: boolean
 }
@@ -31,6 +38,11 @@ export function register(program: Command): void {
     .option('--kernels <text>', 'only kernels with this in their name; text or /regex/')
     .option('-n, --number <n>', 'rows to show', positiveInteger, 30)
     .option('--short', 'names as the app shortens them')
+    .addOption(
+      new Option('--by <what>', 'a row for each launch shape, or each kernel')
+        .choices(kernelGroupings)
+        .default('shape')
+    )
     .option('--each', 'every launch as CSV instead, all of them; with --json a line of JSON each')
     .option('--json', 'print as JSON; times in ns')
     .action(launches)
@@ -40,32 +52,13 @@ function launches(path: string, flags: Flags): void {
   const test =
     flags.kernels === undefined ? () => true : nameTest(flags.kernels, { ignoreCase: true })
   if (flags.each) return printEach(path, flags.json === true, test)
-  const sums = new KernelSums()
-  let names!: ShardNames
-  // By number of the shape and place: a capture has millions of launches of a few shapes.
-  let known: ({ add(ns: number): void } | null)[][] = []
-  const reader = readCapture(path, {
-    process: (current) => {
-      names = current
-      known = []
-    },
-    activity: ({ kind, shape, place, durationNs }) => {
-      if (kind !== 'kernel') return
-      const ofShape = (known[shape] ??= [])
-      let times = ofShape[place]
-      if (times === undefined) {
-        const launch = names.shapes[shape]
-        const number = names.places[place]?.device
-        const device = names.devices.find((one) => one.number === number)
-        times = launch && test(launch.kernel) ? sums.timesOf(launch, device) : null
-        ofShape[place] = times
-      }
-      times?.add(durationNs)
-    }
-  })
+  const tally = new KernelTally(test)
+  const reader = readCapture(path, tally)
   printNote([...reader.warnings, ...accountSentences(reader.accounts)])
-  if (flags.json) return printJson(allKernelFacts(sums))
-  print(kernelTableLines(sums, flags.number, flags.short ? shortName : (name) => name))
+  const facts = allKernelFacts(tally.sums, flags.by)
+  if (flags.json) return printJson(facts)
+  print(kernelTableLines(facts, flags.number, flags.short ? shortName : (name) => name))
+  printNote(unknownFits(facts))
 }
 
 function printEach(path: string, asJson: boolean, test: (name: string) => boolean): void {

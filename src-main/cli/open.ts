@@ -10,12 +10,13 @@ import { rangeWithin } from '@shared/profile/lanes/rangeText'
 import type { OpenedProfile } from '@shared/profile/read/openProfile'
 import { treeOfRun } from '@shared/profile/read/runTree'
 import { timelineOf } from '@shared/profile/timelineOf'
+import { captureFolderOf } from '../capture/captureFolder'
 import { defaultStoreFolder, RunStore } from '../store/runStore'
 import { openAnywhere, type AppFlags } from './app'
 import { openProfileFile } from './profileFiles'
 
 /** Views that show the open profile. */
-const profileViews: readonly string[] = ['profile', 'timeline']
+const profileViews: readonly string[] = ['profile', 'timeline', 'capture']
 
 export interface OpenFlags {
   view?: string
@@ -28,7 +29,7 @@ export function register(program: Command): void {
   program
     .command('open')
     .description('Open a profile, a run or a view: in the desktop app, or else in the browser.')
-    .argument('[file]', 'profile to open')
+    .argument('[file]', 'profile or folder of a capture to open')
     .option('--view <name>', `view to show: ${viewIds.join(', ')}`)
     .option('--node <path>', 'node of the profile to select: "ROOT > step 1 > matmul"')
     .option('--range <from..to>', 'stretch of the timeline to show: 3.6ms..3.8ms')
@@ -92,7 +93,7 @@ async function checkFile(file: string, { node, range }: OpenFlags): Promise<void
   if (!existsSync(file))
     throw new UserError('usage', `${file} does not exist; --run names a run of the store.`)
   const opened = await openProfileFile(file)
-  if (statSync(file).isDirectory())
+  if (statSync(file).isDirectory() && captureFolderOf(file) === undefined)
     throw new UserError('usage', `${file} is a folder; name the profile in it.`)
   if (node !== undefined && nodeAtPath(opened.tree, node) < 0)
     throw new UserError('usage', `${file} has no node "${node}"; "blockscope view" prints them.`)

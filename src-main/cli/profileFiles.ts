@@ -18,7 +18,7 @@ import type { ProfileReaderRow } from '@shared/profile/read/reader'
 import { rocprofCsvReader, runReader } from '@shared/profile/read/readers'
 import { treeOfRun } from '@shared/profile/read/runTree'
 import { sniffFormat } from '@shared/profile/read/sniffFormat'
-import { isCaptureFolder, openCapture } from '../capture/captureFolder'
+import { captureFolderOf, openCapture } from '../capture/captureFolder'
 import { clearProgress, printNote, showProgress, showsProgress } from '../ground/terminal'
 import { profileName } from '../store/derivedFiles'
 import { readRunFolder, runFileName } from '../store/runFile'
@@ -83,7 +83,8 @@ function readTogether(files: readonly string[]): OpenedProfile {
 export async function openProfileFile(words: string): Promise<OpenedProfile> {
   if (words === '-') return readInChunks(0, 'standard input')
   const path = await placeOf(words)
-  if (isCaptureFolder(path)) return openCapture(path, true).finish()
+  const capture = captureFolderOf(path)
+  if (capture !== undefined) return openCapture(capture, true).finish()
   const file = profilePath(path)
   // Steps of a run that was cut off lie beside its run.json.
   if (basename(file) === runFileName && readerOf(file) === runReader) {

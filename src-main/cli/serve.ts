@@ -1,10 +1,11 @@
 import { hostname, userInfo } from 'node:os'
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { InvalidArgumentError, type Command } from 'commander'
 import { UserError } from '@shared/errors'
 import { print, printFault, printJson, printNote } from '../ground/terminal'
 import { hasDisplay, openBrowser } from '../server/openBrowser'
+import { captureFolderOf } from '../capture/captureFolder'
 import type { Application } from '../jobs/handlers'
 import { connectInProcess } from '../transports/inProcess'
 import { startServer } from '../server/server'
@@ -33,6 +34,7 @@ export function register(program: Command): void {
   program
     .command('serve')
     .description('Serve the app to a browser: on this machine, or over an SSH tunnel.')
+    .argument('[files...]', 'profiles and folders of captures that the first page opens')
     .option('--port <number>', 'port; 0 for any free one', parsePort, standardPort)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--allowed-host <name...>', 'another name this machine is reached by')
@@ -45,7 +47,7 @@ export function register(program: Command): void {
     .option('--store <folder>', 'folder of the runs')
     .option('--kernel-dir <folder...>', 'folder with your own kernels and their manifest.json')
     .option('--provider <file...>', 'file of Python kernels of your own, offered on the page')
-    .action((flags: ServeFlags) => serve(flags))
+    .action((files: string[], flags: ServeFlags) => serve({ ...flags, files }))
 }
 
 function parsePort(text: string): number {
@@ -102,8 +104,12 @@ async function checkProviders({ handlers }: Application): Promise<void> {
 
 /** A profile that is not there is said here, not by a page that shows something else. */
 export function checkFiles(files: readonly string[]): void {
-  const missing = files.find((file) => !existsSync(file))
-  if (missing !== undefined) throw new UserError('usage', `${missing} does not exist.`)
+  for (const file of files) {
+    const found = statSync(file, { throwIfNoEntry: false })
+    if (!found) throw new UserError('usage', `${file} does not exist.`)
+    if (found.isDirectory() && captureFolderOf(file) === undefined)
+      throw new UserError('usage', `${file} is a folder, and of no capture; name the file in it.`)
+  }
 }
 
 const isLoopback = (host: string) => /^(127\.\d+\.\d+\.\d+|localhost|::1)$/.test(host)

@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import type { OpenDialogOptions } from 'electron'
+import { captureFolderOf } from '../capture/captureFolder'
 
 /** As in electron-builder.yml, and what else the profile view reads. */
-const profileExtensions = ['hatchet', 'hatchet_msgpack', 'chrome_trace', 'json']
+const profileExtensions = ['hatchet', 'hatchet_msgpack', 'chrome_trace', 'json', 'shard']
 
 export const openDialogOptions: OpenDialogOptions = {
   title: 'Open profiles',
@@ -23,11 +24,15 @@ export function pageOf(argv: readonly string[]): string | undefined {
 
 export const isPage = (text: string): boolean => /^\/[a-z]+(\?[\w.~*%+=&-]*)?$/.test(text)
 
-/** Profiles among a command line's words, as absolute paths. `isDefaultApp`: the second word is the app's own folder. */
+/** Profiles, and folders of captures, among a command line's words, as absolute paths. `isDefaultApp`: the second word is the app's own folder. */
 export function filesOf(argv: readonly string[], folder: string, isDefaultApp: boolean): string[] {
   return argv
     .slice(isDefaultApp ? 2 : 1)
-    .filter((word) => !word.startsWith('-') && profileExtensions.includes(extname(word).slice(1)))
+    .filter((word) => !word.startsWith('-'))
     .map((word) => resolve(folder, word))
-    .filter((path) => existsSync(path))
+    .filter((path) => {
+      const found = statSync(path, { throwIfNoEntry: false })
+      if (found?.isDirectory()) return captureFolderOf(path) !== undefined
+      return found !== undefined && profileExtensions.includes(extname(path).slice(1))
+    })
 }

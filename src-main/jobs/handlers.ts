@@ -1,7 +1,5 @@
 /** The contract's methods, done: what every transport serves. */
-import { basename, extname, join } from 'node:path'
-import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Detection } from '@shared/contract/devices'
 import type { JobSpec } from '@shared/contract/jobs'
@@ -18,6 +16,7 @@ import { sortFiles } from './arrays/sortFiles'
 import { readExample } from './examples'
 import { exportRun } from './exportRun'
 import { JobManager } from './jobManager'
+import { OpenedFiles } from './openedFiles'
 import { addPythonKernels, offerFiles, withoutFile, type TakeProvider } from './pythonFile'
 import { readHistory } from './runHistory'
 import { targets } from './targets'
@@ -215,46 +214,4 @@ function refuseDetection(error: unknown): never {
     throw new UserError('unavailable', error.message, { cause: error })
   }
   throw error
-}
-
-/** Files handed to the app from outside; pages see a handle and a name, never a path. */
-class OpenedFiles {
-  private readonly paths = new Map<string, string>()
-  private readonly unannounced = new Set<string>()
-  private readonly listeners = new Set<() => void>()
-
-  add(path: string): void {
-    const handle = randomUUID() + extname(path)
-    this.paths.set(handle, path)
-    this.unannounced.add(handle)
-    for (const listener of this.listeners) listener()
-  }
-
-  async watch(
-    signal: AbortSignal,
-    announce: (file: { handle: string; name: string }) => void
-  ): Promise<void> {
-    const flush = () => {
-      for (const handle of this.unannounced) {
-        this.unannounced.delete(handle)
-        announce({ handle, name: basename(this.paths.get(handle)!) })
-      }
-    }
-    flush()
-    this.listeners.add(flush)
-    await new Promise<void>((resolve) =>
-      signal.addEventListener('abort', () => resolve(), { once: true })
-    )
-    this.listeners.delete(flush)
-  }
-
-  async read(handle: string): Promise<{ name: string; bytes: Uint8Array<ArrayBuffer> }> {
-    const path = this.paths.get(handle)
-    if (!path) throw new UserError('usage', 'This file is no longer open; open it again.')
-    try {
-      return { name: basename(path), bytes: new Uint8Array(await readFile(path)) }
-    } catch {
-      throw new UserError('usage', `${path} cannot be read.`)
-    }
-  }
 }

@@ -2,7 +2,7 @@
 import { useEventListener } from '@vueuse/core'
 import { onBeforeUnmount, onMounted } from 'vue'
 import { onMenuAction } from '../client/menu'
-import { namedFiles } from '../stores/pickProfiles'
+import { captureOf, namedFiles, type NamedFile } from '../stores/pickProfiles'
 import { useConnection } from '../stores/connection'
 import { useDevices } from '../stores/devices'
 import { useJobs } from '../stores/jobs'
@@ -12,10 +12,18 @@ import { useSettings } from '../stores/settings'
 import { examples, type Example } from '@shared/contract/examples'
 import { useExamples } from '../stores/examples'
 import { handleKey, runAction, useActions, type Action } from '../ground/actions'
-import { areArrays, arePythonFiles, droppedFiles, handOver, viewFor } from '../ground/droppedFiles'
+import {
+  areArrays,
+  arePythonFiles,
+  droppedFiles,
+  handOver,
+  isCaptureFolder,
+  viewFor,
+  type FileAt
+} from '../ground/droppedFiles'
 import { failureOf } from '../ground/failure'
 import type { Hotkey } from '../ground/hotkeys'
-import { go, goBackTo, route } from '../ground/route'
+import { go, goBackTo, route, type Route, type ViewId } from '../ground/route'
 import { views } from './views'
 
 export function useFrame(open: { openPalette: () => void; openSheet: () => void }): void {
@@ -144,8 +152,8 @@ async function openDropped(event: DragEvent): Promise<void> {
   const found = await viewFor(dropped, now)
   // A trace dropped on the timeline is looked at there, and operands dropped on Validate are validated.
   const view =
-    found === 'profile' && now === 'timeline'
-      ? 'timeline'
+    found === 'profile'
+      ? profileViewFor(now)
       : found === 'formats' && now === 'validate' && areArrays(dropped.files)
         ? 'validate'
         : found
@@ -154,7 +162,22 @@ async function openDropped(event: DragEvent): Promise<void> {
     handOver(view, dropped)
     return
   }
-  if (file) await openProfiles(dropped.files)
+  if (isCaptureFolder(dropped.inFolders)) await openCapture(dropped.inFolders)
+  else if (file) await openProfiles(dropped.files)
+}
+
+/** Views of the open profile keep it; others go to its tree. */
+const profileViewFor = (now: Route['view']): ViewId =>
+  now === 'timeline' || now === 'capture' ? now : 'profile'
+
+async function openCapture(files: readonly FileAt[]): Promise<void> {
+  const { useProfile } = await import('../stores/profile')
+  const profile = useProfile()
+  try {
+    await profile.readFiles('open', captureOf(files))
+  } catch (error) {
+    profile.failure = failureOf('profile.open', error)
+  }
 }
 
 /** Kernels of a person's own, for the view that would run them. */
@@ -184,10 +207,19 @@ async function openProfiles(files: readonly File[]): Promise<void> {
     useMessages().say(`${info.name} is compared with ${baseline.name}, the older one.`)
 }
 
+async function filesOf(handles: readonly string[]): Promise<NamedFile[]> {
+  const files: NamedFile[] = []
+  for (const handle of handles) {
+    const { name, bytes } = await useConnection().call('files.read', { handle })
+    files.push({ name, file: new Blob([bytes as Uint8Array<ArrayBuffer>]) })
+  }
+  return files
+}
+
 /** A file that the system or the command line asked to open; the node and the range that the address names are shown in it. */
 async function openHandle(handle: string): Promise<void> {
   const { view: now, params } = route.value
-  const view = now === 'timeline' ? now : 'profile'
+  const view = profileViewFor(now)
   const wanted = now === view ? params.node : undefined
   const range = now === 'timeline' ? params.range : undefined
   // A run in the address would be read over the file.
@@ -195,8 +227,9 @@ async function openHandle(handle: string): Promise<void> {
   const { useProfile } = await import('../stores/profile')
   const profile = useProfile()
   try {
-    const { name, bytes } = await useConnection().call('files.read', { handle })
-    await profile.read('open', new Blob([bytes as Uint8Array<ArrayBuffer>]), name)
+    const { name, bytes, shards } = await useConnection().call('files.read', { handle })
+    if (shards) await profile.readFiles('open', { files: await filesOf(shards), capture: name })
+    else await profile.read('open', new Blob([bytes as Uint8Array<ArrayBuffer>]), name)
     if (wanted && view === 'profile' && !profile.failure && !(await profile.revealPath(wanted)))
       useMessages().say(`${name} has no node "${wanted}".`)
   } catch (error) {

@@ -60,6 +60,12 @@ const described: Readonly<Record<ViewId, Omit<View, 'id'>>> = {
     icon: 'stack',
     purpose: 'History, comparison, import and export',
     load: () => import('../views/runs/RunsView.vue')
+  },
+  capture: {
+    title: 'Capture',
+    icon: 'record',
+    purpose: 'Kernels of any program: what each launch shape took',
+    load: () => import('../views/capture/CaptureView.vue')
   }
 }
 

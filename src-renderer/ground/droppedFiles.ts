@@ -1,4 +1,5 @@
 /** Files dropped on the window: what they are, and which view takes them. */
+import { captureFileName, isShardName, saysCapture } from '@shared/capture/captureFiles'
 import { onMounted, shallowRef, watch } from 'vue'
 import type { Route, ViewId } from './route'
 
@@ -21,6 +22,7 @@ const headBytes = 65_536
  * @param now the view it was dropped on; '' where there is none
  */
 export async function viewFor({ files, inFolders }: Dropped, now: Route['view']): Promise<ViewId> {
+  if (isCaptureFolder(inFolders)) return 'profile'
   if (inFolders.length > 0) return 'runs'
   const file = files[0]
   if (!file) return 'profile'
@@ -30,6 +32,10 @@ export async function viewFor({ files, inFolders }: Dropped, now: Route['view'])
   if (/\.(safetensors|gguf)$/.test(name)) return 'formats'
   return name.endsWith('.json') ? viewForJson(file, now) : 'profile'
 }
+
+/** Shards lie in it; a capture of nothing has its record alone. */
+export const isCaptureFolder = (files: readonly FileAt[]): boolean =>
+  files.some(({ path }) => isShardName(path) || path.endsWith(`/${captureFileName}`))
 
 /** Files of arrays: several are operands, and a C to be judged; of one alone Formats shows the tensors. */
 export const areArrays = (files: readonly File[]): boolean =>
@@ -41,6 +47,7 @@ export const arePythonFiles = (files: readonly File[]): boolean =>
 
 async function viewForJson(file: File, now: Route['view']): Promise<ViewId> {
   const head = await file.slice(0, headBytes).text()
+  if (saysCapture(head)) return 'profile'
   if (/^\s*\{\s*"formatVersion"/.test(head)) return 'runs'
   // nvbench's points are a profile, and a run where runs are.
   if (now === 'runs' && /^\s*\{\s*"(meta|devices|benchmarks)"/.test(head)) return 'runs'

@@ -1,4 +1,4 @@
-/** Where the person is: the hash, '#/validate?run=20261120-1'. No router: seven views need none. */
+/** Where the person is: the hash, '#/validate?run=20261120-1'. No router: a few views need none. */
 import { computed, shallowReactive, shallowRef, type WritableComputedRef } from 'vue'
 import { viewIds, type ViewId } from '@shared/contract/views'
 

@@ -1,6 +1,7 @@
 /** The open profile: what is asked of the worker and what it answered. */
 import { defineStore } from 'pinia'
 import { computed, reactive, ref, shallowRef } from 'vue'
+import type { KernelFacts, KernelGrouping } from '@shared/capture/kernelTable'
 import { defaultDepth } from '@shared/profile/ask/ask'
 import { demangle } from '@shared/profile/ask/demangle'
 import { nodeAtPath, pathText } from '@shared/profile/ask/nodePath'
@@ -11,7 +12,7 @@ import { failureOf, type Failure } from '../ground/failure'
 import type {
   Detail,
   FlameAsked,
-  NamedFile,
+  NamedFiles,
   OpenedFiles,
   ProfileInfo,
   ProfileQuery,
@@ -70,23 +71,27 @@ export const useProfile = defineStore('profile', () => {
 
   /** `run`: whose profile it is, where it comes from the store. */
   const read = (what: 'open' | 'baseline', file: Blob, name: string, run = '') =>
-    readFiles(what, [{ file, name }], run)
+    readFiles(what, { files: [{ file, name }] }, run)
 
   /** Several are one profile where they are its parts; two that are not are compared. */
   async function readFiles(
     what: 'open' | 'baseline',
-    files: readonly NamedFile[],
+    { files, capture }: NamedFiles,
     run = ''
   ): Promise<void> {
     failure.value = undefined
     reading.value =
-      files.length === 1 ? files[0]!.name : `${files[0]!.name} and ${files.length - 1} more`
+      capture ??
+      (files.length === 1 ? files[0]!.name : `${files[0]!.name} and ${files.length - 1} more`)
     fraction.value = 0
     readingBytes.value = files.reduce((sum, { file }) => sum + file.size, 0)
     try {
-      const opened = await worker.call<OpenedFiles>({ do: what, files: [...files] }, (now) => {
-        fraction.value = now
-      })
+      const opened = await worker.call<OpenedFiles>(
+        { do: what, files: [...files], ...(capture !== undefined && { capture }) },
+        (now) => {
+          fraction.value = now
+        }
+      )
       if (opened.profile) {
         info.value = opened.profile
         runId.value = run
@@ -220,6 +225,9 @@ export const useProfile = defineStore('profile', () => {
   const askTimeline = <Q extends TimelineAsk>(question: Q) =>
     worker.call<TimelineAnswers[Q['ask']]>({ do: 'timeline', question })
 
+  /** Of an open capture; null of any other profile. */
+  const kernels = (by: KernelGrouping) => worker.call<KernelFacts[] | null>({ do: 'kernels', by })
+
   const text = (form: TextForm) => worker.call<string>({ do: 'text', form, query: plainQuery() })
 
   function nameOf(node: number): string {
@@ -272,6 +280,7 @@ export const useProfile = defineStore('profile', () => {
     toggleMetric,
     text,
     askTimeline,
+    kernels,
     nameOf
   }
 })

@@ -19,11 +19,13 @@ async function answer(request: ProfileRequest): Promise<unknown> {
       return session.details(request.node, request.query)
     case 'timeline':
       return session.timeline(request.question)
+    case 'kernels':
+      return session.kernels(request.by)
     case 'text':
       return session.text(request.form, request.query)
     default: {
       const onProgress = (fraction: number) => reply({ id: request.id, kind: 'progress', fraction })
-      const { profile, baseline } = await readFiles(request.files, onProgress)
+      const { profile, baseline } = await readFiles(request, onProgress)
       if (request.do === 'baseline') return { baseline: session.openBaseline(profile) }
       return {
         profile: session.open(profile),

@@ -1,4 +1,5 @@
 /** What the Profile view asks of its worker, and what it gets back. */
+import type { KernelGrouping } from '@shared/capture/kernelTable'
 import type { Arrangement } from '@shared/profile/ask/arrange'
 import type { Query } from '@shared/profile/ask/ask'
 import type { FlameLayout } from '@shared/profile/ask/flame'
@@ -89,6 +90,12 @@ export interface Detail {
   reason: string
 }
 
+/** What files are opened as: profiles, or the shards of the capture of this name. */
+export interface NamedFiles {
+  files: readonly NamedFile[]
+  capture?: string
+}
+
 /** `name` is shown in errors, and may be that of a scope. */
 export interface NamedFile {
   file: Blob
@@ -113,12 +120,15 @@ export interface ProfileInfo {
   /** What it is first shown with. */
   suggested: string[]
   warnings: string[]
+  /** Whether it is a capture, whose kernels are known by launch shape. */
+  isCapture: boolean
 }
 
 export type TextForm = 'proton' | 'csv' | 'folded' | 'hatchet' | 'speedscope' | 'trace'
 
 export type ProfileRequest =
-  | { id: number; do: 'open' | 'baseline'; files: NamedFile[] }
+  | { id: number; do: 'open' | 'baseline'; files: NamedFile[]; capture?: string }
+  | { id: number; do: 'kernels'; by: KernelGrouping }
   | { id: number; do: 'show'; query: ProfileQuery }
   | { id: number; do: 'flame'; query: ProfileQuery; asked: FlameAsked }
   | { id: number; do: 'sandwich'; node: number; query: ProfileQuery; colour: FlameColour }

@@ -1,4 +1,5 @@
 /** The open profile and its baseline, and the answers to the view's questions. Runs in the worker; needs no DOM. */
+import { allKernelFacts, type KernelFacts, type KernelGrouping } from '@shared/capture/kernelTable'
 import { UserError } from '@shared/errors'
 import { ask, subjectOf, type Answer, type Query } from '@shared/profile/ask/ask'
 import { demangle } from '@shared/profile/ask/demangle'
@@ -236,6 +237,12 @@ export class ProfileSession {
     return this.lanes?.answer(question) ?? null
   }
 
+  /** Of a capture, the longest first; null where the profile is none. */
+  kernels(by: KernelGrouping): KernelFacts[] | null {
+    const { kernels } = this.current()
+    return kernels ? allKernelFacts(kernels, by) : null
+  }
+
   private current(): OpenedProfile {
     if (!this.opened) throw new UserError('usage', 'No profile is open.')
     return this.opened
@@ -277,7 +284,7 @@ function shownColumn({ label, values, text }: DerivedMetric): ShownColumn {
   return { label, values, texts: text ? Array.from(values, (_, node) => text(node)) : null }
 }
 
-function infoOf({ opened: { tree, timeline }, files }: ReadProfile): ProfileInfo {
+function infoOf({ opened: { tree, timeline, kernels }, files }: ReadProfile): ProfileInfo {
   const { count, format, warnings } = tree
   const others = files.length - 1
   const name = others > 0 ? `${files[0]} and ${others} more` : files[0]!
@@ -285,7 +292,8 @@ function infoOf({ opened: { tree, timeline }, files }: ReadProfile): ProfileInfo
     ...{ name, files, count, format, warnings },
     metrics: availableMetrics(tree),
     hasTimes: timeline !== null && timeline !== undefined,
-    suggested: suggestedMetrics(tree)
+    suggested: suggestedMetrics(tree),
+    isCapture: kernels !== undefined
   }
 }
 

@@ -5,7 +5,8 @@ import { parserOf, type OpenedProfile } from '@shared/profile/read/openProfile'
 import { rocprofCsvReader } from '@shared/profile/read/readers'
 import { sniffFormat } from '@shared/profile/read/sniffFormat'
 import { timelineOf } from '@shared/profile/timelineOf'
-import type { NamedFile } from './profileProtocol'
+import type { NamedFile, NamedFiles } from './profileProtocol'
+import { readCaptureFiles } from './readCaptureFiles'
 import type { ReadProfile } from './profileSession'
 import { readFile, readInto } from './readFile'
 
@@ -20,7 +21,7 @@ export interface ReadFiles {
  * @throws UserError with the file and the place of what is wrong
  */
 export async function readFiles(
-  files: readonly NamedFile[],
+  { files, capture }: NamedFiles,
   onProgress: (fraction: number) => void
 ): Promise<ReadFiles> {
   const names = files.map(({ name }) => name)
@@ -28,6 +29,13 @@ export async function readFiles(
   let before = 0
   const progressOf = (file: Blob) => (fraction: number) =>
     onProgress(bytes === 0 ? 1 : (before + fraction * file.size) / bytes)
+  if (capture !== undefined) {
+    const opened = await readCaptureFiles(files, (file, fraction) => {
+      progressOf(file)(fraction)
+      if (fraction === 1) before += file.size
+    })
+    return { profile: { opened, files: [capture] } }
+  }
   if (files.length > 1 && (await areRocprofCsv(files))) {
     const parser = parserOf(rocprofCsvReader, `${names[0]} and ${names.length - 1} more`)
     for (const { file, name } of files) {

@@ -34,6 +34,18 @@ class Histogram implements KernelTimes {
     counts[bucketIn(octave, ns)]!++
   }
 
+  addAll(other: Histogram): void {
+    this.count += other.count
+    this.totalNs += other.totalNs
+    this.minNs = Math.min(this.minNs, other.minNs)
+    this.maxNs = Math.max(this.maxNs, other.maxNs)
+    for (const [octave, counts] of other.octaves.entries()) {
+      if (!counts) continue
+      const into = (this.octaves[octave] ??= new Uint32Array(perOctave))
+      for (let bucket = 0; bucket < perOctave; bucket++) into[bucket]! += counts[bucket]!
+    }
+  }
+
   quantileNs(share: number): number {
     const wanted = share * (this.count - 1)
     let passed = 0
@@ -73,6 +85,14 @@ export interface KernelRow {
   times: KernelTimes
 }
 
+/** Rows that are shown as one, and the times of all of them. */
+export interface KernelGroup {
+  rows: readonly KernelRow[]
+  times: KernelTimes
+}
+
+const longestFirst = (a: KernelGroup, b: KernelGroup) => b.times.totalNs - a.times.totalNs
+
 /** Rows by kernel, launch shape and GPU, over all processes. */
 export class KernelSums {
   private readonly rows = new Map<string, KernelRow & { times: Histogram }>()
@@ -91,8 +111,22 @@ export class KernelSums {
     return total
   }
 
-  /** Those that took longest in all first. */
-  sorted(): KernelRow[] {
-    return [...this.rows.values()].sort((a, b) => b.times.totalNs - a.times.totalNs)
+  /** A row for each kernel, launch shape and GPU; those that took longest in all first. */
+  byShape(): KernelGroup[] {
+    const groups = [...this.rows.values()].map((row) => ({ rows: [row], times: row.times }))
+    return groups.sort(longestFirst)
+  }
+
+  /** A row for each kernel and GPU, whatever its launch shapes. */
+  byKernel(): KernelGroup[] {
+    const groups = new Map<string, { rows: KernelRow[]; times: Histogram }>()
+    for (const row of this.rows.values()) {
+      const key = JSON.stringify([row.shape.kernel, row.device?.uuid, row.device?.number])
+      let group = groups.get(key)
+      if (!group) groups.set(key, (group = { rows: [], times: new Histogram() }))
+      group.rows.push(row)
+      group.times.addAll(row.times)
+    }
+    return [...groups.values()].sort(longestFirst)
   }
 }

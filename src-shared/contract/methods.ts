@@ -189,9 +189,10 @@ export const contract = {
     output: nothing,
     progress: v.object({ handle: v.string(), name: v.string() })
   },
+  /** `shards`: of a capture's folder, which has no bytes itself, the handles of its shards. */
   'files.read': {
     input: v.strictObject({ handle: v.string() }),
-    output: v.object({ name: v.string(), bytes })
+    output: v.object({ name: v.string(), bytes, shards: v.optional(v.array(v.string())) })
   }
 } as const
 

@@ -7,6 +7,7 @@ export const viewIds = [
   'layouts',
   'profile',
   'timeline',
-  'runs'
+  'runs',
+  'capture'
 ] as const
 export type ViewId = (typeof viewIds)[number]

@@ -2,9 +2,8 @@
  * Ten million launches of one captured process, read as `blockscope capture` and `launches` read them: npm run bench:capture
  * [-- LAUNCHES]. A launch is two records, its call and its kernel. The bytes are made ahead, piece by piece, and not timed.
  */
-import { CaptureReader, type CaptureSink } from '@shared/capture/captureReader'
-import { KernelSums } from '@shared/capture/kernelSums'
-import type { ShardNames } from '@shared/capture/shardNames'
+import { CaptureReader } from '@shared/capture/captureReader'
+import { KernelTally } from '@shared/capture/kernelTally'
 import { CaptureProfile } from '@shared/profile/read/captureProfile'
 import { hatchetPieces } from '@shared/profile/write/writeHatchet'
 import { syntheticShard } from '../support/syntheticShard'
@@ -34,17 +33,6 @@ function readAll(reader: CaptureReader): { seconds: number; peakMiB: number } {
   return { seconds, peakMiB: Math.max(peak, process.memoryUsage().rss) / 2 ** 20 }
 }
 
-function sumsSink(): CaptureSink {
-  const sums = new KernelSums()
-  let names!: ShardNames
-  const known: { add(ns: number): void }[] = []
-  return {
-    process: (current) => (names = current),
-    activity: ({ shape, durationNs }) =>
-      (known[shape] ??= sums.timesOf(names.shapes[shape]!, names.devices[0])).add(durationNs)
-  }
-}
-
 function report(what: string, { seconds, peakMiB }: { seconds: number; peakMiB: number }): void {
   const rate = (2 * launches) / seconds
   const verdict = rate >= wantedRate ? 'met' : 'MISSED'
@@ -58,7 +46,7 @@ const account = new CaptureReader({})
 report('accounting', readAll(account))
 const { lostKernels, read } = account.accounts[0]!
 if (lostKernels !== 0 || read.kernels !== launches) throw new Error('The account is wrong.')
-report('kernels by launch shape', readAll(new CaptureReader(sumsSink())))
+report('kernels by launch shape', readAll(new CaptureReader(new KernelTally())))
 const profile = new CaptureProfile({ severalProcesses: false, timeline: false })
 report('tree of NVTX and kernels', readAll(profile.reader))
 const begun = performance.now()

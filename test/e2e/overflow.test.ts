@@ -87,6 +87,7 @@ describeInBrowser('the width of every view', () => {
     ),
     ['profile without a file', () => go(page, 'profile')],
     ['timeline without a trace', () => go(page, 'timeline')],
+    ['capture without one', () => go(page, 'capture')],
     [
       'profile',
       async () => {

@@ -51,6 +51,7 @@ describeInBrowser('The palette', () => {
     },
     'profile.open': choosesFile,
     'timeline.open': choosesFile,
+    'capture.open': choosesFile,
     'runs.search': async (page, choose) => {
       await choose()
       await page.locator('input[type=search]:focus').waitFor()
@@ -71,7 +72,7 @@ describeInBrowser('The palette', () => {
     await page.getByRole('button', { name: /^Options/ }).click()
     for (const axis of ['M', 'N', 'K']) await page.getByLabel(axis, { exact: true }).fill('64')
     // A browser forgets within seconds that it was asked to choose a file: the views are loaded before.
-    for (const view of ['sweep', 'profile', 'timeline', 'runs']) {
+    for (const view of ['sweep', 'profile', 'timeline', 'runs', 'capture']) {
       await go(page, view)
       await page.locator('main .view').waitFor()
     }

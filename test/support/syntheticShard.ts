@@ -52,7 +52,14 @@ export function* syntheticShard(form: SyntheticShard): Generator<Uint8Array> {
     { program: '/usr/bin/python3.12', arguments: ['python', 'train.py'] },
     { thread: 0, tid: pid, name: 'python' },
     { call: 0, name: 'cuLaunchKernel' },
-    { device: 0, name: 'GPU', uuid: 'ab', major: 9, minor: 0, multiprocessors: 132 },
+    {
+      device: 0,
+      name: 'GPU',
+      uuid: 'ab',
+      major: 9,
+      minor: 0,
+      ...{ multiprocessors: 132, clockRateKHz: 1_980_000 }
+    },
     { place: 0, device: 0, context: 1, stream: 7 }
   ]
   for (let path = 1; path <= paths; path++) lines.push({ path, parent: 0, name: `layer ${path}` })

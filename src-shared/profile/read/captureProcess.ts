@@ -1,6 +1,7 @@
 /** The places of one captured process in a tree and on lanes. Each is found once and then by number. */
 import { copyName, setName } from '../../capture/copyNames'
 import type { CapturedActivity } from '../../capture/captureReader'
+import { peakDeviceOf } from '../../capture/productFigures'
 import { processLabel } from '../../capture/processLabel'
 import type { ShardHeader } from '../../capture/shardForm'
 import type { CapturedDevice, ShardNames } from '../../capture/shardNames'
@@ -34,13 +35,9 @@ export class CaptureDevices {
 
   forProfile(): ProfileDevice[] {
     return [...this.found].map(([id, device]) => ({
+      ...peakDeviceOf(device),
       type: deviceType,
-      id,
-      arch: device.architecture.replace('sm_', ''),
-      busWidthBits: device.busWidthBits,
-      clockRateKHz: device.clockRateKHz,
-      memoryClockRateKHz: device.memoryClockRateKHz,
-      multiprocessors: device.multiprocessors
+      id
     }))
   }
 }

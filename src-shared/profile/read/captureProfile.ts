@@ -10,6 +10,7 @@ import {
   type CapturedRange,
   type CaptureSink
 } from '../../capture/captureReader'
+import { KernelTally } from '../../capture/kernelTally'
 import type { ShardHeader } from '../../capture/shardForm'
 import type { ShardNames } from '../../capture/shardNames'
 import { PathTree } from '../tree/pathTree'
@@ -42,6 +43,7 @@ export class CaptureProfile implements CaptureSink {
   private readonly devices = new CaptureDevices()
   private readonly flowFrom = integers()
   private readonly flowTo = integers()
+  private readonly kernels = new KernelTally()
   private current!: ProcessNodes
   private processes = 0
   private readonly ranks = new Map<number, number | null>()
@@ -95,6 +97,7 @@ export class CaptureProfile implements CaptureSink {
   /** @see CaptureSink */
   activity(activity: CapturedActivity): void {
     const isKernel = activity.kind === 'kernel' || activity.kind === 'graph'
+    if (this.options.timeline) this.kernels.activity(activity)
     const node = isKernel ? this.current.kernelNode(activity) : 0
     if (isKernel) {
       this.time.add(node, activity.durationNs)
@@ -127,6 +130,7 @@ export class CaptureProfile implements CaptureSink {
     const number = this.processes++
     const { rank, worldSize } = names.process
     if (rank !== undefined) this.ranks.set(rank, worldSize ?? null)
+    this.kernels.process(names)
     this.current = new ProcessNodes({ tree, events, devices, names, header, number, ...options })
   }
 
@@ -151,6 +155,7 @@ export class CaptureProfile implements CaptureSink {
     return {
       tree: finished,
       timeline: timelineOf(events, columns, tree.order, { flows, baseTimeNs }),
+      kernels: this.kernels.sums,
       ...rank
     }
   }

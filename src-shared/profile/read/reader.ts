@@ -1,4 +1,5 @@
 /** What a reader of one form is, and what every reader gives. */
+import type { KernelSums } from '../../capture/kernelSums'
 import type { Run } from '../../contract/run'
 import type { ProfileTree } from '../tree/profileTree'
 import type { Timeline } from '../tree/timeline'
@@ -13,6 +14,8 @@ export interface OpenedProfile {
   run?: Run
   /** Where the file says which process of a distributed program it is of. */
   rank?: TraceRank
+  /** Where the file is of a capture: what each launch shape of each kernel took. */
+  kernels?: KernelSums
 }
 
 /** PyTorch's "distributedInfo", or RANK and WORLD_SIZE of a captured process. */

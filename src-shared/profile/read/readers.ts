@@ -1,4 +1,5 @@
 /** Every form that is read, one row each; the first row that recognises a file reads it. */
+import { saysCapture } from '../../capture/captureFiles'
 import { isShard } from '../../capture/shardForm'
 import { ShardParser } from './captureProfile'
 import type { FileHead } from './fileHead'
@@ -25,7 +26,7 @@ import { isXplane, readXplane } from './readXplane'
 
 export const runReader: ProfileReaderRow = {
   name: "a run's run.json",
-  recognise: (head) => head.hasKeys('formatVersion'),
+  recognise: (head) => head.hasKeys('formatVersion') && !saysCapture(head.text),
   open: (name) => new WholeParser((bytes) => ({ ...readRun(bytes, name), timeline: null }))
 }
 
@@ -179,6 +180,11 @@ export const knownForms: readonly KnownForm[] = [
     // As Extra-P's reader of these files describes them (extrap/fileio/ncu_reader/binary_parser/ncu-report.ksy).
     recognise: (head) => head.startsWith('NVR\0'),
     advice: 'export it with ncu --import FILE --csv --page raw > FILE.csv and open that'
+  },
+  {
+    name: "a capture's capture.json",
+    recognise: (head) => saysCapture(head.text),
+    advice: 'it says what was captured; open its folder, or the shards beside it'
   },
   { name: 'a package.json', recognise: (head) => head.hasKeys('name', 'version') }
 ]

@@ -15,6 +15,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { doubtsAbout, findProgram } from '../../../../src-main/capture/programFile'
+import { pageFor } from '../../../../src-main/cli/open'
+import { filesOf } from '../../../../src-main/desktop/openFiles'
+import { OpenedFiles } from '../../../../src-main/jobs/openedFiles'
 import type { CaptureRecord } from '../../../../src-main/capture/captureRecord'
 import { stubCupti, stubProgram } from '../../../support/captureStubs'
 import { runInProcess } from '../../../support/runInProcess'
@@ -102,6 +105,36 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     expect(stderr).toBe('')
     expect(stdout).toMatch(expected)
     expect(code).toBe(0)
+  })
+
+  it('the folder is named by its capture.json too', async () => {
+    const record = join(whole.out, 'capture.json')
+    const { code, stdout } = await runInProcess(['launches', record, '--by', 'kernel', '--json'])
+    expect(code).toBe(0)
+    expect((JSON.parse(stdout) as object[]).length).toBe(3)
+    expect((await runInProcess(['view', record, '-m', 'count'])).stdout).toMatch(/50 .*gemm/)
+    expect(await pageFor(whole.out, { view: 'capture' })).toBe('/capture')
+    expect(filesOf(['app', whole.out, folder, record], '/', false)).toEqual([whole.out, record])
+  })
+
+  it('the app is handed its shards, one by one', async () => {
+    const opened = new OpenedFiles()
+    opened.add(whole.out)
+    const announced: { handle: string; name: string }[] = []
+    const abort = new AbortController()
+    const watching = opened.watch(abort.signal, (file) => announced.push(file))
+    abort.abort()
+    await watching
+    const { name, shards } = await opened.read(announced[0]!.handle)
+    expect([name, shards!.length]).toEqual(['capture-0', 1])
+    const { name: shard, bytes } = await opened.read(shards![0]!)
+    expect(bytes).toEqual(new Uint8Array(readFileSync(join(whole.out, shard))))
+    opened.add(folder)
+    const none = new AbortController()
+    const other = opened.watch(none.signal, (file) => announced.push(file))
+    none.abort()
+    await other
+    await expect(opened.read(announced[1]!.handle)).rejects.toThrow(/a folder, and of no capture/)
   })
 
   it('converts it, diffs it and reads one shard of it', async () => {

@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { pathOf } from '@shared/profile/tree/profileTree'
 import { readFiles } from '../../../../src-renderer/workers/readFiles'
+import { joined } from '@shared/profile/read/reader'
+import { ProfileSession } from '../../../../src-renderer/workers/profileSession'
+import { syntheticShard } from '../../../support/syntheticShard'
 import { agents, calls, copies, kernels, markers } from '../../../support/gpuToolFiles'
 
 const file = (name: string, content: string | Uint8Array<ArrayBuffer>, lastModified = 0) => ({
@@ -14,7 +17,7 @@ const trace = (rank: number) =>
     distributedInfo: { rank, world_size: 2 },
     traceEvents: [{ ph: 'X', cat: 'kernel', name: 'gemm', pid: 0, tid: 7, ts: 1, dur: 2 }]
   })
-const open = (...files: ReturnType<typeof file>[]) => readFiles(files, () => undefined)
+const open = (...files: ReturnType<typeof file>[]) => readFiles({ files }, () => undefined)
 const hatchet = (name: string) =>
   new Uint8Array(readFileSync(`test/fixtures/proton/synthetic/${name}.hatchet`))
 
@@ -48,7 +51,7 @@ describe('files that are opened at once', () => {
     const parts = { agents, kernels, calls, markers, copies }
     const fractions: number[] = []
     const { profile } = await readFiles(
-      Object.entries(parts).map(([name, text]) => file(`5_${name}.csv`, text)),
+      { files: Object.entries(parts).map(([name, text]) => file(`5_${name}.csv`, text)) },
       (fraction) => fractions.push(fraction)
     )
     const paths = Array.from({ length: profile.opened.tree.count }, (_, node) =>
@@ -57,5 +60,41 @@ describe('files that are opened at once', () => {
     expect(paths).toContain('step > hipLaunchKernel > gemm<float, "x">(float*)')
     expect(fractions).toEqual([...fractions].sort((a, b) => a - b))
     expect(fractions.at(-1)).toBe(1)
+  })
+
+  it('are one capture where they are its shards: a level for each process, kernels of all', async () => {
+    const shard = (pid: number) => {
+      const form = { launches: 1000, kernels: 2, shapesOfKernel: 2, paths: 2, pid }
+      const pieces = [...syntheticShard(form)]
+      return file(`step/${pid}.shard`, new Uint8Array(joined(pieces)))
+    }
+    const fractions: number[] = []
+    const files = [shard(7), shard(8)]
+    const { profile, baseline } = await readFiles({ files, capture: 'step' }, (fraction) =>
+      fractions.push(fraction)
+    )
+    expect(baseline).toBeUndefined()
+    expect(profile.files).toEqual(['step'])
+    expect(fractions.at(-1)).toBe(1)
+    const session = new ProfileSession()
+    expect(session.open(profile)).toMatchObject({ name: 'step', isCapture: true, hasTimes: true })
+    expect(pathOf(profile.opened.tree, 1)).toEqual(['ROOT', 'train.py 7'])
+    const kernels = session.kernels('shape')!
+    expect(kernels.map(({ count }) => count)).toEqual([500, 500, 500, 500])
+    expect(session.kernels('kernel')!.map(({ shapes, count }) => [shapes, count])).toEqual([
+      [2, 1000],
+      [2, 1000]
+    ])
+    const cut = file('step/9.shard', 'BSC')
+    await expect(readFiles({ files: [cut], capture: 'step' }, () => {})).rejects.toThrow(
+      /step\/9\.shard/
+    )
+  })
+
+  it('capture.json alone: says what to open instead', async () => {
+    const record = JSON.stringify({ formatVersion: 1, kind: 'capture', blockscope: '1' }, null, 2)
+    await expect(open(file('capture.json', record))).rejects.toThrow(
+      "it looks like a capture's capture.json; it says what was captured; open its folder, or the shards beside it"
+    )
   })
 })

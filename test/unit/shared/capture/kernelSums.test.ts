@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { KernelSums } from '@shared/capture/kernelSums'
-import { allKernelFacts, kernelTableLines } from '@shared/capture/kernelTable'
+import { KernelSums, type KernelGroup } from '@shared/capture/kernelSums'
+import { allKernelFacts, kernelTableLines, unknownFits } from '@shared/capture/kernelTable'
 import type { CapturedDevice, LaunchShape } from '@shared/capture/shardNames'
 
 const shape = (kernel: string): LaunchShape => ({
@@ -35,7 +35,7 @@ describe('times of kernels', () => {
       fc.property(times, fc.constantFrom(0, 0.1, 0.5, 0.9, 1), (list, share) => {
         const sums = new KernelSums()
         for (const ns of list) sums.timesOf(shape('k'), device).add(ns)
-        const [{ times: found }] = sums.sorted() as [ReturnType<KernelSums['sorted']>[number]]
+        const [{ times: found }] = sums.byShape() as [KernelGroup]
         const sorted = [...list].sort((a, b) => a - b)
         const wanted = share * (list.length - 1)
         // The first of which more than that share of all come before or with it.
@@ -66,7 +66,51 @@ describe('times of kernels', () => {
       blocksPerMultiprocessor: 2
     })
     expect(gemm!.waves).toBe(1)
+    expect(gemm!.unknownFit).toBe('')
     expect(relu).toMatchObject({ blocksPerMultiprocessor: null, waves: null })
-    expect(kernelTableLines(sums, 1, (name) => name)).toHaveLength(2)
+    const facts = allKernelFacts(sums)
+    expect(kernelTableLines(facts, 1, (name) => name)).toHaveLength(2)
+    expect(unknownFits(facts)).toEqual([
+      'Waves and blocks per multiprocessor: the driver did not say of which architecture H200 is.'
+    ])
+  })
+
+  it('one row of a kernel whatever its launch shapes: times of all, what they share, else varies', () => {
+    const sums = new KernelSums()
+    for (const ns of [1000, 1000, 1000]) sums.timesOf(shape('gemm'), device).add(ns)
+    sums.timesOf({ ...shape('gemm'), grid: [132, 1, 1] }, device).add(400_000)
+    sums.timesOf(shape('relu'), device).add(1)
+    const [gemm, relu] = allKernelFacts(sums, 'kernel')
+    expect(gemm).toMatchObject({
+      shapes: 2,
+      count: 4,
+      totalNs: 403_000,
+      minNs: 1000,
+      maxNs: 400_000,
+      medianNs: expect.closeTo(1000, 0),
+      grid: null,
+      block: [256, 1, 1],
+      registersPerThread: 128,
+      blocksPerMultiprocessor: 2,
+      waves: null
+    })
+    expect(relu).toMatchObject({ shapes: 1, grid: [264, 1, 1], waves: 1 })
+    const lines = kernelTableLines(allKernelFacts(sums, 'kernel'), 9, (name) => name)
+    expect(lines[1]).toMatch(/ varies +256 +128 +0 +2 +varies +gemm$/)
+  })
+
+  it('says of each kernel why waves and blocks are not known', () => {
+    const reasons = (of: CapturedDevice | undefined, more: Partial<LaunchShape> = {}) => {
+      const sums = new KernelSums()
+      sums.timesOf({ ...shape('k'), ...more }, of).add(1)
+      return allKernelFacts(sums).map(({ unknownFit, waves }) => [unknownFit, waves])
+    }
+    expect(reasons(undefined)).toEqual([['the capture does not say which GPU it ran on', null]])
+    expect(reasons({ ...device, architecture: 'sm_33' })).toEqual([
+      ['no limits of sm_33 are known here', null]
+    ])
+    expect(reasons(device, { dynamicSharedBytes: 1 << 30 })).toEqual([
+      ['a block of it does not fit the limits of sm_90 known here', null]
+    ])
   })
 })

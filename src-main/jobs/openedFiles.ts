@@ -1,0 +1,65 @@
+/** Files handed to the app from outside; pages see a handle and a name, never a path. */
+import { randomUUID } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { basename, extname, resolve } from 'node:path'
+import type { Output } from '@shared/contract/methods'
+import { UserError } from '@shared/errors'
+import { captureFolderOf, noShards, shardFiles } from '../capture/captureFolder'
+
+export class OpenedFiles {
+  private readonly paths = new Map<string, string>()
+  private readonly unannounced = new Set<string>()
+  private readonly listeners = new Set<() => void>()
+
+  add(path: string): void {
+    this.unannounced.add(this.handleOf(path))
+    for (const listener of this.listeners) listener()
+  }
+
+  async watch(
+    signal: AbortSignal,
+    announce: (file: { handle: string; name: string }) => void
+  ): Promise<void> {
+    const flush = () => {
+      for (const handle of this.unannounced) {
+        this.unannounced.delete(handle)
+        announce({ handle, name: basename(this.paths.get(handle)!) })
+      }
+    }
+    flush()
+    this.listeners.add(flush)
+    await new Promise<void>((settle) =>
+      signal.addEventListener('abort', () => settle(), { once: true })
+    )
+    this.listeners.delete(flush)
+  }
+
+  /** Of a capture's folder, or its capture.json, the handles of its shards. */
+  async read(handle: string): Promise<Output<'files.read'>> {
+    const path = this.paths.get(handle)
+    if (!path) throw new UserError('usage', 'This file is no longer open; open it again.')
+    const capture = captureFolderOf(path)
+    if (capture !== undefined) return this.readCapture(capture)
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
+      throw new UserError('usage', `${path} is a folder, and of no capture; name the file in it.`)
+    try {
+      return { name: basename(path), bytes: new Uint8Array(await readFile(path)) }
+    } catch {
+      throw new UserError('usage', `${path} cannot be read.`)
+    }
+  }
+
+  private readCapture(folder: string): Output<'files.read'> {
+    const files = shardFiles(folder)
+    if (files.length === 0) throw new UserError('usage', noShards(folder))
+    const shards = files.map((file) => this.handleOf(file))
+    return { name: basename(resolve(folder)), bytes: new Uint8Array(0), shards }
+  }
+
+  private handleOf(path: string): string {
+    const handle = randomUUID() + extname(path)
+    this.paths.set(handle, path)
+    return handle
+  }
+}

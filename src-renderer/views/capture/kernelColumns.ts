@@ -1,0 +1,97 @@
+/** The kernels of a capture as columns: what `blockscope launches` prints. */
+import {
+  extentsText,
+  figureText,
+  sharedBytesOf,
+  type KernelFacts
+} from '@shared/capture/kernelTable'
+import { shortName } from '@shared/profile/ask/shortName'
+import { count, digits, percent, scaleFor } from '@shared/units'
+import type { Column } from '../../components/tableColumns'
+
+export const keyOf = ({ kernel, grid, block, cluster, gpu, ...row }: KernelFacts): string =>
+  JSON.stringify([
+    ...[kernel, grid, block, cluster, gpu?.uuid, gpu?.number],
+    ...[row.registersPerThread, row.staticSharedBytes, row.dynamicSharedBytes]
+  ])
+
+/** Units are chosen once for all rows. */
+export function kernelColumns(rows: readonly KernelFacts[]): Column<KernelFacts>[] {
+  const largest = (of: (row: KernelFacts) => number) => Math.max(0, ...rows.map(of))
+  const total = scaleFor(
+    'time',
+    largest(({ totalNs }) => totalNs)
+  )
+  const each = scaleFor(
+    'time',
+    largest(({ medianNs }) => medianNs)
+  )
+  const time = (
+    id: 'totalNs' | 'medianNs' | 'q1Ns' | 'q3Ns',
+    title: string,
+    hint: string
+  ): Column<KernelFacts> => {
+    const { unit, factor } = id === 'totalNs' ? total : each
+    return {
+      ...{ id, title, unit, hint, numeric: true, width: '84px' },
+      value: (row) => row[id] * factor,
+      text: (row) => digits(row[id] * factor)
+    }
+  }
+  const figure = (
+    id: 'registersPerThread' | 'blocksPerMultiprocessor' | 'waves',
+    title: string,
+    hint: string,
+    width: string
+  ): Column<KernelFacts> => ({
+    ...{ id, title, hint, numeric: true, width },
+    value: (row) => row[id] ?? undefined,
+    text: (row) => figureText(row[id], row, id === 'waves' ? digits : count)
+  })
+  return [
+    {
+      id: 'kernel',
+      title: 'Kernel',
+      value: ({ kernel }) => kernel,
+      text: ({ kernel }) => shortName(kernel),
+      width: 'minmax(190px, 2fr)'
+    },
+    {
+      ...{ id: 'share', title: 'Share', numeric: true, width: '72px' },
+      hint: "Of the time of all the capture's kernels",
+      value: ({ share }) => share,
+      text: ({ share }) => percent(share)
+    },
+    time('totalNs', 'Total', 'Sum over all launches'),
+    {
+      ...{ id: 'count', title: 'Count', numeric: true, width: '76px' },
+      value: (row) => row.count,
+      text: (row) => count(row.count)
+    },
+    time('medianNs', 'Median', 'Half of the launches are shorter'),
+    time('q1Ns', 'Q1', 'A quarter of the launches is shorter'),
+    time('q3Ns', 'Q3', 'A quarter of the launches is longer'),
+    {
+      ...{ id: 'grid', title: 'Grid', width: '88px' },
+      value: ({ grid }) => extentsText(grid)
+    },
+    {
+      ...{ id: 'block', title: 'Block', width: '72px' },
+      value: ({ block }) => extentsText(block)
+    },
+    figure('registersPerThread', 'Regs', 'Registers per thread', '60px'),
+    {
+      ...{ id: 'shared', title: 'Shared', unit: 'B', numeric: true, width: '84px' },
+      hint: 'Shared memory of a block, static and dynamic',
+      value: (row) => sharedBytesOf(row) ?? undefined,
+      text: (row) => figureText(sharedBytesOf(row), row)
+    },
+    figure(
+      'blocksPerMultiprocessor',
+      'Blocks/SM',
+      'Blocks that fit on a multiprocessor at once',
+      '84px'
+    ),
+    figure('waves', 'Waves', 'Times that the grid fills the GPU', '68px')
+  ]
+}
