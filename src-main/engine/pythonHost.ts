@@ -41,6 +41,9 @@ export interface Asking {
 }
 
 export class PythonHost {
+  /** Of each product that a kernel with configurations ran, the one that was best: what was validated is what is timed. */
+  readonly chosen = new Map<string, unknown>()
+
   constructor(
     private readonly script: string,
     readonly python = pythonCommand()

@@ -1,5 +1,5 @@
 /** A product by a Python kernel: operands handed over as files, C taken back as one, samples as a measurement. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import * as v from 'valibot'
@@ -22,8 +22,8 @@ const runSchema = v.object({
   protocol: protocolSchema,
   samplesNs: v.pipe(v.array(v.number()), v.nonEmpty()),
   stopReason: v.string(),
-  /** The best of the kernel's configurations, in words; empty where it has none. */
-  configuration: v.string(),
+  /** The best of the kernel's configurations, for the next run of this product; null where it has none. */
+  chosen: v.nullable(v.object({ configuration: v.unknown(), words: v.string() })),
   warmupNs: v.number(),
   operandSets: v.number(),
   clock: v.string(),
@@ -75,6 +75,7 @@ export async function runPython(
   signal: AbortSignal
 ): Promise<Answer & Products> {
   const { kernel, problem, rules, raised = [] } = run
+  const product = JSON.stringify([kernel, (await stat(kernel.file)).mtimeMs, problem])
   const folder = await mkdtemp(join(tmpdir(), 'blockscope-operands-'))
   let phase = 'operands'
   const alive = setInterval(() => onProgress(0.5, `Python, ${phase}`), signOfLifeMs)
@@ -83,6 +84,7 @@ export async function runPython(
     const question = {
       ...{ method: 'run' as const, file: kernel.file, kernel: kernel.id, known: knownNames },
       ...{ result, rules, cacheBytes: kernel.cacheBytes, memoryBytes: kernel.memoryBytes },
+      chosen: host.chosen.get(product) ?? null,
       ...(await handOver(run, folder)),
       raised: await Promise.all(raised.map((scale) => handOverRaised(run, folder, scale)))
     }
@@ -92,6 +94,7 @@ export async function runPython(
       await host.ask(question, { signal, onPhase }),
       kernel.file
     )
+    host.chosen.set(product, answer.chosen)
     const read = (path: string) => readProduct(path, problem, kernel.file)
     const afterRaising = await Promise.all(question.raised.map(({ result: path }) => read(path)))
     return { ...answer, output: await read(result), afterRaising }
@@ -130,7 +133,7 @@ export function pythonMeasurement(
   answer: Answer,
   { cold, fixedSamples }: Rules
 ): NativeMeasurement {
-  const { operandSets: sets, launches, stopReason, configuration } = answer
+  const { operandSets: sets, launches, stopReason, chosen } = answer
   const { mean, standardDeviation } = statisticsOf(answer.samplesNs, 0)
   const isNoisy = fixedSamples === 0 && standardDeviation / mean > noisyShare
   return {
@@ -141,7 +144,7 @@ export function pythonMeasurement(
     operandSets: sets,
     cacheMode: cold ? `cold: ${sets} operand set${sets === 1 ? '' : 's'}` : 'hot',
     timingSource: answer.clock,
-    stopReason: configuration ? `${stopReason}; ${configuration}` : stopReason,
+    stopReason: chosen ? `${stopReason}; ${chosen.words}` : stopReason,
     warmupNs: answer.warmupNs,
     compileSeconds: 0,
     meanWatts: 0,

@@ -185,14 +185,19 @@ class Product:
         return c
 
     def choose_configuration(self):
-        """Tries `configurations` where the kernel has them; the best, in words."""
+        """Tries `configurations` where the kernel has them, unless an earlier run of this product did: the best, and in words."""
         first = self.instances[0]
         listed = getattr(first, "configurations", None)
         if listed is None:
-            return ""
-        tried = []
+            return None
         if callable(listed):
             listed = self.file.call("configurations", listed, kernel=self.kernel)
+        chosen = self.request["chosen"]
+        if chosen is not None and chosen["configuration"] in listed:
+            first.configuration = chosen["configuration"]
+            return chosen
+        self.compile(listed)
+        tried = []
         problem = "it lists none"
         for configuration in listed:
             first.configuration = configuration
@@ -211,7 +216,19 @@ class Product:
             raise Trouble("unavailable", f"No configuration runs; the last: {problem}")
         first.configuration = min(tried, key=lambda entry: entry[0])[1]
         words = ", ".join(f"{name} {value}" for name, value in first.configuration.items())
-        return f"best of {len(tried)}: {words}"
+        return {"configuration": first.configuration, "words": f"best of {len(tried)}: {words}"}
+
+    def compile(self, configurations):
+        """Lets a kernel that can compile its configurations beside one another do so, before each is tried."""
+        together = getattr(self.instances[0], "compile", None)
+        if together is None or len(configurations) < 2:
+            return
+        self.say({"phase": "compile"})
+        try:
+            self.file.call("compile", together, configurations, kernel=self.kernel)
+        except Exception as error:  # the one that does not compile is found when it is tried
+            if is_mistake(error, self.file.path):
+                raise
 
 
 def run(request, say):
@@ -242,7 +259,7 @@ def run(request, say):
         "protocol": PROTOCOL,
         "samplesNs": samples,
         "stopReason": stop,
-        "configuration": chosen,
+        "chosen": chosen,
         "warmupNs": warmup_ns,
         "operandSets": sets,
         "clock": product.device.clock,

@@ -1,6 +1,7 @@
 """Triton's tl.dot_scaled as kernels of blockscope (docs/providers.md); what each reads and how is said in its class."""
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import torch
 import triton
@@ -49,6 +50,15 @@ class _DotScaled:
         operands = self.operands
         tiles = triton.cdiv(operands.m, block_m) * triton.cdiv(operands.n, block_n)
         return (tiles * math.prod(operands.batch),)
+
+    def compile(self, configurations):
+        """Side by side: Triton compiles each on one core."""
+        with ThreadPoolExecutor() as pool, triton.AsyncCompileMode(pool, ignore_errors=True):
+            for self.configuration in configurations:
+                self.launch(only_compiled=True)
+
+    def run(self):
+        self.launch(only_compiled=False)
 
 
 class _WholeOperation(_DotScaled):
@@ -123,11 +133,11 @@ class DotScaled(_WholeOperation):
             raise NotImplementedError(f"Its tiles take K as a multiple of 64; K={k}.")
         return able
 
-    def run(self):
+    def launch(self, only_compiled):
         configuration = self.configuration
         block_m, block_n, block_k = extents(configuration)
-        block_scaled_matmul[self.grid(block_m, block_n)](
-            *self.arguments(), **self.operation,
+        block_scaled_matmul.run(
+            *self.arguments(), **self.operation, grid=self.grid(block_m, block_n), warmup=only_compiled,
             A_FORMAT=self.a_element, B_FORMAT=self.b_element, SCALE_BLOCK=self.block,
             BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k, GROUP_M=8, FAST_MATH=self.fast_math,
             num_warps=configuration["warps"], num_stages=configuration["stages"],
@@ -174,11 +184,11 @@ class DotScaledTma(_WholeOperation):
         # The kernel makes its descriptors on the device, in memory that Triton asks for here.
         triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
 
-    def run(self):
+    def launch(self, only_compiled):
         configuration = self.configuration
         block_m, block_n, block_k = extents(configuration)
-        block_scaled_matmul_tma[self.grid(block_m, block_n)](
-            *self.arguments(), **self.operation,
+        block_scaled_matmul_tma.run(
+            *self.arguments(), **self.operation, grid=self.grid(block_m, block_n), warmup=only_compiled,
             A_FORMAT=self.a_element, B_FORMAT=self.b_element, SCALE_BLOCK=self.block,
             BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k, STAGES=configuration["stages"],
             num_warps=configuration["warps"],
@@ -203,11 +213,12 @@ class DotScaledCdna4Mfma32(_DotScaled):
     def configurations(self):
         return [tile(128, 128, 256, 4, 2), tile(256, 256, 256, 8, 2), tile(64, 64, 256, 4, 2)]
 
-    def run(self):
+    def launch(self, only_compiled):
         operands, configuration = self.operands, self.configuration
         block_m, block_n, block_k = extents(configuration)
-        block_scaled_matmul_cdna4[self.grid(block_m, block_n)](
+        block_scaled_matmul_cdna4.run(
             operands.a, operands.b, *self.scales, operands.c, operands.m, operands.n, operands.k, self.alpha,
+            grid=self.grid(block_m, block_n), warmup=only_compiled,
             A_FORMAT=self.a_element, B_FORMAT=self.b_element, MFMA=self.mfma,
             BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k, GROUP_M=4,
             num_warps=configuration["warps"], num_stages=configuration["stages"], matrix_instr_nonkdim=self.mfma,

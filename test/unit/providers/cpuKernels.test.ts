@@ -186,8 +186,35 @@ const faults: [name: string, body: string, sentence: RegExp][] = [
     'Mistaken',
     'configurations = [{"warps": 4}, {"warps": 8}]\ndef run(self): raise ValueError("no")',
     /^faults\.py: run\(\) raised ValueError: no \(line \d+\)\.$/
+  ],
+  [
+    'CompilesNot',
+    'configurations = [{"warps": 4}, {"warps": 8}]\ndef compile(self, listed): raise ValueError("no")',
+    /^faults\.py: compile\(\) raised ValueError: no \(line \d+\)\.$/
   ]
 ]
+
+describe.skipIf(!hasNumpy)('a kernel with configurations', () => {
+  it('is compiled for all of them together, and tries them once for a product', async () => {
+    const log = join(folder, 'tried.txt')
+    const body = `configurations = [{"warps": 3}, {"warps": 4}]
+def say(self, word):
+    with open(${JSON.stringify(log)}, "a") as log: log.write(word + " ")
+def compile(self, listed): self.say("compile%d" % len(listed))
+def run(self):
+    if self.configuration["warps"] == 3:
+        self.say("tried")
+        raise RuntimeError("no")
+    self.operands.c[:] = self.c()`
+    const path = fileOf('chooses.py', classes(['Chooses', body]))
+    const words = ['sweep', '--provider', path, '--providers', 'user', '--formats', 'mxfp8']
+    const { stdout } = await runInProcess([...words, '--reps', '3', ...small])
+    expect(runOf(stdout).steps).toMatchObject([
+      { disposition: 'passed', measurement: { stopReason: 'fixed; best of 1: warps 4' } }
+    ])
+    expect(readFileSync(log, 'utf8')).toBe('compile2 tried ')
+  })
+})
 
 describe.skipIf(!hasNumpy)('a kernel that goes wrong', () => {
   it('costs its own step, and is one sentence', async () => {

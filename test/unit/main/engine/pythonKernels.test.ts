@@ -175,6 +175,14 @@ describe('a run', () => {
     expect(measured.stopReason).toBe('fixed; best of 2: warps 8')
   })
 
+  it('of a product whose configurations were tried takes the one that was best', async () => {
+    const other = { configuration: { warps: 4 }, words: 'best of 9: warps 4' }
+    await run()
+    for (const product of standIn.chosen.keys()) standIn.chosen.set(product, other)
+    expect(await run()).toMatchObject({ chosen: other })
+    standIn.chosen.clear()
+  })
+
   it('that scatters is noisy, and one of a fixed number of samples is not called so', async () => {
     const answer = {
       ...(await run()),
