@@ -16,6 +16,7 @@ export const hasTriton = () =>
 function stepsOf(job, flags, extent) {
   const store = mkdtempSync(join(tmpdir(), 'blockscope-python-'))
   const shape = ['-M', extent, '-N', extent, '-K', extent].map(String)
+  const started = Date.now()
   const { stdout, stderr } = spawnSync(
     process.execPath,
     [
@@ -28,6 +29,7 @@ function stepsOf(job, flags, extent) {
     }
   )
   rmSync(store, { recursive: true })
+  console.log(`[${((Date.now() - started) / 1000).toFixed(1)} s]`, job, flags.join(' '))
   if (stdout === '') throw new Error(stderr)
   return JSON.parse(stdout).steps
 }
@@ -67,7 +69,12 @@ export function checkPythonKernels(checks, architecture) {
     ['C in e4m3', ['--out', 'e4m3', '--out-scale', '0.25']],
     ['C in e5m2', ['--out', 'e5m2']]
   ]
-  const triton = ['--providers', 'Triton', '--formats', 'mxfp4,mxfp8']
+  const triton = [
+    '--kernels',
+    isNative ? 'triton,triton-tma' : 'triton',
+    '--formats',
+    'mxfp4,mxfp8'
+  ]
   for (const [words, flags] of parts)
     for (const { kernel, format, disposition, reason } of stepsOf(
       'validate',
