@@ -5,12 +5,9 @@
 #include <cmath>
 
 #include "../../resources/kernels/cuda/common/blockScale/gemm.cuh"
-#include "../core/formats.h"
-#include "../core/layouts.h"
-#include "../core/packing.h"
-#include "../core/philox.h"
 #include "check.h"
 #include "fiberMachine.h"
+#include "scaledMatrix.h"
 
 using namespace blockscope;
 using blockscale::Form;
@@ -18,31 +15,7 @@ using fibers::Mistake;
 
 namespace {
 
-const NumberFormat& elementOf(int format) {
-  return numberFormat(static_cast<NumberFormatId>(format));
-}
-
-// Codes (rows x K) and linear scales, as they are and as the kernel reads them.
-struct Matrix {
-  std::vector<uint8_t> codes, scales, packed, placed;
-
-  Matrix(int format, int scaleFormat, int scaleBlock, int rows, int k, uint32_t stream)
-      : codes(rows * k), scales(rows * k / scaleBlock) {
-    const NumberFormat& element = elementOf(format);
-    for (size_t i = 0; i < codes.size(); i++) {
-      uint32_t draw = philox(7, stream, i)[0] >> (32 - element.storageBits);
-      while (!std::isfinite(decode(element, static_cast<uint8_t>(draw)))) draw--;
-      codes[i] = static_cast<uint8_t>(draw);
-    }
-    for (size_t i = 0; i < scales.size(); i++) {
-      const uint32_t draw = philox(7, stream + 1, i)[0];
-      scales[i] = static_cast<uint8_t>(scaleFormat == 5 ? 121 + draw % 7 : 40 + draw % 24);
-    }
-    packed.resize(packedBytes(element, static_cast<int64_t>(codes.size())));
-    packCodes(element, codes.data(), static_cast<int64_t>(codes.size()), packed.data());
-    placed = packScales(findLayout("nvidia_32_4_4"), scales.data(), rows, k / scaleBlock);
-  }
-};
+using Matrix = ScaledMatrix;
 
 // One row of A and one column of B for one instruction; zeros beyond K.
 struct Line {
@@ -66,8 +39,8 @@ struct Product {
   static constexpr float kFactor = 0.75f;
   static constexpr int kScaleFormat = T::form().scale, kGuards = 64;
   int m, n, k, blocks;
-  Matrix a{T::kA, kScaleFormat, T::kScaleBlock, m, k, 0},
-      b{T::kB, kScaleFormat, T::kScaleBlock, n, k, 2};
+  Matrix a{{T::kA, kScaleFormat, T::kScaleBlock}, m, k, 0, "nvidia_32_4_4"},
+      b{{T::kB, kScaleFormat, T::kScaleBlock}, n, k, 2, "nvidia_32_4_4"};
   std::vector<Output> c = {};
 
   void run(Mistake mistake = Mistake::kNone) {
@@ -104,7 +77,7 @@ struct Product {
                            sizeof(Output)) != 0;
       double sum = 0, magnitude = 0;
       for (int i = 0; i < k; i++) {
-        const double product = valueOf(a, T::kA, row, i) * valueOf(b, T::kB, column, i);
+        const double product = a.value(row, i) * b.value(column, i);
         sum += product, magnitude += std::fabs(product);
       }
       const double allowed = (k / form.depth() + 1) * 0x1p-22;
@@ -117,10 +90,6 @@ struct Product {
   static Output asOutput(float value) {
     if constexpr (sizeof(Output) == 4) return value;
     else return floatToHalf(value);
-  }
-  double valueOf(const Matrix& of, int format, int row, int i) const {
-    return decode(elementOf(format), of.codes[row * k + i]) *
-           decode(elementOf(kScaleFormat), of.scales[(row * k + i) / T::kScaleBlock]);
   }
 };
 

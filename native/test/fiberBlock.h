@@ -71,13 +71,15 @@ class SharedMemory {
   std::vector<Mark> marks_;
 };
 
-// Registers that a lane shows the others of its warp.
-using Shown = std::array<uint32_t, 12>;
-
+// `Lanes` of a warp or wave, each of which shows the others up to `Words` registers at once.
+template <int Lanes, int Words>
 class Block {
  public:
+  using Shown = std::array<uint32_t, Words>;
+  using ShownByAll = std::array<Shown, Lanes>;
+
   explicit Block(int threads)
-      : fibers_(threads), warps_(threads / 32), stacks_(threads * kStackBytes) {}
+      : fibers_(threads), warps_(threads / Lanes), stacks_(threads * kStackBytes) {}
 
   int current() const { return current_; }
   // Barriers that the running thread has passed.
@@ -120,15 +122,15 @@ class Block {
   }
 
   // What every lane of this thread's warp shows at the same place of the program, `place`.
-  const std::array<Shown, 32>& exchange(int place, const Shown& mine) {
-    Warp& warp = warps_[current_ / 32];
+  const ShownByAll& exchange(int place, const Shown& mine) {
+    Warp& warp = warps_[current_ / Lanes];
     if (warp.meeting.arrived == 0) warp.place = place;
     if (warp.place != place)
       throw std::runtime_error("lanes of a warp are at different instructions");
     // The other buffer may still be read.
     auto& buffer = warp.shown[warp.meeting.generation % 2];
-    buffer[current_ % 32] = mine;
-    meet(warp.meeting, 32);
+    buffer[current_ % Lanes] = mine;
+    meet(warp.meeting, Lanes);
     return buffer;
   }
 
@@ -148,7 +150,7 @@ class Block {
   struct Warp {
     Meeting meeting;
     int place = 0;
-    std::array<std::array<Shown, 32>, 2> shown;
+    std::array<ShownByAll, 2> shown;
   };
 
   void meet(Meeting& meeting, int count) {

@@ -8,8 +8,11 @@
 #include "../../resources/kernels/cuda/common/blockScale/emulation.cuh"
 #include "../core/outputs.h"
 #include "fiberBlock.h"
+#include "memorySpan.h"
 
 namespace fibers {
+
+using WarpBlock = Block<32, 12>;
 
 // What a kernel or an instruction could do wrong; each must be seen.
 enum class Mistake {
@@ -22,12 +25,6 @@ enum class Mistake {
   kScaleByte,          // the wrong byte of A's scale register
   kRowsSwapped,        // ldmatrix gives matrices 1 and 2 in each other's place
   kOtherChunk,         // half of the lanes give ldmatrix the neighbouring 16 bytes
-};
-
-// Memory of the host that a kernel may read or write.
-struct Span {
-  const void* start;
-  size_t bytes;
 };
 
 struct Launch {
@@ -43,7 +40,7 @@ class Machine {
  public:
   typedef OutputOfC Output;
 
-  Machine(const Launch& launch, Block& block, SharedMemory& shared, int number)
+  Machine(const Launch& launch, WarpBlock& block, SharedMemory& shared, int number)
       : launch_(launch),
         fibers_(block),
         shared_(shared),
@@ -152,7 +149,7 @@ class Machine {
     std::array<u8, 16> bytes;
   };
   struct Registers {
-    const std::array<Shown, 32>& shown;
+    const WarpBlock::ShownByAll& shown;
     Mistake mistake;
     u32 a(int lane, int word) const { return shown[lane][word]; }
     u32 b(int lane, int word) const { return shown[lane][4 + word]; }
@@ -170,23 +167,19 @@ class Machine {
     shared_.read(address, to, bytes, thread_, fibers_.epoch());
   }
   void store(void* to, const void* from, size_t bytes) const {
-    const auto at = reinterpret_cast<uintptr_t>(to),
-               first = reinterpret_cast<uintptr_t>(launch_.c.start);
-    if (at % bytes != 0) fail("a store that is not aligned");
-    if (at < first || at + bytes > first + launch_.c.bytes) fail("a store outside C");
+    if (reinterpret_cast<uintptr_t>(to) % bytes != 0) fail("a store that is not aligned");
+    if (!launch_.c.holds(to, bytes)) fail("a store outside C");
     std::memcpy(to, from, bytes);
   }
   void checkReadable(const u8* from, size_t bytes) const {
-    for (const Span& span : launch_.readable) {
-      const auto* first = static_cast<const u8*>(span.start);
-      if (from >= first && from + bytes <= first + span.bytes) return;
-    }
+    for (const Span& span : launch_.readable)
+      if (span.holds(from, bytes)) return;
     fail("a copy from outside the operands");
   }
   [[noreturn]] static void fail(const char* what) { throw std::runtime_error(what); }
 
   const Launch& launch_;
-  Block& fibers_;
+  WarpBlock& fibers_;
   SharedMemory& shared_;
   int number_, thread_;
   // Copies of this thread: those of no group yet, and groups that are under way.
@@ -198,7 +191,7 @@ class Machine {
 template <typename Output, typename Body>
 void launch(const Launch& of, int threads, Body body) {
   for (int number = 0; number < of.blocks; number++) {
-    Block block(threads);
+    WarpBlock block(threads);
     SharedMemory shared(of.sharedBytes);
     block.run([&] { body(Machine<Output>(of, block, shared, number)); });
   }

@@ -1,7 +1,9 @@
 /** Compiles one build and says what is wrong with it. */
 import { messageOf } from '@shared/errors'
 import { diagnoseCode, diagnoseLog } from '@shared/machineCode/diagnose'
+import { diagnoseGcn, parseGcn } from '@shared/machineCode/gcn'
 import { parseSass, scalesInMainLoop } from '@shared/machineCode/sass'
+import { assembleBuild } from '../../src-main/engine/machineCode/amdCode'
 import type { Build } from '../../src-main/engine/machineCode/builds'
 import { compileBuild } from '../../src-main/engine/machineCode/machineCode'
 
@@ -23,6 +25,20 @@ export async function checkBuild(
       ({ function: name }) => !name || build.level !== 'emulated'
     )
     return [...ofLog, ...code].map(({ text }) => text)
+  } catch (error) {
+    return [messageOf(error)]
+  }
+}
+
+/** The same of a build for an AMD GPU, by a clang. */
+export async function checkAmdBuild(
+  build: Build,
+  folder: string,
+  clang: string
+): Promise<string[]> {
+  try {
+    const kernels = parseGcn(await assembleBuild(build, folder, clang))
+    return kernels.flatMap((kernel) => diagnoseGcn(kernel, build.level === 'native'))
   } catch (error) {
     return [messageOf(error)]
   }

@@ -1,48 +1,69 @@
 /**
  * Compiles every kernel of a manifest for every architecture it claims and reads the machine code.
- * npm run kernels:check -- [kernel folder] [--only <part of kernel.target.format.output>]
+ * npm run kernels:check -- [kernel folders] [--only <part of kernel.target.format.output>]
  */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { exitCodeOf, messageOf, UserError } from '@shared/errors'
-import { listBuilds } from '../../src-main/engine/machineCode/builds'
-import { findTool, notFound } from '../../src-main/engine/machineCode/nvidiaTools'
-import { checkBuild } from './check'
+import { findClang } from '../../src-main/engine/machineCode/amdCode'
+import { isAmdTarget, listBuilds } from '../../src-main/engine/machineCode/builds'
+import { findTool, notFound } from '../../src-main/engine/machineCode/tools'
+import { checkAmdBuild, checkBuild } from './check'
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { only: { type: 'string', default: '' } }
   })
-  const folder = positionals[0] ?? 'resources/kernels/cuda'
-  const builds = listBuilds(folder).filter(({ name }) => name.includes(values.only))
-  if (!builds.length)
-    throw new UserError('usage', `No kernel of ${folder} has "${values.only}" in its name.`)
-  const nvcc = findTool('nvcc', 'NVCC')
-  if (!nvcc.path)
+  const folders =
+    positionals.length > 0 ? positionals : ['resources/kernels/cuda', 'resources/kernels/hip']
+  const all = folders.flatMap((folder) => listBuilds(folder).map((build) => ({ folder, build })))
+  const wanted = all.filter(({ build }) => build.name.includes(values.only))
+  if (!wanted.length)
     throw new UserError(
-      'unavailable',
-      `${notFound('nvcc', nvcc)}: install the CUDA toolkit (13.0 or later) or set NVCC to its path; no kernel was checked.`
+      'usage',
+      `No kernel of ${folders.join(', ')} has "${values.only}" in its name.`
     )
+  const nvcc = findTool('nvcc', 'NVCC')
   const nvdisasm = findTool('nvdisasm', 'NVDISASM')
+  const clang = findClang()
+  const check = ({ folder, build }: (typeof wanted)[number]) =>
+    isAmdTarget(build.target)
+      ? clang.path && checkAmdBuild(build, folder, clang.path)
+      : nvcc.path && checkBuild(build, folder, nvcc.path, nvdisasm.path)
 
   let next = 0
+  let checked = 0
   let failed = 0
   const work = async () => {
-    for (let build = builds[next++]; build; build = builds[next++]) {
-      const wrong = await checkBuild(build, folder, nvcc.path!, nvdisasm.path)
+    for (let one = wanted[next++]; one; one = wanted[next++]) {
+      const wrong = await check(one)
+      if (!wrong) continue
+      checked++
       if (wrong.length) failed++
-      for (const sentence of wrong) console.log(`${build.name}: ${sentence}`)
+      for (const sentence of wrong) console.log(`${one.build.name}: ${sentence}`)
     }
   }
   await Promise.all(Array.from({ length: availableParallelism() }, work))
-  console.log(`${builds.length - failed} passed, ${failed} failed`)
+  console.log(`${checked - failed} passed, ${failed} failed`)
   if (failed) return exitCodeOf.failed
-  if (nvdisasm.path) return 0
-  console.error(
-    `${notFound('nvdisasm', nvdisasm)}: compiled only; main loops were not looked into for fences and local memory.`
-  )
-  return exitCodeOf.unavailable
+
+  const forAmd = wanted.filter(({ build }) => isAmdTarget(build.target)).length
+  const forNvidia = wanted.length - forAmd
+  const lacking = [
+    forNvidia > 0 &&
+      !nvcc.path &&
+      `${notFound('nvcc', nvcc)}: install the CUDA toolkit (13.0 or later) or set NVCC to its path; none of ${forNvidia} builds for NVIDIA GPUs was checked.`,
+    forNvidia > 0 &&
+      nvcc.path &&
+      !nvdisasm.path &&
+      `${notFound('nvdisasm', nvdisasm)}: compiled only; main loops were not looked into for fences and local memory.`,
+    forAmd > 0 &&
+      !clang.path &&
+      `${notFound('clang++ 20 or later', clang)}: install clang-22 or ROCm 7, or set HIPCLANG to its path; none of ${forAmd} builds for AMD GPUs was checked.`
+  ].filter((one) => typeof one === 'string')
+  for (const sentence of lacking) console.error(sentence)
+  return lacking.length > 0 ? exitCodeOf.unavailable : 0
 }
 
 try {

@@ -44,7 +44,7 @@ export const targets: Target[] = [
   {
     architecture: 'gfx950 (MI350)',
     instruction: 'v_mfma_scale_f32',
-    state: 'absent',
-    note: 'No HIP backend.'
+    state: 'emulated',
+    note: 'Compiles to the block-scaled instruction; run with it emulated lane by lane, as Triton kernels for it are; not run on such a device.'
   }
 ]

@@ -44,7 +44,10 @@ const expressions = (least: number, most: number) =>
 
 const architecture = v.pipe(
   text,
-  v.regex(/^sm_[1-9]\d{1,2}[af+]?$/, 'must be a target such as sm_90a or sm_80+')
+  v.regex(
+    /^(sm_[1-9]\d{1,2}[af+]?|gfx[1-9][0-9a-f]{2,3})$/,
+    'must be a target such as sm_90a, sm_80+ or gfx950'
+  )
 )
 
 /** Classes of matrix instruction: a kernel's roof is the peak of its own. */

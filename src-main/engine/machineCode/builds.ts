@@ -23,6 +23,8 @@ export interface Build {
   level: CapabilityLevel | undefined
 }
 
+export const isAmdTarget = (target: string): boolean => target.startsWith('gfx')
+
 /** The numbers that sources know formats and output types by (resources/kernels/cuda/README.md, "Macros"). */
 const formatNumbers = Object.keys(numberFormats)
 

@@ -1,5 +1,4 @@
 /** A kernel's machine code beside its sources: compiled by the toolkit found here, disassembled by what is installed. */
-import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
@@ -9,21 +8,8 @@ import { knownName } from '@shared/knownName'
 import { diagnoseCode, diagnoseLog } from '@shared/machineCode/diagnose'
 import { resourcesIn } from '@shared/machineCode/ptxasLog'
 import { countInstructions, parseSass } from '@shared/machineCode/sass'
-import { listBuilds, type Build } from './builds'
-import { findTool, notFound, type Tool } from './nvidiaTools'
-
-export interface ToolOutput {
-  failed: boolean
-  text: string
-}
-
-export function runTool(program: string, args: readonly string[]): Promise<ToolOutput> {
-  return new Promise((done) => {
-    execFile(program, args, { encoding: 'utf8', maxBuffer: 1 << 28 }, (error, stdout, stderr) =>
-      done({ failed: error !== null, text: stdout + stderr })
-    )
-  })
-}
+import { isAmdTarget, listBuilds, type Build } from './builds'
+import { findTool, notFound, runTool, type Tool } from './tools'
 
 export interface Compiled {
   /** What the compiler said. */
@@ -115,6 +101,11 @@ export async function machineCodeOf(
   env: NodeJS.ProcessEnv = process.env
 ): Promise<MachineCode> {
   const { folder, build } = findBuild(folders, wanted)
+  if (isAmdTarget(build.target))
+    throw new UserError(
+      'unavailable',
+      `Machine code for ${build.target} is not shown; in a clone, npm run kernels:check -- resources/kernels/hip looks into it.`
+    )
   const nvcc = findTool('nvcc', 'NVCC', env)
   if (!nvcc.path)
     throw new UserError(

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { numberFormats } from '@shared/formats/numberFormat'
 import { diagnoseLog } from '@shared/machineCode/diagnose'
+import { diagnoseGcn, parseGcn } from '@shared/machineCode/gcn'
 import { resourcesIn } from '@shared/machineCode/ptxasLog'
 import {
   countInstructions,
@@ -11,10 +12,11 @@ import {
   parseSass,
   scalesInMainLoop
 } from '@shared/machineCode/sass'
-import { checkBuild } from '../../../scripts/kernelsCheck/check'
+import { checkAmdBuild, checkBuild } from '../../../scripts/kernelsCheck/check'
+import { findClang } from '../../../src-main/engine/machineCode/amdCode'
 import { listBuilds } from '../../../src-main/engine/machineCode/builds'
 import { findBuild, machineCodeOf } from '../../../src-main/engine/machineCode/machineCode'
-import { findTool } from '../../../src-main/engine/machineCode/nvidiaTools'
+import { findTool } from '../../../src-main/engine/machineCode/tools'
 
 const kernels = 'resources/kernels/cuda'
 const places: string[] = []
@@ -262,6 +264,94 @@ describe.skipIf(!nvcc.path)('the kernels of block-scaled instructions', () => {
     const said = await check('mma-block-scale.sm_120a.mxfp6_e2m3.f16')
     // Before CUDA 13 nvdisasm does not know sm_120.
     expect(said.filter((text) => !text.includes('cannot be disassembled'))).toEqual([])
+  })
+})
+
+describe('assembly of AMD GPUs', () => {
+  const assembly = (loop: string[], spilled = 0, scratch = 0) =>
+    [
+      '\t.text',
+      'multiply:',
+      '.LBB0_1:',
+      ...loop.map((line) => `\t${line}`),
+      '\ts_cbranch_scc1 .LBB0_1',
+      '\ts_endpgm',
+      '\t.end_amdhsa_kernel',
+      'amdhsa.kernels:',
+      '  - .agpr_count:     140',
+      '    .args:',
+      '      - .name:           c',
+      '        .offset:         0',
+      '    .group_segment_fixed_size: 131072',
+      '    .name:           multiply',
+      `    .private_segment_fixed_size: ${scratch}`,
+      '    .sgpr_count:     99',
+      '    .vgpr_count:     396',
+      `    .vgpr_spill_count: ${spilled}`,
+      'amdhsa.target:   amdgcn-amd-amdhsa--gfx950'
+    ].join('\n')
+  const scaled = 'v_mfma_scale_f32_16x16x128_f8f6f4 v[0:3], v[4:11], v[12:19], v[0:3], v20, v21'
+  const copy = 'global_load_lds_dwordx4 v[4:5], off'
+  const wrongIn = (...args: Parameters<typeof assembly>) =>
+    parseGcn(assembly(...args)).flatMap((kernel) => diagnoseGcn(kernel, true))
+
+  it('says what a kernel takes', () => {
+    expect(parseGcn(assembly([scaled, copy]))).toMatchObject([
+      {
+        name: 'multiply',
+        registers: 396,
+        accumulationRegisters: 140,
+        ldsBytes: 131072,
+        mainLoops: [
+          ['v_mfma_scale_f32_16x16x128_f8f6f4', 'global_load_lds_dwordx4', 's_cbranch_scc1']
+        ]
+      }
+    ])
+    expect(wrongIn([scaled, copy])).toEqual([])
+  })
+
+  it.each([
+    ['multiply spills 3 vector registers', [scaled, copy], 3, 0],
+    ['multiply takes 16 bytes of scratch memory a lane', [scaled, copy], 0, 16],
+    [
+      'no main loop has a block-scaled matrix instruction',
+      [copy, 'v_mfma_f32_16x16x32_bf16'],
+      0,
+      0
+    ],
+    ['a main loop has no copy from global memory to LDS', [scaled], 0, 0],
+    [
+      'multiply reads spilled scalar registers inside a main loop',
+      [scaled, copy, 'v_readlane_b32 s4, v1, 2'],
+      0,
+      0
+    ]
+  ])('%s', (sentence, loop, spilled, scratch) => {
+    expect(wrongIn(loop, spilled, scratch)).toEqual([sentence])
+  })
+
+  it('text that is none is an error, not a pass', () => {
+    expect(() => parseGcn('clang: error')).toThrow('no kernel')
+  })
+})
+
+const clang = findClang()
+describe.skipIf(!clang.path)('the kernels of scaled MFMA', () => {
+  const folder = 'resources/kernels/hip'
+  it.each(['mfma-scale-16.gfx950.mxfp4.f16', 'mfma-scale-linear.gfx950.mxfp6_e2m3.f16'])(
+    '%s compiles to the instruction, without scratch',
+    async (name) => {
+      const build = listBuilds(folder).find((one) => one.name === name)!
+      expect(await checkAmdBuild(build, folder, clang.path!)).toEqual([])
+    }
+  )
+
+  it('a source that does not compile is told in the words of the compiler', async () => {
+    const build = listBuilds(folder)[0]!
+    const broken = { ...build, options: build.options.filter((one) => !one.startsWith('-DEDGE')) }
+    expect((await checkAmdBuild(broken, folder, clang.path!)).join()).toMatch(
+      /does not compile:[\s\S]*EDGE/
+    )
   })
 })
 

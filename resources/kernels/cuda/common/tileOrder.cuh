@@ -1,7 +1,10 @@
 // Tiles in an order that reuses L2: bands of kBand tile rows, column by column inside a band.
 #pragma once
 
+// HIP sources, of another folder, have it already.
+#ifndef LANE_CODE
 #include "common/types.cuh"
+#endif
 
 struct TilePlace {
   int row, col;

@@ -7,8 +7,13 @@ typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-#ifdef __CUDACC__
+#if defined(__CUDACC__) || defined(__HIP__)
+// Without the header that hipcc reads first, HIP has attributes alone.
+#ifdef __HIP__
+#define LANE_CODE __attribute__((device))
+#else
 #define LANE_CODE __device__
+#endif
 #define UNROLL _Pragma("unroll")
 #define DO_NOT_UNROLL _Pragma("unroll 1")
 #define BS_PRAGMA(text) _Pragma(#text)

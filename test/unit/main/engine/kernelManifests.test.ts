@@ -81,7 +81,10 @@ describe('kernel manifests', () => {
       'formats[0].level must be one of',
       { ...row, formats: [{ ...row.formats[0], level: 'good' }] }
     ],
-    ['architectures[0] must be a target such as sm_90a', { ...row, architectures: ['hopper'] }],
+    [
+      'architectures[0] must be a target such as sm_90a, sm_80+ or gfx950',
+      { ...row, architectures: ['hopper'] }
+    ],
     ['architectures must name at least one target', { ...row, architectures: [] }],
     [
       'launches[0].block[0] must be a whole number',

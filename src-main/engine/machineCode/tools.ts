@@ -1,5 +1,5 @@
-/** Where nvcc and nvdisasm are: a variable, the PATH, a toolkit, a Python's packages. */
-import { spawnSync } from 'node:child_process'
+/** Where compilers and disassemblers are: a variable, the PATH, a toolkit, a Python's packages; and running them. */
+import { execFile, spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { pythonCommand } from '../../ground/python'
@@ -51,21 +51,49 @@ function pythonPackages(env: NodeJS.ProcessEnv): string[] {
 export const notFound = (name: string, { lookedAt }: Tool): string =>
   `${name} was not found (looked at: ${lookedAt.join(', ')})`
 
-/** `variable` names the program itself and goes before everything else. */
+/** Where programs of a kind are, beside the PATH. */
+export interface Places {
+  folders: (env: NodeJS.ProcessEnv) => string[]
+  /** Looked into last: asking a Python takes a while. */
+  packages?: (env: NodeJS.ProcessEnv) => string[]
+  inWords: string[]
+}
+
+const nvidia: Places = {
+  folders: toolkits,
+  packages: pythonPackages,
+  inWords: ["a Python's triton and nvidia packages"]
+}
+
+/** The first of `names` that is anywhere. `variable` names the program itself and goes before everything else. */
 export function findTool(
-  name: string,
+  names: string | readonly string[],
   variable: string,
-  env: NodeJS.ProcessEnv = process.env
+  env: NodeJS.ProcessEnv = process.env,
+  places: Places = nvidia
 ): Tool {
   const given = env[variable]
   if (given)
     return { path: isProgram(given) ? given : undefined, lookedAt: [`${variable}=${given}`] }
-  const near = [...(env.PATH ?? '').split(delimiter).filter(Boolean), ...toolkits(env)]
-  const first = near.map((folder) => join(folder, name)).find(isProgram)
-  const lookedAt = ['PATH', ...toolkits(env), "a Python's triton and nvidia packages"]
-  if (first) return { path: first, lookedAt }
-  const path = pythonPackages(env)
-    .map((folder) => join(folder, name))
-    .find(isProgram)
-  return { path, lookedAt }
+  const near = [...(env.PATH ?? '').split(delimiter).filter(Boolean), ...places.folders(env)]
+  const within = (folders: readonly string[]) =>
+    [names]
+      .flat()
+      .flatMap((name) => folders.map((folder) => join(folder, name)))
+      .find(isProgram)
+  const lookedAt = ['PATH', ...places.folders(env), ...places.inWords]
+  return { path: within(near) ?? within(places.packages?.(env) ?? []), lookedAt }
+}
+
+export interface ToolOutput {
+  failed: boolean
+  text: string
+}
+
+export function runTool(program: string, args: readonly string[]): Promise<ToolOutput> {
+  return new Promise((done) => {
+    execFile(program, args, { encoding: 'utf8', maxBuffer: 1 << 28 }, (error, stdout, stderr) =>
+      done({ failed: error !== null, text: stdout + stderr })
+    )
+  })
 }
