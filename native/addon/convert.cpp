@@ -49,6 +49,22 @@ std::vector<int64_t> batchDims(const Napi::Object& object, const std::string& na
   return dims;
 }
 
+// Of a grouped product: M must be all of their rows.
+void readGroups(const Napi::Object& object, Problem& problem) {
+  Groups groups;
+  readIfThere(object, "groups", groups);
+  if (!groups.any()) return;
+  if (const std::string why = whyNoGroups(groups); !why.empty())
+    refuse(object.Env(), "groups", "groups that fit: " + why);
+  if (problem.batch.countA() != 1 || problem.batch.countB() != 1)
+    refuse(object.Env(), "batchA and batchB", "left out of a grouped product");
+  const int64_t m = problem.m;
+  problem.setGroups(groups);
+  if (m != problem.m)
+    refuse(object.Env(), "m",
+           "the rows of all groups with their padding, " + std::to_string(problem.m));
+}
+
 }  // namespace
 
 OpenRequest readOpenRequest(const Napi::Value& value) {
@@ -64,6 +80,7 @@ OpenRequest readOpenRequest(const Napi::Value& value) {
   readIfThere(object, "bOrder", request.problem.bOrder);
   readIfThere(object, "accumulate", request.problem.accumulate);
   readIfThere(object, "outputScale", request.problem.outputScale);
+  readGroups(object, request.problem);
   const Napi::Object operands = asObject(object.Get("operands"), "operands");
   if (!operands.Get("distribution").IsUndefined()) {
     request.operands = GeneratedOperands{field<std::string>(operands, "distribution"),

@@ -20,6 +20,7 @@
 
 #include "batch.h"
 #include "fields.h"
+#include "groups.h"
 #include "kernelRow.h"
 #include "words.h"
 
@@ -112,9 +113,17 @@ struct DeviceInfo {
 
 // ------------------------------------------------------------------------------------- the problem
 
+// One product of an operation: rows of A (of all its matrices together) times a matrix of B, into
+// rows of C.
+struct Product {
+  int64_t firstA = 0, rows = 0, matrixB = 0, firstC = 0;
+};
+
 // C[m, n] = outputScale * (accumulator[m, n] + tensor scales * sum over k of
 //           A[m, k] SA[m, k / V] B[n, k] SB[n, k / V])
-// for every matrix of the batch; A (M, K), C and accumulator (M, N), row-major.
+// for every matrix of the batch; A (M, K), C and accumulator (M, N), row-major. With groups, M is
+// all rows of A, padding included, and each group's rows are multiplied with its matrix of B;
+// padding rows are never read, and what C holds there is nothing.
 struct Problem {
   std::string format;
   int64_t m = 0, n = 0, k = 0;
@@ -124,9 +133,25 @@ struct Problem {
   BOrder bOrder = BOrder::kNk;
   bool accumulate = false;   // beta is 1
   float outputScale = 1.0f;  // other than 1 for 8-bit types of C alone
+  Segments groups = {};      // none: the batch alone says what is multiplied with what
 
-  int64_t elements() const { return batch.count() * m * n; }  // of C
+  bool isGrouped() const { return groups.count() > 0; }
+  // Makes it a grouped product: M is the rows of all segments, B one matrix for each.
+  void setGroups(const Groups&);
+
+  int64_t rowsOfA() const { return batch.countA() * m; }
+  int64_t rowsOfB() const { return batch.countB() * n; }
+  int64_t rowsOfC() const { return isGrouped() ? m : batch.count() * m; }
+  int64_t elements() const { return rowsOfC() * n; }  // of C
+
+  // The products that it is made of: one for each matrix of C, or for each group (empty ones too).
+  int64_t productCount() const { return batch.count(); }
+  Product product(int64_t index) const;
+  // The product that a row of C (of all its matrices together) belongs to; -1: none, it is padding.
+  int64_t productOf(int64_t rowOfC) const;
 };
+// `before` and which product it is, "of matrix 2" or "of group 2"; empty where there is only one.
+std::string productWords(const Problem&, int64_t product, const std::string& before);
 
 // Canonical host operands: one code per byte, scales linear. `tensorScale*`: nvfp4's float32
 // per-tensor scale. Matrices of a batch follow one another.
@@ -169,7 +194,7 @@ struct ValidateRequest {
 };
 
 struct FailedElement {
-  int64_t batch = 0, row = 0, col = 0;
+  int64_t batch = 0, row = 0, col = 0;  // the matrix of C, or the group, and the place in it
   double got = 0, reference = 0, absoluteError = 0;
   // The scale block along K with the largest |contribution| to this element, and its codes and
   // scales.
@@ -234,7 +259,7 @@ struct ValidationReport {
 // the presets are those of src-shared/measurement/presets.ts.
 struct MeasureRequest {
   std::string kernel;
-  bool cold = false;    // rotate operand sets so that L2 holds none of them; false: hot
+  bool cold = false;       // rotate operand sets so that L2 holds none of them; false: hot
   int warmupLaunches = 0;  // > 0: exactly this many; else at least 3 and warmupNs
   double warmupNs = 0;     // GPU time of warm-up
   int minSamples = 0;
@@ -246,9 +271,8 @@ struct MeasureRequest {
   double sustainedNs = 0;  // > 0: also run back to back for this long ("batch")
   // per-kernel records from a separate profiled pass where the backend has one
   bool recordLaunches = false;
-  BLOCKSCOPE_FIELDS(kernel, cold, warmupLaunches, warmupNs, minSamples, minTimeNs,
-                    maxRelativeStdev, maxSamples, timeoutNs, fixedSamples, sustainedNs,
-                    recordLaunches)
+  BLOCKSCOPE_FIELDS(kernel, cold, warmupLaunches, warmupNs, minSamples, minTimeNs, maxRelativeStdev,
+                    maxSamples, timeoutNs, fixedSamples, sustainedNs, recordLaunches)
 };
 
 struct LaunchRecord {

@@ -50,12 +50,13 @@ Judged judgeElement(OutputType output, double got, double reference,
   return {std::isfinite(error) ? error : 0.0, Passes::kByRounding};
 }
 
-FailedElement describeFailure(const Problem& problem, const Operands& operands, int64_t batch,
+FailedElement describeFailure(const Problem& problem, const Operands& operands, int64_t index,
                               int64_t row, int64_t col, double got, double reference) {
+  const Product product = problem.product(index);
   const BlockFormat& format = findBlockFormat(problem.format);
   const int64_t blocks = problem.k / format.scaleBlockSize;
   FailedElement failed;
-  failed.batch = batch;
+  failed.batch = index;
   failed.row = row;
   failed.col = col;
   failed.got = got;
@@ -63,14 +64,13 @@ FailedElement describeFailure(const Problem& problem, const Operands& operands, 
   failed.absoluteError = std::fabs(got - reference);
   double largest = -1;
   for (int64_t block = 0; block < blocks; block++) {
-    const double share = std::fabs(blockShare(problem, operands, batch, row, col, block));
+    const double share = std::fabs(blockShare(problem, operands, index, row, col, block));
     if (share > largest || std::isnan(share)) {
       largest = std::isnan(share) ? INFINITY : share;
       failed.block = block;
     }
   }
-  const int64_t rowA = problem.batch.a(batch) * problem.m + row,
-                rowB = problem.batch.b(batch) * problem.n + col;
+  const int64_t rowA = product.firstA + row, rowB = product.matrixB * problem.n + col;
   const auto codesA =
       operands.aCodes.begin() + rowA * problem.k + failed.block * format.scaleBlockSize;
   const auto codesB =
@@ -80,6 +80,14 @@ FailedElement describeFailure(const Problem& problem, const Operands& operands, 
   failed.aScale = operands.aScales[rowA * blocks + failed.block];
   failed.bScale = operands.bScales[rowB * blocks + failed.block];
   return failed;
+}
+
+// |A| |B| of an element of C by its place among all of them; 0 on padding rows of groups.
+double magnitudeAt(const Problem& problem, const Operands& operands, int64_t element) {
+  const int64_t row = element / problem.n, product = problem.productOf(row);
+  if (product < 0) return 0;
+  return magnitudeElement(problem, operands, product, row - problem.product(product).firstC,
+                          element % problem.n);
 }
 
 // max |got - reference| / (|A| |B|) over elements spread evenly: pure relative errors fail at
@@ -93,9 +101,7 @@ double sampledScaledError(const Problem& problem, const Operands& operands,
   std::vector<double> errors(samples);
   parallelFor(samples, cancel, [&](int64_t i) {
     const int64_t element = count * i / samples;
-    const int64_t row = element / problem.n;
-    const double magnitude =
-        magnitudeElement(problem, operands, row / problem.m, row % problem.m, element % problem.n);
+    const double magnitude = magnitudeAt(problem, operands, element);
     const double got = readOutput(problem.output, output.data(), element);
     const double error = std::fabs(got - reference[element]);
     errors[i] = magnitude > 0 && std::isfinite(error) ? error / magnitude : 0.0;
@@ -110,9 +116,11 @@ double visibleAccumulators(const Problem& problem, const Operands& operands,
   constexpr int64_t kSamples = 4096;
   const int64_t count = static_cast<int64_t>(reference.size());
   const int64_t samples = std::min(kSamples, count);
-  int64_t visible = 0;
+  int64_t visible = 0, seen = 0;
   for (int64_t i = 0; i < samples; i++) {
     const int64_t element = count * i / samples;
+    if (problem.productOf(element / problem.n) < 0) continue;
+    seen++;
     const double expected = reference[element];
     const double hidden =
         allowedError(request.tolerance, expected) + 2 * outputResolution(problem.output, expected);
@@ -121,7 +129,7 @@ double visibleAccumulators(const Problem& problem, const Operands& operands,
     // One that is NaN or infinite makes its element so.
     visible += !std::isfinite(added) || added > hidden;
   }
-  return static_cast<double>(visible) / static_cast<double>(samples);
+  return seen == 0 ? 1 : static_cast<double>(visible) / static_cast<double>(seen);
 }
 
 // A sentence when agreeing with a reference of these figures proves nothing. Fills referenceRms and
@@ -135,7 +143,7 @@ std::string whyItProvesNothing(const Problem& problem, const std::vector<RowFigu
     aboveTolerance += static_cast<double>(row.aboveTolerance);
     squares += row.referenceSquares;
   }
-  const auto count = static_cast<double>(rows.size() * problem.n);
+  const auto count = static_cast<double>(report.elements);
   report.referenceRms = std::sqrt(squares / count);
   report.referenceNonZero = nonZero / count;
   const std::string type(wordOf(problem.output));
@@ -172,6 +180,7 @@ RowFigures compareRow(const Problem& problem, const Operands& operands,
   const int64_t cols = problem.n, tile = tileColumns(problem, request);
   RowFigures own;
   own.ratios.assign((cols + tile - 1) / tile, 0.0f);
+  if (problem.productOf(row) < 0) return own;
   for (int64_t col = 0; col < cols; col++) {
     const double expected = reference[row * cols + col];
     const double got = readOutput(problem.output, output.data(), row * cols + col);
@@ -186,8 +195,7 @@ RowFigures compareRow(const Problem& problem, const Operands& operands,
                            own.outside < kCancellationChecksPerRow;
     if (judged.passes == Passes::kNot && mayCancel &&
         judged.error <=
-            cancellationShare(problem.k) *
-                magnitudeElement(problem, operands, row / problem.m, row % problem.m, col))
+            cancellationShare(problem.k) * magnitudeAt(problem, operands, row * cols + col))
       judged.passes = Passes::kByCancellation;
     own.nonFinite += !std::isfinite(got);
     own.withinRounding += judged.passes == Passes::kByRounding;
@@ -229,7 +237,6 @@ ValidationReport addUp(const Problem& problem, const Operands& operands,
                        const CancelFlag& cancel) {
   const int64_t cols = problem.n;
   ValidationReport report;
-  report.elements = static_cast<int64_t>(rows.size()) * cols;
   report.tileRows = (problem.m + request.mapTiles - 1) / request.mapTiles;
   report.tileCols = tileColumns(problem, request);
   report.mapRows = (problem.m + report.tileRows - 1) / report.tileRows;
@@ -240,6 +247,9 @@ ValidationReport addUp(const Problem& problem, const Operands& operands,
   int64_t pairs = 0;
   for (size_t row = 0; row < rows.size(); row++) {
     const RowFigures& own = rows[row];
+    const int64_t product = problem.productOf(static_cast<int64_t>(row));
+    if (product < 0) continue;
+    report.elements += cols;
     report.elementsOutside += own.outside;
     report.nonFinite += own.nonFinite;
     report.withinRounding += own.withinRounding;
@@ -253,8 +263,8 @@ ValidationReport addUp(const Problem& problem, const Operands& operands,
     squaredError += own.squaredError;
     squaredReference += own.squaredReference;
     for (int bin = 0; bin < kUlpBins; bin++) report.ulpHistogram[bin] += own.ulps[bin];
-    const int64_t batch = static_cast<int64_t>(row) / problem.m,
-                  inMatrix = static_cast<int64_t>(row) % problem.m;
+    const int64_t inMatrix = static_cast<int64_t>(row) % problem.m,
+                  inProduct = static_cast<int64_t>(row) - problem.product(product).firstC;
     float* map = &report.errorMap[inMatrix / report.tileRows * report.mapCols];
     for (int64_t tile = 0; tile < report.mapCols; tile++)
       map[tile] = std::max(map[tile], own.ratios[tile]);
@@ -263,7 +273,7 @@ ValidationReport addUp(const Problem& problem, const Operands& operands,
       const int64_t at = static_cast<int64_t>(row) * cols + col;
       const double got = readOutput(problem.output, output.data(), at);
       report.failures.push_back(
-          describeFailure(problem, operands, batch, inMatrix, col, got, reference[at]));
+          describeFailure(problem, operands, product, inProduct, col, got, reference[at]));
     }
   }
   if (pairs > 0) report.meanUlpsAboveRounding /= static_cast<double>(pairs);
@@ -276,8 +286,7 @@ ValidationReport addUp(const Problem& problem, const Operands& operands,
     report.reason =
         std::to_string(report.elementsOutside) + " of " + std::to_string(report.elements) +
         " elements are outside the tolerance, the first at row " + std::to_string(first.row) +
-        ", column " + std::to_string(first.col) +
-        (problem.batch.count() > 1 ? " of matrix " + std::to_string(first.batch) : "") + ".";
+        ", column " + std::to_string(first.col) + productWords(problem, first.batch, " of ") + ".";
   }
   return report;
 }
@@ -287,7 +296,7 @@ std::vector<RowFigures> compareOnAllCores(const Problem& problem, const Operands
                                           const std::vector<uint8_t>& output,
                                           const ValidateRequest& request,
                                           const CancelFlag& cancel) {
-  std::vector<RowFigures> rows(problem.batch.count() * problem.m);
+  std::vector<RowFigures> rows(problem.rowsOfC());
   parallelFor(static_cast<int64_t>(rows.size()), cancel, [&](int64_t row) {
     rows[row] = compareRow(problem, operands, reference, output, request, row);
   });

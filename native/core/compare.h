@@ -47,17 +47,18 @@ struct RowFigures {
 //   e4m3 are coarser than the usual tolerance; beyond the range that number may be infinity), or
 // - for cancellation, when its error is below cancellationShare of (|A| |B|)[m, n]; at most
 //   kCancellationChecksPerRow elements of a row are looked at for it.
-// NaN passes where the reference is NaN, and only there.
+// NaN passes where the reference is NaN, and only there. Padding rows of groups are not judged:
+// their figures are those of nothing.
 RowFigures compareRow(const Problem&, const Operands&, const std::vector<double>& reference,
                       const std::vector<uint8_t>& output, const ValidateRequest&, int64_t row);
 
 // Columns of C in one tile of the error map.
 int64_t tileColumns(const Problem&, const ValidateRequest&);
 
-// Figures of all batch * M rows.
+// Figures of all rows of C.
 using CompareRows = std::function<std::vector<RowFigures>(const std::vector<uint8_t>& output)>;
 
-// `output`: batch * M * N elements of the problem's output type. The status is kProvesNothing when
+// `output`: C, of the problem's output type. The status is kProvesNothing when
 // agreeing with this reference proves nothing: it is all zero, or mostly zero, infinite in the
 // output type, or smaller than the tolerance. `compareRows`: compareRow of every row on all cores
 // when empty. Throws Error(kUsage) when the output has the wrong size.

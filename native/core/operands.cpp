@@ -63,8 +63,7 @@ void checkCodes(const std::string& name, const NumberFormat& format,
 void checkOperands(const Problem& problem, const GivenOperands& given) {
   const BlockFormat& format = findBlockFormat(problem.format);
   const int64_t blocks = problem.k / format.scaleBlockSize;
-  const int64_t rowsA = problem.batch.countA() * problem.m,
-                rowsB = problem.batch.countB() * problem.n;
+  const int64_t rowsA = problem.rowsOfA(), rowsB = problem.rowsOfB();
   checkCodes("aCodes", format.elementA(), given.operands.aCodes, rowsA * problem.k);
   checkCodes("bCodes", format.elementB(), given.operands.bCodes, rowsB * problem.k);
   checkCodes("aScales", format.scaleFormat(), given.operands.aScales, rowsA * blocks);
@@ -305,7 +304,7 @@ std::vector<float> generateAccumulator(const Problem& problem, const GeneratedOp
   if (wanted.distribution == "zeros") return values;
   const int exponent = accumulatorExponent(problem, wanted.distribution);
   const bool positive = wanted.distribution == "positive";
-  parallelFor(problem.batch.count() * problem.m, cancel, [&](int64_t row) {
+  parallelFor(problem.rowsOfC(), cancel, [&](int64_t row) {
     for (int64_t i = row * problem.n; i < (row + 1) * problem.n; i++) {
       const float value =
           normalNumber(wanted.seed, static_cast<uint32_t>(OperandStream::kAccumulator),
@@ -317,6 +316,22 @@ std::vector<float> generateAccumulator(const Problem& problem, const GeneratedOp
 }
 
 }  // namespace
+
+PaddingCodes paddingCodes(const BlockFormat& format) {
+  return {static_cast<uint8_t>(format.elementA().codeCount() - 1),
+          static_cast<uint8_t>(format.scale == NumberFormatId::kUe4m3 ? 0x7f : 0xff)};
+}
+
+std::vector<Segment> paddingRows(const Problem& problem) {
+  std::vector<Segment> found;
+  for (int64_t group = 0; group < problem.groups.count(); group++) {
+    const int64_t end = problem.groups[group].first + problem.groups[group].rows;
+    const int64_t next =
+        group + 1 < problem.groups.count() ? problem.groups[group + 1].first : problem.m;
+    if (end < next) found.push_back({end, next - end});
+  }
+  return found;
+}
 
 Operands generateOperands(const Problem& problem, const GeneratedOperands& wanted,
                           const CancelFlag& cancel) {
@@ -337,10 +352,13 @@ Operands generateOperands(const Problem& problem, const GeneratedOperands& wante
                static_cast<uint32_t>(OperandStream::kCodesB),
                static_cast<uint32_t>(OperandStream::kScalesB)};
   Operands operands;
-  generateSide(a, generate, problem.batch.countA() * problem.m, blocks, operands.aCodes,
-               operands.aScales, cancel);
-  generateSide(b, generate, problem.batch.countB() * problem.n, blocks, operands.bCodes,
-               operands.bScales, cancel);
+  generateSide(a, generate, problem.rowsOfA(), blocks, operands.aCodes, operands.aScales, cancel);
+  generateSide(b, generate, problem.rowsOfB(), blocks, operands.bCodes, operands.bScales, cancel);
+  const PaddingCodes poison = paddingCodes(format);
+  for (const Segment& rows : paddingRows(problem)) {
+    std::fill_n(&operands.aCodes[rows.first * problem.k], rows.rows * problem.k, poison.element);
+    std::fill_n(&operands.aScales[rows.first * blocks], rows.rows * blocks, poison.scale);
+  }
   if (problem.accumulate) operands.accumulator = generateAccumulator(problem, wanted, cancel);
   return operands;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "backend.h"
 #include "formats.h"
@@ -29,6 +30,14 @@ void checkDistribution(const std::string& name);
 // Generated accumulators are N(0, 1) times 2^this: about as large as the product they are added to,
 // so that one that is left out shows in every output type.
 int accumulatorExponent(const Problem&, const std::string& distribution);
+
+// What rows of A hold that belong to no group: codes with all bits set, and scales that are NaN. A
+// kernel that lets them act makes NaN of what it touches.
+struct PaddingCodes {
+  uint8_t element, scale;
+};
+PaddingCodes paddingCodes(const BlockFormat&);
+std::vector<Segment> paddingRows(const Problem&);
 
 // Canonical host operands. Throws Error(kUsage) for an unknown distribution.
 Operands generateOperands(const Problem&, const GeneratedOperands&, const CancelFlag&);

@@ -42,19 +42,19 @@ struct Sides {
   }
 };
 
-Sides sidesOf(const Problem& problem, const Operands& operands, int64_t batch) {
+Sides sidesOf(const Problem& problem, const Operands& operands, const Product& product) {
   const BlockFormat& format = findBlockFormat(problem.format);
   const int64_t blocks = problem.k / format.scaleBlockSize;
   const float* scales = decodeTable(format.scale).data();
-  const int64_t ofA = problem.batch.a(batch), ofB = problem.batch.b(batch);
+  const int64_t rowB = product.matrixB * problem.n;
   return {
-      {&operands.aCodes[ofA * problem.m * problem.k], &operands.aScales[ofA * problem.m * blocks],
+      {&operands.aCodes[product.firstA * problem.k], &operands.aScales[product.firstA * blocks],
        decodeTable(format.a).data(), scales, problem.k, format.scaleBlockSize},
-      {&operands.bCodes[ofB * problem.n * problem.k], &operands.bScales[ofB * problem.n * blocks],
+      {&operands.bCodes[rowB * problem.k], &operands.bScales[rowB * blocks],
        decodeTable(format.b).data(), scales, problem.k, format.scaleBlockSize},
       static_cast<double>(operands.tensorScaleA) * operands.tensorScaleB,
       problem.outputScale,
-      problem.accumulate ? &operands.accumulator[batch * problem.m * problem.n] : nullptr,
+      problem.accumulate ? &operands.accumulator[product.firstC * problem.n] : nullptr,
   };
 }
 
@@ -110,19 +110,19 @@ void multiplyBlock(const double* a, const double* b, int64_t depth, double* c, i
   }
 }
 
-void referenceTile(const Problem& problem, const Sides& sides, int64_t row, int64_t col, double* c,
-                   const CancelFlag& cancel) {
+void referenceTile(const Problem& problem, const Sides& sides, int64_t rows, int64_t row,
+                   int64_t col, double* c, const CancelFlag& cancel) {
   std::vector<double> a(kTileM * kDepth), b(kTileN * kDepth), tile(kTileM * kTileN, 0.0);
   for (int64_t k0 = 0; k0 < problem.k; k0 += kDepth) {
     cancel.throwIfRequested();
     const int64_t depth = std::min(kDepth, problem.k - k0);
-    decodePanel(sides.a, problem.m, row, kTileM, k0, depth, kRegisterM, a.data());
+    decodePanel(sides.a, rows, row, kTileM, k0, depth, kRegisterM, a.data());
     decodePanel(sides.b, problem.n, col, kTileN, k0, depth, kRegisterN, b.data());
     for (int64_t i = 0; i < kTileM; i += kRegisterM)
       for (int64_t j = 0; j < kTileN; j += kRegisterN)
         multiplyBlock(&a[i * depth], &b[j * depth], depth, &tile[i * kTileN + j], kTileN);
   }
-  for (int64_t i = 0; i < std::min(kTileM, problem.m - row); i++)
+  for (int64_t i = 0; i < std::min(kTileM, rows - row); i++)
     for (int64_t j = 0; j < std::min(kTileN, problem.n - col); j++)
       c[(row + i) * problem.n + col + j] =
           sides.finished(tile[i * kTileN + j], (row + i) * problem.n + col + j);
@@ -133,31 +133,38 @@ void referenceTile(const Problem& problem, const Sides& sides, int64_t row, int6
 std::vector<double> referenceProduct(const Problem& problem, const Operands& operands,
                                      const CancelFlag& cancel, const Progress& progress) {
   std::vector<double> c(problem.elements());
-  const int64_t tileRows = (problem.m + kTileM - 1) / kTileM;
-  const int64_t tileCols = (problem.n + kTileN - 1) / kTileN;
-  const int64_t tiles = tileRows * tileCols;
+  struct Tile {
+    Product product;
+    int64_t row, col;
+  };
+  std::vector<Tile> tiles;
+  for (int64_t index = 0; index < problem.productCount(); index++) {
+    const Product product = problem.product(index);
+    for (int64_t row = 0; row < product.rows; row += kTileM)
+      for (int64_t col = 0; col < problem.n; col += kTileN) tiles.push_back({product, row, col});
+  }
+  const auto tasks = static_cast<int64_t>(tiles.size());
   std::atomic<int64_t> done{0};
-  const int64_t tasks = problem.batch.count() * tiles;
   parallelFor(tasks, cancel, [&](int64_t task) {
-    const int64_t batch = task / tiles, tile = task % tiles;
-    referenceTile(problem, sidesOf(problem, operands, batch), tile / tileCols * kTileM,
-                  tile % tileCols * kTileN, &c[batch * problem.m * problem.n], cancel);
-    if (progress) progress(static_cast<double>(++done) / tasks, "reference");
+    const auto& [product, row, col] = tiles[task];
+    referenceTile(problem, sidesOf(problem, operands, product), product.rows, row, col,
+                  &c[product.firstC * problem.n], cancel);
+    if (progress) progress(static_cast<double>(++done) / static_cast<double>(tasks), "reference");
   });
   return c;
 }
 
-double referenceElement(const Problem& problem, const Operands& operands, int64_t batch,
+double referenceElement(const Problem& problem, const Operands& operands, int64_t product,
                         int64_t row, int64_t col) {
-  const Sides sides = sidesOf(problem, operands, batch);
+  const Sides sides = sidesOf(problem, operands, problem.product(product));
   double sum = 0;
   for (int64_t k = 0; k < problem.k; k++) sum += sides.a.at(row, k) * sides.b.at(col, k);
   return sides.finished(sum, row * problem.n + col);
 }
 
-double blockShare(const Problem& problem, const Operands& operands, int64_t batch, int64_t row,
+double blockShare(const Problem& problem, const Operands& operands, int64_t product, int64_t row,
                   int64_t col, int64_t block) {
-  const Sides sides = sidesOf(problem, operands, batch);
+  const Sides sides = sidesOf(problem, operands, problem.product(product));
   const int size = sides.a.scaleBlockSize;
   double sum = 0;
   for (int64_t k = block * size; k < (block + 1) * size; k++)
@@ -165,9 +172,9 @@ double blockShare(const Problem& problem, const Operands& operands, int64_t batc
   return sum * sides.tensorScale * sides.outputScale;
 }
 
-double magnitudeElement(const Problem& problem, const Operands& operands, int64_t batch,
+double magnitudeElement(const Problem& problem, const Operands& operands, int64_t product,
                         int64_t row, int64_t col) {
-  const Sides sides = sidesOf(problem, operands, batch);
+  const Sides sides = sidesOf(problem, operands, problem.product(product));
   double sum = 0;
   for (int64_t k = 0; k < problem.k; k++) sum += std::fabs(sides.a.at(row, k) * sides.b.at(col, k));
   sum *= std::fabs(sides.tensorScale);

@@ -10,19 +10,21 @@
 
 namespace blockscope {
 
-// C before it is rounded to its type, batch * M * N, row-major. Blocked and threaded over all
-// cores.
+// C before it is rounded to its type, all of its rows x N, row-major; padding rows of groups are
+// zero. Blocked and threaded over all cores.
 std::vector<double> referenceProduct(const Problem&, const Operands&, const CancelFlag&,
                                      const Progress&);
 
+// `row` and `product` below: a row of one product (Problem::product), a matrix of C or a group.
+
 // One element of C, straight from the definition; for checking other oracles.
-double referenceElement(const Problem&, const Operands&, int64_t batch, int64_t row, int64_t col);
+double referenceElement(const Problem&, const Operands&, int64_t product, int64_t row, int64_t col);
 
 // What one scale block contributes to one element of C.
-double blockShare(const Problem&, const Operands&, int64_t batch, int64_t row, int64_t col,
+double blockShare(const Problem&, const Operands&, int64_t product, int64_t row, int64_t col,
                   int64_t block);
 
 // Sum over k of |A B|, and |accumulator|, for one element: the scale of its rounding errors.
-double magnitudeElement(const Problem&, const Operands&, int64_t batch, int64_t row, int64_t col);
+double magnitudeElement(const Problem&, const Operands&, int64_t product, int64_t row, int64_t col);
 
 }  // namespace blockscope

@@ -25,31 +25,37 @@ int doubled(const NumberFormat& scale, uint8_t code) {
 }
 
 // Both sides seen the same way: this side's rows are "rows", the other side's are "lanes" along one
-// row.
+// row. Rows are those of one product (a matrix of C, or a group).
 struct Orientation {
   const Problem& problem;
   OperandSide side;
 
-  int64_t rows() const { return side == OperandSide::kA ? problem.m : problem.n; }
-  int64_t lanes() const { return side == OperandSide::kA ? problem.n : problem.m; }
-  // Element of C in one matrix of the batch.
-  int64_t index(int64_t matrix, int64_t row, int64_t lane) const {
-    const int64_t inMatrix =
-        side == OperandSide::kA ? row * problem.n + lane : lane * problem.n + row;
-    return matrix * problem.m * problem.n + inMatrix;
+  bool isA() const { return side == OperandSide::kA; }
+  int64_t rows(int64_t product) const { return isA() ? problem.product(product).rows : problem.n; }
+  int64_t lanes(int64_t product) const { return isA() ? problem.n : problem.product(product).rows; }
+  // Element of C.
+  int64_t index(int64_t product, int64_t row, int64_t lane) const {
+    const int64_t firstC = problem.product(product).firstC;
+    return isA() ? (firstC + row) * problem.n + lane : (firstC + lane) * problem.n + row;
   }
-  // Whether a matrix of C is made of this side's first matrix, whose scale is raised.
-  bool isTouched(int64_t matrix) const {
-    return (side == OperandSide::kA ? problem.batch.a(matrix) : problem.batch.b(matrix)) == 0;
+  // Where this side's rows of a product begin among all of the operand's.
+  int64_t firstRow(int64_t product) const {
+    const Product of = problem.product(product);
+    return isA() ? of.firstA : of.matrixB * problem.n;
   }
-  double magnitude(const Operands& operands, int64_t matrix, int64_t row, int64_t lane) const {
-    return side == OperandSide::kA ? magnitudeElement(problem, operands, matrix, row, lane)
-                                   : magnitudeElement(problem, operands, matrix, lane, row);
+  // Whether a product is made of the row (of all the operand's) whose scale is raised.
+  bool isTouched(int64_t product, int64_t row) const {
+    const int64_t first = firstRow(product);
+    return row >= first && row < first + rows(product);
   }
-  double share(const Operands& operands, int64_t matrix, int64_t row, int64_t lane,
+  double magnitude(const Operands& operands, int64_t product, int64_t row, int64_t lane) const {
+    return isA() ? magnitudeElement(problem, operands, product, row, lane)
+                 : magnitudeElement(problem, operands, product, lane, row);
+  }
+  double share(const Operands& operands, int64_t product, int64_t row, int64_t lane,
                int64_t block) const {
-    return side == OperandSide::kA ? blockShare(problem, operands, matrix, row, lane, block)
-                                   : blockShare(problem, operands, matrix, lane, row, block);
+    return isA() ? blockShare(problem, operands, product, row, lane, block)
+                 : blockShare(problem, operands, product, lane, row, block);
   }
 };
 
@@ -66,15 +72,15 @@ constexpr int kTries = 256;
 // Share of looked-at lanes where doubling the block's share shows: an output that stayed as it was
 // would be caught.
 double visibility(const Orientation& view, const Operands& operands,
-                  const std::vector<double>& reference, int64_t row, int64_t block,
+                  const std::vector<double>& reference, int64_t product, int64_t row, int64_t block,
                   const Tolerance& tolerance) {
   const OutputType output = view.problem.output;
-  const int64_t lanes = std::min(view.lanes(), kLanesLookedAt);
+  const int64_t lanes = std::min(view.lanes(product), kLanesLookedAt);
   int64_t visible = 0;
   for (int64_t i = 0; i < lanes; i++) {
-    const int64_t lane = view.lanes() * i / lanes;
-    const double before = reference[view.index(0, row, lane)];
-    const double change = view.share(operands, 0, row, lane, block);
+    const int64_t lane = view.lanes(product) * i / lanes;
+    const double before = reference[view.index(product, row, lane)];
+    const double change = view.share(operands, product, row, lane, block);
     const double after = before + change;
     const bool inRange =
         std::fabs(roundToOutput(output, after) - after) <= outputResolution(output, after) &&
@@ -82,6 +88,16 @@ double visibility(const Orientation& view, const Operands& operands,
     visible += inRange && std::fabs(change) > 2 * allowedChange(output, after, tolerance);
   }
   return static_cast<double>(visible) / lanes;
+}
+
+// Products whose scales are raised: the first matrix of a batch; any group that has rows, as each
+// has scales of its own.
+std::vector<int64_t> productsToPerturb(const Problem& problem) {
+  if (!problem.isGrouped()) return {0};
+  std::vector<int64_t> products;
+  for (int64_t group = 0; group < problem.productCount(); group++)
+    if (problem.product(group).rows > 0) products.push_back(group);
+  return products;
 }
 
 }  // namespace
@@ -92,16 +108,19 @@ ScaleChoice chooseScale(const Problem& problem, const Operands& operands,
   const BlockFormat& format = findBlockFormat(problem.format);
   const int64_t blocks = problem.k / format.scaleBlockSize;
   const Orientation view{problem, side};
-  const auto& scales = side == OperandSide::kA ? operands.aScales : operands.bScales;
+  const auto& scales = view.isA() ? operands.aScales : operands.bScales;
+  const std::vector<int64_t> products = productsToPerturb(problem);
   ScaleChoice best;
   double bestVisibility = 0;
   for (int attempt = 0; attempt < kTries && bestVisibility < 0.5; attempt++) {
     // A fixed stream of its own: the same operands are always perturbed at the same place.
     const PhiloxWords words = philox(static_cast<uint64_t>(side), 7, attempt);
-    const int64_t row = words[0] % view.rows(), block = words[1] % blocks;
+    const int64_t product = products[words[2] % products.size()];
+    const int64_t inProduct = words[0] % view.rows(product), block = words[1] % blocks;
+    const int64_t row = view.firstRow(product) + inProduct;
     const int raised = doubled(format.scaleFormat(), scales[row * blocks + block]);
     if (raised < 0) continue;
-    const double seen = visibility(view, operands, reference, row, block, tolerance);
+    const double seen = visibility(view, operands, reference, product, inProduct, block, tolerance);
     if (seen <= bestVisibility) continue;
     bestVisibility = seen;
     best = {true, row, block, static_cast<uint8_t>(raised)};
@@ -120,18 +139,22 @@ int64_t foreignColumn(const Problem& problem, const Operands& operands,
                       const ScaleChoice& choice, const Tolerance& tolerance, int64_t row) {
   const int64_t rowBytes = problem.n * outputBytes(problem.output);
   if (std::memcmp(&before[row * rowBytes], &after[row * rowBytes], rowBytes) == 0) return -1;
-  const int64_t matrix = row / problem.m;
-  const bool isTouched = Orientation{problem, side}.isTouched(matrix);
-  if (isTouched && side == OperandSide::kA && row % problem.m == choice.row) return -1;
+  const int64_t product = problem.productOf(row);
+  if (product < 0) return -1;
+  const Orientation view{problem, side};
+  const bool isTouched = view.isTouched(product, choice.row);
+  const int64_t inProduct = row - problem.product(product).firstC;
+  const int64_t chosen = choice.row - view.firstRow(product);
+  if (isTouched && view.isA() && inProduct == chosen) return -1;
   for (int64_t col = 0; col < problem.n; col++) {
-    if (isTouched && side == OperandSide::kB && col == choice.row) continue;
+    if (isTouched && !view.isA() && col == chosen) continue;
     const int64_t at = row * problem.n + col;
     const double was = readOutput(problem.output, before.data(), at);
     const double is = readOutput(problem.output, after.data(), at);
     if (was == is || (std::isnan(was) && std::isnan(is))) continue;
     const double allowed = allowedChange(problem.output, reference[at], tolerance);
     if (std::fabs(is - was) <= allowed) continue;
-    const double magnitude = magnitudeElement(problem, operands, matrix, row % problem.m, col);
+    const double magnitude = magnitudeElement(problem, operands, product, inProduct, col);
     if (!(std::fabs(is - was) <= allowed + cancellationShare(problem.k) * magnitude)) return col;
   }
   return -1;
@@ -143,7 +166,7 @@ std::string foreignChange(const Problem& problem, const Operands& operands,
                           const std::vector<double>& reference, const std::vector<uint8_t>& before,
                           const std::vector<uint8_t>& after, OperandSide side,
                           const ScaleChoice& choice, const Tolerance& tolerance) {
-  const int64_t rows = problem.batch.count() * problem.m;
+  const int64_t rows = problem.rowsOfC();
   std::vector<int64_t> columns(rows);
   parallelFor(rows, CancelFlag(), [&](int64_t row) {
     columns[row] =
@@ -152,9 +175,9 @@ std::string foreignChange(const Problem& problem, const Operands& operands,
   const auto found =
       std::find_if(columns.begin(), columns.end(), [](int64_t column) { return column >= 0; });
   if (found == columns.end()) return "";
-  const int64_t row = found - columns.begin();
-  return "changed row " + std::to_string(row % problem.m) + ", column " + std::to_string(*found) +
-         " of C" + (problem.batch.count() > 1 ? ", matrix " + std::to_string(row / problem.m) : "");
+  const int64_t row = found - columns.begin(), product = problem.productOf(row);
+  return "changed row " + std::to_string(row - problem.product(product).firstC) + ", column " +
+         std::to_string(*found) + " of C" + productWords(problem, product, ", ");
 }
 
 }  // namespace
@@ -165,13 +188,15 @@ PerturbationCheck checkPerturbation(const Problem& problem, const Operands& oper
                                     const std::vector<uint8_t>& after, OperandSide side,
                                     const ScaleChoice& choice, const Tolerance& tolerance) {
   const Orientation view{problem, side};
-  const bool isA = side == OperandSide::kA;
   PerturbationCheck check;
   check.row = choice.row;
   check.block = choice.block;
-  const std::string raising = std::string("Raising the scale of ") + (isA ? "A" : "B") +
-                              " at row " + std::to_string(choice.row) + ", block " +
-                              std::to_string(choice.block);
+  int64_t first = 0;  // product that the scale acts in
+  while (!view.isTouched(first, choice.row)) first++;
+  const std::string raising = std::string("Raising the scale of ") + (view.isA() ? "A" : "B") +
+                              " at row " + std::to_string(choice.row - view.firstRow(first)) +
+                              (problem.isGrouped() ? productWords(problem, first, " of ") : "") +
+                              ", block " + std::to_string(choice.block);
   const std::string foreign =
       foreignChange(problem, operands, reference, before, after, side, choice, tolerance);
   if (!foreign.empty()) {
@@ -180,12 +205,9 @@ PerturbationCheck checkPerturbation(const Problem& problem, const Operands& oper
     return check;
   }
   int64_t wrong = 0, touched = 0;
-  for (int64_t i = 0; i < problem.batch.count() * view.lanes(); i++) {
-    const int64_t matrix = i / view.lanes(), lane = i % view.lanes();
-    if (!view.isTouched(matrix)) continue;
-    touched++;
-    const int64_t at = view.index(matrix, choice.row, lane);
-    const double share = view.share(operands, matrix, choice.row, lane, choice.block);
+  auto checkElement = [&](int64_t product, int64_t row, int64_t lane) {
+    const int64_t at = view.index(product, row, lane);
+    const double share = view.share(operands, product, row, lane, choice.block);
     const double expected = reference[at] + share;
     const double got = readOutput(problem.output, after.data(), at);
     const double was = readOutput(problem.output, before.data(), at);
@@ -193,17 +215,23 @@ PerturbationCheck checkPerturbation(const Problem& problem, const Operands& oper
     const double allowed =
         allowedChange(problem.output, expected, tolerance) + std::fabs(was - reference[at]);
     if (got == roundToOutput(problem.output, expected) || std::fabs(got - expected) <= allowed)
-      continue;
+      return;
     // A NaN scale or element makes NaN of all that it touches, before and after.
-    if (std::isnan(got) && std::isnan(expected)) continue;
-    const double magnitude = view.magnitude(operands, matrix, choice.row, lane) + std::fabs(share);
+    if (std::isnan(got) && std::isnan(expected)) return;
+    const double magnitude = view.magnitude(operands, product, row, lane) + std::fabs(share);
     if (!(std::fabs(got - expected) <= allowed + cancellationShare(problem.k) * magnitude)) wrong++;
+  };
+  for (int64_t product = first; product < problem.productCount(); product++) {
+    if (!view.isTouched(product, choice.row)) continue;
+    const int64_t row = choice.row - view.firstRow(product);
+    for (int64_t lane = 0; lane < view.lanes(product); lane++, touched++)
+      checkElement(product, row, lane);
   }
   check.state = wrong == 0 ? CheckState::kPassed : CheckState::kFailed;
   if (wrong > 0)
     check.reason =
         raising + " changed " + std::to_string(wrong) + " of " + std::to_string(touched) +
-        " elements of its " + (isA ? "row" : "column") +
+        " elements of its " + (view.isA() ? "row" : "column") +
         " by other than that block's share: the scale acts on the wrong block, or not at all.";
   return check;
 }

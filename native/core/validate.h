@@ -10,7 +10,7 @@
 
 namespace blockscope {
 
-// One run of a kernel: C, batch * M * N elements of the problem's output type, and the time of its
+// One run of a kernel: C, all elements of the problem's output type, and the time of its
 // launches alone.
 struct KernelRun {
   std::vector<uint8_t> output;
@@ -19,14 +19,14 @@ struct KernelRun {
 using RunKernel = std::function<KernelRun(const Operands&)>;
 
 // Runs the kernel up to three times: on the operands, and with one scale of A, then one of B,
-// raised by one exponent (in the first matrix of a batch). A problem none of whose scales would
-// show proves nothing.
+// raised by one exponent (in the first matrix of a batch, in any group). A problem none of whose
+// scales would show proves nothing.
 ValidationReport validateWith(const Problem&, const Operands&, const std::vector<double>& reference,
                               const RunKernel& run, const ValidateRequest&, const CancelFlag&,
                               const Progress&, const CompareRows& compareRows = {});
 
-// A scale whose raising by one exponent shows in the output: of row `row` of A (or of B), at block
-// `block`.
+// A scale whose raising by one exponent shows in the output: of row `row` of A (or of B), all its
+// matrices together, at block `block`.
 struct ScaleChoice {
   bool found = false;
   int64_t row = 0, block = 0;

@@ -171,11 +171,12 @@ class CpuSession : public Session {
 // Every CPU kernel takes all of the operation; what is no part of the micro-kernel is done by the
 // loops around it.
 std::vector<Feature> cpuFeatureList() {
-  return {
-      {"b-kn", FeatureLevel::kPass, "B is turned to (N, K) on all cores first; timed with it"},
-      {"accumulator", FeatureLevel::kFused, "added to each tile before it is rounded"},
-      {"f8-output", FeatureLevel::kFused, "each tile is scaled and rounded, saturating"},
-      {"batch", FeatureLevel::kFused, "matrix after matrix, broadcast operands where they lie"}};
+  return {{"b-kn", FeatureLevel::kPass, "B is turned to (N, K) on all cores first; timed with it"},
+          {"accumulator", FeatureLevel::kFused, "added to each tile before it is rounded"},
+          {"f8-output", FeatureLevel::kFused, "each tile is scaled and rounded, saturating"},
+          {"batch", FeatureLevel::kFused, "matrix after matrix, broadcast operands where they lie"},
+          {"grouped", FeatureLevel::kFused,
+           "group after group, each on all cores; padding is not read"}};
 }
 
 #if defined(__VERSION__)

@@ -10,28 +10,25 @@
 
 namespace blockscope {
 
-Side sideA(const Problem& problem, const KernelOperands& packed, int64_t batch) {
+Side sideA(const Problem& problem, const KernelOperands& packed, const Product& product) {
   const BlockFormat& format = findBlockFormat(problem.format);
-  const int64_t codes = packedBytes(format.elementA(), problem.m * problem.k);
-  const int64_t scales = problem.m * (problem.k / format.scaleBlockSize);
   return {&format.elementA(),
           format.scale,
           format.scaleBlockSize,
-          &packed.a[problem.batch.a(batch) * codes],
-          &packed.aScales[problem.batch.a(batch) * scales],
-          problem.m,
+          packed.a.data() + packedBytes(format.elementA(), product.firstA * problem.k),
+          packed.aScales.data() + product.firstA * (problem.k / format.scaleBlockSize),
+          product.rows,
           problem.k};
 }
 
-Side sideB(const Problem& problem, const KernelOperands& packed, int64_t batch) {
+Side sideB(const Problem& problem, const KernelOperands& packed, const Product& product) {
   const BlockFormat& format = findBlockFormat(problem.format);
-  const int64_t codes = packedBytes(format.elementB(), problem.n * problem.k);
-  const int64_t scales = problem.n * (problem.k / format.scaleBlockSize);
+  const int64_t first = product.matrixB * problem.n;
   return {&format.elementB(),
           format.scale,
           format.scaleBlockSize,
-          &packed.b[problem.batch.b(batch) * codes],
-          &packed.bScales[problem.batch.b(batch) * scales],
+          packed.b.data() + packedBytes(format.elementB(), first * problem.k),
+          packed.bScales.data() + first * (problem.k / format.scaleBlockSize),
           problem.n,
           problem.k};
 }
@@ -271,9 +268,9 @@ bool blockIsZero(const Side& side, int64_t row, int64_t block) {
 }
 
 // Zero blocks, to which quantisers give scale code 0, do not count at the lower end.
-CodeRange rangeOfNonZero(const Side& side, int64_t rows) {
+CodeRange rangeOfNonZero(const Side& side) {
   CodeRange range;
-  for (int64_t row = 0; row < rows; row++)
+  for (int64_t row = 0; row < side.rows; row++)
     for (int64_t block = 0; block < side.blocks(); block++) {
       const int code = *side.scalesAt(row, block * side.scaleBlockSize);
       range.high = std::max(range.high, code);
@@ -303,13 +300,34 @@ bool rangesAreSafe(const CodeRange& a, const CodeRange& b) {
 }  // namespace
 
 ScaleSafety scaleSafety(const Problem& problem, const KernelOperands& packed) {
-  const CodeRange allA = rangeOfAll(packed.aScales), allB = rangeOfAll(packed.bScales);
   const bool e4m3 = findBlockFormat(problem.format).scale == NumberFormatId::kUe4m3;
+  // Rows of A that are multiplied: padding rows of groups are not read.
+  std::vector<Side> sidesOfA;
+  if (problem.isGrouped()) {
+    for (int64_t group = 0; group < problem.productCount(); group++)
+      sidesOfA.push_back(sideA(problem, packed, problem.product(group)));
+  } else {
+    sidesOfA.push_back(sideA(problem, packed, {}));
+    sidesOfA.back().rows = problem.rowsOfA();
+  }
+  Side ofB = sideB(problem, packed, {});
+  ofB.rows = problem.rowsOfB();
+  auto rangeOf = [](const std::vector<Side>& sides, auto rangeOfSide) {
+    CodeRange range;
+    for (const Side& side : sides) {
+      const CodeRange own = rangeOfSide(side);
+      range = {std::min(range.low, own.low), std::max(range.high, own.high)};
+    }
+    return range;
+  };
+  auto all = [](const Side& side) {
+    return rangeOfAll({side.scales, static_cast<size_t>(side.rows * side.blocks())});
+  };
+  const CodeRange allA = rangeOf(sidesOfA, all), allB = all(ofB);
   // e4m3 scales are within 2^-9..2^9; NaN is 0x7f, and bit 7 does not count.
   auto plain = [](const CodeRange& range) { return range.low > 0 && range.high < 0x7f; };
   if (e4m3 ? plain(allA) && plain(allB) : rangesAreSafe(allA, allB)) return ScaleSafety::kSafe;
-  const CodeRange a = rangeOfNonZero(sideA(problem, packed, 0), problem.batch.countA() * problem.m);
-  const CodeRange b = rangeOfNonZero(sideB(problem, packed, 0), problem.batch.countB() * problem.n);
+  const CodeRange a = rangeOf(sidesOfA, rangeOfNonZero), b = rangeOfNonZero(ofB);
   if (e4m3) return plain(a) && plain(b) ? ScaleSafety::kSafe : ScaleSafety::kSafeIfMultiplied;
   return rangesAreSafe(a, b) ? ScaleSafety::kSafeIfMultiplied : ScaleSafety::kNeedsFloat64;
 }

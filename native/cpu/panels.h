@@ -13,7 +13,7 @@
 
 namespace blockscope {
 
-// One side of one matrix of C's batch, as it lies in packed memory.
+// One side of one product, as it lies in packed memory.
 struct Side {
   const NumberFormat* element;
   NumberFormatId scale;
@@ -30,8 +30,8 @@ struct Side {
     return scales + row * blocks() + k0 / scaleBlockSize;
   }
 };
-Side sideA(const Problem&, const KernelOperands&, int64_t batch);
-Side sideB(const Problem&, const KernelOperands&, int64_t batch);
+Side sideA(const Problem&, const KernelOperands&, const Product&);
+Side sideB(const Problem&, const KernelOperands&, const Product&);
 
 // The geometry a micro-kernel wants.
 struct TileShape {

@@ -24,18 +24,18 @@ constexpr TileShape tileShape() {
 }
 
 template <typename Micro>
-void multiplyPanels(const Problem& problem, int64_t batch, const typename Micro::Panels& panels,
-                    const KernelOperands& packed, void* c, NarrowToHalf toHalf,
-                    const CancelFlag& cancel) {
+void multiplyPanels(const Problem& problem, const Product& product,
+                    const typename Micro::Panels& panels, const KernelOperands& packed, void* c,
+                    NarrowToHalf toHalf, const CancelFlag& cancel) {
   using Sum = typename Micro::Sum;
   constexpr int64_t kTileRows = 112 / Micro::kRows * Micro::kRows, kTileColumns = 128;
   static_assert(kTileColumns % Micro::kColumns == 0 && Micro::kChunk % 32 == 0);
-  const int64_t tilesDown = (problem.m + kTileRows - 1) / kTileRows;
+  const int64_t tilesDown = (product.rows + kTileRows - 1) / kTileRows;
   const int64_t tilesAcross = (problem.n + kTileColumns - 1) / kTileColumns;
   parallelFor(tilesDown * tilesAcross, cancel, [&](int64_t tile) {
     const int64_t row0 = tile / tilesAcross * kTileRows,
                   column0 = tile % tilesAcross * kTileColumns;
-    const int64_t rows = std::min(kTileRows, problem.m - row0),
+    const int64_t rows = std::min(kTileRows, product.rows - row0),
                   columns = std::min(kTileColumns, problem.n - column0);
     alignas(64) Sum sums[kTileRows * kTileColumns];
     std::fill(std::begin(sums), std::end(sums), Sum{0});
@@ -49,7 +49,7 @@ void multiplyPanels(const Problem& problem, int64_t batch, const typename Micro:
     }
     for (int64_t i = 0; i < rows; i++) {
       Sum* line = &sums[i * kTileColumns];
-      const int64_t at = (batch * problem.m + row0 + i) * problem.n + column0;
+      const int64_t at = (product.firstC + row0 + i) * problem.n + column0;
       if (packed.tensorScale != 1.0f)
         for (int64_t j = 0; j < columns; j++) line[j] *= packed.tensorScale;
       if (packed.accumulator)
@@ -61,17 +61,25 @@ void multiplyPanels(const Problem& problem, int64_t batch, const typename Micro:
   });
 }
 
-// Packs and multiplies every matrix of the batch as numbers.
+// Calls multiply(product, its sides) for every product that has rows.
+template <typename Multiply>
+void forEachProduct(const Problem& problem, const KernelOperands& packed,
+                    const Multiply& multiply) {
+  for (int64_t index = 0; index < problem.productCount(); index++)
+    if (const Product product = problem.product(index); product.rows > 0)
+      multiply(product, sideA(problem, packed, product), sideB(problem, packed, product));
+}
+
+// Packs and multiplies every matrix of the batch, or every group, as numbers.
 template <typename Micro, typename Number>
 void multiplyNumbers(const Problem& problem, const KernelOperands& packed,
                      DecodeNumbers<Number> decode, void* c, NarrowToHalf toHalf,
                      Workspace& workspace, const CancelFlag& cancel) {
-  for (int64_t batch = 0; batch < problem.batch.count(); batch++) {
+  forEachProduct(problem, packed, [&](const Product& product, const Side& a, const Side& b) {
     const auto panels =
-        packNumberPanels<Number>(sideA(problem, packed, batch), sideB(problem, packed, batch),
-                                 tileShape<Micro>(), decode, workspace, cancel);
-    multiplyPanels<Micro>(problem, batch, panels, packed, c, toHalf, cancel);
-  }
+        packNumberPanels<Number>(a, b, tileShape<Micro>(), decode, workspace, cancel);
+    multiplyPanels<Micro>(problem, product, panels, packed, c, toHalf, cancel);
+  });
 }
 
 // The same for fp4 as integers.
@@ -79,12 +87,10 @@ template <typename Micro>
 void multiplyIntegers(const Problem& problem, const KernelOperands& packed,
                       const IntegerPacking& packing, void* c, NarrowToHalf toHalf,
                       Workspace& workspace, const CancelFlag& cancel) {
-  for (int64_t batch = 0; batch < problem.batch.count(); batch++) {
-    const auto panels =
-        packIntegerPanels(sideA(problem, packed, batch), sideB(problem, packed, batch),
-                          tileShape<Micro>(), packing, workspace, cancel);
-    multiplyPanels<Micro>(problem, batch, panels, packed, c, toHalf, cancel);
-  }
+  forEachProduct(problem, packed, [&](const Product& product, const Side& a, const Side& b) {
+    const auto panels = packIntegerPanels(a, b, tileShape<Micro>(), packing, workspace, cancel);
+    multiplyPanels<Micro>(problem, product, panels, packed, c, toHalf, cancel);
+  });
 }
 
 }  // namespace blockscope
