@@ -126,7 +126,8 @@ const flagsOfFields: Record<string, string> = {
   accumulate: '--beta',
   outputScale: '--out-scale',
   batchA: '--batch-a',
-  batchB: '--batch-b'
+  batchB: '--batch-b',
+  groups: '--groups'
 }
 
 /** 'kValues.0' is of -K. */

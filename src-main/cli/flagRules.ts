@@ -128,6 +128,36 @@ export const flagRules: FlagRule[] = [
     why: 'they are of a model'
   },
   {
+    commands: ['validate', 'sweep'],
+    flags: ['--groups'],
+    excludes: ['-M', '--shapes', '--batch', '--batch-a', '--batch-b'],
+    why: 'the groups bring M, each with a matrix of B'
+  },
+  {
+    commands: ['validate'],
+    flags: ['--groups'],
+    excludes: ['--operands'],
+    why: 'the file brings its groups'
+  },
+  {
+    commands: ['validate', 'sweep'],
+    flags: ['--group-align', '--max-rows'],
+    needs: ['--groups'],
+    why: 'it says how they stand'
+  },
+  {
+    commands: ['validate', 'sweep'],
+    flags: ['--group-layout'],
+    needs: ['--groups', '--shapes'],
+    why: 'it says how groups stand'
+  },
+  {
+    commands: ['gate'],
+    flags: ['--group-layout'],
+    needs: ['--shapes'],
+    why: 'it says how experts stand'
+  },
+  {
     commands: ['gate'],
     flags: ['--record'],
     needs: ['--baseline'],

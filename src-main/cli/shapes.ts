@@ -2,21 +2,29 @@ import type { Command } from 'commander'
 import { readFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
-import type { Shapes } from '@shared/contract/shapes'
+import type { GroupLayout } from '@shared/contract/groups'
+import { withGroupLayout, type Shapes } from '@shared/contract/shapes'
 import { columnLines } from '@shared/columns'
 import { UserError } from '@shared/errors'
 import { knownName } from '@shared/knownName'
 import { usesOf } from '@shared/measurement/modelTime'
-import { bundledModels, bundledShapes, usualTokens } from '@shared/shapes/bundledModels'
+import {
+  bundledLists,
+  bundledModels,
+  bundledShapes,
+  usualTokens
+} from '@shared/shapes/bundledModels'
 import { modelShapes } from '@shared/shapes/modelShapes'
 import { readShapeFile, shapesToCsv, shapesToJson } from '@shared/shapes/shapeFile'
 import { writeOutput } from '../ground/files'
 import { print, printJson } from '../ground/terminal'
 import { integerList, positiveInteger } from './arguments'
+import { groupLayoutOption } from './groupFlags'
 
-const names = Object.keys(bundledModels)
+const names = [...Object.keys(bundledModels), ...Object.keys(bundledLists)]
 
 export interface ShapeFlags {
+  groupLayout?: GroupLayout
   shapes?: string
   tokens?: number[]
   tp?: number
@@ -34,6 +42,7 @@ export const addShapeFlags = (command: Command): Command =>
     )
     .option('--tokens <list>', `of --shapes: ${ofTokens}`, integerList)
     .option('--tp <count>', `of --shapes: ${ofTp}`, positiveInteger)
+    .addOption(groupLayoutOption())
 
 export function register(program: Command): void {
   program
@@ -42,6 +51,7 @@ export function register(program: Command): void {
     .argument('<model>', `config.json, a list (JSON, CSV), or ${names.join(', ')}`)
     .option('--tokens <list>', ofTokens, integerList)
     .option('--tp <count>', ofTp, positiveInteger)
+    .addOption(groupLayoutOption())
     .option('--out <file>', 'write them as .json or .csv')
     .option('--force', 'replace the file if it is there')
     .option('--json', 'print as JSON')
@@ -66,19 +76,29 @@ async function shapes(
   if (flags.json) return printJson(shapesToJson(rows).trimEnd())
   const cells = rows.map((row) => [
     row.name,
-    ...[row.tokens, row.m, row.n, row.k, row.groups, usesOf(row)].map((value) =>
+    ...[row.tokens, row.m, row.n, row.k, row.groups, row.layout, usesOf(row)].map((value) =>
       String(value ?? '-')
     )
   ])
-  const table = [['layer', 'tokens', 'M', 'N', 'K', 'groups', 'uses'], ...cells]
-  print(columnLines(table, (column) => column === 0))
+  const table = [['layer', 'tokens', 'M', 'N', 'K', 'groups', 'layout', 'uses'], ...cells]
+  print(columnLines(table, (column) => column === 0 || column === 6))
 }
 
 /** What --shapes names. Throws a UserError for what is no file and no model, and for flags that the file overrides. */
-export async function readShapes({ shapes: words = '', tokens, tp }: ShapeFlags): Promise<Shapes> {
+export async function readShapes({
+  shapes: words = '',
+  tokens,
+  tp,
+  groupLayout
+}: ShapeFlags): Promise<Shapes> {
   const step = { tokens: tokens ?? usualTokens, tp: tp ?? 1 }
   const isPath = /[/\\.]/.test(words) || (existsSync(words) && !names.includes(words))
-  if (!isPath) return bundledShapes(knownName(words, names, 'model here', 'Models'), step)
+  if (!isPath) {
+    const name = knownName(words, names, 'model here', 'Models')
+    if (!Object.hasOwn(bundledLists, name)) return bundledShapes(name, step, groupLayout)
+    checkIsList(name, tokens ?? tp ?? groupLayout)
+    return { source: name, rows: bundledLists[name]!() }
+  }
   let text: string
   try {
     text = await readFile(words, 'utf8')
@@ -87,11 +107,20 @@ export async function readShapes({ shapes: words = '', tokens, tp }: ShapeFlags)
   }
   const source = resolve(words)
   const read = readShapeFile(text, words)
-  if ('config' in read)
-    return { source, tokens: step.tokens, tp: step.tp, rows: modelShapes(read.config, words, step) }
-  if (tokens !== undefined || tp !== undefined)
-    throw new UserError('usage', `${words} is a list of shapes: --tokens and --tp are of a model.`)
+  if ('config' in read) {
+    const rows = withGroupLayout(modelShapes(read.config, words, step), groupLayout)
+    return { source, ...step, ...(groupLayout && { groupLayout }), rows }
+  }
+  checkIsList(words, tokens ?? tp ?? groupLayout)
   return { source, rows: read.rows }
+}
+
+function checkIsList(name: string, ofModel: unknown): void {
+  if (ofModel !== undefined)
+    throw new UserError(
+      'usage',
+      `${name} is a list of shapes: --tokens, --tp and --group-layout are of a model.`
+    )
 }
 
 /** The field of a job; undefined where no shapes were named. */

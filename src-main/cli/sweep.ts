@@ -18,12 +18,13 @@ import {
   type BenchFlags,
   type JobFlags
 } from './jobFlags'
+import { addGroupFlags, groupsOf, type GroupFlags } from './groupFlags'
 import { localApplication } from './localApplication'
 import { printRunTree } from './printRunTree'
 import { addShapeFlags, shapesOf, type ShapeFlags } from './shapes'
 import { exitCodeOfRun, verdictLine } from './validationReport'
 
-export interface SweepFlags extends JobFlags, BenchFlags, ShapeFlags {
+export interface SweepFlags extends JobFlags, GroupFlags, BenchFlags, ShapeFlags {
   M?: number[]
   N?: number[]
   K?: number[]
@@ -37,11 +38,13 @@ export interface SweepFlags extends JobFlags, BenchFlags, ShapeFlags {
 export function register(program: Command): void {
   addShapeFlags(
     addBenchFlags(
-      addJobFlags(
-        program
-          .command('sweep')
-          .alias('bench')
-          .description('Time kernels over K, M and N, each point validated first.')
+      addGroupFlags(
+        addJobFlags(
+          program
+            .command('sweep')
+            .alias('bench')
+            .description('Time kernels over K, M and N, each point validated first.')
+        )
       )
     )
   )
@@ -93,7 +96,8 @@ export async function sweepSpec(flags: SweepFlags): Promise<SweepSpec> {
     reps: flags.reps,
     rounds: flags.rounds,
     sustained: flags.sustained ?? false,
-    ...operationFlags(flags)
+    ...operationFlags(flags),
+    groups: groupsOf(flags)
   })
 }
 

@@ -4,6 +4,7 @@ import { defaults } from '@shared/contract/defaults'
 import { validateSpecSchema } from '@shared/contract/jobs'
 import { parseSpec, positiveInteger } from './arguments'
 import { UserError } from '@shared/errors'
+import { addGroupFlags, groupsOf, type GroupFlags } from './groupFlags'
 import {
   addBenchFlags,
   addJobFlags,
@@ -23,7 +24,13 @@ import {
 } from './validationReport'
 
 interface Flags
-  extends JobFlags, BenchFlags, ShapeFlags, Omit<ValidationFlags, keyof JobFlags>, OperandFlags {
+  extends
+    JobFlags,
+    GroupFlags,
+    BenchFlags,
+    ShapeFlags,
+    Omit<ValidationFlags, keyof JobFlags>,
+    OperandFlags {
   M?: number
   N?: number
   K?: number
@@ -36,10 +43,12 @@ export function register(program: Command): void {
     addOperandFlags(
       addBenchFlags(
         addShapeFlags(
-          addJobFlags(
-            program
-              .command('validate')
-              .description('Check kernels against a float64 reference, format by format.')
+          addGroupFlags(
+            addJobFlags(
+              program
+                .command('validate')
+                .description('Check kernels against a float64 reference, format by format.')
+            )
           )
         )
           .option('-M <rows>', 'rows of A and C', positiveInteger)
@@ -78,7 +87,8 @@ async function validate(flags: Flags): Promise<void> {
     rule: flags.rule,
     operandsFiles: flags.operands?.map((path) => resolve(path)),
     operandsAs: flags.operands && operandsAs({ ...flags, format: formatOfFile(flags) }),
-    ...operationFlags(flags)
+    ...operationFlags(flags),
+    groups: groupsOf(flags)
   })
   await runValidation(spec, flags)
   if (!flags.bench) return

@@ -1,5 +1,6 @@
 /** A run that ended early, for the job that resumes it: what is finished there is not done again. */
 import { hostname } from 'node:os'
+import { shapeKey, type Shaped } from '@shared/contract/groups'
 import type { JobSpec } from '@shared/contract/jobs'
 import type { Device } from '@shared/contract/devices'
 import { measuredRoundSchema, type Run, type Step, type StoredRound } from '@shared/contract/run'
@@ -83,8 +84,8 @@ function isSameDevice(before: Device, now: Device, hostBefore: string): boolean 
 
 const asked = (spec: JobSpec) => JSON.stringify(Object.entries({ ...spec, resumes: '' }).sort())
 
-const keyOf = ({ format, kernel, m, n, k }: Pick<Step, 'format' | 'kernel' | 'm' | 'n' | 'k'>) =>
-  `${format} ${kernel} ${m} ${n} ${k}`
+const keyOf = (of: Pick<Step, 'format' | 'kernel'> & Shaped) =>
+  `${of.format} ${of.kernel} ${shapeKey(of)}`
 
 const hasSameSource = (step: Step, { kernel }: PlannedStep) =>
   step.sourceHash === kernel.sourceHash && step.compileOptions === kernel.compileOptions

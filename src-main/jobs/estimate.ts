@@ -3,6 +3,7 @@
  * validation, a measurement, a look for drift); what a unit takes follows from rates that earlier jobs left on this
  * machine, and from plain guesses where there are none. Times in seconds.
  */
+import { shapeKey } from '@shared/contract/groups'
 import type { JobSpec } from '@shared/contract/jobs'
 import { presets, sustainedNs } from '@shared/measurement/presets'
 import type { DeviceMemory, Rate } from '../store/machineMemory'
@@ -146,7 +147,7 @@ export const kernelOf = ({ kernel, format }: Pick<Planned, 'kernel' | 'format'>)
   `${kernel.id} ${format}`
 export const measureOf = (spec: JobSpec & { kind: 'sweep' }): string =>
   `${spec.reps ? 'fixed' : spec.preset} ${spec.mode}`
-export const problemOf = ({ format, m, n, k }: Planned): string => `${format} ${m} ${n} ${k}`
+export const problemOf = (step: Planned): string => `${step.format} ${shapeKey(step)}`
 
 /**
  * How much of a job is done, by time: units that were done tell how the others will. Never falls, and is never all before

@@ -13,7 +13,7 @@ export function openRequest(plan: JobPlan, step: PlannedStep): NativeOpenRequest
     n: step.n,
     k: step.k,
     output: spec.output,
-    ...operationOf(spec),
+    ...operationOf({ ...spec, groups: step.groups }),
     operands: operandsFile?.operands ?? { distribution: spec.distribution, seed: spec.seed }
   }
 }

@@ -2,7 +2,8 @@
 import type { Detection, Device, FeatureId, Kernel } from '@shared/contract/devices'
 import { defaults } from '@shared/contract/defaults'
 import type { JobSpec, SweepSpec, ValidateSpec } from '@shared/contract/jobs'
-import type { Shapes } from '@shared/contract/shapes'
+import { rowsOfAll, shapeKey, type Groups, type Shaped } from '@shared/contract/groups'
+import { productOf, type Shapes } from '@shared/contract/shapes'
 import { basename } from 'node:path'
 import { UserError } from '@shared/errors'
 import { broadcastBatch, matricesOf } from '@shared/batch'
@@ -32,9 +33,11 @@ export interface PlannedStep {
   reason: string
   /** Class of the instruction that multiplies; empty where it is not known. */
   instruction: string
+  /** All rows of A: with groups, those of all segments. */
   m: number
   n: number
   k: number
+  groups?: Groups | undefined
 }
 
 /** `resultFile`: C of another program, which is judged in place of a kernel's. */
@@ -74,17 +77,19 @@ export async function planJob(
   }
   const formats = expandFormats(spec.formats)
   const shapes = operandsFile
-    ? [{ m: operandsFile.m, n: operandsFile.n, k: operandsFile.k }]
+    ? [{ ...operandsFile.operation, m: operandsFile.m, n: operandsFile.n, k: operandsFile.k }]
     : shapesOf(spec, device)
   const steps: PlannedStep[] = []
   for (const format of formats) {
-    for (const { m, n, k } of shapes) {
+    for (const { m, n, k, groups } of shapes) {
       const block = findBlockFormat(format)
       checkShape(block, m, n, k)
       if (spec.bOrder === 'kn') checkRowsOfN(block, n)
-      const choices = resultFile ? [givenResult(resultFile)] : kernelsFor(format, spec, device)
+      const choices = resultFile
+        ? [givenResult(resultFile)]
+        : kernelsFor(format, { ...spec, groups }, device)
       for (const choice of choices) {
-        steps.push({ index: steps.length, format, ...choice, m, n, k })
+        steps.push({ index: steps.length, format, ...choice, m, n, k, ...(groups && { groups }) })
       }
     }
   }
@@ -183,21 +188,22 @@ function kernelNamed(id: string, device: Device): string {
 }
 
 /** Layers of one shape are timed once. */
-function distinctShapes({ rows }: Shapes): { m: number; n: number; k: number }[] {
-  return [...new Map(rows.map(({ m, n, k }) => [`${m} ${n} ${k}`, { m, n, k }])).values()]
+function distinctShapes({ rows }: Shapes): Shaped[] {
+  return [...new Map(rows.map((row) => [shapeKey(productOf(row)), productOf(row)])).values()]
 }
 
-function shapesOf(
-  spec: ValidateSpec | SweepSpec,
-  device: Device
-): { m: number; n: number; k: number }[] {
+function shapesOf(spec: ValidateSpec | SweepSpec, device: Device): Shaped[] {
   if (spec.shapes) return distinctShapes(spec.shapes)
   const usual = device.kind === 'cpu' ? defaults.extent.cpu : defaults.extent.gpu
+  const { groups } = spec
+  const ofGroups = groups && { m: rowsOfAll(groups), groups }
   if (spec.kind === 'validate')
-    return [{ m: spec.m ?? usual, n: spec.n ?? usual, k: spec.k ?? usual }]
+    return [{ m: spec.m ?? usual, n: spec.n ?? usual, k: spec.k ?? usual, ...ofGroups }]
   const several = (values: readonly number[]) => new Set(values.length > 0 ? values : [usual])
-  return [...several(spec.mValues)].flatMap((m) =>
-    [...several(spec.nValues)].flatMap((n) => [...several(spec.kValues)].map((k) => ({ m, n, k })))
+  return [...several(groups ? [rowsOfAll(groups)] : spec.mValues)].flatMap((m) =>
+    [...several(spec.nValues)].flatMap((n) =>
+      [...several(spec.kValues)].map((k) => ({ m, n, k, ...ofGroups }))
+    )
   )
 }
 
@@ -243,7 +249,8 @@ function whyNotTaken(kernel: Kernel, spec: JobSpec): string | undefined {
   const asked: [FeatureId, string, boolean][] = [
     ['b-kn', 'B as (K, N)', spec.bOrder === 'kn'],
     ['accumulator', 'an accumulator', spec.accumulate],
-    ['batch', 'a batch', matricesOf(spec.batchA) > 1 || matricesOf(spec.batchB) > 1]
+    ['batch', 'a batch', matricesOf(spec.batchA) > 1 || matricesOf(spec.batchB) > 1],
+    ['grouped', 'groups', spec.groups !== undefined]
   ]
   for (const [id, words, isAsked] of asked) {
     if (!isAsked) continue
@@ -258,12 +265,13 @@ function whyNotTaken(kernel: Kernel, spec: JobSpec): string | undefined {
 function checkMemory(device: Device, steps: PlannedStep[], spec: JobSpec): void {
   const available = device.properties['memoryBytes']
   if (typeof available !== 'number') return
-  for (const { m, n, k } of steps) {
+  for (const { m, n, k, groups } of steps) {
     // One code per byte for A and B, C, its accumulator, and its float64 reference.
     const ofC = 8 + outputBytes[spec.output]! + (spec.accumulate ? 4 : 0)
     const matrices = matricesOf(broadcastBatch(spec.batchA, spec.batchB) ?? [])
     const needed =
-      k * (m * matricesOf(spec.batchA) + n * matricesOf(spec.batchB)) + matrices * m * n * ofC
+      k * (m * matricesOf(spec.batchA) + n * (groups?.rows.length ?? matricesOf(spec.batchB))) +
+      matrices * m * n * ofC
     if (needed > available) {
       const gib = (bytes: number) => (bytes / 2 ** 30).toFixed(1)
       throw new UserError(

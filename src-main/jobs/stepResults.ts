@@ -10,7 +10,7 @@ import { workOf, type Asked, type Reads } from '@shared/measurement/work'
 import type { PlannedStep } from './plan'
 
 export function emptyStep(planned: PlannedStep, spec: Asked): Step {
-  const { format, m, n, k } = planned
+  const { format, m, n, k, groups } = planned
   return {
     index: planned.index,
     format: planned.format,
@@ -21,13 +21,14 @@ export function emptyStep(planned: PlannedStep, spec: Asked): Step {
     m: planned.m,
     n: planned.n,
     k: planned.k,
+    ...(groups && { groups }),
     disposition: 'not-run',
     reason: '',
     seconds: 0,
     sourceHash: planned.kernel.sourceHash,
     compileOptions: planned.kernel.compileOptions,
     instruction: planned.instruction,
-    work: workOf(format, m, n, k, spec, planned.kernel)
+    work: workOf(format, m, n, k, { ...spec, groups }, planned.kernel)
   }
 }
 
@@ -73,7 +74,8 @@ export function toMeasurement(
   if (spread > maxRoundSpread) badges.add('unstable')
   if (rounds.some((round) => round.stopReason === 'timed out')) badges.add('timed out')
   if (context.spec.distribution === 'zeros') badges.add('power-optimistic')
-  const work = step.work ?? workOf(step.format, step.m, step.n, step.k, context.spec, kernel)
+  const { format, m, n, k, groups } = step
+  const work = step.work ?? workOf(format, m, n, k, { ...context.spec, groups }, kernel)
   const sustained = rounds.find((round) => round.sustainedNs > 0) ?? first
   const { samplesNs: _ns, samplesMHz: _mhz, discarded: _discarded, ...figures } = first
   return {

@@ -1,3 +1,4 @@
+import { shapeKey } from '../contract/groups'
 import type { Step } from '../contract/run'
 import { intensityOf } from '../measurement/roofs'
 import { digits, percent, scaleFor, tick, type Scale } from '../units'
@@ -189,7 +190,7 @@ function rings(line: SweepLine, scale: Scale, theme: ChartTheme) {
   ]
 }
 
-const pointKey = ({ format, kernel, m, n, k }: Step) => [format, kernel, m, n, k].join(' ')
+const pointKey = (step: Step) => [step.format, step.kernel, shapeKey(step)].join(' ')
 
 /** From each point that was measured cold to the same one measured hot. */
 function coldToHot(lines: readonly SweepLine[], scale: Scale, theme: ChartTheme) {

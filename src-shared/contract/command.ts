@@ -1,4 +1,5 @@
 import { defaults } from './defaults'
+import { groupRowsText, usualAlignment } from './groups'
 import type { JobSpec, OperandsAs } from './jobs'
 
 /** The command line that makes a run of another program's file. */
@@ -31,6 +32,14 @@ export function commandOf(spec: JobSpec): string {
   add('--shapes', spec.shapes?.source)
   add('--tokens', spec.shapes?.tokens?.join(','))
   add('--tp', spec.shapes?.tp, 1)
+  if (spec.groups) {
+    const { layout, rows, alignment, maxRows } = spec.groups
+    add('--groups', groupRowsText(rows))
+    add('--group-layout', layout, defaults.groupLayout)
+    if (layout === 'contiguous') add('--group-align', alignment, usualAlignment)
+    if (layout === 'masked') add('--max-rows', maxRows, Math.max(...rows))
+  }
+  add('--group-layout', spec.shapes?.groupLayout)
   if (spec.kind === 'validate') {
     if (operandsFiles === undefined) {
       add('-M', spec.m)

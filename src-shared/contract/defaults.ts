@@ -15,5 +15,6 @@ export const defaults = {
   /** Operands from a file may have any range; float16 would overflow on many. */
   outputOfFiles: 'f32',
   mode: 'cold',
-  preset: 'standard'
+  preset: 'standard',
+  groupLayout: 'contiguous'
 } as const

@@ -24,7 +24,7 @@ export const librarySchema = v.object({
 export type Library = v.InferOutput<typeof librarySchema>
 
 /** What of the operation beside the plain product a kernel takes, and how. */
-export const featureIds = ['b-kn', 'accumulator', 'f8-output', 'batch'] as const
+export const featureIds = ['b-kn', 'accumulator', 'f8-output', 'batch', 'grouped'] as const
 export type FeatureId = (typeof featureIds)[number]
 export const featureSchema = v.object({
   id: v.string(),

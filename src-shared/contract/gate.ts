@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot'
 import { deviceStateSchema } from './deviceState'
+import { groupsSchema } from './groups'
 
 export const currentGateVersion = 1
 
@@ -45,7 +46,8 @@ export const gateProblemSchema = v.object({
   format: v.string(),
   m: extent,
   n: extent,
-  k: extent
+  k: extent,
+  groups: v.optional(groupsSchema)
 })
 export type GateProblem = v.InferOutput<typeof gateProblemSchema>
 

@@ -1,5 +1,6 @@
 /** The history of a point over runs: what `runs.history` takes and answers. */
 import * as v from 'valibot'
+import { groupsSchema } from './groups'
 
 const extent = v.pipe(v.number(), v.integer(), v.minValue(1))
 
@@ -11,6 +12,7 @@ export const historyPointSchema = v.object({
   m: extent,
   n: extent,
   k: extent,
+  groups: v.optional(groupsSchema),
   /** 'cold', 'hot' */
   mode: v.string()
 })

@@ -85,6 +85,13 @@ const fitsOperation = <S extends Operation & { output: string; resultFile?: stri
     })
   })
 
+/** Refuses groups beside what says M otherwise. */
+const bringsRows = <S extends Operation & { shapes?: unknown }>(saysRows: (spec: S) => boolean) =>
+  v.check<S, string>(
+    (spec) => spec.groups === undefined || !(saysRows(spec) || spec.shapes !== undefined),
+    'the groups bring M, and shapes bring groups of their own'
+  )
+
 /** Each left out where the file says it, or its shapes do. */
 export const operandsAsSchema = v.strictObject({
   format: v.optional(v.string()),
@@ -122,6 +129,7 @@ export const validateSpecSchema = v.pipe(
       !shapes || [m, n, k, operandsFiles].every((given) => given === undefined),
     shapesBringAll
   ),
+  bringsRows(({ m }) => m !== undefined),
   fitsOperation()
 )
 export type ValidateSpec = v.InferOutput<typeof validateSpecSchema>
@@ -174,6 +182,7 @@ export const sweepSpecSchema = v.pipe(
         : problemOfShapes(dataset.value)
     if (message) addIssue({ message })
   }),
+  bringsRows(({ mValues }) => mValues.length > 0),
   fitsOperation()
 )
 export type SweepSpec = v.InferOutput<typeof sweepSpecSchema>

@@ -122,7 +122,7 @@ const rowSchema = v.pipe(
       ['f16', 'bf16', 'f32']
     ),
     /** What of the operation beside the plain product it does itself; the host does the rest in passes of its own. */
-    fused: v.optional(list(choice(['b-kn', 'accumulator', 'f8-output'])), []),
+    fused: v.optional(list(choice(['b-kn', 'accumulator', 'f8-output', 'grouped'])), []),
     formats: v.optional(list(formatSchema), []),
     constants: v.optional(v.record(name, wholeNumber, 'must be an object of whole numbers'), {}),
     requires: v.optional(list(object({ that: expression, message: text })), []),
@@ -170,10 +170,15 @@ function featureOf(id: FeatureId, fused: readonly string[], finishes: boolean): 
       fused: 'scaled and rounded as C is written',
       pass: 'a pass scales and rounds the f32 product'
     },
-    batch: { fused: 'its launches for one matrix after the other', pass: '' }
+    batch: { fused: 'its launches for one matrix after the other', pass: '' },
+    grouped: {
+      fused: 'a tile finds its group; padding is not read',
+      pass: 'its launches for one group after the other'
+    }
   }
   if (id === 'batch' || fused.includes(id)) return { id, level: 'fused', reason: words[id].fused }
-  if (id === 'b-kn' || finishes) return { id, level: 'pass', reason: words[id].pass }
+  if (id === 'b-kn' || id === 'grouped' || finishes)
+    return { id, level: 'pass', reason: words[id].pass }
   return { id, level: 'none', reason: 'it writes no f32 product that a pass could finish' }
 }
 

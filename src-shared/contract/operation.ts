@@ -1,6 +1,7 @@
 /** What the operation has beside the plain product: C = output scale x (A x B + accumulator), batch by batch. */
 import * as v from 'valibot'
 import { broadcastBatch } from '../batch'
+import { groupsSchema, groupsText, type Groups } from './groups'
 
 /**
  * 'nk': B is (N, K) with scales (N, K / V); 'kn': (K, N) with scales (K / V, N). Codes are packed along the last axis.
@@ -22,7 +23,9 @@ export const operationEntries = {
   outputScale: v.optional(v.pipe(v.number(), v.finite(), v.gtValue(0)), 1),
   /** Batch dimensions of A and its scales, and of B and its scales; they broadcast as matmul's do. Empty: one matrix. */
   batchA: v.optional(dims, []),
-  batchB: v.optional(dims, [])
+  batchB: v.optional(dims, []),
+  /** Of a grouped product, which has no batch: they bring M. */
+  groups: v.optional(groupsSchema)
 }
 
 export interface Operation {
@@ -31,6 +34,7 @@ export interface Operation {
   outputScale: number
   batchA: number[]
   batchB: number[]
+  groups?: Groups | undefined
 }
 
 export const plainOperation: Operation = {
@@ -47,17 +51,23 @@ export const operationOf = ({
   accumulate,
   outputScale,
   batchA,
-  batchB
-}: Operation): Operation => ({ bOrder, accumulate, outputScale, batchA, batchB })
+  batchB,
+  groups
+}: Operation): Operation => ({
+  ...{ bOrder, accumulate, outputScale, batchA, batchB },
+  ...(groups && { groups })
+})
 
 /** Types of C of eight bits. */
 export const isEightBits = (output: string): boolean => output === 'e4m3' || output === 'e5m2'
 
 /** What is wrong with an operation of this output type, in a sentence that names the field; undefined: nothing. */
 export function problemOfOperation(
-  { batchA, batchB, outputScale }: Operation,
+  { batchA, batchB, outputScale, groups }: Operation,
   output: string
-): { field: 'batchB' | 'outputScale'; message: string } | undefined {
+): { field: 'batchB' | 'outputScale' | 'groups'; message: string } | undefined {
+  if (groups && batchA.length + batchB.length > 0)
+    return { field: 'groups', message: 'a grouped product has no batch: leave one of the two out' }
   if (broadcastBatch(batchA, batchB) === undefined)
     return {
       field: 'batchB',
@@ -73,20 +83,22 @@ export function problemOfOperation(
   return undefined
 }
 
-/** 'B (K, N), + accumulator, output scale 0.5, batch (4, 1) x (3)'; '' for the plain product. */
+/** 'B (K, N), + accumulator, output scale 0.5, batch (4, 1) x (3), 4 groups of 8192 rows, contiguous'; '' for the plain product. */
 export function operationText({
   bOrder,
   accumulate,
   outputScale,
   batchA,
-  batchB
+  batchB,
+  groups
 }: Operation): string {
   return [
     bOrder === 'kn' && 'B (K, N)',
     accumulate && '+ accumulator',
     outputScale !== 1 && `output scale ${outputScale}`,
     (batchA.length > 0 || batchB.length > 0) &&
-      `batch (${batchA.join(', ')}) x (${batchB.join(', ')})`
+      `batch (${batchA.join(', ')}) x (${batchB.join(', ')})`,
+    groups && groupsText(groups)
   ]
     .filter(Boolean)
     .join(', ')

@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import { deviceSchema, librarySchema } from './devices'
 import { bringSpecUpToDate, bringUpToDate } from './olderRuns'
+import { groupsSchema } from './groups'
 import { roofSchema } from './roofs'
 import { dispositionSchema, jobSpecSchema, passRuleSchema, runStatusSchema } from './jobs'
 import { runIdSchema } from './runId'
@@ -264,6 +265,8 @@ export const stepSchema = v.object({
   m: v.number(),
   n: v.number(),
   k: v.number(),
+  /** Of a grouped product, whose m is all of their rows. */
+  groups: v.optional(groupsSchema),
   disposition: dispositionSchema,
   /** One sentence; empty when there is nothing to say. */
   reason: v.string(),

@@ -1,3 +1,4 @@
+import { shapeKey } from '../contract/groups'
 import type { Run, Step } from '../contract/run'
 import { compareMeasurements, type Comparison } from './verdict'
 
@@ -11,7 +12,7 @@ export interface ComparedPoint extends Comparison {
   testedNs: number
 }
 
-const keyOf = (step: Step) => [step.format, step.kernel, step.m, step.n, step.k].join(' ')
+const keyOf = (step: Step) => [step.format, step.kernel, shapeKey(step)].join(' ')
 
 /** Points that both runs measured, in the baseline's order. */
 export function compareRuns(baseline: Run, tested: Run): ComparedPoint[] {

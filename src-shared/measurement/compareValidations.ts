@@ -1,4 +1,5 @@
 /** Two validations cell by cell: what became of each (format, kernel, shape), and how its error moved. */
+import { shapeKey } from '../contract/groups'
 import type { Run, Step } from '../contract/run'
 import { isFailed } from './outcome'
 import { toleranceShareOf } from './validationFigures'
@@ -19,7 +20,7 @@ export interface ComparedValidation {
   change: ValidationChange
 }
 
-const keyOf = ({ format, kernel, m, n, k }: Step) => [format, kernel, m, n, k].join(' ')
+const keyOf = (step: Step) => [step.format, step.kernel, shapeKey(step)].join(' ')
 
 /** Errors are exact figures of exact runs: less than this is another reduction order, not another kernel. */
 const leastChange = 0.01

@@ -1,6 +1,7 @@
 /** One point, the same kernel at the same shape on the same device, over the runs that measured it. */
 import type { Run, Step } from '../contract/run'
 import type { HistoryEntry, HistoryPoint } from '../contract/history'
+import { shapeKey } from '../contract/groups'
 import { runName, optionsOf, shapeOf } from './runName'
 
 /** 'cold' or 'hot', whatever keeps it so. */
@@ -13,11 +14,12 @@ const pointOf = (run: Run, step: Step): HistoryPoint => ({
   m: step.m,
   n: step.n,
   k: step.k,
+  ...(step.groups && { groups: step.groups }),
   mode: modeOf(step)
 })
 
-const keyOf = ({ device, format, kernel, m, n, k, mode }: HistoryPoint): string =>
-  JSON.stringify([device, format, kernel, m, n, k, mode])
+const keyOf = ({ device, format, kernel, mode, ...shape }: HistoryPoint): string =>
+  JSON.stringify([device, format, kernel, shapeKey(shape), mode])
 
 /** Every point that was measured, those of the most runs first. */
 export function historyPoints(runs: readonly Run[]): { point: HistoryPoint; runs: number }[] {

@@ -1,5 +1,6 @@
 /** Several runs of one kind of device as one: equal points are pooled, and each keeps where it was measured. */
 import { commandOf } from '../contract/command'
+import { shapeKey } from '../contract/groups'
 import type { SweepSpec } from '../contract/jobs'
 import type { Measurement, Place, Run, Step } from '../contract/run'
 import { statisticsOf } from './statistics'
@@ -10,7 +11,7 @@ export interface Shard {
   samples(step: number): { samplesNs: number[]; samplesMHz: number[] }
 }
 
-const keyOf = ({ format, kernel, m, n, k }: Step) => [format, kernel, m, n, k].join(' ')
+const keyOf = (step: Step) => [step.format, step.kernel, shapeKey(step)].join(' ')
 
 /** Worst first: one that failed anywhere has failed. */
 const severity = ['error', 'incorrect', 'not-verified', 'not-run', 'cancelled', 'not-supported']

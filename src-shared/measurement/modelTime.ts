@@ -1,7 +1,8 @@
 /** What a model's linear layers take, from the times of their shapes: each counts as often as a step of the model does it. */
 import type { JobSpec } from '../contract/jobs'
 import type { Run, Step } from '../contract/run'
-import type { ShapeRow } from '../contract/shapes'
+import { shapeKey, type Shaped } from '../contract/groups'
+import { productOf, type ShapeRow } from '../contract/shapes'
 import { counted, percent, quantity, text } from '../units'
 import {
   computeRoof,
@@ -12,20 +13,17 @@ import {
   type DeviceRoofs
 } from './roofs'
 
-const keyOf = ({ m, n, k }: Pick<Step, 'm' | 'n' | 'k'>) => `${m} ${n} ${k}`
-
 /** The layers that a step is the shape of; empty where the run is of no model. */
-export const layersOf = (
-  { shapes }: Pick<JobSpec, 'shapes'>,
-  step: Pick<Step, 'm' | 'n' | 'k'>
-): ShapeRow[] => shapes?.rows.filter((row) => keyOf(row) === keyOf(step)) ?? []
+export const layersOf = ({ shapes }: Pick<JobSpec, 'shapes'>, step: Shaped): ShapeRow[] =>
+  shapes?.rows.filter((row) => shapeKey(productOf(row)) === shapeKey(step)) ?? []
 
 /** 'expert down at 16 tokens'. */
 export const layerName = ({ name, tokens }: ShapeRow): string =>
   tokens === undefined ? name : `${name} at ${counted(tokens, 'token')}`
 
-/** How often a step of the model does it. */
-export const usesOf = ({ weight, groups }: ShapeRow): number => weight * groups
+/** How often a step of the model does it: experts that stand together are done as one. */
+export const usesOf = ({ weight, groups, layout }: ShapeRow): number =>
+  layout ? weight : weight * groups
 
 export interface LayerTime {
   row: ShapeRow
@@ -74,7 +72,9 @@ function modelTime(
     .filter((row) => row.tokens === tokens)
     .flatMap((row) => {
       const best = fastest(
-        steps.filter((step) => step.format === format && keyOf(step) === keyOf(row))
+        steps.filter(
+          (step) => step.format === format && shapeKey(step) === shapeKey(productOf(row))
+        )
       )
       if (!best) missing.push(row.name)
       return best ? [{ row, step: best, once: best.measurement!.timeNs.median }] : []

@@ -1,10 +1,10 @@
 /** How many times as fast one kernel is as others, at the same format and shape. */
+import { shapeKey, type Shaped } from '../contract/groups'
 import type { Run, Step } from '../contract/run'
 import { familyOf } from './marks'
 
 /** What is compared has this in common. */
-export const pointOf = ({ format, m, n, k }: Pick<Step, 'format' | 'm' | 'n' | 'k'>): string =>
-  `${format} ${m} ${n} ${k}`
+export const pointOf = (of: Pick<Step, 'format'> & Shaped): string => `${of.format} ${shapeKey(of)}`
 
 export type StepRatio = (step: Step) => number | undefined
 

@@ -1,3 +1,4 @@
+import { rowsMultiplied } from '../contract/groups'
 import { plainOperation, type Operation } from '../contract/operation'
 import { UserError } from '../errors'
 import { findBlockFormat, operandBytes } from '../formats/blockFormat'
@@ -29,7 +30,8 @@ export type Asked = { output: string } & Partial<Operation>
 
 /**
  * Work of one operation: bytes = ceil(M K bitsA / 8) + ceil(N K bitsB / 8) + scale bytes + M N sizeof(C), each operand as
- * often as its batch has it, and 4 M N for an accumulator. A baseline's is what it reads itself: its converted elements, and
+ * often as its batch has it, and 4 M N for an accumulator. Of groups, M is the rows that are multiplied, without padding, and
+ * B is read for those that have rows; scales of A are padded for each group. A baseline's is what it reads itself: its converted elements, and
  * no block scales.
  */
 export function workOf(
@@ -40,17 +42,22 @@ export function workOf(
   asked: Asked,
   { scaleLayout, operandBits }: Reads
 ): Work {
-  const { output, accumulate, batchA, batchB } = { ...plainOperation, ...asked }
+  const { output, accumulate, batchA, batchB, groups } = { ...plainOperation, ...asked }
   const sizeOfC = outputBytes[output]
   if (!sizeOfC)
     throw new UserError(
       'usage',
       `"${output}" is no output type. Use ${Object.keys(outputBytes).join(', ')}.`
     )
+  // Rows of A that share a padding, and how many matrices there are of B.
+  const segments = groups?.rows.filter((rows) => rows > 0) ?? onesOf(m, matricesOf(batchA))
+  const ofB = groups ? segments.length : matricesOf(batchB)
   const matrices = matricesOf(broadcastBatch(batchA, batchB) ?? [])
-  const [rowsA, rowsB] = [m * matricesOf(batchA), n * matricesOf(batchB)]
-  const flops = 2 * m * n * k * matrices
-  const c = matrices * m * n * (sizeOfC + (accumulate ? 4 : 0))
+  const rowsA = segments.reduce((sum, rows) => sum + rows, 0)
+  const rowsB = n * ofB
+  const rowsC = groups ? rowsMultiplied(groups) : matrices * m
+  const flops = 2 * rowsC * n * k
+  const c = rowsC * n * (sizeOfC + (accumulate ? 4 : 0))
   if (operandBits > 0) {
     const bytes = ((rowsA + rowsB) * k * operandBits) / 8 + c
     return { flops, bytes, paddedBytes: bytes }
@@ -60,11 +67,13 @@ export function workOf(
   const blocks = k / block.scaleBlockSize
   const layout = findLayout(scaleLayout)
   const paddedScales =
-    paddedSize(layout, m, blocks) * matricesOf(batchA) +
-    paddedSize(layout, n, blocks) * matricesOf(batchB)
+    segments.reduce((sum, rows) => sum + paddedSize(layout, rows, blocks), 0) +
+    paddedSize(layout, n, blocks) * ofB
   return {
     flops,
     bytes: operands.elements + operands.scales + c,
     paddedBytes: operands.elements + paddedScales + c
   }
 }
+
+const onesOf = (rows: number, count: number): number[] => Array.from({ length: count }, () => rows)

@@ -1,12 +1,14 @@
 /** A gate as text, Markdown, JUnit XML, and in the form that PyTorch's benchmark dashboard reads. */
 import type { BaselinePoint, GatePoint, GateProblem, GateResult } from '../contract/gate'
+import { groupsText } from '../contract/groups'
 import { deviceStateText } from '../contract/deviceState'
 import { isPassed } from '../measurement/gateResult'
 import { changeOf, powerText } from '../measurement/gateVerdict'
 import { median } from '../measurement/statistics'
 import { junitXml } from './junitSuites'
 
-const problemText = ({ format, m, n, k }: GateProblem) => `${format} M=${m} N=${n} K=${k}`
+const problemText = ({ format, m, n, k, groups }: GateProblem) =>
+  `${format} M=${m} N=${n} K=${k}${groups ? ` (${groupsText(groups)})` : ''}`
 
 /** 'wgmma@base, wgmma@new' is 'wgmma'; two different kernels are both named. */
 export function kernelText({ base, new: tested }: GatePoint): string {

@@ -1,3 +1,4 @@
+import { groupsText } from '../contract/groups'
 import type { Run, Step } from '../contract/run'
 import { dispositionWords, outcomeOf, verdictWords } from '../measurement/outcome'
 import { junitXml, type JunitCase } from './junitSuites'
@@ -6,7 +7,7 @@ import { junitXml, type JunitCase } from './junitSuites'
 export function runToJunit(run: Run): string {
   const cases = run.steps.map((step): JunitCase => ({
     suite: step.format,
-    name: `${step.kernel} M=${step.m} N=${step.n} K=${step.k}`,
+    name: `${step.kernel} M=${step.m} N=${step.n} K=${step.k}${step.groups ? ` ${groupsText(step.groups)}` : ''}`,
     seconds: step.seconds,
     outcome: resultOf(step),
     message: step.reason || dispositionWords[step.disposition]

@@ -1,3 +1,4 @@
+import { groupRowsText } from '../contract/groups'
 import type { Run } from '../contract/run'
 
 /**
@@ -20,7 +21,7 @@ export function runToNvbench(run: Run): string {
       .map((step) => {
         const { timeNs, tflops, gbytesPerSecond } = step.measurement!
         return {
-          name: `Format=${step.format} M=${step.m} N=${step.n} K=${step.k}`,
+          name: `Format=${step.format} M=${step.m} N=${step.n} K=${step.k}${step.groups ? ` Groups=${groupRowsText(step.groups.rows)}` : ''}`,
           axis_values: [
             { name: 'Format', type: 'string', value: step.format },
             ...(['m', 'n', 'k'] as const).map((axis) => ({

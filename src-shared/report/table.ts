@@ -1,3 +1,4 @@
+import { groupsText } from '../contract/groups'
 import type { Run, Step } from '../contract/run'
 import { dispositionWords } from '../measurement/outcome'
 import { layerName, layersOf, usesOf } from '../measurement/modelTime'
@@ -83,7 +84,8 @@ function microseconds(ns: number | undefined): string {
 /** A sweep is compared with the peers that were timed in it (src-shared/measurement/ratios.ts). */
 export function columnsOf(run: Pick<Run, 'kind' | 'steps' | 'spec'>): Column[] {
   const { shapes } = run.spec
-  const columns = run.kind === 'validate' ? validateColumns : sweepColumnsOf(run)
+  const plain = run.kind === 'validate' ? validateColumns : sweepColumnsOf(run)
+  const columns = run.steps.some(({ groups }) => groups) ? withGroups(plain) : plain
   if (!shapes) return columns
   const layers = left('layer', (step) => layersOf(run.spec, step).map(layerName).join(', '))
   const uses = right('uses', '', (step) =>
@@ -91,6 +93,14 @@ export function columnsOf(run: Pick<Run, 'kind' | 'steps' | 'spec'>): Column[] {
   )
   return [columns[0]!, layers, uses, ...columns.slice(1)]
 }
+
+/** Behind K: '4 groups of 8,192 rows, contiguous'. */
+const withGroups = (columns: readonly Column[]): Column[] =>
+  columns.toSpliced(
+    columns.findIndex(({ title }) => title === 'K') + 1,
+    0,
+    left('groups', ({ groups }) => (groups ? groupsText(groups) : ''))
+  )
 
 function sweepColumnsOf(run: Pick<Run, 'kind' | 'steps'>): Column[] {
   const ratios = peersOf(run)

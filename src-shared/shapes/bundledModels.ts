@@ -1,5 +1,6 @@
 /** The fields of config.json that give the shapes, of models whose shapes come with the program. */
-import type { Shapes } from '../contract/shapes'
+import type { GroupLayout } from '../contract/groups'
+import { withGroupLayout, type ShapeRow, type Shapes } from '../contract/shapes'
 import { modelShapes, type ModelStep } from './modelShapes'
 
 export const bundledModels: Readonly<Record<string, object>> = {
@@ -54,9 +55,39 @@ export const bundledModels: Readonly<Record<string, object>> = {
 export const usualTokens = [16]
 
 /** Shapes of a bundled model. Throws a UserError where `tp` does not divide a layer. */
-export const bundledShapes = (name: string, step: ModelStep): Shapes => ({
+export const bundledShapes = (
+  name: string,
+  step: ModelStep,
+  groupLayout?: GroupLayout
+): Shapes => ({
   source: name,
   tokens: [...step.tokens],
   tp: step.tp,
-  rows: modelShapes(bundledModels[name], name, step)
+  ...(groupLayout && { groupLayout }),
+  rows: withGroupLayout(modelShapes(bundledModels[name], name, step), groupLayout)
 })
+
+/** Lists of shapes that come with the program, as they are. */
+export const bundledLists: Readonly<Record<string, () => ShapeRow[]>> = {
+  /** The grouped products that DeepGEMM's benchmark times: groups x rows of each, for every (N, K). */
+  'deepgemm-grouped': () =>
+    deepGemmGroups.flatMap(([layout, groups, m]) =>
+      deepGemmWeights.map(([n, k]): ShapeRow => ({
+        name: `${layout} ${groups}x${m} ${n}x${k}`,
+        ...{ m, n, k, groups, layout, weight: 1 }
+      }))
+    )
+}
+const deepGemmGroups: [GroupLayout, number, number][] = [
+  ['contiguous', 4, 8192],
+  ['contiguous', 8, 4096],
+  ['masked', 32, 192],
+  ['masked', 6, 1024],
+  ['masked', 32, 20]
+]
+const deepGemmWeights: [n: number, k: number][] = [
+  [6144, 7168],
+  [7168, 3072],
+  [4096, 4096],
+  [4096, 2048]
+]

@@ -4,7 +4,12 @@ import { shapeRowSchema, shapesSchema, type ShapeRow } from '../contract/shapes'
 import { UserError } from '../errors'
 import { describeIssues } from '../schemaWords'
 
-const columns = ['name', 'm', 'n', 'k', 'groups', 'weight', 'tokens'] as const
+const columns = [
+  ...(['name', 'm', 'n', 'k', 'groups', 'weight', 'tokens'] as const),
+  ...(['layout', 'rows', 'alignment'] as const)
+]
+/** Columns that are written where a row has them. */
+const rare = ['layout', 'rows', 'alignment'] as const
 
 /** What a file is: shapes as they are, or a model's config.json, of which they are to be made. */
 export type ShapeFile = { rows: ShapeRow[] } | { config: object }
@@ -62,10 +67,11 @@ function csvRows(text: string, path: string): ShapeRow[] {
         'usage',
         `${path}: row ${index + 1} has ${cells.length} cells, and the first line ${head.length} columns.`
       )
-    const given = head.flatMap((name, at) => {
+    const given = head.flatMap((name, at): [string, unknown][] => {
       const cell = cells[at]!
       if (cell === '') return []
-      return [[name, name === 'name' || Number.isNaN(Number(cell)) ? cell : Number(cell)]]
+      if (name === 'rows') return [[name, cell.split(/\s+/).map(numberOrText)]]
+      return [[name, name === 'name' ? cell : numberOrText(cell)]]
     })
     const row = Object.fromEntries(given) as Record<string, unknown>
     return { name: `${String(row['n'])}x${String(row['k'])}`, ...row }
@@ -73,11 +79,17 @@ function csvRows(text: string, path: string): ShapeRow[] {
   return checked(rows, path)
 }
 
-/** The rows as CSV that is read back the same. */
+/** Left as it is where it is no number, for the schema to refuse. */
+const numberOrText = (cell: string) => (Number.isNaN(Number(cell)) ? cell : Number(cell))
+
+/** The rows as CSV that is read back the same; `rows` of groups are separated by spaces. */
 export function shapesToCsv(rows: readonly ShapeRow[]): string {
+  const isLeftOut = (name: (typeof columns)[number]) =>
+    rare.some((one) => one === name && rows.every((row) => row[one] === undefined))
+  const written = columns.filter((name) => !isLeftOut(name))
   const line = (row: ShapeRow) =>
-    columns.map((name) => String(row[name] ?? '').replaceAll(',', ' ')).join(',')
-  return [columns.join(','), ...rows.map(line), ''].join('\n')
+    written.map((name) => String(row[name] ?? '').replaceAll(',', ' ')).join(',')
+  return [written.join(','), ...rows.map(line), ''].join('\n')
 }
 
 export const shapesToJson = (rows: readonly ShapeRow[]): string =>

@@ -13,7 +13,7 @@ import {
 } from '@shared/contract/gate'
 import type { SweepSpec } from '@shared/contract/jobs'
 import { operationName } from '@shared/contract/operation'
-import type { ShapeRow } from '@shared/contract/shapes'
+import { rowOf, type ShapeRow } from '@shared/contract/shapes'
 import { UserError } from '@shared/errors'
 import {
   confidenceOfEach,
@@ -130,10 +130,7 @@ function specOf(
       'usage',
       `${recorded.map(({ name }, at) => `${name} is ${operations[at]}`).join(', and ')}: they do not compare.`
     )
-  const rows = first.points.map((point): ShapeRow => {
-    const { m, n, k } = point
-    return { name: pointOf(point), m, n, k, groups: 1, weight: 1 }
-  })
+  const rows = first.points.map((point): ShapeRow => rowOf(pointOf(point).slice(0, 200), point))
   const {
     resumes: _,
     providerFiles: _files,
@@ -178,8 +175,8 @@ function pairUp(
   { spec, narrow }: GateRequest
 ): { pairings: Pairing[]; notes: string[] } {
   const isShape = (problem: GateProblem) => layersOf(spec, problem).length > 0
-  const isWanted = ({ format, m, n, k }: GateProblem) =>
-    (!spec.shapes || isShape({ format, m, n, k })) &&
+  const isWanted = ({ format, m, n, k, groups }: GateProblem) =>
+    (!spec.shapes || isShape({ format, m, n, k, groups })) &&
     (!narrow.formats || spec.formats.includes(format)) &&
     (!narrow.m || spec.mValues.includes(m)) &&
     (!narrow.n || spec.nValues.includes(n)) &&
@@ -231,18 +228,21 @@ function sourcesOf(
 ): Found[] {
   if (side.kind === 'recorded')
     return side.points.filter(isWanted).map((recorded) => {
-      const { format, m, n, k, kernel } = recorded
-      return { kernel, problem: { format, m, n, k }, source: { recorded } }
+      return { kernel: recorded.kernel, problem: problemOf(recorded), source: { recorded } }
     })
   return [...side.kernels].flatMap(([name, id]) =>
     steps
       .filter((step) => step.kernel.id === id && step.level !== 'unavailable')
       .map((planned) => {
-        const { format, m, n, k } = planned
-        return { kernel: name || id, problem: { format, m, n, k }, source: { planned } }
+        return { kernel: name || id, problem: problemOf(planned), source: { planned } }
       })
   )
 }
+
+const problemOf = ({ format, m, n, k, groups }: GateProblem): GateProblem => ({
+  ...{ format, m, n, k },
+  ...(groups && { groups })
+})
 
 async function judgeAll(
   pairings: readonly Pairing[],

@@ -101,12 +101,13 @@ async function recordedRun(store: RunStore, words: string): Promise<RecordedSide
   if (!run.device) throw new UserError('usage', `${id} does not say on which device it was made.`)
   const rounds = await store.rounds(id)
   const points = run.steps.flatMap((step): RecordedPoint[] => {
-    const { format, kernel, m, n, k, sourceHash, measurement } = step
+    const { format, kernel, m, n, k, groups, sourceHash, measurement } = step
     const own = rounds.filter((round) => round.step === step.index)
     if (!measurement || own.length === 0) return []
     const { meanMHz, badges } = measurement
     const samplesNs = own.map((round) => round.samplesNs)
-    return [{ format, kernel, m, n, k, sourceHash, samplesNs, meanMHz, badges }]
+    const problem = { format, m, n, k, ...(groups && { groups }) }
+    return [{ ...problem, kernel, sourceHash, samplesNs, meanMHz, badges }]
   })
   const { mode, output } = run.spec
   const device = deviceStateOf(run.device, run.libraries)

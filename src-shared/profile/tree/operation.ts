@@ -2,6 +2,7 @@
  * Operations of a run in its tree. An operation is one product as its caller sees it; the kernels launched for it are
  * nodes below it, and its row is the whole of them wherever rows are rearranged.
  */
+import { groupsText, type Groups } from '../../contract/groups'
 import { textColumn, type ProfileTree } from './profileTree'
 
 /** Text property of an operation's node: which kernel and format it is. */
@@ -19,8 +20,10 @@ export function operationName(step: {
   m: number
   n: number
   k: number
+  groups?: Groups | undefined
 }): string {
-  return `${step.kernel} ${step.format} [M=${step.m}, N=${step.n}, K=${step.k}]`
+  const groups = step.groups ? `, ${groupsText(step.groups)}` : ''
+  return `${step.kernel} ${step.format} [M=${step.m}, N=${step.n}, K=${step.k}${groups}]`
 }
 
 /** Per node the operation it is part of, or the node itself. */

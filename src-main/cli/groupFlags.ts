@@ -1,0 +1,58 @@
+/** The flags that say the groups of a grouped product. */
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import { defaults } from '@shared/contract/defaults'
+import { groupLayouts, mostGroups, usualAlignment, type GroupLayout } from '@shared/contract/groups'
+import { positiveInteger, wordList } from './arguments'
+
+export interface GroupFlags {
+  groups?: number[]
+  groupLayout?: GroupLayout
+  groupAlign?: number
+  maxRows?: number
+}
+
+export const groupLayoutOption = () =>
+  new Option(
+    '--group-layout <name>',
+    `how rows of groups stand (--groups: ${defaults.groupLayout}; experts of --shapes: products of their own)`
+  ).choices(groupLayouts)
+
+/** Of validate and sweep; --group-layout is among the flags of shapes. */
+export const addGroupFlags = (command: Command): Command =>
+  command
+    .option(
+      '--groups <rows>',
+      'a grouped product: rows of each group, 4x8192 or 300,0,17',
+      groupRows
+    )
+    .option(
+      '--group-align <rows>',
+      `contiguous segments begin at multiples of it (default: ${usualAlignment})`,
+      positiveInteger
+    )
+    .option(
+      '--max-rows <rows>',
+      'rows a masked group has room for (default: those of the largest)',
+      positiveInteger
+    )
+
+/** '2x300,0,17' is 300, 300, 0, 17. */
+function groupRows(text: string): number[] {
+  return wordList(text).flatMap((word) => {
+    const [, times = '1', rows] = /^(?:(\d+)[xX])?(\d+)$/.exec(word) ?? []
+    if (rows === undefined)
+      throw new InvalidArgumentError('Rows of groups are needed: 4x8192, or 300,0,17.')
+    if (Number(times) > mostGroups)
+      throw new InvalidArgumentError(`At most ${mostGroups} groups are taken.`)
+    return Array.from({ length: Number(times) }, () => Number(rows))
+  })
+}
+
+/** What they say, as a job's spec has it; undefined without --groups. */
+export const groupsOf = ({ groups, groupLayout, groupAlign, maxRows }: GroupFlags) =>
+  groups && {
+    layout: groupLayout ?? defaults.groupLayout,
+    rows: groups,
+    alignment: groupAlign,
+    maxRows
+  }
