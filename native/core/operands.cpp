@@ -333,6 +333,19 @@ std::vector<Segment> paddingRows(const Problem& problem) {
   return found;
 }
 
+std::vector<Segment> scaleSegments(const Problem& problem, const ScaleLayout& layout) {
+  if (problem.isGrouped() && layout.name == "linear") return {{0, problem.m}};
+  std::vector<Segment> segments;
+  if (problem.isGrouped()) {
+    for (int64_t group = 0; group < problem.groups.count(); group++)
+      if (problem.groups[group].rows > 0) segments.push_back(problem.groups[group]);
+    return segments;
+  }
+  for (int64_t matrix = 0; matrix < problem.batch.countA(); matrix++)
+    segments.push_back({matrix * problem.m, problem.m});
+  return segments;
+}
+
 Operands generateOperands(const Problem& problem, const GeneratedOperands& wanted,
                           const CancelFlag& cancel) {
   checkProblem(problem);

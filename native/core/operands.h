@@ -7,6 +7,7 @@
 
 #include "backend.h"
 #include "formats.h"
+#include "layouts.h"
 
 namespace blockscope {
 
@@ -38,6 +39,10 @@ struct PaddingCodes {
 };
 PaddingCodes paddingCodes(const BlockFormat&);
 std::vector<Segment> paddingRows(const Problem&);
+
+// Rows of A whose scales are padded together: each matrix of a batch, each group that has rows. In
+// the linear layout, which has no padding, all rows as they stand.
+std::vector<Segment> scaleSegments(const Problem&, const ScaleLayout&);
 
 // Canonical host operands. Throws Error(kUsage) for an unknown distribution.
 Operands generateOperands(const Problem&, const GeneratedOperands&, const CancelFlag&);

@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kWorkspaceBytes = 64 << 20;
 constexpr const char* kNoAccumulator = "It is asked for A x B alone here, without an accumulator.";
+constexpr const char* kNoGroups = "It is asked for one matmul or a batch here, not for groups.";
 constexpr const char* kNoKn = "Its block-scaled matmul reads B along K.";
 constexpr const char* kScaleLayout = "nvidia_32_4_4";  // cuBLAS, "1D Block Scaling Factors Layout"
 
@@ -62,6 +63,7 @@ class CublasLtOperation : public Operation {
     const LibraryInfo& info = libraries().cublasLtInfo;
     if (!info.found) throw Error(ErrorKind::kUnavailable, info.reason + " " + info.remedy);
     if (problem.accumulate) throw Error(ErrorKind::kUnavailable, kernel + ": " + kNoAccumulator);
+    if (problem.isGrouped()) throw Error(ErrorKind::kUnavailable, kernel + ": " + kNoGroups);
     if (problem.bOrder == BOrder::kKn && plan_.conversion == OperandConversion::kNone)
       throw Error(ErrorKind::kUnavailable, kernel + ": " + kNoKn);
     checkLt(handle_.make([&](auto* to) { return api_.create(to); }), "Starting cuBLASLt");
@@ -211,7 +213,8 @@ KernelInfo describeKernel(const std::string& id, const std::string& summary, int
                    {"accumulator", FeatureLevel::kNone, kNoAccumulator},
                    {"f8-output", FeatureLevel::kNone, "It is asked for f16, bf16 or f32 here."},
                    {"batch", FeatureLevel::kFused,
-                    "one matmul after the other, broadcast operands where they lie"}};
+                    "one matmul after the other, broadcast operands where they lie"},
+                   {"grouped", FeatureLevel::kNone, kNoGroups}};
   const std::string identity = "cuBLASLt " + libraries().cublasLtInfo.version;
   info.identity.assign(identity.begin(), identity.end());
   return info;

@@ -53,7 +53,7 @@ std::vector<RowFigures> DeviceComparison::rows(const Operands& operands,
                                                const std::vector<uint8_t>& output,
                                                const ValidateRequest& request,
                                                const CancelFlag& cancel) const {
-  const int64_t count = problem_.batch.count() * problem_.m;
+  const int64_t count = problem_.rowsOfC();
   const int64_t tileCols = tileColumns(problem_, request);
   const int64_t tiles = (problem_.n + tileCols - 1) / tileCols;
   DeviceBuffer c(context_, output.size(), "the C to be judged");
@@ -87,7 +87,7 @@ std::vector<RowFigures> DeviceComparison::rows(const Operands& operands,
   ratios.read(seenRatios.data(), seenRatios.size() * sizeof(float));
   std::vector<RowFigures> figures(count);
   parallelFor(count, cancel, [&](int64_t row) {
-    figures[row] = seen[row].suspects == 0
+    figures[row] = seen[row].suspects == 0 && problem_.productOf(row) >= 0
                        ? figuresOf(seen[row], &seenRatios[row * tiles], tiles)
                        : compareRow(problem_, operands, reference, output, request, row);
   });

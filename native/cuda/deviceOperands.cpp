@@ -53,8 +53,8 @@ DeviceOperands::DeviceOperands(const DeviceContext& context, std::shared_ptr<con
   b_.elementFormat = static_cast<int>(format.b);
   a_.matrices = problem.batch.countA();
   b_.matrices = problem.batch.countB();
-  a_.rows = a_.matrices * problem.m;
-  b_.rows = b_.matrices * problem.n;
+  a_.rows = problem.rowsOfA();
+  b_.rows = problem.rowsOfB();
 }
 
 DeviceOperands::DeviceOperands(const DeviceContext& context, const Kernels& kernels,
@@ -65,6 +65,7 @@ DeviceOperands::DeviceOperands(const DeviceContext& context, const Kernels& kern
            static_cast<int>(OperandStream::kScalesA));
   generate(b_, distribution, wanted.seed, static_cast<int>(OperandStream::kCodesB),
            static_cast<int>(OperandStream::kScalesB));
+  poisonPadding();
   if (problem.accumulate) generateAccumulator(wanted);
 }
 
@@ -133,6 +134,22 @@ void DeviceOperands::generate(Side& side, int distribution, uint64_t seed, int c
        scaleStream});
 }
 
+void DeviceOperands::poisonPadding() const {
+  const PaddingCodes poison = paddingCodes(findBlockFormat(problem_.format));
+  const int64_t blocks = problem_.k / scaleBlockSize_;
+  auto fill = [&](const DeviceBuffer& buffer, const Segment& rows, int64_t bytesOfRow,
+                  uint8_t value) {
+    context_.check(context_.api().memsetD8Async(buffer.address() + rows.first * bytesOfRow, value,
+                                                rows.rows * bytesOfRow, stream_->handle()),
+                   "Preparing operands");
+  };
+  for (const Segment& rows : paddingRows(problem_)) {
+    fill(a_.codes, rows, problem_.k, poison.element);
+    fill(a_.scales, rows, blocks, poison.scale);
+  }
+  stream_->wait("Preparing operands");
+}
+
 void DeviceOperands::generateAccumulator(const GeneratedOperands& wanted) {
   const int64_t count = problem_.elements();
   accumulator_ = DeviceBuffer(context_, count * sizeof(float), "the accumulator");
@@ -176,9 +193,29 @@ void DeviceOperands::codesInto(Matrix matrix, bool packed, BOrder order, DeviceB
 void DeviceOperands::scalesInto(Matrix matrix, const ScaleLayout& layout, BOrder order,
                                 DeviceBuffer& to) const {
   const Side& from = side(matrix);
-  const int64_t rows = from.rows / from.matrices, columns = problem_.k / scaleBlockSize_;
+  const int64_t columns = problem_.k / scaleBlockSize_;
   if (order == BOrder::kKn && layout.name == "linear")
-    return turn(from.scales, from.matrices, rows, columns, 8, to);
+    return turn(from.scales, from.matrices, from.rows / from.matrices, columns, 8, to);
+  context_.check(context_.api().memsetD8Async(to.address(), 0, to.bytes(), stream_->handle()),
+                 "Preparing operands");
+  std::vector<Segment> segments = scaleSegments(problem_, layout);
+  if (matrix == Matrix::kB) {
+    segments.clear();
+    for (int64_t i = 0; i < from.matrices; i++) segments.push_back({i * problem_.n, problem_.n});
+  }
+  driver::DevicePointer next = to.address();
+  for (size_t i = 0, last = 0; i < segments.size(); i = last) {
+    // Neighbours of one size share the layout's parts.
+    while (last < segments.size() && segments[last].rows == segments[i].rows) last++;
+    next = packSegments(from, {segments.begin() + i, segments.begin() + last}, layout, next);
+  }
+}
+
+driver::DevicePointer DeviceOperands::packSegments(const Side& from,
+                                                   const std::vector<Segment>& segments,
+                                                   const ScaleLayout& layout,
+                                                   driver::DevicePointer to) const {
+  const int64_t rows = segments.front().rows, columns = problem_.k / scaleBlockSize_;
   const PlacedLayout placed(layout, rows, columns);
   std::vector<int64_t> rowParts(rows), columnParts(columns);
   for (int64_t row = 0; row < rows; row++) rowParts[row] = placed.rowPart(row);
@@ -188,12 +225,13 @@ void DeviceOperands::scalesInto(Matrix matrix, const ScaleLayout& layout, BOrder
       uploaded(context_, rowParts.data(), rows * sizeof(int64_t), "a scale layout");
   const DeviceBuffer columnPart =
       uploaded(context_, columnParts.data(), columns * sizeof(int64_t), "a scale layout");
-  context_.check(context_.api().memsetD8Async(to.address(), 0, to.bytes(), stream_->handle()),
-                 "Preparing operands");
-  for (int64_t i = 0; i < from.matrices; i++)
+  for (const Segment& segment : segments) {
     run("packScales", rows * columns,
-        {from.scales.address() + i * rows * columns, to.address() + i * placed.padded().size(),
-         rowPart.address(), columnPart.address(), rows, columns});
+        {from.scales.address() + segment.first * columns, to, rowPart.address(),
+         columnPart.address(), rows, columns});
+    to += placed.padded().size();
+  }
+  return to;
 }
 
 void DeviceOperands::bf16Into(Matrix matrix, DeviceBuffer& to) const {

@@ -35,8 +35,8 @@ class DeviceOperands {
   // What kernels read, into buffers of the right size. `packed` false: one code per byte. `order`:
   // kKn for a B of rows of N.
   void codesInto(Matrix, bool packed, BOrder order, DeviceBuffer&) const;
-  // Each matrix of the batch in the layout, one after the other; padding is 0. `order` kKn turns
-  // linear scales alone: other layouts lie the same in both.
+  // Each matrix of the batch, or each group, in the layout, one after the other; padding is 0.
+  // `order` kKn turns linear scales alone: other layouts lie the same in both.
   void scalesInto(Matrix, const ScaleLayout&, BOrder order, DeviceBuffer&) const;
   void accumulatorInto(DeviceBuffer&) const;
   // Element times scale, rounded to bf16.
@@ -55,6 +55,11 @@ class DeviceOperands {
   const Side& side(Matrix matrix) const { return matrix == Matrix::kA ? a_ : b_; }
   void generate(Side&, int distribution, uint64_t seed, int codeStream, int scaleStream);
   void generateAccumulator(const GeneratedOperands&);
+  // Padding rows of groups, with what docs/operands.md has there.
+  void poisonPadding() const;
+  // Scales of segments of one size in the layout, one after the other; the address behind them.
+  driver::DevicePointer packSegments(const Side&, const std::vector<Segment>&, const ScaleLayout&,
+                                     driver::DevicePointer to) const;
   // Every matrix of `matrices`, rows x columns codes of one byte, as columns x rows of `bits` each.
   void turn(const DeviceBuffer& from, int64_t matrices, int64_t rows, int64_t columns, int bits,
             DeviceBuffer& to) const;

@@ -4,6 +4,7 @@
 
 #include "../core/formats.h"
 #include "../core/layouts.h"
+#include "../core/operands.h"
 #include "../core/outputs.h"
 #include "../core/packing.h"
 #include "architectures.h"
@@ -23,6 +24,14 @@ int64_t scaleBytes(const KernelRow& row, const Problem& problem, int64_t rows) {
       .size();
 }
 
+// Of all of A.
+int64_t scaleBytesOfA(const KernelRow& row, const Problem& problem) {
+  int64_t bytes = 0;
+  for (const Segment& segment : scaleSegments(problem, findLayout(row.scaleLayout)))
+    bytes += scaleBytes(row, problem, segment.rows);
+  return bytes;
+}
+
 }  // namespace
 
 Variables problemVariables(const KernelRow& row, const Problem& problem, int multiprocessors) {
@@ -32,6 +41,7 @@ Variables problemVariables(const KernelRow& row, const Problem& problem, int mul
                          {"K", problem.k},
                          {"V", format.scaleBlockSize},
                          {"SMS", multiprocessors},
+                         {"GROUPS", problem.groups.count()},
                          {"BITS_A", format.elementA().storageBits},
                          {"BITS_B", format.elementB().storageBits},
                          {"BYTES_C", outputBytes(problem.output)}};
@@ -52,7 +62,8 @@ std::vector<std::string> compileOptions(const KernelRow& row, const Problem& pro
                                       define("SCALE_FORMAT", static_cast<int>(format.scale)),
                                       define("SCALE_BLOCK", format.scaleBlockSize),
                                       define("OUTPUT_TYPE", static_cast<int>(problem.output)),
-                                      define("B_ORDER", static_cast<int>(problem.bOrder))};
+                                      define("B_ORDER", static_cast<int>(problem.bOrder)),
+                                      define("GROUPED", problem.isGrouped())};
   for (const auto& [name, value] : row.constants) options.push_back(define(name, value));
   options.insert(options.end(), row.options.begin(), row.options.end());
   return options;
@@ -68,7 +79,17 @@ Problem ownProblem(const KernelRow& row, const Problem& problem) {
     own.accumulate = false;
     own.outputScale = 1;
   }
+  if (problem.isGrouped() && !doesAllGroups(row, problem)) {
+    own.groups = {};
+    own.batch = 1;
+  }
   return own;
+}
+
+bool doesAllGroups(const KernelRow& row, const Problem& problem) {
+  // A pass turns one matrix of B at a time.
+  const bool turns = problem.bOrder == BOrder::kKn && row.levelOf("b-kn") == FeatureLevel::kPass;
+  return problem.isGrouped() && !turns && row.levelOf("grouped") == FeatureLevel::kFused;
 }
 
 std::string whyUnsupported(const KernelRow& row, const Problem& problem,
@@ -76,9 +97,11 @@ std::string whyUnsupported(const KernelRow& row, const Problem& problem,
   const FormatRow* format = row.findFormat(problem.format);
   if (!format || format->level == CapabilityLevel::kUnavailable)
     return "Kernel " + row.id + " does not compute " + problem.format + ".";
-  const std::pair<const char*, bool> asked[] = {{"b-kn", problem.bOrder == BOrder::kKn},
-                                                {"accumulator", problem.accumulate},
-                                                {"batch", problem.batch.count() > 1}};
+  const std::pair<const char*, bool> asked[] = {
+      {"b-kn", problem.bOrder == BOrder::kKn},
+      {"accumulator", problem.accumulate},
+      {"batch", !problem.isGrouped() && problem.batch.count() > 1},
+      {"grouped", problem.isGrouped()}};
   for (const auto& [feature, isAsked] : asked)
     if (isAsked && row.levelOf(feature) != FeatureLevel::kFused)
       return "Kernel " + row.id + " does not take what is asked: " + feature + ".";
@@ -141,14 +164,12 @@ driver::TensorMap encodeTensorMap(const DeviceContext& context, const TensorMapR
 
 ManifestOperation::ManifestOperation(const DeviceContext& context, const Kernels& kernels,
                                      const KernelRow& row, const Problem& problem)
-    : context_(context),
-      row_(row),
-      problem_(problem),
-      own_(ownProblem(row, problem)),
-      variables_(problemVariables(row, own_, context.facts().multiprocessors)) {
-  if (const std::string why = whyUnsupported(row, own_, variables_); !why.empty())
-    // Nobody asked for anything wrong: among many kernels this one is left out, with the reason.
-    throw Error(ErrorKind::kUnavailable, why);
+    : context_(context), row_(row), problem_(problem), own_(ownProblem(row, problem)) {
+  parts_ = partsOf(context.facts().multiprocessors);
+  for (const Part& part : parts_)
+    if (const std::string why = whyUnsupported(row, own_, part.variables); !why.empty())
+      // Nobody asked for anything wrong: among many kernels this one is left out, with the reason.
+      throw Error(ErrorKind::kUnavailable, why);
   const FormatRow& format = *row.findFormat(problem.format);
   const auto& architectures =
       format.architectures.empty() ? row.architectures : format.architectures;
@@ -163,9 +184,12 @@ ManifestOperation::ManifestOperation(const DeviceContext& context, const Kernels
   compileSeconds_ = compiled.seconds;
   module_ = std::make_unique<Module>(context, compiled.image, "kernel " + row.id);
   for (const LaunchRow& launch : row.launches)
-    functions_[launch.function] = module_->function(launch.function);
+    for (const Part& part : parts_)
+      if (!functions_.contains(launch.function) && evaluate(launch.when, part.variables) != 0)
+        functions_[launch.function] = module_->function(launch.function);
   for (const WorkspaceRow& buffer : row.workspace) {
-    const int64_t bytes = std::max<int64_t>(16, evaluate(buffer.bytes, variables_));
+    int64_t bytes = 16;
+    for (const Part& part : parts_) bytes = std::max(bytes, evaluate(buffer.bytes, part.variables));
     workspace_[buffer.name] = DeviceBuffer(context, static_cast<size_t>(bytes),
                                            "workspace \"" + buffer.name + "\" of kernel " + row.id);
   }
@@ -174,6 +198,41 @@ ManifestOperation::ManifestOperation(const DeviceContext& context, const Kernels
         context, kernels, problem, row.codes == CodeForm::kPacked, row.scaleLayout == "linear");
   if (own_.output != problem.output || own_.accumulate != problem.accumulate)
     finishing_ = std::make_unique<FinishingPass>(context, kernels, problem);
+  if (own_.isGrouped()) {
+    std::vector<int32_t> starts, rows;
+    for (int64_t group = 0; group < problem.groups.count(); group++) {
+      starts.push_back(static_cast<int32_t>(problem.groups[group].first));
+      rows.push_back(static_cast<int32_t>(problem.groups[group].rows));
+    }
+    auto uploaded = [&](const std::vector<int32_t>& values) {
+      DeviceBuffer buffer(context, values.size() * sizeof(int32_t), "the rows of groups");
+      buffer.write(values.data(), values.size() * sizeof(int32_t));
+      return buffer;
+    };
+    groupStarts_ = uploaded(starts);
+    groupRows_ = uploaded(rows);
+  }
+}
+
+std::vector<ManifestOperation::Part> ManifestOperation::partsOf(int multiprocessors) const {
+  const int64_t blocks = problem_.k / findBlockFormat(problem_.format).scaleBlockSize;
+  if (own_.isGrouped())
+    return {{{0, problem_.m, 0, 0}, problemVariables(row_, own_, multiprocessors)}};
+  std::vector<Part> parts;
+  int64_t padded = 0;
+  for (int64_t index = 0; index < problem_.productCount(); index++) {
+    const Product product = problem_.product(index);
+    if (product.rows == 0) continue;
+    Problem alone = own_;
+    alone.m = product.rows;
+    const int64_t bytes = scaleBytes(row_, problem_, product.rows);
+    int64_t scalesA = product.firstA / problem_.m * bytes;  // matrices of one size
+    if (problem_.isGrouped())
+      scalesA = row_.scaleLayout == "linear" ? product.firstA * blocks : padded;
+    padded += bytes;
+    parts.push_back({product, problemVariables(row_, alone, multiprocessors), scalesA});
+  }
+  return parts;
 }
 
 std::unique_ptr<OperandSet> ManifestOperation::prepare(const DeviceOperands& operands) {
@@ -182,7 +241,7 @@ std::unique_ptr<OperandSet> ManifestOperation::prepare(const DeviceOperands& ope
   auto set = std::make_unique<OperandSet>(
       context_, problem_, ofA * codeBytes(row_, format.elementA(), problem_.m * problem_.k),
       ofB * codeBytes(row_, format.elementB(), problem_.n * problem_.k),
-      ofA * scaleBytes(row_, problem_, problem_.m), ofB * scaleBytes(row_, problem_, problem_.n),
+      scaleBytesOfA(row_, problem_), ofB * scaleBytes(row_, problem_, problem_.n),
       finishing_ ? KernelWrites::kProduct : KernelWrites::kC);
   const ScaleLayout layout = findLayout(row_.scaleLayout);
   const bool packed = row_.codes == CodeForm::kPacked;
@@ -196,50 +255,48 @@ std::unique_ptr<OperandSet> ManifestOperation::prepare(const DeviceOperands& ope
 }
 
 driver::DevicePointer ManifestOperation::address(const std::string& name, const OperandSet& set,
-                                                 int64_t batch) const {
-  const MatrixBatch& matrices = problem_.batch;
-  auto ofA = [&](const DeviceBuffer& buffer) {
-    return buffer.address() + buffer.bytes() / matrices.countA() * matrices.a(batch);
-  };
+                                                 const Part& part) const {
+  const Product& product = part.product;
   auto ofB = [&](const DeviceBuffer& buffer) {
-    return buffer.address() + buffer.bytes() / matrices.countB() * matrices.b(batch);
+    return buffer.address() + buffer.bytes() / problem_.batch.countB() * product.matrixB;
   };
-  auto ofC = [&](driver::DevicePointer first, size_t bytes) {
-    return first + bytes / matrices.count() * batch;
-  };
-  if (name == "aCodes") return ofA(set.aCodes);
+  if (name == "aCodes")
+    return set.aCodes.address() + set.aCodes.bytes() / problem_.rowsOfA() * product.firstA;
   if (name == "bCodes") return turning_ ? turning_->codes() : ofB(set.bCodes);
-  if (name == "aScales") return ofA(set.aScales);
+  if (name == "aScales") return set.aScales.address() + part.scalesA;
   if (name == "bScales")
     return turning_ && turning_->turnsScales() ? turning_->scales() : ofB(set.bScales);
   if (name == "c") {
     const GuardedBuffer& written = set.product ? *set.product : set.c;
-    return ofC(written.address(), written.bytes());
+    return written.address() + written.bytes() / problem_.rowsOfC() * product.firstC;
   }
+  if (name == "groupStarts") return groupStarts_.address();
+  if (name == "groupRows") return groupRows_.address();
   const auto found = workspace_.find(name);
   return found == workspace_.end() ? 0 : found->second.address();
 }
 
-driver::DevicePointer ManifestOperation::accumulatorOf(const OperandSet& set, int64_t batch) const {
-  return problem_.accumulate ? set.accumulator.address() + batch * problem_.m * problem_.n * 4 : 0;
+driver::DevicePointer ManifestOperation::accumulatorOf(const OperandSet& set,
+                                                       const Part& part) const {
+  return problem_.accumulate ? set.accumulator.address() + part.product.firstC * problem_.n * 4 : 0;
 }
 
 LaunchArgument ManifestOperation::resolveArgument(const std::string& argument,
-                                                  const OperandSet& set, int64_t batch) const {
-  if (const auto pointer = address(argument, set, batch)) return pointer;
+                                                  const OperandSet& set, const Part& part) const {
+  if (const auto pointer = address(argument, set, part)) return pointer;
   for (const TensorMapRow& map : row_.tensorMaps) {
     if (map.name != argument) continue;
-    const auto base = address(map.of, set, batch);
+    const auto base = address(map.of, set, part);
     if (!base)
       throw Error(ErrorKind::kUsage, "Kernel " + row_.id + ", tensor map \"" + map.name +
                                          "\": there is no buffer \"" + map.of + "\".");
-    return encodeTensorMap(context_, map, base, variables_, row_.id);
+    return encodeTensorMap(context_, map, base, part.variables, row_.id);
   }
   if (argument == "f32:tensorScale") return set.tensorScale;
   if (argument == "f32:outputScale") return own_.outputScale;
-  if (argument == "accumulator") return own_.accumulate ? accumulatorOf(set, batch) : 0;
-  if (argument.rfind("i64:", 0) == 0) return evaluate(argument.substr(4), variables_);
-  const int64_t value = evaluate(argument, variables_);
+  if (argument == "accumulator") return own_.accumulate ? accumulatorOf(set, part) : 0;
+  if (argument.rfind("i64:", 0) == 0) return evaluate(argument.substr(4), part.variables);
+  const int64_t value = evaluate(argument, part.variables);
   if (value != static_cast<int32_t>(value))
     throw Error(ErrorKind::kUsage, "Kernel " + row_.id + ": the argument \"" + argument +
                                        "\" does not fit an int; write i64:" + argument + ".");
@@ -247,11 +304,11 @@ LaunchArgument ManifestOperation::resolveArgument(const std::string& argument,
 }
 
 std::array<unsigned, 3> ManifestOperation::extents(const Expressions& expressions,
-                                                   const std::string& field,
-                                                   unsigned missing) const {
+                                                   const std::string& field, unsigned missing,
+                                                   const Variables& variables) const {
   std::array<unsigned, 3> result = {missing, missing, missing};
   for (size_t i = 0; i < expressions.size(); i++) {
-    const int64_t value = evaluate(expressions[i], variables_);
+    const int64_t value = evaluate(expressions[i], variables);
     if (value < 1 || value > 0x7fffffff)
       throw Error(ErrorKind::kUsage, "Kernel " + row_.id + ": " + field + " \"" + expressions[i] +
                                          "\" is " + std::to_string(value) + ".");
@@ -261,30 +318,32 @@ std::array<unsigned, 3> ManifestOperation::extents(const Expressions& expression
 }
 
 Launch ManifestOperation::resolveLaunch(const LaunchRow& row, const OperandSet& set,
-                                        int64_t batch) const {
+                                        const Part& part) const {
   Launch launch;
   launch.name = "kernel " + row_.id + " (" + row.function + ")";
   launch.function = functions_.at(row.function);
-  launch.grid = extents(row.grid, "grid", 1);
-  launch.block = extents(row.block, "block", 1);
-  if (!row.cluster.empty()) launch.cluster = extents(row.cluster, "cluster", 1);
+  launch.grid = extents(row.grid, "grid", 1, part.variables);
+  launch.block = extents(row.block, "block", 1, part.variables);
+  if (!row.cluster.empty()) launch.cluster = extents(row.cluster, "cluster", 1, part.variables);
   launch.sharedBytes =
-      static_cast<unsigned>(std::max<int64_t>(0, evaluate(row.sharedBytes, variables_)));
+      static_cast<unsigned>(std::max<int64_t>(0, evaluate(row.sharedBytes, part.variables)));
   launch.dependent = row.dependent;
   for (const std::string& argument : row.arguments)
-    launch.arguments.push_back(resolveArgument(argument, set, batch));
+    launch.arguments.push_back(resolveArgument(argument, set, part));
   return launch;
 }
 
-std::vector<Launch> ManifestOperation::launchesOf(const OperandSet& set, int64_t batch) const {
+std::vector<Launch> ManifestOperation::launchesOf(const OperandSet& set, size_t index) const {
   std::vector<Launch> launches;
-  const MatrixBatch& matrices = problem_.batch;
+  const Part& part = parts_[index];
   // A matrix of B that several matrices of C share, one after the other, is turned once.
-  const bool isTurned = batch > 0 && matrices.b(batch) == matrices.b(batch - 1);
-  if (turning_ && !isTurned) launches = turning_->launches(set, matrices.b(batch));
+  const int64_t matrix = part.product.matrixB;
+  const bool isTurned = index > 0 && matrix == parts_[index - 1].product.matrixB;
+  if (turning_ && !isTurned) launches = turning_->launches(set, matrix);
   for (const LaunchRow& row : row_.launches)
-    if (evaluate(row.when, variables_) != 0) launches.push_back(resolveLaunch(row, set, batch));
-  if (finishing_) launches.push_back(finishing_->launch(set, batch, accumulatorOf(set, batch)));
+    if (evaluate(row.when, part.variables) != 0) launches.push_back(resolveLaunch(row, set, part));
+  if (finishing_)
+    launches.push_back(finishing_->launch(set, part.product, accumulatorOf(set, part)));
   return launches;
 }
 
@@ -292,8 +351,8 @@ void ManifestOperation::bind(const std::vector<const OperandSet*>& sets) {
   launches_.clear();
   for (const OperandSet* set : sets) {
     auto& matrices = launches_.emplace_back();
-    for (int64_t batch = 0; batch < problem_.batch.count(); batch++) {
-      matrices.push_back(launchesOf(*set, batch));
+    for (size_t part = 0; part < parts_.size(); part++) {
+      matrices.push_back(launchesOf(*set, part));
       for (const Launch& launch : matrices.back()) prepareLaunch(context_, launch);
     }
   }

@@ -16,6 +16,8 @@ Variables problemVariables(const KernelRow&, const Problem&, int multiprocessors
 std::vector<std::string> compileOptions(const KernelRow&, const Problem&);
 // What the kernel itself is compiled for: passes before and behind it do what it does not.
 Problem ownProblem(const KernelRow&, const Problem&);
+// Whether one round of its launches does all groups; else there is one for each group.
+bool doesAllGroups(const KernelRow&, const Problem&);
 // The sentence of the first requirement that does not hold, or why the output type cannot be
 // written; empty: all hold.
 std::string whyUnsupported(const KernelRow&, const Problem&, const Variables&);
@@ -37,28 +39,35 @@ class ManifestOperation : public Operation {
   double compileSeconds() const override { return compileSeconds_; }
 
  private:
+  // What one round of the row's launches computes: a matrix of C, a group, or all groups at once.
+  struct Part {
+    Product product;
+    Variables variables;
+    int64_t scalesA = 0;  // bytes before its scales of A
+  };
   void clearWorkspace(const Stream&) const;
-  std::vector<Launch> launchesOf(const OperandSet&, int64_t batch) const;
-  Launch resolveLaunch(const LaunchRow&, const OperandSet&, int64_t batch) const;
-  LaunchArgument resolveArgument(const std::string& argument, const OperandSet&,
-                                 int64_t batch) const;
-  driver::DevicePointer accumulatorOf(const OperandSet&, int64_t batch) const;
+  std::vector<Part> partsOf(int multiprocessors) const;
+  std::vector<Launch> launchesOf(const OperandSet&, size_t part) const;
+  Launch resolveLaunch(const LaunchRow&, const OperandSet&, const Part&) const;
+  LaunchArgument resolveArgument(const std::string& argument, const OperandSet&, const Part&) const;
+  driver::DevicePointer accumulatorOf(const OperandSet&, const Part&) const;
   // Address of an operand, C or a workspace; 0 when the name is none of these.
-  driver::DevicePointer address(const std::string& name, const OperandSet&, int64_t batch) const;
-  std::array<unsigned, 3> extents(const Expressions&, const std::string& field,
-                                  unsigned missing) const;
+  driver::DevicePointer address(const std::string& name, const OperandSet&, const Part&) const;
+  std::array<unsigned, 3> extents(const Expressions&, const std::string& field, unsigned missing,
+                                  const Variables&) const;
 
   const DeviceContext& context_;
   KernelRow row_;
   Problem problem_;  // what is asked
   Problem own_;      // what the kernel does of it; passes do the rest
-  Variables variables_;
+  std::vector<Part> parts_;
   std::unique_ptr<Module> module_;
   std::map<std::string, driver::Handle> functions_;
   std::map<std::string, DeviceBuffer> workspace_;
   std::unique_ptr<TurningPass> turning_;      // where B lies otherwise than the kernel reads it
   std::unique_ptr<FinishingPass> finishing_;  // where the kernel leaves C unfinished
-  // [set][matrix of the batch]
+  DeviceBuffer groupStarts_, groupRows_;  // int32 of each group, where the kernel finds them itself
+  // [set][part]
   std::vector<std::vector<std::vector<Launch>>> launches_;
   double compileSeconds_ = 0;
 };

@@ -60,13 +60,13 @@ FinishingPass::FinishingPass(const DeviceContext& context, const Kernels& kernel
                              const Problem& problem)
     : problem_(problem), module_(kernels.support(context, kSupport)) {}
 
-Launch FinishingPass::launch(const OperandSet& set, int64_t batch,
+Launch FinishingPass::launch(const OperandSet& set, const Product& product,
                              driver::DevicePointer accumulator) const {
-  const int64_t elements = problem_.m * problem_.n;
+  const int64_t elements = product.rows * problem_.n, first = product.firstC * problem_.n;
   Launch launch = overAll(*module_, "finish", "finishing C", elements);
-  launch.arguments = {set.product->address() + batch * elements * sizeof(float),
+  launch.arguments = {set.product->address() + first * sizeof(float),
                       accumulator,
-                      set.c.address() + batch * elements * outputBytes(problem_.output),
+                      set.c.address() + first * outputBytes(problem_.output),
                       elements,
                       static_cast<int32_t>(problem_.output),
                       problem_.outputScale};

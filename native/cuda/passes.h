@@ -37,8 +37,8 @@ class TurningPass {
 class FinishingPass {
  public:
   FinishingPass(const DeviceContext&, const Kernels&, const Problem&);
-  // `accumulator`: of that matrix; 0: none.
-  Launch launch(const OperandSet&, int64_t batch, driver::DevicePointer accumulator) const;
+  // Of the product's rows of C. `accumulator`: of those rows; 0: none.
+  Launch launch(const OperandSet&, const Product&, driver::DevicePointer accumulator) const;
 
  private:
   Problem problem_;

@@ -32,8 +32,9 @@ void checkSample(const Problem& problem, const Operands& operands,
   for (int i = 0; i < kSampled; i++) {
     const uint64_t word = uint64_t{philox(1, 11, i)[0]} << 32 | philox(1, 11, i)[1];
     const int64_t at = static_cast<int64_t>(word % reference.size());
-    const int64_t rowOfAll = at / problem.n, batch = rowOfAll / problem.m,
-                  row = rowOfAll % problem.m, col = at % problem.n;
+    const int64_t rowOfAll = at / problem.n, batch = problem.productOf(rowOfAll);
+    if (batch < 0) continue;  // padding of groups
+    const int64_t row = rowOfAll - problem.product(batch).firstC, col = at % problem.n;
     const double expected = referenceElement(problem, operands, batch, row, col);
     const double got = reference[at];
     if (got == expected || (std::isnan(got) && std::isnan(expected))) continue;
@@ -58,29 +59,33 @@ std::vector<double> deviceReference(const DeviceContext& context, const Kernels&
   const std::vector<double> values = valueTables(format);
   DeviceBuffer tables(context, values.size() * sizeof(double), "the reference's tables");
   tables.write(values.data(), values.size() * sizeof(double));
-  const int64_t elements = problem.m * problem.n, blocks = problem.k / format.scaleBlockSize;
+  const int64_t blocks = problem.k / format.scaleBlockSize;
   DeviceBuffer product(context, static_cast<size_t>(problem.elements()) * sizeof(double),
                        "the reference product");
   const Stream stream(context);
-  for (int64_t batch = 0; batch < problem.batch.count(); batch++) {
+  // Padding rows of groups are 0.
+  context.check(context.api().memsetD8Async(product.address(), 0, product.bytes(), stream.handle()),
+                "The reference product");
+  for (int64_t index = 0; index < problem.productCount(); index++) {
+    const Product part = problem.product(index);
+    if (part.rows == 0) continue;
     Launch launch;
     launch.name = "the reference product";
     launch.function = module->function("referenceProduct");
     launch.grid = {static_cast<unsigned>((problem.n + kTile - 1) / kTile),
-                   static_cast<unsigned>((problem.m + kTile - 1) / kTile), 1};
+                   static_cast<unsigned>((part.rows + kTile - 1) / kTile), 1};
     launch.block = {256, 1, 1};
-    const int64_t ofA = problem.batch.a(batch), ofB = problem.batch.b(batch);
+    const int64_t rowB = part.matrixB * problem.n, firstC = part.firstC * problem.n;
     const driver::DevicePointer accumulator =
-        problem.accumulate ? operands.accumulator().address() + batch * elements * sizeof(float)
-                           : 0;
-    launch.arguments = {operands.codes(Matrix::kA).address() + ofA * problem.m * problem.k,
-                        operands.codes(Matrix::kB).address() + ofB * problem.n * problem.k,
-                        operands.scales(Matrix::kA).address() + ofA * problem.m * blocks,
-                        operands.scales(Matrix::kB).address() + ofB * problem.n * blocks,
+        problem.accumulate ? operands.accumulator().address() + firstC * sizeof(float) : 0;
+    launch.arguments = {operands.codes(Matrix::kA).address() + part.firstA * problem.k,
+                        operands.codes(Matrix::kB).address() + rowB * problem.k,
+                        operands.scales(Matrix::kA).address() + part.firstA * blocks,
+                        operands.scales(Matrix::kB).address() + rowB * blocks,
                         accumulator,
                         tables.address(),
-                        product.address() + batch * elements * sizeof(double),
-                        static_cast<int32_t>(problem.m),
+                        product.address() + firstC * sizeof(double),
+                        static_cast<int32_t>(part.rows),
                         static_cast<int32_t>(problem.n),
                         problem.k,
                         static_cast<int32_t>(format.scaleBlockSize),

@@ -169,6 +169,22 @@ void multiply(const uint8_t* aCodes, const uint8_t* bCodes, const uint8_t* aScal
     }
 }
 
+// All groups, as a kernel that finds them itself.
+void multiplyGroups(const uint8_t* aCodes, const uint8_t* bCodes, const uint8_t* aScales,
+                    const uint8_t* bScales, uint8_t* c, const int* starts, const int* rows,
+                    int groups, int n, int k, float tensorScale, int type) {
+  const BlockFormat& format = *kernelFormat;
+  const int64_t blocks = k / format.scaleBlockSize;
+  for (int64_t group = 0; group < groups; group++) {
+    const int64_t start = starts[group];
+    multiply(aCodes + packedBytes(format.elementA(), start * k),
+             bCodes + packedBytes(format.elementB(), group * n * k), aScales + start * blocks,
+             bScales + group * n * blocks,
+             c + start * n * outputBytes(static_cast<OutputType>(type)), rows[group], n, k,
+             tensorScale, nullptr, 1, type);
+  }
+}
+
 KernelRow supportRow(const std::string& id, const std::string& file) {
   KernelRow row;
   row.id = id, row.file = "../../resources/kernels/cuda/common/" + file;
@@ -208,14 +224,16 @@ KernelRow kernelRow(FeatureLevel level, OutputType written) {
   return row;
 }
 
+DeviceFacts standInFacts() {
+  DeviceFacts facts;
+  facts.name = "Stand-in", facts.major = 9, facts.multiprocessors = 4;
+  return facts;
+}
+
 // C, from operands that the stand-in generated, of `problem` through a kernel that does or does not
 // do it all itself.
 std::vector<uint8_t> computed(const Problem& problem, FeatureLevel level) {
-  const DeviceContext context([] {
-    DeviceFacts facts;
-    facts.name = "Stand-in", facts.major = 9, facts.multiprocessors = 4;
-    return facts;
-  }());
+  const DeviceContext context(standInFacts());
   const Kernels kernels(BackendOptions{
       {supportRow("support-operands", "operands.cu"), supportRow("support-passes", "passes.cu")},
       ""});
@@ -223,11 +241,21 @@ std::vector<uint8_t> computed(const Problem& problem, FeatureLevel level) {
   kernelFormat = &findBlockFormat(problem.format);
   kernelOrder = fused ? problem.bOrder : BOrder::kNk;
   const bool finishes = !fused && (problem.accumulate || outputBytes(problem.output) == 1);
-  const KernelRow row = kernelRow(level, finishes ? OutputType::kF32 : problem.output);
+  const OutputType written = finishes ? OutputType::kF32 : problem.output;
+  KernelRow row = kernelRow(level, written);
+  row.features.push_back({"grouped", level, ""});
+  if (problem.isGrouped() && doesAllGroups(row, problem)) {
+    row.launches[0].function = "multiplyGroups";
+    row.launches[0].arguments = {
+        "aCodes", "bCodes",      "aScales",         "bScales",
+        "c",      "groupStarts", "groupRows",       "GROUPS",
+        "N",      "K",           "f32:tensorScale", std::to_string(static_cast<int>(written))};
+  }
   const DeviceOperands operands(context, kernels, problem, GeneratedOperands{"normal", 5});
   const Operands expected = generateOperands(problem, {"normal", 5}, kNever),
                  got = operands.download();
   CHECK(got.bCodes == expected.bCodes && got.accumulator == expected.accumulator);
+  CHECK(got.aCodes == expected.aCodes && got.aScales == expected.aScales);
   ManifestOperation operation(context, kernels, row, problem);
   const Stream stream(context);
   const auto first = operation.prepare(operands);
@@ -283,6 +311,75 @@ void passesAreLaunchedAroundTheKernel() {
   CHECK(launched == (Names{"multiply", "multiply"}));
 }
 
+const Groups kGroups[] = {{GroupLayout::kContiguous, {5, 0, 4, 1}, 4, 0},
+                          {GroupLayout::kMasked, {0, 3, 7}, 1, 7},
+                          {GroupLayout::kOffsets, {2, 0, 6}, 1, 0}};
+
+// By a kernel that does all groups in one launch, or is launched for each that has rows.
+void groupsAreFoundOrLaunchedOneByOne() {
+  for (const char* format : {"mxfp4", "mxfp6_e2m3", "nvfp4"})
+    for (const Groups& groups : kGroups)
+      for (const FeatureLevel level : {FeatureLevel::kFused, FeatureLevel::kPass})
+        for (const bool passes : {false, true}) {
+          Problem problem{format, 0, 12, 64, 1, OutputType::kF32};
+          problem.setGroups(groups);
+          if (passes) {
+            if (level == FeatureLevel::kFused) continue;
+            problem.bOrder = BOrder::kKn, problem.accumulate = true;
+          }
+          const std::vector<uint8_t> c = computed(problem, level);
+          const auto filled = std::count_if(groups.rows.begin(), groups.rows.end(),
+                                            [](int64_t rows) { return rows > 0; });
+          CHECK(std::count(launched.begin(), launched.end(), "multiplyGroups") ==
+                (level == FeatureLevel::kFused));
+          CHECK(std::count(launched.begin(), launched.end(), "multiply") ==
+                (level == FeatureLevel::kFused ? 0 : filled));
+          CHECK(std::count(launched.begin(), launched.end(), "finish") == (passes ? filled : 0));
+          const Operands operands = generateOperands(problem, {"normal", 5}, kNever);
+          const std::vector<double> reference =
+              referenceProduct(problem, operands, kNever, nullptr);
+          bool right = true;
+          for (int64_t i = 0; i < problem.elements(); i++) {
+            const double value = readOutput(problem.output, c.data(), i);
+            // Padding of C stays as it was: NaN.
+            if (problem.productOf(i / problem.n) < 0) right = right && std::isnan(value);
+            else
+              right =
+                  right && std::fabs(value - reference[i]) <= 1e-6 * (std::fabs(reference[i]) + 1);
+          }
+          checkThat(right, std::string(format) + " in groups, " + std::string(wordOf(level)),
+                    __FILE__, __LINE__);
+        }
+}
+
+// Scales of A in a padded layout: a group begins where the padding of every earlier one ends.
+void scalesOfGroupsArePaddedOnTheirOwn() {
+  Problem problem{"mxfp8", 0, 8, 160, 1, OutputType::kF32};
+  problem.setGroups({GroupLayout::kContiguous, {4, 0, 4, 129}, 64, 0});
+  const DeviceContext context(standInFacts());
+  const Kernels kernels(BackendOptions{{supportRow("support-operands", "operands.cu")}, ""});
+  const DeviceOperands operands(context, kernels, problem, GeneratedOperands{"normal", 5});
+  const Operands host = operands.download();
+  const ScaleLayout layout = findLayout("nvidia_32_4_4");
+  const int64_t blocks = 5;
+  std::vector<uint8_t> expected;
+  for (const Segment& segment : scaleSegments(problem, layout)) {
+    const PlacedLayout placed(layout, segment.rows, blocks);
+    std::vector<uint8_t> packed(placed.padded().size());
+    for (int64_t row = 0; row < segment.rows; row++)
+      for (int64_t col = 0; col < blocks; col++)
+        packed[placed.rowPart(row) + placed.columnPart(col)] =
+            host.aScales[(segment.first + row) * blocks + col];
+    expected.insert(expected.end(), packed.begin(), packed.end());
+  }
+  CHECK(expected.size() == (128 + 128 + 256) * 8);
+  DeviceBuffer packed(context, expected.size(), "scales");
+  operands.scalesInto(Matrix::kA, layout, BOrder::kNk, packed);
+  std::vector<uint8_t> got(expected.size());
+  packed.read(got.data(), got.size());
+  CHECK(got == expected);
+}
+
 void whatARowDoesNotNameIsRefused() {
   const DeviceContext context(DeviceFacts{});
   KernelRow row = kernelRow(FeatureLevel::kFused, OutputType::kF32);
@@ -307,8 +404,11 @@ int main() {
   offer("turnPacked", device::turnPacked);
   offer("finish", device::finish);
   offer("multiply", multiply);
+  offer("multiplyGroups", multiplyGroups);
   everyKernelTakesTheWholeOperation();
   passesAreLaunchedAroundTheKernel();
+  groupsAreFoundOrLaunchedOneByOne();
+  scalesOfGroupsArePaddedOnTheirOwn();
   whatARowDoesNotNameIsRefused();
   return summary();
 }

@@ -2,12 +2,14 @@
 // later.
 //
 //   C (M, N) = outputScale (A (M, K) x B + accumulator (M, N)) with B (N, K) or, with B_ORDER 1,
-//   (K, N) and one linear scale per SCALE_BLOCK elements along K; any M, N.
+//   (K, N) and one linear scale per SCALE_BLOCK elements along K; any M, N; or that for each group of
+//   rows with a matrix of B of its own.
 //
 // Element x scale is exact in bf16 (at most 8 significant bits; scales 2^-125 to 2^125), products
 // and sums in float32. 128 x 128 tiles of C, depth 32, 8 warps of 64 x 32; fragments as PTX ISA
 // "Matrix Fragments for mma.m16n8k16" has them.
 #include "common/formats.cuh"
+#include "common/groups.cuh"
 
 // TILE_M, TILE_N and THREADS are constants of the manifest's row.
 constexpr int kTileM = TILE_M, kTileN = TILE_N, kDepth = 32, kThreads = THREADS;
@@ -53,17 +55,18 @@ __device__ inline void multiplyAdd(float (&d)[4], const u32 (&a)[4], u32 b0, u32
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads)
-    multiply(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c,
-             int M, int N, int K, float tensorScale, const float* accumulator, float outputScale) {
+// The tile of C from (row0, col0) on; rows from `endRow` on are not its own.
+__device__ inline void multiplyTile(const u8* aCodes, const u8* bCodes, const u8* aScales,
+                                    const u8* bScales, Output* c, int row0, int col0, int endRow,
+                                    int N, int K, float tensorScale, const float* accumulator,
+                                    float outputScale) {
   __shared__ __align__(16) u16 a[kTileM * kPitch];
   __shared__ __align__(16) u16 b[kTileN * kPitch];
-  const int row0 = blockIdx.y * kTileM, col0 = blockIdx.x * kTileN;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int warpRow = warp / 4 * 64, warpCol = warp % 4 * 32;
   float sum[4][4][4] = {};
   for (int k0 = 0; k0 < K; k0 += kDepth) {
-    loadTile<A_FORMAT, false>(aCodes, aScales, M, K, row0, k0, a);
+    loadTile<A_FORMAT, false>(aCodes, aScales, endRow, K, row0, k0, a);
     loadTile<B_FORMAT, B_ORDER == 1>(bCodes, bScales, N, K, col0, k0, b);
     __syncthreads();
 #pragma unroll
@@ -97,7 +100,34 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         const int row = row0 + warpRow + i * 16 + lane / 4 + e / 2 * 8;
         const int col = col0 + warpCol + j * 8 + lane % 4 * 2 + e % 2;
         const long long at = (long long)row * N + col;
-        if (row < M && col < N)
+        if (row < endRow && col < N)
           c[at] = finished(sum[i][j][e] * tensorScale, accumulator, at, outputScale);
       }
 }
+
+#if GROUPED
+extern "C" __global__ void placeTiles(const int* groupRows, int* tileEnds, int groups) {
+  cumulateTiles(groupRows, groups, kTileM, tileEnds);
+}
+
+// As many blocks along y as there may be tile rows; those beyond have nothing to do.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    multiplyGroups(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales,
+                   Output* c, const int* groupStarts, const int* groupRows, const int* tileEnds,
+                   int groups, int N, int K, float tensorScale, const float* accumulator,
+                   float outputScale) {
+  const GroupTables of = {groupStarts, groupRows, tileEnds, groups};
+  if ((int)blockIdx.y >= of.tileRows()) return;
+  const GroupTileRow place = groupTileRow(of, blockIdx.y, kTileM);
+  multiplyTile(aCodes, bCodes + packedRowBytes<B_FORMAT>((long long)place.group * N * K), aScales,
+               bScales + (long long)place.group * N * (K / SCALE_BLOCK), c, place.row,
+               blockIdx.x * kTileN, place.end, N, K, tensorScale, accumulator, outputScale);
+}
+#else
+extern "C" __global__ void __launch_bounds__(kThreads)
+    multiply(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c,
+             int M, int N, int K, float tensorScale, const float* accumulator, float outputScale) {
+  multiplyTile(aCodes, bCodes, aScales, bScales, c, blockIdx.y * kTileM, blockIdx.x * kTileN, M, N,
+               K, tensorScale, accumulator, outputScale);
+}
+#endif

@@ -5,10 +5,49 @@
 // 1. widen: both packed operands to bf16, element x scale: exact while scales lie within 2^-117..2^117.
 // 2. multiply: bf16 product with wgmma and TMA, float32 sums (common/gemm_bf16.cuh).
 // 3. fallback: only if a scale lies outside; float64, slow and right.
+//
+// The same for groups of rows with a matrix of B of their own each (GROUPED): tiles are of one group; those that end before
+// their last row are stored row by row.
 #include "common/gemm_bf16.cuh"
 #include "common/tiled.cuh"
 #include "common/widen.cuh"
 
+#if GROUPED
+constexpr int kClusterRows = gemm::GroupedShape<bf16gemm::Product>::kClusterRows;
+
+extern "C" __global__ void widenAllGroups(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u16* aWide,
+                                       u16* bWide, u32* beyond, const int* groupStarts, const int* groupRows, int* tileEnds,
+                                       int* slowTileEnds, int groups, int M, int N, int K) {
+  if (blockIdx.x == 0 && threadIdx.x < 32) cumulateTiles(groupRows, groups, kClusterRows, tileEnds);
+  if (blockIdx.x == 0 && threadIdx.x / 32 == 1) cumulateTiles(groupRows, groups, tiled::kTile, slowTileEnds);
+  widenGroups(aCodes, bCodes, aScales, bScales, aWide, bWide, groupStarts, groupRows, groups, M, N, K, beyond);
+}
+
+extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
+    multiplyGroups(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
+                   const __grid_constant__ TensorMap cMap, Output* c, const u32* beyond, const int* groupStarts,
+                   const int* groupRows, const int* tileEnds, int groups, int N, int K, float tensorScale) {
+  if (*beyond == 0)
+    bf16gemm::runGroups<true>(&aMap, &bMap, &cMap, c, {groupStarts, groupRows, tileEnds, groups}, N, K, tensorScale);
+}
+
+extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
+    multiplyGroupsAnyRows(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap, Output* c,
+                          const u32* beyond, const int* groupStarts, const int* groupRows, const int* tileEnds, int groups,
+                          int N, int K, float tensorScale) {
+  if (*beyond == 0)
+    bf16gemm::runGroups<false>(&aMap, &bMap, nullptr, c, {groupStarts, groupRows, tileEnds, groups}, N, K, tensorScale);
+}
+
+extern "C" __global__ void __launch_bounds__(tiled::kThreads)
+    fallbackGroups(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, const u32* beyond, Output* c,
+                   const int* groupStarts, const int* groupRows, const int* slowTileEnds, int groups, int N, int K,
+                   float tensorScale) {
+  if (*beyond != 0)
+    tiled::multiplyGroups<double>(aCodes, bCodes, aScales, bScales, c, {groupStarts, groupRows, slowTileEnds, groups}, N, K,
+                                  tensorScale);
+}
+#else
 extern "C" __global__ void widen(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u16* aWide,
                                  u16* bWide, u32* beyond, long long aCount, long long bCount) {
   widenBoth(aCodes, bCodes, aScales, bScales, aWide, bWide, aCount, bCount, beyond);
@@ -31,3 +70,4 @@ extern "C" __global__ void __launch_bounds__(tiled::kThreads)
              int N, int K, float tensorScale) {
   if (*beyond != 0) tiled::multiply<double>(aCodes, bCodes, aScales, bScales, c, M, N, K, tensorScale);
 }
+#endif

@@ -10,7 +10,7 @@ import { numberFormats } from '@shared/formats/numberFormat'
 import { readKernelManifests } from '../kernelManifests'
 
 export interface Build {
-  /** `<kernel>.<target>.<format>.<output>`, `.kn` behind it where B is (K, N) */
+  /** `<kernel>.<target>.<format>.<output>`, `.kn` behind it where B is (K, N), `.grouped` for groups */
   name: string
   kernel: string
   format: string
@@ -41,11 +41,12 @@ interface Case {
   format: string
   output: string
   bOrder: BOrder
+  grouped?: true
 }
 
 /**
  * All, or of each what is worth a compilation: every format with the first output type, the first with every output type. And,
- * where the kernel reads B either way, formats of 4, 6 and 8 bits with B as (K, N).
+ * where the kernel reads B either way, formats of 4, 6 and 8 bits with B as (K, N); where it does groups, all of it for them too.
  */
 function casesOf({ formats, outputs, features }: KernelRow, choice: 'some' | 'all'): Case[] {
   const readsEitherOrder = features.some(({ id, level }) => id === 'b-kn' && level === 'fused')
@@ -61,7 +62,11 @@ function casesOf({ formats, outputs, features }: KernelRow, choice: 'some' | 'al
     (id) => readsEitherOrder && claimed.some(({ format }) => format === id)
   )
   const kn = turned.map((format): Case => ({ format, output: outputs[0]!, bOrder: 'kn' }))
-  return all.length ? [...all, ...kn] : [{ format: 'mxfp4', output: 'f16', bOrder: 'nk' }]
+  const doesGroups = features.some(({ id, level }) => id === 'grouped' && level === 'fused')
+  const groups = all.filter(() => doesGroups).map((one): Case => ({ ...one, grouped: true }))
+  return all.length
+    ? [...all, ...kn, ...groups]
+    : [{ format: 'mxfp4', output: 'f16', bOrder: 'nk' }]
 }
 
 /** Throws a UserError for a folder without a manifest, one with a row that does not fit, or one that names no kernel. */
@@ -70,7 +75,7 @@ export function listBuilds(folder: string, choice: 'some' | 'all' = 'some'): Bui
   if (warnings.length) throw new UserError('usage', warnings.join('\n'))
   if (!sources.length) throw new UserError('usage', `${folder}/manifest.json names no kernel.`)
   return sources.flatMap((row) =>
-    casesOf(row, choice).flatMap(({ format, output, bOrder }) => {
+    casesOf(row, choice).flatMap(({ format, output, bOrder, grouped }) => {
       const { a, b, scale, scaleBlockSize } = findBlockFormat(format)
       const number = ({ name }: { name: string }) => formatNumbers.indexOf(name)
       const macros = {
@@ -80,11 +85,12 @@ export function listBuilds(folder: string, choice: 'some' | 'all' = 'some'): Bui
         SCALE_BLOCK: scaleBlockSize,
         OUTPUT_TYPE: outputTypes.findIndex((type) => type === output),
         B_ORDER: bOrders.indexOf(bOrder),
+        GROUPED: grouped ? 1 : 0,
         ...row.constants
       }
       const defines = Object.entries(macros).map(([name, value]) => `-D${name}=${value}`)
       return row.architectures.flatMap(targetsOf).map((target) => ({
-        name: `${row.id}.${target}.${format}.${output}${bOrder === 'kn' ? '.kn' : ''}`,
+        name: `${row.id}.${target}.${format}.${output}${bOrder === 'kn' ? '.kn' : ''}${grouped ? '.grouped' : ''}`,
         kernel: row.id,
         format,
         output,

@@ -11,6 +11,7 @@
 // straight from registers (storeByThreads) where C's rows are no multiples of 16 bytes or its elements are float32.
 #pragma once
 
+#include "common/groups.cuh"
 #include "common/pipeline.cuh"
 #include "common/wgmma.cuh"
 
@@ -41,17 +42,44 @@ struct Tile {
   static_assert(TileN % kPieceColumns == 0 && kPieces % StoreBuffers == 0, "whole rounds of buffers");
 };
 
+// A CTA's part of a cluster's tile: its first row of A and C, and the row of C at which it ends at the latest; its first
+// column of C, and the row of all B that is its column.
+struct Place {
+  int row, endRow, col, rowB;
+};
+
+__device__ constexpr int ceilDiv(int a, int b) { return (a + b - 1) / b; }
+
 template <class T>
 struct Shape {
-  int M, N, K, steps;
+  // Rows beyond M are outside of C's tensor map too.
+  static constexpr bool kEndsInside = false;
+  int M, N, steps;
   __device__ int tileRows() const { return ceilDiv(M, T::kTileM * T::kCluster); }
   __device__ int tileCols() const { return ceilDiv(N, T::kTileN); }
   __device__ int tiles() const { return tileRows() * tileCols(); }
-  __device__ static int ceilDiv(int a, int b) { return (a + b - 1) / b; }
-  // First row and column of this CTA's part of a cluster's tile.
-  __device__ int2 origin(int tile, u32 rank) const {
-    const TilePlace place = tilePlace(tile, tileRows(), tileCols());
-    return make_int2((place.row * T::kCluster + rank) * T::kTileM, place.col * T::kTileN);
+  __device__ Place place(int tile, u32 rank) const {
+    const TilePlace in = tilePlace(tile, tileRows(), tileCols());
+    const int col = in.col * T::kTileN;
+    return {(int)(in.row * T::kCluster + rank) * T::kTileM, M, col, col};
+  }
+};
+
+// Groups of rows, each with a matrix of B of its own, behind one another in one tensor map; tile rows are those of clusters.
+template <class T>
+struct GroupedShape {
+  static constexpr bool kEndsInside = true;
+  static constexpr int kClusterRows = T::kTileM * T::kCluster;
+  GroupTables of;
+  int N, steps;
+  __device__ int tileCols() const { return ceilDiv(N, T::kTileN); }
+  __device__ int tiles() const { return of.tileRows() * tileCols(); }
+  __device__ Place place(int tile, u32 rank) const {
+    // In the order of the dense product within each group.
+    const int group = groupOfTileRow(of, tile / tileCols()), first = group > 0 ? of.tileEnds[group - 1] : 0;
+    const TilePlace in = tilePlace(tile - first * tileCols(), of.tileEnds[group] - first, tileCols());
+    const int start = of.starts[group], col = in.col * T::kTileN;
+    return {start + (int)(in.row * T::kCluster + rank) * T::kTileM, start + of.rows[group], col, group * N + col};
   }
 };
 
@@ -71,19 +99,19 @@ struct Shared {
   __device__ u32 factors(int group) const { return tiles + kFactors + group * T::kBytesFactors; }
 };
 
-template <class T>
-__device__ inline void load(const TensorMap* aMap, const TensorMap* bMap, Shape<T> shape, Shared<T> shared) {
+template <class T, class TilesOf>
+__device__ inline void load(const TensorMap* aMap, const TensorMap* bMap, TilesOf shape, Shared<T> shared) {
   RingPosition<T::kStages> ring;
   const u32 rank = clusterRank();
   constexpr int kElements = T::kElements;  // of K in a step
   for (int tile = blockIdx.x / T::kCluster; tile < shape.tiles(); tile += gridDim.x / T::kCluster) {
-    const int2 origin = shape.origin(tile, rank);
+    const Place place = shape.place(tile, rank);
     for (int step = 0; step < shape.steps; step++, ring.advance()) {
       const u32 full = shared.full(ring.stage), a = shared.stage(ring.stage), b = a + T::kBytesA;
       waitFor(shared.empty(ring.stage), ring.phase ^ 1);
       expectBytes(full, T::kBytesStage);
-      loadBox(a, aMap, step * kElements, origin.x, full);
-      loadBoxMulticast(b + rank * (T::kBytesB / 2), bMap, step * kElements, origin.y + rank * (T::kTileN / 2), full,
+      loadBox(a, aMap, step * kElements, place.row, full);
+      loadBoxMulticast(b + rank * (T::kBytesB / 2), bMap, step * kElements, place.rowB + rank * (T::kTileN / 2), full,
                        (1 << T::kCluster) - 1);
     }
   }
@@ -194,10 +222,16 @@ struct OneFactor {
   __device__ float2 columns(int) const { return make_float2(1.0f, 1.0f); }
 };
 
-// The kernel's body. T::sum multiplies `shape.steps` stages into the sums; `ByEngine` says how they are stored.
-template <class T, bool ByEngine, class MakeFactors>
-__device__ inline void run(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap, Output* c, int M, int N, int K,
-                           MakeFactors makeFactors) {
+template <class T>
+__device__ inline int stepsOf(int K) {
+  return ceilDiv(K, T::kElements * T::kSpan) * T::kSpan;
+}
+
+// The kernel's body. T::sum multiplies `shape.steps` stages into the sums; `ByEngine` says how they are stored. Where a part
+// ends before its tile does, threads store what is its own: the copy engine would write over what follows.
+template <class T, bool ByEngine, class TilesOf, class MakeFactors>
+__device__ inline void runOver(const TilesOf shape, const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap,
+                               Output* c, MakeFactors makeFactors) {
   extern __shared__ u8 dynamic[];
   const Shared<T> shared(sharedAddress(dynamic));
   if (threadIdx.x == 0) {
@@ -210,7 +244,6 @@ __device__ inline void run(const TensorMap* aMap, const TensorMap* bMap, const T
     publishBarriers();
   }
   syncCluster();
-  const Shape<T> shape{M, N, K, Shape<T>::ceilDiv(K, T::kElements * T::kSpan) * T::kSpan};
   if (threadIdx.x < 128) {
     giveRegistersBack<T::kLoadRegisters>();
     if (threadIdx.x == 0) load<T>(aMap, bMap, shape, shared);
@@ -221,19 +254,27 @@ __device__ inline void run(const TensorMap* aMap, const TensorMap* bMap, const T
     const auto factors = makeFactors(shared, group);
     RingPosition<T::kStages> ring;
     for (int tile = blockIdx.x / T::kCluster; tile < shape.tiles(); tile += gridDim.x / T::kCluster) {
-      const int2 origin = shape.origin(tile, rank);
-      const int row0 = origin.x + group * 64;
-      factors.fetch(row0, origin.y);
+      const Place place = shape.place(tile, rank);
+      const int row0 = place.row + group * 64;
+      factors.fetch(row0, place.col);
       float sums[T::kSums];
       T::sum(sums, ring, shape.steps, shared, group * 64 * T::kStepBytes);
       factors.arrive();
-      if (ByEngine) storeByEngine<T>(sums, cMap, row0, origin.y, shared.store(threadIdx.x / 32 - 4), factors);
-      else storeByThreads<T>(sums, c, M, N, row0, origin.y, factors);
+      const bool isWhole = !TilesOf::kEndsInside || row0 + (int)(threadIdx.x / 32 % 4 + 1) * 16 <= place.endRow;
+      if (ByEngine && isWhole)
+        storeByEngine<T>(sums, cMap, row0, place.col, shared.store(threadIdx.x / 32 - 4), factors);
+      else storeByThreads<T>(sums, c, place.endRow, shape.N, row0, place.col, factors);
     }
     if (ByEngine && threadIdx.x % 32 == 0) waitForStoreReads<0>();
   }
   // The other CTA may still arrive at this one's barriers.
   syncCluster();
+}
+
+template <class T, bool ByEngine, class MakeFactors>
+__device__ inline void run(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap, Output* c, int M, int N, int K,
+                           MakeFactors makeFactors) {
+  runOver<T, ByEngine>(Shape<T>{M, N, stepsOf<T>(K)}, aMap, bMap, cMap, c, makeFactors);
 }
 
 }  // namespace gemm

@@ -32,13 +32,23 @@ struct Product : gemm::Tile<WIDE_TILE_M, WIDE_TILE_N, WIDE_STAGES, WIDE_STORE_BU
   }
 };
 
+// The widened numbers' shift is taken back with the scale.
+__device__ inline auto factorOf(float tensorScale) {
+  return [=](gemm::Shared<Product>, int) { return gemm::OneFactor{tensorScale * (1 << 2 * kWideShift)}; };
+}
+
 template <bool ByEngine>
 __device__ inline void run(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap, Output* c, int M, int N, int K,
                            float tensorScale) {
-  gemm::run<Product, ByEngine>(aMap, bMap, cMap, c, M, N, K,
-                               [=](gemm::Shared<Product>, int) {
-                                 return gemm::OneFactor{tensorScale * (1 << 2 * kWideShift)};
-                               });
+  gemm::run<Product, ByEngine>(aMap, bMap, cMap, c, M, N, K, factorOf(tensorScale));
+}
+
+// The same for groups; `of` counts tile rows of clusters.
+template <bool ByEngine>
+__device__ inline void runGroups(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap, Output* c, GroupTables of,
+                                 int N, int K, float tensorScale) {
+  const gemm::GroupedShape<Product> shape{of, N, gemm::stepsOf<Product>(K)};
+  gemm::runOver<Product, ByEngine>(shape, aMap, bMap, cMap, c, factorOf(tensorScale));
 }
 
 }  // namespace bf16gemm

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/formats.cuh"
+#include "common/groups.cuh"
 
 namespace tiled {
 
@@ -32,38 +33,62 @@ __device__ inline void loadTile(const u8* codes, const u8* scales, int rows, int
   }
 }
 
+// The tile of C from (row0, col0) on; rows from `endRow` on are not its own.
+template <typename Number>
+__device__ inline void multiplyTile(const u8* aCodes, const u8* bCodes, const u8* aScales,
+                                    const u8* bScales, Output* c, int row0, int col0, int endRow,
+                                    int N, int K, float tensorScale, const float* accumulator,
+                                    float outputScale) {
+  __shared__ Number a[kDepth][kTile + 4], b[kDepth][kTile + 4];
+  const int ty = threadIdx.x / 16 * 4, tx = threadIdx.x % 16 * 4;
+  Number sum[4][4] = {};
+  for (int k0 = 0; k0 < K; k0 += kDepth) {
+    loadTile<A_FORMAT, false>(aCodes, aScales, endRow, K, row0, k0, a);
+    loadTile<B_FORMAT, B_ORDER == 1>(bCodes, bScales, N, K, col0, k0, b);
+    __syncthreads();
+#pragma unroll 8
+    for (int d = 0; d < kDepth; d++)
+#pragma unroll
+      for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++) sum[i][j] += a[d][ty + i] * b[d][tx + j];
+    __syncthreads();
+  }
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+      if (row0 + ty + i < endRow && col0 + tx + j < N) {
+        const long long at = (long long)(row0 + ty + i) * N + col0 + tx + j;
+        c[at] = finished((float)(sum[i][j] * (Number)tensorScale), accumulator, at, outputScale);
+      }
+}
+
 // Any number of blocks: each takes tile after tile.
 template <typename Number>
 __device__ inline void multiply(const u8* aCodes, const u8* bCodes, const u8* aScales,
                                 const u8* bScales, Output* c, int M, int N, int K,
                                 float tensorScale, const float* accumulator = nullptr,
                                 float outputScale = 1.0f) {
-  __shared__ Number a[kDepth][kTile + 4], b[kDepth][kTile + 4];
   const int tileCols = (N + kTile - 1) / kTile, tiles = (M + kTile - 1) / kTile * tileCols;
-  const int ty = threadIdx.x / 16 * 4, tx = threadIdx.x % 16 * 4;
+  for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x)
+    multiplyTile<Number>(aCodes, bCodes, aScales, bScales, c, tile / tileCols * kTile,
+                         tile % tileCols * kTile, M, N, K, tensorScale, accumulator, outputScale);
+}
+
+// The same for groups, in tile rows of kTile.
+template <typename Number>
+__device__ inline void multiplyGroups(const u8* aCodes, const u8* bCodes, const u8* aScales,
+                                      const u8* bScales, Output* c, GroupTables of, int N, int K,
+                                      float tensorScale, const float* accumulator = nullptr,
+                                      float outputScale = 1.0f) {
+  const int tileCols = (N + kTile - 1) / kTile, tiles = of.tileRows() * tileCols;
   for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-    const int row0 = tile / tileCols * kTile, col0 = tile % tileCols * kTile;
-    Number sum[4][4] = {};
-    for (int k0 = 0; k0 < K; k0 += kDepth) {
-      loadTile<A_FORMAT, false>(aCodes, aScales, M, K, row0, k0, a);
-      loadTile<B_FORMAT, B_ORDER == 1>(bCodes, bScales, N, K, col0, k0, b);
-      __syncthreads();
-#pragma unroll 8
-      for (int d = 0; d < kDepth; d++)
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-#pragma unroll
-          for (int j = 0; j < 4; j++) sum[i][j] += a[d][ty + i] * b[d][tx + j];
-      __syncthreads();
-    }
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-#pragma unroll
-      for (int j = 0; j < 4; j++)
-        if (row0 + ty + i < M && col0 + tx + j < N) {
-          const long long at = (long long)(row0 + ty + i) * N + col0 + tx + j;
-          c[at] = finished((float)(sum[i][j] * (Number)tensorScale), accumulator, at, outputScale);
-        }
+    const GroupTileRow place = groupTileRow(of, tile / tileCols, kTile);
+    multiplyTile<Number>(aCodes, bCodes + packedRowBytes<B_FORMAT>((long long)place.group * N * K), aScales,
+                         bScales + (long long)place.group * N * (K / SCALE_BLOCK), c, place.row,
+                         tile % tileCols * kTile, place.end, N, K, tensorScale, accumulator,
+                         outputScale);
   }
 }
 

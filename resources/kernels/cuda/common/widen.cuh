@@ -4,6 +4,7 @@
 #pragma once
 
 #include "common/formats.cuh"
+#include "common/groups.cuh"
 
 constexpr int kWideShift = WIDE_SHIFT;
 
@@ -91,6 +92,22 @@ __device__ inline void widenAt(const u8* codes, const u8* scales, u16* wide, lon
 #pragma unroll
   for (int part = 0; part < kCount / 8; part++)
     storeStreaming(out + part, make_uint4(pairs[4 * part], pairs[4 * part + 1], pairs[4 * part + 2], pairs[4 * part + 3]));
+}
+
+// As widenBoth, of groups: A (rows of all groups, K) without its padding, B one matrix (N, K) for each group that has rows.
+__device__ inline void widenGroups(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u16* aWide,
+                                   u16* bWide, const int* groupStarts, const int* groupRows, int groups, int M, int N, int K,
+                                   u32* beyond) {
+  // Fewer than 2^32 pieces: the manifest row requires it.
+  const u32 aOfRow = K / kWidened(A_FORMAT), bOfMatrix = (u32)N * (K / kWidened(B_FORMAT));
+  const u32 aPieces = M * aOfRow, pieces = aPieces + groups * bOfMatrix;
+  const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= pieces) return;
+  if (i < aPieces) {
+    if (groupOfRow(groupStarts, groupRows, groups, (int)(i / aOfRow)) >= 0) widenAt<A_FORMAT>(aCodes, aScales, aWide, i, beyond);
+  } else if (groupRows[(i - aPieces) / bOfMatrix] > 0) {
+    widenAt<B_FORMAT>(bCodes, bScales, bWide, i - aPieces, beyond);
+  }
 }
 
 // Both operands in one launch, kWidened elements a thread: threads beyond A's take B's. Sets *beyond when a scale lies outside

@@ -1,0 +1,59 @@
+// How kernels find a tile's group and a row's (resources/kernels/cuda/common/groups.cuh), compiled
+// for the CPU, against the segments of core.
+#include <vector>
+
+#include "../core/groups.h"
+#include "check.h"
+#include "common/groups.cuh"
+
+using namespace blockscope;
+
+namespace {
+
+std::vector<Groups> cases() {
+  std::vector<Groups> all = {
+      {GroupLayout::kContiguous, {13, 0, 64, 1, 65}, 64, 0},
+      {GroupLayout::kContiguous, {0, 0, 5, 0}, 128, 0},
+      {GroupLayout::kMasked, {0, 3, 40, 0, 17, 0}, 1, 40},
+      {GroupLayout::kOffsets, {0, 7, 33, 0, 1, 128, 0}, 1, 0},
+      {GroupLayout::kOffsets, {300}, 1, 0},
+  };
+  Groups many{GroupLayout::kOffsets, std::vector<int64_t>(256), 1, 0};
+  for (int64_t group = 0; group < 256; group++) many.rows[group] = group * 7 % 45;
+  all.push_back(many);
+  return all;
+}
+
+void rowsAndTilesFindTheirGroups(const Groups& groups, int rowsOfTile) {
+  const Segments segments(groups);
+  std::vector<int> starts, rows, ends;
+  int tiles = 0;
+  for (int64_t group = 0; group < segments.count(); group++) {
+    starts.push_back(static_cast<int>(segments[group].first));
+    rows.push_back(static_cast<int>(segments[group].rows));
+    ends.push_back(tiles += (rows.back() + rowsOfTile - 1) / rowsOfTile);
+  }
+  const int count = static_cast<int>(segments.count());
+  for (int row = 0; row < segments.totalRows(); row++)
+    CHECK(groupOfRow(starts.data(), rows.data(), count, row) == segments.groupOf(row));
+  const GroupTables tables = {starts.data(), rows.data(), ends.data(), count};
+  CHECK(tables.tileRows() == tiles);
+  // Tile rows of all groups, one after the other: every row that is multiplied is in one of them.
+  int tile = 0;
+  for (int group = 0; group < count; group++)
+    for (int row = 0; row < rows[group]; row += rowsOfTile, tile++) {
+      const GroupTileRow place = groupTileRow(tables, tile, rowsOfTile);
+      CHECK(place.group == group && place.row == starts[group] + row &&
+            place.end == starts[group] + rows[group]);
+    }
+  CHECK(tile == tiles);
+}
+
+}  // namespace
+
+int main() {
+  for (const Groups& groups : cases())
+    for (const int rowsOfTile : {1, 16, 64, 128, 256})
+      rowsAndTilesFindTheirGroups(groups, rowsOfTile);
+  return summary();
+}

@@ -1,0 +1,203 @@
+// Grouped products on a GPU: every kernel against the reference, then the rate of groups beside that of one product of the
+// same rows. `node test/gpu/grouped.mjs [check|rate|all] [result file]`.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  addon,
+  Checks,
+  configure,
+  measureDefaults,
+  median,
+  open,
+  validateDefaults
+} from './addon.mjs'
+import { able, testedKernels } from './formats.mjs'
+
+const of = (layout, rows, { alignment = 1, maxRows = 0 } = {}) => ({
+  layout,
+  rows,
+  alignment,
+  maxRows
+})
+const total = ({ layout, rows, alignment, maxRows }) =>
+  rows.reduce(
+    (sum, count) =>
+      sum + (layout === 'masked' ? maxRows : Math.ceil(count / alignment) * alignment),
+    0
+  )
+const ragged = [300, 0, 17, 256, 1, 129]
+
+/** Whole tiles and parts of them, empty groups, one group, many. */
+const cases = [
+  ['contiguous in 128s', of('contiguous', ragged, { alignment: 128 }), 264, 'f16'],
+  ['contiguous in 16s', of('contiguous', ragged, { alignment: 16 }), 520, 'bf16'],
+  ['masked', of('masked', [0, 200, 33, 0, 256], { maxRows: 256 }), 256, 'f16'],
+  ['offsets', of('offsets', [0, ...ragged, 0]), 264, 'f32'],
+  ['offsets, odd N', of('offsets', ragged), 33, 'f16'],
+  ['one group', of('contiguous', [130], { alignment: 128 }), 512, 'f16'],
+  [
+    '256 groups',
+    of(
+      'offsets',
+      Array.from({ length: 256 }, (_, at) => (at * 7) % 23)
+    ),
+    64,
+    'f16'
+  ]
+]
+const formats = ['mxfp4', 'mxfp8', 'nvfp4', 'mixed', 'mxfp6_e2m3', 'mxfp8_e5m2']
+const tolerances = { f16: {}, bf16: { atol: 8e-3, rtol: 8e-3 }, f32: { rtol: 1e-4 } }
+
+const openGroups = (format, groups, n, k, more = {}) =>
+  open(format, total(groups), n, k, { ...more, operation: { ...more.operation, groups } })
+
+async function validateAll(checks, kernels, format, name, session, tolerance) {
+  for (const kernel of kernels) {
+    if (!able(kernel, format) || kernel.id === 'cublaslt-fp8') continue
+    const level = kernel.features.find(({ id }) => id === 'grouped')?.level
+    if (!level || level === 'none') continue
+    await checks.attempt(`${kernel.id} ${name}`, async () => {
+      const request = { ...validateDefaults, ...tolerance, kernel: kernel.id }
+      let report
+      try {
+        report = await session.validate(request, addon.createCancelFlag())
+      } catch (error) {
+        if (/does not take|does not write|is not written for/.test(error.message)) return
+        throw error
+      }
+      const claimed = kernel.capabilities.find((one) => one.format === format)?.level
+      const isExact = claimed === 'exact'
+      const good = report.status === 'passed' || (!isExact && report.normwise < 5e-3)
+      checks.check(
+        `${kernel.id} ${name}`,
+        good,
+        `${report.status} normwise ${report.normwise} ${report.reason} ${report.elements} elements`
+      )
+    })
+  }
+}
+
+async function checkOperands(checks) {
+  const groups = of('contiguous', ragged, { alignment: 128 })
+  for (const format of formats) {
+    const [gpu, cpu] = await Promise.all(
+      ['cuda:0', 'cpu'].map((device) => openGroups(format, groups, 64, 128, { device }))
+    )
+    const [ours, theirs] = await Promise.all([gpu.operands(), cpu.operands()])
+    for (const name of ['aCodes', 'bCodes', 'aScales', 'bScales'])
+      checks.check(
+        `operands of ${format} ${name} are the CPU's`,
+        Buffer.compare(ours[name], theirs[name]) === 0
+      )
+    await Promise.all([gpu.close(), cpu.close()])
+  }
+}
+
+async function checkAll(checks, kernels) {
+  await checkOperands(checks)
+  for (const format of formats)
+    for (const [name, groups, n, output] of cases)
+      await checks.attempt(`open ${format} ${name}`, async () => {
+        const session = await openGroups(format, groups, n, 256, { output })
+        await validateAll(checks, kernels, format, `${format} ${name}`, session, tolerances[output])
+        await session.close()
+      })
+  // What passes do, the fallback of scales beyond a range, several tiles of K.
+  const operations = [
+    ['B (K, N)', { bOrder: 'kn' }, 'f16', 'normal', 64],
+    ['accumulated to e4m3', { accumulate: true, outputScale: 0.3 }, 'e4m3', 'normal', 72],
+    ['adversarial', {}, 'f32', 'adversarial', 264],
+    ['large K', {}, 'f16', 'normal', 520]
+  ]
+  for (const format of ['mxfp4', 'mxfp8', 'nvfp4'])
+    for (const [name, operation, output, distribution, n] of operations)
+      await checks.attempt(`open ${format} ${name}`, async () => {
+        const k = name === 'large K' ? 2880 : 256
+        const groups = of('contiguous', ragged, { alignment: 128 })
+        const more = { output, distribution, operation }
+        const session = await openGroups(format, groups, n, k, more)
+        const guarded = kernels.filter(({ id }) => /^(wgmma|decode)/.test(id))
+        const able_ = distribution === 'adversarial' ? guarded : kernels
+        await validateAll(
+          checks,
+          able_,
+          format,
+          `${format} ${name}`,
+          session,
+          tolerances[output] ?? {}
+        )
+        await session.close()
+      })
+}
+
+const weights = [
+  [6144, 7168],
+  [7168, 3072],
+  [4096, 4096],
+  [4096, 2048]
+]
+const many = (count, rows) => Array.from({ length: count }, () => rows)
+const timed = [
+  ['contiguous 4x8192', of('contiguous', many(4, 8192), { alignment: 128 })],
+  ['contiguous 8x4096', of('contiguous', many(8, 4096), { alignment: 128 })],
+  ['masked 6x1024', of('masked', many(6, 1024), { maxRows: 1024 })],
+  ['masked 32x192', of('masked', many(32, 192), { maxRows: 192 })],
+  ['masked 32x20', of('masked', many(32, 20), { maxRows: 20 })]
+]
+/** Of the dense rate, for segments of at least 1024 rows. */
+const wantedShare = 0.85
+
+async function timeOf(session, kernel) {
+  const measured = await session.measure(
+    { ...measureDefaults, kernel, warmupNs: 30e6, minTimeNs: 0.03e9, timeoutNs: 0.5e9 },
+    addon.createCancelFlag()
+  )
+  return {
+    ns: median(measured.samplesNs),
+    mhz: median(measured.samplesMHz),
+    launches: measured.launches.map(({ name, startNs, endNs }) => [name, endNs - startNs])
+  }
+}
+
+async function rates(checks, rows) {
+  for (const format of ['mxfp4', 'mxfp8', 'mixed', 'nvfp4'])
+    for (const [name, groups] of timed)
+      for (const [n, k] of weights)
+        await checks.attempt(`rate ${format} ${name} ${n}x${k}`, async () => {
+          const m = groups.rows.reduce((sum, count) => sum + count, 0)
+          const together = await openGroups(format, groups, n, k)
+          const grouped = await timeOf(together, 'wgmma')
+          await together.close()
+          const one = await open(format, m, n, k)
+          const dense = await timeOf(one, 'wgmma')
+          await one.close()
+          const tflops = (ns) => (2 * m * n * k) / ns / 1e3
+          const share = dense.ns / grouped.ns
+          rows.push({ format, groups: name, n, k, grouped, dense, share })
+          console.log(
+            `${format} ${name} ${n}x${k}: ${tflops(grouped.ns).toFixed(1)} TFLOP/s grouped, ` +
+              `${tflops(dense.ns).toFixed(1)} dense, ${(share * 100).toFixed(1)} %; ` +
+              grouped.launches.map(([what, ns]) => `${what} ${(ns / 1e3).toFixed(1)} us`).join(', ')
+          )
+          if (groups.rows[0] >= 1024)
+            checks.check(
+              `${format} ${name} ${n}x${k} reaches ${wantedShare} of dense`,
+              share >= wantedShare,
+              share.toFixed(3)
+            )
+        })
+}
+
+const [what = 'all', file] = process.argv.slice(2)
+const checks = new Checks()
+const cache = mkdtempSync(join(tmpdir(), 'blockscope-gpu-grouped-'))
+configure(cache, [])
+const device = (await addon.detect()).devices.find(({ kind }) => kind === 'cuda')
+if (!device) throw new Error('No CUDA device.')
+const rows = []
+if (what !== 'rate') await checkAll(checks, testedKernels(device))
+if (what !== 'check') await rates(checks, rows)
+if (file) writeFileSync(file, JSON.stringify({ device, rows }, null, 1))
+rmSync(cache, { recursive: true })
+checks.end()
