@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import type { Feature } from '@shared/contract/devices'
+import { featureIds, type Feature } from '@shared/contract/devices'
 import { everyBlockFormat } from '@shared/formats/blockFormat'
 import { pythonFeatures } from '../../../src-main/engine/pythonKernels'
 import { readKernelManifests } from '../../../src-main/engine/kernelManifests'
@@ -51,6 +51,7 @@ const heads = [
   'accumulator',
   'e4m3, e5m2 out',
   'batch',
+  'groups',
   'other out'
 ]
 
@@ -60,7 +61,7 @@ function line(kernel: Described): string {
   const cells = [
     `\`${id}\``,
     formatWords(kernel),
-    ...['b-kn', 'accumulator', 'f8-output', 'batch'].map((feature) => words(kernel, feature)),
+    ...featureIds.map((feature) => words(kernel, feature)),
     plain.join(', ')
   ]
   return `| ${cells.join(' | ')} |`
@@ -112,6 +113,7 @@ const ownFile: Described = {
   ...{ id: '--provider', outputs: plainOutputs, formats: [], isPython: true },
   features: pythonFeatures({ takes: {}, outputs: plainOutputs }).map((feature) => {
     const attribute = feature.id === 'f8-output' ? 'outputs' : 'takes'
+    if (feature.level === 'none' && feature.id === 'grouped') return feature
     return { ...feature, level: 'fused', reason: `where its class names it in \`${attribute}\`` }
   })
 }
@@ -150,10 +152,10 @@ it('the plain CUDA kernels take everything, the large ones batches, accumulators
     const levels = new Map(features.map((feature) => [feature.id, feature.level]))
     if (id === 'simt' || id === 'mma') {
       expect([id, formats.length]).toEqual([id, everyBlockFormat.length])
-      expect([id, ...levels.values()]).toEqual([id, 'fused', 'fused', 'fused', 'fused'])
+      expect([id, ...levels.values()]).toEqual([id, ...featureIds.map(() => 'fused')])
       expect([id, [...outputs].sort()]).toEqual([id, ['bf16', 'e4m3', 'e5m2', 'f16', 'f32']])
     }
-    for (const feature of ['batch', 'accumulator', 'f8-output'])
+    for (const feature of ['batch', 'accumulator', 'f8-output', 'grouped'])
       expect([id, feature, levels.get(feature)]).not.toEqual([id, feature, 'none'])
   }
 })
