@@ -2,9 +2,9 @@
 // for the CPU, against the segments of core.
 #include <vector>
 
+#include "../../resources/kernels/cuda/common/groups.cuh"
 #include "../core/groups.h"
 #include "check.h"
-#include "common/groups.cuh"
 
 using namespace blockscope;
 

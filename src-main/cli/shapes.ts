@@ -74,14 +74,17 @@ async function shapes(
     )
   }
   if (flags.json) return printJson(shapesToJson(rows).trimEnd())
+  const hasLayouts = rows.some(({ layout }) => layout)
   const cells = rows.map((row) => [
     row.name,
-    ...[row.tokens, row.m, row.n, row.k, row.groups, row.layout, usesOf(row)].map((value) =>
+    ...[row.tokens, row.m, row.n, row.k, row.groups, usesOf(row)].map((value) =>
       String(value ?? '-')
-    )
+    ),
+    ...(hasLayouts ? [row.layout ?? '-'] : [])
   ])
-  const table = [['layer', 'tokens', 'M', 'N', 'K', 'groups', 'layout', 'uses'], ...cells]
-  print(columnLines(table, (column) => column === 0 || column === 6))
+  const head = ['layer', 'tokens', 'M', 'N', 'K', 'groups', 'uses']
+  const table = [[...head, ...(hasLayouts ? ['layout'] : [])], ...cells]
+  print(columnLines(table, (column) => column === 0 || column === head.length))
 }
 
 /** What --shapes names. Throws a UserError for what is no file and no model, and for flags that the file overrides. */

@@ -31,25 +31,36 @@ export const groupsSchema = v.pipe(
     maxRows: v.optional(rowCount, 0)
   }),
   v.rawCheck(({ dataset, addIssue }) => {
-    const message = dataset.typed && problemOfGroups(dataset.value)
+    const message = dataset.typed && problemOfGroups(settled(dataset.value))
     if (message) addIssue({ message })
   }),
-  v.transform(({ layout, rows, alignment, maxRows }) => ({
-    layout,
-    rows,
+  v.transform(settled)
+)
+
+export interface Groups {
+  layout: GroupLayout
+  rows: number[]
+  alignment: number
+  maxRows: number
+}
+
+/** What another layout has no use for stands as nothing, so that equal groups are equal. */
+function settled({ layout, rows, alignment, maxRows }: Groups): Groups {
+  return {
+    ...{ layout, rows },
     alignment: layout === 'contiguous' ? alignment : 1,
     maxRows: layout === 'masked' ? maxRows || Math.max(...rows) : 0
-  }))
-)
-export type Groups = v.InferOutput<typeof groupsSchema>
+  }
+}
 
 /** What is wrong with groups, in a sentence; undefined: nothing. */
-function problemOfGroups({ layout, rows, maxRows }: Groups): string | undefined {
-  const over = layout === 'masked' && maxRows > 0 ? rows.findIndex((count) => count > maxRows) : -1
+function problemOfGroups(groups: Groups): string | undefined {
+  const { layout, rows, maxRows } = groups
+  const over = layout === 'masked' ? rows.findIndex((count) => count > maxRows) : -1
   if (over >= 0)
     return `group ${over} has ${counted(rows[over]!, 'row')}, and a masked group has room for ${maxRows}`
   if (rows.every((count) => count === 0)) return 'none of the groups has a row'
-  const total = segmentsOf({ layout, rows, alignment: 1, maxRows }).total
+  const { total } = segmentsOf(groups)
   if (total > mostRows)
     return `the groups have ${total} rows together; at most ${mostRows} are taken`
   return undefined

@@ -65,6 +65,11 @@ export interface ReadContext {
  */
 export function readOperands(file: ArrayFile, context: ReadContext = {}): OperandsRead {
   const { said = {} } = context
+  if (findArray(file, 'groupRows') ?? findArray(file, 'groupEnds'))
+    throw new UserError(
+      'usage',
+      `${file.path} holds operands of groups: blockscope check judges them; validate generates its own with --groups.`
+    )
   const form = formOf(file, said)
   const { format, m, n, k, bOrder, batchA, batchB } = form
   const batch = broadcastBatch(batchA, batchB)!

@@ -28,7 +28,7 @@ const total = ({ layout, rows, alignment, maxRows }) =>
   )
 const ragged = [300, 0, 17, 256, 1, 129]
 
-/** Whole tiles and parts of them, empty groups, one group, many. */
+/** Whole tiles and parts of them, empty groups, one group, many. @type {[string, ReturnType<typeof of>, number, string][]} */
 const cases = [
   ['contiguous in 128s', of('contiguous', ragged, { alignment: 128 }), 264, 'f16'],
   ['contiguous in 16s', of('contiguous', ragged, { alignment: 16 }), 520, 'bf16'],
@@ -138,6 +138,7 @@ const weights = [
   [4096, 2048]
 ]
 const many = (count, rows) => Array.from({ length: count }, () => rows)
+/** @type {[string, ReturnType<typeof of>][]} */
 const timed = [
   ['contiguous 4x8192', of('contiguous', many(4, 8192), { alignment: 128 })],
   ['contiguous 8x4096', of('contiguous', many(8, 4096), { alignment: 128 })],

@@ -103,7 +103,10 @@ describe('blockscope shapes', () => {
   it.each([
     [['--shapes', 'lama-70b'], '"lama-70b" is no model here. Did you mean llama-70b?'],
     [['--shapes', './none.json'], './none.json cannot be read'],
-    [['--shapes', list, '--tp', '2'], 'is a list of shapes: --tokens and --tp are of a model.'],
+    [
+      ['--shapes', list, '--tp', '2'],
+      'is a list of shapes: --tokens, --tp and --group-layout are of a model.'
+    ],
     [['--shapes', 'gpt-oss-120b', '--tp', '7'], 'which 7 GPUs cannot share evenly.'],
     [
       ['--shapes', 'gpt-oss-120b', '--tokens', '1048577'],
