@@ -45,7 +45,7 @@ export async function prepareFolder(
   isWaiting: boolean,
   force = false
 ): Promise<void> {
-  const present = existsSync(path) && statSync(path).isDirectory() ? readdirSync(path) : []
+  const present = isFolder(path) ? readdirSync(path) : []
   const foreign = present.find((name) => !isOfCapture(name))
   if (foreign !== undefined)
     throw new UserError(
@@ -81,7 +81,7 @@ export function controlCounts(path: string): ControlCounts {
 }
 
 export function shardFiles(path: string): string[] {
-  if (!existsSync(path) || !statSync(path).isDirectory()) return []
+  if (!isFolder(path)) return []
   return readdirSync(path)
     .filter((name) => isShardName(name))
     .sort()
@@ -122,9 +122,12 @@ export function openCapture(path: string, timeline: boolean) {
   return profile
 }
 
+export const isFolder = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
 function readInto(reader: CaptureReader, path: string): void {
   const folder = captureFolderOf(path) ?? path
-  const files = statSync(folder).isDirectory() ? shardFiles(folder) : [folder]
+  const files = isFolder(folder) ? shardFiles(folder) : [folder]
   if (files.length === 0) throw new UserError('usage', noShards(path))
   const chunk = Buffer.allocUnsafe(chunkBytes)
   for (const file of files) {

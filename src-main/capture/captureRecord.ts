@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { totalsOf, type ProcessAccount } from '@shared/capture/accounting'
 import { accountSentences } from '@shared/capture/accountSentences'
 import { captureFileName } from '@shared/capture/captureFiles'
+import type { CaptureSpec } from '@shared/contract/capture'
 import type { ControlCounts } from '@shared/capture/shardForm'
 import { hatchetPieces } from '@shared/profile/write/writeHatchet'
 import { version } from '../../package.json'
 import { writeFileAtomic, writeOutput } from '../ground/files'
 import { captureProfileName, controlCounts, openCapture, shardFiles } from './captureFolder'
-import type { CaptureOptions, ProgramEnd } from './followProgram'
+import type { ProgramEnd } from './followProgram'
 
 /** What tells how a program was placed on GPUs and ranks; nothing else of an environment is kept. */
 const keptVariables =
@@ -20,7 +21,7 @@ export interface CaptureRecord {
   kind: 'capture'
   blockscope: string
   command: readonly string[]
-  options: Pick<CaptureOptions, 'range' | 'kernels' | 'only' | 'wholeGraphs' | 'afterMs'> & {
+  options: Pick<CaptureSpec, 'range' | 'kernels' | 'only' | 'wholeGraphs' | 'afterMs'> & {
     forMs: number | null
   }
   host: string
@@ -36,14 +37,23 @@ export interface CaptureRecord {
   notes: readonly string[]
 }
 
-/** Reads the shards and writes the record and, where there is a kernel, the profile. */
-export async function writeRecord(
-  options: CaptureOptions,
-  startedAt: Date,
-  program: ProgramEnd | null,
+export interface CaptureFacts {
+  spec: CaptureSpec
+  folder: string
+  startedAt: Date
+  program: ProgramEnd | null
   doubts: readonly string[]
-): Promise<CaptureRecord> {
-  const { folder, command, range, kernels, only, wholeGraphs, afterMs, forMs } = options
+}
+
+/** Reads the shards and writes the record and, where there is a kernel, the profile. */
+export async function writeRecord({
+  spec,
+  folder,
+  startedAt,
+  program,
+  doubts
+}: CaptureFacts): Promise<CaptureRecord> {
+  const { command, range, kernels, only, wholeGraphs, afterMs, forMs } = spec
   const hasShards = shardFiles(folder).length > 0
   const profile = hasShards ? openCapture(folder, false) : undefined
   const accounts = profile?.reader.accounts ?? []
@@ -59,7 +69,9 @@ export async function writeRecord(
     if (tree.count > 1)
       await writeOutput(join(folder, captureProfileName), hatchetPieces(tree), { force: true })
   }
-  const environment = Object.entries(process.env).filter(([name]) => keptVariables.test(name))
+  const environment = Object.entries({ ...process.env, ...spec.environment }).filter(([name]) =>
+    keptVariables.test(name)
+  )
   const record: CaptureRecord = {
     formatVersion: 1,
     kind: 'capture',
@@ -71,7 +83,7 @@ export async function writeRecord(
       ...(only !== undefined && { only }),
       wholeGraphs,
       afterMs,
-      forMs: Number.isFinite(forMs) ? forMs : null
+      forMs: forMs ?? null
     },
     host: hostname(),
     startedAt: startedAt.toISOString(),

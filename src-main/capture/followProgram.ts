@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { CaptureSpec } from '@shared/contract/capture'
 import { messageOf, UserError } from '@shared/errors'
 import { builtFile } from '../engine/loadAddon'
 import { isAlive, setState, shardHeaders } from './captureFolder'
@@ -12,17 +13,16 @@ const injectionVariables = ['CUDA_INJECTION64_PATH', 'NVTX_INJECTION64_PATH'] as
 const longestWaitMs = 12_000
 const lookMs = 50
 
-export interface CaptureOptions {
+/** The terminal's, or a tail of what is printed. */
+export type ProgramStreams = 'inherit' | { take(part: Buffer): void }
+
+export interface ProgramStart {
+  file: string
+  environment: NodeJS.ProcessEnv
+  spec: CaptureSpec
+  /** Of the capture. */
   folder: string
-  command: readonly [string, ...string[]]
-  afterMs: number
-  /** Infinity: until the program ends. */
-  forMs: number
-  range?: string
-  kernels?: string
-  only?: string
-  wholeGraphs: boolean
-  endProgram: boolean
+  streams: ProgramStreams
 }
 
 export interface ProgramEnd {
@@ -31,12 +31,13 @@ export interface ProgramEnd {
 }
 
 /** @throws UserError where another profiler is asked for already, or the library was not built */
-export function captureEnvironment(options: CaptureOptions): NodeJS.ProcessEnv {
-  const set = injectionVariables.find((name) => process.env[name])
+export function captureEnvironment(spec: CaptureSpec, folder: string): NodeJS.ProcessEnv {
+  const given = { ...process.env, ...spec.environment }
+  const set = injectionVariables.find((name) => given[name])
   if (set !== undefined)
     throw new UserError(
       'usage',
-      `${set} is set to ${process.env[set]}: another profiler would be put out; unset it to capture.`
+      `${set} is set to ${given[set]}: another profiler would be put out; unset it to capture.`
     )
   const library = builtFile('blockscope_inject.node')
   if (library === undefined)
@@ -44,12 +45,14 @@ export function captureEnvironment(options: CaptureOptions): NodeJS.ProcessEnv {
       'unavailable',
       'The library that is injected into programs was not built: captures need Linux, and npm rebuild where it is missing.'
     )
-  const { folder, range = '', kernels = '', only = '', wholeGraphs } = options
+  const { range = '', kernels = '', only = '', wholeGraphs } = spec
   return {
-    ...process.env,
+    ...given,
     CUDA_INJECTION64_PATH: library,
     NVTX_INJECTION64_PATH: library,
-    LD_PRELOAD: [library, process.env.LD_PRELOAD].filter(Boolean).join(':'),
+    LD_PRELOAD: [library, spec.environment.LD_PRELOAD ?? process.env.LD_PRELOAD]
+      .filter(Boolean)
+      .join(':'),
     BLOCKSCOPE_CAPTURE_FOLDER: folder,
     BLOCKSCOPE_CAPTURE_RANGE: range,
     BLOCKSCOPE_CAPTURE_KERNELS: kernels,
@@ -68,16 +71,14 @@ export class FollowedProgram {
   private isEnding = false
 
   /** @throws UserError where the system does not start it */
-  static async start(
-    file: string,
-    environment: NodeJS.ProcessEnv,
-    options: CaptureOptions
-  ): Promise<FollowedProgram> {
-    const [, ...words] = options.command
+  static async start(start: ProgramStart): Promise<FollowedProgram> {
+    const { file, environment, spec, streams } = start
+    const [name, ...words] = spec.command
     const child = spawn(file, words, {
-      argv0: options.command[0],
+      argv0: name,
       env: environment,
-      stdio: 'inherit',
+      cwd: spec.workingFolder,
+      stdio: streams === 'inherit' ? 'inherit' : ['ignore', 'pipe', 'pipe'],
       // A session of its own: Ctrl+C of the terminal is for the capture.
       detached: true
     })
@@ -87,12 +88,15 @@ export class FollowedProgram {
         reject(new UserError('failed', `${file} does not start: ${messageOf(error)}.`))
       )
     })
-    return new FollowedProgram(child, options)
+    if (streams !== 'inherit')
+      for (const stream of [child.stdout!, child.stderr!])
+        stream.on('data', (part: Buffer) => streams.take(part))
+    return new FollowedProgram(child, start)
   }
 
   private constructor(
     child: ReturnType<typeof spawn>,
-    private readonly options: CaptureOptions
+    private readonly start: ProgramStart
   ) {
     this.pid = child.pid!
     this.ended = new Promise((resolve) =>
@@ -100,6 +104,10 @@ export class FollowedProgram {
     )
     const asked = new Promise<void>((resolve) => (this.endCapture = resolve))
     this.captured = this.follow(asked)
+  }
+
+  get isCapturing(): boolean {
+    return !this.isEnding
   }
 
   /** Ends the capture; the program goes on. @returns false where it was ending already */
@@ -119,13 +127,14 @@ export class FollowedProgram {
   }
 
   private async follow(asked: Promise<void>): Promise<void> {
-    const { folder, afterMs, forMs, endProgram } = this.options
+    const { folder, spec } = this.start
+    const { afterMs, forMs, endProgram } = spec
     const over = Promise.race([this.ended, asked])
     if (afterMs > 0) {
       await Promise.race([over, this.wait(afterMs)])
       setState(folder, 'recording')
     }
-    await Promise.race([over, ...(Number.isFinite(forMs) ? [this.wait(forMs)] : [])])
+    await Promise.race([over, ...(forMs === undefined ? [] : [this.wait(forMs)])])
     this.isEnding = true
     this.abort.abort()
     setState(folder, 'ended')
@@ -142,7 +151,7 @@ export class FollowedProgram {
   private async untilWritten(): Promise<void> {
     const until = Date.now() + longestWaitMs
     const isWriting = () =>
-      shardHeaders(this.options.folder).some(
+      shardHeaders(this.start.folder).some(
         ({ state, pid }) => (state === 'recording' || state === 'waiting') && isAlive(pid)
       )
     while (isWriting() && Date.now() < until) await sleep(lookMs)

@@ -1,16 +1,20 @@
 /** What a command names, looked at before it is started: what the loader would refuse to inject into is said, not guessed. */
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 import { UserError } from '@shared/errors'
 
 const elfMagic = 0x7f454c46
 const interpreterSegment = 3
 
 /** The file that a shell would start. @throws UserError where there is none */
-export function findProgram(name: string, path = process.env.PATH ?? '/usr/bin:/bin'): string {
+export function findProgram(
+  name: string,
+  { folder = '.', path }: { folder?: string | undefined; path?: string | undefined } = {}
+): string {
+  const searched = path ?? process.env.PATH ?? '/usr/bin:/bin'
   const places = name.includes('/')
-    ? [name]
-    : path.split(delimiter).map((folder) => join(folder || '.', name))
+    ? [folder === '.' ? name : resolve(folder, name)]
+    : searched.split(delimiter).map((one) => join(one || folder, name))
   const found = places.filter((place) => statSync(place, { throwIfNoEntry: false })?.isFile())
   const runnable = found.find(isExecutable)
   if (runnable !== undefined) return runnable

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import * as v from 'valibot'
 import { UserError } from '@shared/errors'
+import { parseTimeLength, timeLengthNeeded } from '@shared/timeLength'
 import { describeIssues } from '@shared/schemaWords'
 
 /** Other spellings of a command's own flags: of this command alone, since another may have a flag of that name. */
@@ -71,13 +72,11 @@ export function positiveNumber(text: string): number {
   return value
 }
 
-const secondsOf: Readonly<Record<string, number>> = { ms: 1e-3, s: 1, m: 60, h: 3600 }
-
 /** '500ms', '2.5s', '10m', or seconds: in milliseconds. */
 export function timeLength(text: string): number {
-  const [, value, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? []
-  if (value === undefined) throw new InvalidArgumentError('A time is needed: 500ms, 10s, 2m or 1h.')
-  return Number(value) * secondsOf[unit]! * 1000
+  const found = parseTimeLength(text)
+  if (found === undefined) throw new InvalidArgumentError(timeLengthNeeded)
+  return found
 }
 
 export function integerList(text: string): number[] {

@@ -3,18 +3,12 @@ import { Option, type Command } from 'commander'
 import { join, resolve } from 'node:path'
 import { labelOf } from '@shared/capture/accountSentences'
 import { captureFileName } from '@shared/capture/captureFiles'
-import { UserError } from '@shared/errors'
+import { captureSpecSchema, type CaptureSpecInput } from '@shared/contract/capture'
 import { count, counted, text, quantity } from '@shared/units'
-import { captureProfileName, prepareFolder, shardHeaders } from '../capture/captureFolder'
-import { writeRecord, type CaptureRecord } from '../capture/captureRecord'
-import {
-  captureEnvironment,
-  exitCodeOfProgram,
-  FollowedProgram,
-  type CaptureOptions,
-  type ProgramEnd
-} from '../capture/followProgram'
-import { doubtsAbout, findProgram } from '../capture/programFile'
+import { captureProfileName } from '../capture/captureFolder'
+import type { CaptureRecord } from '../capture/captureRecord'
+import { exitCodeOfProgram, type FollowedProgram, type ProgramEnd } from '../capture/followProgram'
+import { captureCounts, startCapture, stampOf } from '../capture/runCapture'
 import {
   clearProgress,
   printJson,
@@ -22,7 +16,7 @@ import {
   showProgress,
   showsProgress
 } from '../ground/terminal'
-import { timeLength } from './arguments'
+import { parseSpec, timeLength } from './arguments'
 
 interface Flags {
   out?: string
@@ -69,41 +63,30 @@ export function register(program: Command): void {
 }
 
 async function capture(command: string[], flags: Flags): Promise<void> {
-  if (process.platform !== 'linux')
-    throw new UserError('unavailable', 'capture works on Linux: other systems inject differently.')
-  const startedAt = new Date()
-  const options: CaptureOptions = {
-    folder: resolve(flags.out ?? `capture-${stampOf(startedAt)}`),
-    command: command as [string, ...string[]],
-    afterMs: flags.after ?? 0,
-    forMs: flags.for ?? Infinity,
-    ...(flags.range !== undefined && { range: flags.range }),
-    ...(flags.kernels !== undefined && { kernels: flags.kernels }),
-    ...(flags.only !== undefined && { only: flags.only }),
-    wholeGraphs: flags.graphs === true,
-    endProgram: flags.endProgram === true
-  }
-  const file = findProgram(options.command[0])
-  const doubts = doubtsAbout(file)
-  const environment = captureEnvironment(options)
-  await prepareFolder(options.folder, options.afterMs > 0, flags.force)
-  printNote(doubts)
-  const followed = await FollowedProgram.start(file, environment, options)
+  const folder = resolve(flags.out ?? `capture-${stampOf(new Date())}`)
+  const spec = parseSpec(captureSpecSchema, {
+    command,
+    ...{ afterMs: flags.after, forMs: flags.for, range: flags.range, kernels: flags.kernels },
+    ...{ only: flags.only, wholeGraphs: flags.graphs, endProgram: flags.endProgram }
+  } satisfies CaptureSpecInput)
+  const running = await startCapture(spec, folder, { force: flags.force })
+  printNote(running.doubts)
+  const followed = running.program
   const release = passSignals(followed)
-  const stopShowing = showCounts(options.folder)
+  const stopShowing = showCounts(folder)
   await followed.captured
   stopShowing()
   let end: ProgramEnd | null = await Promise.race([followed.ended, soon()])
-  let record = await writeRecord(options, startedAt, end, doubts)
-  printSummary(record, options.folder, flags)
+  let record = await running.record(end)
+  printSummary(record, folder, flags)
   if (end === null) {
     printNote(
-      options.endProgram
+      spec.endProgram
         ? 'The program was asked to end; waiting for it.'
         : 'The program goes on; Ctrl+C ends it.'
     )
     end = await followed.ended
-    record = await writeRecord(options, startedAt, end, doubts)
+    record = await running.record(end)
   }
   release()
   if (flags.json) printJson(record)
@@ -112,10 +95,6 @@ async function capture(command: string[], flags: Flags): Promise<void> {
 
 /** The program's end may be told a moment after its last child's. */
 const soon = () => new Promise<null>((give) => setTimeout(() => give(null), 100))
-
-/** 20261122-091502 */
-const stampOf = (date: Date) =>
-  date.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
 
 function passSignals(followed: FollowedProgram): () => void {
   const interrupt = () => {
@@ -139,25 +118,20 @@ function passSignals(followed: FollowedProgram): () => void {
 /** The line is the terminal's last; where there is none, the program's own output stays alone. */
 function showCounts(folder: string): () => void {
   if (!showsProgress()) return () => {}
-  const timer = setInterval(() => showProgress(countsOf(folder)), lookMs)
+  const timer = setInterval(() => showProgress(countsText(folder)), lookMs)
   return () => {
     clearInterval(timer)
     clearProgress()
   }
 }
 
-/** In the order of native/inject/shard.h: what a header says before its shard's names are read. */
-const shown = { kernelLaunches: 0, graphLaunches: 3, kernelRecords: 9, droppedRecords: 17 }
-
-function countsOf(folder: string): string {
-  const headers = shardHeaders(folder)
-  const sum = (at: number) => headers.reduce((total, one) => total + (one.counters[at] ?? 0), 0)
-  const bytes = headers.reduce((total, { fileBytes }) => total + fileBytes, 0)
+function countsText(folder: string): string {
+  const { processes, launches, kernels, dropped, bytes } = captureCounts(folder)
   return [
-    counted(headers.length, 'process', 'processes'),
-    counted(sum(shown.kernelLaunches) + sum(shown.graphLaunches), 'launch', 'launches'),
-    counted(sum(shown.kernelRecords), 'kernel record'),
-    `${count(sum(shown.droppedRecords))} dropped`,
+    counted(processes, 'process', 'processes'),
+    counted(launches, 'launch', 'launches'),
+    counted(kernels, 'kernel record'),
+    `${count(dropped)} dropped`,
     text(quantity('bytes', bytes))
   ].join(', ')
 }

@@ -18,6 +18,7 @@ import { accountSentences } from '@shared/capture/accountSentences'
 import { readCapture } from '../capture/captureFolder'
 import { print, printJson, printNote, writeData } from '../ground/terminal'
 import { positiveInteger } from './arguments'
+import { capturePlace } from './capturePlace'
 
 interface Flags {
   kernels?: string
@@ -34,7 +35,7 @@ export function register(program: Command): void {
     .description(
       'Kernels of a capture by launch shape: times, registers, waves and blocks per multiprocessor.'
     )
-    .argument('<capture>', 'folder of a capture, or one of its shards')
+    .argument('<capture>', 'folder of a capture, its id in the app, or one of its shards')
     .option('--kernels <text>', 'only kernels with this in their name; text or /regex/')
     .option('-n, --number <n>', 'rows to show', positiveInteger, 30)
     .option('--short', 'names as the app shortens them')
@@ -48,7 +49,8 @@ export function register(program: Command): void {
     .action(launches)
 }
 
-function launches(path: string, flags: Flags): void {
+function launches(words: string, flags: Flags): void {
+  const path = capturePlace(words)
   const test =
     flags.kernels === undefined ? () => true : nameTest(flags.kernels, { ignoreCase: true })
   if (flags.each) return printEach(path, flags.json === true, test)

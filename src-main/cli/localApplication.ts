@@ -16,7 +16,10 @@ export const builtInKernels = join(programFolder, 'resources', 'kernels', 'cuda'
 /** Python kernels, Triton's among them. */
 export const providersFolder = join(programFolder, 'resources', 'providers')
 
-type Shell = Pick<ApplicationOptions, 'host' | 'mayReadFiles' | 'mayRunFiles' | 'providerFiles'>
+type Shell = Pick<
+  ApplicationOptions,
+  'host' | 'mayReadFiles' | 'mayRunFiles' | 'providerFiles' | 'allowProgram'
+>
 
 export interface LocalOptions {
   /** Folder of runs instead of the usual one. */

@@ -23,6 +23,7 @@ import { clearProgress, printNote, showProgress, showsProgress } from '../ground
 import { profileName } from '../store/derivedFiles'
 import { readRunFolder, runFileName } from '../store/runFile'
 import { defaultStoreFolder, RunStore } from '../store/runStore'
+import { capturePlace } from './capturePlace'
 import { isNsysReport, withNsysExport } from './nsysReport'
 
 const chunkBytes = 4 << 20
@@ -146,7 +147,8 @@ function readable<T>(path: string, read: () => T): T {
 }
 
 /** A name that is no file here may be the id of a run in the store, cut short or "latest". */
-async function placeOf(words: string): Promise<string> {
+async function placeOf(given: string): Promise<string> {
+  const words = capturePlace(given)
   if (existsSync(words) || /[/\\.]/.test(words)) return words
   const store = new RunStore(defaultStoreFolder())
   try {

@@ -21,6 +21,8 @@ export interface ServeFlags extends LocalOptions {
   /** Profiles that the first page to connect opens. */
   files?: string[]
   provider?: string[]
+  /** Whether the page may start programs to capture them. */
+  allowCapture?: boolean
   /** What the page shows first: '/profile?run=...'. */
   page?: string
   json?: boolean
@@ -47,6 +49,7 @@ export function register(program: Command): void {
     .option('--store <folder>', 'folder of the runs')
     .option('--kernel-dir <folder...>', 'folder with your own kernels and their manifest.json')
     .option('--provider <file...>', 'file of Python kernels of your own, offered on the page')
+    .option('--allow-capture', 'let the page start programs, to capture them')
     .action((files: string[], flags: ServeFlags) => serve({ ...flags, files }))
 }
 
@@ -67,7 +70,8 @@ export async function serve(flags: ServeFlags): Promise<void> {
   const application = localApplication(flags, {
     host: 'server',
     mayReadFiles: false,
-    providerFiles
+    providerFiles,
+    ...(flags.allowCapture && { allowProgram: async () => true })
   })
   for (const file of flags.files ?? []) application.openFile(resolve(file))
   // Listened for before the address is printed: who reads it may press Ctrl+C at once.

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { app } from 'electron'
+import type { AllowProgram } from '../capture/captureManager'
 import { createApplication } from '../jobs/handlers'
 import type { Application } from '../jobs/handlers'
 import type { TakeProvider } from '../jobs/pythonFile'
@@ -9,10 +10,12 @@ import { utilityEngineHost } from './utilityEngineHost'
 export interface DesktopOptions {
   /** Asks the person before a file of Python kernels is started. */
   takeProvider: TakeProvider
+  /** Asks the person before a program is started to capture it. */
+  allowProgram: AllowProgram
 }
 
 /** Engine, store and jobs, with the engine as a utility process; the runs are those that the command line sees. */
-export function desktopApplication({ takeProvider }: DesktopOptions): Application {
+export function desktopApplication({ takeProvider, allowProgram }: DesktopOptions): Application {
   const resources = app.isPackaged ? process.resourcesPath : join(app.getAppPath(), 'resources')
   return createApplication({
     engineHost: utilityEngineHost(join(app.getAppPath(), 'out', 'main', 'engine.js')),
@@ -24,6 +27,7 @@ export function desktopApplication({ takeProvider }: DesktopOptions): Applicatio
     appVersion: app.getVersion(),
     host: 'desktop',
     mayReadFiles: true,
-    takeProvider
+    takeProvider,
+    allowProgram
   })
 }

@@ -7,6 +7,7 @@ import { messageOf } from '@shared/errors'
 import { printFault, printNote } from '../ground/terminal'
 import { parseServerAddress } from '../transports/remoteServer'
 import type { ServerAddress } from '../transports/remoteServer'
+import { askBeforeProgram } from './allowProgram'
 import { readAppState, withRecentFile, writeAppState } from './appState'
 import type { AppState } from './appState'
 import { bridgePages } from './bridge'
@@ -66,7 +67,8 @@ async function run(): Promise<void> {
       dialog,
       window: () => window,
       folder: join(app.getPath('userData'), 'python-kernels')
-    })
+    }),
+    allowProgram: askBeforeProgram(dialog, () => window)
   })
   const ownContents = new Set<number>()
   guardSession(session.defaultSession, address)

@@ -6,11 +6,12 @@ import type { JobSpec } from '@shared/contract/jobs'
 import type { Handlers } from '@shared/contract/methods'
 import { UserError } from '@shared/errors'
 import { Engine, EngineError } from '../engine/engine'
+import { CaptureManager, type AllowProgram } from '../capture/captureManager'
 import type { EngineHost } from '../engine/engineHost'
 import { readKernelManifests, type KernelSide } from '../engine/kernelManifests'
 import { machineCodeOf } from '../engine/machineCode/machineCode'
 import { MachineMemory } from '../store/machineMemory'
-import { RunStore } from '../store/runStore'
+import { capturesName, RunStore } from '../store/runStore'
 import { importRun } from '../store/importRun'
 import { sortFiles } from './arrays/sortFiles'
 import { readExample } from './examples'
@@ -49,6 +50,8 @@ export interface ApplicationOptions {
    * undefined where they have not. Absent: none is taken.
    */
   takeProvider?: TakeProvider
+  /** Whether a caller may start a program to capture it; absent: none may. */
+  allowProgram?: AllowProgram
 }
 
 export interface Application {
@@ -109,6 +112,7 @@ export function createApplication(options: ApplicationOptions): Application {
   const memory = new MachineMemory(join(options.cacheFolder, 'machine.json'))
   const jobs = new JobManager({ engine, store, memory, appVersion: options.appVersion, detect })
   const opened = new OpenedFiles()
+  const captures = new CaptureManager(join(store.folder, capturesName), options.allowProgram)
 
   const handlers: Handlers = {
     'app.info': async () => ({
@@ -166,6 +170,14 @@ export function createApplication(options: ApplicationOptions): Application {
     },
     'runs.export': ({ id, as }) => exportRun(store, id, as),
     'runs.import': ({ name, bytes }) => importRun(store, name, bytes),
+    'captures.start': async (spec) => ({ id: await captures.start(spec) }),
+    'captures.watch': ({ id }, { signal, progress }) => captures.watch(id, signal, progress),
+    'captures.stop': async ({ id, what }) => {
+      captures.stop(id, what)
+      return {}
+    },
+    'captures.list': async () => captures.list(),
+    'captures.open': async ({ id }) => ({ shards: opened.shardsOf(captures.folderOf(id)) }),
     'examples.read': ({ id }) => readExample(options.examplesFolder, id),
     'files.watchOpened': async (_input, { signal, progress }) => {
       await opened.watch(signal, progress)
@@ -202,6 +214,7 @@ export function createApplication(options: ApplicationOptions): Application {
     detect: () => detect(),
     openFile: (path) => opened.add(path),
     async close() {
+      await captures.close()
       await jobs.close()
       engine.close()
     }

@@ -51,10 +51,15 @@ export class OpenedFiles {
   }
 
   private readCapture(folder: string): Output<'files.read'> {
+    const shards = this.shardsOf(folder)
+    return { name: basename(resolve(folder)), bytes: new Uint8Array(0), shards }
+  }
+
+  /** Handles of the shards of a capture. */
+  shardsOf(folder: string): string[] {
     const files = shardFiles(folder)
     if (files.length === 0) throw new UserError('usage', noShards(folder))
-    const shards = files.map((file) => this.handleOf(file))
-    return { name: basename(resolve(folder)), bytes: new Uint8Array(0), shards }
+    return files.map((file) => this.handleOf(file))
   }
 
   private handleOf(path: string): string {

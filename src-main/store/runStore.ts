@@ -15,6 +15,8 @@ import { keepSummary, keptSummary, stateOf, summarize } from './runSummaries'
 import { RunWriter } from './runWriter'
 
 const trashName = '.trash'
+/** Captures that the app started lie beside the runs. */
+export const capturesName = 'captures'
 
 /** Where runs are kept unless told otherwise: $BLOCKSCOPE_STORE, else the user's data folder. */
 export function defaultStoreFolder(): string {
@@ -125,7 +127,7 @@ export class RunStore {
     try {
       const entries = await readdir(this.folder, { withFileTypes: true })
       return entries
-        .filter((entry) => entry.isDirectory() && entry.name !== trashName)
+        .filter((entry) => entry.isDirectory() && ![trashName, capturesName].includes(entry.name))
         .map(({ name }) => name)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []

@@ -2,7 +2,7 @@
 import { useEventListener } from '@vueuse/core'
 import { onBeforeUnmount, onMounted } from 'vue'
 import { onMenuAction } from '../client/menu'
-import { captureOf, namedFiles, type NamedFile } from '../stores/pickProfiles'
+import { captureOf, namedFiles } from '../stores/pickProfiles'
 import { useConnection } from '../stores/connection'
 import { useDevices } from '../stores/devices'
 import { useJobs } from '../stores/jobs'
@@ -207,15 +207,6 @@ async function openProfiles(files: readonly File[]): Promise<void> {
     useMessages().say(`${info.name} is compared with ${baseline.name}, the older one.`)
 }
 
-async function filesOf(handles: readonly string[]): Promise<NamedFile[]> {
-  const files: NamedFile[] = []
-  for (const handle of handles) {
-    const { name, bytes } = await useConnection().call('files.read', { handle })
-    files.push({ name, file: new Blob([bytes as Uint8Array<ArrayBuffer>]) })
-  }
-  return files
-}
-
 /** A file that the system or the command line asked to open; the node and the range that the address names are shown in it. */
 async function openHandle(handle: string): Promise<void> {
   const { view: now, params } = route.value
@@ -228,7 +219,7 @@ async function openHandle(handle: string): Promise<void> {
   const profile = useProfile()
   try {
     const { name, bytes, shards } = await useConnection().call('files.read', { handle })
-    if (shards) await profile.readFiles('open', { files: await filesOf(shards), capture: name })
+    if (shards) await profile.readHandles(shards, name)
     else await profile.read('open', new Blob([bytes as Uint8Array<ArrayBuffer>]), name)
     if (wanted && view === 'profile' && !profile.failure && !(await profile.revealPath(wanted)))
       useMessages().say(`${name} has no node "${wanted}".`)

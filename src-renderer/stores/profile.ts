@@ -12,6 +12,7 @@ import { failureOf, type Failure } from '../ground/failure'
 import type {
   Detail,
   FlameAsked,
+  NamedFile,
   NamedFiles,
   OpenedFiles,
   ProfileInfo,
@@ -21,6 +22,7 @@ import type {
   TextForm
 } from '../workers/profileProtocol'
 import type { TimelineAnswers, TimelineAsk } from '../workers/timelineProtocol'
+import { useConnection } from './connection'
 import { useLatest, useProfileWorker } from './profileWorker'
 
 const firstQuery = (): ProfileQuery => ({
@@ -62,6 +64,7 @@ export const useProfile = defineStore('profile', () => {
   const readingBytes = ref(0)
   /** The run of the store whose profile this is; '' for a file. */
   const runId = ref('')
+  const connection = useConnection()
   const worker = useProfileWorker()
   const { busy, refresh } = useLatest(ask)
 
@@ -112,6 +115,16 @@ export const useProfile = defineStore('profile', () => {
     } finally {
       reading.value = ''
     }
+  }
+
+  /** The shards of a capture that lies on the main side. */
+  async function readHandles(handles: readonly string[], capture: string): Promise<void> {
+    const files: NamedFile[] = []
+    for (const handle of handles) {
+      const { name, bytes } = await connection.call('files.read', { handle })
+      files.push({ name, file: new Blob([bytes as Uint8Array<ArrayBuffer>]) })
+    }
+    await readFiles('open', { files, capture })
   }
 
   function cancelReading(): void {
@@ -268,6 +281,7 @@ export const useProfile = defineStore('profile', () => {
     belowPath,
     read,
     readFiles,
+    readHandles,
     cancelReading,
     change,
     select,

@@ -4,6 +4,12 @@
  */
 import * as v from 'valibot'
 import { detectionSchema, targetSchema } from './devices'
+import {
+  captureEventSchema,
+  captureIdSchema,
+  captureSpecSchema,
+  captureSummarySchema
+} from './capture'
 import { comparisonRowSchema, formatComparisonSchema } from './formats'
 import { exampleIds } from './examples'
 import { historyEntrySchema, historyPointSchema } from './history'
@@ -14,6 +20,7 @@ import { runIdSchema } from './runId'
 
 const nothing = v.strictObject({})
 const byId = v.strictObject({ id: runIdSchema })
+const byCaptureId = v.strictObject({ id: captureIdSchema })
 const bytes = v.instance(Uint8Array)
 
 /** What a run can be written as (src-main/jobs/exportRun.ts). */
@@ -178,6 +185,34 @@ export const contract = {
     input: v.strictObject({ name: v.pipe(v.string(), v.maxLength(300)), bytes }),
     output: runSummarySchema
   },
+  /** Starts a program under capture, once the person at the machine has allowed it; no id where they said no. */
+  'captures.start': {
+    input: captureSpecSchema,
+    output: v.object({ id: v.optional(captureIdSchema) })
+  },
+  /** Follows one until its program has ended; may be called at any time and by several pages. */
+  'captures.watch': {
+    input: byCaptureId,
+    output: captureSummarySchema,
+    progress: captureEventSchema
+  },
+  /** Ends the capture, its program going on; or both, by an interrupt. */
+  'captures.stop': {
+    input: v.strictObject({
+      ...byCaptureId.entries,
+      what: v.picklist(['capture', 'program'])
+    }),
+    output: nothing
+  },
+  'captures.list': {
+    input: nothing,
+    output: v.object({
+      captures: v.array(captureSummarySchema),
+      running: v.nullable(captureIdSchema)
+    })
+  },
+  /** The handles of its shards, for files.read. */
+  'captures.open': { input: byCaptureId, output: v.object({ shards: v.array(v.string()) }) },
   /** A file that comes with the program; `run`: the id of the run that it is, else ''. */
   'examples.read': {
     input: v.strictObject({ id: v.picklist(exampleIds) }),

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { joined } from '@shared/profile/read/reader'
+import { buildCaptureStubs } from '../support/build'
+import { stubCupti, stubProgram } from '../support/captureStubs'
 import { syntheticShard } from '../support/syntheticShard'
 import { go, seriousFaultsInBothLooks } from './support/actions'
 import { describeInBrowser, openPage, workerBrowser } from './support/browser'
@@ -69,4 +71,50 @@ describeInBrowser('Capture', () => {
     expect(errors).toEqual([])
     await context.close()
   })
+
+  it.skipIf(process.platform !== 'linux')(
+    'a program from the form: live counts, its two ends, then its kernels; a server takes none unasked',
+    async () => {
+      await buildCaptureStubs()
+      const go = join(folder, 'go')
+      const allowed = await startServerProcess({
+        flags: ['--allow-capture'],
+        environment: { BLOCKSCOPE_CUDA_PATH: stubCupti }
+      })
+      try {
+        const { page, context, errors } = await openPage(browser, `${allowed.url}&/capture`)
+        const form = page.getByRole('form', { name: 'New capture' })
+        await form.getByLabel('Command', { exact: true }).fill('program | tee')
+        await form.getByText(/"\|" is for a shell/).waitFor()
+        const command = `${stubProgram} launch:gemm:50:20 sync print:working until:${go}`
+        await form.getByLabel('Command', { exact: true }).fill(command)
+        expect(await form.locator('.command code').textContent()).toBe(
+          `blockscope capture -- ${command}`
+        )
+        await form.getByRole('button', { name: 'Start capture' }).click()
+        const live = page.getByRole('region', { name: 'Running capture' })
+        await live.getByLabel('Output of the program').getByText('working').waitFor()
+        await expect.poll(() => live.locator('dd').nth(1).textContent()).toBe('50')
+        expect(await seriousFaultsInBothLooks(page)).toEqual([])
+        await live.getByRole('button', { name: 'End capture' }).click()
+        await live.getByText('Captured; the program goes on').waitFor()
+        const table = page.getByRole('grid', { name: 'Kernels' })
+        await table.locator('[data-index="0"]').getByText('gemm').waitFor()
+        writeFileSync(go, '')
+        await live.waitFor({ state: 'detached' })
+        // Listed, and opened from there by who comes later.
+        await page.getByRole('button', { name: 'Open' }).click()
+        await page.getByRole('menuitem', { name: /launch:gemm:50:20/ }).waitFor()
+        expect(errors).toEqual([])
+        await context.close()
+      } finally {
+        await allowed.stop()
+      }
+      const { page, context } = await openPage(browser, `${server.url}&/capture`)
+      await page.getByLabel('Command', { exact: true }).fill('true')
+      await page.getByRole('button', { name: 'Start capture' }).click()
+      await page.getByText(/desktop app of this machine does, and serve --allow-capture/).waitFor()
+      await context.close()
+    }
+  )
 })

@@ -52,6 +52,10 @@ describeInBrowser('The palette', () => {
     'profile.open': choosesFile,
     'timeline.open': choosesFile,
     'capture.open': choosesFile,
+    'capture.new': async (page, choose) => {
+      await choose()
+      await page.getByRole('button', { name: 'Start capture' }).waitFor()
+    },
     'runs.search': async (page, choose) => {
       await choose()
       await page.locator('input[type=search]:focus').waitFor()

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -115,6 +116,20 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     expect((await runInProcess(['view', record, '-m', 'count'])).stdout).toMatch(/50 .*gemm/)
     expect(await pageFor(whole.out, { view: 'capture' })).toBe('/capture')
     expect(filesOf(['app', whole.out, folder, record], '/', false)).toEqual([whole.out, record])
+  })
+
+  it('one that the app keeps is named by its id', async () => {
+    const data = join(folder, 'data')
+    const kept = join(data, 'blockscope', 'runs', 'captures', '20261122-091502')
+    cpSync(whole.out, kept, { recursive: true })
+    const inStore = { XDG_DATA_HOME: data }
+    for (const command of ['launches', 'top']) {
+      const { code, stdout } = await runBlockscope([command, '20261122-091502'], inStore)
+      expect([code, stdout]).toEqual([0, expect.stringContaining('gemm')])
+    }
+    expect((await runBlockscope(['runs', 'list'], inStore)).stdout).not.toContain('captures')
+    const { code, stderr } = await runBlockscope(['launches', '20261122-091503'], inStore)
+    expect([code, stderr]).toEqual([2, expect.stringContaining('20261122-091503')])
   })
 
   it('the app is handed its shards, one by one', async () => {
@@ -317,7 +332,7 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     const linked = join(folder, 'static')
     writeFileSync(linked, bytes, { mode: 0o755 })
     expect(doubtsAbout(linked)).toEqual([expect.stringMatching(/is linked statically/)])
-    expect(findProgram('static', `/nowhere:${folder}`)).toBe(linked)
+    expect(findProgram('static', { path: `/nowhere:${folder}` })).toBe(linked)
   })
 })
 

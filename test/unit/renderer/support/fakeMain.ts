@@ -208,6 +208,11 @@ export class FakeMain {
       this.runs.set(name, makeRun(name))
       return summaryOf(this.find(name))
     },
+    'captures.start': async () => ({}),
+    'captures.watch': () => new Promise(() => {}),
+    'captures.stop': async () => ({}),
+    'captures.list': async () => ({ captures: [], running: null }),
+    'captures.open': async () => ({ shards: [] }),
     'files.watchOpened': () => new Promise(() => {}),
     'files.read': async () => ({ name: 'x', bytes: new Uint8Array() })
   }
