@@ -10,10 +10,17 @@ export interface SwizzleDrawing {
   marks: readonly LineMark[]
   /** The scale at hand. */
   cell: TileCell | undefined
+  /** What its lane reads with it. */
+  word: readonly TileCell[]
+  /** What a load brings; the rest is pale. */
+  loaded: ReadonlySet<TileCell> | undefined
   ramp: readonly (readonly SwizzleColour[])[]
   width: number
   height: number
 }
+
+/** Of what a load leaves where it is. */
+const paleAlpha = 0.38
 
 export function drawSwizzle(canvas: HTMLCanvasElement, drawing: SwizzleDrawing): void {
   const context = canvas.getContext('2d')
@@ -46,17 +53,47 @@ export function drawSwizzle(canvas: HTMLCanvasElement, drawing: SwizzleDrawing):
       for (const cell of swizzle.cells) {
         const rect = cellRect(swizzle, frame, cell)
         context.fillStyle = ramp[cell.hue]![cell.shade]!.fill
+        context.globalAlpha = drawing.loaded?.has(cell) === false ? paleAlpha : 1
         // A hair of surface between cells, where they are large enough for one.
         const [gapX, gapY] = [rect.width > 5 ? 1 : 0, rect.height > 5 ? 1 : 0]
         context.fillRect(rect.x, rect.y + offset, rect.width - gapX, rect.height - gapY)
       }
     }
   }
+  context.globalAlpha = 1
   context.textAlign = 'right'
   context.fillStyle = note
   context.font = `11px ${font}`
   for (const { text, x, y } of drawing.marks) context.fillText(text, x, y)
+  for (const cell of drawing.word)
+    if (cell !== drawing.cell) drawRing(context, drawing, cell, [ink, surface])
   if (drawing.cell) drawWay(context, drawing, drawing.cell, [ink, surface])
+}
+
+/** Around a cell in every frame and copy, dashed: it comes along. */
+function drawRing(
+  context: CanvasRenderingContext2D,
+  { swizzle, frames }: SwizzleDrawing,
+  cell: TileCell,
+  colours: readonly string[]
+): void {
+  for (const frame of frames) {
+    const { x, y, width, height } = cellRect(swizzle, frame, cell)
+    for (const offset of copyOffsets(swizzle, frame)) {
+      const middle = { x: x + width / 2, y: y + offset + height / 2 }
+      const radius = Math.max(3, Math.min(4.5, width / 2))
+      // The surface below, so that the dashes stand on any hue.
+      for (const [at, colour] of [...colours].reverse().entries()) {
+        context.setLineDash(at === 0 ? [] : [2, 2])
+        context.strokeStyle = colour
+        context.lineWidth = at === 0 ? 3 : 1.5
+        context.beginPath()
+        context.arc(middle.x, middle.y, radius, 0, 2 * Math.PI)
+        context.stroke()
+      }
+    }
+  }
+  context.setLineDash([])
 }
 
 function drawWay(

@@ -2,7 +2,7 @@
 import type { FlameLayout } from '@shared/profile/ask/flame'
 import type { Font, Painter } from '../../canvas/painter'
 import { fitOneOf, type Measure } from '../../canvas/textFit'
-import type { Fill } from './flameFills'
+import type { Fill } from '../../charts/flameFills'
 import { rowHeight, thin, type SceneBox } from './flameScene'
 
 export interface FlameInk {

@@ -14,6 +14,7 @@ import {
   oneFrame,
   wayOf
 } from '../../../../src-renderer/views/layouts/swizzleScene'
+import { cellsIn, wordOf } from '../../../../src-renderer/views/layouts/swizzleMarks'
 import { contrast, oklabDistance } from '../support/colourVision'
 
 const of = (name: string) => swizzleOf(findLayout(name))!
@@ -138,4 +139,49 @@ it('numbers the operations that one load of a CDNA4 lane feeds', () => {
   expect(wordOperations(findLayout('nvidia_32_4_4'), { row: 0, column: 0 }, 32)).toEqual([])
   expect(refusalOf('cdna4_mfma16', 16)).toContain('no CDNA4 instruction reads it')
   expect(refusalOf('cdna4_mfma16', 32)).toBeUndefined()
+})
+
+describe('marks on a swizzle', () => {
+  const shape = { rows: 128, columns: 4 }
+  const marked = (name: string) => {
+    const layout = findLayout(name)
+    const swizzle = of(name)
+    const offsetOf = ({ row, column }: { row: number; column: number }) =>
+      packedOffset(layout, shape, row, column)
+    const at = (row: number, column: number) =>
+      swizzle.cells.find((cell) => cell.row === row && cell.column === column)!
+    return { swizzle, offsetOf, at }
+  }
+
+  it('rings the scales that a lane reads with one: a row of nvidia_32_4_4, four operations of cdna4_mfma32', () => {
+    const nvidia = marked('nvidia_32_4_4')
+    const row = wordOf(nvidia.swizzle, nvidia.at(37, 2), nvidia.offsetOf)
+    expect(row.map((cell) => [cell.row, cell.column])).toEqual([
+      [37, 0],
+      [37, 1],
+      [37, 2],
+      [37, 3]
+    ])
+    const layout = findLayout('cdna4_mfma32')
+    const swizzle = of('cdna4_mfma32')
+    const wide = { rows: swizzle.tile.rows, columns: swizzle.tile.columns }
+    const words = wordOf(swizzle, swizzle.cells[0]!, (cell) =>
+      packedOffset(layout, wide, cell.row, cell.column)
+    )
+    expect(words.map(({ row, column }) => [row, column]).sort()).toEqual(
+      wordOperations(layout, swizzle.cells[0]!, 32)
+        .map(({ rows, k }) => [rows[0], k[0] / 32])
+        .sort()
+    )
+  })
+
+  it('brightens what a load brings and nothing else', () => {
+    const { swizzle, offsetOf, at } = marked('nvidia_32_4_4')
+    const loaded = cellsIn(swizzle, [16, 31], offsetOf)
+    expect(loaded.size).toBe(16)
+    expect(loaded.has(at(1, 0))).toBe(true)
+    expect(loaded.has(at(97, 3))).toBe(true)
+    expect(loaded.has(at(0, 3))).toBe(false)
+    expect(cellsIn(swizzle, [0, 511], offsetOf).size).toBe(swizzle.cells.length)
+  })
 })

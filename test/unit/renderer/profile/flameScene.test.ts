@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { flameLayout } from '@shared/profile/ask/flame'
 import type { PaintedNodes } from '@shared/profile/ask/flamePaint'
 import type { BoxStyle, Painter } from '../../../../src-renderer/canvas/painter'
-import { fillsOf, legendOf } from '../../../../src-renderer/views/profile/flameFills'
+import { fillsOf, legendOf } from '../../../../src-renderer/charts/flameFills'
 import {
   flameLayers,
   heightOf,

@@ -8,7 +8,7 @@ import {
   tableTop,
   tallestBox,
   type Elements
-} from '../../../../src-renderer/views/profile/rowWindow'
+} from '../../../../src-renderer/profileTree/rowWindow'
 
 const view = 800
 

@@ -1,6 +1,6 @@
 /** What a row of the tree says and shows, as data. */
 import { figure, signed } from '@shared/units'
-import type { ShownColumn } from '../../workers/profileProtocol'
+import type { ShownColumn } from '../workers/profileProtocol'
 
 /** What became of a node in a comparison, by the worker's number. */
 export const stateWords = ['', 'new', 'gone', 'renamed'] as const

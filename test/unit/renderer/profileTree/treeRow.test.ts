@@ -4,7 +4,7 @@ import {
   changeClass,
   cutName,
   indentOf
-} from '../../../../src-renderer/views/profile/treeRow'
+} from '../../../../src-renderer/profileTree/treeRow'
 
 const plain = { swatch: false, state: false }
 const name = 'cutlass::device_kernel<Sm90_128x256x64_fp8>'

@@ -1,7 +1,7 @@
 /** Widths of the columns of the profile's tree, as a person drew them. */
 import { computed } from 'vue'
-import { useProfile } from '../../stores/profile'
-import { useSavedForm } from '../../stores/savedForm'
+import { useProfile } from '../stores/profile'
+import { useSavedForm } from '../stores/savedForm'
 
 export const nameColumn = 'Name'
 const usualWidth = { name: 200, column: 104 }
