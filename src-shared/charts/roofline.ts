@@ -9,10 +9,12 @@ import {
   cornersOf,
   intensityRange,
   margin,
+  measuredLevels,
   placeOf,
   rateRange,
   roofsOf,
   type DrawnRoof,
+  type MeasuredLevel,
   type Plot
 } from './rooflinePlot'
 import { lineName, type SweepLine } from './sweepSeries'
@@ -38,6 +40,7 @@ export function rooflineOption(
   const rates = rateRange(lines, drawnRoofs, low)
   const scale = scaleFor('rate', rates.most)
   const plot: Plot = { low, high, rates, scale, size }
+  const levels = measuredLevels(roofs, drawnRoofs, low)
   return {
     ...baseOption(theme),
     tooltip: {
@@ -85,12 +88,14 @@ export function rooflineOption(
     },
     series: [
       ...drawnRoofs.map((roof) => roofSeries(roof, plot, theme)),
-      ...measuredMemory(roofs, drawnRoofs, plot, theme),
+      ...levels.map((level) => measuredSeries(level, plot, theme)),
       ...lines.flatMap((line) => trail(line, scale, theme)),
       ...coldToHot(lines, scale, theme),
       ...lines.map((line) => dots(line, scale, theme)),
       ...lines.flatMap((line) => rings(line, scale, theme)),
-      ...rooflineLabels(lines, drawnRoofs, roofs, plot).map((label) => labelSeries(label, theme))
+      ...rooflineLabels(lines, drawnRoofs, levels, roofs, plot).map((label) =>
+        labelSeries(label, theme)
+      )
     ]
   }
 }
@@ -111,29 +116,14 @@ function roofSeries(roof: DrawnRoof, plot: Plot, theme: ChartTheme) {
   }
 }
 
-/** What memory was measured to give, where a data sheet's rate is drawn: a dashed line up to the highest roof. */
-function measuredMemory(
-  { measured, entered }: Roofs,
-  drawnRoofs: readonly DrawnRoof[],
-  { low, scale }: Plot,
-  theme: ChartTheme
-) {
-  const found = measured.find(({ kind, of }) => kind === 'memory' && of === 'dram')
-  const rated = drawnRoofs.find(({ memory }) => memory?.basis === 'data sheet')
-  const top = Math.max(0, ...drawnRoofs.map(({ compute }) => compute?.rate ?? 0))
-  if (!found || !rated || entered.memory !== undefined || top === 0) return []
-  const ridge = top / found.rate
-  return [
-    {
-      id: 'measured memory',
-      type: 'line' as const,
-      silent: true,
-      showSymbol: false,
-      lineStyle: { color: theme.dim, width: 1, type: [5, 3] },
-      data: [low, ridge].map((x) => [x, ((x * found.rate) / 1e12) * scale.factor])
-    }
-  ]
-}
+const measuredSeries = ({ name, ends }: MeasuredLevel, { scale }: Plot, theme: ChartTheme) => ({
+  id: `measured ${name}`,
+  type: 'line' as const,
+  silent: true,
+  showSymbol: false,
+  lineStyle: { color: theme.dim, width: 1, type: [5, 3] },
+  data: ends.map(([x, rate]) => [x, rate * scale.factor])
+})
 
 const isHot = ({ measurement }: Step): boolean => measurement?.cacheMode === 'hot'
 

@@ -8,7 +8,15 @@ import {
   type LabelWish,
   type Segment
 } from './placeLabels'
-import { cornersOf, margin, placeOf, type DrawnRoof, type Plot } from './rooflinePlot'
+import { digits } from '../units'
+import {
+  cornersOf,
+  margin,
+  placeOf,
+  type DrawnRoof,
+  type MeasuredLevel,
+  type Plot
+} from './rooflinePlot'
 import { lineName, standing, type SweepLine } from './sweepSeries'
 import type { ChartTheme } from './theme'
 
@@ -22,10 +30,14 @@ interface RooflineLabel {
   offset: { left: number; top: number }
 }
 
-/** Names of roofs, then those of last points, of the largest share of its roof first; none lies on another, some may be left out. */
+/**
+ * Names of roofs, then those of last points, of the largest share of its roof first, then what was measured and ridges; none
+ * lies on another, some may be left out.
+ */
 export function rooflineLabels(
   lines: readonly SweepLine[],
   drawnRoofs: readonly DrawnRoof[],
+  levels: readonly MeasuredLevel[],
   roofs: Roofs,
   plot: Plot
 ): RooflineLabel[] {
@@ -72,7 +84,39 @@ export function rooflineLabels(
     })
     .sort((a, b) => standing(a.line) - standing(b.line) || b.share - a.share)
 
-  const wishes = [...roofWishes, ...pointWishes]
+  /** Over the upper end of what was measured, or along its line. */
+  const levelWishes = levels.map(({ name, ends: [from, to] }) => {
+    const width = labelWidth(name)
+    const at = ([0.15, 0.4, 0.65] as const).map((part): [number, number] => [
+      from[0] * (to[0] / from[0]) ** part,
+      from[1] * (to[1] / from[1]) ** part
+    ])
+    const end = { x: placed(to).x - placed(from).x, y: placed(to).y - placed(from).y }
+    const over = { left: end.x - 0.8 * width, top: end.y - labelHeight - 2 }
+    const beside = at.flatMap((point) => {
+      const [left, top] = [placed(point).x - placed(from).x, placed(point).y - placed(from).y]
+      return [
+        { left: left - width - 6, top: top - labelHeight },
+        { left: left + 8, top: top + 2 }
+      ]
+    })
+    return { line: undefined, at: from, text: name, places: [over, ...beside] }
+  })
+  const ridgeWishes = drawnRoofs.flatMap((roof) => {
+    if (roof.ridge === undefined) return []
+    const ridgeText = `ridge ${digits(roof.ridge)} FLOP/B`
+    const at = cornersOf(roof, plot)[1]!
+    const width = labelWidth(ridgeText)
+    const places = [
+      { left: -width - 8, top: -labelHeight - 2 },
+      { left: 2, top: 3 },
+      { left: -width - 8, top: -labelHeight / 2 },
+      { left: 12, top: labelHeight + 5 }
+    ]
+    return [{ line: undefined, at, text: ridgeText, places }]
+  })
+
+  const wishes = [...roofWishes, ...pointWishes, ...levelWishes, ...ridgeWishes]
   const marks = pointWishes.map(({ at }) => placed(at))
   const boxes = placeLabels(
     wishes.map(({ at, text, places }): LabelWish => ({ ...placed(at), text, places })),
@@ -81,6 +125,7 @@ export function rooflineLabels(
       taken: marks.map(({ x, y }) => ({ left: x - 5, top: y - 5, width: 10, height: 10 })),
       lines: [
         ...drawnRoofs.flatMap((roof) => segmentsOf(cornersOf(roof, plot).map(placed))),
+        ...levels.flatMap(({ ends }) => segmentsOf(ends.map(placed))),
         ...lines.flatMap(({ points }) =>
           segmentsOf(
             points.flatMap(({ step }) => {

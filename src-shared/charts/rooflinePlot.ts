@@ -42,6 +42,39 @@ export function roofsOf(lines: readonly SweepLine[], roofs: Roofs): DrawnRoof[] 
   return [...found.values()]
 }
 
+/** A level of memory as it was measured, beside the rated one: as far as the highest roof it meets. */
+export interface MeasuredLevel {
+  name: string
+  /** B/s. */
+  rate: number
+  /** Of its line, as intensity and TFLOP/s. */
+  ends: [[number, number], [number, number]]
+}
+
+const levelTitles = { dram: 'memory', l2: 'L2' } as const
+
+/**
+ * Of a GPU, whose roofs are a data sheet's: what its memory gave, and what L2 gave, which a data sheet does not say. Nothing
+ * where a person entered a limit of their own.
+ */
+export function measuredLevels(
+  { measured, entered }: Roofs,
+  drawnRoofs: readonly DrawnRoof[],
+  low: number
+): MeasuredLevel[] {
+  const isRated = drawnRoofs.some(({ memory }) => memory?.basis === 'data sheet')
+  const top = Math.max(0, ...drawnRoofs.map(({ compute }) => compute?.rate ?? 0))
+  if (!isRated || entered.memory !== undefined || top === 0) return []
+  return (['dram', 'l2'] as const).flatMap((level) => {
+    const found = measured.find(({ kind, of }) => kind === 'memory' && of === level)
+    const ridge = found && top / found.rate
+    if (!found || !ridge || ridge <= low) return []
+    const name = `${levelTitles[level]} ${text(quantity('bandwidth', found.rate / 1e9))}, measured`
+    const at = (x: number): [number, number] => [x, (x * found.rate) / 1e12]
+    return [{ name, rate: found.rate, ends: [at(low), at(ridge)] as MeasuredLevel['ends'] }]
+  })
+}
+
 /** 'fp8 1,947 TFLOP/s'; of what was entered, 'limit'. */
 function nameOf(compute: Roof | undefined, memory: Roof | undefined): string {
   const name = compute && compute.of !== 'entered' ? instructionWords(compute.of) : 'limit'

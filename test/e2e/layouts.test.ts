@@ -179,7 +179,7 @@ describeInBrowser('the layout inspector', () => {
     }
     await page.keyboard.press('End')
     await expect.poll(() => shown(page, 'load')).toContain('Load 4 of 4')
-    expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true)
+    expect(await page.getByRole('button', { name: 'Next', exact: true }).isDisabled()).toBe(true)
     await page.getByLabel('BLOCK_K').fill('100')
     await page.getByText('BLOCK_K must be a multiple of the scale block size 16').waitFor()
     expect(errors).toEqual([])

@@ -1,6 +1,9 @@
 /** The charts of a sweep as pure options: runs in, what is drawn out. */
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Run, Step } from '@shared/contract/run'
+import { parseRun } from '../../../../src-shared/contract/parseRun'
+import { roofsOfRun } from '@shared/measurement/roofs'
 import { isGeometric, placeTicks } from '@shared/charts/sweepAxis'
 import { sweepChartFacets, sweepChartOption } from '@shared/charts/sweepChart'
 import { noRoofs, type Roofs } from '@shared/charts/limits'
@@ -358,6 +361,29 @@ describe('the roofline', () => {
     expect(end![1]).toBe(1979)
     expect(option.xAxis.min).toBeLessThanOrEqual(ridge)
     expect(option.xAxis.max).toBeGreaterThanOrEqual(900)
+  })
+
+  it('draws what memory and L2 gave beside a rated roof, up to the highest roof they meet, and says where roofs bend', () => {
+    const path = 'docs/results/h200-k-sweep/run.json'
+    const run = parseRun(readFileSync(path, 'utf8'), path)
+    const lines = linesOf(run.steps)
+    const option = rooflineOption(lines, { ...roofsOfRun(run), entered: {} }, light)
+    const level = (of: string) => run.roofs!.find((one) => one.kind === 'memory' && one.of === of)!
+    const drawn = option.series.filter(({ id }) => id.startsWith('measured '))
+    expect(drawn).toHaveLength(2)
+    const tops = option.series
+      .filter(({ id }) => id.startsWith('roof '))
+      .map(({ data }) => (data as number[][]).at(-1)![1]!)
+    for (const [at, of] of ['dram', 'l2'].entries()) {
+      const [from, to] = drawn[at]!.data as [number, number][]
+      expect(from![1] / from![0]).toBeCloseTo(level(of).rate / 1e12, 6)
+      expect(to![1]).toBeCloseTo(Math.max(...tops), 6)
+    }
+    const said = option.series.map(({ id }) => id)
+    expect(said).toContain('label L2 7.98 TB/s, measured')
+    expect(said).toContain('label ridge 222 FLOP/B')
+    const entered = rooflineOption(lines, { ...roofsOfRun(run), entered: roofs.entered }, light)
+    expect(entered.series.filter(({ id }) => id.startsWith('measured '))).toEqual([])
   })
 
   it('is flat, rising or absent when a limit is not known', () => {
