@@ -152,6 +152,18 @@ export const flagRules: FlagRule[] = [
     why: 'it says how groups stand'
   },
   {
+    commands: ['layout detect'],
+    flags: ['--groups'],
+    excludes: ['--rows'],
+    why: 'both say how many rows there are'
+  },
+  {
+    commands: ['layout detect'],
+    flags: ['--groups'],
+    needs: ['--linear'],
+    why: 'groups are told by their linear scales'
+  },
+  {
     commands: ['gate'],
     flags: ['--group-layout'],
     needs: ['--shapes'],

@@ -1,8 +1,14 @@
 /** The flags that say the groups of a grouped product. */
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { defaults } from '@shared/contract/defaults'
-import { groupLayouts, mostGroups, usualAlignment, type GroupLayout } from '@shared/contract/groups'
-import { positiveInteger, wordList } from './arguments'
+import {
+  groupLayouts,
+  mostGroups,
+  parseGroupRows,
+  usualAlignment,
+  type GroupLayout
+} from '@shared/contract/groups'
+import { positiveInteger } from './arguments'
 
 export interface GroupFlags {
   groups?: number[]
@@ -37,15 +43,12 @@ export const addGroupFlags = (command: Command): Command =>
     )
 
 /** '2x300,0,17' is 300, 300, 0, 17. */
-function groupRows(text: string): number[] {
-  return wordList(text).flatMap((word) => {
-    const [, times = '1', rows] = /^(?:(\d+)[xX])?(\d+)$/.exec(word) ?? []
-    if (rows === undefined)
-      throw new InvalidArgumentError('Rows of groups are needed: 4x8192, or 300,0,17.')
-    if (Number(times) > mostGroups)
-      throw new InvalidArgumentError(`At most ${mostGroups} groups are taken.`)
-    return Array.from({ length: Number(times) }, () => Number(rows))
-  })
+export function groupRows(text: string): number[] {
+  const rows = parseGroupRows(text)
+  if (rows) return rows
+  throw new InvalidArgumentError(
+    `Rows of groups are needed: 4x8192, or 300,0,17; at most ${mostGroups} groups.`
+  )
 }
 
 /** What they say, as a job's spec has it; undefined without --groups. */

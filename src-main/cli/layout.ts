@@ -24,6 +24,7 @@ import { registerDetect } from './layoutDetect'
 import { registerElements } from './layoutElements'
 import { layoutOf, withLayout, withSize, type LayoutFlags } from './layoutFlags'
 import { registerFragment } from './layoutFragment'
+import { registerGroups } from './layoutGroups'
 import { registerPack } from './layoutPack'
 import { registerTma } from './layoutTma'
 
@@ -54,6 +55,7 @@ export function register(program: Command): void {
   registerFragment(layout)
   registerElements(layout)
   registerTma(layout)
+  registerGroups(layout)
   withLayout(
     layout
       .command('code')

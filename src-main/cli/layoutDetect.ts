@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander'
 import { exitCodeOf, UserError } from '@shared/errors'
 import { detectLayout, type Detection } from '@shared/layouts/detect'
+import { detectGroups } from '@shared/layouts/detectGroups'
 import { detectFromProduct, type ProductDetection } from '@shared/layouts/detectProduct'
 import { detectionLines, productLines } from '@shared/layouts/detectWords'
 import { elementPackings } from '@shared/layouts/elementPacking'
@@ -10,6 +11,8 @@ import { productOperandsOf } from '@shared/operands/productOperands'
 import { arrayFileOnDisk } from '../jobs/arrays/arrayFiles'
 import { print, printJson } from '../ground/terminal'
 import { positiveInteger } from './arguments'
+import { groupRows } from './groupFlags'
+import { groupsWords } from './layoutGroups'
 import { rawOperands, type RawOperandFlags, type Side } from './layoutDetectOperands'
 import { layoutOf, readBytes } from './layoutFlags'
 
@@ -18,6 +21,7 @@ interface Flags extends RawOperandFlags {
   linear?: string
   rows?: number
   cols?: number
+  groups?: number[]
   side?: Side
   operands?: string
   layoutFile?: string
@@ -33,6 +37,7 @@ export function registerDetect(layout: Command): void {
     .option('--linear <file>', 'the linear scales, raw bytes, row-major')
     .option('--rows <count>', 'rows of the scale matrix', positiveInteger)
     .option('--cols <count>', 'columns of the scale matrix: K / V', positiveInteger)
+    .option('--groups <rows>', `in place of --rows, ${groupsWords}`, groupRows)
     .optionsGroup('By the operands and their product:')
     .addOption(new Option('--side <operand>', 'whose scales are packed').choices(['a', 'b']))
     .option(
@@ -74,8 +79,18 @@ interface Found {
   lines: string[]
 }
 
-function fromLinear({ packed, linear, rows, cols }: Flags, known: readonly ScaleLayout[]): Found {
-  if (!rows || !cols) throw new UserError('usage', '--linear also needs --rows and --cols.')
+function fromLinear(
+  { packed, linear, rows, cols, groups }: Flags,
+  known: readonly ScaleLayout[]
+): Found {
+  if (groups && cols) {
+    const bytes = readBytes(packed)
+    const shape = { rows: groups.reduce((sum, count) => sum + count, 0), columns: cols }
+    const detection = detectGroups(bytes, readBytes(linear!), groups, cols, known)
+    return { detection, lines: detectionLines(detection, bytes.length, shape) }
+  }
+  if (!rows || !cols)
+    throw new UserError('usage', '--linear also needs --rows (or --groups) and --cols.')
   const shape: ScaleShape = { rows, columns: cols }
   const bytes = readBytes(packed)
   const detection = detectLayout(bytes, readBytes(linear!), shape, known)

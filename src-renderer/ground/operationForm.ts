@@ -69,7 +69,8 @@ export function checkOperation(form: OperationForm, output: string) {
     batchB: dimsOf(form.batchB, '').value ?? []
   }
   const wrong = problemOfOperation(operation, output)
-  if (wrong && !fields[wrong.field].problem)
+  // The form makes no groups.
+  if (wrong && wrong.field !== 'groups' && !fields[wrong.field].problem)
     fields[wrong.field] = { problem: sentence(wrong.message) }
   return { fields, operation }
 }

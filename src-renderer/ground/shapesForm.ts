@@ -1,19 +1,30 @@
 /** The shapes of a model as a person chooses them in a form, in place of M, N and K. */
 import type { Shapes } from '@shared/contract/shapes'
-import { messageOf } from '@shared/errors'
-import { bundledModels, bundledShapes, usualTokens } from '@shared/shapes/bundledModels'
+import { messageOf, UserError } from '@shared/errors'
+import type { GroupLayout } from '@shared/contract/groups'
+import { withGroupLayout } from '@shared/contract/shapes'
+import {
+  bundledLists,
+  bundledModels,
+  bundledShapes,
+  usualTokens
+} from '@shared/shapes/bundledModels'
+import { modelShapes } from '@shared/shapes/modelShapes'
+import { readShapeFile } from '@shared/shapes/shapeFile'
 import { extent, wholeNumber, type Checked } from './fields'
 
 /** Stands for no model: M, N and K are typed. */
 export const noModel = ''
-/** Stands for the shapes of a run that was taken over: no field here makes those of a file. */
+/** Stands for shapes as they are: of a file, of a list that comes with the program, or of a run that was taken over. */
 export const shapesOfRun = 'as in the run'
 
 export type ShapesForm = {
   model: string
   tokens: string
   tp: string
-  /** Of the run that was taken over: one or none. */
+  /** How the experts of a model stand; '': they are products of their own. */
+  groupLayout: GroupLayout | ''
+  /** Of a file, or of the run that was taken over: one or none. */
   taken: Shapes[]
 }
 
@@ -21,22 +32,28 @@ export const initialShapes: ShapesForm = {
   model: noModel,
   tokens: usualTokens.join(', '),
   tp: '1',
+  groupLayout: '',
   taken: []
 }
 
 export const modelChoices = ({ taken }: ShapesForm): { value: string; title: string }[] => [
   { value: noModel, title: 'As typed: M, N, K' },
-  ...Object.keys(bundledModels).map((name) => ({ value: name, title: name })),
+  ...[...Object.keys(bundledModels), ...Object.keys(bundledLists)].map((name) => ({
+    value: name,
+    title: name
+  })),
   ...taken.map(({ source }) => ({ value: shapesOfRun, title: source.split(/[/\\]/).at(-1)! }))
 ]
 
 /** The form that makes these shapes. */
 export function shapesFormOf(shapes: Shapes | undefined): ShapesForm {
   if (!shapes) return { ...initialShapes }
-  const { source, tokens, tp } = shapes
+  const { source, tokens, tp, groupLayout } = shapes
+  if (source in bundledLists) return { ...initialShapes, model: source }
   if (!(source in bundledModels) || !tokens)
     return { ...initialShapes, model: shapesOfRun, taken: [shapes] }
-  return { ...initialShapes, model: source, tokens: tokens.join(', '), tp: String(tp ?? 1) }
+  const made = { tokens: tokens.join(', '), tp: String(tp ?? 1) }
+  return { ...initialShapes, model: source, ...made, groupLayout: groupLayout ?? '' }
 }
 
 /** Fields with their problems, and the shapes; undefined where none are chosen, or a field is wrong. */
@@ -45,6 +62,8 @@ export function checkShapes(form: ShapesForm): {
   shapes?: Shapes
 } {
   if (form.model === noModel) return { fields: { tokens: {}, tp: {} } }
+  const list = bundledLists[form.model]
+  if (list) return { fields: { tokens: {}, tp: {} }, shapes: { source: form.model, rows: list() } }
   if (!(form.model in bundledModels)) {
     const [shapes] = form.taken
     return { fields: { tokens: {}, tp: {} }, ...(shapes && { shapes }) }
@@ -58,7 +77,7 @@ export function checkShapes(form: ShapesForm): {
     const tokens = [...new Set(all.map(({ value }) => value!))]
     return {
       fields: { tokens: {}, tp: {} },
-      shapes: bundledShapes(form.model, { tokens, tp: tp.value })
+      shapes: bundledShapes(form.model, { tokens, tp: tp.value }, form.groupLayout || undefined)
     }
   } catch (error) {
     return { fields: { tokens: {}, tp: { problem: messageOf(error) } } }
@@ -69,3 +88,23 @@ const isWrong = ({ problem }: Checked<number>) => problem !== undefined
 
 /** Whether M, N and K come from a model. */
 export const hasModel = ({ model }: ShapesForm): boolean => model !== noModel
+
+/**
+ * The shapes of a file that a person opened: a list as it is, a model's config.json for the tokens and GPUs of the form.
+ * Throws a UserError that says what is wrong with it.
+ */
+export function shapesOfFile(text: string, name: string, form: ShapesForm): Shapes {
+  const read = readShapeFile(text, name)
+  if ('rows' in read) return { source: name, rows: read.rows }
+  const all = form.tokens
+    .split(/[\s,;]+/)
+    .filter(Boolean)
+    .map((word) => extent(word, 'Tokens', false))
+  const wrong = all.find(isWrong)
+  if (wrong) throw new UserError('usage', wrong.problem!)
+  const tokens = all.map(({ value }) => value!)
+  const step = { tokens: tokens.length > 0 ? tokens : [...usualTokens], tp: Number(form.tp) || 1 }
+  const groupLayout = form.groupLayout || undefined
+  const rows = withGroupLayout(modelShapes(read.config, name, step), groupLayout)
+  return { source: name, ...step, ...(groupLayout && { groupLayout }), rows }
+}

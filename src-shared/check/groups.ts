@@ -7,7 +7,8 @@ import { UserError } from '../errors'
 import { counted } from '../units'
 import type { ArrayFile } from '../formats/arrayFiles'
 import type { NamedArray } from '../formats/npy'
-import { offsetFinder, paddedSize, unpackScales, type ScaleLayout } from '../layouts/layout'
+import { groupScales } from '../layouts/groups'
+import { offsetFinder, unpackScales, type ScaleLayout } from '../layouts/layout'
 import { findLayout } from '../layouts/registry'
 import { codesForms } from '../operands/codes'
 import { formatSaid } from '../operands/forms'
@@ -128,8 +129,8 @@ function scalesOfGroups(
   of: { layout: ScaleLayout; counts: readonly number[]; columns: number; path: string }
 ): GroupScales[] {
   const { layout, counts, columns, path } = of
-  const sizes = counts.map((rows) => paddedSize(layout, rows, columns))
-  const needed = sizes.reduce((sum, size) => sum + size, 0)
+  const places = groupScales(layout, counts, columns)
+  const needed = places.reduce((sum, { bytes: size }) => sum + size, 0)
   if (bytes.length !== needed)
     throw new UserError(
       'usage',
@@ -137,9 +138,8 @@ function scalesOfGroups(
     )
   const total = counts.reduce((sum, rows) => sum + rows, 0)
   const offsetOf = offsetFinder(layout, { rows: total, columns })
-  let [firstByte, firstRow] = [0, 0]
-  return counts.map((rows, index) => {
-    const own = bytes.slice(firstByte, firstByte + sizes[index]!)
+  return places.map(({ rows, firstRow, firstByte, bytes: size }) => {
+    const own = bytes.slice(firstByte, firstByte + size)
     // A kernel that pads once for all looks for a row where it would lie among all rows.
     const once = Uint8Array.from(
       { length: rows * columns },
@@ -147,8 +147,6 @@ function scalesOfGroups(
     )
     const right = unpackScales(layout, { rows, columns }, own)
     const isSame = right.every((scale, at) => scale === once[at])
-    firstByte += sizes[index]!
-    firstRow += rows
     const misread: Misread = {
       kind: 'group-padding',
       when: 'the scales of A are padded once for all groups instead of each on its own',

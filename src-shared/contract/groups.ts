@@ -105,6 +105,18 @@ export function groupRowsText(rows: readonly number[]): string {
   return runs.map(({ rows: count, times }) => (times > 1 ? `${times}x${count}` : count)).join(',')
 }
 
+/** The rows of each group as a person writes them, '2x300,0,17'; undefined for what is none, or too many. */
+export function parseGroupRows(text: string): number[] | undefined {
+  const rows: number[] = []
+  const words = text.split(/[\s,;]+/).filter(Boolean)
+  for (const word of words) {
+    const [, times = '1', count] = /^(?:(\d+)[xX])?(\d+)$/.exec(word) ?? []
+    if (count === undefined || rows.length + Number(times) > mostGroups) return undefined
+    rows.push(...Array.from({ length: Number(times) }, () => Number(count)))
+  }
+  return rows.length > 0 ? rows : undefined
+}
+
 const mostShown = 6
 
 /** '4 groups of 8192 rows, contiguous', '3 groups, 20 rows of 120, masked' */

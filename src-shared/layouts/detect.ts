@@ -9,7 +9,7 @@ import {
   paddedCandidates,
   sayingMost,
   type Candidate,
-  type Defect,
+  type AnyDefect,
   type NamedCandidate
 } from './detectCandidates'
 import { golden } from './detectSample'
@@ -31,7 +31,7 @@ export interface Detection {
    */
   verdict: 'layout' | 'defect' | 'length' | 'nearest'
   layout: string
-  defect?: Defect
+  defect?: AnyDefect
   /** Extents that the matrix was padded to, where they are not the layout's own. */
   padded?: ScaleShape
   /** Share of the scales that lie where the layout, or its mistaken form, puts them: 0 to 1. */

@@ -19,9 +19,16 @@ export const defects = {
 } as const
 export type Defect = keyof typeof defects
 
+/** Those of one matrix, and what befalls several (detectGroups.ts). */
+export const defectWords = {
+  ...defects,
+  'group-padding': 'the groups were padded once for all instead of each on its own'
+} as const
+export type AnyDefect = keyof typeof defectWords
+
 export interface NamedCandidate {
   layout: string
-  defect?: Defect
+  defect?: AnyDefect
   /** Extents that the matrix was padded to, where they are not the layout's own. */
   padded?: ScaleShape
 }
@@ -79,7 +86,10 @@ export function paddedCandidates(
 }
 
 /** Those that say what most bytes are: one that leaves a byte open agrees with whatever is there. */
-export function sayingMost<T>(all: readonly T[], candidateOf: (one: T) => Candidate): T[] {
+export function sayingMost<T>(
+  all: readonly T[],
+  candidateOf: (one: T) => Pick<Candidate, 'map'>
+): T[] {
   const said = all.map((one) => candidateOf(one).map.filter((index) => index >= 0).length)
   const most = Math.max(...said)
   return all.filter((_, i) => said[i] === most)
@@ -89,8 +99,10 @@ export function sayingMost<T>(all: readonly T[], candidateOf: (one: T) => Candid
 export function mistakenMap(
   layout: ScaleLayout,
   shape: ScaleShape,
-  defect: Defect
+  defect: AnyDefect
 ): Int32Array | undefined {
+  // Of several matrices: one has nothing of it.
+  if (defect === 'group-padding') return undefined
   const form = mistakenForm(layout, shape, defect)
   return form && candidateOf(layout, form, defect).map
 }

@@ -1,6 +1,6 @@
 /** What a detection found, in words: the same on the command line and in the app. */
 import type { Detection, Difference } from './detect'
-import { defects, type NamedCandidate } from './detectCandidates'
+import { defectWords, type NamedCandidate } from './detectCandidates'
 import type { ProductDetection } from './detectProduct'
 import type { ScaleShape } from './layout'
 
@@ -71,7 +71,7 @@ function verdictLines(found: Detection | ProductDetection, bytes: number, words:
   const lines: string[] = []
   if (found.verdict === 'layout') lines.push(`${candidateName(found)}: ${words.right}.`)
   else if (found.verdict === 'defect') {
-    lines.push(`${found.layout} with a mistake: ${defects[found.defect!]}.`)
+    lines.push(`${found.layout} with a mistake: ${defectWords[found.defect!]}.`)
   } else {
     lines.push(`${words.none} The nearest is ${candidateName(found)}: ${words.nearly}.`)
     if (found.expectedBytes !== bytes) {

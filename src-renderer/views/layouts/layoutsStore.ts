@@ -79,6 +79,8 @@ export const useLayouts = defineStore('layouts', () => {
   const block = computed(() => format.value.scaleBlockSize)
 
   const shape = computed(() => shapeFrom(params.value.rows ?? '', params.value.cols ?? ''))
+  /** Rows of each group, as typed: of the panel that draws where their scales begin. */
+  const groups = param('groups')
   const padded = computed(() => paddedShape(layout.value, shape.value))
   const size = computed(() => paddedSize(layout.value, shape.value.rows, shape.value.columns))
   const selected = computed(() =>
@@ -139,6 +141,7 @@ export const useLayouts = defineStore('layouts', () => {
     formatName,
     block,
     shape,
+    groups,
     padded,
     size,
     selected,

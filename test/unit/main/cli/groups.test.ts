@@ -60,7 +60,7 @@ describe('--groups', () => {
       '--groups: group 1 has 41 rows, and a masked group has room for 40.'
     ],
     [['--groups', '4096x9000'], '--groups: the groups have'],
-    [['--groups', 'many'], 'Rows of groups are needed: 4x8192, or 300,0,17.'],
+    [['--groups', 'many'], 'Rows of groups are needed: 4x8192, or 300,0,17;'],
     [['--shapes', 'deepgemm-grouped', '--group-layout', 'masked'], 'is a list of shapes']
   ])('%j is refused in one sentence', async (words, sentence) => {
     const { code, stderr } = await runInProcess(['validate', ...words, ...small])

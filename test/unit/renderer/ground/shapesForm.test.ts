@@ -4,7 +4,8 @@ import {
   checkShapes,
   initialShapes,
   modelChoices,
-  shapesFormOf
+  shapesFormOf,
+  shapesOfFile
 } from '../../../../src-renderer/ground/shapesForm'
 
 describe('the shapes of a form', () => {
@@ -35,5 +36,34 @@ describe('the shapes of a form', () => {
     expect(checkShapes(form).shapes).toBe(own)
     expect(modelChoices(form).at(-1)!.title).toBe('own.csv')
     expect(shapesFormOf(undefined)).toEqual(initialShapes)
+  })
+
+  it('are those of a file that is opened, or what is wrong with it', () => {
+    const list = shapesOfFile('m,n,k,groups,layout\n8,32,64,4,masked\n', 'x.csv', initialShapes)
+    expect(list).toMatchObject({ source: 'x.csv', rows: [{ m: 8, groups: 4, layout: 'masked' }] })
+    expect(checkShapes(shapesFormOf(list)).shapes).toEqual(list)
+    const config = JSON.stringify({
+      ...{ model_type: 'llama', hidden_size: 64, intermediate_size: 128, num_hidden_layers: 2 },
+      num_attention_heads: 2
+    })
+    const made = shapesOfFile(config, 'config.json', { ...initialShapes, tokens: '1, 4', tp: '2' })
+    expect(made).toMatchObject({ source: 'config.json', tokens: [1, 4], tp: 2 })
+    expect(made.rows).toHaveLength(8)
+    expect(() => shapesOfFile('a,b\n1,2\n', 'x.csv', initialShapes)).toThrow(
+      'x.csv: the first line'
+    )
+    expect(() => shapesOfFile(config, 'c.json', { ...initialShapes, tokens: 'x' })).toThrow(
+      'Tokens'
+    )
+  })
+
+  it('group the experts of a model where that is chosen, and lists come as they are', () => {
+    const form = { ...initialShapes, model: 'gpt-oss-120b', groupLayout: 'masked' as const }
+    const { shapes } = checkShapes(form)
+    expect(shapes!.rows.some(({ layout }) => layout === 'masked')).toBe(true)
+    expect(shapesFormOf(shapes)).toEqual(form)
+    const list = checkShapes({ ...initialShapes, model: 'deepgemm-grouped' }).shapes
+    expect(list!.rows).toHaveLength(20)
+    expect(shapesFormOf(list).model).toBe('deepgemm-grouped')
   })
 })
