@@ -85,7 +85,7 @@ describe('by the linear scales', () => {
     const none = join(folder, 'none.bin')
     await expect(detect('--packed', none, ...linear)).rejects.toThrow('none.bin cannot be read')
     await expect(detect('--packed', file, ...linear.slice(0, 2))).rejects.toThrow(
-      '--linear also needs --rows and --cols.'
+      '--linear also needs --rows (or --groups) and --cols.'
     )
     await expect(detect('--packed', file)).rejects.toThrow('Name what to judge by')
     await expect(detect('--packed', file, ...linear, '--side', 'a')).rejects.toThrow(
