@@ -70,11 +70,14 @@ export class CaptureManager {
     }
   }
 
+  begin(id: string): void {
+    this.runningOf(id).program.begin()
+  }
+
   stop(id: string, what: 'capture' | 'program'): void {
-    const current = this.currentOf(id)
-    if (!current) throw new UserError('usage', `Capture ${id} does not run.`)
-    current.running.program.end()
-    if (what === 'program') current.running.program.signal('SIGINT')
+    const { program } = this.runningOf(id)
+    program.end()
+    if (what === 'program') program.signal('SIGINT')
   }
 
   /** Until its program has ended, or who watches leaves. */
@@ -122,6 +125,12 @@ export class CaptureManager {
     if (!current || current.isOver) return
     this.stop(current.id, 'program')
     await current.captured
+  }
+
+  private runningOf(id: string): RunningCapture {
+    const current = this.currentOf(id)
+    if (!current) throw new UserError('usage', `Capture ${id} does not run.`)
+    return current.running
   }
 
   private currentOf = (id: string) =>
@@ -174,14 +183,7 @@ export class CaptureManager {
 
 function eventOf({ running, spec, printed, summary }: Current): CaptureEvent {
   const seconds = (Date.now() - running.startedAt.getTime()) / 1000
-  const isWaiting = seconds * 1000 < spec.afterMs
-  const state = summary
-    ? 'ended'
-    : !running.program.isCapturing
-      ? 'ending'
-      : isWaiting
-        ? 'waiting'
-        : 'recording'
+  const state = summary ? 'ended' : running.program.state
   return {
     ...{ state, seconds, output: printed.tail },
     command: [...spec.command],

@@ -21,7 +21,7 @@ export interface CaptureRecord {
   kind: 'capture'
   blockscope: string
   command: readonly string[]
-  options: Pick<CaptureSpec, 'range' | 'kernels' | 'only' | 'wholeGraphs' | 'afterMs'> & {
+  options: Pick<CaptureSpec, 'range' | 'kernels' | 'only' | 'wholeGraphs' | 'afterMs' | 'waits'> & {
     forMs: number | null
   }
   host: string
@@ -53,7 +53,7 @@ export async function writeRecord({
   program,
   doubts
 }: CaptureFacts): Promise<CaptureRecord> {
-  const { command, range, kernels, only, wholeGraphs, afterMs, forMs } = spec
+  const { command, range, kernels, only, wholeGraphs, afterMs, waits, forMs } = spec
   const hasShards = shardFiles(folder).length > 0
   const profile = hasShards ? openCapture(folder, false) : undefined
   const accounts = profile?.reader.accounts ?? []
@@ -83,6 +83,7 @@ export async function writeRecord({
       ...(only !== undefined && { only }),
       wholeGraphs,
       afterMs,
+      waits,
       forMs: forMs ?? null
     },
     host: hostname(),

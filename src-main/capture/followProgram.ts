@@ -68,7 +68,9 @@ export class FollowedProgram {
   readonly pid: number
   private readonly abort = new AbortController()
   private endCapture!: () => void
+  private beginCapture!: () => void
   private isEnding = false
+  private hasBegun = false
 
   /** @throws UserError where the system does not start it */
   static async start(start: ProgramStart): Promise<FollowedProgram> {
@@ -103,11 +105,20 @@ export class FollowedProgram {
       child.once('exit', (code, signal) => resolve({ code, signal }))
     )
     const asked = new Promise<void>((resolve) => (this.endCapture = resolve))
-    this.captured = this.follow(asked)
+    const begun = new Promise<void>((resolve) => (this.beginCapture = resolve))
+    this.captured = this.follow(asked, begun)
   }
 
-  get isCapturing(): boolean {
-    return !this.isEnding
+  get state(): 'waiting' | 'recording' | 'ending' {
+    if (this.isEnding) return 'ending'
+    return this.hasBegun ? 'recording' : 'waiting'
+  }
+
+  /** Begins the capture of one that waits; @returns false where it has begun already */
+  begin(): boolean {
+    const isFirst = this.state === 'waiting'
+    this.beginCapture()
+    return isFirst
   }
 
   /** Ends the capture; the program goes on. @returns false where it was ending already */
@@ -126,14 +137,19 @@ export class FollowedProgram {
     }
   }
 
-  private async follow(asked: Promise<void>): Promise<void> {
+  private async follow(asked: Promise<void>, begun: Promise<void>): Promise<void> {
     const { folder, spec } = this.start
-    const { afterMs, forMs, endProgram } = spec
+    const { afterMs, forMs, waits, endProgram } = spec
     const over = Promise.race([this.ended, asked])
-    if (afterMs > 0) {
-      await Promise.race([over, this.wait(afterMs)])
-      setState(folder, 'recording')
+    if (waits || afterMs > 0) {
+      const times = waits ? [] : [this.wait(afterMs)]
+      const isOver = await Promise.race([
+        over.then(() => true),
+        ...[begun, ...times].map((beginning) => beginning.then(() => false))
+      ])
+      if (!isOver) setState(folder, 'recording')
     }
+    this.hasBegun = true
     await Promise.race([over, ...(forMs === undefined ? [] : [this.wait(forMs)])])
     this.isEnding = true
     this.abort.abort()

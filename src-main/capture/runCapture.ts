@@ -36,7 +36,7 @@ export async function startCapture(
   const file = findProgram(spec.command[0]!, { folder: workingFolder, path: spec.environment.PATH })
   const doubts = doubtsAbout(file)
   const environment = captureEnvironment(spec, folder)
-  await prepareFolder(folder, spec.afterMs > 0, force)
+  await prepareFolder(folder, spec.waits || spec.afterMs > 0, force)
   const program = await FollowedProgram.start({ file, environment, spec, folder, streams })
   return {
     ...{ folder, startedAt, doubts, program },

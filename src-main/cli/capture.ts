@@ -22,6 +22,7 @@ interface Flags {
   out?: string
   for?: number
   after?: number
+  onSignal?: 'USR1' | 'USR2'
   range?: string
   kernels?: string
   graphs?: boolean
@@ -46,6 +47,12 @@ export function register(program: Command): void {
     .option('--out <folder>', 'folder to write; otherwise capture-DATE-TIME here')
     .option('--after <time>', 'begin so long after the start: 5s', timeLength)
     .option('--for <time>', 'end the capture after so long: 500ms, 10s, 2m', timeLength)
+    .addOption(
+      new Option(
+        '--on-signal <name>',
+        'begin at this signal to blockscope, end at the next'
+      ).choices(['USR1', 'USR2'])
+    )
     .option('--range <name>', 'only what is launched while an NVTX range of this name is open')
     .option('--kernels <regex>', 'only kernels of these names; POSIX extended regular expression')
     .option('--graph-nodes', 'a record for each kernel of a CUDA graph (so it is without a flag)')
@@ -67,11 +74,18 @@ async function capture(command: string[], flags: Flags): Promise<void> {
   const spec = parseSpec(captureSpecSchema, {
     command,
     ...{ afterMs: flags.after, forMs: flags.for, range: flags.range, kernels: flags.kernels },
-    ...{ only: flags.only, wholeGraphs: flags.graphs, endProgram: flags.endProgram }
+    ...{
+      waits: flags.onSignal !== undefined,
+      only: flags.only,
+      wholeGraphs: flags.graphs,
+      endProgram: flags.endProgram
+    }
   } satisfies CaptureSpecInput)
+  const window = signalWindow(flags.onSignal)
   const running = await startCapture(spec, folder, { force: flags.force })
   printNote(running.doubts)
   const followed = running.program
+  window.open(followed)
   const release = passSignals(followed)
   const stopShowing = showCounts(folder)
   await followed.captured
@@ -89,12 +103,33 @@ async function capture(command: string[], flags: Flags): Promise<void> {
     record = await running.record(end)
   }
   release()
+  window.close()
   if (flags.json) printJson(record)
   process.exitCode = exitCodeOfProgram(end)
 }
 
 /** The program's end may be told a moment after its last child's. */
 const soon = () => new Promise<null>((give) => setTimeout(() => give(null), 100))
+
+/** The window between two signals. Listened for before the program starts: unheard, a signal would end blockscope. */
+function signalWindow(name: 'USR1' | 'USR2' | undefined) {
+  let followed: FollowedProgram | undefined
+  const take = () => {
+    if (!followed || followed.state === 'ending') return
+    clearProgress()
+    if (followed.begin()) printNote(`Recording; SIG${name} again ends the capture.`)
+    else followed.end()
+  }
+  if (name) process.on(`SIG${name}`, take)
+  return {
+    open(program: FollowedProgram) {
+      followed = program
+      if (name)
+        printNote(`Waiting: kill -${name} ${process.pid} begins, the next ends the capture.`)
+    },
+    close: () => void (name && process.off(`SIG${name}`, take))
+  }
+}
 
 function passSignals(followed: FollowedProgram): () => void {
   const interrupt = () => {

@@ -65,11 +65,17 @@ export const flagRules: FlagRule[] = [
     excludes: ['--only'],
     why: 'both say which processes'
   },
+  {
+    commands: ['capture'],
+    flags: ['--on-signal'],
+    excludes: ['--after'],
+    why: 'both say when it begins'
+  },
   { commands: ['capture'], flags: ['--force'], needs: ['--out'], why: 'it replaces that folder' },
   {
     commands: ['launches'],
     flags: ['--each'],
-    excludes: ['--number', '--short'],
+    excludes: ['--number', '--short', '--by'],
     why: 'each launch is a row, with its name as recorded'
   },
   { commands: ['validate'], flags: ['--force'], needs: ['--report'], why: 'it replaces a report' },

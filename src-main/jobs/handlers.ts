@@ -172,6 +172,10 @@ export function createApplication(options: ApplicationOptions): Application {
     'runs.import': ({ name, bytes }) => importRun(store, name, bytes),
     'captures.start': async (spec) => ({ id: await captures.start(spec) }),
     'captures.watch': ({ id }, { signal, progress }) => captures.watch(id, signal, progress),
+    'captures.begin': async ({ id }) => {
+      captures.begin(id)
+      return {}
+    },
     'captures.stop': async ({ id, what }) => {
       captures.stop(id, what)
       return {}

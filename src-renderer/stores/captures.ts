@@ -63,6 +63,14 @@ export const useCaptures = defineStore('captures', () => {
     }
   }
 
+  async function begin(): Promise<void> {
+    try {
+      await connection.call('captures.begin', { id: runningId.value })
+    } catch (error) {
+      failure.value = failureOf('captures.begin', error)
+    }
+  }
+
   async function stop(what: 'capture' | 'program'): Promise<void> {
     try {
       await connection.call('captures.stop', { id: runningId.value, what })
@@ -80,5 +88,5 @@ export const useCaptures = defineStore('captures', () => {
     }
   }
 
-  return { list, runningId, event, failure, load, start, stop, open }
+  return { list, runningId, event, failure, load, start, begin, stop, open }
 })

@@ -109,12 +109,16 @@ export const useConnection = defineStore('connection', () => {
 
   type OpenedFile = ProgressOf<'files.watchOpened'>
   const openers = new Set<(file: OpenedFile) => void>()
+  /** Announced once, and perhaps before the frame is there. */
+  const unheard: OpenedFile[] = []
   function announce(file: OpenedFile): void {
+    if (openers.size === 0) unheard.push(file)
     for (const opener of openers) opener(file)
   }
   /** Files the operating system asked this app to open. */
   function onOpened(opener: (file: OpenedFile) => void): () => void {
     openers.add(opener)
+    for (const file of unheard.splice(0)) opener(file)
     return () => openers.delete(opener)
   }
 

@@ -23,7 +23,9 @@ export const captureSpecSchema = v.strictObject({
   ),
   /** Begin so long after the start. */
   afterMs: v.optional(milliseconds, 0),
-  /** End the capture after so long; absent: at the program's end. */
+  /** Begin when asked to, whatever afterMs says: by a signal to the command, or captures.begin. */
+  waits: v.optional(v.boolean(), false),
+  /** End the capture so long after its beginning; absent: at the program's end. */
   forMs: v.optional(milliseconds),
   /** Only launches while an NVTX range of this name is open. */
   range: v.optional(text),

@@ -196,6 +196,8 @@ export const contract = {
     output: captureSummarySchema,
     progress: captureEventSchema
   },
+  /** Begins one that waits, for its time or for this. */
+  'captures.begin': { input: byCaptureId, output: nothing },
   /** Ends the capture, its program going on; or both, by an interrupt. */
   'captures.stop': {
     input: v.strictObject({

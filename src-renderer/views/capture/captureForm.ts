@@ -16,13 +16,14 @@ export type CaptureForm = {
   range: string
   kernels: string
   only: string
+  waits: boolean
   wholeGraphs: boolean
   endProgram: boolean
 }
 
 const initial: CaptureForm = {
   ...{ command: '', workingFolder: '', after: '', for: '', range: '', kernels: '', only: '' },
-  ...{ wholeGraphs: false, endProgram: false }
+  ...{ waits: false, wholeGraphs: false, endProgram: false }
 }
 
 function words(typed: string, name: string): Checked<string[]> {
@@ -75,6 +76,7 @@ export function readForm(form: CaptureForm, environment: string) {
         ...text('range'),
         ...text('kernels'),
         ...text('only'),
+        waits: form.waits,
         wholeGraphs: form.wholeGraphs,
         endProgram: form.endProgram
       }
@@ -94,6 +96,7 @@ export function captureCommand(form: CaptureForm, spec: CaptureSpecInput | undef
     ...variables,
     ...['blockscope', 'capture', ...flag('after', form.after), ...flag('for', form.for)],
     ...[...flag('range', form.range), ...flag('kernels', form.kernels), ...flag('only', form.only)],
+    ...(form.waits ? ['--on-signal', 'USR1'] : []),
     ...(form.wholeGraphs ? ['--graphs'] : []),
     ...(form.endProgram ? ['--end-program'] : []),
     ...['--', ...(spec?.command.map(quoted) ?? ['CMD'])]

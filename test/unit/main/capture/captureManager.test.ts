@@ -10,6 +10,7 @@ import {
   type CaptureSpecInput
 } from '@shared/contract/capture'
 import { CaptureManager } from '../../../../src-main/capture/captureManager'
+import { shardHeaders } from '../../../../src-main/capture/captureFolder'
 import { stubCupti, stubProgram } from '../../../support/captureStubs'
 
 describe.skipIf(process.platform !== 'linux')('captures of the app', () => {
@@ -76,6 +77,31 @@ describe.skipIf(process.platform !== 'linux')('captures of the app', () => {
       program: { signal: 'SIGINT' },
       notes: ['No process started CUDA: nothing was captured.']
     })
+  })
+
+  it('waits for its beginning: what came before is not captured', async () => {
+    const [go, end] = [join(folder, 'go-b'), join(folder, 'end-b')]
+    const words = [
+      'launch:a:5',
+      'sync',
+      `until:${go}`,
+      'launch:b:7',
+      'sync',
+      'print:b',
+      `until:${end}`
+    ]
+    const id = (await manager.start(spec(words, { waits: true })))!
+    const states: string[] = []
+    const done = watch(id, ({ state, output }) => {
+      if (states.at(-1) !== state) states.push(state)
+      const headers = shardHeaders(manager.folderOf(id))
+      if (state === 'waiting' && headers[0]?.state === 'waiting') manager.begin(id)
+      if (headers[0]?.state === 'recording') writeFileSync(go, '')
+      if (state === 'recording' && output === 'b\n') manager.stop(id, 'capture')
+      if (state === 'ended') writeFileSync(end, '')
+    })
+    expect(await done).toMatchObject({ kernels: 7, lostKernels: 0 })
+    expect(states.slice(0, 2)).toEqual(['waiting', 'recording'])
   })
 
   it('is ended when the app is, and what was captured is kept', async () => {

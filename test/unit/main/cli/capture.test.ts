@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { doubtsAbout, findProgram } from '../../../../src-main/capture/programFile'
+import { shardHeaders } from '../../../../src-main/capture/captureFolder'
 import { pageFor } from '../../../../src-main/cli/open'
 import { filesOf } from '../../../../src-main/desktop/openFiles'
 import { OpenedFiles } from '../../../../src-main/jobs/openedFiles'
@@ -219,6 +220,32 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     expect((await running.done).code).toBe(6)
     const { stdout } = await runInProcess(['launches', out, '--each'])
     expect(stdout).not.toContain('kernel,b,')
+  })
+
+  it('captures from one signal to the next', async () => {
+    const [go, end] = [join(folder, 'go-signal'), join(folder, 'end-signal')]
+    const out = newFolder()
+    const words = ['launch:a:5', 'sync', 'print:up', `until:${go}`, 'launch:b:7', 'sync']
+    const running = startBlockscope(
+      [
+        ...['capture', '--out', out, '--on-signal', 'USR1', '--', stubProgram, ...words],
+        ...['print:done', `until:${end}`, 'launch:c:9']
+      ],
+      environment
+    )
+    await running.printed(/Waiting: kill -USR1 \d+ begins/)
+    await running.printed(/up/)
+    running.signal('SIGUSR1')
+    await running.printed(/Recording; SIGUSR1 again ends the capture\./)
+    const isRecording = () => shardHeaders(out).some(({ state }) => state === 'recording')
+    while (!isRecording()) await new Promise((resolve) => setTimeout(resolve, 5))
+    writeFileSync(go, '')
+    await running.printed(/done/)
+    running.signal('SIGUSR1')
+    await running.printed(/The program goes on/)
+    writeFileSync(end, '')
+    expect((await running.done).code).toBe(0)
+    expect(recordOf(out)).toMatchObject({ options: { waits: true }, totals: { kernels: 7 } })
   })
 
   it('ends the capture at Ctrl+C and the program at the second', async () => {

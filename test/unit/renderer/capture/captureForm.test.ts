@@ -9,7 +9,7 @@ import {
 
 const empty: CaptureForm = {
   ...{ command: '', workingFolder: '', after: '', for: '', range: '', kernels: '', only: '' },
-  ...{ wholeGraphs: false, endProgram: false }
+  ...{ waits: false, wholeGraphs: false, endProgram: false }
 }
 
 describe('the form of a capture', () => {
@@ -21,6 +21,7 @@ describe('the form of a capture', () => {
       after: '5s',
       for: '500ms',
       kernels: '^gemm',
+      waits: true,
       endProgram: true
     }
     const { spec, problems } = readForm(form, "CUDA_VISIBLE_DEVICES=0 NAME='a b'")
@@ -29,10 +30,17 @@ describe('the form of a capture', () => {
       command: ['python', 'my train.py', '--steps', '3'],
       workingFolder: '/data/run 1',
       environment: { CUDA_VISIBLE_DEVICES: '0', NAME: 'a b' },
-      ...{ afterMs: 5000, forMs: 500, kernels: '^gemm', wholeGraphs: false, endProgram: true }
+      ...{
+        afterMs: 5000,
+        forMs: 500,
+        kernels: '^gemm',
+        waits: true,
+        wholeGraphs: false,
+        endProgram: true
+      }
     })
     expect(captureCommand(form, spec)).toBe(
-      "cd '/data/run 1' && CUDA_VISIBLE_DEVICES=0 NAME='a b' blockscope capture --after 5s --for 500ms --kernels '^gemm' --end-program -- python 'my train.py' --steps 3"
+      "cd '/data/run 1' && CUDA_VISIBLE_DEVICES=0 NAME='a b' blockscope capture --after 5s --for 500ms --kernels '^gemm' --on-signal USR1 --end-program -- python 'my train.py' --steps 3"
     )
   })
 

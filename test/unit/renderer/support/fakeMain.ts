@@ -210,6 +210,7 @@ export class FakeMain {
     },
     'captures.start': async () => ({}),
     'captures.watch': () => new Promise(() => {}),
+    'captures.begin': async () => ({}),
     'captures.stop': async () => ({}),
     'captures.list': async () => ({ captures: [], running: null }),
     'captures.open': async () => ({ shards: [] }),
