@@ -3,7 +3,7 @@
     {
       "target_name": "blockscope",
       "sources": [
-        "<!@(node -p \"['core', 'cpu', 'quantize', 'cuda', 'addon'].flatMap((d) => fs.existsSync(d) && (d !== 'cuda' || fs.existsSync('cuda/backend.cpp')) ? fs.readdirSync(d).filter((f) => f.endsWith('.cpp')).map((f) => d + '/' + f) : []).join(' ')\")"
+        "<!@(node -p \"['core', 'cpu', 'quantize', 'cuda', 'hip', 'addon'].flatMap((d) => fs.existsSync(d) && (d !== 'cuda' || fs.existsSync('cuda/backend.cpp')) ? fs.readdirSync(d).filter((f) => f.endsWith('.cpp')).map((f) => d + '/' + f) : []).join(' ')\")"
       ],
       "include_dirs": [
         "<!(node -p \"require('node-addon-api').include_dir\")",

@@ -9,6 +9,7 @@
 #include "../core/backend.h"
 #include "../core/outputs.h"
 #include "../core/validate.h"
+#include "../hip/backend.h"
 #include "agreement.h"
 #include "binding.h"
 #include "convert.h"
@@ -34,6 +35,7 @@ Backends makeBackends(const BackendOptions& options) {
   backends.push_back(makeCpuBackend(options));
 #if defined(BLOCKSCOPE_HAS_CUDA)
   backends.push_back(makeCudaBackend(options));
+  backends.push_back(makeHipBackend(options));
 #endif
   return backends;
 }

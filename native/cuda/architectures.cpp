@@ -40,4 +40,8 @@ std::optional<std::string> chooseTarget(const std::vector<std::string>& architec
   return std::nullopt;
 }
 
+bool areAmd(const std::vector<std::string>& architectures) {
+  return !architectures.empty() && architectures[0].rfind("gfx", 0) == 0;
+}
+
 }  // namespace blockscope::cuda

@@ -13,4 +13,7 @@ namespace blockscope::cuda {
 std::optional<std::string> chooseTarget(const std::vector<std::string>& architectures, int major,
                                         int minor);
 
+// Whether a row's targets are AMD GPUs: "gfx950".
+bool areAmd(const std::vector<std::string>& architectures);
+
 }  // namespace blockscope::cuda

@@ -7,8 +7,11 @@
 namespace blockscope::cuda {
 
 Kernels::Kernels(const BackendOptions& options) : cacheDirectory_(options.cacheDirectory) {
-  for (const KernelRow& row : options.kernelSources)
+  for (const KernelRow& row : options.kernelSources) {
+    // Those for AMD GPUs are the HIP backend's.
+    if (areAmd(row.architectures)) continue;
     (row.role == KernelRole::kSupport ? supportRows_ : rows_).push_back(row);
+  }
 }
 
 const KernelRow* Kernels::find(const std::string& id) const {

@@ -47,7 +47,7 @@ export function register(program: Command): void {
 }
 
 const foldersOf = ({ kernelDir = [] }: Flags): string[] => [
-  builtInKernels,
+  ...builtInKernels,
   ...kernelDir.map((folder) => resolve(folder))
 ]
 

@@ -11,7 +11,9 @@ import { baseFolder, defaultStoreFolder } from '../store/runStore'
 /** Folder of this program: out/node is two below it. */
 export const programFolder = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
-export const builtInKernels = join(programFolder, 'resources', 'kernels', 'cuda')
+export const builtInKernels = ['cuda', 'hip'].map((name) =>
+  join(programFolder, 'resources', 'kernels', name)
+)
 
 /** Python kernels, Triton's among them. */
 export const providersFolder = join(programFolder, 'resources', 'providers')
@@ -37,7 +39,7 @@ function cacheFolder(): string {
 
 /** A folder that a person named and that does not load is an error: its kernels would be left out in silence. */
 function checkKernelFolders(folders: readonly (string | KernelSide)[], named: string): void {
-  const { warnings } = readKernelManifests([builtInKernels, ...folders])
+  const { warnings } = readKernelManifests([...builtInKernels, ...folders])
   if (warnings.length > 0) throw new UserError('usage', `${named}${warnings.join(' ')}`)
 }
 
@@ -53,7 +55,7 @@ export function localApplication(
   return createApplication({
     engineHost: forkedEngineHost(join(programFolder, 'out', 'node', 'engine.js')),
     storeFolder: options.store ? resolve(options.store) : defaultStoreFolder(),
-    kernelFolders: [builtInKernels, ...ownKernels],
+    kernelFolders: [...builtInKernels, ...ownKernels],
     kernelSides,
     cacheFolder: cacheFolder(),
     examplesFolder: join(programFolder, 'resources', 'examples'),

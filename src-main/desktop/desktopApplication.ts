@@ -20,7 +20,7 @@ export function desktopApplication({ takeProvider, allowProgram }: DesktopOption
   return createApplication({
     engineHost: utilityEngineHost(join(app.getAppPath(), 'out', 'main', 'engine.js')),
     storeFolder: defaultStoreFolder(),
-    kernelFolders: [join(resources, 'kernels', 'cuda')],
+    kernelFolders: ['cuda', 'hip'].map((name) => join(resources, 'kernels', name)),
     examplesFolder: join(resources, 'examples'),
     cacheFolder: join(app.getPath('userData'), 'kernels'),
     providersFolder: join(resources, 'providers'),

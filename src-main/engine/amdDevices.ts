@@ -1,16 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Device } from '@shared/contract/devices'
+import type { Detection, Device } from '@shared/contract/devices'
 
 const amd = 0x1002
 /** PCI base classes: display controllers, and processing accelerators, which Instinct cards are. */
 const gpuClasses = [0x03, 0x12]
 
-export const noHipBackend =
-  'blockscope has no backend for AMD GPUs yet: none of its kernels runs there.'
-
-/** AMD GPUs that Linux sees on the PCI bus, without kernels and with the reason; none where there is no such bus. */
-export function amdDevices(busFolder = '/sys/bus/pci/devices'): Device[] {
+/**
+ * AMD GPUs that Linux sees on the PCI bus while HIP offers none, without kernels and with the reason; none where there is no
+ * such bus.
+ */
+export function amdDevices(
+  { devices, libraries }: Pick<Detection, 'devices' | 'libraries'>,
+  busFolder = '/sys/bus/pci/devices'
+): Device[] {
+  if (devices.some(({ kind }) => kind === 'hip')) return []
+  const runtime = libraries.find(({ name }) => name === 'HIP runtime')
+  const problem = runtime ? `${runtime.reason} ${runtime.remedy}`.trim() : ''
   return amdAddresses(busFolder).map((address, index) => {
     const fact = (name: string) => read(join(busFolder, address, name))
     const id = fact('device').replace(/^0x/, '')
@@ -19,7 +25,7 @@ export function amdDevices(busFolder = '/sys/bus/pci/devices'): Device[] {
       kind: 'hip',
       name: fact('product_name') || `AMD GPU (PCI ${amd.toString(16)}:${id})`,
       architecture: '',
-      properties: { pciAddress: address, problem: noHipBackend },
+      properties: { pciAddress: address, problem },
       kernels: []
     }
   })

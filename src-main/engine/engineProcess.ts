@@ -118,7 +118,7 @@ const methods: Implementation = {
   },
   async detect() {
     const found = withSourceHashes(await addon().detect())
-    const all = { ...found, devices: [...found.devices, ...amdDevices()] }
+    const all = { ...found, devices: [...found.devices, ...amdDevices(found)] }
     return python ? withTriton(all, python.host, python.triton) : all
   },
   addPythonKernels: ({ file, found }) => withFile(found, pythonOf().host, file),

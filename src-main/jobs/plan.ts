@@ -18,7 +18,6 @@ import {
 } from '@shared/formats/blockFormat'
 import type { MachineMemory } from '../store/machineMemory'
 import { estimateJob, type Estimate } from './estimate'
-import { noHipBackend } from '../engine/amdDevices'
 import { arrayFileOnDisk, type ReadArrayFile } from './arrays/arrayFiles'
 import { filesOf } from './pythonFile'
 import { readGivenFiles, type GivenFiles } from './givenFiles'
@@ -146,20 +145,24 @@ export function findDevice(wanted: string, detection: Detection): Device {
   if (!/^(cpu|cuda:\d+|hip:\d+)$/.test(wanted)) {
     throw new UserError('usage', `"${wanted}" is no device. Devices here: ${known}.`)
   }
-  const why = wanted.startsWith('hip')
-    ? ` ${noHipBackend}`
-    : wanted.startsWith('cuda')
-      ? ` ${whyNoGpu(libraries)}`.trimEnd()
-      : ''
+  const why = wanted === 'cpu' ? '' : ` ${whyNoGpu(libraries, kindOf(wanted))}`.trimEnd()
   throw new UserError(
     'unavailable',
     `There is no device ${wanted} here.${why} Devices here: ${known}.`
   )
 }
 
-/** Why no NVIDIA GPU is here, and what to do; empty where the driver is. */
-export function whyNoGpu(libraries: Detection['libraries']): string {
-  const driver = libraries.find((library) => !library.found && /driver/i.test(library.name))
+const kindOf = (device: string) => (device.startsWith('hip') ? 'hip' : 'cuda')
+
+/** What each kind of GPU is reached through. */
+const runtimes = { cuda: 'CUDA driver', hip: 'HIP runtime' }
+
+/** Why no GPU of a kind is here, and what to do; empty where its driver is. */
+export function whyNoGpu(
+  libraries: Detection['libraries'],
+  kind: keyof typeof runtimes = 'cuda'
+): string {
+  const driver = libraries.find(({ found, name }) => !found && name === runtimes[kind])
   return driver ? `${driver.reason} ${driver.remedy}`.trimEnd() : ''
 }
 

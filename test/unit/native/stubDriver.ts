@@ -112,7 +112,8 @@ function unknownErrors(header: string, written: string): string {
     .join('')
 }
 
-function build(library: string, text: string): void {
+/** Compiles a library's source. */
+export function build(library: string, text: string): void {
   writeFileSync(`${library}.c`, text)
-  execFileSync('cc', ['-shared', '-fPIC', '-w', '-o', library, `${library}.c`])
+  execFileSync('cc', ['-shared', '-fPIC', '-w', '-o', library, `${library}.c`, '-lm'])
 }

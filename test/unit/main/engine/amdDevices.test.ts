@@ -26,19 +26,36 @@ put('0000:04:00.0', { vendor: '0x10de', class: '0x030200', device: '0x2335' })
 put('0000:00:00.0', { vendor: '0x1022', class: '0x060000', device: '0x14d8' })
 put('0000:00:01.0', {})
 
+const libraries = [
+  {
+    name: 'HIP runtime',
+    found: false,
+    version: '',
+    path: '',
+    reason: 'HIP runtime was not found on this machine.',
+    remedy: 'Install ROCm.'
+  }
+]
+const nothing = { devices: [], libraries }
+
 it('lists display controllers and accelerators of AMD, and nothing else', () => {
-  expect(amdDevices(bus)).toMatchObject([
+  expect(amdDevices(nothing, bus)).toMatchObject([
     { id: 'hip:0', kind: 'hip', name: 'AMD GPU (PCI 1002:744c)', kernels: [] },
     { id: 'hip:1', name: 'AMD Instinct MI300X', properties: { pciAddress: '0000:c1:00.0' } }
   ])
-  expect(amdDevices(bus)[0]!.properties.problem).toContain('no backend for AMD GPUs yet')
-  expect(amdDevices(join(bus, 'none'))).toEqual([])
+  expect(amdDevices(nothing, bus)[0]!.properties.problem).toBe(
+    'HIP runtime was not found on this machine. Install ROCm.'
+  )
+  expect(amdDevices(nothing, join(bus, 'none'))).toEqual([])
+})
+
+it('leaves them to HIP where that offers any', () => {
+  const [first] = amdDevices(nothing, bus)
+  expect(amdDevices({ devices: [first!], libraries }, bus)).toEqual([])
 })
 
 it('a job for one says why it cannot run, with exit code 3', async () => {
   const { code, stderr } = await runInProcess(['validate', '--device', 'hip:9'])
-  expect(stderr).toMatch(
-    /There is no device hip:9 here\. blockscope has no backend for AMD GPUs yet/
-  )
+  expect(stderr).toMatch(/There is no device hip:9 here\.( (The )?HIP runtime .*)? Devices here: /)
   expect(code).toBe(3)
 })

@@ -1,0 +1,178 @@
+#include "backend.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "../core/formats.h"
+#include "../cuda/architectures.h"
+#include "../cuda/compiler.h"
+#include "session.h"
+
+namespace blockscope {
+
+namespace hip {
+
+namespace {
+
+// What the host does around kernels elsewhere it does not do here yet.
+KernelRow asOffered(KernelRow row) {
+  for (Feature& feature : row.features)
+    if (feature.level == FeatureLevel::kPass || feature.id == "batch")
+      feature = {feature.id, FeatureLevel::kNone, "there is no such pass on AMD GPUs yet"};
+  return row;
+}
+
+// Rows that are written for AMD GPUs.
+std::vector<KernelRow> rowsOf(const BackendOptions& options) {
+  std::vector<KernelRow> rows;
+  for (const KernelRow& row : options.kernelSources)
+    if (row.role == KernelRole::kKernel && cuda::areAmd(row.architectures))
+      rows.push_back(asOffered(row));
+  return rows;
+}
+
+std::string whyUnavailable(const KernelRow& row, const FormatRow& format,
+                           const std::string& architecture) {
+  if (format.level == CapabilityLevel::kUnavailable) return format.reason;
+  const auto& targets = format.architectures.empty() ? row.architectures : format.architectures;
+  if (std::find(targets.begin(), targets.end(), architecture) == targets.end()) {
+    std::string all;
+    for (const std::string& name : targets) all += (all.empty() ? "" : ", ") + name;
+    return "Written for " + all + "; this device is " + architecture + ".";
+  }
+  const LibraryInfo& compiler = libraries().hiprtcInfo;
+  return compiler.found ? "" : compiler.reason + " " + compiler.remedy;
+}
+
+KernelInfo describe(const KernelRow& row, const std::string& architecture) {
+  KernelInfo info;
+  info.id = row.id, info.provider = row.provider, info.summary = row.summary;
+  info.scaleLayout = row.scaleLayout, info.outputs = row.outputs, info.features = row.features;
+  std::string unreadable;
+  try {
+    std::vector<std::string> options = row.options;
+    for (const auto& [name, value] : row.constants)
+      options.push_back("-D" + name + "=" + std::to_string(value));
+    info.compileOptions = "--offload-arch=" + row.architectures[0];
+    for (const std::string& option : options) info.compileOptions += " " + option;
+    const std::string identity =
+        cuda::identityOf(cuda::readSources(row.file), row.architectures[0], options);
+    info.identity.assign(identity.begin(), identity.end());
+  } catch (const Error& error) {
+    unreadable = error.what();
+  }
+  for (const FormatRow& format : row.formats) {
+    const std::string why =
+        unreadable.empty() ? whyUnavailable(row, format, architecture) : unreadable;
+    if (why.empty())
+      info.capabilities.push_back({format.format, format.level, format.reason, format.instruction});
+    else info.capabilities.push_back({format.format, CapabilityLevel::kUnavailable, why, ""});
+  }
+  for (const BlockFormat& format : everyBlockFormat())
+    if (!row.findFormat(std::string(format.id)))
+      info.capabilities.push_back({std::string(format.id), CapabilityLevel::kUnavailable,
+                                   "This kernel does not compute it.", ""});
+  return info;
+}
+
+class HipBackend : public Backend {
+ public:
+  explicit HipBackend(const BackendOptions& options)
+      : rows_(rowsOf(options)), cacheDirectory_(options.cacheDirectory) {}
+
+  std::string_view kind() const override { return "hip"; }
+  std::vector<LibraryInfo> libraries() override {
+    return {hip::libraries().runtimeInfo, hip::libraries().hiprtcInfo};
+  }
+
+  std::vector<DeviceInfo> devices() override {
+    std::vector<DeviceInfo> found;
+    for (int index = 0; index < deviceCount(); index++) {
+      try {
+        found.push_back(describeDevice(index));
+      } catch (const Error& error) {
+        DeviceInfo broken;
+        broken.id = "hip:" + std::to_string(index), broken.kind = "hip";
+        broken.name = "AMD GPU " + std::to_string(index);
+        broken.properties["problem"] = std::string(error.what());
+        found.push_back(broken);
+      }
+    }
+    return found;
+  }
+
+  std::vector<Roof> measureRoofs(const std::string&, const CancelFlag&, const Progress&) override {
+    throw Error(ErrorKind::kUnavailable, "What an AMD GPU reaches is not measured here yet.");
+  }
+
+  std::unique_ptr<Session> open(const std::string& deviceId, const Problem& problem,
+                                std::variant<GeneratedOperands, GivenOperands> operands,
+                                const CancelFlag& cancel, const Progress&) override {
+    const auto opened = device(deviceId);
+    opened->enter();
+    return makeSession(opened, rows_, cacheDirectory_, problem, std::move(operands), cancel);
+  }
+
+ private:
+  static int deviceCount() {
+    int count = 0;
+    if (hip::libraries().runtimeInfo.found) hip::libraries().runtime.getDeviceCount(&count);
+    return count;
+  }
+
+  DeviceInfo describeDevice(int index) {
+    const DeviceFacts facts = readDeviceFacts(index);
+    DeviceInfo info;
+    info.id = "hip:" + std::to_string(index), info.kind = "hip";
+    info.name = facts.name, info.architecture = facts.architecture;
+    info.properties = {{"uuid", facts.uuid},
+                       {"pciAddress", facts.pciAddress},
+                       {"smCount", double(facts.computeUnits)},
+                       {"clockMHz", facts.clockKHz / 1000.0},
+                       {"memoryClockMHz", facts.memoryClockKHz / 1000.0},
+                       {"memoryBusBits", double(facts.memoryBusBits)},
+                       {"memoryBytes", double(facts.totalBytes)},
+                       {"l2Bytes", double(facts.l2Bytes)},
+                       {"sharedBytesPerBlock", double(facts.ldsBytes)},
+                       {"driverVersion", hip::libraries().versionText}};
+    try {
+      const auto opened = device(info.id);
+      opened->enter();
+      info.properties["freeMemoryBytes"] = double(opened->freeBytes());
+    } catch (const Error& error) {
+      info.properties["problem"] = std::string(error.what());
+    }
+    for (const KernelRow& row : rows_) info.kernels.push_back(describe(row, facts.architecture));
+    return info;
+  }
+
+  std::shared_ptr<const Device> device(const std::string& deviceId) {
+    const LibraryInfo& library = hip::libraries().runtimeInfo;
+    if (!library.found) throw Error(ErrorKind::kUnavailable, library.reason + " " + library.remedy);
+    for (int index = 0; index < deviceCount(); index++) {
+      if (deviceId != "hip:" + std::to_string(index)) continue;
+      const std::lock_guard lock(mutex_);
+      auto& opened = devices_[index];
+      if (!opened) opened = std::make_shared<Device>(readDeviceFacts(index));
+      return opened;
+    }
+    throw Error(ErrorKind::kUnavailable, "There is no device \"" + deviceId +
+                                             "\"; this machine has " +
+                                             std::to_string(deviceCount()) + " AMD GPUs.");
+  }
+
+  const std::vector<KernelRow> rows_;
+  const std::string cacheDirectory_;
+  std::mutex mutex_;
+  std::map<int, std::shared_ptr<const Device>> devices_;
+};
+
+}  // namespace
+
+}  // namespace hip
+
+std::unique_ptr<Backend> makeHipBackend(const BackendOptions& options) {
+  return std::make_unique<hip::HipBackend>(options);
+}
+
+}  // namespace blockscope

@@ -1,0 +1,145 @@
+#include "device.h"
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "../cuda/context.h"
+
+namespace blockscope::hip {
+
+namespace {
+
+bool breaksDevice(int result) {
+  switch (result) {
+    case runtime::kEccUncorrectable:
+    case runtime::kIllegalAddress:
+    case runtime::kLaunchTimeout:
+    case runtime::kAssert:
+    case runtime::kLaunchFailed:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string gibibytes(size_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f GiB", static_cast<double>(bytes) / (1 << 30));
+  return text;
+}
+
+}  // namespace
+
+DeviceFacts readDeviceFacts(int index) {
+  const auto& api = libraries().runtime;
+  runtime::DeviceProperties properties = {};
+  if (const int result = api.getDeviceProperties(&properties, index); result != 0)
+    throw Error(ErrorKind::kUnavailable, "AMD GPU " + std::to_string(index) +
+                                             " cannot be read: HIP error " +
+                                             describeResult(result) + ".");
+  DeviceFacts facts;
+  facts.index = index;
+  facts.name = properties.name();
+  facts.uuid = "GPU-" + std::string(properties.uuid(), strnlen(properties.uuid(), 16));
+  const std::string architecture = properties.architecture();
+  facts.architecture = architecture.substr(0, architecture.find(':'));
+  facts.computeUnits = properties.computeUnits(), facts.waveSize = properties.waveSize();
+  facts.totalBytes = static_cast<int64_t>(properties.totalBytes());
+  facts.ldsBytes = static_cast<int64_t>(properties.ldsBytesPerBlock());
+  facts.l2Bytes = properties.l2Bytes(), facts.clockKHz = properties.clockKHz();
+  facts.memoryClockKHz = properties.memoryClockKHz();
+  facts.memoryBusBits = properties.memoryBusBits();
+  char address[64] = {};
+  if (api.deviceGetPciBusId(address, sizeof address, index) == 0) facts.pciAddress = address;
+  return facts;
+}
+
+void Device::enter() const {
+  if (lost_)
+    throw Error(ErrorKind::kDevice,
+                facts_.name + " was lost after an error and needs a new engine process.");
+  check(api().setDevice(facts_.index), "Choosing " + facts_.name);
+}
+
+void Device::check(int result, const std::string& doing) const {
+  if (result == runtime::kSuccess) return;
+  const bool isLost = breaksDevice(result);
+  if (isLost) markLost();
+  std::string why;
+  if (result == runtime::kNoBinaryForGpu || result == runtime::kInvalidImage)
+    why = " The machine code is not for " + facts_.architecture + ".";
+  throw Error(ErrorKind::kDevice,
+              doing + " failed: HIP error " + describeResult(result) + "." + why);
+}
+
+size_t Device::freeBytes() const {
+  size_t free = 0, total = 0;
+  check(api().memGetInfo(&free, &total), "Asking for free memory");
+  return free;
+}
+
+Buffer::Buffer(const Device& device, size_t bytes, const std::string& what)
+    : memory_(device, device.api().free), bytes_(bytes) {
+  if (bytes == 0) return;
+  const int result = device.api().malloc(&memory_.value, bytes);
+  if (result == runtime::kOutOfMemory)
+    throw Error(ErrorKind::kDevice, "Not enough memory on " + device.facts().name + " for " + what +
+                                        ": " + gibibytes(bytes) + " are needed, " +
+                                        gibibytes(device.freeBytes()) +
+                                        " are free. Choose a smaller shape.");
+  device.check(result, "Allocating " + what);
+}
+
+void Buffer::write(const Device& device, const void* from, size_t bytes, size_t offset) const {
+  if (bytes > 0)
+    device.check(device.api().memcpy(address() + offset, from, bytes, runtime::kHostToDevice),
+                 "Copying to the device");
+}
+
+void Buffer::read(const Device& device, void* to, size_t bytes, size_t offset) const {
+  if (bytes > 0)
+    device.check(device.api().memcpy(to, address() + offset, bytes, runtime::kDeviceToHost),
+                 "Copying from the device");
+}
+
+Stream::Stream(const Device& device)
+    : device_(device), handle_(device, device.api().streamDestroy) {
+  device.check(device.api().streamCreate(&handle_.value, runtime::kStreamNonBlocking),
+               "Creating a stream");
+}
+
+void Stream::wait(const std::string& what) const {
+  const auto limit = cuda::watchdog();
+  const auto start = std::chrono::steady_clock::now();
+  for (;;) {
+    const int result = device_.api().streamQuery(handle());
+    if (result != runtime::kNotReady) return device_.check(result, what);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    if (taken > limit) {
+      device_.markLost();
+      throw Error(ErrorKind::kDevice, what + " did not end within " +
+                                          std::to_string(static_cast<int>(limit.count())) +
+                                          " s; the GPU is given up.");
+    }
+    if (taken > std::chrono::milliseconds(2))
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
+Event::Event(const Device& device) : device_(device), handle_(device, device.api().eventDestroy) {
+  device.check(device.api().eventCreate(&handle_.value), "Creating an event");
+}
+
+void Event::record(const Stream& stream) const {
+  device_.check(device_.api().eventRecord(handle_.value, stream.handle()), "Recording an event");
+}
+
+double Event::nanosecondsSince(const Event& start) const {
+  float milliseconds = 0;
+  device_.check(device_.api().eventElapsedTime(&milliseconds, start.handle_.value, handle_.value),
+                "Reading events");
+  return milliseconds * 1e6;
+}
+
+}  // namespace blockscope::hip

@@ -1,0 +1,27 @@
+// The libraries of AMD GPUs on this machine, opened once. What is missing is said with what to
+// install.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../core/backend.h"
+#include "api/hiprtc.h"
+#include "api/runtime.h"
+
+namespace blockscope::hip {
+
+struct Libraries {
+  runtime::Api runtime;
+  hiprtc::Api hiprtc;
+  LibraryInfo runtimeInfo, hiprtcInfo;
+  std::string versionText;  // of HIP: "7.1.25424"
+};
+
+// Opens everything on the first call. Never throws.
+const Libraries& libraries();
+
+// "700 (hipErrorIllegalAddress: an illegal memory access was encountered)"
+std::string describeResult(int result);
+
+}  // namespace blockscope::hip

@@ -1,0 +1,192 @@
+#include "session.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "../core/compare.h"
+#include "../core/measure.h"
+#include "../core/operands.h"
+#include "../core/oracle.h"
+#include "../core/validate.h"
+#include "../cuda/sampler.h"
+
+namespace blockscope::hip {
+
+int64_t coldSetsOf(int64_t bytesPerSet, const DeviceFacts& facts) {
+  const bool hasInfinityCache =
+      facts.architecture.rfind("gfx94", 0) == 0 || facts.architecture.rfind("gfx95", 0) == 0;
+  return cuda::coldSets(bytesPerSet, hasInfinityCache ? int64_t{256} << 20 : facts.l2Bytes);
+}
+
+namespace {
+
+class HipSession : public Session {
+ public:
+  HipSession(std::shared_ptr<const Device> device, std::vector<KernelRow> rows,
+             std::string cacheDirectory, const Problem& problem, Operands operands,
+             std::vector<double> reference)
+      : device_(std::move(device)),
+        rows_(std::move(rows)),
+        cacheDirectory_(std::move(cacheDirectory)),
+        problem_(problem),
+        operands_(std::move(operands)),
+        reference_(std::move(reference)),
+        oracle_(reference_.empty() ? "cpu-f64" : "file") {}
+
+  ~HipSession() override {
+    // What it holds is freed on whatever thread it ends on.
+    if (!device_->lost()) device_->api().setDevice(device_->facts().index);
+  }
+
+  const Operands& operands() override { return operands_; }
+
+  const std::vector<double>& reference(const CancelFlag& cancel,
+                                       const Progress& progress) override {
+    if (reference_.empty()) {
+      const auto start = std::chrono::steady_clock::now();
+      reference_ = referenceProduct(problem_, operands_, cancel, progress);
+      oracleSeconds_ =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
+    return reference_;
+  }
+
+  ValidationReport validate(const ValidateRequest& request, const CancelFlag& cancel,
+                            const Progress& progress) override {
+    const Operation& operation = prepare(request.kernel);
+    const std::vector<double>& expected = reference(cancel, progress);
+    const std::string what = "Kernel " + request.kernel;
+    auto run = [&](const Operands& operands) {
+      const OperandSet set(*device_, rowOf(request.kernel), problem_, operands);
+      set.poison(*device_);
+      const Stream stream(*device_);
+      const Event start(*device_), stop(*device_);
+      start.record(stream);
+      operation.enqueue(set, stream);
+      stop.record(stream);
+      stream.wait(what);
+      return KernelRun{set.readC(*device_, what), stop.nanosecondsSince(start)};
+    };
+    return signedBy(validateWith(problem_, operands_, expected, run, request, cancel, progress));
+  }
+
+  ValidationReport judge(const std::vector<uint8_t>& output, const ValidateRequest& request,
+                         const CancelFlag& cancel, const Progress& progress) override {
+    const std::vector<double>& expected = reference(cancel, progress);
+    return signedBy(judgeOutput(problem_, operands_, expected, output, request, cancel));
+  }
+
+  Measurement measure(const MeasureRequest& request, const CancelFlag& cancel,
+                      const Progress& progress) override {
+    const Operation& operation = prepare(request.kernel);
+    const KernelRow& row = rowOf(request.kernel);
+    const std::string what = "Kernel " + request.kernel;
+    std::vector<OperandSet> sets;
+    sets.emplace_back(*device_, row, problem_, operands_);
+    const auto bytes = static_cast<int64_t>(sets[0].bytes());
+    constexpr double kMemoryShare = 0.4;
+    const auto affordable =
+        static_cast<int64_t>(kMemoryShare * static_cast<double>(device_->freeBytes())) / bytes;
+    const int64_t wanted = request.cold ? coldSetsOf(bytes, device_->facts()) : 1;
+    const int64_t count = std::clamp<int64_t>(wanted, 1, 1 + affordable);
+    for (int64_t i = 1; i < count; i++) sets.emplace_back(*device_, row, problem_, operands_);
+    const Stream stream(*device_);
+    const Event start(*device_), stop(*device_);
+    size_t turn = 0;
+    auto runOnce = [&] {
+      operation.enqueue(sets[turn], stream);
+      turn = (turn + 1) % sets.size();
+    };
+    auto timed = [&](const auto& queue) {
+      start.record(stream);
+      queue();
+      stop.record(stream);
+      stream.wait(what);
+      return stop.nanosecondsSince(start);
+    };
+    Measurement result = sampleUntilSteady(
+        request,
+        [&] {
+          return Sample{timed(runOnce), 0, false};
+        },
+        cancel, progress);
+    result.operandSets = static_cast<int>(count);
+    result.cacheMode = !request.cold ? "hot"
+                                     : "cold: " + std::to_string(count) +
+                                           (count == 1 ? " operand set" : " operand sets");
+    result.timingSource = "HIP events";
+    result.compileSeconds = operation.compileSeconds();
+    if (count < wanted) result.badges.push_back("cache not cold");
+    if (result.stopReason == "timed out") result.badges.push_back("timed out");
+    if (request.sustainedNs > 0) {
+      double elapsed = 0;
+      while (elapsed < request.sustainedNs) {
+        cancel.throwIfRequested();
+        constexpr int kAtOnce = 32;
+        elapsed += timed([&] {
+          for (int i = 0; i < kAtOnce; i++) runOnce();
+        });
+        result.sustainedCount += kAtOnce;
+      }
+      result.sustainedNs = elapsed / static_cast<double>(result.sustainedCount);
+    }
+    return result;
+  }
+
+ private:
+  const KernelRow& rowOf(const std::string& kernel) const {
+    for (const KernelRow& row : rows_)
+      if (row.id == kernel) return row;
+    throw Error(ErrorKind::kUsage,
+                "\"" + kernel + "\" is no kernel of " + device_->facts().name + ".");
+  }
+
+  const Operation& prepare(const std::string& kernel) {
+    device_->enter();
+    if (!prepared_ || preparedKernel_ != kernel) {
+      prepared_.reset();
+      prepared_ = std::make_unique<Operation>(*device_, rowOf(kernel), problem_, cacheDirectory_);
+      preparedKernel_ = kernel;
+    }
+    return *prepared_;
+  }
+
+  ValidationReport signedBy(ValidationReport report) const {
+    report.oracle = oracle_;
+    report.oracleSeconds = oracleSeconds_;
+    return report;
+  }
+
+  const std::shared_ptr<const Device> device_;
+  const std::vector<KernelRow> rows_;
+  const std::string cacheDirectory_;
+  const Problem problem_;
+  const Operands operands_;
+  std::vector<double> reference_;
+  const std::string oracle_;
+  double oracleSeconds_ = 0;
+  std::unique_ptr<Operation> prepared_;
+  std::string preparedKernel_;
+};
+
+}  // namespace
+
+std::unique_ptr<Session> makeSession(std::shared_ptr<const Device> device,
+                                     std::vector<KernelRow> rows, std::string cacheDirectory,
+                                     const Problem& problem,
+                                     std::variant<GeneratedOperands, GivenOperands> source,
+                                     const CancelFlag& cancel) {
+  checkProblem(problem);
+  GivenOperands given;
+  if (const auto* generated = std::get_if<GeneratedOperands>(&source)) {
+    given.operands = generateOperands(problem, *generated, cancel);
+  } else {
+    given = std::move(std::get<GivenOperands>(source));
+    checkOperands(problem, given);
+  }
+  return std::make_unique<HipSession>(std::move(device), std::move(rows), std::move(cacheDirectory),
+                                      problem, std::move(given.operands),
+                                      std::move(given.reference));
+}
+
+}  // namespace blockscope::hip

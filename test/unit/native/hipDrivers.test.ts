@@ -1,0 +1,194 @@
+/** AMD GPUs in states that no test machine is in, through the real addon and command line. The twin of docs/hip.md's tables. */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Detection } from '@shared/contract/devices'
+import { findClang } from '../../../src-main/engine/machineCode/amdCode'
+import { buildStubHiprtc, buildStubRuntime } from './stubHip'
+
+let folder: string
+let caches = 0
+
+function run(words: string[], environment: Record<string, string> = {}, drivers = 'whole') {
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    ['out/node/blockscope.js', ...words],
+    {
+      encoding: 'utf8',
+      env: {
+        ...process.env,
+        LD_LIBRARY_PATH: join(folder, drivers),
+        ROCM_PATH: join(folder, drivers),
+        BLOCKSCOPE_STORE: join(folder, 'store'),
+        // What one test compiled is not another's.
+        XDG_CACHE_HOME: join(folder, `cache-${caches++}`),
+        ...environment
+      }
+    }
+  )
+  return { said: stdout + stderr, stdout, status }
+}
+const detect = (environment: Record<string, string> = {}, drivers?: string) =>
+  JSON.parse(run(['devices', '--json'], environment, drivers).stdout) as Detection
+const gpusOf = ({ devices }: Detection) => devices.filter(({ kind }) => kind === 'hip')
+
+const shape = ['-M', '40', '-N', '24', '-K', '96', '--out', 'f32']
+const product = ['--device', 'hip:0', '--kernels', 'mfma-scale-linear', '--formats', 'mxfp8']
+const validate = (environment: Record<string, string> = {}, drivers?: string) =>
+  run(['validate', ...product, ...shape], environment, drivers)
+
+describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'blockscope-hip-'))
+    for (const [name, without] of [
+      ['whole'],
+      ['incomplete', 'hipModuleLaunchKernel'],
+      ['alone']
+    ] as const) {
+      mkdirSync(join(folder, name))
+      buildStubRuntime(join(folder, name), without)
+    }
+    buildStubHiprtc(join(folder, 'whole'))
+    mkdirSync(join(folder, 'none'))
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  it.each([
+    ['is too old', {}, 'incomplete', /has no function hipModuleLaunchKernel: it is too old/],
+    ['finds no GPU', { STUB_GPUS: '0' }, 'whole', /finds no GPU.*\/dev\/kfd/],
+    [
+      'is told to hide every GPU',
+      { STUB_GPUS: '0', HIP_VISIBLE_DEVICES: '' },
+      'whole',
+      /HIP_VISIBLE_DEVICES is "" and hides every AMD GPU/
+    ],
+    ['does not start', { STUB_INIT: '3' }, 'whole', /does not start: error 3, as told/]
+  ] satisfies [string, Record<string, string>, string, RegExp][])(
+    '%s: which, what to do, exit code 3',
+    (_what, environment, drivers, sentence) => {
+      const { said, status } = validate(environment, drivers)
+      expect(said.replace(/\s+/g, ' ')).toMatch(sentence)
+      expect(status).toBe(3)
+    }
+  )
+
+  it('tells what a GPU is and what runs on it', () => {
+    const found = detect()
+    const [gpu] = gpusOf(found)
+    expect(gpu).toMatchObject({
+      id: 'hip:0',
+      name: 'AMD Instinct MI355X',
+      architecture: 'gfx950',
+      properties: {
+        smCount: 256,
+        clockMHz: 2400,
+        memoryBytes: 288 * 2 ** 30,
+        sharedBytesPerBlock: 160 * 1024,
+        pciAddress: '0000:05:00.0',
+        uuid: 'GPU-0123456789abcdef',
+        driverVersion: '7.1.25424'
+      }
+    })
+    const levels = gpu!.kernels.map(({ id, capabilities }) => [
+      id,
+      capabilities.find(({ format }) => format === 'mxfp4')?.level,
+      capabilities.find(({ format }) => format === 'nvfp4')?.level
+    ])
+    expect(levels).toEqual(
+      ['mfma-scale-16', 'mfma-scale-32', 'mfma-scale-linear'].map((id) => [
+        id,
+        'native',
+        'unavailable'
+      ])
+    )
+    expect(found.libraries.filter(({ name }) => /hip/i.test(name))).toMatchObject([
+      { name: 'HIP runtime', found: true, version: '7.1.25424' },
+      { name: 'hipRTC', found: true, version: '7.1' }
+    ])
+  })
+
+  it.each([
+    [
+      'of another architecture',
+      { STUB_ARCHITECTURE: 'gfx942:xnack-' },
+      'whole',
+      /this device is gfx942/
+    ],
+    ['without hipRTC', {}, 'alone', /hipRTC was not found.*ROCM_PATH/]
+  ] satisfies [string, Record<string, string>, string, RegExp][])(
+    'a GPU %s says why no kernel runs there',
+    (_what, environment, drivers, sentence) => {
+      const [gpu] = gpusOf(detect(environment, drivers))
+      for (const { capabilities } of gpu!.kernels)
+        expect(capabilities.find(({ format }) => format === 'mxfp4')).toMatchObject({
+          level: 'unavailable',
+          reason: expect.stringMatching(sentence)
+        })
+    }
+  )
+
+  it('a GPU that cannot be read or opened is listed with the reason, beside the others', () => {
+    const gpus = gpusOf(detect({ STUB_GPUS: '2', STUB_BROKEN: '0' }))
+    expect(gpus[0]!.properties.problem).toMatch(/AMD GPU 0 cannot be read: HIP error 214/)
+    expect(gpus[1]!.name).toBe('AMD Instinct MI355X')
+    const [taken] = gpusOf(detect({ STUB_CONTEXT: '101' }))
+    expect(taken!.properties.problem).toMatch(/Choosing AMD Instinct MI355X failed: HIP error 101/)
+  })
+
+  it('runs a kernel on what it is to have', () => {
+    const { said, status } = validate()
+    expect(said).toContain('1 of 1 passed')
+    expect(status).toBe(0)
+  })
+
+  it('measures with its events', () => {
+    const { said, status } = run(['sweep', ...product, ...shape, '--reps', '3'])
+    expect(said).not.toMatch(/error/i)
+    expect(status).toBe(0)
+  })
+
+  it.each([
+    ['a kernel that leaves C as it was', { STUB_SILENT: '1' }, /failed/],
+    ['a write next to C', { STUB_BESIDE: '1' }, /mfma-scale-linear writes outside C/],
+    [
+      'access outside memory',
+      { STUB_LAUNCH: '700' },
+      /mfma-scale-linear.*failed: HIP error 700 \(hipErrorIllegalAddress/
+    ],
+    ['not enough memory', { STUB_MALLOC: '2' }, /Not enough memory on AMD Instinct MI355X/],
+    [
+      'machine code for another GPU',
+      { STUB_LOAD: '209' },
+      /HIP error 209.*machine code is not for gfx950/
+    ],
+    [
+      'a kernel that does not end',
+      { STUB_QUERY: '600', BLOCKSCOPE_WATCHDOG_SECONDS: '1' },
+      /did not end within 1 s/
+    ]
+  ] satisfies [string, Record<string, string>, RegExp][])(
+    '%s is a failed step',
+    (_what, environment, sentence) => {
+      const { said, status } = validate(environment)
+      expect(said.replace(/\s+/g, ' ')).toMatch(sentence)
+      expect(status).toBe(1)
+    }
+  )
+
+  const clang = findClang().path
+  describe.skipIf(!clang)('with clang in the place of hipRTC', () => {
+    it('the source compiles as hipRTC is given it', () => {
+      const { said, status } = validate({ STUB_CLANG: clang! })
+      expect(said).toContain('1 of 1 passed')
+      expect(status).toBe(0)
+    })
+
+    it('what does not compile is told with the log', () => {
+      const { said, status } = validate({ STUB_CLANG: clang!, STUB_OPTION: '-DEDGE=8' })
+      expect(said).toMatch(/does not compile for gfx950/)
+      expect(status).toBe(1)
+    })
+  })
+})

@@ -1,0 +1,141 @@
+/**
+ * A libamdhip64.so.7 and a libhiprtc.so.7 that answer what a test tells them to, for states no test machine is in. Memory is
+ * the host's. hipRTC hands a source to clang where there is one; a launch of mfma_scale's kernel with linear scales multiplies
+ * e4m3 by e4m3 on the CPU: what reaches it through operands, layouts and arguments is what it would get.
+ */
+import { join } from 'node:path'
+import { build } from './stubDriver'
+
+const runtime = `
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static int number(const char* name, int missing) {
+  const char* text = getenv(name);
+  return text ? atoi(text) : missing;
+}
+int hipInit(unsigned flags) { return number("STUB_INIT", 0); }
+int hipRuntimeGetVersion(int* version) { *version = 70125424; return 0; }
+const char* hipGetErrorName(int error) { return error == 700 ? "hipErrorIllegalAddress" : "hipError"; }
+const char* hipGetErrorString(int error) { return "as told"; }
+int hipGetDeviceCount(int* count) { *count = number("STUB_GPUS", 1); return *count ? 0 : 100; }
+int hipGetDevicePropertiesR0600(char* all, int device) {
+  if (device == number("STUB_BROKEN", -1)) return 214;
+  memset(all, 0, 1472);
+  strcpy(all, "AMD Instinct MI355X");
+  memcpy(all + 256, "0123456789abcdef", 16);
+  *(size_t*)(all + 288) = (size_t)288 << 30;
+  *(size_t*)(all + 296) = 160 << 10;
+  *(int*)(all + 308) = 64;
+  *(int*)(all + 348) = 2400000;
+  *(int*)(all + 388) = 256;
+  *(int*)(all + 608) = 2000000;
+  *(int*)(all + 612) = 8192;
+  *(int*)(all + 616) = 4 << 20;
+  const char* architecture = getenv("STUB_ARCHITECTURE");
+  snprintf(all + 1160, 256, "%s", architecture ? architecture : "gfx950:sramecc+:xnack-");
+  return 0;
+}
+int hipDeviceGetPCIBusId(char* to, int length, int device) { snprintf(to, length, "0000:%02x:00.0", device + 5); return 0; }
+int hipSetDevice(int device) { return number("STUB_CONTEXT", 0); }
+int hipMemGetInfo(size_t* free, size_t* total) { *free = *total = (size_t)288 << 30; return 0; }
+int hipMalloc(void** to, size_t bytes) { *to = malloc(bytes); return number("STUB_MALLOC", 0); }
+int hipFree(void* from) { free(from); return 0; }
+int hipMemcpy(void* to, const void* from, size_t bytes, int kind) { memcpy(to, from, bytes); return 0; }
+int hipMemset(void* to, int value, size_t bytes) { memset(to, value, bytes); return 0; }
+int hipMemsetAsync(void* to, int value, size_t bytes, void* stream) { memset(to, value, bytes); return 0; }
+/* An ELF of clang, or what the stub compiler wrote in its place. */
+int hipModuleLoadData(void** module, const char* image) { *module = (void*)1; return number("STUB_LOAD", memcmp(image, "\\x7f" "ELF", 4) ? 200 : 0); }
+int hipModuleUnload(void* module) { return 0; }
+int hipModuleGetFunction(void** function, void* module, const char* name) { *function = (void*)1; return strcmp(name, "multiply") ? 500 : 0; }
+static double e4m3(unsigned char code) {
+  const int exponent = code >> 3 & 15, mantissa = code & 7;
+  const double value = exponent ? ldexp(8 + mantissa, exponent - 10) : ldexp(mantissa, -9);
+  return code & 128 ? -value : value;
+}
+int hipModuleLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void* stream, void** given, void** extra) {
+  if (number("STUB_LAUNCH", 0)) return number("STUB_LAUNCH", 0);
+  const unsigned char *a = *(unsigned char**)given[0], *b = *(unsigned char**)given[1], *sa = *(unsigned char**)given[2], *sb = *(unsigned char**)given[3];
+  float* c = *(float**)given[4];
+  const int M = *(int*)given[5], N = *(int*)given[6], K = *(int*)given[7];
+  const float factor = *(float*)given[8], *accumulator = *(float**)given[9];
+  if (getenv("STUB_BESIDE")) c[M * N] = 1;
+  if (getenv("STUB_SILENT")) return 0;
+  if (gx != (unsigned)((M + 255) / 256 * ((N + 255) / 256)) || bx != 256) return 1;
+  for (int i = 0; i < M; i++)
+    for (int j = 0; j < N; j++) {
+      double sum = 0;
+      for (int k = 0; k < K; k++)
+        sum += ldexp(e4m3(a[i * K + k]) * e4m3(b[j * K + k]), sa[i * (K / 32) + k / 32] + sb[j * (K / 32) + k / 32] - 254);
+      c[i * N + j] = sum * factor + (accumulator ? accumulator[i * N + j] : 0);
+    }
+  return 0;
+}
+int hipStreamCreateWithFlags(void** stream, unsigned flags) { *stream = (void*)1; return 0; }
+int hipStreamDestroy(void* stream) { return 0; }
+int hipStreamQuery(void* stream) { return number("STUB_QUERY", 0); }
+int hipEventCreate(void** event) { *event = (void*)1; return 0; }
+int hipEventDestroy(void* event) { return 0; }
+int hipEventRecord(void* event, void* stream) { return 0; }
+int hipEventElapsedTime(float* ms, void* start, void* stop) { *ms = 0.25f; return 0; }
+`
+
+/** STUB_CLANG: the compiler it stands before; without one the code object is an ELF's first bytes. */
+const compiler = `
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static char *source, *code, log[65536];
+static size_t size;
+int hiprtcVersion(int* major, int* minor) { *major = 7; *minor = 1; return 0; }
+const char* hiprtcGetErrorString(int error) { return "HIPRTC_ERROR_COMPILATION"; }
+int hiprtcCreateProgram(void** program, const char* text, const char* name, int headers, const char** all, const char** names) { *program = source = strdup(text); return 0; }
+int hiprtcDestroyProgram(void** program) { return 0; }
+int hiprtcGetProgramLogSize(void* program, size_t* bytes) { *bytes = strlen(log) + 1; return 0; }
+int hiprtcGetProgramLog(void* program, char* to) { strcpy(to, log); return 0; }
+int hiprtcGetCodeSize(void* program, size_t* bytes) { *bytes = size; return 0; }
+int hiprtcGetCode(void* program, char* to) { memcpy(to, code, size); return 0; }
+static size_t readAll(const char* path, char* to, size_t most) {
+  FILE* file = fopen(path, "rb");
+  const size_t count = file ? fread(to, 1, most, file) : 0;
+  if (file) fclose(file);
+  return count;
+}
+int hiprtcCompileProgram(void* program, int count, const char** options) {
+  code = malloc(1 << 22);
+  const char *clang = getenv("STUB_CLANG"), *extra = getenv("STUB_OPTION");
+  if (!clang) { memcpy(code, "\\x7f" "ELF", size = 4); return 0; }
+  char folder[] = "/tmp/stub-hiprtc-XXXXXX", path[64], command[8192];
+  mkdtemp(folder);
+  snprintf(path, sizeof path, "%s/source.hip", folder);
+  FILE* file = fopen(path, "w");
+  fputs(source, file);
+  fclose(file);
+  int length = snprintf(command, sizeof command, "cd %s && %s -x hip --cuda-device-only --no-gpu-bundle-output -nogpulib -nogpuinc", folder, clang);
+  for (int i = 0; i < count; i++) length += snprintf(command + length, sizeof command - length, " %s", options[i]);
+  snprintf(command + length, sizeof command - length, " %s -S -o code source.hip > log 2>&1", extra ? extra : "");
+  const int failed = system(command);
+  snprintf(path, sizeof path, "%s/log", folder);
+  log[readAll(path, log, sizeof log - 1)] = 0;
+  /* What was made is assembly: a linker is not needed to know that the source compiles. */
+  snprintf(path, sizeof path, "%s/code", folder);
+  size = readAll(path, code, 1 << 22);
+  if (strstr(code, "v_mfma_scale_f32")) memcpy(code, "\\x7f" "ELF", 4);
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  system(command);
+  return failed ? 6 : 0;
+}
+`
+
+/** Builds it into a folder, which LD_LIBRARY_PATH then names. `without`: a function it does not have. */
+export function buildStubRuntime(folder: string, without?: string): void {
+  build(
+    join(folder, 'libamdhip64.so.7'),
+    without ? runtime.replace(`int ${without}(`, 'int absent(') : runtime
+  )
+}
+
+export function buildStubHiprtc(folder: string): void {
+  build(join(folder, 'libhiprtc.so.7'), compiler)
+}
