@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace blockscope::hip::runtime {
 
@@ -36,7 +37,7 @@ struct alignas(8) DeviceProperties {
   template <typename T>
   T at(size_t offset) const {
     T value;
-    __builtin_memcpy(&value, bytes + offset, sizeof value);
+    std::memcpy(&value, bytes + offset, sizeof value);
     return value;
   }
   const char* name() const { return bytes; }        // 256 bytes
