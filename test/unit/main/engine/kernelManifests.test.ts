@@ -185,7 +185,11 @@ describe('the instruction that multiplies', () => {
 })
 
 describe('the shipped kernels', () => {
-  const { sources, warnings } = readKernelManifests(['resources/kernels/cuda', 'test/gpu/kernels'])
+  const { sources, warnings } = readKernelManifests([
+    'resources/kernels/cuda',
+    'resources/kernels/hip',
+    'test/gpu/kernels'
+  ])
 
   it('are all read, and the addon takes them as they are', () => {
     expect(warnings).toEqual([])
