@@ -26,8 +26,8 @@ const together = { isolate: false }
 
 export default defineConfig({
   test: {
-    // Each file has servers, stores and browsers of its own. Two at least: most files wait for a process they started.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // Each file has servers, stores and browsers of its own. One more than cores: most files wait for a process they started.
+    maxWorkers: availableParallelism() + 1,
     reporters: ['default', './test/support/summaryReporter.ts'],
     projects: [
       {
