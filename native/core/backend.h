@@ -240,6 +240,7 @@ struct ValidationReport {
   std::vector<FailedElement> failures;
   PerturbationCheck perturbationA, perturbationB;
   std::string oracle;  // which code made the reference: "cpu-f64", "cuda-f64", "file"
+  std::string outputDigest;  // of C's bytes: kernels with the same one agree bit for bit
   // Time of the operation's own launches, each time it was run here (as it is, then with a scale
   // raised), without operands, compilation and comparison.
   std::vector<double> launchNs;
@@ -249,7 +250,7 @@ struct ValidationReport {
                     withinCancellation, maxToleranceShare, maxUlpsAboveRounding,
                     meanUlpsAboveRounding, maxAbs, maxRel, normwise, maxScaled, referenceRms,
                     referenceNonZero, ulpHistogram, errorMap, mapRows, mapCols, tileRows, tileCols,
-                    failures, perturbationA, perturbationB, oracle, launchNs, oracleSeconds,
+                    failures, perturbationA, perturbationB, oracle, outputDigest, launchNs, oracleSeconds,
                     kernelSeconds, comparisonSeconds, perturbationSeconds)
 };
 

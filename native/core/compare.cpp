@@ -317,6 +317,7 @@ ValidationReport judgeOutput(const Problem& problem, const Operands& operands,
       compareRows ? compareRows(output)
                   : compareOnAllCores(problem, operands, reference, output, request, cancel);
   ValidationReport report = addUp(problem, operands, reference, output, request, rows, cancel);
+  report.outputDigest = digestOf(output);
   report.perturbationA.reason = report.perturbationB.reason =
       "The product was computed elsewhere, once, on the operands as they are.";
   std::string nothing = whyItProvesNothing(problem, rows, report);

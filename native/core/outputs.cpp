@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -154,6 +155,22 @@ double ulpSize(OutputType type, double value) {
   }();
   const int exponent = value == 0 ? smallestNormal : std::ilogb(value);
   return std::ldexp(1.0, std::max(exponent, smallestNormal) - fractionBits);
+}
+
+std::string digestOf(const std::vector<uint8_t>& output) {
+  uint64_t hash = 0xcbf29ce484222325;
+  auto add = [&](uint64_t word) { hash = (hash ^ word) * 0x100000001b3; };
+  const size_t whole = output.size() / 8;
+  for (size_t i = 0; i < whole; i++) {
+    uint64_t word;
+    std::memcpy(&word, output.data() + 8 * i, sizeof word);
+    add(word);
+  }
+  for (size_t i = 8 * whole; i < output.size(); i++) add(output[i]);
+  add(output.size());
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  return digits;
 }
 
 }  // namespace blockscope

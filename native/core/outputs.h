@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "backend.h"
 
@@ -27,6 +29,10 @@ double outputResolution(OutputType, double value);
 // Distance of neighbouring numbers of the type at `value`, of the smaller binade where it is a
 // power of two; below the smallest normal number that of the subnormal ones.
 double ulpSize(OutputType, double value);
+
+// Sixteen hex digits that are the same for products of the same bits, and but by chance (2^-64) for
+// no other: FNV-1a (RFC 9923) over words of eight little-endian bytes, then the length.
+std::string digestOf(const std::vector<uint8_t>& output);
 
 uint16_t floatToHalf(float value);
 float halfToFloat(uint16_t half);

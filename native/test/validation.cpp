@@ -180,6 +180,16 @@ void aValidationSaysWhatItsPartsTook() {
   CHECK(judged.status == ValidationStatus::kPassed && judged.launchNs.empty());
   CHECK(judged.perturbationA.state == CheckState::kNotRun);
   CHECK_CONTAINS(judged.perturbationB.reason, "computed elsewhere");
+  CHECK(judged.outputDigest.size() == 16 && judged.outputDigest == report.outputDigest);
+  std::vector<uint8_t> other = rightProduct(problem, operands);
+  for (const size_t i : {size_t{0}, other.size() - 1}) {
+    other[i] ^= 1;
+    CHECK(digestOf(other) != judged.outputDigest);
+    other[i] ^= 1;
+  }
+  CHECK(digestOf(other) == judged.outputDigest);
+  other.push_back(0);
+  CHECK(digestOf(other) != judged.outputDigest);
 }
 
 void oracleAgreesWithTheDefinition() {

@@ -1,9 +1,18 @@
 import type { Command } from 'commander'
-import { featureWords, isEmulation, type Detection, type Device } from '@shared/contract/devices'
+import {
+  featureWords,
+  isEmulation,
+  type Detection,
+  type Device,
+  type Kernel
+} from '@shared/contract/devices'
+import { blockFormats } from '@shared/formats/blockFormat'
 import { counted } from '@shared/units'
 import { print, printJson } from '../ground/terminal'
 import { connectInProcess } from '../transports/inProcess'
 import { localApplication, type LocalOptions } from './localApplication'
+
+const shortNames = new Set(blockFormats.map(({ id }) => id))
 
 export function register(program: Command): void {
   program
@@ -56,12 +65,11 @@ function describeDevice(device: Device, withEmulations: boolean): string[] {
   for (const kernel of shown) {
     const role = kernel.baseline ? ' (baseline, not the block-scaled operation)' : ''
     lines.push(`  ${kernel.id} (${kernel.provider})${role}: ${kernel.summary}`)
-    for (const { format, level, reason } of kernel.capabilities) {
-      lines.push(`    ${format.padEnd(18)}${level.padEnd(13)}${reason}`)
-    }
+    for (const [formats, level, reason] of alike(kernel.capabilities))
+      lines.push(...line(level, formats, reason))
     for (const feature of kernel.features) {
       const [name, level] = featureWords(feature)
-      lines.push(`    ${name.padEnd(18)}${level.padEnd(13)}${feature.reason}`.trimEnd())
+      lines.push(...line(level, name, feature.reason))
     }
   }
   const hidden = device.kernels.length - shown.length
@@ -70,6 +78,29 @@ function describeDevice(device: Device, withEmulations: boolean): string[] {
       `  ${counted(hidden, 'kernel')} with an emulated instruction: --emulated lists what it computes.`
     )
   return [...lines, '']
+}
+
+const line = (level: string, what: string, reason: string) => [
+  `    ${level.padEnd(12)} ${what}`,
+  ...(reason ? [`${' '.repeat(17)}${reason}`] : [])
+]
+
+/** Formats that are computed the same way, together: those with a short name, and how many other pairs of elements. */
+function alike(
+  capabilities: Kernel['capabilities']
+): [formats: string, level: string, reason: string][] {
+  const groups = new Map<string, Kernel['capabilities']>()
+  for (const one of capabilities) {
+    const key = JSON.stringify([one.level, one.reason])
+    groups.set(key, [...(groups.get(key) ?? []), one])
+  }
+  return [...groups.values()].map((group) => {
+    const [named, pairs] = [true, false].map((isNamed) =>
+      group.map(({ format }) => format).filter((format) => shortNames.has(format) === isNamed)
+    ) as [string[], string[]]
+    const others = pairs.length > 2 ? [counted(pairs.length, 'other pair')] : pairs
+    return [[...named, ...others].join(', '), group[0]!.level, group[0]!.reason]
+  })
 }
 
 function describeTargets(

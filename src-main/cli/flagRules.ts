@@ -54,6 +54,12 @@ export const flagRules: FlagRule[] = [
     why: 'it is the batch of both'
   },
   {
+    commands: ['doctor'],
+    flags: ['--add'],
+    excludes: ['--device', '--output', '--force', '--json'],
+    why: 'it keeps the report of another machine and examines nothing'
+  },
+  {
     commands: ['capture'],
     flags: ['--graphs'],
     excludes: ['--graph-nodes'],

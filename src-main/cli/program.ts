@@ -9,6 +9,7 @@ import * as check from './check'
 import * as checkpoint from './checkpoint'
 import * as devices from './devices'
 import * as diff from './diff'
+import * as doctor from './doctor'
 import { checkFlags } from './flagRules'
 import * as fleet from './fleet'
 import * as formats from './formats'
@@ -30,6 +31,7 @@ import * as view from './view'
 
 const commands = [
   devices,
+  doctor,
   validate,
   judge,
   check,

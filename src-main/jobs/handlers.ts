@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Detection } from '@shared/contract/devices'
 import type { JobSpec } from '@shared/contract/jobs'
 import type { Handlers } from '@shared/contract/methods'
+import { provenBy } from '@shared/measurement/examination'
 import { UserError } from '@shared/errors'
 import { Engine, EngineError } from '../engine/engine'
 import { CaptureManager, type AllowProgram } from '../capture/captureManager'
@@ -12,6 +13,8 @@ import { readKernelManifests, type KernelSide } from '../engine/kernelManifests'
 import { machineCodeOf } from '../engine/machineCode/machineCode'
 import { MachineMemory } from '../store/machineMemory'
 import { capturesName, RunStore } from '../store/runStore'
+import { keptReports } from '../store/deviceReports'
+import { RunStore } from '../store/runStore'
 import { importRun } from '../store/importRun'
 import { sortFiles } from './arrays/sortFiles'
 import { readExample } from './examples'
@@ -115,13 +118,16 @@ export function createApplication(options: ApplicationOptions): Application {
   const captures = new CaptureManager(join(store.folder, capturesName), options.allowProgram)
 
   const handlers: Handlers = {
-    'app.info': async () => ({
-      version: options.appVersion,
-      host: options.host,
-      system: `${process.platform} ${process.arch}`,
-      storeFolder: store.folder,
-      targets
-    }),
+    'app.info': async () => {
+      const reports = await keptReports(store.folder)
+      return {
+        version: options.appVersion,
+        host: options.host,
+        system: `${process.platform} ${process.arch}`,
+        storeFolder: store.folder,
+        targets: targets.map((target) => provenBy(target, reports))
+      }
+    },
     'devices.detect': ({ refresh }) => detect(refresh),
     'providers.add': async ({ file: given }) => {
       if (!options.takeProvider)

@@ -1,27 +1,33 @@
 import type { Target } from '@shared/contract/devices'
 
 /**
- * Hardware the project has code for or is asked for, and how far that code has been proven. 'run': validated on the
- * device itself; 'compiled': assembles, never executed there; 'emulated': executed with its matrix instruction emulated; 'absent': no code yet.
+ * Hardware the project has code for or is asked for, and how far that code has been proven, reports of devices
+ * (src-shared/measurement/examination.ts) left aside. 'run': validated on the device itself; 'compiled': assembles, never executed there; 'emulated': executed with its matrix instruction emulated; 'absent': no code yet.
  */
 export const targets: Target[] = [
   {
     architecture: 'x86-64 (AVX-512 VNNI, AVX-VNNI, AVX2, portable)',
     instruction: 'vpdpbusd, vdpbf16ps, vfmadd',
     state: 'run',
-    note: 'Validated on AMD Zen 5. Instruction sets that a CPU lacks are left out.'
+    note: 'Validated on AMD Zen 5. Instruction sets that a CPU lacks are left out.',
+    devices: ['x86-64'],
+    kernels: ['cpu-avx512', 'cpu-avxvnni', 'cpu-avx2', 'cpu-portable']
   },
   {
     architecture: 'sm_90a (H100, H200)',
     instruction: 'wgmma bf16 and e5m2, TMA',
     state: 'run',
-    note: 'Validated on an H200. No block-scaled MMA there: every scheme is software.'
+    note: 'Validated on an H200. No block-scaled MMA there: every scheme is software.',
+    devices: ['sm_90'],
+    kernels: ['wgmma', 'wgmma-fp8-p32', 'wgmma-fp8-p64', 'wgmma-fp8-p128', 'wgmma-fp8-p256']
   },
   {
     architecture: 'sm_80, sm_86, sm_89',
     instruction: 'mma.sync m16n8k16 bf16',
     state: 'compiled',
-    note: 'The same source was validated on an H200; not on these devices.'
+    note: 'The same source was validated on an H200; not on these devices.',
+    devices: ['sm_80', 'sm_86', 'sm_89'],
+    kernels: ['mma']
   },
   {
     architecture: 'sm_100, sm_103 (B200, B300)',
@@ -39,7 +45,9 @@ export const targets: Target[] = [
     architecture: 'sm_120, sm_121 (RTX 50)',
     instruction: 'mma.sync block_scale',
     state: 'emulated',
-    note: 'Compiles to the block-scaled instruction; run with it emulated lane by lane, as Triton kernels for it are; not run on such a device.'
+    note: 'Compiles to the block-scaled instruction; run with it emulated lane by lane, as Triton kernels for it are; not run on such a device.',
+    devices: ['sm_120', 'sm_121'],
+    kernels: ['mma-block-scale']
   },
   {
     architecture: 'gfx950 (MI350)',

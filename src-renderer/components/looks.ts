@@ -82,6 +82,7 @@ export function outcomeLook(status: RunStatus, { verdict }: Pick<RunOutcome, 've
 }
 
 const targetStates: Record<Target['state'], Look> = {
+  'run-here': look('check', 'Run here', 'ok'),
   run: look('check', 'Run', 'ok'),
   compiled: look('info', 'Compiled only', 'warn'),
   emulated: look('exact', 'Emulated', 'info'),

@@ -109,7 +109,11 @@ export type Detection = v.InferOutput<typeof detectionSchema>
 export const targetSchema = v.object({
   architecture: v.string(),
   instruction: v.string(),
-  state: v.picklist(['run', 'compiled', 'emulated', 'absent']),
-  note: v.string()
+  /** 'run-here': on this machine; 'run': on such a device elsewhere. */
+  state: v.picklist(['run-here', 'run', 'compiled', 'emulated', 'absent']),
+  note: v.string(),
+  /** How architectures of its devices begin, and the kernels that are meant: what a report of a device proves. */
+  devices: v.optional(v.array(v.string())),
+  kernels: v.optional(v.array(v.string()))
 })
 export type Target = v.InferOutput<typeof targetSchema>

@@ -186,6 +186,7 @@ export const sweepSpecSchema = v.pipe(
   fitsOperation()
 )
 export type SweepSpec = v.InferOutput<typeof sweepSpecSchema>
+export type SweepSpecInput = v.InferInput<typeof sweepSpecSchema>
 
 export const jobSpecSchema = v.variant('kind', [validateSpecSchema, sweepSpecSchema])
 export type JobSpec = v.InferOutput<typeof jobSpecSchema>

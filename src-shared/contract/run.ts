@@ -86,6 +86,8 @@ const judgedEntries = {
   perturbationA: perturbationSchema,
   perturbationB: perturbationSchema,
   oracle: v.string(),
+  /** Of the bytes of C: kernels with the same one agree bit for bit on this product. Runs before there was any have none. */
+  outputDigest: v.optional(v.string()),
   oracleSeconds: v.number(),
   /** Wall time of the first run of the kernel, with all that surrounds it. */
   kernelSeconds: v.number(),

@@ -29,4 +29,23 @@ describe('devices', () => {
     expect(all).toContain('  mma-emulated (blockscope)')
     expect(all).not.toContain('--emulated')
   })
+
+  it('tells formats that are computed alike together', () => {
+    const capabilities = ['mxfp4', 'mxfp8', 'e5m2xe2m1', 'e2m1xe5m2', 'e2m3xe4m3'].map(
+      (format) => ({
+        ...{ format, level: 'exact' as const, instruction: 'bf16' },
+        reason: format === 'mxfp4' ? 'by tables' : 'in float32'
+      })
+    )
+    const [device] = detection.devices
+    const kernels = [{ ...kernel('own', 'exact'), capabilities }]
+    const lines = linesOf({ ...detection, devices: [{ ...device!, kernels }] }, {})
+    const first = lines.indexOf('    exact        mxfp4')
+    expect(lines.slice(first, first + 4)).toEqual([
+      '    exact        mxfp4',
+      '                 by tables',
+      '    exact        mxfp8, 3 other pairs',
+      '                 in float32'
+    ])
+  })
 })
