@@ -18,7 +18,7 @@ import {
   twinsOf,
   validationSpec
 } from '@shared/measurement/examination'
-import { outcomeOf } from '@shared/measurement/outcome'
+import { isFailed, outcomeOf } from '@shared/measurement/outcome'
 import { counted } from '@shared/units'
 import { version } from '../../package.json'
 import { checkOutput, writeOutput } from '../ground/files'
@@ -155,12 +155,15 @@ function describe({ device, libraries, twins, validation, sweep }: DeviceReport)
   )
   if (!validation) return [...lines, 'Kernels     none computes anything on this device']
   lines.push(`Validation  ${outcomeOf(validation).sentence}`)
-  const worst = validation.steps.filter(({ disposition }) =>
-    ['incorrect', 'error'].includes(disposition)
-  )
-  for (const { kernel, format, reason } of worst.slice(0, 10))
-    lines.push(`            ${kernel} ${format}: ${reason}`)
-  if (worst.length > 10) lines.push(`            and ${counted(worst.length - 10, 'more step')}`)
+  const reasons = new Map<string, string[]>()
+  for (const step of validation.steps.filter(isFailed)) {
+    const reason = step.reason || step.disposition
+    reasons.set(reason, [...(reasons.get(reason) ?? []), `${step.kernel} ${step.format}`])
+  }
+  for (const [reason, [first, ...others]] of reasons) {
+    const more = others.length > 0 ? ` and ${counted(others.length, 'other step')}` : ''
+    lines.push(`            ${first}${more}: ${reason}`)
+  }
   if (sweep) lines.push(...fastestLines(sweep).map((line) => `Sweep       ${line}`))
   return lines
 }
