@@ -53,6 +53,8 @@ export const targets: Target[] = [
     architecture: 'gfx950 (MI350)',
     instruction: 'v_mfma_scale_f32',
     state: 'emulated',
-    note: 'Compiles to the block-scaled instruction; run with it emulated lane by lane, as Triton kernels for it are; not run on such a device.'
+    note: 'Compiles to the block-scaled instruction; run with it emulated lane by lane, as Triton kernels for it are; not run on such a device.',
+    devices: ['gfx950'],
+    kernels: ['mfma-scale-16', 'mfma-scale-32', 'mfma-scale-linear']
   }
 ]
