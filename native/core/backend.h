@@ -239,7 +239,7 @@ struct ValidationReport {
   int64_t mapRows = 0, mapCols = 0, tileRows = 0, tileCols = 0;
   std::vector<FailedElement> failures;
   PerturbationCheck perturbationA, perturbationB;
-  std::string oracle;  // which code made the reference: "cpu-f64", "cuda-f64", "file"
+  std::string oracle;        // which code made the reference: "cpu-f64", "cuda-f64", "file"
   std::string outputDigest;  // of C's bytes: kernels with the same one agree bit for bit
   // Time of the operation's own launches, each time it was run here (as it is, then with a scale
   // raised), without operands, compilation and comparison.
@@ -250,8 +250,8 @@ struct ValidationReport {
                     withinCancellation, maxToleranceShare, maxUlpsAboveRounding,
                     meanUlpsAboveRounding, maxAbs, maxRel, normwise, maxScaled, referenceRms,
                     referenceNonZero, ulpHistogram, errorMap, mapRows, mapCols, tileRows, tileCols,
-                    failures, perturbationA, perturbationB, oracle, outputDigest, launchNs, oracleSeconds,
-                    kernelSeconds, comparisonSeconds, perturbationSeconds)
+                    failures, perturbationA, perturbationB, oracle, outputDigest, launchNs,
+                    oracleSeconds, kernelSeconds, comparisonSeconds, perturbationSeconds)
 };
 
 // ------------------------------------------------------------------------------------- measurement

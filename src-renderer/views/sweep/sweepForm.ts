@@ -8,6 +8,7 @@ import {
   formatNames,
   initialOperation,
   operationFormOf,
+  saysRows,
   type OperationForm
 } from '../../ground/operationForm'
 import {
@@ -65,7 +66,9 @@ const isPair = (id: string) => pairFormats.some((format) => format.id === id)
 
 export function useSweepForm() {
   const form = useSavedForm('sweep', initial)
-  const operation = computed(() => checkOperation(form, form.output))
+  const operation = computed(() =>
+    checkOperation(form, form.output, saysRows(form.m, hasModel(form)))
+  )
   const shapes = computed(() => checkShapes(form))
   const extents = computed(() => {
     if (hasModel(form)) return { m: {}, n: {}, kValues: {} }

@@ -8,6 +8,7 @@ import {
   formatNames,
   initialOperation,
   operationFormOf,
+  saysRows,
   type OperationForm
 } from '../../ground/operationForm'
 import {
@@ -51,7 +52,9 @@ const initial: ValidateForm = {
 
 export function useValidateForm() {
   const form = useSavedForm('validate', initial)
-  const operation = computed(() => checkOperation(form, form.output))
+  const operation = computed(() =>
+    checkOperation(form, form.output, saysRows(form.m, hasModel(form)))
+  )
   const shapes = computed(() => checkShapes(form))
   const extents = computed((): Record<'m' | 'n' | 'k', Checked<number>> =>
     hasModel(form)

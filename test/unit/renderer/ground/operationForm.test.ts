@@ -3,7 +3,8 @@ import {
   checkOperation,
   formatNames,
   initialOperation,
-  operationFormOf
+  operationFormOf,
+  saysRows
 } from '../../../../src-renderer/ground/operationForm'
 import { plainOperation } from '@shared/contract/operation'
 
@@ -33,6 +34,35 @@ describe('what a form says of the operation', () => {
   })
 
   it.each([
+    { layout: 'contiguous', rows: [300, 300, 0, 17], alignment: 64, maxRows: 0 },
+    { layout: 'contiguous', rows: [8192], alignment: 128, maxRows: 0 },
+    { layout: 'masked', rows: [6, 0, 9], alignment: 1, maxRows: 32 },
+    { layout: 'offsets', rows: [1, 2, 3], alignment: 1, maxRows: 0 }
+  ] as const)('is filled with the groups of a run: %o', ({ rows, ...groups }) => {
+    const operation = { ...plainOperation, groups: { ...groups, rows: [...rows] } }
+    const { fields, operation: made } = checkOperation(operationFormOf(operation), 'f16')
+    expect(made).toEqual(operation)
+    expect(fields.groups.problem).toBeUndefined()
+  })
+
+  it('takes groups where nothing else says M', () => {
+    const form = { ...initialOperation, groups: '2x300 17' }
+    const problemWith = (m: string, hasShapes: boolean) =>
+      checkOperation(form, 'f16', saysRows(m, hasShapes)).fields.groups.problem
+    expect(problemWith(' ', false)).toBeUndefined()
+    expect(problemWith('512', false)).toBe('The groups bring M, and so do the values of M.')
+    expect(problemWith('', true)).toBe('The groups bring M, and so do the shapes.')
+  })
+
+  it.each([
+    [{ groups: 'four' }, 'f16', 'groups', /such as 4x8192, 17/],
+    [{ groups: '0, 0' }, 'f16', 'groups', /^None of the groups has a row\.$/],
+    [{ groups: '8', batchA: '2' }, 'f16', 'groups', /^A grouped product has no batch/],
+    [{ groups: '8', groupAlignment: 'x' }, 'f16', 'groups', /alignment must be a whole number/],
+    [
+      { groups: '8, 9', groupsLie: 'masked', maxRows: '8' },
+      ...(['f16', 'groups', /^Group 1 has 9 rows, and a masked group has room for 8\.$/] as const)
+    ],
     [{ batchA: '2', batchB: '3' }, 'f16', 'batchB', /does not broadcast/],
     [{ batchA: '2 x' }, 'f16', 'batchA', /whole number/],
     [{ outputScale: '0.5' }, 'f16', 'outputScale', /e4m3 or e5m2, not f16/],
