@@ -82,11 +82,12 @@ async function capture(command: string[], flags: Flags): Promise<void> {
     }
   } satisfies CaptureSpecInput)
   const window = signalWindow(flags.onSignal)
+  const signals = passSignals()
   const running = await startCapture(spec, folder, { force: flags.force })
   printNote(running.doubts)
   const followed = running.program
   window.open(followed)
-  const release = passSignals(followed)
+  signals.open(followed)
   const stopShowing = showCounts(folder)
   await followed.captured
   stopShowing()
@@ -102,7 +103,7 @@ async function capture(command: string[], flags: Flags): Promise<void> {
     end = await followed.ended
     record = await running.record(end)
   }
-  release()
+  signals.close()
   window.close()
   if (flags.json) printJson(record)
   process.exitCode = exitCodeOfProgram(end)
@@ -131,22 +132,24 @@ function signalWindow(name: 'USR1' | 'USR2' | undefined) {
   }
 }
 
-function passSignals(followed: FollowedProgram): () => void {
-  const interrupt = () => {
+/** Ctrl+C and its kind. Listened for before the program starts too: what comes meanwhile is passed on once it is followed. */
+function passSignals() {
+  let followed: FollowedProgram | undefined
+  const early: NodeJS.Signals[] = []
+  const take = (name: NodeJS.Signals) => {
+    if (!followed) return void early.push(name)
     clearProgress()
-    if (!followed.end()) followed.signal('SIGINT')
+    const isFirst = followed.end()
+    if (name !== 'SIGINT' || !isFirst) followed.signal(name)
   }
-  const pass = (name: NodeJS.Signals) => {
-    followed.end()
-    followed.signal(name)
-  }
-  process.on('SIGINT', interrupt)
-  process.on('SIGTERM', pass)
-  process.on('SIGHUP', pass)
-  return () => {
-    process.off('SIGINT', interrupt)
-    process.off('SIGTERM', pass)
-    process.off('SIGHUP', pass)
+  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const name of names) process.on(name, take)
+  return {
+    open(program: FollowedProgram) {
+      followed = program
+      early.forEach(take)
+    },
+    close: () => names.forEach((name) => process.off(name, take))
   }
 }
 

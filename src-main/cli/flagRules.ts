@@ -81,7 +81,7 @@ export const flagRules: FlagRule[] = [
   {
     commands: ['launches'],
     flags: ['--each'],
-    excludes: ['--number', '--short', '--by'],
+    excludes: ['--number', '--short', '--by', '--flops'],
     why: 'each launch is a row, with its name as recorded'
   },
   { commands: ['validate'], flags: ['--force'], needs: ['--report'], why: 'it replaces a report' },

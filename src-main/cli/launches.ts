@@ -1,8 +1,10 @@
 /** `blockscope launches`: the kernels of a capture by launch shape, or every launch. */
 import { Option, type Command } from 'commander'
 import type { CapturedActivity } from '@shared/capture/captureReader'
+import { figuresOf, parseFlopRule } from '@shared/capture/flopRules'
 import {
   allKernelFacts,
+  extentsText,
   kernelGroupings,
   kernelTableLines,
   unknownFits,
@@ -25,6 +27,7 @@ interface Flags {
   number: number
   short?: boolean
   by: KernelGrouping
+  flops?: string[]
   each?: boolean
   json?: boolean
 }
@@ -44,6 +47,10 @@ export function register(program: Command): void {
         .choices(kernelGroupings)
         .default('shape')
     )
+    .option(
+      '--flops <rule...>',
+      'what kernels compute, for rate and share of their roof: NAME=MxNxK or NAME=FLOP of a launch, @fp8 behind it where it is not bf16'
+    )
     .option('--each', 'every launch as CSV instead, all of them; with --json a line of JSON each')
     .option('--json', 'print as JSON; times in ns')
     .action(launches)
@@ -51,6 +58,7 @@ export function register(program: Command): void {
 
 function launches(words: string, flags: Flags): void {
   const path = capturePlace(words)
+  const rules = (flags.flops ?? []).map(parseFlopRule)
   const test =
     flags.kernels === undefined ? () => true : nameTest(flags.kernels, { ignoreCase: true })
   if (flags.each) return printEach(path, flags.json === true, test)
@@ -58,8 +66,15 @@ function launches(words: string, flags: Flags): void {
   const reader = readCapture(path, tally)
   printNote([...reader.warnings, ...accountSentences(reader.accounts)])
   const facts = allKernelFacts(tally.sums, flags.by)
-  if (flags.json) return printJson(facts)
-  print(kernelTableLines(facts, flags.number, flags.short ? shortName : (name) => name))
+  if (flags.json) return printJson(facts.map((row) => ({ ...row, product: figuresOf(row, rules) })))
+  const nameOf = flags.short ? shortName : (name: string) => name
+  print(kernelTableLines(facts, flags.number, nameOf))
+  for (const row of facts.slice(0, flags.number)) {
+    const found = figuresOf(row, rules)
+    if (found) print(`${nameOf(row.kernel)} ${extentsText(row.grid)}: ${found.sentence}`)
+  }
+  if (rules.some(({ matches }) => !facts.some(({ kernel }) => matches(kernel))))
+    printNote('A rule of --flops matches no kernel here.')
   printNote(unknownFits(facts))
 }
 

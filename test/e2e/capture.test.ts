@@ -64,6 +64,14 @@ describeInBrowser('Capture', () => {
       .waitFor()
     expect(await seriousFaultsInBothLooks(page)).toEqual([])
 
+    await product.getByRole('link', { name: 'Sweep this shape' }).click()
+    for (const [name, value] of [
+      ['M', '256'],
+      ['K', '64']
+    ] as const)
+      await expect.poll(() => page.getByLabel(name, { exact: true }).inputValue()).toBe(value)
+    expect(page.url()).not.toContain('shape=')
+
     await go(page, 'timeline')
     await page.getByRole('application').waitFor()
     await go(page, 'profile')

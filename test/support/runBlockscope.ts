@@ -44,8 +44,17 @@ export function startBlockscope(args: string[], env: NodeJS.ProcessEnv = {}): Ru
         }
         listeners.add(check)
         check()
-        void done.then(({ code, stderr }) =>
-          reject(new Error(`ended with ${code} before it printed ${pattern}: ${stderr}`))
+        // 'exit' and not 'close': what it started may hold its streams open.
+        child.once('exit', (code, signal) =>
+          setTimeout(
+            () =>
+              reject(
+                new Error(
+                  `ended with ${code ?? signal} before it printed ${pattern}: ${output.stderr}`
+                )
+              ),
+            1000
+          )
         )
       })
   }

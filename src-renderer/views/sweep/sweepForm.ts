@@ -15,6 +15,7 @@ import {
   checkShapes,
   hasModel,
   initialShapes,
+  noModel,
   shapesFormOf,
   type ShapesForm
 } from '../../ground/shapesForm'
@@ -145,5 +146,13 @@ export function useSweepForm() {
     } satisfies SweepForm)
   }
 
-  return { form, problems, spec, take }
+  /** One product instead of what the form had; the rest of it stays. False where `text` is none, such as '4096x4096x7168'. */
+  function takeShape(text: string): boolean {
+    const [, m, n, kValues] = /^(\d+)x(\d+)x(\d+)$/.exec(text) ?? []
+    if (!m || !n || !kValues) return false
+    Object.assign(form, { m, n, kValues, model: noModel, groups: '' } satisfies Partial<SweepForm>)
+    return true
+  }
+
+  return { form, problems, spec, take, takeShape }
 }

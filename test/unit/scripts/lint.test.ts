@@ -55,11 +55,11 @@ describe('native/', () => {
   })
 
   it('a file that is not there, an unknown room and a long line are refused', () => {
-    const files = { 'core/a.h': '#include "gone.h"\n', 'hip/b.h': `// ${'x'.repeat(98)}\n` }
+    const files = { 'core/a.h': '#include "gone.h"\n', 'metal/b.h': `// ${'x'.repeat(98)}\n` }
     const { said } = lint(files)
     expect(said).toContain('core/a.h:1: there is no file core/gone.h.')
-    expect(said).toContain('hip is no room')
-    expect(said).toContain('hip/b.h:1: longer than 100 columns.')
+    expect(said).toContain('metal is no room')
+    expect(said).toContain('metal/b.h:1: longer than 100 columns.')
   })
 })
 

@@ -109,6 +109,27 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     expect(code).toBe(0)
   })
 
+  it('launches say what share of its roof a product reaches whose shape a rule tells', async () => {
+    const launches = (...flags: string[]) => runInProcess(['launches', whole.out, ...flags])
+    const { stdout, stderr } = await launches('--flops', 'gemm=128x128x128', '/^nothing$/=1e9')
+    expect(stdout).toMatch(
+      /^gemm 264x2: 210 GFLOP\/s at the median, [\d.]+ % of the roof\. It is [\d.]+ % of the kernels' time; at the roof of its class .* \(dense bf16 at /m
+    )
+    expect(stderr).toBe('A rule of --flops matches no kernel here.\n')
+    const json = await launches('--flops', '/ge+m/=2.5E9@FP8', '--json')
+    const rows = JSON.parse(json.stdout) as { kernel: string; product?: { tflops: number } }[]
+    expect(rows.find(({ kernel }) => kernel === 'gemm')?.product?.tflops).toBeCloseTo(125, 6)
+    expect(rows.filter(({ product }) => product)).toHaveLength(1)
+  })
+
+  it.each(['gemm', 'gemm=', '=1e9', 'gemm=0', 'gemm=16x16', 'gemm=1x2x3@', '/(/=1e9'])(
+    'launches --flops %s is refused in a sentence',
+    async (rule) => {
+      const { code, stderr } = await runInProcess(['launches', whole.out, '--flops', rule])
+      expect([code, stderr.trim().split('\n').length]).toEqual([2, 1])
+    }
+  )
+
   it('the folder is named by its capture.json too', async () => {
     const record = join(whole.out, 'capture.json')
     const { code, stdout } = await runInProcess(['launches', record, '--by', 'kernel', '--json'])

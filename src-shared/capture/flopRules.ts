@@ -1,0 +1,46 @@
+/** What the kernels of a capture compute, told by rules on their names: a product's shape, or FLOP of one launch. */
+import { UserError } from '../errors'
+import { nameTest } from '../profile/ask/nameMatcher'
+import { flopsOfProduct, productFigures, type ProductFigures } from './productFigures'
+import type { KernelFacts } from './kernelTable'
+
+export interface FlopRule {
+  matches(kernel: string): boolean
+  /** Of one launch. */
+  flops: number
+  /** Class of what multiplies: 'bf16'. */
+  instruction: string
+}
+
+const usualClass = 'bf16'
+
+/** 'gemm=4096x4096x7168@fp8', '/gemm.*tn/=2.4e11'. Throws a UserError. */
+export function parseFlopRule(text: string): FlopRule {
+  const at = text.lastIndexOf('=')
+  const [, m, n, k, number, instruction = usualClass] =
+    /^(?:(\d+)x(\d+)x(\d+)|(\d+(?:\.\d+)?(?:e\d+)?))(?:@([a-z]+\d+))?$/i.exec(text.slice(at + 1)) ??
+    []
+  const flops =
+    number === undefined
+      ? flopsOfProduct({ m: Number(m), n: Number(n), k: Number(k) })
+      : Number(number)
+  if (at < 1 || !(flops > 0) || !Number.isFinite(flops))
+    throw new UserError(
+      'usage',
+      `--flops ${text}: write NAME=MxNxK or NAME=FLOP, and @fp8 behind it where it does not multiply in ${usualClass}; NAME is a text or /regex/.`
+    )
+  return {
+    matches: nameTest(text.slice(0, at), { ignoreCase: true }),
+    flops,
+    instruction: instruction.toLowerCase()
+  }
+}
+
+/** By the first rule that matches a row; undefined where none does. */
+export function figuresOf(
+  row: KernelFacts,
+  rules: readonly FlopRule[]
+): ProductFigures | undefined {
+  const rule = rules.find(({ matches }) => matches(row.kernel))
+  return rule && productFigures(row, rule.flops, rule.instruction)
+}
