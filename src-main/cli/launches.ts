@@ -1,7 +1,7 @@
 /** `blockscope launches`: the kernels of a capture by launch shape, or every launch. */
 import { Option, type Command } from 'commander'
 import type { CapturedActivity } from '@shared/capture/captureReader'
-import { figuresOf, parseFlopRule } from '@shared/capture/flopRules'
+import { figuresOf, parseFlopRule } from '../capture/flopRules'
 import {
   allKernelFacts,
   extentsText,

@@ -1,8 +1,8 @@
 /** What the kernels of a capture compute, told by rules on their names: a product's shape, or FLOP of one launch. */
-import { UserError } from '../errors'
-import { nameTest } from '../profile/ask/nameMatcher'
-import { flopsOfProduct, productFigures, type ProductFigures } from './productFigures'
-import type { KernelFacts } from './kernelTable'
+import { UserError } from '@shared/errors'
+import { nameTest } from '@shared/profile/ask/nameMatcher'
+import { flopsOfProduct, productFigures, type ProductFigures } from '@shared/capture/productFigures'
+import type { KernelFacts } from '@shared/capture/kernelTable'
 
 export interface FlopRule {
   matches(kernel: string): boolean
