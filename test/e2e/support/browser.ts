@@ -117,6 +117,8 @@ export async function openPage(
     if (message.type() === 'error') errors.push(message.text())
   })
   await page.goto(url)
+  // The page is drawn a moment after it is loaded: a key that is pressed before goes nowhere.
+  await page.locator('#app > *').first().waitFor({ state: 'attached' })
   return { page, context, policyViolations, errors }
 }
 
