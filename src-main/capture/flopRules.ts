@@ -1,7 +1,12 @@
 /** What the kernels of a capture compute, told by rules on their names: a product's shape, or FLOP of one launch. */
 import { UserError } from '@shared/errors'
 import { nameTest } from '@shared/profile/ask/nameMatcher'
-import { flopsOfProduct, productFigures, type ProductFigures } from '@shared/capture/productFigures'
+import {
+  flopsOfProduct,
+  productFigures,
+  usualInstruction,
+  type ProductFigures
+} from '@shared/capture/productFigures'
 import type { KernelFacts } from '@shared/capture/kernelTable'
 
 export interface FlopRule {
@@ -12,12 +17,10 @@ export interface FlopRule {
   instruction: string
 }
 
-const usualClass = 'bf16'
-
 /** 'gemm=4096x4096x7168@fp8', '/gemm.*tn/=2.4e11'. Throws a UserError. */
 export function parseFlopRule(text: string): FlopRule {
   const at = text.lastIndexOf('=')
-  const [, m, n, k, number, instruction = usualClass] =
+  const [, m, n, k, number, instruction = usualInstruction] =
     /^(?:(\d+)x(\d+)x(\d+)|(\d+(?:\.\d+)?(?:e\d+)?))(?:@([a-z]+\d+))?$/i.exec(text.slice(at + 1)) ??
     []
   const flops =
@@ -27,7 +30,7 @@ export function parseFlopRule(text: string): FlopRule {
   if (at < 1 || !(flops > 0) || !Number.isFinite(flops))
     throw new UserError(
       'usage',
-      `--flops ${text}: write NAME=MxNxK or NAME=FLOP, and @fp8 behind it where it does not multiply in ${usualClass}; NAME is a text or /regex/.`
+      `--flops ${text}: write NAME=MxNxK or NAME=FLOP, and @fp8 behind it where it does not multiply in ${usualInstruction}; NAME is a text or /regex/.`
     )
   return {
     matches: nameTest(text.slice(0, at), { ignoreCase: true }),

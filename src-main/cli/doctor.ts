@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
+import { defaults } from '@shared/contract/defaults'
 import type { Device } from '@shared/contract/devices'
 import type { DeviceReport } from '@shared/contract/deviceReport'
 import { sweepSpecSchema, validateSpecSchema, type JobSpec } from '@shared/contract/jobs'
@@ -24,6 +25,7 @@ import { version } from '../../package.json'
 import { checkOutput, writeOutput } from '../ground/files'
 import { print, printJson, printNote } from '../ground/terminal'
 import type { Application } from '../jobs/handlers'
+import { findDevice } from '../jobs/plan'
 import { addReport, keepOwnReport } from '../store/deviceReports'
 import { defaultStoreFolder } from '../store/runStore'
 import { parseSpec } from './arguments'
@@ -44,7 +46,11 @@ export function register(program: Command): void {
     .description(
       'Examine a device: libraries, every kernel with its own instruction against its emulation, a validation, a short sweep; as one file to send.'
     )
-    .option('--device <id>', 'cpu, cuda:0, ... or auto: the first GPU, else the CPU', 'auto')
+    .option(
+      '--device <id>',
+      'cpu, cuda:0, ... or auto: the first GPU, else the CPU',
+      defaults.device
+    )
     .option('--output <file>', 'the report (default: a name made from the device)')
     .option('--force', 'replace the file if it is there')
     .option('--add <file>', 'keep the report that someone sent: devices then says what ran there')
@@ -62,8 +68,9 @@ async function doctor(flags: Flags): Promise<void> {
   }
   const application = localApplication(flags)
   try {
-    const { devices, libraries } = await application.detect()
-    const device = chosen(devices, flags.device)
+    const detection = await application.detect()
+    const { libraries } = detection
+    const device = findDevice(flags.device, detection)
     const path = flags.output ?? `${nameOf(device)}.json`
     checkOutput(path, flags)
     const report = withoutPlaces(await examined(application, device, libraries, flags))
@@ -80,16 +87,6 @@ async function doctor(flags: Flags): Promise<void> {
   } finally {
     await application.close()
   }
-}
-
-function chosen(devices: readonly Device[], asked: string): Device {
-  const found =
-    asked === 'auto'
-      ? (devices.find(({ kind }) => kind !== 'cpu') ?? devices[0])
-      : devices.find(({ id }) => id === asked)
-  if (found) return found
-  const known = devices.map(({ id }) => id).join(', ')
-  throw new UserError('unavailable', `There is no device ${asked}; here are ${known}.`)
 }
 
 /** 'blockscope-NVIDIA-H200' */

@@ -19,6 +19,9 @@ export const peakDeviceOf = (gpu: CapturedDevice): PeakDevice => ({
 export const flopsOfProduct = ({ m, n, k }: { m: number; n: number; k: number }): number =>
   2 * m * n * k
 
+/** What multiplies, where nobody says it. */
+export const usualInstruction = 'bf16'
+
 export interface ProductFigures {
   /** At the median time. */
   tflops: number
