@@ -66,27 +66,28 @@ export function scaleProvider(
 export interface TensorMemoryPlace {
   /** The four lanes that hold a copy, one in each warp's 32 lanes. */
   lanes: number[]
-  /** 32-bit column from the start of the scales of these 128 rows. */
+  /** 32-bit column from the start of the tile's scales. */
   column: number
   byte: number
 }
 
 /**
- * tcgen05: where tensor memory holds the scale of a row (0..127 of a tile) for the index-th scale of the kBlock-th MMA
- * along K. A 512-byte block of nvidia_32_4_4 is copied as it is (tcgen05.cp 32x128b.warpx4): 16 bytes a lane; an MMA uses
+ * tcgen05: where tensor memory holds the scale of a row of a tile of `rows` (128, or 256 columns of B) for the index-th
+ * scale of the kBlock-th MMA along K. A 512-byte block of nvidia_32_4_4 is copied as it is (tcgen05.cp 32x128b.warpx4): 16 bytes a lane; an MMA uses
  * one, two or four bytes of a column, and the next MMA along K the bytes after them.
  */
 export function tensorMemoryPlace(
   scaleVector: ScaleVector,
   row: number,
   kBlock: number,
-  index: number
+  index: number,
+  rows = 128
 ): TensorMemoryPlace {
   const scale = kBlock * scaleVector + index
   const lane = row % 32
   return {
     lanes: [lane, lane + 32, lane + 64, lane + 96],
-    column: Math.floor(scale / 4) * 4 + Math.floor(row / 32),
+    column: Math.floor(scale / 4) * (rows / 32) + Math.floor(row / 32),
     byte: scale % 4
   }
 }

@@ -82,6 +82,7 @@ describe('v_mfma_scale of gfx950 as its emulator and Triton have it', () => {
 })
 
 interface ScaleTile {
+  rows: number
   scalesPerInstruction: ScaleVector
   kBlocks: number
   tmem: [lane: number, column: number, byte: number][][]
@@ -101,7 +102,7 @@ describe('scales in tensor memory as CuTe lays them out', () => {
     tile.tmem.forEach((scales, row) =>
       scales.forEach(([lane, column, byte], scale) => {
         const kBlock = Math.floor(scale / vector)
-        const place = tensorMemoryPlace(vector, row, kBlock, scale % vector)
+        const place = tensorMemoryPlace(vector, row, kBlock, scale % vector, tile.rows)
         expect(place).toEqual({
           lanes: [lane, lane + 32, lane + 64, lane + 96],
           column,
@@ -110,7 +111,7 @@ describe('scales in tensor memory as CuTe lays them out', () => {
         const address = Number(tile.mmaAddress[kBlock])
         // Column of the instruction's first scale, and in bits 30 and 31 the byte that it begins at.
         expect([address & 0xffff, address >>> 30]).toEqual([
-          Math.floor((kBlock * vector) / 4) * 4,
+          Math.floor((kBlock * vector) / 4) * (tile.rows / 32),
           (kBlock * vector) % 4
         ])
       })
