@@ -19,6 +19,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setImmediate as otherWork } from 'node:timers/promises'
 import { messageOf, UserError } from '@shared/errors'
+import { turns } from './turns'
 
 /** Runs hold paths, host names and notes: nobody else on the machine reads them. */
 const ownersFile = 0o600
@@ -98,22 +99,26 @@ export async function writeNewFile(path: string, text: string): Promise<void> {
   }
 }
 
+const writesInTurn = turns()
+
 /** Writes a file of this program's own whole or not at all: to a neighbour first, synced, then renamed over the old one. */
-export async function writeFileAtomic(path: string, data: string | Uint8Array): Promise<void> {
-  const temporary = `${path}.${process.pid}.tmp`
-  try {
-    const file = await open(temporary, 'w', ownersFile)
+export function writeFileAtomic(path: string, data: string | Uint8Array): Promise<void> {
+  return writesInTurn(path, async () => {
+    const temporary = `${path}.${process.pid}.tmp`
     try {
-      await file.writeFile(data)
-      await file.sync()
-    } finally {
-      await file.close()
+      const file = await open(temporary, 'w', ownersFile)
+      try {
+        await file.writeFile(data)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await rename(temporary, path)
+    } catch (thrown) {
+      await rm(temporary, { force: true }).catch(() => {})
+      throw writeError(path, thrown)
     }
-    await rename(temporary, path)
-  } catch (thrown) {
-    await rm(temporary, { force: true }).catch(() => {})
-    throw writeError(path, thrown)
-  }
+  })
 }
 
 /** A few bytes of a file of this program's own that other processes map: they see them at once, and all of them. */

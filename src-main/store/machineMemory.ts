@@ -8,6 +8,9 @@ import * as v from 'valibot'
 import type { Device } from '@shared/contract/devices'
 import { roofSchema, type Roof } from '@shared/contract/roofs'
 import { makeFolder, writeFileAtomic } from '../ground/files'
+import { turns } from '../ground/turns'
+
+const changesInTurn = turns()
 
 const rateSchema = v.object({
   /** Logarithm of seconds per unit of work, and its spread. */
@@ -59,14 +62,16 @@ export class MachineMemory {
 
   /** A folder that cannot be written costs the next job its estimate, not this one its result. */
   private async change(device: Device, to: (before: DeviceMemory) => DeviceMemory): Promise<void> {
-    const all = await this.read()
-    const key = keyOf(device)
-    all.devices[key] = to(all.devices[key] ?? { roofs: [], rates: {} })
-    try {
-      await makeFolder(dirname(this.path))
-      await writeFileAtomic(this.path, JSON.stringify(all))
-    } catch {
-      // See above.
-    }
+    await changesInTurn(this.path, async () => {
+      const all = await this.read()
+      const key = keyOf(device)
+      all.devices[key] = to(all.devices[key] ?? { roofs: [], rates: {} })
+      try {
+        await makeFolder(dirname(this.path))
+        await writeFileAtomic(this.path, JSON.stringify(all))
+      } catch {
+        // See above.
+      }
+    })
   }
 }

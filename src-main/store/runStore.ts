@@ -9,11 +9,13 @@ import { UserError, messageOf } from '@shared/errors'
 import { outcomeOf } from '@shared/measurement/outcome'
 import { describeIssues } from '@shared/schemaWords'
 import { makeFolder, makeNewFolder, writeError, writeFileAtomic } from '../ground/files'
+import { turns } from '../ground/turns'
 import { askToCancel, Claim, currentOwner, forget, ownerName } from './ownership'
 import { readRunFolder, runFileName, samplesName, stringifyRun } from './runFile'
 import { keepSummary, keptSummary, stateOf, summarize } from './runSummaries'
 import { RunWriter } from './runWriter'
 
+const changesInTurn = turns()
 const trashName = '.trash'
 /** Captures that the app started lie beside the runs. */
 export const capturesName = 'captures'
@@ -217,13 +219,15 @@ export class RunStore {
     }
   }
 
-  async annotate(id: string, change: { label?: string; notes?: string }): Promise<RunSummary> {
-    const run = await this.read(id)
-    await this.refuseIfOwned(id)
-    if (change.label !== undefined) run.label = change.label
-    if (change.notes !== undefined) run.notes = change.notes
-    await this.rewrite(run)
-    return summarize(run)
+  annotate(id: string, change: { label?: string; notes?: string }): Promise<RunSummary> {
+    return changesInTurn(this.folderOf(id), async () => {
+      const run = await this.read(id)
+      await this.refuseIfOwned(id)
+      if (change.label !== undefined) run.label = change.label
+      if (change.notes !== undefined) run.notes = change.notes
+      await this.rewrite(run)
+      return summarize(run)
+    })
   }
 
   /**

@@ -62,9 +62,6 @@ export async function keptSummary(folder: string, state: string): Promise<RunSum
   }
 }
 
-/** One after the other: two lists at once would write through one temporary file. */
-let lastWrite: Promise<void> = Promise.resolve()
-
 /** A store that cannot be written is listed all the same, only slower. */
 export async function keepSummary(
   folder: string,
@@ -72,8 +69,5 @@ export async function keepSummary(
   summary: RunSummary
 ): Promise<void> {
   const kept: v.InferOutput<typeof keptSchema> = { version: summaryVersion, of: state, summary }
-  lastWrite = lastWrite
-    .then(() => writeFileAtomic(join(folder, summaryName), JSON.stringify(kept)))
-    .catch(() => {})
-  await lastWrite
+  await writeFileAtomic(join(folder, summaryName), JSON.stringify(kept)).catch(() => {})
 }

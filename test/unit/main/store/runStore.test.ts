@@ -161,6 +161,17 @@ describe('removing, restoring, annotating', () => {
     })
   })
 
+  it('a label and notes that are given at once are both kept', async () => {
+    const writer = await store.create(sampleRun())
+    await store.finish(writer)
+    const { id } = writer.run
+    await Promise.all([
+      store.annotate(id, { label: 'before the swizzle' }),
+      store.annotate(id, { notes: 'tile 128' })
+    ])
+    expect(await store.read(id)).toMatchObject({ label: 'before the swizzle', notes: 'tile 128' })
+  })
+
   it('refuses to change a run that another living process writes', async () => {
     const writer = await store.create(sampleRun({ status: 'running' }))
     const other = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)'])
