@@ -26,9 +26,11 @@ constexpr uint8_t kNoCall = 0xff;
 // What each driver function is, as CallKind; filled before callbacks come.
 std::array<uint8_t, cupti::kMostCallbackIds> kindOfCall;
 
-// The call that this thread is in, and whether it only adds to a graph.
+// The call that this thread is in, whether it only adds to a graph, and its path, once asked for.
 thread_local bool isInCall = false;
 thread_local bool onlyAdds = false;
+thread_local bool hasPath = false;
+thread_local uint32_t pathOfCall = 0;
 thread_local void* lastContext = nullptr;
 thread_local uint32_t threadId = 0;
 
@@ -42,6 +44,19 @@ uint8_t kindOfName(std::string_view name) {
   if (begins("cuMemcpy")) return kind(CallKind::kCopy);
   if (begins("cuMemset")) return kind(CallKind::kSet);
   return kNoCall;
+}
+
+// Of a call, or outside of one: frames of Python, where they are asked for, then ranges.
+uint32_t currentPath(Session& mine) {
+  if (!mine.options.python) return openPath();
+  if (isInCall && hasPath) return pathOfCall;
+  const uint32_t ranges = openPath();
+  bool isForgotten = false;
+  const uint32_t path = mine.python.path(mine.lock, mine.names, mine.shard, ranges, isForgotten);
+  if (isForgotten) mine.count(forgottenStacks);
+  if (path != ranges) mine.count(pythonCalls);
+  hasPath = true;
+  return pathOfCall = path;
 }
 
 void noteContext(Session& mine, void* context) {
@@ -89,6 +104,7 @@ void onCall(Session& mine, uint32_t id, const cupti::CallbackData& call) {
   if (call.site == cupti::kSiteEnter) {
     isInCall = true;
     onlyAdds = false;
+    hasPath = false;
     const bool isTaken = mine.takesLaunches();
     // Marked before the device can have run it: a record may be there ahead of the call's end.
     launchWindow.mark(call.correlationId, isTaken);
@@ -96,8 +112,9 @@ void onCall(Session& mine, uint32_t id, const cupti::CallbackData& call) {
     noteContext(mine, call.context);
     return;
   }
-  isInCall = false;
   const uint64_t start = *call.correlationData;
+  const uint32_t path = start == 0 ? 0 : currentPath(mine);
+  isInCall = false;
   if (start == 0) return;
   if (threadId == 0) threadId = static_cast<uint32_t>(syscall(SYS_gettid));
   const int result =
@@ -107,7 +124,7 @@ void onCall(Session& mine, uint32_t id, const cupti::CallbackData& call) {
   record.durationNs = static_cast<uint32_t>(
       std::min<uint64_t>(realTimeNs() - start, std::numeric_limits<uint32_t>::max()));
   record.correlation = call.correlationId;
-  record.path = openPath();
+  record.path = path;
   record.kind = kind;
   record.flags =
       static_cast<uint8_t>((result != 0 ? kCallFailed : 0) | (onlyAdds ? kCallCaptured : 0));
@@ -127,10 +144,11 @@ void onNode(Session& mine, uint32_t id, const cupti::GraphData& graph) {
   if (mine.cupti.getGraphNodeId(graph.node, &node) != cupti::kSuccess) return;
   if (id == cupti::kGraphNodeCreated) {
     if (isInCall) onlyAdds = true;
+    const uint32_t path = currentPath(mine);
     const std::lock_guard guard(mine.lock);
     if (mine.nodes.size() >= kMostNodes) return mine.count(forgottenNodes);
     // Clones are created too: what cloning said of them stays.
-    mine.nodes.try_emplace(node, openPath());
+    mine.nodes.try_emplace(node, path);
     return;
   }
   uint64_t original = 0;

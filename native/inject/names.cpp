@@ -24,10 +24,10 @@ std::string threadName(uint32_t tid) {
 
 }  // namespace
 
-uint32_t Names::path(uint32_t parent, std::string_view name) {
-  auto& children = childPaths_[parent];
+uint32_t Names::path(uint32_t parent, std::string_view name, PathKind kind) {
+  auto& children = childPaths_[uint64_t{parent} << 1 | static_cast<uint64_t>(kind)];
   if (const auto found = children.find(name); found != children.end()) return found->second;
-  paths_.push_back({parent, std::string(name)});
+  paths_.push_back({parent, kind, std::string(name)});
   const auto id = static_cast<uint32_t>(paths_.size());
   children.emplace(name, id);
   writePath(id);
@@ -36,8 +36,17 @@ uint32_t Names::path(uint32_t parent, std::string_view name) {
 
 void Names::writePath(uint32_t id) const {
   const Path& path = paths_[id - 1];
-  shard_.text(
-      JsonLine().number("path", id).number("parent", path.parent).text("name", path.name).take());
+  JsonLine line;
+  line.number("path", id).number("parent", path.parent).text("name", path.name);
+  if (path.kind == PathKind::kPython) line.number("python", 1);
+  shard_.text(line.take());
+}
+
+uint32_t Names::below(uint32_t parent, uint32_t ranges) {
+  if (ranges == 0) return parent;
+  // Copied: what is appended moves the others.
+  const Path own = paths_[ranges - 1];
+  return path(below(parent, own.parent), own.name);
 }
 
 void Names::writePaths() {

@@ -21,12 +21,16 @@ struct LaunchShape {
   bool operator==(const LaunchShape&) const = default;
 };
 
+enum class PathKind : uint8_t { kRange, kPython };
+
 class Names {
  public:
   explicit Names(ShardWriter& shard) : shard_(shard) {}
 
   // Path 0 is that without a range.
-  uint32_t path(uint32_t parent, std::string_view name);
+  uint32_t path(uint32_t parent, std::string_view name, PathKind kind = PathKind::kRange);
+  // The path of ranges, once more below another.
+  uint32_t below(uint32_t parent, uint32_t ranges);
   uint32_t thread(uint32_t tid);
   uint16_t call(const char* function);
   uint32_t kernelName(std::string_view name);
@@ -58,11 +62,12 @@ class Names {
 
   struct Path {
     uint32_t parent;
+    PathKind kind;
     std::string name;
   };
   ShardWriter& shard_;
   std::vector<Path> paths_;
-  std::unordered_map<uint32_t, ByText<uint32_t>> childPaths_;
+  std::unordered_map<uint64_t, ByText<uint32_t>> childPaths_;  // by parent and kind
   std::unordered_map<uint32_t, uint32_t> threads_;
   ByText<uint16_t> calls_;
   ByText<uint32_t> kernels_;

@@ -11,6 +11,7 @@
 
 #include "clock.h"
 #include "session.h"
+#include "utf8.h"
 
 namespace blockscope::inject {
 
@@ -54,24 +55,7 @@ thread_local std::vector<OpenRange>* openRanges = nullptr;
 
 std::string narrow(const wchar_t* wide) {
   std::string text;
-  for (; wide != nullptr && *wide != 0; wide++) {
-    const auto code = static_cast<uint32_t>(*wide);
-    if (code < 0x80) {
-      text += static_cast<char>(code);
-    } else if (code < 0x800) {
-      text += static_cast<char>(0xc0 | (code >> 6));
-      text += static_cast<char>(0x80 | (code & 63));
-    } else if (code < 0x10000) {
-      text += static_cast<char>(0xe0 | (code >> 12));
-      text += static_cast<char>(0x80 | ((code >> 6) & 63));
-      text += static_cast<char>(0x80 | (code & 63));
-    } else {
-      text += static_cast<char>(0xf0 | ((code >> 18) & 7));
-      text += static_cast<char>(0x80 | ((code >> 12) & 63));
-      text += static_cast<char>(0x80 | ((code >> 6) & 63));
-      text += static_cast<char>(0x80 | (code & 63));
-    }
-  }
+  for (; wide != nullptr && *wide != 0; wide++) appendUtf8(text, static_cast<uint32_t>(*wide));
   return text;
 }
 

@@ -68,6 +68,7 @@ void afterForkInChild() {
   mine.pid = 0;
   mine.shard.forget();
   mine.names.forget();
+  mine.python.forget();
   mine.contexts.clear();
   mine.lock.unlock();
 }
@@ -217,9 +218,12 @@ bool startFollower(Session& mine) {
 }  // namespace
 
 Options Options::ofEnvironment() {
-  return {variable("BLOCKSCOPE_CAPTURE_FOLDER"), variable("BLOCKSCOPE_CAPTURE_RANGE"),
-          variable("BLOCKSCOPE_CAPTURE_KERNELS"), variable("BLOCKSCOPE_CAPTURE_ONLY"),
-          *variable("BLOCKSCOPE_CAPTURE_GRAPHS") != '\0'};
+  return {variable("BLOCKSCOPE_CAPTURE_FOLDER"),
+          variable("BLOCKSCOPE_CAPTURE_RANGE"),
+          variable("BLOCKSCOPE_CAPTURE_KERNELS"),
+          variable("BLOCKSCOPE_CAPTURE_ONLY"),
+          *variable("BLOCKSCOPE_CAPTURE_GRAPHS") != '\0',
+          *variable("BLOCKSCOPE_CAPTURE_PYTHON") != '\0'};
 }
 
 Session& session() {

@@ -13,6 +13,7 @@
 
 #include "cuptiAbi.h"
 #include "names.h"
+#include "pythonPaths.h"
 #include "shardWriter.h"
 
 namespace blockscope::inject {
@@ -24,6 +25,7 @@ struct Options {
   std::string kernels;       // BLOCKSCOPE_CAPTURE_KERNELS: POSIX extended regular expression
   std::string only;          // BLOCKSCOPE_CAPTURE_ONLY: name of the program
   bool wholeGraphs = false;  // BLOCKSCOPE_CAPTURE_GRAPHS=1: a record per launch of a graph
+  bool python = false;       // BLOCKSCOPE_CAPTURE_PYTHON=1: the Python frames of each launch
   static Options ofEnvironment();
 };
 
@@ -37,6 +39,7 @@ struct Session {
   std::mutex lock;
   ShardWriter shard;
   Names names{shard};
+  PythonPaths python;
   Options options;
   Control* control = nullptr;
   int pid = 0;  // of the process that is captured; a forked child is another

@@ -41,7 +41,9 @@ enum class ShardState : uint32_t { kWaiting = 1, kRecording = 2, kEnded = 3, kFa
   X(unwrittenRecords)  /* the disk took no more: records of kernels, copies, sets, graphs */ \
   X(unwrittenLaunches)                                                                       \
   X(unwrittenTexts)                                                                          \
-  X(forgottenNodes) /* graph nodes beyond kMostNodes: without the path of their capture */
+  X(forgottenNodes)  /* graph nodes beyond kMostNodes: without the path of their capture */  \
+  X(pythonCalls)     /* calls that launch something, made below a frame of Python */         \
+  X(forgottenStacks) /* calls whose frames would have been a path too many */
 
 enum Counter : int {
 #define BLOCKSCOPE_NAME(name) name,

@@ -21,7 +21,10 @@ export interface CaptureRecord {
   kind: 'capture'
   blockscope: string
   command: readonly string[]
-  options: Pick<CaptureSpec, 'range' | 'kernels' | 'only' | 'wholeGraphs' | 'afterMs' | 'waits'> & {
+  options: Pick<
+    CaptureSpec,
+    'range' | 'kernels' | 'only' | 'wholeGraphs' | 'python' | 'afterMs' | 'waits'
+  > & {
     forMs: number | null
   }
   host: string
@@ -53,7 +56,7 @@ export async function writeRecord({
   program,
   doubts
 }: CaptureFacts): Promise<CaptureRecord> {
-  const { command, range, kernels, only, wholeGraphs, afterMs, waits, forMs } = spec
+  const { command, range, kernels, only, wholeGraphs, python, afterMs, waits, forMs } = spec
   const hasShards = shardFiles(folder).length > 0
   const profile = hasShards ? openCapture(folder, false) : undefined
   const accounts = profile?.reader.accounts ?? []
@@ -82,6 +85,7 @@ export async function writeRecord({
       ...(kernels !== undefined && { kernels }),
       ...(only !== undefined && { only }),
       wholeGraphs,
+      python,
       afterMs,
       waits,
       forMs: forMs ?? null

@@ -28,6 +28,7 @@ interface Flags {
   graphs?: boolean
   graphNodes?: boolean
   only?: string
+  python?: boolean
   everyProcess?: boolean
   endProgram?: boolean
   force?: boolean
@@ -57,6 +58,7 @@ export function register(program: Command): void {
     .option('--kernels <regex>', 'only kernels of these names; POSIX extended regular expression')
     .option('--graph-nodes', 'a record for each kernel of a CUDA graph (so it is without a flag)')
     .option('--graphs', 'one record for each launch of a CUDA graph: costs less, has no kernels')
+    .option('--python', 'the Python call path of every launch: CPython 3.9 to 3.13')
     .option('--every-process', 'name processes that launched nothing too')
     .option('--only <program>', 'only processes of this program or script: train.py')
     .option('--end-program', 'interrupt the program when the capture ends')
@@ -78,6 +80,7 @@ async function capture(command: string[], flags: Flags): Promise<void> {
       waits: flags.onSignal !== undefined,
       only: flags.only,
       wholeGraphs: flags.graphs,
+      python: flags.python,
       endProgram: flags.endProgram
     }
   } satisfies CaptureSpecInput)

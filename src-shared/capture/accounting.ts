@@ -30,6 +30,15 @@ export interface ProcessAccount {
   /** Why nothing was captured; '' otherwise. */
   failure: string
   cupti: ShardNames['cupti']
+  /** Where Python's frames were asked for. */
+  python?: {
+    /** '' where there are none: `missing` says why. */
+    version: string
+    missing: string
+    /** Calls that launch something made below a frame, and those without because paths were too many. */
+    calls: number
+    forgotten: number
+  }
   /** Calls that returned no error, outside graph capture; of graphs, copies and sets too. */
   launches: { kernels: number; graphs: number; copies: number; sets: number }
   /** Calls that returned an error, and that only added to a graph. */
@@ -78,6 +87,14 @@ export function accountOf(
     state: isCutOff ? 'cut off' : header.state,
     failure: names.failure,
     cupti: names.cupti,
+    ...((names.python || names.noPython) && {
+      python: {
+        version: names.python,
+        missing: names.noPython,
+        calls: counted('pythonCalls'),
+        forgotten: counted('forgottenStacks')
+      }
+    }),
     launches: {
       kernels: counted('kernelLaunches'),
       graphs: counted('graphLaunches'),

@@ -10,7 +10,9 @@ export interface LaunchRow {
   thread: string
   /** NVTX ranges, outermost first; of a kernel in a graph those of the replay. */
   path: readonly string[]
-  /** Those of its capture; empty outside graphs. */
+  /** Frames of Python that the call was made from, outermost first; empty where they were not asked for. */
+  python: readonly string[]
+  /** Frames and ranges of its capture; empty outside graphs. */
   capturedAt: readonly string[]
   /** ns after the start of the capture. */
   startNs: number
@@ -48,7 +50,8 @@ export function launchOf(
     name: nameOf(activity, shape?.kernel),
     process,
     thread: known ? `${known.name} (${known.tid})` : '',
-    path: path > 0 ? names.namesOf(path) : [],
+    path: path > 0 ? names.namesOf(path, 'ranges') : [],
+    python: path > 0 ? names.namesOf(path, 'python') : [],
     capturedAt: captured === undefined ? [] : names.namesOf(captured),
     startNs: activity.startNs,
     durationNs: activity.durationNs,
@@ -78,7 +81,7 @@ function nameOf(activity: CapturedActivity, kernel: string | undefined): string 
 }
 
 const columns = [
-  ...['kind', 'name', 'process', 'thread', 'path', 'capturedAt', 'startNs', 'durationNs'],
+  ...['kind', 'name', 'process', 'thread', 'path', 'python', 'capturedAt', 'startNs', 'durationNs'],
   ...['launchNs', 'device', 'context', 'stream', 'correlation', 'graph', 'node', 'bytes', 'grid'],
   ...['block', 'cluster', 'registersPerThread', 'staticSharedBytes', 'dynamicSharedBytes'],
   'localBytesPerThread'
@@ -93,7 +96,7 @@ export function launchCsvLine(row: LaunchRow): string {
 
 function field(value: LaunchRow[keyof LaunchRow], column: keyof LaunchRow): string {
   if (value === null) return ''
-  const isPath = column === 'path' || column === 'capturedAt'
+  const isPath = column === 'path' || column === 'python' || column === 'capturedAt'
   const text = Array.isArray(value) ? value.join(isPath ? ' > ' : 'x') : String(value)
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

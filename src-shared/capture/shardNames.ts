@@ -44,6 +44,8 @@ export interface UsedCupti {
 export interface Path {
   parent: number
   name: string
+  /** A frame of Python, 'train.py:12@step'; an NVTX range otherwise. */
+  isPython: boolean
 }
 
 export interface Place {
@@ -60,8 +62,8 @@ export class ShardNames {
   cupti: UsedCupti | null = null
   /** Added to times of the device: its clock beside the system's. */
   deviceClockOffNs = 0
-  /** Path 0 is that without a range. */
-  readonly paths: Path[] = [{ parent: 0, name: '' }]
+  /** Path 0 is that without a range. Frames of Python stand above ranges. */
+  readonly paths: Path[] = [{ parent: 0, name: '', isPython: false }]
   readonly threads: { tid: number; name: string }[] = []
   readonly calls: string[] = []
   readonly kernels: string[] = []
@@ -70,6 +72,10 @@ export class ShardNames {
   readonly devices: CapturedDevice[] = []
   /** Path in which a node of a graph was captured, by node. */
   readonly pathOfNode = new Map<number, number>()
+  /** Version of the Python whose frames are in paths; '' where none is. */
+  python = ''
+  /** Why there are no frames though they were asked for; '' otherwise. */
+  noPython = ''
   /** Why nothing was captured; '' otherwise. */
   failure = ''
   /** Sentences that the library left. */
@@ -88,8 +94,11 @@ export class ShardNames {
       this.put(this.paths, line.path, {
         // Parents come first, so that no path can lead in a circle.
         parent: Math.min(number(line.parent), this.paths.length - 1),
-        name: text(line.name)
+        name: text(line.name),
+        isPython: line.python === 1
       })
+    else if ('python' in line) this.python = text(line.python)
+    else if ('noPython' in line) this.noPython = text(line.noPython)
     else if ('thread' in line)
       this.put(this.threads, line.thread, { tid: number(line.tid), name: text(line.name) })
     else if ('call' in line) this.put(this.calls, line.call, text(line.name))
@@ -105,11 +114,11 @@ export class ShardNames {
     else if ('message' in line) this.messages.push(`CUPTI says: ${text(line.message)}.`)
   }
 
-  /** Names from the outermost range to the path's own. */
-  namesOf(path: number): string[] {
+  /** Names from the outermost frame or range to the path's own; `which`: of the one kind alone. */
+  namesOf(path: number, which?: 'python' | 'ranges'): string[] {
     const names: string[] = []
     for (let at = this.paths[path]; at && at !== this.paths[0]; at = this.paths[at.parent])
-      names.push(at.name)
+      if (which === undefined || at.isPython === (which === 'python')) names.push(at.name)
     return names.reverse()
   }
 

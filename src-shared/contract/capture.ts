@@ -35,6 +35,8 @@ export const captureSpecSchema = v.strictObject({
   only: v.optional(text),
   /** A record for each launch of a CUDA graph, and none for its kernels. */
   wholeGraphs: v.optional(v.boolean(), false),
+  /** The Python frames that each launch was made from. */
+  python: v.optional(v.boolean(), false),
   /** Interrupt the program when the capture ends. */
   endProgram: v.optional(v.boolean(), false)
 })

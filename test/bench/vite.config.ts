@@ -18,6 +18,7 @@ export default defineConfig({
         profile: path('./profile.ts'),
         traceOnce: path('./traceOnce.ts'),
         capture: path('./capture.ts'),
+        capturePython: path('./capturePython.ts'),
         formats: path('./formats.ts'),
         checkpoint: path('./checkpoint.ts'),
         estimates: path('./estimates.ts'),

@@ -13,6 +13,8 @@ const built = resolve('native/test/build/inject')
 export const stubProgram = join(built, 'program')
 /** A folder that BLOCKSCOPE_CUDA_PATH can name. */
 export const stubCupti = join(built, 'cupti')
+/** A file that a program loads in place of the driver. */
+export const stubDriver = join(built, 'driver', 'libcuda.so.1')
 
 export function newCaptureFolder(state: number = controlStates.recording): string {
   const folder = mkdtempSync(join(tmpdir(), 'blockscope-capture-'))

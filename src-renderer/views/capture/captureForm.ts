@@ -18,12 +18,13 @@ export type CaptureForm = {
   only: string
   waits: boolean
   wholeGraphs: boolean
+  python: boolean
   endProgram: boolean
 }
 
 const initial: CaptureForm = {
   ...{ command: '', workingFolder: '', after: '', for: '', range: '', kernels: '', only: '' },
-  ...{ waits: false, wholeGraphs: false, endProgram: false }
+  ...{ waits: false, wholeGraphs: false, python: false, endProgram: false }
 }
 
 function words(typed: string, name: string): Checked<string[]> {
@@ -78,6 +79,7 @@ export function readForm(form: CaptureForm, environment: string) {
         ...text('only'),
         waits: form.waits,
         wholeGraphs: form.wholeGraphs,
+        python: form.python,
         endProgram: form.endProgram
       }
     : undefined
@@ -98,6 +100,7 @@ export function captureCommand(form: CaptureForm, spec: CaptureSpecInput | undef
     ...[...flag('range', form.range), ...flag('kernels', form.kernels), ...flag('only', form.only)],
     ...(form.waits ? ['--on-signal', 'USR1'] : []),
     ...(form.wholeGraphs ? ['--graphs'] : []),
+    ...(form.python ? ['--python'] : []),
     ...(form.endProgram ? ['--end-program'] : []),
     ...['--', ...(spec?.command.map(quoted) ?? ['CMD'])]
   ].join(' ')

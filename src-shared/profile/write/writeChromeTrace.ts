@@ -14,9 +14,11 @@ export function* chromeTracePieces(
 ): Generator<string> {
   yield '{"displayTimeUnit":"ns",'
   yield* ownProfilePieces(tree)
+  if (timeline) yield* stackFramePieces(tree)
   yield '"traceEvents":[\n'
   let separator = ''
-  for (const event of timeline ? timelineEvents(timeline, nameOf) : treeEvents(tree, nameOf)) {
+  const events = timeline ? timelineEvents(tree, timeline, nameOf) : treeEvents(tree, nameOf)
+  for (const event of events) {
     yield `${separator}${JSON.stringify(event)}`
     separator = ',\n'
   }
@@ -28,6 +30,26 @@ export function* ownProfilePieces(tree: ProfileTree): Generator<string> {
   yield `"${ownTraceKey}":`
   yield* hatchetPieces(tree)
   yield ','
+}
+
+/** What has something below it: the frames of Python, ranges and scopes that events name by `sf`. */
+function* stackFramePieces(tree: ProfileTree): Generator<string> {
+  const hasChild = new Uint8Array(tree.count)
+  for (let node = 1; node < tree.count; node++) hasChild[tree.parent[node]!] = 1
+  yield '"stackFrames":{'
+  let separator = ''
+  for (let node = 1; node < tree.count; node++) {
+    if (!hasChild[node]) continue
+    const parent = tree.parent[node]!
+    const frame = {
+      category: 'scope',
+      name: nodeName(tree, node),
+      ...(parent > 0 && { parent: String(parent) })
+    }
+    yield `${separator}"${node}":${JSON.stringify(frame)}`
+    separator = ',\n'
+  }
+  yield '},\n'
 }
 
 function* treeEvents(tree: ProfileTree, nameOf: (name: string) => string): Generator<object> {
@@ -54,7 +76,11 @@ function* treeEvents(tree: ProfileTree, nameOf: (name: string) => string): Gener
   }
 }
 
-function* timelineEvents(timeline: Timeline, nameOf: (name: string) => string): Generator<object> {
+function* timelineEvents(
+  tree: ProfileTree,
+  timeline: Timeline,
+  nameOf: (name: string) => string
+): Generator<object> {
   const processes = [...new Set(timeline.lanes.map(({ processId }) => processId))]
   const pidOf = timeline.lanes.map(({ processId }) => processes.indexOf(processId))
   for (const [pid, id] of processes.entries()) {
@@ -70,13 +96,18 @@ function* timelineEvents(timeline: Timeline, nameOf: (name: string) => string): 
     return { pid: pidOf[lane], tid: lane, ts: timeline.startNs[event]! / 1000 }
   }
   for (let event = 0; event < timeline.count; event++) {
+    const name = timeline.strings.text(timeline.name[event]!)
+    const node = timeline.node[event]!
+    // A kernel has a node of its own, a call that of where it was made.
+    const scope = node > 0 && nodeName(tree, node) === name ? tree.parent[node]! : node
     yield {
       ph: 'X',
-      name: nameOf(timeline.strings.text(timeline.name[event]!)),
+      name: nameOf(name),
       cat: timeline.strings.text(timeline.category[event]!),
       ...place(event),
       dur: timeline.durationNs[event]! / 1000,
-      args: { node: timeline.node[event]! }
+      ...(scope > 0 && { sf: String(scope) }),
+      args: { node, ...(scope > 0 && { within: nodeName(tree, scope) }) }
     }
   }
   for (const [id, { from, to }] of timeline.flows.entries()) {

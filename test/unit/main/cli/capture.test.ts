@@ -13,7 +13,7 @@ import {
   writeFileSync
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { doubtsAbout, findProgram } from '../../../../src-main/capture/programFile'
 import { shardHeaders } from '../../../../src-main/capture/captureFolder'
@@ -21,7 +21,7 @@ import { pageFor } from '../../../../src-main/cli/open'
 import { filesOf } from '../../../../src-main/desktop/openFiles'
 import { OpenedFiles } from '../../../../src-main/jobs/openedFiles'
 import type { CaptureRecord } from '../../../../src-main/capture/captureRecord'
-import { stubCupti, stubProgram } from '../../../support/captureStubs'
+import { stubCupti, stubDriver, stubProgram } from '../../../support/captureStubs'
 import { runInProcess } from '../../../support/runInProcess'
 import { runBlockscope, startBlockscope } from '../../../support/runBlockscope'
 
@@ -68,6 +68,42 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     })
     expect(record.processes[0]!.cupti!.path).toBe(join(stubCupti, 'libcupti.so.13'))
     expect(record.command.slice(1, 3)).toEqual(['print:from the program', 'push:step'])
+  })
+
+  const python = '/usr/bin/python3'
+  it.skipIf(!existsSync(python))('--python puts the call path above the ranges', async () => {
+    const out = newFolder()
+    const script = resolve('test/support/python/launches.py')
+    const program = [python, script, stubDriver]
+    const command = ['capture', '--out', out, '--python', '--', ...program]
+    const { code, stderr } = await runBlockscope(command, environment)
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/34 of 34 kernels recorded/)])
+    const [root] = JSON.parse(readFileSync(join(out, 'profile.hatchet'), 'utf8')) as [Node]
+    const only = (node: Node, name: RegExp) =>
+      node.children.filter(({ frame }) => name.test(frame.name))
+    const [module, ...others] = root.children
+    // The other begins the script's thread.
+    expect([module!.frame.name, others.length]).toEqual([expect.stringMatching(/@<module>$/), 1])
+    const main = only(module!, /launches\.py:\d+@main$/)
+    const launch = main.flatMap((node) => only(node, /launches\.py:\d+@launch$/))
+    const step = launch.flatMap((node) => only(node, /^step$/))
+    expect(step).toEqual([
+      expect.objectContaining({
+        children: [expect.objectContaining({ frame: { name: 'in a range', type: 'function' } })]
+      })
+    ])
+    const launches = await runInProcess(['launches', out, '--each', '--kernels', 'in a range'])
+    expect(launches.stdout).toMatch(/,step,\S+@<module> > \S+@main > \S+@launch,/)
+    const traced = join(out, '..', 'python.trace.json')
+    expect((await runInProcess(['convert', out, traced])).code).toBe(0)
+    const trace = JSON.parse(readFileSync(traced, 'utf8')) as Trace
+    const kernel = trace.traceEvents.find(({ name, ph }) => name === 'in a range' && ph === 'X')!
+    const stack: string[] = []
+    for (let at = kernel.sf; at !== undefined; at = trace.stackFrames[at]!.parent)
+      stack.unshift(trace.stackFrames[at]!.name)
+    expect(stack.map((name) => name.replace(/^.*@/, ''))).toEqual([
+      ...['<module>', 'main', 'launch', 'step']
+    ])
   })
 
   it('writes a .hatchet of kernels below their ranges, as Proton does', () => {
@@ -393,6 +429,11 @@ describe.skipIf(process.platform !== 'linux')('test/gpu/capture', () => {
     expect(status).toBe(0)
   }, 120_000)
 })
+
+interface Trace {
+  traceEvents: { name: string; ph: string; sf?: string }[]
+  stackFrames: Record<string, { name: string; parent?: string }>
+}
 
 interface Node {
   frame: { name: string; type: string }

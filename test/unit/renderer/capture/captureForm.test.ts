@@ -9,7 +9,7 @@ import {
 
 const empty: CaptureForm = {
   ...{ command: '', workingFolder: '', after: '', for: '', range: '', kernels: '', only: '' },
-  ...{ waits: false, wholeGraphs: false, endProgram: false }
+  ...{ waits: false, wholeGraphs: false, python: false, endProgram: false }
 }
 
 describe('the form of a capture', () => {
@@ -36,6 +36,7 @@ describe('the form of a capture', () => {
         kernels: '^gemm',
         waits: true,
         wholeGraphs: false,
+        python: false,
         endProgram: true
       }
     })
