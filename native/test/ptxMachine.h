@@ -1,81 +1,35 @@
-// Runs a PTX kernel on the CPU, as much of PTX as the kernels of test/fixtures/kernels have: a warp
-// at a time in step, its matrix instruction by the emulation. PTX ISA 9.0, "Instruction Set".
+// Runs a PTX kernel on the CPU: a warp at a time in step, its matrix instructions by the emulation.
+// PTX ISA 9.0, "Instruction Set".
 #pragma once
 
 #include <cstring>
 #include <functional>
 #include <map>
-#include <optional>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "blockScaleWarp.h"
+#include "ptxCode.h"
+#include "ptxTensorCore.h"
 
 namespace ptx {
 
 inline constexpr size_t kSharedBytes = 64 * 1024;
-
-struct Operand {
-  enum Kind { kRegister, kImmediate, kSpecial, kAddress } kind = kImmediate;
-  int index = 0;      // of the register, or of an address' base; -1: none
-  int64_t value = 0;  // immediate, or an address' offset
-  std::string name;   // special
-};
-
-// Arithmetic of one lane.
-enum class Arithmetic {
-  kNone,
-  kMov,
-  kAdd,
-  kNeg,
-  kMul,
-  kMad,
-  kOr,
-  kAnd,
-  kXor,
-  kShl,
-  kShr,
-  kSelp,
-  kCvt,
-  kSetp,
-  kBfe,
-  kPrmt
-};
-inline const std::map<std::string, Arithmetic> kArithmetic = {
-    {"mov", Arithmetic::kMov},   {"add", Arithmetic::kAdd},   {"neg", Arithmetic::kNeg},
-    {"mul", Arithmetic::kMul},   {"mad", Arithmetic::kMad},   {"or", Arithmetic::kOr},
-    {"and", Arithmetic::kAnd},   {"xor", Arithmetic::kXor},   {"shl", Arithmetic::kShl},
-    {"shr", Arithmetic::kShr},   {"selp", Arithmetic::kSelp}, {"cvt", Arithmetic::kCvt},
-    {"setp", Arithmetic::kSetp}, {"bfe", Arithmetic::kBfe},   {"prmt", Arithmetic::kPrmt},
-};
-
-struct Instruction {
-  std::string text, name, type;  // mma, b32, ...
-  Arithmetic arithmetic = Arithmetic::kNone;
-  int bytes = 0;  // of the type
-  std::vector<std::string> parts;
-  std::vector<Operand> operands;
-  int guard = -1;  // predicate register
-  bool guardIs = true;
-  size_t target = 0;
-};
 
 // Changes a warp's registers before a matrix instruction: what a wrong emulation would read.
 using Mistake = std::function<void(lanes::Registers&)>;
 
 class Kernel {
  public:
-  explicit Kernel(const std::string& text) { parse(text); }
-
-  int threads() const { return threads_; }
+  explicit Kernel(const std::string& text) : code_(text) {}
 
   // `arguments` in order: pointers or 32-bit numbers. Throws std::runtime_error at what it does not
   // know and at an access outside `memory`, spans of the host's memory.
   void run(int gridX, int gridY, const std::vector<uint64_t>& arguments,
-           const std::vector<std::pair<const void*, size_t>>& memory, const Mistake& mistake = {}) {
-    arguments_ = arguments, memory_ = memory, mistake_ = mistake;
+           const std::vector<std::pair<const void*, size_t>>& memory, const Mistake& mistake = {},
+           const TensorMistake& tensorMistake = {}) {
+    arguments_ = arguments, memory_ = memory, mistake_ = mistake, tensorMistake_ = tensorMistake;
     for (int y = 0; y < gridY; y++)
       for (int x = 0; x < gridX; x++) runBlock(x, y);
   }
@@ -83,125 +37,77 @@ class Kernel {
  private:
   struct Warp {
     size_t at = 0;
-    bool done = false;
+    bool done = false, atBarrier = false;
     std::vector<std::array<uint64_t, 32>> registers;
   };
-
-  // ------------------------------------------------------------------------------- reading
-
-  void parse(const std::string& text) {
-    std::stringstream lines(text);
-    std::map<std::string, size_t> labels;
-    std::vector<std::pair<size_t, std::string>> jumps;
-    for (std::string line; std::getline(lines, line);) {
-      const size_t start = line.find_first_not_of(" \t");
-      if (start == std::string::npos) continue;
-      line = line.substr(start);
-      if (line.rfind(".reqntid", 0) == 0) threads_ = std::stoi(line.substr(9));
-      if (line[0] == '$') labels[line.substr(0, line.find(':'))] = code_.size();
-      if (std::string("./{}$").find(line[0]) != std::string::npos || line.back() != ';') continue;
-      line.pop_back();
-      const auto jump = read(line);
-      if (jump) jumps.push_back({code_.size() - 1, *jump});
-    }
-    for (const auto& [from, label] : jumps) code_[from].target = labels.at(label);
-  }
-
-  // The label of a jump.
-  std::optional<std::string> read(std::string line) {
-    Instruction instruction;
-    instruction.text = line;
-    if (line[0] == '@') {
-      instruction.guardIs = line[1] != '!';
-      const size_t space = line.find(' ');
-      const size_t first = instruction.guardIs ? 1 : 2;
-      instruction.guard = registerNumber(line.substr(first, space - first));
-      line = line.substr(line.find_first_not_of(" \t", space));
-    }
-    const size_t space = line.find_first_of(" \t");
-    std::stringstream opcode(line.substr(0, space));
-    for (std::string part; std::getline(opcode, part, '.');) instruction.parts.push_back(part);
-    instruction.name = instruction.parts.front(), instruction.type = instruction.parts.back();
-    const auto arithmetic = kArithmetic.find(instruction.name);
-    if (arithmetic != kArithmetic.end()) instruction.arithmetic = arithmetic->second;
-    if (instruction.type.find_first_of("0123456789") == 1)
-      instruction.bytes = bytesOf(instruction.type);
-    std::string rest = space == std::string::npos ? "" : line.substr(space);
-    const bool isJump = instruction.name == "bra";
-    if (!isJump) {
-      for (char& one : rest)
-        if (one == '{' || one == '}' || one == ',') one = ' ';
-      readOperands(rest, instruction);
-    }
-    code_.push_back(instruction);
-    if (!isJump) return std::nullopt;
-    return rest.substr(rest.find('$'));
-  }
-
-  void readOperands(const std::string& text, Instruction& into) {
-    std::stringstream words(text);
-    for (std::string word; words >> word;) {
-      Operand operand;
-      if (word[0] == '[') {
-        std::string inside = word.substr(1);
-        while (inside.back() != ']') {
-          words >> word;
-          inside += word;
-        }
-        inside.pop_back();
-        const size_t plus = inside.find('+');
-        operand.kind = Operand::kAddress;
-        if (inside.rfind("k_param_", 0) == 0)
-          operand.index = -1, operand.value = std::stoi(inside.substr(8));
-        else operand.index = registerNumber(inside.substr(0, plus));
-        if (plus != std::string::npos) operand.value = std::stoll(inside.substr(plus + 1));
-      } else if (word.find('.') != std::string::npos) {
-        operand.kind = Operand::kSpecial, operand.name = word;
-      } else if (word[0] == '%') {
-        operand.kind = Operand::kRegister, operand.index = registerNumber(word);
-      } else if (word != "global_smem") {
-        operand.value = std::stoll(word, nullptr, 0);
-      }  // the array in shared memory begins at 0
-      into.operands.push_back(operand);
-    }
-  }
-
-  int registerNumber(const std::string& name) {
-    return numbers_.emplace(name, static_cast<int>(numbers_.size())).first->second;
-  }
-
-  // ------------------------------------------------------------------------------- running
 
   void runBlock(int x, int y) {
     block_ = {x, y};
     shared_.assign(kSharedBytes, 0xee);
-    std::vector<Warp> warps(threads_ / 32);
-    for (Warp& warp : warps) warp.registers.resize(numbers_.size());
-    // To the next barrier, each warp by itself.
-    for (size_t done = 0; done < warps.size();)
-      for (size_t i = 0; i < warps.size(); i++) {
-        if (warps[i].done) continue;
-        runToBarrier(warps[i], static_cast<int>(i));
-        done += warps[i].done;
+    TensorInstructions tensorCore(shared_, tensorMistake_);
+    std::vector<Warp> warps(code_.threads() / 32);
+    for (Warp& warp : warps) warp.registers.resize(code_.registers());
+    auto stand = [&](bool Warp::*state) {
+      return std::all_of(warps.begin(), warps.end(),
+                         [&](const Warp& warp) { return warp.done || warp.*state; });
+    };
+    while (!stand(&Warp::done)) {
+      // Each warp by itself, to the next barrier or to where it waits.
+      bool moved = false;
+      for (size_t i = 0; i < warps.size(); i++)
+        if (!warps[i].done && !warps[i].atBarrier)
+          moved |= runToBarrier(warps[i], static_cast<int>(i), tensorCore);
+      if (stand(&Warp::atBarrier)) {
+        for (Warp& warp : warps) warp.atBarrier = false;
+      } else if (!moved && !tensorCore.step()) {
+        throw std::runtime_error("every warp waits for another");
       }
+    }
+    tensorCore.finish();
   }
 
-  void runToBarrier(Warp& warp, int number) {
-    while (warp.at < code_.size()) {
-      const Instruction& one = code_[warp.at++];
+  // False: the warp waits where it stood.
+  bool runToBarrier(Warp& warp, int number, TensorInstructions& tensorCore) {
+    const auto& code = code_.instructions();
+    for (const size_t start = warp.at; warp.at < code.size();) {
+      const Instruction& one = code[warp.at++];
       if (one.name == "ret") break;
-      if (one.name == "bar" && one.parts[1] == "sync") return;
+      if (one.name == "bar" && one.parts[1] == "sync") {
+        warp.atBarrier = true;
+        return true;
+      }
       if (one.name == "bra") {
         if (jumps(one, warp)) warp.at = one.target;
       } else if (one.name == "mma") {
         multiply(one, warp);
       } else if (one.name == "ldmatrix" || one.name == "stmatrix") {
         moveMatrices(one, warp);
-      } else if (one.name != "bar") {
-        for (int lane = 0; lane < 32; lane++) execute(one, warp, lane, number * 32 + lane);
+      } else if (TensorInstructions::knows(one)) {
+        if (tensorCore.run(one, registersOf(one, warp, number))) continue;
+        warp.at--;
+        return warp.at != start;
+      } else if (one.name != "bar" && one.name != "fence") {
+        for (int lane = 0; lane < 32; lane++)
+          if (isActive(one, warp, lane)) execute(one, warp, lane, number * 32 + lane);
       }
     }
     warp.done = true;
+    return true;
+  }
+
+  static bool isActive(const Instruction& one, const Warp& warp, int lane) {
+    return one.guard < 0 || (warp.registers[one.guard][lane] != 0) == one.guardIs;
+  }
+
+  TensorInstructions::Registers registersOf(const Instruction& one, Warp& warp, int number) {
+    return {number,
+            [&warp, this, number](const Operand& operand, int lane) {
+              return valueOf(operand, warp, lane, number * 32 + lane);
+            },
+            [&warp](const Operand& operand, int lane) -> uint64_t& {
+              return warp.registers[operand.index][lane];
+            },
+            [&one, &warp](int lane) { return isActive(one, warp, lane); }};
   }
 
   static bool jumps(const Instruction& one, const Warp& warp) {
@@ -220,8 +126,6 @@ class Kernel {
     if (operand.name == "%ctaid.y") return block_[1];
     throw std::runtime_error("the special register " + operand.name + " is not known");
   }
-
-  static int bytesOf(const std::string& type) { return std::stoi(type.substr(1)) / 8; }
 
   // The bytes of a load or store of a lane.
   uint8_t* place(const Instruction& one, const Operand& operand, const Warp& warp, int lane,
@@ -308,7 +212,7 @@ class Kernel {
       case Arithmetic::kCvt: {
         const int64_t from = cut(value(1), bytes, isSigned);
         return static_cast<uint64_t>(
-            cut(static_cast<uint64_t>(from), bytesOf(one.parts[1]), false));
+            cut(static_cast<uint64_t>(from), Code::bytesOf(one.parts[1]), false));
       }
       case Arithmetic::kSetp: {
         const std::string& relation = one.parts[1];
@@ -400,14 +304,13 @@ class Kernel {
     throw std::runtime_error(one.text + ": " + why);
   }
 
-  int threads_ = 0;
-  std::vector<Instruction> code_;
-  std::map<std::string, int> numbers_;
+  Code code_;
   std::array<int, 2> block_ = {};
   std::vector<uint8_t> shared_;
   std::vector<uint64_t> arguments_;
   std::vector<std::pair<const void*, size_t>> memory_;
   Mistake mistake_;
+  TensorMistake tensorMistake_;
 };
 
 }  // namespace ptx
