@@ -73,6 +73,28 @@ export function placeLabels(
   })
 }
 
+/** Heights in the order of `wanted`, at least `apart` from one another: moved downwards first, then up from the bottom. */
+export function spreadApart(
+  wanted: readonly number[],
+  apart: number,
+  top: number,
+  bottom: number
+): number[] {
+  const heights = [...wanted]
+  const order = wanted.map((_, index) => index).sort((a, b) => wanted[a]! - wanted[b]!)
+  let least = top
+  for (const index of order) {
+    heights[index] = Math.max(least, heights[index]!)
+    least = heights[index] + apart
+  }
+  let most = bottom
+  for (const index of order.reverse()) {
+    heights[index] = Math.min(most, heights[index]!)
+    most = heights[index] - apart
+  }
+  return heights
+}
+
 const isWithin = (box: Box, bounds: Box): boolean =>
   box.left >= bounds.left &&
   box.top >= bounds.top &&
@@ -80,7 +102,7 @@ const isWithin = (box: Box, bounds: Box): boolean =>
   box.top + box.height <= bounds.top + bounds.height
 
 /** Liang and Barsky's clipping: whether a part of the line is in the box. */
-function crosses([x1, y1, x2, y2]: Segment, { left, top, width, height }: Box): boolean {
+export function crosses([x1, y1, x2, y2]: Segment, { left, top, width, height }: Box): boolean {
   let [from, to] = [0, 1]
   for (const [step, low, high] of [
     [x2 - x1, left - x1, left + width - x1],

@@ -7,13 +7,17 @@ import type { PictureSize } from './picture'
 import { labelSeries, rooflineLabels } from './rooflineLabels'
 import {
   cornersOf,
+  dropOf,
+  fastestPoint,
   intensityRange,
   margin,
   measuredLevels,
   placeOf,
+  plainRoof,
   rateRange,
   roofsOf,
   type DrawnRoof,
+  type Drop,
   type MeasuredLevel,
   type Plot
 } from './rooflinePlot'
@@ -22,25 +26,30 @@ import { axisStyle, baseOption, markStyle, type ChartTheme } from './theme'
 
 /**
  * Throughput over arithmetic intensity, under one roof for each instruction that the lines multiply with. A line's points
- * are a trail that ends at its last; a ring is hot L2, joined to the same point measured cold.
+ * are a trail that ends at its last; a ring is hot L2, joined to the same point measured cold. One point is measured up to
+ * its roof.
  *
  * @param size of the chart in pixels: names are placed where they meet no other
+ * @param measured the step whose point that is; the fastest of the run when not given
  */
 export function rooflineOption(
   lines: readonly SweepLine[],
   roofs: Roofs,
   theme: ChartTheme,
-  size: PictureSize = { width: 1000, height: 460 }
+  size: PictureSize = { width: 1000, height: 460 },
+  measured = fastestPoint(lines, roofs)
 ) {
   const drawnRoofs = roofsOf(lines, roofs)
   const { low, high } = intensityRange(
     lines,
     drawnRoofs.flatMap(({ ridge }) => ridge ?? [])
   )
-  const rates = rateRange(lines, drawnRoofs, low)
+  const plain = plainRoof(roofs, drawnRoofs)
+  const rates = rateRange(lines, drawnRoofs, low, plain)
   const scale = scaleFor('rate', rates.most)
   const plot: Plot = { low, high, rates, scale, size }
   const levels = measuredLevels(roofs, drawnRoofs, low)
+  const drop = measured && dropOf(measured, roofs)
   return {
     ...baseOption(theme),
     tooltip: {
@@ -88,12 +97,14 @@ export function rooflineOption(
     },
     series: [
       ...drawnRoofs.map((roof) => roofSeries(roof, plot, theme)),
+      ...(plain ? [plainSeries(plain, plot, theme)] : []),
       ...levels.map((level) => measuredSeries(level, plot, theme)),
+      ...(drop ? [dropSeries(drop, plot, theme)] : []),
       ...lines.flatMap((line) => trail(line, scale, theme)),
       ...coldToHot(lines, scale, theme),
       ...lines.map((line) => dots(line, scale, theme)),
       ...lines.flatMap((line) => rings(line, scale, theme)),
-      ...rooflineLabels(lines, drawnRoofs, levels, roofs, plot).map((label) =>
+      ...rooflineLabels({ lines, drawnRoofs, plain, levels, drop }, roofs, plot).map((label) =>
         labelSeries(label, theme)
       )
     ]
@@ -115,6 +126,26 @@ function roofSeries(roof: DrawnRoof, plot: Plot, theme: ChartTheme) {
     data: cornersOf(roof, plot).map(([x, rate]) => [x, rate * plot.scale.factor])
   }
 }
+
+/** Thin: no point of the chart is held to it. */
+function plainSeries(plain: DrawnRoof, plot: Plot, theme: ChartTheme) {
+  const { lineStyle, ...series } = roofSeries(plain, plot, theme)
+  return { ...series, lineStyle: { ...lineStyle, width: 0.8 } }
+}
+
+const dropSeries = ({ intensity, rates }: Drop, { scale }: Plot, theme: ChartTheme) => ({
+  id: 'drop',
+  type: 'line' as const,
+  silent: true,
+  symbol: 'rect',
+  // A tick where its roof is.
+  symbolSize: (_value: unknown, { dataIndex }: { dataIndex: number }) =>
+    dataIndex === 0 ? 0 : [12, 2],
+  itemStyle: { color: theme.text },
+  z: 4,
+  lineStyle: { color: theme.text, width: 1.4, type: [2, 3] },
+  data: rates.map((rate) => [intensity, rate * scale.factor])
+})
 
 const measuredSeries = ({ name, ends }: MeasuredLevel, { scale }: Plot, theme: ChartTheme) => ({
   id: `measured ${name}`,

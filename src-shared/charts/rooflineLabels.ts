@@ -14,6 +14,7 @@ import {
   margin,
   placeOf,
   type DrawnRoof,
+  type Drop,
   type MeasuredLevel,
   type Plot
 } from './rooflinePlot'
@@ -23,6 +24,8 @@ import type { ChartTheme } from './theme'
 interface RooflineLabel {
   /** Undefined of a roof. */
   line: SweepLine | undefined
+  /** In ink: what is no roof and no reference. */
+  inInk: boolean
   text: string
   /** What is named, as intensity and rate in the unit of the axis. */
   at: [number, number]
@@ -30,14 +33,22 @@ interface RooflineLabel {
   offset: { left: number; top: number }
 }
 
+/** What of a roofline has a name. */
+interface Named {
+  lines: readonly SweepLine[]
+  drawnRoofs: readonly DrawnRoof[]
+  /** Without tensor cores. */
+  plain: DrawnRoof | undefined
+  levels: readonly MeasuredLevel[]
+  drop: Drop | undefined
+}
+
 /**
- * Names of roofs, then those of last points, of the largest share of its roof first, then what was measured and ridges; none
- * lies on another, some may be left out.
+ * Names of roofs, then how far the measured point lies below its roof, then names of last points, of the largest share of its
+ * roof first, then what was measured and ridges; none lies on another, some may be left out.
  */
 export function rooflineLabels(
-  lines: readonly SweepLine[],
-  drawnRoofs: readonly DrawnRoof[],
-  levels: readonly MeasuredLevel[],
+  { lines, drawnRoofs, plain, levels, drop }: Named,
   roofs: Roofs,
   plot: Plot
 ): RooflineLabel[] {
@@ -71,6 +82,19 @@ export function rooflineLabels(
     ])
     return { line: undefined, at, text: roof.name, places }
   })
+  const plainWish = (roof: DrawnRoof) => {
+    const left = -labelWidth(roof.name)
+    const places = [-labelHeight - 2, 3].map((top) => ({ left, top }))
+    return { line: undefined, at: cornersOf(roof, plot).at(-1)!, text: roof.name, places }
+  }
+  /** Beside the middle of the line up to the roof, the right first. */
+  const dropWish = ({ text, intensity, rates: [from, to] }: Drop) => {
+    const at: [number, number] = [intensity, Math.sqrt(from * to)]
+    const places = [8, -8 - labelWidth(text)].flatMap((left) =>
+      [-0.5, -1.5, 0.5].map((rows) => ({ left, top: rows * labelHeight }))
+    )
+    return { line: undefined, at, text, places }
+  }
   const pointWishes = lines
     .flatMap((line) => {
       const step = line.points.at(-1)?.step
@@ -116,7 +140,10 @@ export function rooflineLabels(
     return [{ line: undefined, at, text: ridgeText, places }]
   })
 
-  const wishes = [...roofWishes, ...pointWishes, ...levelWishes, ...ridgeWishes]
+  const wishes = [
+    ...[...roofWishes, ...(plain ? [plainWish(plain)] : []), ...(drop ? [dropWish(drop)] : [])],
+    ...[...pointWishes, ...levelWishes, ...ridgeWishes]
+  ]
   const marks = pointWishes.map(({ at }) => placed(at))
   const boxes = placeLabels(
     wishes.map(({ at, text, places }): LabelWish => ({ ...placed(at), text, places })),
@@ -124,7 +151,10 @@ export function rooflineLabels(
     {
       taken: marks.map(({ x, y }) => ({ left: x - 5, top: y - 5, width: 10, height: 10 })),
       lines: [
-        ...drawnRoofs.flatMap((roof) => segmentsOf(cornersOf(roof, plot).map(placed))),
+        ...[...drawnRoofs, ...(plain ? [plain] : [])].flatMap((roof) =>
+          segmentsOf(cornersOf(roof, plot).map(placed))
+        ),
+        ...(drop ? [segmentsOf(drop.rates.map((rate) => placed([drop.intensity, rate])))[0]!] : []),
         ...levels.flatMap(({ ends }) => segmentsOf(ends.map(placed))),
         ...lines.flatMap(({ points }) =>
           segmentsOf(
@@ -144,6 +174,7 @@ export function rooflineLabels(
     return [
       {
         line,
+        inInk: line ? !line.mark.hollow : text === drop?.text,
         text,
         at: [at[0], at[1] * scale.factor] as [number, number],
         offset: { left: box.left - x, top: box.top - y }
@@ -152,7 +183,7 @@ export function rooflineLabels(
   })
 }
 
-export function labelSeries({ line, text, at, offset }: RooflineLabel, theme: ChartTheme) {
+export function labelSeries({ line, inInk, text, at, offset }: RooflineLabel, theme: ChartTheme) {
   return {
     id: `label ${line?.id ?? text}`,
     type: 'scatter' as const,
@@ -166,7 +197,7 @@ export function labelSeries({ line, text, at, offset }: RooflineLabel, theme: Ch
           show: true,
           position: [offset.left, offset.top + 1],
           formatter: text,
-          color: line && !line.mark.hollow ? theme.text : theme.dim,
+          color: inInk ? theme.text : theme.dim,
           fontSize: 11,
           textBorderColor: theme.surface,
           textBorderWidth: 2

@@ -2,9 +2,9 @@
 import type { Roof } from '../contract/roofs'
 import type { Step } from '../contract/run'
 import { instructionWords } from '../measurement/instructions'
-import { intensityOf, limitAt } from '../measurement/roofs'
-import { quantity, text, type Scale } from '../units'
-import { roofsAt, type Roofs } from './limits'
+import { intensityOf, limitAt, ratedPeak } from '../measurement/roofs'
+import { count, percent, quantity, text, type Scale } from '../units'
+import { roofsAt, shareOfStep, type Roofs } from './limits'
 import type { PictureSize } from './picture'
 import { drawn, type SweepLine } from './sweepSeries'
 
@@ -49,6 +49,60 @@ export interface MeasuredLevel {
   rate: number
   /** Of its line, as intensity and TFLOP/s. */
   ends: [[number, number], [number, number]]
+}
+
+/**
+ * What the same device does without its tensor cores: float32 at its highest clock, B/s and FLOP/s as rated. Of a GPU whose
+ * roofs are a data sheet's, where no point has that roof itself.
+ */
+export function plainRoof({ device, entered }: Roofs, drawnRoofs: readonly DrawnRoof[]) {
+  const rated = drawnRoofs.filter(({ compute }) => compute?.basis === 'data sheet')
+  if (rated.length === 0 || entered.compute !== undefined) return undefined
+  if (rated.some(({ compute }) => compute!.of === 'fp32')) return undefined
+  const compute = ratedPeak(device, 'fp32')
+  const memory = rated.find((roof) => roof.memory)?.memory
+  if (!compute) return undefined
+  const name = `${nameOf(compute, memory)}, no tensor core`
+  return { name, compute, memory, ridge: memory && compute.rate / memory.rate }
+}
+
+/** From a point up to the roof that binds it. */
+export interface Drop {
+  /** '46 % of the fp8 roof at 1,780 MHz': the clock that was measured, at which a rated roof is lower than drawn. */
+  text: string
+  /** FLOP/B. */
+  intensity: number
+  /** Of the point and of its roof, TFLOP/s. */
+  rates: [number, number]
+}
+
+/** Undefined where no roof is known, or the point lies on or over it. */
+export function dropOf(step: Step, roofs: Roofs): Drop | undefined {
+  const found = shareOfStep(step, roofs)
+  const [intensity, rate] = placeOf(step)
+  if (!('share' in found) || intensity === null || rate === null) return undefined
+  const { by } = found.limit
+  const { of, basis } = roofsAt(step, roofs)[by]!
+  const { meanMHz } = step.measurement!
+  const clock =
+    by === 'compute' && basis === 'data sheet' && meanMHz > 0
+      ? ` at ${count(Math.round(meanMHz))} MHz`
+      : ''
+  const name = of === 'entered' ? 'entered' : by === 'compute' ? instructionWords(of) : 'memory'
+  return {
+    text: `${percent(found.share)} of the ${name} roof${clock}`,
+    intensity,
+    rates: [rate, found.limit.rate / 1e12]
+  }
+}
+
+/** The point that a roofline measures until a person points at one: the fastest that is no reference and of no earlier run. */
+export function fastestPoint(lines: readonly SweepLine[], roofs: Roofs): Step | undefined {
+  const own = lines.filter(({ mark, overlay }) => !mark.hollow && !overlay)
+  const steps = own.flatMap(({ points }) => points.slice(-1).map(({ step }) => step))
+  return steps
+    .filter((step) => dropOf(step, roofs))
+    .sort((a, b) => b.measurement!.tflops - a.measurement!.tflops)[0]
 }
 
 const levelTitles = { dram: 'memory', l2: 'L2' } as const
@@ -102,7 +156,8 @@ export function intensityRange(lines: readonly SweepLine[], ridges: readonly num
 export function rateRange(
   lines: readonly SweepLine[],
   drawnRoofs: readonly DrawnRoof[],
-  least: number
+  least: number,
+  plain?: DrawnRoof
 ) {
   const rates = [
     ...drawnRoofs.flatMap(({ compute, memory }) => [
@@ -115,7 +170,10 @@ export function rateRange(
   const most = Math.max(...rates)
   return {
     most,
-    low: 2 ** Math.floor(Math.log2(Math.min(...rates)) - 0.1),
+    low: Math.min(
+      2 ** Math.floor(Math.log2(Math.min(...rates)) - 0.1),
+      plain ? 2 ** Math.floor(Math.log2(plain.compute!.rate / 1e12)) : Infinity
+    ),
     high: 2 ** Math.ceil(Math.log2(most) + 0.1)
   }
 }
@@ -123,7 +181,7 @@ export function rateRange(
 /** Where a roof begins, bends and ends within the plot, as intensity and TFLOP/s. */
 export function cornersOf({ compute, memory, ridge }: DrawnRoof, { low, high, rates }: Plot) {
   const end = compute || !memory ? high : Math.min(high, (rates.high * 1e12) / memory.rate)
-  return [low, ...(ridge ? [ridge] : []), end].map((x): [number, number] => [
+  return [low, ...(ridge && ridge > low ? [ridge] : []), end].map((x): [number, number] => [
     x,
     limitAt(x, compute, memory)!.rate / 1e12
   ])

@@ -5,7 +5,8 @@ import { tick, tickOfK } from '../units'
 import { facetsOf, type Facets, type Panel } from './facets'
 import { dimensionOf, placeRange, placesOf, placeTicks, valueAxis } from './sweepAxis'
 import type { SweepChartChoices } from './sweepChartChoices'
-import { largestRatio, panelSeries, ratioSeries } from './sweepChartLines'
+import { commonKernel, nameColumnOf } from './lineNames'
+import { largestRatio, namedLines, panelSeries, ratioSeries } from './sweepChartLines'
 import { besidePointer, tooltipLook, tooltipText, type Hit } from './sweepChartTooltip'
 import { figureOf, metricTitle, sweepScale, type Dimension, type SweepLine } from './sweepSeries'
 import { axisStyle, baseOption, type ChartTheme } from './theme'
@@ -31,11 +32,15 @@ export function sweepChartOption(
   const { metric, logX, logY, baseline } = choices
   const scale = sweepScale(lines, metric)
   const figure = (step: Step) => figureOf(step, metric, choices.roofs)
-  const facets = sweepChartFacets(lines, choices)
-  const { panels } = facets
+  const whole = sweepChartFacets(lines, choices)
   const axis = valueAxis(lines, figure, scale.factor, logY)
-  const ratios = panels.filter(({ ratioHeight }) => ratioHeight > 0)
+  const several = whole.panels.length > 1
   const places = placesOf(lines)
+  const context = { figure, scale, axis, choices, several, places }
+  const nameColumn = nameColumnOf(whole.panels, (panel) => namedLines(panel, context), context)
+  const panels = whole.panels.map((panel) => ({ ...panel, width: panel.width - nameColumn }))
+  const facets: Facets = { ...whole, panels }
+  const ratios = panels.filter(({ ratioHeight }) => ratioHeight > 0)
   const mostShownRatio = Math.max(
     1.2,
     1.06 * (baseline ? largestRatio(lines, baseline.ratioOf) : 0)
@@ -104,15 +109,7 @@ export function sweepChartOption(
     }))
   ]
   const series = panels.flatMap((panel, index) =>
-    panelSeries(panel, index, {
-      figure,
-      scale,
-      axis,
-      choices,
-      theme,
-      several: panels.length > 1,
-      places
-    })
+    panelSeries(panel, index, { ...context, theme, nameColumn })
   )
   return {
     ...baseOption(theme),
@@ -143,7 +140,8 @@ const isFirstOfRow = (panels: readonly Panel[], index: number) =>
 function panelTitle(panel: Panel, index: number, panels: readonly Panel[], what: string): string {
   if (panels.length === 1) return what
   const sign = symbolCharacters[formatSymbol(panel.format).symbol]
-  const title = `{format|${sign} ${panel.format}}`
+  const kernel = commonKernel(panel.lines)
+  const title = `{format|${sign} ${panel.format}}${kernel === '' ? '' : ` ${kernel}`}`
   return isFirstOfRow(panels, index) ? `${title}   ${what}` : title
 }
 

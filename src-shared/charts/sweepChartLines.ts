@@ -3,41 +3,32 @@ import { familyOf } from '../measurement/marks'
 import { digits } from '../units'
 import type { RatioOf } from './baseline'
 import { standingOut, type Panel } from './facets'
-import { labelHeight, labelWidth, placeLabels, type Segment } from './placeLabels'
-import {
-  placeRange,
-  shareOfAxis,
-  shareOfPlaces,
-  type FigureOfStep,
-  type ValueAxis
-} from './sweepAxis'
-import type { SweepChartChoices } from './sweepChartChoices'
-import { drawn, lineName, signOf, standing, type SweepLine } from './sweepSeries'
+import { nameSeries } from './lineNames'
+import type { PanelContext, RenderApi } from './panelContext'
+import type { FigureOfStep } from './sweepAxis'
+import { drawn, lineName, type SweepLine } from './sweepSeries'
 import { markStyle, type ChartTheme } from './theme'
 
 const mostSymbols = 40
 /** With more lines than this in a panel, bands are mud: the tooltip has the quartiles. */
 const mostBands = 4
 
-export interface PanelContext {
-  figure: FigureOfStep
-  scale: { factor: number; unit: string }
-  axis: ValueAxis
-  choices: SweepChartChoices
-  theme: ChartTheme
-  several: boolean
-  /** What all panels run over. */
-  places: readonly number[]
-}
-
-export function panelSeries(panel: Panel, index: number, context: PanelContext) {
-  const { figure, scale, choices, theme } = context
+/** Ids of the lines of a panel that are drawn in full and named. */
+export function namedLines(
+  { lines }: Panel,
+  { figure, choices }: Pick<PanelContext, 'figure' | 'choices'>
+) {
   const least = choices.metric === 'time'
-  const out = standingOut(
-    panel.lines,
+  return standingOut(
+    lines,
     (line) => (least ? -1 : 1) * (figure(line.points.at(-1)!.step)?.value ?? 0),
     familyOf
   )
+}
+
+export function panelSeries(panel: Panel, index: number, context: PanelContext) {
+  const { figure, scale, theme } = context
+  const out = namedLines(panel, context)
   const lines = panel.lines.map((line) => ({
     ...lineSeries(line, index, figure, scale.factor, theme, out.has(line.id))
   }))
@@ -45,8 +36,7 @@ export function panelSeries(panel: Panel, index: number, context: PanelContext) 
     panel.lines.length <= mostBands
       ? panel.lines.map((line) => bandSeries(line, index, figure, scale.factor, theme))
       : []
-  const labels = lines.length > 0 ? [labelSeries(panel, index, out, context)] : []
-  return [...bands, ...lines, ...labels]
+  return [...bands, ...lines, ...nameSeries(panel, index, out, context)]
 }
 
 function lineSeries(
@@ -80,90 +70,6 @@ function lineSeries(
     },
     z: line.overlay || !standsOut ? 2 : 3,
     data: line.points.map(({ at, step }) => [at, drawn(figure(step)?.value, factor)])
-  }
-}
-
-/** How far from the end of its line the middle of a name may stand, pixels: above, else below, else a row further. */
-const rows = [-11, 12, -25, 26]
-/** Names end a little right of the ends of their lines. */
-const overhang = 4
-
-/** Names stand at the ends of their lines, inside the panel, each with its sign. */
-function labelSeries(
-  panel: Panel,
-  index: number,
-  out: ReadonlySet<string>,
-  { figure, scale, axis, theme, choices, several, places }: PanelContext
-) {
-  const range = placeRange(places)
-  const drawnOf = (line: SweepLine) =>
-    line.points.flatMap(({ at, step }) => {
-      const value = drawn(figure(step)?.value, scale.factor)
-      if (value === null) return []
-      const x = panel.width * shareOfPlaces(at, range, choices.logX)
-      return [{ at, value, x, y: panel.height * (1 - shareOfAxis(value, axis, choices.logY)) }]
-    })
-  const named = panel.lines
-    .filter(({ id }) => out.has(id))
-    .map((line) => ({ line, points: drawnOf(line) }))
-    .filter(({ points }) => points.length > 0)
-  const lines = named.flatMap(({ points }) =>
-    points.slice(1).map(({ x, y }, before): Segment => [points[before]!.x, points[before]!.y, x, y])
-  )
-  // Where there is no room for all, references and earlier runs give way, and the card at the pointer has them.
-  const ends = named
-    .map(({ line, points }) => {
-      const sign = signOf(line)
-      const name = several ? [line.kernel, line.variant].filter(Boolean).join(', ') : lineName(line)
-      const run = line.overlay && several ? ` (${line.runTitle})` : ''
-      const end = points.at(-1)!
-      return { line, sign, name: name + run, value: digits(end.value), end }
-    })
-    .sort((a, b) => standing(a.line) - standing(b.line) || a.end.y - b.end.y)
-  const boxes = placeLabels(
-    ends.map(({ sign, name, value, end: { x, y } }) => {
-      const text = `${sign} ${name} ${value}`
-      const left = overhang - labelWidth(text)
-      return { x, y, text, places: rows.map((row) => ({ left, top: row - labelHeight / 2 })) }
-    }),
-    { left: 0, top: 0, width: panel.width + overhang, height: panel.height },
-    {
-      taken: ends.map(({ end }) => ({ left: end.x - 3, top: end.y - 3, width: 6, height: 6 })),
-      lines
-    }
-  )
-  return {
-    id: `labels ${panel.format}`,
-    type: 'scatter' as const,
-    silent: true,
-    xAxisIndex: index,
-    yAxisIndex: index,
-    symbolSize: 0,
-    tooltip: { show: false },
-    z: 5,
-    data: ends.flatMap(({ line, sign, name, value, end }, place) => {
-      const box = boxes[place]
-      if (!box) return []
-      return [
-        {
-          value: [end.at, end.value],
-          label: {
-            show: true,
-            position: 'left' as const,
-            offset: [overhang + 5, box.top + labelHeight / 2 - end.y],
-            color: theme.text,
-            fontSize: 11,
-            textBorderColor: theme.surface,
-            textBorderWidth: 2,
-            formatter: `{sign|${sign}} ${name} {value|${value}}`,
-            rich: {
-              sign: { color: line.mark.colour[theme.look], fontSize: 11, textBorderWidth: 0 },
-              value: { color: theme.text, fontSize: 11, fontWeight: 'bold' as const }
-            }
-          }
-        }
-      ]
-    })
   }
 }
 
@@ -228,10 +134,6 @@ export function ratioSeries(
       }
     ]
   })
-}
-
-interface RenderApi {
-  coord(point: [number, number]): [number, number]
 }
 
 /** The whole band as one polygon, drawn with the first point. */

@@ -35,17 +35,25 @@ type Placed = Pick<Step, 'instruction' | 'work' | 'measurement'>
 export function computeRoof(step: Placed, { device, measured }: DeviceRoofs): Roof | undefined {
   if (step.instruction === '') return undefined
   const found = measured.find(({ kind, of }) => kind === 'compute' && of === step.instruction)
-  if (!device || device.kind === 'cpu') return found
-  const meanMHz = step.measurement?.meanMHz ?? 0
-  const sheet = peakOfInstruction(peakDevice(device, meanMHz), step.instruction)
-  if (!('value' in sheet)) return found
-  const clock = meanMHz || numberOf(device, 'clockMHz')
+  return ratedPeak(device, step.instruction, step.measurement?.meanMHz ?? 0) ?? found
+}
+
+/** What the data sheet of a GPU gives an instruction at `clockMHz`, or at the device's highest where that is 0. */
+export function ratedPeak(
+  device: Device | undefined,
+  instruction: string,
+  clockMHz = 0
+): Roof | undefined {
+  if (!device || device.kind === 'cpu') return undefined
+  const sheet = peakOfInstruction(peakDevice(device, clockMHz), instruction)
+  if (!('value' in sheet)) return undefined
+  const clock = clockMHz || numberOf(device, 'clockMHz')
   return {
     kind: 'compute',
-    of: step.instruction,
+    of: instruction,
     rate: sheet.value,
     basis: 'data sheet',
-    source: `dense ${instructionWords(step.instruction)} at ${Math.round(clock)} MHz; data sheet: ${sheet.source}`
+    source: `dense ${instructionWords(instruction)} at ${Math.round(clock)} MHz; data sheet: ${sheet.source}`
   }
 }
 

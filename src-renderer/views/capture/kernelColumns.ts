@@ -92,6 +92,6 @@ export function kernelColumns(rows: readonly KernelFacts[]): Column<KernelFacts>
       'Blocks that fit on a multiprocessor at once',
       '84px'
     ),
-    figure('waves', 'Waves', 'Times that the grid fills the GPU', '68px')
+    figure('waves', 'Waves', 'Times that the grid fills the GPU', '84px')
   ]
 }

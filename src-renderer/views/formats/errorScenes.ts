@@ -1,4 +1,5 @@
 /** The charts of quantisation errors as data: spread, error by size, and what each scale rule gains. In pixels. */
+import { spreadApart } from '@shared/charts/placeLabels'
 import { blockFormats, type BlockFormat } from '@shared/formats/blockFormat'
 import type { ComparisonRow } from '@shared/formats/compare'
 import {
@@ -140,7 +141,9 @@ export function sizeScene(
     const path = points.map(({ bin, log }) => `${tenth(x(bin))} ${tenth(y(log))}`).join('L')
     return [{ id, path: `M${path}`, endX: x(last.bin), endY: y(last.log), labelY: y(last.log) }]
   })
-  spread(curves, 14, top + 4, bottom)
+  const ends = curves.map(({ endY }) => endY)
+  for (const [i, labelY] of spreadApart(ends, 14, top + 4, bottom).entries())
+    curves[i]!.labelY = labelY
   const mostCount = Math.max(...counts)
   const amounts = counts
     .slice(firstBin, lastBin + 1)
@@ -178,21 +181,6 @@ export function sizeScene(
     firstBin,
     lastBin,
     binWidth
-  }
-}
-
-/** Moves labels apart, downwards first, then up from the bottom. */
-function spread(curves: Curve[], apart: number, top: number, bottom: number): void {
-  const sorted = curves.toSorted((one, other) => one.labelY - other.labelY)
-  let least = top
-  for (const curve of sorted) {
-    curve.labelY = Math.max(least, curve.labelY)
-    least = curve.labelY + apart
-  }
-  let most = bottom
-  for (const curve of sorted.toReversed()) {
-    curve.labelY = Math.min(most, curve.labelY)
-    most = curve.labelY - apart
   }
 }
 

@@ -74,6 +74,13 @@ export function swizzleOf(layout: ScaleLayout): Swizzle | undefined {
   return { tile, lineBytes, steps, cells, hueOf: colours.hueOf, shadeOf: colours.shadeOf }
 }
 
+/** 'row group' of a digit that is called rowGroup. */
+const wordsOf = ({ name }: PlacedDigit) =>
+  name.replaceAll(
+    /([a-z\d])([A-Z])/g,
+    (_, end: string, start: string) => `${end} ${start.toLowerCase()}`
+  )
+
 const product = (digits: readonly PlacedDigit[]) =>
   digits.reduce((all, { count }) => all * count, 1)
 
@@ -95,7 +102,7 @@ function coloursOf(
   down: readonly PlacedDigit[],
   across: readonly PlacedDigit[]
 ) {
-  const names = (digits: readonly PlacedDigit[]) => digits.map(({ name }) => name).join(', ')
+  const names = (digits: readonly PlacedDigit[]) => digits.map(wordsOf).join(', ')
   if (lineBytes <= 4) {
     return {
       hueOf: `byte of a word (${names(across)})`,
@@ -106,8 +113,8 @@ function coloursOf(
   const wordBytes = Math.max(4, lineBytes / 4)
   const exact = across.length === 2 && across[1]!.count === wordBytes
   return {
-    hueOf: exact ? across[0]!.name : 'word of a line',
-    shadeOf: exact ? across[1]!.name : 'byte of the word',
+    hueOf: exact ? wordsOf(across[0]!) : 'word of a line',
+    shadeOf: exact ? wordsOf(across[1]!) : 'byte of the word',
     of: (byte: number) => ({
       hue: Math.floor((byte % lineBytes) / wordBytes) % 4,
       shade: Math.floor(((byte % wordBytes) / wordBytes) * 4)
@@ -130,7 +137,7 @@ function stepsOf(start: Sides, end: Sides): SwizzleStep[] {
   const kept = keptDigits(start, end)
   const moved = end.flat().filter((digit) => !kept.includes(digit))
   const steps = [step('Matrix', 'rows down, scale columns across', start, false)]
-  const extents = start.map((digits) => digits.map(({ name, count }) => `${name} ${count}`))
+  const extents = start.map((digits) => digits.map((digit) => `${wordsOf(digit)} ${digit.count}`))
   if (moved.length > 0) {
     const about = extents.map((texts) => texts.join(' × ')).join(' down, ') + ' across'
     steps.push(step('Reshape', about, start, true))
@@ -142,8 +149,8 @@ function stepsOf(start: Sides, end: Sides): SwizzleStep[] {
     const names = ['rows', 'columns']
     const about =
       from === to
-        ? `${digit.name} changes its place among the ${names[to!]}`
-        : `${digit.name} goes from the ${names[from!]} to the ${names[to!]}`
+        ? `${wordsOf(digit)} changes its place among the ${names[to!]}`
+        : `${wordsOf(digit)} goes from the ${names[from!]} to the ${names[to!]}`
     steps.push(step('Permute', about, at, true))
   }
   steps.push(step('Flatten', `lines of ${product(end[1])} bytes, read one by one`, end, false))

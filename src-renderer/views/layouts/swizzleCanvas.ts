@@ -2,12 +2,22 @@
 import { fitText } from '../../canvas/textFit'
 import type { Swizzle, TileCell } from './swizzle'
 import type { SwizzleColour } from './swizzleColours'
-import { cellRect, copyOffsets, wayOf, type Frame, type LineMark } from './swizzleScene'
+import {
+  cellRect,
+  copyOffsets,
+  wayOf,
+  type CellText,
+  type Frame,
+  type LineMark,
+  type Rect
+} from './swizzleScene'
 
 export interface SwizzleDrawing {
   swizzle: Swizzle
   frames: readonly Frame[]
   marks: readonly LineMark[]
+  /** In cells that have room for them. */
+  texts: readonly CellText[]
   /** The scale at hand. */
   cell: TileCell | undefined
   /** What its lane reads with it. */
@@ -60,7 +70,16 @@ export function drawSwizzle(canvas: HTMLCanvasElement, drawing: SwizzleDrawing):
       }
     }
   }
+  context.textAlign = 'center'
+  context.textBaseline = 'middle'
+  context.font = `11px ${token('--font-mono')}`
+  for (const { cell, text, x, y } of drawing.texts) {
+    context.fillStyle = ramp[cell.hue]![cell.shade]!.ink
+    context.globalAlpha = drawing.loaded?.has(cell) === false ? paleAlpha : 1
+    context.fillText(text, x, y)
+  }
   context.globalAlpha = 1
+  context.textBaseline = 'alphabetic'
   context.textAlign = 'right'
   context.fillStyle = note
   context.font = `11px ${font}`
@@ -73,13 +92,18 @@ export function drawSwizzle(canvas: HTMLCanvasElement, drawing: SwizzleDrawing):
 /** Around a cell in every frame and copy, dashed: it comes along. */
 function drawRing(
   context: CanvasRenderingContext2D,
-  { swizzle, frames }: SwizzleDrawing,
+  { swizzle, frames, texts }: SwizzleDrawing,
   cell: TileCell,
   colours: readonly string[]
 ): void {
   for (const frame of frames) {
-    const { x, y, width, height } = cellRect(swizzle, frame, cell)
+    const rect = cellRect(swizzle, frame, cell)
+    const { x, y, width, height } = rect
     for (const offset of copyOffsets(swizzle, frame)) {
+      if (texts.length > 0) {
+        outline(context, { ...rect, y: y + offset }, colours, [2, 2])
+        continue
+      }
       const middle = { x: x + width / 2, y: y + offset + height / 2 }
       const radius = Math.max(3, Math.min(4.5, width / 2))
       // The surface below, so that the dashes stand on any hue.
@@ -96,9 +120,25 @@ function drawRing(
   context.setLineDash([])
 }
 
+/** Around a cell whose text stays to be read: the surface below, so that the line stands on any hue. */
+function outline(
+  context: CanvasRenderingContext2D,
+  { x, y, width, height }: Rect,
+  colours: readonly string[],
+  dash: number[]
+): void {
+  for (const [at, colour] of [...colours].reverse().entries()) {
+    context.setLineDash(at === 0 ? [] : dash)
+    context.strokeStyle = colour
+    context.lineWidth = at === 0 ? 4 : 2
+    context.strokeRect(x, y, width - 1, height - 1)
+  }
+  context.setLineDash([])
+}
+
 function drawWay(
   context: CanvasRenderingContext2D,
-  { swizzle, frames }: SwizzleDrawing,
+  { swizzle, frames, texts }: SwizzleDrawing,
   cell: TileCell,
   [ink, surface]: [string, string]
 ): void {
@@ -122,6 +162,10 @@ function drawWay(
   frames.forEach((frame) => {
     const rect = cellRect(swizzle, frame, cell)
     for (const offset of copyOffsets(swizzle, frame)) {
+      if (texts.length > 0) {
+        outline(context, { ...rect, y: rect.y + offset }, [ink, surface], [])
+        continue
+      }
       context.beginPath()
       context.arc(rect.x + rect.width / 2, rect.y + offset + rect.height / 2, 4.5, 0, 2 * Math.PI)
       context.fillStyle = surface

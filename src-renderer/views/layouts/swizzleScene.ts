@@ -145,6 +145,37 @@ export function lineMarks(
   return marks
 }
 
+export interface CellText {
+  cell: TileCell
+  text: string
+  /** The middle of its cell. */
+  x: number
+  y: number
+}
+
+/** Of the monospaced 11 pixels that texts of cells have: a letter and a line. */
+const letter = { width: 6.7, height: 12 }
+
+/** What stands in the cells of a frame that rests: nothing where one of them has no room for its text. */
+export function cellTexts(
+  swizzle: Swizzle,
+  frame: Frame,
+  textOf: (cell: TileCell) => string
+): CellText[] {
+  if (!swizzle.steps[frame.step]) return []
+  const { width, height } = cellRect(swizzle, frame, swizzle.cells[0]!)
+  if (height < letter.height) return []
+  const texts: CellText[] = []
+  for (const cell of swizzle.cells) {
+    const text = textOf(cell)
+    if (text.length * letter.width > width) return []
+    const rect = cellRect(swizzle, frame, cell)
+    for (const offset of copyOffsets(swizzle, frame))
+      texts.push({ cell, text, x: rect.x + width / 2, y: rect.y + offset + height / 2 })
+  }
+  return texts
+}
+
 /** The way of one scale through all frames: the middle of its cell in each. */
 export function wayOf(
   swizzle: Swizzle,

@@ -11,6 +11,7 @@ import {
   labelWidth,
   placeLabels,
   placesAround,
+  spreadApart,
   type Box
 } from '@shared/charts/placeLabels'
 import { rooflineOption } from '@shared/charts/roofline'
@@ -112,6 +113,78 @@ describe('names at the ends of lines', () => {
       expect(box.top + box.height).toBeLessThanOrEqual(panel!.height)
       expect(labelWidth(box.text)).toBeLessThanOrEqual(panel!.width + 4)
     }
+  })
+})
+
+describe('names of lines that end close together', () => {
+  const steps = ['mxfp4', 'mxfp8'].flatMap((format) =>
+    [256, 512, 1024, 2048].flatMap((k, which) =>
+      [1, 16, 64, 256].map((m) =>
+        makeStep(m * k + which, format, 'cpu', {
+          ...{ m, k },
+          measurement: makeMeasurement((1e6 * k) / m, 2e9 * m * (1 + which / 1000))
+        })
+      )
+    )
+  )
+  const run = makeRun('run-1', { kind: 'sweep', spec: sweepSpec, device: gpu, steps })
+  const lines = sweepLines([{ run, title: '', overlay: false }], 'm')
+  const choices = {
+    metric: 'tflops',
+    logX: true,
+    logY: false,
+    roofs: noRoofs,
+    apart: true
+  } as const
+  const drawn = (width: number) => {
+    const option = sweepChartOption(lines, { ...choices, width }, paperTheme)
+    const whole = sweepChartFacets(lines, { ...choices, width }).panels
+    const series = option.series as unknown as LabelSeries[]
+    return {
+      option,
+      whole,
+      names: series.filter(({ id }) => id.startsWith('labels ')),
+      leaders: series.filter(({ id }) => id.startsWith('leaders '))
+    }
+  }
+
+  it('stand in a column beside each panel, none left out, each with a line from its end', () => {
+    const { option, whole, names, leaders } = drawn(1000)
+    for (const [index, { data }] of names.entries()) {
+      const texts = data.map(({ label }) => label.formatter.replace(/\{\w+\||\}/g, ''))
+      expect(texts.map((text) => text.replace(/ [\d.]+$/, '')).sort()).toEqual(
+        ['K = 1,024', 'K = 2,048', 'K = 256', 'K = 512'].map((name) => `${texts[0]![0]} ${name}`)
+      )
+      const panel = option.grid[index]!
+      const top = (option.yAxis[index] as unknown as { max: number }).max
+      const middles = data.map(
+        ({ value, label }) => panel.height * (1 - value[1] / top) + label.offset[1]
+      )
+      middles.sort((a, b) => a - b)
+      for (const [at, middle] of middles.slice(1).entries())
+        expect(middle - middles[at]!).toBeGreaterThanOrEqual(labelHeight - 1e-9)
+      // Beyond the panel, which is as much narrower.
+      const room = whole[index]!.width - panel.width
+      for (const text of texts) expect(labelWidth(text)).toBeLessThan(room)
+      expect(leaders[index]!.data).toHaveLength(4)
+    }
+    // Whose lines they are is said once.
+    expect((option.yAxis[0] as unknown as { name: string }).name).toMatch(/mxfp4} cpu/)
+  })
+
+  it('stay in a panel that would be too narrow beside them', () => {
+    const { option, whole, leaders } = drawn(260)
+    expect(option.grid[0]!.width).toBe(whole[0]!.width)
+    expect(leaders).toEqual([])
+  })
+})
+
+describe('heights that are spread', () => {
+  it('keep their order and their distance, and what is apart stays where it is', () => {
+    expect(spreadApart([10, 60], 14, 0, 100)).toEqual([10, 60])
+    expect(spreadApart([52, 50, 51], 14, 0, 100)).toEqual([78, 50, 64])
+    expect(spreadApart([99, 98], 14, 0, 100)).toEqual([100, 86])
+    expect(spreadApart([-5, 2], 14, 0, 100)).toEqual([0, 14])
   })
 })
 

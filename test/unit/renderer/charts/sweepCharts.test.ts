@@ -16,6 +16,7 @@ import {
   sweepScale,
   type SweepMetric
 } from '@shared/charts/sweepSeries'
+import { count } from '@shared/units'
 import { ramps, type Mark } from '../../../../src-shared/measurement/marks'
 import { blindness, difference } from '../support/colourVision'
 import { gpu, makeMeasurement, makeRun, makeStep, sweepSpec, sweepSteps } from '../support/samples'
@@ -384,6 +385,48 @@ describe('the roofline', () => {
     expect(said).toContain('label ridge 222 FLOP/B')
     const entered = rooflineOption(lines, { ...roofsOfRun(run), entered: roofs.entered }, light)
     expect(entered.series.filter(({ id }) => id.startsWith('measured '))).toEqual([])
+  })
+
+  it('draws what the device does without tensor cores, thinner, and no roof of it for points that have it themselves', () => {
+    const path = 'docs/results/h200-k-sweep/run.json'
+    const run = parseRun(readFileSync(path, 'utf8'), path)
+    const option = rooflineOption(linesOf(run.steps), { ...roofsOfRun(run), entered: {} }, light)
+    const plain = option.series.find(({ id }) => id.startsWith('roof fp32'))!
+    // 132 SMs of 256 FLOP a clock at 1980 MHz.
+    expect((plain.data as number[][]).at(-1)![1]).toBeCloseTo((132 * 256 * 1.98e9) / 1e12, 6)
+    expect((plain as { lineStyle: { width: number } }).lineStyle.width).toBeLessThan(1)
+    expect(option.yAxis.min).toBeLessThan(66)
+    const plainSteps = run.steps.map((step) => ({ ...step, instruction: 'fp32' as const }))
+    const own = rooflineOption(linesOf(plainSteps), { ...roofsOfRun(run), entered: {} }, light)
+    expect(own.series.some(({ id }) => id.includes('no tensor core'))).toBe(false)
+  })
+
+  it('measures one point up to its roof: the fastest that is no reference, or the one that is pointed at', () => {
+    const path = 'docs/results/h200-8192/run.json'
+    const run = parseRun(readFileSync(path, 'utf8'), path)
+    const all: Roofs = { ...roofsOfRun(run), entered: {} }
+    const lines = linesOf(run.steps)
+    const dropIn = (option: ReturnType<typeof rooflineOption>) => ({
+      data: option.series.find(({ id }) => id === 'drop')?.data as number[][] | undefined,
+      said: option.series.map(({ id }) => id).filter((id) => / of the .* roof/.test(id))
+    })
+    const fastest = run.steps
+      .filter(({ baseline, measurement }) => !baseline && measurement)
+      .sort((a, b) => b.measurement!.tflops - a.measurement!.tflops)[0]!
+    const usual = dropIn(rooflineOption(lines, all, light))
+    expect(usual.data![0]![1]).toBeCloseTo(fastest.measurement!.tflops, 9)
+    expect(usual.said).toEqual([
+      `label 82 % of the fp8 roof at ${count(Math.round(fastest.measurement!.meanMHz))} MHz`
+    ])
+    const triton = run.steps.find(
+      ({ kernel, format }) => kernel === 'triton' && format === 'mxfp4'
+    )!
+    const size = { width: 1000, height: 460 }
+    const asked = dropIn(rooflineOption(lines, all, light, size, triton))
+    expect(asked.data![0]![1]).toBeCloseTo(triton.measurement!.tflops, 9)
+    expect(asked.said).toEqual(['label 22 % of the bf16 roof'])
+    expect(triton.measurement!.tflops / asked.data![1]![1]!).toBeCloseTo(0.216, 2)
+    expect(dropIn(rooflineOption(lines, noRoofs, light))).toEqual({ data: undefined, said: [] })
   })
 
   it('is flat, rising or absent when a limit is not known', () => {

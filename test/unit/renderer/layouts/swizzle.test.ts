@@ -9,6 +9,7 @@ import { inkOn, swizzleRamp } from '../../../../src-renderer/views/layouts/swizz
 import {
   cellAt,
   cellRect,
+  cellTexts,
   copyOffsets,
   framesOf,
   oneFrame,
@@ -30,8 +31,8 @@ describe('a swizzle', () => {
       'Tensor memory'
     ])
     const { steps, hueOf, shadeOf, lineBytes } = of('nvidia_32_4_4')
-    expect(steps[2]!.about).toBe('rowGroup goes from the rows to the columns')
-    expect([hueOf, shadeOf, lineBytes]).toEqual(['rowGroup', 'columnInTile', 16])
+    expect(steps[2]!.about).toBe('row group goes from the rows to the columns')
+    expect([hueOf, shadeOf, lineBytes]).toEqual(['row group', 'column in tile', 16])
     expect(extentOf(steps[3]!)).toEqual({ x: { cells: 16, gaps: 0 }, y: { cells: 32, gaps: 0 } })
   })
 
@@ -139,6 +140,38 @@ it('numbers the operations that one load of a CDNA4 lane feeds', () => {
   expect(wordOperations(findLayout('nvidia_32_4_4'), { row: 0, column: 0 }, 32)).toEqual([])
   expect(refusalOf('cdna4_mfma16', 16)).toContain('no CDNA4 instruction reads it')
   expect(refusalOf('cdna4_mfma16', 32)).toBeUndefined()
+})
+
+describe('texts in the cells', () => {
+  const swizzle = of('nvidia_32_4_4')
+  const flatten = swizzle.steps.findIndex(({ title }) => title === 'Flatten')
+  const textOf = ({ row, column }: { row: number; column: number }) =>
+    String(packedOffset(findLayout('nvidia_32_4_4'), { rows: 128, columns: 4 }, row, column))
+
+  it('stand in the middle of every cell of a step that has room, in the order of memory', () => {
+    const frame = oneFrame(swizzle, flatten, 1140, 500)
+    const texts = cellTexts(swizzle, frame, textOf)
+    expect(texts).toHaveLength(512)
+    const heights = [...new Set(texts.map(({ y }) => Math.round(y)))].sort((a, b) => a - b)
+    expect(heights).toHaveLength(32)
+    const second = texts.filter(({ y }) => Math.round(y) === heights[1])
+    second.sort((a, b) => a.x - b.x)
+    expect(second.map(({ text }) => Number(text))).toEqual(
+      Array.from({ length: 16 }, (_, i) => 16 + i)
+    )
+    for (const { cell, x, y } of second) {
+      const rect = cellRect(swizzle, frame, cell)
+      expect(x).toBeCloseTo(rect.x + rect.width / 2, 9)
+      expect(y).toBeCloseTo(rect.y + rect.height / 2, 9)
+    }
+  })
+
+  it('are left out while cells move, and where a text is wider or higher than its cell', () => {
+    expect(cellTexts(swizzle, oneFrame(swizzle, flatten - 0.5, 1140, 500), textOf)).toEqual([])
+    expect(cellTexts(swizzle, oneFrame(swizzle, flatten, 320, 500), textOf)).toEqual([])
+    expect(cellTexts(swizzle, oneFrame(swizzle, flatten, 1140, 300), textOf)).toEqual([])
+    expect(cellTexts(swizzle, oneFrame(swizzle, 0, 1140, 500), textOf)).toEqual([])
+  })
 })
 
 describe('marks on a swizzle', () => {
