@@ -26,4 +26,8 @@ await Promise.race([
     .catch(() => {}),
   new Promise((resolve) => setTimeout(resolve, mostWaitMs))
 ])
-app.mount('#app')
+// Until now it was a picture (prerender.ts): nothing in it could be used.
+const place = document.getElementById('app')!
+place.removeAttribute('inert')
+place.removeAttribute('aria-busy')
+app.mount(place)

@@ -13,6 +13,11 @@ export const useDevices = defineStore('devices', () => {
   const failure = shallowRef<Failure>()
   const loading = ref(false)
 
+  /** Not known yet, and nothing says that they will not be. */
+  const awaited = computed(
+    () => loading.value || (detection.value === undefined && failure.value === undefined)
+  )
+
   const devices = computed<readonly Device[]>(() => detection.value?.devices ?? [])
   /** The device that new jobs run on: the chosen one, else the first GPU, else the CPU. */
   const selected = computed<Device | undefined>(
@@ -58,7 +63,7 @@ export const useDevices = defineStore('devices', () => {
   }
 
   return {
-    ...{ detection, devices, selected, formats, failure, loading, load, select },
+    ...{ detection, devices, selected, formats, failure, loading, awaited, load, select },
     ...{ pythonFiles, addPythonFile }
   }
 })

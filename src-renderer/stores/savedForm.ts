@@ -19,3 +19,9 @@ export function useSavedForm<T extends Record<string, unknown>>(name: string, de
   settings.forms[name] = form
   return form
 }
+
+/** Whether any field says something else than it began with; lists by what is in them, whatever wraps them. */
+export const differs = <T extends Record<string, unknown>>(form: T, defaults: T): boolean =>
+  Object.entries(defaults).some(
+    ([field, value]) => JSON.stringify(form[field]) !== JSON.stringify(value)
+  )

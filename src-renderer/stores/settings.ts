@@ -1,15 +1,17 @@
 /** What a person chose, kept in this browser or window. Anything unreadable falls back to its default. */
 import { defineStore } from 'pinia'
 import { computed, reactive, ref, watch } from 'vue'
+import {
+  lookOf,
+  savedSettings,
+  settingsKey,
+  showLook,
+  shownTheme as themeShown,
+  systemLook,
+  type Look
+} from '../ground/look'
 
-export type ThemeChoice = 'system' | 'light' | 'dark'
-export type Density = 'compact' | 'comfortable'
-
-const storageKey = 'blockscope.settings'
-
-interface Saved {
-  theme: ThemeChoice
-  density: Density
+interface Saved extends Look {
   device: string
   /** State of forms, by view. */
   forms: Record<string, unknown>
@@ -17,22 +19,11 @@ interface Saved {
   baselines: Record<string, string>
 }
 
-function read(): Partial<Saved> {
-  try {
-    const value: unknown = JSON.parse(localStorage.getItem(storageKey) ?? '{}')
-    return typeof value === 'object' && value !== null ? (value as Partial<Saved>) : {}
-  } catch {
-    return {}
-  }
-}
-
-const oneOf = <T extends string>(value: unknown, allowed: readonly T[], fallback: T): T =>
-  allowed.includes(value as T) ? (value as T) : fallback
-
 export const useSettings = defineStore('settings', () => {
-  const saved = read()
-  const theme = ref(oneOf(saved.theme, ['system', 'light', 'dark'] as const, 'system'))
-  const density = ref(oneOf(saved.density, ['compact', 'comfortable'] as const, 'compact'))
+  const saved: { [Key in keyof Saved]?: unknown } = savedSettings()
+  const look = lookOf(saved)
+  const theme = ref(look.theme)
+  const density = ref(look.density)
   /** Device id, or 'auto'. */
   const device = ref(typeof saved.device === 'string' ? saved.device : 'auto')
   const forms = reactive<Record<string, unknown>>(
@@ -44,14 +35,12 @@ export const useSettings = defineStore('settings', () => {
   )
 
   const systemIsDark = ref(false)
-  const media = globalThis.matchMedia?.('(prefers-color-scheme: dark)')
+  const media = systemLook()
   if (media) {
     systemIsDark.value = media.matches
     media.addEventListener('change', (event) => (systemIsDark.value = event.matches))
   }
-  const shownTheme = computed<'light' | 'dark'>(() =>
-    theme.value === 'system' ? (systemIsDark.value ? 'dark' : 'light') : theme.value
-  )
+  const shownTheme = computed(() => themeShown(theme.value, systemIsDark.value))
 
   watch(
     [theme, density, device, forms, baselines],
@@ -64,7 +53,7 @@ export const useSettings = defineStore('settings', () => {
         baselines
       }
       try {
-        localStorage.setItem(storageKey, JSON.stringify(value))
+        localStorage.setItem(settingsKey, JSON.stringify(value))
       } catch {
         // Storage may be full or forbidden; the choices then last as long as the page.
       }
@@ -72,14 +61,10 @@ export const useSettings = defineStore('settings', () => {
     { deep: true }
   )
 
-  watch(
-    [shownTheme, density],
-    () => {
-      document.documentElement.dataset.theme = shownTheme.value
-      document.documentElement.dataset.density = density.value
-    },
-    { immediate: true, flush: 'sync' }
-  )
+  watch([shownTheme, density], ([shown, chosen]) => showLook(shown, chosen), {
+    immediate: true,
+    flush: 'sync'
+  })
 
   function toggleTheme(): void {
     theme.value = shownTheme.value === 'dark' ? 'light' : 'dark'

@@ -39,7 +39,13 @@ export const buildCaptureStubs = () =>
 /** What the program and the page are made from. */
 const sources = [
   ...['src-shared', 'src-main', 'src-renderer', 'package.json', 'package-lock.json'],
-  ...['tsconfig.base.json', 'vite.node.config.ts', 'vite.page.config.ts', 'electron.vite.config.ts']
+  ...[
+    'tsconfig.base.json',
+    'vite.node.config.ts',
+    'vite.page.config.ts',
+    'electron.vite.config.ts'
+  ],
+  'scripts/page'
 ]
 
 /** A folder changes when a file in it is renamed or goes. */

@@ -18,7 +18,7 @@ import {
   shapesFormOf,
   type ShapesForm
 } from '../../ground/shapesForm'
-import { useSavedForm } from '../../stores/savedForm'
+import { differs, useSavedForm } from '../../stores/savedForm'
 
 export type ValidateForm = {
   m: string
@@ -71,9 +71,7 @@ export function useValidateForm() {
     rtol: nonNegative(form.rtol, 'The relative tolerance')
   }))
   const problems = computed(() => problemsOf(fields.value))
-  const changed = computed(() =>
-    (Object.keys(initial) as (keyof ValidateForm)[]).some((key) => form[key] !== initial[key])
-  )
+  const changed = computed(() => differs(form, initial))
 
   function spec(device: string): ValidateSpecInput {
     const { m, n, k, seed, atol, rtol, formats } = fields.value

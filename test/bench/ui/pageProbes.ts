@@ -3,19 +3,27 @@
  * Each leaves its figures on `window.bench`.
  */
 
-/** From the start of every document: first frame that shows the heading and content of the first view; slow interactions. */
+/**
+ * From the start of every document: first frame that shows the heading and content of the first view; first frame in which
+ * they can be used; slow interactions.
+ */
 export const startProbe = `
-  let resolve
-  window.bench = { useful: new Promise((done) => { resolve = done }), events: [] }
-  const wait = () => {
-    const heading = document.querySelector('h1')
-    const content = document.querySelector('main button, main table')
-    if (heading?.textContent.trim() && content?.getClientRects().length) {
-      // The frame after the one in which both are laid out has been painted.
-      requestAnimationFrame(() => resolve(performance.now()))
-    } else requestAnimationFrame(wait)
+  const first = (isThere) => new Promise((resolve) => {
+    const wait = () => {
+      // The frame after the one in which it is laid out has been painted.
+      if (isThere()) requestAnimationFrame(() => resolve(performance.now()))
+      else requestAnimationFrame(wait)
+    }
+    requestAnimationFrame(wait)
+  })
+  const content = () => document.querySelector('main button, main table')
+  const isShown = () =>
+    document.querySelector('h1')?.textContent.trim() && content()?.getClientRects().length > 0
+  window.bench = {
+    useful: first(isShown),
+    live: first(() => isShown() && !content().closest('[inert]')),
+    events: []
   }
-  requestAnimationFrame(wait)
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries())
       if (entry.interactionId) window.bench.events.push([entry.name, entry.duration])

@@ -1,7 +1,8 @@
 /** What the desktop app draws of each view is what the browser draws of it. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { go, isTrue } from '../support/actions'
-import { browserPath, workerBrowser, openPage } from '../support/browser'
+import { workerBrowser, openPage } from '../support/browser'
+import { browserPath } from '../support/browserFlags'
 import { startServerProcess } from '../support/server'
 import { Desktop, describeInElectron, type StartedApp } from './app'
 

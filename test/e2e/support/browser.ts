@@ -1,20 +1,11 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { describe, it } from 'vitest'
 import { patience } from '../../support/patience'
-
-const candidates = [
-  process.env.BLOCKSCOPE_CHROMIUM,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'
-]
-
-export const browserPath = candidates.find((path) => path !== undefined && existsSync(path))
+import { browserFlags, browserPath } from './browserFlags'
 
 if (browserPath === undefined)
   console.warn(
@@ -23,31 +14,6 @@ if (browserPath === undefined)
 
 /** describe, for tests that need a browser; skipped where there is none. */
 export const describeInBrowser = describe.skipIf(browserPath === undefined)
-
-/**
- * Parts of Chromium that cost a test more than the page does: the pages of the address bar's list, which no headless window
- * shows (Chromium loads two for each window), and a renderer kept in reserve. Playwright's own list stands before them,
- * because the last --disable-features counts: what else it turns off would reach for the network or hold back navigation.
- */
-const disabledFeatures = [
-  'AimEnabled',
-  'AvoidCorsURLLoaderRestartOnRedirect',
-  'AvoidUnnecessaryBeforeUnloadCheckSync',
-  'DestroyProfileOnBrowserClose',
-  'HttpsFirstBalancedModeAutoEnable',
-  'HttpsUpgrades',
-  'LensOverlay',
-  'MediaRouter',
-  'NetworkTimeServiceQuerying',
-  'OptimizationHints',
-  'PaintHolding',
-  'PreconnectToSearch',
-  'ThirdPartyStoragePartitioning',
-  'SpareRendererForSitePerProcess',
-  'WebUIOmniboxAimPopup',
-  'WebUIOmniboxFullPopup',
-  'WebUIOmniboxPopup'
-]
 
 /** Chromium with pinned rendering, so that screenshots do not depend on the machine. */
 const launch = () =>
@@ -59,9 +25,7 @@ const launch = () =>
       '--force-device-scale-factor=1',
       '--hide-scrollbars',
       '--js-flags=--random-seed=1',
-      `--disable-features=${disabledFeatures.join(',')}`,
-      // Chromium refuses its sandbox to root, which containers run tests as.
-      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])
+      ...browserFlags
     ]
   })
 
@@ -117,8 +81,8 @@ export async function openPage(
     if (message.type() === 'error') errors.push(message.text())
   })
   await page.goto(url)
-  // The page is drawn a moment after it is loaded: a key that is pressed before goes nowhere.
-  await page.locator('#app > *').first().waitFor({ state: 'attached' })
+  // The page is live a moment after it is loaded: a key that is pressed before goes nowhere.
+  await page.locator('#app:not([inert]) > *').first().waitFor({ state: 'attached' })
   return { page, context, policyViolations, errors }
 }
 
