@@ -2,6 +2,7 @@
 import { findBlockFormat } from '../formats/blockFormat'
 import type { RatioOf } from './baseline'
 import type { Roofs } from './limits'
+import { ratedRoofs } from './ratedRoofs'
 import {
   figureOf,
   sweepScale,
@@ -38,6 +39,8 @@ export interface DotPlot {
   ticks: readonly number[]
   /** Of the ratio bars: where the longest ends. */
   mostRatio: number
+  /** What each instruction reaches at the device's highest clock, on the axis of rates: those that the axis holds, lowest first. */
+  roofs: readonly { name: string; value: number }[]
 }
 
 /** Whether every line stands at one and the same place of its axis. */
@@ -75,6 +78,8 @@ export function dotPlot(
     ]
   })
   const formats = [...new Set(rows.map(({ line }) => line.format))]
+  const rated = metric === 'tflops' ? ratedRoofs(lines, roofs, factor) : []
+  const ticks = ticksTo(axisEnd(rows, rated))
   const isLess = metric === 'time'
   return {
     groups: formats.map((format) => ({
@@ -83,16 +88,20 @@ export function dotPlot(
       rows: rows.filter(({ line }) => line.format === format).sort(byRank(isLess))
     })),
     unit,
-    ticks: ticksTo(axisEnd(rows)),
-    mostRatio: Math.max(1.2, ...rows.map(({ ratio }) => ratio ?? 0))
+    ticks,
+    mostRatio: Math.max(1.2, ...rows.map(({ ratio }) => ratio ?? 0)),
+    roofs: rated.filter(({ value }) => value <= ticks.at(-1)!)
   }
 }
 
 /** The limits are on the axis too where they do not press the dots together. */
-function axisEnd(rows: readonly Pick<DotRow, 'figure' | 'limit'>[]): number {
+function axisEnd(
+  rows: readonly Pick<DotRow, 'figure' | 'limit'>[],
+  rated: readonly { value: number }[]
+): number {
   const most = Math.max(0, ...rows.map(({ figure }) => figure.high || figure.value))
-  const limit = Math.max(0, ...rows.map((row) => row.limit ?? 0))
-  return limit <= 2.5 * most ? Math.max(most, limit) : most
+  const limits = [...rows.map((row) => row.limit ?? 0), ...rated.map(({ value }) => value)]
+  return Math.max(most, ...limits.filter((limit) => limit <= 2.5 * most))
 }
 
 /** References last; the fastest first. */

@@ -84,6 +84,7 @@ export function dotPlotOption(
           return {
             type: 'group',
             children: [
+              ...(params.dataIndex > 0 ? [] : roofShapes(plot, params, at, theme)),
               ...rowShapes(row, at, y, theme, plot.ticks.at(-1)!),
               ...rowWords(row, params, y, theme, baseline)
             ]
@@ -155,6 +156,29 @@ function rowShapes(
       style: { fill: colour, opacity: 0.45 }
     }
   ]
+}
+
+/** Rated roofs from top to bottom, each named left of its line. */
+function roofShapes(
+  { roofs }: DotPlot,
+  { coordSys: { y, height } }: DotParams,
+  at: (value: number) => number,
+  theme: ChartTheme
+) {
+  return roofs.flatMap(({ name, value }) => [
+    {
+      type: 'line',
+      shape: { x1: at(value), y1: y - 4, x2: at(value), y2: y + height },
+      style: { stroke: theme.dim }
+    },
+    {
+      type: 'text',
+      style: {
+        ...{ text: name, x: at(value) - 3, y: y - 12, fill: theme.text },
+        ...{ align: 'right', verticalAlign: 'middle', fontSize: 11, fontWeight: 'bold' }
+      }
+    }
+  ])
 }
 
 /** Numbers stand in columns at the right, under their heading. */

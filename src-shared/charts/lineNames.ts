@@ -13,6 +13,7 @@ import {
   spreadApart,
   type Segment
 } from './placeLabels'
+import { roofsIn, roofWish } from './panelRoofs'
 import { placeRange, shareOfAxis, shareOfPlaces } from './sweepAxis'
 import { drawn, lineName, signOf, standing, type SweepLine } from './sweepSeries'
 
@@ -77,24 +78,30 @@ function namedEnds(panel: Panel, out: ReadonlySet<string>, context: Context) {
 
 const textOf = ({ sign, name, value }: NamedEnd) => `${sign} ${name} ${value}`
 
-/** Boxes at the ends of the lines, pixels of the panel; undefined where there is no room. */
-function boxesAtEnds(
+/** Boxes of names at the ends of lines and of roofs, pixels of the panel; undefined where there is no room. */
+function boxesInside(
   panel: Panel,
-  { ends, segments }: { ends: readonly NamedEnd[]; segments: readonly Segment[] }
+  { ends, segments }: { ends: readonly NamedEnd[]; segments: readonly Segment[] },
+  context: Context
 ) {
-  return placeLabels(
-    ends.map((named) => {
+  const wishes = [
+    ...ends.map((named) => {
       const { x, y } = named.end
       const text = textOf(named)
       const left = overhang - labelWidth(text)
       return { x, y, text, places: rows.map((row) => ({ left, top: row - labelHeight / 2 })) }
     }),
+    ...roofsIn(panel, context).map((roof) => roofWish(roof, panel, context))
+  ]
+  const boxes = placeLabels(
+    wishes,
     { left: 0, top: 0, width: panel.width + overhang, height: panel.height },
     {
       taken: ends.map(({ end }) => ({ left: end.x - 3, top: end.y - 3, width: 6, height: 6 })),
       lines: segments
     }
   )
+  return { ends: boxes.slice(0, ends.length), roofs: boxes.slice(ends.length) }
 }
 
 /**
@@ -108,7 +115,7 @@ export function nameColumnOf(
 ): number {
   const all = panels.map((panel) => ({ panel, named: namedEnds(panel, outOf(panel), context) }))
   const fits = all.every(({ panel, named }) =>
-    boxesAtEnds(panel, named).every(
+    boxesInside(panel, named, context).ends.every(
       (box) => box && !named.segments.some((segment) => crosses(segment, box))
     )
   )
@@ -127,6 +134,10 @@ export function nameSeries(
   const { theme, nameColumn } = context
   const named = namedEnds(panel, out, context)
   if (named.ends.length === 0) return []
+  const inside =
+    nameColumn > 0
+      ? boxesInside(panel, { ends: [], segments: named.segments }, context)
+      : boxesInside(panel, named, context)
   const middles =
     nameColumn > 0
       ? spreadApart(
@@ -135,7 +146,7 @@ export function nameSeries(
           labelHeight / 2,
           panel.height - labelHeight / 2
         )
-      : boxesAtEnds(panel, named).map((box) => box && box.top + labelHeight / 2)
+      : inside.ends.map((box) => box && box.top + labelHeight / 2)
   const placed = named.ends.flatMap((one, place) => {
     const middle = middles[place]
     return middle === undefined ? [] : [{ ...one, down: middle - one.end.y }]
@@ -171,7 +182,35 @@ export function nameSeries(
       }
     }))
   }
-  if (nameColumn === 0) return [names]
+  const { min } = placeRange(context.places)
+  const roofNames = {
+    ...common,
+    id: `roof names ${panel.format}`,
+    type: 'scatter' as const,
+    symbolSize: 0,
+    z: 4,
+    data: roofsIn(panel, context).flatMap((roof, place) => {
+      const box = inside.roofs[place]
+      if (!box) return []
+      const down = box.top - roofWish(roof, panel, context).y
+      return [
+        {
+          value: [min, roof.value],
+          label: {
+            show: true,
+            position: [box.left, down + 1] as [number, number],
+            formatter: roof.text,
+            color: theme.dim,
+            fontSize: 11,
+            textBorderColor: theme.surface,
+            textBorderWidth: 2
+          }
+        }
+      ]
+    })
+  }
+  const written = roofNames.data.length > 0 ? [roofNames, names] : [names]
+  if (nameColumn === 0) return written
   const leaders = {
     ...common,
     id: `leaders ${panel.format}`,
@@ -195,5 +234,5 @@ export function nameSeries(
       }
     }
   }
-  return [leaders, names]
+  return [leaders, ...written]
 }

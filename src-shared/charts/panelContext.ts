@@ -1,6 +1,8 @@
 /** What the parts of a chart over K, M or N know of the whole. */
 import type { FigureOfStep, ValueAxis } from './sweepAxis'
 import type { SweepChartChoices } from './sweepChartChoices'
+import type { RatedRoof } from './ratedRoofs'
+import type { SweepLine } from './sweepSeries'
 import type { ChartTheme } from './theme'
 
 export interface PanelContext {
@@ -14,6 +16,8 @@ export interface PanelContext {
   places: readonly number[]
   /** Pixels beside each panel in which its names stand; 0: they stand at the ends of its lines. */
   nameColumn: number
+  /** What each instruction reaches, on the value axis; none of other metrics than rates. */
+  roofsOf: (lines: readonly SweepLine[]) => readonly RatedRoof[]
 }
 
 /** Of ECharts: from data to pixels. */

@@ -3,6 +3,7 @@ import type { Step } from '../contract/run'
 import { formatSymbol, symbolCharacters } from '../measurement/marks'
 import { tick, tickOfK } from '../units'
 import { facetsOf, type Facets, type Panel } from './facets'
+import { ratedRoofs } from './ratedRoofs'
 import { dimensionOf, placeRange, placesOf, placeTicks, valueAxis } from './sweepAxis'
 import type { SweepChartChoices } from './sweepChartChoices'
 import { commonKernel, nameColumnOf } from './lineNames'
@@ -36,7 +37,9 @@ export function sweepChartOption(
   const axis = valueAxis(lines, figure, scale.factor, logY)
   const several = whole.panels.length > 1
   const places = placesOf(lines)
-  const context = { figure, scale, axis, choices, several, places }
+  const roofsOf = (of: readonly SweepLine[]) =>
+    metric === 'tflops' ? ratedRoofs(of, choices.roofs, scale.factor) : []
+  const context = { figure, scale, axis, choices, several, places, roofsOf }
   const nameColumn = nameColumnOf(whole.panels, (panel) => namedLines(panel, context), context)
   const panels = whole.panels.map((panel) => ({ ...panel, width: panel.width - nameColumn }))
   const facets: Facets = { ...whole, panels }

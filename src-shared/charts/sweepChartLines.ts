@@ -5,6 +5,7 @@ import type { RatioOf } from './baseline'
 import { standingOut, type Panel } from './facets'
 import { nameSeries } from './lineNames'
 import type { PanelContext, RenderApi } from './panelContext'
+import { roofSeries } from './panelRoofs'
 import type { FigureOfStep } from './sweepAxis'
 import { drawn, lineName, type SweepLine } from './sweepSeries'
 import { markStyle, type ChartTheme } from './theme'
@@ -36,7 +37,12 @@ export function panelSeries(panel: Panel, index: number, context: PanelContext) 
     panel.lines.length <= mostBands
       ? panel.lines.map((line) => bandSeries(line, index, figure, scale.factor, theme))
       : []
-  return [...bands, ...lines, ...nameSeries(panel, index, out, context)]
+  return [
+    ...roofSeries(panel, index, context),
+    ...bands,
+    ...lines,
+    ...nameSeries(panel, index, out, context)
+  ]
 }
 
 function lineSeries(
