@@ -77,6 +77,18 @@ void synchroniseContexts() {
   }
 }
 
+uint32_t currentDevice() {
+  const auto get = driverFunction<int (*)(driver::Device*)>("cuCtxGetDevice");
+  driver::Device device = 0;
+  return get != nullptr && get(&device) == 0 ? static_cast<uint32_t>(device) : 0;
+}
+
+bool isCapturing(void* stream) {
+  const auto ask = driverFunction<int (*)(void*, int*)>("cuStreamIsCapturing");
+  int status = 0;  // CU_STREAM_CAPTURE_STATUS_NONE
+  return ask == nullptr || ask(stream, &status) != 0 || status != 0;
+}
+
 int driverVersion() {
   const auto version = driverFunction<int (*)(int*)>("cuDriverGetVersion");
   int value = 0;

@@ -1,7 +1,9 @@
 // Lines of JSON for the texts of a shard: objects of strings and numbers, nothing nested but lists.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -30,6 +32,22 @@ class JsonLine {
       if (!isFirst) line_ += ',';
       isFirst = false;
       line_ += std::to_string(value);
+    }
+    line_ += ']';
+    return *this;
+  }
+  // JSON has no infinity: what is not finite is null.
+  template <typename List>
+  JsonLine& decimals(std::string_view key, const List& values) {
+    name(key);
+    line_ += '[';
+    bool isFirst = true;
+    for (const double value : values) {
+      if (!isFirst) line_ += ',';
+      isFirst = false;
+      char text[32];
+      std::snprintf(text, sizeof text, "%.17g", value);
+      line_ += std::isfinite(value) ? text : "null";
     }
     line_ += ']';
     return *this;

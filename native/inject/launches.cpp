@@ -110,15 +110,20 @@ void onCall(Session& mine, uint32_t id, const cupti::CallbackData& call) {
     launchWindow.mark(call.correlationId, isTaken);
     *call.correlationData = isTaken ? realTimeNs() : 0;
     noteContext(mine, call.context);
+    // Last: until the end of the call, others that launch wait.
+    if (isTaken && kind == CallKind::kKernel && mine.counters.isAsked())
+      mine.counters.begin(mine, call);
     return;
   }
   const uint64_t start = *call.correlationData;
+  const int result =
+      call.functionReturnValue ? *static_cast<const int*>(call.functionReturnValue) : 0;
+  if (start != 0 && kind == CallKind::kKernel && mine.counters.isAsked())
+    mine.counters.end(mine, call, result != 0);
   const uint32_t path = start == 0 ? 0 : currentPath(mine);
   isInCall = false;
   if (start == 0) return;
   if (threadId == 0) threadId = static_cast<uint32_t>(syscall(SYS_gettid));
-  const int result =
-      call.functionReturnValue ? *static_cast<const int*>(call.functionReturnValue) : 0;
   LaunchRecord record{};
   record.startNs = start;
   record.durationNs = static_cast<uint32_t>(
@@ -204,6 +209,7 @@ void onCallback(void*, int domain, uint32_t id, const void* data) noexcept {
     } else if (domain == cupti::kDomainResource) {
       const auto* resource = static_cast<const cupti::ResourceData*>(data);
       if (id == cupti::kContextDestroyStarting) {
+        mine.counters.forgetContext(resource->context);
         const std::lock_guard guard(mine.lock);
         std::erase(mine.contexts, resource->context);
       } else if (resource->descriptor != nullptr) {

@@ -56,7 +56,7 @@ void PythonFrames::find() {
                               ? nullptr
                               : reinterpret_cast<const char* (*)()>(look("Py_GetVersion"));
   if (getVersion == nullptr) {
-    missing = "there is no Python in this process.";
+    missing_ = "there is no Python in this process.";
     return;
   }
   const std::string said = getVersion();
@@ -66,8 +66,8 @@ void PythonFrames::find() {
   for (const PythonLayout& layout : kPythonLayouts)
     if (major == 3 && layout.minor == minor) layout_ = &layout;
   if (layout_ == nullptr || said.find("free-threading") != std::string::npos) {
-    missing = "Python " + number + (layout_ ? " without a GIL" : "") +
-              " is not known here: CPython 3.9 to 3.13 with one is.";
+    missing_ = "Python " + number + (layout_ ? " without a GIL" : "") +
+               " is not known here: CPython 3.9 to 3.13 with one is.";
     return;
   }
   codeType_ = look("PyCode_Type");
@@ -79,11 +79,17 @@ void PythonFrames::find() {
   characterOf_ = reinterpret_cast<decltype(characterOf_)>(look("PyUnicode_ReadChar"));
   if (!codeType_ || !textType_ || !getThreadState_ || !addressToLine_ || !lengthOf_ ||
       !characterOf_) {
-    missing = "Python " + number + " does not export what its frames are read with.";
+    missing_ = "Python " + number + " does not export what its frames are read with.";
     return;
   }
-  version = number;
+  version_ = number;
   trust_ = Trust::kUnchecked;
+}
+
+std::string PythonFrames::missing() const {
+  if (!missing_.empty() || trust_ == Trust::kChecked) return missing_;
+  if (trust_ == Trust::kUnchecked) return "no thread that ran Python launched anything.";
+  return "the frames of Python " + version_ + " do not lie where that version has them.";
 }
 
 const void* PythonFrames::innermost() const {
@@ -119,13 +125,8 @@ size_t PythonFrames::walk(PythonFrame* frames, size_t most) {
   const void* frame = innermost();
   if (frame == nullptr) return 0;
   if (trust_ == Trust::kUnchecked) {
-    if (!isLayoutRight(frame)) {
-      trust_ = Trust::kNone;
-      missing = "the frames of Python " + version + " do not lie where that version has them.";
-      version.clear();
-      return 0;
-    }
-    trust_ = Trust::kChecked;
+    trust_ = isLayoutRight(frame) ? Trust::kChecked : Trust::kNone;
+    if (trust_ == Trust::kNone) return 0;
   }
   size_t count = 0;
   for (; frame != nullptr && count < most; frame = at<const void*>(frame, layout_->previous)) {

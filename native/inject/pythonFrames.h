@@ -4,6 +4,7 @@
 // nothing is changed or counted in them.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -17,10 +18,13 @@ struct PythonFrame {
 
 class PythonFrames {
  public:
-  // Looks for the interpreter. Afterwards either `version` is set or `missing` says, as a sentence,
-  // why there are no frames.
+  // Looks for the interpreter: once, ahead of all else.
   void find();
-  std::string version, missing;
+  // Whether it is known by now if there are frames: not before a thread with Python was seen.
+  bool isDecided() const { return trust_ != Trust::kUnchecked; }
+  const std::string& version() const { return version_; }
+  // Why there are none, as a sentence; empty where there are.
+  std::string missing() const;
 
   // Up to `most` frames of this thread, innermost first; none where it runs no Python.
   size_t walk(PythonFrame* frames, size_t most);
@@ -36,7 +40,8 @@ class PythonFrames {
   std::string text(const void* object) const;
 
   const struct PythonLayout* layout_ = nullptr;
-  Trust trust_ = Trust::kNone;
+  std::string version_, missing_;
+  std::atomic<Trust> trust_{Trust::kNone};
   const void* codeType_ = nullptr;
   const void* textType_ = nullptr;
   void* (*getThreadState_)() = nullptr;

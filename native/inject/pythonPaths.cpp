@@ -15,8 +15,14 @@ constexpr size_t kMostPaths = 1 << 20;
 void PythonPaths::say(ShardWriter& shard) {
   if (isSaid_) return;
   isSaid_ = true;
-  shard.text(frames_.missing.empty() ? JsonLine().text("python", frames_.version).take()
-                                     : JsonLine().text("noPython", frames_.missing).take());
+  const std::string missing = frames_.missing();
+  shard.text(missing.empty() ? JsonLine().text("python", frames_.version()).take()
+                             : JsonLine().text("noPython", missing).take());
+}
+
+void PythonPaths::sayAtEnd(ShardWriter& shard) {
+  std::call_once(isLookedFor_, [&] { frames_.find(); });
+  say(shard);
 }
 
 uint32_t PythonPaths::path(std::mutex& lock, Names& names, ShardWriter& shard, uint32_t ranges,
@@ -26,8 +32,7 @@ uint32_t PythonPaths::path(std::mutex& lock, Names& names, ShardWriter& shard, u
   const size_t count = frames_.walk(frames, kMostFrames);
   const uint64_t hash = count == 0 ? 0 : frames_.hash(frames, count);
   const std::lock_guard guard(lock);
-  // Not before the first launch was walked: that is when frames are found not to be right.
-  say(shard);
+  if (!isSaid_ && frames_.isDecided()) say(shard);
   if (count == 0) return ranges;
   auto found = ofFrames_.find(hash);
   if (found == ofFrames_.end()) {

@@ -17,6 +17,8 @@ class PythonPaths {
   // no Python. Takes the shard's lock. `isForgotten`: there were more paths than are kept.
   uint32_t path(std::mutex& lock, Names& names, ShardWriter& shard, uint32_t ranges,
                 bool& isForgotten);
+  // At the end, what was not said before. Under the lock.
+  void sayAtEnd(ShardWriter& shard);
   // Of a forked child: its own shard is to say which Python it runs.
   void forget() { isSaid_ = false; }
 

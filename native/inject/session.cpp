@@ -60,8 +60,14 @@ Control* mapControl(const std::string& folder) {
 void add(uint32_t& counter) { std::atomic_ref(counter).fetch_add(1); }
 
 // A fork between another thread's lock and unlock would leave the child's lock closed for good.
-void beforeFork() { session().lock.lock(); }
-void afterForkInParent() { session().lock.unlock(); }
+void beforeFork() {
+  session().counters.lock();
+  session().lock.lock();
+}
+void afterForkInParent() {
+  session().lock.unlock();
+  session().counters.unlock();
+}
 void afterForkInChild() {
   Session& mine = session();
   mine.isRecording = false;
@@ -69,8 +75,9 @@ void afterForkInChild() {
   mine.shard.forget();
   mine.names.forget();
   mine.python.forget();
+  mine.counters.forget();
   mine.contexts.clear();
-  mine.lock.unlock();
+  afterForkInParent();
 }
 
 void fail(Session& mine, int error, const std::string& reason) {
@@ -133,10 +140,12 @@ void endRecording(Session& mine, Ending ending) {
   mine.isRecording = false;
   mine.cupti.activityFlushAll(cupti::kFlushForced);
   if (ending == Ending::kOfCapture) {
+    mine.counters.close();
     disableActivity();
     mine.cupti.unsubscribe(mine.subscriber);
   }
   const std::lock_guard guard(mine.lock);
+  if (mine.options.python) mine.python.sayAtEnd(mine.shard);
   mine.shard.flush();
   mine.shard.header()->endNs = realTimeNs();
   mine.shard.header()->state = ShardState::kEnded;
@@ -218,18 +227,18 @@ bool startFollower(Session& mine) {
 }  // namespace
 
 Options Options::ofEnvironment() {
-  return {variable("BLOCKSCOPE_CAPTURE_FOLDER"),
-          variable("BLOCKSCOPE_CAPTURE_RANGE"),
-          variable("BLOCKSCOPE_CAPTURE_KERNELS"),
-          variable("BLOCKSCOPE_CAPTURE_ONLY"),
-          *variable("BLOCKSCOPE_CAPTURE_GRAPHS") != '\0',
-          *variable("BLOCKSCOPE_CAPTURE_PYTHON") != '\0'};
+  return {
+      variable("BLOCKSCOPE_CAPTURE_FOLDER"),         variable("BLOCKSCOPE_CAPTURE_RANGE"),
+      variable("BLOCKSCOPE_CAPTURE_KERNELS"),        variable("BLOCKSCOPE_CAPTURE_ONLY"),
+      variable("BLOCKSCOPE_CAPTURE_COUNTERS"),       *variable("BLOCKSCOPE_CAPTURE_GRAPHS") != '\0',
+      *variable("BLOCKSCOPE_CAPTURE_PYTHON") != '\0'};
 }
 
 Session& session() {
   static Session* const made = [] {
     auto* mine = new Session;
     mine->options = Options::ofEnvironment();
+    mine->counters.ask(mine->options.counters);
     if (!mine->options.folder.empty()) {
       sem_init(&mine->wake, 0, 0);
       sem_init(&mine->done, 0, 0);

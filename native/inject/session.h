@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "counters.h"
 #include "cuptiAbi.h"
 #include "names.h"
 #include "pythonPaths.h"
@@ -24,6 +25,7 @@ struct Options {
   std::string range;         // BLOCKSCOPE_CAPTURE_RANGE: record while this NVTX range is open
   std::string kernels;       // BLOCKSCOPE_CAPTURE_KERNELS: POSIX extended regular expression
   std::string only;          // BLOCKSCOPE_CAPTURE_ONLY: name of the program
+  std::string counters;      // BLOCKSCOPE_CAPTURE_COUNTERS: metrics, comma-separated
   bool wholeGraphs = false;  // BLOCKSCOPE_CAPTURE_GRAPHS=1: a record per launch of a graph
   bool python = false;       // BLOCKSCOPE_CAPTURE_PYTHON=1: the Python frames of each launch
   static Options ofEnvironment();
@@ -40,6 +42,7 @@ struct Session {
   ShardWriter shard;
   Names names{shard};
   PythonPaths python;
+  KernelCounters counters;
   Options options;
   Control* control = nullptr;
   int pid = 0;  // of the process that is captured; a forked child is another

@@ -6,11 +6,17 @@
 #include <cuda.h>
 #include <cupti.h>
 #include <library_types.h>
+#if CUPTI_API_VERSION >= 130000
+#include <cupti_profiler_host.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+#endif
 
 #include "../cuda/api/cublasLt.h"
 #include "../cuda/api/cupti.h"
 #include "../cuda/api/driver.h"
 #include "../inject/cuptiAbi.h"
+#include "../inject/cuptiCounters.h"
 
 namespace driver = blockscope::cuda::driver;
 namespace cupti = blockscope::cuda::cupti;
@@ -146,6 +152,43 @@ AT(ActivitySet, graphId, CUpti_ActivityMemset4, graphId);
 AT(ActivityGraphTrace, correlationId, CUpti_ActivityGraphTrace2, correlationId);
 AT(ActivityGraphTrace, graphId, CUpti_ActivityGraphTrace2, graphId);
 AT(ActivityGraphTrace, streamId, CUpti_ActivityGraphTrace2, streamId);
+
+#if CUPTI_API_VERSION >= 130000
+SAME(inject::kErrorHardwareBusy, CUPTI_ERROR_HARDWARE_BUSY);
+SAME(inject::kErrorVirtualized, CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED);
+SAME(inject::kErrorPrivileges, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
+SAME(inject::kErrorVirtualPrivileges, CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES);
+SAME(inject::kErrorConfidential, CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED);
+SAME(inject::kErrorMig, CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED);
+SAME(inject::kErrorWsl, CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED);
+SAME(inject::kRangeProfiler, CUPTI_PROFILER_TYPE_RANGE_PROFILER);
+SAME(inject::kAutoRange, CUPTI_AutoRange);
+SAME(inject::kKernelReplay, CUPTI_KernelReplay);
+#define SIZED(mine, theirs, member, named)                        \
+  static_assert(inject::mine::sizeOf() == theirs##_STRUCT_SIZE && \
+                offsetof(inject::mine, member) == offsetof(theirs, named))
+SIZED(ProfilerInitialize, CUpti_Profiler_Initialize_Params, reserved, pPriv);
+SIZED(ChipName, CUpti_Device_GetChipName_Params, name, pChipName);
+SIZED(Availability, CUpti_Profiler_GetCounterAvailability_Params, image, pCounterAvailabilityImage);
+SIZED(HostInitialize, CUpti_Profiler_Host_Initialize_Params, host, pHostObject);
+SIZED(HostDeinitialize, CUpti_Profiler_Host_Deinitialize_Params, host, pHostObject);
+SIZED(AddMetrics, CUpti_Profiler_Host_ConfigAddMetrics_Params, names, ppMetricNames);
+SIZED(ConfigSize, CUpti_Profiler_Host_GetConfigImageSize_Params, bytes, configImageSize);
+SIZED(ConfigImage, CUpti_Profiler_Host_GetConfigImage_Params, image, pConfigImage);
+SIZED(Passes, CUpti_Profiler_Host_GetNumOfPasses_Params, passes, numOfPasses);
+SIZED(Evaluate, CUpti_Profiler_Host_EvaluateToGpuValues_Params, values, pMetricValues);
+SIZED(RangeEnable, CUpti_RangeProfiler_Enable_Params, profiler, pRangeProfilerObject);
+SIZED(RangeStart, CUpti_RangeProfiler_Start_Params, profiler, pRangeProfilerObject);
+SIZED(RangeStart, CUpti_RangeProfiler_Disable_Params, profiler, pRangeProfilerObject);
+SIZED(RangeStop, CUpti_RangeProfiler_Stop_Params, level, targetNestingLevel);
+SIZED(RangeConfig, CUpti_RangeProfiler_SetConfig_Params, mostRanges, maxRangesPerPass);
+SIZED(RangeDecode, CUpti_RangeProfiler_DecodeData_Params, dropped, numOfRangeDropped);
+SIZED(RangeDataSize, CUpti_RangeProfiler_GetCounterDataSize_Params, mostNodes,
+      maxNumRangeTreeNodes);
+SIZED(RangeDataInitialize, CUpti_RangeProfiler_CounterDataImage_Initialize_Params, data,
+      pCounterData);
+SIZED(RangeDataInfo, CUpti_RangeProfiler_GetCounterDataInfo_Params, ranges, numTotalRanges);
+#endif
 
 int main() {
   CHECK(sizeof(cupti::ActivityKernel) < sizeof(CUpti_ActivityKernel10));

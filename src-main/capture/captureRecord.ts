@@ -23,7 +23,7 @@ export interface CaptureRecord {
   command: readonly string[]
   options: Pick<
     CaptureSpec,
-    'range' | 'kernels' | 'only' | 'wholeGraphs' | 'python' | 'afterMs' | 'waits'
+    'range' | 'kernels' | 'only' | 'wholeGraphs' | 'python' | 'counters' | 'afterMs' | 'waits'
   > & {
     forMs: number | null
   }
@@ -56,7 +56,8 @@ export async function writeRecord({
   program,
   doubts
 }: CaptureFacts): Promise<CaptureRecord> {
-  const { command, range, kernels, only, wholeGraphs, python, afterMs, waits, forMs } = spec
+  const { command, range, kernels, only, wholeGraphs, python, counters, afterMs, waits, forMs } =
+    spec
   const hasShards = shardFiles(folder).length > 0
   const profile = hasShards ? openCapture(folder, false) : undefined
   const accounts = profile?.reader.accounts ?? []
@@ -86,6 +87,7 @@ export async function writeRecord({
       ...(only !== undefined && { only }),
       wholeGraphs,
       python,
+      counters,
       afterMs,
       waits,
       forMs: forMs ?? null

@@ -45,7 +45,7 @@ export function captureEnvironment(spec: CaptureSpec, folder: string): NodeJS.Pr
       'unavailable',
       'The library that is injected into programs was not built: captures need Linux, and npm rebuild where it is missing.'
     )
-  const { range = '', kernels = '', only = '', wholeGraphs, python } = spec
+  const { range = '', kernels = '', only = '', wholeGraphs, python, counters } = spec
   return {
     ...given,
     CUDA_INJECTION64_PATH: library,
@@ -58,6 +58,7 @@ export function captureEnvironment(spec: CaptureSpec, folder: string): NodeJS.Pr
     BLOCKSCOPE_CAPTURE_KERNELS: kernels,
     BLOCKSCOPE_CAPTURE_ONLY: only,
     BLOCKSCOPE_CAPTURE_GRAPHS: wholeGraphs ? '1' : '',
+    BLOCKSCOPE_CAPTURE_COUNTERS: counters.join(','),
     BLOCKSCOPE_CAPTURE_PYTHON: python ? '1' : ''
   }
 }

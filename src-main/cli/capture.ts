@@ -2,6 +2,7 @@
 import { Option, type Command } from 'commander'
 import { join, resolve } from 'node:path'
 import { labelOf } from '@shared/capture/accountSentences'
+import { counterMetrics } from '@shared/capture/counterMetrics'
 import { captureFileName } from '@shared/capture/captureFiles'
 import { captureSpecSchema, type CaptureSpecInput } from '@shared/contract/capture'
 import { count, counted, text, quantity } from '@shared/units'
@@ -29,6 +30,7 @@ interface Flags {
   graphNodes?: boolean
   only?: string
   python?: boolean
+  counters?: true | string[]
   everyProcess?: boolean
   endProgram?: boolean
   force?: boolean
@@ -59,6 +61,10 @@ export function register(program: Command): void {
     .option('--graph-nodes', 'a record for each kernel of a CUDA graph (so it is without a flag)')
     .option('--graphs', 'one record for each launch of a CUDA graph: costs less, has no kernels')
     .option('--python', 'the Python call path of every launch: CPython 3.9 to 3.13')
+    .option(
+      '--counters [metrics...]',
+      "measure each kernel's first launch by the GPU's counters: tensor pipe, memory, stalls; or by perfworks' names"
+    )
     .option('--every-process', 'name processes that launched nothing too')
     .option('--only <program>', 'only processes of this program or script: train.py')
     .option('--end-program', 'interrupt the program when the capture ends')
@@ -81,6 +87,7 @@ async function capture(command: string[], flags: Flags): Promise<void> {
       only: flags.only,
       wholeGraphs: flags.graphs,
       python: flags.python,
+      counters: flags.counters === true ? counterMetrics.map(({ name }) => name) : flags.counters,
       endProgram: flags.endProgram
     }
   } satisfies CaptureSpecInput)

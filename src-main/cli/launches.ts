@@ -12,6 +12,7 @@ import {
 } from '@shared/capture/kernelTable'
 import { KernelTally } from '@shared/capture/kernelTally'
 import { launchCsvHeader, launchCsvLine, launchOf } from '@shared/capture/launchTable'
+import { counterTableLines, countersOf } from '@shared/capture/counterTable'
 import { processLabel } from '@shared/capture/processLabel'
 import type { ShardNames } from '@shared/capture/shardNames'
 import { nameTest } from '@shared/profile/ask/nameMatcher'
@@ -66,13 +67,28 @@ function launches(words: string, flags: Flags): void {
   const reader = readCapture(path, tally)
   printNote([...reader.warnings, ...accountSentences(reader.accounts)])
   const facts = allKernelFacts(tally.sums, flags.by)
-  if (flags.json) return printJson(facts.map((row) => ({ ...row, product: figuresOf(row, rules) })))
+  const counters = countersOf(tally.processes).filter(({ kernel }) => test(kernel))
+  const valuesOf = (kernel: string) => counters.find((one) => one.kernel === kernel)?.values
+  if (flags.json)
+    return printJson(
+      facts.map((row) => ({
+        ...row,
+        product: figuresOf(row, rules),
+        counters: valuesOf(row.kernel)
+      }))
+    )
   const nameOf = flags.short ? shortName : (name: string) => name
   print(kernelTableLines(facts, flags.number, nameOf))
   for (const row of facts.slice(0, flags.number)) {
     const found = figuresOf(row, rules)
     if (found) print(`${nameOf(row.kernel)} ${extentsText(row.grid)}: ${found.sentence}`)
   }
+  if (counters.length > 0)
+    print([
+      '',
+      "The device's counters, at a kernel's first launch:",
+      ...counterTableLines(counters, nameOf)
+    ])
   if (rules.some(({ matches }) => !facts.some(({ kernel }) => matches(kernel))))
     printNote('A rule of --flops matches no kernel here.')
   printNote(unknownFits(facts))

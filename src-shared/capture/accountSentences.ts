@@ -40,22 +40,20 @@ function sentencesOf(account: ProcessAccount): string[] {
     )
   if (read.withoutLaunch > 0)
     said.push(`${who}: the calls of ${counted(read.withoutLaunch, 'record')} were not recorded.`)
+  if (account.counters?.missing) said.push(`${who} has no counters: ${account.counters.missing}`)
   if (account.python) said.push(...pythonSentences(who, account.python))
   return said
 }
 
 function pythonSentences(
   who: string,
-  { missing, calls, forgotten }: NonNullable<ProcessAccount['python']>
+  { missing, forgotten }: NonNullable<ProcessAccount['python']>
 ): string[] {
   if (missing) return [`${who} has no Python call paths: ${missing}`]
-  const said: string[] = []
-  if (calls === 0) said.push(`${who} has no Python call paths: no thread that ran Python launched.`)
-  if (forgotten > 0)
-    said.push(
-      `${who}: ${counted(forgotten, 'launch', 'launches')} beyond a million call paths have none.`
-    )
-  return said
+  if (forgotten === 0) return []
+  return [
+    `${who}: ${counted(forgotten, 'launch', 'launches')} beyond a million call paths have none.`
+  ]
 }
 
 function whyLost({ state, dropped, unwritten }: ProcessAccount): string {

@@ -39,6 +39,8 @@ export interface ProcessAccount {
     calls: number
     forgotten: number
   }
+  /** Where the device's counters were asked for: kernels measured, or why none. */
+  counters?: { kernels: number; missing: string }
   /** Calls that returned no error, outside graph capture; of graphs, copies and sets too. */
   launches: { kernels: number; graphs: number; copies: number; sets: number }
   /** Calls that returned an error, and that only added to a graph. */
@@ -87,6 +89,9 @@ export function accountOf(
     state: isCutOff ? 'cut off' : header.state,
     failure: names.failure,
     cupti: names.cupti,
+    ...((names.metricSets.length > 0 || names.noCounters) && {
+      counters: { kernels: names.measured.length, missing: names.noCounters }
+    }),
     ...((names.python || names.noPython) && {
       python: {
         version: names.python,

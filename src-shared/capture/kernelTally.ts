@@ -5,6 +5,8 @@ import type { ShardNames } from './shardNames'
 
 export class KernelTally implements CaptureSink {
   readonly sums = new KernelSums()
+  /** Whole once their shards have been read. */
+  readonly processes: ShardNames[] = []
   private names!: ShardNames
   /** By number of the shape and place: a capture has millions of launches of a few shapes. */
   private known: ({ add(ns: number): void } | null)[][] = []
@@ -15,6 +17,7 @@ export class KernelTally implements CaptureSink {
   /** @see CaptureSink */
   process(names: ShardNames): void {
     this.names = names
+    this.processes.push(names)
     this.known = []
   }
 

@@ -54,6 +54,15 @@ export interface Place {
   stream: number
 }
 
+/** Of one launch, by the device's counters. */
+export interface MeasuredKernel {
+  kernel: string
+  correlation: number
+  /** Index into the names' metricSets. */
+  metricSet: number
+  values: readonly (number | null)[]
+}
+
 type Line = Readonly<Record<string, unknown>>
 
 export class ShardNames {
@@ -76,6 +85,11 @@ export class ShardNames {
   python = ''
   /** Why there are no frames though they were asked for; '' otherwise. */
   noPython = ''
+  /** Metrics of a chip that kernels are measured by; `passes`: how often a measured launch ran. */
+  readonly metricSets: { names: readonly string[]; chip: string; passes: number }[] = []
+  readonly measured: MeasuredKernel[] = []
+  /** Why no kernel was measured though it was asked for; '' otherwise. */
+  noCounters = ''
   /** Why nothing was captured; '' otherwise. */
   failure = ''
   /** Sentences that the library left. */
@@ -97,6 +111,24 @@ export class ShardNames {
         name: text(line.name),
         isPython: line.python === 1
       })
+    else if ('measured' in line)
+      this.measured.push({
+        kernel: text(line.measured),
+        correlation: number(line.correlation),
+        metricSet: number(line.metricSet),
+        values: Array.isArray(line.values) ? line.values.map(finite) : []
+      })
+    else if ('metrics' in line)
+      this.put(this.metricSets, line.metrics, {
+        names: Array.isArray(line.names) ? texts(line.names) : [],
+        chip: text(line.chip),
+        passes: number(line.passes)
+      })
+    else if ('missingMetrics' in line && Array.isArray(line.missingMetrics))
+      this.messages.push(
+        `${text(line.chip)} does not have, so nothing was measured by: ${texts(line.missingMetrics).join(', ')}.`
+      )
+    else if ('noCounters' in line) this.noCounters = text(line.noCounters)
     else if ('python' in line) this.python = text(line.python)
     else if ('noPython' in line) this.noPython = text(line.noPython)
     else if ('thread' in line)
@@ -156,6 +188,8 @@ export class ShardNames {
 
 const number = (value: unknown): number =>
   typeof value === 'number' && Number.isSafeInteger(value) ? value : 0
+const finite = (value: unknown): number | null =>
+  Number.isFinite(value) ? (value as number) : null
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 const numbers = (value: unknown): number[] => (Array.isArray(value) ? value.map(number) : [])
 const texts = (value: readonly unknown[]): string[] => value.map(text)

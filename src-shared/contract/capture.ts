@@ -37,6 +37,16 @@ export const captureSpecSchema = v.strictObject({
   wholeGraphs: v.optional(v.boolean(), false),
   /** The Python frames that each launch was made from. */
   python: v.optional(v.boolean(), false),
+  /** Metrics that each kernel's first launch is measured by; that launch runs several times. */
+  counters: v.optional(
+    v.array(
+      v.pipe(
+        v.string(),
+        v.regex(/^[A-Za-z_]\w*(\.\w+)*$/, 'A metric is called as dram__bytes_read.sum is.')
+      )
+    ),
+    []
+  ),
   /** Interrupt the program when the capture ends. */
   endProgram: v.optional(v.boolean(), false)
 })

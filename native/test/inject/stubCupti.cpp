@@ -198,7 +198,8 @@ std::vector<Record> taken(bool isForced) {
   return records;
 }
 
-int call(const char* function, const void* params, StubCallBody body, void* user) {
+int call(const char* function, const char* symbol, const void* params, StubCallBody body,
+         void* user) {
   Stub& mine = stub();
   const uint32_t correlation = ++mine.correlation;
   uint32_t id = 0;
@@ -210,6 +211,7 @@ int call(const char* function, const void* params, StubCallBody body, void* user
   call.site = abi::kSiteEnter;
   call.functionName = function;
   call.functionParams = params;
+  call.symbolName = symbol;
   call.functionReturnValue = &result;
   call.context = &mine;
   call.correlationData = &data;
@@ -221,10 +223,21 @@ int call(const char* function, const void* params, StubCallBody body, void* user
   return result;
 }
 
+}  // namespace
+
+#ifdef WITHOUT_COUNTERS
+void stubCountersRan(const StubWork&) {}
+#else
+void stubCountersRan(const StubWork& work);
+#endif
+
+namespace {
+
 void run(uint32_t correlation, const StubWork& work) {
   Stub& mine = stub();
   const std::lock_guard guard(mine.lock);
   uint64_t& streamEnd = mine.streamEnds[work.stream];
+  stubCountersRan(work);
   const uint64_t start = std::max(now() + 1000, streamEnd);
   streamEnd = start + work.durationNs;
   // With a record per graph its nodes have none.
@@ -276,7 +289,9 @@ int cuptiGetTimestamp(uint64_t* ns) {
   return 0;
 }
 int cuptiGetResultString(int result, const char** text) {
-  *text = result == 15 ? "CUPTI_ERROR_NOT_INITIALIZED" : "CUPTI_ERROR";
+  *text = result == 35   ? "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"
+          : result == 15 ? "CUPTI_ERROR_NOT_INITIALIZED"
+                         : "CUPTI_ERROR";
   return 0;
 }
 int cuptiSubscribe(void** subscriber, abi::Callback callback, void*) {

@@ -24,7 +24,8 @@ using StubCallBody = int (*)(uint32_t correlation, void* user);
 
 struct StubCupti {
   // Calls back before and after the body, as far as somebody subscribed.
-  int (*call)(const char* function, const void* params, StubCallBody body, void* user);
+  int (*call)(const char* function, const char* symbol, const void* params, StubCallBody body,
+              void* user);
   // The device takes up the work, after what its stream has.
   void (*run)(uint32_t correlation, const StubWork& work);
   void (*node)(bool isClone, StubGraph& graph, StubNode& node, StubNode* original);

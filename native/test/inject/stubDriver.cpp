@@ -23,6 +23,7 @@ const StubCupti* cuptiOfProcess() {
   static const StubCupti* found = nullptr;
   if (found != nullptr) return found;
   void* library = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) library = dlopen("libcupti.so.12", RTLD_NOW | RTLD_NOLOAD);
   if (library == nullptr) return nullptr;
   const auto ask = reinterpret_cast<const StubCupti* (*)()>(dlsym(library, "stubCupti"));
   return found = ask ? ask() : nullptr;
@@ -55,11 +56,20 @@ int body(uint32_t correlation, void* user) {
   return 0;
 }
 
-int call(const char* function, const StubWork& work, bool fails = false) {
+int call(const char* function, const StubWork& work, bool fails = false,
+         const void* params = nullptr) {
   Launch launch{work, fails};
   const StubCupti* cupti = cuptiOfProcess();
-  return cupti ? cupti->call(function, nullptr, body, &launch) : fails ? kInvalidValue : 0;
+  return cupti   ? cupti->call(function, work.name, params, body, &launch)
+         : fails ? kInvalidValue
+                 : 0;
 }
+
+struct LaunchParams {  // cuLaunchKernel_params
+  void* function;
+  unsigned extents[7];
+  void* stream;
+};
 
 struct GraphLaunchParams {  // cuGraphLaunch_params
   Graph* executable;
@@ -119,6 +129,14 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
   *value = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 16 ? 132 : 1000;
   return 0;
 }
+int cuCtxGetDevice(int* device) {
+  *device = 0;
+  return 0;
+}
+int cuStreamIsCapturing(void*, int* status) {
+  *status = captured != nullptr;
+  return 0;
+}
 int cuCtxPushCurrent_v2(void*) { return 0; }
 int cuCtxPopCurrent_v2(void**) { return 0; }
 int cuCtxSynchronize() {
@@ -137,7 +155,8 @@ int cuLaunchKernel(void* function, unsigned gridX, unsigned gridY, unsigned grid
   std::memcpy(work.block, block, sizeof block);
   work.stream = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(stream));
   work.durationNs = *static_cast<const uint64_t*>(parameters[0]);
-  return call("cuLaunchKernel", work, blockX > 1024);
+  const LaunchParams params{function, {gridX, gridY, gridZ, blockX, blockY, blockZ, 0}, stream};
+  return call("cuLaunchKernel", work, blockX > 1024, &params);
 }
 int cuMemcpyHtoD_v2(uint64_t, const void*, size_t bytes) {
   StubWork work{};
@@ -182,6 +201,6 @@ int cuGraphInstantiateWithFlags(void** executable, void* from, unsigned long lon
 int cuGraphLaunch(void* executable, void* stream) {
   GraphLaunchParams params{static_cast<Graph*>(executable), stream};
   const StubCupti* cupti = cuptiOfProcess();
-  return cupti ? cupti->call("cuGraphLaunch", &params, graphBody, &params) : 0;
+  return cupti ? cupti->call("cuGraphLaunch", nullptr, &params, graphBody, &params) : 0;
 }
 }

@@ -1,5 +1,6 @@
 /** The form of a capture, and what it asks for: the command line's options under the same names. */
 import { computed, ref } from 'vue'
+import { counterMetrics } from '@shared/capture/counterMetrics'
 import type { CaptureSpecInput } from '@shared/contract/capture'
 import { messageOf } from '@shared/errors'
 import { quoted } from '@shared/profile/write/viewCommand'
@@ -19,12 +20,13 @@ export type CaptureForm = {
   waits: boolean
   wholeGraphs: boolean
   python: boolean
+  counters: boolean
   endProgram: boolean
 }
 
 const initial: CaptureForm = {
   ...{ command: '', workingFolder: '', after: '', for: '', range: '', kernels: '', only: '' },
-  ...{ waits: false, wholeGraphs: false, python: false, endProgram: false }
+  ...{ waits: false, wholeGraphs: false, python: false, counters: false, endProgram: false }
 }
 
 function words(typed: string, name: string): Checked<string[]> {
@@ -80,6 +82,7 @@ export function readForm(form: CaptureForm, environment: string) {
         waits: form.waits,
         wholeGraphs: form.wholeGraphs,
         python: form.python,
+        counters: form.counters ? counterMetrics.map(({ name }) => name) : [],
         endProgram: form.endProgram
       }
     : undefined
@@ -101,6 +104,7 @@ export function captureCommand(form: CaptureForm, spec: CaptureSpecInput | undef
     ...(form.waits ? ['--on-signal', 'USR1'] : []),
     ...(form.wholeGraphs ? ['--graphs'] : []),
     ...(form.python ? ['--python'] : []),
+    ...(form.counters ? ['--counters'] : []),
     ...(form.endProgram ? ['--end-program'] : []),
     ...['--', ...(spec?.command.map(quoted) ?? ['CMD'])]
   ].join(' ')

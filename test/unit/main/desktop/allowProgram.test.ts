@@ -14,7 +14,14 @@ it('a program that is to be captured: the person is told all that would be start
     command: ['python', 'my train.py'],
     workingFolder: '/data',
     environment: { LD_LIBRARY_PATH: '/a b' },
-    ...{ afterMs: 0, waits: false, wholeGraphs: false, python: false, endProgram: false }
+    ...{
+      afterMs: 0,
+      waits: false,
+      wholeGraphs: false,
+      python: false,
+      counters: [],
+      endProgram: false
+    }
   }
   expect(await allow(spec)).toBe(false)
   expect(asked[0]).toMatchObject({

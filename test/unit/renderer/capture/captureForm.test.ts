@@ -9,7 +9,7 @@ import {
 
 const empty: CaptureForm = {
   ...{ command: '', workingFolder: '', after: '', for: '', range: '', kernels: '', only: '' },
-  ...{ waits: false, wholeGraphs: false, python: false, endProgram: false }
+  ...{ waits: false, wholeGraphs: false, python: false, counters: false, endProgram: false }
 }
 
 describe('the form of a capture', () => {
@@ -37,6 +37,7 @@ describe('the form of a capture', () => {
         waits: true,
         wholeGraphs: false,
         python: false,
+        counters: [],
         endProgram: true
       }
     })
