@@ -14,7 +14,7 @@ export function* chromeTracePieces(
 ): Generator<string> {
   yield '{"displayTimeUnit":"ns",'
   yield* ownProfilePieces(tree)
-  if (timeline) yield* stackFramePieces(tree)
+  if (timeline) yield* stackFramePieces(tree, timeline)
   yield '"traceEvents":[\n'
   let separator = ''
   const events = timeline ? timelineEvents(tree, timeline, nameOf) : treeEvents(tree, nameOf)
@@ -32,14 +32,23 @@ export function* ownProfilePieces(tree: ProfileTree): Generator<string> {
   yield ','
 }
 
-/** What has something below it: the frames of Python, ranges and scopes that events name by `sf`. */
-function* stackFramePieces(tree: ProfileTree): Generator<string> {
-  const hasChild = new Uint8Array(tree.count)
-  for (let node = 1; node < tree.count; node++) hasChild[tree.parent[node]!] = 1
+/** Where an event took place: a kernel has a node of its own, a call that of the scope it was made in. 0: outside all. */
+function scopeOf(tree: ProfileTree, timeline: Timeline, event: number): number {
+  const node = timeline.node[event]!
+  const name = timeline.strings.text(timeline.name[event]!)
+  return node > 0 && nodeName(tree, node) === name ? tree.parent[node]! : node
+}
+
+/** The scopes that events name by `sf`: frames of Python, NVTX ranges, threads. */
+function* stackFramePieces(tree: ProfileTree, timeline: Timeline): Generator<string> {
+  const isNamed = new Uint8Array(tree.count)
+  for (let event = 0; event < timeline.count; event++)
+    for (let at = scopeOf(tree, timeline, event); at > 0 && !isNamed[at]; at = tree.parent[at]!)
+      isNamed[at] = 1
   yield '"stackFrames":{'
   let separator = ''
   for (let node = 1; node < tree.count; node++) {
-    if (!hasChild[node]) continue
+    if (!isNamed[node]) continue
     const parent = tree.parent[node]!
     const frame = {
       category: 'scope',
@@ -96,18 +105,15 @@ function* timelineEvents(
     return { pid: pidOf[lane], tid: lane, ts: timeline.startNs[event]! / 1000 }
   }
   for (let event = 0; event < timeline.count; event++) {
-    const name = timeline.strings.text(timeline.name[event]!)
-    const node = timeline.node[event]!
-    // A kernel has a node of its own, a call that of where it was made.
-    const scope = node > 0 && nodeName(tree, node) === name ? tree.parent[node]! : node
+    const scope = scopeOf(tree, timeline, event)
     yield {
       ph: 'X',
-      name: nameOf(name),
+      name: nameOf(timeline.strings.text(timeline.name[event]!)),
       cat: timeline.strings.text(timeline.category[event]!),
       ...place(event),
       dur: timeline.durationNs[event]! / 1000,
       ...(scope > 0 && { sf: String(scope) }),
-      args: { node, ...(scope > 0 && { within: nodeName(tree, scope) }) }
+      args: { node: timeline.node[event]!, ...(scope > 0 && { within: nodeName(tree, scope) }) }
     }
   }
   for (const [id, { from, to }] of timeline.flows.entries()) {

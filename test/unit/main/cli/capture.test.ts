@@ -22,6 +22,7 @@ import { filesOf } from '../../../../src-main/desktop/openFiles'
 import { OpenedFiles } from '../../../../src-main/jobs/openedFiles'
 import type { CaptureRecord } from '../../../../src-main/capture/captureRecord'
 import { stubCupti, stubDriver, stubProgram } from '../../../support/captureStubs'
+import { problemsOfTrace } from '../../../support/traceEventFormat'
 import { runInProcess } from '../../../support/runInProcess'
 import { runBlockscope, startBlockscope } from '../../../support/runBlockscope'
 
@@ -70,6 +71,17 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     expect(record.command.slice(1, 3)).toEqual(['print:from the program', 'push:step'])
   })
 
+  it('is exported as the trace event format has it: ranges, calls, kernels, a graph, copies', async () => {
+    const traced = join(folder, 'whole.trace.json')
+    expect((await runInProcess(['convert', whole.out, traced, '--force'])).code).toBe(0)
+    const trace = JSON.parse(readFileSync(traced, 'utf8')) as Trace
+    expect(problemsOfTrace(trace)).toEqual([])
+    const count = (phase: string) => trace.traceEvents.filter(({ ph }) => ph === phase).length
+    // 120 kernels, a copy, 96 calls that the driver took or refused, 3 ranges.
+    expect(count('X')).toBe(120 + 1 + 96 + 3)
+    expect([count('s'), count('f')]).toEqual([121, 121])
+  })
+
   const python = '/usr/bin/python3'
   it.skipIf(!existsSync(python))('--python puts the call path above the ranges', async () => {
     const out = newFolder()
@@ -95,8 +107,9 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     const launches = await runInProcess(['launches', out, '--each', '--kernels', 'in a range'])
     expect(launches.stdout).toMatch(/,step,\S+@<module> > \S+@main > \S+@launch,/)
     const traced = join(out, '..', 'python.trace.json')
-    expect((await runInProcess(['convert', out, traced])).code).toBe(0)
+    expect((await runInProcess(['convert', out, traced, '--force'])).code).toBe(0)
     const trace = JSON.parse(readFileSync(traced, 'utf8')) as Trace
+    expect(problemsOfTrace(trace)).toEqual([])
     const kernel = trace.traceEvents.find(({ name, ph }) => name === 'in a range' && ph === 'X')!
     const stack: string[] = []
     for (let at = kernel.sf; at !== undefined; at = trace.stackFrames[at]!.parent)
