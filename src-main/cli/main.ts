@@ -40,7 +40,8 @@ const withCommand = (words: readonly string[]): string[] =>
 /** Runs a command line, without the program's own name; what it has to say is printed. Leaves process.exitCode. */
 export async function main(words: readonly string[]): Promise<void> {
   try {
-    await createProgram().parseAsync(withCommand(words), { from: 'user' })
+    const asked = withCommand(words)
+    await (await createProgram(asked)).parseAsync(asked, { from: 'user' })
   } catch (error) {
     process.exitCode = exitCodeFor(error)
     if (!(error instanceof CommanderError)) {

@@ -2,68 +2,46 @@ import { Command, InvalidArgumentError, type Option } from 'commander'
 import { didYouMean } from '@shared/knownName'
 import { version } from '../../package.json'
 import { printText } from '../ground/terminal'
-import * as app from './app'
-import * as capture from './capture'
-import * as convert from './convert'
-import * as check from './check'
-import * as checkpoint from './checkpoint'
-import * as devices from './devices'
-import * as diff from './diff'
-import * as doctor from './doctor'
 import { checkFlags } from './flagRules'
-import * as fleet from './fleet'
-import * as formats from './formats'
-import * as gate from './gate'
-import * as judge from './judge'
-import * as kernels from './kernels'
-import * as launches from './launches'
-import * as layout from './layout'
-import * as open from './open'
-import * as provider from './provider'
-import * as runs from './runs'
-import * as shapes from './shapes'
-import * as serve from './serve'
-import * as sweep from './sweep'
-import * as timeline from './timeline'
-import * as top from './top'
-import * as validate from './validate'
-import * as view from './view'
 
-const commands = [
-  devices,
-  doctor,
-  validate,
-  judge,
-  check,
-  sweep,
-  gate,
-  shapes,
-  fleet,
-  runs,
-  view,
-  diff,
-  top,
-  timeline,
-  capture,
-  launches,
-  convert,
-  formats,
-  layout,
-  kernels,
-  provider,
-  checkpoint,
-  serve,
-  app,
-  open
-]
+/** In the order of --help. Only the file of the command that is asked for is loaded: it is most of a short command's time. */
+const commands: Record<string, () => Promise<{ register(program: Command): void }>> = {
+  devices: () => import('./devices'),
+  doctor: () => import('./doctor'),
+  validate: () => import('./validate'),
+  judge: () => import('./judge'),
+  check: () => import('./check'),
+  sweep: () => import('./sweep'),
+  gate: () => import('./gate'),
+  shapes: () => import('./shapes'),
+  fleet: () => import('./fleet'),
+  runs: () => import('./runs'),
+  view: () => import('./view'),
+  diff: () => import('./diff'),
+  top: () => import('./top'),
+  timeline: () => import('./timeline'),
+  capture: () => import('./capture'),
+  launches: () => import('./launches'),
+  convert: () => import('./convert'),
+  formats: () => import('./formats'),
+  layout: () => import('./layout'),
+  kernels: () => import('./kernels'),
+  provider: () => import('./provider'),
+  checkpoint: () => import('./checkpoint'),
+  serve: () => import('./serve'),
+  app: () => import('./app'),
+  open: () => import('./open')
+}
 
-/** The whole command line; each command is a file of its own. */
-export function createProgram(): Command {
+/** The command line for words that begin with a command's name, or whole: what --help lists and a name is guessed from. */
+export async function createProgram(words: readonly string[] = []): Promise<Command> {
   const program = new Command('blockscope')
     .description('Profiler for GPU block-scaled matrix-multiplication kernels.')
     .version(version)
     .configureHelp({ showGlobalOptions: true })
-  for (const command of commands) command.register(program)
+  const asked = Object.hasOwn(commands, words[0] ?? '') ? [words[0]!] : Object.keys(commands)
+  for (const { register } of await Promise.all(asked.map((name) => commands[name]!())))
+    register(program)
   return withRules(program)
 }
 

@@ -1,4 +1,4 @@
-import { pack } from 'msgpackr'
+import { pack } from 'msgpackr/pack'
 import type { ExportForm, Output } from '@shared/contract/methods'
 import type { Run } from '@shared/contract/run'
 import { UserError } from '@shared/errors'

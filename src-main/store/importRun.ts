@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { unpack } from 'msgpackr'
+import { unpack } from 'msgpackr/unpack'
 import * as v from 'valibot'
 import { commandOf, importCommandOf } from '@shared/contract/command'
 import { parseRun } from '@shared/contract/parseRun'

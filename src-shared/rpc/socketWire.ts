@@ -2,7 +2,7 @@
  * A wire over a WebSocket, of a browser or of `ws`. Frames are MessagePack with the structured-clone extensions, so that a
  * Float64Array arrives as one, and NaN and undefined as themselves.
  */
-import { Packr } from 'msgpackr'
+import { Packr } from 'msgpackr/pack'
 import { messageOf } from '../errors'
 import { maxMessageBytes } from './frames'
 import { FrameRefused } from './wire'

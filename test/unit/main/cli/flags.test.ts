@@ -15,7 +15,7 @@ const commandsOf = (command: Command): Command[] => [
   ...(command.parent ? [command] : []),
   ...command.commands.flatMap(commandsOf)
 ]
-const commands = commandsOf(createProgram())
+const commands = commandsOf(await createProgram())
 /** Those that do something, and not only hold others. */
 const doing = commands.filter(
   (command) => command.commands.length === 0 || pathOf(command) === 'formats'
@@ -39,6 +39,22 @@ function needed(command: Command, except: string[]): string[] {
   const files = command.registeredArguments.filter(({ required }) => required).map(() => 'x')
   return [...files, ...flags.flatMap(({ long, short }) => given(command, long ?? short!))]
 }
+
+describe('the program', () => {
+  const all = commands.filter(({ parent }) => !parent?.parent).map((command) => command.name())
+  it.each(all)('loads for "%s" that command alone', async (name) => {
+    const { commands: loaded } = await createProgram([name, '--json'])
+    expect(loaded.map((command) => command.name())).toEqual([name])
+  })
+
+  it.each([[], ['--help'], ['vew'], ['toString']])(
+    'loads every command for %j',
+    async (...words) => {
+      const { commands: loaded } = await createProgram(words)
+      expect(loaded.map((command) => command.name())).toEqual(all)
+    }
+  )
+})
 
 describe('flags that do not go together', () => {
   const rows = flagRules.flatMap((rule) =>
