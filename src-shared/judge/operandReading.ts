@@ -80,16 +80,18 @@ export const readingsOf = (operands: JudgedOperands): { a: OperandReading; b: Op
 /** A row of the operand, scales applied, (K); undefined when the reading leaves the operand's memory. */
 export function readRow(reading: OperandReading, row: number): Float64Array | undefined {
   if (reading.valuesOfRow) return reading.valuesOfRow(row)
+  // Readings come in many shapes of object: their members are looked up once for a row.
+  const { codes, scales, element, block, kEnd } = reading
   const values = new Float64Array(reading.k)
-  for (let first = 0; first < reading.kEnd; first += reading.block) {
-    const at = reading.scaleAt(row, first / reading.block)
-    if (at === undefined || at >= reading.scales.length) return undefined
-    const scale = reading.scale[reading.scales[at]!]!
-    const end = Math.min(first + reading.block, reading.kEnd)
+  for (let first = 0; first < kEnd; first += block) {
+    const at = reading.scaleAt(row, first / block)
+    if (at === undefined || at >= scales.length) return undefined
+    const scale = reading.scale[scales[at]!]!
+    const end = Math.min(first + block, kEnd)
     for (let k = first; k < end; k++) {
-      const code = reading.codes[reading.codeAt(row, k)]
+      const code = codes[reading.codeAt(row, k)]
       if (code === undefined) return undefined
-      values[k] = scale * reading.element[code]!
+      values[k] = scale * element[code]!
     }
   }
   return values

@@ -104,16 +104,17 @@ function scoreOf(
   const { columns } = equations.shape
   const codes = codesOf(candidate.map, packed, equations.shape)
   const rowOf = (row: number) => codes.subarray(row * columns, (row + 1) * columns)
+  const values = new Float64Array(columns)
   const score: Score = { candidate, codes, testedRows: 0, agreeingRows: 0, relativeError: 0 }
   let error = 0
   let product = 0
   const open = codes.includes(unknownCode)
   const rows = open ? spread(sample.length, fittedRows).map((i) => sample[i]!) : sample
   for (const direct of rows) {
-    const values = Float64Array.from(
-      rowOf(direct.row),
-      (code) => equations.scaleValues[code] ?? NaN
-    )
+    for (let column = 0; column < columns; column++) {
+      const code = codes[direct.row * columns + column]!
+      values[column] = code < 0 ? NaN : equations.scaleValues[code]!
+    }
     const row = open ? fittedRow(equations, direct.row, rowOf(direct.row), values) : direct
     if (!row) continue
     const compared = compareRow(equations, row, values)

@@ -15,11 +15,12 @@ const spareEquations = 4
 /** Linear scale codes that the buffer holds if the map is right. */
 export function codesOf(map: Int32Array, packed: Uint8Array, shape: ScaleShape): Int16Array {
   const codes = new Int16Array(shape.rows * shape.columns).fill(unknownCode)
-  map.forEach((index, position) => {
-    if (index < 0) return
+  for (let position = 0; position < map.length; position++) {
+    const index = map[position]!
+    if (index < 0) continue
     const code = position < packed.length ? packed[position]! : contradiction
     codes[index] = codes[index] === unknownCode || codes[index] === code ? code : contradiction
-  })
+  }
   return codes
 }
 
@@ -38,15 +39,14 @@ export function fittedRow(
   if (equations.others < open.length + spareEquations) return undefined
   const found = equations.of(row, Int32Array.from(spread(equations.others, wanted)))
   const { terms, targets } = found
-  if (![...terms, ...targets].every(Number.isFinite)) return undefined
+  if (!terms.every(Number.isFinite) || !targets.every(Number.isFinite)) return undefined
   const blocks = values.length
   const matrix = new Float64Array(targets.length * open.length)
   const rest = targets.map((target, i) => {
     open.forEach((block, j) => (matrix[i * open.length + j] = terms[i * blocks + block]!))
     let known = 0
-    values.forEach((value, block) => {
-      if (codes[block] !== unknownCode) known += terms[i * blocks + block]! * value
-    })
+    for (let block = 0; block < blocks; block++)
+      if (codes[block] !== unknownCode) known += terms[i * blocks + block]! * values[block]!
     return target - known
   })
   const solved = solveLeastSquares(matrix, rest, open.length)
@@ -100,7 +100,8 @@ export function compareRow(
 ): RowComparison {
   const blocks = values.length
   const compared: RowComparison = { agrees: true, error: 0, product: 0 }
-  targets.forEach((target, i) => {
+  for (let i = 0; i < targets.length; i++) {
+    const target = targets[i]!
     let exact = 0
     let magnitude = 0
     for (let b = 0; b < blocks; b++) {
@@ -108,9 +109,9 @@ export function compareRow(
       magnitude += magnitudes[i * blocks + b]! * Math.abs(values[b]!)
     }
     if (!rounding.agrees(target, exact, magnitude)) compared.agrees = false
-    if (!Number.isFinite(target)) return
-    compared.error += (target - exact) ** 2
-    compared.product += target ** 2
-  })
+    if (!Number.isFinite(target)) continue
+    compared.error += (target - exact) * (target - exact)
+    compared.product += target * target
+  }
   return compared
 }

@@ -71,13 +71,15 @@ export function scaleEquations(operands: ProductOperands): ScaleEquations {
   function of(row: number, others: Int32Array): RowEquations {
     const terms = new Float64Array(others.length * blocks)
     const magnitudes = new Float64Array(others.length * blocks)
-    others.forEach((otherRow, i) => {
+    const ownValues = new Float64Array(k)
+    for (let at = 0; at < k; at++) ownValues[at] = own.values[own.codes[row * k + at]!]!
+    for (let i = 0; i < others.length; i++) {
+      const otherRow = others[i]!
       for (let b = 0; b < blocks; b++) {
         let sum = 0
         let magnitude = 0
         for (let at = b * block; at < (b + 1) * block; at++) {
-          const both =
-            own.values[own.codes[row * k + at]!]! * other.values[other.codes[otherRow * k + at]!]!
+          const both = ownValues[at]! * other.values[other.codes[otherRow * k + at]!]!
           sum += both
           magnitude += Math.abs(both)
         }
@@ -85,10 +87,10 @@ export function scaleEquations(operands: ProductOperands): ScaleEquations {
         terms[i * blocks + b] = sum * scale
         magnitudes[i * blocks + b] = magnitude * Math.abs(scale)
       }
-    })
-    const targets = Float64Array.from(others, (otherRow) =>
-      onA ? product[row * n + otherRow]! : product[otherRow * n + row]!
-    )
+    }
+    const targets = new Float64Array(others.length)
+    for (let i = 0; i < others.length; i++)
+      targets[i] = product[onA ? row * n + others[i]! : others[i]! * n + row]!
     return { row, others, terms, magnitudes, targets }
   }
   return {
