@@ -1,5 +1,6 @@
 /**
- * Every command that README and docs print runs as printed, in bash, in a folder with small files of the names they use.
+ * Every command that README and docs print runs as printed, in a folder with small files of the names they use: in bash
+ * where the line is more than words, is interrupted or starts the program anew; by the program's own door elsewhere.
  * What cannot run here is left out by what the page itself says behind it ("# needs a GPU"), never by a list of commands.
  */
 import { spawn } from 'node:child_process'
@@ -8,6 +9,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { scripts } from '../../../package.json'
 import { makeDocsFolder, type DocsFolder } from '../../support/docsFolder'
+import { runInProcess } from '../../support/runInProcess'
 import {
   pagesWithCommands,
   printedCommands,
@@ -18,6 +20,10 @@ import {
 const needs =
   /\bneeds (a GPU|Triton|an Electron binary|a network|another machine|a CUDA toolkit|OpenBLAS|numpy)\b/
 const takesMinutes = /\btakes minutes on a CPU\b/
+/** More than words: pipes, redirections, variables, patterns. */
+const needsShell = /[|<>$&;*?~"`\\]/
+/** Start the program anew by its path. */
+const startsItself = /^blockscope fleet /
 /** Serve until they are interrupted. */
 const serving = /^blockscope (serve|app|open)\b/
 
@@ -54,12 +60,36 @@ function runLine(line: string, until?: RegExp, cwd = folder.path): Promise<Outco
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, output })))
 }
 
+/** Runs a line of words as main does for a process, in this one. */
+async function runWords(line: string): Promise<Outcome> {
+  const words = line.replace(/\bID\b/, folder.runId).match(/'[^']*'|\S+/g)!
+  const environment = Object.entries(folder.environment).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined
+  )
+  const before = process.cwd()
+  process.chdir(folder.path)
+  try {
+    const { code, stdout, stderr } = await runInProcess(
+      words.slice(1).map((word) => word.replace(/^'(.*)'$/, '$1')),
+      Object.fromEntries(environment)
+    )
+    return { code, output: stdout + stderr }
+  } finally {
+    process.chdir(before)
+  }
+}
+
+const runAsPrinted = (line: string, until?: RegExp): Promise<Outcome> =>
+  until || startsItself.test(line) || needsShell.test(line.replace(/'[^']*'/g, ''))
+    ? runLine(line, until)
+    : runWords(line)
+
 const outcomes = new Map<string, Promise<Outcome>>()
 
 /** What several pages print runs once, where it names no file or run that another command may have changed meanwhile. */
 function runOnce(line: string, until?: RegExp): Promise<Outcome> {
-  if (/\.|\bID\b/.test(line)) return runLine(line, until)
-  const outcome = outcomes.get(line) ?? runLine(line, until)
+  if (/\.|\bID\b/.test(line)) return runAsPrinted(line, until)
+  const outcome = outcomes.get(line) ?? runAsPrinted(line, until)
   outcomes.set(line, outcome)
   return outcome
 }
