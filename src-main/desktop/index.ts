@@ -16,7 +16,7 @@ import { desktopApplication } from './desktopApplication'
 import { guardContents, guardSession } from './guards'
 import { openMainWindow } from './mainWindow'
 import { menuTemplate } from './menu'
-import { filesOf, isPage, openDialogOptions, pageOf } from './openFiles'
+import { filesOf, isPage, openDialogOptions, openFolderOptions, pageOf } from './openFiles'
 import { pageAddress } from './pageAddress'
 import { registerPageScheme, servePage } from './pageProtocol'
 import { takePythonFiles } from './pythonFiles'
@@ -116,6 +116,10 @@ async function run(): Promise<void> {
     const { filePaths } = await dialog.showOpenDialog(openDialogOptions)
     filePaths.forEach((path) => openFile(path))
   }
+  const chooseFolder = async () => {
+    const { filePaths } = await dialog.showOpenDialog(openFolderOptions)
+    filePaths.forEach((path) => openFile(path))
+  }
   /** The page starts anew: what it holds belongs to the other machine. */
   const connectTo = (server: ServerAddress | undefined): void => {
     remote = server
@@ -139,6 +143,7 @@ async function run(): Promise<void> {
           isDevelopment: !app.isPackaged,
           runAction: (id) => window?.webContents.send(channels.action, id),
           chooseFiles: () => void chooseFiles(),
+          chooseFolder: () => void chooseFolder(),
           connectToCopied: () => void connectToCopied(),
           connectToThisComputer: () => connectTo(undefined),
           openFile,

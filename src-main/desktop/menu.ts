@@ -10,6 +10,8 @@ export interface MenuOptions {
   /** Runs one of the page's actions, by its id. */
   runAction(id: string): void
   chooseFiles(): void
+  /** Of a capture. */
+  chooseFolder(): void
   /** To the server whose address is in the clipboard. */
   connectToCopied(): void
   connectToThisComputer(): void
@@ -44,6 +46,12 @@ export function menuTemplate(options: MenuOptions): MenuItemConstructorOptions[]
         ...(isRemote
           ? { registerAccelerator: false, click: () => options.runAction('profile.open') }
           : { click: () => options.chooseFiles() })
+      },
+      {
+        label: 'Open &folder of a capture...',
+        // A server reads no folders of this computer; the page's own chooser is in Capture.
+        enabled: !isRemote,
+        click: () => options.chooseFolder()
       },
       { label: 'Open &recent', enabled: !isRemote, submenu: recentFiles(options) },
       separator,

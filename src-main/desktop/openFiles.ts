@@ -15,6 +15,12 @@ export const openDialogOptions: OpenDialogOptions = {
   ]
 }
 
+/** The folder of a capture. */
+export const openFolderOptions: OpenDialogOptions = {
+  title: 'Open the folder of a capture',
+  properties: ['openDirectory']
+}
+
 /** The page that `blockscope open` asks for, '/profile?run=...'; nothing but a view's name and its parameters is taken. */
 export function pageOf(argv: readonly string[]): string | undefined {
   const prefix = '--page='

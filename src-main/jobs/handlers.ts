@@ -192,7 +192,7 @@ export function createApplication(options: ApplicationOptions): Application {
       await opened.watch(signal, progress)
       return {}
     },
-    'files.read': ({ handle }) => opened.read(handle)
+    'files.read': ({ handle, at }) => opened.read(handle, at)
   }
 
   function refusePrograms({ providerFiles = [] }: JobSpec): void {

@@ -1,11 +1,14 @@
 /** Files handed to the app from outside; pages see a handle and a name, never a path. */
 import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { basename, extname, resolve } from 'node:path'
 import type { Output } from '@shared/contract/methods'
 import { UserError } from '@shared/errors'
 import { captureFolderOf, noShards, shardFiles } from '../capture/captureFolder'
+
+/** Of a file at a time: well below what a message may hold. */
+export const pieceBytes = 8 << 20
 
 export class OpenedFiles {
   private readonly paths = new Map<string, string>()
@@ -35,8 +38,8 @@ export class OpenedFiles {
     this.listeners.delete(flush)
   }
 
-  /** Of a capture's folder, or its capture.json, the handles of its shards. */
-  async read(handle: string): Promise<Output<'files.read'>> {
+  /** A piece of a file from a place on; of a capture's folder, or its capture.json, the handles of its shards. */
+  async read(handle: string, at = 0): Promise<Output<'files.read'>> {
     const path = this.paths.get(handle)
     if (!path) throw new UserError('usage', 'This file is no longer open; open it again.')
     const capture = captureFolderOf(path)
@@ -44,7 +47,15 @@ export class OpenedFiles {
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
       throw new UserError('usage', `${path} is a folder, and of no capture; name the file in it.`)
     try {
-      return { name: basename(path), bytes: new Uint8Array(await readFile(path)) }
+      const file = await open(path)
+      try {
+        const { size } = await file.stat()
+        const piece = new Uint8Array(Math.max(0, Math.min(pieceBytes, size - at)))
+        const { bytesRead } = await file.read(piece, 0, piece.length, at)
+        return { name: basename(path), bytes: piece.subarray(0, bytesRead), size }
+      } finally {
+        await file.close()
+      }
     } catch {
       throw new UserError('usage', `${path} cannot be read.`)
     }
@@ -52,7 +63,7 @@ export class OpenedFiles {
 
   private readCapture(folder: string): Output<'files.read'> {
     const shards = this.shardsOf(folder)
-    return { name: basename(resolve(folder)), bytes: new Uint8Array(0), shards }
+    return { name: basename(resolve(folder)), bytes: new Uint8Array(0), size: 0, shards }
   }
 
   /** Handles of the shards of a capture. */

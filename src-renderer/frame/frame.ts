@@ -2,6 +2,7 @@
 import { useEventListener } from '@vueuse/core'
 import { onBeforeUnmount, onMounted } from 'vue'
 import { onMenuAction } from '../client/menu'
+import { fetchOpened } from '../client/openedFile'
 import { captureOf, namedFiles } from '../stores/pickProfiles'
 import { useConnection } from '../stores/connection'
 import { useDevices } from '../stores/devices'
@@ -218,9 +219,13 @@ async function openHandle(handle: string): Promise<void> {
   const { useProfile } = await import('../stores/profile')
   const profile = useProfile()
   try {
-    const { name, bytes, shards } = await useConnection().call('files.read', { handle })
+    const connection = useConnection()
+    const { name, file, shards } = await fetchOpened(
+      (input) => connection.call('files.read', input),
+      handle
+    )
     if (shards) await profile.readHandles(shards, name)
-    else await profile.read('open', new Blob([bytes as Uint8Array<ArrayBuffer>]), name)
+    else await profile.read('open', file, name)
     if (wanted && view === 'profile' && !profile.failure && !(await profile.revealPath(wanted)))
       useMessages().say(`${name} has no node "${wanted}".`)
   } catch (error) {

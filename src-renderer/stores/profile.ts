@@ -8,6 +8,7 @@ import { nodeAtPath, pathText } from '@shared/profile/ask/nodePath'
 import { nodeName, type ProfileTree } from '@shared/profile/tree/profileTree'
 import { fromTransferable } from '@shared/profile/tree/transfer'
 import { viewCommand } from '@shared/profile/write/viewCommand'
+import { fetchOpened } from '../client/openedFile'
 import { failureOf, type Failure } from '../ground/failure'
 import type {
   Detail,
@@ -121,8 +122,11 @@ export const useProfile = defineStore('profile', () => {
   async function readHandles(handles: readonly string[], capture: string): Promise<void> {
     const files: NamedFile[] = []
     for (const handle of handles) {
-      const { name, bytes } = await connection.call('files.read', { handle })
-      files.push({ name, file: new Blob([bytes as Uint8Array<ArrayBuffer>]) })
+      const { name, file } = await fetchOpened(
+        (input) => connection.call('files.read', input),
+        handle
+      )
+      files.push({ name, file })
     }
     await readFiles('open', { files, capture })
   }

@@ -226,10 +226,20 @@ export const contract = {
     output: nothing,
     progress: v.object({ handle: v.string(), name: v.string() })
   },
-  /** `shards`: of a capture's folder, which has no bytes itself, the handles of its shards. */
+  /** A piece of a file; `shards`: of a capture's folder, which has no bytes itself, the handles of its shards. */
   'files.read': {
-    input: v.strictObject({ handle: v.string() }),
-    output: v.object({ name: v.string(), bytes, shards: v.optional(v.array(v.string())) })
+    input: v.strictObject({
+      handle: v.string(),
+      /** Where the piece begins, bytes. */
+      at: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0)), 0)
+    }),
+    output: v.object({
+      name: v.string(),
+      bytes,
+      /** Of the whole file, bytes. */
+      size: v.number(),
+      shards: v.optional(v.array(v.string()))
+    })
   }
 } as const
 

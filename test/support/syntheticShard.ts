@@ -43,6 +43,9 @@ function block(kind: number, payload: Uint8Array, records: number): Uint8Array {
   return bytes
 }
 
+/** A block of a kind that no version writes. */
+export const unknownBlock = (bytes: number): Uint8Array => block(99, new Uint8Array(bytes), 0)
+
 /** Pieces of the file, one after the other; kernels come a block behind their launches. */
 export function* syntheticShard(form: SyntheticShard): Generator<Uint8Array> {
   const { launches, kernels, shapesOfKernel, paths, pid = 4242 } = form

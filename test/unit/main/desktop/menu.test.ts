@@ -10,6 +10,7 @@ const menuOptions = (some: Partial<MenuOptions> = {}): MenuOptions => ({
   isDevelopment: false,
   runAction: vi.fn(),
   chooseFiles: vi.fn(),
+  chooseFolder: vi.fn(),
   connectToCopied: vi.fn(),
   connectToThisComputer: vi.fn(),
   openFile: vi.fn(),
@@ -41,6 +42,11 @@ describe('the menu', () => {
   it('opens files by dialog, and recent ones by name', () => {
     const options = menuOptions({ recentFiles: ['/a.hatchet', '/b.hatchet'] })
     click(find(options, 'Open...'))
+    click(find(options, 'Open folder of a capture...'))
+    expect(options.chooseFolder).toHaveBeenCalledTimes(1)
+    expect(find(menuOptions({ remoteHost: 'host' }), 'Open folder of a capture...').enabled).toBe(
+      false
+    )
     click(find(options, '/b.hatchet'))
     click(find(options, 'Clear the list'))
     expect(options.chooseFiles).toHaveBeenCalledTimes(1)

@@ -215,6 +215,6 @@ export class FakeMain {
     'captures.list': async () => ({ captures: [], running: null }),
     'captures.open': async () => ({ shards: [] }),
     'files.watchOpened': () => new Promise(() => {}),
-    'files.read': async () => ({ name: 'x', bytes: new Uint8Array() })
+    'files.read': async () => ({ name: 'x', bytes: new Uint8Array(), size: 0 })
   }
 }
