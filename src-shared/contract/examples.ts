@@ -1,4 +1,5 @@
 /** Files that come with the program (resources/examples), to look at before there are any of one's own. */
+import type { ProviderFamily } from '../measurement/marks'
 import type { ViewId } from './views'
 
 export const exampleIds = ['validation', 'sweep', 'profile', 'trace', 'tensor', 'layout'] as const
@@ -12,6 +13,44 @@ export interface Example {
   about: string
   /** Where it opens. */
   view: ViewId
+  /** A few of its own figures, drawn before it is read; test/unit/main/jobs/examples.test.ts holds them to the file. */
+  glimpse?: Glimpse
+}
+
+export interface Glimpse {
+  /** 'Time of one launch, ms' */
+  of: string
+  bars: readonly { name: string; value: number; family: ProviderFamily }[]
+}
+
+const speeds: Glimpse = {
+  of: 'TFLOP/s',
+  bars: [
+    { name: 'cublaslt-fp8', value: 1335, family: 'cublaslt' },
+    { name: 'wgmma-fp8-p256', value: 1321, family: 'blockscope' },
+    { name: 'wgmma-fp8-p128', value: 1261, family: 'blockscope' },
+    { name: 'cublaslt-bf16', value: 781, family: 'cublaslt' },
+    { name: 'wgmma', value: 773, family: 'blockscope' }
+  ]
+}
+const launches: Glimpse = {
+  of: 'Mean time of a launch in mxfp8, µs',
+  bars: [
+    { name: 'K = 1,024', value: 612, family: 'triton' },
+    { name: 'K = 2,048', value: 1261, family: 'triton' },
+    { name: 'K = 3,072', value: 1885, family: 'triton' },
+    { name: 'K = 4,096', value: 2635, family: 'triton' }
+  ]
+}
+const operations: Glimpse = {
+  of: 'Time of one operation, ms',
+  bars: [
+    { name: 'wgmma', value: 1.42, family: 'blockscope' },
+    { name: 'cublaslt-bf16', value: 1.41, family: 'cublaslt' },
+    { name: 'wgmma-fp8-p32', value: 1.33, family: 'blockscope' },
+    { name: 'wgmma-fp8-p64', value: 1.03, family: 'blockscope' },
+    { name: 'cublaslt-fp8', value: 0.823, family: 'cublaslt' }
+  ]
 }
 
 export const examples: readonly Example[] = [
@@ -28,7 +67,8 @@ export const examples: readonly Example[] = [
     file: 'h200-8192-mxfp4.json',
     title: 'A sweep on an NVIDIA H200',
     about: '16 kernels in mxfp4 at M = N = K = 8,192, beside cuBLASLt.',
-    view: 'sweep'
+    view: 'sweep',
+    glimpse: speeds
   },
   {
     id: 'profile',
@@ -36,14 +76,16 @@ export const examples: readonly Example[] = [
     title: 'Triton beside cuBLAS on an H200',
     about:
       'The profile that the Triton tutorial writes: a block-scaled kernel and a bf16 product at growing K.',
-    view: 'profile'
+    view: 'profile',
+    glimpse: launches
   },
   {
     id: 'trace',
     file: 'h200-8192-mxfp4.trace.json',
     title: 'A trace of a sweep',
     about: 'Every launch of one operation of 16 kernels, on their stream.',
-    view: 'profile'
+    view: 'timeline',
+    glimpse: operations
   },
   {
     id: 'tensor',

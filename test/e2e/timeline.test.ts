@@ -57,6 +57,16 @@ describeInBrowser('Timeline view', () => {
   const isChanged = (from: unknown, now: () => Promise<unknown>) =>
     expect.poll(async () => (await now()) === from).toBe(false)
 
+  it('has an example where nothing is open: its trace, from the keyboard, stays in this view', async () => {
+    const { page, context, errors } = await openPage(browser, server.url)
+    await go(page, 'timeline')
+    await page.getByRole('button', { name: /A trace of a sweep/ }).press('Enter')
+    await page.getByText('Whole trace, sums by kernel').waitFor()
+    expect(page.url()).toContain('#/timeline')
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
   it('zooms, pans, takes ranges whose sums the command line prints too, measures and walks through gaps', async () => {
     const { page, context, errors, policyViolations } = await openTrace()
     const box = await steadyBox(canvas(page))

@@ -1,8 +1,12 @@
 /** Every bundled example is there, small, and what it says it is. */
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { examples } from '@shared/contract/examples'
+import { count } from '@shared/units'
 import { parseUserLayout } from '@shared/layouts/userLayout'
+import { parseRun } from '../../../../src-shared/contract/parseRun'
+import { runBlockscope } from '../../../support/runBlockscope'
 import { readExample } from '../../../../src-main/jobs/examples'
 
 const folder = 'resources/examples'
@@ -17,6 +21,31 @@ describe('examples', () => {
     expect(run).toBe(isRun ? '20261122-015348-sweep-mxfp4' : '')
     if (id === 'layout') parseUserLayout(new TextDecoder().decode(bytes), file)
   })
+
+  it.each(examples.filter(({ glimpse }) => glimpse))(
+    '$id: what is drawn before it is read is in its file',
+    async ({ id, file, glimpse }) => {
+      const path = join(folder, file)
+      const figures = new Map<string, number>()
+      if (file.endsWith('hatchet') || file.includes('trace')) {
+        const { stdout } = await runBlockscope(['top', path, '--json'])
+        const { rows } = JSON.parse(stdout) as {
+          rows: { name: string; metrics: Record<string, number> }[]
+        }
+        for (const { name, metrics } of rows) {
+          const [, k] = /K=(\d+)\]/.exec(name) ?? []
+          if (id === 'trace') figures.set(name.split(' ')[0]!, metrics['time/ms']!)
+          else if (k) figures.set(`K = ${count(Number(k))}`, metrics['avg_time/us']!)
+        }
+      } else {
+        const run = parseRun(readFileSync(path, 'utf8'), path)
+        for (const { kernel, measurement } of run.steps)
+          if (measurement) figures.set(kernel, measurement.tflops)
+      }
+      for (const { name, value } of glimpse!.bars)
+        expect(Math.abs(value / figures.get(name)! - 1)).toBeLessThan(0.005)
+    }
+  )
 
   it('are all that lies there', () => {
     const there = readdirSync(folder).filter((name) => name !== 'README.md')
