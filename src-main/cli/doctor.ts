@@ -25,7 +25,7 @@ import { version } from '../../package.json'
 import { checkOutput, writeOutput } from '../ground/files'
 import { print, printJson, printNote } from '../ground/terminal'
 import type { Application } from '../jobs/handlers'
-import { findDevice } from '../jobs/plan'
+import { findDevice, problemOf } from '../jobs/plan'
 import { addReport, keepOwnReport } from '../store/deviceReports'
 import { defaultStoreFolder } from '../store/runStore'
 import { parseSpec } from './arguments'
@@ -77,13 +77,16 @@ async function doctor(flags: Flags): Promise<void> {
     const text = `${JSON.stringify(report, null, 1)}\n`
     await writeOutput(path, [text], flags)
     await keepOwnReport(store, `${nameOf(device)}.json`, text)
+    const others = detection.devices.filter(({ id }) => id !== device.id)
     if (flags.json) printJson(report)
     else
       print([
-        ...describe(report),
+        ...describe(report, others),
         `Report: ${path}. It holds what is above and the runs; no host, user or home folder is named.`
       ])
-    process.exitCode = isSound(report) ? 0 : 1
+    // Who named no device asked about this machine: a GPU that was passed over is not as it should be.
+    const passedOver = flags.device === 'auto' && others.some((other) => problemOf(other) !== '')
+    process.exitCode = isSound(report) && !passedOver ? 0 : 1
   } finally {
     await application.close()
   }
@@ -137,10 +140,16 @@ function withoutPlaces(report: DeviceReport): DeviceReport {
   return JSON.parse(home.length > 1 ? text.replaceAll(home, '~') : text) as DeviceReport
 }
 
-function describe({ device, libraries, twins, validation, sweep }: DeviceReport): string[] {
+function describe(
+  { device, libraries, twins, validation, sweep }: DeviceReport,
+  others: readonly Device[]
+): string[] {
   const driver = device.properties['driverVersion']
   const lines = [
-    `Device      ${device.name} (${device.id}, ${device.architecture}${driver ? `, driver ${driver}` : ''})`
+    `Device      ${device.name} (${device.id}, ${device.architecture}${driver ? `, driver ${driver}` : ''})`,
+    ...others.map(
+      (other) => `            not examined: ${other.id}, ${problemOf(other) || other.name}`
+    )
   ]
   for (const { name, found, version: has, reason, remedy } of libraries)
     lines.push(`Library     ${name} ${found ? has : `missing: ${reason} ${remedy}`}`.trimEnd())

@@ -132,14 +132,11 @@ export function findDevice(wanted: string, detection: Detection): Device {
     return best
   }
   const device = devices.find((candidate) => candidate.id === wanted)
-  // A GPU that the driver lists and cannot read comes without kernels, with the reason.
-  if (device && device.kernels.length === 0) {
-    const { problem } = device.properties
+  if (device && device.kernels.length === 0)
     throw new UserError(
       'unavailable',
-      `${device.id} cannot be used. ${String(problem ?? '')}`.trimEnd()
+      `${device.id} cannot be used. ${problemOf(device)}`.trimEnd()
     )
-  }
   if (device) return device
   const known = devices.map((candidate) => candidate.id).join(', ')
   if (!/^(cpu|cuda:\d+|hip:\d+)$/.test(wanted)) {
@@ -151,6 +148,9 @@ export function findDevice(wanted: string, detection: Detection): Device {
     `There is no device ${wanted} here.${why} Devices here: ${known}.`
   )
 }
+
+/** Why a GPU that the driver lists cannot be read; it comes without kernels then. Empty where it can. */
+export const problemOf = ({ properties }: Device): string => String(properties['problem'] ?? '')
 
 const kindOf = (device: string) => (device.startsWith('hip') ? 'hip' : 'cuda')
 

@@ -119,6 +119,17 @@ describe.skipIf(process.platform !== 'linux')('a driver', () => {
     expect(gpus[1]!.name).toBe('Stub GPU sm_90')
   })
 
+  it('with a GPU that does not answer: doctor examines what is left, and says so', () => {
+    const report = join(folder, 'report.json')
+    const environment = { STUB_GPUS: '90', STUB_BROKEN: '0' }
+    const examined = run(['doctor', '--output', report], environment)
+    expect(examined.stdout).toMatch(
+      /^Device .* \(cpu, .*\n +not examined: cuda:0, GPU 0 cannot be read: CUDA error 214/m
+    )
+    expect(examined.stdout).toMatch(/^Validation {2}(\d+) of \1 passed/m)
+    expect(examined.status).toBe(1)
+  })
+
   it('whose context breaks: the next step meets a fresh process, not the wreck of the one before', () => {
     const { stdout } = run(
       ['validate', '--device', 'cuda:0', '--kernels', 'simt,mma', '--json', ...small],
