@@ -123,8 +123,17 @@ driver::TensorMap encodeTensorMap(const DeviceContext& context, const TensorMapR
       if (value == name) return code;
     throw Error(ErrorKind::kUsage, where + ": \"" + value + "\" is no " + field + ".");
   };
-  const int element = choose("element", row.element,
+  // A code of an operand, which takes a byte in shared memory.
+  auto widthOf = [&](const std::string& operand) -> std::string {
+    if (operand != "aCodes" && operand != "bCodes")
+      throw Error(ErrorKind::kUsage, where + ": an element \"code\" is of aCodes or bCodes.");
+    const int64_t bits = evaluate(operand == "aCodes" ? "BITS_A" : "BITS_B", variables);
+    return bits == 8 ? "u8" : bits == 6 ? "16u6" : "16u4";
+  };
+  const int element = choose("element", row.element == "code" ? widthOf(row.of) : row.element,
                              {{"u8", driver::kU8},
+                              {"16u4", driver::k16U4},
+                              {"16u6", driver::k16U6},
                               {"u16", driver::kU16},
                               {"u32", driver::kU32},
                               {"f16", driver::kF16},

@@ -1,96 +1,45 @@
 // The block-scaled kernel itself (resources/kernels/cuda/common/blockScale/gemm.cuh), compiled for
 // the CPU, its threads as fibers: every pair of formats, odd shapes, several tiles a block; C bit
 // for bit as the instructions one after the other make it. And what must be seen.
-#include <bit>
-#include <cmath>
-
 #include "../../resources/kernels/cuda/common/blockScale/gemm.cuh"
 #include "check.h"
 #include "fiberMachine.h"
-#include "scaledMatrix.h"
+#include "scaledProduct.h"
 
 using namespace blockscope;
-using blockscale::Form;
 using fibers::Mistake;
 
 namespace {
 
 using Matrix = ScaledMatrix;
 
-// One row of A and one column of B for one instruction; zeros beyond K.
-struct Line {
-  const Form& form;
-  const Matrix &ofA, &ofB;
-  int row, column, k0, k;
-  u32 a(int at) const { return k0 + at < k ? ofA.codes[row * k + k0 + at] : 0; }
-  u32 b(int at) const { return k0 + at < k ? ofB.codes[column * k + k0 + at] : 0; }
-  u32 scaleA(int block) const { return scale(ofA, row, block); }
-  u32 scaleB(int block) const { return scale(ofB, column, block); }
-
- private:
-  u32 scale(const Matrix& of, int line, int block) const {
-    const int at = k0 / form.block() + block, count = k / form.block();
-    return at < count ? of.scales[line * count + at] : 0;
-  }
-};
-
 template <class T, typename Output>
 struct Product {
   static constexpr float kFactor = 0.75f;
-  static constexpr int kScaleFormat = T::form().scale, kGuards = 64;
+  static constexpr int kScaleFormat = T::form().scale;
   int m, n, k, blocks;
   Matrix a{{T::kA, kScaleFormat, T::kScaleBlock}, m, k, 0, "nvidia_32_4_4"},
       b{{T::kB, kScaleFormat, T::kScaleBlock}, n, k, 2, "nvidia_32_4_4"};
-  std::vector<Output> c = {};
+  GuardedOutput<Output> c{m, n};
 
   void run(Mistake mistake = Mistake::kNone) {
-    c.assign(m * n + 2 * kGuards, Output(77));
+    c = {m, n};
     const fibers::Launch launch{blocks,
                                 T::kBytes,
                                 {{a.packed.data(), a.packed.size()},
                                  {b.packed.data(), b.packed.size()},
                                  {a.placed.data(), a.placed.size()},
                                  {b.placed.data(), b.placed.size()}},
-                                {c.data() + kGuards, m * n * sizeof(Output)},
+                                {c.data(), c.bytes()},
                                 mistake};
     const blockscale::Problem problem = {
         a.packed.data(), b.packed.data(), a.placed.data(), b.placed.data(), m, n, k};
     fibers::launch<Output>(launch, T::kThreads, [&](const fibers::Machine<Output>& machine) {
-      blockscale::run<T>(machine, problem, kFactor, c.data() + kGuards);
+      blockscale::run<T>(machine, problem, kFactor, c.data());
     });
   }
 
-  // Elements, of one in `every`, that are not what the instructions give in order of K, and
-  // elements far from the plain product; guards that were written.
-  int wrong(int every) const {
-    int count = 0;
-    for (int i = 0; i < kGuards; i++)
-      count += c[i] != Output(77) || c[c.size() - 1 - i] != Output(77);
-    const Form form = T::form();
-    for (int at = 0; at < m * n; at += every) {
-      const int row = at / n, column = at % n;
-      u32 bits = 0;
-      for (int k0 = 0; k0 < k; k0 += form.depth())
-        bits = blockscale::sumOf(form, Line{form, a, b, row, column, k0, k}, bits);
-      const float expected = std::bit_cast<float>(bits) * kFactor;
-      count += std::memcmp(&c[kGuards + at], &static_cast<const Output&>(asOutput(expected)),
-                           sizeof(Output)) != 0;
-      double sum = 0, magnitude = 0;
-      for (int i = 0; i < k; i++) {
-        const double product = a.value(row, i) * b.value(column, i);
-        sum += product, magnitude += std::fabs(product);
-      }
-      const double allowed = (k / form.depth() + 1) * 0x1p-22;
-      count += !(std::fabs(std::bit_cast<float>(bits) - sum) <= allowed * magnitude);
-    }
-    return count;
-  }
-
- private:
-  static Output asOutput(float value) {
-    if constexpr (sizeof(Output) == 4) return value;
-    else return floatToHalf(value);
-  }
+  int wrong(int every) const { return wrongElements(T::form(), a, b, c, kFactor, every); }
 };
 
 template <int A, int B>

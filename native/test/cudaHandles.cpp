@@ -260,6 +260,39 @@ void aShapeThatIsNotTakenIsUnavailable() {
   }
 }
 
+// What a tensor map of codes is encoded as, by the bits of its operand.
+int encodedElement = -1;
+uint64_t encodedDims[2];
+
+void tensorMapsOfCodes() {
+  auto& driver = const_cast<Libraries&>(libraries()).driver;
+  driver.tensorMapEncodeTiled = [](driver::TensorMap*, int element, uint32_t, void*,
+                                   const uint64_t* dims, const uint64_t*, const uint32_t*,
+                                   const uint32_t*, int, int, int, int) {
+    encodedElement = element;
+    encodedDims[0] = dims[0], encodedDims[1] = dims[1];
+    return 0;
+  };
+  const DeviceContext context(hopper());
+  TensorMapRow row;
+  row.name = "map", row.of = "bCodes", row.element = "code", row.swizzle = "128B";
+  row.dims = {"K", "N"}, row.strides = {"K * BITS_B / 8"}, row.box = {"128", "64"};
+  auto encode = [&](const char* format) {
+    encodeTensorMap(context, row, 4096, problemVariables({}, {format, 64, 96, 256}, 1), "mine");
+    CHECK(encodedDims[0] == 256 && encodedDims[1] == 96);
+    return encodedElement;
+  };
+  CHECK(encode("mxfp8") == driver::kU8);
+  CHECK(encode("mxfp6_e2m3") == driver::k16U6);
+  // Of e4m3 x e2m1, B's codes.
+  CHECK(encode("mixed") == driver::k16U4);
+  row.of = "aCodes";
+  CHECK(encode("mixed") == driver::kU8);
+  row.of = "c";
+  const std::string message = messageOf([&] { encode("mixed"); });
+  CHECK(message.find("\"code\" is of aCodes or bCodes") != std::string::npos);
+}
+
 }  // namespace
 
 int main() {
@@ -268,5 +301,6 @@ int main() {
   aLostDeviceIsLeftAlone();
   resultsThatBreakAContextAreKnown();
   aShapeThatIsNotTakenIsUnavailable();
+  tensorMapsOfCodes();
   return summary();
 }

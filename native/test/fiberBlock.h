@@ -85,8 +85,9 @@ class Block {
   // Barriers that the running thread has passed.
   int epoch() const { return fibers_[current_].barriers; }
 
-  // Runs `body` in every thread. Throws what the first failing thread threw.
-  void run(const std::function<void()>& body) {
+  // Runs `body` in every thread. Throws what the first failing thread threw. `whenAllWait` does
+  // what is under way beside the threads; false: there is nothing.
+  void run(const std::function<void()>& body, const std::function<bool()>& whenAllWait = {}) {
     body_ = &body;
     for (size_t i = 0; i < fibers_.size(); i++) {
       ucontext_t& context = fibers_[i].context;
@@ -104,14 +105,16 @@ class Block {
         Fiber& fiber = fibers_[i];
         if (fiber.done || (fiber.waitsFor && fiber.waitsFor->generation == fiber.generation))
           continue;
-        fiber.waitsFor = nullptr;
+        if (fiber.isReady && !fiber.isReady()) continue;
+        fiber.waitsFor = nullptr, fiber.isReady = {};
         current_ = static_cast<int>(i);
         swapcontext(&scheduler_, &fiber.context);
         if (error_) std::rethrow_exception(error_);
         moved = true;
         done += fiber.done;
       }
-      if (!moved) throw std::runtime_error("every thread waits for another");
+      if (!moved && !(whenAllWait && whenAllWait()))
+        throw std::runtime_error("every thread waits for another");
     }
   }
 
@@ -119,6 +122,13 @@ class Block {
   void sync() {
     meet(all_, static_cast<int>(fibers_.size()));
     fibers_[current_].barriers++;
+  }
+
+  // Lets others go first; the running thread goes on once `isReady`.
+  void waitUntil(std::function<bool()> isReady) {
+    Fiber& fiber = fibers_[current_];
+    fiber.isReady = std::move(isReady);
+    swapcontext(&fiber.context, &scheduler_);
   }
 
   // What every lane of this thread's warp shows at the same place of the program, `place`.
@@ -145,6 +155,7 @@ class Block {
     bool done = false;
     const Meeting* waitsFor = nullptr;
     unsigned generation = 0;
+    std::function<bool()> isReady;
     int barriers = 0;
   };
   struct Warp {

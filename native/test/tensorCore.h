@@ -95,7 +95,7 @@ class TensorCore {
         {column(one.scalesB, (is.n + 31) / 32, "the scales of B"), (is.n + 31) / 32}};
     for (const Range& scales : operation.reads)
       if (overlap(scales, operation.writes)) fail("D of tcgen05.mma lies over its scales");
-    const Tile a = tileOf(one.a, "A"), b = tileOf(one.b, "B");
+    const SharedTile a = tileOf(one.a, "A"), b = tileOf(one.b, "B");
     for (int row = 0; row < kLanes; row++)
       for (int piece = 0; piece < 2; piece++) operation.pieces.push_back(pieceOf(a, row, piece));
     for (int row = 0; row < is.n; row++)
@@ -106,7 +106,7 @@ class TensorCore {
   }
   void issue(const ScaleCopy& one) {
     using namespace tcgen05;
-    const Tile from = decodedTile(one.from);
+    const SharedTile from = decodedTile(one.from);
     checkVersion(from, "tcgen05.cp");
     if (from.swizzle != 0) fail("tcgen05.cp of scales reads rows of 16 bytes, without a swizzle");
     if (from.stride < 128)
@@ -135,6 +135,7 @@ class TensorCore {
     operation.name = "tcgen05.commit";
     underWay_.push_back(std::move(operation));
   }
+  bool isBusy() const { return !underWay_.empty(); }
   // Ends the oldest that is under way. False: there is nothing.
   bool step() {
     if (underWay_.empty()) return false;
@@ -239,8 +240,8 @@ class TensorCore {
           fail("tensor memory column " + std::to_string(one.first) + " " + what + " is missing");
   }
 
-  static tcgen05::Tile tileOf(u64 bits, const std::string& operand) {
-    const tcgen05::Tile tile = tcgen05::decodedTile(bits);
+  static tcgen05::SharedTile tileOf(u64 bits, const std::string& operand) {
+    const tcgen05::SharedTile tile = tcgen05::decodedTile(bits);
     checkVersion(tile, "operand " + operand);
     const u32 group = tile.swizzle == 2 ? 1024 : tile.swizzle == 4 ? 512 : 256;
     if (tile.stride < (tile.swizzle == 0 ? 128 : group))
@@ -249,7 +250,7 @@ class TensorCore {
            " of eight rows");
     return tile;
   }
-  static void checkVersion(const tcgen05::Tile& tile, const std::string& what) {
+  static void checkVersion(const tcgen05::SharedTile& tile, const std::string& what) {
     if (tile.version != 1)
       fail(what + ": the descriptor's version is " + std::to_string(tile.version) +
            ", that of sm_100 is 1");
@@ -296,8 +297,8 @@ class TensorCore {
     u32 scaleB(int block) const { return scalesB >> (8 * (is.idB + block)) & 255; }
   };
   // Codes of `rows` rows, one to a byte.
-  std::vector<uint8_t> codesOf(const tcgen05::Tile& tile, const tcgen05::Form& form, int format,
-                               int rows) {
+  std::vector<uint8_t> codesOf(const tcgen05::SharedTile& tile, const tcgen05::Form& form,
+                               int format, int rows) {
     std::vector<uint8_t> codes(rows * form.depth());
     for (int row = 0; row < rows; row++) {
       uint8_t bytes[32];
@@ -315,8 +316,8 @@ class TensorCore {
     if (!written_[row % 32][at]) failUnwritten("tcgen05.mma", at);
     return cells_[row % 32][at];
   }
-  void multiply(const Multiply& one, const tcgen05::Instruction& is, const tcgen05::Tile& a,
-                const tcgen05::Tile& b) {
+  void multiply(const Multiply& one, const tcgen05::Instruction& is, const tcgen05::SharedTile& a,
+                const tcgen05::SharedTile& b) {
     const int depth = is.form.depth(), first = one.d & 0xffff;
     const auto codesA = codesOf(a, is.form, is.form.a, kLanes),
                codesB = codesOf(b, is.form, is.form.b, is.n);

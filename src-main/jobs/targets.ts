@@ -32,8 +32,10 @@ export const targets: Target[] = [
   {
     architecture: 'sm_100, sm_103 (B200, B300)',
     instruction: 'tcgen05.mma block_scale',
-    state: 'absent',
-    note: 'No kernel here for its own instruction. The mma.sync kernel and cuBLASLt block scaling are offered, not run there.'
+    state: 'emulated',
+    note: 'Compiles to UTCQMMA and UTCOMMA; run on a CPU over a model of tensor memory, as Triton kernels for it are; neither TMA nor the device itself was.',
+    devices: ['sm_100', 'sm_103'],
+    kernels: ['tcgen05']
   },
   {
     architecture: 'sm_110 (Jetson Thor)',

@@ -70,7 +70,7 @@ const tensorMapSchema = v.pipe(
     name,
     of: name,
     offset: v.optional(expression, '0'),
-    element: choice(['u8', 'u16', 'u32', 'f16', 'bf16', 'f32']),
+    element: choice(['u8', 'u16', 'u32', 'f16', 'bf16', 'f32', '16u4', '16u6', 'code']),
     dims: expressions(1, 5),
     strides: v.optional(expressions(0, 4), []),
     box: expressions(1, 5),

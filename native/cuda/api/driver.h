@@ -93,7 +93,17 @@ struct alignas(128) TensorMap {  // CUtensorMap; 64 before CUDA 13
 };
 
 // CUtensorMapDataType, CUtensorMapSwizzle, CUtensorMapL2promotion
-enum TensorMapElement : int { kU8 = 0, kU16 = 1, kU32 = 2, kF16 = 6, kF32 = 7, kBf16 = 9 };
+// k16U4, k16U6: 16 packed codes, brought to 16 bytes with padding behind (sm_100 and later).
+enum TensorMapElement : int {
+  kU8 = 0,
+  kU16 = 1,
+  kU32 = 2,
+  kF16 = 6,
+  kF32 = 7,
+  kBf16 = 9,
+  k16U4 = 14,
+  k16U6 = 15
+};
 enum TensorMapSwizzle : int { kSwizzleNone = 0, kSwizzle32 = 1, kSwizzle64 = 2, kSwizzle128 = 3 };
 enum TensorMapPromotion : int {
   kPromoteNone = 0,

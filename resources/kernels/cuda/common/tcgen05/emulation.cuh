@@ -38,14 +38,14 @@ LANE_CODE inline Instruction decodedInstruction(int vector, u32 bits) {
           (bits & 0x8001e04fu) == 0};
 }
 
-struct Tile {
+struct SharedTile {
   u32 address, leading, stride;
   int version, baseOffset;
   u32 swizzle;
   bool isPlain;
 };
 
-LANE_CODE inline Tile decodedTile(u64 bits) {
+LANE_CODE inline SharedTile decodedTile(u64 bits) {
   return {(u32)(bits & 0x3fff) << 4,
           (u32)(bits >> 16 & 0x3fff) << 4,
           (u32)(bits >> 32 & 0x3fff) << 4,
@@ -56,7 +56,7 @@ LANE_CODE inline Tile decodedTile(u64 bits) {
 }
 
 // Shared address of 16-byte piece `piece`, 0 or 1, of row `row` of a K-major operand.
-LANE_CODE inline u32 pieceOf(const Tile& tile, int row, int piece) {
+LANE_CODE inline u32 pieceOf(const SharedTile& tile, int row, int piece) {
   const u32 group = tile.address + (u32)(row / 8) * tile.stride;
   if (tile.swizzle == 0) return group + (u32)(row % 8) * 16 + (u32)piece * tile.leading;
   const int width = tile.swizzle == 2 ? 8 : tile.swizzle == 4 ? 4 : 2;  // pieces of a row

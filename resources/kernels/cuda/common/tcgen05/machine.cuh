@@ -1,0 +1,139 @@
+// What the tcgen05 product needs of a GPU beside arithmetic (gemm.cuh), as PTX of sm_100a and its
+// family: PTX ISA 9.0, "TensorCore 5th Generation Instructions".
+#pragma once
+
+#include "common/pipeline.cuh"
+#include "common/tcgen05/gemm.cuh"
+
+namespace tcgen05 {
+
+// kind::mxf8f6f4 and mxf4 have one block each. `.block16` is the newer name of scale_vec::4X.
+#if A_FORMAT != 0 || B_FORMAT != 0
+#define TC_KIND "kind::mxf8f6f4.block_scale"
+#elif SCALE_BLOCK == 32
+#define TC_KIND "kind::mxf4.block_scale"
+#elif __CUDACC_VER_MAJOR__ > 12 || __CUDACC_VER_MINOR__ >= 9
+#define TC_KIND "kind::mxf4nvf4.block_scale.block16"
+#else
+#define TC_KIND "kind::mxf4nvf4.block_scale.scale_vec::4X"
+#endif
+
+struct NativeMachine {
+  typedef ::Output Output;
+  const TensorMap *a, *b;
+
+  __device__ static int thread() { return threadIdx.x; }
+  __device__ static int block() { return blockIdx.x; }
+  __device__ static int blocks() { return gridDim.x; }
+  __device__ static void sync() { __syncthreads(); }
+  __device__ static bool isLeader() {
+    u32 is;
+    asm volatile(
+        "{ .reg .pred leader; elect.sync _|leader, 0xffffffff; selp.u32 %0, 1, 0, leader; }"
+        : "=r"(is));
+    return is != 0;
+  }
+  // The swizzle works on absolute addresses: rounded up here, because the array's own alignment is
+  // not kept where other shared variables are linked before it.
+  __device__ static u32 sharedStart() {
+    extern __shared__ __align__(16) u8 dynamic[];
+    return sharedAddress(dynamic) + 1023 & ~1023u;
+  }
+  __device__ static u32 loadWord(u32 address) { return ::loadWord(address); }
+
+  __device__ static void initBarrier(u32 barrier, u32 arrivals) {
+    ::initBarrier(barrier, arrivals);
+  }
+  __device__ static void publishBarriers() { ::publishBarriers(); }
+  __device__ static void expect(u32 barrier, u32 bytes) { expectBytes(barrier, bytes); }
+  __device__ static void arrive(u32 barrier) { arriveHere(barrier); }
+  __device__ static void wait(u32 barrier, u32 parity) { waitFor(barrier, parity); }
+
+  // A box of codes at (k, row) of A or B, zeros beyond the matrix.
+  __device__ void loadA(u32 to, int k, int row, u32 barrier) const {
+    loadBox(to, a, inBox(k), row, barrier);
+  }
+  __device__ void loadB(u32 to, int k, int row, u32 barrier) const {
+    loadBox(to, b, inBox(k), row, barrier);
+  }
+  // `bytes`, a multiple of 16, as they are.
+  __device__ static void copyBytes(u32 to, const u8* from, int bytes, u32 barrier) {
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+            "r"(to),
+        "l"(from), "r"(bytes), "r"(barrier)
+        : "memory");
+  }
+
+  template <int Columns>
+  __device__ static void allocate(u32 address) {
+    asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(address),
+                 "n"(Columns)
+                 : "memory");
+    asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;");
+  }
+  template <int Columns>
+  __device__ static void free(u32 tensor) {
+    asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(tensor),
+                 "n"(Columns));
+  }
+
+  __device__ static void fenceBeforeSync() {
+    asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+  }
+  __device__ static void fenceAfterSync() {
+    asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+  }
+  __device__ static void copyScales(u32 column, u64 descriptor) {
+    asm volatile("tcgen05.cp.cta_group::1.32x128b.warpx4 [%0], %1;" ::"r"(column), "l"(descriptor)
+                 : "memory");
+  }
+  template <class T>
+  __device__ static void multiplyAdd(u32 d, u64 a, u64 b, u32 instruction, u32 scalesA, u32 scalesB,
+                                     bool adds) {
+    asm volatile(
+        "{ .reg .pred adds; setp.ne.u32 adds, %6, 0;\n"
+        "tcgen05.mma.cta_group::1." TC_KIND " [%0], %1, %2, %3, [%4], [%5], adds; }" ::"r"(d),
+        "l"(a), "l"(b), "r"(instruction), "r"(scalesA), "r"(scalesB), "r"((u32)adds)
+        : "memory");
+  }
+  __device__ static void commit(u32 barrier) {
+    asm volatile(
+        "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(barrier)
+        : "memory");
+  }
+
+#define TC_FOUR(c, i) c(sums[i]), c(sums[i + 1]), c(sums[i + 2]), c(sums[i + 3])
+#define TC_ALL(c)                                                                              \
+  TC_FOUR(c, 0), TC_FOUR(c, 4), TC_FOUR(c, 8), TC_FOUR(c, 12), TC_FOUR(c, 16), TC_FOUR(c, 20), \
+      TC_FOUR(c, 24), TC_FOUR(c, 28)
+  // 32 columns of this warp's lanes, there once they are waited for.
+  __device__ static void loadSums(u32 (&sums)[32], u32 address) {
+    asm volatile(
+        "tcgen05.ld.sync.aligned.32x32b.x32.b32 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, "
+        "%12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, "
+        "%30, %31}, [%32];"
+        : TC_ALL("=r")
+        : "r"(address));
+  }
+  // Takes the registers, so that nothing that reads them is moved before.
+  __device__ static void waitForLoads(u32 (&sums)[32]) {
+    asm volatile("tcgen05.wait::ld.sync.aligned;" : TC_ALL("+r")::"memory");
+  }
+#undef TC_ALL
+#undef TC_FOUR
+
+  __device__ static float number(u32 bits) { return __uint_as_float(bits); }
+  __device__ static u32 bits(float number) { return __float_as_uint(number); }
+  __device__ static Output toOutput(float value) { return ::toOutput(value); }
+  __device__ static u32 toPair(float left, float right) { return toOutputPair(left, right); }
+  __device__ static void storeFour(Output* to, const u32 (&words)[4]) {
+    *reinterpret_cast<uint4*>(to) = make_uint4(words[0], words[1], words[2], words[3]);
+  }
+
+ private:
+  // Packed fp4 lies in the map as bytes.
+  __device__ static int inBox(int k) { return A_FORMAT == 0 && B_FORMAT == 0 ? k / 2 : k; }
+};
+
+}  // namespace tcgen05
