@@ -1,0 +1,17 @@
+/** kernelTimes.mjs, for tests in TypeScript. */
+export type Times = Map<string, { ns: number; count: number }>
+
+export interface ComparedKernel {
+  name: string
+  /** Mean ns of a launch, the median of rounds; NaN where a profiler has no such kernel. */
+  our: number
+  their: number
+  ratio: number
+  sameCount: boolean
+}
+
+export function timesOfTrace(trace: { traceEvents: object[] }): Times
+export function timesOfHatchet(tree: object[]): Times
+export function timesOfLaunches(rows: object[]): Times
+export function median(list: number[]): number
+export function compareTimes(ours: Times[], theirs: Times[]): ComparedKernel[]
