@@ -156,7 +156,7 @@ DeviceBuffer::DeviceBuffer(const DeviceContext& context, size_t bytes, const std
 
 void DeviceBuffer::write(const void* from, size_t bytes, size_t offset) {
   if (bytes == 0) return;
-  const DeviceContext& context = address_.context();
+  const DeviceContext& context = address_.owner();
   context.check(context.api().memcpyHtoD(address() + offset, from, bytes), "Copying to the GPU");
   // From pageable memory that copy may still be on its way, in the default stream, for which the
   // streams of this program do not wait.
@@ -165,7 +165,7 @@ void DeviceBuffer::write(const void* from, size_t bytes, size_t offset) {
 
 void DeviceBuffer::read(void* to, size_t bytes, size_t offset) const {
   if (bytes == 0) return;
-  const DeviceContext& context = address_.context();
+  const DeviceContext& context = address_.owner();
   context.check(context.api().memcpyDtoH(to, address() + offset, bytes), "Copying from the GPU");
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../core/backend.h"
+#include "../core/owned.h"
 #include "libraries.h"
 
 namespace blockscope::cuda {
@@ -56,41 +57,8 @@ class DeviceContext {
   mutable std::atomic<bool> lost_{false};
 };
 
-// Something of the driver's, or of a library beside it, that is given back exactly once, however a
-// constructor ends; not after the device was lost.
 template <typename T>
-class Owned {
- public:
-  using Release = int (*)(T);
-  Owned() = default;
-  Owned(const DeviceContext& context, Release release) : context_(&context), release_(release) {}
-  ~Owned() {
-    if (value_ && !context_->lost()) release_(value_);
-  }
-  Owned(Owned&& other) noexcept { *this = std::move(other); }
-  Owned& operator=(Owned&& other) noexcept {
-    std::swap(context_, other.context_);
-    std::swap(release_, other.release_);
-    std::swap(value_, other.value_);
-    return *this;
-  }
-
-  const DeviceContext& context() const { return *context_; }
-  T get() const { return value_; }
-  // Calls `create` with the place it writes to; what it answers. Owned when that is success, 0.
-  template <typename Create>
-  int make(const Create& create) {
-    T made{};
-    const int result = create(&made);
-    if (result == 0) value_ = made;
-    return result;
-  }
-
- private:
-  const DeviceContext* context_ = nullptr;
-  Release release_ = nullptr;
-  T value_{};
-};
+using Owned = blockscope::Owned<T, DeviceContext>;
 
 class DeviceBuffer {
  public:

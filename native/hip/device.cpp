@@ -82,7 +82,7 @@ size_t Device::freeBytes() const {
 Buffer::Buffer(const Device& device, size_t bytes, const std::string& what)
     : memory_(device, device.api().free), bytes_(bytes) {
   if (bytes == 0) return;
-  const int result = device.api().malloc(&memory_.value, bytes);
+  const int result = memory_.make([&](void** made) { return device.api().malloc(made, bytes); });
   if (result == runtime::kOutOfMemory)
     throw Error(ErrorKind::kDevice, "Not enough memory on " + device.facts().name + " for " + what +
                                         ": " + gibibytes(bytes) + " are needed, " +
@@ -105,7 +105,9 @@ void Buffer::read(const Device& device, void* to, size_t bytes, size_t offset) c
 
 Stream::Stream(const Device& device)
     : device_(device), handle_(device, device.api().streamDestroy) {
-  device.check(device.api().streamCreate(&handle_.value, runtime::kStreamNonBlocking),
+  device.check(handle_.make([&](void** made) {
+    return device.api().streamCreate(made, runtime::kStreamNonBlocking);
+  }),
                "Creating a stream");
 }
 
@@ -128,16 +130,17 @@ void Stream::wait(const std::string& what) const {
 }
 
 Event::Event(const Device& device) : device_(device), handle_(device, device.api().eventDestroy) {
-  device.check(device.api().eventCreate(&handle_.value), "Creating an event");
+  device.check(handle_.make([&](void** made) { return device.api().eventCreate(made); }),
+               "Creating an event");
 }
 
 void Event::record(const Stream& stream) const {
-  device_.check(device_.api().eventRecord(handle_.value, stream.handle()), "Recording an event");
+  device_.check(device_.api().eventRecord(handle_.get(), stream.handle()), "Recording an event");
 }
 
 double Event::nanosecondsSince(const Event& start) const {
   float milliseconds = 0;
-  device_.check(device_.api().eventElapsedTime(&milliseconds, start.handle_.value, handle_.value),
+  device_.check(device_.api().eventElapsedTime(&milliseconds, start.handle_.get(), handle_.get()),
                 "Reading events");
   return milliseconds * 1e6;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "../core/backend.h"
+#include "../core/owned.h"
 #include "libraries.h"
 
 namespace blockscope::hip {
@@ -42,28 +43,7 @@ class Device {
   mutable std::atomic<bool> lost_{false};
 };
 
-// Something of the runtime's that is given back once.
-class Owned {
- public:
-  using Release = int (*)(void*);
-  Owned() = default;
-  Owned(const Device& device, Release release) : device_(&device), release_(release) {}
-  ~Owned() {
-    if (value && !device_->lost()) release_(value);
-  }
-  Owned(Owned&& other) noexcept { *this = std::move(other); }
-  Owned& operator=(Owned&& other) noexcept {
-    std::swap(device_, other.device_);
-    std::swap(release_, other.release_);
-    std::swap(value, other.value);
-    return *this;
-  }
-  void* value = nullptr;
-
- private:
-  const Device* device_ = nullptr;
-  Release release_ = nullptr;
-};
+using Owned = blockscope::Owned<void*, Device>;
 
 class Buffer {
  public:
@@ -71,7 +51,7 @@ class Buffer {
   // `what` names it when memory is short: "the operands". No bytes: no memory, a null address.
   Buffer(const Device&, size_t bytes, const std::string& what);
 
-  uint8_t* address() const { return static_cast<uint8_t*>(memory_.value); }
+  uint8_t* address() const { return static_cast<uint8_t*>(memory_.get()); }
   size_t bytes() const { return bytes_; }
   void write(const Device&, const void* from, size_t bytes, size_t offset = 0) const;
   void read(const Device&, void* to, size_t bytes, size_t offset = 0) const;
@@ -84,7 +64,7 @@ class Buffer {
 class Stream {
  public:
   explicit Stream(const Device&);
-  runtime::Handle handle() const { return handle_.value; }
+  runtime::Handle handle() const { return handle_.get(); }
   // Waits for all that was queued; work that takes longer than the watchdog's time loses the
   // device.
   void wait(const std::string& what) const;

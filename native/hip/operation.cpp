@@ -93,10 +93,12 @@ Operation::Operation(const Device& device, const KernelRow& row, const Problem& 
   const Compiled compiled =
       compile({what, row.file, target, cuda::compileOptions(row, problem)}, cacheDirectory);
   compileSeconds_ = compiled.seconds;
-  device.check(device.api().moduleLoadData(&module_.value, compiled.image.data()),
+  device.check(module_.make([&](void** made) {
+    return device.api().moduleLoadData(made, compiled.image.data());
+  }),
                "Loading " + what);
   for (const LaunchRow& launch : row.launches)
-    device.check(device.api().moduleGetFunction(&functions_[launch.function], module_.value,
+    device.check(device.api().moduleGetFunction(&functions_[launch.function], module_.get(),
                                                 launch.function.c_str()),
                  "Finding " + launch.function + " of " + what);
   for (const WorkspaceRow& buffer : row.workspace)
