@@ -26,7 +26,7 @@ describeInBrowser('npm run dev', () => {
   let output = ''
 
   const printed = async (pattern: RegExp, times = 1) =>
-    vi.waitFor(() => expect(output.match(pattern)?.length ?? 0).toBe(times), 60_000)
+    vi.waitFor(() => expect(output.match(pattern)?.length ?? 0, output).toBe(times))
   const edit = (file: string, from: string, to: string) => {
     const path = join(copy, file)
     const before = readFileSync(path, 'utf8')
