@@ -54,7 +54,7 @@ uint32_t currentPath(Session& mine) {
   bool isForgotten = false;
   const uint32_t path = mine.python.path(mine.lock, mine.names, mine.shard, ranges, isForgotten);
   if (isForgotten) mine.count(forgottenStacks);
-  if (path != ranges) mine.count(pythonCalls);
+  if (isInCall && path != ranges) mine.count(pythonCalls);
   hasPath = true;
   return pathOfCall = path;
 }

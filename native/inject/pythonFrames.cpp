@@ -52,9 +52,7 @@ void PythonFrames::find() {
   void* from = RTLD_DEFAULT;
   const auto look = [&](const char* name) { return dlsym(from, name); };
   if (look("Py_GetVersion") == nullptr) from = embeddedPython();
-  const auto getVersion = from == nullptr && look("Py_GetVersion") == nullptr
-                              ? nullptr
-                              : reinterpret_cast<const char* (*)()>(look("Py_GetVersion"));
+  const auto getVersion = reinterpret_cast<const char* (*)()>(look("Py_GetVersion"));
   if (getVersion == nullptr) {
     missing_ = "there is no Python in this process.";
     return;
@@ -82,6 +80,12 @@ void PythonFrames::find() {
     missing_ = "Python " + number + " does not export what its frames are read with.";
     return;
   }
+  if (char probe = 0; !isReadable(&probe, 0, probe)) {
+    missing_ =
+        "the system lets no process read itself by process_vm_readv, which frames are "
+        "checked by.";
+    return;
+  }
   version_ = number;
   trust_ = Trust::kUnchecked;
 }
@@ -93,11 +97,15 @@ std::string PythonFrames::missing() const {
 }
 
 const void* PythonFrames::innermost() const {
-  const void* state = getThreadState_();
-  if (state == nullptr) return nullptr;
-  const void* frame = at<const void*>(state, layout_->frameOfThread);
-  if (!layout_->isInCFrame || frame == nullptr) return frame;
-  return at<const void*>(frame, layout_->frameOfCFrame);
+  const bool isTrusted = trust_ == Trust::kChecked;
+  const auto pointer = [&](const void* object, size_t offset) {
+    const void* value = nullptr;
+    if (object == nullptr) return value;
+    if (isTrusted) return at<const void*>(object, offset);
+    return isReadable(object, offset, value) ? value : nullptr;
+  };
+  const void* frame = pointer(getThreadState_(), layout_->frameOfThread);
+  return layout_->isInCFrame ? pointer(frame, layout_->frameOfCFrame) : frame;
 }
 
 // Before the layout is trusted: every code has the type of code and is called by texts.

@@ -38,7 +38,8 @@ uint32_t PythonPaths::path(std::mutex& lock, Names& names, ShardWriter& shard, u
   if (found == ofFrames_.end()) {
     isForgotten = ofFrames_.size() >= kMostPaths;
     if (isForgotten) return ranges;
-    uint32_t path = 0;
+    uint32_t path =
+        count < kMostFrames ? 0 : names.path(0, "<frames further out>", PathKind::kPython);
     for (size_t i = count; i-- > 0;)
       path = names.path(path, frames_.nameOf(frames[i]), PathKind::kPython);
     found = ofFrames_.emplace(hash, path).first;

@@ -67,10 +67,10 @@ class Ranges:
         ctypes.CFUNCTYPE(ctypes.c_int)(self.slots[11])()
 
 
-def recurse(depth):
+def recurse(depth, name="deep"):
     if depth:
-        return recurse(depth - 1)
-    launch(releasing, "deep")
+        return recurse(depth - 1, name)
+    launch(releasing, name)
 
 
 def generator():
@@ -95,6 +95,7 @@ def main():
     launch(releasing, "in a range")
     ranges.pop()
     recurse(40)
+    recurse(600, "deeper")
     list(generator())
     Größe().schritt()
     comprehension()

@@ -89,7 +89,7 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     const program = [python, script, stubDriver]
     const command = ['capture', '--out', out, '--python', '--', ...program]
     const { code, stderr } = await runBlockscope(command, environment)
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/34 of 34 kernels recorded/)])
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/35 of 35 kernels recorded/)])
     const [root] = JSON.parse(readFileSync(join(out, 'profile.hatchet'), 'utf8')) as [Node]
     const only = (node: Node, name: RegExp) =>
       node.children.filter(({ frame }) => name.test(frame.name))
