@@ -1,7 +1,11 @@
 // What the CUDA backend takes from the driver and from cuBLASLt it gives back, whichever call
 // fails: a driver made of counters stands in for the real one.
 #include <array>
+#include <cstring>
+#include <map>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "../cuda/cublasLtOperation.h"
 #include "../cuda/kernels.h"
@@ -293,6 +297,42 @@ void tensorMapsOfCodes() {
   CHECK(message.find("\"code\" is of aCodes or bCodes") != std::string::npos);
 }
 
+// What cuBLASLt is asked for. It thinks in columns: its A is our B, and each brings its own scales.
+std::map<int, int32_t> askedModes;
+std::vector<std::array<int64_t, 4>> askedLayouts;  // type, rows, columns, leading dimension
+
+void blockScalesAreAskedFor() {
+  failing = -1;
+  auto& lt = const_cast<Libraries&>(libraries()).cublasLt;
+  lt.matmulDescSetAttribute = [](cublaslt::Handle, int attribute, const void* value, size_t bytes) {
+    if (bytes == 4) std::memcpy(&askedModes[attribute], value, 4);
+    return 0;
+  };
+  lt.matrixLayoutCreate = [](cublaslt::Handle* to, int type, uint64_t rows, uint64_t columns,
+                             int64_t leading) {
+    askedLayouts.push_back(
+        {type, static_cast<int64_t>(rows), static_cast<int64_t>(columns), leading});
+    return create(to);
+  };
+  const DeviceContext context(hopper());
+  // CUDA's library_types.h and cublasLt.h: 28 and 29 are e4m3 and e5m2, 33 e2m1, 2 float16; scale
+  // mode 1 is ue4m3 per 16, 2 ue8m0 per 32; attributes 31 and 32 are the modes of A and B.
+  for (const auto& [kernel, format, a, b, mode] :
+       {std::tuple("cublaslt-mxfp8", "mxfp8_e4m3_e5m2", 28, 29, 2),
+        {"cublaslt-nvfp4", "nvfp4", 33, 33, 1}}) {
+    askedModes.clear(), askedLayouts.clear();
+    makeCublasLtOperation(context, {format, 96, 160, 256}, kernel);
+    CHECK(askedModes[31] == mode && askedModes[32] == mode && askedModes[3] == 1);
+    const std::vector<std::array<int64_t, 4>> expected = {
+        {b, 256, 160, 256}, {a, 256, 96, 256}, {2, 160, 96, 160}};
+    CHECK(askedLayouts == expected);
+    const MatmulPlan plan = planMatmul(kernel, {format, 96, 160, 256});
+    // Rows padded to 128, blocks of K to 4.
+    CHECK(plan.aScaleBytes == 128 * (mode == 2 ? 8 : 16));
+    CHECK(plan.bScaleBytes == 2 * plan.aScaleBytes);
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -302,5 +342,6 @@ int main() {
   resultsThatBreakAContextAreKnown();
   aShapeThatIsNotTakenIsUnavailable();
   tensorMapsOfCodes();
+  blockScalesAreAskedFor();
   return summary();
 }

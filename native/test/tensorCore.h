@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "../../resources/kernels/cuda/common/tcgen05/emulation.cuh"
+#include "tensorOperands.h"
 
 namespace tensor {
 

@@ -78,13 +78,6 @@ LANE_CODE constexpr u64 scalesDescriptor(u32 address) {
   return sharedDescriptor(Swizzle::kNone, address, 16, 128);
 }
 
-// Where byte `byte` of row `row` of a swizzled tile lies that begins at `address`, a multiple of
-// eight rows.
-LANE_CODE constexpr u32 swizzled(Swizzle swizzle, u32 address, int row, int byte) {
-  const u32 linear = address + (u32)(row * rowBytes(swizzle) + byte);
-  return linear ^ ((linear >> 7 << 4) & (u32)(rowBytes(swizzle) - 16));
-}
-
 // ------------------------------------------------------------------------------- tensor memory
 
 constexpr int kTensorLanes = 128, kTensorColumns = 512;
