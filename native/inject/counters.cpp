@@ -19,6 +19,9 @@ Parameters sized() {
   return parameters;
 }
 
+// What CUPTI launches itself, to run a kernel once more, comes within the call that is measured.
+thread_local int callsDeep = 0;
+
 // Why counters are refused, and what makes them work.
 std::string reasonOf(int error, const char* what, const char* name) {
   switch (error) {
@@ -243,6 +246,7 @@ bool KernelCounters::start(Session& mine, Profiler& profiler) {
 }
 
 void KernelCounters::begin(Session& mine, const cupti::CallbackData& call) {
+  if (callsDeep++ > 0) return;
   launching_.lock();
   void* stream = nullptr;
   if (isRefused_ || call.symbolName == nullptr || !streamOf(call, stream) || isCapturing(stream))
@@ -253,6 +257,7 @@ void KernelCounters::begin(Session& mine, const cupti::CallbackData& call) {
 }
 
 void KernelCounters::end(Session& mine, const cupti::CallbackData& call, bool hasFailed) {
+  if (--callsDeep > 0) return;
   const std::lock_guard guard(launching_, std::adopt_lock);
   Profiler* const profiler = measuring_;
   if (profiler == nullptr) return;
