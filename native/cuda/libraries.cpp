@@ -2,37 +2,15 @@
 
 #include <cstdlib>
 
-#include "dynamicLibrary.h"
+#include "../core/dynamicLibrary.h"
 #include "librarySearch.h"
 
 namespace blockscope::cuda {
 
 namespace {
 
-struct Symbol {
-  const char* name;
-  void** target;
-};
-
-// Opens a library and fills its table. Every symbol is needed: a library without one is too old or
-// not the one meant.
 bool load(Library library, const std::vector<Symbol>& symbols, LibraryInfo& info) {
-  const auto opened =
-      DynamicLibrary::open(candidateFiles(library, SearchEnvironment::ofThisProcess()));
-  if (!opened.loaded()) {
-    info.reason = opened.loadError().empty()
-                      ? info.name + " was not found on this machine."
-                      : info.name + " does not load: " + opened.loadError() + ".";
-    return false;
-  }
-  info.path = opened.path();
-  for (const Symbol& symbol : symbols) {
-    *symbol.target = opened.symbol(symbol.name);
-    if (*symbol.target) continue;
-    info.reason = info.path + " has no function " + symbol.name + ": it is too old.";
-    return false;
-  }
-  return true;
+  return loadLibrary(candidateFiles(library, SearchEnvironment::ofThisProcess()), symbols, info);
 }
 
 #define BLOCKSCOPE_SYMBOL2(member, name, parameters) {name, reinterpret_cast<void**>(&api.member)},

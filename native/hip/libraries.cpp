@@ -2,16 +2,11 @@
 
 #include <cstdlib>
 
-#include "../cuda/dynamicLibrary.h"
+#include "../core/dynamicLibrary.h"
 
 namespace blockscope::hip {
 
 namespace {
-
-struct Symbol {
-  const char* name;
-  void** target;
-};
 
 // ROCM_PATH, HIP_PATH and /opt/rocm, then the system's own search. Versions of the files are those
 // of HIP: 6 and 7.
@@ -36,24 +31,6 @@ std::vector<std::string> candidates(const std::string& library) {
   return files;
 }
 
-bool load(const std::string& library, const std::vector<Symbol>& symbols, LibraryInfo& info) {
-  const auto opened = cuda::DynamicLibrary::open(candidates(library));
-  if (!opened.loaded()) {
-    info.reason = opened.loadError().empty()
-                      ? info.name + " was not found on this machine."
-                      : info.name + " does not load: " + opened.loadError() + ".";
-    return false;
-  }
-  info.path = opened.path();
-  for (const Symbol& symbol : symbols) {
-    *symbol.target = opened.symbol(symbol.name);
-    if (*symbol.target) continue;
-    info.reason = info.path + " has no function " + symbol.name + ": it is too old.";
-    return false;
-  }
-  return true;
-}
-
 #define BLOCKSCOPE_SYMBOL(member, name, result, parameters) \
   {name, reinterpret_cast<void**>(&api.member)},
 
@@ -62,7 +39,8 @@ void loadRuntime(Libraries& found) {
   auto& info = found.runtimeInfo;
   info.name = "HIP runtime";
   info.remedy = "Install ROCm 6.0 or later (7.0 for gfx950), or set ROCM_PATH.";
-  if (!load("amdhip64", {BLOCKSCOPE_HIP_FUNCTIONS(BLOCKSCOPE_SYMBOL)}, info)) return;
+  if (!loadLibrary(candidates("amdhip64"), {BLOCKSCOPE_HIP_FUNCTIONS(BLOCKSCOPE_SYMBOL)}, info))
+    return;
   int version = 0, count = 0;
   const int started = api.init(0);
   api.runtimeGetVersion(&version);
@@ -100,7 +78,8 @@ void loadHiprtc(Libraries& found) {
   auto& info = found.hiprtcInfo;
   info.name = "hipRTC";
   info.remedy = "Install ROCm's hip-runtime-amd or hiprtc, or set ROCM_PATH.";
-  if (!load("hiprtc", {BLOCKSCOPE_HIPRTC_FUNCTIONS(BLOCKSCOPE_SYMBOL)}, info)) return;
+  if (!loadLibrary(candidates("hiprtc"), {BLOCKSCOPE_HIPRTC_FUNCTIONS(BLOCKSCOPE_SYMBOL)}, info))
+    return;
   int major = 0, minor = 0;
   api.version(&major, &minor);
   info.version = std::to_string(major) + "." + std::to_string(minor);

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace blockscope::cuda {
+#include "backend.h"
+
+namespace blockscope {
 
 class DynamicLibrary {
  public:
@@ -26,4 +28,14 @@ class DynamicLibrary {
   std::string path_, loadError_;
 };
 
-}  // namespace blockscope::cuda
+struct Symbol {
+  const char* name;
+  void** target;
+};
+
+// Opens the first of `candidates` that loads and fills its table. Every symbol is needed: a library
+// without one is too old or not the one meant. False: `info` has the reason.
+bool loadLibrary(const std::vector<std::string>& candidates, const std::vector<Symbol>& symbols,
+                 LibraryInfo& info);
+
+}  // namespace blockscope

@@ -14,7 +14,7 @@
 #endif
 #endif
 
-namespace blockscope::cuda {
+namespace blockscope {
 
 namespace {
 
@@ -76,4 +76,23 @@ void* DynamicLibrary::symbol(const char* name) const {
 #endif
 }
 
-}  // namespace blockscope::cuda
+bool loadLibrary(const std::vector<std::string>& candidates, const std::vector<Symbol>& symbols,
+                 LibraryInfo& info) {
+  const auto opened = DynamicLibrary::open(candidates);
+  if (!opened.loaded()) {
+    info.reason = opened.loadError().empty()
+                      ? info.name + " was not found on this machine."
+                      : info.name + " does not load: " + opened.loadError() + ".";
+    return false;
+  }
+  info.path = opened.path();
+  for (const Symbol& symbol : symbols) {
+    *symbol.target = opened.symbol(symbol.name);
+    if (*symbol.target) continue;
+    info.reason = info.path + " has no function " + symbol.name + ": it is too old.";
+    return false;
+  }
+  return true;
+}
+
+}  // namespace blockscope
