@@ -31,7 +31,7 @@ Napi::Value decodeTableOf(const Napi::CallbackInfo& info) {
   const NumberFormat& format = readNumberFormat(info[0]);
   auto table = Napi::Float32Array::New(info.Env(), format.codeCount());
   for (int code = 0; code < format.codeCount(); code++)
-    table.Data()[code] = static_cast<float>(decode(format, static_cast<uint8_t>(code)));
+    table.Data()[code] = static_cast<float>(decode(format, static_cast<uint16_t>(code)));
   return table;
 }
 
@@ -44,12 +44,16 @@ Napi::Value encodeValues(const Napi::CallbackInfo& info) {
   if (rule != "saturate" && rule != "ml_dtypes")
     throw Napi::TypeError::New(info.Env(), "overflow must be 'saturate' or 'ml_dtypes'.");
   const auto values = info[1].As<Napi::Float32Array>();
-  auto codes = Napi::Uint8Array::New(info.Env(), values.ElementLength());
   const OverflowRule overflow =
       rule == "saturate" ? OverflowRule::kSaturate : OverflowRule::kMlDtypes;
-  for (size_t i = 0; i < values.ElementLength(); i++)
-    codes.Data()[i] = encode(format, values.Data()[i], overflow);
-  return codes;
+  auto encoded = [&]<typename Code>(Napi::TypedArrayOf<Code> codes) -> Napi::Value {
+    for (size_t i = 0; i < values.ElementLength(); i++)
+      codes.Data()[i] = static_cast<Code>(encode(format, values.Data()[i], overflow));
+    return codes;
+  };
+  const size_t count = values.ElementLength();
+  return format.codeBytes() == 1 ? encoded(Napi::Uint8Array::New(info.Env(), count))
+                                 : encoded(Napi::Uint16Array::New(info.Env(), count));
 }
 
 int64_t readExtent(const Napi::Value& value, const char* name) {

@@ -7,6 +7,7 @@
 //   Uint8Array, ...      std::vector of uint8_t, float or double
 //   list                 std::vector or std::array of anything else
 //   object               struct with fields, std::map by name
+//   undefined            std::optional of none, in what is written
 #pragma once
 
 #include <napi.h>
@@ -18,6 +19,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -186,6 +188,11 @@ Napi::Value write(Napi::Env env, Enum value) {
 template <typename... Held>
 Napi::Value write(Napi::Env env, const std::variant<Held...>& value) {
   return std::visit([&](const auto& held) { return write(env, held); }, value);
+}
+
+template <typename Held>
+Napi::Value write(Napi::Env env, const std::optional<Held>& value) {
+  return value ? write(env, *value) : env.Undefined();
 }
 
 template <InTypedArray T>

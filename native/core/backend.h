@@ -153,12 +153,13 @@ struct Problem {
 // `before` and which product it is, "of matrix 2" or "of group 2"; empty where there is only one.
 std::string productWords(const Problem&, int64_t product, const std::string& before);
 
-// Canonical host operands: one code per byte, scales linear. `tensorScale*`: nvfp4's float32
-// per-tensor scale. Matrices of a batch follow one another.
+// Canonical host operands: one code per byte (per two bytes, little-endian, where a code has 16
+// bits), scales linear. `tensorScale*`: nvfp4's float32 per-tensor scale. Matrices of a batch follow
+// one another.
 struct Operands {
   std::vector<uint8_t> aCodes;   // A's batch * M * K
   std::vector<uint8_t> bCodes;   // B's batch * N * K
-  std::vector<uint8_t> aScales;  // A's batch * M * K / V
+  std::vector<uint8_t> aScales;  // A's batch * M * K / V; empty where A has none
   std::vector<uint8_t> bScales;  // B's batch * N * K / V
   float tensorScaleA = 1.0f;
   float tensorScaleB = 1.0f;
@@ -199,8 +200,9 @@ struct FailedElement {
   // The scale block along K with the largest |contribution| to this element, and its codes and
   // scales.
   int64_t block = 0;
-  std::vector<uint8_t> aCodes, bCodes;  // V codes each
-  uint8_t aScale = 0, bScale = 0;
+  std::vector<uint16_t> aCodes, bCodes;  // V codes each
+  std::optional<uint8_t> aScale;         // none: A has no scales
+  uint8_t bScale = 0;
   BLOCKSCOPE_FIELDS(batch, row, col, got, reference, absoluteError, block, aCodes, bCodes, aScale,
                     bScale)
 };

@@ -71,13 +71,15 @@ FailedElement describeFailure(const Problem& problem, const Operands& operands, 
     }
   }
   const int64_t rowA = product.firstA + row, rowB = product.matrixB * problem.n + col;
-  const auto codesA =
-      operands.aCodes.begin() + rowA * problem.k + failed.block * format.scaleBlockSize;
-  const auto codesB =
-      operands.bCodes.begin() + rowB * problem.k + failed.block * format.scaleBlockSize;
-  failed.aCodes.assign(codesA, codesA + format.scaleBlockSize);
-  failed.bCodes.assign(codesB, codesB + format.scaleBlockSize);
-  failed.aScale = operands.aScales[rowA * blocks + failed.block];
+  for (int64_t k = failed.block * format.scaleBlockSize;
+       k < (failed.block + 1) * format.scaleBlockSize; k++) {
+    failed.aCodes.push_back(
+        codeAt(format.elementA(), operands.aCodes.data(), rowA * problem.k + k));
+    failed.bCodes.push_back(
+        codeAt(format.elementB(), operands.bCodes.data(), rowB * problem.k + k));
+  }
+  if (format.elementA().isScaled())
+    failed.aScale = operands.aScales[rowA * blocks + failed.block];
   failed.bScale = operands.bScales[rowB * blocks + failed.block];
   return failed;
 }

@@ -22,6 +22,7 @@ constexpr NumberFormat kFormats[] = {
     {NumberFormatId::kE5m2, "e5m2", true, 5, 2, 15, 0x7d, 0x7c, 8},
     {NumberFormatId::kE8m0, "e8m0", false, 8, 0, 127, 0xff, -1, 8},
     {NumberFormatId::kUe4m3, "ue4m3", false, 4, 3, 7, 0x7f, -1, 8},
+    {NumberFormatId::kBf16, "bf16", true, 8, 7, 127, 0x7f81, 0x7f80, 16},
 };
 
 }  // namespace
@@ -39,7 +40,7 @@ const NumberFormat* findNumberFormat(std::string_view name) {
   return nullptr;
 }
 
-double decode(const NumberFormat& format, uint8_t code) {
+double decode(const NumberFormat& format, uint16_t code) {
   const int magnitude = code & ((1 << format.magnitudeBits()) - 1);
   const double sign = (code & format.signBit()) ? -1.0 : 1.0;
   if (magnitude == format.infinity) return sign * INFINITY;
@@ -51,6 +52,11 @@ double decode(const NumberFormat& format, uint8_t code) {
   const int significand = subnormal ? mantissa : mantissa + (1 << format.mantissaBits);
   const int power = (subnormal ? 1 : exponent) - format.bias - format.mantissaBits;
   return sign * std::ldexp(significand, power);
+}
+
+uint16_t codeAt(const NumberFormat& format, const uint8_t* codes, int64_t index) {
+  if (format.codeBytes() == 1) return codes[index];
+  return static_cast<uint16_t>(codes[2 * index] | codes[2 * index + 1] << 8);
 }
 
 const std::array<float, 256>& decodeTable(NumberFormatId id) {
@@ -82,13 +88,14 @@ uint8_t encodeE8m0(float value, OverflowRule rule) {
 
 }  // namespace
 
-uint8_t encode(const NumberFormat& format, float value, OverflowRule rule) {
+uint16_t encode(const NumberFormat& format, float value, OverflowRule rule) {
   if (format.id == NumberFormatId::kE8m0) return encodeE8m0(value, rule);
   const int nan = format.nanFrom == kNone ? -1 : (1 << format.magnitudeBits()) - 1;
   if (std::isnan(value)) {
-    // ml_dtypes: -0 where there is no NaN; the quiet NaN of e5m2 is 0x7e.
-    if (nan < 0) return static_cast<uint8_t>(format.signBit());
-    return static_cast<uint8_t>(format.infinity >= 0 ? format.infinity + 2 : nan);
+    // ml_dtypes: -0 where there is no NaN; the quiet NaN of e5m2 is 0x7e, of bf16 0x7fc0.
+    if (nan < 0) return static_cast<uint16_t>(format.signBit());
+    const int quiet = 1 << (format.mantissaBits - 1);
+    return static_cast<uint16_t>(format.infinity >= 0 ? format.infinity + quiet : nan);
   }
   const bool negative = std::signbit(value);
   if (negative && !format.isSigned) return 0;
@@ -109,7 +116,7 @@ uint8_t encode(const NumberFormat& format, float value, OverflowRule rule) {
     if (rule == OverflowRule::kSaturate || nan < 0) code = format.largestFinite();
     else code = format.infinity >= 0 ? format.infinity : nan;
   }
-  return static_cast<uint8_t>(sign | code);
+  return static_cast<uint16_t>(sign | code);
 }
 
 const std::vector<BlockFormat>& blockFormats() {
@@ -125,6 +132,8 @@ const std::vector<BlockFormat>& blockFormats() {
       {"mixed", kE4m3, kE2m1, kE8m0, 32},
       {"mxfp6_e2m3", kE2m3, kE2m3, kE8m0, 32},
       {"mxfp6_e3m2", kE3m2, kE3m2, kE8m0, 32},
+      {"w4a16_mxfp4", kBf16, kE2m1, kE8m0, 32},
+      {"w4a16_nvfp4", kBf16, kE2m1, kUe4m3, 16},
   };
   // clang-format on
   return formats;

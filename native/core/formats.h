@@ -1,5 +1,5 @@
 // Number formats and block-scaled formats. OCP Microscaling Formats v1.0 sections 5 and 6; NVFP4's
-// unsigned e4m3 scale.
+// unsigned e4m3 scale; bfloat16, whose elements carry no scale.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace blockscope {
 
-enum class NumberFormatId { kE2m1, kE2m3, kE3m2, kE4m3, kE5m2, kE8m0, kUe4m3 };
+enum class NumberFormatId { kE2m1, kE2m3, kE3m2, kE4m3, kE5m2, kE8m0, kUe4m3, kBf16 };
 
 struct NumberFormat {
   NumberFormatId id;
@@ -27,6 +27,10 @@ struct NumberFormat {
   int codeCount() const { return 1 << (magnitudeBits() + (isSigned ? 1 : 0)); }
   // Largest magnitude code that is a finite number.
   int largestFinite() const;
+  // Bytes of a code in canonical operands: little-endian where there are two.
+  int codeBytes() const { return storageBits > 8 ? 2 : 1; }
+  // Elements of 16 bits reach as far as a float32 does and are multiplied as they are.
+  bool isScaled() const { return storageBits <= 8; }
 };
 
 const NumberFormat& numberFormat(NumberFormatId);
@@ -34,8 +38,10 @@ const NumberFormat& numberFormat(NumberFormatId);
 const NumberFormat* findNumberFormat(std::string_view name);
 
 // Value of a code; e8m0 code 0 is 2^-127.
-double decode(const NumberFormat&, uint8_t code);
-// Values of all 256 bytes; bytes beyond the format's codes repeat it.
+double decode(const NumberFormat&, uint16_t code);
+// Code number `index` of canonical codes.
+uint16_t codeAt(const NumberFormat&, const uint8_t* codes, int64_t index);
+// Values of all 256 bytes, of a format of at most 8 bits; bytes beyond the format's codes repeat it.
 const std::array<float, 256>& decodeTable(NumberFormatId);
 
 enum class OverflowRule {
@@ -44,12 +50,15 @@ enum class OverflowRule {
 };
 
 // Code nearest to a value, ties to even (e8m0: ties up).
-uint8_t encode(const NumberFormat&, float value, OverflowRule = OverflowRule::kSaturate);
+uint16_t encode(const NumberFormat&, float value, OverflowRule = OverflowRule::kSaturate);
 
 struct BlockFormat {
   std::string_view id;
   NumberFormatId a, b, scale;
   int scaleBlockSize;  // V: elements along K that share one scale
+
+  // Scales of a row of an operand along K: none of an A that carries none. B always has its own.
+  int64_t scalesOfRowA(int64_t k) const { return elementA().isScaled() ? k / scaleBlockSize : 0; }
 
   const NumberFormat& elementA() const { return numberFormat(a); }
   const NumberFormat& elementB() const { return numberFormat(b); }

@@ -45,7 +45,8 @@ void checkProblem(const Problem& problem) {
 namespace {
 
 void checkCodes(const std::string& name, const NumberFormat& format,
-                const std::vector<uint8_t>& codes, int64_t needed) {
+                const std::vector<uint8_t>& codes, int64_t count) {
+  const int64_t needed = count * format.codeBytes();
   if (static_cast<int64_t>(codes.size()) != needed)
     throw Error(ErrorKind::kUsage, name + " has " + std::to_string(codes.size()) + " bytes; " +
                                        std::to_string(needed) + " are needed.");
@@ -66,7 +67,8 @@ void checkOperands(const Problem& problem, const GivenOperands& given) {
   const int64_t rowsA = problem.rowsOfA(), rowsB = problem.rowsOfB();
   checkCodes("aCodes", format.elementA(), given.operands.aCodes, rowsA * problem.k);
   checkCodes("bCodes", format.elementB(), given.operands.bCodes, rowsB * problem.k);
-  checkCodes("aScales", format.scaleFormat(), given.operands.aScales, rowsA * blocks);
+  checkCodes("aScales", format.scaleFormat(), given.operands.aScales,
+             rowsA * format.scalesOfRowA(problem.k));
   checkCodes("bScales", format.scaleFormat(), given.operands.bScales, rowsB * blocks);
   auto requireElements = [&](const char* name, size_t has) {
     if (static_cast<int64_t>(has) != problem.elements())
@@ -100,7 +102,7 @@ uint8_t finiteCode(const NumberFormat& format, uint32_t word) {
 uint8_t tutorialScale(const NumberFormat& scale, uint32_t word) {
   const uint32_t u = word >> 8;
   if (scale.id == NumberFormatId::kUe4m3)
-    return encode(scale, static_cast<float>(u) * 0x1p-24f + 1e-8f);
+    return static_cast<uint8_t>(encode(scale, static_cast<float>(u) * 0x1p-24f + 1e-8f));
   // floor(log2): the tutorial's E8M0 conversion. 1e-8 lies between 2^-27 and 2^-26.
   const int exponent = u == 0 ? -27 : std::bit_width(u) - 1 - 24;
   return static_cast<uint8_t>(127 + exponent);
@@ -113,8 +115,8 @@ void tutorialBlock(const Side& side, uint64_t block, uint8_t* codes, uint8_t* sc
     // The tutorial draws an e2m1 code for every format, and converts its value; every element
     // format holds all 16.
     const float value = decodeTable(NumberFormatId::kE2m1)[word >> 28];
-    codes[i] = side.element.id == NumberFormatId::kE2m1 ? static_cast<uint8_t>(word >> 28)
-                                                        : encode(side.element, value);
+    codes[i] = static_cast<uint8_t>(
+        side.element.id == NumberFormatId::kE2m1 ? word >> 28 : encode(side.element, value));
   }
   *scale = tutorialScale(side.scale, philox(side.seed, side.scaleStream, block / 4)[block % 4]);
 }
@@ -150,10 +152,10 @@ float normalValue(const Side& side, uint64_t index) {
 // NVFP4 without a tensor scale: block scale = e4m3(max / 6), elements = v / scale.
 void quantizeNvfp4(const Side& side, const float* values, float largest, uint8_t* codes,
                    uint8_t* scale) {
-  *scale = encode(side.scale, largest / 6.0f);
+  *scale = static_cast<uint8_t>(encode(side.scale, largest / 6.0f));
   const float step = decodeTable(side.scale.id)[*scale];
   for (int i = 0; i < side.scaleBlockSize; i++)
-    codes[i] = step == 0 ? 0 : encode(side.element, values[i] / step);
+    codes[i] = step == 0 ? 0 : static_cast<uint8_t>(encode(side.element, values[i] / step));
 }
 
 // OCP MX v1.0 section 6.3: X = floor(log2(max)) - emax, elements = round(v / 2^X), saturating.
@@ -164,7 +166,7 @@ void quantizeMx(const Side& side, const float* values, float largest, uint8_t* c
   const int exponent = largest == 0 ? -127 : std::clamp(std::ilogb(largest) - emax, -127, 127);
   *scale = static_cast<uint8_t>(exponent + 127);
   for (int i = 0; i < side.scaleBlockSize; i++)
-    codes[i] = encode(side.element, std::ldexp(values[i], -exponent));
+    codes[i] = static_cast<uint8_t>(encode(side.element, std::ldexp(values[i], -exponent)));
 }
 
 void quantizedBlock(const Side& side, uint64_t block, float (*shape)(float), uint8_t* codes,
@@ -199,7 +201,8 @@ void wideScalesBlock(const Side& side, uint64_t block, uint8_t* codes, uint8_t* 
   const uint32_t word = philox(side.seed, side.scaleStream, block / 4)[block % 4];
   const int shift = static_cast<int>(uint64_t{word} * kWideBinades >> 32) - kWideBinades / 2;
   if (side.scale.id == NumberFormatId::kUe4m3)
-    *scale = encode(side.scale, std::ldexp(decodeTable(side.scale.id)[*scale], shift / 2));
+    *scale = static_cast<uint8_t>(
+        encode(side.scale, std::ldexp(decodeTable(side.scale.id)[*scale], shift / 2)));
   else *scale = static_cast<uint8_t>(std::clamp(*scale + shift, 0, 254));
 }
 
@@ -247,30 +250,105 @@ void zeroBlock(const Side& side, uint64_t, uint8_t* codes, uint8_t* scale) {
   *scale = side.scale.id == NumberFormatId::kUe4m3 ? 0x38 : 127;
 }
 
-using BlockGenerator = void (*)(const Side&, uint64_t block, uint8_t* codes, uint8_t* scale);
+// bf16 elements without scales: what a block's scale does elsewhere is in the elements.
 
-BlockGenerator findGenerator(const std::string& distribution) {
-  if (distribution == "tutorial") return tutorialBlock;
-  if (distribution == "uniform-codes") return uniformBlock;
-  if (distribution == "normal") return normalBlock;
-  if (distribution == "positive") return positiveBlock;
-  if (distribution == "wide-scales") return wideScalesBlock;
-  if (distribution == "adversarial") return adversarialBlock;
-  if (distribution == "zeros") return zeroBlock;
+uint16_t bf16Code(float value) { return encode(numberFormat(NumberFormatId::kBf16), value); }
+
+constexpr uint16_t kBf16Sign = 0x8000;
+
+// Any sign and fraction, binades 2^-3 to 2^3: what scales of 2^-3 to 2^3 span.
+uint16_t bf16OfUniform(uint32_t word) {
+  constexpr uint32_t kFirst = 124 << 7, kCodes = 7 << 7;
+  const uint64_t place = uint64_t{word & 0x7fffffff} * kCodes >> 31;
+  return static_cast<uint16_t>((kFirst + place) | (word >> 31 ? kBf16Sign : 0));
+}
+
+uint16_t unscaledNormal(const Side& side, uint64_t index, uint16_t) {
+  return bf16Code(normalValue(side, index));
+}
+uint16_t unscaledPositive(const Side& side, uint64_t index, uint16_t) {
+  return bf16Code(std::fabs(normalValue(side, index)));
+}
+uint16_t unscaledWide(const Side& side, uint64_t index, uint16_t) {
+  const uint64_t block = index / side.scaleBlockSize;
+  const uint32_t word = philox(side.seed, side.scaleStream, block / 4)[block % 4];
+  const int shift = static_cast<int>(uint64_t{word} * kWideBinades >> 32) - kWideBinades / 2;
+  return bf16Code(std::ldexp(normalValue(side, index), shift));
+}
+uint16_t unscaledTutorial(const Side& side, uint64_t index, uint16_t) {
+  const uint32_t word = philox(side.seed, side.codeStream, index / 4)[index % 4];
+  return bf16Code(decodeTable(NumberFormatId::kE2m1)[word >> 28]);
+}
+uint16_t unscaledUniform(const Side& side, uint64_t index, uint16_t) {
+  return bf16OfUniform(philox(side.seed, side.codeStream, index / 4)[index % 4]);
+}
+// Largest of its binades, smallest subnormal, both zeros, neighbours that cancel.
+uint16_t unscaledAdversarial(const Side& side, uint64_t index, uint16_t before) {
+  const uint32_t word = philox(side.seed, side.codeStream, index / 4)[index % 4];
+  const uint16_t randomSign = word & 0x100 ? kBf16Sign : 0;
+  switch (word & 7) {
+    case 0:
+      return 0x407f | randomSign;  // just below 4
+    case 1:
+      return 1 | randomSign;
+    case 2:
+      return randomSign;
+    case 3:
+    case 4:
+      return index % side.scaleBlockSize > 0 ? before ^ kBf16Sign : bf16OfUniform(word);
+    default:
+      return bf16OfUniform(word);
+  }
+}
+uint16_t unscaledZero(const Side&, uint64_t, uint16_t) { return 0; }
+
+using BlockGenerator = void (*)(const Side&, uint64_t block, uint8_t* codes, uint8_t* scale);
+// The code of element `index`, with that of the element before it.
+using UnscaledGenerator = uint16_t (*)(const Side&, uint64_t index, uint16_t before);
+
+struct Generator {
+  BlockGenerator scaled;
+  UnscaledGenerator unscaled;
+};
+
+Generator findGenerator(const std::string& distribution) {
+  if (distribution == "tutorial") return {tutorialBlock, unscaledTutorial};
+  if (distribution == "uniform-codes") return {uniformBlock, unscaledUniform};
+  if (distribution == "normal") return {normalBlock, unscaledNormal};
+  if (distribution == "positive") return {positiveBlock, unscaledPositive};
+  if (distribution == "wide-scales") return {wideScalesBlock, unscaledWide};
+  if (distribution == "adversarial") return {adversarialBlock, unscaledAdversarial};
+  if (distribution == "zeros") return {zeroBlock, unscaledZero};
   throw Error(ErrorKind::kUsage,
               "\"" + distribution +
                   "\" is no distribution. Use normal, positive, wide-scales, tutorial, "
                   "uniform-codes, adversarial or zeros.");
 }
 
-void generateSide(const Side& side, BlockGenerator generate, int64_t rows, int64_t blocksPerRow,
+void generateUnscaled(const Side& side, UnscaledGenerator generate, int64_t rows, int64_t k,
+                      std::vector<uint8_t>& codes, const CancelFlag& cancel) {
+  codes.resize(rows * k * 2);
+  parallelFor(rows, cancel, [&](int64_t row) {
+    uint16_t code = 0;
+    for (int64_t i = row * k; i < (row + 1) * k; i++) {
+      code = generate(side, static_cast<uint64_t>(i), code);
+      codes[2 * i] = static_cast<uint8_t>(code);
+      codes[2 * i + 1] = static_cast<uint8_t>(code >> 8);
+    }
+  });
+}
+
+void generateSide(const Side& side, const Generator& generator, int64_t rows, int64_t blocksPerRow,
                   std::vector<uint8_t>& codes, std::vector<uint8_t>& scales,
                   const CancelFlag& cancel) {
+  if (!side.element.isScaled())
+    return generateUnscaled(side, generator.unscaled, rows, blocksPerRow * side.scaleBlockSize,
+                            codes, cancel);
   codes.resize(rows * blocksPerRow * side.scaleBlockSize);
   scales.resize(rows * blocksPerRow);
   parallelFor(rows, cancel, [&](int64_t row) {
     for (int64_t b = row * blocksPerRow; b < (row + 1) * blocksPerRow; b++)
-      generate(side, static_cast<uint64_t>(b), &codes[b * side.scaleBlockSize], &scales[b]);
+      generator.scaled(side, static_cast<uint64_t>(b), &codes[b * side.scaleBlockSize], &scales[b]);
   });
 }
 
@@ -281,7 +359,9 @@ void checkDistribution(const std::string& name) { findGenerator(name); }
 int accumulatorExponent(const Problem& problem, const std::string& distribution) {
   const BlockFormat& format = findBlockFormat(problem.format);
   const bool ue4m3 = format.scale == NumberFormatId::kUe4m3;
+  const bool isAScaled = format.elementA().isScaled();
   auto emax = [](const NumberFormat& element) {
+    if (!element.isScaled()) return 0;  // generated elements have binades around 1
     return std::ilogb(decode(element, static_cast<uint8_t>(element.largestFinite())));
   };
   const int binadesOfK = std::bit_width(static_cast<uint64_t>(problem.k)) - 1;
@@ -289,10 +369,10 @@ int accumulatorExponent(const Problem& problem, const std::string& distribution)
   const int cancelling = binadesOfK / 2;
   if (distribution == "positive") return binadesOfK - 1;
   if (distribution == "tutorial") return cancelling + 1;
-  if (distribution == "wide-scales") return cancelling + (ue4m3 ? 3 : 8);
+  if (distribution == "wide-scales") return cancelling + (!ue4m3 ? 8 : isAScaled ? 3 : 5);
   if (distribution == "uniform-codes")
-    return cancelling + emax(format.elementA()) + emax(format.elementB()) + (ue4m3 ? 10 : 1);
-  if (distribution == "adversarial") return cancelling + (ue4m3 ? 8 : -2);
+    return cancelling + emax(format.elementA()) + emax(format.elementB()) + (!ue4m3 ? 1 : isAScaled ? 10 : 5);
+  if (distribution == "adversarial") return cancelling + (!ue4m3 ? -2 : isAScaled ? 8 : 4);
   return cancelling;
 }
 
@@ -350,7 +430,7 @@ Operands generateOperands(const Problem& problem, const GeneratedOperands& wante
                           const CancelFlag& cancel) {
   checkProblem(problem);
   const BlockFormat& format = findBlockFormat(problem.format);
-  const BlockGenerator generate = findGenerator(wanted.distribution);
+  const Generator generator = findGenerator(wanted.distribution);
   const int64_t blocks = problem.k / format.scaleBlockSize;
   const Side a{format.elementA(),
                format.scaleFormat(),
@@ -365,12 +445,16 @@ Operands generateOperands(const Problem& problem, const GeneratedOperands& wante
                static_cast<uint32_t>(OperandStream::kCodesB),
                static_cast<uint32_t>(OperandStream::kScalesB)};
   Operands operands;
-  generateSide(a, generate, problem.rowsOfA(), blocks, operands.aCodes, operands.aScales, cancel);
-  generateSide(b, generate, problem.rowsOfB(), blocks, operands.bCodes, operands.bScales, cancel);
+  generateSide(a, generator, problem.rowsOfA(), blocks, operands.aCodes, operands.aScales, cancel);
+  generateSide(b, generator, problem.rowsOfB(), blocks, operands.bCodes, operands.bScales, cancel);
   const PaddingCodes poison = paddingCodes(format);
   for (const Segment& rows : paddingRows(problem)) {
-    std::fill_n(&operands.aCodes[rows.first * problem.k], rows.rows * problem.k, poison.element);
-    std::fill_n(&operands.aScales[rows.first * blocks], rows.rows * blocks, poison.scale);
+    const int64_t rowBytes = problem.k * format.elementA().codeBytes();
+    const int64_t scalesOfRow = format.scalesOfRowA(problem.k);
+    std::fill_n(operands.aCodes.begin() + rows.first * rowBytes, rows.rows * rowBytes,
+                poison.element);
+    std::fill_n(operands.aScales.begin() + rows.first * scalesOfRow, rows.rows * scalesOfRow,
+                poison.scale);
   }
   if (problem.accumulate) operands.accumulator = generateAccumulator(problem, wanted, cancel);
   return operands;

@@ -35,7 +35,7 @@ int accumulatorExponent(const Problem&, const std::string& distribution);
 // What rows of A hold that belong to no group: codes with all bits set, and scales that are NaN. A
 // kernel that lets them act makes NaN of what it touches.
 struct PaddingCodes {
-  uint8_t element, scale;
+  uint8_t element, scale;  // element: each byte of a code
 };
 PaddingCodes paddingCodes(const BlockFormat&);
 std::vector<Segment> paddingRows(const Problem&);

@@ -18,17 +18,24 @@ static_assert(kTileM % kRegisterM == 0 && kTileN % kRegisterN == 0);
 static_assert(kDepth % 32 == 0, "a panel holds whole scale blocks");
 
 struct SideView {
-  const uint8_t* codes;
-  const uint8_t* scales;
-  const float* elements;
+  const NumberFormat* element;
+  const uint8_t* codes;   // canonical
+  const uint8_t* scales;  // nullptr: none
+  const float* elements;  // values of the codes of 8 bits
   const float* scaleValues;
   int64_t k;
   int scaleBlockSize;
 
-  double at(int64_t row, int64_t col) const {
-    const double scale = scaleValues[scales[row * (k / scaleBlockSize) + col / scaleBlockSize]];
-    return static_cast<double>(elements[codes[row * k + col]]) * scale;
+  double scaleAt(int64_t row, int64_t col) const {
+    if (!scales) return 1;
+    return scaleValues[scales[row * (k / scaleBlockSize) + col / scaleBlockSize]];
   }
+  double elementAt(int64_t row, int64_t col) const {
+    const int64_t index = row * k + col;
+    return element->codeBytes() == 1 ? static_cast<double>(elements[codes[index]])
+                                     : decode(*element, codeAt(*element, codes, index));
+  }
+  double at(int64_t row, int64_t col) const { return elementAt(row, col) * scaleAt(row, col); }
 };
 
 struct Sides {
@@ -47,10 +54,12 @@ Sides sidesOf(const Problem& problem, const Operands& operands, const Product& p
   const int64_t blocks = problem.k / format.scaleBlockSize;
   const float* scales = decodeTable(format.scale).data();
   const int64_t rowB = product.matrixB * problem.n;
+  const NumberFormat &a = format.elementA(), &b = format.elementB();
   return {
-      {&operands.aCodes[product.firstA * problem.k], &operands.aScales[product.firstA * blocks],
+      {&a, &operands.aCodes[product.firstA * problem.k * a.codeBytes()],
+       a.isScaled() ? &operands.aScales[product.firstA * blocks] : nullptr,
        decodeTable(format.a).data(), scales, problem.k, format.scaleBlockSize},
-      {&operands.bCodes[rowB * problem.k], &operands.bScales[rowB * blocks],
+      {&b, &operands.bCodes[rowB * problem.k], &operands.bScales[rowB * blocks],
        decodeTable(format.b).data(), scales, problem.k, format.scaleBlockSize},
       static_cast<double>(operands.tensorScaleA) * operands.tensorScaleB,
       problem.outputScale,
@@ -69,6 +78,10 @@ void decodePanel(const SideView& side, int64_t rows, int64_t row, int64_t count,
       double* out = panel + group * depth + lane;
       if (r >= rows) {
         for (int64_t k = 0; k < depth; k++) out[k * lanes] = 0;
+        continue;
+      }
+      if (!side.scales) {
+        for (int64_t k = 0; k < depth; k++) out[k * lanes] = side.elementAt(r, k0 + k);
         continue;
       }
       const uint8_t* codes = side.codes + r * side.k + k0;

@@ -87,10 +87,12 @@ void writeOutput(OutputType type, double value, void* buffer, int64_t index) {
       static_cast<float*>(buffer)[index] = narrowed;
       break;
     case OutputType::kE4m3:
-      static_cast<uint8_t*>(buffer)[index] = encode(numberFormat(NumberFormatId::kE4m3), narrowed);
+      static_cast<uint8_t*>(buffer)[index] =
+          static_cast<uint8_t>(encode(numberFormat(NumberFormatId::kE4m3), narrowed));
       break;
     case OutputType::kE5m2:
-      static_cast<uint8_t*>(buffer)[index] = encode(numberFormat(NumberFormatId::kE5m2), narrowed);
+      static_cast<uint8_t*>(buffer)[index] =
+          static_cast<uint8_t>(encode(numberFormat(NumberFormatId::kE5m2), narrowed));
       break;
   }
 }

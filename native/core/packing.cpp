@@ -9,8 +9,8 @@ int64_t packedBytes(const NumberFormat& format, int64_t count) {
 }
 
 void packCodes(const NumberFormat& format, const uint8_t* codes, int64_t count, uint8_t* packed) {
-  if (format.storageBits == 8) {
-    std::memcpy(packed, codes, count);
+  if (format.storageBits >= 8) {
+    std::memcpy(packed, codes, packedBytes(format, count));
   } else if (format.storageBits == 4) {
     for (int64_t i = 0; i < count / 2; i++)
       packed[i] = static_cast<uint8_t>((codes[2 * i] & 15) | (codes[2 * i + 1] << 4));
@@ -24,8 +24,8 @@ void packCodes(const NumberFormat& format, const uint8_t* codes, int64_t count, 
 }
 
 void unpackCodes(const NumberFormat& format, const uint8_t* packed, int64_t count, uint8_t* codes) {
-  if (format.storageBits == 8) {
-    std::memcpy(codes, packed, count);
+  if (format.storageBits >= 8) {
+    std::memcpy(codes, packed, packedBytes(format, count));
   } else if (format.storageBits == 4) {
     for (int64_t i = 0; i < count / 2; i++) {
       codes[2 * i] = packed[i] & 15;

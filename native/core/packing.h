@@ -1,5 +1,5 @@
 // Codes in memory. fp4: two in a byte, even index along K in the low nibble. fp6: four in three
-// bytes, little-endian.
+// bytes, little-endian. Codes unpacked are canonical: a byte each, or two.
 #pragma once
 
 #include <cstdint>

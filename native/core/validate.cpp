@@ -251,12 +251,16 @@ class Stopwatch {
   Clock::time_point last_ = Clock::now();
 };
 
-// Runs the kernel with one scale raised. False: no scale was found whose change would show; nothing
-// is checked.
+// Runs the kernel with one scale raised, where the operand has any. False: no scale was found whose
+// change would show; nothing is checked.
 bool perturb(const Problem& problem, const Operands& operands, const std::vector<double>& reference,
              const std::vector<uint8_t>& before, const RunKernel& run, OperandSide side,
              const Tolerance& tolerance, ValidationReport& report) {
   PerturbationCheck& check = side == OperandSide::kA ? report.perturbationA : report.perturbationB;
+  if (side == OperandSide::kA && !findBlockFormat(problem.format).elementA().isScaled()) {
+    check.state = CheckState::kNoScales;
+    return true;
+  }
   const ScaleChoice choice = chooseScale(problem, operands, reference, side, tolerance);
   if (!choice.found) {
     check.reason = std::string("No scale of ") + (side == OperandSide::kA ? "A" : "B") +
@@ -307,7 +311,9 @@ ValidationReport validateWith(const Problem& problem, const Operands& operands,
     const bool checked =
         perturb(problem, operands, reference, first.output, run, side, request.tolerance, result);
     const PerturbationCheck& check = isA ? result.perturbationA : result.perturbationB;
-    if (check.state == CheckState::kPassed || result.status != ValidationStatus::kPassed) continue;
+    if (check.state == CheckState::kPassed || check.state == CheckState::kNoScales ||
+        result.status != ValidationStatus::kPassed)
+      continue;
     result.status = checked ? ValidationStatus::kIncorrect : ValidationStatus::kProvesNothing;
     result.reason = check.reason;
   }

@@ -84,10 +84,11 @@ struct Words<PassRule> {
   static constexpr std::array<std::string_view, 2> all = {"allowances", "assert-close"};
 };
 
-enum class CheckState { kNotRun, kPassed, kFailed };
+enum class CheckState { kNotRun, kPassed, kFailed, kNoScales };
 template <>
 struct Words<CheckState> {
-  static constexpr std::array<std::string_view, 3> all = {"not-run", "passed", "failed"};
+  static constexpr std::array<std::string_view, 4> all = {"not-run", "passed", "failed",
+                                                          "no-scales"};
 };
 
 enum class ValidationStatus { kPassed, kIncorrect, kProvesNothing };

@@ -2,6 +2,7 @@
 // CPU has it and as float32 where it has not; scales beyond the range of both as float64.
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "../core/outputs.h"
 #include "../core/packing.h"
@@ -183,11 +184,10 @@ class Bf16Table {
   __m512i quarters_[4];
 };
 
-// 32 bfloat16 times a scale; exact for scales that are safe, and NaN and infinity stay what they
+// 32 bfloat16 times the scales of their pairs; exact for scales that are safe, and NaN and infinity stay what they
 // are.
-__m512i scaleBf16(__m512i values, float scale) {
+__m512i scaleBf16(__m512i values, __m512 factor) {
   const __m512i upper = _mm512_set1_epi32(static_cast<int32_t>(0xffff0000));
-  const __m512 factor = _mm512_set1_ps(scale);
   const __m512 even = _mm512_mul_ps(_mm512_castsi512_ps(_mm512_slli_epi32(values, 16)), factor);
   const __m512 odd = _mm512_mul_ps(_mm512_castsi512_ps(_mm512_and_si512(values, upper)), factor);
   return _mm512_or_si512(_mm512_srli_epi32(_mm512_castps_si512(even), 16),
@@ -209,7 +209,25 @@ void decodeBf16Blocks(const uint16_t* values, const float* scaleValues, const ui
           _mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + block * 32)));
     }
     _mm512_storeu_si512(out + block * 32,
-                        scaleBf16(table.lookUp(wide), scaleValues[scales[block]]));
+                        scaleBf16(table.lookUp(wide), _mm512_set1_ps(scaleValues[scales[block]])));
+  }
+}
+
+// The same for `blocks` of 16 nibbles. The last one may stand alone: `out` has room for 32 numbers.
+void decodeBf16HalfBlocks(const uint16_t* values, const float* scaleValues, const uint8_t* codes,
+                          const uint8_t* scales, int64_t blocks, uint16_t* out) {
+  const Bf16Table table(values);
+  for (int64_t block = 0; block < blocks; block += 2) {
+    const bool both = block + 1 < blocks;
+    const __m512i pairs = _mm512_cvtepu8_epi32(
+        _mm_maskz_loadu_epi8(both ? 0xffff : 0x00ff, codes + block * 8));
+    const __m512i wide =
+        _mm512_or_si512(_mm512_and_si512(pairs, _mm512_set1_epi32(15)),
+                        _mm512_slli_epi32(_mm512_srli_epi32(pairs, 4), 16));
+    const __m512 factors =
+        _mm512_mask_blend_ps(0xff00, _mm512_set1_ps(scaleValues[scales[block]]),
+                             _mm512_set1_ps(both ? scaleValues[scales[block + 1]] : 0.0f));
+    _mm512_storeu_si512(out + block * 16, scaleBf16(table.lookUp(wide), factors));
   }
 }
 
@@ -275,6 +293,10 @@ const uint16_t* bf16Values(NumberFormatId id) {
 }
 
 void decodeBf16(const Side& side, int64_t row, int64_t k0, int64_t count, uint16_t* out) {
+  if (!side.scales) {
+    std::memcpy(out, side.codesAt(row, k0), static_cast<size_t>(count) * sizeof(uint16_t));
+    return;
+  }
   constexpr int64_t kStep = 256;
   const uint16_t* values = bf16Values(side.element->id);
   const float* scaleValues = decodeTable(side.scale).data();
@@ -287,8 +309,12 @@ void decodeBf16(const Side& side, int64_t row, int64_t k0, int64_t count, uint16
       unpackCodes(*side.element, codes, step, unpacked);
       codes = unpacked;
     }
-    decodeBf16Blocks(values, scaleValues, codes, nibbles, side.scalesAt(row, k0 + at), step / 32,
-                     out + at);
+    if (side.scaleBlockSize == 16)
+      decodeBf16HalfBlocks(values, scaleValues, codes, side.scalesAt(row, k0 + at), step / 16,
+                           out + at);
+    else
+      decodeBf16Blocks(values, scaleValues, codes, nibbles, side.scalesAt(row, k0 + at), step / 32,
+                       out + at);
   }
 }
 

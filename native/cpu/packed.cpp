@@ -11,7 +11,7 @@ namespace blockscope {
 namespace {
 
 std::vector<uint8_t> packedCodes(const NumberFormat& element, const std::vector<uint8_t>& codes) {
-  const int64_t count = static_cast<int64_t>(codes.size());
+  const int64_t count = static_cast<int64_t>(codes.size()) / element.codeBytes();
   std::vector<uint8_t> bytes(packedBytes(element, count));
   packCodes(element, codes.data(), count, bytes.data());
   return bytes;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "../core/outputs.h"
 #include "../core/packing.h"
 #include "../core/threads.h"
 
@@ -16,7 +17,9 @@ Side sideA(const Problem& problem, const KernelOperands& packed, const Product& 
           format.scale,
           format.scaleBlockSize,
           packed.a.data() + packedBytes(format.elementA(), product.firstA * problem.k),
-          packed.aScales.data() + product.firstA * (problem.k / format.scaleBlockSize),
+          format.elementA().isScaled()
+              ? packed.aScales.data() + product.firstA * (problem.k / format.scaleBlockSize)
+              : nullptr,
           product.rows,
           problem.k};
 }
@@ -92,6 +95,12 @@ void packColumns(const Side& side, int64_t panel, const TileShape& shape, Number
 
 template <typename Number>
 void decodeNumbers(const Side& side, int64_t row, int64_t k0, int64_t count, Number* out) {
+  if (!side.scales) {
+    const uint8_t* codes = side.codesAt(row, k0);
+    for (int64_t i = 0; i < count; i++)
+      out[i] = bf16ToFloat(static_cast<uint16_t>(codes[2 * i] | codes[2 * i + 1] << 8));
+    return;
+  }
   constexpr int64_t kStep = 128;
   const auto& values = decodeTable(side.element->id);
   const auto& scaleValues = decodeTable(side.scale);
@@ -289,6 +298,19 @@ CodeRange rangeOfAll(std::span<const uint8_t> scales) {
   return {low, high};
 }
 
+// Exponent fields of bf16, which are e8m0's codes; zeros do not count.
+CodeRange rangeOfExponents(const Side& side) {
+  CodeRange range;
+  const uint8_t* codes = side.codes;
+  for (int64_t i = 0; i < side.rows * side.k; i++) {
+    const int magnitude = (codes[2 * i] | codes[2 * i + 1] << 8) & 0x7fff;
+    if (magnitude == 0) continue;
+    range.low = std::min(range.low, magnitude >> 7);
+    range.high = std::max(range.high, magnitude >> 7);
+  }
+  return range;
+}
+
 // e8m0 codes are 127 + exponent. Elements reach from 2^-16 to 2^16: one side within 2^-100..2^100
 // stays a normal number, products of two scales within 2^-60..2^60 leave room for the product of
 // elements and a sum of 2^30 of them.
@@ -320,6 +342,12 @@ ScaleSafety scaleSafety(const Problem& problem, const KernelOperands& packed) {
     }
     return range;
   };
+  if (!sidesOfA.empty() && !sidesOfA.front().scales) {
+    // ue4m3 scales are within 2^-9..2^9, zero and NaN among them.
+    const CodeRange b = e4m3 ? CodeRange{118, 136} : rangeOfNonZero(ofB);
+    return rangesAreSafe(rangeOf(sidesOfA, rangeOfExponents), b) ? ScaleSafety::kSafeIfMultiplied
+                                                                 : ScaleSafety::kNeedsFloat64;
+  }
   auto all = [](const Side& side) {
     return rangeOfAll({side.scales, static_cast<size_t>(side.rows * side.blocks())});
   };

@@ -19,7 +19,7 @@ struct Side {
   NumberFormatId scale;
   int scaleBlockSize;
   const uint8_t* codes;
-  const uint8_t* scales;
+  const uint8_t* scales;  // nullptr: elements of 16 bits, which have none
   int64_t rows, k;
 
   int64_t blocks() const { return k / scaleBlockSize; }
@@ -27,7 +27,7 @@ struct Side {
     return codes + (row * k + k0) * element->storageBits / 8;
   }
   const uint8_t* scalesAt(int64_t row, int64_t k0) const {
-    return scales + row * blocks() + k0 / scaleBlockSize;
+    return !scales ? nullptr : scales + row * blocks() + k0 / scaleBlockSize;
   }
 };
 Side sideA(const Problem&, const KernelOperands&, const Product&);

@@ -34,7 +34,7 @@ DeviceBuffer uploaded(const DeviceContext& context, const void* from, size_t byt
 
 std::vector<uint8_t> downloaded(const DeviceBuffer& buffer) {
   std::vector<uint8_t> bytes(buffer.bytes());
-  buffer.read(bytes.data(), bytes.size());
+  if (!bytes.empty()) buffer.read(bytes.data(), bytes.size());
   return bytes;
 }
 
@@ -83,7 +83,8 @@ DeviceOperands DeviceOperands::holding(const Operands& host) const {
 
 void DeviceOperands::upload(const Operands& host) {
   auto copied = [&](const std::vector<uint8_t>& bytes, const char* what) {
-    return uploaded(context_, bytes.data(), bytes.size(), what);
+    return bytes.empty() ? DeviceBuffer()
+                         : uploaded(context_, bytes.data(), bytes.size(), what);
   };
   a_.codes = copied(host.aCodes, "operand A");
   b_.codes = copied(host.bCodes, "operand B");
@@ -125,9 +126,12 @@ void DeviceOperands::generate(Side& side, int distribution, uint64_t seed, int c
                               int scaleStream) {
   const int64_t blocks = side.rows * (problem_.k / scaleBlockSize_);
   const std::string name = codeStream == static_cast<int>(OperandStream::kCodesA) ? "A" : "B";
-  side.codes =
-      DeviceBuffer(context_, static_cast<size_t>(side.rows * problem_.k), "operand " + name);
-  side.scales = DeviceBuffer(context_, static_cast<size_t>(blocks), "the scales of " + name);
+  const NumberFormat& element = side.element();
+  side.codes = DeviceBuffer(context_,
+                            static_cast<size_t>(side.rows * problem_.k * element.codeBytes()),
+                            "operand " + name);
+  side.scales = DeviceBuffer(context_, element.isScaled() ? static_cast<size_t>(blocks) : 0,
+                             "the scales of " + name);
   run("generate", blocks,
       {side.codes.address(), side.scales.address(), blocks, distribution, side.elementFormat,
        scaleFormat_, static_cast<int>(scaleBlockSize_), static_cast<int64_t>(seed), codeStream,
@@ -135,8 +139,9 @@ void DeviceOperands::generate(Side& side, int distribution, uint64_t seed, int c
 }
 
 void DeviceOperands::poisonPadding() const {
-  const PaddingCodes poison = paddingCodes(findBlockFormat(problem_.format));
-  const int64_t blocks = problem_.k / scaleBlockSize_;
+  const BlockFormat& format = findBlockFormat(problem_.format);
+  const PaddingCodes poison = paddingCodes(format);
+  const int64_t scalesOfRow = format.scalesOfRowA(problem_.k);
   auto fill = [&](const DeviceBuffer& buffer, const Segment& rows, int64_t bytesOfRow,
                   uint8_t value) {
     context_.check(context_.api().memsetD8Async(buffer.address() + rows.first * bytesOfRow, value,
@@ -144,8 +149,8 @@ void DeviceOperands::poisonPadding() const {
                    "Preparing operands");
   };
   for (const Segment& rows : paddingRows(problem_)) {
-    fill(a_.codes, rows, problem_.k, poison.element);
-    fill(a_.scales, rows, blocks, poison.scale);
+    fill(a_.codes, rows, problem_.k * format.elementA().codeBytes(), poison.element);
+    if (scalesOfRow > 0) fill(a_.scales, rows, scalesOfRow, poison.scale);
   }
   stream_->wait("Preparing operands");
 }
@@ -180,11 +185,11 @@ void DeviceOperands::accumulatorInto(DeviceBuffer& to) const {
 
 void DeviceOperands::codesInto(Matrix matrix, bool packed, BOrder order, DeviceBuffer& to) const {
   const Side& from = side(matrix);
-  const int bits = numberFormat(static_cast<NumberFormatId>(from.elementFormat)).storageBits;
+  const int bits = from.element().storageBits;
   if (order == BOrder::kKn)
     return turn(from.codes, from.matrices, from.rows / from.matrices, problem_.k, packed ? bits : 8,
                 to);
-  if (!packed || bits == 8) return copy(from.codes, to);
+  if (!packed || bits >= 8) return copy(from.codes, to);
   constexpr int64_t kGroup = 4;  // codes; K is a multiple of 16
   const int64_t groups = static_cast<int64_t>(from.codes.bytes()) / kGroup;
   run("packCodes", groups, {from.codes.address(), to.address(), groups, bits});
@@ -193,6 +198,7 @@ void DeviceOperands::codesInto(Matrix matrix, bool packed, BOrder order, DeviceB
 void DeviceOperands::scalesInto(Matrix matrix, const ScaleLayout& layout, BOrder order,
                                 DeviceBuffer& to) const {
   const Side& from = side(matrix);
+  if (!from.element().isScaled()) return;
   const int64_t columns = problem_.k / scaleBlockSize_;
   if (order == BOrder::kKn && layout.name == "linear")
     return turn(from.scales, from.matrices, from.rows / from.matrices, columns, 8, to);
@@ -236,7 +242,7 @@ driver::DevicePointer DeviceOperands::packSegments(const Side& from,
 
 void DeviceOperands::bf16Into(Matrix matrix, DeviceBuffer& to) const {
   const Side& from = side(matrix);
-  const auto count = static_cast<int64_t>(from.codes.bytes());
+  const int64_t count = from.rows * problem_.k;
   run("widen", count,
       {from.codes.address(), from.scales.address(), to.address(), count, from.elementFormat,
        scaleFormat_, static_cast<int>(scaleBlockSize_)});
@@ -244,7 +250,7 @@ void DeviceOperands::bf16Into(Matrix matrix, DeviceBuffer& to) const {
 
 void DeviceOperands::oneScaleInto(Matrix matrix, DeviceBuffer& codes, DeviceBuffer& scale) const {
   const Side& from = side(matrix);
-  const auto count = static_cast<int64_t>(from.codes.bytes());
+  const int64_t count = from.rows * problem_.k;
   const uint32_t none = 0;
   const DeviceBuffer largest = uploaded(context_, &none, sizeof none, "the largest magnitude");
   constexpr int64_t kThreadsInAll = 1 << 18;

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "../core/backend.h"
+#include "../core/formats.h"
 #include "../core/layouts.h"
 #include "context.h"
 #include "kernels.h"
@@ -48,7 +49,10 @@ class DeviceOperands {
   struct Side {
     int elementFormat = 0;
     int64_t matrices = 0, rows = 0;  // rows of all matrices
-    DeviceBuffer codes, scales;
+    DeviceBuffer codes, scales;  // no scales of elements that carry none
+    const NumberFormat& element() const {
+      return numberFormat(static_cast<NumberFormatId>(elementFormat));
+    }
   };
   DeviceOperands(const DeviceContext&, std::shared_ptr<const Module>, const Problem&);
   void upload(const Operands&);

@@ -15,7 +15,8 @@ namespace blockscope::cuda {
 namespace {
 
 int64_t codeBytes(const KernelRow& row, const NumberFormat& format, int64_t count) {
-  return row.codes == CodeForm::kPacked ? packedBytes(format, count) : count;
+  return row.codes == CodeForm::kPacked ? packedBytes(format, count)
+                                         : count * format.codeBytes();
 }
 
 int64_t scaleBytes(const KernelRow& row, const Problem& problem, int64_t rows) {
@@ -26,6 +27,7 @@ int64_t scaleBytes(const KernelRow& row, const Problem& problem, int64_t rows) {
 
 // Of all of A.
 int64_t scaleBytesOfA(const KernelRow& row, const Problem& problem) {
+  if (!findBlockFormat(problem.format).elementA().isScaled()) return 0;
   int64_t bytes = 0;
   for (const Segment& segment : scaleSegments(problem, findLayout(row.scaleLayout)))
     bytes += scaleBytes(row, problem, segment.rows);
@@ -224,7 +226,8 @@ ManifestOperation::ManifestOperation(const DeviceContext& context, const Kernels
 }
 
 std::vector<ManifestOperation::Part> ManifestOperation::partsOf(int multiprocessors) const {
-  const int64_t blocks = problem_.k / findBlockFormat(problem_.format).scaleBlockSize;
+  const BlockFormat& format = findBlockFormat(problem_.format);
+  const bool isScaled = format.elementA().isScaled();
   if (own_.isGrouped())
     return {{{0, problem_.m, 0, 0}, problemVariables(row_, own_, multiprocessors)}};
   std::vector<Part> parts;
@@ -234,10 +237,11 @@ std::vector<ManifestOperation::Part> ManifestOperation::partsOf(int multiprocess
     if (product.rows == 0) continue;
     Problem alone = own_;
     alone.m = product.rows;
-    const int64_t bytes = scaleBytes(row_, problem_, product.rows);
+    const int64_t bytes = isScaled ? scaleBytes(row_, problem_, product.rows) : 0;
     int64_t scalesA = product.firstA / problem_.m * bytes;  // matrices of one size
     if (problem_.isGrouped())
-      scalesA = row_.scaleLayout == "linear" ? product.firstA * blocks : padded;
+      scalesA = row_.scaleLayout == "linear" ? product.firstA * format.scalesOfRowA(problem_.k)
+                                             : padded;
     padded += bytes;
     parts.push_back({product, problemVariables(row_, alone, multiprocessors), scalesA});
   }
@@ -293,6 +297,8 @@ driver::DevicePointer ManifestOperation::accumulatorOf(const OperandSet& set,
 LaunchArgument ManifestOperation::resolveArgument(const std::string& argument,
                                                   const OperandSet& set, const Part& part) const {
   if (const auto pointer = address(argument, set, part)) return pointer;
+  // bf16 elements have none, and their kernels do not look.
+  if (argument == "aScales") return driver::DevicePointer{0};
   for (const TensorMapRow& map : row_.tensorMaps) {
     if (map.name != argument) continue;
     const auto base = address(map.of, set, part);

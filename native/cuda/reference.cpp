@@ -18,7 +18,7 @@ std::vector<double> valueTables(const BlockFormat& format) {
   for (const NumberFormat* numbers :
        {&format.elementA(), &format.elementB(), &format.scaleFormat()})
     for (int code = 0; code < 256; code++)
-      tables.push_back(decode(*numbers, static_cast<uint8_t>(code % numbers->codeCount())));
+      tables.push_back(decode(*numbers, static_cast<uint16_t>(code % numbers->codeCount())));
   return tables;
 }
 
@@ -78,9 +78,13 @@ std::vector<double> deviceReference(const DeviceContext& context, const Kernels&
     const int64_t rowB = part.matrixB * problem.n, firstC = part.firstC * problem.n;
     const driver::DevicePointer accumulator =
         problem.accumulate ? operands.accumulator().address() + firstC * sizeof(float) : 0;
-    launch.arguments = {operands.codes(Matrix::kA).address() + part.firstA * problem.k,
+    const NumberFormat& ofA = format.elementA();
+    const driver::DevicePointer scalesA =
+        ofA.isScaled() ? operands.scales(Matrix::kA).address() + part.firstA * blocks : 0;
+    launch.arguments = {operands.codes(Matrix::kA).address() +
+                            part.firstA * problem.k * ofA.codeBytes(),
                         operands.codes(Matrix::kB).address() + rowB * problem.k,
-                        operands.scales(Matrix::kA).address() + part.firstA * blocks,
+                        scalesA,
                         operands.scales(Matrix::kB).address() + rowB * blocks,
                         accumulator,
                         tables.address(),

@@ -18,7 +18,7 @@ constexpr uint8_t kGuard = 0xa5, kPoison = 0xff;
 std::vector<uint8_t> codesFor(const KernelRow& row, const NumberFormat& format,
                               const std::vector<uint8_t>& codes) {
   if (row.codes != CodeForm::kPacked) return codes;
-  const auto count = static_cast<int64_t>(codes.size());
+  const auto count = static_cast<int64_t>(codes.size()) / format.codeBytes();
   std::vector<uint8_t> packed(packedBytes(format, count));
   packCodes(format, codes.data(), count, packed.data());
   return packed;
@@ -44,7 +44,8 @@ OperandSet::OperandSet(const Device& device, const KernelRow& row, const Problem
   const int64_t blocks = problem.k / format.scaleBlockSize;
   aCodes = uploaded(device, codesFor(row, format.elementA(), operands.aCodes));
   bCodes = uploaded(device, codesFor(row, format.elementB(), operands.bCodes));
-  aScales = uploaded(device, packScales(layout, operands.aScales.data(), problem.m, blocks));
+  if (format.elementA().isScaled())
+    aScales = uploaded(device, packScales(layout, operands.aScales.data(), problem.m, blocks));
   bScales = uploaded(device, packScales(layout, operands.bScales.data(), problem.n, blocks));
   accumulator =
       uploaded(device, operands.accumulator.data(), operands.accumulator.size() * sizeof(float));

@@ -108,7 +108,7 @@ void everyFormatShapeAndOutput() {
 }
 
 void oddBlocksOfSixteen() {
-  for (const char* format : {"nvfp4", "mxfp4_b16"})
+  for (const char* format : {"nvfp4", "mxfp4_b16", "w4a16_nvfp4"})
     for (const int64_t k : {16, 48, 1040}) {
       const Problem problem{format, 9, 40, k, 1, OutputType::kF32};
       checkAllKernels(problem, generateOperands(problem, {"normal", 3}, kNever),
@@ -152,13 +152,19 @@ void fp4IsExact() {
   }
 }
 
+void setBf16(Operands& operands, int64_t element, uint16_t code) {
+  operands.aCodes[2 * element] = static_cast<uint8_t>(code);
+  operands.aCodes[2 * element + 1] = static_cast<uint8_t>(code >> 8);
+}
+
 void scaleNanReachesItsRowAndColumnOnly() {
   for (const BlockFormat& format : blockFormats()) {
     const Problem problem{std::string(format.id), 15, 35, 96, 1, OutputType::kF16};
     Operands operands = generateOperands(problem, {"normal", 5}, kNever);
     const int64_t blocks = problem.k / format.scaleBlockSize;
     const uint8_t nan = format.scale == NumberFormatId::kUe4m3 ? 0x7f : 0xff;
-    operands.aScales[4 * blocks + 1] = nan;
+    if (format.elementA().isScaled()) operands.aScales[4 * blocks + 1] = nan;
+    else setBf16(operands, 4 * problem.k + 17, 0xffc1);
     operands.bScales[33 * blocks] = nan;
     checkAllKernels(problem, operands, "NaN scales");
     for (const CpuKernel& kernel : kernelsToTest()) {
@@ -188,6 +194,20 @@ void elementNanAndInfinity() {
   }
 }
 
+// Infinities, subnormals and numbers beyond float32's products among bf16 activations: each in a row
+// of its own, and each with the scales at their ends.
+void activationsOfAnySize() {
+  for (const char* format : {"w4a16_mxfp4", "w4a16_nvfp4"}) {
+    const Problem problem{format, 15, 35, 96, 1, OutputType::kF32};
+    Operands operands = generateOperands(problem, {"normal", 5}, kNever);
+    checkAllKernels(problem, operands, "activations near 1");
+    int64_t row = 0;
+    for (const int code : {0x7f80, 0xff80, 0x7f7f, 0x0001, 0x8000, 0x0080, 0x5000, 0x2000})
+      setBf16(operands, row++ * problem.k + 50, static_cast<uint16_t>(code));
+    checkAllKernels(problem, operands, "activations of any size");
+  }
+}
+
 // Code 0 is 2^-127, not zero, and 254 is 2^127: their product is 1.
 void scalesAtTheEndsOfTheRange() {
   for (const BlockFormat& format : blockFormats()) {
@@ -214,8 +234,10 @@ void zeroBlocksMayHaveAnyFiniteScale() {
       Operands operands = generateOperands(problem, {"normal", 5}, kNever);
       const int64_t size = format.scaleBlockSize, blocks = problem.k / size;
       for (int64_t row : {2, 11}) {
-        std::fill_n(&operands.aCodes[row * problem.k], size, uint8_t{0});
-        operands.aScales[row * blocks] = static_cast<uint8_t>(scale);
+        const int64_t bytes = format.elementA().codeBytes();
+        std::fill_n(&operands.aCodes[row * problem.k * bytes], size * bytes, uint8_t{0});
+        if (format.elementA().isScaled())
+          operands.aScales[row * blocks] = static_cast<uint8_t>(scale);
         std::fill_n(&operands.bCodes[row * problem.k + size], size, uint8_t{0});
         operands.bScales[row * blocks + 1] = static_cast<uint8_t>(scale);
       }
@@ -343,6 +365,7 @@ int main() {
   fp4IsExact();
   scaleNanReachesItsRowAndColumnOnly();
   elementNanAndInfinity();
+  activationsOfAnySize();
   scalesAtTheEndsOfTheRange();
   zeroBlocksMayHaveAnyFiniteScale();
   everyKernelStopsWithin100Milliseconds();

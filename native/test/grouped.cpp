@@ -83,13 +83,16 @@ void whatAreNoGroupsIsSaid() {
 
 // Every group alone, as a product without groups.
 void groupsAreProductsOfTheirOwn() {
-  for (const char* format : {"mxfp4", "mxfp8", "nvfp4", "mixed"})
+  for (const char* format : {"mxfp4", "mxfp8", "nvfp4", "mixed", "w4a16_nvfp4"})
     for (const Groups& groups : kRagged) {
       Problem problem = grouped(format, groups, 34, 96);
       problem.accumulate = true;
       const Operands operands = generateOperands(problem, {"normal", 2}, kNever);
       const std::vector<double> all = referenceProduct(problem, operands, kNever, nullptr);
-      const int64_t blocks = problem.k / findBlockFormat(format).scaleBlockSize;
+      const BlockFormat& kind = findBlockFormat(format);
+      const int64_t blocks = problem.k / kind.scaleBlockSize;
+      const int64_t bytesA = problem.k * kind.elementA().codeBytes();
+      const int64_t scalesA = kind.scalesOfRowA(problem.k);
       std::vector<std::vector<uint8_t>> products;
       for (const CpuKernel& kernel : availableKernels())
         products.push_back(productOf(kernel, problem, operands));
@@ -102,8 +105,8 @@ void groupsAreProductsOfTheirOwn() {
         Problem one{format, rows, problem.n, problem.k, 1, OutputType::kF32};
         one.accumulate = true;
         Operands single;
-        single.aCodes = part(operands.aCodes, first * one.k, rows * one.k);
-        single.aScales = part(operands.aScales, first * blocks, rows * blocks);
+        single.aCodes = part(operands.aCodes, first * bytesA, rows * bytesA);
+        single.aScales = part(operands.aScales, first * scalesA, rows * scalesA);
         single.bCodes = part(operands.bCodes, group * one.n * one.k, one.n * one.k);
         single.bScales = part(operands.bScales, group * one.n * blocks, one.n * blocks);
         single.accumulator = part(operands.accumulator, first * one.n, rows * one.n);

@@ -148,7 +148,8 @@ void multiply(const uint8_t* aCodes, const uint8_t* bCodes, const uint8_t* aScal
               const float* accumulator, float outputScale, int type) {
   const BlockFormat& format = *kernelFormat;
   const int64_t size = format.scaleBlockSize, blocks = k / size;
-  std::vector<uint8_t> a(m * k), b(n * k);
+  const NumberFormat& ofA = format.elementA();
+  std::vector<uint8_t> a(m * k * ofA.codeBytes()), b(n * k);
   unpackCodes(format.elementA(), aCodes, m * k, a.data());
   unpackCodes(format.elementB(), bCodes, n * k, b.data());
   const bool turned = kernelOrder == BOrder::kKn;
@@ -158,8 +159,9 @@ void multiply(const uint8_t* aCodes, const uint8_t* bCodes, const uint8_t* aScal
       for (int64_t d = 0; d < k; d++) {
         const uint8_t codeB = b[turned ? d * n + col : col * k + d];
         const uint8_t scaleB = bScales[turned ? d / size * n + col : col * blocks + d / size];
-        sum += decode(format.elementA(), a[row * k + d]) *
-               decode(format.scaleFormat(), aScales[row * blocks + d / size]) *
+        const double scaleA =
+            ofA.isScaled() ? decode(format.scaleFormat(), aScales[row * blocks + d / size]) : 1;
+        sum += decode(ofA, codeAt(ofA, a.data(), row * k + d)) * scaleA *
                decode(format.elementB(), codeB) * decode(format.scaleFormat(), scaleB);
       }
       const int64_t at = row * n + col;
@@ -178,7 +180,8 @@ void multiplyGroups(const uint8_t* aCodes, const uint8_t* bCodes, const uint8_t*
   for (int64_t group = 0; group < groups; group++) {
     const int64_t start = starts[group];
     multiply(aCodes + packedBytes(format.elementA(), start * k),
-             bCodes + packedBytes(format.elementB(), group * n * k), aScales + start * blocks,
+             bCodes + packedBytes(format.elementB(), group * n * k),
+             aScales ? aScales + start * blocks : nullptr,
              bScales + group * n * blocks,
              c + start * n * outputBytes(static_cast<OutputType>(type)), rows[group], n, k,
              tensorScale, nullptr, 1, type);
@@ -270,7 +273,7 @@ std::vector<uint8_t> computed(const Problem& problem, FeatureLevel level) {
 }
 
 void everyKernelTakesTheWholeOperation() {
-  for (const char* format : {"mxfp4", "mxfp6_e2m3", "nvfp4", "e5m2xe2m1"})
+  for (const char* format : {"mxfp4", "mxfp6_e2m3", "nvfp4", "e5m2xe2m1", "w4a16_nvfp4"})
     for (const BOrder order : {BOrder::kNk, BOrder::kKn})
       for (const bool accumulate : {false, true})
         for (const OutputType output : {OutputType::kF32, OutputType::kBf16, OutputType::kE5m2}) {
@@ -317,7 +320,7 @@ const Groups kGroups[] = {{GroupLayout::kContiguous, {5, 0, 4, 1}, 4, 0},
 
 // By a kernel that does all groups in one launch, or is launched for each that has rows.
 void groupsAreFoundOrLaunchedOneByOne() {
-  for (const char* format : {"mxfp4", "mxfp6_e2m3", "nvfp4"})
+  for (const char* format : {"mxfp4", "mxfp6_e2m3", "nvfp4", "w4a16_mxfp4"})
     for (const Groups& groups : kGroups)
       for (const FeatureLevel level : {FeatureLevel::kFused, FeatureLevel::kPass})
         for (const bool passes : {false, true}) {

@@ -32,10 +32,15 @@ void everyDistributionMakesFiniteCodes() {
          {"tutorial", "uniform-codes", "normal", "adversarial", "zeros"}) {
       const Operands operands = make(std::string(format.id).c_str(), distribution);
       auto finite = [](const NumberFormat& number, const std::vector<uint8_t>& codes) {
-        return std::all_of(codes.begin(), codes.end(), [&](uint8_t code) {
-          return code < number.codeCount() && std::isfinite(decode(number, code));
-        });
+        const auto count = static_cast<int64_t>(codes.size()) / number.codeBytes();
+        bool all = true;
+        for (int64_t i = 0; i < count; i++) {
+          const uint16_t code = codeAt(number, codes.data(), i);
+          all = all && code < number.codeCount() && std::isfinite(decode(number, code));
+        }
+        return all;
       };
+      CHECK(operands.aScales.empty() == !format.elementA().isScaled());
       CHECK(finite(format.elementA(), operands.aCodes));
       CHECK(finite(format.elementB(), operands.bCodes));
       CHECK(finite(format.scaleFormat(), operands.aScales));
@@ -52,6 +57,14 @@ void uniformCodesCoverEveryFiniteCode() {
   const Operands nvfp4 = make("nvfp4", "uniform-codes");
   CHECK(*std::min_element(nvfp4.aScales.begin(), nvfp4.aScales.end()) >= 1);
   CHECK(*std::max_element(nvfp4.aScales.begin(), nvfp4.aScales.end()) == 0x7e);
+  // bf16: every code of its seven binades, of either sign, and no other.
+  const Operands bf16 = generateOperands({"w4a16_mxfp4", 512, 8, 512, 1, OutputType::kF16},
+                                         {"uniform-codes", 42}, kNever);
+  std::set<uint16_t> codes;
+  for (size_t i = 0; i < bf16.aCodes.size(); i += 2)
+    codes.insert(static_cast<uint16_t>(bf16.aCodes[i] | bf16.aCodes[i + 1] << 8));
+  CHECK(codes.size() == 2 * 7 * 128);
+  CHECK(*codes.begin() == 124 << 7 && *codes.rbegin() == (0x8000 | ((131 << 7) - 1)));
 }
 
 // Dequantised N(0, 1): mean, standard deviation and the blocks' largest codes.
@@ -59,14 +72,17 @@ void normalOperandsAreNormal() {
   for (const BlockFormat& format : blockFormats()) {
     const Operands operands = make(std::string(format.id).c_str(), "normal");
     double sum = 0, squares = 0;
-    for (size_t i = 0; i < operands.aCodes.size(); i++) {
-      const double value =
-          decode(format.elementA(), operands.aCodes[i]) *
-          decode(format.scaleFormat(), operands.aScales[i / format.scaleBlockSize]);
+    const NumberFormat& a = format.elementA();
+    const int64_t elements = static_cast<int64_t>(operands.aCodes.size()) / a.codeBytes();
+    for (int64_t i = 0; i < elements; i++) {
+      const double scale =
+          a.isScaled() ? decode(format.scaleFormat(), operands.aScales[i / format.scaleBlockSize])
+                       : 1;
+      const double value = decode(a, codeAt(a, operands.aCodes.data(), i)) * scale;
       sum += value;
       squares += value * value;
     }
-    const double count = static_cast<double>(operands.aCodes.size());
+    const double count = static_cast<double>(elements);
     CHECK(std::fabs(sum / count) < 0.02);
     CHECK(std::fabs(std::sqrt(squares / count) - 1) < 0.05);
   }

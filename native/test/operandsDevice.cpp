@@ -119,10 +119,26 @@ void packsTheSameBytes() {
   }
 }
 
+// All codes, which have no scales: as they are.
+void widensBf16AsItIs() {
+  const int bf16 = static_cast<int>(NumberFormatId::kBf16);
+  bool all = true;
+  for (int code = 0; code < 0x10000; code++) {
+    const auto own = static_cast<uint16_t>(code);
+    uint16_t wide = 0;
+    forThreads(1, [&] {
+      device::widen(reinterpret_cast<const uint8_t*>(&own), nullptr, &wide, 1, bf16, 5, 32);
+    });
+    all = all && (std::isnan(bf16ToFloat(own)) ? std::isnan(bf16ToFloat(wide)) : wide == own);
+  }
+  CHECK(all);
+}
+
 // All codes with all scales: decoded as the CPU decodes, and rounded to e4m3 with one scale.
 void decodesAndRoundsTheSame() {
   for (const BlockFormat& format : blockFormats()) {
     const NumberFormat &element = format.elementA(), &scale = format.scaleFormat();
+    if (!element.isScaled()) continue;
     const auto& elements = decodeTable(element.id);
     const auto& scales = decodeTable(scale.id);
     bool all = true;
@@ -177,5 +193,6 @@ int main() {
   turnsBAsTheCpuPacksIt();
   packsTheSameBytes();
   decodesAndRoundsTheSame();
+  widensBf16AsItIs();
   return summary();
 }

@@ -52,7 +52,7 @@ void passes(const Problem& problem, const std::string& distribution = "normal") 
 }
 
 void everyPairOfElements() {
-  CHECK(everyBlockFormat().size() == 27);
+  CHECK(everyBlockFormat().size() == 29);
   for (const BlockFormat& format : everyBlockFormat())
     passes({std::string(format.id), 45, 70, 128, 1, OutputType::kF32});
 }
@@ -164,14 +164,15 @@ void batchesBroadcast() {
   Problem wrong{"mxfp4", 8, 8, 64, MatrixBatch({2}, {3})};
   CHECK_CONTAINS(messageOf([&] { checkProblem(wrong); }), "do not broadcast");
 
-  for (const char* format : {"mxfp4", "mxfp8", "nvfp4"}) {
+  for (const char* format : {"mxfp4", "mxfp8", "nvfp4", "w4a16_mxfp4"}) {
     Problem problem{format, 13, 34, 96, MatrixBatch({2, 1}, {3}), OutputType::kF32};
     problem.accumulate = true;
     const Operands operands = generateOperands(problem, {"normal", 2}, kNever);
     const std::vector<double> all = referenceProduct(problem, operands, kNever, nullptr);
     Problem one{format, problem.m, problem.n, problem.k, 1, OutputType::kF32};
     one.accumulate = true;
-    const int64_t blocks = problem.k / findBlockFormat(format).scaleBlockSize;
+    const BlockFormat& kind = findBlockFormat(format);
+    const int64_t blocks = problem.k / kind.scaleBlockSize;
     for (int64_t matrix = 0; matrix < 6; matrix++) {
       auto part = [](const auto& from, int64_t index, int64_t size) {
         return std::decay_t<decltype(from)>(from.begin() + index * size,
@@ -179,9 +180,9 @@ void batchesBroadcast() {
       };
       const int64_t a = matrix / 3, b = matrix % 3, size = one.m * one.n;
       Operands single;
-      single.aCodes = part(operands.aCodes, a, one.m * one.k);
+      single.aCodes = part(operands.aCodes, a, one.m * one.k * kind.elementA().codeBytes());
       single.bCodes = part(operands.bCodes, b, one.n * one.k);
-      single.aScales = part(operands.aScales, a, one.m * blocks);
+      single.aScales = part(operands.aScales, a, one.m * kind.scalesOfRowA(one.k));
       single.bScales = part(operands.bScales, b, one.n * blocks);
       single.accumulator = part(operands.accumulator, matrix, size);
       CHECK(referenceProduct(one, single, kNever, nullptr) == part(all, matrix, size));

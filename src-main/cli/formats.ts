@@ -23,6 +23,7 @@ import {
 import {
   codeCount,
   decodeTable,
+  isScaled,
   limitsOf,
   numberFormats,
   type NumberFormat
@@ -206,7 +207,9 @@ function overview(flags: { json?: boolean }): void {
   }
   print('format            A     B     scale  V   bits per element (A, B) with scales')
   for (const f of blockFormats) {
-    const bits = [f.a, f.b].map((e) => e.storageBits + 8 / f.scaleBlockSize).join(', ')
+    const bits = [f.a, f.b]
+      .map((e) => e.storageBits + (isScaled(e) ? 8 / f.scaleBlockSize : 0))
+      .join(', ')
     print(
       f.id.padEnd(18) +
         f.a.name.padEnd(6) +
@@ -245,8 +248,9 @@ function short(value: number | undefined): string {
 function showBlock(f: BlockFormat, flags: { json?: boolean }): void {
   if (flags.json) return printJson(f)
   print(`${f.id}: ${f.title}`)
+  const ofB = isScaled(f.a) ? '' : ' of B; A has no scales'
   print(
-    `A ${f.a.name}, B ${f.b.name}, one ${f.scale.name} scale per ${f.scaleBlockSize} elements along K`
+    `A ${f.a.name}, B ${f.b.name}, one ${f.scale.name} scale per ${f.scaleBlockSize} elements along K${ofB}`
   )
   if (f.tensorScale) print('and one float32 scale per tensor')
   print(`work is counted as 2 M N K ${f.flopsMetric}`)
@@ -265,6 +269,8 @@ function showNumber(f: NumberFormat, flags: { json?: boolean }): void {
   print(
     `largest ${largest}, smallest normal ${smallestNormal}, subnormal step ${subnormalStep ?? '-'}`
   )
+  if (!isScaled(f))
+    return print(`its ${codeCount(f)} codes are the upper halves of float32 (--json lists them)`)
   const digits = codeCount(f) > 16 ? 2 : 1
   const cells = values.map(
     (value, code) => `${code.toString(16).padStart(digits, '0')}: ${short(value)}`

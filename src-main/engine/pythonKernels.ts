@@ -18,6 +18,7 @@ import {
 import { outputTypes } from '@shared/contract/jobs'
 import { UserError } from '@shared/errors'
 import { everyBlockFormat } from '@shared/formats/blockFormat'
+import { isScaled } from '@shared/formats/numberFormat'
 import { layouts } from '@shared/layouts/registry'
 import { isEightBits } from '@shared/contract/operation'
 import { describeIssues } from '@shared/schemaWords'
@@ -58,7 +59,8 @@ type Described = v.InferOutput<typeof kernelSchema>
 
 /** Names that a file may use. */
 export const knownNames = {
-  formats: everyBlockFormat.map(({ id }) => id),
+  /** A is handed over as bytes with scales beside them: an A that carries none is not. */
+  formats: everyBlockFormat.filter(({ a }) => isScaled(a)).map(({ id }) => id),
   layouts: layouts.map(({ name }) => name),
   outputs: outputTypes,
   /** What `takes` may name; that C may be of eight bits is said by `outputs`, and groups are not handed over. */

@@ -98,7 +98,7 @@ function isKnownApproximation(step: Step): boolean {
   return (
     step.level === 'approximate' &&
     validation.nonFinite === 0 &&
-    validation.perturbationA.state === 'passed' &&
+    ['passed', 'no-scales'].includes(validation.perturbationA.state) &&
     validation.perturbationB.state === 'passed'
   )
 }

@@ -47,10 +47,11 @@ const dispositions: Record<Disposition, Look> = {
 
 export const dispositionLook = (disposition: Disposition): Look => dispositions[disposition]
 
-const checks: Record<'passed' | 'failed' | 'not-run', Look> = {
+const checks: Record<'passed' | 'failed' | 'not-run' | 'no-scales', Look> = {
   passed: look('check', 'Passed', 'ok'),
   failed: look('cross', 'Failed', 'bad'),
-  'not-run': look('minus', 'Not run', 'na')
+  'not-run': look('minus', 'Not run', 'na'),
+  'no-scales': look('minus', 'No scales', 'na')
 }
 
 /** Of one check inside a validation. */

@@ -1,4 +1,6 @@
 /** Whether a row of C depends on which other rows it was computed with: equal rows of A and one B have to give equal bits. */
+import { scaleCount } from '../formats/blockFormat'
+import { codeBytes } from '../formats/numberFormat'
 import { counted } from '../units'
 import type { Dump } from './dump'
 
@@ -76,11 +78,11 @@ function rowsByHash(dump: Dump): Map<number, number[]> {
 
 /** Codes and scales of a row of A. */
 function inputOf({ whole, k, format }: Dump, row: number): Uint8Array[] {
-  const blocks = k / format.scaleBlockSize
+  const [bytes, scales] = [k * codeBytes(format.a), scaleCount(format, 'a', 1, k)]
   const { aCodes, aScales } = whole!.operands
   return [
-    aCodes.subarray(row * k, (row + 1) * k),
-    aScales.subarray(row * blocks, (row + 1) * blocks)
+    aCodes.subarray(row * bytes, (row + 1) * bytes),
+    aScales.subarray(row * scales, (row + 1) * scales)
   ]
 }
 

@@ -1,5 +1,6 @@
 /** The verdict on one dump. */
 import { counted, percent } from '../units'
+import { isScaled } from '../formats/numberFormat'
 import { findingSentences, givesThisC } from '../judge/findingWords'
 import { finishOf } from '../judge/finish'
 import { findMistake, type Finding } from '../judge/findMistake'
@@ -207,10 +208,11 @@ function quantizerFindings({ values, whole, format }: Dump): Finding[] {
   const { operands } = whole
   const { aCodes, bCodes, aScales, bScales, tensorScaleA, tensorScaleB } = operands
   const of = [
-    values.a && {
-      ...{ side: 'a' as const, values: values.a, codes: aCodes, scales: aScales },
-      ...(tensorScaleA !== undefined && { tensorScale: tensorScaleA })
-    },
+    values.a &&
+      isScaled(format.a) && {
+        ...{ side: 'a' as const, values: values.a, codes: aCodes, scales: aScales },
+        ...(tensorScaleA !== undefined && { tensorScale: tensorScaleA })
+      },
     values.b && {
       ...{ side: 'b' as const, values: values.b, codes: bCodes, scales: bScales },
       ...(tensorScaleB !== undefined && { tensorScale: tensorScaleB })

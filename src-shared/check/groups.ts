@@ -6,6 +6,7 @@ import type { OperandsAs } from '../contract/jobs'
 import { UserError } from '../errors'
 import { counted } from '../units'
 import type { ArrayFile } from '../formats/arrayFiles'
+import { isScaled } from '../formats/numberFormat'
 import type { NamedArray } from '../formats/npy'
 import { groupScales } from '../layouts/groups'
 import { offsetFinder, unpackScales, type ScaleLayout } from '../layouts/layout'
@@ -47,6 +48,11 @@ export function groupsOf(file: ArrayFile, said: OperandsAs = {}): Groups | undef
     throw new UserError(
       'usage',
       `${path} does not say its formats, which a file of groups must: name one with --format, or write the metadata a, b, scale and vec.`
+    )
+  if (!isScaled(format.a))
+    throw new UserError(
+      'usage',
+      `${path} is ${format.id}: groups are told apart by the padding of A's scales, which it has not; check its groups one by one.`
     )
   const [aCodes, bCodes] = [takeArray(file, 'aCodes'), takeArray(file, 'bCodes')]
   const [aScales, bScales] = [takeArray(file, 'aScales'), takeArray(file, 'bScales')]

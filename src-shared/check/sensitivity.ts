@@ -2,6 +2,7 @@
  * Whether a product could show that a kernel maps scales to elements wrongly. Tests have passed with the mapping damaged
  * (ninfer#238, vllm#50084), because their scales were alike or their tolerance wide.
  */
+import { isScaled } from '../formats/numberFormat'
 import { finishOf } from '../judge/finish'
 import {
   readingOf,
@@ -48,6 +49,7 @@ export function scalesShown(
 }
 
 function damagedReadings(operands: JudgedOperands, side: Side): OperandReading[] {
+  if (!isScaled(operands.format[side])) return []
   const reading = readingOf(operands, side)
   const { rows, k, block } = reading
   const blocks = k / block

@@ -30,15 +30,16 @@ const failedElementSchema = v.object({
   block: v.number(),
   aCodes: v.array(v.number()),
   bCodes: v.array(v.number()),
-  aScale: v.number(),
+  /** Absent: A has no scales. */
+  aScale: v.optional(v.number()),
   bScale: v.number()
 })
 export type FailedElement = v.InferOutput<typeof failedElementSchema>
 
-/** 'not-run' with the reason why. Runs of version 0.1.0 said only whether it passed. */
+/** 'not-run' with the reason why; 'no-scales' of an operand that has none. Runs of version 0.1.0 said only whether it passed. */
 const perturbationSchema = v.pipe(
   v.object({
-    state: v.optional(v.picklist(['not-run', 'passed', 'failed'])),
+    state: v.optional(v.picklist(['not-run', 'passed', 'failed', 'no-scales'])),
     passed: v.optional(v.boolean()),
     row: v.number(),
     block: v.number(),

@@ -5,7 +5,7 @@
  */
 import { UserError } from '../errors'
 import { knownName } from '../knownName'
-import { numberFormats, type NumberFormat, type NumberFormatName } from './numberFormat'
+import { isScaled, numberFormats, type NumberFormat, type NumberFormatName } from './numberFormat'
 
 export interface BlockFormat {
   id: string
@@ -16,7 +16,7 @@ export interface BlockFormat {
   /** Elements along K that share one scale: V. */
   scaleBlockSize: number
   /** Width-specific work metric of a Proton profile: by the wider operand. */
-  flopsMetric: 'flops4' | 'flops8'
+  flopsMetric: 'flops4' | 'flops8' | 'flops16'
   /** True: operands also carry one float32 scale per tensor. */
   tensorScale: boolean
 }
@@ -37,7 +37,7 @@ function row(
     b: numberFormats[b],
     scale: numberFormats[scale],
     scaleBlockSize,
-    flopsMetric: wide === 4 ? 'flops4' : 'flops8',
+    flopsMetric: wide === 4 ? 'flops4' : wide === 16 ? 'flops16' : 'flops8',
     tensorScale: scale === 'ue4m3'
   }
 }
@@ -51,8 +51,24 @@ export const blockFormats: readonly BlockFormat[] = [
   row('mxfp8_e4m3_e5m2', 'MXFP8 E4M3 x E5M2', 'e4m3', 'e5m2', 'e8m0', 32),
   row('mixed', 'MXFP8 x MXFP4', 'e4m3', 'e2m1', 'e8m0', 32),
   row('mxfp6_e2m3', 'MXFP6 E2M3', 'e2m3', 'e2m3', 'e8m0', 32),
-  row('mxfp6_e3m2', 'MXFP6 E3M2', 'e3m2', 'e3m2', 'e8m0', 32)
+  row('mxfp6_e3m2', 'MXFP6 E3M2', 'e3m2', 'e3m2', 'e8m0', 32),
+  // W4A16: activations as they are, without scales, by quantised weights.
+  row('w4a16_mxfp4', 'BF16 x MXFP4', 'bf16', 'e2m1', 'e8m0', 32),
+  row('w4a16_nvfp4', 'BF16 x NVFP4', 'bf16', 'e2m1', 'ue4m3', 16)
 ]
+
+/** The operand that is quantised: A, or B where A carries no scales. */
+export const quantisedOperand = ({ a }: BlockFormat): 'a' | 'b' => (isScaled(a) ? 'a' : 'b')
+
+/** Scales of `rows` rows of an operand along K: none of an A that carries none. */
+export function scaleCount(
+  format: BlockFormat,
+  operand: 'a' | 'b',
+  rows: number,
+  k: number
+): number {
+  return isScaled(format[operand]) ? (rows * k) / format.scaleBlockSize : 0
+}
 
 /** Which elements may stand under a scale, in any pair. */
 interface ScaleRule {
@@ -172,7 +188,7 @@ export function checkRowsOfN({ b }: BlockFormat, n: number): void {
   )
 }
 
-/** Bytes of one packed operand of rows x K: elements ceil(rows K bits / 8), and one byte for each scale, unpadded. */
+/** Bytes of one packed operand of rows x K: elements ceil(rows K bits / 8), and one byte for each scale, unpadded; an A of 16 bits has none. */
 export function matrixBytes(
   format: BlockFormat,
   operand: 'a' | 'b',
@@ -181,7 +197,7 @@ export function matrixBytes(
 ): { elements: number; scales: number } {
   return {
     elements: Math.ceil((rows * k * format[operand].storageBits) / 8),
-    scales: (rows * k) / format.scaleBlockSize
+    scales: scaleCount(format, operand, rows, k)
   }
 }
 

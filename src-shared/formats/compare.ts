@@ -4,10 +4,11 @@
  */
 import { UserError } from '../errors'
 import { knownName } from '../knownName'
-import { checkShape, type BlockFormat } from './blockFormat'
+import { checkShape, quantisedOperand, type BlockFormat } from './blockFormat'
+import { encode } from './encode'
 import { errorProfile, type ErrorProfile } from './errorProfile'
 import type { TensorSample } from './floatTensor'
-import { decodeTable, limitsOf, numberFormats, type NumberFormat } from './numberFormat'
+import { decodeTable, isScaled, limitsOf, numberFormats, type NumberFormat } from './numberFormat'
 import {
   dequantize,
   nvfp4RuleFor,
@@ -139,19 +140,20 @@ export function quantizationError(
   return { sqnr, maxError, clippedShare: counted === 0 ? 0 : clipped / counted, bad }
 }
 
-/** The same of operand A, and how the errors spread, when that is asked for. */
+/** The same of the operand that is quantised, and how the errors spread, when that is asked for. */
 function errorsOf(
   format: BlockFormat,
   values: ArrayLike<number>,
   quantized: Quantized,
   profiled: boolean
 ): QuantizationError & { profile?: ErrorProfile } {
-  const error = quantizationError(format, 'a', values, quantized)
+  const operand = quantisedOperand(format)
+  const error = quantizationError(format, operand, values, quantized)
   if (!profiled) return error
-  return { ...error, profile: errorProfile(values, restore(format, 'a', quantized)) }
+  return { ...error, profile: errorProfile(values, restore(format, operand, quantized)) }
 }
 
-/** Error of operand A's format on values of one's own, cut to whole blocks. Throws a UserError for fewer than a block. */
+/** Error of the quantised operand's format on values of one's own, cut to whole blocks. Throws a UserError for fewer than a block. */
 export async function compareValues(
   format: BlockFormat,
   rule: ScaleRule,
@@ -167,7 +169,7 @@ export async function compareValues(
       `${values.length} values are less than a block of ${block}, which ${format.id} needs.`
     )
   }
-  const quantized = await quantizeBy(format, 'a', whole, rule, quantize)
+  const quantized = await quantizeBy(format, quantisedOperand(format), whole, rule, quantize)
   return errorsOf(format, whole, quantized, profiled)
 }
 
@@ -198,6 +200,12 @@ export function productAccuracy(
   )
 }
 
+/** Each value as the nearest of a format that has no scales. */
+function roundedTo(format: NumberFormat, values: ArrayLike<number>): Float64Array {
+  const table = decodeTable(format)
+  return Float64Array.from(values, (value) => table[encode(format, value)]!)
+}
+
 /** || C - Cq || / || C || of A (rows, K) and B (rows, K); A and B are values, Cq is of both quantised. */
 async function productError(
   format: BlockFormat,
@@ -207,8 +215,11 @@ async function productError(
   k: number,
   quantize: Quantize
 ): Promise<number> {
-  const aq = restore(format, 'a', await quantizeBy(format, 'a', a, rule, quantize))
-  const bq = restore(format, 'b', await quantizeBy(format, 'b', b, rule, quantize))
+  const stored = async (operand: 'a' | 'b', values: Float64Array | Float32Array) =>
+    isScaled(format[operand])
+      ? restore(format, operand, await quantizeBy(format, operand, values, rule, quantize))
+      : roundedTo(format[operand], values)
+  const [aq, bq] = [await stored('a', a), await stored('b', b)]
   let signal = 0
   let noise = 0
   for (let m = 0; m < a.length / k; m++) {
@@ -272,7 +283,7 @@ export interface ComparisonRow extends QuantizationError {
 const sampleRows = 64
 const sampleK = 256
 
-/** Formats x rules x distributions, operand A: one row each. */
+/** Formats x rules x distributions, the operand that is quantised: one row each. */
 export async function compareFormats(
   formats: readonly BlockFormat[],
   rules: readonly ScaleRule[],
@@ -287,7 +298,7 @@ export async function compareFormats(
     const values = drawValues(distribution, sampleRows * sampleK, seed)
     for (const format of formats) {
       for (const rule of rulesOf(format, rules)) {
-        const quantized = await quantizeBy(format, 'a', values, rule, quantize)
+        const quantized = await quantizeBy(format, quantisedOperand(format), values, rule, quantize)
         const error = errorsOf(format, values, quantized, profiled)
         const product = await productAccuracy(format, rule, distribution, ks, seed, quantize)
         rows.push({ format: format.id, rule, distribution, ...error, product })
@@ -297,7 +308,7 @@ export async function compareFormats(
   return rows
 }
 
-/** Formats x rules on rows of a real tensor, as operand A; products of its rows with one another. */
+/** Formats x rules on rows of a real tensor, as the operand that is quantised; products of its rows with one another. */
 export async function compareTensor(
   formats: readonly BlockFormat[],
   rules: readonly ScaleRule[],
@@ -309,7 +320,8 @@ export async function compareTensor(
   const rows: ComparisonRow[] = []
   for (const format of formats) {
     for (const rule of rulesOf(format, rules)) {
-      const quantized = await quantizeBy(format, 'a', sample.values, rule, quantize)
+      const operand = quantisedOperand(format)
+      const quantized = await quantizeBy(format, operand, sample.values, rule, quantize)
       const error = errorsOf(format, sample.values, quantized, profiled)
       const product = await tensorProducts(format, rule, sample, ks, quantize)
       rows.push({ format: format.id, rule, distribution: sample.name, ...error, product })

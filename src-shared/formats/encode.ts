@@ -3,7 +3,7 @@
  * (PTX cvt ... .satfinite), 'ml_dtypes' what ml_dtypes does: NaN for e4m3, infinity for e5m2. Formats without NaN give
  * zero with NaN's sign rule of ml_dtypes (code of -0), as their conversion instructions have nothing better.
  */
-import { decodeTable, type NumberFormat, type NumberFormatName } from './numberFormat'
+import { codeBytes, decodeTable, type NumberFormat, type NumberFormatName } from './numberFormat'
 
 export const overflowRules = ['saturate', 'ml_dtypes'] as const
 export type OverflowRule = (typeof overflowRules)[number]
@@ -37,7 +37,7 @@ function nextStep(values: Float64Array, format: NumberFormat): number {
 }
 
 function nanCode(format: NumberFormat): number {
-  if (format.special === 'ieee') return codeOfInfinity(format) + 2
+  if (format.special === 'ieee') return codeOfInfinity(format) + 2 ** (format.mantissaBits - 1)
   return 2 ** (format.exponentBits + format.mantissaBits) - 1
 }
 
@@ -107,6 +107,7 @@ export function encodeAll(
   format: NumberFormat,
   values: ArrayLike<number>,
   rule: OverflowRule = 'saturate'
-): Uint8Array {
-  return Uint8Array.from(values, (value) => encode(format, value, rule))
+): Uint8Array | Uint16Array {
+  const code = (value: number) => encode(format, value, rule)
+  return codeBytes(format) === 1 ? Uint8Array.from(values, code) : Uint16Array.from(values, code)
 }

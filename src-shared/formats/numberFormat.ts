@@ -1,10 +1,18 @@
 /**
- * Small floating-point number formats: OCP Microscaling Formats v1.0 section 5 (e2m1, e2m3, e3m2, e4m3, e5m2, e8m0) and
- * the unsigned e4m3 that NVFP4 uses for its block scales. A format is a row of facts; tables and rounding follow from it.
+ * Small floating-point number formats: OCP Microscaling Formats v1.0 section 5 (e2m1, e2m3, e3m2, e4m3, e5m2, e8m0),
+ * the unsigned e4m3 that NVFP4 uses for its block scales, and bfloat16, whose elements carry no scale. A format is a row of facts; tables and rounding follow from it.
  */
 import { UserError } from '../errors'
 
-export type NumberFormatName = 'e2m1' | 'e2m3' | 'e3m2' | 'e4m3' | 'e5m2' | 'e8m0' | 'ue4m3'
+export type NumberFormatName =
+  | 'e2m1'
+  | 'e2m3'
+  | 'e3m2'
+  | 'e4m3'
+  | 'e5m2'
+  | 'e8m0'
+  | 'ue4m3'
+  | 'bf16'
 
 /** What the codes at the top of the range mean. */
 export type SpecialValues =
@@ -48,7 +56,20 @@ export const numberFormats: Record<NumberFormatName, NumberFormat> = {
   e4m3: format('e4m3', [1, 4, 3], 7, 'nan'),
   e5m2: format('e5m2', [1, 5, 2], 15, 'ieee'),
   e8m0: format('e8m0', [0, 8, 0], 127, 'nan'),
-  ue4m3: format('ue4m3', [0, 4, 3], 7, 'nan')
+  ue4m3: format('ue4m3', [0, 4, 3], 7, 'nan'),
+  bf16: format('bf16', [1, 8, 7], 127, 'ieee')
+}
+
+/** Elements of 16 bits reach as far as a float32 does and are multiplied as they are. */
+export const isScaled = ({ storageBits }: NumberFormat): boolean => storageBits <= 8
+
+/** Bytes of a code where operands are held plain: two, little-endian, for those of 16 bits. */
+export const codeBytes = ({ storageBits }: NumberFormat): 1 | 2 => (storageBits > 8 ? 2 : 1)
+
+/** Plain codes by index. */
+export function codesIn(format: NumberFormat, bytes: Uint8Array): Uint8Array | Uint16Array {
+  // A copy: a view of 16-bit words would have to begin at an even byte.
+  return codeBytes(format) === 1 ? bytes : new Uint16Array(bytes.slice().buffer)
 }
 
 /** Throws a UserError for a name that is none. */
@@ -97,10 +118,9 @@ export interface Limits {
 }
 
 export function limitsOf(format: NumberFormat): Limits {
-  const finite = decodeTable(format).filter(Number.isFinite)
   const smallestExponent = format.mantissaBits > 0 ? 1 : 0
   return {
-    largest: Math.max(...finite),
+    largest: decodeTable(format).reduce((most, x) => (x > most && x < Infinity ? x : most), 0),
     smallestNormal: 2 ** (smallestExponent - format.bias),
     subnormalStep:
       format.mantissaBits > 0 ? 2 ** (1 - format.bias - format.mantissaBits) : undefined

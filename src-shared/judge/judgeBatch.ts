@@ -1,5 +1,7 @@
 /** The mistake of a product of many matrices: looked for in a few of them, those that failed among them. */
 import { broadcastBatch, matricesOf, matrixOfBatch } from '../batch'
+import { scaleCount } from '../formats/blockFormat'
+import { codeBytes } from '../formats/numberFormat'
 import { findMistake, type Finding, type Judgement } from './findMistake'
 import { finishOf } from './finish'
 import { readingsOf, type JudgedOperands } from './operandReading'
@@ -74,15 +76,15 @@ export function matrixOf(
   b = matrixOfBatch(operands.batchB, dims, batch)
 ): JudgedOperands {
   const { format, m, n, k, accumulator } = operands
-  const blocks = k / format.scaleBlockSize
+  const scalesOf = (side: 'a' | 'b', rows: number) => scaleCount(format, side, rows, k)
   const cut = <T extends Uint8Array | Float32Array>(all: T, size: number, at: number) =>
     all.subarray(at * size, (at + 1) * size) as T
   return {
     ...operands,
-    aCodes: cut(operands.aCodes, m * k, a),
+    aCodes: cut(operands.aCodes, m * k * codeBytes(format.a), a),
     bCodes: cut(operands.bCodes, n * k, b),
-    aScales: cut(operands.aScales, m * blocks, a),
-    bScales: cut(operands.bScales, n * blocks, b),
+    aScales: cut(operands.aScales, scalesOf('a', m), a),
+    bScales: cut(operands.bScales, scalesOf('b', n), b),
     ...(accumulator && { accumulator: cut(accumulator, m * n, batch) })
   }
 }

@@ -1,6 +1,11 @@
 /** The mistakes that kernels and their callers make, each as another reading of the same operands. */
 import type { BlockFormat } from '../formats/blockFormat'
-import { numberFormats, type NumberFormat, type NumberFormatName } from '../formats/numberFormat'
+import {
+  isScaled,
+  numberFormats,
+  type NumberFormat,
+  type NumberFormatName
+} from '../formats/numberFormat'
 import {
   offsetFinder,
   paddedSize,
@@ -35,6 +40,12 @@ type Change = (reading: OperandReading) => OperandReading
 export function* mistakesWith(operands: JudgedOperands): Generator<Mistake> {
   const { a, b } = readingsOf(operands)
   const { format, m, k } = operands
+  const isAScaled = isScaled(format.a)
+  // Nothing can be wrong with scales that are not there.
+  const ofScales =
+    (change: (reading: OperandReading) => OperandReading | undefined) =>
+    (reading: OperandReading, side: Side) =>
+      isScaled(format[side]) ? change(reading) : undefined
   const onEach = function* (
     kind: string,
     change: (reading: OperandReading, side: Side) => OperandReading | undefined,
@@ -48,29 +59,30 @@ export function* mistakesWith(operands: JudgedOperands): Generator<Mistake> {
       yield { kind, when: when('A and of B'), a: wrongA, b: wrongB }
   }
 
-  yield {
-    kind: 'scales-exchanged',
-    when: 'the scales of A and of B are exchanged',
-    a: { ...a, scales: b.scales },
-    b: { ...b, scales: a.scales }
-  }
+  if (isAScaled)
+    yield {
+      kind: 'scales-exchanged',
+      when: 'the scales of A and of B are exchanged',
+      a: { ...a, scales: b.scales },
+      b: { ...b, scales: a.scales }
+    }
   const linear = findLayout('linear')
   const orders: Mistake[] = []
   for (const layout of differentLayouts(a, b)) {
     orders.push(
       ...onEach(
         'scale-order',
-        (reading) => misread(reading, linear, layout),
+        ofScales((reading) => misread(reading, linear, layout)),
         (of) => `the scales of ${of} lie linear and are read as ${layout.name}`
       ),
       ...onEach(
         'scale-order',
-        (reading) => misread(reading, layout, linear),
+        ofScales((reading) => misread(reading, layout, linear)),
         (of) => `the scales of ${of} lie as ${layout.name} and are read as linear`
       ),
       ...onEach(
         'scale-order',
-        (reading) => misread(reading, layout, linear, 0),
+        ofScales((reading) => misread(reading, layout, linear, 0)),
         (of) => `the scales of ${of} lie as ${layout.name}, padded with 0, and are read as linear`
       )
     )
@@ -78,7 +90,10 @@ export function* mistakesWith(operands: JudgedOperands): Generator<Mistake> {
   orders.push(
     ...onEach(
       'scale-order',
-      (reading) => ({ ...reading, scaleAt: (row, block) => block * reading.rows + row }),
+      ofScales((reading) => ({
+        ...reading,
+        scaleAt: (row, block) => block * reading.rows + row
+      })),
       (of) => `the scales of ${of} are read column by column`
     )
   )
@@ -103,20 +118,24 @@ export function* mistakesWith(operands: JudgedOperands): Generator<Mistake> {
   if (k % other === 0) {
     yield* onEach(
       'block-size',
-      (reading) => otherBlocks(reading, other, k / format.scaleBlockSize),
+      ofScales((reading) => otherBlocks(reading, other, k / format.scaleBlockSize)),
       (of) => `one scale of ${of} is taken for ${other} elements, rows as they lie`
     )
     yield* onEach(
       'block-size',
-      (reading) => otherBlocks(reading, other, k / other),
+      ofScales((reading) => otherBlocks(reading, other, k / other)),
       (of) => `one scale of ${of} is taken for ${other} elements, rows of K / ${other}`
     )
   }
-  yield* onEach('scales-ignored', withoutScales, (of) => `the scales of ${of} are not applied`)
+  yield* onEach(
+    'scales-ignored',
+    ofScales(withoutScales),
+    (of) => `the scales of ${of} are not applied`
+  )
   yield* onEach('transposed', transposed(false), (of) => `${of} is read as its transpose`, false)
   yield* onEach(
     'transposed',
-    transposed(true),
+    ofScales(transposed(true)),
     (of) => `${of} and its scales are read as their transposes`,
     false
   )
@@ -140,13 +159,13 @@ export function* mistakesWith(operands: JudgedOperands): Generator<Mistake> {
   )
   yield* onEach(
     'number-format',
-    (reading) => ({ ...reading, scale: valuesOf(otherScale(format)) }),
+    ofScales((reading) => ({ ...reading, scale: valuesOf(otherScale(format)) })),
     (of) => `the scales of ${of} are decoded as ${otherScale(format).name}`
   )
   if (format.scale.name === 'e8m0') {
     yield* onEach(
       'scale-zero',
-      (reading) => ({ ...reading, scale: valuesOf(format.scale).fill(0, 0, 1) }),
+      ofScales((reading) => ({ ...reading, scale: valuesOf(format.scale).fill(0, 0, 1) })),
       (of) => `byte 0 in the scales of ${of} is taken for 0 instead of 2^-127`
     )
   }

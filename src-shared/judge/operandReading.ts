@@ -3,18 +3,18 @@
  * right reading is `readingOf`; a mistake is the same reading with something changed.
  */
 import type { BlockFormat } from '../formats/blockFormat'
-import { decodeTable, type NumberFormat } from '../formats/numberFormat'
+import { codesIn, decodeTable, isScaled, type NumberFormat } from '../formats/numberFormat'
 
 export interface JudgedOperands {
   format: BlockFormat
   m: number
   n: number
   k: number
-  /** One code per byte, (M, K). */
+  /** One code per byte, (M, K); of bf16 one in two bytes. */
   aCodes: Uint8Array
   /** One code per byte, (N, K). */
   bCodes: Uint8Array
-  /** Linear, (M, K / V). */
+  /** Linear, (M, K / V); empty where A carries none. */
   aScales: Uint8Array
   /** Linear, (N, K / V). */
   bScales: Uint8Array
@@ -31,7 +31,7 @@ export interface OperandReading {
   k: number
   /** Elements along K that share one scale. */
   block: number
-  codes: Uint8Array
+  codes: Uint8Array | Uint16Array
   scales: Uint8Array
   /** Position in `codes`. */
   codeAt(row: number, k: number): number
@@ -47,11 +47,19 @@ export interface OperandReading {
 
 export type Side = 'a' | 'b'
 
-/** Value of every byte; NaN for bytes that are no code. */
+/** Value of every byte, or of every 16 bits; NaN for those that are no code. */
 export function valuesOf(format: NumberFormat): Float64Array {
-  const values = new Float64Array(256).fill(NaN)
-  values.set(decodeTable(format))
+  const table = decodeTable(format)
+  const values = new Float64Array(Math.max(256, table.length)).fill(NaN)
+  values.set(table)
   return values
+}
+
+/** An operand without scales is read as if one of 1 stood for all of it. */
+const noScales = {
+  scales: Uint8Array.of(0),
+  scaleAt: () => 0,
+  scale: new Float64Array(256).fill(1)
 }
 
 export function readingOf(operands: JudgedOperands, side: Side): OperandReading {
@@ -59,15 +67,17 @@ export function readingOf(operands: JudgedOperands, side: Side): OperandReading 
   const onA = side === 'a'
   const block = format.scaleBlockSize
   const blocks = k / block
+  const element = onA ? format.a : format.b
   return {
     rows: onA ? operands.m : operands.n,
     ...{ k, block, kEnd: k },
-    codes: onA ? operands.aCodes : operands.bCodes,
+    codes: codesIn(element, onA ? operands.aCodes : operands.bCodes),
     scales: onA ? operands.aScales : operands.bScales,
     codeAt: (row, at) => row * k + at,
     scaleAt: (row, at) => row * blocks + at,
-    element: valuesOf(onA ? format.a : format.b),
-    scale: valuesOf(format.scale)
+    element: valuesOf(element),
+    scale: valuesOf(format.scale),
+    ...(!isScaled(element) && noScales)
   }
 }
 

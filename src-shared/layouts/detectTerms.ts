@@ -5,8 +5,15 @@
  * and the same for B with the roles exchanged. A product so says, without any layout, what its scales may be.
  */
 import { UserError } from '../errors'
-import { checkShape, type BlockFormat } from '../formats/blockFormat'
-import { codeCount, decodeTable, type NumberFormat } from '../formats/numberFormat'
+import { checkShape, scaleCount, type BlockFormat } from '../formats/blockFormat'
+import {
+  codeBytes,
+  codeCount,
+  codesIn,
+  decodeTable,
+  isScaled,
+  type NumberFormat
+} from '../formats/numberFormat'
 import { roundingOf, type Rounding } from './detectRounding'
 import type { ScaleShape } from './layout'
 
@@ -15,13 +22,13 @@ export interface ProductOperands {
   m: number
   n: number
   k: number
-  /** One code per byte, (M, K). */
+  /** One code per byte, of bf16 in two, (M, K). */
   aCodes: Uint8Array
   /** One code per byte, (N, K). */
   bCodes: Uint8Array
   /** The operand whose scales are looked for. */
   side: 'a' | 'b'
-  /** Linear scales of the other operand: (N, K / V) for side a, (M, K / V) for side b. */
+  /** Linear scales of the other operand: (N, K / V) for side a, (M, K / V) for side b, none of an A without scales. */
   otherScales: Uint8Array
   /** C, (M, N), without a scale per tensor. */
   product: Float64Array | Float32Array
@@ -56,14 +63,10 @@ export function scaleEquations(operands: ProductOperands): ScaleEquations {
   const { format, m, n, k, side, product } = operands
   checkOperands(operands)
   const onA = side === 'a'
-  const own = {
-    codes: onA ? operands.aCodes : operands.bCodes,
-    values: valuesOf(onA ? format.a : format.b)
-  }
-  const other = {
-    codes: onA ? operands.bCodes : operands.aCodes,
-    values: valuesOf(onA ? format.b : format.a)
-  }
+  const a = { codes: codesIn(format.a, operands.aCodes), values: valuesOf(format.a) }
+  const b = { codes: operands.bCodes, values: valuesOf(format.b) }
+  const [own, other] = onA ? [a, b] : [b, a]
+  const isOtherScaled = isScaled(onA ? format.b : format.a)
   const block = format.scaleBlockSize
   const blocks = k / block
   const scaleValues = valuesOf(format.scale)
@@ -83,7 +86,7 @@ export function scaleEquations(operands: ProductOperands): ScaleEquations {
           sum += both
           magnitude += Math.abs(both)
         }
-        const scale = scaleValues[operands.otherScales[otherRow * blocks + b]!]!
+        const scale = isOtherScaled ? scaleValues[operands.otherScales[otherRow * blocks + b]!]! : 1
         terms[i * blocks + b] = sum * scale
         magnitudes[i * blocks + b] = magnitude * Math.abs(scale)
       }
@@ -104,21 +107,23 @@ export function scaleEquations(operands: ProductOperands): ScaleEquations {
 
 /** By byte, also for bytes that are no code: those are NaN. */
 function valuesOf(format: NumberFormat): Float64Array {
-  const values = new Float64Array(256).fill(NaN)
-  values.set(decodeTable(format))
+  const table = decodeTable(format)
+  const values = new Float64Array(Math.max(256, table.length)).fill(NaN)
+  values.set(table)
   return values
 }
 
 function checkOperands(operands: ProductOperands): void {
   const { format, m, n, k, side, aCodes, bCodes, otherScales, product } = operands
   checkShape(format, m, n, k)
-  const blocks = k / format.scaleBlockSize
-  const [other, otherName, axis] = side === 'a' ? [n, 'B', 'N'] : [m, 'A', 'M']
-  requireCount('The codes of A', aCodes.length, m * k, 'M x K')
+  const [otherName, axis] = side === 'a' ? ['B', 'N'] : ['A', 'M']
+  const needed = scaleCount(format, side === 'a' ? 'b' : 'a', side === 'a' ? n : m, k)
+  requireCount('The codes of A', aCodes.length, m * k * codeBytes(format.a), 'M x K')
   requireCount('The codes of B', bCodes.length, n * k, 'N x K')
-  requireCount(`The scales of ${otherName}`, otherScales.length, other * blocks, `${axis} x K / V`)
+  requireCount(`The scales of ${otherName}`, otherScales.length, needed, `${axis} x K / V`)
   requireCount('The product', product.length, m * n, 'M x N')
-  requireCodes('A', aCodes, format.a)
+  // Every 16 bits are a code.
+  if (codeBytes(format.a) === 1) requireCodes('A', aCodes, format.a)
   requireCodes('B', bCodes, format.b)
   requireCodes(`the scales of ${otherName}`, otherScales, format.scale)
 }

@@ -139,7 +139,9 @@ const formatSymbols: Readonly<Record<string, [MarkSymbol, Mark['dots']]>> = {
   mixed: ['diamond', 0],
   nvfp4: ['triangle', 0],
   mxfp6_e2m3: ['triangleDown', 0],
-  mxfp6_e3m2: ['triangleDown', 1]
+  mxfp6_e3m2: ['triangleDown', 1],
+  w4a16_mxfp4: ['circle', 2],
+  w4a16_nvfp4: ['triangle', 2]
 }
 
 export function formatSymbol(format: string): Pick<Mark, 'symbol' | 'dots'> {

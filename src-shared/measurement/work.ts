@@ -1,6 +1,7 @@
 import { rowsMultiplied } from '../contract/groups'
 import { plainOperation, type Operation } from '../contract/operation'
 import { UserError } from '../errors'
+import { isScaled } from '../formats/numberFormat'
 import { findBlockFormat, operandBytes } from '../formats/blockFormat'
 import { findLayout } from '../layouts/registry'
 import { paddedSize } from '../layouts/layout'
@@ -67,7 +68,9 @@ export function workOf(
   const blocks = k / block.scaleBlockSize
   const layout = findLayout(scaleLayout)
   const paddedScales =
-    segments.reduce((sum, rows) => sum + paddedSize(layout, rows, blocks), 0) +
+    (isScaled(block.a)
+      ? segments.reduce((sum, rows) => sum + paddedSize(layout, rows, blocks), 0)
+      : 0) +
     paddedSize(layout, n, blocks) * ofB
   return {
     flops,

@@ -15,7 +15,10 @@ const elementOfDtype: Record<string, NumberFormatName> = {
   F8_E5M2: 'e5m2',
   F6_E2M3: 'e2m3',
   F6_E3M2: 'e3m2',
-  F4: 'e2m1'
+  F4: 'e2m1',
+  BF16: 'bf16',
+  // numpy, which has no bfloat16.
+  U16: 'bf16'
 }
 
 /** Bytes that may be any element. */
@@ -56,7 +59,8 @@ export function codesForms(
   if (shape.length < 2)
     throw refused(`has ${shape.length} axes; 2 are needed, and any before them for a batch`)
   const own = elementOf(array, path)
-  if (own !== undefined && own !== element.name) throw refused(`is ${dtype}, not ${element.name}`)
+  if ((own !== undefined || element.name === 'bf16') && own !== element.name)
+    throw refused(`is ${dtype}, not ${element.name}`)
   const batch = shape.slice(0, -2)
   const [rows, last] = shape.slice(-2) as [number, number]
   const plain: CodesForm = { batch, shape: [rows, last], packing: undefined }
@@ -88,7 +92,7 @@ export function codesForms(
   )
 }
 
-/** One code a byte. */
+/** One code a byte, or in two where they have 16 bits. */
 export function plainCodes({ bytes }: NamedArray, { packing }: CodesForm): Uint8Array {
   return packing ? unpackElements(packing, bytes) : bytes
 }

@@ -13,21 +13,24 @@ import {
   matchBlockFormat,
   type BlockFormat
 } from '../formats/blockFormat'
+import { isScaled, numberFormats } from '../formats/numberFormat'
 import type { NamedArray } from '../formats/npy'
 import { codesForms, elementOf, type CodesForm } from './codes'
-import { takeArray } from './names'
+import { findArray, takeArray } from './names'
 import { scaleOf, scalesForm, type ScalesForm } from './scales'
 
 export interface OperandArrays {
   aCodes: NamedArray
   bCodes: NamedArray
-  aScales: NamedArray
+  /** Absent: A carries none. */
+  aScales?: NamedArray
   bScales: NamedArray
 }
 
 export interface OperandForm {
   codes: CodesForm
-  scales: ScalesForm
+  /** Absent: the operand carries none. */
+  scales?: ScalesForm
 }
 
 export interface OperandsForm {
@@ -46,10 +49,11 @@ export interface OperandsForm {
 export function formOf(file: ArrayFile, said: OperandsAs): OperandsForm & OperandArrays {
   const { path } = file
   const known = formatSaid(file, said)
+  const aCodes = takeArray(file, 'aCodes')
   const arrays: OperandArrays = {
-    aCodes: takeArray(file, 'aCodes'),
+    aCodes,
     bCodes: takeArray(file, 'bCodes'),
-    aScales: takeArray(file, 'aScales'),
+    ...scalesOfA(file, aCodes),
     bScales: takeArray(file, 'bScales')
   }
   const order = orderSaid(file, said)
@@ -73,6 +77,18 @@ export function formOf(file: ArrayFile, said: OperandsAs): OperandsForm & Operan
   )
 }
 
+function scalesOfA(file: ArrayFile, aCodes: NamedArray): Pick<OperandArrays, 'aScales'> {
+  const element = elementOf(aCodes, file.path)
+  if (element === undefined || isScaled(numberFormats[element]))
+    return { aScales: takeArray(file, 'aScales') }
+  const scales = findArray(file, 'aScales')
+  if (!scales) return {}
+  throw new UserError(
+    'usage',
+    `${file.path}: tensor "${scales.name}" holds scales of A, and "${aCodes.name}" is ${aCodes.dtype}, whose elements carry none.`
+  )
+}
+
 /** 'may be nvfp4, mxfp4_b16' */
 function fittingText(fitting: readonly OperandsForm[]): string {
   if (fitting.length === 0) return 'are those of none'
@@ -85,7 +101,7 @@ function fittingText(fitting: readonly OperandsForm[]): string {
 
 /** Scales that only a padded shape speaks for are less likely than those that are plain matrices. */
 function likeliest(fitting: OperandsForm[]): OperandsForm[] {
-  const plain = fitting.filter(({ a, b }) => a.scales.isPlain && b.scales.isPlain)
+  const plain = fitting.filter(({ a, b }) => (a.scales?.isPlain ?? true) && b.scales!.isPlain)
   return plain.length > 0 ? plain : fitting
 }
 
@@ -113,7 +129,7 @@ function orderSaid({ metadata, path }: ArrayFile, said: OperandsAs): BOrder | un
 /** Formats that the dtypes allow. */
 function formatsOf(arrays: OperandArrays, path: string): BlockFormat[] {
   const [a, b] = [elementOf(arrays.aCodes, path), elementOf(arrays.bCodes, path)]
-  const scales = [scaleOf(arrays.aScales, path), scaleOf(arrays.bScales, path)]
+  const scales = scaleArrays(arrays).map((array) => scaleOf(array, path))
   const allows = (said: string | undefined, { name }: { name: string }) => (said ?? name) === name
   return everyBlockFormat.filter(
     (format) =>
@@ -122,6 +138,11 @@ function formatsOf(arrays: OperandArrays, path: string): BlockFormat[] {
       scales.every((scale) => allows(scale, format.scale))
   )
 }
+
+const scaleArrays = ({ aScales, bScales }: OperandArrays) => [
+  ...(aScales ? [aScales] : []),
+  bScales
+]
 
 /** Throws a UserError when the arrays are not of this format; an order of B that is not said is (N, K) where that fits. */
 function formAs(
@@ -199,7 +220,7 @@ function formOfCodes(
       `${path}: the batch (${b.batch.join(', ')}) of B does not broadcast with (${a.batch.join(', ')}) of A.`
     )
   const columns = k / format.scaleBlockSize
-  for (const scales of [arrays.aScales, arrays.bScales]) requireScale(scales, format, path)
+  for (const scales of scaleArrays(arrays)) requireScale(scales, format, path)
   const scalesOf = (scales: NamedArray, rows: number, batch: number[], onB: boolean) => {
     const named = onB ? said.scaleLayoutB : said.scaleLayoutA
     const wanted = { matrix: { rows, columns }, batch, isTurned: onB && isTurned, named }
@@ -207,7 +228,10 @@ function formOfCodes(
   }
   return {
     ...{ format, bOrder, m, n: n!, k, batchA: a.batch, batchB: b.batch },
-    a: { codes: a, scales: scalesOf(arrays.aScales, m, a.batch, false) },
+    a: {
+      codes: a,
+      ...(arrays.aScales && { scales: scalesOf(arrays.aScales, m, a.batch, false) })
+    },
     b: { codes: b, scales: scalesOf(arrays.bScales, n!, b.batch, true) }
   }
 }

@@ -1,7 +1,7 @@
 /** What the layout detective judges by, from a file of operands: those of one side without their scales, and the product. */
 import { UserError } from '../errors'
 import type { ArrayFile } from '../formats/arrayFiles'
-import type { NumberFormat } from '../formats/numberFormat'
+import { isScaled, type NumberFormat } from '../formats/numberFormat'
 import type { ProductOperands } from '../layouts/detectTerms'
 import { codesForms, plainCodes } from './codes'
 import { formatSaid } from './forms'
@@ -24,8 +24,14 @@ export function productOperandsOf(
       `${path} does not say its formats: the metadata needs a, b, scale and vec, such as ` +
         '{"a": "e2m1", "b": "e2m1", "scale": "e4m3", "vec": "16"}.'
     )
-  const scales = takeArray(file, side === 'a' ? 'bScales' : 'aScales')
-  const k = (scales.shape.at(-1) ?? 0) * format.scaleBlockSize
+  const isAScaled = isScaled(format.a)
+  if (side === 'a' && !isAScaled)
+    throw new UserError('usage', `A of ${format.id} has no scales; look for those of B.`)
+  const scales =
+    side === 'a' || isAScaled ? takeArray(file, side === 'a' ? 'bScales' : 'aScales') : undefined
+  const k = scales
+    ? (scales.shape.at(-1) ?? 0) * format.scaleBlockSize
+    : (takeArray(file, 'aCodes').shape.at(-1) ?? 0)
   const codesOf = (role: ArrayRole, element: NumberFormat) => {
     const array = takeArray(file, role)
     const forms = codesForms(array, element, packing === undefined ? [] : [packing], path)
@@ -46,7 +52,7 @@ export function productOperandsOf(
     )
   return {
     ...{ format, m: a.rows, n: b.rows, k, side },
-    ...{ aCodes: a.codes, bCodes: b.codes, otherScales: scales.bytes },
+    ...{ aCodes: a.codes, bCodes: b.codes, otherScales: scales?.bytes ?? new Uint8Array() },
     product: isWide ? new Float64Array(bytes.buffer) : new Float32Array(bytes.buffer)
   }
 }

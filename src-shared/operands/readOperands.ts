@@ -11,12 +11,13 @@ import type { Product } from '../judge/sampledProduct'
 import { paddedSize, unpackBatch, type ScaleLayout } from '../layouts/layout'
 import { pairsThatGive, type LayoutPair } from './evidence'
 import { plainCodes } from './codes'
+import { findLayout } from '../layouts/registry'
 import { formOf, type OperandArrays, type OperandForm, type OperandsForm } from './forms'
 import { findArray } from './names'
 import { withQuietPadding, type ScalesForm } from './scales'
 import { turned } from './turned'
 
-/** One code a byte, (matrices, rows, K); scales linear, (matrices, rows, K / V). */
+/** One code a byte, of bf16 in two, (matrices, rows, K); scales linear, (matrices, rows, K / V), none of an A that carries none. */
 export interface PlainOperands {
   aCodes: Uint8Array
   bCodes: Uint8Array
@@ -75,7 +76,12 @@ export function readOperands(file: ArrayFile, context: ReadContext = {}): Operan
   const batch = broadcastBatch(batchA, batchB)!
   const [aCodes, bCodes] = [plainCodes(form.aCodes, form.a.codes), codesOfB(form)]
   const operands: PlainOperands = {
-    ...{ aCodes, bCodes, aScales: form.aScales.bytes, bScales: form.bScales.bytes },
+    ...{
+      aCodes,
+      bCodes,
+      aScales: form.aScales?.bytes ?? new Uint8Array(),
+      bScales: form.bScales.bytes
+    },
     ...tensorScales(file),
     ...productsOf(file, [...batch, m, n])
   }
@@ -133,7 +139,7 @@ function layoutsOf(
     const given = product?.({ m, n, batch })
     const pairs = given ? give(given, doubtful) : []
     if (pairs.length === 1) return toldBy(pairs[0]!, open, 'the ones of their shape that give C')
-    refuseOpen(path, form.aScales, doubtful.a, 'a')
+    if (form.aScales) refuseOpen(path, form.aScales, doubtful.a, 'a')
     refuseOpen(path, form.bScales, doubtful.b, 'b')
   }
   return { a: firstOf(open.a), b: firstOf(open.b) }
@@ -147,10 +153,12 @@ interface Open {
 
 /** What shape and padding leave open, likeliest first. */
 function openLayouts(
-  array: NamedArray,
-  { layouts, by, isPlain }: ScalesForm,
+  array: NamedArray | undefined,
+  form: ScalesForm | undefined,
   matrix: { rows: number; columns: number }
 ): Open {
+  if (!array || !form) return { layouts: [findLayout('linear')], how: '', isPlain: true }
+  const { layouts, by, isPlain } = form
   if (by === 'name') return { layouts, how: 'as was said', isPlain }
   const hasPadding =
     paddedSize(layouts[0]!, matrix.rows, matrix.columns) > matrix.rows * matrix.columns
@@ -167,8 +175,8 @@ function openLayouts(
 
 const firstOf = ({ layouts, how }: Open): Told => ({ layout: layouts[0]!, how })
 
-const unlessPlain = ({ isPlain }: ScalesForm, layouts: readonly ScaleLayout[]) =>
-  isPlain ? layouts.slice(0, 1) : layouts
+const unlessPlain = (form: ScalesForm | undefined, layouts: readonly ScaleLayout[]) =>
+  !form || form.isPlain ? layouts.slice(0, 1) : layouts
 
 /** Of pairs that agree alike the one that the shapes speak for, if it is among them. */
 function preferred(
@@ -218,9 +226,10 @@ function firstMatrix(form: Form, operands: PlainOperands, outputScale: number) {
 function linearScales(form: Form, side: 'a' | 'b', layout: ScaleLayout): Uint8Array {
   const { format, k, bOrder } = form
   const array = side === 'a' ? form.aScales : form.bScales
+  if (!array) return new Uint8Array()
   const rows = side === 'a' ? form.m : form.n
   const columns = k / format.scaleBlockSize
-  const isTurned = side === 'b' && bOrder === 'kn' && form.b.scales.isPlain
+  const isTurned = side === 'b' && bOrder === 'kn' && form.b.scales!.isPlain
   if (layout.name !== 'linear') return unpackBatch(layout, { rows, columns }, array.bytes)
   return isTurned ? turned(array.bytes, columns, rows) : array.bytes
 }
@@ -250,11 +259,13 @@ function sentenceOf(
   element: string,
   codes: NamedArray,
   { codes: { batch, shape, packing } }: OperandForm,
-  scales: NamedArray,
+  scales: NamedArray | undefined,
   { layout, how }: Told
 ): string {
   const count = [...batch, ...shape].join(' x ')
   const order = packing ? `packed as ${packing.name}` : 'one a byte'
+  if (!scales)
+    return `${name}: ${count} numbers of ${element} in "${codes.name}" (${codes.dtype}), without scales.`
   return (
     `${name}: ${count} codes of ${element} in "${codes.name}" (${codes.dtype}), ${order}; scales in "${scales.name}" ` +
     `(${scales.dtype}, ${scales.shape.join(' x ')}) are ${layout.name}, ${how}.`

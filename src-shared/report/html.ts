@@ -31,7 +31,7 @@ function failures(step: Step): string {
     (f) =>
       `<tr><td class="right">${f.row}</td><td class="right">${f.col}</td>` +
       `<td class="right">${figure(f.got)}</td><td class="right">${figure(f.reference)}</td>` +
-      `<td class="right">${f.block}</td><td><code>${hex(f.aCodes)} x ${hex([f.aScale])}</code></td>` +
+      `<td class="right">${f.block}</td><td><code>${hex(f.aCodes)}${f.aScale === undefined ? '' : ` x ${hex([f.aScale])}`}</code></td>` +
       `<td><code>${hex(f.bCodes)} x ${hex([f.bScale])}</code></td></tr>`
   )
   return (

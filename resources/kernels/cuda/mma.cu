@@ -26,7 +26,7 @@ __device__ void loadTile(const u8* codes, const u8* scales, int rows, int K, int
   const int r = threadIdx.x / 2, half = threadIdx.x % 2 * 16, row = row0 + r, k = k0 + half;
   u32 words[8] = {};
   if (row < rows && k < K) {
-    const float scale = decodeScale<SCALE_FORMAT>(scales[scaleAt<Turned>(row, k, rows, K)]);
+    const float scale = scaleOf<Format>(scales, scaleAt<Turned>(row, k, rows, K));
     const long long first = elementAt<Turned>(row, k, rows, K), step = Turned ? rows : 1;
 #pragma unroll
     for (int i = 0; i < 8; i++)

@@ -11,7 +11,8 @@ export interface DecodedCode {
 }
 
 export interface DecodedBlock {
-  aScale: DecodedCode
+  /** Absent: A has no scales. */
+  aScale?: DecodedCode
   bScale: DecodedCode
   a: DecodedCode[]
   b: DecodedCode[]
@@ -25,7 +26,7 @@ function decoded(format: NumberFormat, code: number): DecodedCode {
     code: code
       .toString(16)
       .toUpperCase()
-      .padStart(format.storageBits <= 4 ? 1 : 2, '0'),
+      .padStart(Math.ceil(format.storageBits / 4), '0'),
     value: exactValue(value)
   }
 }
@@ -33,7 +34,7 @@ function decoded(format: NumberFormat, code: number): DecodedCode {
 export function decodeBlock(format: string, failure: FailedElement): DecodedBlock {
   const { a, b, scale, scaleBlockSize } = findBlockFormat(format)
   return {
-    aScale: decoded(scale, failure.aScale),
+    ...(failure.aScale !== undefined && { aScale: decoded(scale, failure.aScale) }),
     bScale: decoded(scale, failure.bScale),
     a: failure.aCodes.map((code) => decoded(a, code)),
     b: failure.bCodes.map((code) => decoded(b, code)),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { blockFormats, findBlockFormat, type BlockFormat } from '@shared/formats/blockFormat'
 import { encode, floorLog2 } from '@shared/formats/encode'
-import { decodeTable, largestExponent, numberFormats } from '@shared/formats/numberFormat'
+import { decodeTable, isScaled, largestExponent, numberFormats } from '@shared/formats/numberFormat'
 import type { NumberFormat } from '@shared/formats/numberFormat'
 import { loadTestAddon } from '../../support/addon'
 
@@ -58,6 +58,8 @@ interface Block {
   codes: number[]
   scale: number
 }
+const normalUnit = 0x13988e2 * 2 ** -40
+
 type Distribution = (side: Side, block: number) => Block
 
 const elementWords = (side: Side, block: number) =>
@@ -138,6 +140,35 @@ const zeros: Distribution = (side) => ({
   scale: isE8m0(side) ? 127 : 0x38
 })
 
+/** Elements without scales; `before`: the code ahead of it in its block. */
+type Unscaled = (side: Side, index: number, before: number | undefined) => number
+
+const uniformBf16 = (w: number) =>
+  124 * 128 + times(w & 0x7fffffff, 7 * 128, 31) + (w >>> 31 ? 0x8000 : 0)
+const wordAt = (side: Side, index: number) => wordOf(side, side.codeStream, index)
+const normalAt = (side: Side, index: number) => {
+  const halves = words(side.seed, side.codeStream, index).flatMap((w) => [w & 0xffff, w >>> 16])
+  return Math.fround((halves.reduce((all, half) => all + half, 0) - 262140) * normalUnit)
+}
+const unscaled: Record<string, Unscaled> = {
+  tutorial: (side, i) =>
+    encode(side.element, decodeTable(numberFormats.e2m1)[wordAt(side, i) >>> 28]!),
+  'uniform-codes': (side, i) => uniformBf16(wordAt(side, i)),
+  normal: (side, i) => encode(side.element, normalAt(side, i)),
+  positive: (side, i) => encode(side.element, Math.abs(normalAt(side, i))),
+  'wide-scales': (side, i) => {
+    const shift = times(wordOf(side, side.scaleStream, Math.floor(i / side.block)), 13, 32) - 6
+    return encode(side.element, normalAt(side, i) * 2 ** shift)
+  },
+  adversarial: (side, i, before) => {
+    const w = wordAt(side, i)
+    const kind = w & 7
+    if (kind <= 2) return [0x407f, 1, 0][kind]! + (w & 0x100 ? 0x8000 : 0)
+    return kind <= 4 && before !== undefined ? before ^ 0x8000 : uniformBf16(w)
+  },
+  zeros: () => 0
+}
+
 const distributions: Record<string, Distribution> = {
   tutorial,
   'uniform-codes': uniformCodes,
@@ -148,7 +179,15 @@ const distributions: Record<string, Distribution> = {
   zeros
 }
 
-function generate(distribution: Distribution, side: Side, rows: number, k: number) {
+function generate(name: string, side: Side, rows: number, k: number) {
+  if (!isScaled(side.element)) {
+    const codes = new Uint16Array(rows * k)
+    codes.forEach((_, i) => {
+      codes[i] = unscaled[name]!(side, i, i % side.block > 0 ? codes[i - 1] : undefined)
+    })
+    return { codes: new Uint8Array(codes.buffer), scales: new Uint8Array() }
+  }
+  const distribution = distributions[name]!
   const blocks = Array.from({ length: (rows * k) / side.block }, (_, b) => distribution(side, b))
   return {
     codes: Uint8Array.from(blocks.flatMap((block) => block.codes)),
@@ -187,22 +226,22 @@ async function fromAddon(format: BlockFormat, distribution: string) {
 function exponentOf(name: string, { a, b, scale }: BlockFormat): number {
   const binades = Math.floor(Math.log2(k))
   const half = Math.floor(binades / 2)
-  const [e8m0, ue4m3] = {
-    normal: [half, half],
-    tutorial: [half + 1, half + 1],
-    positive: [binades - 1, binades - 1],
-    'wide-scales': [half + 8, half + 3],
-    'uniform-codes': [1, 10].map((more) => half + largestExponent(a) + largestExponent(b) + more),
-    adversarial: [half - 2, half + 8],
-    zeros: [0, 0]
+  const emaxA = isScaled(a) ? largestExponent(a) : 0
+  const [e8m0, ue4m3, besideBf16] = {
+    normal: [half, half, half],
+    tutorial: [half + 1, half + 1, half + 1],
+    positive: [binades - 1, binades - 1, binades - 1],
+    'wide-scales': [half + 8, half + 3, half + 5],
+    'uniform-codes': [1, 10, 5].map((more) => half + emaxA + largestExponent(b) + more),
+    adversarial: [half - 2, half + 8, half + 4],
+    zeros: [0, 0, 0]
   }[name]!
-  return (scale.name === 'e8m0' ? e8m0 : ue4m3)!
+  if (scale.name === 'e8m0') return e8m0!
+  return (isScaled(a) ? ue4m3 : besideBf16)!
 }
 
-const normalUnit = 0x13988e2 * 2 ** -40
-
 describe.each(Object.keys(distributions))('docs/operands.md, the accumulator of %s', (name) => {
-  it.each(['mxfp4', 'nvfp4', 'e5m2xe2m1'])('%s', async (id) => {
+  it.each(['mxfp4', 'nvfp4', 'e5m2xe2m1', 'w4a16_mxfp4', 'w4a16_nvfp4'])('%s', async (id) => {
     const format = findBlockFormat(id)
     const cancel = addon.createCancelFlag()
     const session = await addon.open(
@@ -232,8 +271,8 @@ describe.each(Object.keys(distributions))('docs/operands.md, %s', (name) => {
     const common = { scale: format.scale, block: format.scaleBlockSize, seed: BigInt(seed) }
     const a = { ...common, element: format.a, codeStream: 0, scaleStream: 2 }
     const b = { ...common, element: format.b, codeStream: 1, scaleStream: 3 }
-    const sideA = generate(distributions[name]!, a, batch * m, k)
-    const sideB = generate(distributions[name]!, b, batch * n, k)
+    const sideA = generate(name, a, batch * m, k)
+    const sideB = generate(name, b, batch * n, k)
     expect(Buffer.compare(made.aCodes, sideA.codes)).toBe(0)
     expect(Buffer.compare(made.aScales, sideA.scales)).toBe(0)
     expect(Buffer.compare(made.bCodes, sideB.codes)).toBe(0)

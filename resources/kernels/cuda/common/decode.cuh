@@ -114,9 +114,9 @@ __device__ inline double exactSum(const u8* aCodes, const u8* aScales, const u8*
   for (int k = threadIdx.x % 32; k < K; k += 32) {
     const long long a = (long long)token * K + k, b = (long long)row * K + k;
     const double left = (double)decodeElement<A_FORMAT>(packedCode<A_FORMAT>(aCodes, a)) *
-                        (double)decodeScale<SCALE_FORMAT>(aScales[a / SCALE_BLOCK]);
+                        (double)scaleOf<A_FORMAT>(aScales, a / SCALE_BLOCK);
     const double right = (double)decodeElement<B_FORMAT>(packedCode<B_FORMAT>(bCodes, b)) *
-                         (double)decodeScale<SCALE_FORMAT>(bScales[b / SCALE_BLOCK]);
+                         (double)scaleOf<B_FORMAT>(bScales, b / SCALE_BLOCK);
     sum += left * right;
   }
   for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffff, sum, step);

@@ -9,8 +9,9 @@
 //   e2m1, e8m0       63     2^-63..2^64
 //   e4m3, e8m0       60     2^-63..2^64
 //   e5m2, e8m0       52     2^-63..2^64
-//   e2m1, ue4m3     119     all; A has 2^116 and the result 2^3
+//   e2m1, ue4m3     119     all; A has 2^116 and the result 2^3, or, where it is bf16, 2^100 and 2^19
 //
+// A in bf16 is exact below 2^65 (e8m0) or 2^28 (ue4m3) in magnitude; beyond, it becomes infinite here.
 // What is outside, infinite or NaN makes its rows' sums NaN, and decode.cuh computes those again. The order of elements along K
 // is that in which codes fall apart into pairs; prepareTokens() puts A into the same.
 #pragma once
@@ -21,7 +22,7 @@
 namespace decode {
 
 constexpr bool kFp4 = kBits(B_FORMAT) == 4, kLinearScale = SCALE_FORMAT == 6;
-constexpr int kShift = kLinearScale ? 119 : B_FORMAT == 0 ? 63 : B_FORMAT == 3 ? 60 : 52, kTokenShift = kLinearScale ? 116 : kShift;
+constexpr int kShift = kLinearScale ? 119 : B_FORMAT == 0 ? 63 : B_FORMAT == 3 ? 60 : 52, kTokenShift = !kLinearScale ? kShift : kIsScaled(A_FORMAT) ? 116 : 100;
 static_assert(kBits(B_FORMAT) != 6 && (!kLinearScale || B_FORMAT == 0), "formats whose codes fall apart into pairs");
 
 // 2^exponent, whole numbers -126..127.
@@ -30,11 +31,14 @@ __device__ inline float powerOfTwo(int exponent) { return __int_as_float((127 + 
 // Eight elements of A from k on, times scale and 2^kTokenShift, into their places. fp4 codes of B: in a block of 32, element
 // 8 q + 4 e + 2 t + h goes to 16 t + 8 h + 2 q + e; fp8: in a block of 16, element 4 q + 2 e + h to 8 h + 2 q + e.
 __device__ inline void prepareTokens(const u8* aCodes, const u8* aScales, u16* tokens, long long first) {
-  const u32 code = aScales[first / SCALE_BLOCK];
-  // The largest magnitude of an element is below 2^kLargest.
-  constexpr int kLargest = A_FORMAT == 0 ? 3 : A_FORMAT == 3 ? 9 : 16;
-  const bool represented = kLinearScale || code <= 254 - kLargest - kTokenShift;
-  const float scale = represented ? decodeScale<SCALE_FORMAT>(code) * powerOfTwo(kTokenShift) : nanValue();
+  float scale = powerOfTwo(kTokenShift);
+  if constexpr (kIsScaled(A_FORMAT)) {
+    const u32 code = aScales[first / SCALE_BLOCK];
+    // The largest magnitude of an element is below 2^kLargest.
+    constexpr int kLargest = A_FORMAT == 0 ? 3 : A_FORMAT == 3 ? 9 : 16;
+    const bool represented = kLinearScale || code <= 254 - kLargest - kTokenShift;
+    scale *= represented ? decodeScale<SCALE_FORMAT>(code) : nanValue();
+  }
   float values[8];
 #pragma unroll
   for (int i = 0; i < 8; i++) values[i] = decodeElement<A_FORMAT>(packedCode<A_FORMAT>(aCodes, first + i)) * scale;

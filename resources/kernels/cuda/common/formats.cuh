@@ -1,5 +1,5 @@
 // Elements and scales in registers. Formats by number, as blockscope's macros give them:
-// 0 e2m1, 1 e2m3, 2 e3m2, 3 e4m3, 4 e5m2, 5 e8m0, 6 ue4m3
+// 0 e2m1, 1 e2m3, 2 e3m2, 3 e4m3, 4 e5m2, 5 e8m0, 6 ue4m3, 7 bf16
 // (OCP Microscaling Formats v1.0 section 5.3; NVFP4 for ue4m3).
 #pragma once
 
@@ -7,8 +7,10 @@
 #include "common/types.cuh"
 
 __host__ __device__ constexpr int kBits(int format) {
-  return format == 0 ? 4 : format <= 2 ? 6 : 8;
+  return format == 0 ? 4 : format <= 2 ? 6 : format == 7 ? 16 : 8;
 }
+// Elements of 16 bits carry no scales: their array is not there.
+__host__ __device__ constexpr bool kIsScaled(int format) { return kBits(format) <= 8; }
 
 __device__ inline float nanValue() { return __int_as_float(0x7fffffff); }
 
@@ -28,6 +30,7 @@ __device__ inline float decodeElement(u32 code) {
   if (Format == 1) return decodeSmall(code, 2, 3, 1);
   if (Format == 2) return decodeSmall(code, 3, 2, 3);
   if (Format == 3) return (code & 127) == 127 ? nanValue() : decodeSmall(code, 4, 3, 7);
+  if (Format == 7) return __int_as_float(code << 16);
   // e5m2 is the upper byte of a float16, infinities and NaN included.
   float value;
   asm("{ .reg .f16 h; mov.b16 h, %1; cvt.f32.f16 %0, h; }" : "=f"(value) : "h"((u16)(code << 8)));
@@ -42,10 +45,17 @@ __device__ inline float decodeScale(u32 code) {
   return code == 0 ? __int_as_float(0x00400000) : __int_as_float(code << 23);
 }
 
+// Scale number `index` of an operand's elements.
+template <int Format>
+__device__ inline float scaleOf(const u8* scales, long long index) {
+  return kIsScaled(Format) ? decodeScale<SCALE_FORMAT>(scales[index]) : 1.0f;
+}
+
 // Code number `index` of packed codes: fp4 two to a byte, low nibble first; fp6 four to three
 // bytes, little-endian.
 template <int Format>
 __device__ inline u32 packedCode(const u8* codes, long long index) {
+  if (kBits(Format) == 16) return reinterpret_cast<const u16*>(codes)[index];
   if (kBits(Format) == 8) return codes[index];
   if (kBits(Format) == 4) return codes[index >> 1] >> ((index & 1) * 4) & 15;
   const u8* group = codes + index / 4 * 3;

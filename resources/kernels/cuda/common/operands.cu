@@ -18,12 +18,12 @@ struct NumberFormat {
   u32 signBit;            // 0: unsigned
 };
 constexpr u32 kNone = 256;
-__constant__ NumberFormat kFormats[7] = {
+__constant__ NumberFormat kFormats[8] = {
     {2, 1, 1, 7, kNone, kNone, 8},   {2, 3, 1, 31, kNone, kNone, 32},
     {3, 2, 3, 31, kNone, kNone, 32}, {4, 3, 7, 126, 127, kNone, 128},
     {5, 2, 15, 123, 125, 124, 128},  {8, 0, 127, 254, 255, kNone, 0},
-    {4, 3, 7, 126, 127, kNone, 0}};
-constexpr int kE2m1 = 0, kE4m3 = 3, kUe4m3 = 6;
+    {4, 3, 7, 126, 127, kNone, 0},   {8, 7, 127, 0x7f7f, 0x7f81, 0x7f80, 0x8000}};
+constexpr int kE2m1 = 0, kE4m3 = 3, kUe4m3 = 6, kBf16 = 7;
 
 __device__ double powerOfTwo(int exponent) {
   return __longlong_as_double((long long)(exponent + 1023) << 52);
@@ -180,8 +180,36 @@ __device__ u32 zeroBlock(const Side& side, u8* codes) {
   return side.isUe4m3 ? 0x38 : 127;
 }
 
-// One thread a block: V codes, one to a byte, and their scale. Distributions by number as
-// deviceOperands.cpp lists them.
+// bf16 elements, which have no scales: what a block's scale does elsewhere is in the elements.
+__device__ void unscaledBlock(const Side& side, u64 block, int distribution, u16* codes) {
+  const int shift = distribution == 2 ? (int)((u64)side.scaleWord(block) * 13 >> 32) - 6 : 0;
+  for (int i = 0; i < side.V; i++) {
+    const u32 word = side.codeWord(block, i);
+    // Binades 2^-3 to 2^3, any fraction.
+    const u32 uniform = ((124u << 7) + (u32)((u64)(word & 0x7fffffff) * (7u << 7) >> 31)) |
+                        (word >> 31 ? side.element.signBit : 0);
+    u32 code = 0;
+    if (distribution <= 2) {
+      const float value = normalNumber(side.seed, side.codeStream, block * side.V + i);
+      code = encode(side.element, (distribution == 1 ? fabsf(value) : value) * powerOfTwo(shift));
+    } else if (distribution == 3) {
+      code = encode(side.element, decode(kFormats[kE2m1], word >> 28));
+    } else if (distribution == 4) {
+      code = uniform;
+    } else if (distribution == 5) {
+      const u32 kind = word & 7, sign = word & 0x100 ? side.element.signBit : 0;
+      code = kind == 0   ? 0x407f | sign
+             : kind == 1 ? 1 | sign
+             : kind == 2 ? sign
+             : kind <= 4 && i > 0 ? codes[i - 1] ^ side.element.signBit
+                                  : uniform;
+    }
+    codes[i] = (u16)code;
+  }
+}
+
+// One thread a block: V codes, one to a byte, and their scale; or V codes of 16 bits. Distributions
+// by number as deviceOperands.cpp lists them.
 extern "C" __global__ void generate(u8* codes, u8* scales, long long blocks, int distribution,
                                     int elementFormat, int scaleFormat, int V, u64 seed,
                                     int codeStream, int scaleStream) {
@@ -195,6 +223,8 @@ extern "C" __global__ void generate(u8* codes, u8* scales, long long blocks, int
                      seed,
                      (u32)codeStream,
                      (u32)scaleStream};
+  if (elementFormat == kBf16)
+    return unscaledBlock(side, block, distribution, reinterpret_cast<u16*>(codes) + block * V);
   u8* own = codes + block * V;
   u32 scale = 0;
   switch (distribution) {
@@ -271,6 +301,8 @@ extern "C" __global__ void packScales(const u8* linear, u8* packed, const long l
 
 __device__ float scaledValue(const u8* codes, const u8* scales, long long index, int elementFormat,
                              int scaleFormat, int V) {
+  if (elementFormat == kBf16)
+    return __uint_as_float((u32) reinterpret_cast<const u16*>(codes)[index] << 16);
   return __fmul_rn((float)decode(kFormats[elementFormat], codes[index]),
                    (float)decode(kFormats[scaleFormat], scales[index / V]));
 }

@@ -1,11 +1,11 @@
-// The GPU's reference product: float64 sums of exact products, straight from one-byte codes and
-// linear scales. It shares nothing with the kernels it judges; the CPU's oracle checks a sample of
+// The GPU's reference product: float64 sums of exact products, straight from canonical codes
+// (one byte each, bf16 two) and linear scales. It shares nothing with the kernels it judges; the CPU's oracle checks a sample of
 // its elements.
 //
 //   C[m, n] = outputScale * (accumulator[m, n] + tensorScale * sum over k of A[m, k] SA[m, k / V]
 //   B[n, k] SB[n, k / V])
 //
-// element * scale has at most 8 significant bits and is exact in float64, and so is the product of
+// element * scale (of a bf16 A: the element) has at most 8 significant bits and is exact in float64, and so is the product of
 // two of them. Tile 64 x 64, 256 threads with 4 x 4 elements each, 16 steps of K at a time (V is a
 // multiple of 16).
 
@@ -16,6 +16,7 @@ static_assert((kTile / kPerThread) * (kTile / kPerThread) == kThreads, "threads 
 typedef unsigned char uint8;
 
 // Elements of rows firstRow.. at k = firstK.., times their scales, into shared memory as [k][row].
+// scales: nullptr for bf16 elements, which have none.
 __device__ void loadTile(double (*tile)[kTile + 1], const uint8* codes, const uint8* scales,
                          const double* elementTable, const double* scaleTable, int firstRow,
                          int rows, long long K, int V, long long firstK) {
@@ -24,14 +25,16 @@ __device__ void loadTile(double (*tile)[kTile + 1], const uint8* codes, const ui
     double value = 0;
     if (firstRow + row < rows) {
       const long long at = (long long)(firstRow + row) * K + firstK + k;
-      value = elementTable[codes[at]] * scaleTable[scales[at / V]];
+      value = scales ? elementTable[codes[at]] * scaleTable[scales[at / V]]
+                     : (double)__uint_as_float(
+                           (unsigned)reinterpret_cast<const unsigned short*>(codes)[at] << 16);
     }
     tile[k][row] = value;
   }
 }
 
 // accumulator: nullptr, or float32 (M, N). tables: values of every code of A's element format, of
-// B's, and of the scale format, 256 each.
+// B's, and of the scale format, 256 each. aScales: nullptr where A is bf16.
 extern "C" __global__ void __launch_bounds__(kThreads)
     referenceProduct(const uint8* aCodes, const uint8* bCodes, const uint8* aScales,
                      const uint8* bScales, const float* accumulator, const double* tables,

@@ -24,7 +24,7 @@ __device__ inline void loadTile(const u8* codes, const u8* scales, int rows, int
     const int r = i / kDepth, d = i % kDepth, row = row0 + r, k = k0 + d;
     Number value = 0;
     if (row < rows && k < K) {
-      const float scale = decodeScale<SCALE_FORMAT>(scales[scaleAt<Turned>(row, k, rows, K)]);
+      const float scale = scaleOf<Format>(scales, scaleAt<Turned>(row, k, rows, K));
       value = (Number)decodeElement<Format>(
                   packedCode<Format>(codes, elementAt<Turned>(row, k, rows, K))) *
               (Number)scale;

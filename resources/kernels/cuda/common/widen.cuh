@@ -47,9 +47,26 @@ __device__ inline bool holdsSpecial(u32 codes) {
   return kBits(Format) == 8 && ((codes & 0x7f7f7f7f) + kFromSpecial & 0x80808080) != 0;
 }
 
+// Eight bf16 numbers from 8 i on, which have no scales; shifted they are exact within the range of scales, and zero.
+__device__ inline void shiftAt(const u8* codes, u16* wide, long long i, u32* beyond) {
+  const uint4 words = reinterpret_cast<const uint4*>(codes)[i];
+  u32 pairs[4] = {words.x, words.y, words.z, words.w};
+  const u32 shift = bothHalves(__int_as_float((127 - kWideShift) << 23));
+#pragma unroll
+  for (int pair = 0; pair < 4; pair++) {
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+      const u32 magnitude = pairs[pair] >> (16 * half) & 0x7fff, exponent = magnitude >> 7;
+      if (magnitude != 0 && (exponent < 127 - 117 + kWideShift || exponent > 127 + 117)) *beyond = 1;
+    }
+    pairs[pair] = multiplyBf16Pair(pairs[pair], shift);
+  }
+  storeStreaming(reinterpret_cast<uint4*>(wide) + i, make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]));
+}
+
 // Elements [n i, n i + n), n = kWidened(Format), of a matrix whose rows are whole scale blocks.
 template <int Format>
-__device__ inline void widenAt(const u8* codes, const u8* scales, u16* wide, long long i, u32* beyond) {
+__device__ inline void widenScaledAt(const u8* codes, const u8* scales, u16* wide, long long i, u32* beyond) {
   constexpr int kCount = kWidened(Format), kWords = kCount * kBits(Format) / 32;
   const u32 scaleCode = scales[i * kCount / SCALE_BLOCK];
   u32 words[kWords];
@@ -92,6 +109,13 @@ __device__ inline void widenAt(const u8* codes, const u8* scales, u16* wide, lon
 #pragma unroll
   for (int part = 0; part < kCount / 8; part++)
     storeStreaming(out + part, make_uint4(pairs[4 * part], pairs[4 * part + 1], pairs[4 * part + 2], pairs[4 * part + 3]));
+}
+
+// The same of either kind of elements.
+template <int Format>
+__device__ inline void widenAt(const u8* codes, const u8* scales, u16* wide, long long i, u32* beyond) {
+  if constexpr (kIsScaled(Format)) widenScaledAt<Format>(codes, scales, wide, i, beyond);
+  else shiftAt(codes, wide, i, beyond);
 }
 
 // As widenBoth, of groups: A (rows of all groups, K) without its padding, B one matrix (N, K) for each group that has rows.

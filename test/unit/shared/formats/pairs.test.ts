@@ -5,18 +5,31 @@ import {
   findBlockFormat,
   formatOfPair,
   matchBlockFormat,
+  matrixBytes,
   pairFormats
 } from '@shared/formats/blockFormat'
+import { isScaled } from '@shared/formats/numberFormat'
 
 describe('pairs of elements', () => {
   it('are every two of five types under e8m0 per 32, and e2m1 under the scales it may have', () => {
-    expect(everyBlockFormat).toHaveLength(27)
-    expect(pairFormats).toHaveLength(27 - blockFormats.length)
-    const keys = everyBlockFormat.map(({ a, b, scale, scaleBlockSize }) =>
+    const scaled = everyBlockFormat.filter(({ a }) => isScaled(a))
+    expect(scaled).toHaveLength(27)
+    expect(pairFormats).toHaveLength(everyBlockFormat.length - blockFormats.length)
+    const keys = scaled.map(({ a, b, scale, scaleBlockSize }) =>
       [a.name, b.name, scale.name, scaleBlockSize].join()
     )
     expect(new Set(keys).size).toBe(27)
     expect(keys.filter((key) => key.endsWith('e8m0,32'))).toHaveLength(25)
+  })
+
+  it('are besides those of activations without scales', () => {
+    const unscaled = everyBlockFormat.filter(({ a }) => !isScaled(a))
+    expect(unscaled.map(({ id }) => id)).toEqual(['w4a16_mxfp4', 'w4a16_nvfp4'])
+    for (const format of unscaled) {
+      expect(format.flopsMetric).toBe('flops16')
+      expect(matrixBytes(format, 'a', 4, 64)).toEqual({ elements: 512, scales: 0 })
+      expect(matrixBytes(format, 'b', 4, 64).scales).toBe(256 / format.scaleBlockSize)
+    }
   })
 
   it('are named by their elements, A before B', () => {
