@@ -10,7 +10,7 @@ import type { OutputType, PassRule } from '@shared/contract/jobs'
 import type { KernelRow } from '@shared/contract/kernelRow'
 import type { Operation } from '@shared/contract/operation'
 import type { Roof } from '@shared/contract/roofs'
-import type { FailedElement, Judged, Measured } from '@shared/contract/run'
+import type { Judged, Measured } from '@shared/contract/run'
 import type { NativeQuantizing } from './nativeQuantizing'
 import type { NativeCancelFlag, NativeProgress } from './nativeTask'
 
@@ -34,7 +34,7 @@ export interface NativeBinding extends NativeQuantizing {
   /** Number formats as the native side knows them, for agreement tests: every code's value. */
   decodeTable(numberFormat: string): Float32Array
   /** Codes of float32 values; `saturate` or `ml_dtypes` overflow rule. */
-  encode(numberFormat: string, values: Float32Array, overflow: string): Uint8Array
+  encode(numberFormat: string, values: Float32Array, overflow: string): Uint8Array | Uint16Array
   /** The scale layouts known in C++, written out as layoutText in src-shared/layouts/describe.ts does. */
   layouts(): string[]
   /**
@@ -115,6 +115,7 @@ export interface NativeGivenOperands extends NativeOperands {
 }
 
 export interface NativeOperands {
+  /** One code a byte, of bf16 in two. */
   aCodes: Uint8Array
   bCodes: Uint8Array
   aScales: Uint8Array
@@ -183,11 +184,7 @@ export interface NativeValidateRequest {
   mapTiles: number
 }
 
-export type NativeFailedElement = As<FailedElement, { aCodes: Uint8Array; bCodes: Uint8Array }>
-export type NativeValidation = As<
-  Judged,
-  { errorMap: Float32Array; launchNs: Float64Array; failures: NativeFailedElement[] }
->
+export type NativeValidation = As<Judged, { errorMap: Float32Array; launchNs: Float64Array }>
 
 export interface NativeMeasureRequest {
   kernel: string

@@ -39,12 +39,7 @@ export function toValidation(native: NativeValidation, request: NativeValidateRe
     rtol: request.rtol,
     rule: request.rule,
     launchNs: Array.from(native.launchNs),
-    errorMap: Array.from(native.errorMap, (value) => Number(value.toPrecision(3))),
-    failures: native.failures.map((failure) => ({
-      ...failure,
-      aCodes: Array.from(failure.aCodes),
-      bCodes: Array.from(failure.bCodes)
-    }))
+    errorMap: Array.from(native.errorMap, (value) => Number(value.toPrecision(3)))
   }
 }
 

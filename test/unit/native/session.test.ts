@@ -183,7 +183,8 @@ describe('judging an output made elsewhere', () => {
     expect(report.failures[0]).toMatchObject({ row: 5, col: 9 })
     const operands = await session.operands()
     const { block, aCodes } = report.failures[0]!
-    expect(aCodes).toEqual(operands.aCodes.slice(5 * k + block * 32, 5 * k + (block + 1) * 32))
+    const codes = operands.aCodes.slice(5 * k + block * 32, 5 * k + (block + 1) * 32)
+    expect(aCodes).toEqual(Array.from(codes))
     output[0] = NaN
     const withNan = await session.judge(bytes, { ...request, kernel: 'elsewhere' }, cancel)
     expect(withNan).toMatchObject({ nonFinite: 1, elementsOutside: 2 })
