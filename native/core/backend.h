@@ -154,8 +154,8 @@ struct Problem {
 std::string productWords(const Problem&, int64_t product, const std::string& before);
 
 // Canonical host operands: one code per byte (per two bytes, little-endian, where a code has 16
-// bits), scales linear. `tensorScale*`: nvfp4's float32 per-tensor scale. Matrices of a batch follow
-// one another.
+// bits), scales linear. `tensorScale*`: nvfp4's float32 per-tensor scale. Matrices of a batch
+// follow one another.
 struct Operands {
   std::vector<uint8_t> aCodes;   // A's batch * M * K
   std::vector<uint8_t> bCodes;   // B's batch * N * K

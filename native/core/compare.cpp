@@ -78,8 +78,7 @@ FailedElement describeFailure(const Problem& problem, const Operands& operands, 
     failed.bCodes.push_back(
         codeAt(format.elementB(), operands.bCodes.data(), rowB * problem.k + k));
   }
-  if (format.elementA().isScaled())
-    failed.aScale = operands.aScales[rowA * blocks + failed.block];
+  if (format.elementA().isScaled()) failed.aScale = operands.aScales[rowA * blocks + failed.block];
   failed.bScale = operands.bScales[rowB * blocks + failed.block];
   return failed;
 }

@@ -41,7 +41,8 @@ const NumberFormat* findNumberFormat(std::string_view name);
 double decode(const NumberFormat&, uint16_t code);
 // Code number `index` of canonical codes.
 uint16_t codeAt(const NumberFormat&, const uint8_t* codes, int64_t index);
-// Values of all 256 bytes, of a format of at most 8 bits; bytes beyond the format's codes repeat it.
+// Values of all 256 bytes, of a format of at most 8 bits; bytes beyond the format's codes repeat
+// it.
 const std::array<float, 256>& decodeTable(NumberFormatId);
 
 enum class OverflowRule {

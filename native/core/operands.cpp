@@ -371,7 +371,10 @@ int accumulatorExponent(const Problem& problem, const std::string& distribution)
   if (distribution == "tutorial") return cancelling + 1;
   if (distribution == "wide-scales") return cancelling + (!ue4m3 ? 8 : isAScaled ? 3 : 5);
   if (distribution == "uniform-codes")
-    return cancelling + emax(format.elementA()) + emax(format.elementB()) + (!ue4m3 ? 1 : isAScaled ? 10 : 5);
+    return cancelling + emax(format.elementA()) + emax(format.elementB()) +
+           (!ue4m3      ? 1
+            : isAScaled ? 10
+                        : 5);
   if (distribution == "adversarial") return cancelling + (!ue4m3 ? -2 : isAScaled ? 8 : 4);
   return cancelling;
 }

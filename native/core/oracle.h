@@ -1,7 +1,7 @@
 // The reference: float64 accumulation of exact products. Shares no code with any kernel.
 //
-// element * scale is exact in float64 (at most 8 significant bits; bf16 has none), and so is the product of two of
-// them.
+// element * scale is exact in float64 (at most 8 significant bits; bf16 has none), and so is the
+// product of two of them.
 #pragma once
 
 #include <vector>

@@ -184,8 +184,8 @@ class Bf16Table {
   __m512i quarters_[4];
 };
 
-// 32 bfloat16 times the scales of their pairs; exact for scales that are safe, and NaN and infinity stay what they
-// are.
+// 32 bfloat16 times the scales of their pairs; exact for scales that are safe, and NaN and infinity
+// stay what they are.
 __m512i scaleBf16(__m512i values, __m512 factor) {
   const __m512i upper = _mm512_set1_epi32(static_cast<int32_t>(0xffff0000));
   const __m512 even = _mm512_mul_ps(_mm512_castsi512_ps(_mm512_slli_epi32(values, 16)), factor);
@@ -219,11 +219,10 @@ void decodeBf16HalfBlocks(const uint16_t* values, const float* scaleValues, cons
   const Bf16Table table(values);
   for (int64_t block = 0; block < blocks; block += 2) {
     const bool both = block + 1 < blocks;
-    const __m512i pairs = _mm512_cvtepu8_epi32(
-        _mm_maskz_loadu_epi8(both ? 0xffff : 0x00ff, codes + block * 8));
-    const __m512i wide =
-        _mm512_or_si512(_mm512_and_si512(pairs, _mm512_set1_epi32(15)),
-                        _mm512_slli_epi32(_mm512_srli_epi32(pairs, 4), 16));
+    const __m512i pairs =
+        _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(both ? 0xffff : 0x00ff, codes + block * 8));
+    const __m512i wide = _mm512_or_si512(_mm512_and_si512(pairs, _mm512_set1_epi32(15)),
+                                         _mm512_slli_epi32(_mm512_srli_epi32(pairs, 4), 16));
     const __m512 factors =
         _mm512_mask_blend_ps(0xff00, _mm512_set1_ps(scaleValues[scales[block]]),
                              _mm512_set1_ps(both ? scaleValues[scales[block + 1]] : 0.0f));

@@ -83,8 +83,7 @@ DeviceOperands DeviceOperands::holding(const Operands& host) const {
 
 void DeviceOperands::upload(const Operands& host) {
   auto copied = [&](const std::vector<uint8_t>& bytes, const char* what) {
-    return bytes.empty() ? DeviceBuffer()
-                         : uploaded(context_, bytes.data(), bytes.size(), what);
+    return bytes.empty() ? DeviceBuffer() : uploaded(context_, bytes.data(), bytes.size(), what);
   };
   a_.codes = copied(host.aCodes, "operand A");
   b_.codes = copied(host.bCodes, "operand B");
@@ -127,9 +126,9 @@ void DeviceOperands::generate(Side& side, int distribution, uint64_t seed, int c
   const int64_t blocks = side.rows * (problem_.k / scaleBlockSize_);
   const std::string name = codeStream == static_cast<int>(OperandStream::kCodesA) ? "A" : "B";
   const NumberFormat& element = side.element();
-  side.codes = DeviceBuffer(context_,
-                            static_cast<size_t>(side.rows * problem_.k * element.codeBytes()),
-                            "operand " + name);
+  side.codes =
+      DeviceBuffer(context_, static_cast<size_t>(side.rows * problem_.k * element.codeBytes()),
+                   "operand " + name);
   side.scales = DeviceBuffer(context_, element.isScaled() ? static_cast<size_t>(blocks) : 0,
                              "the scales of " + name);
   run("generate", blocks,

@@ -49,7 +49,7 @@ class DeviceOperands {
   struct Side {
     int elementFormat = 0;
     int64_t matrices = 0, rows = 0;  // rows of all matrices
-    DeviceBuffer codes, scales;  // no scales of elements that carry none
+    DeviceBuffer codes, scales;      // no scales of elements that carry none
     const NumberFormat& element() const {
       return numberFormat(static_cast<NumberFormatId>(elementFormat));
     }

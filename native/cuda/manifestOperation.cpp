@@ -15,8 +15,7 @@ namespace blockscope::cuda {
 namespace {
 
 int64_t codeBytes(const KernelRow& row, const NumberFormat& format, int64_t count) {
-  return row.codes == CodeForm::kPacked ? packedBytes(format, count)
-                                         : count * format.codeBytes();
+  return row.codes == CodeForm::kPacked ? packedBytes(format, count) : count * format.codeBytes();
 }
 
 int64_t scaleBytes(const KernelRow& row, const Problem& problem, int64_t rows) {
@@ -240,8 +239,8 @@ std::vector<ManifestOperation::Part> ManifestOperation::partsOf(int multiprocess
     const int64_t bytes = isScaled ? scaleBytes(row_, problem_, product.rows) : 0;
     int64_t scalesA = product.firstA / problem_.m * bytes;  // matrices of one size
     if (problem_.isGrouped())
-      scalesA = row_.scaleLayout == "linear" ? product.firstA * format.scalesOfRowA(problem_.k)
-                                             : padded;
+      scalesA =
+          row_.scaleLayout == "linear" ? product.firstA * format.scalesOfRowA(problem_.k) : padded;
     padded += bytes;
     parts.push_back({product, problemVariables(row_, alone, multiprocessors), scalesA});
   }

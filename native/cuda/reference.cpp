@@ -81,20 +81,20 @@ std::vector<double> deviceReference(const DeviceContext& context, const Kernels&
     const NumberFormat& ofA = format.elementA();
     const driver::DevicePointer scalesA =
         ofA.isScaled() ? operands.scales(Matrix::kA).address() + part.firstA * blocks : 0;
-    launch.arguments = {operands.codes(Matrix::kA).address() +
-                            part.firstA * problem.k * ofA.codeBytes(),
-                        operands.codes(Matrix::kB).address() + rowB * problem.k,
-                        scalesA,
-                        operands.scales(Matrix::kB).address() + rowB * blocks,
-                        accumulator,
-                        tables.address(),
-                        product.address() + firstC * sizeof(double),
-                        static_cast<int32_t>(part.rows),
-                        static_cast<int32_t>(problem.n),
-                        problem.k,
-                        static_cast<int32_t>(format.scaleBlockSize),
-                        static_cast<double>(sameOnHost.tensorScaleA) * sameOnHost.tensorScaleB,
-                        static_cast<double>(problem.outputScale)};
+    launch.arguments = {
+        operands.codes(Matrix::kA).address() + part.firstA * problem.k * ofA.codeBytes(),
+        operands.codes(Matrix::kB).address() + rowB * problem.k,
+        scalesA,
+        operands.scales(Matrix::kB).address() + rowB * blocks,
+        accumulator,
+        tables.address(),
+        product.address() + firstC * sizeof(double),
+        static_cast<int32_t>(part.rows),
+        static_cast<int32_t>(problem.n),
+        problem.k,
+        static_cast<int32_t>(format.scaleBlockSize),
+        static_cast<double>(sameOnHost.tensorScaleA) * sameOnHost.tensorScaleB,
+        static_cast<double>(problem.outputScale)};
     enqueueLaunch(context, launch, stream);
   }
   stream.wait("The reference product");

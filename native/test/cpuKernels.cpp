@@ -194,8 +194,8 @@ void elementNanAndInfinity() {
   }
 }
 
-// Infinities, subnormals and numbers beyond float32's products among bf16 activations: each in a row
-// of its own, and each with the scales at their ends.
+// Infinities, subnormals and numbers beyond float32's products among bf16 activations: each in a
+// row of its own, and each with the scales at their ends.
 void activationsOfAnySize() {
   for (const char* format : {"w4a16_mxfp4", "w4a16_nvfp4"}) {
     const Problem problem{format, 15, 35, 96, 1, OutputType::kF32};

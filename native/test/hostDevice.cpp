@@ -181,8 +181,7 @@ void multiplyGroups(const uint8_t* aCodes, const uint8_t* bCodes, const uint8_t*
     const int64_t start = starts[group];
     multiply(aCodes + packedBytes(format.elementA(), start * k),
              bCodes + packedBytes(format.elementB(), group * n * k),
-             aScales ? aScales + start * blocks : nullptr,
-             bScales + group * n * blocks,
+             aScales ? aScales + start * blocks : nullptr, bScales + group * n * blocks,
              c + start * n * outputBytes(static_cast<OutputType>(type)), rows[group], n, k,
              tensorScale, nullptr, 1, type);
   }

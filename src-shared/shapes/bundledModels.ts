@@ -69,6 +69,14 @@ export const bundledShapes = (
 
 /** Lists of shapes that come with the program, as they are. */
 export const bundledLists: Readonly<Record<string, () => ShapeRow[]>> = {
+  /** Weights of linear layers, decoded (M of 1 to 64) and in a long prompt: rows of A are the tokens that take it. */
+  'llm-layers': () =>
+    layerTokens.flatMap((m) =>
+      layerWeights.map(([n, k]): ShapeRow => ({
+        name: `${n}x${k}`,
+        ...{ m, n, k, groups: 1, weight: 1, tokens: m }
+      }))
+    ),
   /** The grouped products that DeepGEMM's benchmark times: groups x rows of each, for every (N, K). */
   'deepgemm-grouped': () =>
     deepGemmGroups.flatMap(([layout, groups, m]) =>
@@ -78,6 +86,17 @@ export const bundledLists: Readonly<Record<string, () => ShapeRow[]>> = {
       }))
     )
 }
+const layerTokens = [1, 8, 16, 32, 64, 4096]
+const layerWeights: [n: number, k: number][] = [
+  [2880, 2880],
+  [7168, 2048],
+  [4096, 7168],
+  [10240, 8192],
+  [8192, 8192],
+  [8192, 28672],
+  [57344, 8192]
+]
+
 const deepGemmGroups: [GroupLayout, number, number][] = [
   ['contiguous', 4, 8192],
   ['contiguous', 8, 4096],

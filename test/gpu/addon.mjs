@@ -61,9 +61,10 @@ export class Checks {
   }
   async attempt(name, work) {
     try {
-      await work()
+      return await work()
     } catch (error) {
       this.check(name, false, `${error.code ?? ''} ${error.message}`)
+      return undefined
     }
   }
   /** `work` must be refused with this code and words. */

@@ -10,7 +10,10 @@ const shapes = (process.argv[2] ?? '8192x8192,57344x8192,8192x28672,4096x7168,71
   .split(',')
   .map((shape) => shape.split('x').map(Number))
 const resultFile = process.argv[3]
-const formats = process.env.FORMATS?.split(',') ?? ['mxfp4', 'mixed', 'nvfp4', 'mxfp8']
+const formats = process.env.FORMATS?.split(',') ?? [
+  ...['mxfp4', 'mixed', 'nvfp4', 'mxfp8'],
+  ...['w4a16_mxfp4', 'w4a16_nvfp4']
+]
 const cache = mkdtempSync(join(tmpdir(), 'blockscope-decode-'))
 configure(cache, ['test/gpu/kernels/plainRead'])
 
@@ -40,7 +43,7 @@ for (const format of formats) {
         read ??= us
         rows.push({ format, m, n, k, kernel, us, share: read / us, badges: result.badges })
         console.log(
-          format.padEnd(6),
+          format.padEnd(11),
           `${m}x${n}x${k}`.padEnd(14),
           kernel.padEnd(14),
           `${us.toFixed(2)} us`.padStart(11),

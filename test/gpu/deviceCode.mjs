@@ -19,7 +19,9 @@ const formats = [
   'mxfp8_e4m3_e5m2',
   'mixed',
   'mxfp6_e2m3',
-  'mxfp6_e3m2'
+  'mxfp6_e3m2',
+  'w4a16_mxfp4',
+  'w4a16_nvfp4'
 ]
 
 async function onBoth(work, format, m, n, k, more) {

@@ -31,7 +31,7 @@ function words({ features, isPython }: Described, id: string): string {
   return `${level === 'pass' ? 'emulated' : 'not taken'}: ${why}`
 }
 
-/** 'exact: all 27', 'approximate: mxfp4'; what it does not compute is what is left. */
+/** 'exact: all 29', 'approximate: mxfp4'; what it does not compute is what is left. */
 function formatWords({ formats }: Described): string {
   const levels = new Map<string, string[]>()
   for (const { format, level } of formats)
@@ -39,7 +39,7 @@ function formatWords({ formats }: Described): string {
   const parts = [...levels].map(([level, ids]) => {
     const others = everyBlockFormat.filter(({ id }) => !ids.includes(id)).map(({ id }) => id)
     if (others.length === 0) return `${level}: all ${ids.length}`
-    return `${level}: ${others.length === 1 ? `all but ${others[0]}` : ids.join(', ')}`
+    return `${level}: ${others.length <= 4 ? `all but ${others.join(', ')}` : ids.join(', ')}`
   })
   return parts.join('; ') || 'as `devices` says'
 }

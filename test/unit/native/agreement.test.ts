@@ -80,7 +80,10 @@ describe('the numbers of formats', () => {
     expect(enumerators.map((one) => one.trim().slice(1).toLowerCase())).toEqual(names)
     for (const path of ['common/formats.cuh', 'README.md']) {
       const text = readFileSync(join('resources/kernels/cuda', path), 'utf8')
-      const numbered = [...text.matchAll(/\b(\d) (u?e\dm\d|bf16)\b/g)].map(([, at, name]) => [at, name])
+      const numbered = [...text.matchAll(/\b(\d) (u?e\dm\d|bf16)\b/g)].map(([, at, name]) => [
+        at,
+        name
+      ])
       expect(numbered).toEqual(names.map((name, i) => [String(i), name]))
     }
   })
