@@ -150,7 +150,7 @@ describe('a failed element', () => {
 
   it('writes scales of powers of two as such, and NaN as NaN', () => {
     const block = decodeBlock('mxfp4', { ...failure, aScale: 0, bScale: 0xff })
-    expect(block.aScale.value).toBe('2^-127')
+    expect(block.aScale!.value).toBe('2^-127')
     expect(block.bScale.value).toBe('NaN')
   })
 
