@@ -107,9 +107,10 @@ function weigh(digits: readonly Digit[], extent: number): PlacedDigit[] {
   let weight = 1
   return digits
     .toReversed()
-    .map((digit) => {
-      const count = digit.extent || rest
-      const placed = { ...digit, weight, count, stride: 0 }
+    .map(({ name, axis, extent: own }) => {
+      const count = own || rest
+      // Member by member, so that all digits are objects of one shape: these are what the loops over scales read.
+      const placed = { name, axis, extent: own, weight, count, stride: 0 }
       weight *= count
       return placed
     })
