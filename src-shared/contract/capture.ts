@@ -42,7 +42,10 @@ export const captureSpecSchema = v.strictObject({
     v.array(
       v.pipe(
         v.string(),
-        v.regex(/^[A-Za-z_]\w*(\.\w+)*$/, 'A metric is called as dram__bytes_read.sum is.')
+        v.regex(
+          /^[A-Za-z_]\w*(\.\w+)*$/,
+          ({ input }) => `"${input}" is no name of a metric, as dram__bytes_read.sum is`
+        )
       )
     ),
     []

@@ -182,6 +182,15 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     }
   )
 
+  it('--counters refuses what is no name of a metric, before anything is started', async () => {
+    const words = ['capture', '--out', newFolder(), '--counters', 'two words', '--', stubProgram]
+    const { code, stderr } = await runInProcess(words)
+    expect([code, stderr]).toEqual([
+      2,
+      'blockscope: --counters: "two words" is no name of a metric, as dram__bytes_read.sum is.\n'
+    ])
+  })
+
   it('the folder is named by its capture.json too', async () => {
     const record = join(whole.out, 'capture.json')
     const { code, stdout } = await runInProcess(['launches', record, '--by', 'kernel', '--json'])
