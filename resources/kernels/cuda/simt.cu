@@ -7,13 +7,15 @@
 // Element x scale in float32 (exact: at most 8 significant bits), float32 sums.
 #include "common/tiled.cuh"
 
-// As many blocks on a multiprocessor as the registers of each order's loads allow without a spill.
+// As many blocks on a multiprocessor as the registers of each order's and element's loads allow
+// without a spill.
+constexpr int kBlocks = B_ORDER == 1 || kBits(A_FORMAT) == 16 ? 2 : 4;
 #if GROUPED
 extern "C" __global__ void placeTiles(const int* groupRows, int* tileEnds, int groups) {
   cumulateTiles(groupRows, groups, tiled::kTile, tileEnds);
 }
 
-extern "C" __global__ void __launch_bounds__(tiled::kThreads, B_ORDER == 1 ? 2 : 4)
+extern "C" __global__ void __launch_bounds__(tiled::kThreads, kBlocks)
     multiplyGroups(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales,
                    Output* c, const int* groupStarts, const int* groupRows, const int* tileEnds,
                    int groups, int N, int K, float tensorScale, const float* accumulator,
@@ -23,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(tiled::kThreads, B_ORDER == 1 ? 2 :
                                accumulator, outputScale);
 }
 #else
-extern "C" __global__ void __launch_bounds__(tiled::kThreads, B_ORDER == 1 ? 2 : 4)
+extern "C" __global__ void __launch_bounds__(tiled::kThreads, kBlocks)
     multiply(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c,
              int M, int N, int K, float tensorScale, const float* accumulator, float outputScale) {
   tiled::multiply<float>(aCodes, bCodes, aScales, bScales, c, M, N, K, tensorScale, accumulator,
