@@ -89,16 +89,7 @@ class Block {
   // what is under way beside the threads; false: there is nothing.
   void run(const std::function<void()>& body, const std::function<bool()>& whenAllWait = {}) {
     body_ = &body;
-    for (size_t i = 0; i < fibers_.size(); i++) {
-      ucontext_t& context = fibers_[i].context;
-      getcontext(&context);
-      context.uc_stack.ss_sp = stacks_.data() + i * kStackBytes;
-      context.uc_stack.ss_size = kStackBytes;
-      context.uc_link = &scheduler_;
-      const auto self = reinterpret_cast<uintptr_t>(this);
-      makecontext(&context, reinterpret_cast<void (*)()>(&Block::start), 2,
-                  static_cast<unsigned>(self >> 32), static_cast<unsigned>(self));
-    }
+    for (size_t i = 0; i < fibers_.size(); i++) prepare(i);
     for (size_t done = 0; done < fibers_.size();) {
       bool moved = false;
       for (size_t i = 0; i < fibers_.size(); i++) {
@@ -175,6 +166,17 @@ class Block {
     swapcontext(&fiber.context, &scheduler_);
   }
 
+  // By itself, because getcontext() may return twice.
+  void prepare(size_t i) {
+    ucontext_t& context = fibers_[i].context;
+    getcontext(&context);
+    context.uc_stack.ss_sp = stacks_.data() + i * kStackBytes;
+    context.uc_stack.ss_size = kStackBytes;
+    context.uc_link = &scheduler_;
+    const auto self = reinterpret_cast<uintptr_t>(this);
+    makecontext(&context, reinterpret_cast<void (*)()>(&Block::start), 2,
+                static_cast<unsigned>(self >> 32), static_cast<unsigned>(self));
+  }
   static void start(unsigned high, unsigned low) {
     auto* block = reinterpret_cast<Block*>(static_cast<uintptr_t>(high) << 32 | low);
     try {
