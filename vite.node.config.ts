@@ -23,9 +23,7 @@ export default defineConfig({
       output: {
         format: 'es',
         entryFileNames: '[name].js',
-        chunkFileNames: 'chunks/[name]-[hash].js',
-        // A command loads its own file; what many share comes as one, since each file costs about a millisecond.
-        codeSplitting: { groups: [{ name: 'common', minShareCount: 10 }] }
+        chunkFileNames: 'chunks/[name]-[hash].js'
       }
     }
   },
