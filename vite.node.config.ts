@@ -23,7 +23,8 @@ export default defineConfig({
       output: {
         format: 'es',
         entryFileNames: '[name].js',
-        chunkFileNames: 'chunks/[name]-[hash].js'
+        // Beside the entries: code finds the program's folder from the file that it lies in.
+        chunkFileNames: '[name]-[hash].js'
       }
     }
   },
