@@ -61,7 +61,7 @@ describeInBrowser('Profile view', () => {
       await drop(page, basename(path), readFileSync(path))
       await page.locator('strong', { hasText: basename(path) }).waitFor()
       await page.locator('[role=row][data-index="0"]').waitFor()
-      const [shown] = (await page.locator('.tools [aria-live]').textContent())!.trim().split(' ')
+      const [shown] = (await page.locator('.wraps > [aria-live]').textContent())!.trim().split(' ')
       expect(Number(shown!.replaceAll(',', '')), path).toBeGreaterThan(0)
     }
     expect([errors, policyViolations]).toEqual([[], []])
