@@ -54,7 +54,7 @@ describeInBrowser('the Formats view', () => {
     await page.getByLabel('K', { exact: true }).fill('0')
     await page.getByText('K must be from 1 to 1,048,576.').waitFor()
     await page.getByLabel('K', { exact: true }).fill('4096')
-    const nvfp4 = page.locator('[data-test=saving]').filter({ hasText: 'nvfp4' })
+    const nvfp4 = page.locator('[data-test=saving]').filter({ hasText: /^nvfp4/ })
     await expect.poll(() => nvfp4.innerText()).toContain('18.0 MiB')
     const encoded = page.locator('[data-test=encoded]').first()
     expect(await encoded.innerText()).toContain('0x7D = 0.25')
