@@ -12,7 +12,7 @@ import { escapeMarkup } from './markup'
 import { errorMaps, speedCharts, type ReportChart } from './reportCharts'
 import { reportMatrix } from './reportMatrix'
 import { reportStyle } from './reportStyle'
-import { columnsOf, figure, heading } from './table'
+import { columnsOf, figure, heading, type Column } from './table'
 
 function definitions(rows: readonly (readonly [string, string])[]): string {
   const items = rows
@@ -169,8 +169,16 @@ function modelTimes(run: Run): string {
   return times.length === 0 ? '' : `<h2>The model's linear layers</h2>${times.join('')}`
 }
 
+/** What tells the steps apart: an extent that is the same in all stands once, over the table. */
+const extents = ['M', 'N', 'K']
+
 function everyStep(run: Run): string {
-  const columns = columnsOf(run)
+  const isSame = ({ title, text }: Column) =>
+    extents.includes(title) && run.steps.every((step) => text(step) === text(run.steps[0]!))
+  const columns = columnsOf(run).filter((column) => !isSame(column))
+  const same = columnsOf(run)
+    .filter(isSame)
+    .map(({ title, text }) => `${title} ${text(run.steps[0]!)}`)
   const head = columns.map((c) => `<th class="${c.align}">${escapeMarkup(heading(c))}</th>`)
   const body = run.steps.map((step) => {
     const cells = columns.map((c) => `<td class="${c.align}">${escapeMarkup(c.text(step))}</td>`)
@@ -182,7 +190,7 @@ function everyStep(run: Run): string {
       ? `<h2>Reasons</h2>${definitions(reasons.map((s) => [`${s.format} ${s.kernel} K=${s.k}`, s.reason] as const))}`
       : ''
   return (
-    `<h2>Every step</h2><div class="wide"><table class="steps"><thead><tr>${head.join('')}</tr></thead>` +
+    `<h2>Every step <small>${same.join(', ')}</small></h2><div class="wide"><table class="steps"><thead><tr>${head.join('')}</tr></thead>` +
     `<tbody>${body.join('\n')}</tbody></table></div>${why}${run.steps.map(failures).join('')}`
   )
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseRun } from '@shared/contract/parseRun'
+import type { Run } from '@shared/contract/run'
 import { runToHtml } from '@shared/report/html'
 import { escapeMarkup } from '@shared/report/markup'
 import { runToJunit } from '@shared/report/junit'
@@ -105,6 +106,16 @@ describe('the HTML report', () => {
       expect(html).toContain(words)
     const rows = html.slice(html.indexOf('Every step')).match(/<tr>/g)!
     expect(rows.length).toBeGreaterThanOrEqual(measured.steps.length)
+  })
+
+  it('has an extent that all steps share once, over the table, and one that differs as a column', () => {
+    const tableOf = (run: Run) => runToHtml(run).split('<h2>Every step')[1]!.split('</thead>')[0]!
+    expect(tableOf(measured)).toContain('<small>M 8192, N 8192, K 8192</small>')
+    expect(tableOf(measured)).not.toContain('>K</th>')
+    const [first, ...others] = measured.steps
+    const mixed = { ...measured, steps: [{ ...first!, k: 4096 }, ...others] }
+    expect(tableOf(mixed)).toContain('<small>M 8192, N 8192</small>')
+    expect(tableOf(mixed)).toContain('>K</th>')
   })
 
   it('has its charts inside, as SVG with every kernel, and asks nothing of the network', () => {
