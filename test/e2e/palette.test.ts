@@ -78,7 +78,7 @@ describeInBrowser('The palette', () => {
     // A browser forgets within seconds that it was asked to choose a file: the views are loaded before.
     for (const view of ['sweep', 'profile', 'timeline', 'runs', 'capture']) {
       await go(page, view)
-      await page.locator('main .view').waitFor()
+      await page.locator('main :is(.view, .fill-view)').waitFor()
     }
     expect(farActions.map(({ id }) => id).sort()).toEqual(Object.keys(effects).sort())
     for (const { id, title } of farActions) {
