@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Operation } from '@shared/contract/operation'
 import { everyBlockFormat, findBlockFormat } from '@shared/formats/blockFormat'
-import { decodeTable } from '@shared/formats/numberFormat'
+import { decodeTable, isScaled } from '@shared/formats/numberFormat'
 import { broadcastBatch, matrixOfBatch } from '@shared/batch'
 import type {
   NativeGivenOperands,
@@ -76,6 +76,9 @@ function product(
 ): Float64Array {
   const { a, b, scale, scaleBlockSize } = findBlockFormat(formatId)
   const [ofA, ofB, ofScale] = [a, b, scale].map(decodeTable)
+  // A of 16 bits has two bytes a code, and no scales.
+  const wide = !isScaled(a)
+  const aCodes = wide ? new Uint16Array(operands.aCodes.slice().buffer) : operands.aCodes
   const dims = broadcastBatch(batchA, batchB)!
   const count = dims.reduce((all, extent) => all * extent, 1)
   const blocks = k / scaleBlockSize
@@ -88,8 +91,8 @@ function product(
     for (let d = 0; d < k; d++) {
       const block = Math.floor(d / scaleBlockSize)
       sum +=
-        ofA![operands.aCodes[row * k + d]!]! *
-        ofScale![operands.aScales[row * blocks + block]!]! *
+        ofA![aCodes[row * k + d]!]! *
+        (wide ? 1 : ofScale![operands.aScales[row * blocks + block]!]!) *
         (ofB![operands.bCodes[col * k + d]!]! * ofScale![operands.bScales[col * blocks + block]!]!)
     }
     const added = operands.accumulator?.length ? operands.accumulator[at]! : 0
