@@ -104,5 +104,7 @@ export async function takeScreenshot(page: Page, name: string): Promise<void> {
   if (!isPhotographed) return
   const path = fileURLToPath(new URL(`../../../docs/screenshots/${name}.png`, import.meta.url))
   mkdirSync(dirname(path), { recursive: true })
+  // What the pointer happens to lie on after the last click would stand out.
+  await page.mouse.move(0, 0)
   await page.screenshot({ path, animations: 'disabled', caret: 'hide' })
 }
