@@ -1,4 +1,6 @@
 /** What the instructions of some lines reach at most, whatever clock each point ran at. */
+import type { Roof } from '../contract/roofs'
+import type { Step } from '../contract/run'
 import { instructionWords } from '../measurement/instructions'
 import { ratedPeak } from '../measurement/roofs'
 import { digits } from '../units'
@@ -12,6 +14,12 @@ export interface RatedRoof {
   value: number
 }
 
+/** Of a step's instruction: a data sheet's at the device's highest clock, whatever the clock of the step; else its own. */
+export function ratedRoofOf(step: Step, roofs: Roofs): Roof | undefined {
+  const own = roofsAt(step, roofs).compute
+  return own?.basis === 'data sheet' ? (ratedPeak(roofs.device, own.of) ?? own) : own
+}
+
 /**
  * One for each instruction, lowest first: of a data sheet at the device's highest clock, else as it was measured. None where a
  * limit was entered.
@@ -23,7 +31,7 @@ export function ratedRoofs(lines: readonly SweepLine[], roofs: Roofs, factor: nu
   const found = new Map<string, number>()
   for (const { step } of lines.flatMap(({ points }) => points)) {
     if (found.has(step.instruction)) continue
-    const roof = ratedPeak(roofs.device, step.instruction) ?? roofsAt(step, roofs).compute
+    const roof = ratedRoofOf(step, roofs)
     if (roof) found.set(step.instruction, (roof.rate / 1e12) * factor)
   }
   return [...found]

@@ -6,6 +6,7 @@ import { intensityOf, limitAt, ratedPeak } from '../measurement/roofs'
 import { count, percent, quantity, text, type Scale } from '../units'
 import { roofsAt, shareOfStep, type Roofs } from './limits'
 import type { PictureSize } from './picture'
+import { ratedRoofOf } from './ratedRoofs'
 import { drawn, type SweepLine } from './sweepSeries'
 
 export const margin = { left: 64, right: 24, top: 34, bottom: 42 }
@@ -27,11 +28,15 @@ export interface DrawnRoof {
   ridge: number | undefined
 }
 
-/** One for each instruction and memory level, the highest of its points: their clocks differ a little. */
+/**
+ * One for each instruction and memory level. A data sheet's stands at the device's highest clock, as in the charts over K,
+ * whatever the clocks of its points; of others the highest.
+ */
 export function roofsOf(lines: readonly SweepLine[], roofs: Roofs): DrawnRoof[] {
   const found = new Map<string, DrawnRoof>()
   for (const { step } of lines.flatMap(({ points }) => points)) {
-    const { compute, memory } = roofsAt(step, roofs)
+    const { memory } = roofsAt(step, roofs)
+    const compute = ratedRoofOf(step, roofs)
     if (!compute && !memory) continue
     const key = `${compute?.of ?? ''} ${memory?.of ?? ''}`
     const before = found.get(key)

@@ -10,6 +10,7 @@ import { noRoofs, type Roofs } from '@shared/charts/limits'
 import { dotPlot } from '@shared/charts/dotPlot'
 import { ratedRoofs } from '@shared/charts/ratedRoofs'
 import { rooflineOption } from '@shared/charts/roofline'
+import { roofsOf } from '@shared/charts/rooflinePlot'
 import {
   figureOf,
   groupOf,
@@ -367,6 +368,11 @@ describe('rated roofs', () => {
     expect(ratedRoofs(lines, all, 1000)[0]!.name).toBe('bf16 roof 1,070,531')
     expect(ratedRoofs(lines, { ...all, entered: { compute: 1e12 } }, 1)).toEqual([])
     expect(ratedRoofs(lines, noRoofs, 1)).toEqual([])
+  })
+
+  it('are those that the roofline draws', () => {
+    const rates = roofsOf(lines, all).map(({ compute }) => compute!.rate / 1e12)
+    expect(rates.sort((a, b) => a - b)).toEqual(ratedRoofs(lines, all, 1).map(({ value }) => value))
   })
 
   it('stand in every panel of rates that has such a kernel: a line on the axis, an arrow above it', () => {
