@@ -3,6 +3,7 @@ import type { Roof } from '../contract/roofs'
 import { instructionWords } from '../measurement/instructions'
 import { quantity, text } from '../units'
 import { roofsAt, shareOfStep, type Roofs } from './limits'
+import { ratedRoofOf } from './ratedRoofs'
 import type { SweepLine } from './sweepSeries'
 
 export interface RoofShare {
@@ -25,7 +26,10 @@ export function roofShares(lines: readonly SweepLine[], roofs: Roofs): RoofGroup
     if (!point) continue
     const found = shareOfStep(point.step, roofs)
     if (!('share' in found)) continue
-    const roof = roofsAt(point.step, roofs)[found.limit.by]!
+    // Named as it is drawn; a share is of the roof at the clock that was measured.
+    const roof = { ...roofsAt(point.step, roofs), compute: ratedRoofOf(point.step, roofs) }[
+      found.limit.by
+    ]!
     const key = `${roof.kind} ${roof.of}`
     const group = groups.get(key) ?? { title: '', rate: 0, rows: [] }
     groups.set(key, group)
