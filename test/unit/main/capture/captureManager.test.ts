@@ -84,6 +84,7 @@ describe.skipIf(process.platform !== 'linux')('captures of the app', () => {
     const words = [
       'launch:a:5',
       'sync',
+      'print:a',
       `until:${go}`,
       'launch:b:7',
       'sync',
@@ -95,9 +96,9 @@ describe.skipIf(process.platform !== 'linux')('captures of the app', () => {
     const done = watch(id, ({ state, output }) => {
       if (states.at(-1) !== state) states.push(state)
       const headers = shardHeaders(manager.folderOf(id))
-      if (state === 'waiting' && headers[0]?.state === 'waiting') manager.begin(id)
+      if (state === 'waiting' && output === 'a\n') manager.begin(id)
       if (headers[0]?.state === 'recording') writeFileSync(go, '')
-      if (state === 'recording' && output === 'b\n') manager.stop(id, 'capture')
+      if (state === 'recording' && output === 'a\nb\n') manager.stop(id, 'capture')
       if (state === 'ended') writeFileSync(end, '')
     })
     expect(await done).toMatchObject({ kernels: 7, lostKernels: 0 })
