@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import {
+  featuresHere,
   featureWords,
   isEmulation,
   type Detection,
@@ -67,7 +68,7 @@ function describeDevice(device: Device, withEmulations: boolean): string[] {
     lines.push(`  ${kernel.id} (${kernel.provider})${role}: ${kernel.summary}`)
     for (const [formats, level, reason] of alike(kernel.capabilities))
       lines.push(...line(level, formats, reason))
-    for (const feature of kernel.features) {
+    for (const feature of featuresHere(kernel)) {
       const [name, level] = featureWords(feature)
       lines.push(...line(level, name, feature.reason))
     }

@@ -85,6 +85,13 @@ export function isEmulation({ capabilities }: Pick<Kernel, 'capabilities'>): boo
   return levels.length > 0 && levels.every((level) => level === 'emulated')
 }
 
+/** What of the operation beside the plain product it takes on this device: nothing where it computes no format here. */
+export const featuresHere = ({
+  capabilities,
+  features
+}: Pick<Kernel, 'capabilities' | 'features'>): Feature[] =>
+  capabilities.every(({ level }) => level === 'unavailable') ? [] : features
+
 export const deviceSchema = v.object({
   /** 'cpu', 'cuda:0' */
   id: v.string(),

@@ -30,6 +30,21 @@ describe('devices', () => {
     expect(all).not.toContain('--emulated')
   })
 
+  it('says nothing of accumulators and batches where a kernel computes no format', () => {
+    const features = [{ id: 'batch', level: 'fused', reason: '' }] as Kernel['features']
+    const [device] = detection.devices
+    const linesFor = (level: string) =>
+      linesOf(
+        {
+          ...detection,
+          devices: [{ ...device!, kernels: [{ ...kernel('wgmma', level), features }] }]
+        },
+        {}
+      ).join('\n')
+    expect(linesFor('exact')).toContain('batch')
+    expect(linesFor('unavailable')).not.toContain('batch')
+  })
+
   it('tells formats that are computed alike together', () => {
     const capabilities = ['mxfp4', 'mxfp8', 'e5m2xe2m1', 'e2m1xe5m2', 'e2m3xe4m3'].map(
       (format) => ({
