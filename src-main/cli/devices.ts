@@ -7,13 +7,11 @@ import {
   type Device,
   type Kernel
 } from '@shared/contract/devices'
-import { blockFormats } from '@shared/formats/blockFormat'
 import { counted } from '@shared/units'
 import { print, printJson } from '../ground/terminal'
 import { connectInProcess } from '../transports/inProcess'
+import { formatListText } from './formatList'
 import { localApplication, type LocalOptions } from './localApplication'
-
-const shortNames = new Set(blockFormats.map(({ id }) => id))
 
 export function register(program: Command): void {
   program
@@ -86,7 +84,7 @@ const line = (level: string, what: string, reason: string) => [
   ...(reason ? [`${' '.repeat(17)}${reason}`] : [])
 ]
 
-/** Formats that are computed the same way, together: those with a short name, and how many other pairs of elements. */
+/** Formats that are computed the same way, together. */
 function alike(
   capabilities: Kernel['capabilities']
 ): [formats: string, level: string, reason: string][] {
@@ -95,13 +93,11 @@ function alike(
     const key = JSON.stringify([one.level, one.reason])
     groups.set(key, [...(groups.get(key) ?? []), one])
   }
-  return [...groups.values()].map((group) => {
-    const [named, pairs] = [true, false].map((isNamed) =>
-      group.map(({ format }) => format).filter((format) => shortNames.has(format) === isNamed)
-    ) as [string[], string[]]
-    const others = pairs.length > 2 ? [counted(pairs.length, 'other pair')] : pairs
-    return [[...named, ...others].join(', '), group[0]!.level, group[0]!.reason]
-  })
+  return [...groups.values()].map((group) => [
+    formatListText(group.map(({ format }) => format)),
+    group[0]!.level,
+    group[0]!.reason
+  ])
 }
 
 function describeTargets(

@@ -6,6 +6,7 @@ import { UserError } from '@shared/errors'
 import { readKernelManifests } from '../engine/kernelManifests'
 import { machineCodeOf } from '../engine/machineCode/machineCode'
 import { print, printJson, printNote } from '../ground/terminal'
+import { formatListText } from './formatList'
 import { builtInKernels } from './localApplication'
 
 interface Flags {
@@ -58,15 +59,16 @@ function list(flags: Flags): void {
     id,
     provider,
     architectures,
-    formats: formats.map(({ format }) => format),
+    formats: formats.filter(({ level }) => level !== 'unavailable').map(({ format }) => format),
     summary
   }))
   if (flags.json) return printJson(rows)
   const width = Math.max(...rows.map(({ id }) => id.length))
+  const targets = Math.max(...rows.map(({ architectures }) => architectures.join(', ').length))
   print(
     rows.map(
       ({ id, architectures, formats }) =>
-        `${id.padEnd(width)}  ${architectures.join(', ')}  ${formats.join(', ') || 'support'}`
+        `${id.padEnd(width)}  ${architectures.join(', ').padEnd(targets)}  ${formatListText(formats) || 'support'}`
     )
   )
 }
