@@ -30,6 +30,7 @@ import {
 } from '@shared/formats/numberFormat'
 import { scaleRules, type ScaleRule } from '@shared/formats/quantize'
 import type { TensorEntry } from '@shared/formats/safetensors'
+import { exactValue } from '@shared/units'
 import { print, printJson } from '../ground/terminal'
 import { openCheckpoint, type Checkpoint } from '../store/checkpointFile'
 import { connectInProcess } from '../transports/inProcess'
@@ -231,18 +232,12 @@ function overview(flags: { json?: boolean }): void {
       f.name.padEnd(8) +
         `${f.signBits}/${f.exponentBits}/${f.mantissaBits}`.padEnd(7) +
         String(f.bias).padEnd(6) +
-        short(largest).padEnd(14) +
-        short(smallestNormal).padEnd(17) +
-        short(subnormalStep).padEnd(16) +
+        exactValue(largest).padEnd(14) +
+        exactValue(smallestNormal).padEnd(17) +
+        exactValue(subnormalStep).padEnd(16) +
         { none: 'none', nan: 'NaN', ieee: 'Inf and NaN' }[f.special]
     )
   }
-}
-
-function short(value: number | undefined): string {
-  if (value === undefined) return '-'
-  const isPlain = value === 0 || (Math.abs(value) >= 1e-5 && Math.abs(value) < 1e6)
-  return !isPlain && Number.isFinite(value) ? value.toExponential(4) : String(value)
 }
 
 function showBlock(f: BlockFormat, flags: { json?: boolean }): void {
@@ -267,13 +262,13 @@ function showNumber(f: NumberFormat, flags: { json?: boolean }): void {
     `${f.name}: sign ${f.signBits}, exponent ${f.exponentBits}, mantissa ${f.mantissaBits}, bias ${f.bias}`
   )
   print(
-    `largest ${largest}, smallest normal ${smallestNormal}, subnormal step ${subnormalStep ?? '-'}`
+    `largest ${exactValue(largest)}, smallest normal ${exactValue(smallestNormal)}, subnormal step ${exactValue(subnormalStep)}`
   )
   if (!isScaled(f))
     return print(`its ${codeCount(f)} codes are the upper halves of float32 (--json lists them)`)
   const digits = codeCount(f) > 16 ? 2 : 1
   const cells = values.map(
-    (value, code) => `${code.toString(16).padStart(digits, '0')}: ${short(value)}`
+    (value, code) => `${code.toString(16).padStart(digits, '0')}: ${exactValue(value)}`
   )
   const width = Math.max(...cells.map((cell) => cell.length)) + 2
   for (let at = 0; at < cells.length; at += 8) {
