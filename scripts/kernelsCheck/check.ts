@@ -38,7 +38,8 @@ export async function checkAmdBuild(
 ): Promise<string[]> {
   try {
     const kernels = parseGcn(await assembleBuild(build, folder, clang))
-    return kernels.flatMap((kernel) => diagnoseGcn(kernel, build.level === 'native'))
+    const wrong = kernels.flatMap((kernel) => diagnoseGcn(kernel, build.level === 'native'))
+    return wrong.map(({ text }) => text)
   } catch (error) {
     return [messageOf(error)]
   }

@@ -5,7 +5,7 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { exitCodeOf, messageOf, UserError } from '@shared/errors'
-import { findClang } from '../../src-main/engine/machineCode/amdCode'
+import { findClang, noClang } from '../../src-main/engine/machineCode/amdCode'
 import { isAmdTarget, listBuilds } from '../../src-main/engine/machineCode/builds'
 import { findTool, notFound } from '../../src-main/engine/machineCode/tools'
 import { checkAmdBuild, checkBuild } from './check'
@@ -60,7 +60,7 @@ async function main(): Promise<number> {
       `${notFound('nvdisasm', nvdisasm)}: compiled only; main loops were not looked into for fences and local memory.`,
     forAmd > 0 &&
       !clang.path &&
-      `${notFound('clang++ 20 or later', clang)}: install clang-22 or ROCm 7, or set HIPCLANG to its path; none of ${forAmd} builds for AMD GPUs was checked.`
+      `${noClang(clang)}; none of ${forAmd} builds for AMD GPUs was checked.`
   ].filter((one) => typeof one === 'string')
   for (const sentence of lacking) console.error(sentence)
   return lacking.length > 0 ? exitCodeOf.unavailable : 0

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import type { MachineCode } from '@shared/contract/machineCode'
 import { outputTypes } from '@shared/contract/jobs'
 import { UserError } from '@shared/errors'
+import { resourceText } from '@shared/machineCode/resourceText'
 import { readKernelManifests } from '../engine/kernelManifests'
 import { machineCodeOf } from '../engine/machineCode/machineCode'
 import { print, printJson, printNote } from '../ground/terminal'
@@ -34,7 +35,7 @@ export function register(program: Command): void {
       .option('--json', 'print as JSON')
   command('list', 'every kernel with its targets and formats').action(list)
   command('show <id>', 'registers, spills, counts of instructions and warnings; compiled here')
-    .option('--arch <target>', 'sm_90a, ... (default: the first that the kernel names)', '')
+    .option('--arch <target>', 'sm_90a, gfx950, ... (default: the first that the kernel names)', '')
     .option('--format <name>', 'block-scaled format (default: its first)', '')
     .addOption(new Option('--c-type <type>', 'type of C').choices(outputTypes).default('f16'))
     .option('--sass', 'also the machine code, each instruction with its source line')
@@ -42,7 +43,8 @@ export function register(program: Command): void {
     .addHelpText(
       'after',
       '\nCompiles with nvcc and reads the machine code with nvdisasm: of the PATH, a CUDA toolkit or a Python’s triton.' +
-        '\nExit code 3: there is no nvcc.'
+        '\nKernels for AMD GPUs: a clang 20 or later, of ROCm or the PATH, alone.' +
+        '\nExit code 3: there is no such compiler.'
     )
     .action(show)
 }
@@ -84,10 +86,7 @@ async function show(id: string, flags: ShowFlags): Promise<void> {
   print(
     `${found.kernel} for ${found.target}, ${found.format}, ${found.output} out; ${found.compiler}`
   )
-  for (const { name, registers, spilledBytes, sharedBytes } of found.resources)
-    print(
-      `${name}: ${registers} registers, ${spilledBytes} bytes spilled, ${sharedBytes} bytes of static shared memory`
-    )
+  print(found.resources.map((one) => `${one.name}: ${resourceText(one)}`))
   for (const { name, counts, instructions } of found.functions)
     print(
       `${name}: ${instructions.length} instructions; ${counts.map((one) => `${one.name} ${one.count}`).join(', ')}`

@@ -25,14 +25,27 @@ export const machineCodeSchema = v.object({
       ...place
     })
   ),
-  /** As the assembler reports them, of each function. */
+  /** As the compiler reports them, of each function. */
   resources: v.array(
     v.object({
       name: v.string(),
+      /** Of a thread; on AMD GPUs vector registers of a lane, AGPRs among them. */
       registers: v.number(),
+      /** AMD GPUs alone. */
+      accumulationRegisters: v.optional(v.number()),
+      scalarRegisters: v.optional(v.number()),
       stackBytes: v.number(),
       spilledBytes: v.number(),
-      sharedBytes: v.number()
+      sharedBytes: v.number(),
+      /** AMD GPUs alone: waves of a compute unit with workgroups of as many threads as the code names. */
+      occupancy: v.optional(
+        v.object({
+          threads: v.number(),
+          waves: v.number(),
+          of: v.number(),
+          limiters: v.array(v.string())
+        })
+      )
     })
   ),
   functions: v.array(

@@ -1,11 +1,24 @@
 /**
- * Assembly of AMD GPUs as clang prints it (`clang -S`): what each kernel takes (the code object's metadata, LLVM AMDGPUUsage,
- * "Code object V5 metadata") and its main loops.
+ * Assembly of AMD GPUs as LLVM prints it with encodings (`clang -cc1as -show-encoding`): what each kernel takes (the code
+ * object's metadata, LLVM AMDGPUUsage, "Code object V5 metadata"), its instructions with source lines, its main loops.
  */
+import type { Diagnosis } from './diagnose'
+import { countFamilies, type InstructionCount, type InstructionFamily } from './instructionCounts'
+
+export interface GcnInstruction {
+  /** Byte offset in the kernel. */
+  offset: number
+  opcode: string
+  /** With its operands: `v_mov_b32_e32 v14, v0`. */
+  text: string
+  /** Where in the sources it comes from, where the assembly says so; inlined code by its own place. */
+  file?: string
+  line?: number
+}
 
 export interface GcnKernel {
   name: string
-  /** VGPRs in all, of which `accumulationRegisters` are AGPRs. */
+  /** Vector registers of a lane in all, of which `accumulationRegisters` are AGPRs. */
   registers: number
   accumulationRegisters: number
   scalarRegisters: number
@@ -13,35 +26,65 @@ export interface GcnKernel {
   /** Of a lane. */
   scratchBytes: number
   spilledRegisters: number
+  /** Most that a workgroup may have. */
+  threads: number
+  instructions: GcnInstruction[]
   /** Instructions of each loop that holds matrix instructions, outermost too. */
-  mainLoops: string[][]
+  mainLoops: GcnInstruction[][]
 }
 
 const numberOf = (metadata: string, field: string): number =>
   Number(new RegExp(`\\.${field}:\\s+(\\d+)`).exec(metadata)?.[1] ?? 0)
 
-const instructionLine = /^\t([a-z]\w+)(?:\s+([^;]*))?/
+const instructionLine = /^\t([a-z]\w+)(?:\s+(.*?))?\s*; encoding: \[([^\]]*)\]/
+const labelLine = /^(\.LBB\w+):/
+const fileLine = /^\t\.file\s+(\d+) (?:"([^"]*)" )?"([^"]*)"/
+const placeLine = /^\t\.loc\s+(\d+) (\d+)/
+const isAbsolute = (path: string) => /^(\/|[A-Za-z]:)/.test(path)
 
-/** Loops are what lies between a label and the last branch back to it. */
-function mainLoopsOf(lines: readonly string[]): string[][] {
-  const labels = new Map<string, number>()
-  const instructions: string[] = []
-  const loops = new Map<number, string[]>()
+/** `.file` names a file once, anywhere in the text. */
+function filesOf(lines: readonly string[]): Map<string, string> {
+  const files = new Map<string, string>()
   for (const line of lines) {
-    const label = /^(\.LBB\w+):/.exec(line)?.[1]
+    const [, number, folder, name] = fileLine.exec(line) ?? []
+    if (number)
+      files.set(number, folder && !isAbsolute(name!) ? `${folder}/${name!}` : (name ?? ''))
+  }
+  return files
+}
+
+/** A loop is what lies between a label and the last branch back to it. */
+function bodyOf(lines: readonly string[], files: ReadonlyMap<string, string>) {
+  const labels = new Map<string, number>()
+  const instructions: GcnInstruction[] = []
+  const loops = new Map<number, GcnInstruction[]>()
+  let place: Pick<GcnInstruction, 'file' | 'line'> = {}
+  let offset = 0
+  for (const line of lines) {
+    const label = labelLine.exec(line)?.[1]
     if (label) labels.set(label, instructions.length)
-    const [, opcode, operands = ''] = instructionLine.exec(line) ?? []
+    const [, fileNumber, lineNumber] = placeLine.exec(line) ?? []
+    // Line 0: made by the compiler, of no line of the source.
+    if (fileNumber)
+      place =
+        lineNumber === '0' ? {} : { file: files.get(fileNumber) ?? '', line: Number(lineNumber) }
+    const [, opcode, operands = '', encoding = ''] = instructionLine.exec(line) ?? []
     if (!opcode) continue
-    instructions.push(opcode)
-    const start = /^s_c?branch/.test(opcode) ? labels.get(operands.trim()) : undefined
+    instructions.push({ offset, opcode, text: [opcode, operands].join(' ').trim(), ...place })
+    offset += encoding.split(',').length
+    const start = /^s_c?branch/.test(opcode) ? labels.get(operands) : undefined
     if (start !== undefined) loops.set(start, instructions.slice(start))
   }
-  return [...loops.values()].filter((loop) => loop.some((opcode) => opcode.startsWith('v_mfma')))
+  const mainLoops = [...loops.values()].filter((loop) =>
+    loop.some(({ opcode }) => opcode.startsWith('v_mfma'))
+  )
+  return { instructions, mainLoops }
 }
 
 /** Throws when the text holds no kernel: another tool's output, or another version's form. */
 export function parseGcn(text: string): GcnKernel[] {
-  const all = /^amdhsa\.kernels:\n([\s\S]*?)^amdhsa\./m.exec(text)?.[1] ?? ''
+  const all = /^amdhsa\.kernels:\s*\n([\s\S]*?)^amdhsa\./m.exec(text)?.[1] ?? ''
+  const files = filesOf(text.split('\n'))
   const kernels = all
     .split(/^ {2}- /m)
     .slice(1)
@@ -58,28 +101,69 @@ export function parseGcn(text: string): GcnKernel[] {
         ldsBytes: number('group_segment_fixed_size'),
         scratchBytes: number('private_segment_fixed_size'),
         spilledRegisters: number('vgpr_spill_count'),
-        mainLoops: mainLoopsOf(text.slice(start, end).split('\n'))
+        threads: number('max_flat_workgroup_size'),
+        ...bodyOf(text.slice(start, end).split('\n'), files)
       }
     })
-  if (!kernels.length) throw new Error('The assembly holds no kernel; a clang of another version?')
+  if (!kernels.some(({ instructions }) => instructions.length))
+    throw new Error('The assembly holds no kernel; a clang of another version?')
   return kernels
 }
 
-/** What is wrong with a kernel, in sentences; `scales`: it is to multiply with block scales in hardware. */
-export function diagnoseGcn(kernel: GcnKernel, scales: boolean): string[] {
-  const { name, spilledRegisters, scratchBytes, mainLoops } = kernel
-  const wrong: string[] = []
-  if (spilledRegisters) wrong.push(`${name} spills ${spilledRegisters} vector registers`)
-  // Scalar registers are spilled to lanes of vector registers: cheap, but not in the main loop.
-  if (mainLoops.some((loop) => loop.includes('v_readlane_b32')))
-    wrong.push(`${name} reads spilled scalar registers inside a main loop`)
-  if (scratchBytes) wrong.push(`${name} takes ${scratchBytes} bytes of scratch memory a lane`)
-  if (!scales) return wrong
-  const scaled = mainLoops.filter((loop) => loop.some((one) => one.startsWith('v_mfma_scale_')))
-  if (!scaled.length) wrong.push('no main loop has a block-scaled matrix instruction')
-  if (
-    scaled.some((loop) => !loop.some((one) => /^(global|buffer)_load_lds_|_load_\w+_lds/.test(one)))
+const copiesToLds = /^(global|buffer)_load_lds_|^buffer_load_.* lds\b/
+
+/** Instructions that say how a product is made and what it waits for. */
+const families: readonly InstructionFamily[] = [
+  { name: 'v_mfma_scale', pattern: /^v_mfma_scale_/ },
+  { name: 'v_mfma', pattern: /^v_mfma_(?!scale_)/ },
+  { name: 'global_load_lds', pattern: /^global_load_lds_/ },
+  { name: 'buffer_load ... lds', pattern: /^buffer_load_.* lds\b/ },
+  { name: 'global_load', pattern: /^global_load_(?!lds_)/ },
+  { name: 'buffer_load', pattern: /^buffer_load_(?!.* lds\b)/ },
+  { name: 'global_store', pattern: /^global_store_/ },
+  { name: 'ds_read', pattern: /^ds_read/ },
+  { name: 'ds_write', pattern: /^ds_write/ },
+  { name: 'scratch_', pattern: /^scratch_/, toldAtZero: true },
+  { name: 'v_accvgpr', pattern: /^v_accvgpr_/ },
+  { name: 'v_readlane', pattern: /^v_readlane_/ },
+  { name: 's_waitcnt', pattern: /^s_waitcnt/ },
+  { name: 's_barrier', pattern: /^s_barrier/ }
+]
+
+export const countGcnInstructions = ({ instructions }: GcnKernel): InstructionCount[] =>
+  countFamilies(
+    instructions.map(({ text }) => text),
+    families
   )
-    wrong.push('a main loop has no copy from global memory to LDS')
+
+/** What a main loop may not hold. Scalar registers are spilled to lanes of vector registers: cheap, but not there. */
+const costs: readonly [pattern: RegExp, why: string][] = [
+  [/^v_readlane_b32\b/, 'a spilled scalar register'],
+  [/^scratch_/, 'scratch memory (a spilled register or an array indexed at run time)']
+]
+
+function diagnoseMainLoops({ name, mainLoops }: GcnKernel): Diagnosis[] {
+  return [...new Set(mainLoops.flat())].flatMap(({ opcode, offset, file, line }) => {
+    const why = costs.find(([pattern]) => pattern.test(opcode))?.[1]
+    if (!why) return []
+    const text = `${name} at ${offset.toString(16)}: ${opcode}, ${why}, inside a main loop`
+    return [{ text, function: name, offset, file, line }]
+  })
+}
+
+/** What is wrong with a kernel, in sentences; `scales`: it is to multiply with block scales in hardware. */
+export function diagnoseGcn(kernel: GcnKernel, scales: boolean): Diagnosis[] {
+  const { name, spilledRegisters, scratchBytes, mainLoops } = kernel
+  const wrong = diagnoseMainLoops(kernel)
+  const add = (text: string) => wrong.push({ text, function: name })
+  if (spilledRegisters) add(`${name} spills ${spilledRegisters} vector registers`)
+  if (scratchBytes) add(`${name} takes ${scratchBytes} bytes of scratch memory a lane`)
+  if (!scales) return wrong
+  const scaled = mainLoops.filter((loop) =>
+    loop.some(({ opcode }) => opcode.startsWith('v_mfma_scale_'))
+  )
+  if (!scaled.length) add('no main loop has a block-scaled matrix instruction')
+  if (scaled.some((loop) => !loop.some(({ text }) => copiesToLds.test(text))))
+    add('a main loop has no copy from global memory to LDS')
   return wrong
 }

@@ -2,6 +2,7 @@
  * Machine code as nvdisasm prints it (`nvdisasm -g -c kernel.cubin`): functions, the source lines they were made of, their
  * loops, and what costs most inside a main loop. Loops are natural loops of the flow graph (Aho, Lam, Sethi, Ullman, Compilers, section 9.6).
  */
+import { countFamilies, type InstructionCount, type InstructionFamily } from './instructionCounts'
 
 export interface Instruction {
   /** Byte offset in the function. */
@@ -205,37 +206,28 @@ export const scalesInMainLoop = (of: SassFunction): boolean =>
     [...loop].some((i) => blockScaled.test(of.instructions[i]!.opcode))
   )
 
-/** Instructions that say how a product is made and what it waits for, each family under the name people know it by. */
-const families: readonly [name: string, pattern: RegExp][] = [
-  ['HGMMA', /^HGMMA\b/],
-  ['QGMMA', /^QGMMA\b/],
-  ['IGMMA', /^IGMMA\b/],
-  ['OMMA', /^OMMA\b/],
-  ['QMMA', /^QMMA\b/],
-  ['HMMA', /^HMMA\b/],
-  ['IMMA', /^IMMA\b/],
-  ['UTC*MMA', /^UTC\w*MMA\b/],
-  ['UTMALDG', /^UTMALDG\b/],
-  ['LDGSTS', /^LDGSTS\b/],
-  ['MEMBAR', /^MEMBAR\b/],
-  ['LDL / STL', /^(LDL|STL)\b/],
-  ['SYNCS', /^SYNCS\b/],
-  ['BAR', /^BAR\b/],
-  ['FADD', /^FADD2?\b/],
-  ['FFMA', /^FFMA2?\b/]
+/** Instructions that say how a product is made and what it waits for. */
+const families: readonly InstructionFamily[] = [
+  { name: 'HGMMA', pattern: /^HGMMA\b/ },
+  { name: 'QGMMA', pattern: /^QGMMA\b/ },
+  { name: 'IGMMA', pattern: /^IGMMA\b/ },
+  { name: 'OMMA', pattern: /^OMMA\b/ },
+  { name: 'QMMA', pattern: /^QMMA\b/ },
+  { name: 'HMMA', pattern: /^HMMA\b/ },
+  { name: 'IMMA', pattern: /^IMMA\b/ },
+  { name: 'UTC*MMA', pattern: /^UTC\w*MMA\b/ },
+  { name: 'UTMALDG', pattern: /^UTMALDG\b/ },
+  { name: 'LDGSTS', pattern: /^LDGSTS\b/ },
+  { name: 'MEMBAR', pattern: /^MEMBAR\b/, toldAtZero: true },
+  { name: 'LDL / STL', pattern: /^(LDL|STL)\b/, toldAtZero: true },
+  { name: 'SYNCS', pattern: /^SYNCS\b/ },
+  { name: 'BAR', pattern: /^BAR\b/ },
+  { name: 'FADD', pattern: /^FADD2?\b/ },
+  { name: 'FFMA', pattern: /^FFMA2?\b/ }
 ]
 
-/** Those that there is none of are told too where that is good news. */
-const toldAtZero = new Set(['MEMBAR', 'LDL / STL'])
-
-export interface InstructionCount {
-  name: string
-  count: number
-}
-
-export function countInstructions(of: Pick<SassFunction, 'instructions'>): InstructionCount[] {
-  return families.flatMap(([name, pattern]) => {
-    const count = of.instructions.filter(({ opcode }) => pattern.test(opcode)).length
-    return count > 0 || toldAtZero.has(name) ? [{ name, count }] : []
-  })
-}
+export const countInstructions = (of: Pick<SassFunction, 'instructions'>): InstructionCount[] =>
+  countFamilies(
+    of.instructions.map(({ opcode }) => opcode),
+    families
+  )

@@ -2,10 +2,13 @@
  * How many blocks of a launch fit on one multiprocessor, which resource says so, and how its blocks fill the GPU in waves.
  *
  * Limits per compute capability: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"; how registers,
- * warps and shared memory are handed out: NVIDIA's own calculator, cuda_occupancy.h of the CUDA toolkit. Theoretical: what
- * fits, not what runs.
+ * warps and shared memory are handed out: NVIDIA's own calculator, cuda_occupancy.h of the CUDA toolkit. Of AMD GPUs, where a
+ * warp is a wave and a multiprocessor a compute unit: LLVM 22, AMDGPUBaseInfo.cpp. Theoretical: what fits, not what runs.
  */
 export interface Multiprocessor {
+  threadsOfWarp: number
+  /** Registers are handed out to whole warps in these units. */
+  registerUnit: number
   warps: number
   blocks: number
   registers: number
@@ -19,6 +22,8 @@ export interface Multiprocessor {
 
 const kib = 1024
 const limits = (warps: number, blocks: number, sharedKiB: number): Multiprocessor => ({
+  threadsOfWarp: 32,
+  registerUnit: 256,
   warps,
   blocks,
   registers: 65_536,
@@ -44,8 +49,27 @@ const byCapability: Readonly<Record<string, Multiprocessor>> = {
   '12.1': limits(48, 24, 100)
 }
 
-/** Of 'sm_90', 'sm_90a' or 'sm_120f'; undefined for an architecture that is not in the guide's table. */
+/** Four SIMDs of 8 waves, each with 512 vector registers a lane, AGPRs among them. */
+const cdna = (sharedKiB: number, sharedMemoryUnit: number): Multiprocessor => ({
+  threadsOfWarp: 64,
+  registerUnit: 8 * 64,
+  warps: 32,
+  blocks: 16,
+  registers: 4 * 512 * 64,
+  sharedMemory: sharedKiB * kib,
+  reservedSharedMemory: 0,
+  sharedMemoryUnit
+})
+
+const byAmdArchitecture: Readonly<Record<string, Multiprocessor>> = {
+  gfx90a: cdna(64, 512),
+  gfx942: cdna(64, 512),
+  gfx950: cdna(160, 1280)
+}
+
+/** Of 'sm_90', 'sm_90a', 'sm_120f' or 'gfx950'; undefined for an architecture that is in neither table. */
 export function multiprocessorOf(architecture: string): Multiprocessor | undefined {
+  if (Object.hasOwn(byAmdArchitecture, architecture)) return byAmdArchitecture[architecture]
   const found = /^sm_(\d+)(\d)[a-z]?$/.exec(architecture)
   return found ? byCapability[`${found[1]}.${found[2]}`] : undefined
 }
@@ -82,17 +106,14 @@ export interface Occupancy {
   limiters: readonly Resource[]
 }
 
-const threadsOfWarp = 32
-/** Registers are handed out to whole warps in these units. */
-const registerUnit = 256
 /** A multiprocessor's register file and its warp slots are in four parts. */
 const parts = 4
 
 const roundUp = (value: number, unit: number): number => Math.ceil(value / unit) * unit
 
 export function occupancyOf(launch: LaunchShape, of: Multiprocessor): Occupancy {
-  const warpsPerBlock = Math.ceil(launch.threads / threadsOfWarp)
-  const registersOfWarp = roundUp(launch.registersPerThread * threadsOfWarp, registerUnit)
+  const warpsPerBlock = Math.ceil(launch.threads / of.threadsOfWarp)
+  const registersOfWarp = roundUp(launch.registersPerThread * of.threadsOfWarp, of.registerUnit)
   const warpsByRegisters =
     registersOfWarp > 0 ? Math.floor(of.registers / parts / registersOfWarp) * parts : of.warps
   const sharedOfBlock = roundUp(

@@ -2,9 +2,18 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { MachineCode } from '@shared/contract/machineCode'
 import { UserError } from '@shared/errors'
+import {
+  countGcnInstructions,
+  diagnoseGcn,
+  parseGcn,
+  type GcnKernel
+} from '@shared/machineCode/gcn'
+import { multiprocessorOf, occupancyOf } from '@shared/measurement/occupancy'
 import type { Build } from './builds'
-import { findTool, runTool, type Tool } from './tools'
+import { kernelFiles } from './kernelFiles'
+import { findTool, notFound, runTool, type Tool } from './tools'
 
 /** `HIPCLANG`, else ROCm's, else an LLVM's: version 20 is the first that knows gfx950's scaled instructions. */
 export const findClang = (env: NodeJS.ProcessEnv = process.env): Tool =>
@@ -13,20 +22,99 @@ export const findClang = (env: NodeJS.ProcessEnv = process.env): Tool =>
     inWords: []
   })
 
-/** The assembly; throws a UserError with the compiler's words when the source does not compile. */
+export const noClang = (clang: Tool): string =>
+  `${notFound('clang++ 20 or later', clang)}: install clang-22 or ROCm 7, or set HIPCLANG to its path`
+
+/**
+ * The assembly with source lines and each instruction's encoding, which no other tool is needed for: LLVM's own assembler is
+ * in every clang, llvm-objdump beside few. Throws a UserError with the compiler's words when the source does not compile.
+ */
 export async function assembleBuild(build: Build, folder: string, clang: string): Promise<string> {
   const place = await mkdtemp(join(tmpdir(), 'blockscope-kernels-'))
+  const run = async (failure: string, ...args: string[]) => {
+    const { failed, text } = await runTool(clang, args)
+    if (failed) throw new UserError('failed', `${failure}:\n${text}`)
+  }
   try {
     const assembly = join(place, 'kernel.s')
-    const { failed, text } = await runTool(clang, [
+    const encoded = join(place, 'encoded.s')
+    await run(
+      'does not compile',
       ...['-x', 'hip', '--cuda-device-only', '--no-gpu-bundle-output', '-nogpulib', '-nogpuinc'],
       ...[`--offload-arch=${build.target}`, '-O3', '-std=c++17', '-S', '-Wall', '-Werror'],
-      ...build.options,
+      ...['-gline-tables-only', ...build.options],
       ...['-o', assembly, join(folder, build.source)]
-    ])
-    if (failed) throw new UserError('failed', `does not compile:\n${text}`)
-    return await readFile(assembly, 'utf8')
+    )
+    await run(
+      'cannot be assembled',
+      ...['-cc1as', '-triple', 'amdgcn-amd-amdhsa', '-target-cpu', build.target],
+      ...['-filetype', 'asm', '-show-encoding', assembly, '-o', encoded]
+    )
+    return await readFile(encoded, 'utf8')
   } finally {
     await rm(place, { recursive: true, force: true })
+  }
+}
+
+const bytesOfRegister = 4
+
+/** Of a workgroup as large as the kernel allows. */
+function occupancyOn(
+  target: string,
+  kernel: GcnKernel
+): MachineCode['resources'][number]['occupancy'] {
+  const computeUnit = multiprocessorOf(target)
+  if (!computeUnit) return undefined
+  const { activeWarps, maxWarps, limiters } = occupancyOf(
+    {
+      threads: kernel.threads,
+      registersPerThread: kernel.registers,
+      sharedMemoryBytes: kernel.ldsBytes
+    },
+    computeUnit
+  )
+  return { threads: kernel.threads, waves: activeWarps, of: maxWarps, limiters: [...limiters] }
+}
+
+/** Throws a UserError where there is no clang or the source does not compile. */
+export async function amdMachineCode(
+  build: Build,
+  folder: string,
+  env: NodeJS.ProcessEnv
+): Promise<MachineCode> {
+  const clang = findClang(env)
+  if (!clang.path) throw new UserError('unavailable', `${noClang(clang)}.`)
+  const kernels = parseGcn(await assembleBuild(build, folder, clang.path))
+  const files = kernelFiles(folder)
+  const warnings = kernels.flatMap((kernel) => diagnoseGcn(kernel, build.level === 'native'))
+  return {
+    kernel: build.kernel,
+    target: build.target,
+    format: build.format,
+    output: build.output,
+    compiler: clang.path,
+    withoutCode: '',
+    warnings: warnings.map((found) => ({ ...found, file: files.inFolder(found.file) })),
+    resources: kernels.map((kernel) => ({
+      name: kernel.name,
+      registers: kernel.registers,
+      accumulationRegisters: kernel.accumulationRegisters,
+      scalarRegisters: kernel.scalarRegisters,
+      stackBytes: kernel.scratchBytes,
+      spilledBytes: kernel.spilledRegisters * bytesOfRegister,
+      sharedBytes: kernel.ldsBytes,
+      occupancy: occupancyOn(build.target, kernel)
+    })),
+    functions: kernels.map((kernel) => ({
+      name: kernel.name,
+      counts: countGcnInstructions(kernel),
+      instructions: kernel.instructions.map(({ offset, text, file, line }) => ({
+        offset,
+        text,
+        file: files.inFolder(file),
+        line
+      }))
+    })),
+    sources: await files.sources()
   }
 }

@@ -1,14 +1,16 @@
 /** A kernel's machine code beside its sources: compiled by the toolkit found here, disassembled by what is installed. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, relative, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { MachineCode } from '@shared/contract/machineCode'
 import { UserError } from '@shared/errors'
 import { knownName } from '@shared/knownName'
 import { diagnoseCode, diagnoseLog } from '@shared/machineCode/diagnose'
 import { resourcesIn } from '@shared/machineCode/ptxasLog'
 import { countInstructions, parseSass } from '@shared/machineCode/sass'
+import { amdMachineCode } from './amdCode'
 import { isAmdTarget, listBuilds, type Build } from './builds'
+import { kernelFiles } from './kernelFiles'
 import { findTool, notFound, runTool, type Tool } from './tools'
 
 export interface Compiled {
@@ -94,18 +96,14 @@ export function findBuild(
   return pick('the output', wanted.output, ({ output }) => output, formats)[0]!
 }
 
-/** Throws a UserError where there is no nvcc, the kernel is not known, or its source does not compile. */
+/** Throws a UserError where there is no compiler for the target, the kernel is not known, or its source does not compile. */
 export async function machineCodeOf(
   folders: readonly string[],
   wanted: Wanted,
   env: NodeJS.ProcessEnv = process.env
 ): Promise<MachineCode> {
   const { folder, build } = findBuild(folders, wanted)
-  if (isAmdTarget(build.target))
-    throw new UserError(
-      'unavailable',
-      `Machine code for ${build.target} is not shown; in a clone, npm run kernels:check -- resources/kernels/hip looks into it.`
-    )
+  if (isAmdTarget(build.target)) return amdMachineCode(build, folder, env)
   const nvcc = findTool('nvcc', 'NVCC', env)
   if (!nvcc.path)
     throw new UserError(
@@ -116,13 +114,7 @@ export async function machineCodeOf(
   const { log, disassembly } = await compileBuild(build, folder, nvcc.path, nvdisasm.path)
   const functions = disassembly === undefined ? [] : parseSass(disassembly)
   const resources = new Map(resourcesIn(log).map((one) => [one.name, one]))
-  const inFolder = (file: string | undefined) =>
-    file === undefined ? undefined : relative(resolve(folder), resolve(file))
-  const files = new Set(
-    functions.flatMap(({ instructions }) =>
-      instructions.flatMap(({ file }) => inFolder(file) ?? [])
-    )
-  )
+  const files = kernelFiles(folder)
   return {
     kernel: build.kernel,
     target: build.target,
@@ -132,7 +124,7 @@ export async function machineCodeOf(
     withoutCode: missing(nvdisasm),
     warnings: [...diagnoseLog(log), ...diagnoseCode(functions)].map((found) => ({
       ...found,
-      file: inFolder(found.file)
+      file: files.inFolder(found.file)
     })),
     resources: [...resources.values()],
     functions: functions.map((one) => ({
@@ -141,11 +133,11 @@ export async function machineCodeOf(
       instructions: one.instructions.map(({ offset, guard, opcode, operands, file, line }) => ({
         offset,
         text: [guard, opcode, operands].filter(Boolean).join(' '),
-        file: inFolder(file),
+        file: files.inFolder(file),
         line
       }))
     })),
-    sources: await readSources(folder, files)
+    sources: await files.sources()
   }
 }
 
@@ -153,11 +145,3 @@ const missing = (nvdisasm: Tool): string =>
   nvdisasm.path
     ? ''
     : `${notFound('nvdisasm', nvdisasm)}: the CUDA toolkit and Python's triton package have it; registers and spills are the compiler's own words.`
-
-/** Files of the kernel's folder alone: a header of the toolkit is not shown. */
-async function readSources(folder: string, files: ReadonlySet<string>) {
-  const own = [...files].filter((file) => !file.startsWith('..'))
-  return Promise.all(
-    own.map(async (path) => ({ path, text: await readFile(join(folder, path), 'utf8') }))
-  )
-}
