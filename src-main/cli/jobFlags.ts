@@ -83,7 +83,7 @@ export function addJobFlags(command: Command): Command {
     )
     .option(
       '--kernels <list>',
-      'kernel ids (default: every kernel that can do the format)',
+      'kernel ids; auto: the fastest exact one for each problem, by the cost model (default: every kernel that can do the format)',
       wordList
     )
     .option(

@@ -8,6 +8,7 @@ import { readKernelManifests } from '../engine/kernelManifests'
 import { machineCodeOf } from '../engine/machineCode/machineCode'
 import { print, printJson, printNote } from '../ground/terminal'
 import { formatListText } from './formatList'
+import { registerExplain } from './kernelsExplain'
 import { builtInKernels } from './localApplication'
 
 interface Flags {
@@ -26,7 +27,9 @@ interface ShowFlags extends Flags {
 export function register(program: Command): void {
   const kernels = program
     .command('kernels')
-    .description('Kernels that come as source: list, show what the compiler made of one.')
+    .description(
+      'Kernels that come as source: list, show what the compiler made of one, explain what auto chooses.'
+    )
   const command = (name: string, description: string) =>
     kernels
       .command(name)
@@ -47,6 +50,7 @@ export function register(program: Command): void {
         '\nExit code 3: there is no such compiler.'
     )
     .action(show)
+  registerExplain(kernels)
 }
 
 const foldersOf = ({ kernelDir = [] }: Flags): string[] => [

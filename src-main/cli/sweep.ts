@@ -22,7 +22,7 @@ import { addGroupFlags, groupsOf, type GroupFlags } from './groupFlags'
 import { localApplication } from './localApplication'
 import { printRunTree } from './printRunTree'
 import { addShapeFlags, shapesOf, type ShapeFlags } from './shapes'
-import { exitCodeOfRun, verdictLine } from './validationReport'
+import { exitCodeOfRun, printChoices, verdictLine } from './validationReport'
 
 export interface SweepFlags extends JobFlags, GroupFlags, BenchFlags, ShapeFlags {
   M?: number[]
@@ -123,6 +123,7 @@ export function printSweep(run: Run, folder: string): void {
   const lines = [undefined, ...steps].map((step) => tableLine(columns, step, widths))
   print(['', ...lines])
   printRunTree(run)
+  printChoices(run)
   const times = modelTimesOf(run).map(modelTimeText)
   if (times.length > 0) print(['', ...times])
   print(['', verdictLine(run), `Run folder: ${folder}`])

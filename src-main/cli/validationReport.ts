@@ -7,6 +7,7 @@ import type { Run } from '@shared/contract/run'
 import { UserError, exitCodeOf } from '@shared/errors'
 import { outcomeOf, verdictWords } from '@shared/measurement/outcome'
 import { mistakesOf, ruleOf } from '@shared/measurement/validationFigures'
+import { choiceLines } from '@shared/report/choices'
 import { runToJunit } from '@shared/report/junit'
 import { checkOutput, writeOutput } from '../ground/files'
 import { print, printJson } from '../ground/terminal'
@@ -83,9 +84,16 @@ export async function runValidation(
 
 export function printValidation(run: Run, folder: string): void {
   printRunTree(run)
+  printChoices(run)
   const judged = run.steps.find((step) => step.validation)?.validation
   const rule = judged ? [ruleOf(judged)] : []
   print(['', verdictLine(run), ...rule, ...run.steps.flatMap(mistakesOf), `Run folder: ${folder}`])
+}
+
+/** What `auto` stood for, and why. */
+export function printChoices(run: Run): void {
+  const lines = choiceLines(run)
+  if (lines.length > 0) print(['', ...lines])
 }
 
 /** The verdict with what was planned, and why it ended early. */

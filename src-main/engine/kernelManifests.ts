@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { isAbsolute, join, normalize } from 'node:path'
 import * as v from 'valibot'
+import type { Kernel } from '@shared/contract/devices'
 import { expandVariants, parseKernelRow, type KernelRow } from '@shared/contract/kernelRow'
 import { messageOf, UserError } from '@shared/errors'
 import { layoutText } from '@shared/layouts/describe'
@@ -57,6 +58,24 @@ export function readKernelManifests(folders: readonly (string | KernelSide)[]): 
     }
   }
   return found
+}
+
+/** Kernels that come as source, with what their rows say of the problems they take and the time they need. */
+export function withModels<D extends { kernels: Kernel[] }>(
+  devices: readonly D[],
+  sources: readonly KernelRow[]
+): D[] {
+  const models = new Map(
+    sources.map(({ id, constants, requires, cost }) => [
+      id,
+      { constants, requires, ...(cost && { cost }) }
+    ])
+  )
+  const withModel = (kernel: Kernel): Kernel => {
+    const model = models.get(kernel.id)
+    return model ? { ...kernel, model } : kernel
+  }
+  return devices.map((device) => ({ ...device, kernels: device.kernels.map(withModel) }))
 }
 
 const nameOf = (row: unknown) => {

@@ -96,6 +96,7 @@ function asValidated(step: Step, planned: PlannedStep): Step {
   return {
     ...step,
     index: planned.index,
+    choice: planned.choice,
     disposition: dispositionOf(status, step.baseline),
     reason,
     measurement: undefined

@@ -9,7 +9,7 @@ import { UserError } from '@shared/errors'
 import { Engine, EngineError } from '../engine/engine'
 import { CaptureManager, type AllowProgram } from '../capture/captureManager'
 import type { EngineHost } from '../engine/engineHost'
-import { readKernelManifests, type KernelSide } from '../engine/kernelManifests'
+import { readKernelManifests, withModels, type KernelSide } from '../engine/kernelManifests'
 import { machineCodeOf } from '../engine/machineCode/machineCode'
 import { MachineMemory } from '../store/machineMemory'
 import { keptReports } from '../store/deviceReports'
@@ -61,6 +61,8 @@ export interface Application {
   jobs: JobManager
   store: RunStore
   engine: Engine
+  /** What earlier jobs found out about this machine. */
+  memory: MachineMemory
   /** What is here, asked once. */
   detect(): Promise<Detection>
   /** A file the operating system asked to open; pages that watch are told. */
@@ -98,7 +100,15 @@ export function createApplication(options: ApplicationOptions): Application {
       const warnings = [...manifests.warnings, ...late]
       detection = engine
         .call('detect', null)
-        .then((found) => offerFiles(engine, { ...found, warnings }, chosenFiles), refuseDetection)
+        .then(
+          (found) =>
+            offerFiles(
+              engine,
+              { ...found, devices: withModels(found.devices, manifests.sources), warnings },
+              chosenFiles
+            ),
+          refuseDetection
+        )
       detection.catch(() => (detection = undefined))
     }
     return detection
@@ -220,6 +230,7 @@ export function createApplication(options: ApplicationOptions): Application {
     jobs,
     store,
     engine,
+    memory,
     detect: () => detect(),
     openFile: (path) => opened.add(path),
     async close() {

@@ -1,5 +1,8 @@
 /** What a job will do, step by step, before any of it is done. */
-import type { Detection, Device, FeatureId, Kernel } from '@shared/contract/devices'
+import { factsOf, type DeviceFacts } from '@shared/choice/deviceFacts'
+import { choiceOf, rankKernels, whyNotTaken } from '@shared/choice/choose'
+import { autoKernel, type Detection, type Device, type Kernel } from '@shared/contract/devices'
+import type { KernelChoice } from '@shared/contract/kernelCost'
 import { defaults } from '@shared/contract/defaults'
 import type { JobSpec, SweepSpec, ValidateSpec } from '@shared/contract/jobs'
 import { rowsOfAll, shapeKey, type Groups, type Shaped } from '@shared/contract/groups'
@@ -32,6 +35,8 @@ export interface PlannedStep {
   reason: string
   /** Class of the instruction that multiplies; empty where it is not known. */
   instruction: string
+  /** Where `auto` was asked for and this is what it stands for. */
+  choice?: KernelChoice
   /** All rows of A: with groups, those of all segments. */
   m: number
   n: number
@@ -78,6 +83,8 @@ export async function planJob(
   const shapes = operandsFile
     ? [{ ...operandsFile.operation, m: operandsFile.m, n: operandsFile.n, k: operandsFile.k }]
     : shapesOf(spec, device)
+  const known = await memory.of(device)
+  const facts = factsOf(device, known.roofs)
   const steps: PlannedStep[] = []
   for (const format of formats) {
     for (const { m, n, k, groups } of shapes) {
@@ -86,14 +93,13 @@ export async function planJob(
       if (spec.bOrder === 'kn') checkRowsOfN(block, n)
       const choices = resultFile
         ? [givenResult(resultFile)]
-        : kernelsFor(format, { ...spec, groups }, device)
+        : kernelsFor({ ...spec, format, m, n, k, groups }, device, facts)
       for (const choice of choices) {
         steps.push({ index: steps.length, format, ...choice, m, n, k, ...(groups && { groups }) })
       }
     }
   }
   checkMemory(device, steps, spec)
-  const known = await memory.of(device)
   const files = filesOf(steps.map(({ kernel }) => kernel))
   return {
     // Files that were offered and not asked for are recorded too: the command of the run repeats it.
@@ -186,6 +192,7 @@ function providerNamed(name: string, device: Device): string {
 }
 
 function kernelNamed(id: string, device: Device): string {
+  if (id.toLowerCase() === autoKernel) return autoKernel
   const known = device.kernels.map((kernel) => kernel.id)
   return knownName(id, known, `kernel of ${device.id}`, 'Its kernels')
 }
@@ -210,15 +217,18 @@ function shapesOf(spec: ValidateSpec | SweepSpec, device: Device): Shaped[] {
   )
 }
 
-type Choice = Pick<PlannedStep, 'kernel' | 'level' | 'reason' | 'instruction'>
+type Choice = Pick<PlannedStep, 'kernel' | 'level' | 'reason' | 'instruction' | 'choice'>
+
+/** What is asked of the kernels: a job's, for one format and shape. */
+type Wanted = JobSpec & Shaped & { format: string }
 
 /**
  * The kernels a format is run with: those named, else all that can do it with instructions of the device. A CPU's
  * kernels are one algorithm for different instruction sets, so a sweep takes the first (best) of them, and those of a
  * person's own.
  */
-function kernelsFor(format: string, spec: JobSpec, device: Device): Choice[] {
-  const { providers } = spec
+function kernelsFor(spec: Wanted, device: Device, facts: DeviceFacts): Choice[] {
+  const { providers, format } = spec
   const offered = device.kernels.filter(
     ({ provider }) => providers.length === 0 || providers.includes(provider)
   )
@@ -231,6 +241,7 @@ function kernelsFor(format: string, spec: JobSpec, device: Device): Choice[] {
       ? { kernel, level, reason, instruction }
       : { kernel, level: 'unavailable', reason: why, instruction: '' }
   })
+  if (spec.kernels.includes(autoKernel)) return withAuto(choices, spec, facts)
   const named = spec.kernels.length > 0
   const asked = named
     ? choices.filter((choice) => spec.kernels.includes(choice.kernel.id))
@@ -245,23 +256,19 @@ function kernelsFor(format: string, spec: JobSpec, device: Device): Choice[] {
   return [...own.slice(0, 1), ...able.filter(({ kernel }) => kernel.python)]
 }
 
-/** Why a kernel cannot do what is asked beside the format, in a sentence; undefined: it can. */
-function whyNotTaken(kernel: Kernel, spec: JobSpec): string | undefined {
-  if (!kernel.outputs.includes(spec.output))
-    return `${kernel.id} does not write ${spec.output}; it writes ${kernel.outputs.join(', ')}.`
-  const asked: [FeatureId, string, boolean][] = [
-    ['b-kn', 'B as (K, N)', spec.bOrder === 'kn'],
-    ['accumulator', 'an accumulator', spec.accumulate],
-    ['batch', 'a batch', matricesOf(spec.batchA) > 1 || matricesOf(spec.batchB) > 1],
-    ['grouped', 'groups', spec.groups !== undefined]
-  ]
-  for (const [id, words, isAsked] of asked) {
-    if (!isAsked) continue
-    const feature = kernel.features.find((entry) => entry.id === id)
-    if (!feature || feature.level === 'none')
-      return `${kernel.id} does not take ${words}. ${feature?.reason ?? ''}`.trimEnd()
-  }
-  return undefined
+/** The kernels that are named beside `auto`, and the one that it stands for: once, and marked. */
+function withAuto(choices: Choice[], spec: Wanted, facts: DeviceFacts): Choice[] {
+  const kernels = choices.map(({ kernel }) => kernel)
+  const choice = choiceOf(rankKernels(kernels, facts, spec), spec)
+  const chosen = choices.flatMap((one) =>
+    one.kernel.id === choice.kernel ? { ...one, choice } : []
+  )
+  const named = choices.filter(({ kernel }) => spec.kernels.includes(kernel.id))
+  const others = named.filter(({ kernel }) => kernel.id !== choice.kernel)
+  const able = others.filter(({ level }) => level !== 'unavailable')
+  if (chosen.length + able.length > 0) return [...chosen, ...able]
+  // Nothing can do it: each kernel of the device says why.
+  return choices
 }
 
 /** Refuses what cannot fit before hours are spent on it. */

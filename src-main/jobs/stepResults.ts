@@ -10,7 +10,7 @@ import { workOf, type Asked, type Reads } from '@shared/measurement/work'
 import type { PlannedStep } from './plan'
 
 export function emptyStep(planned: PlannedStep, spec: Asked): Step {
-  const { format, m, n, k, groups } = planned
+  const { format, m, n, k, groups, choice } = planned
   return {
     index: planned.index,
     format: planned.format,
@@ -28,6 +28,7 @@ export function emptyStep(planned: PlannedStep, spec: Asked): Step {
     sourceHash: planned.kernel.sourceHash,
     compileOptions: planned.kernel.compileOptions,
     instruction: planned.instruction,
+    ...(choice && { choice }),
     work: workOf(format, m, n, k, { ...spec, groups }, planned.kernel)
   }
 }

@@ -1,4 +1,8 @@
 import * as v from 'valibot'
+import { kernelModelSchema } from './kernelCost'
+
+/** In place of a kernel's id: the best for each problem (src-shared/choice). */
+export const autoKernel = 'auto'
 
 /** How a kernel computes a format on a device. */
 export const capabilityLevelSchema = v.picklist([
@@ -75,7 +79,9 @@ export const kernelSchema = v.object({
   /** Of a kernel that comes from a file of Python kernels (docs/providers.md). */
   python: v.optional(v.object({ file: v.string(), codes: v.picklist(['packed', 'bytes']) })),
   /** Runs before there were any do not have them: the plain product alone. */
-  features: v.optional(v.array(featureSchema), [])
+  features: v.optional(v.array(featureSchema), []),
+  /** Of a kernel that comes as source. */
+  model: v.optional(kernelModelSchema)
 })
 export type Kernel = v.InferOutput<typeof kernelSchema>
 

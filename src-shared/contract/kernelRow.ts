@@ -4,35 +4,17 @@
  */
 import * as v from 'valibot'
 import { everyBlockFormat } from '../formats/blockFormat'
-import { capabilityLevelSchema, featureIds, type Feature, type FeatureId } from './devices'
+import {
+  autoKernel,
+  capabilityLevelSchema,
+  featureIds,
+  type Feature,
+  type FeatureId
+} from './devices'
 import { outputTypeSchema } from './jobs'
+import { kernelCostSchema, requirementSchema } from './kernelCost'
+import { choice, expression, list, name, object, text, wholeNumber } from './rowFields'
 
-const object = <E extends v.ObjectEntries>(entries: E) =>
-  v.strictObject(entries, (issue) =>
-    issue.expected === 'never'
-      ? 'is not known'
-      : issue.received === 'undefined'
-        ? 'is missing'
-        : 'must be an object'
-  )
-const text = v.string('must be text')
-const list = <S extends v.GenericSchema>(item: S) => v.array(item, 'must be a list')
-const choice = <const T extends readonly string[]>(words: T) =>
-  v.picklist(words, `must be one of ${words.join(', ')}`)
-const wholeNumber = v.pipe(
-  v.number('must be a whole number'),
-  v.safeInteger('must be a whole number')
-)
-const name = v.pipe(
-  text,
-  v.regex(/^[A-Za-z_]\w*$/, 'must be a name: letters, digits and underscores')
-)
-
-/** Text over the names of the problem, or a whole number; native/cuda/expression.h evaluates it. */
-const expression = v.pipe(
-  v.union([text, wholeNumber], 'must be an expression: text or a whole number'),
-  v.transform(String)
-)
 const expressions = (least: number, most: number) =>
   v.pipe(
     list(expression),
@@ -104,7 +86,11 @@ const launchSchema = object({
 
 const rowSchema = v.pipe(
   object({
-    id: v.pipe(text, v.regex(/^[\w.-]+$/, 'must be letters, digits, dots, dashes and underscores')),
+    id: v.pipe(
+      text,
+      v.regex(/^[\w.-]+$/, 'must be letters, digits, dots, dashes and underscores'),
+      v.check((id) => id !== autoKernel, 'must not be auto: that chooses among the others')
+    ),
     provider: v.optional(text, 'user'),
     summary: text,
     /** Path of the source, inside the manifest's folder. */
@@ -125,7 +111,9 @@ const rowSchema = v.pipe(
     fused: v.optional(list(choice(['b-kn', 'accumulator', 'f8-output', 'grouped'])), []),
     formats: v.optional(list(formatSchema), []),
     constants: v.optional(v.record(name, wholeNumber, 'must be an object of whole numbers'), {}),
-    requires: v.optional(list(object({ that: expression, message: text })), []),
+    requires: v.optional(list(requirementSchema), []),
+    /** Constants of the cost model; a kernel without is chosen by `auto` only where nothing else is as exact. */
+    cost: v.optional(kernelCostSchema),
     workspace: v.optional(
       list(
         object({

@@ -6,6 +6,7 @@ import * as v from 'valibot'
 import { deviceSchema, librarySchema } from './devices'
 import { bringSpecUpToDate, bringUpToDate } from './olderRuns'
 import { groupsSchema } from './groups'
+import { kernelChoiceSchema } from './kernelCost'
 import { roofSchema } from './roofs'
 import { dispositionSchema, jobSpecSchema, passRuleSchema, runStatusSchema } from './jobs'
 import { runIdSchema } from './runId'
@@ -278,6 +279,8 @@ export const stepSchema = v.object({
   compileOptions: v.string(),
   /** Class of the instruction that multiplies (devices.ts); empty where it is not known. */
   instruction: v.optional(v.string(), ''),
+  /** Where the kernel was chosen by `auto`. */
+  choice: v.optional(kernelChoiceSchema),
   /** Of one operation, as this kernel does it: every reader takes it from here. */
   work: v.optional(workSchema),
   validation: v.optional(validationSchema),

@@ -7,7 +7,7 @@ import type { Device } from '../contract/devices'
 import type { Roof } from '../contract/roofs'
 import type { Run, Step } from '../contract/run'
 import { instructionWords } from './instructions'
-import { peakBandwidth, peakOfInstruction, type PeakDevice } from './peaks'
+import { peakBandwidth, peakOfInstruction, type Peak, type PeakDevice } from './peaks'
 
 /** The roofs of a run's device: what is on its data sheet, then what was measured. */
 export interface DeviceRoofs {
@@ -61,8 +61,8 @@ export function ratedPeak(
 export function memoryRoof(step: Placed, { device, measured }: DeviceRoofs): Roof | undefined {
   const level = levelOf(step, device)
   const found = measured.find(({ kind, of }) => kind === 'memory' && of === level)
-  const sheet = device && device.kind !== 'cpu' ? peakBandwidth(peakDevice(device, 0)) : undefined
-  if (!sheet || !('value' in sheet)) return found
+  const sheet = device && ratedBandwidth(device)
+  if (!sheet) return found
   const also = found ? `; ${Math.round(found.rate / 1e9)} GB/s measured here` : ''
   return {
     kind: 'memory',
@@ -71,6 +71,12 @@ export function memoryRoof(step: Placed, { device, measured }: DeviceRoofs): Roo
     basis: 'data sheet',
     source: `data sheet: ${sheet.source}${also}`
   }
+}
+
+/** What the data sheet of a GPU gives its memory; undefined of a CPU, and where it is not known. */
+export function ratedBandwidth(device: Device): Peak | undefined {
+  const sheet = device.kind === 'cpu' ? undefined : peakBandwidth(peakDevice(device, 0))
+  return sheet && 'value' in sheet ? sheet : undefined
 }
 
 const cacheLevels = ['l1', 'l2', 'l3'] as const
@@ -124,7 +130,8 @@ export function shareOf(step: Placed, compute: Roof | undefined, memory: Roof | 
   }
 }
 
-const numberOf = (device: Device, key: string): number => {
+/** A property that is a number; 0 where there is none. */
+export const numberOf = (device: Device, key: string): number => {
   const value = device.properties[key]
   return typeof value === 'number' ? value : 0
 }

@@ -8,6 +8,7 @@ import { hostText, madeByText, operandsText } from '../measurement/runName'
 import { mistakesOf, ruleOf } from '../measurement/validationFigures'
 import { judgedSteps, largestErrorText, scaleCheckText } from '../measurement/validationSummary'
 import { digits } from '../units'
+import { choiceLines } from './choices'
 import { escapeMarkup } from './markup'
 import { errorMaps, speedCharts, type ReportChart } from './reportCharts'
 import { reportMatrix } from './reportMatrix'
@@ -165,7 +166,8 @@ function method(run: Run): string {
 
 /** What the layers of a model take together. */
 function modelTimes(run: Run): string {
-  const times = modelTimesOf(run).map((time) => `<p>${escapeMarkup(modelTimeText(time))}</p>`)
+  const told = [...choiceLines(run), ...modelTimesOf(run).map(modelTimeText)]
+  const times = told.map((line) => `<p>${escapeMarkup(line)}</p>`)
   return times.length === 0 ? '' : `<h2>The model's linear layers</h2>${times.join('')}`
 }
 

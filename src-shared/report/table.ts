@@ -85,7 +85,8 @@ function microseconds(ns: number | undefined): string {
 export function columnsOf(run: Pick<Run, 'kind' | 'steps' | 'spec'>): Column[] {
   const { shapes } = run.spec
   const plain = run.kind === 'validate' ? validateColumns : sweepColumnsOf(run)
-  const columns = run.steps.some(({ groups }) => groups) ? withGroups(plain) : plain
+  const chosen = run.steps.some(({ choice }) => choice) ? withChoice(plain) : plain
+  const columns = run.steps.some(({ groups }) => groups) ? withGroups(chosen) : chosen
   if (!shapes) return columns
   const layers = left('layer', (step) => layersOf(run.spec, step).map(layerName).join(', '))
   const uses = right('uses', '', (step) =>
@@ -100,6 +101,14 @@ const withGroups = (columns: readonly Column[]): Column[] =>
     columns.findIndex(({ title }) => title === 'K') + 1,
     0,
     left('groups', ({ groups }) => (groups ? groupsText(groups) : ''))
+  )
+
+/** Behind the kernel: what `auto` expected of the one it chose. */
+const withChoice = (columns: readonly Column[]): Column[] =>
+  columns.toSpliced(
+    columns.findIndex(({ title }) => title === 'kernel') + 1,
+    0,
+    right('auto predicts', 'us', ({ choice }) => microseconds(choice?.predictedNs))
   )
 
 function sweepColumnsOf(run: Pick<Run, 'kind' | 'steps'>): Column[] {

@@ -1,5 +1,6 @@
 import type { Run, Step } from '../contract/run'
 import { layersOf, layerName, modelTimesOf, modelTimeText, usesOf } from '../measurement/modelTime'
+import { choiceLines } from './choices'
 import { peersOf } from '../measurement/ratios'
 import { columnsOf, heading, type Column } from './table'
 
@@ -78,7 +79,10 @@ export function runToMarkdown(run: Run): string {
       line(columns.map(heading)),
       line(columns.map((column) => (column.align === 'right' ? '---:' : '---'))),
       ...run.steps.map((step) => line(columns.map((column) => cell(column.text(step))))),
-      ...modelTimesOf(run).flatMap((time) => ['', modelTimeText(time)])
+      ...[...choiceLines(run), ...modelTimesOf(run).map(modelTimeText)].flatMap((line) => [
+        '',
+        line
+      ])
     ].join('\n') + '\n'
   )
 }

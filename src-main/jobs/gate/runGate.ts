@@ -1,6 +1,6 @@
 /** A gate: base and new at every point they have in common, judged (src-shared/measurement/gateVerdict). */
 import { hostname } from 'node:os'
-import type { Detection, Device } from '@shared/contract/devices'
+import { autoKernel, type Detection, type Device } from '@shared/contract/devices'
 import { differencesOf, type DeviceState } from '@shared/contract/deviceState'
 import {
   currentGateVersion,
@@ -232,12 +232,16 @@ function sourcesOf(
     })
   return [...side.kernels].flatMap(([name, id]) =>
     steps
-      .filter((step) => step.kernel.id === id && step.level !== 'unavailable')
+      .filter((step) => isOf(id, step) && step.level !== 'unavailable')
       .map((planned) => {
         return { kernel: name || id, problem: problemOf(planned), source: { planned } }
       })
   )
 }
+
+/** `auto` is whichever kernel it chose for the step's problem. */
+const isOf = (id: string, { kernel, choice }: PlannedStep) =>
+  id === autoKernel ? choice !== undefined : kernel.id === id
 
 const problemOf = ({ format, m, n, k, groups }: GateProblem): GateProblem => ({
   ...{ format, m, n, k },

@@ -1,7 +1,7 @@
 /** What a gate compares: kernels that are timed now, or times that a run or a baseline holds. */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Detection, Device } from '@shared/contract/devices'
+import { autoKernel, type Detection, type Device } from '@shared/contract/devices'
 import type { DeviceState } from '@shared/contract/deviceState'
 import { deviceStateOf, differencesOf } from '@shared/contract/deviceState'
 import type { BaselineFile, BaselineState, GateProblem, GateSide } from '@shared/contract/gate'
@@ -76,6 +76,8 @@ export async function openSide(
     const plain = (id: string) => id.slice(0, -suffixes[role].length)
     return { kind: 'timed', name, kernels: new Map(ids.map((id) => [plain(id), id])) }
   }
+  if (name.toLowerCase() === autoKernel)
+    return { kind: 'timed', name: autoKernel, kernels: new Map([['', autoKernel]]) }
   const kernel = kernels.find(({ id }) => id.toLowerCase() === name.toLowerCase())
   if (!kernel) return recordedRun(store, name)
   if (kernel.python)

@@ -99,10 +99,10 @@ export function validateMatrix(
       const reason = capability?.reason || `${kernel} has no code for ${format}.`
       return { look: notAvailable, note: '', reason }
     }
-    const asked = !run || run.spec.kernels.length === 0 || run.spec.kernels.includes(kernel)
     if (found?.baseline)
       return { look: baseline, note: '', reason: 'Baselines are timed, not validated.' }
-    if (run && !asked) return { look: notAsked, note: '', reason: 'Not asked for in this run.' }
+    if (run && !isAsked(run, kernel))
+      return { look: notAsked, note: '', reason: 'Not asked for in this run.' }
     return running
       ? { look: waiting, note: '', reason: 'Not reached yet.' }
       : { look: ready, note: '', reason: 'Not validated yet.' }
@@ -140,6 +140,13 @@ export const givenResult = 'given'
 export const isJudged = (run: Run | undefined): boolean =>
   run?.spec.kind === 'validate' && run.spec.resultFile !== undefined
 
+/** Named, chosen by `auto`, or none is named. */
+const isAsked = (run: Run | undefined, kernel: string): boolean =>
+  !run ||
+  run.spec.kernels.length === 0 ||
+  run.spec.kernels.includes(kernel) ||
+  run.steps.some((step) => step.choice?.kernel === kernel)
+
 /** In the device's order, what only stands for comparison last. */
 function kernelsOf(
   run: Run | undefined,
@@ -168,8 +175,6 @@ function kernelsOf(
     add(kernel, provider, baseline, [level])
   const isNamed = (id: string) => run?.spec.kernels.includes(id) === true
   // Rows that can do nothing say so in Devices; emulated instructions are run where they are named.
-  const isAsked = (id: string) =>
-    !run || run.spec.kernels.length === 0 || run.spec.kernels.includes(id)
   const able = (id: string) =>
     run?.steps.some((step) => step.kernel === id) ||
     device?.kernels
@@ -177,7 +182,7 @@ function kernelsOf(
       ?.capabilities.some(
         ({ level }) => level !== 'unavailable' && (isNamed(id) || level !== 'emulated')
       )
-  const found = [...rows.values()].filter(({ id }) => isAsked(id) && able(id))
+  const found = [...rows.values()].filter(({ id }) => isAsked(run, id) && able(id))
   const last = ({ id }: MatrixRow) => Number(references.has(id))
   return found.sort((a, b) => last(a) - last(b))
 }

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import * as v from 'valibot'
 import { detectionSchema } from '@shared/contract/devices'
 import { sweepSpecSchema, validateSpecSchema } from '@shared/contract/jobs'
@@ -94,4 +94,76 @@ it('a sweep takes every M with every N with every K, each once, and refuses more
   expect(() => sweep({ mValues: values, nValues: values, kValues: [512] })).toThrow(
     '150 values of M, 150 of N and 1 of K are 22500 shapes; at most 10000'
   )
+})
+
+describe('auto', () => {
+  const rate = (percentOfPeak: number) => ({
+    constants: {},
+    requires: [],
+    cost: {
+      source: 'a test',
+      stages: [{ name: 'multiply', flop: '2 * M * N * K', percentOfPeak }]
+    }
+  })
+  const exact = (id: string, model?: object) => ({ ...kernel(id, ['f16']), model })
+  const approximate = {
+    ...exact('rounds', rate(90)),
+    capabilities: [{ format: 'mxfp8', level: 'approximate', reason: '', instruction: 'bf16' }]
+  }
+  const few = { ...rate(80), requires: [{ that: 'M <= 64', message: 'it is for few rows' }] }
+  const properties = { smCount: 132, clockMHz: 1980, memoryBusBits: 6016, memoryClockMHz: 3201 }
+  const kernels = [
+    exact('untold'),
+    exact('slow', rate(20)),
+    approximate,
+    exact('fast', rate(60)),
+    exact('decode', few),
+    { ...exact('other', rate(100)), baseline: true }
+  ]
+  const device = { ...detection.devices[0]!, properties, kernels }
+  const found = v.parse(detectionSchema, { ...detection, devices: [device] })
+  const planned = async (m: number, named: string[], more: object = {}) => {
+    const asked = { kind: 'validate', formats: ['mxfp8'], m, n: 4096, k: 4096, kernels: named }
+    return (await planJob(v.parse(validateSpecSchema, { ...asked, ...more }), found, memory)).steps
+  }
+
+  it('is the fastest of the exact kernels, and says why', async () => {
+    const [step, ...others] = await planned(4096, ['AUTO'])
+    expect(others).toEqual([])
+    expect(step!.kernel.id).toBe('fast')
+    expect(step!.choice!.why).toBe(
+      'the fastest of 3 exact kernels by the cost model: 214 us, 642 us with slow; rounds is faster and approximate'
+    )
+    expect(step!.choice!.candidates.map((one) => [one.kernel, one.reason])).toEqual([
+      ['fast', ''],
+      ['slow', ''],
+      ['untold', 'its manifest row has no cost'],
+      ['rounds', ''],
+      ['decode', 'it is for few rows'],
+      ['other', 'a baseline: it computes something else']
+    ])
+  })
+
+  it('follows what a row requires, and stands beside kernels that are named, once', async () => {
+    const at = async (m: number) =>
+      (await planned(m, ['slow', 'auto', 'decode'])).map((one) => [
+        one.kernel.id,
+        one.choice !== undefined
+      ])
+    expect(await at(64)).toEqual([
+      ['decode', true],
+      ['slow', false]
+    ])
+    expect(await at(65)).toEqual([
+      ['fast', true],
+      ['slow', false],
+      ['decode', false]
+    ])
+  })
+
+  it('says of every kernel why it cannot, where none can', async () => {
+    const steps = await planned(64, ['auto'], { output: 'e4m3' })
+    expect(steps).toHaveLength(6)
+    expect(steps.every(({ level, choice }) => level === 'unavailable' && !choice)).toBe(true)
+  })
 })

@@ -1,0 +1,124 @@
+/** kernels explain: what `auto` chooses for one problem, and how the cost model comes to each kernel's time. */
+import { Option, type Command } from 'commander'
+import { defaults } from '@shared/contract/defaults'
+import { outputTypes, type OutputType } from '@shared/contract/jobs'
+import { plainOperation } from '@shared/contract/operation'
+import type { Device } from '@shared/contract/devices'
+import type { Roof } from '@shared/contract/roofs'
+import { factsOf, type DeviceFacts, type Rate } from '@shared/choice/deviceFacts'
+import { choiceOf, rankKernels, type Candidate } from '@shared/choice/choose'
+import type { Problem, StageTime } from '@shared/choice/cost'
+import { UserError } from '@shared/errors'
+import { checkShape, findBlockFormat } from '@shared/formats/blockFormat'
+import { readKernelManifests, withModels } from '../engine/kernelManifests'
+import { print, printJson } from '../ground/terminal'
+import { findDevice } from '../jobs/plan'
+import { readRunFolder } from '../store/runFile'
+import { positiveInteger } from './arguments'
+import { builtInKernels, localApplication } from './localApplication'
+
+interface Flags {
+  format: string
+  M: number
+  N: number
+  K: number
+  cType: OutputType
+  device: string
+  deviceOf?: string
+  kernelDir?: string[]
+  json?: boolean
+}
+
+export function registerExplain(kernels: Command): void {
+  kernels
+    .command('explain')
+    .description('what auto chooses for a problem: predicted time of every kernel, stage by stage')
+    .requiredOption('--format <name>', 'block-scaled format')
+    .requiredOption('-M <rows>', 'rows of A and C', positiveInteger)
+    .requiredOption('-N <columns>', 'rows of B, columns of C', positiveInteger)
+    .requiredOption('-K <depth>', 'columns of A and B', positiveInteger)
+    .addOption(
+      new Option('--c-type <type>', 'type of C').choices(outputTypes).default(defaults.output)
+    )
+    .option(
+      '--device <id>',
+      'cpu, cuda:0, ... or auto: the first GPU, else the CPU',
+      defaults.device
+    )
+    .option('--device-of <folder>', 'the device of a run that was made elsewhere, with its roofs')
+    .option('--kernel-dir <folder...>', 'folder with your own kernels and their manifest.json')
+    .option('--json', 'print as JSON')
+    .action(explain)
+}
+
+async function explain(flags: Flags): Promise<void> {
+  const { m, n, k } = { m: flags.M, n: flags.N, k: flags.K }
+  const block = findBlockFormat(flags.format)
+  checkShape(block, m, n, k)
+  const { device, roofs } = flags.deviceOf
+    ? await deviceOfRun(flags.deviceOf, flags)
+    : await deviceHere(flags)
+  const problem: Problem = { ...plainOperation, format: block.id, m, n, k, output: flags.cType }
+  const facts = factsOf(device, roofs)
+  const ranking = rankKernels(device.kernels, facts, problem)
+  const choice = choiceOf(ranking, problem)
+  if (flags.json) {
+    const ranked = ranking.ranked.map(({ kernel, level, prediction }) => ({
+      ...{ kernel: kernel.id, level },
+      ...prediction
+    }))
+    printJson({ device: device.name, problem, choice, ranked })
+    return
+  }
+  print([
+    `${block.id} ${m} x ${n} x ${k}, ${flags.cType} out, on ${device.name} (${device.architecture})`,
+    `read of memory: ${rateText(facts.read)}`,
+    `auto: ${choice.kernel || 'none'}, ${choice.why}`,
+    '',
+    ...ranking.ranked.flatMap((one) => candidateLines(one, facts)),
+    ...ranking.left.map(({ kernel, reason }) => `${kernel.id}: left out: ${reason}`)
+  ])
+}
+
+async function deviceHere(flags: Flags): Promise<{ device: Device; roofs: Roof[] }> {
+  const application = localApplication(flags)
+  try {
+    const device = findDevice(flags.device, await application.detect())
+    return { device, roofs: (await application.memory.of(device)).roofs }
+  } finally {
+    await application.close()
+  }
+}
+
+/** With the cost of kernels as it is known here now. */
+async function deviceOfRun(folder: string, { kernelDir = [] }: Flags) {
+  const run = await readRunFolder(folder)
+  if (!run.device)
+    throw new UserError('usage', `${folder} does not say on which device it was made.`)
+  const { sources } = readKernelManifests([...builtInKernels, ...kernelDir])
+  const [device] = withModels([run.device], sources)
+  return { device: device!, roofs: run.roofs ?? [] }
+}
+
+function candidateLines({ kernel, level, instruction, prediction }: Candidate, facts: DeviceFacts) {
+  const head = `${kernel.id} (${level})`
+  if ('reason' in prediction) return [`${head}: no time: ${prediction.reason}`]
+  const stages = prediction.stages.map(stageText)
+  return [
+    `${head}: ${microseconds(prediction.ns)}, at least ${microseconds(prediction.floorNs)} by memory`,
+    `  ${stages.join('; ')}`,
+    `  ${instruction} peak: ${rateText(facts.peakOf(instruction), 'GFLOP/s')}; constants: ${prediction.source}`
+  ]
+}
+
+function stageText({ name, ns, waves, filled }: StageTime): string {
+  const share = Math.round(100 * filled)
+  const tail =
+    waves > 1 ? ` in ${waves} waves, ${share} % filled` : filled < 1 ? `, ${share} % filled` : ''
+  return `${name} ${microseconds(ns)}${tail}`
+}
+
+const microseconds = (ns: number): string => `${(ns / 1e3).toFixed(1)} us`
+
+const rateText = (rate: Rate, unit = 'GB/s'): string =>
+  'reason' in rate ? rate.reason : `${Math.round(rate.rate / 1e9)} ${unit}, ${rate.source}`

@@ -1,0 +1,196 @@
+/**
+ * How long an operation takes a kernel: its launches' stages, each in waves over the device's processors, a fixed part, and
+ * never less than its operands and result take to be read and written once. docs/kernels.md describes the model.
+ */
+import type { Kernel } from '../contract/devices'
+import type { Shaped } from '../contract/groups'
+import type { CostStage, KernelModel } from '../contract/kernelCost'
+import { plainOperation } from '../contract/operation'
+import { broadcastBatch, matricesOf } from '../batch'
+import { findBlockFormat } from '../formats/blockFormat'
+import { outputBytes, workOf, type Asked } from '../measurement/work'
+import { cpuCostOf } from './cpuCosts'
+import type { DeviceFacts } from './deviceFacts'
+import { evaluate, type Names } from './expression'
+
+/** One operation: what is multiplied, in which format, and what the operation has beside the plain product. */
+export type Problem = Shaped & Asked & { format: string }
+
+export interface StageTime {
+  name: string
+  ns: number
+  /** How often all slots of the device are taken. */
+  waves: number
+  /** Share of the slots of all waves that have something to do, 0..1: the tail is the rest. */
+  filled: number
+}
+
+export type Prediction =
+  | {
+      ns: number
+      /** What the kernel's own stages add up to; less than `ns` where memory is the limit. */
+      summedNs: number
+      stages: StageTime[]
+      /** What reading operands and writing the result takes at least. */
+      floorNs: number
+      /** Where the constants are from. */
+      source: string
+    }
+  | { reason: string }
+
+/** The kernel's model: of its manifest row; of a CPU kernel, which has none, by its instruction. */
+export function modelOf(kernel: Kernel, instruction: string): KernelModel | undefined {
+  if (kernel.model) return kernel.model
+  const cost = kernel.python ? undefined : cpuCostOf(instruction)
+  return cost && { constants: {}, requires: [], cost }
+}
+
+/** Time of one operation in nanoseconds, or why none can be told. */
+export function predictTime(
+  kernel: Kernel,
+  instruction: string,
+  facts: DeviceFacts,
+  problem: Problem
+): Prediction {
+  const model = modelOf(kernel, instruction)
+  if (!model?.cost) return { reason: 'its manifest row has no cost' }
+  const peak = facts.peakOf(instruction)
+  if ('reason' in peak) return peak
+  const { read } = facts
+  if ('reason' in read) return read
+  const rates = { peak: peak.rate, read: read.rate }
+  const { cost } = model
+  const products = productsOf(kernel, problem)
+  const names = products.map((one) => namesOf(model, problem, one, facts))
+  const stages =
+    products[0]?.parts === undefined
+      ? addUp(names.map((each) => cost.stages.map((stage) => stageTime(stage, [each], rates))))
+      : cost.stages.map((stage) => stageTime(stage, partsOf(names[0]!, products[0]!.parts!), rates))
+  const passes = passesOf(kernel, problem, rates.read)
+  const floorNs = (1e9 * workOf(...workArguments(kernel, problem)).bytes) / rates.read
+  const all = [...stages, ...passes]
+  const fixed = cost.fixedNs * products.length
+  const summed = all.reduce((sum, { ns }) => sum + ns, fixed)
+  const ns = Math.max(summed, floorNs)
+  return { ns, summedNs: summed, stages: all, floorNs, source: cost.source }
+}
+
+/** Why a kernel refuses a problem, as its row's `requires` says; undefined: it does not. */
+export function refusalOf(
+  kernel: Kernel,
+  problem: Problem,
+  facts: DeviceFacts
+): string | undefined {
+  const { model } = kernel
+  if (!model) return undefined
+  for (const product of productsOf(kernel, problem))
+    for (const { that, message } of model.requires)
+      if (evaluate(that, namesOf(model, problem, product, facts)) === 0) return message
+  return undefined
+}
+
+/** A product that a kernel's launches are made for once; `parts`: the rows of its groups, which it does at once. */
+interface Product {
+  m: number
+  parts?: number[] | undefined
+}
+
+function productsOf(kernel: Kernel, { m, groups, ...asked }: Problem): Product[] {
+  const { batchA, batchB } = { ...plainOperation, ...asked }
+  if (groups) {
+    const rows = groups.rows.filter((count) => count > 0)
+    const feature = kernel.features.find(({ id }) => id === 'grouped')
+    return feature?.level === 'fused' ? [{ m, parts: rows }] : rows.map((each) => ({ m: each }))
+  }
+  const matrices = matricesOf(broadcastBatch(batchA, batchB) ?? [])
+  return Array.from({ length: matrices }, () => ({ m }))
+}
+
+/** The names that expressions of a manifest may use. */
+function namesOf(
+  { constants }: KernelModel,
+  { format, n, k, output, groups }: Problem,
+  { m, parts }: Product,
+  { processors }: DeviceFacts
+): Names {
+  const block = findBlockFormat(format)
+  return {
+    ...constants,
+    ...{ M: m, N: n, K: k, V: block.scaleBlockSize, SMS: processors },
+    ...{ BITS_A: block.a.storageBits, BITS_B: block.b.storageBits, BYTES_C: outputBytes[output]! },
+    GROUPS: parts && groups ? groups.rows.length : 0
+  }
+}
+
+const partsOf = (names: Names, parts: readonly number[]): Names[] =>
+  parts.map((m) => ({ ...names, M: m }))
+
+/** Several parts share the waves of a stage; a unit of each takes its own time. */
+function stageTime(
+  stage: CostStage,
+  parts: readonly Names[],
+  rates: { peak: number; read: number }
+): StageTime {
+  const slots = Math.max(1, evaluate(stage.slots, parts[0]!))
+  const counts = parts.map((names) => Math.max(0, evaluate(stage.units, names)))
+  const units = counts.reduce((sum, count) => sum + count, 0)
+  const waves = Math.ceil(units / slots)
+  const unitNs = parts.map(
+    (names) =>
+      evaluate(stage.ns, names) +
+      timeAt(rates.read, stage.bytes, stage.percentOfRead, names) * slots +
+      timeAt(rates.peak, stage.flop, stage.percentOfPeak, names) * slots
+  )
+  const meanNs = unitNs.reduce((sum, ns, at) => sum + ns * counts[at]!, 0) / (units || 1)
+  return { name: stage.name, ns: waves * meanNs, waves, filled: units / (waves * slots || 1) }
+}
+
+/** Nanoseconds for an amount at so many percent of a rate. */
+const timeAt = (rate: number, amount: string, percent: string, names: Names): number =>
+  (1e11 * evaluate(amount, names)) / (rate * Math.max(1, evaluate(percent, names)))
+
+/** Products one after the other: stage by stage. */
+function addUp(products: StageTime[][]): StageTime[] {
+  const [first = []] = products
+  return first.map(({ name }, at) => {
+    const own = products.map((stages) => stages[at]!)
+    const sum = (of: (stage: StageTime) => number) =>
+      own.reduce((total, stage) => total + of(stage), 0)
+    const waves = sum((stage) => stage.waves)
+    return {
+      name,
+      ns: sum(({ ns }) => ns),
+      waves,
+      filled: sum((one) => one.waves * one.filled) / (waves || 1)
+    }
+  })
+}
+
+/** Passes that the host makes around a kernel for what it does not do itself (docs/operation.md): each is bound by memory. */
+function passesOf(kernel: Kernel, problem: Problem, read: number): StageTime[] {
+  const { bOrder, accumulate, outputScale, n, k, m, output } = { ...plainOperation, ...problem }
+  const isPass = (id: string) =>
+    kernel.features.some((one) => one.id === id && one.level === 'pass')
+  const pass = (name: string, bytes: number): StageTime => ({
+    name,
+    ns: (1e9 * bytes) / read,
+    waves: 1,
+    filled: 1
+  })
+  const passes: StageTime[] = []
+  const { b, scaleBlockSize } = findBlockFormat(problem.format)
+  if (bOrder === 'kn' && isPass('b-kn'))
+    passes.push(pass('turn B', 2 * n * k * (b.storageBits / 8 + 1 / scaleBlockSize)))
+  const finishes =
+    (accumulate && isPass('accumulator')) ||
+    ((outputScale !== 1 || outputBytes[output] === 1) && isPass('f8-output'))
+  // The float32 product is written, read again, and C is written.
+  if (finishes) passes.push(pass('finish C', m * n * (8 + (accumulate ? 4 : 0))))
+  return passes
+}
+
+const workArguments = (kernel: Kernel, problem: Problem): Parameters<typeof workOf> => [
+  ...([problem.format, problem.m, problem.n, problem.k] as const),
+  problem,
+  kernel
+]

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { runInProcess } from '../../../support/runInProcess'
+
+const explain = (...words: string[]) =>
+  runInProcess(['kernels', 'explain', '--format', 'mxfp4', ...words])
+
+it('explains the choice for the device of a run that was made elsewhere', async () => {
+  const { code, stdout } = await explain(
+    ...['-M', '16', '-N', '8192', '-K', '8192', '--device-of', 'docs/results/h200-k-sweep']
+  )
+  expect(code).toBe(0)
+  expect(stdout).toContain('mxfp4 16 x 8192 x 8192, f16 out, on NVIDIA H200 (sm_90)')
+  expect(stdout).toMatch(/^auto: decode-fp8, the fastest of \d exact kernels/m)
+  expect(stdout).toMatch(/multiply 1[0-9.]+ us, 97 % filled/)
+  expect(stdout).toContain('cublaslt-bf16: left out: a baseline')
+})
+
+it('refuses a shape that the format cannot have, and a folder that is no run', async () => {
+  const bad = await explain('-M', '16', '-N', '16', '-K', '33')
+  expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('33')])
+  const none = await explain('-M', '1', '-N', '1', '-K', '32', '--device-of', 'docs/nowhere')
+  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('nowhere')])
+})
