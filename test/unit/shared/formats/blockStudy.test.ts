@@ -52,9 +52,10 @@ describe('a block', () => {
     for (const format of blockFormats) {
       for (const rule of scaleRules) {
         const { elements, scales } = studyBlock(format, values, rule, 4)
+        const levels = scales.map(({ step }) => levelsAt(format, step))
         elements.forEach(({ stored, code }, i) => {
-          const { step } = scales[Math.floor(i / format.scaleBlockSize)]!
-          const level = levelsAt(format, step).find(({ codes }) => codes.includes(code))!
+          const ofBlock = levels[Math.floor(i / format.scaleBlockSize)]!
+          const level = ofBlock.find(({ codes }) => codes.includes(code))!
           expect(level.value).toBeCloseTo(stored, 12)
         })
       }
