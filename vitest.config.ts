@@ -2,6 +2,7 @@ import vue from '@vitejs/plugin-vue'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import LongFilesFirst from './test/support/longFilesFirst'
 import { patience } from './test/support/patience'
 
 const alias = {
@@ -28,6 +29,7 @@ export default defineConfig({
   test: {
     // Each file has servers, stores and browsers of its own. One more than cores: most files wait for a process they started.
     maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongFilesFirst },
     reporters: ['default', './test/support/summaryReporter.ts'],
     projects: [
       {

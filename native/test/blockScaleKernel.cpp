@@ -13,19 +13,40 @@ namespace {
 
 using Matrix = ScaledMatrix;
 
+// What differs from one tile to the next: all else is compiled once for each type of C.
+template <typename Output>
+struct Kernel {
+  blockscale::Form form;
+  ScaledFormat a, b;
+  size_t sharedBytes;
+  int threads;
+  void (*run)(const fibers::Machine<Output>& machine, const blockscale::Problem& problem,
+              float factor, Output* c);
+};
+
 template <class T, typename Output>
+constexpr Kernel<Output> kernelOf() {
+  constexpr int kScaleFormat = T::form().scale;
+  return {T::form(),
+          {T::kA, kScaleFormat, T::kScaleBlock},
+          {T::kB, kScaleFormat, T::kScaleBlock},
+          T::kBytes,
+          T::kThreads,
+          blockscale::run<T, fibers::Machine<Output>>};
+}
+
+template <typename Output>
 struct Product {
   static constexpr float kFactor = 0.75f;
-  static constexpr int kScaleFormat = T::form().scale;
+  const Kernel<Output> kernel;
   int m, n, k, blocks;
-  Matrix a{{T::kA, kScaleFormat, T::kScaleBlock}, m, k, 0, "nvidia_32_4_4"},
-      b{{T::kB, kScaleFormat, T::kScaleBlock}, n, k, 2, "nvidia_32_4_4"};
+  Matrix a{kernel.a, m, k, 0, "nvidia_32_4_4"}, b{kernel.b, n, k, 2, "nvidia_32_4_4"};
   GuardedOutput<Output> c{m, n};
 
   void run(Mistake mistake = Mistake::kNone) {
     c = {m, n};
     const fibers::Launch launch{blocks,
-                                T::kBytes,
+                                kernel.sharedBytes,
                                 {{a.packed.data(), a.packed.size()},
                                  {b.packed.data(), b.packed.size()},
                                  {a.placed.data(), a.placed.size()},
@@ -34,28 +55,34 @@ struct Product {
                                 mistake};
     const blockscale::Problem problem = {
         a.packed.data(), b.packed.data(), a.placed.data(), b.placed.data(), m, n, k};
-    fibers::launch<Output>(launch, T::kThreads, [&](const fibers::Machine<Output>& machine) {
-      blockscale::run<T>(machine, problem, kFactor, c.data());
+    fibers::launch<Output>(launch, kernel.threads, [&](const fibers::Machine<Output>& machine) {
+      kernel.run(machine, problem, kFactor, c.data());
     });
   }
 
-  int wrong(int every) const { return wrongElements(T::form(), a, b, c, kFactor, every); }
+  int wrong(int every) const { return wrongElements(kernel.form, a, b, c, kFactor, every); }
 };
 
 template <int A, int B>
 using Tile = blockscale::Tile<A, B, 5, 32, 128, A == 0 && B == 0 ? 5 : 3>;
 using Nvfp4 = blockscale::Tile<0, 0, 6, 16, 128, 5>;
 
-template <class T, typename Output>
-void isRight(int m, int n, int k, int blocks, int every) {
-  Product<T, Output> product{m, n, k, blocks};
-  const std::string what = std::to_string(T::kA) + " x " + std::to_string(T::kB) + " under " +
-                           std::to_string(T::kScaleBlock) + ", " + std::to_string(m) + " x " +
+template <typename Output>
+void isRight(const Kernel<Output>& kernel, int m, int n, int k, int blocks, int every) {
+  Product<Output> product{kernel, m, n, k, blocks};
+  const std::string what = std::to_string(kernel.a.element) + " x " +
+                           std::to_string(kernel.b.element) + " under " +
+                           std::to_string(kernel.a.scaleBlock) + ", " + std::to_string(m) + " x " +
                            std::to_string(n) + " x " + std::to_string(k);
   const std::string thrown = messageOf([&] { product.run(); });
   checkThat(thrown == "nothing was thrown", what + ": " + thrown, __FILE__, __LINE__);
   const int wrong = product.wrong(every);
   checkThat(wrong == 0, what + ": " + std::to_string(wrong) + " wrong", __FILE__, __LINE__);
+}
+
+template <class T, typename Output>
+void isRight(int m, int n, int k, int blocks, int every) {
+  isRight(kernelOf<T, Output>(), m, n, k, blocks, every);
 }
 
 // Odd shapes, tails of K, more tiles than blocks: rows of 8 (stores of 16 bytes), even and odd.
@@ -76,25 +103,23 @@ void everyPair(std::integer_sequence<int, pairs...>) {
 }
 
 // A mistake shows as an error or as a wrong product.
-template <class T>
-void isSeen(const char* what, Mistake mistake, int k = 160) {
-  Product<T, float> product{40, 24, k, 1};
+void isSeen(const Kernel<float>& kernel, const char* what, Mistake mistake) {
+  Product<float> product{kernel, 40, 24, 160, 1};
   const std::string thrown = messageOf([&] { product.run(mistake); });
   const bool seen = thrown != "nothing was thrown" || product.wrong(1) > 40 * 24 / 2;
-  checkThat(seen, std::to_string(T::kScaleBlock) + " a scale, not seen: " + what, __FILE__,
+  checkThat(seen, std::to_string(kernel.a.scaleBlock) + " a scale, not seen: " + what, __FILE__,
             __LINE__);
 }
 
-template <class T>
-void mistakesAreSeen() {
-  isSeen<T>("no barrier", Mistake::kNoBarrier);
-  isSeen<T>("the last copies are not waited for", Mistake::kEarlyRead);
-  isSeen<T>("no zeros beyond K", Mistake::kNoZeros);
-  isSeen<T>("scale lanes swapped", Mistake::kScaleLanesSwapped);
-  isSeen<T>("the neighbouring column's scales", Mistake::kNextColumnsScale);
-  isSeen<T>("another scale byte", Mistake::kScaleByte);
-  isSeen<T>("matrices swapped", Mistake::kRowsSwapped);
-  isSeen<T>("another chunk", Mistake::kOtherChunk);
+void mistakesAreSeen(const Kernel<float>& kernel) {
+  isSeen(kernel, "no barrier", Mistake::kNoBarrier);
+  isSeen(kernel, "the last copies are not waited for", Mistake::kEarlyRead);
+  isSeen(kernel, "no zeros beyond K", Mistake::kNoZeros);
+  isSeen(kernel, "scale lanes swapped", Mistake::kScaleLanesSwapped);
+  isSeen(kernel, "the neighbouring column's scales", Mistake::kNextColumnsScale);
+  isSeen(kernel, "another scale byte", Mistake::kScaleByte);
+  isSeen(kernel, "matrices swapped", Mistake::kRowsSwapped);
+  isSeen(kernel, "another chunk", Mistake::kOtherChunk);
 }
 
 }  // namespace
@@ -102,7 +127,7 @@ void mistakesAreSeen() {
 int main() {
   shapes();
   everyPair(std::make_integer_sequence<int, 25>());
-  mistakesAreSeen<Nvfp4>();
-  mistakesAreSeen<Tile<3, 3>>();
+  mistakesAreSeen(kernelOf<Nvfp4, float>());
+  mistakesAreSeen(kernelOf<Tile<3, 3>, float>());
   return summary();
 }
