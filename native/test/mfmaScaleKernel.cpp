@@ -20,17 +20,41 @@ namespace {
 
 using enum OutputType;
 
+// What differs from one tile to the next: all else is compiled once for each type of C.
+template <OutputType Type>
+struct Kernel {
+  using Machine = waves::Machine<Type>;
+  mfma::Form form;
+  int a, b;
+  bool isShuffled;
+  size_t ldsBytes;
+  int threads, tileM, tileN, tileK;
+  void (*run)(const Machine& machine, const mfma::Problem& problem, mfma::Finish finish,
+              typename Machine::Output* c);
+  std::string name() const {
+    return std::to_string(a) + " x " + std::to_string(b) + ", edge " + std::to_string(form.edge) +
+           (isShuffled ? ", shuffled" : ", linear");
+  }
+};
+
 template <class T, OutputType Type>
+constexpr Kernel<Type> kernelOf() {
+  return {T::form(),   T::kA,     T::kB,     T::kShuffled, T::kBytes,
+          T::kThreads, T::kTileM, T::kTileN, T::kTileK,    mfma::run<T, waves::Machine<Type>>};
+}
+
+template <OutputType Type>
 struct Product {
   using Output = typename waves::Machine<Type>::Output;
   static constexpr float kFactor = 0.75f;
   static constexpr int kGuards = 64;
-  static constexpr const char* kLayout = !T::kShuffled    ? "linear"
-                                         : T::kEdge == 16 ? "cdna4_mfma16"
-                                                          : "cdna4_mfma32";
+  const Kernel<Type> kernel;
   int m, n, k;
   bool accumulates = false;
-  ScaledMatrix a{{T::kA, 5, 32}, m, k, 0, kLayout}, b{{T::kB, 5, 32}, n, k, 2, kLayout};
+  const char* layout = !kernel.isShuffled       ? "linear"
+                       : kernel.form.edge == 16 ? "cdna4_mfma16"
+                                                : "cdna4_mfma32";
+  ScaledMatrix a{{kernel.a, 5, 32}, m, k, 0, layout}, b{{kernel.b, 5, 32}, n, k, 2, layout};
   std::vector<float> accumulator = {};
   std::vector<Output> c = {};
 
@@ -40,8 +64,8 @@ struct Product {
       for (int i = 0; i < m * n; i++)
         accumulator.push_back(static_cast<int>(philox(7, 9, i)[0]) * 0x1p-26f);
     const auto tiles = [](int extent, int tile) { return (extent + tile - 1) / tile; };
-    const waves::Launch launch{tiles(m, T::kTileM) * tiles(n, T::kTileN),
-                               T::kBytes,
+    const waves::Launch launch{tiles(m, kernel.tileM) * tiles(n, kernel.tileN),
+                               kernel.ldsBytes,
                                {{a.packed.data(), a.packed.size()},
                                 {b.packed.data(), b.packed.size()},
                                 {a.placed.data(), a.placed.size()},
@@ -51,9 +75,9 @@ struct Product {
                                mistake};
     const mfma::Problem problem = {
         a.packed.data(), b.packed.data(), a.placed.data(), b.placed.data(), m, n, k};
-    waves::launch<Type>(launch, T::kThreads, [&](const waves::Machine<Type>& machine) {
-      mfma::run<T>(machine, problem, {kFactor, accumulates ? accumulator.data() : nullptr},
-                   c.data() + kGuards);
+    waves::launch<Type>(launch, kernel.threads, [&](const waves::Machine<Type>& machine) {
+      kernel.run(machine, problem, {kFactor, accumulates ? accumulator.data() : nullptr},
+                 c.data() + kGuards);
     });
   }
 
@@ -63,7 +87,7 @@ struct Product {
     int count = 0;
     for (int i = 0; i < kGuards; i++)
       count += c[i] != Output(77) || c[c.size() - 1 - i] != Output(77);
-    const mfma::Form form = T::form();
+    const mfma::Form form = kernel.form;
     std::vector<double> row(form.depth()), column(form.depth());
     for (int at = 0; at < m * n; at += every) {
       float bits = 0;
@@ -86,21 +110,20 @@ struct Product {
   }
 };
 
-template <class T>
-std::string nameOf() {
-  return std::to_string(T::kA) + " x " + std::to_string(T::kB) + ", edge " +
-         std::to_string(T::kEdge) + (T::kShuffled ? ", shuffled" : ", linear");
-}
-
-template <class T, OutputType Type = kF32>
-void isRight(int m, int n, int k, int every = 1, bool accumulates = false) {
-  Product<T, Type> product{m, n, k, accumulates};
-  const std::string what = nameOf<T>() + ", " + std::to_string(m) + " x " + std::to_string(n) +
+template <OutputType Type>
+void isRight(const Kernel<Type>& kernel, int m, int n, int k, int every, bool accumulates) {
+  Product<Type> product{kernel, m, n, k, accumulates};
+  const std::string what = kernel.name() + ", " + std::to_string(m) + " x " + std::to_string(n) +
                            " x " + std::to_string(k);
   const std::string thrown = messageOf([&] { product.run(); });
   checkThat(thrown == "nothing was thrown", what + ": " + thrown, __FILE__, __LINE__);
   const int wrong = product.wrong(every);
   checkThat(wrong == 0, what + ": " + std::to_string(wrong) + " wrong", __FILE__, __LINE__);
+}
+
+template <class T, OutputType Type = kF32>
+void isRight(int m, int n, int k, int every = 1, bool accumulates = false) {
+  isRight(kernelOf<T, Type>(), m, n, k, every, accumulates);
 }
 
 // As the manifest's rows have them.
@@ -147,36 +170,37 @@ void everyTileIsTaken() {
 }
 
 // A mistake shows as an error or as a wrong product.
-template <class T>
-void isSeen(const char* what, Mistake mistake) {
-  Product<T, kF32> product{40, 24, 160};
+void isSeen(const Kernel<kF32>& kernel, const char* what, Mistake mistake) {
+  Product<kF32> product{kernel, 40, 24, 160};
   const std::string thrown = messageOf([&] { product.run(mistake); });
   const bool seen = thrown != "nothing was thrown" || product.wrong(1) > 40 * 24 / 4;
-  checkThat(seen, nameOf<T>().append(", not seen: ").append(what), __FILE__, __LINE__);
+  checkThat(seen, kernel.name().append(", not seen: ").append(what), __FILE__, __LINE__);
 }
 
 template <class T>
 void mistakesAreSeen() {
-  isSeen<T>("no barrier", Mistake::kNoBarrier);
-  isSeen<T>("copies are not waited for", Mistake::kEarlyRead);
+  constexpr auto kernel = kernelOf<T, kF32>();
+  isSeen(kernel, "no barrier", Mistake::kNoBarrier);
+  isSeen(kernel, "copies are not waited for", Mistake::kEarlyRead);
   // Shuffled scales are padded with the smallest: what fp4 is there vanishes.
-  if (T::kA >= 3 || !T::kShuffled) isSeen<T>("no zeros beyond K", Mistake::kNoZeros);
-  isSeen<T>("scale lanes swapped", Mistake::kScaleLanesSwapped);
-  isSeen<T>("the neighbouring column's scales", Mistake::kNextColumnsScale);
-  isSeen<T>("the neighbouring block's scales", Mistake::kNextBlocksScale);
-  isSeen<T>("another scale byte", Mistake::kScaleByte);
-  isSeen<T>("another format", Mistake::kFormat);
-  if (T::kA >= 3 || T::kB >= 3) isSeen<T>("8 bits as one run", Mistake::kOneRun);
-  isSeen<T>("pieces not exchanged", Mistake::kSwizzle);
+  if (T::kA >= 3 || !T::kShuffled) isSeen(kernel, "no zeros beyond K", Mistake::kNoZeros);
+  isSeen(kernel, "scale lanes swapped", Mistake::kScaleLanesSwapped);
+  isSeen(kernel, "the neighbouring column's scales", Mistake::kNextColumnsScale);
+  isSeen(kernel, "the neighbouring block's scales", Mistake::kNextBlocksScale);
+  isSeen(kernel, "another scale byte", Mistake::kScaleByte);
+  isSeen(kernel, "another format", Mistake::kFormat);
+  if (T::kA >= 3 || T::kB >= 3) isSeen(kernel, "8 bits as one run", Mistake::kOneRun);
+  isSeen(kernel, "pieces not exchanged", Mistake::kSwizzle);
 }
 
 template <class T, OutputType Type>
 void time(int size) {
+  const auto kernel = kernelOf<T, Type>();
   const auto start = std::chrono::steady_clock::now();
   isRight<T, Type>(size, size, size, 61);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  std::printf("%s, tile %d x %d x %d, %d cubed: %.1f s\n", nameOf<T>().c_str(), T::kTileM,
-              T::kTileN, T::kTileK, size, taken.count());
+  std::printf("%s, tile %d x %d x %d, %d cubed: %.1f s\n", kernel.name().c_str(), kernel.tileM,
+              kernel.tileN, kernel.tileK, size, taken.count());
 }
 
 }  // namespace
