@@ -1,4 +1,5 @@
 import vue from '@vitejs/plugin-vue'
+import { readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
@@ -25,6 +26,19 @@ const secondTry = { retry: 1 }
 // Of what changes nothing of its process, one worker loads the modules once for all files; the files of e2e share its browser too.
 const together = { isolate: false }
 
+/** These replace modules, or begin before all others. */
+const apart = [
+  'test/unit/main/cli/fleetSlurm.test.ts',
+  'test/unit/main/cli/open.test.ts',
+  'test/unit/main/jobs/arrayFiles.test.ts',
+  'test/unit/main/store/runStore.test.ts'
+]
+const mainFiles = ['capture', 'cli', 'ground', 'jobs', 'server', 'store', 'transports']
+  .flatMap((room) =>
+    readdirSync(`test/unit/main/${room}`).map((name) => `test/unit/main/${room}/${name}`)
+  )
+  .filter((path) => path.endsWith('.test.ts') && !apart.includes(path))
+
 export default defineConfig({
   test: {
     // Each file has servers, stores and browsers of its own. One more than cores: most files wait for a process they started.
@@ -38,9 +52,21 @@ export default defineConfig({
           name: 'unit',
           environment: 'node',
           include: ['test/unit/**/*.test.ts'],
-          exclude: ['test/unit/renderer/**', 'test/unit/shared/**'],
+          exclude: ['test/unit/renderer/**', 'test/unit/shared/**', ...mainFiles],
           globalSetup: ['test/support/setupUnit.ts'],
           ...secondTry,
+          ...limits
+        }
+      },
+      {
+        resolve: { alias },
+        test: {
+          name: 'main',
+          environment: 'node',
+          include: mainFiles,
+          globalSetup: ['test/support/setupUnit.ts'],
+          ...secondTry,
+          ...together,
           ...limits
         }
       },

@@ -23,6 +23,7 @@ export default defineConfig({
         checkpoint: path('./checkpoint.ts'),
         estimates: path('./estimates.ts'),
         lanes: path('./lanes.ts'),
+        limits: path('./limits.ts'),
         gate: path('./gate.ts'),
         'ui/main': path('./ui/main.ts')
       },

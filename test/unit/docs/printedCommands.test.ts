@@ -1,6 +1,7 @@
 /**
  * Every command that README and docs print runs as printed, in a folder with small files of the names they use: in bash
- * where the line is more than words, is interrupted or starts the program anew; by the program's own door elsewhere.
+ * where the line is more than words, is interrupted or starts the program anew; by the program's own door elsewhere. Of
+ * validations that name no size the main job alone runs at the size that it has then.
  * What cannot run here is left out by what the page itself says behind it ("# needs a GPU"), never by a list of commands.
  */
 import { spawn } from 'node:child_process'
@@ -24,6 +25,8 @@ const takesMinutes = /\btakes minutes on a CPU\b/
 const needsShell = /[|<>$&;*?~"`\\]/
 /** Start the program anew by its path. */
 const startsItself = /^blockscope fleet /
+/** Validate products of 1024 cubed, which `blockscope validate` does here too. */
+const validatesUnsized = /^blockscope validate (?!.*(--operands|-[MNK]) )/
 /** Serve until they are interrupted. */
 const serving = /^blockscope (serve|app|open)\b/
 
@@ -116,7 +119,8 @@ describe.each([...new Set(own.map(({ page }) => page))])('%s', (page) => {
           // What one page makes, another begins with; no command overwrites it.
           const made = /(?<!validate .*)--out (\S+)/.exec(text)?.[1]
           if (made !== undefined) rmSync(join(folder.path, made), { force: true })
-          const { code, output } = await runOnce(text)
+          const sized = validatesUnsized.test(text) ? `${text} -M 96 -N 80 -K 128` : text
+          const { code, output } = await runOnce(sized)
           if (made === undefined) expect(output).not.toBe('')
           else expect(statSync(join(folder.path, made)).size).toBeGreaterThan(0)
           expect(output).not.toMatch(/^blockscope: |^error: /m)

@@ -55,6 +55,16 @@ print(json.dumps(ast.literal_eval(formats)))`
     }
   })
 
+  it('says which Triton compiles nothing for sm_110, and nothing of any other GPU', () => {
+    const script = `import json, sys
+sys.path.insert(0, "triton")
+from dotScaled import lacks_target
+print(json.dumps([lacks_target(major, version) for major in (9, 10, 11, 12) for version in ("3.6.0", "3.7.1", "3.10.0+git1")]))`
+    const reason = 'Triton 3.6.0 cannot compile for sm_110; take 3.8.'
+    const fine = Array<string>(3).fill('')
+    expect(ask(script)).toEqual([...fine, ...fine, reason, '', '', ...fine])
+  })
+
   it.skipIf(!pythonHas('numpy'))('rounds C as the addon does', () => {
     const addon = loadTestAddon()
     for (const type of ['e4m3', 'e5m2'] as const) {
