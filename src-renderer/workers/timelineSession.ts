@@ -1,13 +1,13 @@
 /** The timeline of the open profile, and the answers to the view's questions. Runs in the worker; needs no DOM. */
 import { messageOf, UserError } from '@shared/errors'
-import { hues, workKindIds, workKinds } from '@shared/measurement/pictureColours'
+import { hues, workKindIds, workKinds, type WorkKind } from '@shared/measurement/pictureColours'
 import { kernelFamily } from '@shared/profile/ask/kernelFamilies'
 import { nodeAtPath, pathText } from '@shared/profile/ask/nodePath'
 import { shortName } from '@shared/profile/ask/shortName'
-import { workKindOf } from '@shared/profile/ask/workKind'
+import { saysWorkKinds, workKindOf, workKindOfNode } from '@shared/profile/ask/workKind'
 import { FoundSlices } from '@shared/profile/lanes/findSlices'
 import { deviceGaps, nextGap, type DeviceGaps } from '@shared/profile/lanes/gaps'
-import { groupsBy, type Groups } from '@shared/profile/lanes/groups'
+import { groupOfSlice, groupsBy, groupsByNode, type Groups } from '@shared/profile/lanes/groups'
 import { endOf, lanesOf, rowOfSlice, startOf, type Lanes } from '@shared/profile/lanes/lanes'
 import { overviewOf } from '@shared/profile/lanes/overview'
 import { rangeSums, workLanes } from '@shared/profile/lanes/rangeSums'
@@ -16,7 +16,7 @@ import { sceneOf, type SceneQuery } from '@shared/profile/lanes/scene'
 import { sliceFacts } from '@shared/profile/lanes/sliceFacts'
 import { besides, nearestIn, sliceAt } from '@shared/profile/lanes/walk'
 import type { Window } from '@shared/profile/lanes/window'
-import type { ProfileTree } from '@shared/profile/tree/profileTree'
+import { nodeName, type ProfileTree } from '@shared/profile/tree/profileTree'
 import { hashPrime, hashSeed } from '@shared/profile/tree/stringTable'
 import type { Timeline } from '@shared/profile/tree/timeline'
 import type {
@@ -47,7 +47,7 @@ export class TimelineSession {
   ) {
     this.lanes = lanesOf(timeline)
     this.among = workLanes(this.lanes)
-    this.sums = new AllRowSums(this.lanes, groupsOf(timeline, 'kind'))
+    this.sums = new AllRowSums(this.lanes, groupsOf(tree, timeline, 'kind'))
   }
 
   answer(question: TimelineAsk): unknown {
@@ -59,7 +59,10 @@ export class TimelineSession {
       case 'overview':
         return this.overview(question.width, question.lanes)
       case 'colour':
-        this.sums = new AllRowSums(this.lanes, groupsOf(this.lanes.timeline, question.by))
+        this.sums = new AllRowSums(
+          this.lanes,
+          groupsOf(this.tree, this.lanes.timeline, question.by)
+        )
         return this.sums.groups.titles
       case 'sums':
         return rangeSums(this.sums, question.range, question.lanes)
@@ -130,7 +133,7 @@ export class TimelineSession {
       ...facts,
       shownName: shortName(facts.name),
       path: hasNode ? pathText(tree, facts.node) : '',
-      group: this.sums.groups.of[lanes.timeline.name[slice]!]!
+      group: groupOfSlice(this.sums.groups, slice)
     }
   }
 
@@ -178,14 +181,19 @@ export class TimelineSession {
 }
 
 /** Kinds of work in their order, then calls that launch, then all else; or as many groups of names as there are hues. */
-function groupsOf(timeline: Timeline, by: Coloring): Groups {
+function groupsOf(tree: ProfileTree, timeline: Timeline, by: Coloring): Groups {
   if (by === 'kind') {
     const titles = [...workKindIds.map((id) => workKinds[id].title), 'launching calls', 'other']
-    return groupsBy(timeline, titles, (name) => {
-      const kind = workKindOf(name)
+    const groupOf = (kind: WorkKind | undefined, name: string) => {
       if (kind !== undefined) return workKindIds.indexOf(kind)
       return titles.length - (kernelFamily(name) === 'runtime' ? 2 : 1)
-    })
+    }
+    if (!saysWorkKinds(tree))
+      return groupsBy(timeline, titles, (name) => groupOf(workKindOf(name), name))
+    const kindOf = workKindOfNode(tree)
+    return groupsByNode(timeline, tree.count, titles, (node) =>
+      groupOf(kindOf(node), nodeName(tree, node))
+    )
   }
   const titles = hues.map(() => '')
   return groupsBy(timeline, titles, (name) => hash(name) % titles.length)

@@ -10,7 +10,7 @@ import { nodeName, type ProfileTree } from '../tree/profileTree'
 import { isGone, isNew } from './diffTrees'
 import { kernelFamilies, kernelFamily } from './kernelFamilies'
 import { moduleOf } from './moduleOf'
-import { workKindOf } from './workKind'
+import { workKindOfNode } from './workKind'
 
 /** A metric is named by its column among those asked for. */
 export type FlameGrouping = 'name' | 'module' | 'library'
@@ -35,10 +35,11 @@ export const goneClass = changeSteps.length + 2
 
 /** @param weights widths of the boxes: a scope has the hue of what takes at least half of it. */
 export function paintByKind(tree: ProfileTree, weights: Float64Array): PaintedNodes {
-  const classOf = byNameId(tree, (name) => {
-    const kind = workKindOf(name)
+  const kindOf = workKindOfNode(tree)
+  const classOf = (node: number) => {
+    const kind = kindOf(node)
     return kind === undefined ? 0 : 1 + workKindIds.indexOf(kind)
-  })
+  }
   const classes = new Uint8Array(tree.count)
   const kinds = workKindIds.length
   /** Per kind of work: what of each subtree it takes. */

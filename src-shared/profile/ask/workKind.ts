@@ -1,8 +1,10 @@
 /**
- * What kind of work a kernel does, by its name: what flame graph and timeline are coloured by. The library that a name is from
- * (kernelFamily) tells some of it.
+ * What kind of work a kernel does: what flame graph and timeline are coloured by. A run says it of what it launched
+ * (workKindProperty); else the name tells, and the library that it is from (kernelFamily).
  */
-import type { WorkKind } from '../../measurement/pictureColours'
+import { workKindIds, type WorkKind } from '../../measurement/pictureColours'
+import { workKindProperty } from '../tree/operation'
+import { nodeName, textColumn, type ProfileTree } from '../tree/profileTree'
 import { demangle } from './demangle'
 import { kernelFamily, type FamilyId } from './kernelFamilies'
 
@@ -29,13 +31,41 @@ const rules: readonly (readonly [WorkKind, RegExp])[] = [
   ],
   [
     'dense',
-    /gemm|gemv|matmul|nvjet|^cijk|xmma|cublas|cutlass|splitk|wgmma|\bmm\b|_mm_|linear|multiply|convolve|wgrad|dgrad|fprop|tensorop/i
+    /gemm|gemv|matmul|nvjet|^cijk|xmma|cublas|cutlass|splitk|wgmma|\bmm\b|_mm_|linear|convolve|wgrad|dgrad|fprop|tensorop/i
   ],
   [
     'elementwise',
-    /element_?wise|norm|softmax|silu|gelu|relu|sigmoid|rope|rotary|embedding|topk|sort|gating|routing|align|reduce|scan|cub::|thrust::|index|gather|scatter|sampl|at::native|triton_(?:poi|red|per)|pointwise|fused_add|activation|fill|\bcat|argmax|moe_sum|dropout|loss|adam|fallback|cast/i
+    /element_?wise|norm|softmax|silu|gelu|relu|sigmoid|rope|rotary|embedding|topk|sort|gating|routing|align|reduce|scan|cub::|thrust::|index|gather|scatter|sampl|at::native|triton_(?:poi|red|per)|pointwise|fused_add|activation|fill|\bcat|argmax|moe_sum|dropout|loss|adam|cast/i
   ]
 ]
+
+/** Work that is done around a product, whoever launches it. */
+const helpers: ReadonlySet<WorkKind | undefined> = new Set([
+  'convert',
+  'copy',
+  'communication',
+  'elementwise'
+])
+
+/** Of each node of a tree: an operation by what its run says, what it launched by what it is launched for, all else by name. */
+export function workKindOfNode(tree: ProfileTree): (node: number) => WorkKind | undefined {
+  const said = textColumn(tree, workKindProperty)
+  const saidOf = (node: number) => {
+    const id = said?.values[node] ?? -1
+    return id < 0 ? undefined : workKindIds.find((kind) => kind === tree.strings.text(id))
+  }
+  return (node) => {
+    const byName = workKindOf(nodeName(tree, node))
+    const operation = saidOf(tree.parent[node]!)
+    // What is launched for a product and prepares nothing is the product.
+    const byLaunch = operation && !helpers.has(byName) ? operation : undefined
+    return saidOf(node) ?? byLaunch ?? byName
+  }
+}
+
+/** Whether a tree says of any node what kind of work it is. */
+export const saysWorkKinds = (tree: ProfileTree): boolean =>
+  textColumn(tree, workKindProperty) !== undefined
 
 const known = new Map<string, WorkKind | undefined>()
 const mostKnown = 50_000

@@ -1,25 +1,49 @@
-/** What slices are coloured and summed by: a few groups, each string of the timeline in one of them. */
+/** What slices are coloured and summed by: a few groups, each slice in one of them. */
 import type { Timeline } from '../tree/timeline'
 
 export interface Groups {
   titles: string[]
-  /** Group of each string id, below titles.length. */
+  /** Of each slice what its group is told by: the number of its name or of its node. */
+  key: Int32Array
+  /** Group of each such number, below titles.length. */
   of: Uint8Array
 }
 
-/** Asked once for each name that a slice has. */
+/** By name: asked once for each that a slice has. */
 export function groupsBy(
   { name, count, strings }: Timeline,
   titles: readonly string[],
-  groupOf: (name: string) => number
+  groupOfName: (name: string) => number
 ): Groups {
-  const of = new Uint8Array(strings.size)
-  const isAsked = new Uint8Array(strings.size)
+  return grouped(name, count, strings.size, titles, (id) => groupOfName(strings.text(id)))
+}
+
+/** By node, where what a slice is follows from what it belongs to. Every slice has to have one. */
+export function groupsByNode(
+  { node, count }: Timeline,
+  nodes: number,
+  titles: readonly string[],
+  groupOfNode: (node: number) => number
+): Groups {
+  return grouped(node, count, nodes, titles, groupOfNode)
+}
+
+function grouped(
+  key: Int32Array,
+  count: number,
+  keys: number,
+  titles: readonly string[],
+  groupOf: (key: number) => number
+): Groups {
+  const of = new Uint8Array(keys)
+  const isAsked = new Uint8Array(keys)
   for (let slice = 0; slice < count; slice++) {
-    const id = name[slice]!
+    const id = key[slice]!
     if (isAsked[id]) continue
     isAsked[id] = 1
-    of[id] = groupOf(strings.text(id))
+    of[id] = groupOf(id)
   }
-  return { titles: [...titles], of }
+  return { titles: [...titles], key, of }
 }
+
+export const groupOfSlice = ({ key, of }: Groups, slice: number): number => of[key[slice]!]!

@@ -1,6 +1,7 @@
 /** What a stretch of time holds: sums by kernel, and how busy each stream is in it. */
 import { demangle } from '../ask/demangle'
 import { longestGap, type Gap } from './gaps'
+import { groupOfSlice } from './groups'
 import { inOrder } from './inOrder'
 import {
   endOf,
@@ -108,7 +109,7 @@ function addRow(
     if (!sum) {
       sum = {
         name: nameOf(lanes, slice),
-        group: groups.of[id]!,
+        group: groupOfSlice(groups, slice),
         lanes: [],
         count: 0,
         ns: 0,

@@ -2,7 +2,7 @@
  * Sums of the slices of a row in constant time: totals at every 32nd slice, the rest by walking. So a bin of a pixel costs the
  * same whether it holds ten slices or a million, at every zoom, and is exact.
  */
-import type { Groups } from './groups'
+import { groupOfSlice, type Groups } from './groups'
 import { endOf, firstEndingAfter, firstFrom, startOf, type LaneRow, type Lanes } from './lanes'
 
 const blockShift = 5
@@ -10,7 +10,6 @@ const block = 1 << blockShift
 
 export class RowSums {
   private readonly durationNs: Float64Array
-  private readonly name: Int32Array
   private readonly ofBlocks: Float64Array
   private readonly groupsOfBlocks: Float64Array
 
@@ -20,7 +19,6 @@ export class RowSums {
     private readonly groups: Groups
   ) {
     this.durationNs = lanes.timeline.durationNs
-    this.name = lanes.timeline.name
     const { slices } = row
     const width = groups.titles.length
     const blocks = (slices.length >> blockShift) + 1
@@ -35,7 +33,7 @@ export class RowSums {
       }
       const ns = this.durationNs[slices[at]!]!
       total += ns
-      sums[groups.of[this.name[slices[at]!]!]!]! += ns
+      sums[groupOfSlice(groups, slices[at]!)]! += ns
     }
     if ((slices.length & (block - 1)) === 0) {
       this.ofBlocks[blocks - 1] = total
@@ -54,7 +52,7 @@ export class RowSums {
     if (to - from <= 2 * block) {
       for (let at = from; at < to; at++) {
         const slice = slices[at]!
-        sums[this.groups.of[this.name[slice]!]!]! += this.durationNs[slice]!
+        sums[groupOfSlice(this.groups, slice)]! += this.durationNs[slice]!
       }
       return
     }
@@ -74,8 +72,8 @@ export class RowSums {
     if (to <= from) return
     this.addGroups(from, to, sums)
     const { slices } = this.row
-    sums[this.groups.of[this.name[slices[from]!]!]!]! -= before
-    sums[this.groups.of[this.name[slices[to - 1]!]!]!]! -= behind
+    sums[groupOfSlice(this.groups, slices[from]!)]! -= before
+    sums[groupOfSlice(this.groups, slices[to - 1]!)]! -= behind
   }
 
   /** The slices of a stretch, and what of the first and the last lies outside it, ns. */
@@ -104,7 +102,7 @@ export class RowSums {
       sums[group]! += sign * this.groupsOfBlocks[first + group]!
     for (let at = place & -block; at < place; at++) {
       const slice = slices[at]!
-      sums[this.groups.of[this.name[slice]!]!]! += sign * this.durationNs[slice]!
+      sums[groupOfSlice(this.groups, slice)]! += sign * this.durationNs[slice]!
     }
   }
 }

@@ -3,6 +3,7 @@
  * time and rows: who draws it places it, also in another window until the next scene is there.
  */
 import type { FoundSlices } from './findSlices'
+import { groupOfSlice } from './groups'
 import { endOf, firstEndingAfter, firstFrom, startOf, type Lanes } from './lanes'
 import { largestGroup, type AllRowSums } from './rowSums'
 import type { Window } from './window'
@@ -108,7 +109,7 @@ class SceneBuilder {
       end: endOf(lanes, slice),
       slice,
       several: 1,
-      group: sums.groups.of[name]!,
+      group: groupOfSlice(sums.groups, slice),
       fill: 255,
       hit: this.found?.isHit(slice) ? 1 : 0,
       name: isNamed ? name : -1

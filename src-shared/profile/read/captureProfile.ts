@@ -13,13 +13,13 @@ import {
 import { KernelTally } from '../../capture/kernelTally'
 import type { ShardHeader } from '../../capture/shardForm'
 import type { ShardNames } from '../../capture/shardNames'
+import { integers } from '../tree/growing'
 import { PathTree } from '../tree/pathTree'
 import { callsMetric, countMetric, timeMetric } from '../tree/profileTree'
 import { activityCategory } from './activityProfile'
 import { CaptureDevices, ProcessNodes } from './captureProcess'
-import { NodeSums } from './nodeSums'
 import type { OpenedProfile, Parser } from './reader'
-import { integers, TraceColumns } from './traceColumns'
+import { TraceColumns } from './traceColumns'
 import { timelineOf } from './traceTimeline'
 import { cpuTimeMetric } from './traceTree'
 
@@ -36,10 +36,6 @@ export class CaptureProfile implements CaptureSink {
   readonly reader = new CaptureReader(this)
   private readonly tree = new PathTree()
   private readonly events = new TraceColumns()
-  private readonly time = new NodeSums()
-  private readonly count = new NodeSums()
-  private readonly cpuTime = new NodeSums()
-  private readonly calls = new NodeSums()
   private readonly devices = new CaptureDevices()
   private readonly flowFrom = integers()
   private readonly flowTo = integers()
@@ -76,8 +72,8 @@ export class CaptureProfile implements CaptureSink {
     if (!this.options.timeline) return
     const process = this.current
     const node = process.scope(path, thread)
-    this.cpuTime.add(node, durationNs)
-    this.calls.add(node, 1)
+    this.tree.addNumber(node, cpuTimeMetric, durationNs, false)
+    this.tree.addNumber(node, callsMetric, 1, false)
     this.events.addInterned(
       {
         lane: process.threadLane(thread),
@@ -100,8 +96,8 @@ export class CaptureProfile implements CaptureSink {
     if (this.options.timeline) this.kernels.activity(activity)
     const node = isKernel ? this.current.kernelNode(activity) : 0
     if (isKernel) {
-      this.time.add(node, activity.durationNs)
-      this.count.add(node, 1)
+      this.tree.addNumber(node, timeMetric, activity.durationNs, false)
+      this.tree.addNumber(node, countMetric, 1, false)
     }
     if (!this.options.timeline) return
     if (isKernel) this.tree.addSample(node, activity.durationNs)
@@ -136,10 +132,6 @@ export class CaptureProfile implements CaptureSink {
 
   finish(): OpenedProfile {
     const { tree, reader, events } = this
-    this.time.each((node, ns) => tree.addNumber(node, timeMetric, ns, false))
-    this.count.each((node, count) => tree.addNumber(node, countMetric, count, false))
-    this.cpuTime.each((node, ns) => tree.addNumber(node, cpuTimeMetric, ns, false))
-    this.calls.each((node, count) => tree.addNumber(node, callsMetric, count, false))
     const finished = tree.finish('capture', this.devices.forProfile(), true)
     finished.warnings.push(...reader.warnings, ...accountSentences(reader.accounts))
     const rank = this.rank()

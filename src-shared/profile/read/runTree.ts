@@ -4,6 +4,7 @@ import type { Measurement, Run, Step } from '../../contract/run'
 import { findBlockFormat } from '../../formats/blockFormat'
 import { layerName, layersOf } from '../../measurement/modelTime'
 import { flopsMetricOf } from '../../measurement/instructions'
+import type { WorkKind } from '../../measurement/pictureColours'
 import { ownLaunchNs } from '../../measurement/validationFigures'
 import { workOfStep } from '../../measurement/workOfStep'
 import {
@@ -11,7 +12,8 @@ import {
   operationName,
   operationProperty,
   samplesMetric,
-  totalSampledMetric
+  totalSampledMetric,
+  workKindProperty
 } from '../tree/operation'
 import { PathTree } from '../tree/pathTree'
 import { countMetric, timeMetric, type ProfileDevice, type ProfileTree } from '../tree/profileTree'
@@ -48,6 +50,9 @@ function addOperation(tree: PathTree, run: Run, step: Step, device: ProfileDevic
   const isItself = launches.every(({ name }) => name === step.kernel)
   tree.setText(node, operationProperty, `${step.kernel} ${step.format}`)
   if (launches.length === 0) tree.setText(node, launchesProperty, 'not recorded')
+  // A baseline multiplies the same values without their blocks' scales.
+  const kind: WorkKind = step.baseline ? 'dense' : 'block-scaled'
+  tree.setText(node, workKindProperty, kind)
   for (const { at, share } of launchNodes(tree, node, isItself ? [] : launches)) {
     tree.addNumber(at, timeMetric, ns * share, true)
     setDevice(tree, at, device)

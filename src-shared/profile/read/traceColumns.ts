@@ -1,32 +1,7 @@
 /** Complete events of a trace as columns that grow: ten million of them fit where objects would not. */
+import { doubles, integers } from '../tree/growing'
 import { StringTable } from '../tree/stringTable'
 import type { Lane } from '../tree/timeline'
-
-type Numbers = Int32Array<ArrayBuffer> | Float64Array<ArrayBuffer>
-
-class Growing<T extends Numbers> {
-  private count = 0
-  constructor(
-    private array: T,
-    private readonly make: (length: number) => T
-  ) {}
-  push(value: number): void {
-    if (this.count === this.array.length) {
-      const grown = this.make(this.count * 2)
-      grown.set(this.array as never)
-      this.array = grown
-    }
-    this.array[this.count++] = value
-  }
-  trimmed(): T {
-    return this.array.subarray(0, this.count) as T
-  }
-}
-
-const first = 1024
-export const integers = () => new Growing(new Int32Array(first), (length) => new Int32Array(length))
-export const doubles = () =>
-  new Growing(new Float64Array(first), (length) => new Float64Array(length))
 
 export interface TraceEvent {
   name: string

@@ -1,6 +1,7 @@
 /** Arrows from the call that launches to what it launches, as columns: Kineto writes one for each launch. */
 import type { Timeline } from '../tree/timeline'
-import { doubles, integers, type FinishedColumns } from './traceColumns'
+import { doubles, integers } from '../tree/growing'
+import type { FinishedColumns } from './traceColumns'
 
 export class TraceFlows {
   /** Of each category, the flow of an id. */

@@ -2,12 +2,12 @@
  * Call paths of trace events that do not say theirs. Events of a thread nest by time. In PyTorch's traces (Kineto) what
  * runs on the GPU belongs to the call that launched it, by "correlation", or to the operator, by "External id".
  */
+import { integers } from '../tree/growing'
 import type { PathTree } from '../tree/pathTree'
 import { callsMetric, countMetric, timeMetric } from '../tree/profileTree'
 import { deviceLanes, gpuAnnotation, gpuKinds, launchKinds } from '../tree/traceCategories'
 import { GpuOverlap, isCommunication } from './gpuOverlap'
-import { NodeSums } from './nodeSums'
-import { integers, type FinishedColumns, type TraceColumns } from './traceColumns'
+import type { FinishedColumns, TraceColumns } from './traceColumns'
 
 export const cpuTimeMetric = 'cpu_time (ns)'
 const bytesMetric = 'bytes'
@@ -56,8 +56,6 @@ export class TraceTreeBuilder {
   private readonly factsOfNode = new Map<number, number>()
   /** Of each string of the trace its number as a name of the tree. */
   private readonly names: number[] = []
-  /** Sums by node, handed to the tree at the end: a trace has millions of events of a few thousand nodes. */
-  private readonly sums = new Map<string, NodeSums>()
 
   constructor(
     private readonly tree: PathTree,
@@ -120,7 +118,6 @@ export class TraceTreeBuilder {
       )
     for (const [what, count] of inTimelineOnly)
       notes.push(`${count} ${what} are in the timeline only.`)
-    this.handOverSums()
     this.addOverlap(onGpu)
     return notes
   }
@@ -153,7 +150,6 @@ export class TraceTreeBuilder {
       } else if (kinds[lane] === 'host') this.addCall(event)
       this.addFacts(event, node)
     })
-    this.handOverSums()
     return []
   }
 
@@ -213,15 +209,7 @@ export class TraceTreeBuilder {
   }
 
   private sum(metric: string, node: number, value: number): void {
-    let sums = this.sums.get(metric)
-    if (!sums) this.sums.set(metric, (sums = new NodeSums()))
-    sums.add(node, value)
-  }
-
-  private handOverSums(): void {
-    for (const [metric, sums] of this.sums)
-      sums.each((node, value) => this.tree.addNumber(node, metric, value, false))
-    this.sums.clear()
+    this.tree.addNumber(node, metric, value, false)
   }
 
   private addCall(event: number): void {

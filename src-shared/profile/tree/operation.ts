@@ -9,6 +9,11 @@ import { textColumn, type ProfileTree } from './profileTree'
 export const operationProperty = 'operation'
 /** Text property of an operation whose kernels are not known one by one. */
 export const launchesProperty = 'launches'
+/**
+ * Text property of an operation: which kind of work it is (measurement/pictureColours), as the run knows it. Names of what it
+ * launches do not tell: each kernel of ours calls its product `multiply`.
+ */
+export const workKindProperty = 'kind of work'
 /** What the samples of a sweep's operation took together; its time is that of one, the median. */
 export const totalSampledMetric = 'total sampled (ns)'
 export const samplesMetric = 'samples'

@@ -1,26 +1,27 @@
 /** Builds a profile from values that arrive by call path in any order: launches, trace events, groups, joined files. */
+import { ChildIndex } from './childIndex'
+import { doubles, integers, NodeIds, NodeNumbers } from './growing'
 import type { ProfileDevice, ProfileFormat, ProfileTree, Samples } from './profileTree'
 import { isSummed } from './summedMetrics'
 import { TreeBuilder } from './treeBuilder'
 
-interface PathNumbers {
-  values: Map<number, number>
-  isFloat: Set<number>
-}
-
 export class PathTree {
-  private readonly names: string[] = []
   private readonly types: (string | null)[] = []
-  private readonly firstChild: number[] = []
-  private readonly lastChild: number[] = []
-  private readonly nextSibling: number[] = []
-  /** Name ids, and the first child of a name by childKey: one map for the whole tree. */
-  private readonly idOfName = new Map<string, number>()
-  private readonly nameOfId: string[] = []
-  private readonly childOf = new Map<number, number>()
-  private readonly numbers = new Map<string, PathNumbers>()
-  private readonly texts = new Map<string, Map<number, string>>()
-  private readonly samples = new Map<number, number[]>()
+  private readonly parent = integers()
+  private readonly name = integers()
+  private readonly firstChild = integers()
+  private readonly lastChild = integers()
+  private readonly nextSibling = integers()
+  private readonly names = new Numbered()
+  private readonly children = new ChildIndex(
+    (node) => this.parent.at(node),
+    (node) => this.name.at(node)
+  )
+  private readonly numbers = new Map<string, NodeNumbers>()
+  private readonly values = new Numbered()
+  private readonly texts = new Map<string, NodeIds>()
+  private readonly sampleNode = integers()
+  private readonly sampleNs = doubles()
   private readonly vectors: {
     node: number
     name: string
@@ -29,7 +30,7 @@ export class PathTree {
   }[] = []
 
   constructor(rootName = 'ROOT') {
-    this.add(rootName, 'function')
+    this.add(-1, rootName, 'function')
   }
 
   /** The child of that name; made when it is not there yet, last in order. */
@@ -39,32 +40,29 @@ export class PathTree {
 
   /** The number of a name, for childOfId. */
   nameId(name: string): number {
-    let id = this.idOfName.get(name)
-    if (id === undefined) {
-      this.idOfName.set(name, (id = this.idOfName.size))
-      this.nameOfId.push(name)
-    }
-    return id
+    return this.names.idOf(name)
   }
 
   /** As child, of a name's number: for names that come by the million. */
   childOfId(parent: number, name: number): number {
-    return this.childOf.get(childKey(parent, name)) ?? this.newChild(parent, this.nameOfId[name]!)
+    const known = this.children.find(parent, name)
+    return known >= 0 ? known : this.newChild(parent, this.names.text(name))
   }
 
   findChild(parent: number, name: string): number | undefined {
-    const id = this.idOfName.get(name)
-    return id === undefined ? undefined : this.childOf.get(childKey(parent, id))
+    const id = this.names.known(name)
+    const found = id === undefined ? -1 : this.children.find(parent, id)
+    return found < 0 ? undefined : found
   }
 
   /** A child even where one of the same name exists: siblings of one name stay apart. */
   newChild(parent: number, name: string, type: string | null = 'function'): number {
-    const node = this.add(name, type)
-    const key = childKey(parent, this.nameId(name))
-    if (!this.childOf.has(key)) this.childOf.set(key, node)
-    if (this.lastChild[parent]! < 0) this.firstChild[parent] = node
-    else this.nextSibling[this.lastChild[parent]!] = node
-    this.lastChild[parent] = node
+    const node = this.add(parent, name, type)
+    this.children.add(node)
+    const last = this.lastChild.at(parent)
+    if (last < 0) this.firstChild.set(parent, node)
+    else this.nextSibling.set(last, node)
+    this.lastChild.set(parent, node)
     return node
   }
 
@@ -77,23 +75,23 @@ export class PathTree {
 
   addNumber(node: number, metric: string, value: number, isFloat: boolean): void {
     let column = this.numbers.get(metric)
-    if (!column) this.numbers.set(metric, (column = { values: new Map(), isFloat: new Set() }))
-    column.values.set(node, (column.values.get(node) ?? 0) + value)
-    if (isFloat) column.isFloat.add(node)
+    if (!column) this.numbers.set(metric, (column = new NodeNumbers()))
+    column.add(node, value, isFloat)
   }
 
   setText(node: number, property: string, value: string): void {
     let column = this.texts.get(property)
-    if (!column) this.texts.set(property, (column = new Map()))
-    column.set(node, value)
+    if (!column) this.texts.set(property, (column = new NodeIds()))
+    column.set(node, this.values.idOf(value))
   }
 
   textAt(node: number, property: string): string | undefined {
-    return this.texts.get(property)?.get(node)
+    const id = this.texts.get(property)?.at(node) ?? -1
+    return id < 0 ? undefined : this.values.text(id)
   }
 
   removeText(node: number, property: string): void {
-    this.texts.get(property)?.delete(node)
+    this.texts.get(property)?.set(node, -1)
   }
 
   addVector(node: number, name: string, values: Float64Array<ArrayBuffer>, written: number): void {
@@ -102,9 +100,8 @@ export class PathTree {
 
   /** One launch of the node, ns. */
   addSample(node: number, ns: number): void {
-    const list = this.samples.get(node)
-    if (list) list.push(ns)
-    else this.samples.set(node, [ns])
+    this.sampleNode.push(node)
+    this.sampleNs.push(ns)
   }
 
   /** Preorder number of each node, once finished. */
@@ -122,15 +119,15 @@ export class PathTree {
     for (const metric of zeros) builder.setNumber(0, builder.strings.intern(metric), 0, false)
     for (const [metric, column] of this.numbers) {
       const id = builder.strings.intern(metric)
-      for (const [node, value] of column.values) {
-        builder.setNumber(order[node]!, id, value, column.isFloat.has(node))
-      }
+      column.each((node, value, isFloat) => builder.setNumber(order[node]!, id, value, isFloat))
     }
     for (const [property, column] of this.texts) {
       const id = builder.strings.intern(property)
-      for (const [node, value] of column) {
-        builder.setText(order[node]!, id, builder.strings.intern(value))
-      }
+      const interned: number[] = []
+      column.each((node, value) => {
+        const text = (interned[value] ??= builder.strings.intern(this.values.text(value)))
+        builder.setText(order[node]!, id, text)
+      })
     }
     for (const vector of this.vectors)
       builder.vectors.push({ ...vector, node: order[vector.node]! })
@@ -139,17 +136,18 @@ export class PathTree {
     return builder.finish(format)
   }
 
-  private add(name: string, type: string | null): number {
+  private add(parent: number, name: string, type: string | null): number {
+    this.parent.push(parent)
+    this.name.push(this.nameId(name))
     this.firstChild.push(-1)
     this.lastChild.push(-1)
     this.nextSibling.push(-1)
-    this.types.push(type)
-    return this.names.push(name) - 1
+    return this.types.push(type) - 1
   }
 
   /** Opens and closes every node in preorder; returns the preorder number of each. */
   private walk(builder: TreeBuilder): Int32Array<ArrayBuffer> {
-    const order = new Int32Array(this.names.length)
+    const order = new Int32Array(this.types.length)
     const stack: number[] = []
     const interned = new Map<string, number>()
     const idOf = (text: string) => {
@@ -160,34 +158,57 @@ export class PathTree {
     let node = 0
     while (node >= 0) {
       order[node] = builder.open()
-      builder.setName(order[node]!, idOf(this.names[node]!))
+      builder.setName(order[node]!, idOf(this.names.text(this.name.at(node))))
       const type = this.types[node]
       if (typeof type === 'string') builder.setType(order[node]!, idOf(type))
       stack.push(node)
-      node = this.firstChild[node]!
+      node = this.firstChild.at(node)
       while (node < 0 && stack.length > 0) {
         builder.close()
-        node = this.nextSibling[stack.pop()!]!
+        node = this.nextSibling.at(stack.pop()!)
       }
     }
     return order
   }
 
+  /** By node, each in the order in which they came. */
   private collectSamples(order: Int32Array): Samples | null {
-    if (this.samples.size === 0) return null
-    const entries = [...this.samples].map(([node, values]) => ({ node: order[node]!, values }))
-    entries.sort((a, b) => a.node - b.node)
-    const start = new Int32Array(entries.length + 1)
-    entries.forEach((entry, i) => (start[i + 1] = start[i]! + entry.values.length))
-    const values = new Float64Array(start[entries.length]!)
-    entries.forEach((entry, i) => values.set(entry.values, start[i]!))
-    return { node: Int32Array.from(entries, (entry) => entry.node), start, values }
+    const [node, ns] = [this.sampleNode.trimmed(), this.sampleNs.trimmed()]
+    if (node.length === 0) return null
+    const next = new Int32Array(order.length + 1)
+    for (const one of node) next[order[one]! + 1]!++
+    const sampled: number[] = []
+    const start: number[] = [0]
+    for (let at = 0; at < order.length; at++) {
+      if (next[at + 1]! > 0) sampled.push(at)
+      next[at + 1]! += next[at]!
+      if (sampled.length === start.length) start.push(next[at + 1]!)
+    }
+    const values = new Float64Array(node.length)
+    for (let sample = 0; sample < node.length; sample++)
+      values[next[order[node[sample]!]!]!++] = ns[sample]!
+    return { node: Int32Array.from(sampled), start: Int32Array.from(start), values }
   }
 }
 
-/** Exact in a double: node and name numbers stay below 2^26. */
-function childKey(parent: number, nameId: number): number {
-  return parent * 2 ** 26 + nameId
+/** Texts and their numbers. */
+class Numbered {
+  private readonly ids = new Map<string, number>()
+  private readonly all: string[] = []
+
+  idOf(text: string): number {
+    let id = this.ids.get(text)
+    if (id === undefined) this.ids.set(text, (id = this.all.push(text) - 1))
+    return id
+  }
+
+  known(text: string): number | undefined {
+    return this.ids.get(text)
+  }
+
+  text(id: number): string {
+    return this.all[id]!
+  }
 }
 
 /** Metrics that hatchet may sum over a subtree. */

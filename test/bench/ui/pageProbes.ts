@@ -70,19 +70,17 @@ export const filterProbe = (label: string, text: string) => `
   })
 `
 
-/** Turns the wheel over an element, an event in each frame, noting the time between frames. */
-export const gestureProbe = (
-  selector: string,
-  gesture: 'zoom in' | 'zoom out' | 'pan',
-  frames: number
-) => `
+export type Gesture = 'zoom in' | 'zoom out' | 'pan' | 'range select'
+
+/** Turns the wheel over an element, or draws a range over it, an event in each frame, noting the time between frames. */
+export const gestureProbe = (selector: string, gesture: Gesture, frames: number) => `
   new Promise((resolve) => {
     const element = document.querySelector('${selector}')
     const box = element.getBoundingClientRect()
     const turn = {
       clientX: box.left + box.width * 0.37,
       clientY: box.top + box.height / 2,
-      deltaY: ${{ 'zoom in': -12, 'zoom out': 12, pan: 6 }[gesture]},
+      deltaY: ${{ 'zoom in': -12, 'zoom out': 12, pan: 6, 'range select': 0 }[gesture]},
       shiftKey: ${gesture === 'pan'},
       bubbles: true,
       cancelable: true
@@ -93,10 +91,26 @@ export const gestureProbe = (
     const frame = (now) => {
       gaps.push(now - before)
       before = now
-      if (left-- === 0) return resolve(gaps.slice(1))
-      element.dispatchEvent(new WheelEvent('wheel', turn))
+      if (left-- === 0) {
+        if (isDrag) point('pointerup', 0)
+        return resolve(gaps.slice(1))
+      }
+      if (isDrag) point('pointermove', 1)
+      else element.dispatchEvent(new WheelEvent('wheel', turn))
       requestAnimationFrame(frame)
     }
+    const isDrag = ${gesture === 'range select'}
+    // Only a real pointer can be captured.
+    element.setPointerCapture = () => undefined
+    const point = (type, buttons) =>
+      element.dispatchEvent(
+        new PointerEvent(type, {
+          clientX: box.left + box.width * (0.1 + (0.8 * (${frames} - left)) / ${frames}),
+          clientY: turn.clientY,
+          ...{ button: 0, buttons, pointerId: 1, bubbles: true, cancelable: true }
+        })
+      )
+    if (isDrag) point('pointerdown', 1)
     requestAnimationFrame(frame)
   })
 `

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { nodeAtPath, pathText } from '@shared/profile/ask/nodePath'
+import type { RangeSums } from '@shared/profile/lanes/rangeSums'
 import { openProfile } from '@shared/profile/read/openProfile'
 import { fromTransferable } from '@shared/profile/tree/transfer'
 import { viewCommand } from '@shared/profile/write/viewCommand'
 import { register } from '../../../../src-main/cli/view'
 import { runCommand } from '../../main/cli/runCommand'
 import type { ProfileQuery } from '../../../../src-renderer/workers/profileProtocol'
+import type { TimelineInfo } from '../../../../src-renderer/workers/timelineProtocol'
 import { Openness, ProfileSession } from '../../../../src-renderer/workers/profileSession'
 
 const bytesOf = (name: string) =>
@@ -40,6 +42,25 @@ describe('ProfileSession', () => {
     expect(session.show(query()).columns).toBeNull()
     expect(session.show(query({ depth: 1 })).tree).toBeNull()
     expect(session.show(query({ depth: 1 })).rows).toHaveLength(1)
+  })
+
+  it('colours the launches of a run by what launched them, in the tree and in time', () => {
+    const session = new ProfileSession()
+    const run = new Uint8Array(readFileSync('docs/results/h200-8192/run.json'))
+    session.open({ opened: openProfile(run, 'run.json'), files: ['run.json'] })
+    const whole = { startNs: 0, endNs: Infinity }
+    const { lanes } = session.timeline({ ask: 'info' }) as TimelineInfo
+    const titles = session.timeline({ ask: 'colour', by: 'kind' }) as string[]
+    const asked = { ask: 'sums', range: whole, lanes: lanes.map((_, at) => at) } as const
+    const { names } = session.timeline(asked) as RangeSums
+    const titleOf = (name: string) =>
+      titles[names.find((one) => one.name.startsWith(name))?.group ?? -1]
+    expect(titleOf('multiply')).toBe('block-scaled matmul')
+    expect(titleOf('fallback')).toBe('block-scaled matmul')
+    expect(titleOf('widen')).toBe('widen, quantise')
+    expect(titleOf('wgmma mixed')).toBe('block-scaled matmul')
+    expect(titleOf('nvjet_sm90_qqhsh')).toBe('dense matmul')
+    expect(titleOf('cublaslt-bf16 mxfp4')).toBe('dense matmul')
   })
 
   it('filters, and leaves the total of the root as it was', () => {

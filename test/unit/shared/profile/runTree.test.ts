@@ -6,6 +6,7 @@ import { deriveMetric } from '@shared/profile/ask/deriveMetric'
 import { diffTrees } from '@shared/profile/ask/diffTrees'
 import { nodeAtPath } from '@shared/profile/ask/nodePath'
 import { flattenByKernel, groupByCapture, invertCalls } from '@shared/profile/ask/regroup'
+import { workKindOf, workKindOfNode } from '@shared/profile/ask/workKind'
 import { openProfile } from '@shared/profile/read/openProfile'
 import { readHatchet } from '@shared/profile/read/readHatchet'
 import { treeOfRun } from '@shared/profile/read/runTree'
@@ -115,6 +116,28 @@ describe('the tree of a run', () => {
     const cpuTree = treeOfRun(sweepOf([cpu]))
     expect(childrenOf(cpuTree, nodeOf(cpuTree, cpu))).toEqual([])
     expect(value(cpuTree, 'time/us', nodeOf(cpuTree, cpu))).toBe(5)
+  })
+
+  it('knows what kind of work each launch is, whatever its name, also when it is opened again', () => {
+    const baseline = { ...twoKernels.steps[2]!, baseline: true }
+    const steps = [...twoKernels.steps.slice(0, 2), baseline, twoKernels.steps[3]!]
+    const run = treeOfRun(sweepOf(steps))
+    const again = readHatchet(new TextEncoder().encode(writeHatchet(run)), 'again')
+    for (const one of [run, again]) {
+      const kindOf = workKindOfNode(one)
+      const kinds = steps.map((step) => {
+        const node = nodeOf(one, step)
+        return [kindOf(node), ...childrenOf(one, node).map(kindOf)]
+      })
+      expect(kinds).toEqual([
+        ['block-scaled', 'convert', 'block-scaled'],
+        ['block-scaled', 'convert', 'block-scaled'],
+        ['dense', 'dense'],
+        ['block-scaled']
+      ])
+    }
+    // No name of a kernel of ours says so.
+    expect(workKindOf('multiply')).toBeUndefined()
   })
 
   it('never adds formats together by name: flat, inverted and grouped rows are whole operations', () => {
