@@ -1,6 +1,7 @@
 /** The timeline of the open profile: what is looked at, and what the worker answered. */
 import { defineStore } from 'pinia'
 import { computed, reactive, ref, shallowRef, watch } from 'vue'
+import type { CounterScene } from '@shared/profile/lanes/counters'
 import type { RangeSums } from '@shared/profile/lanes/rangeSums'
 import type { Window } from '@shared/profile/lanes/window'
 import { failureOf, type Failure } from '../ground/failure'
@@ -26,6 +27,8 @@ export const useTimeline = defineStore('timeline', () => {
   const info = shallowRef<TimelineInfo | null>()
   const scene = shallowRef<ShownScene>()
   const overview = shallowRef<ShownOverview>()
+  /** One for each counter of the info. */
+  const counters = shallowRef<readonly CounterScene[]>([])
   const sums = shallowRef<RangeSums>()
   const facts = shallowRef<ShownFacts>()
   /** The range whose sums are shown; undefined: the whole. */
@@ -51,6 +54,14 @@ export const useTimeline = defineStore('timeline', () => {
     guarded(async () => {
       if (wanted && info.value)
         scene.value = await profile.askTimeline({ ask: 'scene', query: wanted })
+    })
+  )
+  const counterScenes = useLatest(() =>
+    guarded(async () => {
+      if (!wanted || !info.value || info.value.counters.length === 0) return
+      const { startNs, endNs, width } = wanted
+      const window = { startNs, endNs }
+      counters.value = await profile.askTimeline({ ask: 'counters', window, width })
     })
   )
   const overviews = useLatest(() =>
@@ -90,6 +101,7 @@ export const useTimeline = defineStore('timeline', () => {
     info.value = undefined
     scene.value = overview.value = sums.value = facts.value = range.value = undefined
     hidden.value = new Set()
+    counters.value = []
     Object.assign(search, { text: '', count: 0, place: 0, problem: '' })
     wanted = undefined
     if (!profile.info) return
@@ -106,6 +118,7 @@ export const useTimeline = defineStore('timeline', () => {
   function look(to: SceneWanted): void {
     wanted = to
     void scenes.refresh()
+    void counterScenes.refresh()
   }
 
   function lookOver(width: number): void {
@@ -225,6 +238,7 @@ export const useTimeline = defineStore('timeline', () => {
     info,
     scene,
     overview,
+    counters,
     sums,
     facts,
     range,

@@ -1,4 +1,5 @@
 /** What the Timeline view asks of the profile's worker, and what it gets back. */
+import type { CounterRange, CounterScene } from '@shared/profile/lanes/counters'
 import type { ShownLane } from '@shared/profile/lanes/lanes'
 import type { RangeSums } from '@shared/profile/lanes/rangeSums'
 import type { Scene, SceneQuery } from '@shared/profile/lanes/scene'
@@ -8,12 +9,21 @@ import type { Window } from '@shared/profile/lanes/window'
 /** What slices are coloured by. */
 export type Coloring = 'kind' | 'name'
 
+/** A value over time, and between what it lies. */
+export interface ShownCounter extends CounterRange {
+  name: string
+  process: string
+}
+
 export interface TimelineInfo {
   sliceCount: number
   lengthNs: number
   lanes: ShownLane[]
   /** Of each row, whether what it shows takes time of its lane. */
   isWorkRow: boolean[]
+  counters: ShownCounter[]
+  /** Of each lane of a stream the group that most of its time has; -1 of other lanes. */
+  groupOfLane: number[]
   /** Lanes whose time is summed: streams, or all where there are none. */
   workLanes: number[]
   gapCount: number
@@ -61,6 +71,7 @@ export interface Step {
 export type TimelineAsk =
   | { ask: 'info' }
   | { ask: 'scene'; query: SceneQuery }
+  | { ask: 'counters'; window: Window; width: number }
   | { ask: 'overview'; width: number; lanes: number[] }
   | { ask: 'colour'; by: Coloring }
   | { ask: 'sums'; range: Window; lanes: number[] }
@@ -76,6 +87,8 @@ export type TimelineAsk =
 export interface TimelineAnswers {
   info: TimelineInfo | null
   scene: ShownScene
+  /** One for each counter of the info. */
+  counters: CounterScene[]
   overview: ShownOverview
   colour: string[]
   sums: RangeSums

@@ -5,20 +5,29 @@ import { kernelFamily } from '@shared/profile/ask/kernelFamilies'
 import { nodeAtPath, pathText } from '@shared/profile/ask/nodePath'
 import { shortName } from '@shared/profile/ask/shortName'
 import { saysWorkKinds, workKindOf, workKindOfNode } from '@shared/profile/ask/workKind'
+import { counterRange, counterScene } from '@shared/profile/lanes/counters'
 import { FoundSlices } from '@shared/profile/lanes/findSlices'
 import { deviceGaps, nextGap, type DeviceGaps } from '@shared/profile/lanes/gaps'
 import { groupOfSlice, groupsBy, groupsByNode, type Groups } from '@shared/profile/lanes/groups'
-import { endOf, lanesOf, rowOfSlice, startOf, type Lanes } from '@shared/profile/lanes/lanes'
+import {
+  endOf,
+  lanesOf,
+  rowOfSlice,
+  startOf,
+  workRows,
+  type Lanes,
+  type ShownLane
+} from '@shared/profile/lanes/lanes'
 import { overviewOf } from '@shared/profile/lanes/overview'
 import { rangeSums, workLanes } from '@shared/profile/lanes/rangeSums'
-import { AllRowSums } from '@shared/profile/lanes/rowSums'
+import { AllRowSums, largestGroup } from '@shared/profile/lanes/rowSums'
 import { sceneOf, type SceneQuery } from '@shared/profile/lanes/scene'
 import { sliceFacts } from '@shared/profile/lanes/sliceFacts'
 import { besides, nearestIn, sliceAt } from '@shared/profile/lanes/walk'
 import type { Window } from '@shared/profile/lanes/window'
 import { nodeName, type ProfileTree } from '@shared/profile/tree/profileTree'
 import { hashPrime, hashSeed } from '@shared/profile/tree/stringTable'
-import type { Timeline } from '@shared/profile/tree/timeline'
+import type { Counter, Timeline } from '@shared/profile/tree/timeline'
 import type {
   Coloring,
   FoundCount,
@@ -56,6 +65,10 @@ export class TimelineSession {
         return this.info()
       case 'scene':
         return this.scene(question.query)
+      case 'counters':
+        return this.counters.map((counter) =>
+          counterScene(counter, this.lanes.originNs, question.window, question.width)
+        )
       case 'overview':
         return this.overview(question.width, question.lanes)
       case 'colour':
@@ -85,12 +98,33 @@ export class TimelineSession {
     }
   }
 
+  private get counters(): readonly Counter[] {
+    return this.lanes.timeline.counters ?? []
+  }
+
   private info(): TimelineInfo {
     const { timeline, lengthNs, lanes, rows, tooDeep } = this.lanes
     const isWorkRow = rows.map(({ isWork }) => isWork)
     const gapCount = this.allGaps().startNs.length
     const counts = { sliceCount: timeline.count, gapCount, tooDeep }
-    return { ...counts, lengthNs, lanes, isWorkRow, workLanes: this.among }
+    const counters = this.counters.map((counter) => ({
+      ...{ name: counter.name, process: counter.process },
+      ...counterRange(counter)
+    }))
+    const groupOfLane = lanes.map((lane) => this.groupOfLane(lane))
+    return {
+      ...{ ...counts, lengthNs, lanes, isWorkRow, counters, groupOfLane },
+      workLanes: this.among
+    }
+  }
+
+  private groupOfLane(lane: ShownLane): number {
+    if (lane.kind !== 'stream') return -1
+    const sums = new Float64Array(this.sums.groups.titles.length)
+    for (const row of workRows(this.lanes, lane))
+      this.sums.of(row).addGroups(0, this.lanes.rows[row]!.slices.length, sums)
+    const largest = largestGroup(sums)
+    return sums[largest]! > 0 ? largest : -1
   }
 
   private scene(query: SceneQuery): ShownScene {

@@ -63,12 +63,13 @@ export function layLanes(
   lanes: readonly ShownLane[],
   isWork: readonly boolean[],
   state: LaneState,
-  part: 'pinned' | 'others'
+  part: 'pinned' | 'others',
+  aboutOf: (lane: number) => string = () => ''
 ): LaneLayout {
   const items: LaneLayout['items'] = []
   let y = 0
   const add = (lane: number) => {
-    const item = laneItem(lanes[lane]!, lane, isWork, state.unfolded.has(lane), y)
+    const item = laneItem(lanes[lane]!, lane, isWork, state.unfolded.has(lane), y, aboutOf(lane))
     items.push(item)
     y += item.height
   }
@@ -124,7 +125,8 @@ function laneItem(
   lane: number,
   isWork: readonly boolean[],
   isUnfolded: boolean,
-  y: number
+  y: number,
+  streamAbout: string
 ): LaneItem {
   const count = isUnfolded ? shown.rowCount : Math.min(shown.rowCount, rowsWhenFolded)
   // Of a stream what runs on it is at the bottom, and more worth seeing than what annotates it.
@@ -139,7 +141,7 @@ function laneItem(
   }
   const height = Math.max(leastLaneHeight, at - y + padding - 2)
   const foldedRows = shown.rowCount - rowsWhenFolded
-  const about = shown.kind === 'stream' ? '' : `${shown.rowCount} deep`
+  const about = shown.kind === 'stream' ? streamAbout : `${shown.rowCount} deep`
   return {
     kind: 'lane',
     lane,

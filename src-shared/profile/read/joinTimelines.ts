@@ -73,6 +73,13 @@ function append(
     const at = timeline.node[event]!
     joined.node[to] = at < 0 ? -1 : node[at]!
   }
+  for (const counter of timeline.counters ?? [])
+    (joined.counters ??= []).push({
+      ...counter,
+      process: `${name}, ${counter.process}`,
+      processId: `${name} ${counter.processId}`,
+      ns: counter.ns.map((ns) => ns + offsetNs)
+    })
   for (const { from, to } of timeline.flows)
     joined.flows.push({ from: first + from, to: first + to })
 }

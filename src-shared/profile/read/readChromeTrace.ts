@@ -9,6 +9,7 @@ import { ownTraceKey, type Timeline } from '../tree/timeline'
 import { isObject, listOf, numberOr, parseJson, property, stringOr } from './jsonValue'
 import type { TraceRank } from './reader'
 import { readHatchet } from './readHatchet'
+import { TraceCounters } from './traceCounters'
 import { TraceColumns, type FinishedColumns } from './traceColumns'
 import { TraceEventReader, unusual } from './traceEvent'
 import { TraceFlows } from './traceFlows'
@@ -48,6 +49,7 @@ export class ChromeTraceParser {
   private readonly events = new TraceColumns()
   private readonly scanner: TraceScanner
   private readonly flows = new TraceFlows()
+  private readonly counters = new TraceCounters()
   private readonly plain: TraceEventReader
   /** Begin events of each lane that wait for their end. */
   private readonly begun = new Map<number, Record<string, unknown>[]>()
@@ -147,6 +149,7 @@ export class ChromeTraceParser {
     else if (phase === 'X') this.takeComplete(event)
     else if (phase === 'M') this.takeMetadata(event)
     else if (phase === 's' || phase === 'f') this.takeFlow(event, phase === 's')
+    else if (phase === 'C') this.takeCounter(event)
     else if (phase === 'B') this.takeBegin(event)
     else if (phase === 'E') this.takeEnd(event)
     else this.skip(`of phase '${phase.slice(0, 8)}'`)
@@ -312,6 +315,10 @@ export class ChromeTraceParser {
     else this.flows.end(category, key, this.lane(event), ns)
   }
 
+  private takeCounter(event: Record<string, unknown>): void {
+    if (!this.counters.take(event, placeOf(event)[0])) this.skip("of phase 'C' without a value")
+  }
+
   private lane(event: Record<string, unknown>): number {
     return this.events.lane(...placeOf(event))
   }
@@ -337,7 +344,11 @@ export class ChromeTraceParser {
 
   private timeline(columns: FinishedColumns, order: Int32Array | null): Timeline {
     const flows = this.flows.between(columns)
-    return timelineOf(this.events, columns, order, { flows, baseTimeNs: this.baseTimeNs })
+    const counters = this.counters.finish((id) => this.events.processName(id))
+    return timelineOf(this.events, columns, order, {
+      ...{ flows, baseTimeNs: this.baseTimeNs },
+      ...(counters.length > 0 && { counters })
+    })
   }
 }
 

@@ -106,13 +106,18 @@ export class TraceColumns {
     this.processLabels.set(process, label)
   }
 
+  /** As the file names it; its id where it does not. */
+  processName(process: string): string {
+    return this.processNames.get(process) ?? process
+  }
+
   /** Names come anywhere in a file: they are given to the lanes at its end. */
   nameLanes(): void {
     this.lanes.forEach((lane, index) => {
       const key = this.keys[index]!
       lane.name = this.laneNames.get(key) ?? lane.name
       lane.processLabel = this.processLabels.get(lane.processId) ?? ''
-      lane.process = this.processNames.get(lane.processId) ?? lane.process
+      lane.process = this.processName(lane.processId)
     })
   }
 

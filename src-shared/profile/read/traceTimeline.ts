@@ -7,7 +7,7 @@ export function timelineOf(
   events: TraceColumns,
   columns: FinishedColumns,
   order: Int32Array | null,
-  more: Pick<Timeline, 'flows' | 'baseTimeNs'> = { flows: [], baseTimeNs: null }
+  more: Pick<Timeline, 'flows' | 'baseTimeNs' | 'counters'> = { flows: [], baseTimeNs: null }
 ): Timeline {
   const { name, category, lane, startNs, durationNs, node, correlation, bytes, facts } = columns
   return {

@@ -19,6 +19,17 @@ export interface Lane {
   part?: number
 }
 
+/** A value over time, as a profiler sampled it: SM activity, power, memory in use. It holds until the next. */
+export interface Counter {
+  /** With its unit where the file has one: 'Power (W)'. */
+  name: string
+  process: string
+  processId: string
+  /** Ascending, in the time of the timeline. */
+  ns: Float64Array<ArrayBuffer>
+  value: Float64Array<ArrayBuffer>
+}
+
 export interface Timeline {
   count: number
   strings: StringTable
@@ -41,6 +52,8 @@ export interface Timeline {
   lanes: Lane[]
   /** Launches: event that starts it, event that it runs as. */
   flows: { from: number; to: number }[]
+  /** Absent: the file has none. */
+  counters?: Counter[]
   /** Nanoseconds since 1970 of startNs 0; null where the trace does not say. */
   baseTimeNs: number | null
 }

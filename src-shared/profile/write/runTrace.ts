@@ -43,9 +43,12 @@ export function traceOfRun(run: Run, tree: ProfileTree): string {
       dur: durationUs,
       args: { ...facts(step), node }
     })
+    events.push(...counterEvents(step, formats.length, [atUs, durationUs]))
     events.push(...launchEvents(step, place, [atUs, durationUs], (name) => nodeAt(node, name)))
     atUs += durationUs + gapUs
   }
+  if (events.some((event) => 'ph' in event && event.ph === 'C'))
+    events.push(named('process_name', formats.length, 0, run.device?.name ?? 'device'))
   const otherData = {
     run: run.id,
     device: run.device?.name ?? '',
@@ -55,6 +58,21 @@ export function traceOfRun(run: Run, tree: ProfileTree): string {
   const lines = events.map((event) => JSON.stringify(event)).join(',\n')
   const own = [...ownProfilePieces(tree)].join('')
   return `{"displayTimeUnit":"ns","otherData":${JSON.stringify(otherData)},${own}"traceEvents":[\n${lines}\n]}\n`
+}
+
+/** What the device was at while the step was measured: means over its samples, so steps of a stair. */
+function counterEvents(
+  { measurement }: Step,
+  pid: number,
+  [atUs, durationUs]: [number, number]
+): object[] {
+  const { meanMHz = 0, meanWatts = 0 } = measurement ?? {}
+  const means = { 'Clock (MHz)': meanMHz, 'Power (W)': meanWatts }
+  return Object.entries(means).flatMap(([name, value]) =>
+    value > 0
+      ? [atUs, atUs + durationUs].map((ts) => ({ ph: 'C', name, pid, ts, args: { value } }))
+      : []
+  )
 }
 
 const named = (name: string, pid: number, tid: number, value: string) => ({

@@ -116,6 +116,12 @@ function* timelineEvents(
       args: { node: timeline.node[event]!, ...(scope > 0 && { within: nodeName(tree, scope) }) }
     }
   }
+  for (const { name, processId, ns, value } of timeline.counters ?? []) {
+    // A counter may be of a process that has no lane.
+    const pid = processes.includes(processId) ? processes.indexOf(processId) : `${processId}`
+    for (let sample = 0; sample < ns.length; sample++)
+      yield { ph: 'C', name, pid, ts: ns[sample]! / 1000, args: { value: value[sample] } }
+  }
   for (const [id, { from, to }] of timeline.flows.entries()) {
     const flow = { name: 'launch->kernel', cat: 'flow', id }
     yield { ph: 's', ...flow, ...place(from) }
