@@ -8,6 +8,7 @@ import type { MatrixRow } from '../../components/FormatMatrix.vue'
 import { dispositionLook, levelLook, type Look } from '../../components/looks'
 import { formatsOf } from '../../stores/devices'
 import { count } from '@shared/units'
+import { shortReason } from './shortReason'
 
 export interface ValidateCell {
   look: Look
@@ -79,13 +80,20 @@ export function validateMatrix(
     if (step) {
       return {
         look: dispositionLook(step.disposition),
-        note: noteOf(step),
+        note: noteOf(step) || shortReason(step.reason, takenBy(kernel)),
         reason: step.reason,
         step,
         active
       }
     }
     return { ...withoutStep(kernel, format), step: undefined, active }
+  }
+
+  function takenBy(kernel: string): string[] {
+    const found = device?.kernels.find(({ id }) => id === kernel)
+    return (found?.capabilities ?? [])
+      .filter(({ level }) => level !== 'unavailable')
+      .map((capability) => capability.format)
   }
 
   function withoutStep(kernel: string, format: string) {
@@ -97,7 +105,7 @@ export function validateMatrix(
     const capability = found?.capabilities.find((entry) => entry.format === format)
     if (!capability || capability.level === 'unavailable') {
       const reason = capability?.reason || `${kernel} has no code for ${format}.`
-      return { look: notAvailable, note: '', reason }
+      return { look: notAvailable, note: shortReason(reason, takenBy(kernel)), reason }
     }
     if (found?.baseline)
       return { look: baseline, note: '', reason: 'Baselines are timed, not validated.' }
