@@ -45,14 +45,3 @@ export function paintCounter(
   const x = Math.round(pointed * width) + 0.5
   painter.line(x, 0, x, height, { stroke: dim })
 }
-
-/** Least and largest value of the pixel at a time; undefined outside, or where there is none yet. */
-export function boundsAt(
-  { startNs, endNs, bounds }: CounterScene,
-  ns: number
-): [number, number] | undefined {
-  const pixels = bounds.length / 2
-  const pixel = Math.floor(((ns - startNs) / (endNs - startNs)) * pixels)
-  const [low, high] = [bounds[2 * pixel], bounds[2 * pixel + 1]]
-  return low === undefined || high === undefined || Number.isNaN(low) ? undefined : [low, high]
-}

@@ -1,13 +1,12 @@
 /** Counters of traces: read, drawn by the pixel, joined, written again; and those of a run's own trace. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { counterRange, counterScene } from '@shared/profile/lanes/counters'
+import { boundsAt, counterRange, counterScene } from '@shared/profile/lanes/counters'
 import { joinTimelines } from '@shared/profile/read/joinTimelines'
 import { openProfile } from '@shared/profile/read/openProfile'
 import { readChromeTrace } from '@shared/profile/read/readChromeTrace'
 import { timelineOf } from '@shared/profile/timelineOf'
 import { chromeTracePieces } from '@shared/profile/write/writeChromeTrace'
-import { boundsAt } from '../../../../src-renderer/views/timeline/paintCounter'
 
 const fixture = readFileSync('test/fixtures/golden/counters.trace.json')
 const read = () => readChromeTrace(new Uint8Array(fixture), 'counters.trace.json')
