@@ -22,6 +22,7 @@ export default defineConfig({
         formats: path('./formats.ts'),
         checkpoint: path('./checkpoint.ts'),
         estimates: path('./estimates.ts'),
+        auto: path('./auto.ts'),
         lanes: path('./lanes.ts'),
         limits: path('./limits.ts'),
         gate: path('./gate.ts'),
