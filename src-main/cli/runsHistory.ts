@@ -13,6 +13,7 @@ interface HistoryFlags {
   shape?: string
   device?: string
   mode?: string
+  label?: string
   baseline?: string
   store?: string
   json?: boolean
@@ -26,11 +27,13 @@ export function addHistory(command: Command, open: (flags: HistoryFlags) => RunS
     .option('--shape <MxNxK>', 'at this shape: 8192x8192x8192')
     .option('--device <name>', "on this device, by its name's part: H200")
     .option('--mode <mode>', 'cold or hot')
+    .option('--label <text>', 'in runs of this label alone')
     .option('--baseline <id>', 'run that the others are compared with')
     .action((flags: HistoryFlags) => history(open(flags), flags))
 }
 
 async function history(store: RunStore, flags: HistoryFlags): Promise<void> {
+  const { label } = flags
   const { points } = await readHistory(store)
   if (points.length === 0) throw new UserError('usage', 'No run here has measured a point.')
   const point = choose(
@@ -38,7 +41,12 @@ async function history(store: RunStore, flags: HistoryFlags): Promise<void> {
     flags
   )
   const baseline = flags.baseline === undefined ? undefined : await store.find(flags.baseline)
-  const { entries } = await readHistory(store, point)
+  const { entries, labels } = await readHistory(store, point, label)
+  if (entries.length === 0)
+    throw new UserError(
+      'usage',
+      `No run of label "${label}" measured this point; labels here: ${labels.join(', ') || 'none'}.`
+    )
   if (baseline !== undefined && !entries.some(({ runId }) => runId === baseline))
     throw new UserError('usage', `Run ${baseline} did not measure this point.`)
   if (flags.json) return printJson({ point, entries })

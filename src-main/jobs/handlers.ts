@@ -172,7 +172,7 @@ export function createApplication(options: ApplicationOptions): Application {
     },
     'runs.list': () => store.list(),
     'runs.get': async ({ id }) => jobs.current(id) ?? store.read(id),
-    'runs.history': ({ point }) => readHistory(store, point),
+    'runs.history': ({ point, label }) => readHistory(store, point, label),
     'runs.samples': ({ id, step }) => store.samples(id, step),
     'runs.annotate': ({ id, label, notes }) => store.annotate(id, { label, notes }),
     'runs.remove': async ({ id }) => {

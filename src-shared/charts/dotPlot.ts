@@ -1,5 +1,6 @@
-/** A sweep of one shape: a row for each kernel, sorted within its format, its median as a dot on one shared axis. */
+/** A sweep of one shape: a row for each kernel and format, grouped and sorted, its median as a dot on one shared axis. */
 import { findBlockFormat } from '../formats/blockFormat'
+import { familyOf, providerTitles } from '../measurement/marks'
 import type { RatioOf } from './baseline'
 import type { Roofs } from './limits'
 import { ratedRoofs } from './ratedRoofs'
@@ -25,14 +26,29 @@ export interface DotRow {
   ratio: number | undefined
 }
 
+/** What rows stand together: those of one format, or of one kernel. */
+export const dotGroupings = ['format', 'kernel'] as const
+export type DotGrouping = (typeof dotGroupings)[number]
+
+/** By rate or time; by the share of the limit; by the ratio to the baseline; by name. */
+export const dotSorts = ['best', 'share', 'ratio', 'name'] as const
+export type DotSort = (typeof dotSorts)[number]
+
+export interface DotArrangement {
+  by: DotGrouping
+  sort: DotSort
+}
+
 export interface DotGroup {
-  format: string
-  /** 'e2m1, e8m0 per 32' */
+  /** Of the format or the kernel that its rows share. */
+  name: string
+  /** 'e2m1, e8m0 / 32'; of a kernel its provider. */
   about: string
   rows: readonly DotRow[]
 }
 
 export interface DotPlot {
+  by: DotGrouping
   groups: readonly DotGroup[]
   unit: string
   /** Ticks from 0; the last one ends the axis. */
@@ -53,7 +69,8 @@ export function dotPlot(
   lines: readonly SweepLine[],
   metric: SweepMetric,
   roofs: Roofs,
-  ratioOf: RatioOf | undefined
+  ratioOf: RatioOf | undefined,
+  { by, sort }: DotArrangement = { by: 'format', sort: 'best' }
 ): DotPlot {
   const { unit, factor } = sweepScale(lines, metric)
   const rows = lines.flatMap((line) => {
@@ -77,16 +94,19 @@ export function dotPlot(
       }
     ]
   })
-  const formats = [...new Set(rows.map(({ line }) => line.format))]
   const rated = metric === 'tflops' ? ratedRoofs(lines, roofs, factor) : []
   const ticks = ticksTo(axisEnd(rows, rated))
-  const isLess = metric === 'time'
+  const order = rankBy(sort, by, metric === 'time')
+  const groups = [...new Set(rows.map(({ line }) => line[by]))].map((name): DotGroup => {
+    const of = rows.filter(({ line }) => line[by] === name).sort(order)
+    const about = by === 'format' ? aboutFormat(name) : providerTitles[familyOf(of[0]!.line)]
+    return { name, about, rows: of }
+  })
+  // Formats stand as they were asked for; kernels as their best rows do.
+  if (by === 'kernel') groups.sort((a, b) => order(a.rows[0]!, b.rows[0]!))
   return {
-    groups: formats.map((format) => ({
-      format,
-      about: aboutFormat(format),
-      rows: rows.filter(({ line }) => line.format === format).sort(byRank(isLess))
-    })),
+    by,
+    groups,
     unit,
     ticks,
     mostRatio: Math.max(1.2, ...rows.map(({ ratio }) => ratio ?? 0)),
@@ -104,12 +124,21 @@ function axisEnd(
   return Math.max(most, ...limits.filter((limit) => limit <= 2.5 * most))
 }
 
-/** References last; the fastest first. */
-const byRank =
-  (isLess: boolean) =>
-  (a: DotRow, b: DotRow): number =>
+/** References last; then what a person asks for, the best first; a row without such a figure after those that have one. */
+function rankBy(sort: DotSort, by: DotGrouping, isLess: boolean) {
+  const figure = ({ figure: { value } }: DotRow) => (isLess ? -value : value)
+  const rankOf = (row: DotRow): number =>
+    (sort === 'share' ? row.share : sort === 'ratio' ? row.ratio : figure(row)) ?? -Infinity
+  const nameOf = ({ line: { kernel, format } }: DotRow) =>
+    by === 'format' ? kernel : `${kernel} ${format}`
+  return (a: DotRow, b: DotRow): number =>
     Number(a.line.mark.hollow) - Number(b.line.mark.hollow) ||
-    (isLess ? a.figure.value - b.figure.value : b.figure.value - a.figure.value)
+    (sort === 'name' ? nameOf(a).localeCompare(nameOf(b), 'en', { numeric: true }) : 0) ||
+    compare(rankOf(b), rankOf(a)) ||
+    figure(b) - figure(a)
+}
+
+const compare = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1)
 
 function aboutFormat(id: string): string {
   try {

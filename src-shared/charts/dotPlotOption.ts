@@ -34,9 +34,10 @@ export function dotPlotOption(
   const names: string[] = Array.from({ length: placesOf(plot) }, () => '')
   for (const { row, place, isFirst } of rows) {
     const { format, kernel, mark } = row.line
-    const sign = `{sign|${symbolCharacters[formatSymbol(format).symbol]}} {format|${format}}`
-    names[place] =
-      `${isFirst ? sign : '{sign|} {format|}'}{${mark.hollow ? 'reference' : 'kernel'}|${kernel}}`
+    const sign = symbolCharacters[formatSymbol(format).symbol]
+    const [head, name] =
+      plot.by === 'format' ? [`${sign} ${format}`, kernel] : [kernel, `${sign} ${format}`]
+    names[place] = `{head|${isFirst ? head : ''}}{${mark.hollow ? 'reference' : 'name'}|${name}}`
   }
   return {
     ...baseOption(theme),
@@ -62,9 +63,8 @@ export function dotPlotOption(
         fontSize: 11,
         interval: 0,
         rich: {
-          sign: { width: 16, align: 'left' as const, color: theme.dim },
-          format: { width: 102, align: 'left' as const, fontWeight: 'bold' as const, fontSize: 11 },
-          kernel: { width: 122, align: 'right' as const, fontSize: 11 },
+          head: { width: 118, align: 'left' as const, fontWeight: 'bold' as const, fontSize: 11 },
+          name: { width: 122, align: 'right' as const, fontSize: 11 },
           reference: { width: 122, align: 'right' as const, fontSize: 11, color: theme.dim }
         }
       },

@@ -16,6 +16,7 @@ export interface Panel {
 
 export interface Facets {
   panels: readonly Panel[]
+  columns: number
   width: number
   height: number
 }
@@ -29,13 +30,18 @@ const mostColumns = 4
 
 export function facetsOf(
   lines: readonly SweepLine[],
-  { width, apart, withRatio }: { width: number; apart: boolean; withRatio: boolean }
+  {
+    width,
+    apart,
+    withRatio,
+    most = mostColumns
+  }: { width: number; apart: boolean; withRatio: boolean; most?: number }
 ): Facets {
   const formats = [...new Set(lines.map(({ format }) => format))]
   const groups = apart && formats.length > 1 ? formats : ['']
   const room = width - margin.left - margin.right
   const fitting = Math.max(1, Math.floor((room + gap) / (leastWidth + gap)))
-  const columns = Math.min(groups.length, fitting, mostColumns)
+  const columns = Math.min(groups.length, fitting, most)
   const each = (room - gap * (columns - 1)) / columns
   const height = groups.length === 1 ? panelHeight.alone : panelHeight.many
   const ratioHeight = withRatio ? ratio.height : 0
@@ -55,11 +61,13 @@ export function facetsOf(
       ratioHeight
     }
   })
-  return { panels, width, height: Math.ceil(groups.length / columns) * rowHeight }
+  return { panels, columns, width, height: Math.ceil(groups.length / columns) * rowHeight }
 }
 
 /** More lines than this in one panel are too many to name: the best of each provider stand out. */
 export const mostNamed = 6
+/** Of several shapes: the best of each provider at each of them, while a column beside the panel holds their names. */
+const mostOfShapes = 14
 
 /** Lines of a panel that are drawn in full; the others step back. */
 export function standingOut(
@@ -68,11 +76,15 @@ export function standingOut(
   providerOf: (line: SweepLine) => string
 ): ReadonlySet<string> {
   if (lines.length <= mostNamed) return new Set(lines.map(({ id }) => id))
-  const best = new Map<string, SweepLine>()
-  for (const line of lines) {
-    const key = `${providerOf(line)} ${line.overlay}`
-    const before = best.get(key)
-    if (!before || valueOf(line) > valueOf(before)) best.set(key, line)
+  const bestOf = (keyOf: (line: SweepLine) => string) => {
+    const best = new Map<string, SweepLine>()
+    for (const line of lines) {
+      const before = best.get(keyOf(line))
+      if (!before || valueOf(line) > valueOf(before)) best.set(keyOf(line), line)
+    }
+    return new Set([...best.values()].map(({ id }) => id))
   }
-  return new Set([...best.values()].map(({ id }) => id))
+  const provider = (line: SweepLine) => `${providerOf(line)} ${line.overlay}`
+  const ofShapes = bestOf((line) => `${provider(line)} ${line.variant}`)
+  return ofShapes.size <= mostOfShapes ? ofShapes : bestOf(provider)
 }

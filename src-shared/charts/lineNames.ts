@@ -105,24 +105,30 @@ function boxesInside(
 }
 
 /**
- * Pixels that the names of every panel need beside it, since at the ends of its lines some would have no room or lie on a line;
- * 0 where none does, or where a panel would become too narrow to read.
+ * Pixels that the names of every panel need beside it, since at the ends of its lines some would have no room or lie on a line:
+ * 0 where none does, or where a panel would become too narrow to read. `lost`: a name then stands nowhere, of what is neither a
+ * reference nor an earlier run: those give way.
  */
 export function nameColumnOf(
   panels: readonly Panel[],
   outOf: (panel: Panel) => ReadonlySet<string>,
   context: Context
-): number {
-  const all = panels.map((panel) => ({ panel, named: namedEnds(panel, outOf(panel), context) }))
-  const fits = all.every(({ panel, named }) =>
-    boxesInside(panel, named, context).ends.every(
-      (box) => box && !named.segments.some((segment) => crosses(segment, box))
-    )
+): { column: number; lost: boolean } {
+  const all = panels.map((panel) => {
+    const named = namedEnds(panel, outOf(panel), context)
+    return { named, boxes: boxesInside(panel, named, context).ends }
+  })
+  const missing = all.flatMap(({ named, boxes }) => named.ends.filter((_, at) => !boxes[at]))
+  const lost = missing.some(({ line }) => standing(line) === 0)
+  const meets = all.some(({ named, boxes }) =>
+    boxes.some((box) => box && named.segments.some((segment) => crosses(segment, box)))
   )
-  if (fits) return 0
+  if (missing.length === 0 && !meets) return { column: 0, lost }
   const widths = all.flatMap(({ named }) => named.ends.map((one) => labelWidth(textOf(one))))
   const column = leader + Math.max(0, ...widths)
-  return panels.every(({ width }) => width - column >= leastPanel) ? column : 0
+  return panels.every(({ width }) => width - column >= leastPanel)
+    ? { column, lost: false }
+    : { column: 0, lost }
 }
 
 export function nameSeries(

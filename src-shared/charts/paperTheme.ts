@@ -35,7 +35,9 @@ export const paperTokens = {
   '--heat-2': '#86b2dc',
   '--heat-3': '#3d7fbd',
   '--heat-4': '#114f8c',
-  '--heat-over': '#c2570a'
+  '--heat-over': '#c2570a',
+  '--faster': '#0069b4',
+  '--slower': '#c2570a'
 } as const
 
 export type PaperToken = keyof typeof paperTokens

@@ -9,13 +9,10 @@ import {
   cornersOf,
   dropOf,
   fastestPoint,
-  intensityRange,
   margin,
-  measuredLevels,
   placeOf,
-  plainRoof,
   rateRange,
-  roofsOf,
+  rooflineRoofs,
   type DrawnRoof,
   type Drop,
   type MeasuredLevel,
@@ -31,24 +28,20 @@ import { axisStyle, baseOption, markStyle, type ChartTheme } from './theme'
  *
  * @param size of the chart in pixels: names are placed where they meet no other
  * @param measured the step whose point that is; the fastest of the run when not given
+ * @param hidden ids of roofs that are left out
  */
 export function rooflineOption(
   lines: readonly SweepLine[],
   roofs: Roofs,
   theme: ChartTheme,
   size: PictureSize = { width: 1000, height: 460 },
-  measured = fastestPoint(lines, roofs)
+  measured = fastestPoint(lines, roofs),
+  hidden?: ReadonlySet<string>
 ) {
-  const drawnRoofs = roofsOf(lines, roofs)
-  const { low, high } = intensityRange(
-    lines,
-    drawnRoofs.flatMap(({ ridge }) => ridge ?? [])
-  )
-  const plain = plainRoof(roofs, drawnRoofs)
+  const { drawnRoofs, plain, levels, low, high } = rooflineRoofs(lines, roofs, hidden)
   const rates = rateRange(lines, drawnRoofs, low, plain)
   const scale = scaleFor('rate', rates.most)
   const plot: Plot = { low, high, rates, scale, size }
-  const levels = measuredLevels(roofs, drawnRoofs, low)
   const drop = measured && dropOf(measured, roofs)
   return {
     ...baseOption(theme),

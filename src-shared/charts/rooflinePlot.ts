@@ -21,6 +21,8 @@ export interface Plot {
 }
 
 export interface DrawnRoof {
+  /** 'fp8 dram': the same whatever its rate. */
+  id: string
   name: string
   compute: Roof | undefined
   memory: Roof | undefined
@@ -38,17 +40,19 @@ export function roofsOf(lines: readonly SweepLine[], roofs: Roofs): DrawnRoof[] 
     const { memory } = roofsAt(step, roofs)
     const compute = ratedRoofOf(step, roofs)
     if (!compute && !memory) continue
-    const key = `${compute?.of ?? ''} ${memory?.of ?? ''}`
-    const before = found.get(key)
+    const id = `${compute?.of ?? ''} ${memory?.of ?? ''}`.trim()
+    const before = found.get(id)
     if (before && (before.compute?.rate ?? 0) >= (compute?.rate ?? 0)) continue
     const ridge = compute && memory ? compute.rate / memory.rate : undefined
-    found.set(key, { name: nameOf(compute, memory), compute, memory, ridge })
+    found.set(id, { id, name: nameOf(compute, memory), compute, memory, ridge })
   }
   return [...found.values()]
 }
 
 /** A level of memory as it was measured, beside the rated one: as far as the highest roof it meets. */
 export interface MeasuredLevel {
+  /** 'measured l2' */
+  id: string
   name: string
   /** B/s. */
   rate: number
@@ -68,7 +72,7 @@ export function plainRoof({ device, entered }: Roofs, drawnRoofs: readonly Drawn
   const memory = rated.find((roof) => roof.memory)?.memory
   if (!compute) return undefined
   const name = `${nameOf(compute, memory)}, no tensor core`
-  return { name, compute, memory, ridge: memory && compute.rate / memory.rate }
+  return { id: 'plain', name, compute, memory, ridge: memory && compute.rate / memory.rate }
 }
 
 /** From a point up to the roof that binds it. */
@@ -130,8 +134,45 @@ export function measuredLevels(
     if (!found || !ridge || ridge <= low) return []
     const name = `${levelTitles[level]} ${text(quantity('bandwidth', found.rate / 1e9))}, measured`
     const at = (x: number): [number, number] => [x, (x * found.rate) / 1e12]
-    return [{ name, rate: found.rate, ends: [at(low), at(ridge)] as MeasuredLevel['ends'] }]
+    const ends: MeasuredLevel['ends'] = [at(low), at(ridge)]
+    return [{ id: `measured ${level}`, name, rate: found.rate, ends }]
   })
+}
+
+/** What a roofline draws over the points of some lines, and from which intensity on, FLOP/B. */
+export interface RooflineRoofs {
+  drawnRoofs: readonly DrawnRoof[]
+  plain: DrawnRoof | undefined
+  levels: readonly MeasuredLevel[]
+  low: number
+  high: number
+}
+
+/** @param hidden ids of roofs that a person leaves out; the axes then close up to what is left */
+export function rooflineRoofs(
+  lines: readonly SweepLine[],
+  roofs: Roofs,
+  hidden: ReadonlySet<string> = new Set()
+): RooflineRoofs {
+  const all = roofsOf(lines, roofs)
+  const drawnRoofs = all.filter(({ id }) => !hidden.has(id))
+  const plain = plainRoof(roofs, all)
+  const range = intensityRange(
+    lines,
+    drawnRoofs.flatMap(({ ridge }) => ridge ?? [])
+  )
+  return {
+    ...range,
+    drawnRoofs,
+    plain: plain && !hidden.has(plain.id) ? plain : undefined,
+    levels: measuredLevels(roofs, all, range.low).filter(({ id }) => !hidden.has(id))
+  }
+}
+
+/** The roofs that can be left out, each by its name: 'fp8 2,141 TFLOP/s', 'L2 7.98 TB/s, measured'. */
+export function roofChoices(lines: readonly SweepLine[], roofs: Roofs) {
+  const { drawnRoofs, plain, levels } = rooflineRoofs(lines, roofs)
+  return [...drawnRoofs, ...(plain ? [plain] : []), ...levels].map(({ id, name }) => ({ id, name }))
 }
 
 /** 'fp8 1,947 TFLOP/s'; of what was entered, 'limit'. */

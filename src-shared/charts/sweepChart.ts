@@ -16,12 +16,33 @@ export type { SweepChartChoices } from './sweepChartChoices'
 
 export const pictureWidth = 1000
 
-export function sweepChartFacets(lines: readonly SweepLine[], choices: SweepChartChoices): Facets {
-  return facetsOf(lines, {
-    width: choices.width ?? pictureWidth,
-    apart: choices.apart === true,
-    withRatio: choices.baseline !== undefined && choices.metric === 'tflops'
-  })
+export const sweepChartFacets = (lines: readonly SweepLine[], choices: SweepChartChoices): Facets =>
+  laidOut(lines, choices).facets
+
+/**
+ * As many panels side by side as fit; fewer where names of lines would else stand nowhere: wider ones have room for a column
+ * of names.
+ */
+function laidOut(lines: readonly SweepLine[], choices: SweepChartChoices) {
+  const { metric, logY, baseline, apart, width = pictureWidth } = choices
+  const scale = sweepScale(lines, metric)
+  const figure = (step: Step) => figureOf(step, metric, choices.roofs)
+  const roofsOf = (of: readonly SweepLine[]) =>
+    metric === 'tflops' ? ratedRoofs(of, choices.roofs, scale.factor) : []
+  const shared = {
+    ...{ figure, scale, choices, roofsOf, places: placesOf(lines) },
+    axis: valueAxis(lines, figure, scale.factor, logY)
+  }
+  const layOut = (most?: number) => {
+    const withRatio = baseline !== undefined && metric === 'tflops'
+    const facets = facetsOf(lines, { width, apart: apart === true, withRatio, most })
+    const context = { ...shared, several: facets.panels.length > 1 }
+    const names = nameColumnOf(facets.panels, (panel) => namedLines(panel, context), context)
+    return { facets, context, nameColumn: names.column, lost: names.lost }
+  }
+  let laid = layOut()
+  while (laid.lost && laid.facets.columns > 1) laid = layOut(laid.facets.columns - 1)
+  return laid
 }
 
 /** One metric over the dimension of the lines, a line per kernel and format, with the band from q1 to q3 and its name at its end. */
@@ -31,16 +52,8 @@ export function sweepChartOption(
   theme: ChartTheme
 ) {
   const { metric, logX, logY, baseline } = choices
-  const scale = sweepScale(lines, metric)
-  const figure = (step: Step) => figureOf(step, metric, choices.roofs)
-  const whole = sweepChartFacets(lines, choices)
-  const axis = valueAxis(lines, figure, scale.factor, logY)
-  const several = whole.panels.length > 1
-  const places = placesOf(lines)
-  const roofsOf = (of: readonly SweepLine[]) =>
-    metric === 'tflops' ? ratedRoofs(of, choices.roofs, scale.factor) : []
-  const context = { figure, scale, axis, choices, several, places, roofsOf }
-  const nameColumn = nameColumnOf(whole.panels, (panel) => namedLines(panel, context), context)
+  const { facets: whole, context, nameColumn } = laidOut(lines, choices)
+  const { scale, axis, places } = context
   const panels = whole.panels.map((panel) => ({ ...panel, width: panel.width - nameColumn }))
   const facets: Facets = { ...whole, panels }
   const ratios = panels.filter(({ ratioHeight }) => ratioHeight > 0)

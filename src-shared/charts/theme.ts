@@ -15,6 +15,9 @@ export interface ChartTheme {
   series: string[]
   heat: string[]
   over: string
+  /** Of changes. */
+  faster: string
+  slower: string
   font: string
   mono: string
 }
@@ -37,6 +40,8 @@ export function chartThemeFrom(token: (name: string) => string, look: Look): Cha
     series: range(seriesCount, (index) => `--chart-${index + 1}`),
     heat: range(heatStops, (index) => `--heat-${index}`),
     over: token('--heat-over'),
+    faster: token('--faster'),
+    slower: token('--slower'),
     font: token('--font-sans'),
     mono: token('--font-mono')
   }

@@ -2,7 +2,15 @@
 import type { ProviderFamily } from '../measurement/marks'
 import type { ViewId } from './views'
 
-export const exampleIds = ['validation', 'sweep', 'profile', 'trace', 'tensor', 'layout'] as const
+export const exampleIds = [
+  'validation',
+  'sweep',
+  'overK',
+  'profile',
+  'trace',
+  'tensor',
+  'layout'
+] as const
 export type ExampleId = (typeof exampleIds)[number]
 
 export interface Example {
@@ -31,6 +39,16 @@ const speeds: Glimpse = {
     { name: 'wgmma-fp8-p128', value: 1261, family: 'blockscope' },
     { name: 'cublaslt-bf16', value: 781, family: 'cublaslt' },
     { name: 'wgmma', value: 773, family: 'blockscope' }
+  ]
+}
+const overK: Glimpse = {
+  of: 'wgmma-fp8-p256 in mxfp4, TFLOP/s',
+  bars: [
+    { name: 'K = 512', value: 628, family: 'blockscope' },
+    { name: 'K = 1,024', value: 901, family: 'blockscope' },
+    { name: 'K = 2,048', value: 1120, family: 'blockscope' },
+    { name: 'K = 4,096', value: 1249, family: 'blockscope' },
+    { name: 'K = 8,192', value: 1282, family: 'blockscope' }
   ]
 }
 const launches: Glimpse = {
@@ -69,6 +87,14 @@ export const examples: readonly Example[] = [
     about: '16 kernels in mxfp4 at M = N = K = 8,192, beside cuBLASLt.',
     view: 'sweep',
     glimpse: speeds
+  },
+  {
+    id: 'overK',
+    file: 'h200-k-sweep.json',
+    title: 'A sweep over K on an NVIDIA H200',
+    about: 'mxfp4, mxfp8, mixed and nvfp4 from K = 512 to 8,192, beside Triton and cuBLASLt.',
+    view: 'sweep',
+    glimpse: overK
   },
   {
     id: 'profile',

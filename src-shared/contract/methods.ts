@@ -147,10 +147,16 @@ export const contract = {
   'runs.get': { input: byId, output: runSchema },
   /** A point over the runs that measured it; without one, the point that most runs have. */
   'runs.history': {
-    input: v.strictObject({ point: v.optional(historyPointSchema) }),
+    input: v.strictObject({
+      point: v.optional(historyPointSchema),
+      /** Runs of this label alone; '': every run. */
+      label: v.optional(v.string(), '')
+    }),
     output: v.object({
       points: v.array(v.object({ point: historyPointSchema, runs: v.number() })),
       point: v.optional(historyPointSchema),
+      /** Of the runs that measured the point, whatever label is asked for. */
+      labels: v.array(v.string()),
       entries: v.array(historyEntrySchema)
     })
   },

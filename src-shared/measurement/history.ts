@@ -2,6 +2,7 @@
 import type { Run, Step } from '../contract/run'
 import type { HistoryEntry, HistoryPoint } from '../contract/history'
 import { shapeKey } from '../contract/groups'
+import { median } from './statistics'
 import { runName, optionsOf, shapeOf } from './runName'
 
 /** 'cold' or 'hot', whatever keeps it so. */
@@ -39,7 +40,7 @@ export function historyPoints(runs: readonly Run[]): { point: HistoryPoint; runs
 }
 
 /** A change needs disjoint quartiles and more than this. */
-const leastChange = 0.01
+export const leastChange = 0.01
 
 /** Rates of the point in each run, the oldest first. A noisy run has no verdict and is nothing to compare with. */
 export function historyOf(runs: readonly Run[], point: HistoryPoint): HistoryEntry[] {
@@ -91,4 +92,49 @@ function changeSince(
   const apart = now.q1 > before.q3 || now.q3 < before.q1
   if (!apart || Math.abs(change) <= leastChange) return { change, verdict: 'same' }
   return { change, verdict: change > 0 ? 'faster' : 'slower' }
+}
+
+/** The history over all runs, or over those of one label: what changed is then told of these alone. */
+export function labelledHistory(
+  runs: readonly Run[],
+  point: HistoryPoint | undefined,
+  label: string
+): { labels: string[]; entries: HistoryEntry[] } {
+  if (!point) return { labels: [], entries: [] }
+  const measured = new Set(historyOf(runs, point).map(({ runId }) => runId))
+  const labels = runs.flatMap(({ id, label: one }) => (measured.has(id) && one ? [one] : []))
+  const chosen = runs.filter((run) => label === '' || run.label === label)
+  return { labels: [...new Set(labels)].sort(), entries: historyOf(chosen, point) }
+}
+
+/** Runs one after the other between two changes, by their places among the entries, and the median of their medians. */
+export interface HistoryLevel {
+  from: number
+  to: number
+  median: number
+}
+
+/** A noisy run belongs to none and ends none. */
+export function levelsOf(entries: readonly HistoryEntry[]): HistoryLevel[] {
+  const levels: { places: number[] }[] = []
+  for (const [place, { verdict }] of entries.entries()) {
+    if (verdict === 'noisy') continue
+    if (verdict !== 'same' || levels.length === 0) levels.push({ places: [] })
+    levels.at(-1)!.places.push(place)
+  }
+  return levels.map(({ places }) => ({
+    from: places[0]!,
+    to: places.at(-1)!,
+    median: median(places.map((place) => entries[place]!.median))
+  }))
+}
+
+/** Where the driver is another one than in the run before: 'driver 580.95 → 580.159'. */
+export function driverChanges(entries: readonly HistoryEntry[]): { place: number; text: string }[] {
+  return entries.flatMap(({ driver }, place) => {
+    const before = entries[place - 1]?.driver
+    return before && driver && before !== driver
+      ? [{ place, text: `driver ${before} → ${driver}` }]
+      : []
+  })
 }

@@ -179,6 +179,45 @@ describe('names of lines that end close together', () => {
   })
 })
 
+describe('names of a crowded sweep over M', () => {
+  const layers = Array.from({ length: 9 }, (_, which) => 512 + 64 * which)
+  const steps = ['mxfp4', 'mxfp8', 'mixed', 'nvfp4'].flatMap((format) =>
+    layers.flatMap((k, which) =>
+      [1, 16, 64].map((m) =>
+        makeStep(m * k, format, 'cpu', {
+          ...{ m, k },
+          measurement: makeMeasurement((1e6 * k) / m, 2e9 * m * (1 + which / 500))
+        })
+      )
+    )
+  )
+  const run = makeRun('run-1', { kind: 'sweep', spec: sweepSpec, device: gpu, steps })
+  const lines = sweepLines([{ run, title: '', overlay: false }], 'm')
+  const choices = {
+    metric: 'tflops',
+    logX: true,
+    logY: false,
+    roofs: noRoofs,
+    apart: true
+  } as const
+
+  it('are all of its shapes, in panels wide enough for a column of them', () => {
+    const wide = { ...choices, width: 1140 }
+    expect(sweepChartFacets(lines, wide).columns).toBe(2)
+    const series = sweepChartOption(lines, wide, paperTheme).series as unknown as LabelSeries[]
+    const names = series.filter(({ id }) => id.startsWith('labels '))
+    expect(names.map(({ data }) => data.length)).toEqual([9, 9, 9, 9])
+    expect(series.filter(({ id }) => id.startsWith('leaders '))).toHaveLength(4)
+  })
+
+  it('leave four panels side by side where only references have no room', () => {
+    const path = 'docs/results/h200-k-sweep/run.json'
+    const saved = parseRun(readFileSync(path, 'utf8'), path)
+    const overK = sweepLines([{ run: saved, title: '', overlay: false }], 'k')
+    expect(sweepChartFacets(overK, { ...choices, width: 1140 }).columns).toBe(4)
+  })
+})
+
 describe('heights that are spread', () => {
   it('keep their order and their distance, and what is apart stays where it is', () => {
     expect(spreadApart([10, 60], 14, 0, 100)).toEqual([10, 60])

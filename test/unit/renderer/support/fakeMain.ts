@@ -1,5 +1,5 @@
 /** The main side in memory: answers the contract's methods, and lets a test say what a job does and when. */
-import { historyOf, historyPoints } from '@shared/measurement/history'
+import { historyPoints, labelledHistory } from '@shared/measurement/history'
 import { outcomeOf } from '@shared/measurement/outcome'
 import { referenceQuantize } from '@shared/formats/compare'
 import { RpcError } from '@shared/contract/methods'
@@ -139,11 +139,10 @@ export class FakeMain {
     }),
     'devices.detect': async () => this.detection,
     'providers.add': async () => ({}),
-    'runs.history': async ({ point }) => {
+    'runs.history': async ({ point, label = '' }) => {
       const points = historyPoints([...this.runs.values()])
       const shown = point ?? points[0]?.point
-      const entries = shown ? historyOf([...this.runs.values()], shown) : []
-      return { points, point: shown, entries }
+      return { points, point: shown, ...labelledHistory([...this.runs.values()], shown, label) }
     },
     'examples.read': async () => {
       throw new RpcError('unavailable', 'No examples came with this program.')

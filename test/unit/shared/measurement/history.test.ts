@@ -2,7 +2,13 @@
 import { describe, expect, it } from 'vitest'
 import type { Measurement, Run, Step, Validation } from '@shared/contract/run'
 import { compareValidations } from '@shared/measurement/compareValidations'
-import { historyOf, historyPoints } from '@shared/measurement/history'
+import {
+  driverChanges,
+  historyOf,
+  historyPoints,
+  labelledHistory,
+  levelsOf
+} from '@shared/measurement/history'
 import { sampleRun, sampleStep } from '../../../support/sampleRun'
 
 const flops = 2e12
@@ -51,6 +57,43 @@ describe('the history of a point', () => {
     })
     expect(historyOf(runs, { ...point, k: 1024 })).toEqual([])
     expect(historyOf(runs, { ...point, mode: 'hot' })).toEqual([])
+  })
+
+  it('is told of the runs of one label alone where one is asked for, with the labels that there are', () => {
+    const labelled = runs.map((run, at) => ({ ...run, label: at % 2 === 0 ? 'nightly' : '' }))
+    const all = labelledHistory(labelled, point, '')
+    expect(all.labels).toEqual(['nightly'])
+    expect(all.entries).toHaveLength(5)
+    const nightly = labelledHistory(labelled, point, 'nightly')
+    expect(nightly.labels).toEqual(['nightly'])
+    expect(nightly.entries.map(({ runId, verdict }) => [runId, verdict])).toEqual([
+      ['run-12', 'first'],
+      ['run-13', 'noisy'],
+      ['run-17', 'slower']
+    ])
+    expect(labelledHistory(runs, undefined, '')).toEqual({ labels: [], entries: [] })
+  })
+
+  it('has a level between two changes, which a noisy run neither ends nor moves', () => {
+    expect(levelsOf(historyOf(runs, point)).map(({ from, to }) => [from, to])).toEqual([
+      [0, 0],
+      [1, 3],
+      [4, 4]
+    ])
+    expect(levelsOf(historyOf(runs, point))[1]!.median).toBeCloseTo(847, 6)
+  })
+
+  it('says where the driver changed, and not where none is known', () => {
+    const withDriver = (run: Run, driverVersion: string) => ({
+      ...run,
+      device: { ...run.device!, properties: { driverVersion } }
+    })
+    const drivers = ['580.159', '580.95', '', '580.159', '581.2']
+    const changed = runs.map((run, at) => withDriver(run, drivers[at]!))
+    expect(driverChanges(historyOf(changed, point))).toEqual([
+      { place: 1, text: 'driver 580.95 → 580.159' },
+      { place: 4, text: 'driver 580.159 → 581.2' }
+    ])
   })
 
   it('calls a change what has disjoint quartiles and more than 1 %, and leaves noisy runs out of it', () => {
