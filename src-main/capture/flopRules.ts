@@ -7,6 +7,7 @@ import {
   usualInstruction,
   type ProductFigures
 } from '@shared/capture/productFigures'
+import { parseShapeText } from '@shared/shapeText'
 import type { KernelFacts } from '@shared/capture/kernelTable'
 
 export interface FlopRule {
@@ -20,13 +21,11 @@ export interface FlopRule {
 /** 'gemm=4096x4096x7168@fp8', '/gemm.*tn/=2.4e11'. Throws a UserError. */
 export function parseFlopRule(text: string): FlopRule {
   const at = text.lastIndexOf('=')
-  const [, m, n, k, number, instruction = usualInstruction] =
-    /^(?:(\d+)x(\d+)x(\d+)|(\d+(?:\.\d+)?(?:e\d+)?))(?:@([a-z]+\d+))?$/i.exec(text.slice(at + 1)) ??
-    []
-  const flops =
-    number === undefined
-      ? flopsOfProduct({ m: Number(m), n: Number(n), k: Number(k) })
-      : Number(number)
+  const [, work = '', instruction = usualInstruction] =
+    /^([^@]+)(?:@([a-z]+\d+))?$/i.exec(text.slice(at + 1)) ?? []
+  const shape = parseShapeText(work)
+  const number = /^\d+(?:\.\d+)?(?:e\d+)?$/i.test(work) ? Number(work) : NaN
+  const flops = shape ? flopsOfProduct(shape) : number
   if (at < 1 || !(flops > 0) || !Number.isFinite(flops))
     throw new UserError(
       'usage',

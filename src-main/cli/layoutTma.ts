@@ -3,6 +3,7 @@ import { Option, type Command } from 'commander'
 import { outputTypes } from '@shared/contract/jobs'
 import { UserError } from '@shared/errors'
 import { findBlockFormat } from '@shared/formats/blockFormat'
+import { parseShapeText } from '@shared/shapeText'
 import { tmaBoxes, type TmaTile } from '@shared/layouts/tmaBoxes'
 import { print, printJson } from '../ground/terminal'
 import { positiveInteger } from './arguments'
@@ -33,11 +34,13 @@ export function registerTma(layout: Command): void {
     .action((flags: Flags) => tma(flags))
 }
 
+const mostTileExtent = 99_999
+
 function tileOf(text: string): TmaTile {
-  const extents = /^([1-9]\d{0,4})x([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(text)?.slice(1).map(Number)
-  if (!extents)
+  const tile = parseShapeText(text)
+  if (!tile || Math.max(tile.m, tile.n, tile.k) > mostTileExtent)
     throw new UserError('usage', `--tile ${text}: a tile is MxNxK, such as 128x256x128.`)
-  return { m: extents[0]!, n: extents[1]!, k: extents[2]! }
+  return tile
 }
 
 function tma({ format: named, M: m, N: n, K: k, out, ...flags }: Flags): void {

@@ -85,6 +85,23 @@ describeInBrowser('Runs view', () => {
     await context.close()
   })
 
+  it('shows a point over runs by the filters that are chosen, beside the run that is pinned', async () => {
+    const { page, context, errors } = await openPage(browser, server.url)
+    await go(page, 'runs?history=first')
+    const history = page.getByRole('region', { name: /over 2 runs/ })
+    await history.getByLabel('Shape').selectOption('64 × 64 × 128')
+    await expect.poll(() => decodeURIComponent(page.url())).toContain('"k":128')
+    const rows = history.locator('tbody tr')
+    await rows.last().getByRole('button', { name: 'Pin' }).click()
+    await history.getByText(/% to the baseline of/).waitFor()
+    await history.getByText('By date', { exact: true }).click()
+    expect(page.url()).toMatch(/by=date/)
+    await history.getByRole('button', { name: 'Compare with baseline' }).click()
+    await page.getByRole('region', { name: 'Comparison' }).waitFor()
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
   it('imports a run file, and says what is wrong with one that is none', async () => {
     const { page, context } = await openPage(browser, server.url)
     await go(page, 'runs')

@@ -2,6 +2,7 @@ import { computed, toRaw } from 'vue'
 import { defaults } from '@shared/contract/defaults'
 import { problemOfShapes, type JobSpecInput, type SweepSpec } from '@shared/contract/jobs'
 import { pairFormats } from '@shared/formats/blockFormat'
+import { parseShapeText } from '@shared/shapeText'
 import { extentList, problemsOf, wholeNumber, type Checked } from '../../ground/fields'
 import {
   checkOperation,
@@ -148,9 +149,12 @@ export function useSweepForm() {
 
   /** One product instead of what the form had; the rest of it stays. False where `text` is none, such as '4096x4096x7168'. */
   function takeShape(text: string): boolean {
-    const [, m, n, kValues] = /^(\d+)x(\d+)x(\d+)$/.exec(text) ?? []
-    if (!m || !n || !kValues) return false
-    Object.assign(form, { m, n, kValues, model: noModel, groups: '' } satisfies Partial<SweepForm>)
+    const shape = parseShapeText(text)
+    if (!shape) return false
+    const { m, n, k } = shape
+    Object.assign(form, {
+      ...{ m: String(m), n: String(n), kValues: String(k), model: noModel, groups: '' }
+    } satisfies Partial<SweepForm>)
     return true
   }
 
