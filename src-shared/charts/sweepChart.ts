@@ -16,15 +16,28 @@ export type { SweepChartChoices } from './sweepChartChoices'
 
 export const pictureWidth = 1000
 
-export const sweepChartFacets = (lines: readonly SweepLine[], choices: SweepChartChoices): Facets =>
-  laidOut(lines, choices).facets
+export function sweepChartFacets(lines: readonly SweepLine[], choices: SweepChartChoices): Facets {
+  const widest = facetsFor(lines, choices)
+  // One below the other already: no name moves them.
+  return widest.columns === 1 ? widest : laidOut(lines, choices).facets
+}
+
+const facetsFor = (
+  lines: readonly SweepLine[],
+  { metric, baseline, apart, width = pictureWidth }: SweepChartChoices,
+  most?: number
+): Facets =>
+  facetsOf(lines, {
+    ...{ width, apart: apart === true, most },
+    withRatio: baseline !== undefined && metric === 'tflops'
+  })
 
 /**
  * As many panels side by side as fit; fewer where names of lines would else stand nowhere: wider ones have room for a column
  * of names.
  */
 function laidOut(lines: readonly SweepLine[], choices: SweepChartChoices) {
-  const { metric, logY, baseline, apart, width = pictureWidth } = choices
+  const { metric, logY } = choices
   const scale = sweepScale(lines, metric)
   const figure = (step: Step) => figureOf(step, metric, choices.roofs)
   const roofsOf = (of: readonly SweepLine[]) =>
@@ -34,8 +47,7 @@ function laidOut(lines: readonly SweepLine[], choices: SweepChartChoices) {
     axis: valueAxis(lines, figure, scale.factor, logY)
   }
   const layOut = (most?: number) => {
-    const withRatio = baseline !== undefined && metric === 'tflops'
-    const facets = facetsOf(lines, { width, apart: apart === true, withRatio, most })
+    const facets = facetsFor(lines, choices, most)
     const context = { ...shared, several: facets.panels.length > 1 }
     const names = nameColumnOf(facets.panels, (panel) => namedLines(panel, context), context)
     return { facets, context, nameColumn: names.column, lost: names.lost }
