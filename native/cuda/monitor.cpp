@@ -1,55 +1,39 @@
 #include "monitor.h"
 
-#include <chrono>
-
 namespace blockscope::cuda {
 
 namespace {
 
-constexpr auto kPeriod = std::chrono::milliseconds(50);
 constexpr unsigned long long kThrottleReasons = nvml::kReasonHwSlowdown | nvml::kReasonSwThermal |
                                                 nvml::kReasonHwThermal | nvml::kReasonHwPowerBrake;
 
+nvml::Device deviceOf(const std::string& uuid) {
+  nvml::Device device = nullptr;
+  if (!libraries().nvmlInfo.found) return nullptr;
+  return libraries().nvml.deviceGetHandleByUuid(uuid.c_str(), &device) == 0 ? device : nullptr;
+}
+
+DeviceMonitor::Read readerOf(nvml::Device device) {
+  if (!device) return nullptr;
+  return [device] {
+    const auto& api = libraries().nvml;
+    unsigned milliwatts = 0, temperature = 0;
+    unsigned long long reasons = 0;
+    MonitorReading reading;
+    if (api.deviceGetPowerUsage(device, &milliwatts) == 0 &&
+        api.deviceGetTemperature(device, nvml::kTemperatureGpu, &temperature) == 0)
+      reading.watts = milliwatts / 1000.0, reading.celsius = temperature;
+    api.deviceGetClocksEventReasons(device, &reasons);
+    reading.powerCapped = (reasons & nvml::kReasonSwPowerCap) != 0;
+    reading.thermal = (reasons & kThrottleReasons) != 0;
+    return reading;
+  };
+}
+
 }  // namespace
 
-Monitor::Monitor(const std::string& uuid) {
-  if (!libraries().nvmlInfo.found) return;
-  const auto& api = libraries().nvml;
-  if (api.deviceGetHandleByUuid(uuid.c_str(), &device_) != 0) {
-    device_ = nullptr;
-    return;
-  }
-  api.deviceGetMaxClockInfo(device_, nvml::kClockSm, &maximumMHz_);
-  thread_ = std::thread([this] { readLoop(); });
-}
-
-Monitor::~Monitor() {
-  stop_ = true;
-  if (thread_.joinable()) thread_.join();
-}
-
-void Monitor::readLoop() {
-  while (!stop_) {
-    read();
-    std::this_thread::sleep_for(kPeriod);
-  }
-}
-
-void Monitor::read() {
-  const auto& api = libraries().nvml;
-  unsigned milliwatts = 0, temperature = 0;
-  unsigned long long reasons = 0;
-  const bool complete = api.deviceGetPowerUsage(device_, &milliwatts) == 0 &&
-                        api.deviceGetTemperature(device_, nvml::kTemperatureGpu, &temperature) == 0;
-  api.deviceGetClocksEventReasons(device_, &reasons);
-  throttledNow_ = (reasons & kThrottleReasons) != 0;
-  const std::lock_guard lock(mutex_);
-  cappedReadings_ += (reasons & nvml::kReasonSwPowerCap) != 0;
-  thermalReadings_ += throttledNow_;
-  if (!complete) return;
-  wattsSum_ += milliwatts / 1000.0;
-  temperatureSum_ += temperature;
-  readings_++;
+Monitor::Monitor(const std::string& uuid) : device_(deviceOf(uuid)), readings_(readerOf(device_)) {
+  if (device_) libraries().nvml.deviceGetMaxClockInfo(device_, nvml::kClockSm, &maximumMHz_);
 }
 
 void Monitor::restart() {
@@ -57,21 +41,12 @@ void Monitor::restart() {
   unsigned count = 64;
   const bool known =
       device_ && libraries().nvml.deviceGetComputeRunningProcesses(device_, &count, processes) == 0;
-  const std::lock_guard lock(mutex_);
-  wattsSum_ = temperatureSum_ = 0;
-  readings_ = cappedReadings_ = thermalReadings_ = 0;
   processes_ = known ? count : 0;
+  readings_.restart();
 }
 
 MonitorSummary Monitor::summary() const {
-  const std::lock_guard lock(mutex_);
-  MonitorSummary result;
-  if (readings_ > 0) {
-    result.meanWatts = wattsSum_ / readings_;
-    result.meanTemperatureC = temperatureSum_ / readings_;
-  }
-  result.powerCapped = cappedReadings_ > 0;
-  result.thermal = thermalReadings_ > 0;
+  MonitorSummary result = readings_.summary();
   // This process is one of them, under a number that a container need not know.
   result.contended = processes_ > 1;
   return result;

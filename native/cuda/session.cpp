@@ -207,12 +207,8 @@ Measurement CudaSession::measure(const MeasureRequest& request, const CancelFlag
   result.cacheMode = plan.mode;
   result.timingSource = "CUDA events";
   result.compileSeconds = operation.compileSeconds();
-  result.meanWatts = seen.meanWatts;
-  result.meanTemperatureC = seen.meanTemperatureC;
   if (sampler.launchesPerSample() > 1) result.badges.push_back("grouped");
-  if (seen.powerCapped) result.badges.push_back("power-capped");
-  if (seen.thermal) result.badges.push_back("thermal");
-  if (seen.contended) result.badges.push_back("contended");
+  applySummary(seen, result);
   if (result.stopReason == "timed out") result.badges.push_back("timed out");
 
   if (request.sustainedNs > 0) {

@@ -82,7 +82,11 @@ class HipBackend : public Backend {
 
   std::string_view kind() const override { return "hip"; }
   std::vector<LibraryInfo> libraries() override {
-    return {hip::libraries().runtimeInfo, hip::libraries().hiprtcInfo};
+    const Libraries& all = hip::libraries();
+    std::vector<LibraryInfo> found = {all.runtimeInfo, all.hiprtcInfo};
+    // What only AMD GPUs are read with is no news where there are none.
+    if (all.runtimeInfo.found) found.push_back(all.smiInfo);
+    return found;
   }
 
   std::vector<DeviceInfo> devices() override {

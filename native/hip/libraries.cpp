@@ -8,17 +8,19 @@ namespace blockscope::hip {
 
 namespace {
 
-// ROCM_PATH, HIP_PATH and /opt/rocm, then the system's own search. Versions of the files are those
-// of HIP: 6 and 7.
-std::vector<std::string> candidates(const std::string& library) {
+// ROCM_PATH, HIP_PATH and /opt/rocm, then the system's own search. `versions`: of the file's name
+// on Linux; of HIP's own libraries those of HIP, 6 and 7.
+std::vector<std::string> candidates(const std::string& library,
+                                    const std::vector<const char*>& versions = {".7", ".6", ""}) {
   std::vector<std::string> names, files;
 #ifdef _WIN32
+  (void)versions;
   const bool isRuntime = library == "amdhip64";
   for (const char* version : isRuntime ? std::initializer_list<const char*>{"_7", "_6"}
                                        : std::initializer_list<const char*>{"0701", "0604", "0602"})
     names.push_back(library + version + ".dll");
 #else
-  for (const char* version : {".7", ".6", ""}) names.push_back("lib" + library + ".so" + version);
+  for (const char* version : versions) names.push_back("lib" + library + ".so" + version);
 #endif
   for (const char* variable : {"ROCM_PATH", "HIP_PATH"})
     if (const char* root = std::getenv(variable); root && *root)
@@ -87,10 +89,60 @@ void loadHiprtc(Libraries& found) {
   info.remedy.clear();
 }
 
+// Versions of the files: those of ROCm 6.0 to 7.2.
+bool loadAmdSmi(Libraries& found) {
+  auto& api = found.amdSmi;
+  return loadLibrary(candidates("amd_smi", {"", ".26", ".25", ".24"}),
+                     {BLOCKSCOPE_AMDSMI_FUNCTIONS(BLOCKSCOPE_SYMBOL)}, found.smiInfo);
+}
+
+bool loadRocmSmi(Libraries& found, LibraryInfo& info) {
+  auto& api = found.rocmSmi;
+  return loadLibrary(candidates("rocm_smi64", {"", ".7", ".6", ".1"}),
+                     {BLOCKSCOPE_ROCMSMI_FUNCTIONS(BLOCKSCOPE_SYMBOL)}, info);
+}
+
+void loadSmi(Libraries& found) {
+  auto& info = found.smiInfo;
+  info.name = "AMD SMI";
+  info.remedy =
+      "Install ROCm's amd-smi-lib or rocm-smi-lib; without it power, temperature and clocks are "
+      "not "
+      "recorded.";
+  if (!found.runtimeInfo.found) {
+    info.reason = "Not looked for without a HIP runtime.";
+    return;
+  }
+  int started = 0;
+  if (loadAmdSmi(found)) {
+    started = found.amdSmi.init(smi::kInitGpus);
+  } else {
+    found.amdSmi = {};
+    LibraryInfo older = info;
+    // What is said of both is said of the newer.
+    if (!loadRocmSmi(found, older)) {
+      found.rocmSmi = {};
+      return;
+    }
+    info = older;
+    info.version = "rocm_smi64";
+    started = found.rocmSmi.init(0);
+  }
+  if (started != 0) {
+    found.amdSmi = {}, found.rocmSmi = {};
+    info.reason = "It does not start: error " + std::to_string(started) + ".";
+    info.remedy = "Check that amd-smi works for this user (groups render and video).";
+    return;
+  }
+  info.found = true;
+  info.reason.clear(), info.remedy.clear();
+}
+
 Libraries loadAll() {
   Libraries found;
   loadRuntime(found);
   loadHiprtc(found);
+  loadSmi(found);
   return found;
 }
 

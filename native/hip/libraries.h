@@ -8,13 +8,17 @@
 #include "../core/backend.h"
 #include "api/hiprtc.h"
 #include "api/runtime.h"
+#include "api/smi.h"
 
 namespace blockscope::hip {
 
 struct Libraries {
   runtime::Api runtime;
   hiprtc::Api hiprtc;
-  LibraryInfo runtimeInfo, hiprtcInfo;
+  // AMD SMI, else its predecessor: the functions of the other stay null.
+  smi::Api amdSmi;
+  smi::RocmApi rocmSmi;
+  LibraryInfo runtimeInfo, hiprtcInfo, smiInfo;
   std::string versionText;  // of HIP: "7.1.25424"
 };
 

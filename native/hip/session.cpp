@@ -9,6 +9,7 @@
 #include "../core/oracle.h"
 #include "../core/validate.h"
 #include "../cuda/sampler.h"
+#include "monitor.h"
 
 namespace blockscope::hip {
 
@@ -93,47 +94,74 @@ class HipSession : public Session {
     const Stream stream(*device_);
     const Event start(*device_), stop(*device_);
     size_t turn = 0;
-    auto runOnce = [&] {
-      operation.enqueue(sets[turn], stream);
-      turn = (turn + 1) % sets.size();
-    };
-    auto timed = [&](const auto& queue) {
+    auto timed = [&](int64_t launches) {
       start.record(stream);
-      queue();
+      for (int64_t i = 0; i < launches; i++) {
+        operation.enqueue(sets[turn], stream);
+        turn = (turn + 1) % sets.size();
+      }
       stop.record(stream);
       stream.wait(what);
       return stop.nanosecondsSince(start);
     };
+    // The first launch may still load code; the second says whether one alone is too short to be
+    // timed.
+    timed(1);
+    const double estimate = timed(1);
+    const int64_t group = estimate < cuda::kGroupBelowNs ? cuda::groupSize(estimate) : 1;
+    const auto perSample = static_cast<double>(group);
+
+    // A grouped sample stands for several launches: the GPU time asked for is shared among them.
+    MeasureRequest perOperation = request;
+    perOperation.warmupNs /= perSample;
+    perOperation.warmupLaunches = static_cast<int>((request.warmupLaunches + group - 1) / group);
+    perOperation.minTimeNs /= perSample;
+    Monitor monitor(device_->facts());
+    monitor.restart();
     Measurement result = sampleUntilSteady(
-        request,
+        perOperation,
         [&] {
-          return Sample{timed(runOnce), 0, false};
+          const double ns = timed(group) / perSample;
+          return Sample{ns, monitor.clockNow(), isThrottled(monitor)};
         },
         cancel, progress);
+    result.warmupNs *= perSample;
+    result.launchesPerSample = static_cast<int>(group);
     result.operandSets = static_cast<int>(count);
     result.cacheMode = !request.cold ? "hot"
                                      : "cold: " + std::to_string(count) +
                                            (count == 1 ? " operand set" : " operand sets");
     result.timingSource = "HIP events";
     result.compileSeconds = operation.compileSeconds();
+    if (group > 1) result.badges.push_back("grouped");
     if (count < wanted) result.badges.push_back("cache not cold");
+    applySummary(monitor.summary(), result);
     if (result.stopReason == "timed out") result.badges.push_back("timed out");
     if (request.sustainedNs > 0) {
+      const double before = monitor.joules();
       double elapsed = 0;
       while (elapsed < request.sustainedNs) {
         cancel.throwIfRequested();
         constexpr int kAtOnce = 32;
-        elapsed += timed([&] {
-          for (int i = 0; i < kAtOnce; i++) runOnce();
-        });
+        elapsed += timed(kAtOnce);
         result.sustainedCount += kAtOnce;
       }
+      const double joules = monitor.joules() - before;
       result.sustainedNs = elapsed / static_cast<double>(result.sustainedCount);
+      result.sustainedWatts = joules / (elapsed * 1e-9);
+      result.joulesPerLaunch = joules / static_cast<double>(result.sustainedCount);
     }
     return result;
   }
 
  private:
+  // As on NVIDIA GPUs: far below the highest clock, with a reason that is heat or hardware.
+  bool isThrottled(const Monitor& monitor) const {
+    constexpr double kThrottledBelow = 0.75;
+    const double highest = device_->facts().clockKHz / 1000.0, now = monitor.clockNow();
+    return monitor.throttledNow() && now > 0 && now < kThrottledBelow * highest;
+  }
+
   const KernelRow& rowOf(const std::string& kernel) const {
     for (const KernelRow& row : rows_)
       if (row.id == kernel) return row;

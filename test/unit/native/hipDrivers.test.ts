@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Detection } from '@shared/contract/devices'
+import type { Run } from '@shared/contract/run'
 import { findClang } from '../../../src-main/engine/machineCode/amdCode'
-import { buildStubHiprtc, buildStubRuntime } from './stubHip'
+import { buildStubHiprtc, buildStubRuntime, buildStubSmi } from './stubHip'
 
 let folder: string
 let caches = 0
@@ -45,22 +46,26 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     for (const [name, without] of [
       ['whole'],
       ['incomplete', 'hipModuleLaunchKernel'],
-      ['alone']
+      ['alone'],
+      ['older'],
+      ['alone-with-hiprtc']
     ] as const) {
       mkdirSync(join(folder, name))
       buildStubRuntime(join(folder, name), without)
     }
-    buildStubHiprtc(join(folder, 'whole'))
+    for (const name of ['whole', 'older', 'alone-with-hiprtc']) buildStubHiprtc(join(folder, name))
+    buildStubSmi(join(folder, 'whole'), 'libamd_smi.so')
+    buildStubSmi(join(folder, 'older'), 'librocm_smi64.so')
     mkdirSync(join(folder, 'none'))
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   it.each([
     ['is too old', {}, 'incomplete', /has no function hipModuleLaunchKernel: it is too old/],
-    ['finds no GPU', { STUB_GPUS: '0' }, 'whole', /finds no GPU.*\/dev\/kfd/],
+    ['finds no GPU', { STUB_AMD_GPUS: '0' }, 'whole', /finds no GPU.*\/dev\/kfd/],
     [
       'is told to hide every GPU',
-      { STUB_GPUS: '0', HIP_VISIBLE_DEVICES: '' },
+      { STUB_AMD_GPUS: '0', HIP_VISIBLE_DEVICES: '' },
       'whole',
       /HIP_VISIBLE_DEVICES is "" and hides every AMD GPU/
     ],
@@ -130,7 +135,7 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
   )
 
   it('a GPU that cannot be read or opened is listed with the reason, beside the others', () => {
-    const gpus = gpusOf(detect({ STUB_GPUS: '2', STUB_BROKEN: '0' }))
+    const gpus = gpusOf(detect({ STUB_AMD_GPUS: '2', STUB_BROKEN: '0' }))
     expect(gpus[0]!.properties.problem).toMatch(/AMD GPU 0 cannot be read: HIP error 214/)
     expect(gpus[1]!.name).toBe('AMD Instinct MI355X')
     const [taken] = gpusOf(detect({ STUB_CONTEXT: '101' }))
@@ -143,10 +148,70 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     expect(status).toBe(0)
   })
 
-  it('measures with its events', () => {
-    const { said, status } = run(['sweep', ...product, ...shape, '--reps', '3'])
-    expect(said).not.toMatch(/error/i)
+  const measure = (environment: Record<string, string> = {}, drivers?: string) => {
+    const brief = ['--mode', 'hot', '--rounds', '1', '--warmup', '1', '--reps', '3', '--json']
+    const { stdout, status } = run(['sweep', ...product, ...shape, ...brief], environment, drivers)
     expect(status).toBe(0)
+    return (JSON.parse(stdout) as Run).steps[0]!.measurement!
+  }
+
+  it('measures with its events, power, temperature and clock beside', () => {
+    expect(measure()).toMatchObject({
+      timingSource: 'HIP events',
+      timeNs: { median: 250e3 },
+      meanMHz: 2100,
+      launchesPerSample: 1,
+      meanWatts: 1300,
+      meanTemperatureC: 61,
+      badges: []
+    })
+  })
+
+  it('a kernel too short for one event is timed in groups of about 200 us', () => {
+    const found = measure({ STUB_KERNEL_US: '8' })
+    expect(found.launchesPerSample).toBe(25)
+    expect(found.timeNs.median).toBeCloseTo(8e3, 0)
+    expect(found.badges).toContain('grouped')
+  })
+
+  it.each([
+    ['held back by its power limit', { STUB_METRICS: 'capped' }, 'power-capped'],
+    ['held back by heat', { STUB_METRICS: 'hot' }, 'thermal']
+  ])('a GPU %s is told', (_what, environment, badge) => {
+    expect(measure(environment).badges).toEqual([badge])
+  })
+
+  it.each([
+    ['tells its temperature alone', { STUB_METRICS: 'partial' }, 'whole', 61],
+    ['tells nothing', { STUB_METRICS: 'none' }, 'whole', 0],
+    ['has a monitor that does not start', { STUB_SMI: '5' }, 'whole', 0],
+    ['has no monitor', {}, 'alone-with-hiprtc', 0]
+  ] satisfies [string, Record<string, string>, string, number][])(
+    'a GPU that %s is measured all the same',
+    (_what, environment, drivers, celsius) => {
+      expect(measure(environment, drivers)).toMatchObject({
+        meanWatts: 0,
+        meanTemperatureC: celsius,
+        meanMHz: 0,
+        badges: []
+      })
+    }
+  )
+
+  it('where there is no AMD SMI, ROCm SMI is asked, for the GPU at the same place on the bus', () => {
+    expect(measure({}, 'older')).toMatchObject({ meanWatts: 1300, meanTemperatureC: 61 })
+    const smi = (environment: Record<string, string>, drivers?: string) =>
+      detect(environment, drivers).libraries.find(({ name }) => name === 'AMD SMI')
+    expect(smi({}, 'older')).toMatchObject({ found: true, version: 'rocm_smi64' })
+    expect(smi({}, 'whole')).toMatchObject({ found: true })
+    expect(smi({}, 'alone')).toMatchObject({
+      found: false,
+      remedy: expect.stringMatching(/^Install ROCm's amd-smi-lib/)
+    })
+    expect(smi({ STUB_SMI: '5' })).toMatchObject({
+      found: false,
+      reason: 'It does not start: error 5.'
+    })
   })
 
   it.each([

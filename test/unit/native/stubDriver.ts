@@ -14,7 +14,7 @@ static int number(const char* name, int missing) {
   const char* text = getenv(name);
   return text ? atoi(text) : missing;
 }
-/* STUB_GPUS: compute capabilities, "90,120". */
+/* STUB_GPUS: compute capabilities, "90,120". STUB_NAME: of all of them. STUB_5090: figures of a GeForce RTX 5090. */
 static int capability(int device) {
   char text[64];
   const char* all = getenv("STUB_GPUS");
@@ -34,14 +34,22 @@ int cuDeviceGetCount(int* count) {
   return 0;
 }
 int cuDeviceGet(int* device, int index) { *device = index; return index == number("STUB_BROKEN", -1) ? 214 : 0; }
-int cuDeviceGetName(char* name, int length, int device) { snprintf(name, length, "Stub GPU sm_%d", capability(device)); return 0; }
+int cuDeviceGetName(char* name, int length, int device) {
+  const char* given = getenv("STUB_NAME");
+  if (given) snprintf(name, length, "%s", given);
+  else snprintf(name, length, "Stub GPU sm_%d", capability(device));
+  return 0;
+}
 int cuDeviceGetUuid_v2(unsigned char* uuid, int device) { memset(uuid, 16 + device, 16); return 0; }
 int cuDeviceGetAttribute(int* value, int attribute, int device) {
   const int known = capability(device);
   *value = attribute == 75 ? known / 10 : attribute == 76 ? known % 10 : attribute == 16 ? 8 : 0;
+  /* Multiprocessors, clocks in kHz, bits of the bus, bytes of L2, shared memory of a block: NVIDIA's RTX Blackwell white paper. */
+  const int facts[][2] = {{16, 170}, {13, 2407000}, {36, 14001000}, {37, 512}, {38, 96 << 20}, {97, 99 << 10}};
+  if (getenv("STUB_5090")) for (int i = 0; i < 6; i++) if (facts[i][0] == attribute) *value = facts[i][1];
   return 0;
 }
-int cuDeviceTotalMem_v2(size_t* bytes, int device) { *bytes = (size_t)8 << 30; return 0; }
+int cuDeviceTotalMem_v2(size_t* bytes, int device) { *bytes = (size_t)(getenv("STUB_5090") ? 32 : 8) << 30; return 0; }
 int cuDevicePrimaryCtxRetain(void** context, int device) { *context = (void*)1; return number("STUB_CONTEXT", 0); }
 int cuDevicePrimaryCtxRelease_v2(int device) { return 0; }
 int cuCtxSetCurrent(void* context) { return number("STUB_CURRENT", 0); }

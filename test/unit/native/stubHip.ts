@@ -1,5 +1,5 @@
 /**
- * A libamdhip64.so.7 and a libhiprtc.so.7 that answer what a test tells them to, for states no test machine is in. Memory is
+ * A libamdhip64.so.7, a libhiprtc.so.7 and libraries of AMD SMI that answer what a test tells them to, for states no test machine is in. Memory is
  * the host's. hipRTC hands a source to clang where there is one; a launch of mfma_scale's kernel with linear scales multiplies
  * e4m3 by e4m3 on the CPU: what reaches it through operands, layouts and arguments is what it would get.
  */
@@ -19,7 +19,7 @@ int hipInit(unsigned flags) { return number("STUB_INIT", 0); }
 int hipRuntimeGetVersion(int* version) { *version = 70125424; return 0; }
 const char* hipGetErrorName(int error) { return error == 700 ? "hipErrorIllegalAddress" : "hipError"; }
 const char* hipGetErrorString(int error) { return "as told"; }
-int hipGetDeviceCount(int* count) { *count = number("STUB_GPUS", 1); return *count ? 0 : 100; }
+int hipGetDeviceCount(int* count) { *count = number("STUB_AMD_GPUS", 1); return *count ? 0 : 100; }
 int hipGetDevicePropertiesR0600(char* all, int device) {
   if (device == number("STUB_BROKEN", -1)) return 214;
   memset(all, 0, 1472);
@@ -49,12 +49,14 @@ int hipMemsetAsync(void* to, int value, size_t bytes, void* stream) { memset(to,
 int hipModuleLoadData(void** module, const char* image) { *module = (void*)1; return number("STUB_LOAD", memcmp(image, "\\x7f" "ELF", 4) ? 200 : 0); }
 int hipModuleUnload(void* module) { return 0; }
 int hipModuleGetFunction(void** function, void* module, const char* name) { *function = (void*)1; return strcmp(name, "multiply") ? 500 : 0; }
+static int launches;
 static double e4m3(unsigned char code) {
   const int exponent = code >> 3 & 15, mantissa = code & 7;
   const double value = exponent ? ldexp(8 + mantissa, exponent - 10) : ldexp(mantissa, -9);
   return code & 128 ? -value : value;
 }
 int hipModuleLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void* stream, void** given, void** extra) {
+  launches++;
   if (number("STUB_LAUNCH", 0)) return number("STUB_LAUNCH", 0);
   const unsigned char *a = *(unsigned char**)given[0], *b = *(unsigned char**)given[1], *sa = *(unsigned char**)given[2], *sb = *(unsigned char**)given[3];
   float* c = *(float**)given[4];
@@ -75,10 +77,11 @@ int hipModuleLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz,
 int hipStreamCreateWithFlags(void** stream, unsigned flags) { *stream = (void*)1; return 0; }
 int hipStreamDestroy(void* stream) { return 0; }
 int hipStreamQuery(void* stream) { return number("STUB_QUERY", 0); }
-int hipEventCreate(void** event) { *event = (void*)1; return 0; }
-int hipEventDestroy(void* event) { return 0; }
-int hipEventRecord(void* event, void* stream) { return 0; }
-int hipEventElapsedTime(float* ms, void* start, void* stop) { *ms = 0.25f; return 0; }
+/* An event knows how many kernels were launched before it; each takes STUB_KERNEL_US. */
+int hipEventCreate(void** event) { *event = calloc(1, sizeof(int)); return 0; }
+int hipEventDestroy(void* event) { free(event); return 0; }
+int hipEventRecord(void* event, void* stream) { *(int*)event = launches; return 0; }
+int hipEventElapsedTime(float* ms, void* start, void* stop) { *ms = (*(int*)stop - *(int*)start) * number("STUB_KERNEL_US", 250) / 1e3f; return 0; }
 `
 
 /** STUB_CLANG: the compiler it stands before; without one the code object is an ELF's first bytes. */
@@ -127,6 +130,58 @@ int hiprtcCompileProgram(void* program, int count, const char** options) {
   return failed ? 6 : 0;
 }
 `
+
+/**
+ * amdsmi_gpu_metrics_t of an MI355X, revision 1.6: 61 C, 1300 W, 2100 MHz on its fastest die, a joule more each time it is
+ * read (65536 units of 15.259 uJ). STUB_METRICS: 'capped' counts time under the power limit, 'hot' under heat, 'partial' tells
+ * the temperature alone, 'none' fails. STUB_SMI: what starting answers.
+ */
+const metrics = `
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+static int is(const char* what) {
+  const char* given = getenv("STUB_METRICS");
+  return given && !strcmp(given, what);
+}
+static int start(void) { return getenv("STUB_SMI") ? atoi(getenv("STUB_SMI")) : 0; }
+static int fill(char* all) {
+  static uint64_t reading;
+  if (is("none")) return 2;
+  memset(all, 255, 4544);
+  all[2] = 1;
+  all[3] = 6;
+  *(uint16_t*)(all + 6) = 61;
+  if (is("partial")) return 0;
+  reading++;
+  *(uint64_t*)(all + 24) = reading * 65536;
+  *(uint16_t*)(all + 120) = 1300;
+  *(uint16_t*)(all + 312) = 2000;
+  *(uint16_t*)(all + 314) = 2100;
+  memset(all + 432, 0, 40);
+  if (is("capped")) *(uint64_t*)(all + 440) = reading;
+  if (is("hot")) *(uint64_t*)(all + 464) = reading;
+  return 0;
+}
+`
+const monitors = {
+  'libamd_smi.so': `
+int amdsmi_init(uint64_t flags) { return flags == 2 ? start() : 1; }
+int amdsmi_get_processor_handle_from_bdf(uint64_t bdf, void** processor) { *processor = (void*)1; return bdf == 5 << 8 ? 0 : 31; }
+int amdsmi_get_gpu_metrics_info(void* processor, char* all) { return fill(all); }
+`,
+  'librocm_smi64.so': `
+int rsmi_init(uint64_t flags) { return start(); }
+int rsmi_num_monitor_devices(uint32_t* count) { *count = 2; return 0; }
+/* The second is the one; its partition stands in bits 28 to 31. */
+int rsmi_dev_pci_id_get(uint32_t index, uint64_t* id) { *id = index ? 5 << 8 | 3u << 28 : 4 << 8; return 0; }
+int rsmi_dev_gpu_metrics_info_get(uint32_t index, char* all) { return index == 1 ? fill(all) : 2; }
+`
+}
+
+export function buildStubSmi(folder: string, library: keyof typeof monitors): void {
+  build(join(folder, library), metrics + monitors[library])
+}
 
 /** Builds it into a folder, which LD_LIBRARY_PATH then names. `without`: a function it does not have. */
 export function buildStubRuntime(folder: string, without?: string): void {

@@ -1,0 +1,61 @@
+// What a GPU does while it is measured: a thread reads it 20 times a second through whatever
+// library knows it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "../core/backend.h"
+
+namespace blockscope {
+
+struct MonitorReading {
+  std::optional<double> watts, celsius;
+  double mhz = 0;  // of the multiprocessors; 0: not known
+  bool powerCapped = false;
+  bool thermal = false;  // heat or hardware holds the clock down
+};
+
+struct MonitorSummary {
+  double meanWatts = 0, meanTemperatureC = 0;
+  bool powerCapped = false, thermal = false, contended = false;
+};
+
+class DeviceMonitor {
+ public:
+  using Read = std::function<MonitorReading()>;
+
+  // Starts reading; without a function nothing is read and everything stays 0.
+  explicit DeviceMonitor(Read read);
+  ~DeviceMonitor();
+  DeviceMonitor(const DeviceMonitor&) = delete;
+
+  // Forgets what was seen: the start of a new measurement. Reads once, so that a measurement
+  // shorter than the period has a reading too.
+  void restart();
+  MonitorSummary summary() const;
+  // True while the last reading had a thermal or hardware reason for a lower clock.
+  bool throttledNow() const { return throttledNow_; }
+  // Of the last reading, MHz; 0: not known.
+  double clockNow() const { return clockNow_; }
+
+ private:
+  void readLoop();
+  void readOnce();
+
+  const Read read_;
+  mutable std::mutex mutex_, reading_;
+  MonitorSummary sums_;
+  int wattReadings_ = 0, temperatureReadings_ = 0;
+  std::atomic<bool> throttledNow_{false}, stop_{false};
+  std::atomic<double> clockNow_{0};
+  std::thread thread_;
+};
+
+// What the summary says of a measurement: means, and a badge for each thing that disturbed it.
+void applySummary(const MonitorSummary&, Measurement&);
+
+}  // namespace blockscope
