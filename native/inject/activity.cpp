@@ -21,22 +21,11 @@ constexpr int kMostBuffers = 1024;  // 64 MiB, however far the device is behind
 std::atomic<int> buffersOut{0};
 
 // Under the lock, as what is below up to takeRecord.
-bool isKept(Session& mine, uint32_t kernel) {
-  if (mine.options.kernels.empty()) return true;
-  if (kernel >= mine.isKernelKept.size()) mine.isKernelKept.resize(kernel + 1, -1);
-  int8_t& kept = mine.isKernelKept[kernel];
-  if (kept < 0) {
-    const std::string name(mine.names.kernelNameOf(kernel));
-    kept = regexec(&mine.kernelFilter, name.c_str(), 0, nullptr, 0) == 0;
-  }
-  return kept != 0;
-}
-
 void takeKernel(Session& mine, const cupti::ActivityKernelGraph& graph) {
   const cupti::ActivityKernel& kernel = graph.common;
   if (!launchWindow.holds(kernel.correlationId)) return mine.count(outsideRecords);
   const uint32_t name = mine.names.kernelName(kernel.name ? kernel.name : "");
-  if (!isKept(mine, name)) return mine.count(filteredRecords);
+  if (!mine.keeps(name)) return mine.count(filteredRecords);
   const LaunchShape shape{{kernel.gridX, kernel.gridY, kernel.gridZ},
                           {kernel.blockX, kernel.blockY, kernel.blockZ},
                           {graph.clusterX, graph.clusterY, graph.clusterZ},

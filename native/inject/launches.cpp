@@ -1,18 +1,14 @@
 #include "launches.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
 #include <string_view>
 
+#include "calls.h"
 #include "clock.h"
 #include "json.h"
 #include "launchWindow.h"
-#include "ranges.h"
 #include "session.h"
 
 namespace blockscope::inject {
@@ -20,19 +16,14 @@ namespace blockscope::inject {
 namespace {
 
 constexpr size_t kMostNodes = 4 << 20;
-constexpr uint64_t kFlushAfterNs = 20000000;  // at a synchronisation, at most this often
 
 constexpr uint8_t kNoCall = 0xff;
 // What each driver function is, as CallKind; filled before callbacks come.
 std::array<uint8_t, cupti::kMostCallbackIds> kindOfCall;
 
-// The call that this thread is in, whether it only adds to a graph, and its path, once asked for.
-thread_local bool isInCall = false;
+// Whether the call that this thread is in only adds to a graph.
 thread_local bool onlyAdds = false;
-thread_local bool hasPath = false;
-thread_local uint32_t pathOfCall = 0;
 thread_local void* lastContext = nullptr;
-thread_local uint32_t threadId = 0;
 
 // "cuLaunchHostFunc" runs on the CPU; the suffixes of versions and of per-thread streams vary.
 uint8_t kindOfName(std::string_view name) {
@@ -44,19 +35,6 @@ uint8_t kindOfName(std::string_view name) {
   if (begins("cuMemcpy")) return kind(CallKind::kCopy);
   if (begins("cuMemset")) return kind(CallKind::kSet);
   return kNoCall;
-}
-
-// Of a call, or outside of one: frames of Python, where they are asked for, then ranges.
-uint32_t currentPath(Session& mine) {
-  if (!mine.options.python) return openPath();
-  if (isInCall && hasPath) return pathOfCall;
-  const uint32_t ranges = openPath();
-  bool isForgotten = false;
-  const uint32_t path = mine.python.path(mine.lock, mine.names, mine.shard, ranges, isForgotten);
-  if (isForgotten) mine.count(forgottenStacks);
-  if (isInCall && path != ranges) mine.count(pythonCalls);
-  hasPath = true;
-  return pathOfCall = path;
 }
 
 void noteContext(Session& mine, void* context) {
@@ -74,23 +52,8 @@ uint32_t executableOf(Session& mine, const cupti::CallbackData& call) {
   return mine.cupti.getGraphExecId(executable, &id) == cupti::kSuccess ? id : 0;
 }
 
-void countCall(Session& mine, const LaunchRecord& record) {
-  if (record.flags & kCallFailed) return mine.count(failedLaunches);
-  if (record.flags & kCallCaptured) return mine.count(capturedLaunches);
-  switch (record.kind) {
-    case CallKind::kKernel:
-      return mine.count(kernelLaunches);
-    case CallKind::kCopy:
-      return mine.count(copyCalls);
-    case CallKind::kSet:
-      return mine.count(setCalls);
-    case CallKind::kGraph:
-      mine.count(graphLaunches);
-  }
-}
-
-// Under the lock.
 void countNodes(Session& mine, uint32_t executable) {
+  const std::lock_guard guard(mine.lock);
   const auto found = mine.graphs.find(executable);
   if (found == mine.graphs.end()) return;
   mine.count(graphKernels, found->second.kernels);
@@ -102,9 +65,8 @@ void onCall(Session& mine, uint32_t id, const cupti::CallbackData& call) {
   if (id >= kindOfCall.size() || kindOfCall[id] == kNoCall) return;
   const auto kind = static_cast<CallKind>(kindOfCall[id]);
   if (call.site == cupti::kSiteEnter) {
-    isInCall = true;
+    beginCall();
     onlyAdds = false;
-    hasPath = false;
     const bool isTaken = mine.takesLaunches();
     // Marked before the device can have run it: a record may be there ahead of the call's end.
     launchWindow.mark(call.correlationId, isTaken);
@@ -121,25 +83,18 @@ void onCall(Session& mine, uint32_t id, const cupti::CallbackData& call) {
   if (start != 0 && kind == CallKind::kKernel && mine.counters.isAsked())
     mine.counters.end(mine, call, result != 0);
   const uint32_t path = start == 0 ? 0 : currentPath(mine);
-  isInCall = false;
+  endCall();
   if (start == 0) return;
-  if (threadId == 0) threadId = static_cast<uint32_t>(syscall(SYS_gettid));
   LaunchRecord record{};
   record.startNs = start;
-  record.durationNs = static_cast<uint32_t>(
-      std::min<uint64_t>(realTimeNs() - start, std::numeric_limits<uint32_t>::max()));
   record.correlation = call.correlationId;
   record.path = path;
   record.kind = kind;
   record.flags =
       static_cast<uint8_t>((result != 0 ? kCallFailed : 0) | (onlyAdds ? kCallCaptured : 0));
   if (kind == CallKind::kGraph) record.graph = executableOf(mine, call);
-  countCall(mine, record);
-  const std::lock_guard guard(mine.lock);
   if (kind == CallKind::kGraph && record.flags == 0) countNodes(mine, record.graph);
-  record.thread = mine.names.thread(threadId);
-  record.call = mine.names.call(call.functionName);
-  mine.shard.add(record);
+  addCall(mine, record, call.functionName);
 }
 
 // The node's number is that of its kernel's records; a clone has the path of what it was cloned
@@ -148,7 +103,7 @@ void onNode(Session& mine, uint32_t id, const cupti::GraphData& graph) {
   uint64_t node = 0;
   if (mine.cupti.getGraphNodeId(graph.node, &node) != cupti::kSuccess) return;
   if (id == cupti::kGraphNodeCreated) {
-    if (isInCall) onlyAdds = true;
+    if (isInCall()) onlyAdds = true;
     const uint32_t path = currentPath(mine);
     const std::lock_guard guard(mine.lock);
     if (mine.nodes.size() >= kMostNodes) return mine.count(forgottenNodes);
@@ -172,16 +127,6 @@ void onNode(Session& mine, uint32_t id, const cupti::GraphData& graph) {
   mine.nodes[node] = path;
   mine.shard.text(
       JsonLine().wide("node", node).number("path", path).number("graph", graphId).take());
-}
-
-void onSynchronised(Session& mine) {
-  static std::atomic<uint64_t> lastNs{0};
-  const uint64_t now = realTimeNs();
-  uint64_t last = lastNs.load(std::memory_order_relaxed);
-  if (now - last < kFlushAfterNs || !lastNs.compare_exchange_strong(last, now)) return;
-  mine.cupti.activityFlushAll(0);
-  const std::lock_guard guard(mine.lock);
-  mine.shard.flush();
 }
 
 struct StateData {  // CUpti_StateData of a notification

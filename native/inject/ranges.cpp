@@ -142,6 +142,9 @@ uint32_t openPath() {
   return openRanges == nullptr || openRanges->empty() ? 0 : openRanges->back().path;
 }
 
+void pushRange(const char* text) { push(nullptr, text); }
+void popRange() { pop(nullptr); }
+
 int hookNvtx(const void* (*getExportTable)(uint32_t)) {
   if (getExportTable == nullptr || session().options.folder.empty()) return 0;
   const auto* callbacks = static_cast<const CallbacksTable*>(getExportTable(kCallbacksTable));

@@ -11,19 +11,16 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "activity.h"
 #include "clock.h"
-#include "deviceFacts.h"
 #include "json.h"
-#include "launches.h"
-#include "openCupti.h"
 #include "processFacts.h"
 
 namespace blockscope::inject {
 
 namespace {
 
-constexpr uint64_t kPeriodNs = 100000000;  // what a SIGKILL loses at most of a device with gaps
+constexpr uint64_t kPeriodNs = 100000000;     // what a SIGKILL loses at most of a device with gaps
+constexpr uint64_t kFlushAfterNs = 20000000;  // at a synchronisation, at most this often
 constexpr uint64_t kLongestWaitNs = 10ull * 1000000000;
 
 // Null in the many processes that only inherit this library: they end without making anything.
@@ -80,11 +77,11 @@ void afterForkInChild() {
   afterForkInParent();
 }
 
-void fail(Session& mine, int error, const std::string& reason) {
+void fail(Session& mine, const SourceFailure& failure) {
   const std::lock_guard guard(mine.lock);
-  mine.shard.text(JsonLine().text("failed", reason).take());
+  mine.shard.text(JsonLine().text("failed", failure.reason).take());
   mine.shard.flush();
-  mine.shard.header()->cuptiError = error;
+  mine.shard.header()->sourceError = failure.error;
   mine.shard.header()->state = ShardState::kFailed;
 }
 
@@ -101,49 +98,19 @@ void writeBeginning(Session& mine) {
   mine.shard.flush();
 }
 
-// CUPTI's clock beside the system's: other processes' records are put beside these by the latter.
-void writeClock(Session& mine, const OpenedCupti& opened) {
-  uint64_t device = 0;
-  const uint64_t before = realTimeNs();
-  mine.cupti.getTimestamp(&device);
-  const uint64_t after = realTimeNs();
-  const std::lock_guard guard(mine.lock);
-  mine.shard.text(JsonLine()
-                      .text("cupti", opened.path)
-                      .number("version", opened.version)
-                      .number("driver", driverVersion())
-                      .wide("realTimeNs", before + (after - before) / 2)
-                      .wide("cuptiNs", device)
-                      .take());
-  mine.shard.flush();
-}
-
 void startRecording(Session& mine) {
-  if (const int error = enableActivity()) {
-    const char* name = nullptr;
-    mine.cupti.getResultString(error, &name);
-    return fail(mine, error, std::string("CUPTI records nothing here: ") + (name ? name : "?"));
-  }
+  if (const auto failure = mine.source->start()) return fail(mine, *failure);
   mine.shard.header()->state = ShardState::kRecording;
   mine.isRecording = true;
 }
 
-uint64_t expectedKernels(Session& mine) {
-  const uint64_t inGraphs = mine.options.wholeGraphs ? 0 : mine.counted(graphKernels);
-  return mine.counted(kernelLaunches) + inGraphs;
-}
-
 enum class Ending { kOfCapture, kOfProcess };
 
-// At the end of the process CUPTI is left as it is: what else ends there may still call it.
+// At the end of the process the source is left as it is: what else ends there may still call it.
 void endRecording(Session& mine, Ending ending) {
   mine.isRecording = false;
-  mine.cupti.activityFlushAll(cupti::kFlushForced);
-  if (ending == Ending::kOfCapture) {
-    mine.counters.close();
-    disableActivity();
-    mine.cupti.unsubscribe(mine.subscriber);
-  }
+  mine.source->flushAll();
+  if (ending == Ending::kOfCapture) mine.source->close();
   const std::lock_guard guard(mine.lock);
   if (mine.options.python) mine.python.sayAtEnd(mine.shard);
   mine.shard.flush();
@@ -161,7 +128,7 @@ class Follower {
       const bool isLast = waitFor(mine_.wake, kPeriodNs);
       if (isLast) {
         if (mine_.shard.header()->state == ShardState::kRecording) {
-          synchroniseContexts();
+          mine_.source->awaitDevice(kLongestWaitNs - kPeriodNs);
           endRecording(mine_, Ending::kOfProcess);
         }
         break;
@@ -178,7 +145,7 @@ class Follower {
     if (state == ShardState::kWaiting) {
       if (asked == ControlState::kRecording) startRecording(mine_);
       if (asked == ControlState::kEnded) {
-        mine_.cupti.unsubscribe(mine_.subscriber);
+        mine_.source->close();
         mine_.shard.header()->state = ShardState::kEnded;
         isOver_ = true;
       }
@@ -188,7 +155,7 @@ class Follower {
       isOver_ = true;
       return;
     }
-    mine_.cupti.activityFlushAll(0);
+    mine_.source->flush();
     {
       const std::lock_guard guard(mine_.lock);
       mine_.shard.flush();
@@ -196,7 +163,7 @@ class Follower {
     if (asked != ControlState::kEnded) return;
     if (endingSinceNs_ == 0) endingSinceNs_ = realTimeNs();
     const uint64_t found = mine_.counted(kernelRecords) + mine_.counted(filteredRecords);
-    const bool hasAll = found >= expectedKernels(mine_);
+    const bool hasAll = found >= mine_.source->expectedKernels();
     if (!hasAll && realTimeNs() - endingSinceNs_ < kLongestWaitNs) return;
     endRecording(mine_, Ending::kOfCapture);
     isOver_ = true;
@@ -249,7 +216,28 @@ Session& session() {
   return *made;
 }
 
-bool startCapture() {
+bool Session::keeps(uint32_t kernel) {
+  if (options.kernels.empty()) return true;
+  if (kernel >= isKernelKept.size()) isKernelKept.resize(kernel + 1, -1);
+  int8_t& kept = isKernelKept[kernel];
+  if (kept < 0) {
+    const std::string name(names.kernelNameOf(kernel));
+    kept = regexec(&kernelFilter, name.c_str(), 0, nullptr, 0) == 0;
+  }
+  return kept != 0;
+}
+
+void onSynchronised(Session& mine) {
+  static std::atomic<uint64_t> lastNs{0};
+  const uint64_t now = realTimeNs();
+  uint64_t last = lastNs.load(std::memory_order_relaxed);
+  if (now - last < kFlushAfterNs || !lastNs.compare_exchange_strong(last, now)) return;
+  mine.source->flush();
+  const std::lock_guard guard(mine.lock);
+  mine.shard.flush();
+}
+
+bool startCapture(RecordSource& source) {
   Session& mine = session();
   if (mine.options.folder.empty() || mine.isCaptured()) return false;
   mine.control = mapControl(mine.options.folder);
@@ -267,29 +255,20 @@ bool startCapture() {
   writeBeginning(mine);
   if (!mine.options.kernels.empty() &&
       regcomp(&mine.kernelFilter, mine.options.kernels.c_str(), REG_EXTENDED | REG_NOSUB) != 0) {
-    fail(mine, 0, "--kernels is no POSIX extended regular expression.");
+    fail(mine, {0, "--kernels is no POSIX extended regular expression."});
     return false;
   }
-  const OpenedCupti opened = openCupti(mine.cupti, onCallback);
-  if (!opened.isOpen) {
-    fail(mine, opened.error, opened.reason);
-    return false;
-  }
-  mine.subscriber = opened.subscriber;
-  writeClock(mine, opened);
-  int error = registerActivity();
-  if (error == cupti::kSuccess) error = enableCallbacks();
-  if (error != cupti::kSuccess) {
-    mine.cupti.unsubscribe(mine.subscriber);
-    fail(mine, error,
-         "CUPTI refuses the callbacks of launches (error " + std::to_string(error) + ").");
+  mine.source = &source;
+  if (const auto failure = source.open()) {
+    fail(mine, *failure);
     return false;
   }
   mine.pid = getpid();
   if (mine.asked() == ControlState::kRecording) startRecording(mine);
   if (!startFollower(mine)) {
     mine.isRecording = false;
-    fail(mine, 0, "the system gave no thread for the capture.");
+    source.close();
+    fail(mine, {0, "the system gave no thread for the capture."});
     return false;
   }
   std::atexit(finishCapture);

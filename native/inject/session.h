@@ -15,6 +15,7 @@
 #include "cuptiAbi.h"
 #include "names.h"
 #include "pythonPaths.h"
+#include "recordSource.h"
 #include "shardWriter.h"
 
 namespace blockscope::inject {
@@ -47,6 +48,8 @@ struct Session {
   Control* control = nullptr;
   int pid = 0;  // of the process that is captured; a forked child is another
 
+  RecordSource* source = nullptr;
+
   cupti::Api cupti;
   void* subscriber = nullptr;
   // Whether launches count now; with a range to wait for, only while one is open.
@@ -73,6 +76,8 @@ struct Session {
     return isRecording.load(std::memory_order_relaxed) && asked() == ControlState::kRecording &&
            (options.range.empty() || openRanges.load(std::memory_order_relaxed) > 0);
   }
+  // Whether --kernels asks for the kernel of this number. Under the lock.
+  bool keeps(uint32_t kernel);
   void count(Counter counter, uint64_t amount = 1) {
     std::atomic_ref(shard.header()->counters[counter]).fetch_add(amount, std::memory_order_relaxed);
   }
@@ -83,8 +88,10 @@ struct Session {
 
 Session& session();
 
-// Called by the driver at cuInit; false where nothing is captured.
-bool startCapture();
+// Called when CUDA or HIP starts, with whose records there are; false where nothing is captured.
+bool startCapture(RecordSource& source);
+// A synchronisation has ended: what is complete is handed out and written, now and then.
+void onSynchronised(Session& mine);
 // Waits for the device, takes in what is left and writes it: at the end of the process.
 void finishCapture();
 

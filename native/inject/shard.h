@@ -18,32 +18,34 @@ enum class ShardState : uint32_t { kWaiting = 1, kRecording = 2, kEnded = 3, kFa
 
 // What is counted, in the order of ShardHeader::counters; the shard itself names them, so that a
 // reader of another version knows which is which.
-#define BLOCKSCOPE_SHARD_COUNTERS(X)                                                         \
-  X(kernelLaunches)   /* calls that returned 0, outside graph capture */                     \
-  X(failedLaunches)   /* calls that returned an error: there is nothing to record */         \
-  X(capturedLaunches) /* calls that only added a node to a graph */                          \
-  X(graphLaunches)                                                                           \
-  X(graphKernels) /* kernel nodes of the graphs launched, once per launch */                 \
-  X(graphCopies)                                                                             \
-  X(graphSets)                                                                               \
-  X(copyCalls)                                                                               \
-  X(setCalls)                                                                                \
-  X(kernelRecords) /* received and kept, unfinished ones too */                              \
-  X(copyRecords)                                                                             \
-  X(setRecords)                                                                              \
-  X(graphRecords)                                                                            \
-  X(outsideRecords)    /* of launches outside the window of the capture: not kept */         \
-  X(filteredRecords)   /* of kernels that --kernels leaves out: not kept */                  \
-  X(unfinishedRecords) /* the device had not ended them when they were asked for */          \
-  X(otherRecords)      /* of kinds that nobody asked for */                                  \
-  X(droppedRecords)    /* as CUPTI itself says */                                            \
-  X(refusedBuffers)    /* asked for while kMostBuffers were out */                           \
-  X(unwrittenRecords)  /* the disk took no more: records of kernels, copies, sets, graphs */ \
-  X(unwrittenLaunches)                                                                       \
-  X(unwrittenTexts)                                                                          \
-  X(forgottenNodes)  /* graph nodes beyond kMostNodes: without the path of their capture */  \
-  X(pythonCalls)     /* calls that launch something, made below a frame of Python */         \
-  X(forgottenStacks) /* calls whose frames would have been a path too many */
+#define BLOCKSCOPE_SHARD_COUNTERS(X)                                                          \
+  X(kernelLaunches)   /* calls that returned 0, outside graph capture */                      \
+  X(failedLaunches)   /* calls that returned an error: there is nothing to record */          \
+  X(capturedLaunches) /* calls that only added a node to a graph */                           \
+  X(graphLaunches)                                                                            \
+  X(graphKernels) /* kernel nodes of the graphs launched, once per launch */                  \
+  X(graphCopies)                                                                              \
+  X(graphSets)                                                                                \
+  X(copyCalls)                                                                                \
+  X(setCalls)                                                                                 \
+  X(kernelRecords) /* received and kept, unfinished ones too */                               \
+  X(copyRecords)                                                                              \
+  X(setRecords)                                                                               \
+  X(graphRecords)                                                                             \
+  X(outsideRecords)    /* of launches outside the window of the capture: not kept */          \
+  X(filteredRecords)   /* of kernels that --kernels leaves out: not kept */                   \
+  X(unfinishedRecords) /* the device had not ended them when they were asked for */           \
+  X(otherRecords)      /* of kinds that nobody asked for */                                   \
+  X(droppedRecords)    /* as CUPTI itself says */                                             \
+  X(refusedBuffers)    /* asked for while kMostBuffers were out */                            \
+  X(unwrittenRecords)  /* the disk took no more: records of kernels, copies, sets, graphs */  \
+  X(unwrittenLaunches)                                                                        \
+  X(unwrittenTexts)                                                                           \
+  X(forgottenNodes)  /* graph nodes beyond kMostNodes: without the path of their capture */   \
+  X(pythonCalls)     /* calls that launch something, made below a frame of Python */          \
+  X(forgottenStacks) /* calls whose frames would have been a path too many */                 \
+  X(enqueuedKernels) /* put into queues of HSA, by whatever call: what AMD's GPUs must run */ \
+  X(repeatedRecords) /* of dispatches whose record had come: not kept */
 
 enum Counter : int {
 #define BLOCKSCOPE_NAME(name) name,
@@ -59,8 +61,8 @@ struct ShardHeader {
   uint64_t startNs;    // CLOCK_REALTIME
   uint64_t bodyBytes;  // whole blocks after the header
   ShardState state;
-  int32_t cuptiError;  // of what failed; 0 otherwise
-  uint64_t endNs;      // when the capture of this process ended; 0 before
+  int32_t sourceError;  // of what failed, as CUPTI or rocprofiler-sdk numbers it; 0 otherwise
+  uint64_t endNs;       // when the capture of this process ended; 0 before
   uint64_t reserved;
   uint64_t counters[kCounters];
 };
@@ -127,8 +129,8 @@ struct Control {
   char magic[8];
   uint32_t version;
   ControlState state;
-  // Counted by the processes: those that started CUDA, those that --only leaves out, those that
-  // could not make a shard and the errno of the last.
+  // Counted by the processes: those that started CUDA or HIP, those that --only leaves out, those
+  // that could not make a shard and the errno of the last.
   uint32_t started, passedOver, withoutShard, shardErrno;
 };
 

@@ -14,7 +14,7 @@ import type { ProgramEnd } from './followProgram'
 
 /** What tells how a program was placed on GPUs and ranks; nothing else of an environment is kept. */
 const keptVariables =
-  /^(CUDA_(VISIBLE_DEVICES|HOME|PATH|LAUNCH_BLOCKING|MODULE_LOADING)|RANK|WORLD_SIZE|LOCAL_RANK|SLURM_(PROCID|NTASKS|LOCALID|JOB_ID)|OMPI_COMM_WORLD_\w+|LD_LIBRARY_PATH|VIRTUAL_ENV|CONDA_PREFIX)$/
+  /^(CUDA_(VISIBLE_DEVICES|HOME|PATH|LAUNCH_BLOCKING|MODULE_LOADING)|(HIP|ROCR)_VISIBLE_DEVICES|ROCM_PATH|RANK|WORLD_SIZE|LOCAL_RANK|SLURM_(PROCID|NTASKS|LOCALID|JOB_ID)|OMPI_COMM_WORLD_\w+|LD_LIBRARY_PATH|VIRTUAL_ENV|CONDA_PREFIX)$/
 
 export interface CaptureRecord {
   formatVersion: 1
@@ -113,6 +113,8 @@ function missing(started: ControlCounts, accounts: readonly ProcessAccount[]): s
     ]
   if (started.started > 0) return []
   if (started.passedOver > 0)
-    return [`--only left out all ${started.passedOver} processes that started CUDA.`]
-  return accounts.length > 0 ? [] : ['No process started CUDA: nothing was captured.']
+    return [`--only left out all ${started.passedOver} processes that started CUDA or HIP.`]
+  return accounts.length > 0
+    ? []
+    : ['No process started CUDA, nor HIP where ROCm has rocprofiler-sdk: nothing was captured.']
 }

@@ -2,13 +2,18 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { injectedLibrary } from '@shared/capture/captureFiles'
 import type { CaptureSpec } from '@shared/contract/capture'
 import { messageOf, UserError } from '@shared/errors'
 import { builtFile } from '../engine/loadAddon'
 import { isAlive, setState, shardHeaders } from './captureFolder'
 
 /** What a child inherits, and what a program may have set for a profiler of its own. */
-const injectionVariables = ['CUDA_INJECTION64_PATH', 'NVTX_INJECTION64_PATH'] as const
+const injectionVariables = [
+  'CUDA_INJECTION64_PATH',
+  'NVTX_INJECTION64_PATH',
+  'ROCP_TOOL_LIBRARIES'
+] as const
 /** As long as the library waits for the device, and a little. */
 const longestWaitMs = 12_000
 const lookMs = 50
@@ -39,7 +44,7 @@ export function captureEnvironment(spec: CaptureSpec, folder: string): NodeJS.Pr
       'usage',
       `${set} is set to ${given[set]}: another profiler would be put out; unset it to capture.`
     )
-  const library = builtFile('blockscope_inject.node')
+  const library = builtFile(injectedLibrary)
   if (library === undefined)
     throw new UserError(
       'unavailable',
@@ -50,6 +55,7 @@ export function captureEnvironment(spec: CaptureSpec, folder: string): NodeJS.Pr
     ...given,
     CUDA_INJECTION64_PATH: library,
     NVTX_INJECTION64_PATH: library,
+    ROCP_TOOL_LIBRARIES: library,
     LD_PRELOAD: [library, spec.environment.LD_PRELOAD ?? process.env.LD_PRELOAD]
       .filter(Boolean)
       .join(':'),

@@ -43,7 +43,7 @@ export function register(program: Command): void {
   program
     .command('capture')
     .description(
-      'Runs a program and records its GPU kernels, copies, graphs and NVTX ranges, and those of its children.'
+      'Runs a program and records its GPU kernels, copies, graphs and NVTX or roctx ranges, and those of its children. By CUPTI; by rocprofiler-sdk on AMD GPUs, where it was not run yet.'
     )
     .usage('[options] -- CMD ARGS...')
     .argument('<command...>', 'the program and its arguments, after --')
@@ -56,7 +56,10 @@ export function register(program: Command): void {
         'begin at this signal to blockscope, end at the next'
       ).choices(['USR1', 'USR2'])
     )
-    .option('--range <name>', 'only what is launched while an NVTX range of this name is open')
+    .option(
+      '--range <name>',
+      'only what is launched while an NVTX or roctx range of this name is open'
+    )
     .option('--kernels <regex>', 'only kernels of these names; POSIX extended regular expression')
     .option('--graph-nodes', 'a record for each kernel of a CUDA graph (so it is without a flag)')
     .option('--graphs', 'one record for each launch of a CUDA graph: costs less, has no kernels')
@@ -206,7 +209,9 @@ function printSummary(record: CaptureRecord, folder: string, { everyProcess }: F
       )
   }
   if (idle.length > 0 && !everyProcess)
-    printNote(`${counted(idle.length, 'process', 'processes')} started CUDA and launched nothing.`)
+    printNote(
+      `${counted(idle.length, 'process', 'processes')} started CUDA or HIP and launched nothing.`
+    )
   const hasKernels = totals.kernels > 0
   printNote(
     hasKernels

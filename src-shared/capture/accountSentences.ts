@@ -1,12 +1,21 @@
 /** What is missing of a capture, in sentences; nothing where nothing is. */
 import { count, counted, percent } from '../units'
 import type { ProcessAccount } from './accounting'
+import { injectedLibrary } from './captureFiles'
 import { processLabel } from './processLabel'
 
 export const labelOf = (account: ProcessAccount): string => processLabel(account.pid, account)
 
 export function accountSentences(accounts: readonly ProcessAccount[]): string[] {
-  return accounts.flatMap(sentencesOf)
+  const sdk = accounts.find(({ rocprofiler }) => rocprofiler)?.rocprofiler
+  return [
+    ...(sdk
+      ? [
+          `Captured by rocprofiler-sdk ${sdk.version}; blockscope's capture was not run on an AMD GPU: hold it against rocprofv3 before you rely on it.`
+        ]
+      : []),
+    ...accounts.flatMap(sentencesOf)
+  ]
 }
 
 function sentencesOf(account: ProcessAccount): string[] {
@@ -14,6 +23,9 @@ function sentencesOf(account: ProcessAccount): string[] {
   const who = labelOf(account)
   if (state === 'failed') return [`${who} was not captured: ${account.failure}`]
   const said: string[] = []
+  const others = otherTools(account)
+  if (others)
+    said.push(`${who} names another profiler, which ran beside: ROCP_TOOL_LIBRARIES is ${others}.`)
   if (lostKernels > 0)
     said.push(
       `${who}: ${count(lostKernels)} of ${counted(expectedKernels, 'kernel')} (${percent(lostKernels / expectedKernels)}) have no record${whyLost(account)}.`
@@ -45,6 +57,12 @@ function sentencesOf(account: ProcessAccount): string[] {
   return said
 }
 
+/** What the program put in the place of the library, which the environment names too. */
+function otherTools({ rocprofiler }: ProcessAccount): string | undefined {
+  const tools = rocprofiler?.tools
+  return tools && !tools.includes(injectedLibrary) ? tools : undefined
+}
+
 function pythonSentences(
   who: string,
   { missing, forgotten }: NonNullable<ProcessAccount['python']>
@@ -56,8 +74,8 @@ function pythonSentences(
   ]
 }
 
-function whyLost({ state, dropped, unwritten }: ProcessAccount): string {
+function whyLost({ state, dropped, unwritten, rocprofiler }: ProcessAccount): string {
   if (unwritten > 0) return ': the disk took no more'
-  if (dropped > 0) return `: CUPTI dropped ${count(dropped)}`
+  if (dropped > 0) return `: ${rocprofiler ? 'rocprofiler-sdk' : 'CUPTI'} dropped ${count(dropped)}`
   return state === 'cut off' ? ': the process was killed' : ''
 }

@@ -3,7 +3,7 @@
  * the kernel nodes of its executable; what was captured into a graph, or failed, launches nothing.
  */
 import type { ShardHeader, ShardState } from './shardForm'
-import type { ShardNames } from './shardNames'
+import type { ShardNames, UsedRocprofiler } from './shardNames'
 
 /** Counted while the shard was read. */
 export interface ReadCounts {
@@ -30,6 +30,8 @@ export interface ProcessAccount {
   /** Why nothing was captured; '' otherwise. */
   failure: string
   cupti: ShardNames['cupti']
+  /** Of a program on AMD's GPUs. */
+  rocprofiler?: UsedRocprofiler
   /** Where Python's frames were asked for. */
   python?: {
     /** '' where there are none: `missing` says why. */
@@ -46,7 +48,7 @@ export interface ProcessAccount {
   /** Calls that returned an error, and that only added to a graph. */
   failed: number
   captured: number
-  /** Kernels that must have run: launches and nodes of launched graphs. */
+  /** Kernels that must have run: launches and nodes of launched graphs; of AMD's GPUs those that were put into queues. */
   expectedKernels: number
   read: ReadCounts
   /** Kernels that --kernels left out. */
@@ -55,7 +57,7 @@ export interface ProcessAccount {
   outside: number
   /** Kernels that were still running when they were asked for: counted as read, in no sum. */
   unfinished: number
-  /** As CUPTI itself counts. */
+  /** As CUPTI or rocprofiler-sdk itself counts. */
   dropped: number
   /** Records and launches that the disk did not take. */
   unwritten: number
@@ -77,7 +79,9 @@ export function accountOf(
   const isCutOff = header.state === 'recording' || header.state === 'waiting'
   // With a record per graph its nodes have none.
   const inGraphs = read.graphs > 0 ? 0 : counted('graphKernels')
-  const expectedKernels = counted('kernelLaunches') + inGraphs
+  const expectedKernels = names.rocprofiler
+    ? counted('enqueuedKernels')
+    : counted('kernelLaunches') + inGraphs
   const filtered = counted('filteredRecords')
   const difference = expectedKernels - filtered - read.kernels
   return {
@@ -89,6 +93,7 @@ export function accountOf(
     state: isCutOff ? 'cut off' : header.state,
     failure: names.failure,
     cupti: names.cupti,
+    ...(names.rocprofiler && { rocprofiler: names.rocprofiler }),
     ...((names.metricSets.length > 0 || names.noCounters) && {
       counters: { kernels: names.measured.length, missing: names.noCounters }
     }),
@@ -109,7 +114,7 @@ export function accountOf(
     failed: counted('failedLaunches'),
     captured: counted('capturedLaunches'),
     expectedKernels,
-    read: { ...read },
+    read: { ...read, repeated: read.repeated + counted('repeatedRecords') },
     filtered,
     outside: counted('outsideRecords'),
     unfinished: counted('unfinishedRecords'),

@@ -3,6 +3,9 @@ import type { ShardHeader } from './shardForm'
 
 export const captureFileName = 'capture.json'
 
+/** What is put into the programs: the file's name wherever it lies. */
+export const injectedLibrary = 'blockscope_inject.node'
+
 export const isShardName = (name: string): boolean => name.endsWith('.shard')
 
 /** Whether capture.json begins so: a run's run.json has a formatVersion too. */

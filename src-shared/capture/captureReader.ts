@@ -250,8 +250,9 @@ class OpenShard implements ShardSink {
     const node = isMemory
       ? words[at + 6]! + words[at + 7]! * 2 ** 32
       : words[at + 4]! + words[at + 5]! * 2 ** 32
-    // One launch of a graph has many records, any other has one.
-    if (slot >= 0 && this.launches.match(slot) && node === 0 && kind !== blockKinds.graphs) {
+    // Of CUPTI's, one launch of a graph has many records and any other has one; of rocprofiler-sdk's, the library tells.
+    const isAgain = slot >= 0 && this.launches.match(slot)
+    if (isAgain && node === 0 && kind !== blockKinds.graphs && !this.names.rocprofiler) {
       counts.repeated++
       return
     }

@@ -6,7 +6,7 @@ import type { KernelFacts } from './kernelTable'
 import type { CapturedDevice } from './shardNames'
 
 export const peakDeviceOf = (gpu: CapturedDevice): PeakDevice => ({
-  type: 'CUDA',
+  type: gpu.architecture.startsWith('gfx') ? 'HIP' : 'CUDA',
   id: String(gpu.number),
   arch: gpu.architecture.replace('sm_', ''),
   busWidthBits: gpu.busWidthBits,

@@ -41,7 +41,7 @@ const at = {
   startNs: 24,
   bodyBytes: 32,
   state: 40,
-  cuptiError: 44,
+  sourceError: 44,
   endNs: 48,
   counters: 64
 }
@@ -55,8 +55,8 @@ export interface ShardHeader {
   /** Bytes of whole blocks, as far as the process got. */
   bodyBytes: number
   state: ShardState
-  /** CUPTI's error of what failed; 0 otherwise. */
-  cuptiError: number
+  /** Of what failed, as CUPTI or rocprofiler-sdk numbers it; 0 otherwise. */
+  sourceError: number
   /** 0 until the capture of the process ended. */
   endNs: bigint
   /** In the order that the shard's first text names them. */
@@ -78,7 +78,7 @@ export function readHeader(bytes: Uint8Array, fileName: string): ShardHeader {
     startNs: view.getBigUint64(at.startNs, true),
     bodyBytes: Number(view.getBigUint64(at.bodyBytes, true)),
     state: shardStates[view.getUint32(at.state, true)] ?? '',
-    cuptiError: view.getInt32(at.cuptiError, true),
+    sourceError: view.getInt32(at.sourceError, true),
     endNs: view.getBigUint64(at.endNs, true),
     counters: Array.from({ length: mostCounters }, (_, i) =>
       Number(view.getBigUint64(at.counters + 8 * i, true))
@@ -98,7 +98,7 @@ export const controlBytes = 32
 export const controlStates = { waiting: 0, recording: 1, ended: 2 } as const
 
 export interface ControlCounts {
-  /** Processes that started CUDA, that --only left out, and that could make no shard. */
+  /** Processes that started CUDA or HIP, that --only left out, and that could make no shard. */
   started: number
   passedOver: number
   withoutShard: number

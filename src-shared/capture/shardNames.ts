@@ -18,7 +18,7 @@ export interface CapturedDevice {
   name: string
   /** Hexadecimal; '' where the driver did not say. */
   uuid: string
-  /** 'sm_90'; '' where the driver did not say. */
+  /** 'sm_90', 'gfx950'; '' where the driver did not say. */
   architecture: string
   multiprocessors: number
   clockRateKHz: number
@@ -39,6 +39,14 @@ export interface UsedCupti {
   /** cuptiGetVersion and cuDriverGetVersion, as they number. */
   version: number
   driver: number
+}
+
+export interface UsedRocprofiler {
+  path: string
+  /** '1.0.0' */
+  version: string
+  /** ROCP_TOOL_LIBRARIES as the process had it. */
+  tools: string
 }
 
 export interface Path {
@@ -69,6 +77,8 @@ export class ShardNames {
   counters: readonly string[] = []
   process: CapturedProcess = { program: '', arguments: [] }
   cupti: UsedCupti | null = null
+  /** Of AMD's GPUs; then one call may have many records, and none has a node of a graph. */
+  rocprofiler: UsedRocprofiler | null = null
   /** Added to times of the device: its clock beside the system's. */
   deviceClockOffNs = 0
   /** Path 0 is that without a range. Frames of Python stand above ranges. */
@@ -101,6 +111,12 @@ export class ShardNames {
     if (Array.isArray(line.counters)) this.counters = texts(line.counters)
     else if ('program' in line) this.process = processOf(line)
     else if ('cupti' in line) this.takeCupti(line)
+    else if ('rocprofiler' in line)
+      this.rocprofiler = {
+        path: text(line.rocprofiler),
+        version: text(line.version),
+        tools: text(line.tools)
+      }
     else if ('failed' in line) this.failure = text(line.failed)
     // Before paths, since it has one too.
     else if ('node' in line) this.pathOfNode.set(Number(text(line.node)), number(line.path))
@@ -143,7 +159,8 @@ export class ShardNames {
         stream: number(line.stream)
       })
     else if ('device' in line) this.devices.push(deviceOf(line))
-    else if ('message' in line) this.messages.push(`CUPTI says: ${text(line.message)}.`)
+    else if ('message' in line)
+      this.messages.push(`${this.rocprofiler ? '' : 'CUPTI says: '}${text(line.message)}.`)
   }
 
   /** Names from the outermost frame or range to the path's own; `which`: of the one kind alone. */
@@ -212,7 +229,7 @@ function deviceOf(line: Line): CapturedDevice {
     number: number(line.device),
     name: text(line.name),
     uuid: text(line.uuid),
-    architecture: major > 0 ? `sm_${major}${number(line.minor)}` : '',
+    architecture: text(line.architecture) || (major > 0 ? `sm_${major}${number(line.minor)}` : ''),
     multiprocessors: number(line.multiprocessors),
     clockRateKHz: number(line.clockRateKHz),
     memoryClockRateKHz: number(line.memoryClockRateKHz),

@@ -13,6 +13,8 @@ const built = resolve('native/test/build/inject')
 export const stubProgram = join(built, 'program')
 /** A folder that BLOCKSCOPE_CUDA_PATH can name. */
 export const stubCupti = join(built, 'cupti')
+/** In place of the driver where there is HIP: a program finds it by LD_LIBRARY_PATH. */
+export const stubHip = join(built, 'hip', 'libcuda.so.1')
 /** A file that a program loads in place of the driver. */
 export const stubDriver = join(built, 'driver', 'libcuda.so.1')
 

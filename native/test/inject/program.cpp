@@ -1,6 +1,6 @@
 // A program that does what its words say, one after the other; the driver is started by the first
-// that needs it: the stand-in, or, where LD_LIBRARY_PATH leads to it, a real one
-// (test/gpu/capture).
+// that needs it: a stand-in of CUDA's, or, where LD_LIBRARY_PATH leads to it, that of HIP or a real
+// one (test/gpu/capture).
 //   launch:NAME[:COUNT[:MICROSECONDS[:STREAM]]]   kernels; sync; copy:BYTES; set:BYTES
 //   fail                                  a launch that the driver refuses
 //   graph:KERNELS:REPLAYS                 kernels "node", captured under the range "capture"
@@ -65,10 +65,19 @@ const void* exportTable(uint32_t id) {
   return id == 1 ? &callbacks : nullptr;
 }
 
+void startDriver();
+
+// Where there is HIP, roctx, which loads profilers itself.
 void startNvtx() {
   static bool isDone = false;
   if (isDone) return;
   isDone = true;
+  if (void* roctx = dlsym(RTLD_DEFAULT, "roctxRangePushA")) {
+    startDriver();
+    pushA = reinterpret_cast<int (*)(const char*)>(roctx);
+    popRange = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "roctxRangePop"));
+    return;
+  }
   core[9] = &pushA;
   core[10] = &pushW;
   core[11] = &popRange;

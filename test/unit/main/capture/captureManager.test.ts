@@ -75,7 +75,9 @@ describe.skipIf(process.platform !== 'linux')('captures of the app', () => {
     expect(printed).toBe(`${folder} from the form\n`)
     expect(end).toMatchObject({
       program: { signal: 'SIGINT' },
-      notes: ['No process started CUDA: nothing was captured.']
+      notes: [
+        'No process started CUDA, nor HIP where ROCm has rocprofiler-sdk: nothing was captured.'
+      ]
     })
   })
 

@@ -13,7 +13,7 @@ import {
   writeFileSync
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { doubtsAbout, findProgram } from '../../../../src-main/capture/programFile'
 import { shardHeaders } from '../../../../src-main/capture/captureFolder'
@@ -21,7 +21,7 @@ import { pageFor } from '../../../../src-main/cli/open'
 import { filesOf } from '../../../../src-main/desktop/openFiles'
 import { OpenedFiles } from '../../../../src-main/jobs/openedFiles'
 import type { CaptureRecord } from '../../../../src-main/capture/captureRecord'
-import { stubCupti, stubDriver, stubProgram } from '../../../support/captureStubs'
+import { stubCupti, stubDriver, stubHip, stubProgram } from '../../../support/captureStubs'
 import { problemsOfTrace } from '../../../support/traceEventFormat'
 import { runInProcess } from '../../../support/runInProcess'
 import { runBlockscope, startBlockscope } from '../../../support/runBlockscope'
@@ -369,7 +369,9 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
       'exit 7'
     ])
     expect(code).toBe(7)
-    expect(stderr).toContain('No process started CUDA: nothing was captured.')
+    expect(stderr).toContain(
+      'No process started CUDA, nor HIP where ROCm has rocprofiler-sdk: nothing was captured.'
+    )
     const refused = newFolder()
     const held = await runBlockscope(['capture', '--out', refused, '--', stubProgram, 'launch:k'], {
       ...environment,
@@ -379,6 +381,22 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     expect(held.stderr).toMatch(
       /program \d+ was not captured: another profiler already holds CUPTI/
     )
+  })
+
+  it('captures a program on HIP by the same command, and says that this was not run on one', async () => {
+    const out = newFolder()
+    const words = ['push:step', 'launch:gemm:6', 'pop', 'sync', 'exit:2']
+    const { code, stdout, stderr } = await runBlockscope(
+      ['capture', '--out', out, '--', stubProgram, ...words],
+      { ...environment, LD_LIBRARY_PATH: dirname(stubHip) }
+    )
+    expect(code).toBe(2)
+    expect(stdout + stderr).toMatch(/rocprofiler-sdk 1\.0\.0; .* not run on an AMD GPU/)
+    expect(recordOf(out).totals).toMatchObject({ kernels: 6, expectedKernels: 6, lostKernels: 0 })
+    const viewed = await runInProcess(['view', out])
+    expect(viewed.stdout).toMatch(/step\n.*gemm/)
+    const table = await runInProcess(['launches', out])
+    expect(table.stdout).toMatch(/gemm .*264 x 2 .*128/)
   })
 
   it.each([
@@ -399,6 +417,12 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
       () => [stubProgram],
       { CUDA_INJECTION64_PATH: '/opt/other.so' },
       /CUDA_INJECTION64_PATH is set to \/opt\/other\.so: another profiler/
+    ],
+    [
+      'another tool of rocprofiler-sdk',
+      () => [stubProgram],
+      { ROCP_TOOL_LIBRARIES: '/opt/libtool.so' },
+      /ROCP_TOOL_LIBRARIES is set to \/opt\/libtool\.so: another profiler/
     ]
   ])('refuses %s in one sentence, and makes no folder', async (_, command, set, sentence) => {
     const out = newFolder()
