@@ -396,7 +396,7 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     const viewed = await runInProcess(['view', out])
     expect(viewed.stdout).toMatch(/step\n.*gemm/)
     const table = await runInProcess(['launches', out])
-    expect(table.stdout).toMatch(/gemm .*264 x 2 .*128/)
+    expect(table.stdout).toMatch(/264x2 +128 +128 +3,072 .* gemm/)
   })
 
   it.each([
