@@ -30,8 +30,7 @@ const together = { isolate: false }
 const apart = [
   'test/unit/main/cli/fleetSlurm.test.ts',
   'test/unit/main/cli/open.test.ts',
-  'test/unit/main/jobs/arrayFiles.test.ts',
-  'test/unit/main/store/runStore.test.ts'
+  'test/unit/main/jobs/arrayFiles.test.ts'
 ]
 const mainFiles = ['capture', 'cli', 'ground', 'jobs', 'server', 'store', 'transports']
   .flatMap((room) =>
