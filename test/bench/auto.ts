@@ -32,7 +32,7 @@ const run = json([
   ...['sweep', '--device', 'cpu', '--formats', 'mxfp4,mxfp8'],
   ...['--kernels', ['auto', ...able.map(({ id }) => id)].join(',')],
   ...['-M', '1,16,128', '-N', '4,64,1024', '-K', '64,1024'],
-  ...['--mode', 'hot', '--reps', '15', '--warmup', '3', '--rounds', '2', '--store', folder]
+  ...['--mode', 'hot', '--reps', '200', '--warmup', '3', '--rounds', '2', '--store', folder]
 ]) as Run
 rmSync(folder, { recursive: true, force: true })
 
@@ -47,7 +47,7 @@ for (const step of run.steps) {
 }
 let worst = 1
 const ratios: number[] = []
-console.log(`${cpu.name}, ${cpu.architecture}; us, least of 30 samples`)
+console.log(`${cpu.name}, ${cpu.architecture}; us, least of 400 samples`)
 console.log(
   'format  M N K               chosen          predicted   measured  best                of the best'
 )
