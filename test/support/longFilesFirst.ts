@@ -1,7 +1,7 @@
 /**
  * The order of test files: those that take longest are begun first, so that none of them is left alone at the end while the
  * other workers have nothing to do. By size, as vitest has it on a machine without a record of times, the check of
- * native/test (a few lines, a hundred programs compiled) comes last.
+ * native/test (a few lines that compile every program there) comes last.
  */
 import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
