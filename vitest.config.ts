@@ -100,7 +100,9 @@ export default defineConfig({
           globalSetup: ['test/support/setupE2e.ts'],
           ...secondTry,
           ...together,
-          ...limits
+          ...limits,
+          // Each look searches a page by roles and names, which takes it tens of milliseconds.
+          expect: { poll: { timeout: patience, interval: 200 } }
         }
       }
     ]

@@ -43,18 +43,17 @@ describeInBrowser('accessibility', () => {
   ]
 
   it.each(contents)('%s has no serious fault with content, light and dark', async (view, fill) => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     await go(page, view)
     await page.getByRole('main').waitFor()
     await fill(page)
-    await page.waitForTimeout(400)
     expect(await seriousFaultsInBothLooks(page)).toEqual([])
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('dialogs and menus have none, light and dark', async () => {
-    const { page, context } = await openPage(browser, server.url)
+    const { page, close } = await openPage(browser, server.url)
     for (const [keys, dialog] of [
       ['Control+k', 'Command palette'],
       ['?', 'Keyboard shortcuts']
@@ -66,6 +65,6 @@ describeInBrowser('accessibility', () => {
       await page.keyboard.press('Escape')
       await page.getByRole('dialog').waitFor({ state: 'detached' })
     }
-    await context.close()
+    await close()
   })
 })

@@ -34,7 +34,7 @@ describeInBrowser('Capture', () => {
   })
 
   it('a folder that serve was given: tree, timeline and kernels of all its processes', async () => {
-    const { page, context, errors } = await openPage(browser, `${server.url}&/capture`)
+    const { page, close, errors } = await openPage(browser, `${server.url}&/capture`)
     const table = page.getByRole('grid', { name: 'Kernels' })
     await table.getByRole('row').nth(6).waitFor()
     expect(page.url()).toContain('#/capture')
@@ -77,7 +77,7 @@ describeInBrowser('Capture', () => {
     await go(page, 'profile')
     await page.locator('[role=row]', { hasText: 'train.py 42' }).waitFor()
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it.skipIf(process.platform !== 'linux')(
@@ -90,7 +90,7 @@ describeInBrowser('Capture', () => {
         environment: { BLOCKSCOPE_CUDA_PATH: stubCupti }
       })
       try {
-        const { page, context, errors } = await openPage(browser, `${allowed.url}&/capture`)
+        const { page, close, errors } = await openPage(browser, `${allowed.url}&/capture`)
         const form = page.getByRole('form', { name: 'New capture' })
         await form.getByLabel('Command', { exact: true }).fill('program | tee')
         await form.getByText(/"\|" is for a shell/).waitFor()
@@ -114,15 +114,15 @@ describeInBrowser('Capture', () => {
         await page.getByRole('button', { name: 'Open' }).click()
         await page.getByRole('menuitem', { name: /launch:gemm:50:20/ }).waitFor()
         expect(errors).toEqual([])
-        await context.close()
+        await close()
       } finally {
         await allowed.stop()
       }
-      const { page, context } = await openPage(browser, `${server.url}&/capture`)
+      const { page, close } = await openPage(browser, `${server.url}&/capture`)
       await page.getByLabel('Command', { exact: true }).fill('true')
       await page.getByRole('button', { name: 'Start capture' }).click()
       await page.getByText(/desktop app of this machine does, and serve --allow-capture/).waitFor()
-      await context.close()
+      await close()
     }
   )
 })

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { outcomeOf } from '@shared/measurement/outcome'
 import type { Browser } from 'playwright-core'
 import { build } from 'vite'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startServer } from '../../src-main/server/server'
 import type { RunningServer, ServerOptions } from '../../src-main/server/server'
 import { sampleRun } from '../support/sampleRun'
@@ -19,6 +19,7 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 describeInBrowser('the page of a server', () => {
   const folder = mkdtempSync(join(tmpdir(), 'blockscope-connection-'))
   let browser: Browser
+  /** For all tests, each of which leaves it running. */
   let server: RunningServer
 
   const start = (options: Partial<ServerOptions> = {}) =>
@@ -63,16 +64,16 @@ describeInBrowser('the page of a server', () => {
       resolve: { alias: { '@shared': path('../../src-shared') } },
       build: { outDir: folder, emptyOutDir: true, target: 'chrome120' }
     })
+    server = await start()
     browser = await workerBrowser()
   })
   afterAll(async () => {
+    await server?.close()
     rmSync(folder, { recursive: true, force: true })
   })
-  afterEach(() => server.close())
 
   it('connects, takes the token out of the address, and carries values whole', async () => {
-    server = await start()
-    const { page, context, policyViolations, errors } = await openPage(browser, server.url)
+    const { page, close, policyViolations, errors } = await openPage(browser, server.url)
     const result = await page.evaluate(`(async () => {
       const client = await connect()
       const { bytes } = await client.call('runs.export', { id: 'a', as: 'csv' })
@@ -95,21 +96,19 @@ describeInBrowser('the page of a server', () => {
     ).toBe('00')
     expect(policyViolations).toEqual([])
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('keeps the rest of a deep link', async () => {
-    server = await start()
     const url = `${server.url}&/profile?run=a`
-    const { page, context } = await openPage(browser, url)
+    const { page, close } = await openPage(browser, url)
     await page.evaluate('connect()')
     expect(new URL(page.url()).hash).toBe('#/profile?run=a')
-    await context.close()
+    await close()
   })
 
   it('learns of a dropped connection, and connects again to a server that kept its token', async () => {
-    server = await start()
-    const { page, context, policyViolations } = await openPage(browser, server.url)
+    const { page, close, policyViolations } = await openPage(browser, server.url)
     await page.evaluate(`(async () => {
       globalThis.client = await connect()
       globalThis.events = []
@@ -129,26 +128,24 @@ describeInBrowser('the page of a server', () => {
       []
     )
     expect(policyViolations).toEqual([])
-    await context.close()
+    await close()
   })
 
   it.each([
     ['a token of an earlier start', (url: string) => url.replace(/t=.{8}/, 't=AAAAAAAA')],
     ['no token', (url: string) => url.split('#')[0]!]
   ])('says what to do about %s', async (_name, change) => {
-    server = await start()
-    const { page, context } = await openPage(browser, change(server.url))
+    const { page, close } = await openPage(browser, change(server.url))
     expect(await page.evaluate('connect().catch((error) => [error.code, error.message])')).toEqual([
       'unavailable',
       expect.stringContaining('Open the address that "blockscope serve" printed')
     ])
-    await context.close()
+    await close()
   })
 
   it('starts anew when the address of a new start is opened in its tab', async () => {
-    server = await start()
     const stale = server.url.replace(/t=.{8}/, 't=AAAAAAAA')
-    const { page, context } = await openPage(browser, stale)
+    const { page, close } = await openPage(browser, stale)
     expect(await page.evaluate('connect().catch((error) => error.code)')).toBe('unavailable')
     await page.evaluate(`location.href = ${JSON.stringify(server.url)}`)
     await page.waitForURL((url) => url.hash === '' || url.hash.startsWith('#t='))
@@ -159,26 +156,24 @@ describeInBrowser('the page of a server', () => {
     expect(await page.evaluate(`connect().then((client) => client.call('runs.list', {}))`)).toEqual(
       []
     )
-    await context.close()
+    await close()
   })
 
   it('may not be used by a page of another origin', async () => {
-    server = await start()
     const other = await start()
-    const { page, context } = await openPage(browser, other.url)
+    const { page, close } = await openPage(browser, other.url)
     const state = await page.evaluate(`new Promise((resolve) => {
       const socket = new WebSocket('ws://127.0.0.1:${server.port}/rpc', ['blockscope.v1', 'token.${server.token}'])
       socket.onopen = () => resolve('open')
       socket.onerror = () => resolve('refused')
     })`)
     expect(state).toBe('refused')
+    await close()
     await other.close()
-    await context.close()
   })
 
   it('saves a file', async () => {
-    server = await start()
-    const { page, context, policyViolations } = await openPage(browser, server.url)
+    const { page, close, policyViolations } = await openPage(browser, server.url)
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.evaluate(`saveFile('chart.csv', 'k,tflops\\n', 'text/csv')`)
@@ -186,6 +181,6 @@ describeInBrowser('the page of a server', () => {
     expect(download.suggestedFilename()).toBe('chart.csv')
     expect(readFileSync(await download.path(), 'utf8')).toBe('k,tflops\n')
     expect(policyViolations).toEqual([])
-    await context.close()
+    await close()
   })
 })

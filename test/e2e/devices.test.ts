@@ -37,8 +37,8 @@ describeInBrowser('Devices', () => {
     rmSync(folder, { recursive: true, force: true })
   })
   afterEach(async () => {
-    for (const { context, policyViolations, errors } of pages.splice(0)) {
-      await context.close()
+    for (const { close, policyViolations, errors } of pages.splice(0)) {
+      await close()
       expect(policyViolations).toEqual([])
       expect(errors).toEqual([])
     }

@@ -40,33 +40,33 @@ describeInBrowser('A file dropped on the Devices view', () => {
     expect(good.page.url()).toContain('#/formats')
     await good.page.getByRole('combobox', { name: 'Tensor' }).waitFor()
     expect(good.errors).toEqual([])
-    await good.context.close()
+    await good.close()
 
     const broken = await dropOnDevices('broken.safetensors', Buffer.from('no header'))
     await broken.page
       .locator('.field-problem')
       .getByText(/broken\.safetensors/)
       .waitFor()
-    await broken.context.close()
+    await broken.close()
   })
 
   it('a file of Python kernels: a page over a server takes none, and says who does', async () => {
-    const { page, context, errors } = await dropOnDevices('mine.py', Buffer.from('x = 1'))
+    const { page, close, errors } = await dropOnDevices('mine.py', Buffer.from('x = 1'))
     await page.getByText('mine.py was not added.').waitFor()
     await page.getByText(/is a program: the desktop app of this machine takes one/).waitFor()
     expect(page.url()).toContain('#/validate')
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('a layout: it is shown in Layouts', async () => {
     const mine = { name: 'mine', rows: 'rowTile:0 row:16', columns: 'columnTile:0 column:8' }
     const json = JSON.stringify({ ...mine, order: 'columnTile rowTile row column' })
-    const { page, context, errors } = await dropOnDevices('mine.json', Buffer.from(json))
+    const { page, close, errors } = await dropOnDevices('mine.json', Buffer.from(json))
     await page.locator('[data-test=own-note]').getByText('mine is a layout').waitFor()
     expect(page.url()).toContain('#/layouts')
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('a run: it is imported and opened in Runs', async () => {
@@ -75,10 +75,10 @@ describeInBrowser('A file dropped on the Devices view', () => {
     execFileSync(process.execPath, [program, 'validate', ...shape, ...store])
     const [folder] = readdirSync(server.storeFolder).filter((name) => /^2/.test(name))
     const run = readFileSync(join(server.storeFolder, folder!, 'run.json'))
-    const { page, context } = await dropOnDevices('run.json', run)
+    const { page, close } = await dropOnDevices('run.json', run)
     await page.getByText('2 runs').waitFor()
     expect(page.url()).toMatch(/#\/runs\?run=/)
-    await context.close()
+    await close()
   })
 
   it('a zipped trace of another tool: Profile shows its slices, or says what it was read as', async () => {
@@ -87,7 +87,7 @@ describeInBrowser('A file dropped on the Devices view', () => {
     await good.page.locator('[role=row]', { hasText: 'gemm' }).waitFor()
     expect(good.page.url()).toContain('#/profile')
     expect(good.errors).toEqual([])
-    await good.context.close()
+    await good.close()
 
     const cut = await dropOnDevices('cut.pftrace', Buffer.from(samplePerfetto().slice(0, -3)))
     await cut.page
@@ -95,23 +95,23 @@ describeInBrowser('A file dropped on the Devices view', () => {
       .getByText(/cut\.pftrace: byte \d+.*It was read as a Perfetto trace/)
       .first()
       .waitFor()
-    await cut.context.close()
+    await cut.close()
   })
 
   it('a file that nothing reads: Profile says what it can read', async () => {
-    const { page, context } = await dropOnDevices('notes.txt', Buffer.from('a shopping list'))
+    const { page, close } = await dropOnDevices('notes.txt', Buffer.from('a shopping list'))
     await page
       .getByRole('alert')
       .getByText(/notes\.txt/)
       .first()
       .waitFor()
     expect(page.url()).toContain('#/profile')
-    await context.close()
+    await close()
   })
 
   it('operands and a C together: Validate judges it, and names the mistake', async () => {
     const opened = await openPage(browser, server.url)
-    const { page, context, errors } = opened
+    const { page, close, errors } = opened
     await go(page, 'devices')
     await page.getByText('CUDA driver').first().waitFor()
     const files = ['operands.safetensors', 'c_transposed.npy']
@@ -123,6 +123,6 @@ describeInBrowser('A file dropped on the Devices view', () => {
     expect(page.url()).toContain('#/validate')
     await page.getByText('scales in "b_scales" (U8, 128 x 32) are linear').waitFor()
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 })

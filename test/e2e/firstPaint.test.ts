@@ -51,7 +51,7 @@ describeInBrowser('the first paint', () => {
     await live.page.setViewportSize({ width: 1440, height: 900 })
     expect(await places(live.page)).toEqual(before)
     expect([violations, live.errors, live.policyViolations]).toEqual([[], [], []])
-    await live.context.close()
+    await live.close()
   })
 
   it('has the look that was chosen', async () => {

@@ -47,7 +47,7 @@ describeInBrowser('Flame graph', () => {
   const selectedRow = (page: Page) => page.locator('[role=row][aria-selected=true]')
 
   it('zooms and pans by wheel, drag, letters and double click; Escape shows all', async () => {
-    const { page, context, errors, policyViolations } = await openProfile()
+    const { page, close, errors, policyViolations } = await openProfile()
     const box = await steadyBox(pictureOf(page))
     await page.mouse.move(box.x + box.width * 0.4, box.y + 30)
     await page.mouse.wheel(0, -500)
@@ -77,11 +77,11 @@ describeInBrowser('Flame graph', () => {
     await page.keyboard.press('Home')
     await expect.poll(() => part(page)).toBe(100)
     expect([errors, policyViolations]).toEqual([[], []])
-    await context.close()
+    await close()
   })
 
   it('selects with the table, both ways, by the arrow keys too, and says what is selected', async () => {
-    const { page, context, errors } = await openProfile()
+    const { page, close, errors } = await openProfile()
     const box = await steadyBox(pictureOf(page))
     await page.mouse.click(box.x + box.width * 0.4, box.y + 30)
     await selectedRow(page).waitFor()
@@ -110,11 +110,11 @@ describeInBrowser('Flame graph', () => {
     await page.mouse.move(box.x + box.width * 0.5, box.y + 10)
     await page.locator('.card').getByText('of all').waitFor()
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('shows the sandwich of a frame, and nothing that axe finds, light and dark', async () => {
-    const { page, context, errors } = await openProfile()
+    const { page, close, errors } = await openProfile()
     const search = page.getByRole('textbox', { name: 'Search' })
     await search.fill('matmul')
     const found = page.getByRole('status', { name: 'Found' })
@@ -136,11 +136,11 @@ describeInBrowser('Flame graph', () => {
     await lists.getByRole('button').first().click()
     await expect.poll(name).not.toBe(before)
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('colours by what is asked for, and is saved as it is shown, with title and command', async () => {
-    const { page, context, errors } = await openProfile()
+    const { page, close, errors } = await openProfile()
     const legend = page.locator('.legend .entry')
     await legend.first().waitFor()
     await page.getByLabel('Colour').selectOption({ label: 'time/ms' })
@@ -163,6 +163,6 @@ describeInBrowser('Flame graph', () => {
       .poll(() => page.locator('.command code, code').last().textContent())
       .toContain('--by-name')
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 })

@@ -30,7 +30,7 @@ describeInBrowser('the Formats view', () => {
   }
 
   it('draws every code, works out the one at hand, and slides by the scale', async () => {
-    const { page, context, policyViolations, errors } = await openPage(browser, server.url)
+    const { page, close, policyViolations, errors } = await openPage(browser, server.url)
     await show(page, 'codes')
     const worked = page.locator('[data-test=worked]')
     const combs = page.getByRole('slider', { name: /Code of a format/ })
@@ -60,11 +60,11 @@ describeInBrowser('the Formats view', () => {
     expect(await encoded.innerText()).toContain('0x7D = 0.25')
     expect(policyViolations).toEqual([])
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('moves a value by drag and by key, and says what becomes of it under every rule', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     await show(page, 'block')
     const figures = page.locator('[data-test=block-figures]')
     const element = page.locator('[data-test=element]')
@@ -90,11 +90,11 @@ describeInBrowser('the Formats view', () => {
     await page.getByLabel(/, or NaN$/).fill('nan')
     await page.getByText('every value of the block is lost').waitFor()
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('shows the errors that the command line shows', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     await show(page, 'error')
     const format = findBlockFormat('mxfp4')
     const [row] = await compareFormats([format], ['floor'], ['normal'], [64], 0, referenceQuantize)
@@ -113,7 +113,7 @@ describeInBrowser('the Formats view', () => {
     await page.mouse.up()
     await expect.poll(() => page.locator('[data-test=rms]').first().innerText()).not.toBe(all)
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('measures rows of a real tensor as the command line does', async () => {
@@ -132,7 +132,7 @@ describeInBrowser('the Formats view', () => {
     const printed = execFileSync(process.execPath, [program, 'formats', 'compare', ...flags], {
       encoding: 'utf8'
     })
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     await show(page, 'error')
     await page.getByLabel('Values', { exact: true }).selectOption('tensor')
     for (const [name, content, words] of [
@@ -162,15 +162,15 @@ describeInBrowser('the Formats view', () => {
     }
     expect(errors).toEqual([])
     rmSync(folder, { recursive: true })
-    await context.close()
+    await close()
   })
 
   it('has no serious accessibility problem, light and dark', async () => {
-    const { page, context } = await openPage(browser, server.url)
+    const { page, close } = await openPage(browser, server.url)
     for (const tab of ['codes', 'block', 'error', 'speed']) {
       await show(page, tab)
       expect(await seriousFaultsInBothLooks(page), tab).toEqual([])
     }
-    await context.close()
+    await close()
   })
 })

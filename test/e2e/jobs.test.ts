@@ -2,7 +2,7 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { go } from './support/actions'
+import { go, startLongSweep, sweptRows } from './support/actions'
 import { describeInBrowser, workerBrowser, openPage } from './support/browser'
 import { startServerProcess, type StartedServer } from './support/server'
 
@@ -20,42 +20,30 @@ describeInBrowser('A running job', () => {
     await server?.stop()
   })
 
-  /** Minutes of points, each by itself short to validate: all are validated before the first is timed. */
-  async function startLongSweep(page: Page): Promise<void> {
-    await go(page, 'sweep')
-    for (const format of ['nvfp4', 'mxfp8', 'mixed'])
-      await page.getByRole('checkbox', { name: format, exact: true }).uncheck({ force: true })
-    for (const axis of ['M', 'N']) await page.getByLabel(axis, { exact: true }).fill('128')
-    await page.getByLabel('K', { exact: true }).fill('32..2048 step 32')
-    await page.getByText('Standard', { exact: true }).click()
-    await page.getByRole('button', { name: 'Start sweep' }).click()
-    await expect.poll(() => rows(page).count()).toBeGreaterThan(2)
-  }
-  const rows = (page: Page) => page.getByRole('region', { name: 'Table' }).getByRole('row')
   const cancel = (page: Page) => page.getByRole('button', { name: 'Cancel', exact: true })
   const status = (page: Page, text: RegExp) =>
     page.locator('section[aria-labelledby=sweep-title] header').getByText(text)
 
   it('survives a broken connection: the page says so, reconnects, and shows what was measured meanwhile', async () => {
     const url = server.url.replace(`:${server.port}/`, `:${tunnel.port}/`)
-    const { page, context, policyViolations } = await openPage(browser, url)
+    const { page, close, policyViolations } = await openPage(browser, url)
     await startLongSweep(page)
     tunnel.cut()
     await page.getByText(/Connection lost\. Running jobs continue on the host/).waitFor()
-    const before = await rows(page).count()
+    const before = await sweptRows(page).count()
     tunnel.mend()
     await page.getByText('Connected', { exact: true }).waitFor()
     await page.getByText(/Connection lost/).waitFor({ state: 'detached' })
-    await expect.poll(() => rows(page).count()).toBeGreaterThan(before)
+    await expect.poll(() => sweptRows(page).count()).toBeGreaterThan(before)
     await cancel(page).click()
     await status(page, /\(cancelled\)$/).waitFor()
     const fresh = await openPage(browser, server.url)
     await go(fresh.page, page.url().replace(/^.*#\//, ''))
     await status(fresh.page, /\(cancelled\)$/).waitFor()
-    expect(await rows(page).count()).toBe(await rows(fresh.page).count())
-    await fresh.context.close()
+    expect(await sweptRows(page).count()).toBe(await sweptRows(fresh.page).count())
+    await fresh.close()
     expect(policyViolations).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('is shown by a second page, which cancels it for both', async () => {
@@ -63,16 +51,18 @@ describeInBrowser('A running job', () => {
     await startLongSweep(first.page)
     const second = await openPage(browser, server.url)
     await go(second.page, first.page.url().replace(/^.*#\//, ''))
-    await expect.poll(() => rows(second.page).count()).toBeGreaterThan(2)
+    await expect.poll(() => sweptRows(second.page).count()).toBeGreaterThan(2)
     await cancel(second.page).click()
     await status(second.page, /\(cancelled\)$/).waitFor()
     await status(first.page, /\(cancelled\)$/).waitFor()
     await expect
-      .poll(async () => (await rows(first.page).count()) - (await rows(second.page).count()))
+      .poll(
+        async () => (await sweptRows(first.page).count()) - (await sweptRows(second.page).count())
+      )
       .toBe(0)
     expect([first.errors, second.errors]).toEqual([[], []])
-    await first.context.close()
-    await second.context.close()
+    await first.close()
+    await second.close()
   })
 })
 

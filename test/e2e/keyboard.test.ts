@@ -34,7 +34,7 @@ describeInBrowser('with the keyboard alone', () => {
   }
 
   it('reaches every view by Alt and a digit, and by the palette; focus is seen and comes back', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     const views = [
       'Devices',
       'Validate',
@@ -68,21 +68,21 @@ describeInBrowser('with the keyboard alone', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     expect(await focused(page)).toBe('Import')
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('skips to the content', async () => {
-    const { page, context } = await openPage(browser, server.url)
+    const { page, close } = await openPage(browser, server.url)
     await page.getByRole('main').waitFor()
     await page.keyboard.press('Tab')
     expect(await focused(page)).toBe('Skip to content')
     await page.keyboard.press('Enter')
     expect(await page.evaluate('document.activeElement.tagName')).toBe('MAIN')
-    await context.close()
+    await close()
   })
 
   it('validates, then opens a cell of the matrix', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     await page.keyboard.press('Alt+2')
     await tabTo(page, /^Options/)
     await page.keyboard.press('Enter')
@@ -101,11 +101,11 @@ describeInBrowser('with the keyboard alone', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('region', { name: cell.split(':')[0]! }).waitFor()
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('starts a sweep and cancels it', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     await page.keyboard.press('Alt+3')
     await tabTo(page, 'M')
     await page.keyboard.type('256')
@@ -115,11 +115,11 @@ describeInBrowser('with the keyboard alone', () => {
     await page.keyboard.press('Control+.')
     await page.locator('#sweep-title + *').getByText('Incomplete').waitFor()
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('opens a profile, walks it, and closes nodes', async () => {
-    const { page, context } = await openPage(browser, server.url)
+    const { page, close } = await openPage(browser, server.url)
     // Asked for before the key, so that the chooser cannot come before its listener.
     const chooser = page.waitForEvent('filechooser')
     await page.keyboard.press('Alt+6')
@@ -139,11 +139,11 @@ describeInBrowser('with the keyboard alone', () => {
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('ArrowLeft')
     await page.locator('[data-index="1"][aria-expanded="false"]').waitFor()
-    await context.close()
+    await close()
   })
 
   it('labels a run, deletes it, and takes that back', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     await page.keyboard.press('Alt+8')
     await page.getByRole('grid', { name: 'Runs' }).waitFor()
     const before = await page.getByText(/\d+ runs/).textContent()
@@ -162,6 +162,6 @@ describeInBrowser('with the keyboard alone', () => {
     await page.keyboard.press('Enter')
     await expect.poll(() => page.getByText(/\d+ runs/).textContent()).toBe(before)
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 })

@@ -69,7 +69,7 @@ describeInBrowser('Which layout is it?', () => {
         ],
         { encoding: 'utf8' }
       )
-      const { page, context, errors } = await openView()
+      const { page, close, errors } = await openView()
       await page.getByLabel('Packed scales', { exact: true }).fill(hex(name))
       const chooser = page.waitForEvent('filechooser')
       await page.getByRole('button', { name: 'Open file: Linear scales' }).click()
@@ -87,7 +87,7 @@ describeInBrowser('Which layout is it?', () => {
         expect(page.url()).toMatch(new RegExp(`col(umn)?=${column}`))
       }
       expect(errors).toEqual([])
-      await context.close()
+      await close()
     }
   )
 
@@ -130,7 +130,7 @@ describeInBrowser('Which layout is it?', () => {
         ],
         { encoding: 'utf8' }
       )
-      const { page, context, errors } = await openView()
+      const { page, close, errors } = await openView()
       await openProduct(page, file('packed'), golden)
       for (const line of stdout.trim().split('\n')) {
         await expect.poll(() => said(page).textContent()).toContain(line)
@@ -140,7 +140,7 @@ describeInBrowser('Which layout is it?', () => {
         .getByText(/It takes \d+ bytes; there are \d+\./)
         .waitFor()
       expect(errors).toEqual([])
-      await context.close()
+      await close()
     }
   )
 
@@ -165,7 +165,7 @@ describeInBrowser('Which layout is it?', () => {
   }
 
   it('says why a product cannot be read, and stops when it is told to', async () => {
-    const { page, context, errors } = await openView()
+    const { page, close, errors } = await openView()
     await openProduct(page, file('linear'), file('noise'))
     await said(page).getByText(/noise/).waitFor()
     expect(await seriousFaults(page)).toEqual([])
@@ -179,25 +179,25 @@ describeInBrowser('Which layout is it?', () => {
     })
     expect(await said(page).textContent()).toBe('')
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('answers bad input in place', async () => {
-    const { page, context } = await openView()
+    const { page, close } = await openView()
     await page.getByLabel('Packed scales', { exact: true }).fill('7f 8')
     await page.getByText('3 hex digits do not make whole bytes').waitFor()
     await page.getByLabel('Packed scales', { exact: true }).fill(hex('nvidia_32_4_4'))
     await page.getByLabel('Linear scales', { exact: true }).fill('7f 80')
     await page.getByText(/The linear scales have 2 bytes; 160 x 12 needs 1920/).waitFor()
-    await context.close()
+    await close()
   })
 
   it('has no serious accessibility problem with a verdict', async () => {
-    const { page, context } = await openView()
+    const { page, close } = await openView()
     await page.getByLabel('Packed scales', { exact: true }).fill(hex('noise'))
     await page.getByLabel('Linear scales', { exact: true }).fill(hex('linear'))
     await said(page).getByText('No known layout.').waitFor()
     expect(await seriousFaultsInBothLooks(page)).toEqual([])
-    await context.close()
+    await close()
   })
 })

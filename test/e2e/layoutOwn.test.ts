@@ -46,7 +46,7 @@ describeInBrowser('A layout of your own', () => {
   const description = (page: Page) => page.getByLabel('Description as JSON')
 
   it('is drawn, located and written as code like on the command line, also after a reload', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     await go(page, 'layouts?tab=compare&format=nvfp4&rows=100&cols=20&row=77&col=13')
     await open(page, 'mine.json')
     await note(page).getByText('mine is a layout').waitFor()
@@ -68,11 +68,11 @@ describeInBrowser('A layout of your own', () => {
     await page.getByRole('tab', { name: 'Scales' }).click()
     await page.getByText('blockscope layout locate --layout-file mine.json').waitFor()
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('starts from a known layout, whose bytes it then shares', async () => {
-    const { page, context } = await openPage(browser, server.url)
+    const { page, close } = await openPage(browser, server.url)
     await go(page, 'layouts?tab=compare&layout=cdna4_mfma32&against=cdna4_mfma32')
     await page.getByRole('button', { name: 'Start from cdna4_mfma32' }).press('Enter')
     await page.getByRole('heading', { name: 'my_cdna4_mfma32', exact: true }).waitFor()
@@ -81,11 +81,11 @@ describeInBrowser('A layout of your own', () => {
     const typed = await description(page).inputValue()
     await description(page).fill(typed.replace('half row pair"', 'row half pair"'))
     await check.getByText('bytes differ').waitFor()
-    await context.close()
+    await close()
   })
 
   it('says in place why a description cannot be used, and keeps what it shows', async () => {
-    const { page, context } = await openPage(browser, server.url)
+    const { page, close } = await openPage(browser, server.url)
     await go(page, 'layouts?tab=compare&layout=linear')
     await open(page, 'broken.json')
     await note(page)
@@ -98,15 +98,15 @@ describeInBrowser('A layout of your own', () => {
     await description(page).fill(JSON.stringify({ ...mine, name: 'cublas_128x4' }))
     await note(page).getByText('"cublas_128x4" is the name of a known layout').waitFor()
     expect(await page.getByLabel('Layout', { exact: true }).inputValue()).toBe('linear')
-    await context.close()
+    await close()
   })
 
   it('has no serious accessibility problem, with a problem shown', async () => {
-    const { page, context } = await openPage(browser, server.url)
+    const { page, close } = await openPage(browser, server.url)
     await go(page, 'layouts?tab=compare')
     await description(page).fill('{')
     await note(page).getByText('it is not JSON').waitFor()
     expect(await seriousFaultsInBothLooks(page)).toEqual([])
-    await context.close()
+    await close()
   })
 })

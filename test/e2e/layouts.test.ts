@@ -42,7 +42,7 @@ describeInBrowser('the layout inspector', () => {
       )
 
   it('shows the numbers of the command line for random elements', async () => {
-    const { page, context, policyViolations, errors } = await openPage(browser, server.url)
+    const { page, close, policyViolations, errors } = await openPage(browser, server.url)
     let seed = 7
     const random = (below: number) => {
       seed = (Math.imul(seed, 1103515245) + 12345) >>> 0
@@ -83,11 +83,11 @@ describeInBrowser('the layout inspector', () => {
     }
     expect(policyViolations).toEqual([])
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('shows the lane and register of the command line for elements of a fragment', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     for (const [mma, operand, bits, outer, inner] of [
       ['m16n8k64', 'A', 4, 11, 44],
       ['m16n8k32', 'B', 8, 6, 21],
@@ -112,11 +112,11 @@ describeInBrowser('the layout inspector', () => {
     await page.getByLabel('Register').fill('99')
     await page.getByText('Register must be from 0 to 15.').waitFor()
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('shows the bits of the command line for codes of both widths', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     for (const [codes, k] of [
       [4, 21],
       [6, 37]
@@ -151,11 +151,11 @@ describeInBrowser('the layout inspector', () => {
     await page.getByLabel('Index along K').fill('-1')
     await page.getByText('Index must be').waitFor()
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('walks the loads of a tile from the keyboard and marks their bytes', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     await show(page, { layout: 'nvidia_32_4_4', rows: 256, cols: 32, row: 200, col: 20 })
     await page.getByRole('tab', { name: 'Tile load' }).click()
     await page.getByLabel('BLOCK_K').fill('256')
@@ -183,11 +183,11 @@ describeInBrowser('the layout inspector', () => {
     await page.getByLabel('BLOCK_K').fill('100')
     await page.getByText('BLOCK_K must be a multiple of the scale block size 16').waitFor()
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('works from the keyboard: arrows in both grids, jumps, and problems in words', async () => {
-    const { page, context } = await openPage(browser, server.url, { size: 'narrow' })
+    const { page, close } = await openPage(browser, server.url, { size: 'narrow' })
     await show(page, { layout: 'nvidia_32_4_4', rows: 256, cols: 16, row: 0, col: 0 })
     await page.getByRole('grid', { name: 'Scale matrix' }).focus()
     await page.keyboard.press('ArrowDown')
@@ -204,11 +204,11 @@ describeInBrowser('the layout inspector', () => {
     await page.getByText('K must be a multiple of the scale block size 16').waitFor()
     await page.getByLabel('Paste bytes as hex', { exact: true }).fill('7F 8G')
     await page.getByText('"G" is no hex digit').waitFor()
-    await context.close()
+    await close()
   })
 
   it('keeps what was looked at: tab, position and pasted bytes are there on coming back', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     await show(page, { layout: 'nvidia_32_4_4', rows: 256, cols: 16, row: 7, col: 2 })
     await page.getByLabel('Paste bytes as hex', { exact: true }).fill('7F 80 81')
     await page.getByRole('tab', { name: 'Fragments' }).click()
@@ -221,15 +221,15 @@ describeInBrowser('the layout inspector', () => {
     const pasted = page.getByLabel('Paste bytes as hex', { exact: true })
     expect(await pasted.inputValue()).toBe('7F 80 81')
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('has no serious accessibility problem, light and dark', async () => {
-    const { page, context } = await openPage(browser, server.url)
+    const { page, close } = await openPage(browser, server.url)
     for (const tab of ['scales', 'loads', 'compare', 'fragments', 'codes', 'detect']) {
       await show(page, { layout: 'nvidia_32_4_4', rows: 200, cols: 6, row: 3, col: 1, tab })
       expect(await seriousFaultsInBothLooks(page), tab).toEqual([])
     }
-    await context.close()
+    await close()
   })
 })

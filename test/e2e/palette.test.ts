@@ -70,7 +70,7 @@ describeInBrowser('The palette', () => {
   }
 
   it('runs what the other views offer', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     // So that the validation it starts is a short one.
     await go(page, 'validate')
     await page.getByRole('button', { name: /^Options/ }).click()
@@ -90,11 +90,11 @@ describeInBrowser('The palette', () => {
       })
     }
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('finds runs by device, shape and options', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     await page.getByText('Recent runs').waitFor()
     await search(page, 'sweep bf16 out')
     await expect.poll(() => options(page).filter({ hasText: 'Sweep mxfp4' }).count()).toBe(1)
@@ -103,6 +103,6 @@ describeInBrowser('The palette', () => {
     await page.getByRole('option', { name: /Sweep mxfp4, M = N = 64, K 64–128/ }).click()
     await page.getByRole('heading', { name: 'Sweep mxfp4, M = N = 64, K 64–128' }).waitFor()
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 })

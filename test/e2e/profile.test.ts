@@ -56,7 +56,7 @@ describeInBrowser('Profile view', () => {
 
   it('opens every fixture that is dropped on it', async () => {
     expect(profiles.length).toBeGreaterThan(30)
-    const { page, context, errors, policyViolations } = await openProfileView()
+    const { page, close, errors, policyViolations } = await openProfileView()
     for (const path of profiles) {
       await drop(page, basename(path), readFileSync(path))
       await page.locator('strong', { hasText: basename(path) }).waitFor()
@@ -65,7 +65,7 @@ describeInBrowser('Profile view', () => {
       expect(Number(shown!.replaceAll(',', '')), path).toBeGreaterThan(0)
     }
     expect([errors, policyViolations]).toEqual([[], []])
-    await context.close()
+    await close()
   })
 
   it('filters, answers bad files and bad input in place, light and dark', async () => {
@@ -95,11 +95,11 @@ describeInBrowser('Profile view', () => {
     expect(await seriousFaultsInBothLooks(page)).toEqual([])
     expect(opened.policyViolations).toEqual([])
     expect(opened.errors).toEqual([])
-    await opened.context.close()
+    await opened.close()
   })
 
   it('is walked from the keyboard; columns come and go; the command shows the same', async () => {
-    const { page, context, errors } = await openProfileView()
+    const { page, close, errors } = await openProfileView()
     const path = `${folder}/modern_a.hatchet`
     await drop(page, basename(path), readFileSync(path))
     const row = (index: number) => page.locator(`[role=row][data-index="${index}"]`)
@@ -145,11 +145,11 @@ describeInBrowser('Profile view', () => {
     const shown = printed.split('\n').slice(1, 3)
     names.forEach((name, at) => expect(shown[at]).toContain(name.replace(/[▾▸]/, '').trim()))
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('turns calls into callers, and shows one subtree, as the command says', async () => {
-    const { page, context, errors } = await openProfileView()
+    const { page, close, errors } = await openProfileView()
     const path = 'test/fixtures/h200/triton_mxfp8_h200.hatchet'
     await drop(page, basename(path), readFileSync(path))
     const row = (index: number) => page.locator(`[role=row][data-index="${index}"]`)
@@ -178,11 +178,11 @@ describeInBrowser('Profile view', () => {
     await page.locator('body').press('f')
     await expect.poll(() => page.getByText('Only ROOT > ').count()).toBe(0)
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('compares two profiles that are dropped together, the older as baseline', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     await page.getByRole('link', { name: 'Devices' }).click()
     await page.getByText('CUDA driver').first().waitFor()
     await dropFiles(page, [
@@ -192,7 +192,7 @@ describeInBrowser('Profile view', () => {
     await page.getByRole('columnheader', { name: 'change', exact: true }).waitFor()
     await page.getByText('after.hatchet is compared with before.hatchet, the older one.').waitFor()
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('compares with a run of the store', async () => {
@@ -200,13 +200,13 @@ describeInBrowser('Profile view', () => {
       ...['out/node/blockscope.js', 'validate', '--formats', 'mxfp4', '-M', '64', '-N', '64'],
       ...['-K', '64', '--store', server.storeFolder]
     ])
-    const { page, context, errors } = await openProfileView()
+    const { page, close, errors } = await openProfileView()
     await drop(page, 'modern_a.hatchet', readFileSync(`${folder}/modern_a.hatchet`))
     await page.getByRole('button', { name: 'Diff with baseline' }).click()
     await page.getByRole('menuitem', { name: /^Validate mxfp4/ }).click()
     await page.getByRole('columnheader', { name: 'change', exact: true }).waitFor()
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('shows a run by the time of one operation, its diff too, and says so', async () => {
@@ -215,7 +215,7 @@ describeInBrowser('Profile view', () => {
     execFileSync(process.execPath, [
       ...['out/node/blockscope.js', 'runs', 'import', run, '--store', server.storeFolder]
     ])
-    const { page, context, errors } = await openProfileView()
+    const { page, close, errors } = await openProfileView()
     await page.evaluate(`location.hash = '#/profile?run=${id}'`)
     const row = page.getByRole('row', { name: /wgmma mxfp4 / })
     await row.waitFor()
@@ -236,25 +236,25 @@ describeInBrowser('Profile view', () => {
     await page.getByRole('columnheader', { name: 'ratio', exact: true }).waitFor()
     expect(await row.textContent()).toMatch(/1\.91\s*1\.91\s*0.*1/)
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('opens a profile that is dropped in another view', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     await page.getByRole('link', { name: 'Devices' }).click()
     await page.getByText('CUDA driver').first().waitFor()
     await drop(page, 'modern_a.hatchet', readFileSync(`${folder}/modern_a.hatchet`))
     await page.getByRole('treegrid').waitFor()
     expect(page.url()).toContain('#/profile')
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('stops reading when it is told to, and opens the next', async () => {
     const work = mkdtempSync(join(tmpdir(), 'blockscope-profile-'))
     const large = join(work, 'large.hatchet')
     generateProfile(large, 300_000)
-    const { page, context, errors } = await openProfileView()
+    const { page, close, errors } = await openProfileView()
     const chooser = page.waitForEvent('filechooser')
     await page.getByRole('button', { name: 'Open a profile' }).click()
     await (await chooser).setFiles(large)
@@ -264,14 +264,14 @@ describeInBrowser('Profile view', () => {
     await page.getByRole('treegrid').waitFor()
     rmSync(work, { recursive: true })
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('finds by / and Ctrl+F, counts, and shows every match clear of the head, without a shift', async () => {
     const work = mkdtempSync(join(tmpdir(), 'blockscope-profile-'))
     const large = join(work, 'large.hatchet')
     generateProfile(large, 20_000)
-    const { page, context, errors } = await openProfileView({ size: 'narrow' })
+    const { page, close, errors } = await openProfileView({ size: 'narrow' })
     const chooser = page.waitForEvent('filechooser')
     await page.getByRole('button', { name: 'Open a profile' }).click()
     await (await chooser).setFiles(large)
@@ -298,11 +298,11 @@ describeInBrowser('Profile view', () => {
     await page.keyboard.press('Escape')
     rmSync(work, { recursive: true })
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('groups by what a name holds, and columns take the width they are given', async () => {
-    const { page, context, errors } = await openProfileView()
+    const { page, close, errors } = await openProfileView()
     const path = 'test/fixtures/h200/triton_mxfp8_h200.hatchet'
     await drop(page, basename(path), readFileSync(path))
     await page.getByRole('treegrid').waitFor()
@@ -323,7 +323,7 @@ describeInBrowser('Profile view', () => {
     await handle.dblclick()
     await expect.poll(width).toBe(before)
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('comes back as it was left, without reading the run again', async () => {
@@ -331,7 +331,7 @@ describeInBrowser('Profile view', () => {
       ...['out/node/blockscope.js', 'validate', '--formats', 'mxfp4', '-M', '64', '-N', '64'],
       ...['-K', '64', '--store', server.storeFolder]
     ])
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     await page.getByRole('link', { name: 'Runs' }).click()
     await page.getByRole('row').nth(1).click()
     await page.getByRole('button', { name: 'Open as profile' }).click()
@@ -344,11 +344,11 @@ describeInBrowser('Profile view', () => {
     expect(page.url()).toMatch(/profile\?run=/)
     expect(await page.getByRole('radio', { name: 'Kernels' }).isChecked()).toBe(true)
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('compares with a baseline; new and gone are written, not only coloured', async () => {
-    const { page, context, errors } = await openProfileView()
+    const { page, close, errors } = await openProfileView()
     await drop(page, 'modern_c.hatchet', readFileSync(`${folder}/modern_c.hatchet`))
     const chooser = page.waitForEvent('filechooser')
     await page.getByRole('button', { name: 'Diff with baseline' }).click()
@@ -359,6 +359,6 @@ describeInBrowser('Profile view', () => {
     expect(marks.length).toBeGreaterThan(0)
     expect(marks.every((mark) => ['new', 'gone'].includes(mark.trim()))).toBe(true)
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 })

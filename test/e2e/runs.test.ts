@@ -32,7 +32,7 @@ describeInBrowser('Runs view', () => {
     await server?.stop()
   })
   it('searches, labels, opens as a profile, exports, and deletes with undo', async () => {
-    const { page, context, errors, policyViolations } = await openPage(browser, server.url)
+    const { page, close, errors, policyViolations } = await openPage(browser, server.url)
     await go(page, 'runs')
     await page.getByText('3 runs').waitFor()
     await page.getByText('Unreadable').waitFor()
@@ -56,7 +56,7 @@ describeInBrowser('Runs view', () => {
     const second = await openPage(browser, server.url)
     await go(second.page, link.slice(link.indexOf('#/') + 2))
     await second.page.locator('[role=row][aria-selected=true][data-index="1"]').waitFor()
-    await second.context.close()
+    await second.close()
 
     await go(page, 'runs')
     await page.getByRole('gridcell', { name: 'before the change', exact: true }).click()
@@ -67,11 +67,11 @@ describeInBrowser('Runs view', () => {
     await page.getByText('3 runs').waitFor()
     expect(readdirSync(server.storeFolder)).toContain('damaged')
     expect([errors, policyViolations]).toEqual([[], []])
-    await context.close()
+    await close()
   })
 
   it('compares two runs point by point', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     await go(page, 'runs')
     const done = page.getByRole('row').filter({ hasText: 'Passed' })
     await done.nth(1).waitFor()
@@ -82,11 +82,11 @@ describeInBrowser('Runs view', () => {
     await comparison.getByText(/of the baseline's time on average/).waitFor()
     expect(page.url()).toMatch(/compare=/)
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('shows a point over runs by the filters that are chosen, beside the run that is pinned', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     await go(page, 'runs?history=first')
     const history = page.getByRole('region', { name: /over 2 runs/ })
     await history.getByLabel('Shape').selectOption('64 × 64 × 128')
@@ -99,11 +99,11 @@ describeInBrowser('Runs view', () => {
     await history.getByRole('button', { name: 'Compare with baseline' }).click()
     await page.getByRole('region', { name: 'Comparison' }).waitFor()
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('imports a run file, and says what is wrong with one that is none', async () => {
-    const { page, context } = await openPage(browser, server.url)
+    const { page, close } = await openPage(browser, server.url)
     await go(page, 'runs')
     await page.getByText('3 runs').waitFor()
     const [first] = readdirSync(server.storeFolder).filter((name) => /^2/.test(name))
@@ -112,7 +112,7 @@ describeInBrowser('Runs view', () => {
     await page.getByText('4 runs').waitFor()
     await dropOnView(page, 'nonsense.json', Buffer.from('[]'))
     await page.getByText(/Not imported: nonsense\.json/).waitFor()
-    await context.close()
+    await close()
   })
 
   const openRun = async (page: Page) => {
@@ -121,10 +121,10 @@ describeInBrowser('Runs view', () => {
     await page.getByRole('button', { name: 'Open as profile' }).waitFor()
   }
   it('has no serious accessibility problem, light and dark', async () => {
-    const { page, context } = await openPage(browser, server.url)
+    const { page, close } = await openPage(browser, server.url)
     await openRun(page)
     expect(await seriousFaultsInBothLooks(page)).toEqual([])
-    await context.close()
+    await close()
   })
 })
 

@@ -227,7 +227,7 @@ describeInBrowser('docs/screenshots', () => {
   itIsPhotographed.each(photographs)(
     '$theme, $width pixels wide',
     async ({ theme, width, height }) => {
-      const { page, context, errors } = await openPage(browser, server.url, { theme })
+      const { page, close, errors } = await openPage(browser, server.url, { theme })
       await page.setViewportSize({ width, height })
       for (const { name, isMain, show } of pictures) {
         if (!isMain && width !== photographs[0]!.width) continue
@@ -236,7 +236,7 @@ describeInBrowser('docs/screenshots', () => {
         await takeScreenshot(page, `${name}-${theme}-${width}`)
       }
       expect(errors).toEqual([])
-      await context.close()
+      await close()
     },
     240_000
   )

@@ -101,7 +101,7 @@ describeInBrowser('the page of blockscope serve', () => {
     const flags = ['--token-file', join(folder, 'page-token')]
     const storeFolder = join(folder, 'store')
     const first = await start({ flags, storeFolder })
-    const { page, context, policyViolations } = await openPage(browser, first.url)
+    const { page, close, policyViolations } = await openPage(browser, first.url)
     await page.getByText('Connected', { exact: true }).waitFor()
     await first.stop()
     await page.getByText('Connected', { exact: true }).waitFor({ state: 'detached' })
@@ -109,7 +109,7 @@ describeInBrowser('the page of blockscope serve', () => {
     await page.getByText('Connected', { exact: true }).waitFor()
     expect(page.url()).not.toContain('t=')
     expect(policyViolations).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('opened with a file and a node by blockscope open shows the node of the file', async () => {
@@ -124,12 +124,12 @@ describeInBrowser('the page of blockscope serve', () => {
     })
     const url = /http:\/\/\S+/.exec(server.output())![0]
     expect(url).toContain('&/profile?node=ROOT+%3E+matmul')
-    const { page, context, policyViolations, errors } = await openPage(browser, url)
+    const { page, close, policyViolations, errors } = await openPage(browser, url)
     await page.getByRole('row', { selected: true, name: /matmul/ }).waitFor()
     expect(page.url()).toContain('#/profile?node=')
     expect(page.url()).not.toContain('t=')
     expect([policyViolations, errors]).toEqual([[], []])
-    await context.close()
+    await close()
   })
 })
 

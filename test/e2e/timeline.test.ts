@@ -58,17 +58,17 @@ describeInBrowser('Timeline view', () => {
     expect.poll(async () => (await now()) === from).toBe(false)
 
   it('has an example where nothing is open: its trace, from the keyboard, stays in this view', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     await go(page, 'timeline')
     await page.getByRole('button', { name: /A trace of a sweep/ }).press('Enter')
     await page.getByText('Whole trace, sums by kernel').waitFor()
     expect(page.url()).toContain('#/timeline')
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('zooms, pans, takes ranges whose sums the command line prints too, measures and walks through gaps', async () => {
-    const { page, context, errors, policyViolations } = await openTrace()
+    const { page, close, errors, policyViolations } = await openTrace()
     const box = await steadyBox(canvas(page))
     const stream = await steadyBox(page.locator('.lane', { hasText: 'stream 7' }))
     const y = stream.y + stream.height / 2
@@ -128,11 +128,11 @@ describeInBrowser('Timeline view', () => {
 
     await canvas(page).dblclick({ position: { x: box.width * 0.5, y: 8 } })
     expect([errors, policyViolations]).toEqual([[], []])
-    await context.close()
+    await close()
   })
 
   it('finds slices, walks among them with the keyboard, and leads to the launch, to the tree and back', async () => {
-    const { page, context, errors } = await openTrace()
+    const { page, close, errors } = await openTrace()
     await page.keyboard.press('/')
     await page.keyboard.type('flash_fwd')
     const found = page.getByRole('status', { name: 'Found' })
@@ -196,11 +196,11 @@ describeInBrowser('Timeline view', () => {
     await page.getByRole('application').waitFor({ state: 'detached' })
     await row.waitFor()
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('folds, closes, hides and pins lanes; a profile of sums says what it lacks, a run has lanes', async () => {
-    const { page, context, errors } = await openTrace({ size: 'narrow', theme: 'dark' })
+    const { page, close, errors } = await openTrace({ size: 'narrow', theme: 'dark' })
     const process = page.getByRole('button', { name: 'python, CPU' })
     await process.click()
     await page.getByText('thread 4121', { exact: false }).waitFor({ state: 'detached' })
@@ -237,11 +237,11 @@ describeInBrowser('Timeline view', () => {
     await drop(page, 'empty.json', readFileSync(join(folder, 'empty.json')))
     await page.getByText('0 slices').first().waitFor()
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('shows the range that its address names, at first and when it is followed', async () => {
-    const { page, context, errors } = await openPage(browser, server.url)
+    const { page, close, errors } = await openPage(browser, server.url)
     const path = 'resources/examples/h200-8192-mxfp4.json'
     const { id } = JSON.parse(readFileSync(path, 'utf8')) as { id: string }
     mkdirSync(join(server.storeFolder, id))
@@ -261,7 +261,7 @@ describeInBrowser('Timeline view', () => {
     await page.getByText('it ends before it begins').waitFor()
     await expect.poll(address).not.toContain('range')
     expect(errors).toEqual([])
-    await context.close()
+    await close()
   })
 
   it('has no serious accessibility problem, searched and with a range', async () => {
@@ -270,7 +270,7 @@ describeInBrowser('Timeline view', () => {
       { theme: 'dark', size: 'narrow' }
     ] as const
     for (const { theme, size } of looks) {
-      const { page, context } = await openTrace({ theme, size })
+      const { page, close } = await openTrace({ theme, size })
       const box = await steadyBox(canvas(page))
       await page.mouse.move(box.x + box.width * 0.5, box.y + 40)
       for (let turn = 0; turn < 10; turn++) await page.mouse.wheel(0, -175)
@@ -288,9 +288,8 @@ describeInBrowser('Timeline view', () => {
       await page.mouse.up()
       await page.mouse.move(0, 0)
       await page.getByText('Selected range, sums by kernel').waitFor()
-      await page.waitForTimeout(300)
       expect(await seriousFaults(page)).toEqual([])
-      await context.close()
+      await close()
     }
   })
 })

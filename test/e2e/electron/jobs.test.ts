@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import * as v from 'valibot'
 import { runSchema, type Run } from '@shared/contract/run'
-import { go } from '../support/actions'
+import { go, startLongSweep } from '../support/actions'
 import { Desktop, describeInElectron, type StartedApp } from './app'
 import { shownDialogs, stubDialogs } from './system'
 
@@ -18,7 +18,6 @@ describeInElectron('jobs in the desktop app', () => {
   })
   afterAll(() => desktop.end())
 
-  const rows = (page: Page) => page.getByRole('region', { name: 'Table' }).getByRole('row')
   const runs = (): Run[] =>
     readdirSync(desktop.store)
       .filter((name) => name.startsWith('2'))
@@ -42,18 +41,6 @@ describeInElectron('jobs in the desktop app', () => {
     await page.getByRole('button', { name: 'Validate all formats' }).click()
   }
   const validated = (page: Page) => page.locator('button:has-text("Save report"):enabled').waitFor()
-
-  /** Minutes of points, each by itself short to validate: all are validated before the first is timed. */
-  async function startLongSweep(page: Page): Promise<void> {
-    await go(page, 'sweep')
-    for (const format of ['nvfp4', 'mxfp8', 'mixed'])
-      await page.getByRole('checkbox', { name: format, exact: true }).uncheck({ force: true })
-    for (const axis of ['M', 'N']) await page.getByLabel(axis, { exact: true }).fill('128')
-    await page.getByLabel('K', { exact: true }).fill('32..2048 step 32')
-    await page.getByText('Standard', { exact: true }).click()
-    await page.getByRole('button', { name: 'Start sweep' }).click()
-    await expect.poll(() => rows(page).count()).toBeGreaterThan(2)
-  }
 
   it('validates every format through the addon in the utility process', async () => {
     await validate(app.page, 64)

@@ -46,12 +46,12 @@ describeInElectron('pictures of the views', () => {
     const server = await startServerProcess()
     const browser = await workerBrowser()
     const ofBrowser: Record<string, string> = {}
-    const { page, context } = await openPage(browser, server.url, { size: 'narrow' })
+    const { page, close } = await openPage(browser, server.url, { size: 'narrow' })
     for (const view of views) {
       await settled(page, view)
       ofBrowser[view] = (await page.screenshot({ animations: 'disabled' })).toString('base64')
     }
-    await context.close()
+    await close()
     await server.stop()
 
     await app.electron.evaluate(async ({ BrowserWindow, nativeTheme }, { width, height }) => {

@@ -31,7 +31,7 @@ const launch = () =>
 
 let launched: Promise<Browser> | undefined
 
-/** The browser of this worker, for all the files that run in it; it ends with the worker. Every page has a context of its own. */
+/** The browser of this worker, for all the files that run in it; it ends with the worker. Pages open beside one another have contexts of their own. */
 export function workerBrowser(): Promise<Browser> {
   launched ??= launch()
   return launched
@@ -53,37 +53,78 @@ export interface OpenedPage {
   policyViolations: string[]
   /** Errors in the console and errors nobody caught. To be empty too. */
   errors: string[]
+  /** Every opened page is closed by its test; one that a failed test left is used by no other. */
+  close(): Promise<void>
 }
 
-/** Opens a page in a context of its own and keeps an ear on it. */
+/** A window of the browser, and where what happens in it is kept. */
+interface Tab {
+  page: Page
+  context: BrowserContext
+  origin: string
+  policyViolations: string[]
+  errors: string[]
+}
+
+/** Tabs that a test has done with. A page of the same server comes again in the same process, its scripts compiled, for less than two thirds of what a new one costs. */
+let idle: Tab[] = []
+
+async function newTab(browser: Browser, origin: string): Promise<Tab> {
+  const context = await browser.newContext({ reducedMotion: 'reduce', acceptDownloads: true })
+  context.setDefaultTimeout(patience)
+  const page = await context.newPage()
+  const tab: Tab = { page, context, origin, policyViolations: [], errors: [] }
+  await page.exposeFunction('reportPolicyViolation', (what: string) =>
+    tab.policyViolations.push(what)
+  )
+  await page.addInitScript(
+    `document.addEventListener('securitypolicyviolation', (event) =>
+       reportPolicyViolation(event.effectiveDirective + ' ' + event.blockedURI))`
+  )
+  page.on('pageerror', (error) => tab.errors.push(String(error)))
+  page.on('console', (message) => {
+    if (message.type() === 'error') tab.errors.push(message.text())
+  })
+  return tab
+}
+
+/** An idle tab of this server, or a new one. Those of other servers are closed: their files have ended. */
+async function takeTab(browser: Browser, origin: string): Promise<Tab> {
+  const others = idle.filter((tab) => tab.origin !== origin)
+  idle = idle.filter((tab) => tab.origin === origin)
+  await Promise.all(others.map(({ context }) => context.close()))
+  return idle.pop() ?? newTab(browser, origin)
+}
+
+/** Leaves nothing of the page in its tab: no script that goes on, nothing stored, no permission, no pointer on it. */
+async function putBack(tab: Tab): Promise<void> {
+  const { page, context, origin } = tab
+  // Another address of the server, which has no page; that it has none is no error of the test.
+  tab.errors = []
+  await page.goto(`${origin}/nothing`)
+  await page.evaluate('localStorage.clear(), sessionStorage.clear()')
+  await page.mouse.move(-1, -1)
+  await context.clearPermissions()
+  idle.push(tab)
+}
+
+/** Opens a page as in a browser that was never at its server, and keeps an ear on it. */
 export async function openPage(
   browser: Browser,
   url: string,
   { theme = 'light', size = 'wide' }: { theme?: Theme; size?: Size } = {}
 ): Promise<OpenedPage> {
-  const context = await browser.newContext({
-    viewport: sizes[size],
-    colorScheme: theme,
-    reducedMotion: 'reduce',
-    acceptDownloads: true
-  })
-  context.setDefaultTimeout(patience)
-  const page = await context.newPage()
-  const policyViolations: string[] = []
-  const errors: string[] = []
-  await page.exposeFunction('reportPolicyViolation', (what: string) => policyViolations.push(what))
-  await page.addInitScript(
-    `document.addEventListener('securitypolicyviolation', (event) =>
-       reportPolicyViolation(event.effectiveDirective + ' ' + event.blockedURI))`
-  )
-  page.on('pageerror', (error) => errors.push(String(error)))
-  page.on('console', (message) => {
-    if (message.type() === 'error') errors.push(message.text())
-  })
+  const tab = await takeTab(browser, new URL(url).origin)
+  const { page, context } = tab
+  const policyViolations: string[] = (tab.policyViolations = [])
+  const errors: string[] = (tab.errors = [])
+  await page.setViewportSize(sizes[size])
+  await page.emulateMedia({ colorScheme: theme })
   await page.goto(url)
   // The page is live a moment after it is loaded: a key that is pressed before goes nowhere.
   await page.locator('#app:not([inert]) > *').first().waitFor({ state: 'attached' })
-  return { page, context, policyViolations, errors }
+  const close = () => putBack(tab)
+  return { page, context, policyViolations, errors, close }
 }
 
 /** Photographs are for docs/screenshots: on request, UPDATE_SCREENSHOTS=1. */
