@@ -66,15 +66,14 @@ function launches(words: string, flags: Flags): void {
   const tally = new KernelTally(test)
   const reader = readCapture(path, tally)
   printNote([...reader.warnings, ...accountSentences(reader.accounts)])
-  const facts = allKernelFacts(tally.sums, flags.by)
   const counters = countersOf(tally.processes).filter(({ kernel }) => test(kernel))
-  const valuesOf = (kernel: string) => counters.find((one) => one.kernel === kernel)?.values
+  tally.sums.counters = counters
+  const facts = allKernelFacts(tally.sums, flags.by)
   if (flags.json)
     return printJson(
       facts.map((row) => ({
         ...row,
-        product: figuresOf(row, rules),
-        counters: valuesOf(row.kernel)
+        product: figuresOf(row, rules)
       }))
     )
   const nameOf = flags.short ? shortName : (name: string) => name

@@ -42,8 +42,11 @@ export const counterMetrics: readonly CounterMetric[] = [
 
 const known = new Map(counterMetrics.map((metric) => [metric.name, metric]))
 
+/** One of those above; undefined of a metric that somebody named. */
+export const counterMetricOf = (name: string): CounterMetric | undefined => known.get(name)
+
 /** 'DRAM read (bytes)'; of a metric that somebody named, its name. */
 export function counterHeading(name: string): string {
-  const metric = known.get(name)
+  const metric = counterMetricOf(name)
   return metric ? `${metric.label} (${metric.unit})` : name
 }

@@ -1,6 +1,7 @@
 /**
  * Times of kernels by shape of their launches: count, sum, spread and median, in bounded memory however many there are.
  */
+import type { KernelCounters } from './counterTable'
 import type { CapturedDevice, LaunchShape } from './shardNames'
 
 /** Buckets per power of two: a median is exact to half a bucket, 0.1 %; below this many ns it is exact. */
@@ -95,6 +96,8 @@ const longestFirst = (a: KernelGroup, b: KernelGroup) => b.times.totalNs - a.tim
 
 /** Rows by kernel, launch shape and GPU, over all processes. */
 export class KernelSums {
+  /** Of kernels that the device's counters measured. */
+  counters: readonly KernelCounters[] = []
   private readonly rows = new Map<string, KernelRow & { times: Histogram }>()
 
   /** @returns what to hand times to; the same for the same kernel, shape and GPU of another process */

@@ -40,6 +40,8 @@ export interface KernelFacts {
   waves: number | null
   /** Why the two are not known; '' where they are, or vary. */
   unknownFit: string
+  /** At the kernel's first launch that was measured, by metric; absent where none was. Null: the device gave no number. */
+  counters?: Readonly<Record<string, number | null>>
 }
 
 const volume = (sizes: readonly number[]) => sizes.reduce((product, size) => product * size, 1)
@@ -71,7 +73,10 @@ function fitOf(shape: LaunchShape, device: CapturedDevice | undefined): Fit {
   return { blocksPerMultiprocessor, waves: waves?.waves ?? null, unknownFit: '' }
 }
 
-function kernelFacts({ rows, times }: KernelGroup, totalNs: number): KernelFacts {
+function kernelFacts(
+  { rows, times }: KernelGroup,
+  { totalNs, counters }: Pick<KernelSums, 'totalNs' | 'counters'>
+): KernelFacts {
   const { shape, device } = rows[0]!
   const same = <T>(of: (shape: LaunchShape) => T): T | null => {
     const first = JSON.stringify(of(shape))
@@ -80,6 +85,7 @@ function kernelFacts({ rows, times }: KernelGroup, totalNs: number): KernelFacts
   const fits = rows.map((row) => fitOf(row.shape, row.device))
   const sameFit = <K extends keyof Fit>(key: K, otherwise: Fit[K]): Fit[K] =>
     fits.every((fit) => fit[key] === fits[0]![key]) ? fits[0]![key] : otherwise
+  const measured = counters.find(({ kernel }) => kernel === shape.kernel)
   return {
     kernel: shape.kernel,
     shapes: rows.length,
@@ -104,15 +110,16 @@ function kernelFacts({ rows, times }: KernelGroup, totalNs: number): KernelFacts
     localBytesPerThread: same(({ localBytesPerThread }) => localBytesPerThread),
     blocksPerMultiprocessor: sameFit('blocksPerMultiprocessor', null),
     waves: sameFit('waves', null),
-    unknownFit: sameFit('unknownFit', '')
+    unknownFit: sameFit('unknownFit', ''),
+    ...(measured && { counters: measured.values })
   }
 }
 
 /** Rows of a capture, those that took longest in all first. */
 export function allKernelFacts(sums: KernelSums, by: KernelGrouping = 'shape'): KernelFacts[] {
-  const total = sums.totalNs
+  const { totalNs, counters } = sums
   const groups = by === 'shape' ? sums.byShape() : sums.byKernel()
-  return groups.map((group) => kernelFacts(group, total))
+  return groups.map((group) => kernelFacts(group, { totalNs, counters }))
 }
 
 const headings = [

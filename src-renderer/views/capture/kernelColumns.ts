@@ -1,4 +1,5 @@
 /** The kernels of a capture as columns: what `blockscope launches` prints. */
+import { counterMetricOf } from '@shared/capture/counterMetrics'
 import {
   extentsText,
   figureText,
@@ -92,6 +93,25 @@ export function kernelColumns(rows: readonly KernelFacts[]): Column<KernelFacts>
       'Blocks that fit on a multiprocessor at once',
       '84px'
     ),
-    figure('waves', 'Waves', 'Times that the grid fills the GPU', '84px')
+    figure('waves', 'Waves', 'Times that the grid fills the GPU', '84px'),
+    ...counterColumns(rows)
   ]
+}
+
+/** What the device's counters said of each kernel; none where nothing was measured, and an empty cell where one was not. */
+function counterColumns(rows: readonly KernelFacts[]): Column<KernelFacts>[] {
+  const names = [...new Set(rows.flatMap(({ counters }) => Object.keys(counters ?? {})))]
+  return names.map((name): Column<KernelFacts> => {
+    const metric = counterMetricOf(name)
+    return {
+      ...{ id: name, title: metric?.label ?? name, numeric: true, width: '104px' },
+      ...(metric && { unit: metric.unit }),
+      hint: `By the GPU's counters at the kernel's first launch: ${name}`,
+      value: ({ counters }) => counters?.[name] ?? undefined,
+      text: ({ counters }) => {
+        const value = counters?.[name] ?? null
+        return value === null ? '' : digits(value)
+      }
+    }
+  })
 }

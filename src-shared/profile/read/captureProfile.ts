@@ -10,6 +10,7 @@ import {
   type CapturedRange,
   type CaptureSink
 } from '../../capture/captureReader'
+import { countersOf } from '../../capture/counterTable'
 import { KernelTally } from '../../capture/kernelTally'
 import type { ShardHeader } from '../../capture/shardForm'
 import type { ShardNames } from '../../capture/shardNames'
@@ -144,6 +145,7 @@ export class CaptureProfile implements CaptureSink {
     const [from, to] = [this.flowFrom.trimmed(), this.flowTo.trimmed()]
     const flows = Array.from(from, (call, at) => ({ from: call, to: to[at]! }))
     const baseTimeNs = reader.baseNs === null ? null : Number(reader.baseNs) + (first || 0)
+    this.kernels.sums.counters = countersOf(this.kernels.processes)
     return {
       tree: finished,
       timeline: timelineOf(events, columns, tree.order, { flows, baseTimeNs }),

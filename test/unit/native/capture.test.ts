@@ -1,5 +1,5 @@
 /** The injected library, against a driver and a CUPTI that deliver as they are told: what happened is accounted for. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { headerBytes, readHeader } from '@shared/capture/shardForm'
@@ -9,6 +9,7 @@ import {
   readShards,
   shardFiles,
   startCaptured,
+  stubDriver,
   stubProgram
 } from '../../support/captureStubs'
 
@@ -224,6 +225,27 @@ describe.skipIf(process.platform !== 'linux')('the injected library', () => {
     expect(account!.state).toBe('failed')
     expect(account!.failure).toMatch(reason)
   })
+
+  const hasOther = ['/usr/local/cuda', '/usr/lib/x86_64-linux-gnu/libcupti.so.12'].some(existsSync)
+  it.skipIf(hasOther).each([
+    ['none', undefined, /no libcupti\.so\.13 or libcupti\.so\.12 was found: install the CUDA/],
+    ['one that is too old', stubDriver, /libcupti\.so\.13 has no function cupti\w+: it is too old/]
+  ])(
+    'where CUPTI is %s the program runs on, and says it in a sentence',
+    async (_, file, reason) => {
+      const toolkit = newCaptureFolder()
+      folders.push(toolkit)
+      if (file) copyFileSync(file, join(toolkit, 'libcupti.so.13'))
+      const { folder, ended } = await capture(['launch:k:5', 'exit:4'], {
+        ...{ BLOCKSCOPE_CUDA_PATH: toolkit, CUDA_HOME: '', CUDA_PATH: '', HOME: toolkit },
+        ...{ PATH: toolkit, VIRTUAL_ENV: '', CONDA_PREFIX: '' }
+      })
+      expect(ended).toEqual({ code: 4, signal: null, stdout: '', stderr: '' })
+      const [account] = readShards(folder).accounts
+      expect(account).toMatchObject({ state: 'failed', cupti: null })
+      expect(account!.failure).toMatch(reason)
+    }
+  )
 
   it('a disk that is full costs records, which are counted, and never the program', async () => {
     const folder = newCaptureFolder()
