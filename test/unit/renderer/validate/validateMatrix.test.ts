@@ -50,6 +50,13 @@ describe('the Validate matrix', () => {
     expect(rowsOf(['emulation'])).toEqual(['emulation'])
   })
 
+  it('has the kernels that auto chose, and no others', () => {
+    const choice = { kernel: 'portable', why: 'the fastest of 2 exact kernels', candidates: [] }
+    const spec = { ...makeRun('r').spec, kernels: ['auto'] }
+    const run = makeRun('r', { steps: [makeStep(0, 'nvfp4', 'portable', { choice })], spec })
+    expect(validateMatrix(run, cpu, idle).rows.map(({ id }) => id)).toEqual(['portable'])
+  })
+
   it('says why a kernel has no result: no code, baseline, not asked for', () => {
     const run = makeRun('r', { steps: [], spec: { ...makeRun('r').spec, kernels: ['mma_sync'] } })
     const { cell, rows } = validateMatrix(run, gpu, idle)
