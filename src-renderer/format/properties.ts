@@ -40,8 +40,21 @@ const words: Record<string, string> = {
   id: 'ID'
 }
 
-/** A device property as label, number and unit: `l2Bytes: 52428800` is 'L2', '50.0', 'MiB'. */
-export function property(key: string, value: Value): Property {
+/** What AMD calls otherwise. */
+const amdLabels: Record<string, string> = {
+  smCount: 'Compute units',
+  sharedBytesPerBlock: 'LDS per workgroup'
+}
+
+/**
+ * A device property as label, number and unit: `l2Bytes: 52428800` is 'L2', '50.0', 'MiB'. `kind`: of the device, 'hip' for AMD
+ * GPUs.
+ */
+export function property(key: string, value: Value, kind = ''): Property {
+  const amdLabel = kind === 'hip' ? amdLabels[key] : undefined
+  if (amdLabel !== undefined) return { ...property(key, value), label: amdLabel }
+  if (key === 'sharedBytesPerBlock' && typeof value === 'number')
+    return { key, label: 'Shared memory per block', ...quantity('bytes', value) }
   if (typeof value === 'boolean') {
     return { key, label: labelOf(key), text: value ? 'yes' : 'no', unit: '' }
   }

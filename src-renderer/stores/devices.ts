@@ -1,7 +1,7 @@
 import { defineStore } from 'pinia'
 import { computed, ref, shallowRef } from 'vue'
 import type { Detection, Device } from '@shared/contract/devices'
-import { pairFormats } from '@shared/formats/blockFormat'
+import { blockFormats, pairFormats } from '@shared/formats/blockFormat'
 import { failureOf, isCode, type Failure } from '../ground/failure'
 import { useConnection } from './connection'
 import { useSettings } from './settings'
@@ -82,11 +82,16 @@ export function pythonFilesOf(devices: readonly Device[]): PythonFile[] {
   return [...files].map(([path, kernels]) => ({ path, kernels }))
 }
 
-/** Pairs of elements without a short name are left out: they are many, and asked for by name. */
+/**
+ * In the registry's order, whatever order kernels name them in. Pairs of elements without a short name are left out: they are
+ * many, and asked for by name.
+ */
 export function formatsOf(devices: readonly Device[]): string[] {
   const ids = devices.flatMap((device) =>
     device.kernels.flatMap((kernel) => kernel.capabilities.map(({ format }) => format))
   )
   const pairs = new Set(pairFormats.map(({ id }) => id))
-  return [...new Set(ids)].filter((id) => !pairs.has(id))
+  const order = blockFormats.map(({ id }) => id)
+  const rank = (id: string) => (order.includes(id) ? order.indexOf(id) : order.length)
+  return [...new Set(ids)].filter((id) => !pairs.has(id)).sort((a, b) => rank(a) - rank(b))
 }
