@@ -29,7 +29,7 @@ interface Picture {
 describeInBrowser('docs/screenshots', () => {
   let browser: Browser
   let server: StartedServer
-  const ids = { h200: '', mxfp4: '', validation: '', failed: '', shapes: '' }
+  const ids = { h200: '', mxfp4: '', overK: '', validation: '', failed: '', shapes: '' }
 
   beforeAll(async () => {
     if (!isPhotographed) return
@@ -55,6 +55,7 @@ describeInBrowser('docs/screenshots', () => {
     }
     ids.h200 = imported('h200-8192')
     ids.mxfp4 = imported('h200-8192-mxfp4')
+    ids.overK = imported('h200-k-sweep')
     const cube = (extent: string) => ['-M', extent, '-N', extent, '-K', extent]
     ids.validation = made('validate', '--formats', 'all', ...cube('256'))
     ids.failed = made(
@@ -122,6 +123,14 @@ describeInBrowser('docs/screenshots', () => {
       }
     },
     {
+      name: 'sweep-k',
+      isMain: false,
+      show: async (page) => {
+        await go(page, `sweep?run=${ids.overK}`)
+        await canvas(page)
+      }
+    },
+    {
       name: 'sweep-roofline',
       isMain: false,
       show: async (page) => {
@@ -168,6 +177,14 @@ describeInBrowser('docs/screenshots', () => {
       }
     },
     {
+      name: 'layouts-cdna4',
+      isMain: false,
+      show: async (page) => {
+        await layouts(page, 'layout=cdna4_mfma16&format=mxfp4&rows=32&cols=8&row=21&col=5')
+        await page.locator('#mfma-pair').evaluate((heading) => heading.scrollIntoView())
+      }
+    },
+    {
       name: 'layouts-loads',
       isMain: false,
       show: (page) =>
@@ -201,7 +218,7 @@ describeInBrowser('docs/screenshots', () => {
         await go(page, `profile?run=${ids.mxfp4}`)
         await page.getByText(ids.mxfp4).first().waitFor()
         await page.getByRole('button', { name: 'Diff with baseline' }).click()
-        await page.getByRole('menuitem', { name: /4 formats/ }).click()
+        await page.getByRole('menuitem', { name: /4 formats, M = N = K/ }).click()
         await page.getByRole('columnheader', { name: 'ratio', exact: true }).waitFor()
         await page.getByText('From before to after').waitFor()
       }
