@@ -82,14 +82,22 @@ export function digits(value: number): string {
 export const band = (low: number, high: number): string =>
   Number.isNaN(low + high) ? '–' : `${digits(low)}–${digits(high)}`
 
-const formatters: Intl.NumberFormat[] = []
+/**
+ * A formatter for each number of digits. Kept: making one takes longer than all it formats in a frame; made when it is
+ * used: longer than the page has to start.
+ */
+function formatters(options: (digits: number) => Intl.NumberFormatOptions) {
+  const made: Intl.NumberFormat[] = []
+  return (digits: number): Intl.NumberFormat =>
+    (made[digits] ??= new Intl.NumberFormat('en-US', options(digits)))
+}
 
-/** Kept: making a formatter takes longer than all it formats in a frame; made when it is used: longer than the page has to start. */
-const withDecimals = (decimals: number): Intl.NumberFormat =>
-  (formatters[decimals] ??= new Intl.NumberFormat('en-US', {
-    minimumFractionDigits: decimals,
-    maximumFractionDigits: decimals
-  }))
+const withDecimals = formatters((digits) => ({
+  minimumFractionDigits: digits,
+  maximumFractionDigits: digits
+}))
+const withDecimalsUpTo = formatters((digits) => ({ maximumFractionDigits: digits }))
+const withDigitsUpTo = formatters((digits) => ({ maximumSignificantDigits: digits }))
 
 export const count = (value: number): string => withDecimals(0).format(value)
 
@@ -102,7 +110,7 @@ export function counted(value: number, one: string, many = `${one}s`): string {
 export function tick(value: number): string {
   const size = Math.abs(value)
   if (size !== 0 && (size < 1e-4 || size >= 1e9)) return shortExponent(value.toExponential(3))
-  return value.toLocaleString('en-US', { maximumSignificantDigits: Math.max(6, wholeDigits(size)) })
+  return withDigitsUpTo(Math.max(6, wholeDigits(size))).format(value)
 }
 
 const wholeDigits = (size: number) => (size < 1 ? 1 : Math.floor(Math.log10(size)) + 1)
@@ -164,7 +172,7 @@ export function cutInTheMiddle(name: string, characters: number): string {
 export function timeSpan(ns: number): string {
   const scale = scaleFor('time', Math.abs(ns))
   const value = ns * scale.factor
-  return `${value.toLocaleString('en-US', { maximumSignificantDigits: 5 })} ${scale.unit}`
+  return `${withDigitsUpTo(5).format(value)} ${scale.unit}`
 }
 
 /** A round time, ns, with no more digits than a step of `step` ns needs: 3,600.000025 s, 25 µs. */
@@ -172,8 +180,7 @@ export function exactTime(ns: number, step = ns): string {
   const scale = scaleFor('time', Math.abs(ns))
   const decimals = Math.max(0, Math.ceil(-Math.log10((step || 1) * scale.factor) - 1e-9))
   const value = ns * scale.factor
-  const maximumFractionDigits = Math.min(12, decimals)
-  return `${value.toLocaleString('en-US', { maximumFractionDigits })} ${scale.unit}`
+  return `${withDecimalsUpTo(Math.min(12, decimals)).format(value)} ${scale.unit}`
 }
 
 /** Decibels, as signal over noise. */
