@@ -1,4 +1,5 @@
 /** The timeline of the open profile: what is looked at, and what the worker answered. */
+import { useThrottleFn } from '@vueuse/core'
 import { defineStore } from 'pinia'
 import { computed, reactive, ref, shallowRef, watch } from 'vue'
 import type { CounterScene } from '@shared/profile/lanes/counters'
@@ -20,6 +21,8 @@ export interface SceneWanted extends Window {
   width: number
   rows: number[]
 }
+
+const sumsEveryMs = 150
 
 export const useTimeline = defineStore('timeline', () => {
   const profile = useProfile()
@@ -85,6 +88,9 @@ export const useTimeline = defineStore('timeline', () => {
       })
     })
   )
+
+  /** While a range is drawn its sums are read, not watched: a table for each movement would take the frames of the picture. */
+  const sumsInStep = useThrottleFn(() => void sumsAsked.refresh(), sumsEveryMs, true)
 
   const whole = computed<Window>(() => ({ startNs: 0, endNs: info.value?.lengthNs ?? 0 }))
   const shownLanes = computed(() =>
@@ -219,7 +225,7 @@ export const useTimeline = defineStore('timeline', () => {
 
   function setRange(to: Window | undefined): void {
     range.value = to
-    void sumsAsked.refresh()
+    void sumsInStep()
   }
 
   function setHidden(lanes: Iterable<number>): void {

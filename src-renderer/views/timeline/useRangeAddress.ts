@@ -1,3 +1,4 @@
+import { watchDebounced } from '@vueuse/core'
 import { watch } from 'vue'
 import { messageOf } from '@shared/errors'
 import { commandRange, rangeOf } from '@shared/profile/lanes/rangeText'
@@ -17,6 +18,8 @@ interface Shown {
   /** Brings a range into sight. */
   show: (range: Range) => void
 }
+
+const restMs = 150
 
 /** The selected range and `range=` of the address, which say the same: `showRange` takes it from there once a profile is open. */
 export function useRangeAddress(
@@ -47,11 +50,13 @@ export function useRangeAddress(
     }
   }
 
-  watch(
+  // Once the range stands still: who reads the address reads it anew with each writing.
+  watchDebounced(
     () => timeline.range,
     () => {
       if (timeline.info) param.value = said()
-    }
+    },
+    { debounce: restMs }
   )
   // An address that is followed while the view is shown.
   watch(param, (text) => {

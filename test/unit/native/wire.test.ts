@@ -28,7 +28,12 @@ describe('the wire of the addon', () => {
     const { devices, libraries } = await addon.detect()
     const device = devices[0]!
     expect(fields(device)).toEqual(fields(deviceSchema.entries))
-    const { sourceHash: _, python: _ofPython, ...entries } = kernelSchema.entries
+    const {
+      sourceHash: _,
+      python: _ofPython,
+      model: _ofManifest,
+      ...entries
+    } = kernelSchema.entries
     expect(fields(device.kernels[0]!)).toEqual(fields({ ...entries, identity: 0 }))
     const capability = kernelSchema.entries.capabilities.item.entries
     expect(fields(device.kernels[0]!.capabilities[0]!)).toEqual(fields(capability))
