@@ -1,10 +1,15 @@
 /** The timeline of the open profile, and the answers to the view's questions. Runs in the worker; needs no DOM. */
 import { messageOf, UserError } from '@shared/errors'
-import { hues, workKindIds, workKinds, type WorkKind } from '@shared/measurement/pictureColours'
+import { hues, workKindIds, workKinds } from '@shared/measurement/pictureColours'
 import { kernelFamily } from '@shared/profile/ask/kernelFamilies'
 import { nodeAtPath, pathText } from '@shared/profile/ask/nodePath'
 import { shortName } from '@shared/profile/ask/shortName'
-import { saysWorkKinds, workKindOf, workKindOfNode } from '@shared/profile/ask/workKind'
+import {
+  placeOfKind,
+  saysWorkKinds,
+  workKindOf,
+  workKindOfNode
+} from '@shared/profile/ask/workKind'
 import { counterRange, counterScene } from '@shared/profile/lanes/counters'
 import { FoundSlices } from '@shared/profile/lanes/findSlices'
 import { deviceGaps, nextGap, type DeviceGaps } from '@shared/profile/lanes/gaps'
@@ -218,12 +223,10 @@ export class TimelineSession {
 function groupsOf(tree: ProfileTree, timeline: Timeline, by: Coloring): Groups {
   if (by === 'kind') {
     const titles = [...workKindIds.map((id) => workKinds[id].title), 'launching calls', 'other']
-    const groupOf = (kind: WorkKind | undefined, name: string) => {
-      if (kind !== undefined) return workKindIds.indexOf(kind)
-      return titles.length - (kernelFamily(name) === 'runtime' ? 2 : 1)
-    }
+    const groupOf = (kind: number, name: string) =>
+      kind >= 0 ? kind : titles.length - (kernelFamily(name) === 'runtime' ? 2 : 1)
     if (!saysWorkKinds(tree))
-      return groupsBy(timeline, titles, (name) => groupOf(workKindOf(name), name))
+      return groupsBy(timeline, titles, (name) => groupOf(placeOfKind(workKindOf(name)), name))
     const kindOf = workKindOfNode(tree)
     return groupsByNode(timeline, tree.count, titles, (node) =>
       groupOf(kindOf(node), nodeName(tree, node))

@@ -29,7 +29,7 @@ describeInBrowser('Flame graph', () => {
   async function openProfile(theme: Theme = 'light'): Promise<OpenedPage> {
     const opened = await openPage(browser, server.url, { theme })
     await opened.page.getByRole('link', { name: 'Profile' }).click()
-    await opened.page.getByText('No profile open').waitFor()
+    await opened.page.getByText('Drop a profile here').waitFor()
     await drop(opened.page, basename(path), readFileSync(path))
     await pictureOf(opened.page).waitFor()
     return opened

@@ -124,7 +124,7 @@ describeInBrowser('with the keyboard alone', () => {
     const chooser = page.waitForEvent('filechooser')
     await page.keyboard.press('Alt+6')
     await expect.poll(() => title(page).textContent()).toContain('Profile')
-    await page.getByText('No profile open').waitFor()
+    await page.getByText('Drop a profile here').waitFor()
     await tabTo(page, 'Open a profile')
     await page.keyboard.press('Enter')
     await (

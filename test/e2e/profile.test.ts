@@ -50,7 +50,7 @@ describeInBrowser('Profile view', () => {
   async function openProfileView(look: { theme?: Theme; size?: Size } = {}): Promise<OpenedPage> {
     const opened = await openPage(browser, server.url, look)
     await opened.page.getByRole('link', { name: 'Profile' }).click()
-    await opened.page.getByText('No profile open').waitFor()
+    await opened.page.getByText('Drop a profile here').waitFor()
     return opened
   }
 
@@ -259,7 +259,7 @@ describeInBrowser('Profile view', () => {
     await page.getByRole('button', { name: 'Open a profile' }).click()
     await (await chooser).setFiles(large)
     await page.getByRole('button', { name: 'Cancel' }).click()
-    await page.getByText('No profile open').waitFor()
+    await page.getByText('Drop a profile here').waitFor()
     await drop(page, 'modern_a.hatchet', readFileSync(`${folder}/modern_a.hatchet`))
     await page.getByRole('treegrid').waitFor()
     rmSync(work, { recursive: true })

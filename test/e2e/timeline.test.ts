@@ -37,7 +37,7 @@ describeInBrowser('Timeline view', () => {
   async function openTrace(look: { theme?: Theme; size?: Size } = {}): Promise<OpenedPage> {
     const opened = await openPage(browser, server.url, look)
     await go(opened.page, 'timeline')
-    await opened.page.getByText('No trace open').waitFor()
+    await opened.page.getByText('Drop a trace here').waitFor()
     await drop(opened.page, name, readFileSync(trace))
     await opened.page.getByRole('application').waitFor()
     await opened.page.getByText('Whole trace, sums by kernel').waitFor()

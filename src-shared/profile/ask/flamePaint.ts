@@ -6,7 +6,7 @@ import {
   workKindIds,
   workKinds
 } from '../../measurement/pictureColours'
-import { nodeName, type ProfileTree } from '../tree/profileTree'
+import { byNameId, type ProfileTree } from '../tree/profileTree'
 import { isGone, isNew } from './diffTrees'
 import { kernelFamilies, kernelFamily } from './kernelFamilies'
 import { moduleOf } from './moduleOf'
@@ -36,10 +36,7 @@ export const goneClass = changeSteps.length + 2
 /** @param weights widths of the boxes: a scope has the hue of what takes at least half of it. */
 export function paintByKind(tree: ProfileTree, weights: Float64Array): PaintedNodes {
   const kindOf = workKindOfNode(tree)
-  const classOf = (node: number) => {
-    const kind = kindOf(node)
-    return kind === undefined ? 0 : 1 + workKindIds.indexOf(kind)
-  }
+  const classOf = (node: number) => 1 + kindOf(node)
   const classes = new Uint8Array(tree.count)
   const kinds = workKindIds.length
   /** Per kind of work: what of each subtree it takes. */
@@ -141,12 +138,6 @@ export function paintByChange(ratio: Float64Array, state: Uint8Array): PaintedNo
     return Number.isNaN(value) ? 0 : 1 + changeStep(value)
   })
   return { by: 'change', classes, legend: [], range: null }
-}
-
-/** What is told by a name is worked out once for each. */
-function byNameId(tree: ProfileTree, of: (name: string) => number): (node: number) => number {
-  const known: number[] = []
-  return (node) => (known[tree.name[node]!] ??= of(nodeName(tree, node)))
 }
 
 /** FNV-1a, so that a name asks for the same hue everywhere. */

@@ -4,7 +4,7 @@
  */
 import { workKindIds, type WorkKind } from '../../measurement/pictureColours'
 import { workKindProperty } from '../tree/operation'
-import { nodeName, textColumn, type ProfileTree } from '../tree/profileTree'
+import { byNameId, textColumn, type ProfileTree } from '../tree/profileTree'
 import { demangle } from './demangle'
 import { kernelFamily, type FamilyId } from './kernelFamilies'
 
@@ -40,28 +40,34 @@ const rules: readonly (readonly [WorkKind, RegExp])[] = [
 ]
 
 /** Work that is done around a product, whoever launches it. */
-const helpers: ReadonlySet<WorkKind | undefined> = new Set([
-  'convert',
-  'copy',
-  'communication',
-  'elementwise'
-])
+const helpers: ReadonlySet<WorkKind> = new Set(['convert', 'copy', 'communication', 'elementwise'])
+const isHelper = workKindIds.map((kind) => helpers.has(kind))
 
-/** Of each node of a tree: an operation by what its run says, what it launched by what it is launched for, all else by name. */
-export function workKindOfNode(tree: ProfileTree): (node: number) => WorkKind | undefined {
+/**
+ * Of each node of a tree the place of its kind of work in workKindIds, -1: none. An operation has the one that its run says,
+ * what it launched that of what it is launched for, all else that of its name.
+ */
+export function workKindOfNode(tree: ProfileTree): (node: number) => number {
+  const ofName = byNameId(tree, (name) => placeOfKind(workKindOf(name)))
   const said = textColumn(tree, workKindProperty)
+  if (!said) return ofName
   const saidOf = (node: number) => {
-    const id = said?.values[node] ?? -1
-    return id < 0 ? undefined : workKindIds.find((kind) => kind === tree.strings.text(id))
+    const id = node < 0 ? -1 : said.values[node]!
+    return id < 0 ? -1 : placeOfKind(tree.strings.text(id))
   }
   return (node) => {
-    const byName = workKindOf(nodeName(tree, node))
+    const own = saidOf(node)
+    if (own >= 0) return own
+    const byName = ofName(node)
     const operation = saidOf(tree.parent[node]!)
     // What is launched for a product and prepares nothing is the product.
-    const byLaunch = operation && !helpers.has(byName) ? operation : undefined
-    return saidOf(node) ?? byLaunch ?? byName
+    return operation >= 0 && !isHelper[byName] ? operation : byName
   }
 }
+
+/** Its place in workKindIds; -1: none. */
+export const placeOfKind = (kind: string | undefined): number =>
+  workKindIds.findIndex((id) => id === kind)
 
 /** Whether a tree says of any node what kind of work it is. */
 export const saysWorkKinds = (tree: ProfileTree): boolean =>

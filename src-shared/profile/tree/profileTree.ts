@@ -111,6 +111,15 @@ export function nodeName(tree: ProfileTree, node: number): string {
   return tree.strings.text(tree.name[node]!)
 }
 
+/** What is told by the name of a node alone is worked out once for each name. */
+export function byNameId(
+  tree: ProfileTree,
+  of: (name: string) => number
+): (node: number) => number {
+  const known: number[] = []
+  return (node) => (known[tree.name[node]!] ??= of(nodeName(tree, node)))
+}
+
 /** Children of a node in file order; of the roots for -1. */
 export function childrenOf(tree: ProfileTree, node: number): number[] {
   const children: number[] = []

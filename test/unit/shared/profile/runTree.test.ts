@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Launch, Run, Step } from '@shared/contract/run'
 import { compareRuns } from '@shared/measurement/compareRuns'
+import { workKindIds } from '@shared/measurement/pictureColours'
 import { deriveMetric } from '@shared/profile/ask/deriveMetric'
 import { diffTrees } from '@shared/profile/ask/diffTrees'
 import { nodeAtPath } from '@shared/profile/ask/nodePath'
@@ -124,7 +125,8 @@ describe('the tree of a run', () => {
     const run = treeOfRun(sweepOf(steps))
     const again = readHatchet(new TextEncoder().encode(writeHatchet(run)), 'again')
     for (const one of [run, again]) {
-      const kindOf = workKindOfNode(one)
+      const placeOf = workKindOfNode(one)
+      const kindOf = (node: number) => workKindIds[placeOf(node)]
       const kinds = steps.map((step) => {
         const node = nodeOf(one, step)
         return [kindOf(node), ...childrenOf(one, node).map(kindOf)]
