@@ -40,7 +40,7 @@ export function sweepColumns(
       id: 'format',
       title: 'Format',
       value: ({ step }) => step.format,
-      width: 'minmax(88px, 0.8fr)'
+      width: 'minmax(80px, 0.8fr)'
     },
     {
       id: 'kernel',
@@ -58,7 +58,7 @@ export function sweepColumns(
       id: of,
       title: of.toUpperCase(),
       numeric: true,
-      width: '72px',
+      width: '62px',
       value: ({ step }) => step[of],
       text: ({ step }) => count(step[of])
     })),
@@ -67,7 +67,7 @@ export function sweepColumns(
       title: 'Rate',
       unit: rate.unit,
       numeric: true,
-      width: 'minmax(110px, 0.7fr)',
+      width: 'minmax(100px, 0.7fr)',
       value: ({ step }) => scaled(figureOf(step, 'tflops')?.value, rate.factor),
       text: ({ step }) => number(scaled(figureOf(step, 'tflops')?.value, rate.factor))
     },
@@ -76,7 +76,7 @@ export function sweepColumns(
       title: 'q1–q3',
       unit: rate.unit,
       numeric: true,
-      width: 'minmax(128px, 0.8fr)',
+      width: 'minmax(120px, 0.8fr)',
       value: ({ step }) => {
         const figure = figureOf(step, 'tflops')
         return figure && (figure.high - figure.low) * rate.factor
@@ -90,7 +90,7 @@ export function sweepColumns(
       id: 'ratio',
       title: `× ${baseline.short}`,
       numeric: true,
-      width: 'minmax(92px, 0.6fr)',
+      width: 'minmax(80px, 0.6fr)',
       hint: 'Rate over the baseline at the same format, M, N and K',
       value: ({ step }) => ratio(step),
       text: ({ step }) => times(ratio(step)).replace(' ×', '')
@@ -100,7 +100,7 @@ export function sweepColumns(
       title: 'Of limit',
       unit: '%',
       numeric: true,
-      width: '92px',
+      width: '86px',
       hint: "Share of what the kernel's own instruction and memory allow at this arithmetic intensity",
       value: ({ step }) => scaled(figureOf(step, 'share', roofs)?.value, 100),
       text: ({ step }) => {
@@ -113,6 +113,7 @@ export function sweepColumns(
       title: 'Time',
       unit: time.unit,
       numeric: true,
+      width: 'minmax(72px, 0.6fr)',
       value: ({ step }) => scaled(figureOf(step, 'time')?.value, time.factor),
       text: ({ step }) => number(scaled(figureOf(step, 'time')?.value, time.factor))
     },
@@ -121,7 +122,7 @@ export function sweepColumns(
       title: 'Bandwidth',
       unit: bandwidth.unit,
       numeric: true,
-      width: 'minmax(124px, 0.7fr)',
+      width: 'minmax(116px, 0.7fr)',
       value: ({ step }) => scaled(figureOf(step, 'bandwidth')?.value, bandwidth.factor),
       text: ({ step }) => number(scaled(figureOf(step, 'bandwidth')?.value, bandwidth.factor))
     },
@@ -129,16 +130,17 @@ export function sweepColumns(
       id: 'error',
       title: 'Error',
       numeric: true,
+      width: 'minmax(76px, 0.6fr)',
       hint: 'Norm-wise error against the float64 reference',
       value: ({ step }) => step.validation?.normwise,
       text: ({ step }) => (step.validation ? errorFigure(step.validation.normwise) : '–')
     },
-    { id: 'level', title: 'How', value: ({ step }) => step.level, width: '100px' },
+    { id: 'level', title: 'How', value: ({ step }) => step.level, width: '90px' },
     {
       id: 'state',
       title: 'State',
       value: ({ step }) => [step.disposition, ...(step.measurement?.badges ?? [])].join(', '),
-      width: 'minmax(150px, 1.2fr)'
+      width: 'minmax(124px, 1.2fr)'
     }
   ]
   return columns.filter((column) => column !== false)
