@@ -107,4 +107,18 @@ Measurement sampleUntilSteady(const MeasureRequest& request, const std::function
   return result;
 }
 
+Measurement sampleGrouped(const MeasureRequest& request, int launchesPerSample,
+                          const std::function<Sample()>& take, const CancelFlag& cancel,
+                          const Progress& progress) {
+  MeasureRequest perLaunch = request;
+  perLaunch.warmupNs /= launchesPerSample;
+  perLaunch.warmupLaunches = (request.warmupLaunches + launchesPerSample - 1) / launchesPerSample;
+  perLaunch.minTimeNs /= launchesPerSample;
+  Measurement result = sampleUntilSteady(perLaunch, take, cancel, progress);
+  result.warmupNs *= launchesPerSample;
+  result.launchesPerSample = launchesPerSample;
+  if (launchesPerSample > 1) result.badges.push_back("grouped");
+  return result;
+}
+
 }  // namespace blockscope

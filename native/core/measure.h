@@ -18,4 +18,9 @@ struct Sample {
 Measurement sampleUntilSteady(const MeasureRequest&, const std::function<Sample()>& take,
                               const CancelFlag&, const Progress&);
 
+// The same where one sample stands for several launches: the time asked for is shared among them.
+// `take` gives the time of one of them. Fills launchesPerSample, and says "grouped" of several.
+Measurement sampleGrouped(const MeasureRequest&, int launchesPerSample,
+                          const std::function<Sample()>& take, const CancelFlag&, const Progress&);
+
 }  // namespace blockscope

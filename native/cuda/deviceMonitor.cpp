@@ -7,6 +7,7 @@ namespace blockscope {
 namespace {
 
 constexpr auto kPeriod = std::chrono::milliseconds(50);
+constexpr double kThrottledBelow = 0.75;  // of the highest clock
 
 }  // namespace
 
@@ -49,6 +50,12 @@ void DeviceMonitor::restart() {
   readOnce();
 }
 
+bool DeviceMonitor::isThrottledAt(double mhz, double highestMHz) const {
+  const bool isThrottled = mhz > 0 && mhz < kThrottledBelow * highestMHz && throttledNow_;
+  if (isThrottled) std::this_thread::sleep_for(kPeriod);
+  return isThrottled;
+}
+
 MonitorSummary DeviceMonitor::summary() const {
   const std::lock_guard lock(mutex_);
   MonitorSummary result = sums_;
@@ -63,6 +70,14 @@ void applySummary(const MonitorSummary& seen, Measurement& result) {
   if (seen.powerCapped) result.badges.push_back("power-capped");
   if (seen.thermal) result.badges.push_back("thermal");
   if (seen.contended) result.badges.push_back("contended");
+}
+
+void applySustained(double ns, int64_t count, double joules, Measurement& result) {
+  const auto launches = static_cast<double>(count);
+  result.sustainedNs = ns / launches;
+  result.sustainedCount = count;
+  result.sustainedWatts = joules / (ns * 1e-9);
+  result.joulesPerLaunch = joules / launches;
 }
 
 }  // namespace blockscope

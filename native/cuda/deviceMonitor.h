@@ -37,8 +37,10 @@ class DeviceMonitor {
   // shorter than the period has a reading too.
   void restart();
   MonitorSummary summary() const;
-  // True while the last reading had a thermal or hardware reason for a lower clock.
-  bool throttledNow() const { return throttledNow_; }
+  // True where a sample at this clock (0: not known) is not to be counted: it is far below the
+  // highest, and the last reading had heat or hardware for a reason. Waits a little then, so that
+  // the device can recover before the next.
+  bool isThrottledAt(double mhz, double highestMHz) const;
   // Of the last reading, MHz; 0: not known.
   double clockNow() const { return clockNow_; }
 
@@ -57,5 +59,7 @@ class DeviceMonitor {
 
 // What the summary says of a measurement: means, and a badge for each thing that disturbed it.
 void applySummary(const MonitorSummary&, Measurement&);
+// `count` launches back to back that took `ns` and used `joules` (0: not told) together.
+void applySustained(double ns, int64_t count, double joules, Measurement&);
 
 }  // namespace blockscope

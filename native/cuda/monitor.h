@@ -16,9 +16,7 @@ class Monitor {
   // Forgets what was seen: the start of a new measurement.
   void restart();
   MonitorSummary summary() const;
-  // True while the last reading had a thermal or hardware reason for a lower clock.
-  bool throttledNow() const { return readings_.throttledNow(); }
-  unsigned maximumMHz() const { return maximumMHz_; }
+  bool isThrottledAt(double mhz) const { return readings_.isThrottledAt(mhz, maximumMHz_); }
   // Energy used since the driver was loaded, in joules; 0 when it is not offered.
   double joules() const;
 

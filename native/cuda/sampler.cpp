@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 
 namespace blockscope::cuda {
 
@@ -12,8 +11,6 @@ constexpr int64_t kHoldTimeoutNs = 5'000'000'000;
 constexpr double kGroupNs = 200e3;
 // %globaltimer may tick coarsely (up to 1 us): over shorter spans it gives no clock.
 constexpr double kClockFromNs = 100e3;
-// of the highest multiprocessor clock, with a thermal or hardware reason
-constexpr double kThrottledBelow = 0.75;
 
 struct Stamp {  // timing.cu
   uint64_t nanoseconds, cycles;
@@ -24,6 +21,10 @@ struct Stamp {  // timing.cu
 int64_t coldSets(int64_t bytesPerSet, int64_t l2Bytes) {
   if (bytesPerSet >= 5 * l2Bytes) return 1;
   return 1 + (3 * l2Bytes + bytesPerSet - 1) / bytesPerSet;
+}
+
+std::string coldText(int64_t sets) {
+  return "cold: " + std::to_string(sets) + (sets == 1 ? " operand set" : " operand sets");
 }
 
 int groupSize(double estimateNs) {
@@ -149,9 +150,7 @@ Sample Sampler::take(const Monitor& monitor) {
                 &sample.mhz)
           : timed([this] { enqueueOnce(); }, &sample.mhz);
   sample.ns = ns / launchesPerSample_;
-  const bool slow = sample.mhz > 0 && sample.mhz < kThrottledBelow * monitor.maximumMHz();
-  sample.discard = slow && monitor.throttledNow();
-  if (sample.discard) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  sample.discard = monitor.isThrottledAt(sample.mhz);
   return sample;
 }
 

@@ -18,6 +18,8 @@ namespace blockscope::cuda {
 // How many operand sets a cold measurement takes in turn: 1 when one set alone is beyond 5 L2, else
 // 1 + ceil(3 L2 / bytes).
 int64_t coldSets(int64_t bytesPerSet, int64_t l2Bytes);
+// "cold: 3 operand sets"
+std::string coldText(int64_t sets);
 // Launches of one grouped sample: about 200 us together, 8 to 512.
 int groupSize(double estimateNs);
 

@@ -47,8 +47,7 @@ CachePlan planCache(const MeasureRequest& request, const DeviceContext& context,
   constexpr double kMemoryShare = 0.4;
   if ((sets - 1) * bytesPerSet > kMemoryShare * static_cast<double>(context.freeBytes()))
     return {1, true, "cold: L2 flush"};
-  return {sets, false,
-          "cold: " + std::to_string(sets) + (sets == 1 ? " operand set" : " operand sets")};
+  return {sets, false, coldText(sets)};
 }
 
 }  // namespace
@@ -191,23 +190,15 @@ Measurement CudaSession::measure(const MeasureRequest& request, const CancelFlag
   stream.wait("Copying operands");
   sampler.chooseGrouping();
 
-  // A grouped sample stands for several launches: the GPU time asked for is shared among them.
-  MeasureRequest perOperation = request;
-  perOperation.warmupNs /= sampler.launchesPerSample();
-  const int grouped = static_cast<int>(sampler.launchesPerSample());
-  perOperation.warmupLaunches = (request.warmupLaunches + grouped - 1) / grouped;
-  perOperation.minTimeNs /= sampler.launchesPerSample();
   monitor.restart();
-  Measurement result = sampleUntilSteady(
-      perOperation, [&] { return sampler.take(monitor); }, cancel, progress);
+  Measurement result = sampleGrouped(
+      request, sampler.launchesPerSample(), [&] { return sampler.take(monitor); }, cancel,
+      progress);
   const MonitorSummary seen = monitor.summary();
-  result.warmupNs *= sampler.launchesPerSample();
-  result.launchesPerSample = sampler.launchesPerSample();
   result.operandSets = static_cast<int>(plan.sets);
   result.cacheMode = plan.mode;
   result.timingSource = "CUDA events";
   result.compileSeconds = operation.compileSeconds();
-  if (sampler.launchesPerSample() > 1) result.badges.push_back("grouped");
   applySummary(seen, result);
   if (result.stopReason == "timed out") result.badges.push_back("timed out");
 
@@ -215,10 +206,7 @@ Measurement CudaSession::measure(const MeasureRequest& request, const CancelFlag
     const double before = monitor.joules();
     const auto [ns, count] = sampler.sustain(request.sustainedNs);
     const double joules = monitor.joules() - before;
-    result.sustainedNs = ns / count;
-    result.sustainedCount = count;
-    result.sustainedWatts = joules / (ns * 1e-9);
-    result.joulesPerLaunch = joules / count;
+    applySustained(ns, count, joules, result);
   }
   if (request.recordLaunches) {
     result.launches = recordLaunches([&] {

@@ -110,7 +110,9 @@ double joulesOf(const smi::Metrics& metrics) {
 }
 
 Monitor::Monitor(const DeviceFacts& facts)
-    : metrics_(metricsReader(facts.pciAddress)), readings_(readerOf(metrics_)) {}
+    : highestMHz_(facts.clockKHz / 1000.0),
+      metrics_(metricsReader(facts.pciAddress)),
+      readings_(readerOf(metrics_)) {}
 
 double Monitor::joules() const {
   const auto seen = metrics_ ? metrics_() : std::nullopt;

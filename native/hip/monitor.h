@@ -26,11 +26,12 @@ class Monitor {
 
   void restart() { readings_.restart(); }
   MonitorSummary summary() const { return readings_.summary(); }
-  bool throttledNow() const { return readings_.throttledNow(); }
   double clockNow() const { return readings_.clockNow(); }
+  bool isThrottledAt(double mhz) const { return readings_.isThrottledAt(mhz, highestMHz_); }
   double joules() const;
 
  private:
+  const double highestMHz_;
   const ReadMetrics metrics_;
   DeviceMonitor readings_;
 };

@@ -108,60 +108,39 @@ class HipSession : public Session {
     // timed.
     timed(1);
     const double estimate = timed(1);
-    const int64_t group = estimate < cuda::kGroupBelowNs ? cuda::groupSize(estimate) : 1;
-    const auto perSample = static_cast<double>(group);
-
-    // A grouped sample stands for several launches: the GPU time asked for is shared among them.
-    MeasureRequest perOperation = request;
-    perOperation.warmupNs /= perSample;
-    perOperation.warmupLaunches = static_cast<int>((request.warmupLaunches + group - 1) / group);
-    perOperation.minTimeNs /= perSample;
+    const int group = estimate < cuda::kGroupBelowNs ? cuda::groupSize(estimate) : 1;
     Monitor monitor(device_->facts());
     monitor.restart();
-    Measurement result = sampleUntilSteady(
-        perOperation,
+    Measurement result = sampleGrouped(
+        request, group,
         [&] {
-          const double ns = timed(group) / perSample;
-          return Sample{ns, monitor.clockNow(), isThrottled(monitor)};
+          const double ns = timed(group) / group, mhz = monitor.clockNow();
+          return Sample{ns, mhz, monitor.isThrottledAt(mhz)};
         },
         cancel, progress);
-    result.warmupNs *= perSample;
-    result.launchesPerSample = static_cast<int>(group);
     result.operandSets = static_cast<int>(count);
-    result.cacheMode = !request.cold ? "hot"
-                                     : "cold: " + std::to_string(count) +
-                                           (count == 1 ? " operand set" : " operand sets");
+    result.cacheMode = request.cold ? cuda::coldText(count) : "hot";
     result.timingSource = "HIP events";
     result.compileSeconds = operation.compileSeconds();
-    if (group > 1) result.badges.push_back("grouped");
     if (count < wanted) result.badges.push_back("cache not cold");
     applySummary(monitor.summary(), result);
     if (result.stopReason == "timed out") result.badges.push_back("timed out");
     if (request.sustainedNs > 0) {
       const double before = monitor.joules();
       double elapsed = 0;
+      int64_t launches = 0;
       while (elapsed < request.sustainedNs) {
         cancel.throwIfRequested();
         constexpr int kAtOnce = 32;
         elapsed += timed(kAtOnce);
-        result.sustainedCount += kAtOnce;
+        launches += kAtOnce;
       }
-      const double joules = monitor.joules() - before;
-      result.sustainedNs = elapsed / static_cast<double>(result.sustainedCount);
-      result.sustainedWatts = joules / (elapsed * 1e-9);
-      result.joulesPerLaunch = joules / static_cast<double>(result.sustainedCount);
+      applySustained(elapsed, launches, monitor.joules() - before, result);
     }
     return result;
   }
 
  private:
-  // As on NVIDIA GPUs: far below the highest clock, with a reason that is heat or hardware.
-  bool isThrottled(const Monitor& monitor) const {
-    constexpr double kThrottledBelow = 0.75;
-    const double highest = device_->facts().clockKHz / 1000.0, now = monitor.clockNow();
-    return monitor.throttledNow() && now > 0 && now < kThrottledBelow * highest;
-  }
-
   const KernelRow& rowOf(const std::string& kernel) const {
     for (const KernelRow& row : rows_)
       if (row.id == kernel) return row;

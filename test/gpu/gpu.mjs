@@ -47,7 +47,10 @@ checks.check('the registry has its formats', registered.length >= 9, registered.
 const formats = process.env.FORMATS?.split(',') ?? registered
 for (const kernel of kernels.filter((k) => k.provider === 'blockscope')) {
   const some = kernel.capabilities.some((c) => c.level !== 'unavailable')
-  checks.check(`${kernel.id} is offered`, some, kernel.capabilities[0]?.reason)
+  const written = /^Written for (.*); this device is/.exec(kernel.capabilities[0]?.reason)?.[1]
+  const isForOthers =
+    written && !written.split(', ').some((one) => one.startsWith(device.architecture))
+  checks.check(`${kernel.id} is offered`, some || isForOthers, kernel.capabilities[0]?.reason)
 }
 
 // 1. Every kernel against the reference, the whole operation too: formats side by side, since most of the time is compilation.

@@ -12,7 +12,7 @@ import {
 } from './kernelTimes.mjs'
 
 const python = process.env.PYTHON ?? 'python3'
-const rounds = 5
+const rounds = Number(process.env.ROUNDS ?? 5)
 const blockscope = resolve('out/node/blockscope.js')
 const work = resolve('test/gpu/capture/work.py')
 const folder = mkdtempSync(join(tmpdir(), 'blockscope-gpu-compare-'))
