@@ -164,11 +164,16 @@ function method(run: Run): string {
   ])}`
 }
 
+const told = (title: string, lines: readonly string[]): string =>
+  lines.length === 0
+    ? ''
+    : `<h2>${title}</h2>${lines.map((line) => `<p>${escapeMarkup(line)}</p>`).join('')}`
+
+const choices = (run: Run): string => told('Chosen by auto', choiceLines(run))
+
 /** What the layers of a model take together. */
 function modelTimes(run: Run): string {
-  const told = [...choiceLines(run), ...modelTimesOf(run).map(modelTimeText)]
-  const times = told.map((line) => `<p>${escapeMarkup(line)}</p>`)
-  return times.length === 0 ? '' : `<h2>The model's linear layers</h2>${times.join('')}`
+  return told("The model's linear layers", modelTimesOf(run).map(modelTimeText))
 }
 
 /** What tells the steps apart: an extent that is the same in all stands once, over the table. */
@@ -210,7 +215,7 @@ ${banner(run)}
 ${keyFacts(run)}
 ${reportMatrix(run)}
 ${charts(run)}
-${modelTimes(run)}
+${choices(run)}${modelTimes(run)}
 <h2>Command</h2>
 <pre>$ ${escapeMarkup(run.command)}</pre>
 ${method(run)}

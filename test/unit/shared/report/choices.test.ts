@@ -18,5 +18,9 @@ it('what auto chose is a column of the table and a line of the report, where it 
     ...['auto predicts', '1436.30', '-']
   ])
   expect(choiceLines(run)).toEqual([`auto: mxfp4 8192 x 8192 x 8192: wgmma, ${why}`])
-  expect(runToHtml(run)).toContain(`wgmma, ${why}`)
+  expect(runToHtml(run)).toContain(
+    `<h2>Chosen by auto</h2><p>auto: mxfp4 8192 x 8192 x 8192: wgmma, ${why}</p>`
+  )
+  expect(runToHtml(run)).not.toContain('linear layers')
+  expect(runToHtml(plain)).not.toContain('Chosen by auto')
 })
