@@ -146,8 +146,8 @@ class Parser {
     need(")");
     if (function == "min") return std::min(a, b);
     if (function == "max") return std::max(a, b);
-    if (function == "ceil_div") return divide(add(add(a, b), -1), b);
-    if (function == "round_up") return multiply(divide(add(add(a, b), -1), b), b);
+    if (function == "ceil_div") return divideUp(a, b);
+    if (function == "round_up") return multiply(divideUp(a, b), b);
     fail(quoted(function) + " is no function; there are ceil_div, round_up, min and max");
   }
 
@@ -175,6 +175,7 @@ class Parser {
     if (b == -1) return multiply(a, -1);
     return a / b - (a % b != 0 && (a < 0) != (b < 0));
   }
+  int64_t divideUp(int64_t a, int64_t b) { return multiply(divide(multiply(a, -1), b), -1); }
   int64_t overflow() {
     if (skipping_) return 0;
     fail("its value does not fit 64 bits");

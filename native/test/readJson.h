@@ -1,5 +1,5 @@
-// JSON of a fixture. Throws std::runtime_error for what is none; an escape in text is left as it is
-// written.
+// JSON of a fixture. Throws std::runtime_error for what is none; of the escapes in text only \" is
+// read, others are left as they are written.
 #pragma once
 
 #include <cstdlib>
@@ -72,10 +72,14 @@ class JsonReader {
   }
   std::string quoted() {
     if (next() != '"') fail();
-    const size_t end = text_.find('"', at_ + 1);
-    const std::string inside = text_.substr(at_ + 1, end - at_ - 1);
-    at_ = end + 1;
-    return inside;
+    std::string inside;
+    for (size_t from = at_ + 1;; inside.back() = '"') {
+      const size_t end = text_.find('"', from);
+      if (end == std::string::npos) fail();
+      inside += text_.substr(from, end - from);
+      from = at_ = end + 1;
+      if (inside.empty() || inside.back() != '\\') return inside;
+    }
   }
   [[noreturn]] void fail() const { throw std::runtime_error("the fixture is no JSON"); }
 

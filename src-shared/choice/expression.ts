@@ -5,8 +5,8 @@
 export type Names = Readonly<Record<string, number>>
 
 const functions: Record<string, (a: number, b: number) => number> = {
-  ceil_div: (a, b) => Math.ceil(a / nonZero(b)),
-  round_up: (a, b) => Math.ceil(a / nonZero(b)) * b,
+  ceil_div: divideUp,
+  round_up: (a, b) => exact(divideUp(a, b) * b),
   min: Math.min,
   max: Math.max
 }
@@ -22,22 +22,39 @@ const levels: Record<string, (a: number, b: () => number) => number>[] = [
     '<': (a, b) => Number(a < b()),
     '>': (a, b) => Number(a > b())
   },
-  { '+': (a, b) => a + b(), '-': (a, b) => a - b() },
+  { '+': (a, b) => exact(a + b()), '-': (a, b) => exact(a - b()) },
   {
-    '*': (a, b) => a * b(),
-    '/': (a, b) => Math.floor(a / nonZero(b())),
-    '%': (a, b) => {
-      const by = nonZero(b())
-      return a - Math.floor(a / by) * by
-    }
+    '*': (a, b) => exact(a * b()),
+    '/': (a, b) => divide(a, b()),
+    '%': (a, b) => remainder(a, b())
   }
 ]
 
+const functionNames = Object.keys(functions)
+  .join(', ')
+  .replace(/, (\w+)$/, ' and $1')
+
 const tokenPattern = /\s*(\d+|[A-Za-z_]\w*|\|\||&&|[=!<>]=|[-+*/%<>?:(),])/y
 
-function nonZero(value: number): number {
-  if (value === 0) throw new Error('division by zero')
+function exact(value: number): number {
+  if (!Number.isSafeInteger(value)) throw new Error('its value does not fit 53 bits')
   return value
+}
+
+/** Of a division that rounds down, for negative numbers too. */
+function remainder(a: number, b: number): number {
+  if (b === 0) throw new Error('it divides by zero')
+  const rest = a % b
+  return rest !== 0 && rest < 0 !== b < 0 ? rest + b : rest
+}
+
+/** Exact, where Math.floor would be given a quotient that is rounded already. */
+function divide(a: number, b: number): number {
+  return (a - remainder(a, b)) / b
+}
+
+function divideUp(a: number, b: number): number {
+  return -divide(-a, b)
 }
 
 type Thunk = () => number
@@ -83,11 +100,11 @@ export function evaluate(expression: string, names: Names): number {
       return value
     }
     const token = tokens[at++] ?? fail('it ends too early')
-    if (/^\d/.test(token)) return () => Number(token)
-    if (!/^\w/.test(token)) return fail(`a number or a name is missing before '${token}'`)
+    if (/^\d/.test(token)) return () => exact(Number(token))
+    if (!/^\w/.test(token)) return fail('a number or a name is missing')
     if (take('(')) {
       const call = Object.hasOwn(functions, token) ? functions[token]! : undefined
-      if (!call) return fail(`${token} is no function`)
+      if (!call) return fail(`"${token}" is no function; there are ${functionNames}`)
       const first = conditional()
       need(',')
       const second = conditional()
@@ -100,13 +117,11 @@ export function evaluate(expression: string, names: Names): number {
 
   const whole = conditional()
   if (at < tokens.length) fail(`"${tokens[at]}" is too much`)
-  let value: number
   try {
-    value = whole()
+    return whole() + 0 // never -0
   } catch (error) {
     return fail((error as Error).message)
   }
-  return Number.isSafeInteger(value) ? value : fail('its value is beyond 2^53')
 }
 
 function tokensOf(expression: string): string[] | undefined {
