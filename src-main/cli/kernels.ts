@@ -1,15 +1,12 @@
 import { Option, type Command } from 'commander'
-import { resolve } from 'node:path'
 import type { MachineCode } from '@shared/contract/machineCode'
 import { outputTypes } from '@shared/contract/jobs'
-import { UserError } from '@shared/errors'
 import { resourceText } from '@shared/machineCode/resourceText'
-import { readKernelManifests } from '../engine/kernelManifests'
 import { machineCodeOf } from '../engine/machineCode/machineCode'
 import { print, printJson, printNote } from '../ground/terminal'
 import { formatListText } from './formatList'
 import { registerExplain } from './kernelsExplain'
-import { builtInKernels } from './localApplication'
+import { kernelFoldersOf, kernelSourcesOf } from './localApplication'
 
 interface Flags {
   kernelDir?: string[]
@@ -53,21 +50,16 @@ export function register(program: Command): void {
   registerExplain(kernels)
 }
 
-const foldersOf = ({ kernelDir = [] }: Flags): string[] => [
-  ...builtInKernels,
-  ...kernelDir.map((folder) => resolve(folder))
-]
-
 function list(flags: Flags): void {
-  const { sources, warnings } = readKernelManifests(foldersOf(flags))
-  if (warnings.length > 0) throw new UserError('usage', warnings.join(' '))
-  const rows = sources.map(({ id, provider, architectures, formats, summary }) => ({
-    id,
-    provider,
-    architectures,
-    formats: formats.filter(({ level }) => level !== 'unavailable').map(({ format }) => format),
-    summary
-  }))
+  const rows = kernelSourcesOf(flags.kernelDir).map(
+    ({ id, provider, architectures, formats, summary }) => ({
+      id,
+      provider,
+      architectures,
+      formats: formats.filter(({ level }) => level !== 'unavailable').map(({ format }) => format),
+      summary
+    })
+  )
   if (flags.json) return printJson(rows)
   const width = Math.max(...rows.map(({ id }) => id.length))
   const targets = Math.max(...rows.map(({ architectures }) => architectures.join(', ').length))
@@ -80,7 +72,7 @@ function list(flags: Flags): void {
 }
 
 async function show(id: string, flags: ShowFlags): Promise<void> {
-  const found = await machineCodeOf(foldersOf(flags), {
+  const found = await machineCodeOf(kernelFoldersOf(flags.kernelDir), {
     kernel: id,
     architecture: flags.arch,
     format: flags.format,

@@ -10,12 +10,12 @@ import { choiceOf, rankKernels, type Candidate } from '@shared/choice/choose'
 import type { Problem, StageTime } from '@shared/choice/cost'
 import { UserError } from '@shared/errors'
 import { checkShape, findBlockFormat } from '@shared/formats/blockFormat'
-import { readKernelManifests, withModels } from '../engine/kernelManifests'
+import { withModels } from '../engine/kernelManifests'
 import { print, printJson } from '../ground/terminal'
 import { findDevice } from '../jobs/plan'
 import { readRunFolder } from '../store/runFile'
 import { positiveInteger } from './arguments'
-import { builtInKernels, localApplication } from './localApplication'
+import { kernelSourcesOf, localApplication } from './localApplication'
 
 interface Flags {
   format: string
@@ -91,11 +91,11 @@ async function deviceHere(flags: Flags): Promise<{ device: Device; roofs: Roof[]
 }
 
 /** With the cost of kernels as it is known here now. */
-async function deviceOfRun(folder: string, { kernelDir = [] }: Flags) {
+async function deviceOfRun(folder: string, { kernelDir }: Flags) {
+  const sources = kernelSourcesOf(kernelDir)
   const run = await readRunFolder(folder)
   if (!run.device)
     throw new UserError('usage', `${folder} does not say on which device it was made.`)
-  const { sources } = readKernelManifests([...builtInKernels, ...kernelDir])
   const [device] = withModels([run.device], sources)
   return { device: device!, roofs: run.roofs ?? [] }
 }

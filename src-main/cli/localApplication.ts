@@ -1,10 +1,10 @@
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { UserError } from '@shared/errors'
+import type { KernelRow } from '@shared/contract/kernelRow'
 import { version } from '../../package.json'
 import { forkedEngineHost } from '../engine/engineHost'
-import { readKernelManifests, type KernelSide } from '../engine/kernelManifests'
+import { readKernelSources, type KernelSide } from '../engine/kernelManifests'
 import { createApplication, type Application, type ApplicationOptions } from '../jobs/handlers'
 import { baseFolder, defaultStoreFolder } from '../store/runStore'
 
@@ -14,6 +14,16 @@ export const programFolder = resolve(dirname(fileURLToPath(import.meta.url)), '.
 export const builtInKernels = ['cuda', 'hip'].map((name) =>
   join(programFolder, 'resources', 'kernels', name)
 )
+
+/** The built-in folders and those of --kernel-dir. */
+export const kernelFoldersOf = (kernelDir: readonly string[] = []): string[] => [
+  ...builtInKernels,
+  ...kernelDir.map((folder) => resolve(folder))
+]
+
+/** Throws a UserError for a folder of --kernel-dir that does not load. */
+export const kernelSourcesOf = (kernelDir?: readonly string[]): KernelRow[] =>
+  readKernelSources(kernelFoldersOf(kernelDir), '--kernel-dir: ')
 
 /** Python kernels, Triton's among them. */
 export const providersFolder = join(programFolder, 'resources', 'providers')
@@ -37,25 +47,18 @@ function cacheFolder(): string {
   return join(base, 'blockscope', 'kernels')
 }
 
-/** A folder that a person named and that does not load is an error: its kernels would be left out in silence. */
-function checkKernelFolders(folders: readonly (string | KernelSide)[], named: string): void {
-  const { warnings } = readKernelManifests([...builtInKernels, ...folders])
-  if (warnings.length > 0) throw new UserError('usage', `${named}${warnings.join(' ')}`)
-}
-
 /** Engine, store and jobs in this process, with the engine as a forked child. */
 export function localApplication(
   options: LocalOptions,
   shell: Shell = { host: 'command line', mayReadFiles: true, mayRunFiles: true }
 ): Application {
-  const ownKernels = (options.kernelDir ?? []).map((folder) => resolve(folder))
-  if (ownKernels.length > 0) checkKernelFolders(ownKernels, '--kernel-dir: ')
-  const { kernelSides = [] } = options
-  if (kernelSides.length > 0) checkKernelFolders(kernelSides, '')
+  const { kernelDir = [], kernelSides = [] } = options
+  if (kernelDir.length > 0) kernelSourcesOf(kernelDir)
+  if (kernelSides.length > 0) readKernelSources([...builtInKernels, ...kernelSides])
   return createApplication({
     engineHost: forkedEngineHost(join(programFolder, 'out', 'node', 'engine.js')),
     storeFolder: options.store ? resolve(options.store) : defaultStoreFolder(),
-    kernelFolders: [...builtInKernels, ...ownKernels],
+    kernelFolders: kernelFoldersOf(kernelDir),
     kernelSides,
     cacheFolder: cacheFolder(),
     examplesFolder: join(programFolder, 'resources', 'examples'),

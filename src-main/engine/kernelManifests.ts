@@ -60,6 +60,19 @@ export function readKernelManifests(folders: readonly (string | KernelSide)[]): 
   return found
 }
 
+/**
+ * The rows of folders that a person named: one that does not load is an error, for its kernels would be left out in silence.
+ * Throws a UserError with every warning, behind `prefix`.
+ */
+export function readKernelSources(
+  folders: readonly (string | KernelSide)[],
+  prefix = ''
+): KernelRow[] {
+  const { sources, warnings } = readKernelManifests(folders)
+  if (warnings.length > 0) throw new UserError('usage', `${prefix}${warnings.join(' ')}`)
+  return sources
+}
+
 /** Kernels that come as source, with what their rows say of the problems they take and the time they need. */
 export function withModels<D extends { kernels: Kernel[] }>(
   devices: readonly D[],

@@ -7,7 +7,7 @@ import { bOrders, type BOrder } from '@shared/contract/operation'
 import { UserError } from '@shared/errors'
 import { findBlockFormat } from '@shared/formats/blockFormat'
 import { numberFormats } from '@shared/formats/numberFormat'
-import { readKernelManifests } from '../kernelManifests'
+import { readKernelSources } from '../kernelManifests'
 
 export interface Build {
   /** `<kernel>.<target>.<format>.<output>`, `.kn` behind it where B is (K, N), `.grouped` for groups */
@@ -71,8 +71,7 @@ function casesOf({ formats, outputs, features }: KernelRow, choice: 'some' | 'al
 
 /** Throws a UserError for a folder without a manifest, one with a row that does not fit, or one that names no kernel. */
 export function listBuilds(folder: string, choice: 'some' | 'all' = 'some'): Build[] {
-  const { sources, warnings } = readKernelManifests([folder])
-  if (warnings.length) throw new UserError('usage', warnings.join('\n'))
+  const sources = readKernelSources([folder])
   if (!sources.length) throw new UserError('usage', `${folder}/manifest.json names no kernel.`)
   return sources.flatMap((row) =>
     casesOf(row, choice).flatMap(({ format, output, bOrder, grouped }) => {

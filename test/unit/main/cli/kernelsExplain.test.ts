@@ -21,3 +21,12 @@ it('refuses a shape that the format cannot have, and a folder that is no run', a
   const none = await explain('-M', '1', '-N', '1', '-K', '32', '--device-of', 'docs/nowhere')
   expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('nowhere')])
 })
+
+it('refuses a folder of kernels that does not load, for a device of elsewhere too', async () => {
+  const { code, stderr } = await explain(
+    ...['-M', '16', '-N', '8192', '-K', '8192', '--device-of', 'docs/results/h200-k-sweep'],
+    ...['--kernel-dir', 'docs']
+  )
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/^blockscope: --kernel-dir: .*\/docs has no manifest\.json\.$/m)
+})
