@@ -30,8 +30,7 @@ struct KnownVersions {
 };
 constexpr KnownVersions kKnown[] = {{0, 5, 6, false}, {1, 0, 1, true}};
 constexpr const char* kKnownInWords =
-    "0.5, 0.6, 1.0 and 1.1 (ROCm 6.3, 6.4 and 7): install one of these ROCm, or a blockscope that "
-    "knows this one";
+    "0.5, 0.6, 1.0 and 1.1: install a ROCm with one of these, or a blockscope that knows this one";
 
 const KnownVersions* knownVersion(const uint32_t* version) {
   for (const KnownVersions& known : kKnown)
