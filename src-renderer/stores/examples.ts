@@ -14,8 +14,8 @@ export const useExamples = defineStore('examples', () => {
   const connection = useConnection()
   const runs = useRuns()
 
-  async function open({ id, view: own }: Example, from: ViewId = own): Promise<void> {
-    const view = ofProfiles.includes(own) && ofProfiles.includes(from) ? from : own
+  async function open({ id, view: own, alsoIn }: Example, from: ViewId = own): Promise<void> {
+    const view = alsoIn?.includes(from) ? from : own
     const { name, bytes, run } = await connection.call('examples.read', { id })
     if (run !== '') {
       // Taken once, it is a run like any other.

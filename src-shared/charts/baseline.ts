@@ -39,6 +39,16 @@ export function usualBaseline(choices: readonly BaselineChoice[]): string {
   return (run ?? triton)?.id ?? ''
 }
 
+/** A kernel that was measured in some lines, to compare with where the chosen one was not: a reference first, others are held to it. */
+export function otherBaseline(
+  choices: readonly BaselineChoice[],
+  lines: readonly SweepLine[]
+): BaselineChoice | undefined {
+  const own = lines.filter(({ overlay }) => !overlay)
+  const kernel = (own.find(({ mark }) => mark.hollow) ?? own[0])?.kernel
+  return choices.find(({ id }) => id === `kernel ${kernel}`)
+}
+
 export type RatioOf = (line: SweepLine, step: Step) => number | undefined
 
 /** Rate over the baseline's rate at the same format, M, N and K; undefined where the baseline was not measured. */

@@ -94,19 +94,13 @@ export function dotPlotOption(
       ...rows.map(({ row, place }) => ({
         type: 'scatter' as const,
         silent: true,
-        ...opaque(markStyle(row.line.mark, theme)),
+        ...markStyle(row.line.mark, theme),
         symbolSize: 9,
         data: [[row.figure.value, place]]
       }))
     ]
   }
 }
-
-/** Points of a scatter are a little transparent; here stems lie under them. */
-const opaque = <S extends { itemStyle: object }>(style: S) => ({
-  ...style,
-  itemStyle: { ...style.itemStyle, opacity: 1 }
-})
 
 interface DotParams {
   dataIndex: number

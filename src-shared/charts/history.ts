@@ -4,7 +4,7 @@ import { driverChanges, leastChange, levelsOf } from '../measurement/history'
 import type { Mark } from '../measurement/marks'
 import { digits, percent, tick } from '../units'
 import { roundStep } from './ticks'
-import { axisStyle, baseOption, markStyle, type ChartTheme } from './theme'
+import { axisStyle, baseOption, markStyle, solid, type ChartTheme } from './theme'
 
 export const historyHeight = 340
 
@@ -126,7 +126,7 @@ export function historyOption(
         symbolSize: 8,
         symbolOffset: [0, 50],
         clip: false,
-        itemStyle: { color: theme.dim },
+        itemStyle: { color: theme.dim, ...solid.itemStyle },
         labelLayout: { hideOverlap: true },
         data: drivers.map(({ place, text }) => ({
           value: [xOf(place), axis.min],

@@ -11,14 +11,16 @@ import {
   labelWidth,
   placeLabels,
   spreadApart,
+  type LabelWish,
   type Segment
 } from './placeLabels'
 import { roofsIn, roofWish } from './panelRoofs'
 import { placeRange, shareOfAxis, shareOfPlaces } from './sweepAxis'
 import { drawn, lineName, signOf, standing, type SweepLine } from './sweepSeries'
+import { solid } from './theme'
 
-/** How far from the end of its line the middle of a name may stand, pixels: above, else below, else a row further. */
-const rows = [-11, 12, -25, 26]
+/** How far from the end of its line the middle of a name may stand, pixels: above, else below, else a row further, else two. */
+const rows = [-11, 12, -25, 26, -39, 40]
 /** Names end a little right of the ends of their lines. */
 const overhang = 4
 /** From the edge of the panel to a name in the column, which a line from the end of its line crosses. */
@@ -84,15 +86,17 @@ function boxesInside(
   { ends, segments }: { ends: readonly NamedEnd[]; segments: readonly Segment[] },
   context: Context
 ) {
-  const wishes = [
-    ...ends.map((named) => {
-      const { x, y } = named.end
-      const text = textOf(named)
-      const left = overhang - labelWidth(text)
-      return { x, y, text, places: rows.map((row) => ({ left, top: row - labelHeight / 2 })) }
-    }),
-    ...roofsIn(panel, context).map((roof) => roofWish(roof, panel, context))
-  ]
+  const wishOf = (named: NamedEnd): LabelWish => {
+    const { x, y } = named.end
+    const text = textOf(named)
+    const left = overhang - labelWidth(text)
+    return { x, y, text, places: rows.map((row) => ({ left, top: row - labelHeight / 2 })) }
+  }
+  const isOwn = ({ line }: NamedEnd) => standing(line) === 0
+  const own = ends.filter(isOwn).length
+  const roofs = roofsIn(panel, context).map((roof) => roofWish(roof, panel, context))
+  // The ends come sorted, so those of references and earlier runs are last: after the roofs.
+  const wishes = [...ends.slice(0, own).map(wishOf), ...roofs, ...ends.slice(own).map(wishOf)]
   const boxes = placeLabels(
     wishes,
     { left: 0, top: 0, width: panel.width + overhang, height: panel.height },
@@ -101,7 +105,10 @@ function boxesInside(
       lines: segments
     }
   )
-  return { ends: boxes.slice(0, ends.length), roofs: boxes.slice(ends.length) }
+  return {
+    ends: [...boxes.slice(0, own), ...boxes.slice(own + roofs.length)],
+    roofs: boxes.slice(own, own + roofs.length)
+  }
 }
 
 /**
@@ -165,6 +172,7 @@ export function nameSeries(
   }
   const names = {
     ...common,
+    ...solid,
     id: `labels ${panel.format}`,
     type: 'scatter' as const,
     symbolSize: 0,
@@ -191,6 +199,7 @@ export function nameSeries(
   const { min } = placeRange(context.places)
   const roofNames = {
     ...common,
+    ...solid,
     id: `roof names ${panel.format}`,
     type: 'scatter' as const,
     symbolSize: 0,

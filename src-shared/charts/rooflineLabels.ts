@@ -19,7 +19,7 @@ import {
   type Plot
 } from './rooflinePlot'
 import { lineName, standing, type SweepLine } from './sweepSeries'
-import type { ChartTheme } from './theme'
+import { solid, type ChartTheme } from './theme'
 
 interface RooflineLabel {
   /** Undefined of a roof. */
@@ -140,11 +140,15 @@ export function rooflineLabels(
     return [{ line: undefined, at, text: ridgeText, places }]
   })
 
+  const marks = pointWishes.map(({ at }) => placed(at))
+  const ownWishes = pointWishes.map((wish) => ({
+    ...wish,
+    places: wish.places.filter((place) => isNearest(place, wish.text, placed(wish.at), marks))
+  }))
   const wishes = [
     ...[...roofWishes, ...(plain ? [plainWish(plain)] : []), ...(drop ? [dropWish(drop)] : [])],
-    ...[...pointWishes, ...levelWishes, ...ridgeWishes]
+    ...[...ownWishes, ...levelWishes, ...ridgeWishes]
   ]
-  const marks = pointWishes.map(({ at }) => placed(at))
   const boxes = placeLabels(
     wishes.map(({ at, text, places }): LabelWish => ({ ...placed(at), text, places })),
     bounds,
@@ -183,12 +187,40 @@ export function rooflineLabels(
   })
 }
 
+interface Point {
+  x: number
+  y: number
+}
+
+/** Marks this near one another, pixels, are one place: a name beside them is of any of them. */
+const oneMark = 6
+
+/** Whether a name there stands nearest to its own point: beside another one it would be read as that one's. */
+function isNearest(
+  { left, top }: { left: number; top: number },
+  text: string,
+  own: Point,
+  marks: readonly Point[]
+): boolean {
+  const box = { left: own.x + left, top: own.y + top, right: labelWidth(text) + own.x + left }
+  const distance = ({ x, y }: Point) =>
+    Math.hypot(
+      Math.max(0, box.left - x, x - box.right),
+      Math.max(0, box.top - y, y - box.top - labelHeight)
+    )
+  return marks.every(
+    (mark) =>
+      Math.hypot(mark.x - own.x, mark.y - own.y) <= oneMark || distance(mark) > distance(own)
+  )
+}
+
 export function labelSeries({ line, inInk, text, at, offset }: RooflineLabel, theme: ChartTheme) {
   return {
     id: `label ${line?.id ?? text}`,
     type: 'scatter' as const,
     silent: true,
     symbolSize: 0,
+    ...solid,
     z: 5,
     data: [
       {

@@ -55,11 +55,15 @@ export function markStyle(mark: Mark, theme: ChartTheme) {
   const color = mark.colour[theme.look]
   return {
     symbol: `path://${symbolPath(mark)}`,
-    itemStyle: mark.hollow
-      ? { color: theme.surface, borderColor: color, borderWidth: 1.6 }
-      : { color }
+    itemStyle: {
+      ...(mark.hollow ? { color: theme.surface, borderColor: color, borderWidth: 1.6 } : { color }),
+      ...solid.itemStyle
+    }
   }
 }
+
+/** Of a scatter, whose marks, and names with them, ECharts draws translucent: paler than in every legend. */
+export const solid = { itemStyle: { opacity: 1 } } as const
 
 /** Parts that every chart shares. The strict content policy forbids tooltips made of HTML. */
 export function baseOption(theme: ChartTheme) {

@@ -21,6 +21,8 @@ export interface Example {
   about: string
   /** Where it opens. */
   view: ViewId
+  /** Views that offer it too, and show it their way. */
+  alsoIn?: readonly ViewId[]
   /** A few of its own figures, drawn before it is read; test/unit/main/jobs/examples.test.ts holds them to the file. */
   glimpse?: Glimpse
 }
@@ -94,6 +96,7 @@ export const examples: readonly Example[] = [
     title: 'A sweep over K on an NVIDIA H200',
     about: 'mxfp4, mxfp8, mixed and nvfp4 from K = 512 to 8,192, beside Triton and cuBLASLt.',
     view: 'sweep',
+    alsoIn: ['profile'],
     glimpse: overK
   },
   {
@@ -111,6 +114,7 @@ export const examples: readonly Example[] = [
     title: 'A trace of a sweep',
     about: 'Every launch of one operation of 16 kernels, on their stream.',
     view: 'timeline',
+    alsoIn: ['profile'],
     glimpse: operations
   },
   {
@@ -128,3 +132,12 @@ export const examples: readonly Example[] = [
     view: 'layouts'
   }
 ]
+
+/** What a view offers, its own first. Runs has none of its own: a run is looked at in Sweep. */
+export function examplesIn(view: ViewId): Example[] {
+  const of = view === 'runs' ? 'sweep' : view
+  return [
+    ...examples.filter((example) => example.view === of),
+    ...examples.filter(({ alsoIn }) => alsoIn?.includes(of))
+  ]
+}

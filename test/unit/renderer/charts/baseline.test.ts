@@ -4,7 +4,13 @@ import { describe, expect, it } from 'vitest'
 import { noRoofs } from '@shared/charts/limits'
 import * as v from 'valibot'
 import { runSchema } from '../../../../src-shared/contract/run'
-import { baselineChoices, bestRatios, ratioTo, usualBaseline } from '@shared/charts/baseline'
+import {
+  baselineChoices,
+  bestRatios,
+  otherBaseline,
+  ratioTo,
+  usualBaseline
+} from '@shared/charts/baseline'
 import { dotPlot, hasOnePlace } from '@shared/charts/dotPlot'
 import { ticksTo } from '@shared/charts/ticks'
 import { standingOut } from '@shared/charts/facets'
@@ -48,6 +54,15 @@ describe('a baseline', () => {
       'mxfp8',
       'mixed'
     ])
+  })
+
+  it('is another kernel where the chosen one was not measured: a reference, else what there is', () => {
+    const choices = baselineChoices(lines)
+    const nvfp4 = lines.filter(({ format }) => format === 'nvfp4')
+    expect(otherBaseline(choices, nvfp4)?.id).toMatch(/^kernel cublaslt-/)
+    const judged = nvfp4.filter(({ mark }) => !mark.hollow)
+    expect(otherBaseline(choices, judged)?.id).toBe('kernel wgmma')
+    expect(otherBaseline(choices, [])).toBeUndefined()
   })
 
   it('that is an earlier run compares each kernel with itself', () => {

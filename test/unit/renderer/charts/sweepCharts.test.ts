@@ -194,7 +194,7 @@ describe.each(['light', 'dark'] as const)('the chart over K, %s', (name) => {
       )
     )
     const option = sweepChartOption(linesOf([at(512, 5)]), choices('tflops'), theme)
-    expect(own!.itemStyle).toEqual({ color: ramps.blockscope[0]![name] })
+    expect(own!.itemStyle).toEqual({ color: ramps.blockscope[0]![name], opacity: 1 })
     expect(reference!.itemStyle).toMatchObject({
       color: theme.surface,
       borderColor: ramps.cublaslt[0]![name]
