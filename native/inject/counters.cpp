@@ -80,6 +80,12 @@ bool streamOf(const cupti::CallbackData& call, void*& stream) {
   return true;
 }
 
+// A launch that --kernels leaves out is not to be held up either.
+bool isAskedFor(Session& mine, const char* kernel) {
+  const std::lock_guard guard(mine.lock);
+  return mine.keeps(mine.names.kernelName(kernel));
+}
+
 }  // namespace
 
 void KernelCounters::ask(const std::string& metrics) {
@@ -251,7 +257,7 @@ void KernelCounters::begin(Session& mine, const cupti::CallbackData& call) {
   void* stream = nullptr;
   if (isRefused_ || call.symbolName == nullptr || !streamOf(call, stream) || isCapturing(stream))
     return;
-  if (!measured_.insert(call.symbolName).second) return;
+  if (!isAskedFor(mine, call.symbolName) || !measured_.insert(call.symbolName).second) return;
   Profiler* const profiler = profilerOf(mine, call.context);
   if (profiler != nullptr && start(mine, *profiler)) measuring_ = profiler;
 }

@@ -1,6 +1,7 @@
 // --counters: what the device's own counters say of each kernel, measured once, at its first
 // launch: CUPTI runs that launch as often as the metrics need passes and restores memory in
-// between. Not run on a GPU yet.
+// between. Its activity record then has no times (seen with CUPTI 13.0 on an H200: both are 0, and
+// it comes at the forced flush of the end alone).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 /** What the kernels of a capture compute, told by rules on their names: a product's shape, or FLOP of one launch. */
 import { UserError } from '@shared/errors'
-import { nameTest } from '@shared/profile/ask/nameMatcher'
+import { shownNameTest } from '@shared/profile/ask/shownNameTest'
 import {
   flopsOfProduct,
   productFigures,
@@ -32,7 +32,7 @@ export function parseFlopRule(text: string): FlopRule {
       `--flops ${text}: write NAME=MxNxK or NAME=FLOP, and @fp8 behind it where it does not multiply in ${usualInstruction}; NAME is a text or /regex/.`
     )
   return {
-    matches: nameTest(text.slice(0, at), { ignoreCase: true }),
+    matches: shownNameTest(text.slice(0, at), { ignoreCase: true }),
     flops,
     instruction: instruction.toLowerCase()
   }

@@ -66,7 +66,7 @@ export function register(program: Command): void {
     .option('--python', 'the Python call path of every launch: CPython 3.9 to 3.13')
     .option(
       '--counters [metrics...]',
-      "measure each kernel's first launch by the GPU's counters: tensor pipe, memory, stalls; or by perfworks' names. Not run on a GPU yet"
+      "measure each kernel's first launch by the GPU's counters: tensor pipe, memory, stalls; or by perfworks' names"
     )
     .option('--every-process', 'name processes that launched nothing too')
     .option('--only <program>', 'only processes of this program or script: train.py')

@@ -81,7 +81,7 @@ export const flagRules: FlagRule[] = [
   {
     commands: ['launches'],
     flags: ['--each'],
-    excludes: ['--number', '--short', '--by', '--flops'],
+    excludes: ['--number', '--short', '--no-demangle', '--by', '--flops'],
     why: 'each launch is a row, with its name as recorded'
   },
   { commands: ['validate'], flags: ['--force'], needs: ['--report'], why: 'it replaces a report' },
@@ -213,7 +213,7 @@ export const flagRules: FlagRule[] = [
     why: 'it lists metrics alone'
   },
   {
-    commands: ['view', 'diff', 'top'],
+    commands: ['view', 'diff', 'top', 'launches'],
     flags: ['--short'],
     excludes: ['--no-demangle'],
     why: 'a mangled name has nothing to shorten'

@@ -15,7 +15,8 @@ import { launchCsvHeader, launchCsvLine, launchOf } from '@shared/capture/launch
 import { counterTableLines, countersOf } from '@shared/capture/counterTable'
 import { processLabel } from '@shared/capture/processLabel'
 import type { ShardNames } from '@shared/capture/shardNames'
-import { nameTest } from '@shared/profile/ask/nameMatcher'
+import { demangle } from '@shared/profile/ask/demangle'
+import { shownNameTest } from '@shared/profile/ask/shownNameTest'
 import { shortName } from '@shared/profile/ask/shortName'
 import { accountSentences } from '@shared/capture/accountSentences'
 import { readCapture } from '../capture/captureFolder'
@@ -26,6 +27,7 @@ import { capturePlace } from './capturePlace'
 interface Flags {
   kernels?: string
   number: number
+  demangle: boolean
   short?: boolean
   by: KernelGrouping
   flops?: string[]
@@ -42,6 +44,10 @@ export function register(program: Command): void {
     .argument('<capture>', 'folder of a capture, its id in the app, or one of its shards')
     .option('--kernels <text>', 'only kernels with this in their name; text or /regex/')
     .option('-n, --number <n>', 'rows to show', positiveInteger, 30)
+    .option(
+      '--no-demangle',
+      'C++ names as they are mangled; so they are in --each, and as "kernel" in --json'
+    )
     .option('--short', 'names as the app shortens them')
     .addOption(
       new Option('--by <what>', 'a row for each launch shape, or each kernel')
@@ -61,7 +67,7 @@ function launches(words: string, flags: Flags): void {
   const path = capturePlace(words)
   const rules = (flags.flops ?? []).map(parseFlopRule)
   const test =
-    flags.kernels === undefined ? () => true : nameTest(flags.kernels, { ignoreCase: true })
+    flags.kernels === undefined ? () => true : shownNameTest(flags.kernels, { ignoreCase: true })
   if (flags.each) return printEach(path, flags.json === true, test)
   const tally = new KernelTally(test)
   const reader = readCapture(path, tally)
@@ -73,10 +79,11 @@ function launches(words: string, flags: Flags): void {
     return printJson(
       facts.map((row) => ({
         ...row,
+        name: demangle(row.kernel),
         product: figuresOf(row, rules)
       }))
     )
-  const nameOf = flags.short ? shortName : (name: string) => name
+  const nameOf = flags.short ? shortName : flags.demangle ? demangle : (name: string) => name
   print(kernelTableLines(facts, flags.number, nameOf))
   for (const row of facts.slice(0, flags.number)) {
     const found = figuresOf(row, rules)
@@ -110,7 +117,8 @@ function printEach(path: string, asJson: boolean, test: (name: string) => boolea
       names = current
       process = processLabel(header.pid, current.process)
     },
-    activity: take
+    activity: take,
+    measured: take
   })
   writeData(batch)
   printNote([...reader.warnings, ...accountSentences(reader.accounts)])

@@ -50,6 +50,10 @@ function sentencesOf(account: ProcessAccount): string[] {
     said.push(
       `${who}: ${counted(account.unfinished, 'kernel or copy', 'kernels and copies')} had not ended at the end and are in no time.`
     )
+  if (read.measured > 0)
+    said.push(
+      `${who}: ${counted(read.measured, 'launch was', 'launches were')} measured by counters, run once for each of their passes, and have no time.`
+    )
   if (read.withoutLaunch > 0)
     said.push(`${who}: the calls of ${counted(read.withoutLaunch, 'record')} were not recorded.`)
   if (account.counters?.missing) said.push(`${who} has no counters: ${account.counters.missing}`)

@@ -16,6 +16,10 @@ export interface ReadCounts {
   repeated: number
   /** Records that end before they begin, or have no time: counted above and in no sum. */
   withoutTime: number
+  /** Launches that the device's counters measured: run once for each pass, they have no time; in none of the above. */
+  measured: number
+  /** Records of those, without an end. */
+  measuredWithoutEnd: number
   /** Records whose call is not in the shard. */
   withoutLaunch: number
 }
@@ -83,7 +87,7 @@ export function accountOf(
     ? counted('enqueuedKernels')
     : counted('kernelLaunches') + inGraphs
   const filtered = counted('filteredRecords')
-  const difference = expectedKernels - filtered - read.kernels
+  const difference = expectedKernels - filtered - read.kernels - read.measured
   return {
     pid: header.pid,
     parentPid: header.parentPid,
@@ -117,7 +121,7 @@ export function accountOf(
     read: { ...read, repeated: read.repeated + counted('repeatedRecords') },
     filtered,
     outside: counted('outsideRecords'),
-    unfinished: counted('unfinishedRecords'),
+    unfinished: Math.max(0, counted('unfinishedRecords') - read.measuredWithoutEnd),
     dropped: counted('droppedRecords') + counted('refusedBuffers'),
     unwritten: counted('unwrittenRecords') + counted('unwrittenLaunches'),
     lostKernels: Math.max(0, difference),
@@ -130,6 +134,7 @@ export interface CaptureTotals {
   launches: number
   expectedKernels: number
   kernels: number
+  measured: number
   lostKernels: number
   repeated: number
   withoutTime: number
@@ -144,6 +149,7 @@ export function totalsOf(accounts: readonly ProcessAccount[]): CaptureTotals {
     launches: sum(({ launches }) => launches.kernels + launches.graphs),
     expectedKernels: sum((account) => account.expectedKernels),
     kernels: sum(({ read }) => read.kernels),
+    measured: sum(({ read }) => read.measured),
     lostKernels: sum((account) => account.lostKernels),
     repeated: sum(({ read }) => read.repeated),
     withoutTime: sum(({ read }) => read.withoutTime),

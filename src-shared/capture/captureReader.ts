@@ -60,6 +60,8 @@ export interface CaptureSink {
   call?(call: CapturedCall): number
   range?(range: CapturedRange): void
   activity?(activity: CapturedActivity): void
+  /** A kernel that the device's counters measured at this launch: its times are NaN, since it ran several times over. */
+  measured?(activity: CapturedActivity): void
 }
 
 /** Records whose call never came are not all kept until the end. */
@@ -67,6 +69,15 @@ const mostEarly = 1 << 18
 
 /** Below this, the clocks of system and device are one clock that was asked twice. */
 const clockNoiseNs = 100_000
+
+/** A launch that counters measured: its record comes at the end, long after the ring has turned. */
+interface MeasuredLaunch {
+  path: number
+  thread: number
+  event: number
+  startNs: number
+  hasRecord: boolean
+}
 
 export class CaptureReader {
   /** Of the first process, ns since 1970: all times count from here. */
@@ -118,8 +129,12 @@ class OpenShard implements ShardSink {
     graphs: 0,
     repeated: 0,
     withoutTime: 0,
+    measured: 0,
+    measuredWithoutEnd: 0,
     withoutLaunch: 0
   }
+  /** By correlation; few, and most captures have none. */
+  private readonly measured = new Map<number, MeasuredLaunch>()
   /** Records that came ahead of their call, until it comes. */
   private readonly early: { kind: number; words: Uint32Array }[] = []
   private readonly callBuffer: CapturedCall = {
@@ -167,6 +182,7 @@ class OpenShard implements ShardSink {
   text(line: Readonly<Record<string, unknown>>): void {
     this.names.take(line)
     if ('program' in line) this.announce()
+    if ('measured' in line) this.takeMeasured()
     const off = this.names.deviceClockOffNs
     this.deviceOffNs = Math.abs(off) > clockNoiseNs ? off : 0
   }
@@ -185,6 +201,7 @@ class OpenShard implements ShardSink {
   finish(): ProcessAccount {
     this.reader.finish()
     for (const { kind, words } of this.early) this.takeActivity(kind, words, 0, true)
+    this.counts.measured = this.measured.size
     return accountOf(this.head, this.names, this.counts)
   }
 
@@ -219,6 +236,12 @@ class OpenShard implements ShardSink {
       }
       // Failed, or only captured into a graph: nothing runs.
       if (flags !== 0) continue
+      const measured = this.measuredAt(words[at + 3]!)
+      if (measured) {
+        const [path, thread] = [words[at + 4]!, words[at + 5]!]
+        Object.assign(measured, { path, thread, event, startNs })
+        continue
+      }
       const slot = launches.add(words[at + 3]!)
       launches.startNs[slot] = startNs
       launches.path[slot] = words[at + 4]!
@@ -240,6 +263,8 @@ class OpenShard implements ShardSink {
   private takeActivity(kind: number, words: Uint32Array, at: number, isLast: boolean): void {
     const isMemory = kind === blockKinds.memory
     const correlation = words[at + (isMemory ? 8 : 6)]!
+    const measured = kind === blockKinds.kernels ? this.measuredAt(correlation) : undefined
+    if (measured) return this.takeMeasuredRecord(measured, words, at, correlation)
     const slot = this.launches.find(correlation)
     if (slot < 0 && !isLast && this.early.length < mostEarly) {
       const length = isMemory ? 12 : 10
@@ -294,5 +319,45 @@ class OpenShard implements ShardSink {
     activity.event = slot < 0 ? -1 : this.launches.event[slot]!
     activity.launchNs = slot < 0 ? NaN : this.launches.startNs[slot]!
     this.sink.activity(activity)
+  }
+
+  /** What was measured has its line ahead of its call. */
+  private takeMeasured(): void {
+    const { correlation } = this.names.measured.at(-1)!
+    const unknown = { path: -1, thread: -1, event: -1, startNs: NaN, hasRecord: false }
+    this.measured.set(correlation, unknown)
+  }
+
+  private measuredAt(correlation: number): MeasuredLaunch | undefined {
+    return this.measured.size > 0 ? this.measured.get(correlation) : undefined
+  }
+
+  private takeMeasuredRecord(
+    launch: MeasuredLaunch,
+    words: Uint32Array,
+    at: number,
+    correlation: number
+  ): void {
+    if (words[at + 2] === 0 && words[at + 3] === 0) this.counts.measuredWithoutEnd++
+    if (launch.hasRecord) {
+      this.counts.repeated++
+      return
+    }
+    launch.hasRecord = true
+    const { activityBuffer: activity } = this
+    activity.kind = 'kernel'
+    activity.startNs = NaN
+    activity.durationNs = NaN
+    activity.correlation = correlation
+    activity.shape = words[at + 7]!
+    activity.place = words[at + 8]!
+    activity.graph = 0
+    activity.node = 0
+    activity.bytes = NaN
+    activity.path = launch.path
+    activity.thread = launch.thread
+    activity.event = launch.event
+    activity.launchNs = launch.startNs
+    this.sink.measured?.(activity)
   }
 }

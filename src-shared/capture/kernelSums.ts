@@ -9,7 +9,10 @@ const perOctave = 512
 const octaveBits = 9
 
 export interface KernelTimes {
+  /** Launches that have a time. */
   count: number
+  /** Launches that counters measured: they have none. */
+  measured: number
   totalNs: number
   minNs: number
   maxNs: number
@@ -17,8 +20,15 @@ export interface KernelTimes {
   quantileNs(share: number): number
 }
 
-class Histogram implements KernelTimes {
+/** What launches of one kernel, shape and GPU are handed to. */
+export interface LaunchTally {
+  add(ns: number): void
+  addMeasured(): void
+}
+
+class Histogram implements KernelTimes, LaunchTally {
   count = 0
+  measured = 0
   totalNs = 0
   minNs = Infinity
   maxNs = 0
@@ -35,8 +45,13 @@ class Histogram implements KernelTimes {
     counts[bucketIn(octave, ns)]!++
   }
 
+  addMeasured(): void {
+    this.measured++
+  }
+
   addAll(other: Histogram): void {
     this.count += other.count
+    this.measured += other.measured
     this.totalNs += other.totalNs
     this.minNs = Math.min(this.minNs, other.minNs)
     this.maxNs = Math.max(this.maxNs, other.maxNs)
@@ -101,7 +116,7 @@ export class KernelSums {
   private readonly rows = new Map<string, KernelRow & { times: Histogram }>()
 
   /** @returns what to hand times to; the same for the same kernel, shape and GPU of another process */
-  timesOf(shape: LaunchShape, device: CapturedDevice | undefined): { add(ns: number): void } {
+  timesOf(shape: LaunchShape, device: CapturedDevice | undefined): LaunchTally {
     const key = JSON.stringify([shape, device?.uuid ?? '', device?.number ?? 0])
     let row = this.rows.get(key)
     if (!row) this.rows.set(key, (row = { shape, device, times: new Histogram() }))

@@ -19,7 +19,9 @@ export interface KernelFacts {
   cluster: readonly number[] | null
   device: string
   gpu: CapturedDevice | null
+  /** Launches that have a time; and those that counters measured, which have none. Times of no launch are NaN. */
   count: number
+  measured: number
   totalNs: number
   /** Of the time of all kernels of the capture. */
   share: number
@@ -95,6 +97,7 @@ function kernelFacts(
     device: device?.name ?? '',
     gpu: device ?? null,
     count: times.count,
+    measured: times.measured,
     totalNs: times.totalNs,
     share: totalNs > 0 ? times.totalNs / totalNs : 0,
     medianNs: times.quantileNs(0.5),
@@ -102,8 +105,8 @@ function kernelFacts(
     q3Ns: times.quantileNs(0.75),
     p10Ns: times.quantileNs(0.1),
     p90Ns: times.quantileNs(0.9),
-    minNs: times.minNs,
-    maxNs: times.maxNs,
+    minNs: times.count > 0 ? times.minNs : NaN,
+    maxNs: times.count > 0 ? times.maxNs : NaN,
     registersPerThread: same(({ registersPerThread }) => registersPerThread),
     staticSharedBytes: same(({ staticSharedBytes }) => staticSharedBytes),
     dynamicSharedBytes: same(({ dynamicSharedBytes }) => dynamicSharedBytes),
@@ -121,11 +124,6 @@ export function allKernelFacts(sums: KernelSums, by: KernelGrouping = 'shape'): 
   const groups = by === 'shape' ? sums.byShape() : sums.byKernel()
   return groups.map((group) => kernelFacts(group, { totalNs, counters }))
 }
-
-const headings = [
-  ...['share', 'total', 'count', 'median', 'q1', 'q3', 'grid', 'block', 'regs', 'shared (B)'],
-  ...['blocks/SM', 'waves', 'kernel']
-]
 
 const varies = 'varies'
 
@@ -164,13 +162,19 @@ export function kernelTableLines(
   most: number,
   nameOf: (name: string) => string
 ): string[] {
-  const time = (ns: number) => text(quantity('time', ns))
+  const time = (ns: number) => (Number.isNaN(ns) ? '–' : text(quantity('time', ns)))
+  const hasMeasured = facts.some(({ measured }) => measured > 0)
+  const headings = [
+    ...['share', 'total', 'count', ...(hasMeasured ? ['measured'] : []), 'median', 'q1', 'q3'],
+    ...['grid', 'block', 'regs', 'shared (B)', 'blocks/SM', 'waves', 'kernel']
+  ]
   const rows = facts
     .slice(0, most)
     .map((row) => [
-      percent(row.share),
-      time(row.totalNs),
+      row.count > 0 ? percent(row.share) : '–',
+      time(row.count > 0 ? row.totalNs : NaN),
       count(row.count),
+      ...(hasMeasured ? [count(row.measured)] : []),
       time(row.medianNs),
       time(row.q1Ns),
       time(row.q3Ns),

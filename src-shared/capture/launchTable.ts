@@ -14,9 +14,9 @@ export interface LaunchRow {
   python: readonly string[]
   /** Frames and ranges of its capture; empty outside graphs. */
   capturedAt: readonly string[]
-  /** ns after the start of the capture. */
-  startNs: number
-  durationNs: number
+  /** ns after the start of the capture; null where counters measured the launch, which then ran several times over. */
+  startNs: number | null
+  durationNs: number | null
   /** When its call began; null where that was not recorded. */
   launchNs: number | null
   device: number | null
@@ -53,16 +53,16 @@ export function launchOf(
     path: path > 0 ? names.namesOf(path, 'ranges') : [],
     python: path > 0 ? names.namesOf(path, 'python') : [],
     capturedAt: captured === undefined ? [] : names.namesOf(captured),
-    startNs: activity.startNs,
-    durationNs: activity.durationNs,
-    launchNs: Number.isNaN(activity.launchNs) ? null : activity.launchNs,
+    startNs: numberOrNull(activity.startNs),
+    durationNs: numberOrNull(activity.durationNs),
+    launchNs: numberOrNull(activity.launchNs),
     device: place?.device ?? null,
     context: place?.context ?? null,
     stream: place?.stream ?? null,
     correlation: activity.correlation,
     graph: activity.graph,
     node,
-    bytes: Number.isNaN(activity.bytes) ? null : activity.bytes,
+    bytes: numberOrNull(activity.bytes),
     grid: shape?.grid ?? [],
     block: shape?.block ?? [],
     cluster: shape?.cluster ?? [],
@@ -72,6 +72,8 @@ export function launchOf(
     localBytesPerThread: shape?.localBytesPerThread ?? null
   }
 }
+
+const numberOrNull = (value: number): number | null => (Number.isNaN(value) ? null : value)
 
 function nameOf(activity: CapturedActivity, kernel: string | undefined): string {
   const { kind, graph, copyKind, sourceKind, targetKind } = activity

@@ -44,6 +44,8 @@ export function productFigures(
   flops: number,
   instruction: string
 ): ProductFigures {
+  if (row.count === 0)
+    return { tflops: NaN, sentence: 'no launch of it has a time: counters measured them all.' }
   const tflops = flops / row.medianNs / 1000
   const reached = `${text(quantity('rate', tflops))} at the median`
   if (!row.gpu)

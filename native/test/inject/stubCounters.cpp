@@ -32,10 +32,12 @@ int enabled() {
 
 }  // namespace
 
-void stubCountersRan(const StubWork& work) {
-  if (!started || work.name == nullptr) return;
+// Whether the work is measured.
+bool stubCountersRan(const StubWork& work) {
+  if (!started || work.name == nullptr) return false;
   kernels++;
   durationNs = work.durationNs;
+  return true;
 }
 
 extern "C" {

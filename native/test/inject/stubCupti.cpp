@@ -7,6 +7,10 @@
 //   bad-times  every third kernel ends before it began
 //   never      no record at all, and none counted as dropped
 //   dropped    every fourth is dropped, and counted so
+// STUB_CUPTI_MEASURED, records of launches that counters measure:
+//   (unset)    without times, at the forced flush of the end, as CUPTI 13.0 on an H200
+//   never      none
+//   timed      as any other
 // STUB_CUPTI_ERROR: what a subscription is answered with. STUB_CUPTI_CLOCK: ns that its clock is
 // off.
 #include "stubCupti.h"
@@ -39,6 +43,7 @@ struct Record {
   uint64_t start, end;
   uint32_t correlation;
   StubWork work;
+  bool isMeasured = false;  // by counters
 };
 
 // Never destroyed: the capture's last flush comes when destructors of this library may have run.
@@ -55,6 +60,8 @@ struct Stub {
   size_t dropped = 0;
   uint64_t seen = 0;
   std::string mode = std::getenv("STUB_CUPTI") ? std::getenv("STUB_CUPTI") : "";
+  std::string measured =
+      std::getenv("STUB_CUPTI_MEASURED") ? std::getenv("STUB_CUPTI_MEASURED") : "";
   long long clockOff =
       std::getenv("STUB_CUPTI_CLOCK") ? std::atoll(std::getenv("STUB_CUPTI_CLOCK")) : 0;
 };
@@ -90,7 +97,8 @@ size_t sizeOfKind(int kind) {
 void encode(uint8_t* at, const Record& from) {
   const StubWork& work = from.work;
   std::memset(at, 0, sizeOfKind(work.kind));
-  const uint64_t start = deviceTime(from.start), end = from.end ? deviceTime(from.end) : 0;
+  const uint64_t start = from.start ? deviceTime(from.start) : 0;
+  const uint64_t end = from.end ? deviceTime(from.end) : 0;
   if (work.kind == abi::kActivityConcurrentKernel) {
     auto& record = *reinterpret_cast<abi::ActivityKernelGraph*>(at);
     auto& kernel = record.common;
@@ -178,7 +186,7 @@ std::vector<Record> taken(bool isForced) {
   if (isHeld) return records;
   for (Record record : mine.pending) {
     const bool isDone = record.end <= time;
-    if (!isDone && !isForced) {
+    if ((!isDone || record.isMeasured) && !isForced) {
       rest.push_back(record);
       continue;
     }
@@ -226,9 +234,9 @@ int call(const char* function, const char* symbol, const void* params, StubCallB
 }  // namespace
 
 #ifdef WITHOUT_COUNTERS
-void stubCountersRan(const StubWork&) {}
+bool stubCountersRan(const StubWork&) { return false; }
 #else
-void stubCountersRan(const StubWork& work);
+bool stubCountersRan(const StubWork& work);
 #endif
 
 namespace {
@@ -237,13 +245,15 @@ void run(uint32_t correlation, const StubWork& work) {
   Stub& mine = stub();
   const std::lock_guard guard(mine.lock);
   uint64_t& streamEnd = mine.streamEnds[work.stream];
-  stubCountersRan(work);
+  const bool isMeasured = stubCountersRan(work);
   const uint64_t start = std::max(now() + 1000, streamEnd);
   streamEnd = start + work.durationNs;
   // With a record per graph its nodes have none.
   const bool isHidden = work.node != 0 && mine.isEnabled[abi::kActivityGraphTrace];
-  if (mine.isEnabled[work.kind] && !isHidden)
-    mine.pending.push_back({start, streamEnd, correlation, work});
+  if (!mine.isEnabled[work.kind] || isHidden || (isMeasured && mine.measured == "never")) return;
+  if (isMeasured && mine.measured != "timed")
+    mine.pending.push_back({0, 0, correlation, work, true});
+  else mine.pending.push_back({start, streamEnd, correlation, work});
 }
 
 void node(bool isClone, StubGraph& graph, StubNode& made, StubNode* original) {

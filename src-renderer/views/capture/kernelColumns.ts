@@ -18,7 +18,8 @@ export const keyOf = ({ kernel, grid, block, cluster, gpu, ...row }: KernelFacts
 
 /** Units are chosen once for all rows. */
 export function kernelColumns(rows: readonly KernelFacts[]): Column<KernelFacts>[] {
-  const largest = (of: (row: KernelFacts) => number) => Math.max(0, ...rows.map(of))
+  const largest = (of: (row: KernelFacts) => number) =>
+    Math.max(0, ...rows.map(of).filter((value) => !Number.isNaN(value)))
   const total = scaleFor(
     'time',
     largest(({ totalNs }) => totalNs)
@@ -35,8 +36,8 @@ export function kernelColumns(rows: readonly KernelFacts[]): Column<KernelFacts>
     const { unit, factor } = id === 'totalNs' ? total : each
     return {
       ...{ id, title, unit, hint, numeric: true, width: '84px' },
-      value: (row) => row[id] * factor,
-      text: (row) => digits(row[id] * factor)
+      value: (row) => (row.count > 0 ? row[id] * factor : undefined),
+      text: (row) => (row.count > 0 ? digits(row[id] * factor) : '–')
     }
   }
   const figure = (
@@ -61,7 +62,7 @@ export function kernelColumns(rows: readonly KernelFacts[]): Column<KernelFacts>
       ...{ id: 'share', title: 'Share', numeric: true, width: '72px' },
       hint: "Of the time of all the capture's kernels",
       value: ({ share }) => share,
-      text: ({ share }) => percent(share)
+      text: ({ share, count }) => (count > 0 ? percent(share) : '–')
     },
     time('totalNs', 'Total', 'Sum over all launches'),
     {
@@ -69,6 +70,7 @@ export function kernelColumns(rows: readonly KernelFacts[]): Column<KernelFacts>
       value: (row) => row.count,
       text: (row) => count(row.count)
     },
+    ...(rows.some(({ measured }) => measured > 0) ? [measuredColumn] : []),
     time('medianNs', 'Median', 'Half of the launches are shorter'),
     time('q1Ns', 'Q1', 'A quarter of the launches is shorter'),
     time('q3Ns', 'Q3', 'A quarter of the launches is longer'),
@@ -96,6 +98,13 @@ export function kernelColumns(rows: readonly KernelFacts[]): Column<KernelFacts>
     figure('waves', 'Waves', 'Times that the grid fills the GPU', '84px'),
     ...counterColumns(rows)
   ]
+}
+
+const measuredColumn: Column<KernelFacts> = {
+  ...{ id: 'measured', title: 'Measured', numeric: true, width: '84px' },
+  hint: "Launches that the GPU's counters measured: run several times over, they have no time",
+  value: ({ measured }) => measured,
+  text: ({ measured }) => count(measured)
 }
 
 /** What the device's counters said of each kernel; none where nothing was measured, and an empty cell where one was not. */

@@ -1,12 +1,14 @@
 /** The places of one captured process in a tree and on lanes. Each is found once and then by number. */
 import { copyName, setName } from '../../capture/copyNames'
 import type { CapturedActivity } from '../../capture/captureReader'
+import { countersOf } from '../../capture/counterTable'
 import { peakDeviceOf } from '../../capture/productFigures'
 import { processLabel } from '../../capture/processLabel'
 import type { ShardHeader } from '../../capture/shardForm'
 import type { CapturedDevice, ShardNames } from '../../capture/shardNames'
 import type { PathTree } from '../tree/pathTree'
 import type { ProfileDevice } from '../tree/profileTree'
+import { isSummed } from '../tree/summedMetrics'
 import { extents } from './activityProfile'
 import type { TraceColumns } from './traceColumns'
 
@@ -40,6 +42,12 @@ export class CaptureDevices {
       id
     }))
   }
+}
+
+/** Of one launch, so that nothing sums it over launches that were not measured. */
+function columnOfCounter(metric: string): string {
+  if (/\.pct/.test(metric)) return `${metric} (%)`
+  return isSummed(metric) ? `${metric} (per launch)` : metric
 }
 
 interface Surroundings {
@@ -108,6 +116,24 @@ export class ProcessNodes {
         }
     }
     return node
+  }
+
+  /** What counters measured of a kernel at its first launch, on each of its nodes; once all its records have been read. */
+  putCounters(): void {
+    const ofKernel = new Map(countersOf([this.names]).map(({ kernel, values }) => [kernel, values]))
+    if (ofKernel.size === 0) return
+    const done = new Set<number>()
+    for (const ofScope of this.kernels)
+      for (const [shape, node] of ofScope ?? []) {
+        if (done.has(node)) continue
+        done.add(node)
+        const values = ofKernel.get(this.names.shapes[shape]?.kernel ?? '')
+        for (const [metric, value] of Object.entries(values ?? {}))
+          if (value !== null) {
+            const isFloat = !isSummed(metric) || !Number.isInteger(value)
+            this.around.tree.addNumber(node, columnOfCounter(metric), value, isFloat)
+          }
+      }
   }
 
   callName(call: number): number {

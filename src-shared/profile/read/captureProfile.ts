@@ -42,7 +42,7 @@ export class CaptureProfile implements CaptureSink {
   private readonly flowTo = integers()
   private readonly kernels = new KernelTally()
   private current!: ProcessNodes
-  private processes = 0
+  private readonly processes: ProcessNodes[] = []
   private readonly ranks = new Map<number, number | null>()
 
   constructor(private readonly options: CaptureProfileOptions) {}
@@ -122,17 +122,27 @@ export class CaptureProfile implements CaptureSink {
   }
 
   /** @see CaptureSink */
+  measured(activity: CapturedActivity): void {
+    // Proton would have no such row.
+    if (!this.options.timeline) return
+    this.kernels.measured(activity)
+    this.current.kernelNode(activity)
+  }
+
+  /** @see CaptureSink */
   process(names: ShardNames, header: ShardHeader): void {
     const { tree, events, devices, options } = this
-    const number = this.processes++
+    const number = this.processes.length
     const { rank, worldSize } = names.process
     if (rank !== undefined) this.ranks.set(rank, worldSize ?? null)
     this.kernels.process(names)
     this.current = new ProcessNodes({ tree, events, devices, names, header, number, ...options })
+    this.processes.push(this.current)
   }
 
   finish(): OpenedProfile {
     const { tree, reader, events } = this
+    if (this.options.timeline) for (const process of this.processes) process.putCounters()
     const finished = tree.finish('capture', this.devices.forProfile(), true)
     finished.warnings.push(...reader.warnings, ...accountSentences(reader.accounts))
     const rank = this.rank()

@@ -5,6 +5,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { accountSentences } from '@shared/capture/accountSentences'
 import { counterMetrics } from '@shared/capture/counterMetrics'
 import { countersOf, counterTableLines } from '@shared/capture/counterTable'
+import { allKernelFacts, kernelTableLines } from '@shared/capture/kernelTable'
+import { KernelTally } from '@shared/capture/kernelTally'
 import {
   newCaptureFolder,
   readShards,
@@ -22,7 +24,7 @@ async function measure(words: readonly string[], environment: NodeJS.ProcessEnv 
   const asked = { BLOCKSCOPE_CAPTURE_COUNTERS: metrics.join(','), ...environment }
   const ended = await startCaptured(folder, [stubProgram, ...words], asked).done
   const { names, accounts, reader } = readShards(folder)
-  return { ended, names: names[0]!, account: accounts[0]!, warnings: reader.warnings }
+  return { folder, ended, names: names[0]!, account: accounts[0]!, warnings: reader.warnings }
 }
 
 const words = [
@@ -48,11 +50,47 @@ describe.skipIf(process.platform !== 'linux')('counters', () => {
     }))
     expect(countersOf([names]).map(({ values }) => values)).toEqual(expected)
     expect(countersOf([names]).map(({ kernel }) => kernel)).toEqual(['gemm', 'relu', 'other'])
-    expect(account).toMatchObject({ expectedKernels: 22, lostKernels: 0, read: { kernels: 22 } })
+    expect(account).toMatchObject({
+      ...{ expectedKernels: 22, lostKernels: 0, surplusKernels: 0, unfinished: 0 },
+      read: { kernels: 19, measured: 3, withoutTime: 0, withoutLaunch: 0 }
+    })
+    expect(accountSentences([account])).toEqual([
+      expect.stringMatching(/: 3 launches were measured by counters, .* and have no time\.$/)
+    ])
     expect(account.counters).toEqual({ kernels: 3, missing: '' })
     const table = counterTableLines(countersOf([names]), (name) => name)
     expect(table[0]).toMatch(/DRAM read \(bytes\) +L2 \(bytes\) +own__metric\.ratio +kernel/)
     expect(table[1]).toMatch(/20,?000 +40,?000 +60,?000 +gemm/)
+  })
+
+  it.each([
+    ['', 3],
+    ['timed', 3],
+    ['never', 0]
+  ])('a launch that was measured has no time, whatever its record says: %s', async (mode, rows) => {
+    const tally = new KernelTally()
+    const { folder, account } = await measure(words, { STUB_CUPTI_MEASURED: mode })
+    readShards(folder, tally)
+    expect(account).toMatchObject({
+      ...{ expectedKernels: 22, lostKernels: 0, surplusKernels: 0, unfinished: 0 },
+      read: { kernels: 19, measured: 3, repeated: 0 }
+    })
+    const facts = allKernelFacts(tally.sums)
+    const figures = (name: string) => facts.find(({ kernel }) => kernel === name)
+    expect(figures('gemm')).toMatchObject({ count: 9, totalNs: 180_000, medianNs: 20_000 })
+    expect(facts.filter(({ measured }) => measured > 0)).toHaveLength(rows)
+    // Launched once: without the record nobody knows its shape.
+    if (mode === 'never') return expect(figures('other')).toBeUndefined()
+    expect(figures('other')).toMatchObject({ count: 0, measured: 1, medianNs: NaN, maxNs: NaN })
+    const lines = kernelTableLines(facts, 10, (name) => name)
+    expect(lines[0]).toMatch(/count +measured +median/)
+    expect(lines.find((line) => line.endsWith('other'))).toMatch(/ 0 +1 +– +– +– /)
+  })
+
+  it('measures none that --kernels leaves out', async () => {
+    const { names, account } = await measure(words, { BLOCKSCOPE_CAPTURE_KERNELS: '^relu' })
+    expect(countersOf([names]).map(({ kernel }) => kernel)).toEqual(['relu'])
+    expect(account).toMatchObject({ lostKernels: 0, surplusKernels: 0, read: { measured: 1 } })
   })
 
   it('says which metrics the chip has not, and measures by the others', async () => {

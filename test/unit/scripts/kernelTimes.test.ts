@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   compareTimes,
+  renamed,
   timesOfHatchet,
   timesOfLaunches,
   timesOfTrace
@@ -41,15 +42,36 @@ describe('kernel times of profilers', () => {
     expect(timesOfLaunches(rows)).toEqual(expected)
   })
 
-  it('are compared by the medians of rounds, where they are long enough', () => {
-    const times = (...rows: [string, number, number][]) =>
-      new Map(rows.map(([name, ns, count]) => [name, { ns, count }]))
-    const ours = [100, 104, 400].map((ns) => times(['gemm', 10 * ns, 10], ['tiny', 1, 1]))
-    const theirs = [103, 90, 104].map((ns) => times(['gemm', 10 * ns, 10]))
-    expect(compareTimes(ours, theirs)).toEqual([
-      { name: 'gemm', our: 104, their: 103, ratio: 104 / 103, sameCount: true }
+  it('are of the names that CUPTI has, which torch.profiler demangles', () => {
+    const rows = [{ kernel: '_Z4reluIiEvPT_', name: 'relu<int>(int*)' }]
+    const times = new Map([
+      ['void relu<int>(int *)', { ns: 10, count: 1 }],
+      ['_Z4reluIiEvPT_', { ns: 20, count: 2 }],
+      ['nvjet', { ns: 5, count: 1 }]
     ])
+    expect([...renamed(times, rows)]).toEqual([
+      ['_Z4reluIiEvPT_', { ns: 30, count: 3 }],
+      ['nvjet', { ns: 5, count: 1 }]
+    ])
+  })
+
+  const times = (...rows: [string, number, number][]) =>
+    new Map(rows.map(([name, ns, count]) => [name, { ns, count }]))
+  const rounds = (...means: number[]) => means.map((ns) => times(['gemm', 10 * ns, 10]))
+
+  it('are compared round by round, where they are long enough', () => {
+    const ours = [10_000, 10_400, 40_000].map((ns) => times(['gemm', 10 * ns, 10], ['tiny', 1, 1]))
+    // The clock fell between the rounds, for both.
+    expect(compareTimes(ours, rounds(10_050, 10_400, 39_000))).toEqual([
+      { name: 'gemm', our: 10_400, their: 10_400, ratio: 1, sameCount: true, agrees: true }
+    ])
+    expect(compareTimes(ours, rounds(10_200, 10_600, 40_800))).toMatchObject([{ agrees: false }])
     const [missing] = compareTimes(ours, [times(), times(), times()])
-    expect(missing).toMatchObject({ their: NaN, sameCount: false })
+    expect(missing).toMatchObject({ their: NaN, sameCount: false, agrees: false })
+  })
+
+  it("agree within one tick of the GPU's timer, however short they are", () => {
+    expect(compareTimes(rounds(920), rounds(888))).toMatchObject([{ agrees: true }])
+    expect(compareTimes(rounds(921), rounds(888))).toMatchObject([{ agrees: false }])
   })
 })
