@@ -2,7 +2,8 @@
 import { Option, type Command } from 'commander'
 import { outputTypes, type OutputType } from '@shared/contract/jobs'
 import { defaults } from '@shared/contract/defaults'
-import { blockFormats, everyBlockFormat, findBlockFormat } from '@shared/formats/blockFormat'
+import { findBlockFormat } from '@shared/formats/blockFormat'
+import { expandFormats, formatNamed } from '@shared/formats/formatSets'
 import { operandBars, type OperandsBar } from '@shared/formats/savings'
 import { outputBytes } from '@shared/measurement/work'
 import { UserError } from '@shared/errors'
@@ -36,11 +37,7 @@ export function registerBytes(formats: Command): void {
 }
 
 function showBytes({ formats, M: m, N: n, K: k, out, json }: Flags): void {
-  const chosen = formats.includes('pairs')
-    ? everyBlockFormat
-    : formats.includes('all')
-      ? blockFormats
-      : formats.map(findBlockFormat)
+  const chosen = expandFormats(formats.map(formatNamed)).map(findBlockFormat)
   const unfit = chosen.filter(({ scaleBlockSize }) => k % scaleBlockSize !== 0)
   if (unfit.length === chosen.length)
     throw new UserError(

@@ -12,13 +12,8 @@ import { UserError } from '@shared/errors'
 import { broadcastBatch, matricesOf } from '@shared/batch'
 import { outputBytes } from '@shared/measurement/work'
 import { knownName } from '@shared/knownName'
-import {
-  blockFormats,
-  checkRowsOfN,
-  checkShape,
-  everyBlockFormat,
-  findBlockFormat
-} from '@shared/formats/blockFormat'
+import { checkRowsOfN, checkShape, findBlockFormat } from '@shared/formats/blockFormat'
+import { expandFormats, formatNamed } from '@shared/formats/formatSets'
 import type { MachineMemory } from '../store/machineMemory'
 import { estimateJob, type Estimate } from './estimate'
 import { arrayFileOnDisk, type ReadArrayFile } from './arrays/arrayFiles'
@@ -170,20 +165,6 @@ export function whyNoGpu(
 ): string {
   const driver = libraries.find(({ found, name }) => !found && name === runtimes[kind])
   return driver ? `${driver.reason} ${driver.remedy}`.trimEnd() : ''
-}
-
-/** Words for several formats: those with a short name; every pair of elements under every scale it may have. */
-const formatSets: Record<string, readonly string[]> = {
-  all: blockFormats.map(({ id }) => id),
-  pairs: everyBlockFormat.map(({ id }) => id)
-}
-
-/** As it is spelt here. Throws a UserError for what names none. */
-export const formatNamed = (name: string): string =>
-  Object.hasOwn(formatSets, name.toLowerCase()) ? name.toLowerCase() : findBlockFormat(name).id
-
-function expandFormats(names: readonly string[]): string[] {
-  return [...new Set(names.flatMap((name) => formatSets[name] ?? [name]))]
 }
 
 function providerNamed(name: string, device: Device): string {

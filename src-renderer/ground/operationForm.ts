@@ -15,7 +15,7 @@ import {
   type Groups
 } from '@shared/contract/groups'
 import { messageOf } from '@shared/errors'
-import { findBlockFormat } from '@shared/formats/blockFormat'
+import { formatNamed } from '@shared/formats/formatSets'
 import * as v from 'valibot'
 import { extent, type Checked } from './fields'
 
@@ -145,11 +145,7 @@ const sentence = (words: string) => `${words.charAt(0).toUpperCase()}${words.sli
 /** Names of formats, "all" and "pairs" among them; '' is none. */
 export function formatNames(typed: string): Checked<string[]> {
   try {
-    const names = wordsOf(typed).map((word) => {
-      const lower = word.toLowerCase()
-      return lower === 'all' || lower === 'pairs' ? lower : findBlockFormat(word).id
-    })
-    return { value: [...new Set(names)] }
+    return { value: [...new Set(wordsOf(typed).map(formatNamed))] }
   } catch (error) {
     return { problem: messageOf(error) }
   }

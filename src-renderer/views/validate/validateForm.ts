@@ -32,6 +32,8 @@ export type ValidateForm = {
   rule: NonNullable<ValidateSpecInput['rule']>
   /** Empty: all with a short name. */
   formats: string
+  /** Empty: every kernel that can. */
+  kernels: string[]
 } & OperationForm &
   ShapesForm
 
@@ -46,6 +48,7 @@ const initial: ValidateForm = {
   rtol: withExponent(defaults.rtol),
   rule: defaults.rule,
   formats: '',
+  kernels: [],
   ...initialOperation,
   ...initialShapes
 }
@@ -80,6 +83,7 @@ export function useValidateForm() {
       kind: 'validate',
       device,
       formats: formats.value?.length ? formats.value : ['all'],
+      kernels: [...form.kernels],
       ...(m.value !== undefined && { m: m.value }),
       ...(n.value !== undefined && { n: n.value }),
       ...(k.value !== undefined && { k: k.value }),
@@ -124,6 +128,7 @@ export function useValidateForm() {
       rtol: withExponent(asked.rtol),
       rule: asked.rule,
       formats: asked.formats.includes('all') ? '' : asked.formats.join(', '),
+      kernels: [...asked.kernels],
       ...operationFormOf(asked),
       ...shapesFormOf(asked.shapes)
     } satisfies ValidateForm)
