@@ -33,10 +33,10 @@ class CuptiSource final : public RecordSource {
  public:
   std::optional<SourceFailure> open() override {
     Session& mine = session();
-    const OpenedCupti opened = openCupti(mine.cupti, onCallback);
-    if (!opened.isOpen) return SourceFailure{opened.error, opened.reason};
-    mine.subscriber = opened.subscriber;
-    writeClock(mine, opened);
+    opened_ = openCupti(mine.cupti, onCallback);
+    if (!opened_.isOpen) return SourceFailure{opened_.error, opened_.reason};
+    mine.subscriber = opened_.subscriber;
+    writeClock(mine, opened_);
     int error = registerActivity();
     if (error == cupti::kSuccess) error = enableCallbacks();
     if (error == cupti::kSuccess) return {};
@@ -50,7 +50,8 @@ class CuptiSource final : public RecordSource {
     if (isStarted_) return {};
     const char* name = nullptr;
     session().cupti.getResultString(error, &name);
-    return SourceFailure{error, std::string("CUPTI records nothing here: ") + (name ? name : "?")};
+    return SourceFailure{error, std::string("CUPTI records nothing here: ") + (name ? name : "?") +
+                                    olderDriver(opened_) + "."};
   }
   void flush() override { session().cupti.activityFlushAll(0); }
   void awaitDevice(uint64_t) override { synchroniseContexts(); }
@@ -68,6 +69,7 @@ class CuptiSource final : public RecordSource {
   }
 
  private:
+  OpenedCupti opened_;
   bool isStarted_ = false;
 };
 

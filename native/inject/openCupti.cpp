@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../cuda/librarySearch.h"
+#include "deviceFacts.h"
 
 namespace blockscope::inject {
 
@@ -29,6 +30,12 @@ std::string fileOf(const cupti::Api& api, const std::string& asked) {
              : asked;
 }
 
+// CUDA's release that a copy is of; 0 where it does not say. Before 13.0 versions were counted up.
+uint32_t releaseOf(uint32_t version, const std::string& path) {
+  if (version >= 100000) return version / 10000;
+  return path.find(".so.12") != std::string::npos ? 12 : 0;
+}
+
 // Whether the search ends here: with this copy, or because another would be refused for the same.
 bool tryCopy(void* library, const std::string& file, cupti::Api& api, cupti::Callback callback,
              OpenedCupti& opened) {
@@ -49,11 +56,24 @@ bool tryCopy(void* library, const std::string& file, cupti::Api& api, cupti::Cal
   const char* name = nullptr;
   api.getResultString(error, &name);
   opened.reason = opened.path + " does not start: " + (name ? name : "unknown") + " (error " +
-                  std::to_string(error) + ").";
+                  std::to_string(error) + ")" + olderDriver(opened) + ".";
   return false;
 }
 
 }  // namespace
+
+std::string olderDriver(const OpenedCupti& opened) {
+  const auto driver = static_cast<uint32_t>(driverVersion());
+  const uint32_t release = releaseOf(opened.version, opened.path);
+  if (driver == 0 || driver / 1000 >= release) return "";
+  const std::string own = std::to_string(driver / 1000);
+  std::string said = ": it is of CUDA " + std::to_string(release) + " and the driver of " + own +
+                     "." + std::to_string(driver % 1000 / 10) +
+                     ", which is too old for it: update the driver";
+  if (driver >= 12000)
+    said += ", or set BLOCKSCOPE_CUDA_PATH to a folder with the CUPTI of CUDA " + own;
+  return said;
+}
 
 OpenedCupti openCupti(cupti::Api& api, cupti::Callback callback) {
   OpenedCupti opened;

@@ -20,4 +20,8 @@ struct OpenedCupti {
 // each is tried until one takes the subscription.
 OpenedCupti openCupti(cupti::Api& api, cupti::Callback callback);
 
+// The end of a sentence about a copy that refuses to work, where the driver is of an earlier
+// release of CUDA; '' otherwise.
+std::string olderDriver(const OpenedCupti& opened);
+
 }  // namespace blockscope::inject

@@ -201,6 +201,7 @@ function printSummary(record: CaptureRecord, folder: string, { everyProcess }: F
       ...(captured > 0 ? [`${count(captured)} captured into graphs`] : []),
       ...(failed > 0 ? [`${count(failed)} failed`] : []),
       ...(read.copies > 0 ? [counted(read.copies, 'copy', 'copies')] : []),
+      ...(read.measured > 0 ? [`${count(read.measured)} measured by counters`] : []),
       ...(one.filtered > 0 ? [`${count(one.filtered)} left out by --kernels`] : [])
     ]
     if (one.state !== 'failed')
@@ -212,6 +213,8 @@ function printSummary(record: CaptureRecord, folder: string, { everyProcess }: F
     printNote(
       `${counted(idle.length, 'process', 'processes')} started CUDA or HIP and launched nothing.`
     )
+  if (totals.measured > 0)
+    printNote(`Counters: blockscope launches ${folder}; view and top of the folder with -m.`)
   const hasKernels = totals.kernels > 0
   printNote(
     hasKernels

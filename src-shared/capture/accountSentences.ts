@@ -81,5 +81,5 @@ function pythonSentences(
 function whyLost({ state, dropped, unwritten, rocprofiler }: ProcessAccount): string {
   if (unwritten > 0) return ': the disk took no more'
   if (dropped > 0) return `: ${rocprofiler ? 'rocprofiler-sdk' : 'CUPTI'} dropped ${count(dropped)}`
-  return state === 'cut off' ? ': the process was killed' : ''
+  return state === 'cut off' ? ': the process was killed or still runs' : ''
 }

@@ -11,8 +11,8 @@
 //   (unset)    without times, at the forced flush of the end, as CUPTI 13.0 on an H200
 //   never      none
 //   timed      as any other
-// STUB_CUPTI_ERROR: what a subscription is answered with. STUB_CUPTI_CLOCK: ns that its clock is
-// off.
+// STUB_CUPTI_ERROR: what a subscription is answered with; STUB_CUPTI_ENABLE: what the first record
+// asked for. STUB_CUPTI_CLOCK: ns that its clock is off.
 #include "stubCupti.h"
 
 #include <time.h>
@@ -345,6 +345,7 @@ int cuptiActivityRegisterCallbacks(abi::BufferRequested requested, abi::BufferCo
   return 0;
 }
 int cuptiActivityEnable(int kind) {
+  if (const char* error = std::getenv("STUB_CUPTI_ENABLE")) return std::atoi(error);
   stub().isEnabled[kind] = true;
   return 0;
 }

@@ -9,6 +9,7 @@ import {
   ownText,
   samplesOf,
   timeMetric,
+  writtenAsInteger,
   type ProfileTree
 } from '../tree/profileTree'
 import { ourRules, skippedMask, type RollUpRules } from '../tree/rollUp'
@@ -146,8 +147,10 @@ function keepCommonNumbers(tree: ProfileTree, out: PathTree, place: Int32Array):
       const value = column.values[node]!
       common.set(to, (common.get(to) ?? value) === value ? value : NaN)
     }
+    const isFloat = !column.written.includes(writtenAsInteger)
     for (const [to, value] of common)
-      if (!Number.isNaN(value)) out.addNumber(to, column.name, value, true)
+      if (!Number.isNaN(value))
+        out.addNumber(to, column.name, value, isFloat || !Number.isInteger(value))
   }
 }
 

@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { accountSentences } from '@shared/capture/accountSentences'
 import { headerBytes, readHeader } from '@shared/capture/shardForm'
 import { CaptureReader } from '@shared/capture/captureReader'
 import {
@@ -225,6 +226,31 @@ describe.skipIf(process.platform !== 'linux')('the injected library', () => {
     expect(account!.state).toBe('failed')
     expect(account!.failure).toMatch(reason)
   })
+
+  // One that refuses the subscription is not the last that is tried: this machine may have another.
+  it.each([
+    [
+      'STUB_CUPTI_ENABLE',
+      '12.4',
+      /, or set BLOCKSCOPE_CUDA_PATH to a folder with the CUPTI of CUDA 12\.$/
+    ],
+    ['STUB_CUPTI_ERROR', '11.4', /update the driver\.$/]
+  ])(
+    'a driver older than CUPTI is named with the remedy, and the program runs on: %s, %s',
+    async (refusal, driver, remedy) => {
+      const version = driver.replace('.', '0').concat('0')
+      const old = { [refusal]: '15', STUB_CUDA_VERSION: version }
+      const { folder, ended } = await capture(['launch:k:5', 'exit:4'], old)
+      expect(ended).toEqual({ code: 4, signal: null, stdout: '', stderr: '' })
+      const [sentence, ...more] = accountSentences(readShards(folder).accounts)
+      expect(more).toEqual([])
+      expect(sentence).toMatch(
+        /was not captured: .*CUPTI_ERROR\w*.*: it is of CUDA 1\d and the driver /
+      )
+      expect(sentence).toContain(`${driver}, which is too old for it: update the driver`)
+      expect(sentence).toMatch(remedy)
+    }
+  )
 
   const hasOther = ['/usr/local/cuda', '/usr/lib/x86_64-linux-gnu/libcupti.so.12'].some(existsSync)
   it.skipIf(hasOther).each([

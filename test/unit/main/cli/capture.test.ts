@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { doubtsAbout, findProgram } from '../../../../src-main/capture/programFile'
 import { shardHeaders } from '../../../../src-main/capture/captureFolder'
 import { pageFor } from '../../../../src-main/cli/open'
@@ -302,6 +302,81 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     expect((await running.done).code).toBe(6)
     const { stdout } = await runInProcess(['launches', out, '--each'])
     expect(stdout).not.toContain('kernel,b,')
+  })
+
+  it('one that is being written is read as far as it is whole, and says so', async () => {
+    const go = join(folder, 'go-written')
+    const out = newFolder()
+    const words = ['push:step', 'launch:gemm:50:20', 'sync', `until:${go}`, 'launch:late:7', 'pop']
+    const running = startBlockscope(
+      ['capture', '--out', out, '--', stubProgram, ...words],
+      environment
+    )
+    try {
+      const recorded = () => shardHeaders(out).some(({ bodyBytes }) => bodyBytes > 0)
+      await vi.waitFor(() => expect(existsSync(out) && recorded()).toBe(true))
+      // Records are flushed apart from their launches.
+      const table = await vi.waitFor(async () => {
+        const found = await runInProcess(['launches', out])
+        expect(found.stdout).toMatch(/ 50 .* gemm/)
+        return found
+      })
+      const unfinished =
+        /program \d+ was killed or still runs: what it launched last may be missing\./
+      expect(table.stderr).toMatch(unfinished)
+      const viewed = await runInProcess(['view', out, '-m', 'count'])
+      expect(viewed.stdout).toMatch(/50 .*step\n.*gemm/)
+      expect(viewed.stderr).toMatch(unfinished)
+      const opened = new OpenedFiles()
+      opened.add(out)
+      const announced: { handle: string; name: string }[] = []
+      const abort = new AbortController()
+      const watching = opened.watch(abort.signal, (file) => announced.push(file))
+      abort.abort()
+      await watching
+      expect((await opened.read(announced[0]!.handle)).shards).toHaveLength(1)
+      const again = await runInProcess(['capture', '--out', out, '--force', '--', stubProgram])
+      expect([again.code, again.stderr]).toEqual([
+        2,
+        expect.stringContaining('is being written by a capture that still runs')
+      ])
+    } finally {
+      writeFileSync(go, '')
+    }
+    expect((await running.done).code).toBe(0)
+    const whole = await runInProcess(['launches', out])
+    expect([whole.stdout, whole.stderr]).toEqual([expect.stringMatching(/ 7 .* late/), ''])
+  })
+
+  it('--counters says what was measured, and where it is shown', async () => {
+    const { out, stderr } = await capture(
+      ['launch:_Z4reluIiEvPT_:9', 'launch:once'],
+      ['--counters', 'lts__t_bytes.sum']
+    )
+    expect(stderr.replaceAll(/\d+: /g, '')).toBe(
+      [
+        'program 2 launches were measured by counters, run once for each of their passes, and have no time.',
+        'program 8 of 10 kernels recorded; 2 measured by counters.',
+        `Counters: blockscope launches ${out}; view and top of the folder with -m.`,
+        `Capture: ${out}; blockscope view ${join(out, 'profile.hatchet')} -m time/ms`,
+        ''
+      ].join('\n')
+    )
+    const launches = (...flags: string[]) => runInProcess(['launches', out, ...flags])
+    const { stdout } = await launches('--kernels', 'relu<int>')
+    expect(stdout).toMatch(/L2 \(bytes\) +kernel\n +\S+ +relu<int>\(int\*\)\n$/)
+    expect((await launches('--no-demangle')).stdout).toMatch(/_Z4reluIiEvPT_\n[^]*_Z4reluIiEvPT_/)
+    const rows = JSON.parse((await launches('--json')).stdout) as object[]
+    expect(rows).toEqual([
+      expect.objectContaining({ kernel: '_Z4reluIiEvPT_', name: 'relu<int>(int*)', measured: 1 }),
+      expect.objectContaining({ kernel: 'once', count: 0, measured: 1, medianNs: null })
+    ])
+    const each = await launches('--each')
+    expect(
+      each.stdout.split('\n').filter((line) => /^kernel,once,.*,,,\d/.test(line))
+    ).toHaveLength(1)
+    const top = await runInProcess(['top', out, '-m', 'time/us,lts__t_bytes.sum'])
+    expect(top.stdout).toMatch(/time\/us +lts__t_bytes\.sum +name\n +[\d.]+ +\d+ +relu<int>/)
   })
 
   it('captures from one signal to the next', async () => {
