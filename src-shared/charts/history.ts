@@ -1,10 +1,11 @@
 /** The history of a point: a dot and its quartiles for each run, a wide stroke between two changes, the baseline across. */
 import type { HistoryEntry } from '../contract/history'
-import { driverChanges, leastChange, levelsOf } from '../measurement/history'
+import { deviceChanges, leastChange, levelsOf } from '../measurement/history'
 import type { Mark } from '../measurement/marks'
 import { digits, percent, tick } from '../units'
+import { labelWidth } from './placeLabels'
 import { roundStep } from './ticks'
-import { axisStyle, baseOption, markStyle, solid, type ChartTheme } from './theme'
+import { axisStyle, baseOption, markStyle, type ChartTheme } from './theme'
 
 export const historyHeight = 340
 
@@ -32,7 +33,7 @@ export function historyOption(
   const colour = mark.colour[theme.look]
   const axis = entries.length > 0 ? axisOf(entries) : { min: 0, max: 1, interval: 1 }
   const baseline = entries.find(({ runId }) => runId === baselineId)
-  const drivers = driverChanges(entries)
+  const changes = deviceChanges(entries)
   const xOf = (place: number) => (by === 'run' ? place : Date.parse(entries[place]!.createdAt))
   const times = entries.map((_, place) => xOf(place))
   const pad = 0.04 * ((times.at(-1) ?? 0) - (times[0] ?? 0)) || 43_200_000
@@ -52,7 +53,7 @@ export function historyOption(
         ].join('\n')
       }
     },
-    grid: { left: 56, right: 96, top: 48, bottom: drivers.length > 0 ? 62 : 44 },
+    grid: { left: 56, right: baseline ? 96 : 24, top: 48, bottom: changes.length > 0 ? 62 : 44 },
     xAxis: {
       ...axisStyle(theme),
       ...(by === 'run'
@@ -118,27 +119,7 @@ export function historyOption(
         }
       },
       changeSeries(entries, xOf, theme),
-      {
-        id: 'drivers',
-        type: 'scatter' as const,
-        silent: true,
-        symbol: 'triangle',
-        symbolSize: 8,
-        symbolOffset: [0, 50],
-        clip: false,
-        itemStyle: { color: theme.dim, ...solid.itemStyle },
-        labelLayout: { hideOverlap: true },
-        data: drivers.map(({ place, text }) => ({
-          value: [xOf(place), axis.min],
-          label: {
-            show: true,
-            position: 'right' as const,
-            formatter: text,
-            color: theme.dim,
-            fontSize: 11
-          }
-        }))
-      }
+      deviceSeries(changes, entries.length, xOf, theme)
     ]
   }
 }
@@ -280,6 +261,62 @@ function changeSeries(entries: readonly HistoryEntry[], xOf: PlaceToX, theme: Ch
               ...{ align: 'center', verticalAlign: 'middle' }
             }
           }
+        ]
+      }
+    }
+  }
+}
+
+/** Below the axis, a triangle at each run on a device that was another than before, and what changed where that has room. */
+function deviceSeries(
+  changes: readonly { place: number; text: string }[],
+  runs: number,
+  xOf: PlaceToX,
+  theme: ChartTheme
+) {
+  const sideOf = (place: number) => (place > runs / 2 ? -1 : 1)
+  return {
+    ...silentCustom,
+    id: 'device changes',
+    clip: false,
+    data: changes.map(({ place }) => [xOf(place), 0]),
+    renderItem: ({ dataIndex, coordSys }: RowParams, api: HistoryApi) => {
+      const xs = changes.map(({ place }) => api.coord([xOf(place), 0])[0])
+      const { place, text } = changes[dataIndex]!
+      const x = xs[dataIndex]!
+      const y = coordSys.y + coordSys.height + 50
+      // Towards the middle, as far as the next triangle on that side.
+      const side = sideOf(place)
+      const next = xs[dataIndex + side] ?? (side > 0 ? coordSys.x + coordSys.width : coordSys.x)
+      const beside = changes[dataIndex + side]
+      // Two that face one another share what is between them.
+      const room = (Math.abs(next - x) - 20) / (beside && sideOf(beside.place) !== side ? 2 : 1)
+      return {
+        type: 'group',
+        children: [
+          {
+            type: 'polygon',
+            shape: {
+              points: [
+                [x, y - 4],
+                [x + 4, y + 4],
+                [x - 4, y + 4]
+              ]
+            },
+            style: { fill: theme.dim }
+          },
+          ...(labelWidth(text) > room
+            ? []
+            : [
+                {
+                  type: 'text',
+                  style: {
+                    ...{ text, x: x + 9 * side, y, fill: theme.dim, fontSize: 11 },
+                    ...{ fontFamily: theme.font, verticalAlign: 'middle' },
+                    align: side > 0 ? 'left' : 'right'
+                  }
+                }
+              ])
         ]
       }
     }

@@ -2,6 +2,7 @@
 import type { Run, Step } from '../contract/run'
 import type { HistoryEntry, HistoryPoint } from '../contract/history'
 import { shapeKey } from '../contract/groups'
+import { digits } from '../units'
 import { median } from './statistics'
 import { runName, optionsOf, shapeOf } from './runName'
 
@@ -129,12 +130,26 @@ export function levelsOf(entries: readonly HistoryEntry[]): HistoryLevel[] {
   }))
 }
 
-/** Where the driver is another one than in the run before: 'driver 580.95 → 580.159'. */
-export function driverChanges(entries: readonly HistoryEntry[]): { place: number; text: string }[] {
-  return entries.flatMap(({ driver }, place) => {
-    const before = entries[place - 1]?.driver
-    return before && driver && before !== driver
-      ? [{ place, text: `driver ${before} → ${driver}` }]
-      : []
+/** A mean clock moves a little with every run: by more than this share it is another clock. */
+const leastClockChange = 0.02
+
+/**
+ * Where the device was another than in the run before, which may be why a rate changed: 'driver 580.95 → 580.159',
+ * 'clock 1.64 → 1.75 GHz'.
+ */
+export function deviceChanges(entries: readonly HistoryEntry[]): { place: number; text: string }[] {
+  return entries.flatMap(({ driver, meanMHz }, place) => {
+    const before = entries[place - 1]
+    if (!before) return []
+    const hasDriver = before.driver && driver && before.driver !== driver
+    const ratio = meanMHz / before.meanMHz
+    const hasClock =
+      meanMHz > 0 && before.meanMHz > 0 && Math.abs(Math.log(ratio)) > Math.log1p(leastClockChange)
+    const gigahertz = (mhz: number) => digits(mhz / 1000)
+    const words = [
+      ...(hasDriver ? [`driver ${before.driver} → ${driver}`] : []),
+      ...(hasClock ? [`clock ${gigahertz(before.meanMHz)} → ${gigahertz(meanMHz)} GHz`] : [])
+    ]
+    return words.length > 0 ? [{ place, text: words.join(', ') }] : []
   })
 }

@@ -98,6 +98,11 @@ describeInBrowser('Runs view', () => {
     expect(page.url()).toMatch(/by=date/)
     await history.getByRole('button', { name: 'Compare with baseline' }).click()
     await page.getByRole('region', { name: 'Comparison' }).waitFor()
+    // The tabs lead back to what each of them showed.
+    await page.getByRole('radio', { name: 'Compare', exact: true }).focus()
+    await page.keyboard.press('ArrowLeft')
+    await rows.last().getByRole('button', { name: 'Unpin' }).waitFor()
+    expect(decodeURIComponent(page.url())).toContain('"k":128')
     expect(errors).toEqual([])
     await close()
   })

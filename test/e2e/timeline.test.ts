@@ -228,6 +228,18 @@ describeInBrowser('Timeline view', () => {
     await lane.waitFor()
     // However short its room, a name is read and copied in one piece.
     expect(await lane.locator('.title').innerText()).toBe('wgmma-fp8-p256')
+    // Values of the counters are read by the arrow keys, from change to change.
+    const read = page.getByRole('status', { name: 'Counters at a time' })
+    await page.getByRole('group', { name: /^Counters/ }).focus()
+    await page.keyboard.press('ArrowRight')
+    await expect.poll(() => read.textContent()).toMatch(/^At .+: Clock \(MHz\) [\d,]+/)
+    const at = await read.textContent()
+    await page.keyboard.press('ArrowRight')
+    await isChanged(at, () => read.textContent())
+    await page.keyboard.press('ArrowLeft')
+    await expect.poll(() => read.textContent()).toBe(at)
+    await page.keyboard.press('Escape')
+    await expect.poll(() => read.textContent()).toBe('')
     await page.setViewportSize({ width: 420, height: 900 })
     await expect
       .poll(() => lane.locator('[data-text]').getAttribute('data-text'))

@@ -50,6 +50,36 @@ export function boundsAt(
   return low === undefined || high === undefined || Number.isNaN(low) ? undefined : [low, high]
 }
 
+/**
+ * The middle of the next pixel, forwards or backwards, where a counter has another value than in the pixel before it;
+ * undefined where none has within the window.
+ *
+ * @param scenes of one window, as they are drawn
+ * @param within what is looked at of it
+ */
+export function nextChange(
+  scenes: readonly CounterScene[],
+  within: Window,
+  fromNs: number,
+  direction: 1 | -1
+): number | undefined {
+  const [first] = scenes
+  if (!first) return undefined
+  const pixels = first.bounds.length / 2
+  const length = (first.endNs - first.startNs) / pixels
+  const isChange = (pixel: number) =>
+    scenes.some(({ bounds }) =>
+      [0, 1].some((side) => !Object.is(bounds[2 * pixel + side], bounds[2 * pixel - 2 + side]))
+    )
+  const from = Math.floor((fromNs - first.startNs) / length)
+  for (let pixel = from + direction; pixel > 0 && pixel < pixels; pixel += direction) {
+    const middle = first.startNs + (pixel + 0.5) * length
+    if (middle < within.startNs || middle > within.endNs) return undefined
+    if (isChange(pixel)) return middle
+  }
+  return undefined
+}
+
 export interface CounterRange {
   least: number
   most: number

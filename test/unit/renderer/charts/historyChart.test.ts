@@ -69,8 +69,18 @@ describe('the history of a point', () => {
       [2, 846],
       [4, 806]
     ])
-    expect(of('drivers')!.data).toMatchObject([
-      { value: [2, 700], label: { formatter: 'driver 580.95 → 580.159' } }
-    ])
+    expect(of('device changes')!.data).toMatchObject([[2, 0]])
+  })
+
+  it('says what changed about the device beside its triangle, where that has room', () => {
+    const wordsIn = (step: number) => {
+      const changes = drawn('', 'run').of('device changes')!
+      const api = { coord: ([x, y]: [number, number]) => [50 + step * x, y] }
+      const { children } = changes.renderItem({ dataIndex: 0, coordSys }, api)
+      expect(children[0]).toMatchObject({ type: 'polygon' })
+      return children.slice(1).map(({ style }) => (style as { text: string }).text)
+    }
+    expect(wordsIn(200)).toEqual(['driver 580.95 → 580.159'])
+    expect(wordsIn(390)).toEqual([])
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Measurement, Run, Step, Validation } from '@shared/contract/run'
 import { compareValidations } from '@shared/measurement/compareValidations'
 import {
-  driverChanges,
+  deviceChanges,
   historyOf,
   historyPoints,
   labelledHistory,
@@ -90,10 +90,37 @@ describe('the history of a point', () => {
     })
     const drivers = ['580.159', '580.95', '', '580.159', '581.2']
     const changed = runs.map((run, at) => withDriver(run, drivers[at]!))
-    expect(driverChanges(historyOf(changed, point))).toEqual([
+    expect(deviceChanges(historyOf(changed, point))).toEqual([
       { place: 1, text: 'driver 580.95 → 580.159' },
       { place: 4, text: 'driver 580.159 → 581.2' }
     ])
+  })
+
+  it('says where the clock was another one: by over 2 %, and of runs that know it', () => {
+    const clocks = [1640, 1655, 1750, 0, 1640]
+    const changed = runs.map((run, at) => ({
+      ...run,
+      steps: run.steps.map((step) => ({
+        ...step,
+        measurement: step.measurement && { ...step.measurement, meanMHz: clocks[at]! }
+      }))
+    }))
+    const inTime = historyOf(changed, point)
+    const found = deviceChanges(inTime)
+    const expected = inTime.flatMap(({ meanMHz }, place) => {
+      const before = inTime[place - 1]?.meanMHz ?? 0
+      const isOther = before > 0 && meanMHz > 0 && Math.abs(meanMHz - before) > 50
+      return isOther
+        ? [
+            {
+              place,
+              text: `clock ${(before / 1000).toFixed(2)} → ${(meanMHz / 1000).toFixed(2)} GHz`
+            }
+          ]
+        : []
+    })
+    expect(expected.length).toBeGreaterThan(0)
+    expect(found).toEqual(expected)
   })
 
   it('calls a change what has disjoint quartiles and more than 1 %, and leaves noisy runs out of it', () => {

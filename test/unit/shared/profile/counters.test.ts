@@ -1,7 +1,7 @@
 /** Counters of traces: read, drawn by the pixel, joined, written again; and those of a run's own trace. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { boundsAt, counterRange, counterScene } from '@shared/profile/lanes/counters'
+import { boundsAt, counterRange, counterScene, nextChange } from '@shared/profile/lanes/counters'
 import { joinTimelines } from '@shared/profile/read/joinTimelines'
 import { openProfile } from '@shared/profile/read/openProfile'
 import { readChromeTrace } from '@shared/profile/read/readChromeTrace'
@@ -88,6 +88,35 @@ describe('a counter in a window', () => {
     expect(boundsAt(scene, 12)).toEqual([-1, 9])
     expect(boundsAt(scene, 61)).toBeUndefined()
     expect(boundsAt(scene, -1)).toBeUndefined()
+  })
+})
+
+describe('the next change of counters', () => {
+  const scene = (...values: number[]) => ({
+    startNs: 0,
+    endNs: 10 * values.length,
+    bounds: Float32Array.from(values.flatMap((value) => [value, value]))
+  })
+  const clock = scene(NaN, 5, 5, 7, 7, 7)
+  const power = scene(1, 1, 2, 2, 2, 2)
+  const all = { startNs: 0, endNs: 60 }
+
+  it('is the next pixel where one of them has another value, both ways', () => {
+    const walk = (direction: 1 | -1, fromNs: number) => {
+      const found: number[] = []
+      let at: number | undefined = fromNs
+      while ((at = nextChange([clock, power], all, at, direction)) !== undefined) found.push(at)
+      return found
+    }
+    expect(walk(1, 0)).toEqual([15, 25, 35])
+    expect(walk(-1, 60)).toEqual([35, 25, 15])
+    expect(nextChange([clock], all, 15, 1)).toBe(35)
+  })
+
+  it('is none beyond what is looked at, and none of no counter', () => {
+    expect(nextChange([clock, power], { startNs: 0, endNs: 20 }, 15, 1)).toBeUndefined()
+    expect(nextChange([clock, power], { startNs: 20, endNs: 60 }, 25, -1)).toBeUndefined()
+    expect(nextChange([], all, 0, 1)).toBeUndefined()
   })
 })
 
