@@ -22,6 +22,11 @@ const closeBrace = 0x7d
 const openBracket = 0x5b
 const closeBracket = 0x5d
 
+/** Numbers of texts that stand in bytes, by a hash of them. */
+interface TextTable {
+  numberOf(data: Uint8Array, start: number, end: number, hash: number): number
+}
+
 export class JsonScanner {
   protected at = 0
   /** What stopped the reading; 0: nothing. */
@@ -67,29 +72,14 @@ export class JsonScanner {
 
   /** Reads a key and its colon; its number in the table, -1 for another. */
   protected key(table: KeyTable): number {
-    const { data } = this
-    const { length } = data
-    const start = this.at + 1
-    let hash = hashSeed
-    for (let at = start; at < length; at++) {
-      const byte = data[at]!
-      if (byte === quote) {
-        this.at = at + 1
-        if (this.space() !== colon) {
-          this.halt(unusual)
-          return -1
-        }
-        this.at++
-        return table.find(data, start, at, hash)
-      }
-      if (byte === backslash) {
-        this.halt(unusual)
-        return -1
-      }
-      hash = Math.imul(hash ^ byte, hashPrime)
+    const found = this.text(table)
+    if (this.stop !== 0) return -1
+    if (this.space() !== colon) {
+      this.halt(unusual)
+      return -1
     }
-    this.halt(incomplete)
-    return -1
+    this.at++
+    return found
   }
 
   protected string(first: number): number {
@@ -97,6 +87,11 @@ export class JsonScanner {
       this.halt(unusual)
       return -1
     }
+    return this.text(this.strings)
+  }
+
+  /** Reads from one quote to the next; the number that the table has for what is between, -1 if something stopped it. */
+  private text(table: TextTable): number {
     const { data } = this
     const { length } = data
     const start = this.at + 1
@@ -105,7 +100,7 @@ export class JsonScanner {
       const byte = data[at]!
       if (byte === quote) {
         this.at = at + 1
-        return this.strings.internBytes(data, start, at, hash)
+        return table.numberOf(data, start, at, hash)
       }
       if (byte === backslash || byte < 0x20) {
         this.halt(unusual)
@@ -211,7 +206,7 @@ export class JsonScanner {
 }
 
 /** A few known keys, found by hash and then compared. */
-export class KeyTable {
+export class KeyTable implements TextTable {
   private readonly slots = new Int16Array(256).fill(-1)
   private readonly keys: Uint8Array[]
 
@@ -226,7 +221,7 @@ export class KeyTable {
     })
   }
 
-  find(data: Uint8Array, start: number, end: number, hash: number): number {
+  numberOf(data: Uint8Array, start: number, end: number, hash: number): number {
     for (let slot = hash & 255; ; slot = (slot + 1) & 255) {
       const index = this.slots[slot]!
       if (index < 0) return -1

@@ -81,7 +81,7 @@ export class JsonTokens {
       if (byte === quote) {
         this.checkLength(i - start)
         this.at = i + 1
-        return this.strings.internBytes(bytes, start, i, hash)
+        return this.strings.numberOf(bytes, start, i, hash)
       }
       if (byte === backslash) return this.readEscapedString(i)
       if (byte < 0x20) this.failAt(i, "a closing '\"'", 'a control character')

@@ -205,7 +205,7 @@ export class TraceEventReader extends JsonScanner {
     let hash = hashSeed
     for (let at = 0; at < this.factLength; at++)
       hash = Math.imul(hash ^ this.rawFact[at]!, hashPrime)
-    const raw = this.rawFacts.internBytes(this.rawFact, 0, this.factLength, hash)
+    const raw = this.rawFacts.numberOf(this.rawFact, 0, this.factLength, hash)
     const known = this.factsOf[raw]
     if (known !== undefined) return known
     const args = JSON.parse(this.decoder.decode(this.data.subarray(begin, this.at))) as unknown

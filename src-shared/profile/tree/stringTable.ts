@@ -58,11 +58,11 @@ export class StringTable {
     const bytes = encoder.encode(text)
     let hash = hashSeed
     for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ bytes[i]!, hashPrime)
-    return this.internBytes(bytes, 0, bytes.length, hash)
+    return this.numberOf(bytes, 0, bytes.length, hash)
   }
 
   /** Interns source[start, end), whose FNV-1a hash the caller has computed. */
-  internBytes(source: Uint8Array, start: number, end: number, hash: number): number {
+  numberOf(source: Uint8Array, start: number, end: number, hash: number): number {
     if (this.count * 2 >= this.buckets.length) this.rehash()
     const mask = this.buckets.length - 1
     let slot = mix(hash) & mask
