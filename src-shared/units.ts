@@ -113,6 +113,13 @@ export function tick(value: number): string {
   return withDigitsUpTo(Math.max(6, wholeDigits(size))).format(value)
 }
 
+/** A number with the minus that is as wide as a plus, where it is read and not typed: −0.5. */
+export const withMinus = (text: string): string => text.replace(/^-/, '−')
+
+/** A tick of an axis of differences: +0.25, −0.25, 0. */
+export const signedTick = (value: number): string =>
+  `${value > 0 ? '+' : ''}${withMinus(tick(value))}`
+
 const wholeDigits = (size: number) => (size < 1 ? 1 : Math.floor(Math.log10(size)) + 1)
 const shortExponent = (text: string) => text.replace(/\.?0*e/, 'e').replace('e+', 'e')
 

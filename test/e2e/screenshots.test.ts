@@ -158,7 +158,7 @@ describeInBrowser('docs/screenshots', () => {
       name: which === 'codes' ? 'formats' : `formats-${which}`,
       isMain: which === 'codes',
       show: async (page: Page) => {
-        await go(page, `formats?tab=${which}`)
+        await go(page, `formats?tab=${which}&run=${which === 'speed' ? ids.h200 : ''}`)
         await tab(page)
         await page.getByText('Computing…').waitFor({ state: 'detached' })
       }
@@ -258,6 +258,8 @@ describeInBrowser('docs/screenshots', () => {
       await page.setViewportSize({ width, height })
       for (const { name, isMain, show } of pictures) {
         if (!isMain && width !== photographs[0]!.width) continue
+        // A view that is shown already keeps its place when its address changes.
+        await page.locator('#main').evaluate((main) => main.scrollTo(0, 0))
         await show(page)
         await page.waitForTimeout(900)
         await takeScreenshot(page, `${name}-${theme}-${width}`)

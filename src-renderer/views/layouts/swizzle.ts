@@ -48,6 +48,8 @@ export interface Swizzle {
   /** What hue and shade stand for. */
   hueOf: string
   shadeOf: string
+  /** 'g' of 'row group': with the number of a hue its name in the picture. */
+  hueLetter: string
 }
 
 /** Undefined for a layout without tiles, whose memory is the matrix, and for tiles too large to draw. */
@@ -71,7 +73,8 @@ export function swizzleOf(layout: ScaleLayout): Swizzle | undefined {
     const about = 'tcgen05.cp 32x128b.warpx4: 32 lanes of 16 bytes, once for each of four warps'
     steps.push({ ...steps.at(-1)!, title: 'Tensor memory', about, copies: 4 })
   }
-  return { tile, lineBytes, steps, cells, hueOf: colours.hueOf, shadeOf: colours.shadeOf }
+  const { hueOf, shadeOf, hueLetter } = colours
+  return { tile, lineBytes, steps, cells, hueOf, shadeOf, hueLetter }
 }
 
 /** 'row group' of a digit that is called rowGroup. */
@@ -107,6 +110,7 @@ function coloursOf(
     return {
       hueOf: `byte of a word (${names(across)})`,
       shadeOf: `quarter of the lines (${names(down.slice(0, 1))})`,
+      hueLetter: 'b',
       of: (byte: number) => ({ hue: byte % lineBytes, shade: Math.floor((4 * byte) / bytes) })
     }
   }
@@ -115,6 +119,7 @@ function coloursOf(
   return {
     hueOf: exact ? wordsOf(across[0]!) : 'word of a line',
     shadeOf: exact ? wordsOf(across[1]!) : 'byte of the word',
+    hueLetter: exact ? wordsOf(across[0]!).split(' ').at(-1)![0]! : 'w',
     of: (byte: number) => ({
       hue: Math.floor((byte % lineBytes) / wordBytes) % 4,
       shade: Math.floor(((byte % wordBytes) / wordBytes) * 4)

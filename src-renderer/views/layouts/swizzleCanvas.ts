@@ -5,6 +5,7 @@ import type { SwizzleColour } from './swizzleColours'
 import {
   cellRect,
   copyOffsets,
+  hueNames,
   wayOf,
   type CellText,
   type Frame,
@@ -48,8 +49,8 @@ export function drawSwizzle(canvas: HTMLCanvasElement, drawing: SwizzleDrawing):
     string
   ]
   const font = token('--font-sans')
-  const fitted = (text: string, { area }: Frame) =>
-    fitText(text, area.width - 20, (one) => context.measureText(one).width)
+  const measure = (text: string) => context.measureText(text).width
+  const fitted = (text: string, { area }: Frame) => fitText(text, area.width - 20, measure)
   for (const frame of frames) {
     context.textAlign = 'left'
     context.fillStyle = ink
@@ -58,7 +59,9 @@ export function drawSwizzle(canvas: HTMLCanvasElement, drawing: SwizzleDrawing):
     context.fillText(fitted(frame.titles.title, frame), left, frame.area.y + 16)
     context.fillStyle = note
     context.font = `11px ${font}`
-    context.fillText(fitted(frame.titles.about, frame), left, frame.area.y + 31)
+    const [first, ...others] = wrapped(frame.titles.about, frame.area.width - 20, measure)
+    context.fillText(first!, left, frame.area.y + 31)
+    context.fillText(fitted(others.join(' '), frame), left, frame.area.y + 44)
     for (const offset of copyOffsets(swizzle, frame)) {
       for (const cell of swizzle.cells) {
         const rect = cellRect(swizzle, frame, cell)
@@ -80,13 +83,38 @@ export function drawSwizzle(canvas: HTMLCanvasElement, drawing: SwizzleDrawing):
   }
   context.globalAlpha = 1
   context.textBaseline = 'alphabetic'
-  context.textAlign = 'right'
-  context.fillStyle = note
-  context.font = `11px ${font}`
-  for (const { text, x, y } of drawing.marks) context.fillText(text, x, y)
+  context.textAlign = 'left'
+  context.font = `600 11px ${font}`
+  if (drawing.texts.length === 0)
+    for (const { text, cell, x, y } of frames.flatMap((frame) => hueNames(swizzle, frame))) {
+      context.fillStyle = ramp[cell.hue]![cell.shade]!.ink
+      context.fillText(text, x, y)
+    }
   for (const cell of drawing.word)
     if (cell !== drawing.cell) drawRing(context, drawing, cell, [ink, surface])
   if (drawing.cell) drawWay(context, drawing, drawing.cell, [ink, surface])
+  // Last, and with a halo: the way passes over names of lines.
+  context.textAlign = 'right'
+  context.font = `11px ${font}`
+  context.lineJoin = 'round'
+  context.lineWidth = 4
+  context.strokeStyle = surface
+  context.fillStyle = note
+  for (const { text, x, y } of drawing.marks) {
+    context.strokeText(text, x, y)
+    context.fillText(text, x, y)
+  }
+}
+
+/** Words in lines that are no wider than there is room for; one longer word is a line. */
+function wrapped(text: string, room: number, measure: (text: string) => number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const longer = lines.length > 0 ? `${lines.at(-1)} ${word}` : word
+    if (lines.length === 0 || measure(longer) > room) lines.push(word)
+    else lines[lines.length - 1] = longer
+  }
+  return lines
 }
 
 /** Around a cell in every frame and copy, dashed: it comes along. */
@@ -153,7 +181,8 @@ function drawWay(
     context.beginPath()
     way.forEach(({ x, y }, i) => {
       const before = way[i - 1]
-      if (!before) return context.moveTo(x, y)
+      // From one row of frames to the next it would cross all of them.
+      if (!before || frames[i]!.area.y !== frames[i - 1]!.area.y) return context.moveTo(x, y)
       const middle = (before.x + x) / 2
       context.bezierCurveTo(middle, before.y, middle, y, x, y)
     })

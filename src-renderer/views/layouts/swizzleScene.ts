@@ -15,8 +15,9 @@ export interface Frame {
   titles: { title: string; about: string }
 }
 
-const headHeight = 40
-const sideSpace = 44
+/** A title and two lines about the step. */
+const headHeight = 54
+const sideSpace = 50
 const largestCell = { width: 34, height: 16 }
 const gapPixels = 7
 /** Between copies of tensor memory. */
@@ -119,7 +120,9 @@ export interface LineMark {
   y: number
 }
 
-/** Names at the left of lines, as many as there is room for: rows of the matrix at first, then bytes or lanes. */
+const leastApart = { lines: 24, copies: 40 }
+
+/** Names at the left of lines, every second, fourth, eighth and so on, as there is room: rows of the matrix at first, then bytes or lanes. */
 export function lineMarks(
   swizzle: Swizzle,
   frame: Frame,
@@ -131,18 +134,44 @@ export function lineMarks(
     .filter((cell) => placeIn(step, cell).x.index === 0)
     .map((cell) => ({ cell, rect: cellRect(swizzle, frame, cell) }))
     .sort((one, other) => one.rect.y - other.rect.y)
-  const marks: LineMark[] = []
-  copyOffsets(swizzle, frame).forEach((offset, copy) => {
-    let least = -Infinity
-    for (const { cell, rect } of first) {
-      const y = rect.y + offset
-      if (y < least) continue
-      least = y + (step.copies > 1 ? 40 : 30)
-      const text = nameOf(cell, step, copy)
-      marks.push({ text, x: rect.x - 6, y: y + Math.max(9, rect.height * 0.75) })
-    }
+  const apart = (step.copies > 1 ? leastApart.copies : leastApart.lines) / first[0]!.rect.height
+  const every = 2 ** Math.max(0, Math.ceil(Math.log2(apart)))
+  return copyOffsets(swizzle, frame).flatMap((offset, copy) =>
+    first
+      .filter((_, line) => line % every === 0)
+      .map(({ cell, rect }) => ({
+        text: nameOf(cell, step, copy),
+        x: rect.x - 6,
+        y: rect.y + offset + Math.max(9, rect.height * 0.75)
+      }))
+  )
+}
+
+export interface HueName {
+  text: string
+  /** Whose hue it stands on. */
+  cell: TileCell
+  /** The lower left corner of its first slab. */
+  x: number
+  y: number
+}
+
+/** 'g0' to 'g3' in a frame that rests, each where its hue is one block of cells with room for it. */
+export function hueNames(swizzle: Swizzle, frame: Frame): HueName[] {
+  if (!swizzle.steps[frame.step]) return []
+  return [0, 1, 2, 3].flatMap((hue) => {
+    const cells = swizzle.cells.filter((cell) => cell.hue === hue)
+    const rects = cells.map((cell) => cellRect(swizzle, frame, cell))
+    const left = Math.min(...rects.map(({ x }) => x))
+    const right = Math.max(...rects.map(({ x, width }) => x + width))
+    const top = Math.min(...rects.map(({ y }) => y))
+    const bottom = Math.max(...rects.map(({ y, height }) => y + height))
+    const filled = rects.reduce((sum, { width, height }) => sum + width * height, 0)
+    const isBlock = filled > 0.99 * (right - left) * (bottom - top)
+    if (cells.length === 0 || !isBlock || right - left < 24 || bottom - top < 20) return []
+    const at = rects.findIndex(({ x, y, height }) => x === left && y + height > bottom - 1)
+    return [{ text: `${swizzle.hueLetter}${hue}`, cell: cells[at]!, x: left + 4, y: bottom - 6 }]
   })
-  return marks
 }
 
 export interface CellText {

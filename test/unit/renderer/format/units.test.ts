@@ -7,9 +7,11 @@ import {
   exactValue,
   precise,
   scaleFor,
+  signedTick,
   tick,
   tickOfK,
-  times
+  times,
+  withMinus
 } from '@shared/units'
 
 describe('numbers', () => {
@@ -54,6 +56,12 @@ describe('numbers', () => {
     expect(times(3.5719)).toBe('3.57 ×')
     expect(times(undefined)).toBe('–')
   })
+})
+
+it('what is read has the minus that is as wide as a plus; a tick of differences has its sign', () => {
+  expect(withMinus('-0.5')).toBe('−0.5')
+  expect(withMinus('2^-20')).toBe('2^-20')
+  expect([-0.25, 0, 0.25, 1024].map(signedTick)).toEqual(['−0.25', '0', '+0.25', '+1,024'])
 })
 
 it('a band has both of its ends, or none; bytes are of bytes', () => {

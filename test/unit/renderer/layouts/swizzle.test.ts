@@ -12,6 +12,8 @@ import {
   cellTexts,
   copyOffsets,
   framesOf,
+  hueNames,
+  lineMarks,
   oneFrame,
   wayOf
 } from '../../../../src-renderer/views/layouts/swizzleScene'
@@ -88,6 +90,33 @@ describe('its scene', () => {
     const at = (step: number) => cellRect(swizzle, oneFrame(swizzle, step, 800, 400), cell)
     expect(at(1.5).x).toBeCloseTo((at(1).x + at(2).x) / 2)
     expect(at(1.5).height).toBeCloseTo((at(1).height + at(2).height) / 2)
+  })
+
+  it('names every second, fourth, eighth line and so on, as far apart as names need', () => {
+    const rows = frames.map((frame) =>
+      lineMarks(swizzle, frame, ({ row }, _step, copy) => String(row + 32 * copy))
+    )
+    for (const marks of rows)
+      for (const [at, { y }] of marks.entries())
+        if (at > 0) expect(Math.abs(y - marks[at - 1]!.y)).toBeGreaterThan(20)
+    expect(rows[0]!.map(({ text }) => Number(text))).toEqual([0, 16, 32, 48, 64, 80, 96, 112])
+    expect(rows[4]!.map(({ text }) => Number(text))).toEqual([0, 16, 32, 48, 64, 80, 96, 112])
+  })
+
+  it('names each hue once, on a cell of it, and none that is in pieces', () => {
+    for (const frame of frames) {
+      const names = hueNames(swizzle, frame)
+      expect(names.map(({ text }) => text)).toEqual(['g0', 'g1', 'g2', 'g3'])
+      for (const { x, y, cell, text } of names) {
+        expect(cellAt(swizzle, frames, x, y)!.hue).toBe(cell.hue)
+        expect(text).toBe(`g${cell.hue}`)
+      }
+    }
+    const cdna4 = of('cdna4_mfma16')
+    const named = framesOf(cdna4, 1200, 400).map((frame) => hueNames(cdna4, frame).length)
+    // Between the matrix and memory its bytes of a word lie in pieces.
+    expect(named).toEqual([4, 4, 0, 0, 4])
+    expect(hueNames(cdna4, oneFrame(cdna4, 0.5, 800, 400))).toEqual([])
   })
 
   it('stays within its frames, and copies tensor memory four times', () => {
