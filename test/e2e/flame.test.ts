@@ -106,6 +106,11 @@ describeInBrowser('Flame graph', () => {
       .toBe(true)
     await page.keyboard.press('z')
     await expect.poll(() => part(page)).toBeLessThan(100)
+    await page.keyboard.press('Escape')
+    await expect.poll(() => part(page)).toBe(100)
+    await pictureOf(page).focus()
+    await page.keyboard.press('Enter')
+    await expect.poll(() => part(page)).toBeLessThan(100)
     // The card at the pointer says the same as the table.
     await page.mouse.move(box.x + box.width * 0.5, box.y + 10)
     await page.locator('.card').getByText('of all').waitFor()
