@@ -13,15 +13,16 @@ function plainText(text: string): string {
 /** Each string is one line: a line break within it is shown, not obeyed. */
 export function print(lines: string | Iterable<string>): void {
   if (typeof lines === 'string') return write('stdout', `${plainLine(lines)}\n`)
-  // In batches: a million small writes would take longer than making the lines.
+  // In batches: a million small writes would take longer than making the lines. As bytes that an empty pipe takes at once:
+  // what it does not take, and text, waits in memory until all lines are made.
   let batch = ''
   for (const line of lines) {
     batch += `${plainLine(line)}\n`
-    if (batch.length < 1 << 16) continue
-    write('stdout', batch)
+    if (batch.length < 1 << 14) continue
+    write('stdout', Buffer.from(batch))
     batch = ''
   }
-  if (batch) write('stdout', batch)
+  if (batch) write('stdout', Buffer.from(batch))
 }
 
 /** The same on stderr: warnings, errors, and what is being done. */

@@ -28,19 +28,27 @@ export class ChildIndex {
   private slotOf(parent: number, name: number): number {
     const { slots } = this
     const mask = slots.length - 1
-    let hash = Math.imul(parent ^ Math.imul(name, 0x9e3779b1), 0x85ebca6b)
-    hash ^= hash >>> 15
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+    for (let slot = hashOf(parent, name) & mask; ; slot = (slot + 1) & mask) {
       const node = slots[slot]!
       if (node < 0 || (this.parentOf(node) === parent && this.nameOf(node) === name)) return slot
     }
   }
 
   private grow(): void {
-    const before = this.slots
-    this.slots = new Int32Array(before.length * 2).fill(-1)
-    for (const node of before) {
-      if (node >= 0) this.slots[this.slotOf(this.parentOf(node), this.nameOf(node))] = node
+    const slots = new Int32Array(this.slots.length * 2).fill(-1)
+    const mask = slots.length - 1
+    for (const node of this.slots) {
+      if (node < 0) continue
+      // No two of them are alike: the first slot that is free.
+      let slot = hashOf(this.parentOf(node), this.nameOf(node)) & mask
+      while (slots[slot]! >= 0) slot = (slot + 1) & mask
+      slots[slot] = node
     }
+    this.slots = slots
   }
+}
+
+function hashOf(parent: number, name: number): number {
+  const hash = Math.imul(parent ^ Math.imul(name, 0x9e3779b1), 0x85ebca6b)
+  return hash ^ (hash >>> 15)
 }

@@ -21,10 +21,12 @@ export function* printTreeLines(
   )
   const prefixes = treePrefixes(tree, rows)
   for (let row = 0; row < rows.length; row++) {
-    const values = cells.map((column, index) => column[row]!.padStart(widths[index]!))
+    let values = ''
+    for (let column = 0; column < cells.length; column++)
+      values += `${cells[column]![row]!.padStart(widths[column]!)}  `
     const prefix = isList ? '' : (prefixes.next().value as string)
     const mark = comparison ? markOf(comparison.diff, rows[row]!) : ''
-    yield [...values, `${prefix}${nameOf(rows[row]!)}${mark}`].join('  ')
+    yield `${values}${prefix}${nameOf(rows[row]!)}${mark}`
   }
   if (!isList && !comparison) yield* reasonLines(metrics, rows, nameOf)
 }
@@ -83,9 +85,15 @@ function cellsOf(tree: ProfileTree, metric: DerivedMetric, rows: Int32Array): st
   const { text, values } = metric
   if (text) return Array.from(rows, (node) => text(node) || missingMark)
   const integers = isIntegerMetric(tree, metric)
+  // A row often has the value of the one before: a caller that is the only one, a call that does nothing else.
+  let last = NaN
+  let lastText = missingMark
   return Array.from(rows, (node) => {
     const value = values[node]!
-    return integers && Number.isInteger(value) ? String(value) : formatValue(value)
+    if (Object.is(value, last)) return lastText
+    last = value
+    lastText = integers && Number.isInteger(value) ? String(value) : formatValue(value)
+    return lastText
   })
 }
 
