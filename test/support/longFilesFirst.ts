@@ -14,7 +14,8 @@ export const longFiles = [
   // Waits for Slurm's daemons most of the time.
   'test/unit/main/cli/fleetSlurm.test.ts',
   'test/unit/docs/printedCommands.test.ts',
-  'test/unit/scripts/kernelsCheck.test.ts'
+  'test/unit/scripts/kernelsCheck.test.ts',
+  'test/unit/scripts/kernelsCheckAmd.test.ts'
 ]
 
 export default class LongFilesFirst extends BaseSequencer {

@@ -3,53 +3,37 @@ import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   copyFileSync,
-  cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   writeFileSync
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { doubtsAbout, findProgram } from '../../../../src-main/capture/programFile'
 import { shardHeaders } from '../../../../src-main/capture/captureFolder'
-import { pageFor } from '../../../../src-main/cli/open'
-import { filesOf } from '../../../../src-main/desktop/openFiles'
 import { OpenedFiles } from '../../../../src-main/jobs/openedFiles'
 import type { CaptureRecord } from '../../../../src-main/capture/captureRecord'
+import {
+  capturesInOnePlace,
+  environment,
+  everyWork,
+  recordOf,
+  type HatchetNode,
+  type Trace
+} from '../../../support/captureCommand'
 import { stubCupti, stubDriver, stubHip, stubProgram } from '../../../support/captureStubs'
 import { problemsOfTrace } from '../../../support/traceEventFormat'
 import { runInProcess } from '../../../support/runInProcess'
 import { runBlockscope, startBlockscope } from '../../../support/runBlockscope'
 
-const environment = { BLOCKSCOPE_CUDA_PATH: stubCupti }
-let folder: string
-let captures = 0
-
-const newFolder = () => join(folder, `capture-${captures++}`)
-const recordOf = (out: string) =>
-  JSON.parse(readFileSync(join(out, 'capture.json'), 'utf8')) as CaptureRecord
-
-async function capture(words: readonly string[], flags: readonly string[] = []) {
-  const out = newFolder()
-  const command = ['capture', '--out', out, ...flags, '--', stubProgram, ...words]
-  return { out, ...(await runBlockscope(command, environment)) }
-}
-
 describe.skipIf(process.platform !== 'linux')('capture', () => {
+  const { within, newFolder, capture } = capturesInOnePlace()
   let whole: Awaited<ReturnType<typeof capture>>
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'blockscope-capture-cli-'))
-    whole = await capture([
-      ...['print:from the program', 'push:step', 'launch:gemm:50:20', 'pop', 'launch:relu:30'],
-      ...['copy:4096', 'push:replay', 'graph:4:10', 'pop', 'fail', 'exit:3']
-    ])
+    whole = await capture(everyWork)
   }, 120_000)
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   it('leaves streams and exit code to the program and says what was recorded', () => {
     expect(whole.code).toBe(3)
@@ -71,17 +55,6 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     expect(record.command.slice(1, 3)).toEqual(['print:from the program', 'push:step'])
   })
 
-  it('is exported as the trace event format has it: ranges, calls, kernels, a graph, copies', async () => {
-    const traced = join(folder, 'whole.trace.json')
-    expect((await runInProcess(['convert', whole.out, traced, '--force'])).code).toBe(0)
-    const trace = JSON.parse(readFileSync(traced, 'utf8')) as Trace
-    expect(problemsOfTrace(trace)).toEqual([])
-    const count = (phase: string) => trace.traceEvents.filter(({ ph }) => ph === phase).length
-    // 120 kernels, a copy, 96 calls that the driver took or refused, 3 ranges.
-    expect(count('X')).toBe(120 + 1 + 96 + 3)
-    expect([count('s'), count('f')]).toEqual([121, 121])
-  })
-
   const python = '/usr/bin/python3'
   it.skipIf(!existsSync(python))('--python puts the call path above the ranges', async () => {
     const out = newFolder()
@@ -90,8 +63,8 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     const command = ['capture', '--out', out, '--python', '--', ...program]
     const { code, stderr } = await runBlockscope(command, environment)
     expect([code, stderr]).toEqual([0, expect.stringMatching(/35 of 35 kernels recorded/)])
-    const [root] = JSON.parse(readFileSync(join(out, 'profile.hatchet'), 'utf8')) as [Node]
-    const only = (node: Node, name: RegExp) =>
+    const [root] = JSON.parse(readFileSync(join(out, 'profile.hatchet'), 'utf8')) as [HatchetNode]
+    const only = (node: HatchetNode, name: RegExp) =>
       node.children.filter(({ frame }) => name.test(frame.name))
     const [module, ...others] = root.children
     expect(module!.frame.name).toMatch(/@<module>$/)
@@ -122,66 +95,6 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     ])
   })
 
-  it('writes a .hatchet of kernels below their ranges, as Proton does', () => {
-    const text = readFileSync(join(whole.out, 'profile.hatchet'), 'utf8')
-    const [root, devices] = JSON.parse(text) as [Node, unknown]
-    expect(text.startsWith('\n[\n')).toBe(true)
-    expect(root.metrics).toEqual({ 'time (ns)': 0, count: 0 })
-    const kernel = (name: string, count: number, ns: number): Node => ({
-      frame: { name, type: 'function' },
-      metrics: { 'time (ns)': count * ns, count, device_id: '0', device_type: 'CUDA' },
-      children: []
-    })
-    const scope = (name: string, child: Node): Node => ({
-      frame: { name, type: 'function' },
-      metrics: {},
-      children: [child]
-    })
-    expect(root.children).toEqual([
-      scope('step', kernel('gemm', 50, 20_000)),
-      kernel('relu', 30, 10_000),
-      scope(
-        'replay',
-        scope('<captured_at>', scope('replay', scope('capture', kernel('node', 40, 2000))))
-      )
-    ])
-    expect(devices).toMatchObject({ CUDA: { '0': { arch: '90', num_sms: 132 } } })
-  })
-
-  it.each([
-    [['view', '-m', 'time/us,count'], /1000\.000 +50 .*gemm/],
-    [['top'], /gemm/],
-    [['timeline'], /Memcpy HtoD/],
-    [['launches'], /20\.0 µs .* 264x2 +128 +40 +3,072 +12 +0\.333 +gemm/],
-    [['launches', '--each'], /^kind,name[^]*kernel,gemm,program \d+,program \(\d+\),step,/]
-  ])('%s reads the folder', async ([command, ...flags], expected) => {
-    const { code, stdout, stderr } = await runInProcess([command!, whole.out, ...flags])
-    expect(stderr).toBe('')
-    expect(stdout).toMatch(expected)
-    expect(code).toBe(0)
-  })
-
-  it('launches say what share of its roof a product reaches whose shape a rule tells', async () => {
-    const launches = (...flags: string[]) => runInProcess(['launches', whole.out, ...flags])
-    const { stdout, stderr } = await launches('--flops', 'gemm=128x128x128', '/^nothing$/=1e9')
-    expect(stdout).toMatch(
-      /^gemm 264x2: 210 GFLOP\/s at the median, [\d.]+ % of the roof\. It is [\d.]+ % of the kernels' time; at the roof of its class .* \(dense bf16 at /m
-    )
-    expect(stderr).toBe('A rule of --flops matches no kernel here.\n')
-    const json = await launches('--flops', '/ge+m/=2.5E9@FP8', '--json')
-    const rows = JSON.parse(json.stdout) as { kernel: string; product?: { tflops: number } }[]
-    expect(rows.find(({ kernel }) => kernel === 'gemm')?.product?.tflops).toBeCloseTo(125, 6)
-    expect(rows.filter(({ product }) => product)).toHaveLength(1)
-  })
-
-  it.each(['gemm', 'gemm=', '=1e9', 'gemm=0', 'gemm=16x16', 'gemm=1x2x3@', '/(/=1e9'])(
-    'launches --flops %s is refused in a sentence',
-    async (rule) => {
-      const { code, stderr } = await runInProcess(['launches', whole.out, '--flops', rule])
-      expect([code, stderr.trim().split('\n').length]).toEqual([2, 1])
-    }
-  )
-
   it('--counters refuses what is no name of a metric, before anything is started', async () => {
     const words = ['capture', '--out', newFolder(), '--counters', 'two words', '--', stubProgram]
     const { code, stderr } = await runInProcess(words)
@@ -189,71 +102,6 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
       2,
       'blockscope: --counters: "two words" is no name of a metric, as dram__bytes_read.sum is.\n'
     ])
-  })
-
-  it('the folder is named by its capture.json too', async () => {
-    const record = join(whole.out, 'capture.json')
-    const { code, stdout } = await runInProcess(['launches', record, '--by', 'kernel', '--json'])
-    expect(code).toBe(0)
-    expect((JSON.parse(stdout) as object[]).length).toBe(3)
-    expect((await runInProcess(['view', record, '-m', 'count'])).stdout).toMatch(/50 .*gemm/)
-    expect(await pageFor(whole.out, { view: 'capture' })).toBe('/capture')
-    expect(filesOf(['app', whole.out, folder, record], '/', false)).toEqual([whole.out, record])
-  })
-
-  it('one that the app keeps is named by its id', async () => {
-    const data = join(folder, 'data')
-    const kept = join(data, 'blockscope', 'runs', 'captures', '20261122-091502')
-    cpSync(whole.out, kept, { recursive: true })
-    const inStore = { XDG_DATA_HOME: data }
-    for (const command of ['launches', 'top']) {
-      const { code, stdout } = await runBlockscope([command, '20261122-091502'], inStore)
-      expect([code, stdout]).toEqual([0, expect.stringContaining('gemm')])
-    }
-    expect((await runBlockscope(['runs', 'list'], inStore)).stdout).not.toContain('captures')
-    const { code, stderr } = await runBlockscope(['launches', '20261122-091503'], inStore)
-    expect([code, stderr]).toEqual([2, expect.stringContaining('20261122-091503')])
-  })
-
-  it('the app is handed its shards, one by one', async () => {
-    const opened = new OpenedFiles()
-    opened.add(whole.out)
-    const announced: { handle: string; name: string }[] = []
-    const abort = new AbortController()
-    const watching = opened.watch(abort.signal, (file) => announced.push(file))
-    abort.abort()
-    await watching
-    const { name, shards } = await opened.read(announced[0]!.handle)
-    expect([name, shards!.length]).toEqual(['capture-0', 1])
-    const { name: shard, bytes } = await opened.read(shards![0]!)
-    expect(bytes).toEqual(new Uint8Array(readFileSync(join(whole.out, shard))))
-    opened.add(folder)
-    const none = new AbortController()
-    const other = opened.watch(none.signal, (file) => announced.push(file))
-    none.abort()
-    await other
-    await expect(opened.read(announced[1]!.handle)).rejects.toThrow(/a folder, and of no capture/)
-  })
-
-  it('converts it, diffs it and reads one shard of it', async () => {
-    const trace = join(folder, 'capture.trace.json')
-    expect((await runInProcess(['convert', whole.out, trace])).code).toBe(0)
-    const [shard] = readdirSync(whole.out).filter((name) => name.endsWith('.shard'))
-    const words = ['diff', join(whole.out, shard!), trace, '-m', 'count', '--json']
-    const { code, stdout } = await runInProcess(words)
-    expect(code).toBe(0)
-    expect(stdout).toContain('"gemm"')
-    const { stdout: table } = await runInProcess(['launches', join(whole.out, shard!), '--json'])
-    const rows = JSON.parse(table) as { kernel: string; count: number; medianNs: number }[]
-    expect(
-      rows.map(({ kernel, count, medianNs }) => [kernel, count, Math.round(medianNs)])
-    ).toEqual(
-      [
-        ['gemm', 50, 20_000],
-        ['relu', 30, 10_000],
-        ['node', 40, 2000]
-      ].map(([kernel, count, ns]) => [kernel, count, expect.closeTo(ns as number, -2)])
-    )
   })
 
   it('has a level for each process where there are several', async () => {
@@ -290,7 +138,7 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     const late = await capture(['launch:k:5', 'sync'], ['--after', '1h'])
     expect(late.code).toBe(0)
     expect(recordOf(late.out).totals.kernels).toBe(0)
-    const go = join(folder, 'go')
+    const go = within('go')
     const out = newFolder()
     const words = ['launch:a:5', `until:${go}`, 'launch:b:7', 'exit:6']
     const running = startBlockscope(
@@ -305,7 +153,7 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
   })
 
   it('one that is being written is read as far as it is whole, and says so', async () => {
-    const go = join(folder, 'go-written')
+    const go = within('go-written')
     const out = newFolder()
     const words = ['push:step', 'launch:gemm:50:20', 'sync', `until:${go}`, 'launch:late:7', 'pop']
     const running = startBlockscope(
@@ -380,7 +228,7 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
   })
 
   it('captures from one signal to the next', async () => {
-    const [go, end] = [join(folder, 'go-signal'), join(folder, 'end-signal')]
+    const [go, end] = [within('go-signal'), within('end-signal')]
     const out = newFolder()
     const words = ['launch:a:5', 'sync', 'print:up', `until:${go}`, 'launch:b:7', 'sync']
     const running = startBlockscope(
@@ -406,7 +254,7 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
   })
 
   it('ends the capture at Ctrl+C and the program at the second', async () => {
-    const file = join(folder, 'signals')
+    const file = within('signals')
     const out = newFolder()
     const words = ['launch:k:5', 'print:ready', `signals:${file}`, 'exit:4']
     const running = startBlockscope(
@@ -525,7 +373,7 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
   })
 
   it('knows programs that the system injects nothing into', () => {
-    const file = join(folder, 'setuid')
+    const file = within('setuid')
     copyFileSync(stubProgram, file)
     expect(doubtsAbout(file)).toEqual([])
     chmodSync(file, 0o4755)
@@ -537,10 +385,10 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
     bytes.writeUInt16LE(56, 54)
     bytes.writeUInt16LE(1, 56)
     bytes.writeUInt32LE(1, 64)
-    const linked = join(folder, 'static')
+    const linked = within('static')
     writeFileSync(linked, bytes, { mode: 0o755 })
     expect(doubtsAbout(linked)).toEqual([expect.stringMatching(/is linked statically/)])
-    expect(findProgram('static', { path: `/nowhere:${folder}` })).toBe(linked)
+    expect(findProgram('static', { path: `/nowhere:${within('.')}` })).toBe(linked)
   })
 })
 
@@ -553,14 +401,3 @@ describe.skipIf(process.platform !== 'linux')('test/gpu/capture', () => {
     expect(status).toBe(0)
   }, 120_000)
 })
-
-interface Trace {
-  traceEvents: { name: string; ph: string; sf?: string }[]
-  stackFrames: Record<string, { name: string; parent?: string }>
-}
-
-interface Node {
-  frame: { name: string; type: string }
-  metrics: Record<string, unknown>
-  children: Node[]
-}

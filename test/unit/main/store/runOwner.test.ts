@@ -1,21 +1,17 @@
 /** Whose a run is: one whose writer is gone is interrupted, one of another process is told to end. */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { RunStore } from '../../../../src-main/store/runStore'
 import { sampleRun } from '../../../support/sampleRun'
+import { storeForEach } from '../../../support/storeForEach'
 
 let folder: string
 let store: RunStore
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'blockscope-store-'))
-  store = new RunStore(folder)
-})
-afterEach(() => rm(folder, { recursive: true, force: true }))
+storeForEach((...given) => ([store, folder] = given))
 
 describe('a run whose writer ended without a word', () => {
   /** As a killed program leaves it. */

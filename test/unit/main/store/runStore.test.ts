@@ -4,7 +4,6 @@ import {
   appendFile,
   chmod,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
   rm,
@@ -12,23 +11,20 @@ import {
   symlink,
   writeFile
 } from 'node:fs/promises'
-import { hostname, tmpdir } from 'node:os'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { stringifyRun } from '../../../../src-main/store/runFile'
 import { pack } from 'msgpackr'
 import { importRun } from '../../../../src-main/store/importRun'
 import { defaultStoreFolder, RunStore } from '../../../../src-main/store/runStore'
 import { sampleRun, sampleStep } from '../../../support/sampleRun'
+import { storeForEach } from '../../../support/storeForEach'
 
 let folder: string
 let store: RunStore
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'blockscope-store-'))
-  store = new RunStore(folder)
-})
-afterEach(() => rm(folder, { recursive: true, force: true }))
+storeForEach((...given) => ([store, folder] = given))
 
 async function put(name: string, text: string): Promise<string> {
   await mkdir(join(folder, name), { recursive: true })

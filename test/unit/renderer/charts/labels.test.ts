@@ -36,6 +36,12 @@ interface LabelSeries {
   }[]
   xAxisIndex?: number
 }
+/** What is written, and the middle of it in pixels from the top of its panel. */
+const writtenIn = ({ data }: LabelSeries, panelHeight: number, yAxis: object) =>
+  data.map(({ value, label }) => ({
+    text: label.formatter.replace(/\{\w+\||\}/g, ''),
+    middle: panelHeight * (1 - value[1] / (yAxis as { max: number }).max) + label.offset[1]
+  }))
 
 describe('names in a roofline', () => {
   const size = { width: 800, height: 460 }
@@ -126,10 +132,8 @@ describe('names at the ends of lines', () => {
     const series = (option.series as unknown as LabelSeries[]).find(({ id }) =>
       id.startsWith('labels')
     )!
-    const top = (option.yAxis[0] as unknown as { max: number }).max
-    const boxes = series.data.map(({ value, label }) => {
-      const text = label.formatter.replace(/\{\w+\||\}/g, '')
-      const middle = panel!.height * (1 - value[1] / top) + label.offset[1]
+    const written = writtenIn(series, panel!.height, option.yAxis[0]!)
+    const boxes = written.map(({ text, middle }) => {
       return { left: 0, width: 1, top: middle - labelHeight / 2, height: labelHeight, text }
     })
     expect(boxes.length).toBeGreaterThan(1)
@@ -176,17 +180,14 @@ describe('names of lines that end close together', () => {
 
   it('stand in a column beside each panel, none left out, each with a line from its end', () => {
     const { option, whole, names, leaders } = drawn(1000)
-    for (const [index, { data }] of names.entries()) {
-      const texts = data.map(({ label }) => label.formatter.replace(/\{\w+\||\}/g, ''))
+    for (const [index, series] of names.entries()) {
+      const panel = option.grid[index]!
+      const written = writtenIn(series, panel.height, option.yAxis[index]!)
+      const texts = written.map(({ text }) => text)
       expect(texts.map((text) => text.replace(/ [\d.]+$/, '')).sort()).toEqual(
         ['K = 1,024', 'K = 2,048', 'K = 256', 'K = 512'].map((name) => `${texts[0]![0]} ${name}`)
       )
-      const panel = option.grid[index]!
-      const top = (option.yAxis[index] as unknown as { max: number }).max
-      const middles = data.map(
-        ({ value, label }) => panel.height * (1 - value[1] / top) + label.offset[1]
-      )
-      middles.sort((a, b) => a - b)
+      const middles = written.map(({ middle }) => middle).sort((a, b) => a - b)
       for (const [at, middle] of middles.slice(1).entries())
         expect(middle - middles[at]!).toBeGreaterThanOrEqual(labelHeight - 1e-9)
       // Beyond the panel, which is as much narrower.
@@ -237,8 +238,7 @@ describe('names of a crowded sweep over M', () => {
   })
 
   it('leave four panels side by side where only references have no room', () => {
-    const path = 'docs/results/h200-k-sweep/run.json'
-    const saved = parseRun(readFileSync(path, 'utf8'), path)
+    const saved = savedRun('h200-k-sweep')
     const overK = sweepLines([{ run: saved, title: '', overlay: false }], 'k')
     expect(sweepChartFacets(overK, { ...choices, width: 1140 }).columns).toBe(4)
   })
