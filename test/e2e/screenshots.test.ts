@@ -232,16 +232,6 @@ describeInBrowser('docs/screenshots', () => {
       }
     },
     {
-      name: 'capture-form',
-      isMain: true,
-      show: async (page) => {
-        await go(page, 'capture')
-        await page.getByLabel('Command', { exact: true }).fill('python train.py --steps 100')
-        await page.getByText('Options', { exact: true }).click()
-        await page.getByLabel('Begin after').waitFor()
-      }
-    },
-    {
       name: 'runs',
       isMain: true,
       show: async (page) => {

@@ -56,7 +56,7 @@ export function kernelColumns(rows: readonly KernelFacts[]): Column<KernelFacts>
       title: 'Kernel',
       value: ({ kernel }) => kernel,
       text: ({ kernel }) => shortName(kernel),
-      width: 'minmax(190px, 2fr)'
+      width: 'minmax(min(320px, 46vw), 2fr)'
     },
     {
       ...{ id: 'share', title: 'Share', numeric: true, width: '72px' },
@@ -112,8 +112,11 @@ function counterColumns(rows: readonly KernelFacts[]): Column<KernelFacts>[] {
   const names = [...new Set(rows.flatMap(({ counters }) => Object.keys(counters ?? {})))]
   return names.map((name): Column<KernelFacts> => {
     const metric = counterMetricOf(name)
+    const title = metric ? metric.label[0]!.toUpperCase() + metric.label.slice(1) : name
+    // As wide as the heading: of two that are cut nobody knows which is which.
+    const width = `${Math.max(104, 7 * (title.length + (metric?.unit.length ?? 0)) + 28)}px`
     return {
-      ...{ id: name, title: metric?.label ?? name, numeric: true, width: '104px' },
+      ...{ id: name, title, numeric: true, width },
       ...(metric && { unit: metric.unit }),
       hint: `By the GPU's counters at the kernel's first launch: ${name}`,
       value: ({ counters }) => counters?.[name] ?? undefined,

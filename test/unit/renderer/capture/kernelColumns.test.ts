@@ -34,7 +34,7 @@ describe('columns of counters', () => {
     const rows = allKernelFacts(sums, 'kernel')
     const columns = kernelColumns(rows).slice(fixed)
     expect(columns.map(({ title, unit }) => [title, unit])).toEqual([
-      ['tensor pipe', '%'],
+      ['Tensor pipe', '%'],
       ['own__metric', undefined]
     ])
     const cells = (kernel: string) => {

@@ -1,4 +1,4 @@
-/** Launches that the device's counters measured: a piece of a capture of an H200, and a record that comes very late. */
+/** Pieces of captures of an H200: launches that counters measured, Python frames; and a record that comes very late. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { accountSentences } from '@shared/capture/accountSentences'
@@ -89,4 +89,26 @@ it('a record that comes when the launches have been forgotten has its path all t
     lostKernels: 0,
     read: { kernels: 199_999, measured: 1, withoutLaunch: 0 }
   })
+})
+
+it('a piece of what --python recorded on an H200 has its frames above the range', () => {
+  const profile = new CaptureProfile({ severalProcesses: false, timeline: false })
+  profile.reader.open('python.shard')
+  profile.reader.write(readFileSync('test/fixtures/captures/h200-python.shard'))
+  profile.reader.close()
+  const { tree } = profile.finish()
+  expect(profile.reader.accounts[0]).toMatchObject({
+    ...{ expectedKernels: 250, lostKernels: 0, python: { version: '3.12.3', calls: 250 } },
+    read: { kernels: 250, withoutLaunch: 0 }
+  })
+  const product = [...Array(tree.count).keys()].find((node) =>
+    nodeName(tree, node).includes('nvjet')
+  )!
+  const path: string[] = []
+  for (let node = product; node > 0; node = tree.parent[node]!) path.unshift(nodeName(tree, node))
+  expect(path).toEqual([
+    ...[72, 56, 42, 28].map((line) => expect.stringContaining(`work.py:${line}@`)),
+    'measured',
+    'nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT'
+  ])
 })
