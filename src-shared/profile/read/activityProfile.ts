@@ -7,6 +7,7 @@ import type { OpenedProfile } from './reader'
 import { PathTree } from '../tree/pathTree'
 import type { ProfileDevice, ProfileFormat } from '../tree/profileTree'
 import { TraceColumns } from './traceColumns'
+import { TraceCounters } from './traceCounters'
 import { timelineOf } from './traceTimeline'
 import { TraceTreeBuilder } from './traceTree'
 
@@ -49,6 +50,7 @@ export class ActivityProfile {
   private base: bigint | null = null
   private readonly passedOver = new Map<string, number>()
   private readonly counters = new Map<number, ReadonlyMap<string, number>>()
+  private readonly sampled = new TraceCounters()
 
   /** Records without a time are counted and said at the end. @returns the event's number; -1 where it has none */
   add(activity: Activity): number {
@@ -82,6 +84,16 @@ export class ActivityProfile {
   /** Counters of a launch, where they come apart from it. */
   count(event: number, counters: ReadonlyMap<string, number>): void {
     this.counters.set(event, counters)
+  }
+
+  /** A counter in time, of a process or device: takes an instant and the value from then until the next. */
+  sampler(process: string, name: string): (at: Instant, value: number) => void {
+    const series = this.sampled.of(process, name)
+    return (at, value) => {
+      const ns = this.since(at)
+      if (Number.isFinite(ns) && Number.isFinite(value)) series.add(ns, value)
+      else this.passOver('samples without a time or a value were')
+    }
   }
 
   /** A name for a process or device that records named otherwise, where it is found out later. */
@@ -123,7 +135,13 @@ export class ActivityProfile {
       epochNs === null
         ? null
         : Number(epochNs + (this.base ?? 0n)) + (Number.isFinite(first) ? first : 0)
-    const timeline = timelineOf(this.events, columns, this.tree.order, { flows, baseTimeNs })
+    const counters = this.sampled.finish((process) => process)
+    if (Number.isFinite(first))
+      for (const { ns } of counters) ns.forEach((at, place) => (ns[place] = at - first))
+    const timeline = timelineOf(this.events, columns, this.tree.order, {
+      ...{ flows, baseTimeNs },
+      ...(counters.length > 0 && { counters })
+    })
     return { tree, timeline }
   }
 

@@ -17,7 +17,9 @@ const sets = 'CUPTI_ACTIVITY_KIND_MEMSET'
 const graphs = 'CUPTI_ACTIVITY_KIND_GRAPH_TRACE'
 const calls = 'CUPTI_ACTIVITY_KIND_RUNTIME'
 const ranges = 'NVTX_EVENTS'
-const read = [kernels, copies, sets, graphs, calls, ranges]
+/** Of --gpu-metrics-devices: what the hardware counted, sampled. */
+const metrics = 'GPU_METRICS'
+const read = [kernels, copies, sets, graphs, calls, ranges, metrics]
 
 /** ENUM_NSYS_EVENT_TYPE */
 const markEvent = 34
@@ -95,6 +97,7 @@ class NsysReader {
           process
         ])
     )
+    this.readMetrics()
     if (this.profile.isEmpty)
       throw new UserError(
         'usage',
@@ -234,6 +237,29 @@ class NsysReader {
     })
   }
 
+  /** The lowest byte of a type is the GPU that was sampled; a metric's name has its unit: 'SMs Active [Throughput %]'. */
+  private readMetrics(): void {
+    const samplers = new Map<string, ReturnType<ActivityProfile['sampler']>>()
+    this.each(
+      'TARGET_INFO_GPU_METRICS',
+      ['typeId', 'metricId', 'typeName', 'metricName'],
+      ([type, metric, typeName, name]) => {
+        const gpu = this.gpuNames.get(String(bits(type) & 0xffn)) ?? String(typeName ?? 'GPU')
+        const own = typeof name === 'string' && name !== '' ? name : `metric ${String(metric)}`
+        samplers.set(`${String(type)} ${String(metric)}`, this.profile.sampler(gpu, own))
+      }
+    )
+    this.each(
+      metrics,
+      ['timestamp', 'typeId', 'metricId', 'value'],
+      ([at, type, metric, value]) => {
+        const sampler = samplers.get(`${String(type)} ${String(metric)}`)
+        if (sampler) sampler(instantOf(at), numberOf(value))
+        else this.profile.passOver('samples of metrics without a name were')
+      }
+    )
+  }
+
   private readNames(): void {
     this.each('ThreadNames', ['nameId', 'globalTid'], ([name, thread]) =>
       this.threadNames.set(String(thread), this.string(name))
@@ -370,8 +396,7 @@ function textOf(value: SqliteValue | undefined): string | undefined {
 /** Not the tables that name things, describe the target or hold enumerations. */
 function isEvents(table: string): boolean {
   return (
-    /^CUPTI_|^OSRT_|_EVENTS?$|_API$|^GPU_METRICS$|_TRACE$|_CALLCHAINS$|^PROFILER_OVERHEAD$/.test(
-      table
-    ) && !/^(ENUM_|TARGET_INFO_|META_DATA_|DIAGNOSTIC_)/.test(table)
+    /^CUPTI_|^OSRT_|_EVENTS?$|_API$|_TRACE$|_CALLCHAINS$|^PROFILER_OVERHEAD$/.test(table) &&
+    !/^(ENUM_|TARGET_INFO_|META_DATA_|DIAGNOSTIC_)/.test(table)
   )
 }

@@ -1,11 +1,21 @@
-/** Counter events of a trace ("ph": "C" of the Trace Event Format): one series for each argument of each name and process. */
+/** Counters of a trace: of events ("ph": "C" of the Trace Event Format) one series for each argument of each name and process. */
 import { doubles } from '../tree/growing'
 import type { Counter } from '../tree/timeline'
 import { isObject, property } from './jsonValue'
 
-interface Series extends Pick<Counter, 'name' | 'processId'> {
-  ns: ReturnType<typeof doubles>
-  values: ReturnType<typeof doubles>
+class Series {
+  readonly ns = doubles()
+  readonly values = doubles()
+
+  constructor(
+    readonly processId: string,
+    readonly name: string
+  ) {}
+
+  add(ns: number, value: number): void {
+    this.ns.push(ns)
+    this.values.push(value)
+  }
 }
 
 export class TraceCounters {
@@ -24,22 +34,22 @@ export class TraceCounters {
     )
     const isAlone = Object.keys(args).length === 1
     for (const [key, value] of numbers)
-      this.add(processId, isAlone ? own : `${own}, ${key}`, us * 1000, value)
+      this.of(processId, isAlone ? own : `${own}, ${key}`).add(us * 1000, value)
     return numbers.length > 0
   }
 
-  add(processId: string, name: string, ns: number, value: number): void {
+  /** One series, for who has samples of it by the million. */
+  of(processId: string, name: string): Pick<Series, 'add'> {
     const key = `${processId}\0${name}`
     let series = this.series.get(key)
-    if (!series)
-      this.series.set(key, (series = { name, processId, ns: doubles(), values: doubles() }))
-    series.ns.push(ns)
-    series.values.push(value)
+    if (!series) this.series.set(key, (series = new Series(processId, name)))
+    return series
   }
 
   /** @param processOf the name of a process by its id */
   finish(processOf: (processId: string) => string): Counter[] {
-    return [...this.series.values()].map(({ name, processId, ns, values }) => ({
+    const sampled = [...this.series.values()].filter(({ ns }) => ns.length > 0)
+    return sampled.map(({ name, processId, ns, values }) => ({
       ...{ name, processId, process: processOf(processId) },
       ...inOrder(ns.trimmed(), values.trimmed())
     }))

@@ -194,6 +194,26 @@ describe("Nsight Systems' export", () => {
     expect(at(tree, `${program} > forward > cudaLaunchKernel`, 'count')).toBe(40)
   })
 
+  it('has sampled metrics of each GPU as counters in the time of the slices', () => {
+    const { tree, timeline } = open('nsys-2025.sqlite')
+    expect(
+      timeline!.counters!.map(({ name, process, value }) => [process, name, [...value]])
+    ).toEqual([
+      ['GPU 2 (NVIDIA H200)', 'SMs Active [Throughput %]', [2, 12, 22, 32, 42]],
+      ['GPU 2 (NVIDIA H200)', 'DRAM Read Bandwidth [Throughput %]', [3, 13, 23, 33, 43]],
+      // A GPU that the report says nothing else of.
+      ['GPU Metrics 9', 'SMs Active [Throughput %]', [9, 19, 29, 39, 49]]
+    ])
+    // The first slice begins 1 ms after the session.
+    expect([...timeline!.counters![0]!.ns]).toEqual(
+      [0, 1, 2, 3, 4].map((sample) => sample * 2_000_000 - 1_500_000)
+    )
+    const said = tree.warnings.join('\n')
+    expect(said).toContain('1 samples of metrics without a name were passed over.')
+    expect(said).not.toContain('GPU_METRICS')
+    expect(open('nsys-2020.sqlite').timeline!.counters).toBeUndefined()
+  })
+
   it('says when it was recorded, where the export does', () => {
     const { timeline } = open('nsys-2025.sqlite')
     expect(timeline!.baseTimeNs).toBe(1_700_000_000_000_000_000 + 1_000_000)
