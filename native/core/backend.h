@@ -294,7 +294,7 @@ struct Measurement {
   int discarded = 0;
   int launchesPerSample = 1;  // > 1: grouped
   int operandSets = 1;
-  std::string cacheMode;     // "cold: 3 operand sets", "cold: L2 flush", "hot"
+  std::string cacheMode;     // "cold: 3 operand sets", "cold: cache flush", "hot"
   std::string timingSource;  // "steady clock", "CUDA events", "CUPTI"
   std::string stopReason;  // "relative stdev", "noise stable", "sample limit", "timed out", "fixed"
   double warmupNs = 0;

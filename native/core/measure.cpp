@@ -11,6 +11,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr int64_t kMostSets = 512;
+constexpr double kMemoryShare = 0.4;
+constexpr double kGroupBelowNs = 20e3;
+constexpr double kGroupNs = 200e3;
+
 double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -119,6 +124,34 @@ Measurement sampleGrouped(const MeasureRequest& request, int launchesPerSample,
   result.launchesPerSample = launchesPerSample;
   if (launchesPerSample > 1) result.badges.push_back("grouped");
   return result;
+}
+
+int64_t coldSets(int64_t bytesPerSet, int64_t cacheBytes) {
+  if (bytesPerSet >= 5 * cacheBytes) return 1;
+  return 1 + (3 * cacheBytes + bytesPerSet - 1) / bytesPerSet;
+}
+
+CachePlan planCold(int64_t bytesPerSet, int64_t cacheBytes, int64_t freeBytes) {
+  const int64_t wanted = coldSets(bytesPerSet, cacheBytes);
+  int64_t sets = std::min(wanted, kMostSets);
+  if (static_cast<double>((sets - 1) * bytesPerSet) > kMemoryShare * static_cast<double>(freeBytes))
+    sets = 1;
+  const bool flush = sets < wanted;
+  if (sets == 1 && flush) return {sets, flush, "cold: cache flush"};
+  const std::string inTurn =
+      "cold: " + std::to_string(sets) + (sets == 1 ? " operand set" : " operand sets");
+  return {sets, flush, inTurn + (flush ? ", cache flush" : "")};
+}
+
+Grouping groupingOf(double launchNs, const CachePlan& plan) {
+  if (launchNs >= kGroupBelowNs) return {};
+  const auto sets = static_cast<int>(plan.sets);
+  const auto wanted =
+      static_cast<int>(std::clamp(std::ceil(kGroupNs / std::max(launchNs, 1.0)), 8.0, 512.0));
+  if (plan.flush) return {std::min(wanted, sets), 1};
+  if (sets <= wanted) return {(wanted + sets - 1) / sets * sets, 1};
+  const int samples = sets / wanted;
+  return {sets / samples, samples};
 }
 
 }  // namespace blockscope

@@ -23,4 +23,33 @@ Measurement sampleUntilSteady(const MeasureRequest&, const std::function<Sample(
 Measurement sampleGrouped(const MeasureRequest&, int launchesPerSample,
                           const std::function<Sample()>& take, const CancelFlag&, const Progress&);
 
+// Operand sets to take in turn so that the last cache before memory holds none of them when it is
+// read again: 1 when one alone is beyond 5 caches, else 1 + ceil(3 cache / bytes). 1 too where the
+// size of the cache is not known (0).
+int64_t coldSets(int64_t bytesPerSet, int64_t cacheBytes);
+
+// What a measurement on a GPU does about that cache.
+struct CachePlan {
+  int64_t sets = 1;
+  bool flush = false;  // twice the cache is written before each sample
+  std::string mode = "hot";
+};
+
+// Cold: by operand sets in turn, at most 512 of them: tens of thousands of tiny ones take longer to
+// make than to measure. Where that is too few, or 40 % of the free memory too little for them, the
+// cache is flushed as well.
+CachePlan planCold(int64_t bytesPerSet, int64_t cacheBytes, int64_t freeBytes);
+
+// One sample of short launches is of several of them, and samples differ in what they read:
+// `samples` of `launches` each take every set once (or each sample takes every set equally often).
+struct Grouping {
+  int launches = 1;
+  int samples = 1;
+};
+
+// Below 20 us, where the resolution of events (about 0.5 us) is felt: launches of about 200 us
+// together, 8 to 512, and then as many more as it takes to go through the sets evenly. After a
+// flush no set is taken twice, so that each launch finds its own in memory.
+Grouping groupingOf(double launchNs, const CachePlan&);
+
 }  // namespace blockscope

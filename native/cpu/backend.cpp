@@ -51,15 +51,10 @@ const CpuKernel& findKernel(const std::string& id) {
               "The CPU has no kernel \"" + id + "\". Its kernels: " + known + ".");
 }
 
-// Operand sets in turn, so that the last-level cache holds none of them when it is read again: G =
-// 1 if one set is five times the cache, else 1 + ceil(3 cache / bytes), as method bs-1 has it for a
-// GPU's L2.
-int64_t coldSets(int64_t bytes) {
-  const int64_t cache = lastLevelCacheBytes();
-  if (cache == 0 || bytes >= 5 * cache) return 1;
-  const int64_t wanted = 1 + (3 * cache + bytes - 1) / bytes;
+// As many as the cache takes, tiny ones too: here a set is a copy of some memory and no more.
+int64_t affordableSets(int64_t bytes) {
   const int64_t affordable = std::max<int64_t>(1, systemMemoryBytes() * 2 / 5 / bytes);
-  return std::min(wanted, affordable);
+  return std::min(coldSets(bytes, lastLevelCacheBytes()), affordable);
 }
 
 class CpuSession : public Session {
@@ -110,7 +105,7 @@ class CpuSession : public Session {
     const CpuKernel& kernel = findKernel(request.kernel);
     const PackedOperands first = packOperands(problem_, operands_);
     const int64_t setBytes = first.bytes() + outputSize();
-    const int64_t sets = request.cold ? coldSets(setBytes) : 1;
+    const int64_t sets = request.cold ? affordableSets(setBytes) : 1;
     const std::vector<PackedOperands> operands(sets, first);
     std::vector<std::vector<uint8_t>> outputs(sets, std::vector<uint8_t>(outputSize()));
     int64_t turn = 0;

@@ -8,7 +8,6 @@ namespace blockscope::cuda {
 namespace {
 
 constexpr int64_t kHoldTimeoutNs = 5'000'000'000;
-constexpr double kGroupNs = 200e3;
 // %globaltimer may tick coarsely (up to 1 us): over shorter spans it gives no clock.
 constexpr double kClockFromNs = 100e3;
 
@@ -18,33 +17,20 @@ struct Stamp {  // timing.cu
 
 }  // namespace
 
-int64_t coldSets(int64_t bytesPerSet, int64_t l2Bytes) {
-  if (bytesPerSet >= 5 * l2Bytes) return 1;
-  return 1 + (3 * l2Bytes + bytesPerSet - 1) / bytesPerSet;
-}
-
-std::string coldText(int64_t sets) {
-  return "cold: " + std::to_string(sets) + (sets == 1 ? " operand set" : " operand sets");
-}
-
-int groupSize(double estimateNs) {
-  return static_cast<int>(std::clamp(std::ceil(kGroupNs / std::max(estimateNs, 1.0)), 8.0, 512.0));
-}
-
 Sampler::Sampler(const DeviceContext& context, const Kernels& kernels, const Stream& stream,
-                 Operation& operation, std::string what, size_t sets, DeviceBuffer flush)
+                 Operation& operation, std::string what, const CachePlan& plan)
     : context_(context),
       stream_(stream),
       operation_(operation),
       what_(std::move(what)),
-      sets_(sets),
-      flush_(std::move(flush)),
+      plan_(plan),
+      flush_(context, plan.flush ? static_cast<size_t>(2 * context.facts().l2Bytes) : 0,
+             "the cache flush"),
       stamps_(context, 2 * sizeof(Stamp), "the time stamps"),
       module_(kernels.support(context, "support-timing")),
       start_(context),
       stop_(context),
-      flags_(context, context.api().memFreeHost),
-      graph_(context, context.api().graphExecDestroy) {
+      flags_(context, context.api().memFreeHost) {
   const auto& api = context.api();
   context.check(flags_.make([&](auto* to) {
     return api.memHostAlloc(to, 2 * sizeof(int), driver::kHostAllocMapped);
@@ -55,7 +41,13 @@ Sampler::Sampler(const DeviceContext& context, const Kernels& kernels, const Str
 
 void Sampler::enqueueOnce() {
   operation_.enqueue(next_, stream_);
-  next_ = (next_ + 1) % sets_;
+  next_ = (next_ + 1) % static_cast<size_t>(plan_.sets);
+}
+
+void Sampler::enqueueSample() {
+  if (graphs_.empty()) return enqueueOnce();
+  context_.check(context_.api().graphLaunch(graphs_[nextGraph_].get(), stream_.handle()), what_);
+  nextGraph_ = (nextGraph_ + 1) % graphs_.size();
 }
 
 Launch Sampler::stampLaunch(int which) const {
@@ -113,43 +105,36 @@ void Sampler::chooseGrouping() {
   enqueueOnce();
   stream_.wait(what_);
   const double estimate = timed([this] { enqueueOnce(); }, nullptr);
-  if (estimate >= kGroupBelowNs || flush_.bytes() > 0) return;
-  launchesPerSample_ = groupSize(estimate);
-  buildGraph();
+  grouping_ = groupingOf(estimate, plan_);
+  if (grouping_.launches > 1) buildGraphs();
 }
 
-void Sampler::buildGraph() {
+void Sampler::buildGraphs() {
   const auto& api = context_.api();
-  Owned<driver::Handle> graph(context_, api.graphDestroy);
-  context_.check(api.streamBeginCapture(stream_.handle(), driver::kCaptureThreadLocal),
-                 "Capturing a graph");
-  try {
-    for (int i = 0; i < launchesPerSample_; i++) enqueueOnce();
-  } catch (...) {
-    graph.make([&](auto* to) { return api.streamEndCapture(stream_.handle(), to); });
-    throw;
+  for (int sample = 0; sample < grouping_.samples; sample++) {
+    Owned<driver::Handle> graph(context_, api.graphDestroy);
+    context_.check(api.streamBeginCapture(stream_.handle(), driver::kCaptureThreadLocal),
+                   "Capturing a graph");
+    try {
+      for (int i = 0; i < grouping_.launches; i++) enqueueOnce();
+    } catch (...) {
+      graph.make([&](auto* to) { return api.streamEndCapture(stream_.handle(), to); });
+      throw;
+    }
+    context_.check(graph.make([&](auto* to) { return api.streamEndCapture(stream_.handle(), to); }),
+                   "Capturing a graph of " + what_);
+    Owned<driver::Handle> ready(context_, api.graphExecDestroy);
+    context_.check(ready.make([&](auto* to) { return api.graphInstantiate(to, graph.get(), 0); }),
+                   "Preparing a graph of " + what_);
+    graphs_.push_back(std::move(ready));
   }
-  context_.check(graph.make([&](auto* to) { return api.streamEndCapture(stream_.handle(), to); }),
-                 "Capturing a graph of " + what_);
-  context_.check(graph_.make([&](auto* to) { return api.graphInstantiate(to, graph.get(), 0); }),
-                 "Preparing a graph of " + what_);
   // The first launch of a graph uploads it.
-  timed(
-      [this] { context_.check(context_.api().graphLaunch(graph_.get(), stream_.handle()), what_); },
-      nullptr);
+  for (size_t i = 0; i < graphs_.size(); i++) timed([this] { enqueueSample(); }, nullptr);
 }
 
 Sample Sampler::take(const Monitor& monitor) {
   Sample sample;
-  const double ns =
-      graph_.get()
-          ? timed(
-                [this] {
-                  context_.check(context_.api().graphLaunch(graph_.get(), stream_.handle()), what_);
-                },
-                &sample.mhz)
-          : timed([this] { enqueueOnce(); }, &sample.mhz);
-  sample.ns = ns / launchesPerSample_;
+  sample.ns = timed([this] { enqueueSample(); }, &sample.mhz) / grouping_.launches;
   sample.discard = monitor.isThrottledAt(sample.mhz);
   return sample;
 }
@@ -161,15 +146,11 @@ std::pair<double, int64_t> Sampler::sustain(double ns) {
   while (total < ns) {
     const double part = timed(
         [&] {
-          for (int i = 0; i < chunk; i++) {
-            if (graph_.get())
-              context_.check(context_.api().graphLaunch(graph_.get(), stream_.handle()), what_);
-            else enqueueOnce();
-          }
+          for (int i = 0; i < chunk; i++) enqueueSample();
         },
         nullptr);
     total += part;
-    count += int64_t{chunk} * launchesPerSample_;
+    count += int64_t{chunk} * grouping_.launches;
     // About 100 ms at a time: gaps between chunks do not show. The launch queue (1024) must not
     // fill while it is held.
     chunk = static_cast<int>(std::clamp(100e6 / (part / chunk), 1.0, 128.0));

@@ -33,23 +33,6 @@ void convertOutput(std::vector<uint8_t>& output, OutputType from, OutputType to)
   });
 }
 
-// What a cold measurement does about the L2 cache.
-struct CachePlan {
-  int64_t sets = 1;
-  bool flush = false;
-  std::string mode;
-};
-
-CachePlan planCache(const MeasureRequest& request, const DeviceContext& context,
-                    int64_t bytesPerSet) {
-  if (!request.cold) return {1, false, "hot"};
-  const int64_t sets = coldSets(bytesPerSet, context.facts().l2Bytes);
-  constexpr double kMemoryShare = 0.4;
-  if ((sets - 1) * bytesPerSet > kMemoryShare * static_cast<double>(context.freeBytes()))
-    return {1, true, "cold: L2 flush"};
-  return {sets, false, coldText(sets)};
-}
-
 }  // namespace
 
 std::unique_ptr<Operation> makeOperation(const DeviceContext& context, const Kernels& kernels,
@@ -177,16 +160,17 @@ Measurement CudaSession::measure(const MeasureRequest& request, const CancelFlag
   const Stream stream(*context_);
   std::vector<std::unique_ptr<OperandSet>> sets;
   sets.push_back(operation.prepare(*onDevice_));
-  const CachePlan plan = planCache(request, *context_, static_cast<int64_t>(sets[0]->bytes()));
+  CachePlan plan;
+  if (request.cold)
+    plan = planCold(static_cast<int64_t>(sets[0]->bytes()), context_->facts().l2Bytes,
+                    static_cast<int64_t>(context_->freeBytes()));
   for (int64_t i = 1; i < plan.sets; i++)
     sets.push_back(sets[0]->copy(*context_, problem_, stream));
   std::vector<const OperandSet*> bound;
   for (const auto& set : sets) bound.push_back(set.get());
   operation.bind(bound);
-  DeviceBuffer flush(*context_, plan.flush ? static_cast<size_t>(2 * context_->facts().l2Bytes) : 0,
-                     "the L2 flush");
   Monitor monitor(context_->facts().uuid);
-  Sampler sampler(*context_, *kernels_, stream, operation, what, sets.size(), std::move(flush));
+  Sampler sampler(*context_, *kernels_, stream, operation, what, plan);
   stream.wait("Copying operands");
   sampler.chooseGrouping();
 

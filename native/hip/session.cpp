@@ -8,18 +8,19 @@
 #include "../core/operands.h"
 #include "../core/oracle.h"
 #include "../core/validate.h"
-#include "../cuda/sampler.h"
 #include "monitor.h"
 
 namespace blockscope::hip {
 
-int64_t coldSetsOf(int64_t bytesPerSet, const DeviceFacts& facts) {
+namespace {
+
+// Of the last cache before memory. CDNA3 and CDNA4 have 256 MB of Infinity Cache behind their L2
+// (CDNA 3 and CDNA 4 architecture white papers).
+int64_t lastCacheBytes(const DeviceFacts& facts) {
   const bool hasInfinityCache =
       facts.architecture.rfind("gfx94", 0) == 0 || facts.architecture.rfind("gfx95", 0) == 0;
-  return cuda::coldSets(bytesPerSet, hasInfinityCache ? int64_t{256} << 20 : facts.l2Bytes);
+  return hasInfinityCache ? int64_t{256} << 20 : facts.l2Bytes;
 }
-
-namespace {
 
 class HipSession : public Session {
  public:
@@ -84,17 +85,18 @@ class HipSession : public Session {
     const std::string what = "Kernel " + request.kernel;
     std::vector<OperandSet> sets;
     sets.emplace_back(*device_, row, problem_, operands_);
-    const auto bytes = static_cast<int64_t>(sets[0].bytes());
-    constexpr double kMemoryShare = 0.4;
-    const auto affordable =
-        static_cast<int64_t>(kMemoryShare * static_cast<double>(device_->freeBytes())) / bytes;
-    const int64_t wanted = request.cold ? coldSetsOf(bytes, device_->facts()) : 1;
-    const int64_t count = std::clamp<int64_t>(wanted, 1, 1 + affordable);
-    for (int64_t i = 1; i < count; i++) sets.emplace_back(*device_, row, problem_, operands_);
+    const int64_t cache = lastCacheBytes(device_->facts());
+    CachePlan plan;
+    if (request.cold)
+      plan = planCold(static_cast<int64_t>(sets[0].bytes()), cache,
+                      static_cast<int64_t>(device_->freeBytes()));
+    for (int64_t i = 1; i < plan.sets; i++) sets.emplace_back(*device_, row, problem_, operands_);
+    const Buffer flush(*device_, plan.flush ? static_cast<size_t>(2 * cache) : 0,
+                       "the cache flush");
     const Stream stream(*device_);
     const Event start(*device_), stop(*device_);
     size_t turn = 0;
-    auto timed = [&](int64_t launches) {
+    auto backToBack = [&](int64_t launches) {
       start.record(stream);
       for (int64_t i = 0; i < launches; i++) {
         operation.enqueue(sets[turn], stream);
@@ -104,11 +106,18 @@ class HipSession : public Session {
       stream.wait(what);
       return stop.nanosecondsSince(start);
     };
+    auto timed = [&](int64_t launches) {
+      if (plan.flush)
+        device_->check(
+            device_->api().memsetAsync(flush.address(), 0, flush.bytes(), stream.handle()),
+            "Flushing the cache");
+      return backToBack(launches);
+    };
     // The first launch may still load code; the second says whether one alone is too short to be
     // timed.
     timed(1);
     const double estimate = timed(1);
-    const int group = estimate < cuda::kGroupBelowNs ? cuda::groupSize(estimate) : 1;
+    const int group = groupingOf(estimate, plan).launches;
     Monitor monitor(device_->facts());
     monitor.restart();
     Measurement result = sampleGrouped(
@@ -118,11 +127,10 @@ class HipSession : public Session {
           return Sample{ns, mhz, monitor.isThrottledAt(mhz)};
         },
         cancel, progress);
-    result.operandSets = static_cast<int>(count);
-    result.cacheMode = request.cold ? cuda::coldText(count) : "hot";
+    result.operandSets = static_cast<int>(plan.sets);
+    result.cacheMode = plan.mode;
     result.timingSource = "HIP events";
     result.compileSeconds = operation.compileSeconds();
-    if (count < wanted) result.badges.push_back("cache not cold");
     applySummary(monitor.summary(), result);
     if (result.stopReason == "timed out") result.badges.push_back("timed out");
     if (request.sustainedNs > 0) {
@@ -132,7 +140,7 @@ class HipSession : public Session {
       while (elapsed < request.sustainedNs) {
         cancel.throwIfRequested();
         constexpr int kAtOnce = 32;
-        elapsed += timed(kAtOnce);
+        elapsed += backToBack(kAtOnce);
         launches += kAtOnce;
       }
       applySustained(elapsed, launches, monitor.joules() - before, result);

@@ -15,7 +15,6 @@
 #include "../cuda/kernels.h"
 #include "../cuda/librarySearch.h"
 #include "../cuda/manifestOperation.h"
-#include "../cuda/sampler.h"
 #include "check.h"
 #include "readJson.h"
 
@@ -206,16 +205,6 @@ void matmulsArePlanned() {
                  "does not compute mxfp4");
 }
 
-void samplesAreGroupedAndRotated() {
-  const int64_t l2 = 60 << 20;
-  CHECK(coldSets(5 * l2, l2) == 1);
-  CHECK(coldSets(l2, l2) == 4);
-  CHECK(coldSets(2 * l2 + 1, l2) == 3);
-  CHECK(groupSize(20e3) == 10);
-  CHECK(groupSize(199e3) == 8);
-  CHECK(groupSize(100) == 512);
-}
-
 void missingThingsAreSaid() {
   BackendOptions options;
   options.kernelSources = {exampleRow()};
@@ -254,7 +243,6 @@ int main() {
   includesCountAsSource();
   librariesAreSoughtWhereTheyMayBe();
   matmulsArePlanned();
-  samplesAreGroupedAndRotated();
   missingThingsAreSaid();
   return summary();
 }

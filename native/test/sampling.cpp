@@ -1,6 +1,8 @@
 // The stop rules of method bs-1, over samples made up here, and the thread pool under everything.
 #include <algorithm>
+#include <cstdint>
 #include <stdexcept>
+#include <vector>
 
 #include "../core/measure.h"
 #include "../core/threads.h"
@@ -108,6 +110,56 @@ void whatABodyThrowsArrives() {
   CHECK(message == "item 40");
 }
 
+constexpr int64_t kCache = 60 << 20, kFree = int64_t{100} << 30;
+
+void coldSetsAreBeyondTheCacheAndNotTooMany() {
+  CHECK(coldSets(5 * kCache, kCache) == 1);
+  CHECK(coldSets(kCache, kCache) == 4);
+  CHECK(coldSets(2 * kCache + 1, kCache) == 3);
+  CHECK(coldSets(1, 0) == 1);
+  const CachePlan usual = planCold(kCache, kCache, kFree);
+  CHECK(usual.sets == 4 && !usual.flush && usual.mode == "cold: 4 operand sets");
+  CHECK(planCold(5 * kCache, kCache, kFree).mode == "cold: 1 operand set");
+  // 128 cubed in MXFP8 with its C: 1 + 180 MiB / 98 KiB sets would be 1921.
+  const CachePlan tiny = planCold(96 << 10, kCache, kFree);
+  CHECK(tiny.sets == 512 && tiny.flush && tiny.mode == "cold: 512 operand sets, cache flush");
+  const CachePlan large = planCold(kCache, kCache, 6 * kCache);
+  CHECK(large.sets == 1 && large.flush && large.mode == "cold: cache flush");
+}
+
+// Bytes of other sets that are read between two uses of one, or since the flush, at the least.
+int64_t coldBytes(int64_t bytesPerSet, double launchNs) {
+  const CachePlan plan = planCold(bytesPerSet, kCache, kFree);
+  const Grouping grouping = groupingOf(launchNs, plan);
+  const auto sets = static_cast<size_t>(plan.sets);
+  const auto length = static_cast<size_t>(grouping.launches) * grouping.samples;
+  std::vector<int64_t> used(sets, -1);
+  int64_t least = INT64_MAX, flushed = 0;
+  for (size_t launch = 0; launch < 4 * length; launch++) {
+    if (plan.flush && launch % grouping.launches == 0) flushed = static_cast<int64_t>(launch);
+    // Graphs are replayed: what they read was settled when they were made.
+    int64_t& last = used[launch % length % sets];
+    const auto now = static_cast<int64_t>(launch);
+    if (last >= flushed) least = std::min(least, (now - last - 1) * bytesPerSet);
+    last = now;
+  }
+  return least;
+}
+
+void groupedLaunchesFindTheirOperandsInMemory() {
+  const CachePlan hot;
+  CHECK(groupingOf(20e3, hot).launches == 1);
+  CHECK(groupingOf(19e3, hot).launches == 11);
+  CHECK(groupingOf(199e3, hot).launches == 1);
+  CHECK(groupingOf(100, hot).launches == 512);
+  // A flush that holds for one set alone is before each launch.
+  CHECK(groupingOf(3e3, {1, true, ""}).launches == 1);
+  for (const int64_t bytes : {4 << 10, 96 << 10, 400 << 10, 1 << 20, 3 << 20, 11 << 20, 50 << 20})
+    for (const double ns : {1e3, 3e3, 5e3, 12e3, 19e3})
+      // What is rounded off where sets are shared out among samples: an eighth.
+      CHECK(coldBytes(bytes, ns) >= 3 * kCache * 7 / 8 - bytes);
+}
+
 }  // namespace
 
 int main() {
@@ -116,6 +168,8 @@ int main() {
   limitsAreKept();
   throttledSamplesAreDiscardedButNeverAll();
   cancellingStops();
+  coldSetsAreBeyondTheCacheAndNotTooMany();
+  groupedLaunchesFindTheirOperandsInMemory();
   everyItemIsDoneOnce();
   whatABodyThrowsArrives();
   return summary();

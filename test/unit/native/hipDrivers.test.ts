@@ -148,8 +148,8 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     expect(status).toBe(0)
   })
 
-  const measure = (environment: Record<string, string> = {}, drivers?: string) => {
-    const brief = ['--mode', 'hot', '--rounds', '1', '--warmup', '1', '--reps', '3', '--json']
+  const measure = (environment: Record<string, string> = {}, drivers?: string, mode = 'hot') => {
+    const brief = ['--mode', mode, '--rounds', '1', '--warmup', '1', '--reps', '3', '--json']
     const { stdout, status } = run(['sweep', ...product, ...shape, ...brief], environment, drivers)
     expect(status).toBe(0)
     return (JSON.parse(stdout) as Run).steps[0]!.measurement!
@@ -172,6 +172,14 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     expect(found.launchesPerSample).toBe(25)
     expect(found.timeNs.median).toBeCloseTo(8e3, 0)
     expect(found.badges).toContain('grouped')
+  })
+
+  it('a shape whose operand sets would be tens of thousands is cold by fewer and a flush', () => {
+    expect(measure({ STUB_KERNEL_US: '8' }, undefined, 'cold')).toMatchObject({
+      cacheMode: 'cold: 512 operand sets, cache flush',
+      operandSets: 512,
+      launchesPerSample: 25
+    })
   })
 
   it.each([
