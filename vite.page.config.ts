@@ -28,7 +28,7 @@ export default defineConfig({
             { name: 'look', test: /src-renderer[\\/]ground[\\/]look/, priority: 1 },
             {
               name: 'shared',
-              test: /src-renderer[\\/](components[\\/](?!DataTable)|ground[\\/]|stores[\\/](copy|savedForm)|format[\\/]|charts[\\/]theme)/,
+              test: /src-renderer[\\/](components[\\/](?!DataTable|DropPlace|ExampleCards|OwnFile)|ground[\\/]|stores[\\/](copy|savedForm)|format[\\/]|charts[\\/]theme)/,
               minShareCount: 2
             }
           ]

@@ -2,6 +2,7 @@
 import { formatSymbol, symbolPath } from '../measurement/marks'
 import type { Run, Step } from '../contract/run'
 import { dispositionWords } from '../measurement/outcome'
+import { missingReason } from '../measurement/shortReason'
 import { toleranceShareOf } from '../measurement/validationFigures'
 import { standingStep } from '../measurement/validationSummary'
 import { digits, errorFigure, tick } from '../units'
@@ -15,15 +16,22 @@ function errorBar(share: number, tone: 'pass' | 'fail'): string {
   return (
     `<svg class="${tone}" width="${barWidth}" height="10" viewBox="0 0 ${barWidth} 10" role="img" ` +
     `aria-label="error ${errorFigure(share)} of the tolerance">` +
-    `<rect y="3" width="${barWidth - 4}" height="4" fill="#e0e5eb"/>` +
+    `<rect y="3" width="${barWidth - 4}" height="4" style="fill:var(--line)"/>` +
     `<rect y="3" width="${Number(width.toFixed(1))}" height="4" fill="currentColor"/>` +
-    `<rect x="${barWidth - 4}" width="1" height="10" fill="#465060"/></svg>`
+    `<rect x="${barWidth - 4}" width="1" height="10" style="fill:var(--text-2)"/></svg>`
   )
 }
 
-function cell(step: Step | undefined, withSpeed: boolean): string {
+function cell(
+  step: Step | undefined,
+  withSpeed: boolean,
+  missing: ReturnType<typeof missingReason>
+): string {
   const speed = (text: string) => (withSpeed ? `<td class="right">${text}</td>` : '')
-  if (!step) return `<td class="dim">–</td>${speed('')}`
+  if (!step) {
+    const title = missing.reason === '' ? '' : ` title="${escapeMarkup(missing.reason)}"`
+    return `<td class="dim"${title}>${escapeMarkup(missing.words) || '–'}</td>${speed('')}`
+  }
   const { validation, measurement, disposition, reason } = step
   const rate = measurement ? `${digits(measurement.tflops)}` : ''
   if (disposition === 'baseline')
@@ -41,21 +49,24 @@ function cell(step: Step | undefined, withSpeed: boolean): string {
 
 export function reportMatrix(run: Run): string {
   const formats = [...new Set(run.steps.map(({ format }) => format))]
-  const kernels = [...new Set(run.steps.map(({ kernel }) => kernel))]
+  // What computes something else stands last, as in the page.
+  const byKind = [...run.steps].sort((a, b) => Number(a.baseline) - Number(b.baseline))
+  const kernels = [...new Set(byKind.map(({ kernel }) => kernel))]
   if (kernels.length === 0) return ''
   const withSpeed = run.steps.some(({ measurement }) => measurement)
   const ks = new Set(run.steps.map(({ k }) => k))
   const head = formats.map(
     (format) =>
       `<th><svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true">` +
-      `<path d="${symbolPath(formatSymbol(format))}" fill="#465060" fill-rule="evenodd"/></svg> ` +
+      `<path d="${symbolPath(formatSymbol(format))}" style="fill:var(--text-2)" fill-rule="evenodd"/></svg> ` +
       `<code>${escapeMarkup(format)}</code></th>${withSpeed ? '<th class="right">TFLOP/s</th>' : ''}`
   )
   const rows = kernels.map((kernel) => {
     const cells = formats.map((format) =>
       cell(
         standingStep(run.steps.filter((step) => step.kernel === kernel && step.format === format)),
-        withSpeed
+        withSpeed,
+        missingReason(run.device, kernel, format)
       )
     )
     return `<tr><th scope="row"><code>${escapeMarkup(kernel)}</code></th>${cells.join('')}</tr>`

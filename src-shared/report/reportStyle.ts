@@ -1,5 +1,6 @@
-/** How a report looks on a screen and on A4: the light look's tokens, no font or picture from anywhere else. */
+/** How a report looks on a screen, in either look, and on A4 in the light one: no font or picture from anywhere else. */
 import { paperTokens } from '../charts/paperTheme'
+import { darkReportStyle } from './reportDark'
 
 const tokens = Object.entries(paperTokens)
   .filter(([name]) => !/^--(chart|heat)/.test(name))
@@ -60,4 +61,4 @@ h2, h3 { break-after: avoid }
   .facts, .maps { grid-template-columns: 1fr 1fr }
   .wide { overflow-x: auto }
   header { flex-wrap: wrap }
-}`
+}${darkReportStyle}`

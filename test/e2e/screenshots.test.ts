@@ -2,7 +2,7 @@
  * docs/screenshots: every view with content, UPDATE_SCREENSHOTS=1. Runs of an H200 are those of docs/results; what is made
  * here is made on this machine's CPU.
  */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
@@ -18,6 +18,12 @@ import {
   takeScreenshot
 } from './support/browser'
 import { program, startServerProcess, type StartedServer } from './support/server'
+
+/** nvdisasm of a CUDA toolkit or of Python's triton, on PATH: without it there is no machine code to show. */
+const hasDisassembler = isPhotographed && spawnSync('nvdisasm', ['--version']).status === 0
+
+/** PICTURES=sweep,runs: these alone. */
+const named = process.env.PICTURES?.split(',')
 
 interface Picture {
   name: string
@@ -122,6 +128,23 @@ describeInBrowser('docs/screenshots', () => {
         await page.locator('#sweep-title').waitFor()
       }
     },
+    ...(hasDisassembler
+      ? [
+          {
+            name: 'sweep-machine-code',
+            isMain: false,
+            show: async (page: Page) => {
+              await go(page, `sweep?run=${ids.h200}`)
+              const table = page.getByRole('region', { name: 'Table' })
+              await table.getByText('wgmma', { exact: true }).first().click()
+              await page.getByRole('button', { name: 'Compile and disassemble' }).click()
+              await page.getByText(/\d instructions/).waitFor()
+              const why = page.getByRole('heading', { name: 'Why this fast?' })
+              await why.evaluate((heading) => heading.scrollIntoView())
+            }
+          }
+        ]
+      : []),
     {
       name: 'sweep-k',
       isMain: false,
@@ -201,6 +224,14 @@ describeInBrowser('docs/screenshots', () => {
       show: (page) => layouts(page, 'codes=4&k=21')
     },
     {
+      name: 'profile-empty',
+      isMain: false,
+      show: async (page) => {
+        await go(page, 'profile')
+        await page.getByRole('button', { name: /Triton beside cuBLAS/ }).waitFor()
+      }
+    },
+    {
       name: 'profile',
       isMain: true,
       show: async (page) => {
@@ -238,6 +269,19 @@ describeInBrowser('docs/screenshots', () => {
         await go(page, `runs?run=${ids.h200}`)
         await page.getByRole('button', { name: 'Open as profile' }).waitFor()
       }
+    },
+    {
+      name: 'runs-history',
+      isMain: false,
+      show: async (page) => {
+        const point = { device: 'NVIDIA H200', format: 'mxfp4', kernel: 'wgmma', mode: 'cold' }
+        const shape = { m: 8192, n: 8192, k: 8192 }
+        const query = new URLSearchParams({ history: JSON.stringify({ ...point, ...shape }) })
+        await go(page, `runs?${query}`)
+        await page.getByRole('region', { name: /over 3 runs/ }).waitFor()
+        await page.getByRole('button', { name: 'Pin' }).last().click()
+        await canvas(page)
+      }
     }
   ]
 
@@ -248,6 +292,7 @@ describeInBrowser('docs/screenshots', () => {
       await page.setViewportSize({ width, height })
       for (const { name, isMain, show } of pictures) {
         if (!isMain && width !== photographs[0]!.width) continue
+        if (named && !named.includes(name)) continue
         // A view that is shown already keeps its place when its address changes.
         await page.locator('#main').evaluate((main) => main.scrollTo(0, 0))
         await show(page)

@@ -4,11 +4,11 @@ import type { Run, Step } from '@shared/contract/run'
 import { familyOf, type ProviderFamily } from '@shared/measurement/marks'
 import { toleranceShareOf } from '@shared/measurement/validationFigures'
 import { standingStep } from '@shared/measurement/validationSummary'
+import { formatsTaken, shortReason } from '@shared/measurement/shortReason'
 import type { MatrixRow } from '../../components/FormatMatrix.vue'
 import { dispositionLook, levelLook, type Look } from '../../components/looks'
 import { formatsOf } from '../../stores/devices'
 import { count } from '@shared/units'
-import { shortReason } from './shortReason'
 
 export interface ValidateCell {
   look: Look
@@ -80,20 +80,13 @@ export function validateMatrix(
     if (step) {
       return {
         look: dispositionLook(step.disposition),
-        note: noteOf(step) || shortReason(step.reason, takenBy(kernel)),
+        note: noteOf(step) || shortReason(step.reason, formatsTaken(device, kernel)),
         reason: step.reason,
         step,
         active
       }
     }
     return { ...withoutStep(kernel, format), step: undefined, active }
-  }
-
-  function takenBy(kernel: string): string[] {
-    const found = device?.kernels.find(({ id }) => id === kernel)
-    return (found?.capabilities ?? [])
-      .filter(({ level }) => level !== 'unavailable')
-      .map((capability) => capability.format)
   }
 
   function withoutStep(kernel: string, format: string) {
@@ -105,7 +98,7 @@ export function validateMatrix(
     const capability = found?.capabilities.find((entry) => entry.format === format)
     if (!capability || capability.level === 'unavailable') {
       const reason = capability?.reason || `${kernel} has no code for ${format}.`
-      return { look: notAvailable, note: shortReason(reason, takenBy(kernel)), reason }
+      return { look: notAvailable, note: shortReason(reason, formatsTaken(device, kernel)), reason }
     }
     if (found?.baseline)
       return { look: baseline, note: '', reason: 'Baselines are timed, not validated.' }

@@ -13,6 +13,7 @@ import {
 import { sweepChartFacets, sweepChartOption } from '@shared/charts/sweepChart'
 import { noRoofs } from '@shared/charts/limits'
 import { paperTheme, paperTokens } from '@shared/charts/paperTheme'
+import { darkTokens } from '@shared/report/reportDark'
 import { asPicture, captionOf, wrapped } from '@shared/charts/picture'
 import { rooflineOption } from '@shared/charts/roofline'
 import { roofShares } from '@shared/charts/roofShares'
@@ -61,6 +62,13 @@ describe('the light look on paper', () => {
       const block = name.startsWith('--font') ? css : light
       expect(new RegExp(`${name}: ([^;]+);`).exec(block)?.[1], name).toBe(value)
     }
+  })
+
+  it('is shown dark by what tokens.css says of the dark look', () => {
+    const css = readFileSync('src-renderer/design/tokens.css', 'utf8')
+    const dark = css.slice(css.indexOf("[data-theme='dark']"))
+    for (const [name, value] of Object.entries(darkTokens))
+      expect(new RegExp(`${name}: ([^;]+);`).exec(dark)?.[1], name).toBe(value)
   })
 })
 

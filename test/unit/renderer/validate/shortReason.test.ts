@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseRun } from '@shared/contract/parseRun'
-import { shortReason } from '../../../../src-renderer/views/validate/shortReason'
+import { missingReason, shortReason } from '@shared/measurement/shortReason'
 import { validateMatrix } from '../../../../src-renderer/views/validate/validateMatrix'
 
 describe('a short reason', () => {
@@ -26,6 +26,16 @@ describe('a short reason', () => {
     ['', ['mxfp4'], ''],
     ['Something else happened.', ['mxfp4'], '']
   ] as const)('%s %j: %s', (reason, takes, words) => expect(shortReason(reason, takes)).toBe(words))
+
+  it('is that of the device for a kernel without code for a format, and none where there is code', () => {
+    const { device } = parseRun(readFileSync('docs/results/h200-8192/run.json', 'utf8'), 'run.json')
+    expect(missingReason(device, 'wgmma-fp8-p32', 'mxfp8').words).toBe('mxfp4 only')
+    expect(missingReason(device, 'triton', 'nvfp4').words).toBe('does not compile')
+    const none = { reason: '', words: '' }
+    expect(missingReason(device, 'wgmma', 'mxfp8')).toEqual(none)
+    expect(missingReason(device, 'unknown', 'mxfp8')).toEqual(none)
+    expect(missingReason(undefined, 'wgmma', 'mxfp8')).toEqual(none)
+  })
 
   it('stands in the cells of a device that cannot, with the sentence beside it', () => {
     const { device } = parseRun(readFileSync('docs/results/h200-8192/run.json', 'utf8'), 'run.json')

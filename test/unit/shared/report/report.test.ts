@@ -15,6 +15,8 @@ const hostile = sampleRun({
   steps: [sampleStep(0, { disposition: 'error', reason: 'a "quoted", comma\nand | a pipe' })]
 })
 
+const saved = 'docs/results/h200-8192/run.json'
+
 describe('reports', () => {
   it('CSV quotes what needs it, one line a step', () => {
     const csv = runToCsv(hostile)
@@ -124,6 +126,31 @@ describe('the HTML report', () => {
     for (const { kernel } of measured.steps) expect(charts).toContain(`>${kernel}<`)
     const far = /<(script|link|img|iframe)|\bsrc=|url\((?!#)|@import|NaN|undefined/.exec(html)
     expect(far && html.slice(far.index - 40, far.index + 80)).toBeNull()
+  })
+
+  it('has a dark rule for every colour of its charts, for screens alone', () => {
+    const html = runToHtml(parseRun(readFileSync(saved, 'utf8'), saved))
+    const [, dark] = html.split('@media screen and (prefers-color-scheme: dark)')
+    const style = dark!.split('</style>')[0]!
+    const charts = html.slice(html.indexOf('<figure'))
+    const drawn = new Set(
+      [...charts.matchAll(/(fill|stroke)="(#[0-9a-f]{6})"/g)].map(([whole]) => whole)
+    )
+    // Marks of no size keep the library's own colours.
+    const sizeless = new Set(
+      [...charts.matchAll(/matrix\(0,0,0,0,[^>]*?(fill="#[0-9a-f]{6}")/g)].map(([, one]) => one!)
+    )
+    expect(drawn.size).toBeGreaterThan(8)
+    for (const one of drawn) if (!sizeless.has(one)) expect(style).toContain(`[${one}]`)
+  })
+
+  it('says in a cell without a step why there is none, and has references last', () => {
+    const html = runToHtml(parseRun(readFileSync(saved, 'utf8'), saved))
+    const table = html.split('Every kernel, every format')[1]!.split('</table>')[0]!
+    expect(table).toContain('>mxfp4 only<')
+    expect(table).toContain('>does not compile<')
+    const kernels = [...table.matchAll(/<th scope="row"><code>([^<]+)/g)].map(([, name]) => name!)
+    expect(kernels.slice(-2).every((name) => name.startsWith('cublaslt'))).toBe(true)
   })
 
   it('of a validation maps where the errors are', () => {

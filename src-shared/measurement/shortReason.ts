@@ -1,4 +1,5 @@
 /** A reason in the few words that a cell has room for; its whole sentence is on hover and in the details. */
+import type { Device } from '../contract/devices'
 
 interface Rule {
   matches: RegExp
@@ -38,3 +39,25 @@ export function shortReason(reason: string, takes: readonly string[]): string {
   }
   return ''
 }
+
+/** The sentence why a kernel has no code for a format on a device, and its few words; both '' where it has, or is not known. */
+export function missingReason(
+  device: Device | undefined,
+  kernel: string,
+  format: string
+): { reason: string; words: string } {
+  const capability = device?.kernels
+    .find(({ id }) => id === kernel)
+    ?.capabilities.find((one) => one.format === format)
+  if (capability?.level !== 'unavailable') return { reason: '', words: '' }
+  return {
+    reason: capability.reason,
+    words: shortReason(capability.reason, formatsTaken(device, kernel))
+  }
+}
+
+/** What a kernel computes on a device. */
+export const formatsTaken = (device: Device | undefined, kernel: string): string[] =>
+  (device?.kernels.find(({ id }) => id === kernel)?.capabilities ?? [])
+    .filter(({ level }) => level !== 'unavailable')
+    .map(({ format }) => format)
