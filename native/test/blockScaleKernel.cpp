@@ -2,8 +2,8 @@
 // the CPU, its threads as fibers: every pair of formats, odd shapes, several tiles a block; C bit
 // for bit as the instructions one after the other make it. And what must be seen.
 #include "../../resources/kernels/cuda/common/blockScale/gemm.cuh"
-#include "check.h"
 #include "fiberMachine.h"
+#include "productCheck.h"
 #include "scaledProduct.h"
 
 using namespace blockscope;
@@ -70,14 +70,7 @@ using Nvfp4 = blockscale::Tile<0, 0, 6, 16, 128, 5>;
 template <typename Output>
 void isRight(const Kernel<Output>& kernel, int m, int n, int k, int blocks, int every) {
   Product<Output> product{kernel, m, n, k, blocks};
-  const std::string what = std::to_string(kernel.a.element) + " x " +
-                           std::to_string(kernel.b.element) + " under " +
-                           std::to_string(kernel.a.scaleBlock) + ", " + std::to_string(m) + " x " +
-                           std::to_string(n) + " x " + std::to_string(k);
-  const std::string thrown = messageOf([&] { product.run(); });
-  checkThat(thrown == "nothing was thrown", what + ": " + thrown, __FILE__, __LINE__);
-  const int wrong = product.wrong(every);
-  checkThat(wrong == 0, what + ": " + std::to_string(wrong) + " wrong", __FILE__, __LINE__);
+  checkProduct(pairName(kernel.a.element, kernel.b.element, kernel.a.scaleBlock), product, every);
 }
 
 template <class T, typename Output>

@@ -71,6 +71,13 @@ class SharedMemory {
   std::vector<Mark> marks_;
 };
 
+// An asynchronous copy of a thread that is not waited for yet.
+struct Copy {
+  uint32_t to;
+  int count;
+  std::array<uint8_t, 16> bytes;
+};
+
 // `Lanes` of a warp or wave, each of which shows the others up to `Words` registers at once.
 template <int Lanes, int Words>
 class Block {

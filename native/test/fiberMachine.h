@@ -61,7 +61,7 @@ class Machine {
     if (to % Bytes != 0 || reinterpret_cast<uintptr_t>(from) % Bytes != 0)
       fail("a copy that is not aligned");
     if (valid < 0 || valid > Bytes) fail("a copy of more or less than it has");
-    if (valid > 0) checkReadable(from, valid);
+    if (valid > 0) checkReadable(launch_.readable, from, valid);
     Copy copied{to, Bytes, {}};
     copied.bytes.fill(launch_.mistake == Mistake::kNoZeros ? 0x7f : 0);
     std::memcpy(copied.bytes.data(), from, valid);
@@ -136,18 +136,13 @@ class Machine {
   u32 toPair(float left, float right) const {
     return blockscope::floatToHalf(left) | u32{blockscope::floatToHalf(right)} << 16;
   }
-  void storeFour(Output* to, const u32 (&words)[4]) const { store(to, words, 16); }
+  void storeFour(Output* to, const u32 (&words)[4]) const { storeIn(launch_.c, to, words, 16); }
   void storeTwo(Output* to, float left, float right) const {
     const Output pair[2] = {toOutput(left), toOutput(right)};
-    store(to, pair, sizeof pair);
+    storeIn(launch_.c, to, pair, sizeof pair);
   }
 
  private:
-  struct Copy {
-    u32 to;
-    int count;
-    std::array<u8, 16> bytes;
-  };
   struct Registers {
     const WarpBlock::ShownByAll& shown;
     Mistake mistake;
@@ -165,16 +160,6 @@ class Machine {
   void read(u32 address, void* to, size_t bytes) const {
     if (address % bytes != 0) fail("a load that is not aligned");
     shared_.read(address, to, bytes, thread_, fibers_.epoch());
-  }
-  void store(void* to, const void* from, size_t bytes) const {
-    if (reinterpret_cast<uintptr_t>(to) % bytes != 0) fail("a store that is not aligned");
-    if (!launch_.c.holds(to, bytes)) fail("a store outside C");
-    std::memcpy(to, from, bytes);
-  }
-  void checkReadable(const u8* from, size_t bytes) const {
-    for (const Span& span : launch_.readable)
-      if (span.holds(from, bytes)) return;
-    fail("a copy from outside the operands");
   }
   [[noreturn]] static void fail(const char* what) { throw std::runtime_error(what); }
 

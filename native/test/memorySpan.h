@@ -3,6 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <vector>
 
 namespace fibers {
 
@@ -15,5 +18,18 @@ struct Span {
     return at >= first && at + count <= first + bytes;
   }
 };
+
+inline void checkReadable(const std::vector<Span>& readable, const void* from, size_t bytes) {
+  for (const Span& span : readable)
+    if (span.holds(from, bytes)) return;
+  throw std::runtime_error("a read outside the operands");
+}
+
+inline void storeIn(const Span& c, void* to, const void* from, size_t bytes) {
+  if (reinterpret_cast<uintptr_t>(to) % bytes != 0)
+    throw std::runtime_error("a store that is not aligned");
+  if (!c.holds(to, bytes)) throw std::runtime_error("a store outside C");
+  std::memcpy(to, from, bytes);
+}
 
 }  // namespace fibers

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "../../resources/kernels/hip/common/gemm.h"
-#include "check.h"
+#include "productCheck.h"
 #include "scaledMatrix.h"
 #include "waveMachine.h"
 
@@ -113,12 +113,7 @@ struct Product {
 template <OutputType Type>
 void isRight(const Kernel<Type>& kernel, int m, int n, int k, int every, bool accumulates) {
   Product<Type> product{kernel, m, n, k, accumulates};
-  const std::string what = kernel.name() + ", " + std::to_string(m) + " x " + std::to_string(n) +
-                           " x " + std::to_string(k);
-  const std::string thrown = messageOf([&] { product.run(); });
-  checkThat(thrown == "nothing was thrown", what + ": " + thrown, __FILE__, __LINE__);
-  const int wrong = product.wrong(every);
-  checkThat(wrong == 0, what + ": " + std::to_string(wrong) + " wrong", __FILE__, __LINE__);
+  checkProduct(kernel.name(), product, every);
 }
 
 template <class T, OutputType Type = kF32>

@@ -3,7 +3,7 @@
 // after the other make it. And what must be seen.
 #include "../../resources/kernels/cuda/common/tcgen05/gemm.cuh"
 #include "../cuda/expression.h"
-#include "check.h"
+#include "productCheck.h"
 #include "readJson.h"
 #include "scaledProduct.h"
 #include "tensorMachine.h"
@@ -41,13 +41,7 @@ using Mxfp4By16 = tcgen05::Tile<0, 0, 5, 16, 192, 4>;
 template <class T, typename Output>
 void isRight(int m, int n, int k, int blocks, int every) {
   Product<T, Output> product{m, n, k, blocks};
-  const std::string what = std::to_string(T::kA) + " x " + std::to_string(T::kB) + " under " +
-                           std::to_string(T::kScaleBlock) + ", " + std::to_string(m) + " x " +
-                           std::to_string(n) + " x " + std::to_string(k);
-  const std::string thrown = messageOf([&] { product.run(); });
-  checkThat(thrown == "nothing was thrown", what + ": " + thrown, __FILE__, __LINE__);
-  const int wrong = product.wrong(every);
-  checkThat(wrong == 0, what + ": " + std::to_string(wrong) + " wrong", __FILE__, __LINE__);
+  checkProduct(pairName(T::kA, T::kB, T::kScaleBlock), product, every);
 }
 
 // Odd shapes, tails of K, several tiles a block, both halves of 128 columns, a ring that turns.

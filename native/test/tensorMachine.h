@@ -291,11 +291,7 @@ class TensorMachine {
   u32 toPair(float left, float right) const {
     return blockscope::floatToHalf(left) | u32{blockscope::floatToHalf(right)} << 16;
   }
-  void storeFour(Output* to, const u32 (&words)[4]) const {
-    if (reinterpret_cast<uintptr_t>(to) % 16 != 0) fail("a store that is not aligned");
-    if (!launch_.c.holds(to, 16)) fail("a store outside C");
-    std::memcpy(to, words, 16);
-  }
+  void storeFour(Output* to, const u32 (&words)[4]) const { storeIn(launch_.c, to, words, 16); }
 
  private:
   // Whoever waited for it goes first, and far: a thread may be slow.

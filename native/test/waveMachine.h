@@ -77,15 +77,15 @@ class Machine {
       fail("lanes that copy to different places");
     if (to % Bytes != 0 || reinterpret_cast<uintptr_t>(from) % 4 != 0)
       fail("a copy that is not aligned");
-    if (from != zeros()) checkReadable(from, Bytes);
-    Copy copied{to + (thread_ - first) * Bytes, Bytes, {}};
+    if (from != zeros()) fibers::checkReadable(launch_.readable, from, Bytes);
+    fibers::Copy copied{to + (thread_ - first) * Bytes, Bytes, {}};
     std::memcpy(copied.bytes.data(), from, Bytes);
     lds_.beginCopy(copied.to, Bytes, thread_, fibers_.epoch());
     open_.push_back(copied);
   }
   void waitForCopies() const {
     if (launch_.mistake == Mistake::kEarlyRead) return;
-    for (const Copy& one : open_)
+    for (const fibers::Copy& one : open_)
       lds_.endCopy(one.to, one.bytes.data(), one.count, thread_, fibers_.epoch());
     open_.clear();
   }
@@ -99,11 +99,11 @@ class Machine {
   void storeFour(Output* to, const float (&values)[4]) const {
     Output four[4];
     for (int i = 0; i < 4; i++) four[i] = outputOf<Type>(values[i]);
-    store(to, four, sizeof four);
+    fibers::storeIn(launch_.c, to, four, sizeof four);
   }
   void storeOne(Output* to, float value) const {
     const Output one = outputOf<Type>(value);
-    store(to, &one, sizeof one);
+    fibers::storeIn(launch_.c, to, &one, sizeof one);
   }
 
   template <class T>
@@ -122,11 +122,6 @@ class Machine {
   }
 
  private:
-  struct Copy {
-    u32 to;
-    int count;
-    std::array<u8, 16> bytes;
-  };
   struct Registers {
     const WaveBlock::ShownByAll& shown;
     mfma::Form form;
@@ -162,19 +157,9 @@ class Machine {
   T load(const void* from) const {
     const auto* bytes = static_cast<const u8*>(from);
     T value;
-    if (bytes != zeros()) checkReadable(bytes, sizeof value);
+    if (bytes != zeros()) fibers::checkReadable(launch_.readable, bytes, sizeof value);
     std::memcpy(&value, bytes, sizeof value);
     return value;
-  }
-  void store(void* to, const void* from, size_t bytes) const {
-    if (reinterpret_cast<uintptr_t>(to) % bytes != 0) fail("a store that is not aligned");
-    if (!launch_.c.holds(to, bytes)) fail("a store outside C");
-    std::memcpy(to, from, bytes);
-  }
-  void checkReadable(const u8* from, size_t bytes) const {
-    for (const Span& span : launch_.readable)
-      if (span.holds(from, bytes)) return;
-    fail("a read outside the operands");
   }
   [[noreturn]] static void fail(const char* what) { throw std::runtime_error(what); }
 
@@ -182,7 +167,7 @@ class Machine {
   WaveBlock& fibers_;
   fibers::SharedMemory& lds_;
   int number_, thread_;
-  mutable std::vector<Copy> open_;
+  mutable std::vector<fibers::Copy> open_;
 };
 
 // Every block of a launch, one after the other; `body` takes the thread's machine.

@@ -1,0 +1,22 @@
+// A product that a kernel of fibers makes: it ends, and no element is wrong.
+#pragma once
+
+#include <string>
+
+#include "check.h"
+
+// `Product` has m, n, k, run() and wrong(every): the elements, of one in `every`, that are wrong.
+template <class Product>
+void checkProduct(const std::string& kernel, Product& product, int every) {
+  const std::string what = kernel + ", " + std::to_string(product.m) + " x " +
+                           std::to_string(product.n) + " x " + std::to_string(product.k);
+  const std::string thrown = messageOf([&] { product.run(); });
+  checkThat(thrown == "nothing was thrown", what + ": " + thrown, __FILE__, __LINE__);
+  const int wrong = product.wrong(every);
+  checkThat(wrong == 0, what + ": " + std::to_string(wrong) + " wrong", __FILE__, __LINE__);
+}
+
+// "0 x 3 under 32": a pair of formats and the block of a scale.
+inline std::string pairName(int a, int b, int scaleBlock) {
+  return std::to_string(a) + " x " + std::to_string(b) + " under " + std::to_string(scaleBlock);
+}
