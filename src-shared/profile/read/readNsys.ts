@@ -246,7 +246,8 @@ class NsysReader {
       ([type, metric, typeName, name]) => {
         const gpu = this.gpuNames.get(String(bits(type) & 0xffn)) ?? String(typeName ?? 'GPU')
         const own = typeof name === 'string' && name !== '' ? name : `metric ${String(metric)}`
-        samplers.set(`${String(type)} ${String(metric)}`, this.profile.sampler(gpu, own))
+        const unit = own.replace(/ \[(?:Throughput )?([^\]]+)\]$/, ' ($1)')
+        samplers.set(`${String(type)} ${String(metric)}`, this.profile.sampler(gpu, unit))
       }
     )
     this.each(

@@ -199,10 +199,10 @@ describe("Nsight Systems' export", () => {
     expect(
       timeline!.counters!.map(({ name, process, value }) => [process, name, [...value]])
     ).toEqual([
-      ['GPU 2 (NVIDIA H200)', 'SMs Active [Throughput %]', [2, 12, 22, 32, 42]],
-      ['GPU 2 (NVIDIA H200)', 'DRAM Read Bandwidth [Throughput %]', [3, 13, 23, 33, 43]],
+      ['GPU 2 (NVIDIA H200)', 'SMs Active (%)', [2, 12, 22, 32, 42]],
+      ['GPU 2 (NVIDIA H200)', 'DRAM Read Bandwidth (%)', [3, 13, 23, 33, 43]],
       // A GPU that the report says nothing else of.
-      ['GPU Metrics 9', 'SMs Active [Throughput %]', [9, 19, 29, 39, 49]]
+      ['GPU Metrics 9', 'SMs Active (%)', [9, 19, 29, 39, 49]]
     ])
     // The first slice begins 1 ms after the session.
     expect([...timeline!.counters![0]!.ns]).toEqual(
