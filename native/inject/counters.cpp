@@ -257,7 +257,8 @@ void KernelCounters::begin(Session& mine, const cupti::CallbackData& call) {
   void* stream = nullptr;
   if (isRefused_ || call.symbolName == nullptr || !streamOf(call, stream) || isCapturing(stream))
     return;
-  if (!isAskedFor(mine, call.symbolName) || !measured_.insert(call.symbolName).second) return;
+  if (measured_.contains(call.symbolName) || !isAskedFor(mine, call.symbolName)) return;
+  measured_.insert(call.symbolName);
   Profiler* const profiler = profilerOf(mine, call.context);
   if (profiler != nullptr && start(mine, *profiler)) measuring_ = profiler;
 }
