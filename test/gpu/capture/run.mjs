@@ -178,6 +178,22 @@ check(
 )
 check("SIGKILL: the exit code is a shell's", killed.status === 137, killed.status)
 
+const python = process.env.PYTHON
+if (!isStub && python) {
+  const { out, status, stderr } = capture([python, resolve('test/gpu/capture/ownProfiler.py')])
+  const added = launches(out).filter(({ kind, name }) => kind === 'kernel' && name === 'add_one')
+  const launched = added.map(({ grid, block }) => `${grid} of ${block}`)
+  check(
+    'a Triton kernel, half of its launches under torch.profiler: 200, each of 4 blocks of 128 threads',
+    status === 0 &&
+      added.length === 200 &&
+      new Set(launched).size === 1 &&
+      launched[0] === '4,1,1 of 128,1,1',
+    { status, count: added.length, launched: [...new Set(launched)], stderr }
+  )
+} else if (!isStub)
+  console.log('not run: a Triton kernel under torch.profiler; set PYTHON to a Python that has both')
+
 const plain = () => {
   const begun = performance.now()
   spawnSync(program, [`launch:k:${many}:1`], { env })
