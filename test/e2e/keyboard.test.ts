@@ -113,7 +113,7 @@ describeInBrowser('with the keyboard alone', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Cancel', exact: true }).waitFor()
     await page.keyboard.press('Control+.')
-    await page.locator('#sweep-title + *').getByText('Incomplete').waitFor()
+    await page.locator('#sweep-title ~ *').getByText('Incomplete').waitFor()
     expect(errors).toEqual([])
     await close()
   })
