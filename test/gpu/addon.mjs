@@ -21,6 +21,14 @@ export function configure(cacheDirectory, own = ['test/gpu/kernels']) {
   addon.configure({ kernelSources: sources, cacheDirectory })
 }
 
+/** What a result file says of a device: which one, and its driver. @param {{ name: string, architecture: string, properties: Record<string, unknown> }} device */
+export const briefly = ({ name, architecture, properties: { driverVersion, memoryBytes } }) => ({
+  name,
+  architecture,
+  driverVersion,
+  memoryBytes
+})
+
 /** @type {Omit<import('../../src-main/engine/nativeBinding').NativeValidateRequest, 'kernel'>} */
 export const validateDefaults = {
   atol: 1e-3,

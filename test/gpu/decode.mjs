@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { addon, configure, measureDefaults, median, open } from './addon.mjs'
+import { addon, briefly, configure, measureDefaults, median, open } from './addon.mjs'
 
 const shapes = (process.argv[2] ?? '8192x8192,57344x8192,8192x28672,4096x7168,7168x2048,2880x2880')
   .split(',')
@@ -51,7 +51,8 @@ for (const format of formats) {
         )
       }
       await session.close()
-      if (resultFile) writeFileSync(resultFile, JSON.stringify({ device, rows }, null, 1))
+      if (resultFile)
+        writeFileSync(resultFile, JSON.stringify({ device: briefly(device), rows }, null, 1))
     }
   }
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   addon,
+  briefly,
   Checks,
   configure,
   measureDefaults,
@@ -175,7 +176,8 @@ async function rates(checks, rows) {
           await one.close()
           const tflops = (ns) => (2 * m * n * k) / ns / 1e3
           const share = dense.ns / grouped.ns
-          rows.push({ format, groups: name, n, k, grouped, dense, share })
+          const of = ({ ns, mhz }) => ({ ns, mhz })
+          rows.push({ format, groups: name, n, k, grouped: of(grouped), dense: of(dense), share })
           console.log(
             `${format} ${name} ${n}x${k}: ${tflops(grouped.ns).toFixed(1)} TFLOP/s grouped, ` +
               `${tflops(dense.ns).toFixed(1)} dense, ${(share * 100).toFixed(1)} %; ` +
@@ -199,6 +201,6 @@ if (!device) throw new Error('No CUDA device.')
 const rows = []
 if (what !== 'rate') await checkAll(checks, testedKernels(device))
 if (what !== 'check') await rates(checks, rows)
-if (file) writeFileSync(file, JSON.stringify({ device, rows }, null, 1))
+if (file) writeFileSync(file, JSON.stringify({ device: briefly(device), rows }, null, 1))
 rmSync(cache, { recursive: true })
 checks.end()
