@@ -64,6 +64,7 @@ describeInBrowser('Capture', () => {
       .waitFor()
     expect(await seriousFaultsInBothLooks(page)).toEqual([])
 
+    await product.getByLabel('Multiplies in').selectOption('fp8')
     await product.getByRole('link', { name: 'Sweep this shape' }).click()
     for (const [name, value] of [
       ['M', '256'],
@@ -71,6 +72,9 @@ describeInBrowser('Capture', () => {
     ] as const)
       await expect.poll(() => page.getByLabel(name, { exact: true }).inputValue()).toBe(value)
     expect(page.url()).not.toContain('shape=')
+    const chosen = page.getByRole('group', { name: 'Formats' }).locator(':checked')
+    await expect.poll(() => chosen.count()).toBe(1)
+    expect(await chosen.inputValue()).toBe('mxfp8')
 
     await go(page, 'timeline')
     await page.getByRole('application').waitFor()

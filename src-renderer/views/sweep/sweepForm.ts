@@ -64,6 +64,12 @@ const initial: SweepForm = {
   ...initialShapes
 }
 
+/** Both operands of these elements. */
+const formatsOfClass: Readonly<Record<string, readonly string[]>> = {
+  fp4: ['mxfp4', 'nvfp4'],
+  fp8: ['mxfp8']
+}
+
 const isPair = (id: string) => pairFormats.some((format) => format.id === id)
 
 export function useSweepForm() {
@@ -147,12 +153,19 @@ export function useSweepForm() {
     } satisfies SweepForm)
   }
 
-  /** One product instead of what the form had; the rest of it stays. False where `text` is none, such as '4096x4096x7168'. */
+  /**
+   * One product, '4096x4096x7168' or with what it multiplies in behind it, '@fp8', instead of what the form had: by the formats of
+   * that class, where one is block-scaled, and by every kernel that can, peers too. The rest stays. False where `text` is none.
+   */
   function takeShape(text: string): boolean {
-    const shape = parseShapeText(text)
+    const [extents = '', instruction = ''] = text.split('@')
+    const shape = parseShapeText(extents)
     if (!shape) return false
     const { m, n, k } = shape
+    const formats = formatsOfClass[instruction]
     Object.assign(form, {
+      ...(formats && { formats: [...formats], pairs: '' }),
+      kernels: [],
       ...{ m: String(m), n: String(n), kValues: String(k), model: noModel, groups: '' }
     } satisfies Partial<SweepForm>)
     return true
