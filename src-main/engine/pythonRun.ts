@@ -26,6 +26,8 @@ const runSchema = v.object({
   chosen: v.nullable(v.object({ configuration: v.unknown(), words: v.string() })),
   warmupNs: v.number(),
   operandSets: v.number(),
+  /** Whether the cache was written over before each sample, sets being too few for it. */
+  flushed: v.optional(v.boolean(), false),
   clock: v.string(),
   launches: v.array(launchSchema),
   /** 'CUPTI' where the launches' times come from there. */
@@ -128,6 +130,13 @@ const noisyShare = 0.05
 const totalOf = (launches: readonly Launch[]) =>
   launches.reduce((sum, { startNs, endNs }) => sum + endNs - startNs, 0)
 
+/** As planCold of native/core/measure.cpp says it. */
+function coldText(sets: number, isFlushed: boolean): string {
+  if (sets === 1 && isFlushed) return 'cold: cache flush'
+  const inTurn = `cold: ${sets} operand set${sets === 1 ? '' : 's'}`
+  return isFlushed ? `${inTurn}, cache flush` : inTurn
+}
+
 /** A measurement from what the host sampled. */
 export function pythonMeasurement(
   answer: Answer,
@@ -142,7 +151,7 @@ export function pythonMeasurement(
     discarded: 0,
     launchesPerSample: 1,
     operandSets: sets,
-    cacheMode: cold ? `cold: ${sets} operand set${sets === 1 ? '' : 's'}` : 'hot',
+    cacheMode: cold ? coldText(sets, answer.flushed) : 'hot',
     timingSource: answer.clock,
     stopReason: chosen ? `${stopReason}; ${chosen.words}` : stopReason,
     warmupNs: answer.warmupNs,

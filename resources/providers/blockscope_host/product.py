@@ -97,6 +97,22 @@ class Operands:
         return sum(self._device.bytes_of(array).shape[0] for array in arrays)
 
 
+# Tens of thousands of tiny sets take longer to make than to measure (planCold of native/core/measure.cpp).
+MOST_SETS = 512
+
+
+def cold_plan(size, cache, free):
+    """Operand sets in turn so that a cache of `cache` bytes (0: not known, or hot) holds none of them, each of `size` bytes, and
+    whether they are too few for it, so that it is flushed before each sample."""
+    if cache == 0 or size >= 5 * cache:
+        return 1, False
+    wanted = 1 + -(-3 * cache // size)
+    sets = min(wanted, MOST_SETS)
+    if (sets - 1) * size > free:
+        sets = 1
+    return sets, sets < wanted
+
+
 class Product:
     """A kernel with its operand sets; `launch` runs the next one in turn."""
 
@@ -107,7 +123,7 @@ class Product:
         operands = Operands(self.device, request, self.guarded.c)
         self.instances = [self.prepared(operands)]
         size = operands.bytes() + self.guarded.size
-        self.set_count = self._sets(size)
+        self.set_count, self.flushes = cold_plan(size, self.device.cache_bytes if request["cold"] else 0, self.device.free_bytes)
         self.turn = 0
         self.returned = None
 
@@ -117,15 +133,10 @@ class Product:
         self.file.call("prepare", instance.prepare, operands, kernel=self.kernel)
         return instance
 
-    def _sets(self, size):
-        """Operand sets so that the cache holds none: one if a set is beyond 5 caches, else 1 + ceil(3 caches / bytes)."""
-        cache = self.device.cache_bytes
-        if not self.request["cold"] or cache == 0 or size >= 5 * cache:
-            return 1
-        return max(1, min(1 + -(-3 * cache // size), self.device.free_bytes // size))
-
     def add_sets(self):
-        """The other sets, with the configuration that the first one has."""
+        """The other sets, with the configuration that the first one has; and what is written before each sample where they are too few."""
+        if self.flushes:
+            self.device.flush_before_samples()
         configuration = getattr(self.instances[0], "configuration", None)
         for _ in range(self.set_count - 1):
             instance = self.prepared(Operands(self.device, self.request, self.guarded.c, self.device.copy))
@@ -262,6 +273,7 @@ def run(request, say):
         "chosen": chosen,
         "warmupNs": warmup_ns,
         "operandSets": sets,
+        "flushed": product.flushes,
         "clock": product.device.clock,
         "launches": launches,
         "launchSource": source,

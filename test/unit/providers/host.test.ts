@@ -114,6 +114,35 @@ print(json.dumps({
     })
   })
 
+  it('takes operand sets in turn, and flushes the cache where they would be too many or too large', () => {
+    const script = `import json
+from blockscope_host.product import cold_plan
+mib = 1 << 20
+print(json.dumps([cold_plan(size, cache, free) for size, cache, free in [
+    (300 * mib, 60 * mib, 1 << 36), (60 * mib, 60 * mib, 1 << 36), (mib, 60 * mib, 1 << 36), (4096, 60 * mib, 1 << 36),
+    (60 * mib, 60 * mib, 100 * mib), (mib, 0, 1 << 36)]]))`
+    expect(ask(script)).toEqual([
+      [1, false],
+      [4, false],
+      [181, false],
+      [512, true],
+      [1, true],
+      [1, false]
+    ])
+  })
+
+  it.skipIf(!pythonHas('numpy'))('writes twice the cache before each sample', () => {
+    const script = `import json
+from blockscope_host.devices import CpuDevice
+device = CpuDevice({"cacheBytes": 1000, "memoryBytes": 10000})
+seen = []
+device.times(lambda: seen.append(None if device.flushed is None else int(device.flushed[1999])), 1)
+device.flush_before_samples()
+device.times(lambda: seen.append(int(device.flushed[1999])), 3)
+print(json.dumps([seen, len(device.flushed)]))`
+    expect(ask(script)).toEqual([[null, 1, 2, 3], 2000])
+  })
+
   // Nobody has run these on the GPUs they are for: what they do to packed scales is held against the layouts here.
   it.skipIf(!pythonHas('numpy')).each([
     ['descriptorKernel', 'nvidia_32_4_4', [256, 16], ''],

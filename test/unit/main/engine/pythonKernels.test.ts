@@ -172,6 +172,18 @@ describe('a run', () => {
     expect(measured.launches[0]).toMatchObject({ grid: [64, 1, 1], registersPerThread: 168 })
     expect(measured.cuptiNs).toBe(10_000)
     expect(measured.cacheMode).toBe('cold: 4 operand sets')
+    const modes = [
+      [512, true],
+      [1, true],
+      [1, false]
+    ] as const
+    const answer = await run()
+    expect(
+      modes.map(
+        ([operandSets, flushed]) =>
+          pythonMeasurement({ ...answer, operandSets, flushed }, rules).cacheMode
+      )
+    ).toEqual(['cold: 512 operand sets, cache flush', 'cold: cache flush', 'cold: 1 operand set'])
     expect(measured.stopReason).toBe('fixed; best of 2: warps 8')
   })
 
