@@ -190,7 +190,7 @@ void useAll() {
   const Kernels kernels(BackendOptions{{timing}, ""});
   const Stream stream(context);
   Nothing nothing;
-  Sampler sampler(context, kernels, stream, nothing, "Nothing", 1, DeviceBuffer());
+  Sampler sampler(context, kernels, stream, nothing, "Nothing", CachePlan());
   sampler.chooseGrouping();
 }
 
