@@ -107,9 +107,11 @@ describeInBrowser('docs/screenshots of captures', () => {
         await page.getByLabel('Begin after').waitFor()
         await photograph(page, 'capture-form')
       }
-      const shows: [string[], (page: Page) => Promise<void>][] = [[[], form]]
-      if (width !== 1024)
-        shows.push([[recordOf('counters')], recorded], [[recordOf('python')], inTime])
+      const shows: [string[], (page: Page) => Promise<void>][] = [
+        [[], form],
+        [[recordOf('counters')], recorded],
+        [[recordOf('python')], inTime]
+      ]
       for (const [files, show] of shows) {
         // What a server was given is handed to one page alone.
         const server = await startServerProcess({
