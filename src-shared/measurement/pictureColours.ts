@@ -22,7 +22,8 @@ export const workKinds: Readonly<Record<WorkKind, { title: string; colour: Colou
     colour: { light: '#85b7fd', dark: '#1d5eb4' }
   },
   convert: { title: 'widen, quantise', colour: { light: '#c3e1fe', dark: '#365167' } },
-  dense: { title: 'dense matmul', colour: { light: '#949698', dark: '#2e333b' } },
+  // Lighter in the dark than it was drawn: bars were lost on their track.
+  dense: { title: 'dense matmul', colour: { light: '#949698', dark: '#73767d' } },
   attention: { title: 'attention', colour: { light: '#96c8b0', dark: '#327461' } },
   elementwise: { title: 'norm, elementwise', colour: { light: '#dc9d0c', dark: '#935400' } },
   communication: { title: 'communication', colour: { light: '#b069d4', dark: '#5f1180' } },
