@@ -1,12 +1,5 @@
 /** Fills of the classes that boxes of a flame graph have, in one look. */
-import {
-  changeSteps,
-  faded,
-  hues,
-  inkOn,
-  plainFill,
-  workKinds
-} from '@shared/measurement/pictureColours'
+import { changeSteps, faded, hues, inkOn, plainFill } from '@shared/measurement/pictureColours'
 import {
   goneClass,
   metricSteps,
@@ -29,7 +22,6 @@ export interface Fill {
 export interface FillTheme {
   look: Look
   surface: string
-  strong: string
   heat: readonly string[]
 }
 
@@ -41,7 +33,7 @@ const filled = (fill: string, more: Partial<Fill> = {}): Fill => ({
 
 /** By class, as flamePaint numbers them. */
 export function fillsOf({ by }: PaintedNodes, theme: FillTheme): (painted: number) => Fill {
-  const { look, surface, strong } = theme
+  const { look, surface } = theme
   const plain = filled(plainFill[look])
   if (by === 'metric') {
     const steps = theme.heat.slice(0, metricSteps).map((fill) => filled(fill))
@@ -57,11 +49,7 @@ export function fillsOf({ by }: PaintedNodes, theme: FillTheme): (painted: numbe
     }
     return (painted) => special[painted] ?? steps[painted - 1] ?? plain
   }
-  // In the dark look it hardly stands out from the panel.
-  const dense = workKinds.dense.colour
-  const full = hues.map((hue) =>
-    filled(hue[look], look === 'dark' && hue === dense ? { edge: strong } : {})
-  )
+  const full = hues.map((hue) => filled(hue[look]))
   const light = hues.map((hue) => filled(faded(hue[look], look)))
   return (painted) => (painted & scopeBit ? light : full)[(painted & ~scopeBit) - 1] ?? plain
 }

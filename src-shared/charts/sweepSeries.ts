@@ -6,6 +6,7 @@ import {
   kernelColours,
   kernelKey,
   symbolCharacters,
+  type Colour,
   type KernelId,
   type Mark
 } from '../measurement/marks'
@@ -66,7 +67,7 @@ export function dimensionsOf(sources: readonly SweepSource[]): Dimension[] {
 export function sweepLines(sources: readonly SweepSource[], asked?: Dimension): SweepLine[] {
   const dimensions = dimensionsOf(sources)
   const over = asked && dimensions.includes(asked) ? asked : (dimensions[0] ?? 'k')
-  const colours = kernelColours(sources.flatMap(({ run }) => kernelsOf(run)))
+  const colours = coloursOf(sources.map(({ run }) => run))
   const lines = new Map<string, SweepLine>()
   for (const { run, title, overlay } of sources) {
     const variantOf = variantsOf(run, over)
@@ -124,6 +125,10 @@ function kernelsOf({ device, spec, steps }: Run): KernelId[] {
   )
   return [...planned.map(({ id, provider }) => ({ kernel: id, provider })), ...steps]
 }
+
+/** The shade of each kernel of runs that are shown together, by kernelKey: the same in every picture of them. */
+export const coloursOf = (runs: readonly Run[]): ReadonlyMap<string, Colour> =>
+  kernelColours(runs.flatMap(kernelsOf))
 
 /** Median with the quartile band, lower bound first. */
 export interface Figure {

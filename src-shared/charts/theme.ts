@@ -10,7 +10,6 @@ export interface ChartTheme {
   surface: string
   /** Of tracks and of what stands back. */
   track: string
-  strong: string
   accent: string
   series: string[]
   heat: string[]
@@ -35,7 +34,6 @@ export function chartThemeFrom(token: (name: string) => string, look: Look): Cha
     grid: token('--chart-grid'),
     surface: token('--surface-1'),
     track: token('--surface-3'),
-    strong: token('--line-strong'),
     accent: token('--accent'),
     series: range(seriesCount, (index) => `--chart-${index + 1}`),
     heat: range(heatStops, (index) => `--heat-${index}`),

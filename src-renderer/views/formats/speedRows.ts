@@ -1,7 +1,8 @@
 /** The fastest measured step of each format of a run, and what is no block-scaled product beside it. */
 import type { Run, Step } from '@shared/contract/run'
 import { shapeKey } from '@shared/contract/groups'
-import { formatSymbol, kernelColours, kernelKey, type Mark } from '@shared/measurement/marks'
+import { coloursOf } from '@shared/charts/sweepSeries'
+import { formatSymbol, kernelKey, type Mark } from '@shared/measurement/marks'
 
 export interface SpeedRow {
   step: Step
@@ -15,9 +16,9 @@ export interface SpeedRow {
 export const speedOf = (step: Step): number => step.measurement?.tflops ?? 0
 
 /** In the order in which the run has its formats. */
-export function speedRows({ steps }: Pick<Run, 'steps'>): SpeedRow[] {
-  const measured = steps.filter((step) => step.measurement)
-  const colours = kernelColours(measured)
+export function speedRows(run: Run): SpeedRow[] {
+  const measured = run.steps.filter((step) => step.measurement)
+  const colours = coloursOf([run])
   const fastest = (of: readonly Step[]) =>
     of.reduce<Step | undefined>(
       (best, step) => (best && speedOf(best) >= speedOf(step) ? best : step),

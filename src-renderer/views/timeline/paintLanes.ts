@@ -89,8 +89,8 @@ function paintBoxes(
     const isHit = scene.hit[box] === 1
     const density = leastOpacity + (1 - leastOpacity) * (scene.fill[box]! / 255)
     const isFull = scene.several[box] === 1
-    const { fill, ink, edge } = look.fills[scene.group[box]!]!
-    const stroke = isSearching && isHit && wide >= 3 ? look.text : wide >= 4 ? edge : undefined
+    const { fill, ink } = look.fills[scene.group[box]!]!
+    const stroke = isSearching && isHit && wide >= 3 ? look.text : undefined
     painter.box(left, y, drawn, place.height, {
       fill,
       radius: wide >= roundFrom ? 2 : 0,

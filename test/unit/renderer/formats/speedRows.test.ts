@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseRun } from '../../../../src-shared/contract/parseRun'
+import { sweepLines } from '../../../../src-shared/charts/sweepSeries'
 import { speedOf, speedRows } from '../../../../src-renderer/views/formats/speedRows'
 
 const path = 'docs/results/h200-8192/run.json'
@@ -21,11 +22,16 @@ describe('the fastest of each format', () => {
     const [mxfp4] = rows
     expect(mxfp4!.share).toBeCloseTo(speedOf(mxfp4!.step) / speedOf(mxfp4!.reference!), 9)
     expect(mxfp4!.mark).toMatchObject({ symbol: 'circle', hollow: false })
+    const lines = sweepLines([{ run, title: '', overlay: false }])
+    for (const { step, mark } of rows)
+      expect(
+        lines.find(({ kernel, format }) => kernel === step.kernel && format === step.format)!.mark
+      ).toEqual(mark)
   })
 
   it('has no row of what was not measured, and none of references alone', () => {
-    expect(speedRows({ steps: run.steps.filter(({ baseline }) => baseline) })).toEqual([])
+    expect(speedRows({ ...run, steps: run.steps.filter(({ baseline }) => baseline) })).toEqual([])
     const unmeasured = run.steps.map((step) => ({ ...step, measurement: undefined }))
-    expect(speedRows({ steps: unmeasured })).toEqual([])
+    expect(speedRows({ ...run, steps: unmeasured })).toEqual([])
   })
 })

@@ -115,7 +115,7 @@ describe('sceneBoxes', () => {
   })
 })
 
-const theme = { look: 'light', surface: '#ffffff', strong: '#8a94a2', heat: ['#111111'] } as const
+const theme = { look: 'light', surface: '#ffffff', heat: ['#111111'] } as const
 
 describe('the picture', () => {
   const { shape, weights } = shapeOf(3, 400)
