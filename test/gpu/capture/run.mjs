@@ -191,6 +191,28 @@ if (!isStub && python) {
       launched[0] === '4,1,1 of 128,1,1',
     { status, count: added.length, launched: [...new Set(launched)], stderr }
   )
+
+  const spawned = capture([python, resolve('test/gpu/capture/spawned.py')])
+  /** @type {Map<string, number[]>} devices of each process's launches */
+  const devices = new Map()
+  for (const { name, process, device } of launches(spawned.out))
+    if (name.includes('spin_kernel'))
+      devices.set(process, [...(devices.get(process) ?? []), device])
+  const sizes = [...devices.values()].map(({ length }) => length).sort((a, b) => a - b)
+  check(
+    'processes of multiprocessing.spawn, one more than GPUs: each launch of each, on its own GPU',
+    spawned.status === 0 &&
+      sizes.length >= 2 &&
+      sizes.every((count, at) => count === 100 * (at + 1)) &&
+      [...devices.values()].every((all) => new Set(all).size === 1) &&
+      new Set([...devices.values()].flat()).size === sizes.length - 1,
+    {
+      status: spawned.status,
+      sizes,
+      devices: [...devices.values()].map(([one]) => one),
+      stderr: spawned.stderr
+    }
+  )
 } else if (!isStub)
   console.log('not run: a Triton kernel under torch.profiler; set PYTHON to a Python that has both')
 
