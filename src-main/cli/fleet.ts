@@ -8,10 +8,10 @@ import type { Device } from '@shared/contract/devices'
 import { UserError, exitCodeOf } from '@shared/errors'
 import { formatNamed } from '@shared/formats/formatSets'
 import { outlierSentence, spreadOfPlaces, type PointSpread } from '@shared/measurement/placeSpread'
-import { count, counted, percent, shape, timeSpan } from '@shared/units'
+import { counted, percent, shape, timeSpan } from '@shared/units'
 import { collect as collectRuns } from '../fleet/collect'
 import { FleetFolder, readPlan, type TaskStatus } from '../fleet/fleetFolder'
-import { taskOf, workOfTask } from '../fleet/fleetTask'
+import { takeTask, taskOf, workOfTask } from '../fleet/fleetTask'
 import { queued, submit as submitArray, type SlurmOptions } from '../fleet/slurm'
 import { print, printJson, printNote } from '../ground/terminal'
 import { defaultStoreFolder, RunStore } from '../store/runStore'
@@ -285,7 +285,9 @@ async function run(
   let failed = 0
   await Promise.all(
     workers.map(async (env) => {
-      for (let next = left.shift(); next !== undefined; next = left.shift())
+      const done = new Set<number>()
+      const take = () => takeTask(left, plan.sweeps.length, done)
+      for (let next = take(); next !== undefined; next = take())
         if (
           (await startProgram(
             ['fleet', 'task', folder.path, '--task', String(next)],
@@ -328,10 +330,10 @@ async function collect(path: string, flags: StoreFlags & { partial?: boolean }):
   })
   if (flags.json) return printJson(found)
   print(
-    found.map(({ run: id, device, shards, isKnown }) =>
+    found.map(({ run: id, device, shape: shapes, shards, isKnown }) =>
       isKnown
-        ? `${id}: collected before, of the same ${count(shards)} tasks on ${device}.`
-        : `${id}: ${count(shards)} tasks on ${device}. blockscope fleet compare ${id}`
+        ? `${id}: collected before, of the same ${counted(shards, 'task')} on ${device}.`
+        : `${id}: ${counted(shards, 'task')} on ${device}, ${shapes}. blockscope fleet compare ${id}`
     )
   )
 }

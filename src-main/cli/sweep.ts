@@ -3,7 +3,6 @@ import { resolve } from 'node:path'
 import { defaults } from '@shared/contract/defaults'
 import { presetNames, sweepSpecSchema, type SweepSpec } from '@shared/contract/jobs'
 import type { Run } from '@shared/contract/run'
-import { modelTimesOf, modelTimeText } from '@shared/measurement/modelTime'
 import { columnsOf } from '@shared/report/table'
 import { columnWidths, tableLine } from '@shared/report/text'
 import { print, printJson } from '../ground/terminal'
@@ -22,7 +21,7 @@ import { addGroupFlags, groupsOf, type GroupFlags } from './groupFlags'
 import { localApplication } from './localApplication'
 import { printRunTree } from './printRunTree'
 import { addShapeFlags, shapesOf, type ShapeFlags } from './shapes'
-import { exitCodeOfRun, printChoices, verdictLine } from './validationReport'
+import { exitCodeOfRun, printChoices, printModelTimes, verdictLine } from './validationReport'
 
 export interface SweepFlags extends JobFlags, GroupFlags, BenchFlags, ShapeFlags {
   M?: number[]
@@ -124,7 +123,6 @@ export function printSweep(run: Run, folder: string): void {
   print(['', ...lines])
   printRunTree(run)
   printChoices(run)
-  const times = modelTimesOf(run).map(modelTimeText)
-  if (times.length > 0) print(['', ...times])
+  printModelTimes(run)
   print(['', verdictLine(run), `Run folder: ${folder}`])
 }

@@ -5,6 +5,7 @@ import { defaults } from '@shared/contract/defaults'
 import { passRules, type PassRule, type ValidateSpec } from '@shared/contract/jobs'
 import type { Run } from '@shared/contract/run'
 import { UserError, exitCodeOf } from '@shared/errors'
+import { modelTimesOf, modelTimeText } from '@shared/measurement/modelTime'
 import { outcomeOf, verdictWords } from '@shared/measurement/outcome'
 import { mistakesOf, ruleOf } from '@shared/measurement/validationFigures'
 import { choiceLines } from '@shared/report/choices'
@@ -88,6 +89,12 @@ export function printValidation(run: Run, folder: string): void {
   const judged = run.steps.find((step) => step.validation)?.validation
   const rule = judged ? [ruleOf(judged)] : []
   print(['', verdictLine(run), ...rule, ...run.steps.flatMap(mistakesOf), `Run folder: ${folder}`])
+}
+
+/** What a model's linear layers take; nothing for a run of no model. */
+export function printModelTimes(run: Run): void {
+  const lines = modelTimesOf(run).map(modelTimeText)
+  if (lines.length > 0) print(['', ...lines])
 }
 
 /** What `auto` stood for, and why. */

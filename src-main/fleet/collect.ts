@@ -1,7 +1,8 @@
-/** One run of what the tasks of a fleet measured, for each kind of device. */
+/** One run of what the tasks of a fleet measured, for each kind of device and model. */
 import type { Run } from '@shared/contract/run'
 import { UserError } from '@shared/errors'
-import { mergeRuns, type Shard } from '@shared/measurement/mergeRuns'
+import { alikeKey, mergeRuns, type Shard } from '@shared/measurement/mergeRuns'
+import { shapeOf } from '@shared/measurement/runName'
 import { derivedFiles } from '../store/derivedFiles'
 import { makeRunId, type RunStore } from '../store/runStore'
 import type { FleetFolder, TaskStatus } from './fleetFolder'
@@ -9,6 +10,8 @@ import type { FleetFolder, TaskStatus } from './fleetFolder'
 export interface Collected {
   run: string
   device: string
+  /** What was timed: the shapes, 'deepseek-v3, 1–16 tokens'. */
+  shape: string
   shards: number
   /** It was collected before, of the same runs. */
   isKnown: boolean
@@ -32,14 +35,18 @@ export async function collect(
     throw new UserError('failed', 'No task is done: there is nothing to collect.')
   const shards: Shard[] = []
   for (const { task, run } of done) shards.push(await shardOf(folder, task, run!.id))
-  const byDevice = new Map<string, Shard[]>()
+  const alike = new Map<string, Shard[]>()
   for (const shard of shards) {
-    const device = shard.run.device?.name ?? 'no device'
-    byDevice.set(device, [...(byDevice.get(device) ?? []), shard])
+    const key = alikeKey(shard.run)
+    alike.set(key, [...(alike.get(key) ?? []), shard])
   }
   const collected: Collected[] = []
-  for (const [device, own] of byDevice)
-    collected.push({ device, shards: own.length, ...(await keep(folder, own, store)) })
+  for (const own of alike.values())
+    collected.push({
+      device: own[0]!.run.device?.name ?? 'no device',
+      shards: own.length,
+      ...(await keep(folder, own, store))
+    })
   return collected
 }
 
@@ -47,10 +54,8 @@ async function keep(
   folder: FleetFolder,
   shards: readonly Shard[],
   store: RunStore
-): Promise<{ run: string; isKnown: boolean }> {
+): Promise<Pick<Collected, 'run' | 'shape' | 'isKnown'>> {
   const ids = shards.map(({ run }) => run.id)
-  const known = (await folder.collected()).find((one) => one.shards.join() === ids.join())
-  if (known) return { run: known.run, isKnown: true }
   const formats = [...new Set(shards.flatMap(({ run }) => run.spec.formats))]
   const { name } = folder.plan
   const now = new Date()
@@ -60,11 +65,14 @@ async function keep(
     label: name,
     notes: `Collected from ${shards.length} tasks of the fleet "${name}".`
   })
+  const shape = shapeOf(merged)
+  const known = (await folder.collected()).find((one) => one.shards.join() === ids.join())
+  if (known) return { run: known.run, shape, isKnown: true }
   const writer = await store.create(merged)
   for (const [file, text] of Object.entries(derivedFiles(merged))) await writer.file(file, text)
   await store.finish(writer)
   await folder.keepCollected(merged.id, ids)
-  return { run: merged.id, isKnown: false }
+  return { run: merged.id, shape, isKnown: false }
 }
 
 /** The id of a shard says its task too: ids of different stores may be equal. */

@@ -19,6 +19,18 @@ export function taskOf(
   )
 }
 
+/**
+ * Takes the next task of those that are left, for one of several GPUs: first of a sweep that it has not done (`done`, which is kept
+ * here), so that copies of one sweep are each on another GPU. Undefined: none is left.
+ */
+export function takeTask(left: number[], sweeps: number, done: Set<number>): number | undefined {
+  const isNew = (task: number) => !done.has(task % sweeps)
+  const at = Math.max(0, left.findIndex(isNew))
+  const [task] = left.splice(at, 1)
+  if (task !== undefined) done.add(task % sweeps)
+  return task
+}
+
 export interface TaskWork {
   /** Where its runs go. */
   store: string

@@ -2,7 +2,9 @@
 import { commandOf } from '../contract/command'
 import { shapeKey } from '../contract/groups'
 import type { SweepSpec } from '../contract/jobs'
+import { operationText } from '../contract/operation'
 import type { Measurement, Place, Run, Step } from '../contract/run'
+import type { Shapes } from '../contract/shapes'
 import { statisticsOf } from './statistics'
 
 export interface Shard {
@@ -16,7 +18,16 @@ const keyOf = (step: Step) => [step.format, step.kernel, shapeKey(step)].join(' 
 /** Worst first: one that failed anywhere has failed. */
 const severity = ['error', 'incorrect', 'not-verified', 'not-run', 'cancelled', 'not-supported']
 
-/** `shards`: runs of sweeps, at least one, on devices of one name. The result has the id, date and label of `as`. */
+/** What runs have alike that become one: their device, what was computed of which operands, how it was timed, and the model. */
+export function alikeKey({ device, spec }: Pick<Run, 'device' | 'spec'>): string {
+  const { output, distribution, shapes } = spec
+  const { source, tp, groupLayout } = shapes ?? {}
+  const mode = spec.kind === 'sweep' ? spec.mode : ''
+  const model = [shapes !== undefined, source, tp, groupLayout]
+  return JSON.stringify([device?.name, operationText(spec), output, distribution, mode, model])
+}
+
+/** `shards`: runs of sweeps, at least one, alike (alikeKey). The result has the id, date and label of `as`. */
 export function mergeRuns(
   shards: readonly Shard[],
   as: Pick<Run, 'id' | 'label' | 'createdAt' | 'notes'>
@@ -111,6 +122,18 @@ function specOfAll(specs: readonly SweepSpec[]): SweepSpec {
     providers: union((spec) => spec.providers),
     mValues: union((spec) => spec.mValues),
     nValues: union((spec) => spec.nValues),
-    kValues: union((spec) => spec.kValues)
+    kValues: union((spec) => spec.kValues),
+    ...(specs[0]!.shapes && { shapes: shapesOfAll(specs.map((spec) => spec.shapes!)) })
+  }
+}
+
+/** Of one model: every layer of every number of tokens once. */
+function shapesOfAll(all: readonly Shapes[]): Shapes {
+  const rows = new Map(all.flatMap((one) => one.rows.map((row) => [JSON.stringify(row), row])))
+  const tokens = new Set(all.flatMap((one) => one.tokens ?? []))
+  return {
+    ...all[0]!,
+    ...(all[0]!.tokens && { tokens: [...tokens].sort((a, b) => a - b) }),
+    rows: [...rows.values()]
   }
 }

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { taskOf } from '../../../../src-main/fleet/fleetTask'
+import { takeTask, taskOf } from '../../../../src-main/fleet/fleetTask'
 import { ranges } from '../../../../src-main/fleet/slurm'
 import { runBlockscope } from '../../../support/runBlockscope'
 import { runInProcess } from '../../../support/runInProcess'
@@ -63,7 +63,60 @@ describe('fleet', () => {
     })
   })
 
-  // Of copies of the run that the test before made.
+  it('makes a run for each model, of all its numbers of tokens, and sums their layers', async () => {
+    const modelOf = (name: string, hidden: number) => {
+      const path = join(work, `${name}.json`)
+      const fields = {
+        ...{ model_type: 'llama', hidden_size: hidden, intermediate_size: 64, head_dim: 32 },
+        ...{ num_attention_heads: 1, num_key_value_heads: 1, num_hidden_layers: 2 }
+      }
+      writeFileSync(path, JSON.stringify(fields))
+      return path
+    }
+    const [one, other] = [modelOf('one', 32), modelOf('other', 64)]
+    const own = small.filter(
+      (word, at) => !/^-[MN]$/.test(small[at - 1] ?? '') && !/^-[MN]$/.test(word)
+    )
+    const sweeps = [
+      [...own, '--shapes', one, '--tokens', '4'],
+      [...own, '--shapes', one, '--tokens', '2'],
+      [...own, '--shapes', other, '--tokens', '4']
+    ]
+    const [fleet, into] = [join(work, 'models'), join(work, 'models-store')]
+    await runInProcess([
+      'fleet',
+      'run',
+      planOf('models', { name: 'models', sweeps }),
+      '--dir',
+      fleet
+    ])
+    const { stdout } = await runInProcess(['fleet', 'collect', fleet, '--store', into, '--json'])
+    const collected = JSON.parse(stdout) as { run: string; shape: string; shards: number }[]
+    expect(collected.map(({ shape, shards }) => [shape, shards])).toEqual([
+      ['one.json, 2–4 tokens', 2],
+      ['other.json, 4 tokens', 1]
+    ])
+    const { stdout: shown } = await runInProcess([
+      'runs',
+      'show',
+      collected[0]!.run,
+      '--store',
+      into
+    ])
+    expect(shown).toMatch(/at 2 tokens: the linear layers take/)
+    expect(shown).toMatch(/at 4 tokens: the linear layers take/)
+  })
+
+  it('gives a GPU first what it has not done: copies are on different ones', () => {
+    const left = [0, 1, 2, 3]
+    const gpus = [new Set<number>(), new Set<number>()]
+    // The first GPU is faster: its second task is the other sweep, not its own again.
+    expect([0, 1, 0, 1].map((gpu) => takeTask(left, 2, gpus[gpu]!))).toEqual([0, 1, 3, 2])
+    expect(takeTask(left, 2, gpus[0]!)).toBeUndefined()
+    expect(takeTask([4], 2, gpus[0]!)).toBe(4)
+  })
+
+  // Of copies of the run that the first test made.
   it('collects a thousand shards as one run, each of them once', async () => {
     const fleet = join(work, 'thousand')
     mkdirSync(join(fleet, 'tasks'), { recursive: true })
