@@ -78,15 +78,19 @@ struct Copy {
   std::array<uint8_t, 16> bytes;
 };
 
-// `Lanes` of a warp or wave, each of which shows the others up to `Words` registers at once.
+// The CTAs of a cluster, most often one, of `Lanes` a warp or wave, each of which shows the others
+// up to `Words` registers at once. Threads are counted through all of them.
 template <int Lanes, int Words>
 class Block {
  public:
   using Shown = std::array<uint32_t, Words>;
   using ShownByAll = std::array<Shown, Lanes>;
 
-  explicit Block(int threads)
-      : fibers_(threads), warps_(threads / Lanes), stacks_(threads * kStackBytes) {}
+  explicit Block(int threads, int ctas = 1)
+      : fibers_(threads * ctas),
+        warps_(fibers_.size() / Lanes),
+        stacks_(fibers_.size() * kStackBytes),
+        ctas_(ctas) {}
 
   int current() const { return current_; }
   // Barriers that the running thread has passed.
@@ -116,8 +120,13 @@ class Block {
     }
   }
 
-  // Of the whole block.
+  // Of the running thread's CTA.
   void sync() {
+    const auto threads = static_cast<int>(fibers_.size() / ctas_.size());
+    meet(ctas_[current_ / threads], threads);
+    fibers_[current_].barriers++;
+  }
+  void syncCluster() {
     meet(all_, static_cast<int>(fibers_.size()));
     fibers_[current_].barriers++;
   }
@@ -197,6 +206,7 @@ class Block {
   std::vector<Fiber> fibers_;
   std::vector<Warp> warps_;
   std::vector<uint8_t> stacks_;
+  std::vector<Meeting> ctas_;
   Meeting all_;
   ucontext_t scheduler_;
   int current_ = 0;

@@ -2,6 +2,9 @@
 // scales, block-scaled products that read their operands through descriptors, loads and stores of
 // warps. PTX ISA 9.0, "TensorCore 5th Generation Instructions".
 //
+// Of a pair of CTAs (cta_group::2) both have the same addresses: a product multiplies the 128 rows
+// of A of each, under scales in its own tensor memory, by the columns of B, of which each has half.
+//
 // What is issued stays under way until step() is called, which a machine does when nobody else can
 // go on: whoever does not wait meets it. What a GPU would only sometimes get wrong is an error.
 #pragma once
@@ -45,6 +48,10 @@ struct ScaleCopy {
 class TensorCore {
  public:
   explicit TensorCore(SharedView& shared) : shared_(shared) {}
+  // Work of cta_group::2 is of both, and one queue.
+  static void pair(TensorCore& first, TensorCore& second) {
+    first.group_ = second.group_ = {&first, &second};
+  }
 
   // ------------------------------------------------------------------------------- allocation
 
@@ -78,8 +85,8 @@ class TensorCore {
     while (step()) {
     }
     if (!allocations_.empty())
-      fail(std::to_string(allocations_.begin()->second) +
-           " columns of tensor memory are not freed: tcgen05.dealloc is missing");
+      fail(std::to_string(allocations_.begin()->second) + " columns of " + memory() +
+           " are not freed: tcgen05.dealloc is missing");
   }
 
   // ------------------------------------------------------------------------------- one thread
@@ -96,10 +103,13 @@ class TensorCore {
     for (const Range& scales : operation.reads)
       if (overlap(scales, operation.writes)) fail("D of tcgen05.mma lies over its scales");
     const SharedTile a = tileOf(one.a, "A"), b = tileOf(one.b, "B");
-    for (int row = 0; row < kLanes; row++)
-      for (int piece = 0; piece < 2; piece++) operation.pieces.push_back(pieceOf(a, row, piece));
-    for (int row = 0; row < is.n; row++)
-      for (int piece = 0; piece < 2; piece++) operation.pieces.push_back(pieceOf(b, row, piece));
+    for (TensorCore* core : group_)
+      for (int piece = 0; piece < 2; piece++) {
+        for (int row = 0; row < kLanes; row++)
+          operation.pieces.push_back({&core->shared_, pieceOf(a, row, piece)});
+        for (int row = 0; row < is.n / ctas(); row++)
+          operation.pieces.push_back({&core->shared_, pieceOf(b, row, piece)});
+      }
     operation.work = [this, one, is, a, b] { multiply(one, is, a, b); };
     operation.name = "tcgen05.mma";
     push(std::move(operation));
@@ -114,16 +124,11 @@ class TensorCore {
            " bytes, below the 128 of eight rows");
     Operation operation;
     operation.writes = {column(one.to, 4, "tcgen05.cp"), 4};
-    for (int row = 0; row < 32; row++) operation.pieces.push_back(pieceOf(from, row, 0));
+    for (TensorCore* core : group_)
+      for (int row = 0; row < 32; row++)
+        operation.pieces.push_back({&core->shared_, pieceOf(from, row, 0)});
     operation.work = [this, to = operation.writes.first, from] {
-      for (int row = 0; row < 32; row++) {
-        const uint8_t* bytes = shared_.read(pieceOf(from, row, 0));
-        for (int lane = row; lane < kLanes; lane += 32)
-          for (int i = 0; i < 4; i++) {
-            std::memcpy(&cells_[lane][to + i], bytes + 4 * i, 4);
-            written_[lane][to + i] = true;
-          }
-      }
+      for (TensorCore* core : group_) core->copy(from, to);
     };
     operation.name = "tcgen05.cp";
     push(std::move(operation));
@@ -133,15 +138,15 @@ class TensorCore {
     Operation operation;
     operation.work = std::move(arrive);
     operation.name = "tcgen05.commit";
-    underWay_.push_back(std::move(operation));
+    queue().push_back(std::move(operation));
   }
-  bool isBusy() const { return !underWay_.empty(); }
+  bool isBusy() const { return !queue().empty(); }
   // Ends the oldest that is under way. False: there is nothing.
   bool step() {
-    if (underWay_.empty()) return false;
-    const Operation operation = std::move(underWay_.front());
-    underWay_.pop_front();
-    for (const u32 piece : operation.pieces) shared_.hold(piece, false);
+    if (queue().empty()) return false;
+    const Operation operation = std::move(queue().front());
+    queue().pop_front();
+    for (const auto& [shared, piece] : operation.pieces) shared->hold(piece, false);
     operation.work();
     return true;
   }
@@ -187,24 +192,33 @@ class TensorCore {
     const char* name;
     Range writes;
     std::vector<Range> reads;
-    std::vector<u32> pieces;  // of shared memory
+    std::vector<std::pair<SharedView*, u32>> pieces;
     std::function<void()> work;
   };
+  std::deque<Operation>& queue() const { return group_[0]->underWay_; }
+  int ctas() const { return static_cast<int>(group_.size()); }
+  // Which of the pair's.
+  std::string memory() const {
+    return ctas() == 1 ? "tensor memory"
+                       : "tensor memory of CTA " + std::to_string(group_[0] == this ? 0 : 1);
+  }
 
   static bool overlap(const Range& a, const Range& b) {
     return a.first < b.first + b.count && b.first < a.first + a.count;
   }
   [[noreturn]] static void fail(const std::string& what) { throw std::runtime_error(what); }
-  [[noreturn]] static void failUnwritten(const std::string& who, int at) {
-    fail(who + " reads column " + std::to_string(at) + " of tensor memory, which nobody wrote");
+  [[noreturn]] void failUnwritten(const std::string& who, int at) const {
+    fail(who + " reads column " + std::to_string(at) + " of " + memory() + ", which nobody wrote");
   }
 
-  // Of an address without lanes; all columns must be allocated.
+  // Of an address without lanes; all columns must be allocated, in a pair in both.
   int column(u32 address, int count, const std::string& what) const {
     const int first = address & 0xffff;
-    for (int i = first; i < first + count; i++)
-      if (i >= kColumns || !allocated_[i])
-        fail(what + ": column " + std::to_string(i) + " of tensor memory is not allocated");
+    for (const TensorCore* core : group_)
+      for (int i = first; i < first + count; i++)
+        if (i >= kColumns || !core->allocated_[i])
+          fail(what + ": column " + std::to_string(i) + " of " + core->memory() +
+               " is not allocated");
     return first;
   }
   // The address without its lanes, which are the warp's own.
@@ -217,14 +231,14 @@ class TensorCore {
   }
 
   void checkWritesDone(int first, int count, const std::string& what) const {
-    for (const Operation& one : underWay_)
+    for (const Operation& one : queue())
       if (overlap(one.writes, {first, count}))
         fail("tensor memory column " + std::to_string(first) + " " + what + " under a " + one.name +
              " that is not waited for");
   }
   void checkIdle(int first, int count, const std::string& what) const {
     checkWritesDone(first, count, what);
-    for (const Operation& one : underWay_)
+    for (const Operation& one : queue())
       for (const Range& read : one.reads)
         if (overlap(read, {first, count}))
           fail("tensor memory column " + std::to_string(first) + " " + what + " under a " +
@@ -258,13 +272,13 @@ class TensorCore {
       fail(what + ": the descriptor has bits that are not modelled");
   }
 
-  static void check(const tcgen05::Instruction& is, const Multiply& one) {
+  void check(const tcgen05::Instruction& is, const Multiply& one) const {
     if (!is.isPlain) fail("tcgen05.mma: the instruction descriptor has bits that are not modelled");
     if (!tcgen05::isTensorForm(is.form))
       fail("tcgen05.mma: there is no instruction of these types");
-    if (is.m != kLanes || is.n < 8 || is.n > 256)
+    if (is.m != ctas() * kLanes || is.n < 8 || is.n > 256 || is.n % (8 * ctas()) != 0)
       fail("tcgen05.mma of " + std::to_string(is.m) + " x " + std::to_string(is.n) +
-           ": cta_group::1 has 128 x 8 to 256");
+           ": cta_group::" + (ctas() == 1 ? "1 has 128 x 8 to 256" : "2 has 256 x 16 to 256"));
     for (const int id : {is.idA, is.idB})
       if (id % one.vector != 0)
         fail("tcgen05.mma: scale id " + std::to_string(id) + " where " +
@@ -276,15 +290,19 @@ class TensorCore {
   }
 
   void push(Operation operation) {
-    checkWarps(loading_, operation.writes, "is written while a warp reads it: tcgen05.wait::ld");
-    checkWarps(storing_, operation.writes, "is written while a warp writes it: tcgen05.wait::st");
-    for (const Range& read : operation.reads)
-      checkWarps(storing_, read, "is read while a warp writes it: tcgen05.wait::st");
-    for (const u32 piece : operation.pieces) {
-      shared_.read(piece);
-      shared_.hold(piece, true);
+    for (const TensorCore* core : group_) {
+      checkWarps(core->loading_, operation.writes,
+                 "is written while a warp reads it: tcgen05.wait::ld");
+      checkWarps(core->storing_, operation.writes,
+                 "is written while a warp writes it: tcgen05.wait::st");
+      for (const Range& read : operation.reads)
+        checkWarps(core->storing_, read, "is read while a warp writes it: tcgen05.wait::st");
     }
-    underWay_.push_back(std::move(operation));
+    for (const auto& [shared, piece] : operation.pieces) {
+      shared->read(piece);
+      shared->hold(piece, true);
+    }
+    queue().push_back(std::move(operation));
   }
 
   struct Line {
@@ -318,9 +336,18 @@ class TensorCore {
   }
   void multiply(const Multiply& one, const tcgen05::Instruction& is, const tcgen05::SharedTile& a,
                 const tcgen05::SharedTile& b) {
+    std::vector<uint8_t> codesB;
+    for (TensorCore* core : group_) {
+      const auto half = core->codesOf(b, is.form, is.form.b, is.n / ctas());
+      codesB.insert(codesB.end(), half.begin(), half.end());
+    }
+    for (TensorCore* core : group_) core->multiplyOwn(one, is, a, codesB);
+  }
+  // This CTA's 128 rows by all columns of B.
+  void multiplyOwn(const Multiply& one, const tcgen05::Instruction& is,
+                   const tcgen05::SharedTile& a, const std::vector<uint8_t>& codesB) {
     const int depth = is.form.depth(), first = one.d & 0xffff;
-    const auto codesA = codesOf(a, is.form, is.form.a, kLanes),
-               codesB = codesOf(b, is.form, is.form.b, is.n);
+    const auto codesA = codesOf(a, is.form, is.form.a, kLanes);
     for (int row = 0; row < kLanes; row++)
       for (int j = 0; j < is.n; j++) {
         uint32_t& cell = cells_[row][first + j];
@@ -332,8 +359,19 @@ class TensorCore {
         written_[row][first + j] = true;
       }
   }
+  void copy(const tcgen05::SharedTile& from, int to) {
+    for (int row = 0; row < 32; row++) {
+      const uint8_t* bytes = shared_.read(tcgen05::pieceOf(from, row, 0));
+      for (int lane = row; lane < kLanes; lane += 32)
+        for (int i = 0; i < 4; i++) {
+          std::memcpy(&cells_[lane][to + i], bytes + 4 * i, 4);
+          written_[lane][to + i] = true;
+        }
+    }
+  }
 
   SharedView& shared_;
+  std::vector<TensorCore*> group_ = {this};
   std::vector<bool> allocated_ = std::vector<bool>(kColumns);
   std::map<int, int> allocations_;
   bool permitGiven_ = false;

@@ -35,7 +35,7 @@ export const targets: Target[] = [
     state: 'emulated',
     note: 'Compiles to UTCQMMA and UTCOMMA; run on a CPU over a model of tensor memory, as Triton kernels for it are; neither TMA nor the device itself was.',
     devices: ['sm_100', 'sm_103'],
-    kernels: ['tcgen05']
+    kernels: ['tcgen05', 'tcgen05-pair']
   },
   {
     architecture: 'sm_110 (Jetson Thor)',

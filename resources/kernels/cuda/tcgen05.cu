@@ -7,18 +7,18 @@
 // are cut off to float32 (common/blockScale/sum.cuh).
 #include "common/tcgen05/machine.cuh"
 
-// TILE_N and STAGES are constants of the manifest's row, whose grid, boxes and shared memory rely
-// on them.
+// TILE_N, STAGES and CTAS are constants of the manifest's row, whose grid, boxes and shared memory
+// rely on them.
 typedef tcgen05::Tile<A_FORMAT, B_FORMAT, SCALE_FORMAT, SCALE_BLOCK, TILE_N,
-                      SCALE_BLOCK == 16 ? STAGES_16 : STAGES>
+                      SCALE_BLOCK == 16 ? STAGES_16 : STAGES, CTAS>
     Tile;
 static_assert(Tile::kTileM == TILE_M && Tile::kThreads == THREADS && Tile::kRowBytes == ROW_BYTES,
               "as the manifest's row has them");
 
 extern "C" __global__ void __launch_bounds__(Tile::kThreads, 1)
     multiply(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
-             const u8* aScales, const u8* bScales, Output* c, int M, int N, int K,
-             float tensorScale) {
+             const __grid_constant__ TensorMap aScales, const __grid_constant__ TensorMap bScales,
+             Output* c, int M, int N, int K, float tensorScale) {
   if (dynamicSharedBytes() < Tile::kBytes || blockDim.x != Tile::kThreads) asm volatile("trap;");
-  tcgen05::run<Tile>(tcgen05::NativeMachine{&a, &b}, {aScales, bScales, M, N, K}, tensorScale, c);
+  tcgen05::run<Tile>(tcgen05::NativeMachine{&a, &b, &aScales, &bScales}, {M, N, K}, tensorScale, c);
 }

@@ -42,7 +42,10 @@ describe.skipIf(process.platform !== 'linux')('a new card of each maker', () => 
     expect(found.get('mma-block-scale mxfp4_b16')).not.toBe('native')
     expect(found.get('simt mxfp4')).toBe('exact')
     expect(found.get('wgmma mxfp4')).toBe('Written for sm_90a; this device is sm_120.')
-    expect(found.get('tcgen05 mxfp4')).toBe('Written for sm_100a, sm_103a; this device is sm_120.')
+    for (const kernel of ['tcgen05', 'tcgen05-pair'])
+      expect(found.get(`${kernel} mxfp4`)).toBe(
+        'Written for sm_100a, sm_103a; this device is sm_120.'
+      )
   })
 
   it('MI355X: scaled MFMA is native for e8m0 per 32, and says why for the rest', async () => {

@@ -261,6 +261,7 @@ describe.skipIf(!nvcc.path)('the kernels of block-scaled instructions', () => {
   it('compile for their own, where an instruction that scales is in the main loop', async () => {
     const said = await check('mma-block-scale.sm_120a.mxfp6_e2m3.f16')
     said.push(...(await check('tcgen05.sm_100a.mxfp6_e2m3.f16')))
+    said.push(...(await check('tcgen05-pair.sm_103a.nvfp4.f16')))
     // Before CUDA 13 nvdisasm does not know sm_120.
     expect(said.filter((text) => !text.includes('cannot be disassembled'))).toEqual([])
   })

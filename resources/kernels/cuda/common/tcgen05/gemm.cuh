@@ -1,11 +1,15 @@
 // C (M, N) = A (M, K) x B (N, K)^T on `tcgen05.mma ... block_scale`, K-major operands, scales in
 // nvidia_32_4_4: all of the kernel but the machine's own instructions.
 //
-// Persistent blocks of one CTA, six warps. One thread of the fourth brings stages of 128 bytes of K
-// to shared memory (TMA, 128-byte swizzle) and their scales (bulk copies, as they lie in global
-// memory). One of the fifth has the scales copied into tensor memory and multiplies. The first four
-// take sums out of tensor memory, a lane each, and store them, while the next tile is multiplied
-// into the other half of the accumulators.
+// Persistent CTAs of six warps. One thread of the fourth brings stages of 128 bytes of K to shared
+// memory (TMA, 128-byte swizzle) and their scales, as they lie in global memory. One of the fifth
+// has the scales copied into tensor memory and multiplies. The first four take sums out of tensor
+// memory, a lane each, and store them, while the next tile is multiplied into the other half of the
+// accumulators.
+//
+// Two CTAs may share a tile (cta_group::2): each has 128 rows of A and of the sums, and brings half
+// of the columns of B, which the instruction reads from both. The first one's thread multiplies for
+// both, so all that arrives is told to its barriers, and what it has done with to those of both.
 //
 // Machine gives what is not arithmetic. On sm_100a it is PTX (machine.cuh); native/test has one
 // whose threads are fibers of a CPU, over a model of tensor memory.
@@ -22,10 +26,14 @@ LANE_CODE constexpr int storageBits(int format) { return format == 0 ? 4 : forma
 
 // The numbers of a kernel. Its manifest row has the same as constants: grid, shared memory and
 // boxes of the tensor maps follow from these.
-template <int A, int B, int Scale, int ScaleBlock, int TileN, int Stages>
+template <int A, int B, int Scale, int ScaleBlock, int TileN, int Stages, int Ctas>
 struct Tile {
   static constexpr int kA = A, kB = B, kScaleBlock = ScaleBlock, kTileN = TileN, kStages = Stages;
-  static constexpr int kTileM = kTensorLanes, kThreads = 192, kStoringWarps = 4;
+  static_assert(Ctas == 1 || Ctas == 2, "a CTA by itself, or a pair");
+  // Of a CTA: rows of A and of the sums, rows of B that it brings.
+  static constexpr int kCtas = Ctas, kRowsA = kTensorLanes, kRowsB = TileN / Ctas;
+  static constexpr u16 kAllCtas = (1 << Ctas) - 1;
+  static constexpr int kTileM = Ctas * kRowsA, kThreads = 192, kStoringWarps = 4;
   LANE_CODE static constexpr Form form() { return blockscale::formOf(A, B, Scale, ScaleBlock); }
   static_assert(isTensorForm(blockscale::formOf(A, B, Scale, ScaleBlock)),
                 "there is an instruction for the format");
@@ -41,15 +49,15 @@ struct Tile {
   static constexpr int kScaledB = TileN % 128 == 0 ? TileN : roundUp(TileN + 64, 128);
   static_assert(TileN % 64 == 0 || TileN < 64, "tiles begin at a multiple of 64 columns");
 
-  static constexpr int kBytesA = kTileM * kRowBytes, kBytesB = TileN * kRowBytes,
+  static constexpr int kBytesA = kRowsA * kRowBytes, kBytesB = kRowsB * kRowBytes,
                        kBytesCodes = kBytesA + kBytesB, kBytesScalesA = kGroups * kScaleGroupBytes,
                        kBytesScales = kBytesScalesA * (1 + kScaledB / 128);
   static_assert(kBytesCodes % 1024 == 0, "a swizzle's pattern begins at multiples of 1024 bytes");
-  // Bytes that TMA says it brought: narrow codes count without the padding that it makes.
+  // Bytes that TMA says it brought a CTA: narrow codes count without the padding that it makes.
   static constexpr int kBytesOf(int rows, int format) {
     return rows * (form().depth() == 64 ? kRowBytes : kRowBytes * storageBits(format) / 8);
   }
-  static constexpr int kArrivingCodes = kBytesOf(kTileM, A) + kBytesOf(TileN, B);
+  static constexpr int kArriving = kBytesOf(kRowsA, A) + kBytesOf(kRowsB, B) + kBytesScales;
 
   // Shared memory: codes of all stages, scales of all stages, barriers, the address of tensor
   // memory; before them what aligns them.
@@ -60,18 +68,17 @@ struct Tile {
   static_assert(kBytes <= 227 * 1024, "fits the shared memory of a block of sm_100");
 
   // Tensor memory: two accumulators, then scales of a stage.
-  static constexpr int kColumnsA = kGroups * scaleColumns(kTileM), kScalesColumnA = 2 * TileN,
+  static constexpr int kColumnsA = kGroups * scaleColumns(kRowsA), kScalesColumnA = 2 * TileN,
                        kScalesColumnB = kScalesColumnA + kColumnsA, kColumns = kTensorColumns;
   static_assert(kScalesColumnB + kGroups * scaleColumns(kScaledB) <= kColumns,
                 "accumulators and scales fit tensor memory");
 };
 
 struct Problem {
-  const u8 *aScales, *bScales;
   int M, N, K;
 };
 
-// A tile of C, and which of a block's tiles it is.
+// A tile of C, and which of a pair's tiles it is.
 template <class T>
 struct Place {
   int row, column, count;
@@ -83,7 +90,7 @@ struct Place {
     const TilePlace at = tilePlace(tile, ceilDiv(of.M, T::kTileM), ceilDiv(of.N, T::kTileN));
     row = at.row * T::kTileM, column = at.col * T::kTileN;
   }
-  // Columns that are multiplied: whole loads of 32.
+  // Columns that are multiplied: whole loads of 32. Of a pair each CTA brings half of them.
   LANE_CODE int columns(const Problem& of) const {
     const int left = roundUp(of.N - column, 32);
     return left < T::kTileN ? left : T::kTileN;
@@ -93,16 +100,16 @@ struct Place {
   LANE_CODE u32 phase() const { return (u32)(count / 2 % 2); }
 };
 
-// Calls work(place) for every tile of this block.
+// Calls work(place) for every tile of this CTA, or pair.
 template <class T, class Machine, class Work>
 LANE_CODE inline void forEachTile(const Machine& machine, const Problem& of, Work work) {
   int count = 0;
   DO_NOT_UNROLL
-  for (int tile = machine.block(); tile < Place<T>::tiles(of); tile += machine.blocks())
+  for (int tile = machine.group(); tile < Place<T>::tiles(of); tile += machine.groups())
     work(Place<T>(of, tile, count++));
 }
 
-// Where a block keeps what, by shared addresses, and a position in the ring of stages.
+// Where a CTA keeps what, by shared addresses, and a position in the ring of stages.
 template <class T>
 struct Ring {
   u32 start;
@@ -125,43 +132,28 @@ struct Ring {
   }
 };
 
-// How many of a stage's groups of four scales along K there are.
-template <class T>
-LANE_CODE inline int groupsOf(const Problem& of, int step) {
-  const int left = ceilDiv(of.K / T::kScaleBlock, kScaleGroup) - step * T::kGroups;
-  return left < T::kGroups ? left : T::kGroups;
-}
-// How many runs of 128 columns of B a tile's scales have; the first begins at column
-// `first`.
-template <class T>
-LANE_CODE inline int blocksOf(const Problem& of, int first) {
-  const int left = ceilDiv(of.N - first, 128);
-  return left < T::kScaledB / 128 ? left : T::kScaledB / 128;
-}
-
 // One thread: fills the ring.
 template <class T, class Machine>
 LANE_CODE inline void load(const Machine& machine, const Problem& of, Ring<T> ring) {
-  const int groups = ceilDiv(of.K / T::kScaleBlock, kScaleGroup);
+  const int rank = machine.rank();
   forEachTile<T>(machine, of, [&](const Place<T>& at) {
-    const int blockB = at.column / 128, blocks = blocksOf<T>(of, blockB * 128);
+    const int rowA = at.row + rank * T::kRowsA,
+              rowB = at.column + rank * (at.columns(of) / T::kCtas);
     DO_NOT_UNROLL
     for (int step = 0; step < ceilDiv(of.K, T::kTileK); step++, ring.advance()) {
       machine.wait(ring.empty(), ring.phase ^ 1);
-      const int bytes = groupsOf<T>(of, step) * kScaleGroupBytes;
-      machine.expect(ring.full(), T::kArrivingCodes + bytes * (1 + blocks));
-      machine.loadA(ring.codes(), step * T::kTileK, at.row, ring.full());
-      machine.loadB(ring.codes() + T::kBytesA, step * T::kTileK, at.column, ring.full());
-      // 128 rows have their groups along K one behind the other.
-      auto bring = [&](u32 to, const u8* scales, int block) {
-        const long long group = (long long)block * groups + step * T::kGroups;
-        machine.copyBytes(to, scales + group * kScaleGroupBytes, bytes, ring.full());
-      };
-      bring(ring.scales(), of.aScales, at.row / 128);
-      for (int i = 0; i < blocks; i++)
-        bring(ring.scales() + (u32)((1 + i) * T::kBytesScalesA), of.bScales, blockB + i);
+      if (rank == 0) machine.expect(ring.full(), T::kCtas * T::kArriving);
+      const u32 full = machine.ofFirst(ring.full());
+      machine.loadA(ring.codes(), step * T::kTileK, rowA, full);
+      machine.loadB(ring.codes() + T::kBytesA, step * T::kTileK, rowB, full);
+      // All of B's columns: each CTA multiplies its rows by them.
+      machine.loadScalesA(ring.scales(), step * T::kGroups, rowA / 128, full);
+      machine.loadScalesB(ring.scales() + T::kBytesScalesA, step * T::kGroups, at.column / 128,
+                          full);
     }
   });
+  // Stages are given back by what another CTA issues: none may end before.
+  for (int i = 0; i < T::kStages; i++, ring.advance()) machine.wait(ring.empty(), ring.phase ^ 1);
 }
 
 // One thread: empties it into an accumulator.
@@ -174,19 +166,18 @@ LANE_CODE inline void multiply(const Machine& machine, const Problem& of, Ring<T
     machine.wait(ring.sumsEmpty(at.accumulator()), at.phase() ^ 1);
     machine.fenceAfterSync();
     const u32 sums = tensor + (u32)(at.accumulator() * T::kTileN);
-    const int n = at.columns(of), blocks = blocksOf<T>(of, at.column / 128 * 128);
+    const int n = at.columns(of);
     DO_NOT_UNROLL
     for (int step = 0; step < ceilDiv(of.K, T::kTileK); step++, ring.advance()) {
       machine.wait(ring.full(), ring.phase);
       machine.fenceAfterSync();
-      const int groups = groupsOf<T>(of, step);
       UNROLL
       for (int group = 0; group < T::kGroups; group++) {
-        if (group >= groups) continue;
         const u32 from = ring.scales() + (u32)(group * kScaleGroupBytes);
-        machine.copyScales(scalesA + (u32)(group * scaleColumns(T::kTileM)),
+        machine.copyScales(scalesA + (u32)(group * scaleColumns(T::kRowsA)),
                            scalesDescriptor(from));
-        for (int i = 0; i < blocks; i++)
+        UNROLL
+        for (int i = 0; i < T::kScaledB / 128; i++)
           machine.copyScales(scalesB + (u32)(group * scaleColumns(T::kScaledB) + i * 4),
                              scalesDescriptor(from + (u32)((1 + i) * T::kBytesScalesA)));
       }
@@ -194,19 +185,19 @@ LANE_CODE inline void multiply(const Machine& machine, const Problem& of, Ring<T
       for (int i = 0; i < T::kSteps; i++) {
         if (step * T::kTileK + i * kDepth >= of.K) continue;
         const u32 codes = ring.codes() + (u32)(i * kInstructionBytes);
-        const ScaleOperand ofA = scaleOperand(T::form(), T::kTileM, i),
+        const ScaleOperand ofA = scaleOperand(T::form(), T::kRowsA, i),
                            ofB = scaleOperand(T::form(), T::kScaledB, i);
         machine.template multiplyAdd<T>(
-            sums, tileDescriptor(T::kSwizzle, codes, T::kTileM),
-            tileDescriptor(T::kSwizzle, codes + T::kBytesA, T::kTileN),
+            sums, tileDescriptor(T::kSwizzle, codes, T::kRowsA),
+            tileDescriptor(T::kSwizzle, codes + T::kBytesA, T::kRowsB),
             instructionDescriptor(T::form(), T::kTileM, n, ofA.id, ofB.id),
             scalesA + (u32)ofA.column, scalesB + (u32)(ofB.column + at.column % 128 / 32),
             step > 0 || i > 0);
       }
       // Copies and products of one thread are done in order.
-      machine.commit(ring.empty());
+      machine.commit(ring.empty(), T::kAllCtas);
     }
-    machine.commit(ring.sumsFull(at.accumulator()));
+    machine.commit(ring.sumsFull(at.accumulator()), T::kAllCtas);
   });
 }
 
@@ -245,7 +236,7 @@ LANE_CODE inline void store(const Machine& machine, const Problem& of, const Rin
   forEachTile<T>(machine, of, [&](const Place<T>& at) {
     machine.wait(ring.sumsFull(at.accumulator()), at.phase());
     machine.fenceAfterSync();
-    const int n = at.columns(of), row = at.row + machine.thread();
+    const int n = at.columns(of), row = at.row + machine.rank() * T::kRowsA + machine.thread();
     DO_NOT_UNROLL
     for (int first = 0; first < n; first += 32) {
       u32 sums[32];
@@ -254,7 +245,7 @@ LANE_CODE inline void store(const Machine& machine, const Problem& of, const Rin
       machine.waitForLoads(sums);
       if (first + 32 == n) {
         machine.fenceBeforeSync();
-        machine.arrive(ring.sumsEmpty(at.accumulator()));
+        machine.arrive(machine.ofFirst(ring.sumsEmpty(at.accumulator())));
       }
       if (row < of.M)
         storeRow(machine, sums, factor, c + (long long)row * of.N + at.column + first,
@@ -273,25 +264,26 @@ LANE_CODE inline void run(const Machine& machine, const Problem& of, float facto
   if (warp == T::kStoringWarps) {
     if (machine.isLeader()) {
       for (int i = 0; i < 2 * T::kStages + 2; i++) machine.initBarrier(ring.barrier(i), 1);
-      for (int i = 0; i < 2; i++) machine.initBarrier(ring.sumsEmpty(i), T::kStoringWarps * 32);
+      for (int i = 0; i < 2; i++)
+        machine.initBarrier(ring.sumsEmpty(i), T::kCtas * T::kStoringWarps * 32);
       machine.publishBarriers();
     }
   } else if (warp == T::kStoringWarps + 1) {
     machine.template allocate<T::kColumns>(address);
   }
   machine.fenceBeforeSync();
-  machine.sync();
+  machine.syncAll();
   machine.fenceAfterSync();
   const u32 tensor = machine.loadWord(address);
   if (warp == T::kStoringWarps) {
     if (machine.isLeader()) load<T>(machine, of, ring);
   } else if (warp == T::kStoringWarps + 1) {
-    if (machine.isLeader()) multiply<T>(machine, of, ring, tensor);
+    if (machine.isLeader() && machine.rank() == 0) multiply<T>(machine, of, ring, tensor);
   } else {
     store<T>(machine, of, ring, tensor, factor, c);
   }
   machine.fenceBeforeSync();
-  machine.sync();
+  machine.syncAll();
   machine.fenceAfterSync();
   if (warp == T::kStoringWarps + 1) machine.template free<T::kColumns>(tensor);
 }

@@ -18,14 +18,30 @@ namespace tcgen05 {
 #define TC_KIND "kind::mxf4nvf4.block_scale.scale_vec::4X"
 #endif
 
+// A pair of CTAs is a cluster of two.
+#if CTAS == 2
+#define TC_GROUP "cta_group::2"
+#define TC_LOAD ".mbarrier::complete_tx::bytes.cta_group::2 "
+#else
+#define TC_GROUP "cta_group::1"
+#define TC_LOAD ".mbarrier::complete_tx::bytes "
+#endif
+
 struct NativeMachine {
   typedef ::Output Output;
-  const TensorMap *a, *b;
+  const TensorMap *a, *b, *aScales, *bScales;
 
   __device__ static int thread() { return threadIdx.x; }
-  __device__ static int block() { return blockIdx.x; }
-  __device__ static int blocks() { return gridDim.x; }
-  __device__ static void sync() { __syncthreads(); }
+  // Which CTA, or pair, of how many.
+  __device__ static int group() { return blockIdx.x / CTAS; }
+  __device__ static int groups() { return gridDim.x / CTAS; }
+  // Which one of the pair.
+  __device__ static int rank() { return CTAS == 1 ? 0 : (int)clusterRank(); }
+  // Of all threads that share a tile.
+  __device__ static void syncAll() {
+    if (CTAS == 1) __syncthreads();
+    else syncCluster();
+  }
   __device__ static bool isLeader() {
     u32 is;
     asm volatile(
@@ -46,35 +62,45 @@ struct NativeMachine {
   }
   __device__ static void publishBarriers() { ::publishBarriers(); }
   __device__ static void expect(u32 barrier, u32 bytes) { expectBytes(barrier, bytes); }
-  __device__ static void arrive(u32 barrier) { arriveHere(barrier); }
+  // The same place in the first CTA of the pair.
+  __device__ static u32 ofFirst(u32 address) {
+    if (CTAS == 1) return address;
+    u32 there;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(there) : "r"(address));
+    return there;
+  }
+  __device__ static void arrive(u32 barrier) {
+    if (CTAS == 1) return arriveHere(barrier);
+    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
+  }
   __device__ static void wait(u32 barrier, u32 parity) { waitFor(barrier, parity); }
 
-  // A box of codes at (k, row) of A or B, zeros beyond the matrix.
+  // A box of codes at (k, row) of A or B, zeros beyond the matrix. With cta_group::2 the barrier
+  // may be the other CTA's.
   __device__ void loadA(u32 to, int k, int row, u32 barrier) const {
-    loadBox(to, a, inBox(k), row, barrier);
+    loadCodes(to, a, inBox(k), row, barrier);
   }
   __device__ void loadB(u32 to, int k, int row, u32 barrier) const {
-    loadBox(to, b, inBox(k), row, barrier);
+    loadCodes(to, b, inBox(k), row, barrier);
   }
-  // `bytes`, a multiple of 16, as they are.
-  __device__ static void copyBytes(u32 to, const u8* from, int bytes, u32 barrier) {
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
-            "r"(to),
-        "l"(from), "r"(bytes), "r"(barrier)
-        : "memory");
+  // 512 bytes for each group of four scales along K from `group`, of each 128 rows from `block`.
+  __device__ void loadScalesA(u32 to, int group, int block, u32 barrier) const {
+    loadScales(to, aScales, group, block, barrier);
+  }
+  __device__ void loadScalesB(u32 to, int group, int block, u32 barrier) const {
+    loadScales(to, bScales, group, block, barrier);
   }
 
   template <int Columns>
   __device__ static void allocate(u32 address) {
-    asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(address),
+    asm volatile("tcgen05.alloc." TC_GROUP ".sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(address),
                  "n"(Columns)
                  : "memory");
-    asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;");
+    asm volatile("tcgen05.relinquish_alloc_permit." TC_GROUP ".sync.aligned;");
   }
   template <int Columns>
   __device__ static void free(u32 tensor) {
-    asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(tensor),
+    asm volatile("tcgen05.dealloc." TC_GROUP ".sync.aligned.b32 %0, %1;" ::"r"(tensor),
                  "n"(Columns));
   }
 
@@ -85,7 +111,7 @@ struct NativeMachine {
     asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
   }
   __device__ static void copyScales(u32 column, u64 descriptor) {
-    asm volatile("tcgen05.cp.cta_group::1.32x128b.warpx4 [%0], %1;" ::"r"(column), "l"(descriptor)
+    asm volatile("tcgen05.cp." TC_GROUP ".32x128b.warpx4 [%0], %1;" ::"r"(column), "l"(descriptor)
                  : "memory");
   }
   template <class T>
@@ -93,14 +119,23 @@ struct NativeMachine {
                                      bool adds) {
     asm volatile(
         "{ .reg .pred adds; setp.ne.u32 adds, %6, 0;\n"
-        "tcgen05.mma.cta_group::1." TC_KIND " [%0], %1, %2, %3, [%4], [%5], adds; }" ::"r"(d),
+        "tcgen05.mma." TC_GROUP "." TC_KIND " [%0], %1, %2, %3, [%4], [%5], adds; }" ::"r"(d),
         "l"(a), "l"(b), "r"(instruction), "r"(scalesA), "r"(scalesB), "r"((u32)adds)
         : "memory");
   }
-  __device__ static void commit(u32 barrier) {
+  // Arrives at the barriers of this place in all CTAs of `mask`.
+  __device__ static void commit(u32 barrier, u16 mask) {
+#if CTAS == 2
+    asm volatile(
+        "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 "
+        "[%0], %1;" ::"r"(barrier),
+        "h"(mask)
+        : "memory");
+#else
     asm volatile(
         "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(barrier)
         : "memory");
+#endif
   }
 
 #define TC_FOUR(c, i) c(sums[i]), c(sums[i + 1]), c(sums[i + 2]), c(sums[i + 3])
@@ -132,6 +167,19 @@ struct NativeMachine {
   }
 
  private:
+  __device__ static void loadCodes(u32 to, const TensorMap* map, int x, int y, u32 barrier) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile" TC_LOAD
+                 "[%0], [%1, {%2, %3}], [%4];" ::"r"(to),
+                 "l"(map), "r"(x), "r"(y), "r"(barrier)
+                 : "memory");
+  }
+  __device__ static void loadScales(u32 to, const TensorMap* map, int group, int block,
+                                    u32 barrier) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile" TC_LOAD
+                 "[%0], [%1, {0, %2, %3}], [%4];" ::"r"(to),
+                 "l"(map), "r"(group), "r"(block), "r"(barrier)
+                 : "memory");
+  }
   // Packed fp4 lies in the map as bytes.
   __device__ static int inBox(int k) { return A_FORMAT == 0 && B_FORMAT == 0 ? k / 2 : k; }
 };
