@@ -62,6 +62,7 @@ class Code {
   explicit Code(const std::string& text) { parse(text); }
 
   int threads() const { return threads_; }
+  int clusterCtas() const { return clusterCtas_; }
   size_t registers() const { return numbers_.size(); }
   const std::vector<Instruction>& instructions() const { return code_; }
 
@@ -78,6 +79,8 @@ class Code {
       if (start == std::string::npos) continue;
       line = line.substr(start);
       if (line.rfind(".reqntid", 0) == 0) threads_ = std::stoi(line.substr(9));
+      const std::string ofCluster = ".reqnctapercluster ";
+      if (line.rfind(ofCluster, 0) == 0) clusterCtas_ = std::stoi(line.substr(ofCluster.size()));
       if (line.back() == ':') line.pop_back(), labels[line] = code_.size();
       if (std::string("./{}$").find(line[0]) != std::string::npos || line.back() != ';') continue;
       line.pop_back();
@@ -136,7 +139,7 @@ class Code {
           operand.index = -1, operand.value = std::stoi(inside.substr(8));
         else operand.index = registerNumber(inside.substr(0, plus));
         if (plus != std::string::npos) operand.value = std::stoll(inside.substr(plus + 1));
-      } else if (word.find('.') != std::string::npos) {
+      } else if (word.find('.') != std::string::npos || word == "%cluster_ctarank") {
         operand.kind = Operand::kSpecial, operand.name = word;
       } else if (word[0] == '%' || word == "complete") {
         operand.kind = Operand::kRegister, operand.index = registerNumber(word);
@@ -151,7 +154,7 @@ class Code {
     return numbers_.emplace(name, static_cast<int>(numbers_.size())).first->second;
   }
 
-  int threads_ = 0;
+  int threads_ = 0, clusterCtas_ = 1;
   std::vector<Instruction> code_;
   std::map<std::string, int> numbers_;
 };

@@ -1,8 +1,10 @@
-// Runs a PTX kernel on the CPU: a warp at a time in step, its matrix instructions by the emulation.
+// Runs a PTX kernel on the CPU: a warp at a time in step, its matrix instructions by the emulation;
+// the CTAs of a cluster beside one another.
 // PTX ISA 9.0, "Instruction Set".
 #pragma once
 
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <map>
 #include <stdexcept>
@@ -31,49 +33,75 @@ class Kernel {
            const TensorMistake& tensorMistake = {}) {
     arguments_ = arguments, memory_ = memory, mistake_ = mistake, tensorMistake_ = tensorMistake;
     for (int y = 0; y < gridY; y++)
-      for (int x = 0; x < gridX; x++) runBlock(x, y);
+      for (int x = 0; x < gridX; x++) runCluster(x, y);
   }
 
  private:
   struct Warp {
     size_t at = 0;
-    bool done = false, atBarrier = false;
+    bool done = false, atBarrier = false, atClusterBarrier = false;
     std::vector<std::array<uint64_t, 32>> registers;
   };
-
-  void runBlock(int x, int y) {
-    block_ = {x, y};
-    shared_.assign(kSharedBytes, 0xee);
-    TensorInstructions tensorCore(shared_, tensorMistake_);
-    std::vector<Warp> warps(code_.threads() / 32);
-    for (Warp& warp : warps) warp.registers.resize(code_.registers());
-    auto stand = [&](bool Warp::*state) {
+  struct Cta {
+    Cta(const Code& code, const TensorMistake& mistake)
+        : tensorCore(shared, mistake), warps(code.threads() / 32) {
+      for (Warp& warp : warps) warp.registers.resize(code.registers());
+    }
+    bool stand(bool Warp::*state) const {
       return std::all_of(warps.begin(), warps.end(),
                          [&](const Warp& warp) { return warp.done || warp.*state; });
+    }
+    void release(bool Warp::*state) {
+      for (Warp& warp : warps) warp.*state = false;
+    }
+    std::vector<uint8_t> shared = std::vector<uint8_t>(kSharedBytes, 0xee);
+    TensorInstructions tensorCore;
+    std::vector<Warp> warps;
+  };
+
+  void runCluster(int x, int y) {
+    block_ = {x, y};
+    std::deque<Cta> ctas;
+    for (int i = 0; i < code_.clusterCtas(); i++) ctas.emplace_back(code_, tensorMistake_);
+    if (ctas.size() == 2) TensorInstructions::pair(ctas[0].tensorCore, ctas[1].tensorCore);
+    auto all = [&](bool Warp::*state) {
+      return std::all_of(ctas.begin(), ctas.end(),
+                         [&](const Cta& cta) { return cta.stand(state); });
     };
-    while (!stand(&Warp::done)) {
+    while (!all(&Warp::done)) {
       // Each warp by itself, to the next barrier or to where it waits.
       bool moved = false;
-      for (size_t i = 0; i < warps.size(); i++)
-        if (!warps[i].done && !warps[i].atBarrier)
-          moved |= runToBarrier(warps[i], static_cast<int>(i), tensorCore);
-      if (stand(&Warp::atBarrier)) {
-        for (Warp& warp : warps) warp.atBarrier = false;
-      } else if (!moved && !tensorCore.step()) {
+      for (rank_ = 0; rank_ < static_cast<int>(ctas.size()); rank_++) {
+        cta_ = &ctas[rank_];
+        for (size_t i = 0; i < cta_->warps.size(); i++) {
+          Warp& warp = cta_->warps[i];
+          if (!warp.done && !warp.atBarrier && !warp.atClusterBarrier)
+            moved |= runToBarrier(warp, static_cast<int>(i));
+        }
+        if (cta_->stand(&Warp::atBarrier) && !cta_->stand(&Warp::done))
+          cta_->release(&Warp::atBarrier), moved = true;
+      }
+      if (all(&Warp::atClusterBarrier)) {
+        for (Cta& cta : ctas) cta.release(&Warp::atClusterBarrier);
+      } else if (!moved && !ctas[0].tensorCore.step()) {
         throw std::runtime_error("every warp waits for another");
       }
     }
-    tensorCore.finish();
+    for (Cta& cta : ctas) cta.tensorCore.finish();
   }
 
   // False: the warp waits where it stood.
-  bool runToBarrier(Warp& warp, int number, TensorInstructions& tensorCore) {
+  bool runToBarrier(Warp& warp, int number) {
     const auto& code = code_.instructions();
     for (const size_t start = warp.at; warp.at < code.size();) {
       const Instruction& one = code[warp.at++];
       if (one.name == "ret") break;
       if (one.name == "bar" && one.parts[1] == "sync") {
         warp.atBarrier = true;
+        return true;
+      }
+      if (one.name == "barrier" && one.parts[2] == "wait") {
+        warp.atClusterBarrier = true;
         return true;
       }
       if (one.name == "bra") {
@@ -83,10 +111,10 @@ class Kernel {
       } else if (one.name == "ldmatrix" || one.name == "stmatrix") {
         moveMatrices(one, warp);
       } else if (TensorInstructions::knows(one)) {
-        if (tensorCore.run(one, registersOf(one, warp, number))) continue;
+        if (cta_->tensorCore.run(one, registersOf(one, warp, number))) continue;
         warp.at--;
         return warp.at != start;
-      } else if (one.name != "bar" && one.name != "fence") {
+      } else if (one.name != "bar" && one.name != "barrier" && one.name != "fence") {
         for (int lane = 0; lane < 32; lane++)
           if (isActive(one, warp, lane)) execute(one, warp, lane, number * 32 + lane);
       }
@@ -122,8 +150,12 @@ class Kernel {
     if (operand.kind == Operand::kRegister) return warp.registers[operand.index][lane];
     if (operand.kind != Operand::kSpecial) return static_cast<uint64_t>(operand.value);
     if (operand.name == "%tid.x") return thread;
-    if (operand.name == "%ctaid.x") return block_[0];
-    if (operand.name == "%ctaid.y") return block_[1];
+    const bool isOfCluster = operand.name.rfind("%clusterid.", 0) == 0;
+    if (isOfCluster || (code_.clusterCtas() == 1 && operand.name.rfind("%ctaid.", 0) == 0)) {
+      if (operand.name.back() == 'x') return block_[0];
+      if (operand.name.back() == 'y') return block_[1];
+    }
+    if (operand.name == "%cluster_ctarank") return rank_;
     throw std::runtime_error("the special register " + operand.name + " is not known");
   }
 
@@ -133,8 +165,8 @@ class Kernel {
     const uint64_t at = warp.registers[operand.index][lane] + operand.value;
     if (one.parts[1] != "global") {
       const uint64_t offset = static_cast<uint32_t>(at);
-      if (offset + bytes > shared_.size()) fail(one, "outside shared memory");
-      return shared_.data() + offset;
+      if (offset + bytes > cta_->shared.size()) fail(one, "outside shared memory");
+      return cta_->shared.data() + offset;
     }
     for (const auto& [start, size] : memory_) {
       const auto first = reinterpret_cast<uint64_t>(start);
@@ -254,8 +286,8 @@ class Kernel {
       for (int lane = 0; lane < 32; lane++) {
         const int of = static_cast<int>(matrix) * 8 + lane / 4;
         const uint64_t at = warp.registers[address.index][of] + address.value + lane % 4 * 4;
-        if (static_cast<uint32_t>(at) + 4 > shared_.size()) fail(one, "outside shared memory");
-        uint8_t* word = shared_.data() + static_cast<uint32_t>(at);
+        if (static_cast<uint32_t>(at) + 4 > cta_->shared.size()) fail(one, "outside shared memory");
+        uint8_t* word = cta_->shared.data() + static_cast<uint32_t>(at);
         uint64_t& held = warp.registers[one.operands[first + matrix].index][lane];
         if (loads) {
           held = 0;
@@ -305,8 +337,10 @@ class Kernel {
   }
 
   Code code_;
-  std::array<int, 2> block_ = {};
-  std::vector<uint8_t> shared_;
+  std::array<int, 2> block_ = {};  // or the cluster
+  // That runs now.
+  int rank_ = 0;
+  Cta* cta_ = nullptr;
   std::vector<uint64_t> arguments_;
   std::vector<std::pair<const void*, size_t>> memory_;
   Mistake mistake_;

@@ -1,5 +1,5 @@
-// The instructions of PTX around tensor memory, for a CTA whose warps run in step: tcgen05, and the
-// mbarriers that its ends are seen by.
+// The instructions of PTX around tensor memory, for a CTA whose warps run in step, by itself or one
+// of a pair: tcgen05, and the mbarriers that its ends are seen by.
 #pragma once
 
 #include <functional>
@@ -25,6 +25,11 @@ class TensorInstructions : tensor::SharedView {
 
   TensorInstructions(std::vector<uint8_t>& shared, const TensorMistake& mistake)
       : bytes_(shared), mistake_(mistake), core_(*this) {}
+
+  static void pair(TensorInstructions& first, TensorInstructions& second) {
+    tensor::TensorCore::pair(first.core_, second.core_);
+    first.cluster_ = second.cluster_ = {&first, &second};
+  }
 
   static bool knows(const Instruction& one) {
     return one.name == "tcgen05" || one.name == "mbarrier" || one.name == "elect" ||
@@ -95,6 +100,9 @@ class TensorInstructions : tensor::SharedView {
     const auto& operands = one.operands;
     const int lane = first(registers);
     if (lane < 0) return;
+    if (what != "ld" && what != "st" && what.rfind("wait", 0) != 0 &&
+        one.parts[2] != "cta_group::" + std::to_string(cluster_.size()))
+      throw std::runtime_error(one.text + ": in a cluster of " + std::to_string(cluster_.size()));
     auto word = [&](size_t i) { return static_cast<u32>(registers.value(operands[i], lane)); };
     auto address = [&](size_t i) { return addressOf(operands[i], registers, lane); };
     if (what == "alloc") {
@@ -119,7 +127,15 @@ class TensorInstructions : tensor::SharedView {
       if (mistake_) mistake_(product);
       core_.issue(product);
     } else if (what == "commit") {
-      core_.commit([this, at = address(0)] { barriers_.arrive(at); });
+      const bool isOfSeveral = operands.size() > 1;
+      const u32 mask = isOfSeveral ? word(1) : 1;
+      if (mask >> cluster_.size() != 0)
+        throw std::runtime_error(one.text + ": tells a CTA that is not there");
+      for (size_t i = 0; i < cluster_.size(); i++) {
+        if (!(mask >> i & 1)) continue;
+        TensorInstructions& told = isOfSeveral ? *cluster_[i] : *this;
+        core_.commit([&told, at = address(0)] { told.barriers_.arrive(at); });
+      }
     } else if (what == "st") {
       tensor::TensorCore::Words words(operands.size() - 1);
       for (size_t i = 0; i < words.size(); i++)
@@ -147,6 +163,7 @@ class TensorInstructions : tensor::SharedView {
   const TensorMistake& mistake_;
   Mbarriers barriers_;
   tensor::TensorCore core_;
+  std::vector<TensorInstructions*> cluster_ = {this};
   std::map<int, std::pair<const Instruction*, tensor::TensorCore::Words>> arriving_;
 };
 
