@@ -8,6 +8,7 @@ import {
   usualAlignment,
   type GroupLayout
 } from '@shared/contract/groups'
+import { UserError } from '@shared/errors'
 import { positiveInteger } from './arguments'
 
 export interface GroupFlags {
@@ -51,11 +52,15 @@ export function groupRows(text: string): number[] {
   )
 }
 
-/** What they say, as a job's spec has it; undefined without --groups. */
-export const groupsOf = ({ groups, groupLayout, groupAlign, maxRows }: GroupFlags) =>
-  groups && {
-    layout: groupLayout ?? defaults.groupLayout,
-    rows: groups,
-    alignment: groupAlign,
-    maxRows
+/** What they say, as a job's spec has it; undefined without --groups. Throws a UserError for one that this layout has no use for. */
+export function groupsOf({ groups, groupLayout, groupAlign, maxRows }: GroupFlags) {
+  if (!groups) return undefined
+  const layout = groupLayout ?? defaults.groupLayout
+  const unused = (flag: string, of: GroupLayout, value: unknown) => {
+    if (value !== undefined && layout !== of)
+      throw new UserError('usage', `${flag} is of ${of} groups, and these are ${layout}.`)
   }
+  unused('--group-align', 'contiguous', groupAlign)
+  unused('--max-rows', 'masked', maxRows)
+  return { layout, rows: groups, alignment: groupAlign, maxRows }
+}

@@ -64,7 +64,7 @@ export function groupsOf(file: ArrayFile, said: OperandsAs = {}): Groups | undef
     if (array.shape[0] === counts.length && array.shape.length > 2) continue
     throw new UserError(
       'usage',
-      `${path}: tensor "${array.name}" is ${array.shape.join(' x ')}; ${counts.length} groups need as many matrices.`
+      `${path}: tensor "${array.name}" is ${array.shape.join(' x ')}; ${counted(counts.length, 'group')} need a matrix each.`
     )
   }
   const columns = k / format.scaleBlockSize
@@ -105,10 +105,10 @@ function rowCounts(file: ArrayFile): number[] | undefined {
   const rows = counts ? values : values.map((end, at) => end - (values[at - 1] ?? 0))
   const negative = rows.findIndex((count) => count < 0)
   if (negative < 0) return rows
-  throw new UserError(
-    'usage',
-    `${file.path}: tensor "${array.name}" gives group ${negative} ${rows[negative]} rows.`
-  )
+  const why = counts
+    ? `gives group ${negative} ${rows[negative]} rows`
+    : `ends group ${negative} at row ${values[negative]}, before it begins at ${values[negative - 1] ?? 0}`
+  throw new UserError('usage', `${file.path}: tensor "${array.name}" ${why}.`)
 }
 
 function integersOf({ name, dtype, bytes }: NamedArray, path: string): number[] {

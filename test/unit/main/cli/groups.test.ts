@@ -59,6 +59,14 @@ describe('--groups', () => {
       ['--groups', '3,41', '--group-layout', 'masked', '--max-rows', '40'],
       '--groups: group 1 has 41 rows, and a masked group has room for 40.'
     ],
+    [
+      ['--groups', '3', '--group-layout', 'offsets', '--group-align', '64'],
+      '--group-align is of contiguous groups, and these are offsets.'
+    ],
+    [
+      ['--groups', '3', '--max-rows', '8'],
+      '--max-rows is of masked groups, and these are contiguous.'
+    ],
     [['--groups', '4096x9000'], '--groups: the groups have'],
     [['--groups', 'many'], 'Rows of groups are needed: 4x8192, or 300,0,17;'],
     [['--shapes', 'deepgemm-grouped', '--group-layout', 'masked'], 'is a list of shapes']
