@@ -11,6 +11,7 @@ import {
   gateToMarkdown,
   timeText
 } from '@shared/report/gate'
+import { counted } from '@shared/units'
 import { version } from '../../package.json'
 import { checkOutput, writeOutput } from '../ground/files'
 import { clearProgress, print, printJson, printNote, showProgress } from '../ground/terminal'
@@ -144,7 +145,10 @@ function checkWords(words: readonly string[], { baseline, record }: Flags): void
   if (words.length === wanted) return
   const what = record ? 'what is timed' : wanted === 1 ? 'new alone' : 'base and new'
   const baselineWords = wanted === 1 ? ' with --baseline' : ''
-  throw new UserError('usage', `gate${baselineWords} takes ${what}; got ${words.length} names.`)
+  throw new UserError(
+    'usage',
+    `gate${baselineWords} takes ${what}; got ${counted(words.length, 'name')}.`
+  )
 }
 
 async function requestOf(flags: Flags): Promise<GateRequest> {

@@ -6,7 +6,7 @@ import type { DeviceState } from '@shared/contract/deviceState'
 import { deviceStateOf, differencesOf } from '@shared/contract/deviceState'
 import type { BaselineFile, BaselineState, GateProblem, GateSide } from '@shared/contract/gate'
 import type { SweepSpec } from '@shared/contract/jobs'
-import { UserError } from '@shared/errors'
+import { UserError, messageOf } from '@shared/errors'
 import { pointOf } from '@shared/measurement/ratios'
 import type { KernelSide } from '../../engine/kernelManifests'
 import type { RunStore } from '../../store/runStore'
@@ -94,8 +94,9 @@ async function recordedRun(store: RunStore, words: string): Promise<RecordedSide
   try {
     id = await store.find(words)
   } catch (error) {
-    const what = 'it is no folder with a manifest.json, no REF:FOLDER of git and no kernel here'
-    throw new UserError('usage', `${words}: ${what}; as a run, ${String((error as Error).message)}`)
+    const what =
+      'is no folder with a manifest.json, no REF:FOLDER of git and no kernel here, and as a run'
+    throw new UserError('usage', `${words} ${what}: ${messageOf(error)}`)
   }
   const run = await store.read(id)
   if (run.spec.kind !== 'sweep')

@@ -96,10 +96,10 @@ describe('blockscope gate', () => {
     expect(narrow.stdout).toContain('Not passed: nothing was compared.')
     expect(narrow.code).toBe(1)
     const one = await gate(kernel)
-    expect(one.stderr).toContain('gate takes base and new; got 1 names')
+    expect(one.stderr).toContain('gate takes base and new; got 1 name.')
     const unknown = await gate(kernel, 'nothing-here')
     expect(unknown.stderr).toMatch(
-      /^blockscope: nothing-here: it is no folder .* and no kernel here/m
+      /^blockscope: nothing-here is no folder .* and no kernel here, and as a run: /m
     )
     expect([one.code, unknown.code]).toEqual([2, 2])
   })
