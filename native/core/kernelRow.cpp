@@ -16,6 +16,14 @@ FeatureLevel KernelRow::levelOf(const std::string& id) const {
   return found == features.end() ? FeatureLevel::kNone : found->level;
 }
 
+std::vector<OutputType> KernelRow::offeredOutputs() const {
+  std::vector<OutputType> offered = outputs;
+  if (levelOf("f8-output") == FeatureLevel::kPass)
+    for (const OutputType type : {OutputType::kE4m3, OutputType::kE5m2})
+      if (!writes(type)) offered.push_back(type);
+  return offered;
+}
+
 bool KernelRow::writes(OutputType output) const {
   return std::find(outputs.begin(), outputs.end(), output) != outputs.end();
 }

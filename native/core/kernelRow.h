@@ -94,6 +94,8 @@ struct KernelRow {
   // kNone for a feature that the row does not name.
   FeatureLevel levelOf(const std::string& feature) const;
   bool writes(OutputType) const;
+  // What it writes, and what a pass behind it makes of its float32 product.
+  std::vector<OutputType> offeredOutputs() const;
 };
 
 }  // namespace blockscope

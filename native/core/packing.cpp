@@ -39,4 +39,13 @@ void unpackCodes(const NumberFormat& format, const uint8_t* packed, int64_t coun
   }
 }
 
+std::vector<uint8_t> transposed(const std::vector<uint8_t>& bytes, int64_t rows, int64_t columns) {
+  std::vector<uint8_t> turned(bytes.size());
+  for (size_t first = 0; first < bytes.size(); first += static_cast<size_t>(rows * columns))
+    for (int64_t row = 0; row < rows; row++)
+      for (int64_t column = 0; column < columns; column++)
+        turned[first + column * rows + row] = bytes[first + row * columns + column];
+  return turned;
+}
+
 }  // namespace blockscope

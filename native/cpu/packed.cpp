@@ -17,16 +17,6 @@ std::vector<uint8_t> packedCodes(const NumberFormat& element, const std::vector<
   return bytes;
 }
 
-// Every matrix of rows x columns bytes as columns x rows.
-std::vector<uint8_t> transposed(const std::vector<uint8_t>& bytes, int64_t rows, int64_t columns) {
-  std::vector<uint8_t> turned(bytes.size());
-  for (size_t first = 0; first < bytes.size(); first += static_cast<size_t>(rows * columns))
-    for (int64_t row = 0; row < rows; row++)
-      for (int64_t column = 0; column < columns; column++)
-        turned[first + column * rows + row] = bytes[first + row * columns + column];
-  return turned;
-}
-
 // A tile of B that stays in the L1 cache; whole bytes of packed codes along both sides.
 constexpr int64_t kTileN = 64, kTileK = 256;
 

@@ -42,11 +42,7 @@ KernelInfo Kernels::describe(const KernelRow& row, const DeviceFacts& device) co
   info.provider = row.provider;
   info.summary = row.summary;
   info.scaleLayout = row.scaleLayout;
-  info.outputs = row.outputs;
-  // A pass rounds a float32 product to the 8-bit types.
-  if (row.levelOf("f8-output") == FeatureLevel::kPass)
-    for (const OutputType type : {OutputType::kE4m3, OutputType::kE5m2})
-      if (!row.writes(type)) info.outputs.push_back(type);
+  info.outputs = row.offeredOutputs();
   info.features = row.features;
   const std::string deviceTarget =
       "sm_" + std::to_string(device.major) + std::to_string(device.minor);

@@ -12,108 +12,6 @@
 
 namespace blockscope::cuda {
 
-namespace {
-
-int64_t codeBytes(const KernelRow& row, const NumberFormat& format, int64_t count) {
-  return row.codes == CodeForm::kPacked ? packedBytes(format, count) : count * format.codeBytes();
-}
-
-int64_t scaleBytes(const KernelRow& row, const Problem& problem, int64_t rows) {
-  return paddedShape(findLayout(row.scaleLayout), rows,
-                     problem.k / findBlockFormat(problem.format).scaleBlockSize)
-      .size();
-}
-
-// Of all of A.
-int64_t scaleBytesOfA(const KernelRow& row, const Problem& problem) {
-  if (!findBlockFormat(problem.format).elementA().isScaled()) return 0;
-  int64_t bytes = 0;
-  for (const Segment& segment : scaleSegments(problem, findLayout(row.scaleLayout)))
-    bytes += scaleBytes(row, problem, segment.rows);
-  return bytes;
-}
-
-}  // namespace
-
-Variables problemVariables(const KernelRow& row, const Problem& problem, int multiprocessors) {
-  const BlockFormat& format = findBlockFormat(problem.format);
-  Variables variables = {{"M", problem.m},
-                         {"N", problem.n},
-                         {"K", problem.k},
-                         {"V", format.scaleBlockSize},
-                         {"SMS", multiprocessors},
-                         {"GROUPS", problem.groups.count()},
-                         {"BITS_A", format.elementA().storageBits},
-                         {"BITS_B", format.elementB().storageBits},
-                         {"BYTES_C", outputBytes(problem.output)}};
-  for (const auto& [name, value] : row.constants)
-    if (!variables.emplace(name, value).second)
-      throw Error(ErrorKind::kUsage, "Kernel " + row.id + ": the constant \"" + name +
-                                         "\" has the name of a given variable.");
-  return variables;
-}
-
-std::vector<std::string> compileOptions(const KernelRow& row, const Problem& problem) {
-  const BlockFormat& format = findBlockFormat(problem.format);
-  auto define = [](const std::string& name, int64_t value) {
-    return "-D" + name + "=" + std::to_string(value);
-  };
-  std::vector<std::string> options = {define("A_FORMAT", static_cast<int>(format.a)),
-                                      define("B_FORMAT", static_cast<int>(format.b)),
-                                      define("SCALE_FORMAT", static_cast<int>(format.scale)),
-                                      define("SCALE_BLOCK", format.scaleBlockSize),
-                                      define("OUTPUT_TYPE", static_cast<int>(problem.output)),
-                                      define("B_ORDER", static_cast<int>(problem.bOrder)),
-                                      define("GROUPED", problem.isGrouped())};
-  for (const auto& [name, value] : row.constants) options.push_back(define(name, value));
-  options.insert(options.end(), row.options.begin(), row.options.end());
-  return options;
-}
-
-Problem ownProblem(const KernelRow& row, const Problem& problem) {
-  Problem own = problem;
-  auto isPass = [&](const char* feature) { return row.levelOf(feature) == FeatureLevel::kPass; };
-  if (isPass("b-kn")) own.bOrder = BOrder::kNk;
-  const bool eightBits = outputBytes(problem.output) == 1;
-  if ((problem.accumulate && isPass("accumulator")) || (eightBits && isPass("f8-output"))) {
-    own.output = OutputType::kF32;
-    own.accumulate = false;
-    own.outputScale = 1;
-  }
-  if (problem.isGrouped() && !doesAllGroups(row, problem)) {
-    own.groups = {};
-    own.batch = 1;
-  }
-  return own;
-}
-
-bool doesAllGroups(const KernelRow& row, const Problem& problem) {
-  // A pass turns one matrix of B at a time.
-  const bool turns = problem.bOrder == BOrder::kKn && row.levelOf("b-kn") == FeatureLevel::kPass;
-  return problem.isGrouped() && !turns && row.levelOf("grouped") == FeatureLevel::kFused;
-}
-
-std::string whyUnsupported(const KernelRow& row, const Problem& problem,
-                           const Variables& variables) {
-  const FormatRow* format = row.findFormat(problem.format);
-  if (!format || format->level == CapabilityLevel::kUnavailable)
-    return "Kernel " + row.id + " does not compute " + problem.format + ".";
-  const std::pair<const char*, bool> asked[] = {
-      {"b-kn", problem.bOrder == BOrder::kKn},
-      {"accumulator", problem.accumulate},
-      {"batch", !problem.isGrouped() && problem.batch.count() > 1},
-      {"grouped", problem.isGrouped()}};
-  for (const auto& [feature, isAsked] : asked)
-    if (isAsked && row.levelOf(feature) != FeatureLevel::kFused)
-      return "Kernel " + row.id + " does not take what is asked: " + feature + ".";
-  if (!row.writes(problem.output))
-    return "Kernel " + row.id + " does not write " + std::string(wordOf(problem.output)) + ".";
-  for (const RequirementRow& requirement : row.requires_)
-    if (evaluate(requirement.that, variables) == 0)
-      return "Kernel " + row.id + " does not take this shape: " + requirement.message + ".";
-  return "";
-}
-
 driver::TensorMap encodeTensorMap(const DeviceContext& context, const TensorMapRow& row,
                                   driver::DevicePointer address, const Variables& variables,
                                   const std::string& kernel) {
@@ -175,7 +73,7 @@ driver::TensorMap encodeTensorMap(const DeviceContext& context, const TensorMapR
 ManifestOperation::ManifestOperation(const DeviceContext& context, const Kernels& kernels,
                                      const KernelRow& row, const Problem& problem)
     : context_(context), row_(row), problem_(problem), own_(ownProblem(row, problem)) {
-  parts_ = partsOf(context.facts().multiprocessors);
+  parts_ = partsOf(row, problem, context.facts().multiprocessors);
   for (const Part& part : parts_)
     if (const std::string why = whyUnsupported(row, own_, part.variables); !why.empty())
       // Nobody asked for anything wrong: among many kernels this one is left out, with the reason.
@@ -206,7 +104,7 @@ ManifestOperation::ManifestOperation(const DeviceContext& context, const Kernels
   if (own_.bOrder != problem.bOrder)
     turning_ = std::make_unique<TurningPass>(
         context, kernels, problem, row.codes == CodeForm::kPacked, row.scaleLayout == "linear");
-  if (own_.output != problem.output || own_.accumulate != problem.accumulate)
+  if (isFinished(row, problem))
     finishing_ = std::make_unique<FinishingPass>(context, kernels, problem);
   if (own_.isGrouped()) {
     std::vector<int32_t> starts, rows;
@@ -222,29 +120,6 @@ ManifestOperation::ManifestOperation(const DeviceContext& context, const Kernels
     groupStarts_ = uploaded(starts);
     groupRows_ = uploaded(rows);
   }
-}
-
-std::vector<ManifestOperation::Part> ManifestOperation::partsOf(int multiprocessors) const {
-  const BlockFormat& format = findBlockFormat(problem_.format);
-  const bool isScaled = format.elementA().isScaled();
-  if (own_.isGrouped())
-    return {{{0, problem_.m, 0, 0}, problemVariables(row_, own_, multiprocessors)}};
-  std::vector<Part> parts;
-  int64_t padded = 0;
-  for (int64_t index = 0; index < problem_.productCount(); index++) {
-    const Product product = problem_.product(index);
-    if (product.rows == 0) continue;
-    Problem alone = own_;
-    alone.m = product.rows;
-    const int64_t bytes = isScaled ? scaleBytes(row_, problem_, product.rows) : 0;
-    int64_t scalesA = product.firstA / problem_.m * bytes;  // matrices of one size
-    if (problem_.isGrouped())
-      scalesA =
-          row_.scaleLayout == "linear" ? product.firstA * format.scalesOfRowA(problem_.k) : padded;
-    padded += bytes;
-    parts.push_back({product, problemVariables(row_, alone, multiprocessors), scalesA});
-  }
-  return parts;
 }
 
 std::unique_ptr<OperandSet> ManifestOperation::prepare(const DeviceOperands& operands) {

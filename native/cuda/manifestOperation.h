@@ -1,26 +1,14 @@
 // A kernel of a manifest row, compiled and bound to one problem.
 #pragma once
 
-#include "expression.h"
 #include "kernels.h"
 #include "launch.h"
 #include "operation.h"
 #include "passes.h"
+#include "rowProblem.h"
 
 namespace blockscope::cuda {
 
-// The names expressions may use for this problem on this device, the row's constants among them.
-Variables problemVariables(const KernelRow&, const Problem&, int multiprocessors);
-// Macros of resources/kernels/cuda/README.md for one format and output type, the row's constants
-// and options.
-std::vector<std::string> compileOptions(const KernelRow&, const Problem&);
-// What the kernel itself is compiled for: passes before and behind it do what it does not.
-Problem ownProblem(const KernelRow&, const Problem&);
-// Whether one round of its launches does all groups; else there is one for each group.
-bool doesAllGroups(const KernelRow&, const Problem&);
-// The sentence of the first requirement that does not hold, or why the output type cannot be
-// written; empty: all hold.
-std::string whyUnsupported(const KernelRow&, const Problem&, const Variables&);
 // Whole descriptor, encoded by the driver. `address` is where the map's buffer begins. Throws
 // Error(kUsage).
 driver::TensorMap encodeTensorMap(const DeviceContext&, const TensorMapRow&,
@@ -39,14 +27,7 @@ class ManifestOperation : public Operation {
   double compileSeconds() const override { return compileSeconds_; }
 
  private:
-  // What one round of the row's launches computes: a matrix of C, a group, or all groups at once.
-  struct Part {
-    Product product;
-    Variables variables;
-    int64_t scalesA = 0;  // bytes before its scales of A
-  };
   void clearWorkspace(const Stream&) const;
-  std::vector<Part> partsOf(int multiprocessors) const;
   std::vector<Launch> launchesOf(const OperandSet&, size_t part) const;
   Launch resolveLaunch(const LaunchRow&, const OperandSet&, const Part&) const;
   LaunchArgument resolveArgument(const std::string& argument, const OperandSet&, const Part&) const;

@@ -14,20 +14,11 @@ namespace hip {
 
 namespace {
 
-// What the host does around kernels elsewhere it does not do here yet.
-KernelRow asOffered(KernelRow row) {
-  for (Feature& feature : row.features)
-    if (feature.level == FeatureLevel::kPass || feature.id == "batch")
-      feature = {feature.id, FeatureLevel::kNone, "there is no such pass on AMD GPUs yet"};
-  return row;
-}
-
-// Rows that are written for AMD GPUs.
+// Rows that are written for AMD GPUs, support code among them.
 std::vector<KernelRow> rowsOf(const BackendOptions& options) {
   std::vector<KernelRow> rows;
   for (const KernelRow& row : options.kernelSources)
-    if (row.role == KernelRole::kKernel && cuda::areAmd(row.architectures))
-      rows.push_back(asOffered(row));
+    if (cuda::areAmd(row.architectures)) rows.push_back(row);
   return rows;
 }
 
@@ -47,7 +38,8 @@ std::string whyUnavailable(const KernelRow& row, const FormatRow& format,
 KernelInfo describe(const KernelRow& row, const std::string& architecture) {
   KernelInfo info;
   info.id = row.id, info.provider = row.provider, info.summary = row.summary;
-  info.scaleLayout = row.scaleLayout, info.outputs = row.outputs, info.features = row.features;
+  info.scaleLayout = row.scaleLayout, info.outputs = row.offeredOutputs();
+  info.features = row.features;
   std::string unreadable;
   try {
     std::vector<std::string> options = row.options;
@@ -146,7 +138,9 @@ class HipBackend : public Backend {
     } catch (const Error& error) {
       info.properties["problem"] = std::string(error.what());
     }
-    for (const KernelRow& row : rows_) info.kernels.push_back(describe(row, facts.architecture));
+    for (const KernelRow& row : rows_)
+      if (row.role == KernelRole::kKernel)
+        info.kernels.push_back(describe(row, facts.architecture));
     return info;
   }
 

@@ -1,59 +1,43 @@
 // A kernel of a manifest row, compiled by hipRTC and bound to one problem on one AMD GPU.
 #pragma once
 
-#include <array>
-#include <memory>
+#include <map>
 #include <string>
-#include <variant>
 #include <vector>
 
-#include "../cuda/expression.h"
-#include "device.h"
+#include "../cuda/rowProblem.h"
+#include "passes.h"
 
 namespace blockscope::hip {
 
-// What one run reads and writes: operands as the row wants them, C between guards.
-class OperandSet {
- public:
-  OperandSet(const Device&, const KernelRow&, const Problem&, const Operands&);
-
-  size_t bytes() const;
-  // Fills C with a pattern that no kernel leaves, and the guards around it.
-  void poison(const Device&) const;
-  // Throws Error(kDevice) when memory beside C was written.
-  std::vector<uint8_t> readC(const Device&, const std::string& what) const;
-
-  Buffer aCodes, bCodes, aScales, bScales, accumulator;
-  float tensorScale = 1;
-  uint8_t* c() const { return c_.address() + kGuardBytes; }
-
- private:
-  static constexpr size_t kGuardBytes = 256;
-  Buffer c_;
-};
-
 class Operation {
  public:
-  // Throws Error: kUsage for a problem the kernel does not take, kUnavailable for a device,
-  // kCompile.
-  Operation(const Device&, const KernelRow&, const Problem&, const std::string& cacheDirectory);
+  // `passes`: the row of the device code around kernels. Throws Error: kUnavailable for a problem
+  // the kernel does not take and for a device, kCompile.
+  Operation(const Device&, const KernelRow&, const KernelRow& passes, const Problem&,
+            const std::string& cacheDirectory);
 
   void enqueue(const OperandSet&, const Stream&) const;
-  double compileSeconds() const { return compileSeconds_; }
+  double compileSeconds() const { return module_.compileSeconds(); }
 
  private:
-  using Argument = std::variant<void*, int32_t, int64_t, float>;
-  Argument argumentOf(const std::string& written, const OperandSet&) const;
-  std::array<unsigned, 3> extents(const Expressions&, const std::string& field) const;
+  // Throws what the constructor does before it compiles.
+  CompileRequest request() const;
+  uint8_t* address(const std::string& name, const OperandSet&, const cuda::Part&) const;
+  Argument argumentOf(const std::string& written, const OperandSet&, const cuda::Part&) const;
+  Extents extents(const Expressions&, const std::string& field, const cuda::Part&) const;
+  Launch launchOf(const LaunchRow&, const OperandSet&, const cuda::Part&) const;
 
   const Device& device_;
   KernelRow row_;
-  Problem problem_;
-  cuda::Variables variables_;
-  Owned module_;
+  Problem problem_;  // what is asked
+  Problem own_;      // what the kernel does of it
+  std::vector<cuda::Part> parts_;
+  Module module_;
+  Passes passes_;
   std::map<std::string, runtime::Handle> functions_;
   std::map<std::string, Buffer> workspace_;
-  double compileSeconds_ = 0;
+  Buffer groupStarts_, groupRows_;  // int32 of each group, where the kernel finds them itself
 };
 
 }  // namespace blockscope::hip

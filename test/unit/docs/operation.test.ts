@@ -76,7 +76,7 @@ async function described(): Promise<Described[]> {
   ].map((kernel) => ({ ...kernel, formats: kernel.capabilities }))
   // A CPU without an instruction set has the kernel all the same: what it would compute is what the others do.
   const able = offered.filter(({ formats }) => formats.some(({ level }) => level !== 'unavailable'))
-  const { sources } = readKernelManifests(['resources/kernels/cuda'])
+  const { sources } = readKernelManifests(['resources/kernels/cuda', 'resources/kernels/hip'])
   return [...able, ...sources.filter(({ role }) => role === 'kernel')]
 }
 

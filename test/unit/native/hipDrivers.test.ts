@@ -35,7 +35,8 @@ const detect = (environment: Record<string, string> = {}, drivers?: string) =>
   JSON.parse(run(['devices', '--json'], environment, drivers).stdout) as Detection
 const gpusOf = ({ devices }: Detection) => devices.filter(({ kind }) => kind === 'hip')
 
-const shape = ['-M', '40', '-N', '24', '-K', '96', '--out', 'f32']
+const sides = ['-N', '24', '-K', '96']
+const shape = ['-M', '40', ...sides, '--out', 'f32']
 const product = ['--device', 'hip:0', '--kernels', 'mfma-scale-linear', '--formats', 'mxfp8']
 const validate = (environment: Record<string, string> = {}, drivers?: string) =>
   run(['validate', ...product, ...shape], environment, drivers)
@@ -148,6 +149,19 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     expect(status).toBe(0)
   })
 
+  const whole = ['--batch', '2', '--b-order', 'kn', '-M', '40', '--out', 'e4m3', '--beta', '1']
+  it.each([
+    ['a batch', ['--batch', '3', '-M', '40', '--out', 'f32']],
+    ['B as (K, N)', ['--b-order', 'kn', '-M', '40', '--out', 'f32']],
+    ['8-bit types of C', ['--out', 'e4m3', '-M', '40']],
+    ['groups of rows', ['--groups', '17,0,30', '--out', 'f32']],
+    ['all of it at once', whole]
+  ])('takes %s: launches for each matrix, passes around them', (_what, asked) => {
+    const { said, status } = run(['validate', ...product, ...sides, ...asked])
+    expect(said).toContain('1 of 1 passed')
+    expect(status).toBe(0)
+  })
+
   const measure = (environment: Record<string, string> = {}, drivers?: string, mode = 'hot') => {
     const brief = ['--mode', mode, '--rounds', '1', '--warmup', '1', '--reps', '3', '--json']
     const { stdout, status } = run(['sweep', ...product, ...shape, ...brief], environment, drivers)
@@ -254,6 +268,14 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
   describe.skipIf(!clang)('with clang in the place of hipRTC', () => {
     it('the source compiles as hipRTC is given it', () => {
       const { said, status } = validate({ STUB_CLANG: clang! })
+      expect(said).toContain('1 of 1 passed')
+      expect(status).toBe(0)
+    })
+
+    it('so do the passes around it', () => {
+      const { said, status } = run(['validate', ...product, ...sides, ...whole], {
+        STUB_CLANG: clang!
+      })
       expect(said).toContain('1 of 1 passed')
       expect(status).toBe(0)
     })

@@ -1,7 +1,8 @@
 /**
  * A libamdhip64.so.7, a libhiprtc.so.7 and libraries of AMD SMI that answer what a test tells them to, for states no test machine is in. Memory is
  * the host's. hipRTC hands a source to clang where there is one; a launch of mfma_scale's kernel with linear scales multiplies
- * e4m3 by e4m3 on the CPU: what reaches it through operands, layouts and arguments is what it would get.
+ * e4m3 by e4m3 on the CPU, and those of the passes turn B and round to e4m3: what reaches them through operands, layouts and
+ * arguments is what they would get.
  */
 import { join } from 'node:path'
 import { build } from './stubDriver'
@@ -49,16 +50,44 @@ int hipMemsetAsync(void* to, int value, size_t bytes, void* stream) { if (bytes 
 /* An ELF of clang, or what the stub compiler wrote in its place. */
 int hipModuleLoadData(void** module, const char* image) { *module = (void*)1; return number("STUB_LOAD", memcmp(image, "\\x7f" "ELF", 4) ? 200 : 0); }
 int hipModuleUnload(void* module) { return 0; }
-int hipModuleGetFunction(void** function, void* module, const char* name) { *function = (void*)1; return strcmp(name, "multiply") ? 500 : 0; }
+static const char* const names[] = {"", "multiply", "turnPacked", "finish"};
+int hipModuleGetFunction(void** function, void* module, const char* name) {
+  for (size_t i = 1; i < 4; i++)
+    if (!strcmp(name, names[i])) return *function = (void*)i, 0;
+  return 500;
+}
 static int launches;
 static double e4m3(unsigned char code) {
   const int exponent = code >> 3 & 15, mantissa = code & 7;
   const double value = exponent ? ldexp(8 + mantissa, exponent - 10) : ldexp(mantissa, -9);
   return code & 128 ? -value : value;
 }
+/* Bytes of (K, N), as 8-bit codes and linear scales are. */
+static void turn(void** given) {
+  const unsigned char* from = *(unsigned char**)given[0];
+  unsigned char* to = *(unsigned char**)given[1];
+  const long N = *(long*)given[2], K = *(long*)given[3];
+  for (long n = 0; n < N; n++)
+    for (long k = 0; k < K; k++) to[n * K + k] = from[k * N + n];
+}
+/* To e4m3: the nearest code, the even one of two. */
+static void finish(void** given) {
+  const float *product = *(float**)given[0], *accumulator = *(float**)given[1], scale = *(float*)given[5];
+  for (long i = 0; i < *(long*)given[3]; i++) {
+    const double value = (product[i] + (accumulator ? accumulator[i] : 0)) * scale;
+    int best = 0;
+    for (int code = 1; code < 256; code++) {
+      const double now = fabs(e4m3(best) - value), other = fabs(e4m3(code) - value);
+      if ((code & 127) != 127 && (other < now || (other == now && code % 2 == 0))) best = code;
+    }
+    (*(unsigned char**)given[2])[i] = best;
+  }
+}
 int hipModuleLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void* stream, void** given, void** extra) {
   launches++;
   if (number("STUB_LAUNCH", 0)) return number("STUB_LAUNCH", 0);
+  if (function == (void*)2) return turn(given), 0;
+  if (function == (void*)3) return *(int*)given[4] == 3 ? finish(given), 0 : 1;
   const unsigned char *a = *(unsigned char**)given[0], *b = *(unsigned char**)given[1], *sa = *(unsigned char**)given[2], *sb = *(unsigned char**)given[3];
   float* c = *(float**)given[4];
   const int M = *(int*)given[5], N = *(int*)given[6], K = *(int*)given[7];
@@ -125,7 +154,7 @@ int hiprtcCompileProgram(void* program, int count, const char** options) {
   /* What was made is assembly: a linker is not needed to know that the source compiles. */
   snprintf(path, sizeof path, "%s/code", folder);
   size = readAll(path, code, 1 << 22);
-  if (strstr(code, "v_mfma_scale_f32")) memcpy(code, "\\x7f" "ELF", 4);
+  if (strstr(code, "v_mfma_scale_f32") || strstr(code, "turnPacked")) memcpy(code, "\\x7f" "ELF", 4);
   snprintf(command, sizeof command, "rm -r %s", folder);
   system(command);
   return failed ? 6 : 0;

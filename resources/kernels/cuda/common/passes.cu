@@ -29,6 +29,8 @@ extern "C" __global__ void turnPacked(const u8* from, u8* to, long long N, long 
   for (int i = 0; i < count * bits / 8; i++) own[i] = (u8)(word >> (8 * i));
 }
 
+// AMD's are clang's own conversions (resources/kernels/hip/common/passes.hip).
+#ifndef __HIP__
 __device__ inline u16 toF16(float value) {
   u16 bits;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
@@ -40,6 +42,7 @@ __device__ inline u16 toBf16(float value) {
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
   return bits;
 }
+#endif
 
 // C = outputScale * (product + accumulator), rounded; output types by number as OutputType has
 // them.

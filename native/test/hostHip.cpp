@@ -1,0 +1,152 @@
+// The whole path around a kernel on an AMD GPU on a stand-in of the HIP runtime whose memory is the
+// host's: operands put into a kernel's form, passes, batches, groups, C read back. The passes are
+// the device's own code (resources/kernels/hip/common/passes.hip is CUDA's), compiled for the CPU.
+#include <cstdlib>
+#include <cstring>
+
+#include "../hip/libraries.h"
+#include "../hip/operation.h"
+#include "check.h"
+#include "hostKernel.h"
+
+using namespace blockscope;
+using namespace blockscope::hip;
+
+namespace {
+
+void standIn() {
+  auto& all = const_cast<Libraries&>(libraries());
+  auto& runtime = all.runtime;
+  runtime.malloc = [](void** to, size_t bytes) {
+    *to = std::malloc(bytes);
+    return 0;
+  };
+  runtime.free = [](void* at) {
+    std::free(at);
+    return 0;
+  };
+  runtime.memcpy = [](void* to, const void* from, size_t bytes, int) {
+    std::memcpy(to, from, bytes);
+    return 0;
+  };
+  runtime.memset = [](void* to, int value, size_t bytes) {
+    std::memset(to, value, bytes);
+    return 0;
+  };
+  runtime.memsetAsync = [](void* to, int value, size_t bytes, runtime::Handle) {
+    std::memset(to, value, bytes);
+    return 0;
+  };
+  runtime.moduleLoadData = [](runtime::Handle* to, const void*) { return host::made(to); };
+  runtime.moduleUnload = [](runtime::Handle) { return 0; };
+  runtime.moduleGetFunction = [](runtime::Handle* to, runtime::Handle, const char* name) {
+    *to = host::find(name);
+    return *to ? 0 : 500;
+  };
+  runtime.moduleLaunchKernel = [](runtime::Handle function, unsigned grid, unsigned, unsigned,
+                                  unsigned block, unsigned, unsigned, unsigned, runtime::Handle,
+                                  void** arguments, void**) {
+    return host::launch(function, grid, block, arguments);
+  };
+  runtime.streamCreate = [](runtime::Handle* to, unsigned) { return host::made(to); };
+  runtime.streamDestroy = [](runtime::Handle) { return 0; };
+  auto& hiprtc = all.hiprtc;
+  all.hiprtcInfo.found = true;
+  hiprtc.createProgram = [](hiprtc::Program* to, const char*, const char*, int, const char* const*,
+                            const char* const*) { return host::made(to); };
+  hiprtc.destroyProgram = [](hiprtc::Program*) { return 0; };
+  hiprtc.compileProgram = [](hiprtc::Program, int, const char* const*) { return 0; };
+  hiprtc.getCodeSize = [](hiprtc::Program, size_t* size) {
+    *size = 4;
+    return 0;
+  };
+  hiprtc.getCode = [](hiprtc::Program, char* image) {
+    std::fill_n(image, 4, 'x');
+    return 0;
+  };
+}
+
+DeviceFacts standInFacts() {
+  DeviceFacts facts;
+  facts.name = "Stand-in", facts.architecture = "gfx950", facts.computeUnits = 4;
+  return facts;
+}
+
+KernelRow passes() {
+  KernelRow row;
+  row.id = "support-passes-hip", row.file = "../../resources/kernels/hip/common/passes.hip";
+  row.role = KernelRole::kSupport, row.architectures = {"gfx950"};
+  row.constants = {{"THREADS", 256}};
+  return row;
+}
+
+std::vector<uint8_t> computed(const Problem& problem, FeatureLevel level) {
+  const Device device(standInFacts());
+  const KernelRow row = host::rowFor(problem, level, "gfx950");
+  const Operation operation(device, row, passes(), problem, "");
+  const OperandSet set(device, row, problem,
+                       generateOperands(problem, {"normal", 5}, host::kNever));
+  set.poison(device);
+  host::launched.clear();
+  operation.enqueue(set, Stream(device));
+  return set.readC(device, "The kernel");
+}
+
+// Scales of A in a padded layout: a group begins where the padding of every earlier one ends.
+void scalesOfGroupsArePaddedOnTheirOwn() {
+  Problem problem{"mxfp8", 0, 8, 160, 1, OutputType::kF32};
+  problem.setGroups({GroupLayout::kContiguous, {4, 0, 4, 33}, 64, 0});
+  const Device device(standInFacts());
+  KernelRow row = host::rowFor(problem, FeatureLevel::kPass, "gfx950");
+  row.scaleLayout = "cdna4_mfma16";
+  const Operands operands = generateOperands(problem, {"normal", 5}, host::kNever);
+  const OperandSet set(device, row, problem, operands);
+  const ScaleLayout layout = findLayout(row.scaleLayout);
+  size_t at = 0, wrong = 0;
+  for (const cuda::Part& part : cuda::partsOf(row, problem, 4)) {
+    const auto rows = part.product.rows;
+    const auto expected = packScales(layout, &operands.aScales[part.product.firstA * 5], rows, 5);
+    CHECK(part.scalesA == static_cast<int64_t>(at));
+    wrong += std::memcmp(set.aScales.address() + at, expected.data(), expected.size()) != 0;
+    at += expected.size();
+  }
+  CHECK(wrong == 0 && at == set.aScales.bytes());
+}
+
+void whatARowDoesNotNameIsRefused() {
+  const Device device(standInFacts());
+  KernelRow row = host::kernelRow(FeatureLevel::kFused, OutputType::kF32, "gfx950");
+  row.features = {};
+  Problem problem{"mxfp4", 5, 12, 64, 1, OutputType::kF32};
+  auto message = [&] { return messageOf([&] { Operation(device, row, passes(), problem, ""); }); };
+  problem.accumulate = true;
+  CHECK_CONTAINS(message(), "accumulator");
+  problem.accumulate = false, problem.batch = 2;
+  CHECK_CONTAINS(message(), "batch");
+}
+
+// A kernel that writes behind its float32 product, which a pass then reads.
+void aWriteBesideTheProductIsSeen() {
+  Problem problem{"mxfp8", 4, 8, 32, 1, OutputType::kE4m3};
+  const Device device(standInFacts());
+  const KernelRow row = host::rowFor(problem, FeatureLevel::kPass, "gfx950");
+  const OperandSet set(device, row, problem,
+                       generateOperands(problem, {"normal", 5}, host::kNever));
+  set.poison(device);
+  set.product.address()[set.product.bytes()] = 0;
+  CHECK_CONTAINS(messageOf([&] { set.readC(device, "Kernel x"); }), "Kernel x writes outside C");
+}
+
+}  // namespace
+
+int main() {
+  standIn();
+  host::offerAll();
+  host::everyKernelTakesTheWholeOperation(computed);
+  host::passesAreLaunchedAroundTheKernel(computed);
+  host::groupsAreFoundOrLaunchedOneByOne(computed);
+  scalesOfGroupsArePaddedOnTheirOwn();
+  whatARowDoesNotNameIsRefused();
+  aWriteBesideTheProductIsSeen();
+  return summary();
+}
