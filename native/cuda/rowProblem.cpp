@@ -54,7 +54,8 @@ std::vector<std::string> compileOptions(const KernelRow& row, const Problem& pro
                                       define("SCALE_BLOCK", format.scaleBlockSize),
                                       define("OUTPUT_TYPE", static_cast<int>(problem.output)),
                                       define("B_ORDER", static_cast<int>(problem.bOrder)),
-                                      define("GROUPED", problem.isGrouped())};
+                                      define("GROUPED", problem.isGrouped()),
+                                      define("ACCUMULATE", problem.accumulate)};
   for (const auto& [name, value] : row.constants) options.push_back(define(name, value));
   options.insert(options.end(), row.options.begin(), row.options.end());
   return options;

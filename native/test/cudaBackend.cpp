@@ -77,7 +77,7 @@ void rowsMeetProblems() {
   const auto options = compileOptions(row, problem);
   CHECK(options == (std::vector<std::string>{"-DA_FORMAT=0", "-DB_FORMAT=0", "-DSCALE_FORMAT=5",
                                              "-DSCALE_BLOCK=32", "-DOUTPUT_TYPE=2", "-DB_ORDER=0",
-                                             "-DGROUPED=0", "-DBLOCK=64"}));
+                                             "-DGROUPED=0", "-DACCUMULATE=0", "-DBLOCK=64"}));
 }
 
 void kernelsReadScalesInAnyLayout() {

@@ -101,7 +101,8 @@ inline void multiply(const uint8_t* aCodes, const uint8_t* bCodes, const uint8_t
 // All groups, as a kernel that finds them itself.
 inline void multiplyGroups(const uint8_t* aCodes, const uint8_t* bCodes, const uint8_t* aScales,
                            const uint8_t* bScales, uint8_t* c, const int* starts, const int* rows,
-                           int groups, int n, int k, float tensorScale, int type) {
+                           int groups, int n, int k, float tensorScale, const float* accumulator,
+                           float outputScale, int type) {
   const BlockFormat& format = *kernelFormat;
   const int64_t blocks = k / format.scaleBlockSize;
   for (int64_t group = 0; group < groups; group++) {
@@ -110,7 +111,7 @@ inline void multiplyGroups(const uint8_t* aCodes, const uint8_t* bCodes, const u
              bCodes + packedBytes(format.elementB(), group * n * k),
              aScales ? aScales + start * blocks : nullptr, bScales + group * n * blocks,
              c + start * n * outputBytes(static_cast<OutputType>(type)), rows[group], n, k,
-             tensorScale, nullptr, 1, type);
+             tensorScale, accumulator ? accumulator + start * n : nullptr, outputScale, type);
   }
 }
 
@@ -164,10 +165,20 @@ inline KernelRow rowFor(const Problem& problem, FeatureLevel level, const std::s
   row.features.push_back({"grouped", level, ""});
   if (problem.isGrouped() && cuda::doesAllGroups(row, problem)) {
     row.launches[0].function = "multiplyGroups";
-    row.launches[0].arguments = {
-        "aCodes", "bCodes",      "aScales",         "bScales",
-        "c",      "groupStarts", "groupRows",       "GROUPS",
-        "N",      "K",           "f32:tensorScale", std::to_string(static_cast<int>(written))};
+    row.launches[0].arguments = {"aCodes",
+                                 "bCodes",
+                                 "aScales",
+                                 "bScales",
+                                 "c",
+                                 "groupStarts",
+                                 "groupRows",
+                                 "GROUPS",
+                                 "N",
+                                 "K",
+                                 "f32:tensorScale",
+                                 "accumulator",
+                                 "f32:outputScale",
+                                 std::to_string(static_cast<int>(written))};
   }
   return row;
 }
@@ -226,13 +237,11 @@ inline void groupsAreFoundOrLaunchedOneByOne(Compute computed) {
   for (const char* format : {"mxfp4", "mxfp6_e2m3", "nvfp4", "w4a16_mxfp4"})
     for (const Groups& groups : kGroups)
       for (const FeatureLevel level : {FeatureLevel::kFused, FeatureLevel::kPass})
-        for (const bool passes : {false, true}) {
+        for (const bool whole : {false, true}) {
           Problem problem{format, 0, 12, 64, 1, OutputType::kF32};
           problem.setGroups(groups);
-          if (passes) {
-            if (level == FeatureLevel::kFused) continue;
-            problem.bOrder = BOrder::kKn, problem.accumulate = true;
-          }
+          problem.accumulate = whole;
+          if (whole && level == FeatureLevel::kPass) problem.bOrder = BOrder::kKn;
           const std::vector<uint8_t> c = computed(problem, level);
           const auto filled = std::count_if(groups.rows.begin(), groups.rows.end(),
                                             [](int64_t rows) { return rows > 0; });
@@ -240,7 +249,8 @@ inline void groupsAreFoundOrLaunchedOneByOne(Compute computed) {
                 (level == FeatureLevel::kFused));
           CHECK(std::count(launched.begin(), launched.end(), "multiply") ==
                 (level == FeatureLevel::kFused ? 0 : filled));
-          CHECK(std::count(launched.begin(), launched.end(), "finish") == (passes ? filled : 0));
+          CHECK(std::count(launched.begin(), launched.end(), "finish") ==
+                (whole && level == FeatureLevel::kPass ? filled : 0));
           const Operands operands = generateOperands(problem, {"normal", 5}, kNever);
           const std::vector<double> reference =
               referenceProduct(problem, operands, kNever, nullptr);

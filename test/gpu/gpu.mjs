@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkCommandLine } from './commandLine.mjs'
 import { able, checkFormats, named, testedKernels } from './formats.mjs'
+import { checkFused } from './fused.mjs'
 import { checkComparison, checkOperands } from './deviceCode.mjs'
 import { checkPythonKernels, hasTriton, tritonRows } from './python.mjs'
 import {
@@ -56,6 +57,8 @@ for (const kernel of kernels.filter((k) => k.provider === 'blockscope')) {
 // 1. Every kernel against the reference, the whole operation too: formats side by side, since most of the time is compilation.
 await checks.attempt('formats', () => checkFormats(checks, formats))
 console.log(since(), `formats: ${checks.passed} passed, ${checks.failed} failed`)
+await checkFused(checks, kernels)
+console.log(since(), `fused: ${checks.passed} passed, ${checks.failed} failed`)
 
 // 2. What the GPU does for itself, against the CPU: the reference, operands byte for byte, the comparison, scale layouts.
 for (const format of formats.filter(named)) {

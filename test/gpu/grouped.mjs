@@ -104,10 +104,13 @@ async function checkAll(checks, kernels) {
         await validateAll(checks, kernels, format, `${format} ${name}`, session, tolerances[output])
         await session.close()
       })
-  // What passes do, the fallback of scales beyond a range, several tiles of K.
+  // What passes or the kernels themselves do, the fallback of scales beyond a range, several tiles of K.
   const operations = [
     ['B (K, N)', { bOrder: 'kn' }, 'f16', 'normal', 64],
     ['accumulated to e4m3', { accumulate: true, outputScale: 0.3 }, 'e4m3', 'normal', 72],
+    ['accumulated to e5m2', { accumulate: true, outputScale: 0.3 }, 'e5m2', 'normal', 272],
+    ['accumulated', { accumulate: true }, 'f16', 'normal', 264],
+    ['accumulated, adversarial', { accumulate: true }, 'f32', 'adversarial', 264],
     ['adversarial', {}, 'f32', 'adversarial', 264],
     ['large K', {}, 'f16', 'normal', 520]
   ]

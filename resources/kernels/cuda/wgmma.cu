@@ -1,6 +1,7 @@
 // wgmma: every format exactly, on sm_90a.
 //
-//   C (M, N) = A (M, K) x B (N, K) with one linear scale per SCALE_BLOCK elements along K; any M, N.
+//   C (M, N) = outputScale (A (M, K) x B (N, K) + accumulator (M, N)) with one linear scale per SCALE_BLOCK elements along K; any
+//   M, N.
 //
 // 1. widen: both packed operands to bf16, element x scale: exact while scales lie within 2^-117..2^117.
 // 2. multiply: bf16 product with wgmma and TMA, float32 sums (common/gemm_bf16.cuh).
@@ -26,26 +27,29 @@ extern "C" __global__ void widenAllGroups(const u8* aCodes, const u8* bCodes, co
 extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
     multiplyGroups(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
                    const __grid_constant__ TensorMap cMap, Output* c, const u32* beyond, const int* groupStarts,
-                   const int* groupRows, const int* tileEnds, int groups, int N, int K, float tensorScale) {
+                   const int* groupRows, const int* tileEnds, int groups, int N, int K, float tensorScale,
+                   const float* accumulator, float outputScale) {
   if (*beyond == 0)
-    bf16gemm::runGroups<true>(&aMap, &bMap, &cMap, c, {groupStarts, groupRows, tileEnds, groups}, N, K, tensorScale);
+    bf16gemm::runGroups<true>(&aMap, &bMap, &cMap, c, {groupStarts, groupRows, tileEnds, groups}, N, K, tensorScale,
+                              {accumulator, outputScale});
 }
 
 extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
     multiplyGroupsAnyRows(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap, Output* c,
                           const u32* beyond, const int* groupStarts, const int* groupRows, const int* tileEnds, int groups,
-                          int N, int K, float tensorScale) {
+                          int N, int K, float tensorScale, const float* accumulator, float outputScale) {
   if (*beyond == 0)
-    bf16gemm::runGroups<false>(&aMap, &bMap, nullptr, c, {groupStarts, groupRows, tileEnds, groups}, N, K, tensorScale);
+    bf16gemm::runGroups<false>(&aMap, &bMap, nullptr, c, {groupStarts, groupRows, tileEnds, groups}, N, K, tensorScale,
+                              {accumulator, outputScale});
 }
 
 extern "C" __global__ void __launch_bounds__(tiled::kThreads)
     fallbackGroups(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, const u32* beyond, Output* c,
                    const int* groupStarts, const int* groupRows, const int* slowTileEnds, int groups, int N, int K,
-                   float tensorScale) {
+                   float tensorScale, const float* accumulator, float outputScale) {
   if (*beyond != 0)
     tiled::multiplyGroups<double>(aCodes, bCodes, aScales, bScales, c, {groupStarts, groupRows, slowTileEnds, groups}, N, K,
-                                  tensorScale);
+                                  tensorScale, accumulator, outputScale);
 }
 #else
 extern "C" __global__ void widen(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u16* aWide,
@@ -55,19 +59,21 @@ extern "C" __global__ void widen(const u8* aCodes, const u8* bCodes, const u8* a
 
 extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
     multiply(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
-             const __grid_constant__ TensorMap cMap, const u32* beyond, int M, int N, int K, float tensorScale) {
-  if (*beyond == 0) bf16gemm::run<true>(&aMap, &bMap, &cMap, nullptr, M, N, K, tensorScale);
+             const __grid_constant__ TensorMap cMap, const u32* beyond, int M, int N, int K, float tensorScale,
+             const float* accumulator, float outputScale) {
+  if (*beyond == 0) bf16gemm::run<true>(&aMap, &bMap, &cMap, nullptr, M, N, K, tensorScale, {accumulator, outputScale});
 }
 
 extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
     multiplyAnyRows(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap, Output* c,
-                    const u32* beyond, int M, int N, int K, float tensorScale) {
-  if (*beyond == 0) bf16gemm::run<false>(&aMap, &bMap, nullptr, c, M, N, K, tensorScale);
+                    const u32* beyond, int M, int N, int K, float tensorScale, const float* accumulator, float outputScale) {
+  if (*beyond == 0) bf16gemm::run<false>(&aMap, &bMap, nullptr, c, M, N, K, tensorScale, {accumulator, outputScale});
 }
 
 extern "C" __global__ void __launch_bounds__(tiled::kThreads)
     fallback(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, const u32* beyond, Output* c, int M,
-             int N, int K, float tensorScale) {
-  if (*beyond != 0) tiled::multiply<double>(aCodes, bCodes, aScales, bScales, c, M, N, K, tensorScale);
+             int N, int K, float tensorScale, const float* accumulator, float outputScale) {
+  if (*beyond != 0)
+    tiled::multiply<double>(aCodes, bCodes, aScales, bScales, c, M, N, K, tensorScale, accumulator, outputScale);
 }
 #endif

@@ -1,6 +1,7 @@
 // wgmma-fp8: MXFP4 on the fp8 tensor cores of sm_90a.
 //
-//   C (M, N) = A (M, K) x B (N, K), e2m1 with one linear e8m0 scale per 32 elements along K; any M, N.
+//   C (M, N) = outputScale (A (M, K) x B (N, K) + accumulator (M, N)), e2m1 with one linear e8m0 scale per 32 elements along K;
+//   any M, N.
 //
 // 1. encode: both operands to e5m2 with a power of two per row taken out (common/reencode.cuh): exact in a window of 29
 //    binades a row.
@@ -31,14 +32,17 @@ extern "C" __global__ void __launch_bounds__(kEncodeThreads)
 extern "C" __global__ void __launch_bounds__(e5m2gemm::Product::kThreads, 1)
     multiply(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
              const __grid_constant__ TensorMap cMap, const float* aFactors, const float* bFactors, const u32* status, int M,
-             int N, int K) {
-  if (status[0] == 0) e5m2gemm::run<true>(&aMap, &bMap, &cMap, nullptr, aFactors, bFactors, M, N, K);
+             int N, int K, const float* accumulator, float outputScale) {
+  if (status[0] == 0)
+    e5m2gemm::run<true>(&aMap, &bMap, &cMap, nullptr, aFactors, bFactors, M, N, K, {accumulator, outputScale});
 }
 
 extern "C" __global__ void __launch_bounds__(e5m2gemm::Product::kThreads, 1)
     multiplyAnyRows(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap, Output* c,
-                    const float* aFactors, const float* bFactors, const u32* status, int M, int N, int K) {
-  if (status[0] == 0) e5m2gemm::run<false>(&aMap, &bMap, nullptr, c, aFactors, bFactors, M, N, K);
+                    const float* aFactors, const float* bFactors, const u32* status, int M, int N, int K,
+                    const float* accumulator, float outputScale) {
+  if (status[0] == 0)
+    e5m2gemm::run<false>(&aMap, &bMap, nullptr, c, aFactors, bFactors, M, N, K, {accumulator, outputScale});
 }
 
 extern "C" __global__ void widen(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u16* aWide,
@@ -48,12 +52,14 @@ extern "C" __global__ void widen(const u8* aCodes, const u8* bCodes, const u8* a
 
 extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
     multiplyWide(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap, const u32* status,
-                 Output* c, int M, int N, int K) {
-  if (status[0] != 0 && status[1] == 0) bf16gemm::run<false>(&aMap, &bMap, nullptr, c, M, N, K, 1.0f);
+                 Output* c, int M, int N, int K, const float* accumulator, float outputScale) {
+  if (status[0] != 0 && status[1] == 0)
+    bf16gemm::run<false>(&aMap, &bMap, nullptr, c, M, N, K, 1.0f, {accumulator, outputScale});
 }
 
 extern "C" __global__ void __launch_bounds__(tiled::kThreads)
     fallback(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, const u32* status, Output* c, int M,
-             int N, int K) {
-  if (status[0] != 0 && status[1] != 0) tiled::multiply<double>(aCodes, bCodes, aScales, bScales, c, M, N, K, 1.0f);
+             int N, int K, const float* accumulator, float outputScale) {
+  if (status[0] != 0 && status[1] != 0)
+    tiled::multiply<double>(aCodes, bCodes, aScales, bScales, c, M, N, K, 1.0f, accumulator, outputScale);
 }

@@ -1,7 +1,7 @@
 /** What of a manifest is compiled: every row for every target it claims, in every format and output type. */
 import { relative } from 'node:path'
 import { outputTypes } from '@shared/contract/jobs'
-import type { CapabilityLevel } from '@shared/contract/devices'
+import type { CapabilityLevel, FeatureId } from '@shared/contract/devices'
 import type { KernelRow } from '@shared/contract/kernelRow'
 import { bOrders, type BOrder } from '@shared/contract/operation'
 import { UserError } from '@shared/errors'
@@ -10,7 +10,7 @@ import { numberFormats } from '@shared/formats/numberFormat'
 import { readKernelSources } from '../kernelManifests'
 
 export interface Build {
-  /** `<kernel>.<target>.<format>.<output>`, `.kn` behind it where B is (K, N), `.grouped` for groups */
+  /** `<kernel>.<target>.<format>.<output>`, behind it `.kn` where B is (K, N), `.accumulated`, `.grouped` for groups */
   name: string
   kernel: string
   format: string
@@ -41,15 +41,18 @@ interface Case {
   format: string
   output: string
   bOrder: BOrder
+  accumulated?: true
   grouped?: true
 }
 
 /**
  * All, or of each what is worth a compilation: every format with the first output type, the first with every output type. And,
- * where the kernel reads B either way, formats of 4, 6 and 8 bits with B as (K, N); where it does groups, all of it for them too.
+ * where the kernel reads B either way, formats of 4, 6 and 8 bits with B as (K, N); where it adds the accumulator itself, the first
+ * format with every output type; where it does groups, all of it for them too.
  */
 function casesOf({ formats, outputs, features }: KernelRow, choice: 'some' | 'all'): Case[] {
-  const readsEitherOrder = features.some(({ id, level }) => id === 'b-kn' && level === 'fused')
+  const does = (feature: FeatureId) =>
+    features.some(({ id, level }) => id === feature && level === 'fused')
   const claimed = formats.filter(({ level }) => level !== 'unavailable')
   const all = claimed.flatMap(({ format }, i) =>
     (i && choice === 'some' ? outputs.slice(0, 1) : outputs).map((output): Case => ({
@@ -59,13 +62,17 @@ function casesOf({ formats, outputs, features }: KernelRow, choice: 'some' | 'al
     }))
   )
   const turned = ['mxfp4', 'mxfp6_e2m3', 'mxfp8'].filter(
-    (id) => readsEitherOrder && claimed.some(({ format }) => format === id)
+    (id) => does('b-kn') && claimed.some(({ format }) => format === id)
   )
   const kn = turned.map((format): Case => ({ format, output: outputs[0]!, bOrder: 'kn' }))
-  const doesGroups = features.some(({ id, level }) => id === 'grouped' && level === 'fused')
-  const groups = all.filter(() => doesGroups).map((one): Case => ({ ...one, grouped: true }))
+  const accumulated = all
+    .filter(({ format }) => does('accumulator') && format === claimed[0]!.format)
+    .map((one): Case => ({ ...one, accumulated: true }))
+  const groups = [...all, ...accumulated]
+    .filter(() => does('grouped'))
+    .map((one): Case => ({ ...one, grouped: true }))
   return all.length
-    ? [...all, ...kn, ...groups]
+    ? [...all, ...kn, ...accumulated, ...groups]
     : [{ format: 'mxfp4', output: 'f16', bOrder: 'nk' }]
 }
 
@@ -74,7 +81,7 @@ export function listBuilds(folder: string, choice: 'some' | 'all' = 'some'): Bui
   const sources = readKernelSources([folder])
   if (!sources.length) throw new UserError('usage', `${folder}/manifest.json names no kernel.`)
   return sources.flatMap((row) =>
-    casesOf(row, choice).flatMap(({ format, output, bOrder, grouped }) => {
+    casesOf(row, choice).flatMap(({ format, output, bOrder, accumulated, grouped }) => {
       const { a, b, scale, scaleBlockSize } = findBlockFormat(format)
       const number = ({ name }: { name: string }) => formatNumbers.indexOf(name)
       const macros = {
@@ -85,11 +92,14 @@ export function listBuilds(folder: string, choice: 'some' | 'all' = 'some'): Bui
         OUTPUT_TYPE: outputTypes.findIndex((type) => type === output),
         B_ORDER: bOrders.indexOf(bOrder),
         GROUPED: grouped ? 1 : 0,
+        ACCUMULATE: accumulated ? 1 : 0,
         ...row.constants
       }
       const defines = Object.entries(macros).map(([name, value]) => `-D${name}=${value}`)
+      const kinds = [bOrder === 'kn' && '.kn', accumulated && '.accumulated', grouped && '.grouped']
+      const kind = kinds.filter(Boolean).join('')
       return row.architectures.flatMap(targetsOf).map((target) => ({
-        name: `${row.id}.${target}.${format}.${output}${bOrder === 'kn' ? '.kn' : ''}${grouped ? '.grouped' : ''}`,
+        name: `${row.id}.${target}.${format}.${output}${kind}`,
         kernel: row.id,
         format,
         output,

@@ -2,7 +2,7 @@
 // (microsoft/MMA-Sim): 32 products and C are aligned to the largest exponent, each truncated to 13 fractional bits, summed
 // exactly, and the sum truncated to 13 fractional bits. Prints every case that differs and 'N passed, N failed'.
 //
-//   nvcc -std=c++17 -gencode=arch=compute_90a,code=sm_90a -DOUTPUT_TYPE=2 -I resources/kernels/cuda accumulator.cu
+//   nvcc -std=c++17 -gencode=arch=compute_90a,code=sm_90a -DOUTPUT_TYPE=2 -DACCUMULATE=0 -I resources/kernels/cuda accumulator.cu
 #include "common/wgmma.cuh"
 
 #include <algorithm>

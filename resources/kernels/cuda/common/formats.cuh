@@ -95,10 +95,17 @@ __device__ inline Output toOutput(float value) {
 #endif
 }
 
-// Element `at` of C from its sum. `accumulator`: nullptr where nothing is added.
+// What is rounded to C: the accumulator's number added, then scaled, as passes.cu does it; no
+// product is fused into the addition. A scale other than 1 comes with eight bits alone.
+__device__ inline float finishedSum(float sum, float accumulated, float outputScale) {
+  const float total = ACCUMULATE ? __fadd_rn(sum, accumulated) : sum;
+  return sizeof(Output) == 1 ? __fmul_rn(total, outputScale) : total;
+}
+
+// Element `at` of C from its sum. `accumulator`: read where ACCUMULATE is 1.
 __device__ inline Output finished(float sum, const float* accumulator, long long at,
                                   float outputScale) {
-  return toOutput((accumulator ? sum + accumulator[at] : sum) * outputScale);
+  return toOutput(finishedSum(sum, ACCUMULATE ? accumulator[at] : 0.0f, outputScale));
 }
 
 // Element (row, k) of a matrix of `rows` x K, and its scale: rows of K, or, where it lies turned (B
@@ -113,10 +120,13 @@ __device__ inline long long scaleAt(int row, int k, int rows, int K) {
                 : (long long)row * (K / SCALE_BLOCK) + k / SCALE_BLOCK;
 }
 
-// Two neighbouring outputs as one word; `low` has the lower address.
+// Two neighbouring outputs of at most 16 bits in the low bits of a word; `low` has the lower
+// address.
 __device__ inline u32 toOutputPair(float low, float high) {
   u32 pair;
-#if OUTPUT_TYPE == 1
+#if OUTPUT_TYPE >= 3
+  pair = toOutput(low) | toOutput(high) << 8;
+#elif OUTPUT_TYPE == 1
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
 #else
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
@@ -128,6 +138,16 @@ __device__ inline u32 toBf16Pair(float low, float high) {
   u32 pair;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
   return pair;
+}
+
+// Two float32 numbers that are read once, at a multiple of 8 bytes that no thread of the kernel
+// writes.
+__device__ inline float2 loadStreaming(const float* from) {
+  float2 both;
+  asm("ld.global.nc.L1::no_allocate.v2.f32 {%0, %1}, [%2];"
+      : "=f"(both.x), "=f"(both.y)
+      : "l"(from));
+  return both;
 }
 
 // 16 bytes that are not read again soon: the cache keeps something else.

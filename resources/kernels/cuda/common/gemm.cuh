@@ -8,7 +8,8 @@
 //
 // Persistent: every cluster takes tile after tile. Warpgroup 0 loads A and B through a ring of kStages; the others multiply
 // and store. Sums go through shared memory, 16 rows x 32 columns of a warp at a time, to the copy engine (storeByEngine), or
-// straight from registers (storeByThreads) where C's rows are no multiples of 16 bytes or its elements are float32.
+// straight from registers (storeByThreads) where C's rows are no multiples of 16 bytes or its elements are float32. On the way
+// they become C: factors, accumulator, output scale, rounding.
 #pragma once
 
 #include "common/groups.cuh"
@@ -19,6 +20,13 @@ namespace gemm {
 
 __device__ inline void storePair(float* c, float left, float right) { *reinterpret_cast<float2*>(c) = make_float2(left, right); }
 __device__ inline void storePair(u16* c, float left, float right) { *reinterpret_cast<u32*>(c) = toOutputPair(left, right); }
+__device__ inline void storePair(u8* c, float left, float right) { *reinterpret_cast<u16*>(c) = toOutputPair(left, right); }
+
+// What is done with a sum before it is rounded to C, beside its factors. `accumulator`: as C lies; read where ACCUMULATE is 1.
+struct Finish {
+  const float* accumulator;
+  float outputScale;
+};
 
 // The numbers of a kernel, as its manifest row has them, too: boxes, grid and shared memory there follow from these.
 template <int TileM, int TileN, int Stages, int StoreBuffers, bool Factors>
@@ -31,15 +39,17 @@ struct Tile {
   // Registers of a loading and of a multiplying thread.
   static constexpr int kLoadRegisters = 40, kMultiplyRegisters = 232;
 
-  // Rows of a piece are 64 bytes, swizzled for the copy engine.
-  static constexpr int kStoreBuffers = StoreBuffers, kPieceColumns = 32, kPieces = TileN / kPieceColumns;
-  static constexpr int kBytesPiece = 16 * kPieceColumns * 2, kBytesStore = kConsumerWarps * StoreBuffers * kBytesPiece;
+  // Rows of a piece are 64 bytes, swizzled for the copy engine: elements of 16 bits or 8. Buffers are taken in turn, the same
+  // in every tile.
+  static constexpr int kPieceColumns = sizeof(Output) == 1 ? 64 : 32, kPieces = TileN / kPieceColumns;
+  static constexpr int kStoreBuffers = kPieces % StoreBuffers == 0 ? StoreBuffers : 1;
+  static constexpr int kBytesPiece = 16 * 64, kBytesStore = kConsumerWarps * StoreBuffers * kBytesPiece;
   // Row and column factors of a warpgroup's part of the tile, for products that have them.
   static constexpr int kBytesFactors = Factors ? (64 + TileN) * 4 : 0;
 
   static_assert(kGroups == 2, "the register file is divided for two multiplying warpgroups");
   static_assert(128 * (kLoadRegisters + kGroups * kMultiplyRegisters) <= 65536, "fits the register file");
-  static_assert(TileN % kPieceColumns == 0 && kPieces % StoreBuffers == 0, "whole rounds of buffers");
+  static_assert(TileN % kPieceColumns == 0, "whole pieces");
 };
 
 // A CTA's part of a cluster's tile: its first row of A and C, and the row of C at which it ends at the latest; its first
@@ -95,12 +105,24 @@ struct Shared {
   __device__ u32 full(int i) const { return barriers + i * 8; }
   __device__ u32 empty(int i) const { return barriers + (T::kStages + i) * 8; }
   __device__ u32 stage(int i) const { return tiles + i * T::kBytesStage; }
-  __device__ u32 store(int warp) const { return tiles + kStore + warp * (T::kStoreBuffers * T::kBytesPiece); }
+  __device__ u32 store(int warp) const { return tiles + kStore + warp * (T::kBytesStore / T::kConsumerWarps); }
   __device__ u32 factors(int group) const { return tiles + kFactors + group * T::kBytesFactors; }
 };
 
+// The accumulator's part of a tile, brought to L2 while the tile is multiplied: with each step as many rows as are that step's.
+template <class T>
+__device__ inline void prefetchAccumulator(const float* accumulator, Place place, int N, int step, int steps) {
+#if ACCUMULATE
+  if (N % 4 != 0) return;  // whole pieces of 16 bytes
+  const int bytes = min(T::kTileN, N - place.col) * 4, end = min(place.row + (step + 1) * T::kTileM / steps, place.endRow);
+  for (int row = place.row + step * T::kTileM / steps; row < end; row++)
+    prefetchToCache(accumulator + (long long)row * N + place.col, bytes);
+#endif
+}
+
 template <class T, class TilesOf>
-__device__ inline void load(const TensorMap* aMap, const TensorMap* bMap, TilesOf shape, Shared<T> shared) {
+__device__ inline void load(const TensorMap* aMap, const TensorMap* bMap, TilesOf shape, Shared<T> shared,
+                            const float* accumulator) {
   RingPosition<T::kStages> ring;
   const u32 rank = clusterRank();
   constexpr int kElements = T::kElements;  // of K in a step
@@ -113,44 +135,93 @@ __device__ inline void load(const TensorMap* aMap, const TensorMap* bMap, TilesO
       loadBox(a, aMap, step * kElements, place.row, full);
       loadBoxMulticast(b + rank * (T::kBytesB / 2), bMap, step * kElements, place.rowB + rank * (T::kTileN / 2), full,
                        (1 << T::kCluster) - 1);
+      prefetchAccumulator<T>(accumulator, place, shape.N, step, shape.steps);
     }
   }
 }
+
+// The accumulator's numbers of a thread's sums: two rows, a pair in each of `Groups` groups of eight columns. They are on their
+// way while the sums of kAhead groups before them become C.
+template <int Groups>
+struct Accumulated {
+  static constexpr int kAhead = 4;
+  const float* rows[2];
+  int columns;  // from the pair of group 0 on
+  bool isInside[2];
+  float2 held[kAhead][2];
+  __device__ Accumulated(const float* accumulator, int row, int col, int M, int N) : columns(N - col) {
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+      rows[half] = accumulator + (long long)(row + 8 * half) * N + col;
+      isInside[half] = row + 8 * half < M;
+    }
+#pragma unroll
+    for (int group = 0; group < kAhead; group++) load(group);
+  }
+  // Pairs are whole: N is even.
+  __device__ void load(int group) {
+#if ACCUMULATE
+    if (group >= Groups) return;
+#pragma unroll
+    for (int half = 0; half < 2; half++)
+      if (isInside[half] && group * 8 < columns) held[group % kAhead][half] = loadStreaming(rows[half] + group * 8);
+#endif
+  }
+  // Group after group, each once.
+  __device__ void take(int group, float2& upper, float2& lower) {
+    upper = held[group % kAhead][0], lower = held[group % kAhead][1];
+    load(group + kAhead);
+  }
+};
 
 // Sums d of a warpgroup, rows row0.. and columns col0.. of C, times factors. Sum 4 j + e of a thread lies at row
 // warp * 16 + lane / 4 + 8 * (e / 2), column 8 j + 2 * (lane % 4) + e % 2 (PTX ISA, wgmma D fragment). Two multiplications:
 // the product of the factors alone could leave float32's range.
 template <class T, class Factors>
-__device__ inline void storeByEngine(const float (&d)[T::kSums], const TensorMap* cMap, int row0, int col0, u32 buffers,
-                                     Factors factors) {
+__device__ inline void storeByEngine(const float (&d)[T::kSums], const TensorMap* cMap, int M, int N, int row0, int col0,
+                                     u32 buffers, Factors factors, Finish finish) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, quad = lane % 4;
   const float upper = factors.row(warp * 16 + lane / 4), lower = factors.row(warp * 16 + lane / 4 + 8);
   // As a source of stmatrix: lane 8 i + r addresses row r of matrix i; 0 and 1 are the rows 0-7 and 8-15 of one group of
   // eight columns, 2 and 3 those of the next.
   const int sourceRow = lane % 16, next = lane / 16;
+  Accumulated<T::kSums / 4> accumulated(finish.accumulator, row0 + warp * 16 + lane / 4, col0 + quad * 2, M, N);
   auto words = [&](int group, u32 (&pair)[2]) {
     const float2 column = factors.columns(group * 8 + quad * 2);
-    pair[0] = toOutputPair(d[4 * group] * upper * column.x, d[4 * group + 1] * upper * column.y);
-    pair[1] = toOutputPair(d[4 * group + 2] * lower * column.x, d[4 * group + 3] * lower * column.y);
+    float2 above, below;
+    accumulated.take(group, above, below);
+    auto finished = [&](float sum, float added) { return finishedSum(sum, added, finish.outputScale); };
+    pair[0] = toOutputPair(finished(d[4 * group] * upper * column.x, above.x),
+                           finished(d[4 * group + 1] * upper * column.y, above.y));
+    pair[1] = toOutputPair(finished(d[4 * group + 2] * lower * column.x, below.x),
+                           finished(d[4 * group + 3] * lower * column.y, below.y));
   };
 #pragma unroll
   for (int piece = 0; piece < T::kPieces; piece++) {
     const u32 buffer = buffers + piece % T::kStoreBuffers * T::kBytesPiece;
     if (lane == 0) waitForStoreReads<T::kStoreBuffers - 1>();
     __syncwarp();
+    // 64-byte swizzle: 16-byte chunk c of row r lies at chunk c ^ (r / 2 % 4).
 #pragma unroll
     for (int group = 0; group < T::kPieceColumns / 8; group += 2) {
       u32 left[2], right[2];
       words(piece * T::kPieceColumns / 8 + group, left);
       words(piece * T::kPieceColumns / 8 + group + 1, right);
-      // 64-byte swizzle: 16-byte chunk c of row r lies at chunk c ^ (r / 2 % 4).
-      const int chunk = (group + next) ^ (sourceRow / 2 % 4);
-      storeMatrices(buffer + sourceRow * (T::kPieceColumns * 2) + chunk * 16, left[0], left[1], right[0], right[1]);
+      if constexpr (sizeof(Output) == 1) {
+        // Both groups are of one chunk; the two rows are swizzled alike.
+        const u32 at = buffer + lane / 4 * 64 + (group / 2 ^ lane / 8) * 16 + quad * 2;
+        storeHalf(at, left[0]), storeHalf(at + 8, right[0]);
+        storeHalf(at + 8 * 64, left[1]), storeHalf(at + 8 * 64 + 8, right[1]);
+      } else {
+        const int chunk = (group + next) ^ (sourceRow / 2 % 4);
+        storeMatrices(buffer + sourceRow * 64 + chunk * 16, left[0], left[1], right[0], right[1]);
+      }
     }
     publishToCopyEngine();
     __syncwarp();
     if (lane == 0) {
-      storeBox(cMap, col0 + piece * T::kPieceColumns, row0 + warp * 16, buffer);
+      // The map's elements are 16 bits.
+      storeBox(cMap, (col0 + piece * T::kPieceColumns) * (int)sizeof(Output) / 2, row0 + warp * 16, buffer);
       commitStores();
     }
   }
@@ -158,24 +229,37 @@ __device__ inline void storeByEngine(const float (&d)[T::kSums], const TensorMap
 
 template <class T, class Factors>
 __device__ inline void storeByThreads(const float (&d)[T::kSums], Output* c, int M, int N, int row0, int col0,
-                                      Factors factors) {
+                                      Factors factors, Finish finish) {
+  constexpr int kTogether = 8;  // groups of columns whose accumulated numbers are loaded at once
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, quad = lane % 4;
 #pragma unroll
   for (int half = 0; half < 2; half++) {
     const int inside = warp * 16 + lane / 4 + half * 8;
     const float byRow = factors.row(inside);
-    Output* row = c + (long long)(row0 + inside) * N + col0;
+    const long long first = (long long)(row0 + inside) * N + col0;
+    Output* row = c + first;
     if (row0 + inside >= M) continue;
 #pragma unroll
-    for (int group = 0; group < T::kSums / 4; group++) {
-      const int col = group * 8 + quad * 2;
-      const float2 byColumn = factors.columns(col);
-      const float left = d[4 * group + 2 * half] * byRow * byColumn.x, right = d[4 * group + 2 * half + 1] * byRow * byColumn.y;
-      if (col0 + col + 1 < N && N % 2 == 0) {
-        storePair(row + col, left, right);
-      } else {
-        if (col0 + col < N) row[col] = toOutput(left);
-        if (col0 + col + 1 < N) row[col + 1] = toOutput(right);
+    for (int from = 0; from < T::kSums / 4; from += kTogether) {
+      float2 added[kTogether];
+#if ACCUMULATE
+#pragma unroll
+      for (int i = 0; i < kTogether; i++)
+        if (N % 2 == 0 && col0 + (from + i) * 8 + quad * 2 < N)
+          added[i] = loadStreaming(finish.accumulator + first + (from + i) * 8 + quad * 2);
+#endif
+#pragma unroll
+      for (int i = 0; i < kTogether; i++) {
+        const int group = from + i, col = group * 8 + quad * 2;
+        const float2 byColumn = factors.columns(col);
+        const float left = d[4 * group + 2 * half] * byRow * byColumn.x, right = d[4 * group + 2 * half + 1] * byRow * byColumn.y;
+        if (col0 + col + 1 < N && N % 2 == 0) {
+          storePair(row + col, finishedSum(left, added[i].x, finish.outputScale), finishedSum(right, added[i].y, finish.outputScale));
+        } else {
+          const float* accumulator = finish.accumulator + first + col;
+          if (col0 + col < N) row[col] = finished(left, accumulator, 0, finish.outputScale);
+          if (col0 + col + 1 < N) row[col + 1] = finished(right, accumulator, 1, finish.outputScale);
+        }
       }
     }
   }
@@ -231,7 +315,7 @@ __device__ inline int stepsOf(int K) {
 // ends before its tile does, threads store what is its own: the copy engine would write over what follows.
 template <class T, bool ByEngine, class TilesOf, class MakeFactors>
 __device__ inline void runOver(const TilesOf shape, const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap,
-                               Output* c, MakeFactors makeFactors) {
+                               Output* c, MakeFactors makeFactors, Finish finish) {
   extern __shared__ u8 dynamic[];
   const Shared<T> shared(sharedAddress(dynamic));
   if (threadIdx.x == 0) {
@@ -246,7 +330,7 @@ __device__ inline void runOver(const TilesOf shape, const TensorMap* aMap, const
   syncCluster();
   if (threadIdx.x < 128) {
     giveRegistersBack<T::kLoadRegisters>();
-    if (threadIdx.x == 0) load<T>(aMap, bMap, shape, shared);
+    if (threadIdx.x == 0) load<T>(aMap, bMap, shape, shared, finish.accumulator);
   } else {
     takeRegisters<T::kMultiplyRegisters>();
     const int group = threadIdx.x / 128 - 1;
@@ -262,8 +346,8 @@ __device__ inline void runOver(const TilesOf shape, const TensorMap* aMap, const
       factors.arrive();
       const bool isWhole = !TilesOf::kEndsInside || row0 + (int)(threadIdx.x / 32 % 4 + 1) * 16 <= place.endRow;
       if (ByEngine && isWhole)
-        storeByEngine<T>(sums, cMap, row0, place.col, shared.store(threadIdx.x / 32 - 4), factors);
-      else storeByThreads<T>(sums, c, place.endRow, shape.N, row0, place.col, factors);
+        storeByEngine<T>(sums, cMap, place.endRow, shape.N, row0, place.col, shared.store(threadIdx.x / 32 - 4), factors, finish);
+      else storeByThreads<T>(sums, c, place.endRow, shape.N, row0, place.col, factors, finish);
     }
     if (ByEngine && threadIdx.x % 32 == 0) waitForStoreReads<0>();
   }
@@ -273,8 +357,8 @@ __device__ inline void runOver(const TilesOf shape, const TensorMap* aMap, const
 
 template <class T, bool ByEngine, class MakeFactors>
 __device__ inline void run(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap, Output* c, int M, int N, int K,
-                           MakeFactors makeFactors) {
-  runOver<T, ByEngine>(Shape<T>{M, N, stepsOf<T>(K)}, aMap, bMap, cMap, c, makeFactors);
+                           MakeFactors makeFactors, Finish finish) {
+  runOver<T, ByEngine>(Shape<T>{M, N, stepsOf<T>(K)}, aMap, bMap, cMap, c, makeFactors, finish);
 }
 
 }  // namespace gemm

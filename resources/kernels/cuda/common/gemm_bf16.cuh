@@ -39,16 +39,16 @@ __device__ inline auto factorOf(float tensorScale) {
 
 template <bool ByEngine>
 __device__ inline void run(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap, Output* c, int M, int N, int K,
-                           float tensorScale) {
-  gemm::run<Product, ByEngine>(aMap, bMap, cMap, c, M, N, K, factorOf(tensorScale));
+                           float tensorScale, gemm::Finish finish) {
+  gemm::run<Product, ByEngine>(aMap, bMap, cMap, c, M, N, K, factorOf(tensorScale), finish);
 }
 
 // The same for groups; `of` counts tile rows of clusters.
 template <bool ByEngine>
 __device__ inline void runGroups(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap, Output* c, GroupTables of,
-                                 int N, int K, float tensorScale) {
+                                 int N, int K, float tensorScale, gemm::Finish finish) {
   const gemm::GroupedShape<Product> shape{of, N, gemm::stepsOf<Product>(K)};
-  gemm::runOver<Product, ByEngine>(shape, aMap, bMap, cMap, c, factorOf(tensorScale));
+  gemm::runOver<Product, ByEngine>(shape, aMap, bMap, cMap, c, factorOf(tensorScale), finish);
 }
 
 }  // namespace bf16gemm

@@ -51,10 +51,11 @@ struct Product : gemm::Tile<TILE_M, TILE_N, STAGES, STORE_BUFFERS, true> {
 
 template <bool ByEngine>
 __device__ inline void run(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap, Output* c,
-                           const float* rowFactors, const float* columnFactors, int M, int N, int K) {
-  gemm::run<Product, ByEngine>(aMap, bMap, cMap, c, M, N, K, [=](gemm::Shared<Product> shared, int group) {
+                           const float* rowFactors, const float* columnFactors, int M, int N, int K, gemm::Finish finish) {
+  auto factors = [=](gemm::Shared<Product> shared, int group) {
     return gemm::FactorsOfRowsAndColumns<Product>{rowFactors, columnFactors, shared.factors(group), 1 + group};
-  });
+  };
+  gemm::run<Product, ByEngine>(aMap, bMap, cMap, c, M, N, K, factors, finish);
 }
 
 }  // namespace e5m2gemm

@@ -57,6 +57,11 @@ __device__ inline void loadBox(u32 destination, const TensorMap* map, int x, int
                : "memory");
 }
 
+// Brings memory to L2: whole pieces of 16 bytes.
+__device__ inline void prefetchToCache(const void* from, u32 bytes) {
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
+}
+
 __device__ inline u32 clusterRank() {
   u32 rank;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
@@ -129,6 +134,11 @@ __device__ inline void storeMatrices(u32 address, u32 m0, u32 m1, u32 m2, u32 m3
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(m0), "r"(m1),
                "r"(m2), "r"(m3)
                : "memory");
+}
+
+// 16 bits to shared memory.
+__device__ inline void storeHalf(u32 address, u32 low) {
+  asm volatile("st.shared.u16 [%0], %1;" ::"r"(address), "h"((u16)low) : "memory");
 }
 
 // Four 8 x 8 matrices of 16-bit numbers from shared memory: lane 8 i + r gives the address of row r of matrix i; word i of a

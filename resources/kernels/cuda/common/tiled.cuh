@@ -68,8 +68,7 @@ __device__ inline void multiplyTile(const u8* aCodes, const u8* bCodes, const u8
 template <typename Number>
 __device__ inline void multiply(const u8* aCodes, const u8* bCodes, const u8* aScales,
                                 const u8* bScales, Output* c, int M, int N, int K,
-                                float tensorScale, const float* accumulator = nullptr,
-                                float outputScale = 1.0f) {
+                                float tensorScale, const float* accumulator, float outputScale) {
   const int tileCols = (N + kTile - 1) / kTile, tiles = (M + kTile - 1) / kTile * tileCols;
   for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x)
     multiplyTile<Number>(aCodes, bCodes, aScales, bScales, c, tile / tileCols * kTile,
@@ -80,8 +79,8 @@ __device__ inline void multiply(const u8* aCodes, const u8* bCodes, const u8* aS
 template <typename Number>
 __device__ inline void multiplyGroups(const u8* aCodes, const u8* bCodes, const u8* aScales,
                                       const u8* bScales, Output* c, GroupTables of, int N, int K,
-                                      float tensorScale, const float* accumulator = nullptr,
-                                      float outputScale = 1.0f) {
+                                      float tensorScale, const float* accumulator,
+                                      float outputScale) {
   const int tileCols = (N + kTile - 1) / kTile, tiles = of.tileRows() * tileCols;
   for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const GroupTileRow place = groupTileRow(of, tile / tileCols, kTile);
