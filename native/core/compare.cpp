@@ -42,10 +42,12 @@ Judged judgeElement(OutputType output, double got, double reference,
   const double difference = std::fabs(got - reference);
   const double error = std::isnan(difference) ? INFINITY : difference;
   if (error <= allowed && std::isfinite(error)) return {error, Passes::kByTolerance};
-  // The output type may be coarser than the tolerance, or end before the reference does.
+  // The output type may be coarser than the tolerance, or end before the reference does, which may
+  // itself be infinite.
+  const double room = std::isinf(reference) ? 0.0 : allowed;
   const bool isRounding = request.rule == PassRule::kAllowances &&
-                          got >= roundToOutput(output, reference - allowed) &&
-                          got <= roundToOutput(output, reference + allowed);
+                          got >= roundToOutput(output, reference - room) &&
+                          got <= roundToOutput(output, reference + room);
   if (!isRounding) return {error, Passes::kNot};
   return {std::isfinite(error) ? error : 0.0, Passes::kByRounding};
 }

@@ -99,8 +99,9 @@ __device__ Judged judge(double got, double reference, double allowed, bool allow
   const double difference = fabs(got - reference);
   const double error = isNan(difference) ? infinity() : difference;
   if (error <= allowed && isFinite(error)) return {error, true, false};
-  const bool isRounding = allowances && got >= valueOf<Type>(bitsOf<Type>(reference - allowed)) &&
-                          got <= valueOf<Type>(bitsOf<Type>(reference + allowed));
+  const double room = isFinite(reference) ? allowed : 0.0;
+  const bool isRounding = allowances && got >= valueOf<Type>(bitsOf<Type>(reference - room)) &&
+                          got <= valueOf<Type>(bitsOf<Type>(reference + room));
   return {isRounding && !isFinite(error) ? 0.0 : error, isRounding, isRounding};
 }
 
