@@ -6,6 +6,7 @@
 #include "../core/formats.h"
 #include "../cuda/architectures.h"
 #include "../cuda/compiler.h"
+#include "roofs.h"
 #include "session.h"
 
 namespace blockscope {
@@ -97,8 +98,10 @@ class HipBackend : public Backend {
     return found;
   }
 
-  std::vector<Roof> measureRoofs(const std::string&, const CancelFlag&, const Progress&) override {
-    throw Error(ErrorKind::kUnavailable, "What an AMD GPU reaches is not measured here yet.");
+  std::vector<Roof> measureRoofs(const std::string& deviceId, const CancelFlag& cancel,
+                                 const Progress& progress) override {
+    return hip::measureRoofs(*device(deviceId), supportRow(rows_, "support-bandwidth-hip"),
+                             cacheDirectory_, cancel, progress);
   }
 
   std::unique_ptr<Session> open(const std::string& deviceId, const Problem& problem,

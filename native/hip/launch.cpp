@@ -2,6 +2,20 @@
 
 namespace blockscope::hip {
 
+const KernelRow& supportRow(const std::vector<KernelRow>& rows, const std::string& id) {
+  for (const KernelRow& row : rows)
+    if (row.id == id) return row;
+  throw Error(ErrorKind::kUnavailable,
+              "The device code \"" + id + "\" is missing; reinstall blockscope's kernels folder.");
+}
+
+CompileRequest supportRequest(const KernelRow& support, const Device& device) {
+  std::vector<std::string> options = support.options;
+  for (const auto& [name, value] : support.constants)
+    options.push_back("-D" + name + "=" + std::to_string(value));
+  return {"Device code " + support.id, support.file, device.facts().architecture, options};
+}
+
 Module::Module(const Device& device, const CompileRequest& request,
                const std::string& cacheDirectory)
     : device_(device), what_(request.what), module_(device, device.api().moduleUnload) {

@@ -12,6 +12,11 @@
 
 namespace blockscope::hip {
 
+// The row of that id, of device code of the host's own. Throws Error(kUnavailable) without it.
+const KernelRow& supportRow(const std::vector<KernelRow>&, const std::string& id);
+// It, for the GPU at hand.
+CompileRequest supportRequest(const KernelRow& support, const Device&);
+
 class Module {
  public:
   // Throws Error: kCompile, kUnavailable without hipRTC, kDevice.

@@ -18,13 +18,7 @@ Passes::Passes(const Device& device, const KernelRow& support, const KernelRow& 
       scales_ = Buffer(device, problem.n * blocks_, "the scales of B as (N, K / V)");
   }
   if (!turns() && !finishes_) return;
-  std::vector<std::string> options = support.options;
-  for (const auto& [name, value] : support.constants)
-    options.push_back("-D" + name + "=" + std::to_string(value));
-  module_ = std::make_unique<Module>(device,
-                                     CompileRequest{"Device code " + support.id, support.file,
-                                                    device.facts().architecture, options},
-                                     cacheDirectory);
+  module_ = std::make_unique<Module>(device, supportRequest(support, device), cacheDirectory);
   threads_ = support.constants.at("THREADS");
 }
 

@@ -155,20 +155,13 @@ class HipSession : public Session {
     throw Error(ErrorKind::kUsage,
                 "\"" + kernel + "\" is no kernel of " + device_->facts().name + ".");
   }
-  const KernelRow& passes() const {
-    for (const KernelRow& row : rows_)
-      if (row.id == "support-passes-hip") return row;
-    throw Error(ErrorKind::kUnavailable,
-                "The device code \"support-passes-hip\" is missing; reinstall blockscope's kernels "
-                "folder.");
-  }
-
   const Operation& prepare(const std::string& kernel) {
     device_->enter();
     if (!prepared_ || preparedKernel_ != kernel) {
       prepared_.reset();
-      prepared_ =
-          std::make_unique<Operation>(*device_, rowOf(kernel), passes(), problem_, cacheDirectory_);
+      prepared_ = std::make_unique<Operation>(*device_, rowOf(kernel),
+                                              supportRow(rows_, "support-passes-hip"), problem_,
+                                              cacheDirectory_);
       preparedKernel_ = kernel;
     }
     return *prepared_;

@@ -6,6 +6,7 @@
 
 #include "../hip/libraries.h"
 #include "../hip/operation.h"
+#include "../hip/roofs.h"
 #include "check.h"
 #include "hostKernel.h"
 
@@ -50,6 +51,20 @@ void standIn() {
   };
   runtime.streamCreate = [](runtime::Handle* to, unsigned) { return host::made(to); };
   runtime.streamDestroy = [](runtime::Handle) { return 0; };
+  runtime.streamQuery = [](runtime::Handle) { return 0; };
+  runtime.setDevice = [](int) { return 0; };
+  runtime.memGetInfo = [](size_t* free, size_t* total) {
+    *free = *total = 1 << 22;
+    return 0;
+  };
+  runtime.eventCreate = [](runtime::Handle* to) { return host::made(to); };
+  runtime.eventDestroy = [](runtime::Handle) { return 0; };
+  runtime.eventRecord = [](runtime::Handle, runtime::Handle) { return 0; };
+  // Every run takes a millisecond.
+  runtime.eventElapsedTime = [](float* ms, runtime::Handle, runtime::Handle) {
+    *ms = 1;
+    return 0;
+  };
   auto& hiprtc = all.hiprtc;
   all.hiprtcInfo.found = true;
   hiprtc.createProgram = [](hiprtc::Program* to, const char*, const char*, int, const char* const*,
@@ -137,6 +152,29 @@ void aWriteBesideTheProductIsSeen() {
   CHECK_CONTAINS(messageOf([&] { set.readC(device, "Kernel x"); }), "Kernel x writes outside C");
 }
 
+std::vector<std::array<int64_t, 3>> reads;  // vectors, passes, blocks
+void readAll(const uint8_t* from, int64_t count, int passes, uint8_t* never, int blocks) {
+  if (device::blockIdx.x == 0 && device::threadIdx.x == 0 && from != never)
+    reads.push_back({count, passes, blocks});
+}
+void copyAll(const uint8_t*, uint8_t*, int64_t, int) {}
+
+// A quarter of what is free is read, and a quarter of the L2 fifty times.
+void roofsAreBytesOverTime() {
+  host::offer("readAll", readAll);
+  host::offer("copyAll", copyAll);
+  DeviceFacts facts = standInFacts();
+  facts.l2Bytes = 1 << 16;
+  const Device device(facts);
+  const std::vector<Roof> roofs = measureRoofs(device, passes(), "", host::kNever, nullptr);
+  CHECK(roofs.size() == 3);
+  for (const auto& [at, of, bytes] :
+       {std::tuple(0, "dram", 1 << 20), {1, "dram-copy", 1 << 21}, {2, "l2", (1 << 14) * 50}})
+    CHECK(roofs[at].of == of && std::fabs(roofs[at].rate / (bytes * 1e3) - 1) < 1e-9);
+  CHECK(reads.front() == (std::array<int64_t, 3>{(1 << 20) / 16, 1, 4 * 8}));
+  CHECK(reads.back() == (std::array<int64_t, 3>{(1 << 14) / 16, 50, 4 * 8}));
+}
+
 }  // namespace
 
 int main() {
@@ -148,5 +186,6 @@ int main() {
   scalesOfGroupsArePaddedOnTheirOwn();
   whatARowDoesNotNameIsRefused();
   aWriteBesideTheProductIsSeen();
+  roofsAreBytesOverTime();
   return summary();
 }

@@ -44,8 +44,7 @@ function readRate(device: Device, measured: readonly Roof[]): Rate {
 
 function gpuPeak(device: Device, instruction: string): Rate {
   if (instruction === '') return { reason: 'which instruction multiplies is not known' }
-  // fp6 runs at the rate of fp8.
-  const roof = ratedPeak(device, instruction === 'fp6' ? 'fp8' : instruction)
+  const roof = ratedPeak(device, instruction)
   return roof ?? { reason: `no ${instruction} peak is known of ${device.name}` }
 }
 

@@ -6,7 +6,7 @@ export interface Instruction {
   set: string
 }
 
-/** Column that Proton's metrics count the work of a class under; fp6 runs at the rate of fp8. */
+/** Column that Proton's metrics count the work of a class under; it has none of 6 bits. */
 const metrics: Record<string, string> = {
   fp4: 'flops4',
   fp6: 'flops8',

@@ -24,7 +24,9 @@ export interface Peak {
 export type PeakOrReason = Peak | { reason: string }
 
 /** Dense FLOP per multiprocessor (or compute unit) and clock, by class of instruction, without sparsity. */
-type Rates = Partial<Record<'fp4' | 'fp8' | 'int8' | 'bf16' | 'fp16' | 'fp32' | 'fp64', number>>
+type Rates = Partial<
+  Record<'fp4' | 'fp6' | 'fp8' | 'int8' | 'bf16' | 'fp16' | 'fp32' | 'fp64', number>
+>
 
 interface PeakRow {
   arch: string
@@ -115,10 +117,10 @@ export const peakTable: readonly PeakRow[] = [
   {
     arch: 'gfx950',
     rates: {
-      ...{ fp4: 16384, fp8: 8192, int8: 8192 },
+      ...{ fp4: 16384, fp6: 16384, fp8: 8192, int8: 8192 },
       ...{ bf16: 4096, fp16: 4096, fp32: 256, fp64: 128 }
     },
-    source: 'AMD CDNA 4 whitepaper: MXFP4 dense, twice fp8',
+    source: 'AMD CDNA 4 whitepaper: MXFP4 and MXFP6 dense, twice fp8',
     proton: perClock(8192)
   }
 ]
@@ -127,7 +129,8 @@ export const peakTable: readonly PeakRow[] = [
 export function peakOfInstruction(device: PeakDevice, name: string): PeakOrReason {
   const row = rowOf(device)
   if (!row) return unknown(device)
-  const rate = row.rates[name as keyof Rates]
+  // fp6 runs at the rate of fp8 where a row does not say otherwise.
+  const rate = row.rates[name as keyof Rates] ?? (name === 'fp6' ? row.rates.fp8 : undefined)
   if (rate === undefined) return { reason: `${deviceName(device)} has no ${name} unit` }
   return positive(perClock(rate)(device), device, row.source)
 }

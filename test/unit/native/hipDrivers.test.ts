@@ -181,6 +181,18 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     })
   })
 
+  it('measures what memory gives, by its own device code', () => {
+    const brief = ['--rounds', '1', '--warmup', '1', '--reps', '3', '--json']
+    const { stdout } = run(['sweep', ...product, ...shape, ...brief])
+    const { roofs } = JSON.parse(stdout) as Run
+    expect(roofs).toMatchObject([
+      // 4 GiB of 288 in 250 us.
+      { kind: 'memory', of: 'dram', rate: expect.closeTo(2 ** 32 / 250e-6, -6) },
+      { kind: 'memory', of: 'dram-copy', rate: expect.closeTo(2 ** 33 / 250e-6, -6) },
+      { kind: 'memory', of: 'l2', rate: expect.closeTo((2 ** 20 * 50) / 250e-6, -6) }
+    ])
+  })
+
   it('a kernel too short for one event is timed in groups of about 200 us', () => {
     const found = measure({ STUB_KERNEL_US: '8' })
     expect(found.launchesPerSample).toBe(25)

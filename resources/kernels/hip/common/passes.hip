@@ -32,6 +32,7 @@ __device__ inline unsigned short toBf16(float value) {
 
 #define blockIdx blockOfGrid()
 #define threadIdx threadOfBlock()
-#define blockDim Index{THREADS}
+#define blockDim \
+  Index { THREADS }
 
 #include "../../cuda/common/passes.cu"

@@ -1,0 +1,49 @@
+#include "roofs.h"
+
+#include "../core/memoryRoofs.h"
+
+namespace blockscope::hip {
+
+std::vector<Roof> measureRoofs(const Device& device, const KernelRow& support,
+                               const std::string& cacheDirectory, const CancelFlag& cancel,
+                               const Progress& progress) {
+  device.enter();
+  const DeviceFacts& facts = device.facts();
+  const Module module(device, supportRequest(support, device), cacheDirectory);
+  // Sixteen times the Infinity Cache of CDNA3 and CDNA4, which may keep some of what passes it.
+  const int64_t bytes = roofBytes(int64_t{4} << 30, static_cast<int64_t>(device.freeBytes()));
+  const Buffer from(device, bytes, "memory to be read"), to(device, bytes, "memory to be written");
+  const Stream stream(device);
+  const Event start(device), stop(device);
+  const auto blocks = static_cast<unsigned>(facts.computeUnits * kRoofBlocksPerMultiprocessor);
+  auto timed = [&](const char* doing, const char* function, std::vector<Argument> arguments) {
+    arguments.push_back(static_cast<int32_t>(blocks));
+    start.record(stream);
+    enqueueLaunch(device,
+                  {doing,
+                   module.function(function),
+                   {blocks, 1, 1},
+                   {kRoofThreads, 1, 1},
+                   0,
+                   std::move(arguments)},
+                  stream);
+    stop.record(stream);
+    stream.wait("Measuring memory");
+    return stop.nanosecondsSince(start);
+  };
+  return measureMemoryRoofs(
+      {bytes, facts.l2Bytes,
+       [&](int64_t size, int passes) {
+         return timed("Reading memory", "readAll",
+                      {static_cast<void*>(from.address()), size / kRoofVectorBytes, int32_t{passes},
+                       static_cast<void*>(to.address())});
+       },
+       [&](int64_t size) {
+         return timed("Copying memory", "copyAll",
+                      {static_cast<void*>(from.address()), static_cast<void*>(to.address()),
+                       size / kRoofVectorBytes});
+       }},
+      cancel, progress);
+}
+
+}  // namespace blockscope::hip
