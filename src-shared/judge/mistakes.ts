@@ -114,8 +114,8 @@ export function* mistakesWith(operands: JudgedOperands): Generator<Mistake> {
           : { a: order.a, b: nibblesSwapped(order.b) })
       }
   }
-  const other = format.scaleBlockSize === 16 ? 32 : 16
-  if (k % other === 0) {
+  for (const other of [16, 32, 64, 128]) {
+    if (other === format.scaleBlockSize || k % other !== 0) continue
     yield* onEach(
       'block-size',
       ofScales((reading) => otherBlocks(reading, other, k / format.scaleBlockSize)),
