@@ -28,6 +28,7 @@ import type { PythonHost } from './pythonHost'
 const kernelSchema = v.object({
   id: v.pipe(v.string(), v.regex(/^[A-Za-z0-9][\w.-]{0,63}$/)),
   summary: v.string(),
+  /** 'cuda': the GPU that PyTorch calls so, under PyTorch for ROCm AMD's. */
   device: v.picklist(['cpu', 'cuda']),
   scaleLayout: v.string(),
   codes: v.picklist(['packed', 'bytes']),
@@ -109,8 +110,8 @@ export async function withTriton(
     const remedy = 'Install torch and triton for it, or name another Python in BLOCKSCOPE_PYTHON.'
     return { ...found, libraries: [...found.libraries, library({ reason, remedy })] }
   }
-  if (!found.devices.some((device) => device.kind === 'cuda')) {
-    const none = library({ reason: 'There is no CUDA device for it.' })
+  if (!found.devices.some((device) => device.kind !== 'cpu')) {
+    const none = library({ reason: 'There is no GPU for it.' })
     return { ...found, libraries: [...found.libraries, none] }
   }
   try {
@@ -213,7 +214,7 @@ function placed(
 }
 
 function isFor({ device: kind, uuid, reason }: Described, device: Device): boolean {
-  if (kind !== device.kind) return false
+  if ((kind === 'cpu') !== (device.kind === 'cpu')) return false
   return kind === 'cpu' || reason !== '' || sameUuid(String(device.properties['uuid'] ?? ''), uuid)
 }
 

@@ -1,4 +1,4 @@
-"""Where operands lie and how a run is timed: numpy arrays and the steady clock, or torch tensors and CUDA events."""
+"""Where operands lie and how a run is timed: numpy arrays and the steady clock, or torch tensors and the GPU's events."""
 
 import math
 import os
@@ -122,10 +122,19 @@ class CpuDevice:
     batch = 1
 
 
-class CudaDevice:
-    """Tensors are torch's, on its current device. FP8 and scales come as uint8."""
+def amd_uuid(text):
+    """HIP's uuid is 16 digits of text, which PyTorch writes as the hexadecimal of their codes."""
+    try:
+        digits = bytes.fromhex(text.replace("-", "")).decode("ascii")
+        int(digits, 16)
+        return digits
+    except ValueError:
+        return text
 
-    clock = "CUDA events"
+
+class CudaDevice:
+    """Tensors are torch's, on its current device: an AMD GPU under PyTorch for ROCm. FP8 and scales come as uint8."""
+
     batch = 8
     SPIN_CYCLES = 1_000_000
 
@@ -133,7 +142,13 @@ class CudaDevice:
         import torch
 
         self.torch = torch
-        self.cache_bytes = torch.cuda.get_device_properties(0).L2_cache_size
+        about = torch.cuda.get_device_properties(0)
+        is_amd = torch.version.hip is not None
+        self.clock, self.tracer = ("HIP events", "roctracer") if is_amd else ("CUDA events", "CUPTI")
+        self.cache_bytes = about.L2_cache_size
+        # CDNA3 and CDNA4 have 256 MB of Infinity Cache behind their L2.
+        if is_amd and about.gcnArchName.startswith(("gfx94", "gfx95")):
+            self.cache_bytes = 256 << 20
         self.free_bytes = torch.cuda.mem_get_info()[0] * 2 // 5
         self.flushed = None
         eight_bits = {"e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2}
@@ -145,7 +160,8 @@ class CudaDevice:
 
         if not torch.cuda.is_available():
             raise RuntimeError("PyTorch sees no GPU.")
-        return "GPU-" + str(torch.cuda.get_device_properties(0).uuid)
+        uuid = str(torch.cuda.get_device_properties(0).uuid)
+        return "GPU-" + (uuid if torch.version.hip is None else amd_uuid(uuid))
 
     def read(self, path):
         return self.torch.from_file(path, shared=False, size=os.path.getsize(path), dtype=self.torch.uint8).cuda()
@@ -186,7 +202,7 @@ class CudaDevice:
         self.torch.cuda.synchronize()
 
     def flush_before_samples(self):
-        """Twice the L2 cache is written before each sample from here on."""
+        """Twice the last cache is written before each sample from here on."""
         self.flushed = self.torch.zeros(2 * self.cache_bytes, dtype=self.torch.uint8, device="cuda")
 
     def times(self, launch, count):
@@ -213,11 +229,11 @@ class CudaDevice:
         return start.elapsed_time(stop) * 1e6
 
     def launches(self, launch, _name):
-        """Records of one product's launches from PyTorch's profiler; none where CUPTI is missing or refuses."""
+        """Records of one product's launches from PyTorch's profiler; none where what it traces with is missing or refuses."""
         from .launches import recorded
 
         records = recorded(self.torch, launch)
-        return records, "CUPTI" if records else ""
+        return records, self.tracer if records else ""
 
 
 devices = {"cpu": CpuDevice, "cuda": CudaDevice}

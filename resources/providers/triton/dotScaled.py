@@ -21,6 +21,19 @@ def lacks_target(major, version):
     return f"Triton {version} cannot compile for sm_110; take 3.8."
 
 
+def gpu_name(target):
+    """'sm_90' or 'gfx950', of a Triton target."""
+    return target.arch if target.backend == "hip" else f"sm_{target.arch}"
+
+
+def has_instruction(format, gpu):
+    """Whether tl.dot_scaled over linear scales becomes a block-scaled instruction; else it upcasts to bf16."""
+    if gpu == "gfx950":
+        return FORMATS[format][2] == 32
+    # On sm_12x Triton 3.6 has no block-scaled path for e4m3 times e2m1.
+    return gpu.startswith(("sm_10", "sm_11", "sm_12")) and not (gpu.startswith("sm_12") and format == "mixed")
+
+
 def packs_along_n(format, major):
     """Whether B may be rows of N: e2m1, packed along N, is on tcgen05 alone, and aborts the compiler elsewhere."""
     _, b_element, block = FORMATS[format]

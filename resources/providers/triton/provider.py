@@ -8,7 +8,7 @@ import triton
 
 from cdna4Kernel import block_scaled_matmul_cdna4
 from descriptorKernel import block_scaled_matmul_tma
-from dotScaled import FORMATS, MOST, lacks_target, packs_along_n
+from dotScaled import FORMATS, MOST, gpu_name, has_instruction, lacks_target, packs_along_n
 from pointerKernel import block_scaled_matmul
 
 
@@ -23,6 +23,10 @@ def extents(configuration):
 def instruction_of(format):
     """Class of the block-scaled instruction: fp4 where both operands are, else fp8."""
     return "fp4" if all(element == "e2m1" for element in FORMATS[format][:2]) else "fp8"
+
+
+def current_gpu():
+    return gpu_name(triton.runtime.driver.active.get_current_target())
 
 
 class _DotScaled:
@@ -73,11 +77,11 @@ class _WholeOperation(_DotScaled):
 
     def prepare(self, operands):
         super().prepare(operands)
-        major, minor = torch.cuda.get_device_capability()
+        major, _ = torch.cuda.get_device_capability()
         if operands.b_order == "kn" and not packs_along_n(operands.format, major):
             raise NotImplementedError(
                 "Triton's tl.dot_scaled takes e2m1 packed along N on tcgen05 (sm_100 to sm_110) alone, with scales per 32; "
-                f"this is {operands.format} on sm_{major}{minor}. Give B as (N, K)."
+                f"this is {operands.format} on {current_gpu()}. Give B as (N, K)."
             )
         # Which matrices of A and of B each of C is made of.
         self.matrices = [operands.matrices(side) for side in ("a", "b")] if operands.batch else [None, None]
@@ -111,15 +115,15 @@ class DotScaled(_WholeOperation):
     ]
 
     def formats_here(self):
-        major, _ = torch.cuda.get_device_capability()
+        gpu = current_gpu()
         found = {}
         for name in FORMATS:
-            native = major in (10, 11, 12)
+            native = has_instruction(name, gpu)
             if name == "nvfp4" and not native:
-                reason = f"Triton {triton.__version__} has no path for e4m3 scales below sm_100: its compiler aborts."
+                where = "on AMD GPUs" if gpu.startswith("gfx") else "below sm_100: its compiler aborts"
+                reason = f"Triton {triton.__version__} has no path for e4m3 scales {where}."
                 found[name] = {"level": "unavailable", "reason": reason}
-            # On sm_12x Triton 3.6 has no block-scaled path for e4m3 times e2m1.
-            elif not native or (major == 12 and name == "mixed"):
+            elif not native:
                 reason = "Triton upcasts both operands to bf16 in the kernel."
                 found[name] = {"level": "exact", "reason": reason, "instruction": "bf16"}
             else:
@@ -159,9 +163,9 @@ class DotScaledTma(_WholeOperation):
     scale_layout = "nvidia_32_4_4"
 
     def formats_here(self):
-        major, minor = torch.cuda.get_device_capability()
-        if major not in (10, 11):
-            raise RuntimeError(f"Triton's block-scaled TMA kernel is for tcgen05 (sm_100 to sm_110); this is sm_{major}{minor}.")
+        gpu = current_gpu()
+        if not gpu.startswith(("sm_10", "sm_11")):
+            raise RuntimeError(f"Triton's block-scaled TMA kernel is for tcgen05 (sm_100 to sm_110); this is {gpu}.")
         return {
             name: {"level": "native", "reason": "tcgen05.mma with block_scale.", "instruction": instruction_of(name)}
             for name in FORMATS
@@ -203,8 +207,7 @@ class DotScaledCdna4Mfma32(_DotScaled):
     mfma = 32
 
     def formats_here(self):
-        target = triton.runtime.driver.active.get_current_target()
-        if target.backend != "hip" or target.arch != "gfx950":
+        if current_gpu() != "gfx950":
             raise RuntimeError("Its scales are shuffled for CDNA4 (gfx950).")
         reason = "v_mfma_scale_f32_32x32x64_f8f6f4." if self.mfma == 32 else "v_mfma_scale_f32_16x16x128_f8f6f4."
         able = (name for name, (_, _, block) in FORMATS.items() if block == 32)

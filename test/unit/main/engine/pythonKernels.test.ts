@@ -56,10 +56,16 @@ describe('Triton', () => {
     expect([level('mxfp4'), level('mxfp6_e2m3')]).toEqual(['exact', 'unavailable'])
   })
 
+  it('is added to an AMD GPU where PyTorch for ROCm sees that one', async () => {
+    const amd = { ...gpu(same), id: 'hip:0', kind: 'hip', architecture: 'gfx950' }
+    const { devices } = await withTriton(found(gpu('GPU-other'), amd), standIn, file)
+    expect(devices.map(({ kernels }) => kernels.length)).toEqual([0, 2])
+  })
+
   it('is not asked for without a GPU', async () => {
     const nobody = new PythonHost('/nowhere', '/nowhere')
     const { libraries } = await withTriton(found(), nobody, file)
-    expect(libraries).toMatchObject([{ found: false, reason: 'There is no CUDA device for it.' }])
+    expect(libraries).toMatchObject([{ found: false, reason: 'There is no GPU for it.' }])
   })
 
   it.each([
