@@ -124,8 +124,10 @@ __device__ inline long long scaleAt(int row, int k, int rows, int K) {
 // address.
 __device__ inline u32 toOutputPair(float low, float high) {
   u32 pair;
-#if OUTPUT_TYPE >= 3
-  pair = toOutput(low) | toOutput(high) << 8;
+#if OUTPUT_TYPE == 4
+  pair = toE5m2Pair(low, high);
+#elif OUTPUT_TYPE == 3
+  pair = toE4m3Pair(low, high);
 #elif OUTPUT_TYPE == 1
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
 #else

@@ -109,20 +109,8 @@ struct Shared {
   __device__ u32 factors(int group) const { return tiles + kFactors + group * T::kBytesFactors; }
 };
 
-// The accumulator's part of a tile, brought to L2 while the tile is multiplied: with each step as many rows as are that step's.
-template <class T>
-__device__ inline void prefetchAccumulator(const float* accumulator, Place place, int N, int step, int steps) {
-#if ACCUMULATE
-  if (N % 4 != 0) return;  // whole pieces of 16 bytes
-  const int bytes = min(T::kTileN, N - place.col) * 4, end = min(place.row + (step + 1) * T::kTileM / steps, place.endRow);
-  for (int row = place.row + step * T::kTileM / steps; row < end; row++)
-    prefetchToCache(accumulator + (long long)row * N + place.col, bytes);
-#endif
-}
-
 template <class T, class TilesOf>
-__device__ inline void load(const TensorMap* aMap, const TensorMap* bMap, TilesOf shape, Shared<T> shared,
-                            const float* accumulator) {
+__device__ inline void load(const TensorMap* aMap, const TensorMap* bMap, TilesOf shape, Shared<T> shared) {
   RingPosition<T::kStages> ring;
   const u32 rank = clusterRank();
   constexpr int kElements = T::kElements;  // of K in a step
@@ -135,16 +123,15 @@ __device__ inline void load(const TensorMap* aMap, const TensorMap* bMap, TilesO
       loadBox(a, aMap, step * kElements, place.row, full);
       loadBoxMulticast(b + rank * (T::kBytesB / 2), bMap, step * kElements, place.rowB + rank * (T::kTileN / 2), full,
                        (1 << T::kCluster) - 1);
-      prefetchAccumulator<T>(accumulator, place, shape.N, step, shape.steps);
     }
   }
 }
 
 // The accumulator's numbers of a thread's sums: two rows, a pair in each of `Groups` groups of eight columns. They are on their
-// way while the sums of kAhead groups before them become C.
-template <int Groups>
+// way while the sums of kAhead groups before them become C: as many as registers allow without a spill.
+template <int Groups, int Ahead>
 struct Accumulated {
-  static constexpr int kAhead = 4;
+  static constexpr int kAhead = Ahead;
   const float* rows[2];
   int columns;  // from the pair of group 0 on
   bool isInside[2];
@@ -185,7 +172,7 @@ __device__ inline void storeByEngine(const float (&d)[T::kSums], const TensorMap
   // As a source of stmatrix: lane 8 i + r addresses row r of matrix i; 0 and 1 are the rows 0-7 and 8-15 of one group of
   // eight columns, 2 and 3 those of the next.
   const int sourceRow = lane % 16, next = lane / 16;
-  Accumulated<T::kSums / 4> accumulated(finish.accumulator, row0 + warp * 16 + lane / 4, col0 + quad * 2, M, N);
+  Accumulated<T::kSums / 4, T::kAhead> accumulated(finish.accumulator, row0 + warp * 16 + lane / 4, col0 + quad * 2, M, N);
   auto words = [&](int group, u32 (&pair)[2]) {
     const float2 column = factors.columns(group * 8 + quad * 2);
     float2 above, below;
@@ -330,7 +317,7 @@ __device__ inline void runOver(const TilesOf shape, const TensorMap* aMap, const
   syncCluster();
   if (threadIdx.x < 128) {
     giveRegistersBack<T::kLoadRegisters>();
-    if (threadIdx.x == 0) load<T>(aMap, bMap, shape, shared, finish.accumulator);
+    if (threadIdx.x == 0) load<T>(aMap, bMap, shape, shared);
   } else {
     takeRegisters<T::kMultiplyRegisters>();
     const int group = threadIdx.x / 128 - 1;

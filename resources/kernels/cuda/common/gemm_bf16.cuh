@@ -8,6 +8,7 @@ namespace bf16gemm {
 
 struct Product : gemm::Tile<WIDE_TILE_M, WIDE_TILE_N, WIDE_STAGES, WIDE_STORE_BUFFERS, false> {
   static constexpr int kElements = 64, kInstructionElements = 16, kPerStage = kElements / kInstructionElements, kSpan = 1;
+  static constexpr int kAhead = GROUPED ? 4 : 8;
 
   template <class Ring, class SharedPlaces>
   __device__ static void sum(float (&total)[kSums], Ring& ring, int steps, SharedPlaces shared, int rowBytes) {

@@ -14,6 +14,7 @@ struct Product : gemm::Tile<TILE_M, TILE_N, STAGES, STORE_BUFFERS, true> {
   // Instructions that one partial sum spans, and stages that are taken together.
   static constexpr int kPerSum = PROMOTION / kInstructionElements;
   static constexpr int kSpan = PROMOTION > kElements ? PROMOTION / kElements : 1;
+  static constexpr int kAhead = PROMOTION > kElements ? 6 : 8;
   static_assert(kSpan * kPerStage % kPerSum == 0 && kSpan < kStages, "whole partial sums in the stages taken together");
 
   template <class Ring, class SharedPlaces>

@@ -57,11 +57,6 @@ __device__ inline void loadBox(u32 destination, const TensorMap* map, int x, int
                : "memory");
 }
 
-// Brings memory to L2: whole pieces of 16 bytes.
-__device__ inline void prefetchToCache(const void* from, u32 bytes) {
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
-}
-
 __device__ inline u32 clusterRank() {
   u32 rank;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
