@@ -16,14 +16,21 @@ DeviceMonitor::DeviceMonitor(Read read) : read_(std::move(read)) {
 }
 
 DeviceMonitor::~DeviceMonitor() {
-  stop_ = true;
+  {
+    const std::lock_guard lock(stopping_);
+    stop_ = true;
+  }
+  stopped_.notify_all();
   if (thread_.joinable()) thread_.join();
 }
 
 void DeviceMonitor::readLoop() {
+  std::unique_lock lock(stopping_);
   while (!stop_) {
+    lock.unlock();
     readOnce();
-    std::this_thread::sleep_for(kPeriod);
+    lock.lock();
+    stopped_.wait_for(lock, kPeriod, [this] { return stop_; });
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -30,6 +31,7 @@ class DeviceMonitor {
 
   // Starts reading; without a function nothing is read and everything stays 0.
   explicit DeviceMonitor(Read read);
+  // Ends at once, whatever of the period is left: a gate measures thousands of times.
   ~DeviceMonitor();
   DeviceMonitor(const DeviceMonitor&) = delete;
 
@@ -50,9 +52,12 @@ class DeviceMonitor {
 
   const Read read_;
   mutable std::mutex mutex_, reading_;
+  std::mutex stopping_;
+  std::condition_variable stopped_;
+  bool stop_ = false;
   MonitorSummary sums_;
   int wattReadings_ = 0, temperatureReadings_ = 0;
-  std::atomic<bool> throttledNow_{false}, stop_{false};
+  std::atomic<bool> throttledNow_{false};
   std::atomic<double> clockNow_{0};
   std::thread thread_;
 };

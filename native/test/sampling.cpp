@@ -1,11 +1,14 @@
 // The stop rules of method bs-1, over samples made up here, and the thread pool under everything.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <stdexcept>
 #include <vector>
 
 #include "../core/measure.h"
 #include "../core/threads.h"
+#include "../cuda/deviceMonitor.h"
 #include "check.h"
 
 using namespace blockscope;
@@ -160,9 +163,29 @@ void groupedLaunchesFindTheirOperandsInMemory() {
       CHECK(coldBytes(bytes, ns) >= 3 * kCache * 7 / 8 - bytes);
 }
 
+// What a device does is read 20 times a second; a measurement that is over does not wait for that.
+void aMonitorEndsAtOnce() {
+  constexpr int kMonitors = 40;
+  int readings = 0;
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < kMonitors; i++) {
+    std::atomic<int> seen{0};
+    DeviceMonitor monitor([&] {
+      seen++;
+      return MonitorReading();
+    });
+    monitor.restart();
+    readings += seen > 0;
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  CHECK(readings == kMonitors);
+  CHECK(took.count() < kMonitors * 0.05 / 2);
+}
+
 }  // namespace
 
 int main() {
+  aMonitorEndsAtOnce();
   steadySamplesStopAtTheMinimum();
   noisySamplesStopWhenTheNoiseIsKnown();
   limitsAreKept();
