@@ -84,12 +84,12 @@ MXFP = [name for name, (_, _, block) in FORMATS.items() if block == 32]
 
 def operations(format, target):
     """Those of WHOLE that the kernels take there."""
-    if lacks_target(int(target[3:-1]), triton.__version__):
+    if target in CUDA and lacks_target(int(target[3:-1]), triton.__version__):
         return {}
     # As sm_100, and compiled for the plain product alone.
     if target == "sm_110":
         return {"plain": WHOLE["plain"]}
-    taken = packs_along_n(format, int(target[3:-1]))
+    taken = packs_along_n(format, target)
     return {words: operation for words, operation in WHOLE.items() if taken or not operation.get("B_KN")}
 
 
@@ -110,14 +110,15 @@ def cases():
         *((format, name, r"tcgen05\.mma\.\S*block_scale") for name in ("sm_100", "sm_110") for format in FORMATS),
         *((format, "sm_120", r"mma\.sync\S*block_scale") for format in ("nvfp4", "mxfp4", "mxfp8")),
         ("mixed", "sm_120", r"mma\.sync"),
+        *((format, "gfx950", r"v_mfma_scale_f32") for format in MXFP),
     ):
         for words, operation in operations(format, name).items():
             yield (
                 "triton", format, words, name,
                 lambda format=format, name=name, operation=operation: compiled(
-                    block_scaled_matmul, format, CUDA[name], {**POINTERS, **operation}, num_warps=8, num_stages=3
+                    block_scaled_matmul, format, CUDA.get(name, CDNA4), {**POINTERS, **operation}, num_warps=8, num_stages=3
                 ),
-                "ptx", [instruction],
+                "ptx" if name in CUDA else "amdgcn", [instruction],
             )
     for mfma, instruction in ((32, r"v_mfma_scale_f32_32x32x64_f8f6f4"), (16, r"v_mfma_scale_f32_16x16x128_f8f6f4")):
         for format in MXFP:

@@ -34,7 +34,13 @@ def has_instruction(format, gpu):
     return gpu.startswith(("sm_10", "sm_11", "sm_12")) and not (gpu.startswith("sm_12") and format == "mixed")
 
 
-def packs_along_n(format, major):
-    """Whether B may be rows of N: e2m1, packed along N, is on tcgen05 alone, and aborts the compiler elsewhere."""
+def lacks_format(format, gpu):
+    """Whether Triton compiles nothing for a format there; elsewhere it has an instruction or upcasts."""
+    # e4m3 scales: below sm_100 the compiler aborts, on gfx950 a pass fails.
+    return format == "nvfp4" and not has_instruction(format, gpu) and (gpu == "gfx950" or gpu.startswith("sm_"))
+
+
+def packs_along_n(format, gpu):
+    """Whether B may be rows of N: e2m1, packed along N, is on tcgen05 and gfx950, and aborts the compiler elsewhere."""
     _, b_element, block = FORMATS[format]
-    return b_element != "e2m1" or (major in (10, 11) and block == 32)
+    return b_element != "e2m1" or (gpu.startswith(("sm_10", "sm_11", "gfx950")) and block == 32)

@@ -8,7 +8,7 @@ import triton
 
 from cdna4Kernel import block_scaled_matmul_cdna4
 from descriptorKernel import block_scaled_matmul_tma
-from dotScaled import FORMATS, MOST, gpu_name, has_instruction, lacks_target, packs_along_n
+from dotScaled import FORMATS, MOST, gpu_name, has_instruction, lacks_format, lacks_target, packs_along_n
 from pointerKernel import block_scaled_matmul
 
 
@@ -70,18 +70,18 @@ class _WholeOperation(_DotScaled):
 
     outputs = ["f16", "bf16", "f32", "e4m3", "e5m2"]
     takes = {
-        "b-kn": "it reads B either way; e2m1 packed along N on tcgen05 alone, with scales per 32",
+        "b-kn": "it reads B either way; e2m1 packed along N on tcgen05 and gfx950 alone, with scales per 32",
         "accumulator": "added before C is rounded",
         "batch": "matrices are tiles behind one another in one launch",
     }
 
     def prepare(self, operands):
         super().prepare(operands)
-        major, _ = torch.cuda.get_device_capability()
-        if operands.b_order == "kn" and not packs_along_n(operands.format, major):
+        gpu = current_gpu()
+        if operands.b_order == "kn" and not packs_along_n(operands.format, gpu):
             raise NotImplementedError(
-                "Triton's tl.dot_scaled takes e2m1 packed along N on tcgen05 (sm_100 to sm_110) alone, with scales per 32; "
-                f"this is {operands.format} on {current_gpu()}. Give B as (N, K)."
+                "Triton's tl.dot_scaled takes e2m1 packed along N on tcgen05 (sm_100 to sm_110) and gfx950 alone, with scales "
+                f"per 32; this is {operands.format} on {gpu}. Give B as (N, K)."
             )
         # Which matrices of A and of B each of C is made of.
         self.matrices = [operands.matrices(side) for side in ("a", "b")] if operands.batch else [None, None]
@@ -119,8 +119,8 @@ class DotScaled(_WholeOperation):
         found = {}
         for name in FORMATS:
             native = has_instruction(name, gpu)
-            if name == "nvfp4" and not native:
-                where = "on AMD GPUs" if gpu.startswith("gfx") else "below sm_100: its compiler aborts"
+            if lacks_format(name, gpu):
+                where = "on gfx950" if gpu == "gfx950" else "below sm_100: its compiler aborts"
                 reason = f"Triton {triton.__version__} has no path for e4m3 scales {where}."
                 found[name] = {"level": "unavailable", "reason": reason}
             elif not native:

@@ -56,22 +56,33 @@ describe.skipIf(!pythonHas('json'))('tl.dot_scaled', () => {
   const script = `import json, sys
 from types import SimpleNamespace as Of
 sys.path.insert(0, ${JSON.stringify(resolve('resources/providers/triton'))})
-from dotScaled import FORMATS, gpu_name, has_instruction
+from dotScaled import FORMATS, gpu_name, has_instruction, lacks_format, packs_along_n
 targets = [Of(backend="cuda", arch=90), Of(backend="cuda", arch=100), Of(backend="cuda", arch=120), Of(backend="hip", arch="gfx950"), Of(backend="hip", arch="gfx942")]
-print(json.dumps({gpu_name(one): [name for name in FORMATS if has_instruction(name, gpu_name(one))] for one in targets}))`
+names = [gpu_name(one) for one in targets]
+able = lambda asked: {gpu: [name for name in FORMATS if asked(name, gpu)] for gpu in names}
+print(json.dumps([able(one) for one in (has_instruction, lacks_format, packs_along_n)]))`
+  const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' }
+  const said = () =>
+    JSON.parse(execFileSync(python, ['-c', script], { encoding: 'utf8', env })) as object[]
+  const eights = ['mxfp8', 'mxfp8_e5m2', 'mxfp8_e4m3_e5m2']
+  const per32 = ['mxfp4', ...eights, 'mixed']
 
   it('becomes a block-scaled instruction where there is one', () => {
-    const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' }
-    const found = JSON.parse(
-      execFileSync(python, ['-c', script], { encoding: 'utf8', env })
-    ) as object
-    const per32 = ['mxfp4', 'mxfp8', 'mxfp8_e5m2', 'mxfp8_e4m3_e5m2', 'mixed']
-    expect(found).toEqual({
+    const [native] = said()
+    expect(native).toEqual({
       sm_90: [],
       sm_100: ['nvfp4', ...per32],
       sm_120: ['nvfp4', ...per32.filter((name) => name !== 'mixed')],
       gfx950: per32,
       gfx942: []
     })
+  })
+
+  it('has no path for e4m3 scales on some, and takes e2m1 along N on few', () => {
+    const [, lacking, alongN] = said()
+    const none = { sm_100: [], sm_120: [], gfx942: [] }
+    expect(lacking).toEqual({ ...none, sm_90: ['nvfp4'], gfx950: ['nvfp4'] })
+    const few = { sm_90: eights, sm_120: eights, gfx942: eights }
+    expect(alongN).toEqual({ ...few, sm_100: per32, gfx950: per32 })
   })
 })
