@@ -1,9 +1,9 @@
 /** Drivers and devices in states that no test machine is in, through the real addon and command line. */
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runInProcess } from '../../support/runInProcess'
 import { buildStubCompiler, buildStubDriver } from './stubDriver'
 
 interface Listed {
@@ -23,27 +23,20 @@ interface Kernel {
 
 let folder: string
 
-function run(words: string[], environment: Record<string, string> = {}, drivers = 'whole') {
-  const { stdout, stderr, status } = spawnSync(
-    process.execPath,
-    ['out/node/blockscope.js', ...words],
-    {
-      encoding: 'utf8',
-      env: {
-        ...process.env,
-        LD_LIBRARY_PATH: join(folder, drivers),
-        BLOCKSCOPE_STORE: join(folder, 'store'),
-        ...environment
-      }
-    }
-  )
-  return { stdout, stderr, status }
+/** The engine is a process of its own, which loads what the environment names. */
+async function run(words: string[], environment: Record<string, string> = {}, drivers = 'whole') {
+  const { stdout, stderr, code } = await runInProcess(words, {
+    LD_LIBRARY_PATH: join(folder, drivers),
+    BLOCKSCOPE_STORE: join(folder, 'store'),
+    ...environment
+  })
+  return { stdout, stderr, status: code }
 }
 const small = ['-M', '64', '-N', '64', '-K', '64', '--formats', 'mxfp4']
 const validate = (environment: Record<string, string>, drivers?: string) =>
   run(['validate', '--device', 'cuda:0', ...small], environment, drivers)
-function list(environment: Record<string, string>, drivers?: string): Listed {
-  return JSON.parse(run(['devices', '--json'], environment, drivers).stdout) as Listed
+async function list(environment: Record<string, string>, drivers?: string): Promise<Listed> {
+  return JSON.parse((await run(['devices', '--json'], environment, drivers)).stdout) as Listed
 }
 
 describe.skipIf(process.platform !== 'linux')('a driver', () => {
@@ -79,26 +72,26 @@ describe.skipIf(process.platform !== 'linux')('a driver', () => {
       { STUB_INIT: '803' },
       /does not start: error 803, system has/
     ]
-  ])('%s: one sentence, exit code 3, and the CPU goes on', (_, environment, sentence) => {
-    const driver = list(environment).libraries.find(({ name }) => name === 'CUDA driver')!
+  ])('%s: one sentence, exit code 3, and the CPU goes on', async (_, environment, sentence) => {
+    const driver = (await list(environment)).libraries.find(({ name }) => name === 'CUDA driver')!
     expect(driver.found).toBe(false)
     expect(driver.reason).toMatch(sentence)
     expect(driver.remedy).not.toBe('')
-    const { status, stderr } = validate(environment)
+    const { status, stderr } = await validate(environment)
     expect(stderr).toMatch(sentence)
     expect(stderr.trim().split('\n')).toHaveLength(1)
     expect(status).toBe(3)
-    expect(run(['validate', '--device', 'cpu', ...small], environment).status).toBe(0)
+    expect((await run(['validate', '--device', 'cpu', ...small], environment)).status).toBe(0)
   })
 
-  it('without a function that is needed: says which', () => {
-    const { libraries } = list({}, 'incomplete')
+  it('without a function that is needed: says which', async () => {
+    const { libraries } = await list({}, 'incomplete')
     expect(libraries[0]!.reason).toMatch(/has no function cuTensorMapEncodeTiled: it is too old/)
-    expect(validate({}, 'incomplete').status).toBe(3)
+    expect((await validate({}, 'incomplete')).status).toBe(3)
   })
 
-  it('with several GPUs: each with what it can do', () => {
-    const { devices } = list({ STUB_GPUS: '80,90,120' })
+  it('with several GPUs: each with what it can do', async () => {
+    const { devices } = await list({ STUB_GPUS: '80,90,120' })
     const gpus = devices.filter(({ id }) => id.startsWith('cuda:'))
     expect(gpus.map(({ id, architecture }) => `${id} ${architecture}`)).toEqual([
       'cuda:0 sm_80',
@@ -111,18 +104,18 @@ describe.skipIf(process.platform !== 'linux')('a driver', () => {
     expect(reason(2)).toMatch(/Written for sm_90a; this device is sm_120/)
   })
 
-  it('with one GPU of two that does not answer: the other is listed', () => {
-    const { devices } = list({ STUB_GPUS: '90,90', STUB_BROKEN: '0' })
+  it('with one GPU of two that does not answer: the other is listed', async () => {
+    const { devices } = await list({ STUB_GPUS: '90,90', STUB_BROKEN: '0' })
     const gpus = devices.filter(({ id }) => id.startsWith('cuda:'))
     expect(gpus).toHaveLength(2)
     expect(JSON.stringify(gpus[0]!.properties)).toMatch(/GPU 0 cannot be read: CUDA error 214/)
     expect(gpus[1]!.name).toBe('Stub GPU sm_90')
   })
 
-  it('with a GPU that does not answer: doctor examines what is left, and says so', () => {
+  it('with a GPU that does not answer: doctor examines what is left, and says so', async () => {
     const report = join(folder, 'report.json')
     const environment = { STUB_GPUS: '90', STUB_BROKEN: '0' }
-    const examined = run(['doctor', '--output', report], environment)
+    const examined = await run(['doctor', '--output', report], environment)
     expect(examined.stdout).toMatch(
       /^Device .* \(cpu, .*\n +not examined: cuda:0, GPU 0 cannot be read: CUDA error 214/m
     )
@@ -130,8 +123,8 @@ describe.skipIf(process.platform !== 'linux')('a driver', () => {
     expect(examined.status).toBe(1)
   })
 
-  it('whose context breaks: the next step meets a fresh process, not the wreck of the one before', () => {
-    const { stdout } = run(
+  it('whose context breaks: the next step meets a fresh process, not the wreck of the one before', async () => {
+    const { stdout } = await run(
       ['validate', '--device', 'cuda:0', '--kernels', 'simt,mma', '--json', ...small],
       { STUB_CURRENT: '700' }
     )
@@ -147,36 +140,42 @@ describe.skipIf(process.platform !== 'linux')('a driver', () => {
     ['that waits for the fabric manager', '802', /nvidia-fabricmanager/],
     ['of the compatibility package', '804', /cuda-compat folder out of LD_LIBRARY_PATH/],
     ['that fails without a known reason', '999', /nvidia-smi/]
-  ])('%s: the remedy fits the error', (_, error, remedy) => {
-    expect(list({ STUB_INIT: error }).libraries[0]!.remedy).toMatch(remedy)
+  ])('%s: the remedy fits the error', async (_, error, remedy) => {
+    expect((await list({ STUB_INIT: error })).libraries[0]!.remedy).toMatch(remedy)
   })
 
   it.each([
     ['taken by another process', { STUB_CONTEXT: '46' }, /46 \(CUDA_ERROR_DEVICE_UNAVAILABLE/],
     ['out of order', { STUB_CONTEXT: '214' }, /Stub GPU sm_90 cannot be used: CUDA error 214/],
     ['gone when it is read', { STUB_BROKEN: '0' }, /GPU 0 cannot be read: CUDA error 214/]
-  ])('whose GPU is %s: the reason, exit code 3, and the CPU goes on', (_, environment, reason) => {
-    const gpu = list(environment).devices.find(({ id }) => id === 'cuda:0')!
-    expect(JSON.stringify(gpu.properties)).toMatch(reason)
-    const { stdout, stderr, status } = run(
-      ['validate', '--device', 'cuda:0', '--kernels', 'simt', '--json', ...small],
-      environment
-    )
-    expect(stdout + stderr).toMatch(reason)
-    expect(status).toBe(3)
-    expect(run(['validate', '--device', 'cpu', ...small], environment).status).toBe(0)
-  })
+  ])(
+    'whose GPU is %s: the reason, exit code 3, and the CPU goes on',
+    async (_, environment, reason) => {
+      const gpu = (await list(environment)).devices.find(({ id }) => id === 'cuda:0')!
+      expect(JSON.stringify(gpu.properties)).toMatch(reason)
+      const { stdout, stderr, status } = await run(
+        ['validate', '--device', 'cuda:0', '--kernels', 'simt', '--json', ...small],
+        environment
+      )
+      expect(stdout + stderr).toMatch(reason)
+      expect(status).toBe(3)
+      expect((await run(['validate', '--device', 'cpu', ...small], environment)).status).toBe(0)
+    }
+  )
 
-  it('whose only GPU cannot be read: what runs anywhere runs on the CPU', () => {
-    const { stdout, status } = run(['validate', '--kernels', 'cpu-portable', '--json', ...small], {
-      STUB_BROKEN: '0'
-    })
+  it('whose only GPU cannot be read: what runs anywhere runs on the CPU', async () => {
+    const { stdout, status } = await run(
+      ['validate', '--kernels', 'cpu-portable', '--json', ...small],
+      {
+        STUB_BROKEN: '0'
+      }
+    )
     expect((JSON.parse(stdout) as { device: { id: string } }).device.id).toBe('cpu')
     expect(status).toBe(0)
   })
 
-  it('whose context cannot be made for want of memory: a failed step, and the run is kept', () => {
-    const { stdout, status } = run(
+  it('whose context cannot be made for want of memory: a failed step, and the run is kept', async () => {
+    const { stdout, status } = await run(
       ['validate', '--device', 'cuda:0', '--kernels', 'simt', '--json', ...small],
       { STUB_CONTEXT: '2' }
     )

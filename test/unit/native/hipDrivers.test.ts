@@ -1,5 +1,4 @@
 /** AMD GPUs in states that no test machine is in, through the real addon and command line. The twin of docs/hip.md's tables. */
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,32 +6,26 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Detection } from '@shared/contract/devices'
 import type { Run } from '@shared/contract/run'
 import { findClang } from '../../../src-main/engine/machineCode/amdCode'
+import { runInProcess } from '../../support/runInProcess'
 import { buildStubHiprtc, buildStubRuntime, buildStubSmi } from './stubHip'
 
 let folder: string
 let caches = 0
 
-function run(words: string[], environment: Record<string, string> = {}, drivers = 'whole') {
-  const { stdout, stderr, status } = spawnSync(
-    process.execPath,
-    ['out/node/blockscope.js', ...words],
-    {
-      encoding: 'utf8',
-      env: {
-        ...process.env,
-        LD_LIBRARY_PATH: join(folder, drivers),
-        ROCM_PATH: join(folder, drivers),
-        BLOCKSCOPE_STORE: join(folder, 'store'),
-        // What one test compiled is not another's.
-        XDG_CACHE_HOME: join(folder, `cache-${caches++}`),
-        ...environment
-      }
-    }
-  )
-  return { said: stdout + stderr, stdout, status }
+/** The engine is a process of its own, which loads what the environment names. */
+async function run(words: string[], environment: Record<string, string> = {}, drivers = 'whole') {
+  const { stdout, stderr, code } = await runInProcess(words, {
+    LD_LIBRARY_PATH: join(folder, drivers),
+    ROCM_PATH: join(folder, drivers),
+    BLOCKSCOPE_STORE: join(folder, 'store'),
+    // What one test compiled is not another's.
+    XDG_CACHE_HOME: join(folder, `cache-${caches++}`),
+    ...environment
+  })
+  return { said: stdout + stderr, stdout, status: code }
 }
-const detect = (environment: Record<string, string> = {}, drivers?: string) =>
-  JSON.parse(run(['devices', '--json'], environment, drivers).stdout) as Detection
+const detect = async (environment: Record<string, string> = {}, drivers?: string) =>
+  JSON.parse((await run(['devices', '--json'], environment, drivers)).stdout) as Detection
 const gpusOf = ({ devices }: Detection) => devices.filter(({ kind }) => kind === 'hip')
 
 const sides = ['-N', '24', '-K', '96']
@@ -73,15 +66,15 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     ['does not start', { STUB_INIT: '3' }, 'whole', /does not start: error 3, as told/]
   ] satisfies [string, Record<string, string>, string, RegExp][])(
     '%s: which, what to do, exit code 3',
-    (_what, environment, drivers, sentence) => {
-      const { said, status } = validate(environment, drivers)
+    async (_what, environment, drivers, sentence) => {
+      const { said, status } = await validate(environment, drivers)
       expect(said.replace(/\s+/g, ' ')).toMatch(sentence)
       expect(status).toBe(3)
     }
   )
 
-  it('tells what a GPU is and what runs on it', () => {
-    const found = detect()
+  it('tells what a GPU is and what runs on it', async () => {
+    const found = await detect()
     const [gpu] = gpusOf(found)
     expect(gpu).toMatchObject({
       id: 'hip:0',
@@ -125,8 +118,8 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     ['without hipRTC', {}, 'alone', /hipRTC was not found.*ROCM_PATH/]
   ] satisfies [string, Record<string, string>, string, RegExp][])(
     'a GPU %s says why no kernel runs there',
-    (_what, environment, drivers, sentence) => {
-      const [gpu] = gpusOf(detect(environment, drivers))
+    async (_what, environment, drivers, sentence) => {
+      const [gpu] = gpusOf(await detect(environment, drivers))
       for (const { capabilities } of gpu!.kernels)
         expect(capabilities.find(({ format }) => format === 'mxfp4')).toMatchObject({
           level: 'unavailable',
@@ -135,16 +128,16 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     }
   )
 
-  it('a GPU that cannot be read or opened is listed with the reason, beside the others', () => {
-    const gpus = gpusOf(detect({ STUB_AMD_GPUS: '2', STUB_BROKEN: '0' }))
+  it('a GPU that cannot be read or opened is listed with the reason, beside the others', async () => {
+    const gpus = gpusOf(await detect({ STUB_AMD_GPUS: '2', STUB_BROKEN: '0' }))
     expect(gpus[0]!.properties.problem).toMatch(/AMD GPU 0 cannot be read: HIP error 214/)
     expect(gpus[1]!.name).toBe('AMD Instinct MI355X')
-    const [taken] = gpusOf(detect({ STUB_CONTEXT: '101' }))
+    const [taken] = gpusOf(await detect({ STUB_CONTEXT: '101' }))
     expect(taken!.properties.problem).toMatch(/Choosing AMD Instinct MI355X failed: HIP error 101/)
   })
 
-  it('runs a kernel on what it is to have', () => {
-    const { said, status } = validate()
+  it('runs a kernel on what it is to have', async () => {
+    const { said, status } = await validate()
     expect(said).toContain('1 of 1 passed')
     expect(status).toBe(0)
   })
@@ -156,21 +149,29 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     ['8-bit types of C', ['--out', 'e4m3', '-M', '40']],
     ['groups of rows', ['--groups', '17,0,30', '--out', 'f32']],
     ['all of it at once', whole]
-  ])('takes %s: launches for each matrix, passes around them', (_what, asked) => {
-    const { said, status } = run(['validate', ...product, ...sides, ...asked])
+  ])('takes %s: launches for each matrix, passes around them', async (_what, asked) => {
+    const { said, status } = await run(['validate', ...product, ...sides, ...asked])
     expect(said).toContain('1 of 1 passed')
     expect(status).toBe(0)
   })
 
-  const measure = (environment: Record<string, string> = {}, drivers?: string, mode = 'hot') => {
+  const measure = async (
+    environment: Record<string, string> = {},
+    drivers?: string,
+    mode = 'hot'
+  ) => {
     const brief = ['--mode', mode, '--rounds', '1', '--warmup', '1', '--reps', '3', '--json']
-    const { stdout, status } = run(['sweep', ...product, ...shape, ...brief], environment, drivers)
+    const { stdout, status } = await run(
+      ['sweep', ...product, ...shape, ...brief],
+      environment,
+      drivers
+    )
     expect(status).toBe(0)
     return (JSON.parse(stdout) as Run).steps[0]!.measurement!
   }
 
-  it('measures with its events, power, temperature and clock beside', () => {
-    expect(measure()).toMatchObject({
+  it('measures with its events, power, temperature and clock beside', async () => {
+    expect(await measure()).toMatchObject({
       timingSource: 'HIP events',
       timeNs: { median: 250e3 },
       meanMHz: 2100,
@@ -181,9 +182,9 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     })
   })
 
-  it('measures what memory gives, by its own device code', () => {
+  it('measures what memory gives, by its own device code', async () => {
     const brief = ['--rounds', '1', '--warmup', '1', '--reps', '3', '--json']
-    const { stdout } = run(['sweep', ...product, ...shape, ...brief])
+    const { stdout } = await run(['sweep', ...product, ...shape, ...brief])
     const { roofs } = JSON.parse(stdout) as Run
     expect(roofs).toMatchObject([
       // 4 GiB of 288 in 250 us.
@@ -193,15 +194,15 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     ])
   })
 
-  it('a kernel too short for one event is timed in groups of about 200 us', () => {
-    const found = measure({ STUB_KERNEL_US: '8' })
+  it('a kernel too short for one event is timed in groups of about 200 us', async () => {
+    const found = await measure({ STUB_KERNEL_US: '8' })
     expect(found.launchesPerSample).toBe(25)
     expect(found.timeNs.median).toBeCloseTo(8e3, 0)
     expect(found.badges).toContain('grouped')
   })
 
-  it('a shape whose operand sets would be tens of thousands is cold by fewer and a flush', () => {
-    expect(measure({ STUB_KERNEL_US: '8' }, undefined, 'cold')).toMatchObject({
+  it('a shape whose operand sets would be tens of thousands is cold by fewer and a flush', async () => {
+    expect(await measure({ STUB_KERNEL_US: '8' }, undefined, 'cold')).toMatchObject({
       cacheMode: 'cold: 512 operand sets, cache flush',
       operandSets: 512,
       launchesPerSample: 25
@@ -211,8 +212,8 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
   it.each([
     ['held back by its power limit', { STUB_METRICS: 'capped' }, 'power-capped'],
     ['held back by heat', { STUB_METRICS: 'hot' }, 'thermal']
-  ])('a GPU %s is told', (_what, environment, badge) => {
-    expect(measure(environment).badges).toEqual([badge])
+  ])('a GPU %s is told', async (_what, environment, badge) => {
+    expect((await measure(environment)).badges).toEqual([badge])
   })
 
   it.each([
@@ -222,8 +223,8 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     ['has no monitor', {}, 'alone-with-hiprtc', 0]
   ] satisfies [string, Record<string, string>, string, number][])(
     'a GPU that %s is measured all the same',
-    (_what, environment, drivers, celsius) => {
-      expect(measure(environment, drivers)).toMatchObject({
+    async (_what, environment, drivers, celsius) => {
+      expect(await measure(environment, drivers)).toMatchObject({
         meanWatts: 0,
         meanTemperatureC: celsius,
         meanMHz: 0,
@@ -232,17 +233,17 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     }
   )
 
-  it('where there is no AMD SMI, ROCm SMI is asked, for the GPU at the same place on the bus', () => {
-    expect(measure({}, 'older')).toMatchObject({ meanWatts: 1300, meanTemperatureC: 61 })
-    const smi = (environment: Record<string, string>, drivers?: string) =>
-      detect(environment, drivers).libraries.find(({ name }) => name === 'AMD SMI')
-    expect(smi({}, 'older')).toMatchObject({ found: true, version: 'rocm_smi64' })
-    expect(smi({}, 'whole')).toMatchObject({ found: true })
-    expect(smi({}, 'alone')).toMatchObject({
+  it('where there is no AMD SMI, ROCm SMI is asked, for the GPU at the same place on the bus', async () => {
+    expect(await measure({}, 'older')).toMatchObject({ meanWatts: 1300, meanTemperatureC: 61 })
+    const smi = async (environment: Record<string, string>, drivers?: string) =>
+      (await detect(environment, drivers)).libraries.find(({ name }) => name === 'AMD SMI')
+    expect(await smi({}, 'older')).toMatchObject({ found: true, version: 'rocm_smi64' })
+    expect(await smi({}, 'whole')).toMatchObject({ found: true })
+    expect(await smi({}, 'alone')).toMatchObject({
       found: false,
       remedy: expect.stringMatching(/^Install ROCm's amd-smi-lib/)
     })
-    expect(smi({ STUB_SMI: '5' })).toMatchObject({
+    expect(await smi({ STUB_SMI: '5' })).toMatchObject({
       found: false,
       reason: 'It does not start: error 5.'
     })
@@ -269,8 +270,8 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     ]
   ] satisfies [string, Record<string, string>, RegExp][])(
     '%s is a failed step',
-    (_what, environment, sentence) => {
-      const { said, status } = validate(environment)
+    async (_what, environment, sentence) => {
+      const { said, status } = await validate(environment)
       expect(said.replace(/\s+/g, ' ')).toMatch(sentence)
       expect(status).toBe(1)
     }
@@ -278,22 +279,22 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
 
   const clang = findClang().path
   describe.skipIf(!clang)('with clang in the place of hipRTC', () => {
-    it('the source compiles as hipRTC is given it', () => {
-      const { said, status } = validate({ STUB_CLANG: clang! })
+    it('the source compiles as hipRTC is given it', async () => {
+      const { said, status } = await validate({ STUB_CLANG: clang! })
       expect(said).toContain('1 of 1 passed')
       expect(status).toBe(0)
     })
 
-    it('so do the passes around it', () => {
-      const { said, status } = run(['validate', ...product, ...sides, ...whole], {
+    it('so do the passes around it', async () => {
+      const { said, status } = await run(['validate', ...product, ...sides, ...whole], {
         STUB_CLANG: clang!
       })
       expect(said).toContain('1 of 1 passed')
       expect(status).toBe(0)
     })
 
-    it('what does not compile is told with the log', () => {
-      const { said, status } = validate({ STUB_CLANG: clang!, STUB_OPTION: '-DEDGE=8' })
+    it('what does not compile is told with the log', async () => {
+      const { said, status } = await validate({ STUB_CLANG: clang!, STUB_OPTION: '-DEDGE=8' })
       expect(said).toMatch(/does not compile for gfx950/)
       expect(status).toBe(1)
     })
