@@ -22,8 +22,8 @@ describeInBrowser('Sweep view', () => {
     await server?.stop()
   })
 
-  /** mxfp4 by one kernel, at the values of K given; one that is to be cancelled is measured by the longer method. */
-  async function fill(page: Page, k: string, preset: 'Quick' | 'Standard' = 'Quick') {
+  /** mxfp4 by one kernel, at the values of K given; one that is to be cancelled is measured by the longest method. */
+  async function fill(page: Page, k: string, preset: 'Quick' | 'Thorough' = 'Quick') {
     await go(page, 'sweep')
     for (const format of ['nvfp4', 'mxfp8', 'mixed']) {
       const box = page.getByRole('checkbox', { name: format, exact: true })
@@ -184,7 +184,7 @@ describeInBrowser('Sweep view', () => {
 
   it('resumes a cancelled sweep: what was measured is there at once', async () => {
     const { page, close, errors } = await openPage(browser, server.url)
-    await fill(page, '64..2048 step 64', 'Standard')
+    await fill(page, '32..1024 step 32', 'Thorough')
     await start(page)
     await expect.poll(() => sweptRows(page).count()).toBeGreaterThan(1)
     await cancel(page).click()
@@ -202,7 +202,7 @@ describeInBrowser('Sweep view', () => {
 
   it('keeps what is measured when it is cancelled, and says so when the engine dies', async () => {
     const { page, close, policyViolations } = await openPage(browser, server.url)
-    await fill(page, '64..4096 step 64', 'Standard')
+    await fill(page, '32..1024 step 32', 'Thorough')
     await start(page)
     await expect.poll(() => sweptRows(page).count()).toBeGreaterThan(2)
     const engines = execFileSync('ps', ['-o', 'pid=', '--ppid', String(server.pid)], {
