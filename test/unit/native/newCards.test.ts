@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Detection } from '@shared/contract/devices'
-import { runBlockscope } from '../../support/runBlockscope'
+import { runInProcess } from '../../support/runInProcess'
 import { buildNewCards, newCards } from './newCards'
 
 let folder: string
@@ -21,7 +21,7 @@ describe.skipIf(process.platform !== 'linux')('a new card of each maker', () => 
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   async function levels(device: string): Promise<Map<string, string>> {
-    const { stdout } = await runBlockscope(['devices', '--json'], environment())
+    const { stdout } = await runInProcess(['devices', '--json'], environment())
     const { devices } = JSON.parse(stdout) as Detection
     const { kernels } = devices.find(({ id }) => id === device)!
     return new Map(
@@ -59,7 +59,7 @@ describe.skipIf(process.platform !== 'linux')('a new card of each maker', () => 
   })
 
   it('devices says it in words: both cards, their figures, what multiplies natively', async () => {
-    const { stdout, code } = await runBlockscope(['devices'], environment())
+    const { stdout, code } = await runInProcess(['devices'], environment())
     expect(code).toBe(0)
     const said = stdout.replace(/\s+/g, ' ')
     expect(said).toMatch(/cuda:0 NVIDIA GeForce RTX 5090/)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Run } from '@shared/contract/run'
-import { runBlockscope } from '../../../support/runBlockscope'
+import { runInProcess } from '../../../support/runInProcess'
 import { sampleRun, sampleStep } from '../../../support/sampleRun'
 import { makeMeasurement } from '../../renderer/support/samples'
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const run = (...args: string[]) => runBlockscope([...args, '--store', store])
+const run = (...args: string[]) => runInProcess([...args, '--store', store])
 const small = ['-M', '128', '-N', '128', '-K', '256']
 
 /** A file of operands with one code a byte; `change` puts values into it. */
