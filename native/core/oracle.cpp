@@ -1,6 +1,7 @@
 #include "oracle.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "formats.h"
@@ -188,8 +189,14 @@ double blockShare(const Problem& problem, const Operands& operands, int64_t prod
 double magnitudeElement(const Problem& problem, const Operands& operands, int64_t product,
                         int64_t row, int64_t col) {
   const Sides sides = sidesOf(problem, operands, problem.product(product));
+  std::array<double, kDepth> a, b;
   double sum = 0;
-  for (int64_t k = 0; k < problem.k; k++) sum += std::fabs(sides.a.at(row, k) * sides.b.at(col, k));
+  for (int64_t k0 = 0; k0 < problem.k; k0 += kDepth) {
+    const int64_t depth = std::min(kDepth, problem.k - k0);
+    decodePanel(sides.a, row + 1, row, 1, k0, depth, 1, a.data());
+    decodePanel(sides.b, col + 1, col, 1, k0, depth, 1, b.data());
+    for (int64_t k = 0; k < depth; k++) sum += std::fabs(a[k] * b[k]);
+  }
   sum *= std::fabs(sides.tensorScale);
   if (sides.accumulator) sum += std::fabs(sides.accumulator[row * problem.n + col]);
   return sum * sides.outputScale;
