@@ -1,4 +1,4 @@
-// tcgen05: block-scaled products of the tensor core of sm_100a and sm_103a.
+// tcgen05: block-scaled products of the tensor core of sm_100a, sm_103a and sm_110a.
 //
 //   C (M, N) = tensorScale A (M, K) x B (N, K)^T, scales in nvidia_32_4_4; any M and N.
 //

@@ -44,7 +44,7 @@ describe.skipIf(process.platform !== 'linux')('a new card of each maker', () => 
     expect(found.get('wgmma mxfp4')).toBe('Written for sm_90a; this device is sm_120.')
     for (const kernel of ['tcgen05', 'tcgen05-pair'])
       expect(found.get(`${kernel} mxfp4`)).toBe(
-        'Written for sm_100a, sm_103a; this device is sm_120.'
+        'Written for sm_100a, sm_103a, sm_110a; this device is sm_120.'
       )
   })
 
