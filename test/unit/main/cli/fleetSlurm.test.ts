@@ -10,7 +10,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { runBlockscope } from '../../../support/runBlockscope'
+import { runBlockscope, type Finished } from '../../../support/runBlockscope'
+import { runInProcess } from '../../../support/runInProcess'
 import { startSlurm, whyNoSlurm, type Slurm } from '../../../support/slurm'
 
 const reason = whyNoSlurm()
@@ -39,13 +40,15 @@ describe.skipIf(reason)('a fleet under Slurm', () => {
     rmSync(work, { recursive: true, force: true })
   })
 
-  const blockscope = async (...words: string[]) => {
-    const done = await runBlockscope(words, slurm.env)
+  const foreseen = (done: Finished) => {
     expect(done.stderr).not.toMatch(/fault of blockscope/)
     return done
   }
+  const blockscope = async (...words: string[]) => foreseen(await runBlockscope(words, slurm.env))
+  /** Asked every three seconds, beside tasks that want the cores: by the program's own door. */
   async function standing(): Promise<Standing[]> {
-    const { stdout } = await blockscope('fleet', 'status', fleet, '--json')
+    const words = ['fleet', 'status', fleet, '--json']
+    const { stdout } = foreseen(await runInProcess(words, slurm.env))
     return JSON.parse(stdout) as Standing[]
   }
   const tasksThat = (rows: Standing[], is: (row: Standing) => boolean) =>
