@@ -1,5 +1,6 @@
 // Grouped products on a GPU: every kernel against the reference, then the rate of groups beside that of one product of the
-// same rows. `node test/gpu/grouped.mjs [check|rate|all] [result file]`.
+// same rows. `node test/gpu/grouped.mjs [check|rate|all] [result file]`. FORMATS=mxfp4,nvfp4 limits the formats, SEGMENTS='masked
+// 6x1024' what is timed.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,7 +48,12 @@ const cases = [
     'f16'
   ]
 ]
-const formats = ['mxfp4', 'mxfp8', 'nvfp4', 'mixed', 'mxfp6_e2m3', 'mxfp8_e5m2']
+/** Those of a list that a variable of the environment leaves. */
+const wanted = (variable, all) => {
+  const named = process.env[variable]?.split(',')
+  return all.filter((one) => named?.includes(one) ?? true)
+}
+const formats = wanted('FORMATS', ['mxfp4', 'mxfp8', 'nvfp4', 'mixed', 'mxfp6_e2m3', 'mxfp8_e5m2'])
 const tolerances = { f16: {}, bf16: { atol: 8e-3, rtol: 8e-3 }, f32: { rtol: 1e-4 } }
 
 const openGroups = (format, groups, n, k, more = {}) =>
@@ -114,7 +120,7 @@ async function checkAll(checks, kernels) {
     ['adversarial', {}, 'f32', 'adversarial', 264],
     ['large K', {}, 'f16', 'normal', 520]
   ]
-  for (const format of ['mxfp4', 'mxfp8', 'nvfp4'])
+  for (const format of wanted('FORMATS', ['mxfp4', 'mxfp8', 'nvfp4']))
     for (const [name, operation, output, distribution, n] of operations)
       await checks.attempt(`open ${format} ${name}`, async () => {
         const k = name === 'large K' ? 2880 : 256
@@ -166,8 +172,12 @@ async function timeOf(session, kernel) {
 }
 
 async function rates(checks, rows) {
-  for (const format of ['mxfp4', 'mxfp8', 'mixed', 'nvfp4'])
-    for (const [name, groups] of timed)
+  const segments = wanted(
+    'SEGMENTS',
+    timed.map(([name]) => name)
+  )
+  for (const format of wanted('FORMATS', ['mxfp4', 'mxfp8', 'mixed', 'nvfp4']))
+    for (const [name, groups] of timed.filter(([one]) => segments.includes(one)))
       for (const [n, k] of weights)
         await checks.attempt(`rate ${format} ${name} ${n}x${k}`, async () => {
           const m = groups.rows.reduce((sum, count) => sum + count, 0)
