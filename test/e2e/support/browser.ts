@@ -87,8 +87,9 @@ async function newTab(browser: Browser, origin: string): Promise<Tab> {
   page.on('pageerror', (error) => tab.errors.push(String(error)))
   page.on('console', (message) => {
     // What putBack went to is told when it likes, also after the tab was taken again.
-    if (message.type() === 'error' && message.location().url !== `${origin}${nowhere}`)
-      tab.errors.push(message.text())
+    const { url } = message.location()
+    if (message.type() === 'error' && url !== `${origin}${nowhere}`)
+      tab.errors.push(`${message.text()} (${url})`)
   })
   return tab
 }
