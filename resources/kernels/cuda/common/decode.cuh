@@ -37,11 +37,18 @@ struct Problem {
   }
 };
 
-// Operand: how codes become matrix operands. It has kTokens, the bytes of a stage (kBytesCodes, kBytesScales, kBytesTokens),
-// load* for the copy engine and multiply() for a warpgroup's share of a stage.
+// Rows of 128 bytes of a tile's codes.
+constexpr int kCodeBoxBytes = kRows * 128;
+
+// Operand: how codes become matrix operands, and what a thread adds. It has kTokens; the boxes of a stage's codes and tokens
+// (kCodeBoxes, kTokenBoxes of kTokenBoxK elements, rows of 128 bytes); total[], the sums of multiply() over a warpgroup's shares of
+// stages; end(), which marks those that are not right by NaN; kUnit, what they lack; kSmallest, below which they may have lost
+// bits.
 template <class Operand>
 struct Ring {
-  static constexpr int kBytesStage = Operand::kBytesCodes + Operand::kBytesTokens + Operand::kBytesScales;
+  static constexpr int kBytesCodes = Operand::kCodeBoxes * kCodeBoxBytes;
+  static constexpr int kBytesTokens = Operand::kTokenBoxes * 128 * Operand::kTokens;
+  static constexpr int kBytesStage = kBytesCodes + kBytesTokens + kRows * kStageK / SCALE_BLOCK;
   static constexpr int kBytesSums = Operand::kTokens * kPitch * 4, kBytesOther = 1024 + 1024;
   static constexpr int kStages = (kSharedBytes - kBytesSums - kBytesOther) / kBytesStage;
   static_assert(kStages >= 2 && kStages * 16 <= 1024 && kBytesStage % 1024 == 0, "room for a ring");
@@ -50,8 +57,8 @@ struct Ring {
   __device__ u32 full(int i) const { return barriers + i * 8; }
   __device__ u32 empty(int i) const { return barriers + (kStages + i) * 8; }
   __device__ u32 codes(int i) const { return tiles + i * kBytesStage; }
-  __device__ u32 tokens(int i) const { return codes(i) + Operand::kBytesCodes; }
-  __device__ u32 scales(int i) const { return tokens(i) + Operand::kBytesTokens; }
+  __device__ u32 tokens(int i) const { return codes(i) + kBytesCodes; }
+  __device__ u32 scales(int i) const { return tokens(i) + kBytesTokens; }
   __device__ u32 sums() const { return tiles + kStages * kBytesStage; }
 };
 
@@ -78,20 +85,33 @@ struct Cursor {
   }
 };
 
-// One thread. What the kernel before this one makes (A, and B's scales where they are copied) is not there at first: the codes
-// of the first stages go ahead of it. Not of all: what is asked for later waits behind them.
+// One lane of each of the four loading warps; they share a stage's boxes. What the kernel before this one makes (A, and B's scales
+// where they are copied) is not there at first: the codes of the first stages go ahead of it. Not of all: what is asked for later
+// waits behind them.
 template <class Operand>
 __device__ inline void load(const TensorMap* codesMap, const TensorMap* scalesMap, const TensorMap* tokensMap, Problem problem,
                             Ring<Operand> ring, bool scalesAreMade) {
   constexpr int kStages = Ring<Operand>::kStages;
+  const int warp = threadIdx.x / 32;
+  auto loadScales = [&](int stage, const Cursor& at) {
+    if (warp == 3) loadBox(ring.scales(stage), scalesMap, at.k() / SCALE_BLOCK, at.row(), ring.full(stage));
+  };
   auto loadGiven = [&](int stage, const Cursor& at) {
-    expectBytes(ring.full(stage), Ring<Operand>::kBytesStage);
-    Operand::loadCodes(ring.codes(stage), codesMap, at.k(), at.row(), ring.full(stage));
-    if (!scalesAreMade) Operand::loadScales(ring.scales(stage), scalesMap, at.k(), at.row(), ring.full(stage));
+    if (warp == 0) expectBytes(ring.full(stage), Ring<Operand>::kBytesStage);
+#pragma unroll
+    for (int first = 0; first < Operand::kCodeBoxes; first += 4) {
+      const int box = first + warp, byte = at.k() * kBits(B_FORMAT) / 8 + box * 128;
+      if (box < Operand::kCodeBoxes) loadBox(ring.codes(stage) + box * kCodeBoxBytes, codesMap, byte, at.row(), ring.full(stage));
+    }
+    if (!scalesAreMade) loadScales(stage, at);
   };
   auto loadMade = [&](int stage, const Cursor& at) {
-    Operand::loadTokens(ring.tokens(stage), tokensMap, at.k(), ring.full(stage));
-    if (scalesAreMade) Operand::loadScales(ring.scales(stage), scalesMap, at.k(), at.row(), ring.full(stage));
+#pragma unroll
+    for (int first = 0; first < Operand::kTokenBoxes; first += 4) {
+      const int box = first + 3 - warp, k = at.k() + box * Operand::kTokenBoxK;
+      loadBox(ring.tokens(stage) + box * Operand::kTokens * 128, tokensMap, k, 0, ring.full(stage));
+    }
+    if (scalesAreMade) loadScales(stage, at);
   };
   constexpr int kAhead = kStages < 3 ? kStages : 3;
   Cursor ahead(problem), behind(problem);
@@ -141,7 +161,7 @@ __device__ inline void finish(Problem problem, const Given& given, int token, in
   // Rows that were not represented and NaN scales make NaN or infinity. What underflows on the way is far below float16's range,
   // not below float32's.
   const bool doubtful =
-      inside && (!(fabsf(sum) < __int_as_float(0x7f800000)) || (OUTPUT_TYPE != 0 && fabsf(sum) < 0x1p-80f));
+      inside && (!(fabsf(sum) < __int_as_float(0x7f800000)) || (OUTPUT_TYPE != 0 && fabsf(sum) < Operand::kSmallest));
   const float factor = Operand::kUnit * given.tensorScale;
   Output value = toOutput(Operand::kFactors && inside ? sum * given.factors[token] * factor : sum * factor);
   for (u32 left = __ballot_sync(0xffffffff, doubtful); left != 0; left &= left - 1) {
@@ -163,14 +183,13 @@ __device__ inline void multiplyAndStore(Problem problem, const Given& given, Rin
   for (int item = blockIdx.x; item < problem.items(); item += gridDim.x) {
     const int tile = item / problem.splits, split = item % problem.splits;
     const int2 range = problem.stagesOf(split);
-    float total[kTokens / 2];
-#pragma unroll
-    for (int i = 0; i < kTokens / 2; i++) total[i] = 0;
+    Operand operand;
     for (int step = range.x; step < range.y; step++, place.advance()) {
       waitFor(ring.full(place.stage), place.phase);
-      Operand::multiply(total, ring.codes(place.stage), ring.scales(place.stage), ring.tokens(place.stage), group, warp, lane);
+      operand.multiply(ring.codes(place.stage), ring.scales(place.stage), ring.tokens(place.stage), group, warp, lane);
       if (lane == 0) arriveHere(ring.empty(place.stage));
     }
+    operand.end();
     // Sum 4 j + e of a thread is that of row warp * 16 + lane / 4 + 8 * (e / 2) of B and token 8 j + 2 * (lane % 4) + e % 2.
     auto sumAt = [&](int i) -> float& {
       const int token = i / 4 * 8 + lane % 4 * 2 + i % 2, row = warp * 16 + lane / 4 + i % 4 / 2 * 8;
@@ -179,13 +198,8 @@ __device__ inline void multiplyAndStore(Problem problem, const Given& given, Rin
     for (int from = kGroups - 1; from >= 0; from--) {
       if (group == from)
 #pragma unroll
-        for (int i = 0; i < kTokens / 2; i++) sumAt(i) = total[i];
+        for (int i = 0; i < kTokens / 2; i++) sumAt(i) = operand.total[i] + (from < kGroups - 1 ? sumAt(i) : 0.0f);
       syncMultiplying();
-      if (group == 0 && from > 0) {
-#pragma unroll
-        for (int i = 0; i < kTokens / 2; i++) total[i] += sumAt(i);
-      }
-      if (from > 0) syncMultiplying();
     }
     waitForPredecessor();
     bool last = true;
@@ -258,7 +272,7 @@ __device__ inline void run(const TensorMap* codesMap, const TensorMap* scalesMap
   __syncthreads();
   if (threadIdx.x < 128) {
     giveRegistersBack<kLoadRegisters>();
-    if (threadIdx.x == 0) load<Operand>(codesMap, scalesMap, tokensMap, problem, ring, scalesAreMade);
+    if (electOne()) load<Operand>(codesMap, scalesMap, tokensMap, problem, ring, scalesAreMade);
   } else {
     takeRegisters<kMultiplyRegisters>();
     multiplyAndStore<Operand>(problem, given, ring);

@@ -1,19 +1,19 @@
-// Any fp4 or fp8 format in bf16 for decode.cuh: element x scale of B in registers, exact, and the whole of K in the tensor core's
-// float32 sums.
+// Any fp4 or fp8 format in bf16 for decode.cuh.
 //
 // The bits of a code at the places of bf16's sign, lowest exponent and highest mantissa bits are its number times
-// 2^(bias - 127); one bf16x2 multiplication by the scale puts that right but for 2^-kShift, which A has the other way round, so
-// that neither side leaves bf16's range:
+// 2^(bias - 127). Up to 16 tokens are multiplied by mma.sync: with so few columns it is faster than wgmma, whose warps wait for one
+// another. There, where a scale has 32 elements, B's are multiplied as they are, and their sum by the scale. Elsewhere one bf16x2
+// multiplication scales the elements, exactly, but for 2^-kShift. A has 2^kTokenShift, so that neither side leaves bf16's range:
 //
-//   B's element    kShift   exact for scales
-//   e2m1, e8m0       63     2^-63..2^64
-//   e4m3, e8m0       60     2^-63..2^64
-//   e5m2, e8m0       52     2^-63..2^64
-//   e2m1, ue4m3     119     all; A has 2^116 and the result 2^3, or, where it is bf16, 2^100 and 2^19
+//   B's element    kShift   A below   exact for scales of elements
+//   e2m1, e8m0       63       2^65     2^-63..2^64
+//   e4m3, e8m0       60       2^68     2^-63..2^64
+//   e5m2, e8m0       52       2^76     2^-63..2^64
+//   e2m1, ue4m3     119       2^28     all; A has 2^116 and the result 2^3, or, where it is bf16, 2^100 and 2^19
 //
-// A in bf16 is exact below 2^65 (e8m0) or 2^28 (ue4m3) in magnitude; beyond, it becomes infinite here.
-// What is outside, infinite or NaN makes its rows' sums NaN, and decode.cuh computes those again. The order of elements along K
-// is that in which codes fall apart into pairs; prepareTokens() puts A into the same.
+// What is outside, infinite or NaN makes its rows' sums infinite or NaN, and decode.cuh computes those again; so does a block of
+// A that is so small that its products with B's elements would be subnormal. The order of elements along K is that in which codes
+// fall apart into pairs; prepareTokens() puts A into the same.
 #pragma once
 
 #include "common/decode.cuh"
@@ -22,26 +22,43 @@
 namespace decode {
 
 constexpr bool kFp4 = kBits(B_FORMAT) == 4, kLinearScale = SCALE_FORMAT == 6;
-constexpr int kShift = kLinearScale ? 119 : B_FORMAT == 0 ? 63 : B_FORMAT == 3 ? 60 : 52, kTokenShift = !kLinearScale ? kShift : kIsScaled(A_FORMAT) ? 116 : 100;
+constexpr int kShift = kLinearScale ? 119 : B_FORMAT == 0 ? 63 : B_FORMAT == 3 ? 60 : 52;
+constexpr int kTokenShift = !kLinearScale ? kShift : kIsScaled(A_FORMAT) ? 116 : 100;
 static_assert(kBits(B_FORMAT) != 6 && (!kLinearScale || B_FORMAT == 0), "formats whose codes fall apart into pairs");
 
 // 2^exponent, whole numbers -126..127.
 __device__ inline float powerOfTwo(int exponent) { return __int_as_float((127 + exponent) << 23); }
 
+// What sums that are scaled lack: the places of codes and A's shift.
+constexpr float kUnitOfSums = (float)(1ull << (127 - kBias(B_FORMAT) - kTokenShift) % 64);
+// For some number of tokens.
+constexpr bool kSumsMayBeScaled = SCALE_BLOCK == 32;
+
 // Eight elements of A from k on, times scale and 2^kTokenShift, into their places. fp4 codes of B: in a block of 32, element
 // 8 q + 4 e + 2 t + h goes to 16 t + 8 h + 2 q + e; fp8: in a block of 16, element 4 q + 2 e + h to 8 h + 2 q + e.
 __device__ inline void prepareTokens(const u8* aCodes, const u8* aScales, u16* tokens, long long first) {
-  float scale = powerOfTwo(kTokenShift);
+  float scale = powerOfTwo(kTokenShift), values[8];
+  bool tooSmall;
   if constexpr (kIsScaled(A_FORMAT)) {
     const u32 code = aScales[first / SCALE_BLOCK];
-    // The largest magnitude of an element is below 2^kLargest.
-    constexpr int kLargest = A_FORMAT == 0 ? 3 : A_FORMAT == 3 ? 9 : 16;
+    // Magnitudes of elements lie below 2^kLargest and from 2^kSmallest on; 2^3 takes the smallest of B out of the subnormals.
+    constexpr int kLargest = A_FORMAT == 0 ? 3 : A_FORMAT == 3 ? 9 : 16, kSmallest = A_FORMAT == 0 ? -1 : A_FORMAT == 3 ? -9 : -16;
     const bool represented = kLinearScale || code <= 254 - kLargest - kTokenShift;
     scale *= represented ? decodeScale<SCALE_FORMAT>(code) : nanValue();
-  }
-  float values[8];
+    tooSmall = kSumsMayBeScaled && code < 127 - kSmallest - kTokenShift + 3;
+  } else {
+    // Elements have exponents of their own: those that vanish beside a block's largest, in four threads, may.
+    u32 largest = 0;
 #pragma unroll
-  for (int i = 0; i < 8; i++) values[i] = decodeElement<A_FORMAT>(packedCode<A_FORMAT>(aCodes, first + i)) * scale;
+    for (int i = 0; i < 8; i++) largest = max(largest, packedCode<A_FORMAT>(aCodes, first + i) & 0x7fff);
+    largest = __reduce_max_sync(0xfu << (threadIdx.x % 32 & ~3), largest);
+    tooSmall = kSumsMayBeScaled && largest < (127 - kTokenShift + 3 + 24) << 7;
+  }
+#pragma unroll
+  for (int i = 0; i < 8; i++) {
+    const float value = decodeElement<A_FORMAT>(packedCode<A_FORMAT>(aCodes, first + i));
+    values[i] = tooSmall && value != 0 ? nanValue() : value * scale;
+  }
   u32* out = reinterpret_cast<u32*>(tokens + first / (kFp4 ? 32 : 16) * (kFp4 ? 32 : 16));
 #pragma unroll
   for (int i = 0; i < 4; i++) {
@@ -50,32 +67,44 @@ __device__ inline void prepareTokens(const u8* aCodes, const u8* aScales, u16* t
   }
 }
 
+// D (16 x 8) = A B^T, fragments of a warp (PTX ISA, "mma.m16n8k16").
+__device__ inline void multiplyPairs(float* d, const u32 (&a)[4], u32 b0, u32 b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
+      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(0.0f));
+}
+// The same, added to D.
+__device__ inline void addPairs(float* d, const u32 (&a)[4], u32 b0, u32 b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
 template <int Tokens>
 struct Bf16 {
   static constexpr int kTokens = Tokens, kChunkK = 128 / kBits(B_FORMAT);  // elements in 16 bytes
-  static constexpr int kBoxBytes = kRows * 128, kBoxK = 8 * kChunkK, kBoxes = kStageK / kBoxK;
-  static constexpr int kChunks = kGroupK / kChunkK, kScales = kGroupK / SCALE_BLOCK;  // of a warpgroup's share of a row
-  static constexpr int kScaleBytes = kStageK / SCALE_BLOCK;
-  static constexpr int kBytesCodes = kBoxes * kBoxBytes, kBytesScales = kRows * kScaleBytes, kBytesTokens = kStageK * Tokens * 2;
-  static constexpr float kUnit = kShift == kTokenShift ? 1.0f : (float)(1 << (kShift - kTokenShift));
+  static constexpr int kCodeBoxes = kStageK * kBits(B_FORMAT) / 8 / 128, kTokenBoxK = 64, kTokenBoxes = kStageK / kTokenBoxK;
+  // Instructions of a chunk; bytes of a row's scales in a stage; words of those that a warpgroup takes.
+  static constexpr int kInstructions = kFp4 ? 2 : 1, kRowBytes = kStageK / SCALE_BLOCK, kWords = kGroupK / SCALE_BLOCK / 4;
+  // Few columns: mma.sync, in which a warp waits for no other, and sums of a block are scaled; many: wgmma, and elements are.
+  static constexpr bool kByWarp = Tokens <= 16, kScaleSums = kByWarp && SCALE_BLOCK == 32;
+  // Chunks that are in registers together.
+  static constexpr int kTogether = kByWarp || Tokens == 64 ? 2 : kGroupK / kChunkK, kMatrices = kTogether * kInstructions;
+  static constexpr float kUnit = kScaleSums ? kUnitOfSums : kShift == kTokenShift ? 1.0f : (float)(1 << (kShift - kTokenShift));
+  static constexpr float kSmallest = kScaleSums ? 0x1p-100f : 0x1p-80f;
   static constexpr bool kFactors = false;
 
-  __device__ static void loadCodes(u32 to, const TensorMap* map, int k, int row, u32 barrier) {
-#pragma unroll
-    for (int i = 0; i < kBoxes; i++) loadBox(to + i * kBoxBytes, map, (k + i * kBoxK) * kBits(B_FORMAT) / 8, row, barrier);
-  }
-  __device__ static void loadScales(u32 to, const TensorMap* map, int k, int row, u32 barrier) {
-    loadBox(to, map, k / SCALE_BLOCK, row, barrier);
-  }
-  __device__ static void loadTokens(u32 to, const TensorMap* map, int k, u32 barrier) {
-#pragma unroll
-    for (int i = 0; i < kStageK / 64; i++) loadBox(to + i * 128 * Tokens, map, k + i * 64, 0, barrier);
-  }
+  float total[Tokens / 2] = {};
+  u32 spoiled[2] = {};  // whether something in a row of this lane's is not what was multiplied
 
-  // The multiplier of a scale in both halves of a word: 2^(127 - bias) x scale x 2^-kShift.
-  __device__ static u32 multiplier(u32 code) {
-    if (kLinearScale) return multiplyBf16Pair((code & 127) * 0x00100010, bothHalves(powerOfTwo(127)));
-    return code * 0x00800080 + (127 - kBias(B_FORMAT) - kShift) * 0x00800080u;
+  // A scale's bytes in the low half of both halves of a word, from four scales.
+  __device__ static u32 bothOf(u32 four, int index) { return __byte_perm(four, 0, 0x4040 + index * 0x0101); }
+  // The multiplier of elements in both halves of a word: 2^(127 - bias) x scale x 2^-kShift.
+  __device__ static u32 multiplier(u32 both) {
+    if (kLinearScale) return multiplyBf16Pair(both * 16, bothHalves(powerOfTwo(127)));
+    return both * 128 + (127 - kBias(B_FORMAT) - kShift) * 0x00800080u;
   }
   // Whether one of four scales is outside what is exact.
   __device__ static bool isOutside(u32 codes) {
@@ -85,61 +114,59 @@ struct Bf16 {
 
   // Whether a block with this scale and these codes is not what the multiplication makes of it; zeros may have any scale but NaN.
   __device__ static bool isSpoiled(u32 scale, u32 codes) {
+    if (kScaleSums) return holdsSpecial<B_FORMAT>(codes);
     if (kLinearScale) return (scale & 127) == 127;
     const bool nonZero = (codes & (kFp4 ? 0x77777777 : 0x7f7f7f7f)) != 0;
     return scale == 255 || (nonZero && (scale < 64 || scale > 191)) || holdsSpecial<B_FORMAT>(codes);
   }
 
-  // Words of two pairs each for two matrix instructions (fp4: 8 codes) or one (fp8: 4 codes).
-  __device__ static void spread(u32 codes, u32 scale, u32 (&pairs)[kFp4 ? 4 : 2]) {
+  // Nibble `at` (0, 1) of each half of a word, its bits at bf16's sign, lowest exponent and highest mantissa bits.
+  __device__ static u32 smallPair(u32 codes, int at) {
+    return at == 0 ? (codes & 0x000f000f) * 4160 & 0x81c081c0 : (codes & 0x00f000f0) * 260 & 0x81c081c0;
+  }
+  // Words of two pairs each for two matrix instructions (fp4: 8 codes) or one (fp8: 4 codes), scaled where elements are.
+  __device__ static void spread(u32 codes, u32 scale, u32 (&pairs)[2 * kInstructions]) {
 #pragma unroll
-    for (int i = 0; i < (kFp4 ? 4 : 2); i++) {
-      const u32 small = kFp4 ? (codes >> 4 * i & 0x000f000f) * 4160 & 0x81c081c0 : asSmallBf16<B_FORMAT>(codes >> 8 * i & 0x00ff00ff);
-      pairs[i] = multiplyBf16Pair(small, scale);
+    for (int i = 0; i < 2 * kInstructions; i++) {
+      const u32 small = kFp4 ? smallPair(codes >> 8 * (i / 2), i % 2) : asSmallBf16<B_FORMAT>(codes >> 8 * i & 0x00ff00ff);
+      pairs[i] = kScaleSums ? small : multiplyBf16Pair(small, scale);
     }
   }
 
-  __device__ static void multiply(float (&total)[Tokens / 2], u32 codes, u32 scales, u32 tokens, int group, int warp, int lane) {
-    constexpr int kWords = kScales / 4;  // of scales of a row
-    u32 scaleWords[2][kWords];
+  // The group's share of a stage.
+  __device__ void multiply(u32 codes, u32 scales, u32 tokens, int group, int warp, int lane) {
+    u32 words[2][kWords];  // scales of this lane's two rows
+    bool special = false;
 #pragma unroll
     for (int half = 0; half < 2; half++)
 #pragma unroll
-      for (int i = 0; i < kWords; i++)
-        scaleWords[half][i] =
-            loadWord(scales + (warp * 16 + lane / 4 + half * 8) * kScaleBytes + group * kScales + i * 4);
-    bool special = false;
-#pragma unroll
-    for (int i = 0; i < kWords; i++) special |= isOutside(scaleWords[0][i]) | isOutside(scaleWords[1][i]);
-    auto scaleOf = [&](int half, int chunk) {
-      // A scale of 16 elements belongs to half of an fp4 chunk.
-      if (SCALE_BLOCK < kChunkK) {
-        const u32 two = scaleWords[half][chunk / 2] >> (chunk % 2 * 16);
-        return lane % 4 < 2 ? two & 255 : two >> 8 & 255;
+      for (int i = 0; i < kWords; i++) {
+        words[half][i] = loadWord(scales + (warp * 16 + lane / 4 + half * 8) * kRowBytes + group * kWords * 4 + i * 4);
+        special |= !kScaleSums && isOutside(words[half][i]);
+        if (kLinearScale) words[half][i] &= 0x7f7f7f7f;
       }
-      const int index = chunk * kChunkK / SCALE_BLOCK;
-      return scaleWords[half][index / 4] >> (index % 4 * 8) & 255;
+    // Where it has 16 elements, a scale is of one of two chunks (fp8), or of two of four lanes (fp4).
+    const int ofLane = SCALE_BLOCK < kChunkK ? lane % 4 / 2 : 0;
+    auto scaleOf = [&](int half, int chunk) {
+      const int place = chunk * kChunkK / SCALE_BLOCK;
+      return bothOf(words[half][place / 4], place % 4 + ofLane);
     };
     // Matrices: rows 0-7 and 8-15 of one chunk, then of the next; 128-byte swizzle: chunk c of row r lies at c ^ (r % 8).
-    auto loadTwoChunks = [&](u32 (&packed)[4], int at) {
-      const int chunk = (at % 8 + lane / 16) ^ (lane % 8);
-      loadMatrices(packed, codes + at / 8 * kBoxBytes + (warp * 16 + lane % 16) * 128 + chunk * 16);
+    auto loadTwoChunks = [&](u32 (&packed)[4], int ofGroup) {
+      const int ofStage = group * (kGroupK / kChunkK) + ofGroup, chunk = (ofStage % 8 + lane / 16) ^ (lane % 8);
+      loadMatrices(packed, codes + ofStage / 8 * kCodeBoxBytes + (warp * 16 + lane % 16) * 128 + chunk * 16);
     };
-    constexpr int kInstructions = kFp4 ? 2 : 1;  // of a chunk
-    // Chunks whose words are in registers together.
-    constexpr int kTogether = Tokens == 64 ? kChunks / 2 : kChunks;
-    const u64 b = tileDescriptor(tokens + group * (kGroupK / 64 * 128 * Tokens));
 #pragma unroll
-    for (int first = 0; first < kChunks; first += kTogether) {
-      u32 a[kTogether * kInstructions][4];
+    for (int k = 0; k < kGroupK; k += kTogether * kChunkK) {
+      u32 a[kMatrices][4];
 #pragma unroll
       for (int inside = 0; inside < kTogether; inside += 2) {
         u32 packed[4];
-        loadTwoChunks(packed, group * kChunks + first + inside);
+        loadTwoChunks(packed, k / kChunkK + inside);
 #pragma unroll
         for (int i = 0; i < 4; i++) {
           u32 pairs[2 * kInstructions];
-          spread(packed[i], multiplier(scaleOf(i % 2, first + inside + i / 2)), pairs);
+          spread(packed[i], kScaleSums ? 0 : multiplier(scaleOf(i % 2, k / kChunkK + inside + i / 2)), pairs);
           special |= holdsSpecial<B_FORMAT>(packed[i]);
 #pragma unroll
           for (int t = 0; t < kInstructions; t++) {
@@ -148,25 +175,66 @@ struct Bf16 {
           }
         }
       }
-      wgmmaFence();
+      if constexpr (kByWarp) multiplyByWarp(a, words, tokens, group, lane, k);
+      else multiplyByGroup(a, tokens, group, k);
+    }
+    if constexpr (!kFp4 || !kScaleSums) {
+      if (!__any_sync(0xffffffff, special)) return;
+      for (int chunk = 0; chunk < kGroupK / kChunkK; chunk += 2) {
+        u32 packed[4];
+        loadTwoChunks(packed, chunk);
 #pragma unroll
-      for (int i = 0; i < kTogether * kInstructions; i++) {
-        const int k = first * kChunkK + i * 16;  // rows of A's boxes are 64 elements
-        multiplyBf16(total, a[i], b + (k / 64 * 128 * Tokens >> 4) + k % 64 / 16 * kDescriptorStep, true);
+        for (int i = 0; i < 4; i++) spoiled[i % 2] |= isSpoiled(scaleOf(i % 2, chunk + i / 2) & 255, packed[i]);
       }
-      wgmmaCommit();
-      wgmmaWait<0>();
-      holdRegisters(total);
     }
-    if (!__any_sync(0xffffffff, special)) return;
-    u32 spoiled[2] = {};
-    for (int first = 0; first < kChunks; first += 2) {
-      u32 packed[4];
-      loadTwoChunks(packed, group * kChunks + first);
+  }
+
+  // 32 elements of K at a time, which are two instructions'.
+  __device__ void multiplyByWarp(const u32 (&a)[kMatrices][4], const u32 (&words)[2][kWords], u32 tokens, int group, int lane,
+                                 int k) {
 #pragma unroll
-      for (int i = 0; i < 4; i++) spoiled[i % 2] |= isSpoiled(scaleOf(i % 2, first + i / 2), packed[i]);
+    for (int i = 0; i < kInstructions; i++) {
+      const int from = group * kGroupK + k + i * 32, piece = (from % 64 / 8 + lane / 8) ^ (lane % 8);
+      float factors[2];
+#pragma unroll
+      for (int half = 0; half < 2; half++) {
+        const int place = (k / 32 + i) % 4;
+        factors[half] = __int_as_float(__byte_perm(words[half][k / 128], 0, 0x0444 + place * 0x1000) >> 1);
+      }
+#pragma unroll
+      for (int token = 0; token < Tokens; token += 8) {
+        u32 b[4];
+        loadMatrices(b, tokens + from / 64 * (128 * Tokens) + (token + lane % 8) * 128 + piece * 16);
+        float* sums = total + token / 2;
+        if constexpr (kScaleSums) {
+          float part[4];
+          multiplyPairs(part, a[2 * i], b[0], b[1]);
+          addPairs(part, a[2 * i + 1], b[2], b[3]);
+#pragma unroll
+          for (int j = 0; j < 4; j++) sums[j] += part[j] * factors[j / 2];
+        } else {
+          addPairs(sums, a[2 * i], b[0], b[1]);
+          addPairs(sums, a[2 * i + 1], b[2], b[3]);
+        }
+      }
     }
-    // Four lanes hold the sums of a row, each for other tokens.
+  }
+
+  __device__ void multiplyByGroup(const u32 (&a)[kMatrices][4], u32 tokens, int group, int k) {
+    const u64 b = tileDescriptor(tokens + group * (kGroupK / 64 * 128 * Tokens));
+    wgmmaFence();
+#pragma unroll
+    for (int i = 0; i < kMatrices; i++) {
+      const int at = k + i * 16;  // rows of A's boxes are 64 elements
+      multiplyBf16(total, a[i], b + (at / 64 * 128 * Tokens >> 4) + at % 64 / 16 * kDescriptorStep, true);
+    }
+    wgmmaCommit();
+    wgmmaWait<0>();
+    holdRegisters(total);
+  }
+
+  // Four lanes hold the sums of a row, each for other tokens.
+  __device__ void end() {
 #pragma unroll
     for (int half = 0; half < 2; half++) {
       spoiled[half] |= __shfl_xor_sync(0xffffffff, spoiled[half], 1);

@@ -19,25 +19,14 @@ __device__ inline void spreadCodes(u32 codes, u32& even, u32& odd) {
 template <int Tokens>
 struct Mxfp4 {
   static constexpr int kTokens = Tokens, kBlocks = kGroupK / 32;
-  static constexpr int kBoxBytes = kRows * 128;  // a row of 128 bytes is 256 codes
-  static constexpr int kBytesCodes = 2 * kBoxBytes, kBytesScales = kRows * kStageK / 32, kBytesTokens = kStageK * Tokens;
+  static constexpr int kCodeBoxes = kStageK / 256, kTokenBoxK = 128, kTokenBoxes = kStageK / kTokenBoxK;
   // Blocks whose sums are in the tensor core together.
   static constexpr int kTogether = Tokens <= 16 ? 4 : Tokens == 32 ? 2 : 1;
 
-  __device__ static void loadCodes(u32 to, const TensorMap* map, int k, int row, u32 barrier) {
-    loadBox(to, map, k / 2, row, barrier);
-    loadBox(to + kBoxBytes, map, k / 2 + 128, row, barrier);
-  }
-  __device__ static void loadScales(u32 to, const TensorMap* map, int k, int row, u32 barrier) {
-    loadBox(to, map, k / 32, row, barrier);
-  }
-  __device__ static void loadTokens(u32 to, const TensorMap* map, int k, u32 barrier) {
-#pragma unroll
-    for (int i = 0; i < kGroups; i++) loadBox(to + i * kGroupK * Tokens, map, k + i * kGroupK, 0, barrier);
-  }
+  float total[Tokens / 2] = {};
 
   // Blocks 4 * group and on of a stage: half of a box's 128-byte rows.
-  __device__ static void multiply(float (&total)[Tokens / 2], u32 codes, u32 scales, u32 tokens, int group, int warp, int lane) {
+  __device__ void multiply(u32 codes, u32 scales, u32 tokens, int group, int warp, int lane) {
     const int upper = warp * 16 + lane / 4;
     const u32 upperScales = loadWord(scales + upper * 16 + group * 4), lowerScales = loadWord(scales + (upper + 8) * 16 + group * 4);
     u32 packed[4];  // of two blocks
@@ -52,7 +41,7 @@ struct Mxfp4 {
         if (block % 2 == 0) {
           // Matrices: rows 0-7 and 8-15 of one block, then of the next; 128-byte swizzle: chunk c of row r lies at c ^ (r % 8).
           const int chunk = (group % 2 * kBlocks + block + lane / 16) ^ (lane % 8);
-          loadMatrices(packed, codes + group / 2 * kBoxBytes + (warp * 16 + lane % 16) * 128 + chunk * 16);
+          loadMatrices(packed, codes + group / 2 * kCodeBoxBytes + (warp * 16 + lane % 16) * 128 + chunk * 16);
         }
         spreadCodes(packed[block % 2 * 2], a[i][0], a[i][2]);
         spreadCodes(packed[block % 2 * 2 + 1], a[i][1], a[i][3]);
@@ -73,8 +62,10 @@ struct Mxfp4 {
     }
   }
 
+  __device__ void end() {}
+
   // What a sum lacks: codes are numbers times 2^-14, A's rows have factors.
-  static constexpr float kUnit = 16384;
+  static constexpr float kUnit = 16384, kSmallest = 0x1p-80f;
   static constexpr bool kFactors = true;
 };
 

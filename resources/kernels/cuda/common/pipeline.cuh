@@ -15,6 +15,14 @@ __device__ inline void initBarrier(u32 barrier, u32 arrivals) {
 }
 __device__ inline void publishBarriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
+// True in one lane of a warp that is whole here. The assembler knows that what follows is one thread's: otherwise it puts every
+// load by the copy engine into a loop over the lanes that may be there.
+__device__ inline bool electOne() {
+  u32 isElected;
+  asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(isElected));
+  return isElected != 0;
+}
+
 __device__ inline void expectBytes(u32 barrier, u32 bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
