@@ -11,9 +11,9 @@
 //   e5m2, e8m0       52       2^76     2^-63..2^64
 //   e2m1, ue4m3     119       2^28     all; A has 2^116 and the result 2^3, or, where it is bf16, 2^100 and 2^19
 //
-// What is outside, infinite or NaN makes its rows' sums infinite or NaN, and decode.cuh computes those again; so does a block of
-// A that is so small that its products with B's elements would be subnormal. The order of elements along K is that in which codes
-// fall apart into pairs; prepareTokens() puts A into the same.
+// What is outside, infinite or NaN makes its rows' sums infinite or NaN, and decode.cuh computes those again; so does a block of A
+// that is outside of what may be multiplied where sums are scaled. The order of elements along K is that in which codes fall apart
+// into pairs; prepareTokens() puts A into the same.
 #pragma once
 
 #include "common/decode.cuh"
@@ -34,30 +34,34 @@ constexpr float kUnitOfSums = (float)(1ull << (127 - kBias(B_FORMAT) - kTokenShi
 // For some number of tokens.
 constexpr bool kSumsMayBeScaled = SCALE_BLOCK == 32;
 
+// Where sums are scaled, A's numbers are from 2^kSmallestToken on, which takes products with B's smallest out of the subnormals, and
+// below 2^kLargestToken: beside sums that are not computed again, products with the scale 2^-127, which counts as 0, are nothing.
+constexpr int kSmallestToken = 3 - kTokenShift, kLargestToken = 40;
+
 // Eight elements of A from k on, times scale and 2^kTokenShift, into their places. fp4 codes of B: in a block of 32, element
 // 8 q + 4 e + 2 t + h goes to 16 t + 8 h + 2 q + e; fp8: in a block of 16, element 4 q + 2 e + h to 8 h + 2 q + e.
 __device__ inline void prepareTokens(const u8* aCodes, const u8* aScales, u16* tokens, long long first) {
   float scale = powerOfTwo(kTokenShift), values[8];
-  bool tooSmall;
+  bool outside = false;  // of what may be multiplied where sums are scaled
   if constexpr (kIsScaled(A_FORMAT)) {
     const u32 code = aScales[first / SCALE_BLOCK];
-    // Magnitudes of elements lie below 2^kLargest and from 2^kSmallest on; 2^3 takes the smallest of B out of the subnormals.
+    // Magnitudes of elements lie below 2^kLargest and from 2^kSmallest on.
     constexpr int kLargest = A_FORMAT == 0 ? 3 : A_FORMAT == 3 ? 9 : 16, kSmallest = A_FORMAT == 0 ? -1 : A_FORMAT == 3 ? -9 : -16;
     const bool represented = kLinearScale || code <= 254 - kLargest - kTokenShift;
     scale *= represented ? decodeScale<SCALE_FORMAT>(code) : nanValue();
-    tooSmall = kSumsMayBeScaled && code < 127 - kSmallest - kTokenShift + 3;
+    outside = kSumsMayBeScaled && ((int)code < 127 + kSmallestToken - kSmallest || code > 127 + kLargestToken - kLargest);
   } else {
     // Elements have exponents of their own: those that vanish beside a block's largest, in four threads, may.
     u32 largest = 0;
 #pragma unroll
     for (int i = 0; i < 8; i++) largest = max(largest, packedCode<A_FORMAT>(aCodes, first + i) & 0x7fff);
     largest = __reduce_max_sync(0xfu << (threadIdx.x % 32 & ~3), largest);
-    tooSmall = kSumsMayBeScaled && largest < (127 - kTokenShift + 3 + 24) << 7;
+    outside = kSumsMayBeScaled && (largest < 127 + kSmallestToken + 24 << 7 || largest > 127 + kLargestToken << 7);
   }
 #pragma unroll
   for (int i = 0; i < 8; i++) {
     const float value = decodeElement<A_FORMAT>(packedCode<A_FORMAT>(aCodes, first + i));
-    values[i] = tooSmall && value != 0 ? nanValue() : value * scale;
+    values[i] = outside && value != 0 ? nanValue() : value * scale;
   }
   u32* out = reinterpret_cast<u32*>(tokens + first / (kFp4 ? 32 : 16) * (kFp4 ? 32 : 16));
 #pragma unroll
