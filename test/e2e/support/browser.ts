@@ -66,8 +66,9 @@ interface Tab {
   errors: string[]
 }
 
-/** Of the server, where it has no page; that it has none is no error of a test. */
+/** Of the server, where it has no page; that it has none, and no icon of none, is no error of a test. */
 const nowhere = '/nothing'
+const ofNowhere = [nowhere, '/favicon.ico']
 
 /** Tabs that a test has done with. A page of the same server comes again in the same process, its scripts compiled, for less than two thirds of what a new one costs. */
 let idle: Tab[] = []
@@ -88,7 +89,7 @@ async function newTab(browser: Browser, origin: string): Promise<Tab> {
   page.on('console', (message) => {
     // What putBack went to is told when it likes, also after the tab was taken again.
     const { url } = message.location()
-    if (message.type() === 'error' && url !== `${origin}${nowhere}`)
+    if (message.type() === 'error' && !ofNowhere.some((path) => url === `${origin}${path}`))
       tab.errors.push(`${message.text()} (${url})`)
   })
   return tab
