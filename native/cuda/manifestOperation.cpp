@@ -108,9 +108,9 @@ ManifestOperation::ManifestOperation(const DeviceContext& context, const Kernels
     finishing_ = std::make_unique<FinishingPass>(context, kernels, problem);
   if (own_.isGrouped()) {
     std::vector<int32_t> starts, rows;
-    for (int64_t group = 0; group < problem.groups.count(); group++) {
-      starts.push_back(static_cast<int32_t>(problem.groups[group].first));
-      rows.push_back(static_cast<int32_t>(problem.groups[group].rows));
+    for (int64_t group = 0; group < own_.groups.count(); group++) {
+      starts.push_back(static_cast<int32_t>(own_.groups[group].first));
+      rows.push_back(static_cast<int32_t>(own_.groups[group].rows));
     }
     auto uploaded = [&](const std::vector<int32_t>& values) {
       DeviceBuffer buffer(context, values.size() * sizeof(int32_t), "the rows of groups");

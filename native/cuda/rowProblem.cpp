@@ -61,6 +61,31 @@ std::vector<std::string> compileOptions(const KernelRow& row, const Problem& pro
   return options;
 }
 
+namespace {
+
+// Elements of A and B up to which matrices are computed together: larger ones fill a GPU alone, and
+// copies that a kernel makes of all of them at once would take its memory.
+constexpr int64_t kMostTogether = int64_t{1} << 27;
+
+// `own` with the matrices of a batch as groups of one launch, where the kernel does groups, no
+// matrix is shared and no pass is made for each; else `own` as it is.
+Problem ofAllMatrices(const KernelRow& row, const Problem& problem, const Problem& own) {
+  const int64_t count = problem.batch.count();
+  const bool alone = problem.batch.countA() == count && problem.batch.countB() == count;
+  if (problem.isGrouped() || count == 1 || !alone) return own;
+  if (row.levelOf("grouped") != FeatureLevel::kFused || own.bOrder != problem.bOrder ||
+      own.output != problem.output || own.accumulate != problem.accumulate)
+    return own;
+  if (count * (problem.m + problem.n) * problem.k > kMostTogether) return own;
+  Problem together = own;
+  together.setGroups(
+      {GroupLayout::kMasked, std::vector<int64_t>(static_cast<size_t>(count), own.m), 1, own.m});
+  const bool isTaken = whyUnsupported(row, together, problemVariables(row, together, 1)).empty();
+  return isTaken ? together : own;
+}
+
+}  // namespace
+
 Problem ownProblem(const KernelRow& row, const Problem& problem) {
   Problem own = problem;
   auto isPass = [&](const char* feature) { return row.levelOf(feature) == FeatureLevel::kPass; };
@@ -75,7 +100,7 @@ Problem ownProblem(const KernelRow& row, const Problem& problem) {
     own.groups = {};
     own.batch = 1;
   }
-  return own;
+  return ofAllMatrices(row, problem, own);
 }
 
 bool isFinished(const KernelRow& row, const Problem& problem) {
@@ -114,7 +139,7 @@ std::vector<Part> partsOf(const KernelRow& row, const Problem& problem, int mult
   const Problem own = ownProblem(row, problem);
   const BlockFormat& format = findBlockFormat(problem.format);
   const bool isScaled = format.elementA().isScaled();
-  if (own.isGrouped()) return {{{0, problem.m, 0, 0}, problemVariables(row, own, multiprocessors)}};
+  if (own.isGrouped()) return {{{0, own.m, 0, 0}, problemVariables(row, own, multiprocessors)}};
   std::vector<Part> parts;
   int64_t padded = 0;
   for (int64_t index = 0; index < problem.productCount(); index++) {

@@ -16,7 +16,8 @@ Variables problemVariables(const KernelRow&, const Problem&, int multiprocessors
 // Macros of resources/kernels/cuda/README.md for one format and output type, the row's constants
 // and options.
 std::vector<std::string> compileOptions(const KernelRow&, const Problem&);
-// What the kernel itself is compiled for: passes before and behind it do what it does not.
+// What the kernel itself is compiled for: passes before and behind it do what it does not. A batch
+// that a kernel for groups does in one launch is groups here.
 Problem ownProblem(const KernelRow&, const Problem&);
 // Whether a pass makes C of the kernel's float32 product.
 bool isFinished(const KernelRow&, const Problem&);
@@ -26,7 +27,7 @@ bool doesAllGroups(const KernelRow&, const Problem&);
 // written; empty: all hold.
 std::string whyUnsupported(const KernelRow&, const Problem&, const Variables&);
 
-// What one round of the row's launches computes: a matrix of C, a group, or all groups at once.
+// What one round of the row's launches computes: a matrix of C, a group, or all of them at once.
 struct Part {
   Product product;
   Variables variables;

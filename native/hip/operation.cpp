@@ -23,9 +23,9 @@ Operation::Operation(const Device& device, const KernelRow& row, const KernelRow
   }
   if (!own_.isGrouped()) return;
   std::vector<int32_t> starts, rows;
-  for (int64_t group = 0; group < problem.groups.count(); group++) {
-    starts.push_back(static_cast<int32_t>(problem.groups[group].first));
-    rows.push_back(static_cast<int32_t>(problem.groups[group].rows));
+  for (int64_t group = 0; group < own_.groups.count(); group++) {
+    starts.push_back(static_cast<int32_t>(own_.groups[group].first));
+    rows.push_back(static_cast<int32_t>(own_.groups[group].rows));
   }
   auto uploaded = [&](const std::vector<int32_t>& values) {
     Buffer buffer(device, values.size() * sizeof(int32_t), "the rows of groups");

@@ -189,6 +189,7 @@ int main() {
   host::everyKernelTakesTheWholeOperation(computed);
   host::passesAreLaunchedAroundTheKernel(computed);
   host::groupsAreFoundOrLaunchedOneByOne(computed);
+  host::matricesThatNoneSharesAreOneLaunch(computed);
   scalesOfGroupsArePaddedOnTheirOwn();
   whatARowDoesNotNameIsRefused();
   return summary();

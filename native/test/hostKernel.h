@@ -163,7 +163,7 @@ inline KernelRow rowFor(const Problem& problem, FeatureLevel level, const std::s
   const OutputType written = finishes ? OutputType::kF32 : problem.output;
   KernelRow row = kernelRow(level, written, target);
   row.features.push_back({"grouped", level, ""});
-  if (problem.isGrouped() && cuda::doesAllGroups(row, problem)) {
+  if (cuda::ownProblem(row, problem).isGrouped()) {
     row.launches[0].function = "multiplyGroups";
     row.launches[0].arguments = {"aCodes",
                                  "bCodes",
@@ -226,6 +226,33 @@ inline void passesAreLaunchedAroundTheKernel(Compute computed) {
   problem.bOrder = BOrder::kNk, problem.accumulate = false, problem.output = OutputType::kF16;
   computed(problem, FeatureLevel::kPass);
   CHECK(launched == (Names{"multiply", "multiply"}));
+}
+
+// A kernel that does groups does a batch, in which no matrix is shared, in one launch of them.
+inline void matricesThatNoneSharesAreOneLaunch(Compute computed) {
+  using Names = std::vector<std::string>;
+  for (const char* format : {"mxfp4", "mxfp6_e2m3", "nvfp4", "w4a16_mxfp4"})
+    for (const BOrder order : {BOrder::kNk, BOrder::kKn})
+      for (const bool whole : {false, true})
+        for (const FeatureLevel level : {FeatureLevel::kFused, FeatureLevel::kPass}) {
+          Problem problem{format, 5, 12, 64, MatrixBatch({2, 2}, {2, 2}), OutputType::kF32, order};
+          problem.accumulate = whole;
+          const std::vector<uint8_t> c = computed(problem, level);
+          if (level == FeatureLevel::kFused) CHECK(launched == Names{"multiplyGroups"});
+          else CHECK(std::count(launched.begin(), launched.end(), "multiply") == 4);
+          const Operands operands = generateOperands(problem, {"normal", 5}, kNever);
+          const std::vector<double> reference =
+              referenceProduct(problem, operands, kNever, nullptr);
+          bool right = true;
+          for (int64_t i = 0; i < problem.elements(); i++)
+            right = right && std::fabs(readOutput(problem.output, c.data(), i) - reference[i]) <=
+                                 1e-6 * (std::fabs(reference[i]) + 1);
+          checkThat(right, std::string(format) + " in a batch, " + std::string(wordOf(level)),
+                    __FILE__, __LINE__);
+        }
+  Problem shared{"mxfp4", 5, 12, 64, MatrixBatch({3}, {1}), OutputType::kF32};
+  computed(shared, FeatureLevel::kFused);
+  CHECK(launched == (Names{"multiply", "multiply", "multiply"}));
 }
 
 inline const Groups kGroups[] = {{GroupLayout::kContiguous, {5, 0, 4, 1}, 4, 0},

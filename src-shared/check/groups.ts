@@ -64,7 +64,7 @@ export function groupsOf(file: ArrayFile, said: OperandsAs = {}): Groups | undef
     if (array.shape[0] === counts.length && array.shape.length > 2) continue
     throw new UserError(
       'usage',
-      `${path}: tensor "${array.name}" is ${array.shape.join(' x ')}; ${counted(counts.length, 'group')} need a matrix each.`
+      `${path}: tensor "${array.name}" is ${array.shape.join(' x ')}; B is a matrix for each of ${counted(counts.length, 'group')}.`
     )
   }
   const columns = k / format.scaleBlockSize

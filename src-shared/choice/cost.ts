@@ -89,28 +89,42 @@ export function refusalOf(
   return undefined
 }
 
-/** A product that a kernel's launches are made for once; `parts`: the rows of its groups, which it does at once. */
+/** A product that a kernel's launches are made for once; `parts`: the rows of its groups, which it does at once; `groups`: how many there are, empty ones too. */
 interface Product {
   m: number
-  parts?: number[] | undefined
+  parts?: number[]
+  groups?: number
 }
 
-function productsOf(kernel: Kernel, { m, groups, ...asked }: Problem): Product[] {
+/** Elements of A and B up to which a batch is one launch of a kernel for groups: kMostTogether in native/cuda/rowProblem.cpp. */
+const mostTogether = 2 ** 27
+
+function productsOf(kernel: Kernel, { m, n, k, groups, ...asked }: Problem): Product[] {
   const { batchA, batchB } = { ...plainOperation, ...asked }
+  const doesGroups = kernel.features.some(({ id, level }) => id === 'grouped' && level === 'fused')
   if (groups) {
     const rows = groups.rows.filter((count) => count > 0)
-    const feature = kernel.features.find(({ id }) => id === 'grouped')
-    return feature?.level === 'fused' ? [{ m, parts: rows }] : rows.map((each) => ({ m: each }))
+    return doesGroups
+      ? [{ m, parts: rows, groups: groups.rows.length }]
+      : rows.map((each) => ({ m: each }))
   }
   const matrices = matricesOf(broadcastBatch(batchA, batchB) ?? [])
-  return Array.from({ length: matrices }, () => ({ m }))
+  const each = Array.from({ length: matrices }, () => m)
+  const isShared = matricesOf(batchA) < matrices || matricesOf(batchB) < matrices
+  return kernel.model &&
+    doesGroups &&
+    matrices > 1 &&
+    !isShared &&
+    matrices * (m + n) * k <= mostTogether
+    ? [{ m: m * matrices, parts: each, groups: matrices }]
+    : each.map((rows) => ({ m: rows }))
 }
 
 /** The names that expressions of a manifest may use. */
 function namesOf(
   { constants }: KernelModel,
-  { format, n, k, output, groups }: Problem,
-  { m, parts }: Product,
+  { format, n, k, output }: Problem,
+  { m, groups = 0 }: Product,
   { processors }: DeviceFacts
 ): Names {
   const block = findBlockFormat(format)
@@ -118,7 +132,7 @@ function namesOf(
     ...constants,
     ...{ M: m, N: n, K: k, V: block.scaleBlockSize, SMS: processors },
     ...{ BITS_A: block.a.storageBits, BITS_B: block.b.storageBits, BYTES_C: outputBytes[output]! },
-    GROUPS: parts && groups ? groups.rows.length : 0
+    GROUPS: groups
   }
 }
 

@@ -125,7 +125,7 @@ describe('check', () => {
         /"group_ends" ends group 1 at row 4, before it begins at 6/
       )
       expect(await refusal(grouped(i32('group_rows', [2, 2, 4])))).toMatch(
-        /"b_codes" is 2 x 16 x 32; 3 groups need a matrix each/
+        /"b_codes" is 2 x 16 x 32; B is a matrix for each of 3 groups/
       )
       expect(await refusal(grouped(u8('group_rows', [2])))).toMatch(/is U8; I32 or I64 is needed/)
       expect(await refusal(grouped(i32('group_rows', [0, 0])))).toMatch(/have 0 rows; A has 8/)

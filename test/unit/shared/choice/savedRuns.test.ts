@@ -195,3 +195,20 @@ it('leaves decode kernels for large ones where their rows say so, and goes over 
     reason: 'it is for at most 64 rows of A'
   })
 })
+
+it('takes a batch that a kernel for groups does at once for one launch, and one with a shared matrix for many', () => {
+  const wgmma = kernels.find(({ id }) => id === 'wgmma')!
+  const timeOf = (problem: object) => {
+    const found = predictTime(wgmma, 'bf16', facts, {
+      ...{ format: 'mxfp4', m: 256, n: 256, k: 256, output: 'f16' },
+      ...problem
+    })
+    return 'ns' in found ? found.ns : NaN
+  }
+  const alone = timeOf({})
+  const fixed = wgmma.model!.cost!.fixedNs
+  expect(timeOf({ batchA: [8], batchB: [8] })).toBeLessThan(3 * fixed)
+  expect(timeOf({ batchA: [8], batchB: [] })).toBeCloseTo(8 * alone, 3)
+  const large = { m: 8192, n: 8192, k: 8192 }
+  expect(timeOf({ ...large, batchA: [2], batchB: [2] })).toBeCloseTo(2 * timeOf(large), 3)
+})
