@@ -107,11 +107,7 @@ ManifestOperation::ManifestOperation(const DeviceContext& context, const Kernels
   if (isFinished(row, problem))
     finishing_ = std::make_unique<FinishingPass>(context, kernels, problem);
   if (own_.isGrouped()) {
-    std::vector<int32_t> starts, rows;
-    for (int64_t group = 0; group < own_.groups.count(); group++) {
-      starts.push_back(static_cast<int32_t>(own_.groups[group].first));
-      rows.push_back(static_cast<int32_t>(own_.groups[group].rows));
-    }
+    const auto [starts, rows] = groupTablesOf(own_);
     auto uploaded = [&](const std::vector<int32_t>& values) {
       DeviceBuffer buffer(context, values.size() * sizeof(int32_t), "the rows of groups");
       buffer.write(values.data(), values.size() * sizeof(int32_t));

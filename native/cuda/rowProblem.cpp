@@ -135,6 +135,15 @@ std::string whyUnsupported(const KernelRow& row, const Problem& problem,
   return "";
 }
 
+GroupTables groupTablesOf(const Problem& problem) {
+  GroupTables tables;
+  for (int64_t group = 0; group < problem.groups.count(); group++) {
+    tables.starts.push_back(static_cast<int32_t>(problem.groups[group].first));
+    tables.rows.push_back(static_cast<int32_t>(problem.groups[group].rows));
+  }
+  return tables;
+}
+
 std::vector<Part> partsOf(const KernelRow& row, const Problem& problem, int multiprocessors) {
   const Problem own = ownProblem(row, problem);
   const BlockFormat& format = findBlockFormat(problem.format);

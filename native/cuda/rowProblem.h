@@ -35,6 +35,13 @@ struct Part {
 };
 std::vector<Part> partsOf(const KernelRow&, const Problem&, int multiprocessors);
 
+// First row and rows of each group of a problem that has some, as a kernel that finds them reads
+// them.
+struct GroupTables {
+  std::vector<int32_t> starts, rows;
+};
+GroupTables groupTablesOf(const Problem&);
+
 // Of `count` codes, and of the scales of `rows` rows, as the row wants them; of all scales of A.
 int64_t codeBytes(const KernelRow&, const NumberFormat&, int64_t count);
 int64_t scaleBytes(const KernelRow&, const Problem&, int64_t rows);

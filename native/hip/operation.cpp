@@ -22,11 +22,7 @@ Operation::Operation(const Device& device, const KernelRow& row, const KernelRow
     workspace_.emplace(buffer.name, Buffer(device, bytes, "the workspace"));
   }
   if (!own_.isGrouped()) return;
-  std::vector<int32_t> starts, rows;
-  for (int64_t group = 0; group < own_.groups.count(); group++) {
-    starts.push_back(static_cast<int32_t>(own_.groups[group].first));
-    rows.push_back(static_cast<int32_t>(own_.groups[group].rows));
-  }
+  const auto [starts, rows] = cuda::groupTablesOf(own_);
   auto uploaded = [&](const std::vector<int32_t>& values) {
     Buffer buffer(device, values.size() * sizeof(int32_t), "the rows of groups");
     buffer.write(device, values.data(), buffer.bytes());
