@@ -40,8 +40,10 @@ export const targets: Target[] = [
   {
     architecture: 'sm_110 (Jetson Thor)',
     instruction: 'tcgen05.mma block_scale',
-    state: 'absent',
-    note: 'No kernel here for its own instruction. The mma.sync kernel is offered, not run there.'
+    state: 'compiled',
+    note: 'The same source as for sm_100, where its instruction was run emulated; not run on this device.',
+    devices: ['sm_110'],
+    kernels: ['tcgen05', 'tcgen05-pair']
   },
   {
     architecture: 'sm_120, sm_121 (RTX 50)',

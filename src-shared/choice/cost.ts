@@ -97,7 +97,7 @@ interface Product {
 }
 
 /** Elements of A and B up to which a batch is one launch of a kernel for groups: kMostTogether in native/cuda/rowProblem.cpp. */
-const mostTogether = 2 ** 27
+export const mostTogether = 2 ** 27
 
 function productsOf(kernel: Kernel, { m, n, k, groups, ...asked }: Problem): Product[] {
   const { batchA, batchB } = { ...plainOperation, ...asked }

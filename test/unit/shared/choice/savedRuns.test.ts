@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { predictTime } from '@shared/choice/cost'
+import { mostTogether, predictTime } from '@shared/choice/cost'
 import { factsOf, type DeviceFacts } from '@shared/choice/deviceFacts'
 import { choiceOf, rankKernels } from '@shared/choice/choose'
 import type { Device, Kernel } from '@shared/contract/devices'
@@ -211,4 +211,11 @@ it('takes a batch that a kernel for groups does at once for one launch, and one 
   expect(timeOf({ batchA: [8], batchB: [] })).toBeCloseTo(8 * alone, 3)
   const large = { m: 8192, n: 8192, k: 8192 }
   expect(timeOf({ ...large, batchA: [2], batchB: [2] })).toBeCloseTo(2 * timeOf(large), 3)
+})
+
+it('takes as large a batch for one launch as the backend does', () => {
+  const [, power] = /kMostTogether = int64_t\{1\} << (\d+);/.exec(
+    text('native/cuda/rowProblem.cpp')
+  )!
+  expect(mostTogether).toBe(2 ** Number(power))
 })
