@@ -1,6 +1,6 @@
 /** What is wrong with a compiled kernel, in sentences: the same for kernels:check, the command line and the page. */
 import { complaintsIn, resourcesIn } from './ptxasLog'
-import { findInMainLoops, type SassFunction } from './sass'
+import { findInLoops, type SassFunction } from './sass'
 
 export interface Diagnosis {
   text: string
@@ -24,10 +24,10 @@ export function diagnoseLog(log: string): Diagnosis[] {
   ]
 }
 
-/** Of the machine code: fences of device scope and local memory inside main loops. */
+/** Of the machine code: fences of device scope and local memory inside main loops, copies of one thread in a loop over lanes. */
 export function diagnoseCode(functions: readonly SassFunction[]): Diagnosis[] {
-  return functions.flatMap(findInMainLoops).map(({ opcode, why, ...where }) => ({
-    text: `${where.function} at ${where.offset.toString(16)}: ${opcode}, ${why}, inside a main loop`,
+  return functions.flatMap(findInLoops).map(({ opcode, why, ...where }) => ({
+    text: `${where.function} at ${where.offset.toString(16)}: ${opcode}, ${why}`,
     ...where
   }))
 }

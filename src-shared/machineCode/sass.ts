@@ -25,6 +25,9 @@ export interface SassFunction {
   labels: Map<string, number>
 }
 
+/** The places of its instructions. */
+type Loop = Set<number>
+
 const instructionLine = /^\s+\/\*([0-9a-f]+)\*\/\s+(@!?U?P\w+\s+)?([A-Z][\w.]*)\s*(.*?)\s*;/
 const labelLine = /^(\.L\w+):/
 const sourceLine = /^\s*\/\/## File "([^"]+)", line (\d+)/
@@ -94,8 +97,8 @@ function successors(of: SassFunction): number[][] {
   })
 }
 
-/** The natural loops, as sets of instructions; loops that share a header are one. */
-function loopsOf(of: SassFunction): Set<number>[] {
+/** The natural loops, as sets of instructions, smallest first; loops that share a header are one. */
+function loopsOf(of: SassFunction): Loop[] {
   const next = successors(of)
   const before: number[][] = next.map(() => [])
   next.forEach((targets, from) => targets.forEach((to) => before[to]!.push(from)))
@@ -139,7 +142,7 @@ function loopsOf(of: SassFunction): Set<number>[] {
     return a === b
   }
 
-  const loops = new Map<number, Set<number>>()
+  const loops = new Map<number, Loop>()
   for (const from of order)
     for (const header of next[from]!) {
       if (!dominates(header, from)) continue
@@ -153,7 +156,7 @@ function loopsOf(of: SassFunction): Set<number>[] {
       }
       loops.set(header, body)
     }
-  return [...loops.values()]
+  return [...loops.values()].sort((a, b) => a.size - b.size)
 }
 
 /** Matrix instructions of every architecture, and tiles that the copy engine loads for them. */
@@ -176,24 +179,46 @@ export interface Finding {
   line?: number
 }
 
-/** The innermost loops that hold matrix instructions or tile loads, each the places of its instructions. */
-function mainLoopsOf(of: SassFunction): Set<Set<number>> {
-  const loops = loopsOf(of).sort((a, b) => a.size - b.size)
-  const main = new Set<Set<number>>()
+/**
+ * Loops over the lanes of a warp that may be there: what the assembler makes of an instruction that is one thread's where it
+ * does not know that there is one thread. Their branch is taken while any lane is left.
+ */
+const overLanes = (of: SassFunction, loops: readonly Loop[]): Set<Loop> => {
+  const branches = [...of.instructions.keys()].filter((i) =>
+    /^BRA\S*\.ANY\b/.test(of.instructions[i]!.opcode)
+  )
+  return new Set(branches.flatMap((i) => loops.find((loop) => loop.has(i)) ?? []))
+}
+
+/** Of all loops, smallest first, the innermost that hold matrix instructions or tile loads. */
+function mainLoopsOf(of: SassFunction, loops: readonly Loop[]): Set<Loop> {
+  const lanes = overLanes(of, loops)
+  const whole = loops.filter((loop) => !lanes.has(loop))
+  const main = new Set<Loop>()
   of.instructions.forEach(({ opcode }, i) => {
-    const innermost = mainWork.test(opcode) ? loops.find((loop) => loop.has(i)) : undefined
+    const innermost = mainWork.test(opcode) ? whole.find((loop) => loop.has(i)) : undefined
     if (innermost) main.add(innermost)
   })
   return main
 }
 
-/** Fences of device scope and local memory inside the innermost loops that hold matrix instructions or tile loads. */
-export function findInMainLoops(of: SassFunction): Finding[] {
-  const main = [...mainLoopsOf(of)]
+const copyEngine = /^(UTMA(LDG|STG|REDG)|UBLK(CP|RED))\b/
+
+/**
+ * What costs most: fences of device scope and local memory inside the innermost loops that hold matrix instructions or tile
+ * loads, and instructions of the copy engine in a loop over lanes, wherever it is.
+ */
+export function findInLoops(of: SassFunction): Finding[] {
+  const loops = loopsOf(of)
+  const main = [...mainLoopsOf(of, loops)]
+  const lanes = overLanes(of, loops)
   return of.instructions.flatMap(({ opcode, offset, file, line }, i) => {
+    const found = (why: string) => [{ function: of.name, offset, opcode, why, file, line }]
+    const innermost = copyEngine.test(opcode) ? loops.find((loop) => loop.has(i)) : undefined
+    if (innermost && lanes.has(innermost))
+      return found('in a loop over lanes: elect.sync tells the assembler that it is one thread')
     const why = costs.find(([pattern]) => pattern.test(opcode))?.[1]
-    const inside = why && main.some((loop) => loop.has(i))
-    return inside ? [{ function: of.name, offset, opcode, why, file, line }] : []
+    return why && main.some((loop) => loop.has(i)) ? found(`${why}, inside a main loop`) : []
   })
 }
 
@@ -202,7 +227,7 @@ const blockScaled = /^([OQ]MMA\.SF|UTC[OQ]MMA)\b/
 
 /** Whether a main loop multiplies with block scales in hardware. */
 export const scalesInMainLoop = (of: SassFunction): boolean =>
-  [...mainLoopsOf(of)].some((loop) =>
+  [...mainLoopsOf(of, loopsOf(of))].some((loop) =>
     [...loop].some((i) => blockScaled.test(of.instructions[i]!.opcode))
   )
 

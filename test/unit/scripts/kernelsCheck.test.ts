@@ -7,7 +7,7 @@ import { diagnoseLog } from '@shared/machineCode/diagnose'
 import { resourcesIn } from '@shared/machineCode/ptxasLog'
 import {
   countInstructions,
-  findInMainLoops,
+  findInLoops,
   parseSass,
   scalesInMainLoop
 } from '@shared/machineCode/sass'
@@ -37,7 +37,7 @@ function sass(...lines: string[]): string {
 }
 const opcodesFoundIn = (...lines: string[]) =>
   parseSass(sass(...lines))
-    .flatMap(findInMainLoops)
+    .flatMap(findInLoops)
     .map(({ opcode }) => opcode)
 
 describe('machine code', () => {
@@ -88,6 +88,26 @@ describe('machine code', () => {
       'BRA `(.L_x_1)'
     )
     expect(found).toEqual(['MEMBAR.SC.SYS'])
+  })
+
+  it('a load or store by the copy engine in a loop over lanes counts; the loop that loads is the one around it', () => {
+    const found = opcodesFoundIn(
+      '.L_x_0:',
+      'SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR4], R3',
+      '.L_x_1:',
+      '@P0 ELECT P3, URZ, PT',
+      'UTMALDG.2D.MULTICAST [UR8], [UR4], UR12',
+      '@P3 PLOP3.LUT P0, PT, P3, PT, PT, 0x8, 0x0',
+      '@P0 BRA.U.ANY `(.L_x_1)',
+      'LDL R4, [R1]',
+      'UTMALDG.2D [UR8], [UR4]',
+      '@P1 BRA `(.L_x_0)',
+      '.L_x_2:',
+      'UTMASTG.2D [UR8], [UR6]',
+      '@P1 BRA.U.ANY `(.L_x_2)',
+      'EXIT'
+    )
+    expect(found).toEqual(['UTMALDG.2D.MULTICAST', 'LDL', 'UTMASTG.2D'])
   })
 
   it('knows the source line that each instruction was made of, inlined code by its own', () => {
@@ -241,6 +261,25 @@ describe.skipIf(lacking)('the fp8 product', () => {
       /multiply at \w+: MEMBAR\S*GPU, a fence of device scope, inside a main loop/
     )
     expect(said).toMatch(/CCTL\.IVALL/)
+  })
+})
+
+describe.skipIf(lacking)('copies', () => {
+  it('by a thread that the assembler does not know to be one are refused', async () => {
+    const folder = temporary()
+    cpSync(kernels, folder, { recursive: true })
+    const header = join(folder, 'common/gemm.cuh')
+    const now = readFileSync(header, 'utf8')
+    const once = now.replace('threadIdx.x < 32 && electOne()', 'threadIdx.x == 0')
+    expect(once).not.toBe(now)
+    writeFileSync(header, once)
+    const build = listBuilds(folder).find(({ name }) => name === 'wgmma.sm_90a.mxfp4.f16')!
+    const said = await checkBuild(build, folder, nvcc.path!, nvdisasm.path)
+    expect(said.length).toBeGreaterThan(1)
+    for (const sentence of said)
+      expect(sentence).toMatch(
+        /^multiply\w* at \w+: UTMALDG\.2D\S*, in a loop over lanes: elect.sync/
+      )
   })
 })
 

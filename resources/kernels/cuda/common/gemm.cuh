@@ -172,6 +172,7 @@ __device__ inline void storeByEngine(const float (&d)[T::kSums], const TensorMap
   // As a source of stmatrix: lane 8 i + r addresses row r of matrix i; 0 and 1 are the rows 0-7 and 8-15 of one group of
   // eight columns, 2 and 3 those of the next.
   const int sourceRow = lane % 16, next = lane / 16;
+  const bool isCopying = electOne();
   Accumulated<T::kSums / 4, T::kAhead> accumulated(finish.accumulator, row0 + warp * 16 + lane / 4, col0 + quad * 2, M, N);
   auto words = [&](int group, u32 (&pair)[2]) {
     const float2 column = factors.columns(group * 8 + quad * 2);
@@ -186,7 +187,7 @@ __device__ inline void storeByEngine(const float (&d)[T::kSums], const TensorMap
 #pragma unroll
   for (int piece = 0; piece < T::kPieces; piece++) {
     const u32 buffer = buffers + piece % T::kStoreBuffers * T::kBytesPiece;
-    if (lane == 0) waitForStoreReads<T::kStoreBuffers - 1>();
+    if (isCopying) waitForStoreReads<T::kStoreBuffers - 1>();
     __syncwarp();
     // 64-byte swizzle: 16-byte chunk c of row r lies at chunk c ^ (r / 2 % 4).
 #pragma unroll
@@ -206,7 +207,7 @@ __device__ inline void storeByEngine(const float (&d)[T::kSums], const TensorMap
     }
     publishToCopyEngine();
     __syncwarp();
-    if (lane == 0) {
+    if (isCopying) {
       // The map's elements are 16 bits.
       storeBox(cMap, (col0 + piece * T::kPieceColumns) * (int)sizeof(Output) / 2, row0 + warp * 16, buffer);
       commitStores();
@@ -317,15 +318,14 @@ __device__ inline void runOver(const TilesOf shape, const TensorMap* aMap, const
   syncCluster();
   if (threadIdx.x < 128) {
     giveRegistersBack<T::kLoadRegisters>();
-    if (threadIdx.x == 0) load<T>(aMap, bMap, shape, shared);
+    if (threadIdx.x < 32 && electOne()) load<T>(aMap, bMap, shape, shared);
   } else {
     takeRegisters<T::kMultiplyRegisters>();
     const int group = threadIdx.x / 128 - 1;
-    const u32 rank = clusterRank();
     const auto factors = makeFactors(shared, group);
     RingPosition<T::kStages> ring;
     for (int tile = blockIdx.x / T::kCluster; tile < shape.tiles(); tile += gridDim.x / T::kCluster) {
-      const Place place = shape.place(tile, rank);
+      const Place place = shape.place(tile, clusterRank());
       const int row0 = place.row + group * 64;
       factors.fetch(row0, place.col);
       float sums[T::kSums];
@@ -336,7 +336,7 @@ __device__ inline void runOver(const TilesOf shape, const TensorMap* aMap, const
         storeByEngine<T>(sums, cMap, place.endRow, shape.N, row0, place.col, shared.store(threadIdx.x / 32 - 4), factors, finish);
       else storeByThreads<T>(sums, c, place.endRow, shape.N, row0, place.col, factors, finish);
     }
-    if (ByEngine && threadIdx.x % 32 == 0) waitForStoreReads<0>();
+    if (ByEngine && electOne()) waitForStoreReads<0>();
   }
   // The other CTA may still arrive at this one's barriers.
   syncCluster();
