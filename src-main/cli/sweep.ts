@@ -13,6 +13,7 @@ import {
   addBenchFlags,
   addJobFlags,
   operationFlags,
+  providerFiles,
   type BenchFlags,
   type JobFlags
 } from './jobFlags'
@@ -80,7 +81,7 @@ export async function sweepSpec(flags: SweepFlags): Promise<SweepSpec> {
     formats: flags.formats ?? [...defaults.formats],
     kernels: flags.kernels ?? [],
     providers: flags.providers ?? [],
-    providerFiles: flags.provider,
+    providerFiles: providerFiles(flags),
     seed: flags.seed,
     distribution: flags.dist,
     output: flags.out,

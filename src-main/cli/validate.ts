@@ -9,6 +9,7 @@ import {
   addBenchFlags,
   addJobFlags,
   operationFlags,
+  providerFiles,
   type BenchFlags,
   type JobFlags
 } from './jobFlags'
@@ -73,7 +74,7 @@ async function validate(flags: Flags): Promise<void> {
     formats: flags.formats ?? [...defaults.formats],
     kernels: flags.kernels ?? [],
     providers: flags.providers ?? [],
-    providerFiles: flags.provider,
+    providerFiles: providerFiles(flags),
     seed: flags.seed,
     distribution: flags.dist,
     output: flags.out ?? (flags.operands ? defaults.outputOfFiles : defaults.output),

@@ -21,7 +21,6 @@ import { exportRun } from './exportRun'
 import { JobManager } from './jobManager'
 import { OpenedFiles } from './openedFiles'
 import { addPythonKernels, offerFiles, withoutFile, type TakeProvider } from './pythonFile'
-import { ProviderPaths } from './providerPaths'
 import { readHistory } from './runHistory'
 import { targets } from './targets'
 import { callEngine } from './weights/weightWork'
@@ -93,8 +92,7 @@ export function createApplication(options: ApplicationOptions): Application {
     engine.restartWith(engineOptions())
     return []
   }
-  const paths = new ProviderPaths(options.providersFolder)
-  const chosenFiles = (options.providerFiles ?? []).map((file) => paths.pathOf(file))
+  const chosenFiles = [...(options.providerFiles ?? [])]
   let detection: Promise<Detection> | undefined
   const detect = (refresh = false): Promise<Detection> => {
     if (refresh || !detection) {
@@ -124,8 +122,7 @@ export function createApplication(options: ApplicationOptions): Application {
     return all
   }
   const memory = new MachineMemory(join(options.cacheFolder, 'machine.json'))
-  const { appVersion } = options
-  const jobs = new JobManager({ engine, store, memory, appVersion, detect, paths })
+  const jobs = new JobManager({ engine, store, memory, appVersion: options.appVersion, detect })
   const opened = new OpenedFiles()
   const captures = new CaptureManager(join(store.folder, capturesName), options.allowProgram)
 
@@ -208,8 +205,7 @@ export function createApplication(options: ApplicationOptions): Application {
     'files.read': ({ handle, at }) => opened.read(handle, at)
   }
 
-  function refusePrograms(spec: JobSpec): void {
-    const { providerFiles = [] } = paths.located(spec)
+  function refusePrograms({ providerFiles = [] }: JobSpec): void {
     const others = providerFiles.filter((file) => !chosenFiles.includes(file))
     if (others.length === 0 || options.mayRunFiles) return
     throw new UserError(

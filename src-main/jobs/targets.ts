@@ -15,11 +15,14 @@ export const targets: Target[] = [
   },
   {
     architecture: 'sm_90a (H100, H200)',
-    instruction: 'wgmma bf16 and e5m2, TMA',
+    instruction: 'wgmma bf16 and fp8, TMA',
     state: 'run',
     note: 'Validated on an H200. No block-scaled MMA there: every scheme is software.',
     devices: ['sm_90'],
-    kernels: ['wgmma', 'wgmma-fp8-p32', 'wgmma-fp8-p64', 'wgmma-fp8-p128', 'wgmma-fp8-p256']
+    kernels: [
+      ...['wgmma', 'wgmma-fp8-p32', 'wgmma-fp8-p64', 'wgmma-fp8-p128', 'wgmma-fp8-p256'],
+      'wgmma-fp8-folded'
+    ]
   },
   {
     architecture: 'sm_80, sm_86, sm_89',

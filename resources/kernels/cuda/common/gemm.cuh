@@ -253,19 +253,26 @@ __device__ inline void storeByThreads(const float (&d)[T::kSums], Output* c, int
   }
 }
 
+// Steps of K whose sums are added as they are.
+struct NoPowers {
+  __device__ void advance() {}
+  __device__ float ofRow(int) const { return 1.0f; }
+};
+
 // Powers of two of rows and columns, brought to shared memory while the tile is multiplied. Both arrays reach beyond M and N
-// to the end of the last tile.
-template <class T>
+// to the end of the last tile. Not `OfRows`: columns alone.
+template <class T, bool OfRows = true>
 struct FactorsOfRowsAndColumns {
   const float *ofRows, *ofColumns;
   u32 place;
   int barrier;
+  __device__ NoPowers powers(int) const { return {}; }
   __device__ void fetch(int row0, int col0) const {
     const int thread = threadIdx.x % 128;
-    constexpr int kRowCopies = 64 / 4, kCopies = kRowCopies + T::kTileN / 4;
+    constexpr int kRowCopies = 64 / 4, kCopies = kRowCopies + T::kTileN / 4, kFirst = OfRows ? 0 : kRowCopies;
     static_assert(kCopies <= 128, "one copy a thread");
     syncWarpgroup(barrier);  // the last tile's have been read
-    if (thread < kCopies)
+    if (thread >= kFirst && thread < kCopies)
       copySixteen(place + thread * 16,
                   thread < kRowCopies ? ofRows + row0 + thread * 4 : ofColumns + col0 + (thread - kRowCopies) * 4);
   }
@@ -274,6 +281,7 @@ struct FactorsOfRowsAndColumns {
     syncWarpgroup(barrier);
   }
   __device__ float row(int i) const {
+    if constexpr (!OfRows) return 1.0f;
     float value;
     asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(place + i * 4));
     return value;
@@ -288,6 +296,7 @@ struct FactorsOfRowsAndColumns {
 // One number for all of C.
 struct OneFactor {
   float factor;
+  __device__ NoPowers powers(int) const { return {}; }
   __device__ void fetch(int, int) const {}
   __device__ void arrive() const {}
   __device__ float row(int) const { return factor; }
@@ -329,7 +338,7 @@ __device__ inline void runOver(const TilesOf shape, const TensorMap* aMap, const
       const int row0 = place.row + group * 64;
       factors.fetch(row0, place.col);
       float sums[T::kSums];
-      T::sum(sums, ring, shape.steps, shared, group * 64 * T::kStepBytes);
+      T::sum(sums, ring, shape.steps, shared, group * 64 * T::kStepBytes, factors.powers(row0));
       factors.arrive();
       const bool isWhole = !TilesOf::kEndsInside || row0 + (int)(threadIdx.x / 32 % 4 + 1) * 16 <= place.endRow;
       if (ByEngine && isWhole)

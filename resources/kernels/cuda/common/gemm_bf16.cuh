@@ -11,7 +11,7 @@ struct Product : gemm::Tile<WIDE_TILE_M, WIDE_TILE_N, WIDE_STAGES, WIDE_STORE_BU
   static constexpr int kAhead = GROUPED ? 4 : 8;
 
   template <class Ring, class SharedPlaces>
-  __device__ static void sum(float (&total)[kSums], Ring& ring, int steps, SharedPlaces shared, int rowBytes) {
+  __device__ static void sum(float (&total)[kSums], Ring& ring, int steps, SharedPlaces shared, int rowBytes, gemm::NoPowers) {
     u32 previous = 0;
     for (int step = 0; step < steps; step++, ring.advance()) {
       waitFor(shared.full(ring.stage), ring.phase);

@@ -60,13 +60,13 @@ __device__ inline bool reencodeRow(const u8* codes, const u8* scales, u8* encode
     smallest = min(smallest, scale);
     largest = max(largest, scale);
   };
-#pragma unroll
+  UNROLL
   for (int i = 0; i < kHeld; i++) {
     const int piece = threadIdx.x + i * kEncodeThreads;
     held[i] = piece < pieces ? packed[piece] : make_uint2(0, 0);
     heldScale[i] = piece < pieces ? scales[piece / 2] : 127;
   }
-#pragma unroll
+  UNROLL
   for (int i = 0; i < kHeld; i++) see(held[i], heldScale[i]);
   for (int piece = threadIdx.x + kHeld * kEncodeThreads; piece < pieces; piece += kEncodeThreads)
     see(packed[piece], scales[piece / 2]);
@@ -89,7 +89,7 @@ __device__ inline bool reencodeRow(const u8* codes, const u8* scales, u8* encode
       block[2] = make_uint2(__byte_perm(out.x, out.y, 0x7531), __byte_perm(out.z, out.w, 0x7531));
     }
   };
-#pragma unroll
+  UNROLL
   for (int i = 0; i < kHeld; i++) {
     const int piece = threadIdx.x + i * kEncodeThreads;
     if (piece < pieces) encode(piece, held[i], heldScale[i]);

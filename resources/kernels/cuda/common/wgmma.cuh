@@ -62,6 +62,9 @@ __device__ inline void holdRegisters(float (&d)[Count]) {
   }
 
 BS_WGMMA(multiplyE5m2, 96, "m64n192k32.f32.e5m2.e5m2", "%96", "%97", "%98", "1, 1")
+BS_WGMMA(multiplyE4m3, 96, "m64n192k32.f32.e4m3.e4m3", "%96", "%97", "%98", "1, 1")
+BS_WGMMA(multiplyE4m3E5m2, 96, "m64n192k32.f32.e4m3.e5m2", "%96", "%97", "%98", "1, 1")
+BS_WGMMA(multiplyE5m2E4m3, 96, "m64n192k32.f32.e5m2.e4m3", "%96", "%97", "%98", "1, 1")
 BS_WGMMA(multiplyBf16, 128, "m64n256k16.f32.bf16.bf16", "%128", "%129", "%130", "1, 1, 0, 0")
 
 // The same with A, 64 rows, in registers: word 2 h + r of a thread holds row warp * 16 + lane / 4 + 8 r, bytes

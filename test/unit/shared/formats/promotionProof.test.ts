@@ -7,6 +7,7 @@ import {
   provedShares
 } from '@shared/formats/promotionProof'
 import { decodeTable, numberFormats } from '@shared/formats/numberFormat'
+import { fp8Row, hopperSums, type Fp8Row } from '../../../support/fp8Sums'
 
 const e2m1 = decodeTable(numberFormats.e2m1)
 const one = { first: 0, count: 1 }
@@ -29,69 +30,36 @@ const proofOf = (row: Row) =>
 const proved = (a: Row, b: Row) => provedInterval(proofOf(a), proofOf(b), one, one)
 
 /**
- * A row as common/reencode.cuh encodes it: values times 2^(scale - r) with r taken out of the whole row, and the exponent that
- * an e5m2 code counts with, -14 where it is subnormal. r = max(largest - 13, smallest + 13) over the blocks that are not zero.
+ * A row as common/reencode.cuh encodes it: values times 2^(scale - r) with r taken out of the whole row, and subnormal below 2^-14.
+ * r = max(largest - 13, smallest + 13) over the blocks that are not zero.
  */
-function encoded({ codes, scales }: Row): { value: number; exponent: number }[] {
+function encoded({ codes, scales }: Row): Fp8Row {
   const used = scales.filter((_, block) =>
     codes.slice(32 * block, 32 * block + 32).some((code) => e2m1[code] !== 0)
   )
   const reference = Math.max(Math.max(...used) - 13, Math.min(...used) + 13)
-  return codes.map((code, at) => {
-    const value = e2m1[code]! * 2 ** (scales[at >> 5]! - reference)
-    return { value, exponent: value === 0 ? -14 : Math.max(-14, exponentOf(value)) }
-  })
+  const values = codes.map((code, at) => e2m1[code]! * 2 ** (scales[at >> 5]! - reference))
+  return fp8Row(Float64Array.from(values), -14)
 }
 
-const exponentOf = (value: number) => Math.floor(Math.log2(Math.abs(value)))
-const truncated = (value: number, exponent: number) => {
-  const unit = 2 ** (exponent - 13)
-  return Math.trunc(value / unit) * unit
-}
-
-/** Sums of one element of C over its intervals of P, by the model of arXiv 2511.10909 that test/gpu/accumulator holds the H200 to. */
-function hopperSums(a: Row, b: Row, interval: number): number[] {
-  const [rowA, rowB] = [encoded(a), encoded(b)]
-  const sums: number[] = []
-  for (let from = 0; from < rowA.length; from += interval) {
-    let sum = 0
-    for (let step = from; step < Math.min(from + interval, rowA.length); step += 32) {
-      const products = rowA.slice(step, step + 32).flatMap((left, at) => {
-        const right = rowB[step + at]!
-        const value = left.value * right.value
-        return value === 0 ? [] : [{ value, exponent: left.exponent + right.exponent }]
-      })
-      const ofSum = sum === 0 ? -Infinity : exponentOf(sum)
-      const most = Math.max(ofSum, ...products.map(({ exponent }) => exponent))
-      if (most === -Infinity) continue
-      const wide = products.reduce(
-        (total, one) => total + truncated(one.value, most),
-        truncated(sum, most)
-      )
-      sum = wide === 0 ? 0 : truncated(wide, exponentOf(wide))
-    }
-    sums.push(sum)
-  }
-  return sums
-}
+/** Sums of one element of C over its intervals of P. */
+const sumsOf = (a: Row, b: Row, interval: number) => hopperSums(encoded(a), encoded(b), interval)
 
 /** The same sums exactly: whole multiples of 2^-34, the smallest product of two e5m2 codes being 2^-32. */
 function exactSums(a: Row, b: Row, interval: number): bigint[] {
-  const [rowA, rowB] = [encoded(a), encoded(b)]
+  const [rowA, rowB] = [encoded(a).values, encoded(b).values]
   const sums: bigint[] = []
   for (let from = 0; from < rowA.length; from += interval) {
     let sum = 0n
     for (let at = from; at < Math.min(from + interval, rowA.length); at++)
-      sum += BigInt(rowA[at]!.value * 2 ** 17) * BigInt(rowB[at]!.value * 2 ** 17)
+      sum += BigInt(rowA[at]! * 2 ** 17) * BigInt(rowB[at]! * 2 ** 17)
     sums.push(sum)
   }
   return sums
 }
 
 const isExact = (a: Row, b: Row, interval: number) =>
-  hopperSums(a, b, interval).every(
-    (sum, at) => BigInt(sum * 2 ** 34) === exactSums(a, b, interval)[at]
-  )
+  sumsOf(a, b, interval).every((sum, at) => BigInt(sum * 2 ** 34) === exactSums(a, b, interval)[at])
 
 /** Codes of e2m1 magnitudes. */
 const code = (magnitude: number) => e2m1.findIndex((value) => value === magnitude)
@@ -119,7 +87,7 @@ describe('the proof of a promotion interval', () => {
     expect(proved(past, past)).toBeLessThan(interval)
     // Not only unproved: the quarter is lost.
     expect(isExact(past, past, interval)).toBe(false)
-    expect(hopperSums(past, past, interval)).toEqual(hopperSums(at, at, interval))
+    expect(sumsOf(past, past, interval)).toEqual(sumsOf(at, at, interval))
   })
 
   it('never holds where a sum loses a bit: random operands about the border', () => {

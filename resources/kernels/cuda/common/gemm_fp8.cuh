@@ -1,24 +1,37 @@
-// Sums of e5m2 products, promoted to float32 registers every PROMOTION elements of K (pipeline: common/gemm.cuh).
+// Sums of fp8 products, promoted to float32 registers every PROMOTION elements of K (pipeline: common/gemm.cuh).
 //
 // Hopper's fp8 wgmma aligns 32 products and its accumulator to the largest and truncates to 13 fractional bits
 // (arXiv 2511.10909): a short accumulation loses nothing, a long one does. Partial sums over PROMOTION elements are added
-// to float32 totals; while one warpgroup adds, the other multiplies.
+// to float32 totals, times a power of two of A's row where it has one for every step of K; while one warpgroup adds, the other
+// multiplies.
 #pragma once
 
 #include "common/gemm.cuh"
 
-namespace e5m2gemm {
+namespace fp8gemm {
 
-struct Product : gemm::Tile<TILE_M, TILE_N, STAGES, STORE_BUFFERS, true> {
+using Tile = gemm::Tile<TILE_M, TILE_N, STAGES, STORE_BUFFERS, true>;
+
+// Elements of A and B by number (common/formats.cuh): e4m3, or e5m2.
+template <int FormatA, int FormatB>
+struct Product : Tile {
   static constexpr int kElements = 128, kInstructionElements = 32, kPerStage = kElements / kInstructionElements;
   // Instructions that one partial sum spans, and stages that are taken together.
   static constexpr int kPerSum = PROMOTION / kInstructionElements;
   static constexpr int kSpan = PROMOTION > kElements ? PROMOTION / kElements : 1;
-  static constexpr int kAhead = PROMOTION > kElements ? 6 : 8;
+  static constexpr int kAhead = PROMOTION > kElements || A_CHUNK > 0 ? 6 : 8;
   static_assert(kSpan * kPerStage % kPerSum == 0 && kSpan < kStages, "whole partial sums in the stages taken together");
 
-  template <class Ring, class SharedPlaces>
-  __device__ static void sum(float (&total)[kSums], Ring& ring, int steps, SharedPlaces shared, int rowBytes) {
+  __device__ static void multiply(float (&d)[kSums], u64 a, u64 b, bool accumulate) {
+    if constexpr (FormatA == 3 && FormatB == 3) multiplyE4m3(d, a, b, accumulate);
+    else if constexpr (FormatA == 3) multiplyE4m3E5m2(d, a, b, accumulate);
+    else if constexpr (FormatB == 3) multiplyE5m2E4m3(d, a, b, accumulate);
+    else multiplyE5m2(d, a, b, accumulate);
+  }
+
+  // `powers`: of A's rows, by which the sums of a step are multiplied on their way to the total.
+  template <class Ring, class SharedPlaces, class Powers>
+  __device__ static void sum(float (&total)[kSums], Ring& ring, int steps, SharedPlaces shared, int rowBytes, Powers powers) {
     float part[kSums];
 #pragma unroll
     for (int i = 0; i < kSums; i++) total[i] = 0;
@@ -26,6 +39,7 @@ struct Product : gemm::Tile<TILE_M, TILE_N, STAGES, STORE_BUFFERS, true> {
       u32 taken[kSpan];
 #pragma unroll
       for (int s = 0; s < kSpan; s++, ring.advance()) {
+        powers.advance();
         waitFor(shared.full(ring.stage), ring.phase);
         taken[s] = shared.empty(ring.stage);
         const u64 a = tileDescriptor(shared.stage(ring.stage) + rowBytes);
@@ -34,7 +48,7 @@ struct Product : gemm::Tile<TILE_M, TILE_N, STAGES, STORE_BUFFERS, true> {
         for (int k = 0; k < kPerStage; k++) {
           const int instruction = s * kPerStage + k;
           if (instruction % kPerSum == 0) wgmmaFence();
-          multiplyE5m2(part, a + k * kDescriptorStep, b + k * kDescriptorStep, instruction % kPerSum != 0);
+          multiply(part, a + k * kDescriptorStep, b + k * kDescriptorStep, instruction % kPerSum != 0);
           if ((instruction + 1) % kPerSum != 0) continue;
           wgmmaCommit();
           wgmmaWait<0>();
@@ -42,7 +56,7 @@ struct Product : gemm::Tile<TILE_M, TILE_N, STAGES, STORE_BUFFERS, true> {
           if (k == kPerStage - 1)
             for (int i = 0; i <= s; i++) releaseStage<kCluster>(taken[i]);
 #pragma unroll
-          for (int i = 0; i < kSums; i++) total[i] += part[i];
+          for (int i = 0; i < kSums; i++) total[i] += part[i] * powers.ofRow(i % 4 / 2);
           holdRegisters(total);
         }
       }
@@ -50,13 +64,15 @@ struct Product : gemm::Tile<TILE_M, TILE_N, STAGES, STORE_BUFFERS, true> {
   }
 };
 
+// Promoted as they are; a power of two for each row of A and of B is left to the end.
 template <bool ByEngine>
 __device__ inline void run(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap, Output* c,
                            const float* rowFactors, const float* columnFactors, int M, int N, int K, gemm::Finish finish) {
-  auto factors = [=](gemm::Shared<Product> shared, int group) {
-    return gemm::FactorsOfRowsAndColumns<Product>{rowFactors, columnFactors, shared.factors(group), 1 + group};
+  using Of = Product<4, 4>;
+  auto factors = [=](gemm::Shared<Of> shared, int group) {
+    return gemm::FactorsOfRowsAndColumns<Of>{rowFactors, columnFactors, shared.factors(group), 1 + group};
   };
-  gemm::run<Product, ByEngine>(aMap, bMap, cMap, c, M, N, K, factors, finish);
+  gemm::run<Of, ByEngine>(aMap, bMap, cMap, c, M, N, K, factors, finish);
 }
 
-}  // namespace e5m2gemm
+}  // namespace fp8gemm

@@ -1,0 +1,345 @@
+// Scales that go into fp8 elements (resources/kernels/cuda/common/fold.cuh), compiled for the CPU,
+// the threads of a block as fibers: every code against numbers that are scaled and rounded here.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "../core/formats.h"
+#include "../core/outputs.h"
+#include "check.h"
+#include "fiberBlock.h"
+
+using namespace blockscope;
+
+namespace device {
+
+using Block = fibers::Block<32, 1>;
+Block* block = nullptr;
+
+struct Thread {
+  struct {
+    operator unsigned() const { return static_cast<unsigned>(block->current()); }
+  } x;
+} threadIdx;
+void __syncthreads() { block->sync(); }
+int __shfl_xor_sync(unsigned, int value, int lanes) {
+  const auto& shown = block->exchange(lanes, {static_cast<uint32_t>(value)});
+  return static_cast<int>(shown[block->current() % 32 ^ lanes][0]);
+}
+template <typename Choose>
+int reduced(int place, int value, Choose choose) {
+  for (const auto& shown : block->exchange(place, {static_cast<uint32_t>(value)}))
+    value = choose(value, static_cast<int>(shown[0]));
+  return value;
+}
+int __reduce_min_sync(unsigned, int value) {
+  return reduced(100, value, [](int a, int b) { return std::min(a, b); });
+}
+int __reduce_max_sync(unsigned, int value) {
+  return reduced(101, value, [](int a, int b) { return std::max(a, b); });
+}
+float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
+[[maybe_unused]] float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
+[[maybe_unused]] unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
+[[maybe_unused]] float __fadd_rn(float a, float b) { return a + b; }
+[[maybe_unused]] float __fmul_rn(float a, float b) { return a * b; }
+// PTX ISA, prmt: a selector's third bit chooses b, its fourth would repeat a sign.
+unsigned __byte_perm(unsigned a, unsigned b, unsigned selectors) {
+  const uint64_t both = uint64_t{b} << 32 | a;
+  unsigned result = 0;
+  for (int i = 0; i < 4; i++)
+    result |= static_cast<unsigned>(both >> 8 * (selectors >> 4 * i & 7) & 255) << 8 * i;
+  return result;
+}
+template <typename T>
+T max(T a, T b) {
+  return std::max(a, b);
+}
+template <typename T>
+T min(T a, T b) {
+  return std::min(a, b);
+}
+struct int2 {
+  int x, y;
+};
+struct uint2 {
+  unsigned x, y;
+};
+struct uint4 {
+  unsigned x, y, z, w;
+};
+[[maybe_unused]] int2 make_int2(int x, int y) { return {x, y}; }
+uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
+uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+struct float2 {
+  float x, y;
+};
+
+#define __device__
+#define __host__
+#define __shared__ static
+#define OUTPUT_TYPE 2
+#define ACCUMULATE 0
+#define SCALE_FORMAT 5
+#define SCALE_BLOCK 32
+#define ENCODE_THREADS 128
+#define A_CHUNK 128
+// Theirs are PTX.
+#define storeStreaming storeStreamingInPtx
+#define halvesOfE4m3 halvesOfE4m3InPtx
+#define halvesToE4m3 halvesToE4m3InPtx
+#define halvesToE5m2 halvesToE5m2InPtx
+#define multiplyHalves multiplyHalvesInPtx
+#define largerHalves largerHalvesInPtx
+#include "../../resources/kernels/cuda/common/formats.cuh"
+#include "../../resources/kernels/cuda/common/halves.cuh"
+#undef storeStreaming
+#undef halvesOfE4m3
+#undef halvesToE4m3
+#undef halvesToE5m2
+#undef multiplyHalves
+#undef largerHalves
+
+void storeStreaming(void* to, uint4 words) { std::memcpy(to, &words, sizeof words); }
+
+template <typename Change>
+u32 ofBoth(u32 a, u32 b, Change change) {
+  return u32{change(static_cast<u16>(a), static_cast<u16>(b))} |
+         u32{change(static_cast<u16>(a >> 16), static_cast<u16>(b >> 16))} << 16;
+}
+const NumberFormat& named(int format) {
+  return *findNumberFormat(format == 0 ? "e2m1" : format == 3 ? "e4m3" : "e5m2");
+}
+void halvesOfE4m3(u32 codes, u32 (&halves)[2]) {
+  halves[0] = halves[1] = 0;
+  for (int i = 0; i < 4; i++) {
+    const double value = decode(named(3), codes >> 8 * i & 255);
+    halves[i / 2] |= u32{floatToHalf(static_cast<float>(value))} << 16 * (i % 2);
+  }
+}
+u32 fromHalvesTo(int format, const u32 (&halves)[2]) {
+  u32 codes = 0;
+  for (int i = 0; i < 4; i++) {
+    const float value = halfToFloat(static_cast<u16>(halves[i / 2] >> 16 * (i % 2)));
+    codes |= u32{encode(named(format), value)} << 8 * i;
+  }
+  return codes;
+}
+u32 halvesToE4m3(const u32 (&halves)[2]) { return fromHalvesTo(3, halves); }
+u32 halvesToE5m2(const u32 (&halves)[2]) { return fromHalvesTo(4, halves); }
+u32 multiplyHalves(u32 a, u32 b) {
+  return ofBoth(a, b, [](u16 x, u16 y) { return floatToHalf(halfToFloat(x) * halfToFloat(y)); });
+}
+u32 largerHalves(u32 a, u32 b) {
+  return ofBoth(a, b, [](u16 x, u16 y) { return std::max(x, y); });
+}
+
+#include "../../resources/kernels/cuda/common/fold.cuh"
+
+}  // namespace device
+
+namespace {
+
+// A row of an operand and what became of it.
+struct Row {
+  int format, k;
+  std::vector<uint8_t> codes, scales;  // a code a byte
+  bool isOutside = false;
+  std::vector<uint8_t> folded;
+  std::vector<int> references;  // of chunks, or one
+
+  Row(int format, int k) : format(format), k(k), codes(k), scales(k / 32, 127) {}
+  const NumberFormat& element() const { return device::named(format); }
+  const NumberFormat& foldedElement() const { return device::named(format == 3 ? 3 : 4); }
+  std::vector<uint8_t> packed() const {
+    if (format != 0) return codes;
+    std::vector<uint8_t> two(k / 2);
+    for (int i = 0; i < k; i++) two[i / 2] |= codes[i] << i % 2 * 4;
+    return two;
+  }
+};
+
+constexpr int kRows = 5;  // between exponents of one chunk and the next
+
+template <int Format>
+void fold(Row& row, bool byChunks) {
+  device::Block block(ENCODE_THREADS);
+  device::block = &block;
+  const auto packed = row.packed();
+  row.folded.assign(row.k, 0xee);
+  std::vector<uint8_t> exponents((row.k + 127) / 128 * kRows, 0xee);
+  float factor = 0;
+  row.isOutside = false;
+  block.run([&] {
+    const bool isOutside =
+        byChunks ? device::foldChunks<Format>(packed.data(), row.scales.data(), row.folded.data(),
+                                              exponents.data(), kRows, row.k)
+                 : device::foldRow<Format>(packed.data(), row.scales.data(), row.folded.data(),
+                                           &factor, row.k);
+    row.isOutside |= isOutside;
+  });
+  row.references.clear();
+  if (!byChunks) row.references = {std::ilogb(factor) + 127};
+  for (size_t i = 0; byChunks && i < exponents.size(); i += kRows)
+    row.references.push_back(exponents[i]);
+}
+void fold(Row& row, bool byChunks) {
+  if (row.format == 0) fold<0>(row, byChunks);
+  else if (row.format == 3) fold<3>(row, byChunks);
+  else fold<4>(row, byChunks);
+}
+
+// The largest magnitude of a block without its scale.
+double largestOf(const Row& row, int block) {
+  double largest = 0;
+  for (int i = block * 32; i < block * 32 + 32; i++)
+    largest = std::max(largest, std::fabs(decode(row.element(), row.codes[i])));
+  return largest;
+}
+
+struct Expected {
+  int reference = 127;
+  bool isOutside = false;
+};
+Expected expected(const Row& row, int from, int to) {
+  int smallest = 1 << 20, largest = -smallest;
+  Expected of;
+  for (int block = from / 32; block < to / 32; block++) {
+    const double most = largestOf(row, block);
+    for (int i = block * 32; i < block * 32 + 32; i++)
+      of.isOutside |= !std::isfinite(decode(row.element(), row.codes[i]));
+    of.isOutside |= row.scales[block] == 255;
+    if (most == 0 || !std::isfinite(most)) continue;
+    // float16 tells no binades of its own subnormals apart.
+    const int binade = row.scales[block] + std::max(std::ilogb(most), -15);
+    smallest = std::min(smallest, binade), largest = std::max(largest, binade);
+  }
+  if (largest < smallest) return of;
+  of.reference = largest - (row.format == 3 ? 8 : 15);
+  if (row.format == 0) of.reference = std::max(of.reference, smallest + 11);
+  const int spread = row.format == 3 ? 8 : row.format == 4 ? 22 : 28;
+  of.isOutside |= largest - smallest > spread || of.reference < 52 || of.reference > 202;
+  return of;
+}
+
+void isRight(Row& row, bool byChunks, const std::string& what) {
+  fold(row, byChunks);
+  const int group = byChunks ? 128 : row.k;
+  bool isOutside = false;
+  int wrongReferences = 0, wrongCodes = 0, tooFarOff = 0;
+  for (int from = 0, i = 0; from < row.k; from += group, i++) {
+    const int to = std::min(row.k, from + group);
+    const Expected of = expected(row, from, to);
+    isOutside |= of.isOutside;
+    if (of.isOutside) continue;
+    wrongReferences += row.references[i] != of.reference;
+    for (int k = from; k < to; k++) {
+      const int exponent = row.scales[k / 32] - of.reference;
+      const double exact = std::ldexp(decode(row.element(), row.codes[k]), exponent);
+      wrongCodes += row.folded[k] != encode(row.foldedElement(), static_cast<float>(exact));
+      const double error = std::fabs(decode(row.foldedElement(), row.folded[k]) - exact);
+      tooFarOff +=
+          error > std::ldexp(largestOf(row, k / 32), exponent - (row.format == 0 ? 99 : 10));
+    }
+  }
+  const std::string where = what + ", format " + std::to_string(row.format) + ", K " +
+                            std::to_string(row.k) + (byChunks ? ", chunks" : ", row");
+  checkThat(row.isOutside == isOutside, where + ": outside or not", __FILE__, __LINE__);
+  checkThat(wrongReferences == 0, where + ": references", __FILE__, __LINE__);
+  checkThat(wrongCodes == 0, where + ": codes", __FILE__, __LINE__);
+  checkThat(tooFarOff == 0, where + ": off by more than 2^-10 of a block's largest", __FILE__,
+            __LINE__);
+}
+
+constexpr int kFormats[] = {0, 3, 4};
+constexpr int kSpreads[] = {28, 0, 0, 8, 22};
+
+Row randomRow(int format, int k, int spread, std::mt19937& random) {
+  Row row(format, k);
+  const int finite = row.element().largestFinite() + 1;
+  for (auto& code : row.codes)
+    code = static_cast<uint8_t>(random() % finite | (random() & 1 ? row.element().signBit() : 0));
+  for (auto& scale : row.scales) scale = static_cast<uint8_t>(127 + random() % (spread + 1));
+  return row;
+}
+
+void randomRows() {
+  std::mt19937 random(7);
+  for (const int format : kFormats)
+    // A short chunk, odd ones, more than threads hold.
+    for (const int k : {32, 96, 128, 544, 2080, 8192, 9632})
+      for (const bool byChunks : {true, false}) {
+        Row row = randomRow(format, k, kSpreads[format] - 4, random);
+        // Largest elements of blocks in their type's highest binade: the scales' spread is theirs.
+        for (int at = 0; at < k; at += 32)
+          row.codes[at] = static_cast<uint8_t>(row.element().largestFinite());
+        isRight(row, byChunks, "random");
+        checkThat(!row.isOutside, "inside", __FILE__, __LINE__);
+        Row any = randomRow(format, k, 3, random);
+        // Few and small elements: subnormals, blocks and chunks of zeros.
+        for (auto& code : any.codes)
+          code = static_cast<uint8_t>(random() % 5 ? 0 : code & (format == 0 ? 9 : 0x87));
+        for (int at = 0; at < std::min(k, 160); at++) any.codes[at] = 0;
+        any.scales[0] = 250;
+        isRight(any, byChunks, "small");
+        Row wide = randomRow(format, k, 40, random);
+        isRight(wide, byChunks, "wide");
+      }
+}
+
+// One block below the others by as much as may be, and by one more.
+void borders() {
+  std::mt19937 random(11);
+  for (const int format : kFormats)
+    for (const int k : {128, 2080, 9632})
+      for (const bool byChunks : {true, false})
+        for (const int more : {0, 1}) {
+          Row row = randomRow(format, k, 0, random);
+          for (int at = 0; at < k; at += 32)
+            row.codes[at] = static_cast<uint8_t>(row.element().largestFinite());
+          row.scales[k / 32 - (k % 128 == 0 ? 2 : 5)] -=
+              static_cast<uint8_t>(kSpreads[format] + more);
+          isRight(row, byChunks, "border");
+          checkThat(row.isOutside == (more == 1), "one past the border is outside", __FILE__,
+                    __LINE__);
+        }
+}
+
+void specials() {
+  std::mt19937 random(13);
+  for (const int format : kFormats)
+    for (const bool byChunks : {true, false}) {
+      Row row = randomRow(format, 544, 1, random);
+      const auto refused = [&](const char* what) {
+        isRight(row, byChunks, what);
+        checkThat(row.isOutside, what, __FILE__, __LINE__);
+      };
+      row.scales[16] = 255;
+      refused("NaN scale");
+      for (int at = 512; at < 544; at++) row.codes[at] = 0;
+      refused("NaN scale of zeros");
+      row = randomRow(format, 544, 1, random);
+      for (auto& scale : row.scales) scale = 2;
+      refused("scales near the smallest");
+      for (auto& scale : row.scales) scale = 254;
+      refused("scales near the largest");
+      if (format == 0) continue;
+      row = randomRow(format, 544, 1, random);
+      row.codes[530] = 0xff;
+      refused("NaN element");
+      row.codes[530] = format == 4 ? 0x7c : 0x7f;
+      refused("infinite or NaN element");
+    }
+}
+
+}  // namespace
+
+int main() {
+  randomRows();
+  borders();
+  specials();
+  return summary();
+}

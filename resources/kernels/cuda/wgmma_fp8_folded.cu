@@ -1,0 +1,102 @@
+// wgmma-fp8-folded: fp8 and fp4 elements with e8m0 scales on the fp8 tensor cores of sm_90a, nearly
+// exact.
+//
+//   C (M, N) = outputScale (A (M, K) x B (N, K) + accumulator (M, N)), one linear e8m0 scale per 32
+//   elements along K; any M, N.
+//
+// 1. encode: scales into the elements' exponents (common/fold.cuh), A's against a power of two for
+// each row and 128 elements
+//    of K, B's against one for each row.
+// 2. multiply: fp8 product, promoted to float32 every PROMOTION elements times A's power
+// (common/gemm_fp8.cuh), at the end
+//    times B's.
+// 3. Only if scales lie further apart than elements can lose: common/beyondFp8.cuh.
+//
+// status[0]: scales of a chunk of A or a row of B lie too far apart, or something is NaN or
+// infinite.
+#include "common/beyondFp8.cuh"
+#include "common/fold.cuh"
+#include "common/gemm_fp8.cuh"
+
+static_assert(SCALE_FORMAT == 5 && SCALE_BLOCK == 32,
+              "a scale is a power of two, its block a step of the tensor cores");
+static_assert(A_FORMAT != 0 || B_FORMAT != 0, "two operands of e2m1 are wgmma_fp8.cu's");
+
+using Product = fp8gemm::Product<Folded<A_FORMAT>::kFormat, Folded<B_FORMAT>::kFormat>;
+static_assert(Product::kElements == kChunk && PROMOTION <= kChunk, "a partial sum is of one chunk");
+
+// Exponents of one chunk, to the end of the last tile.
+__device__ inline int exponentRows(int M) {
+  return gemm::ceilDiv(M, TILE_M * CLUSTER) * TILE_M * CLUSTER;
+}
+
+extern "C" __global__ void __launch_bounds__(kEncodeThreads)
+    encode(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u8* aEncoded,
+           u8* bEncoded, u8* aFactors, float* bFactors, u32* status, int M, int K) {
+  const bool isA = blockIdx.x < M;
+  const long long row = isA ? blockIdx.x : blockIdx.x - M;
+  const bool isOutside =
+      isA ? foldChunks<A_FORMAT>(aCodes + row * packedRowBytes<A_FORMAT>(K),
+                                 aScales + row * (K / 32), aEncoded + row * K, aFactors + row,
+                                 exponentRows(M), K)
+          : foldRow<B_FORMAT>(bCodes + row * packedRowBytes<B_FORMAT>(K), bScales + row * (K / 32),
+                              bEncoded + row * K, bFactors + row, K);
+  if (isOutside) *status = 1;
+}
+
+// A's powers of two for the two rows of a thread, chunk after chunk: each is on its way while the
+// chunk before is multiplied.
+struct PowersOfChunks {
+  const u8* from;
+  int rows;
+  u32 coming[2];
+  float power[2];
+  __device__ PowersOfChunks(const u8* exponents, int rows) : from(exponents), rows(rows) { load(); }
+  __device__ void load() {
+#pragma unroll
+    for (int half = 0; half < 2; half++) coming[half] = from[8 * half];
+  }
+  __device__ void advance() {
+#pragma unroll
+    for (int half = 0; half < 2; half++) power[half] = __int_as_float(coming[half] << 23);
+    from += rows;  // behind the last chunk lies one more
+    load();
+  }
+  __device__ float ofRow(int half) const { return power[half]; }
+};
+
+struct Factors : gemm::FactorsOfRowsAndColumns<Product, false> {
+  const u8* exponents;
+  int rows;
+  __device__ PowersOfChunks powers(int row0) const {
+    return {exponents + row0 + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4, rows};
+  }
+};
+
+template <bool ByEngine>
+__device__ inline void run(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap,
+                           Output* c, const u8* aFactors, const float* bFactors, int M, int N,
+                           int K, gemm::Finish finish) {
+  auto factors = [=](gemm::Shared<Product> shared, int group) {
+    return Factors{
+        {nullptr, bFactors, shared.factors(group), 1 + group}, aFactors, exponentRows(M)};
+  };
+  gemm::run<Product, ByEngine>(aMap, bMap, cMap, c, M, N, K, factors, finish);
+}
+
+extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
+    multiply(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
+             const __grid_constant__ TensorMap cMap, const u8* aFactors, const float* bFactors,
+             const u32* status, int M, int N, int K, const float* accumulator, float outputScale) {
+  if (status[0] == 0)
+    run<true>(&aMap, &bMap, &cMap, nullptr, aFactors, bFactors, M, N, K,
+              {accumulator, outputScale});
+}
+
+extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
+    multiplyAnyRows(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
+                    Output* c, const u8* aFactors, const float* bFactors, const u32* status, int M,
+                    int N, int K, const float* accumulator, float outputScale) {
+  if (status[0] == 0)
+    run<false>(&aMap, &bMap, nullptr, c, aFactors, bFactors, M, N, K, {accumulator, outputScale});
+}
