@@ -166,12 +166,11 @@ std::string whyItProvesNothing(const Problem& problem, const std::vector<RowFigu
   return "";
 }
 
-// How many failing elements are described: at least the one that the reason names.
+}  // namespace
+
 int64_t describedFailures(const ValidateRequest& request) {
   return std::max(1, request.maxFailures);
 }
-
-}  // namespace
 
 int64_t tileColumns(const Problem& problem, const ValidateRequest& request) {
   return (problem.n + request.mapTiles - 1) / request.mapTiles;

@@ -52,6 +52,9 @@ struct RowFigures {
 RowFigures compareRow(const Problem&, const Operands&, const std::vector<double>& reference,
                       const std::vector<uint8_t>& output, const ValidateRequest&, int64_t row);
 
+// How many failing elements are described: at least the one that the reason names.
+int64_t describedFailures(const ValidateRequest&);
+
 // Columns of C in one tile of the error map.
 int64_t tileColumns(const Problem&, const ValidateRequest&);
 

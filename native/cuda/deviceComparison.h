@@ -6,27 +6,27 @@
 
 #include "../core/compare.h"
 #include "context.h"
+#include "deviceOperands.h"
 #include "kernels.h"
 
 namespace blockscope::cuda {
 
 class DeviceComparison {
  public:
-  // Keeps the reference (batch * M * N) on the device.
-  DeviceComparison(const DeviceContext&, const Kernels&, const Problem&,
+  // Keeps the reference (batch * M * N) on the device. The operands must outlive it.
+  DeviceComparison(const DeviceContext&, const Kernels&, const Problem&, const DeviceOperands&,
                    const std::vector<double>& reference);
 
-  // What compareRow says of every row. Rows whose elements all pass are the device's; the others
-  // are the CPU's. The device adds squares in another order: their sums differ in the last digits.
-  std::vector<RowFigures> rows(const Operands&, const std::vector<double>& reference,
-                               const std::vector<uint8_t>& output, const ValidateRequest&,
-                               const CancelFlag&) const;
+  // What compareRow says of every row. The device adds up in another order: sums differ in the last
+  // digits.
+  std::vector<RowFigures> rows(const std::vector<uint8_t>& output, const ValidateRequest&) const;
 
  private:
   const DeviceContext& context_;
   Problem problem_;
+  const DeviceOperands& operands_;
   std::unique_ptr<Module> module_;
-  DeviceBuffer reference_;
+  DeviceBuffer reference_, tables_, places_;
 };
 
 }  // namespace blockscope::cuda

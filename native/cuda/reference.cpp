@@ -13,15 +13,6 @@ namespace {
 
 constexpr int kTile = 64;  // oracle.cu
 
-std::vector<double> valueTables(const BlockFormat& format) {
-  std::vector<double> tables;
-  for (const NumberFormat* numbers :
-       {&format.elementA(), &format.elementB(), &format.scaleFormat()})
-    for (int code = 0; code < 256; code++)
-      tables.push_back(decode(*numbers, static_cast<uint16_t>(code % numbers->codeCount())));
-  return tables;
-}
-
 // float64 sums in another order differ by rounding alone: far below this share of the sum of
 // magnitudes.
 constexpr double kAgreement = 1e-12;
@@ -51,12 +42,22 @@ void checkSample(const Problem& problem, const Operands& operands,
 
 }  // namespace
 
+std::vector<double> valueTables(const Problem& problem) {
+  const BlockFormat& format = findBlockFormat(problem.format);
+  std::vector<double> tables;
+  for (const NumberFormat* numbers :
+       {&format.elementA(), &format.elementB(), &format.scaleFormat()})
+    for (int code = 0; code < 256; code++)
+      tables.push_back(decode(*numbers, static_cast<uint16_t>(code % numbers->codeCount())));
+  return tables;
+}
+
 std::vector<double> deviceReference(const DeviceContext& context, const Kernels& kernels,
                                     const Problem& problem, const DeviceOperands& operands,
                                     const Operands& sameOnHost) {
   const BlockFormat& format = findBlockFormat(problem.format);
   const auto module = kernels.support(context, "support-oracle");
-  const std::vector<double> values = valueTables(format);
+  const std::vector<double> values = valueTables(problem);
   DeviceBuffer tables(context, values.size() * sizeof(double), "the reference's tables");
   tables.write(values.data(), values.size() * sizeof(double));
   const int64_t blocks = problem.k / format.scaleBlockSize;

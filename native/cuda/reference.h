@@ -9,6 +9,10 @@
 
 namespace blockscope::cuda {
 
+// Values of every code of A's elements, of B's, and of the scales, 256 each: how the device's
+// judges read operands.
+std::vector<double> valueTables(const Problem&);
+
 // batch * M * N in float64. A sample of 256 elements is computed on the CPU too; throws
 // Error(kDevice) when they differ.
 std::vector<double> deviceReference(const DeviceContext&, const Kernels&, const Problem&,

@@ -123,13 +123,12 @@ ValidationReport CudaSession::signedBy(ValidationReport report) const {
   return report;
 }
 
-CompareRows CudaSession::comparison(const ValidateRequest& request, const CancelFlag& cancel) {
+CompareRows CudaSession::comparison(const ValidateRequest& request) {
   context_->enter();
   if (!comparison_)
-    comparison_ = std::make_unique<DeviceComparison>(*context_, *kernels_, problem_, reference_);
-  return [&](const std::vector<uint8_t>& output) {
-    return comparison_->rows(operands(), reference_, output, request, cancel);
-  };
+    comparison_ =
+        std::make_unique<DeviceComparison>(*context_, *kernels_, problem_, *onDevice_, reference_);
+  return [&](const std::vector<uint8_t>& output) { return comparison_->rows(output, request); };
 }
 
 ValidationReport CudaSession::validate(const ValidateRequest& request, const CancelFlag& cancel,
@@ -141,15 +140,15 @@ ValidationReport CudaSession::validate(const ValidateRequest& request, const Can
     return runOnce(operation, request.kernel, onDevice_->holding(wanted));
   };
   return signedBy(validateWith(problem_, operands(), expected, run, request, cancel, progress,
-                               comparison(request, cancel)));
+                               comparison(request)));
 }
 
 ValidationReport CudaSession::judge(const std::vector<uint8_t>& output,
                                     const ValidateRequest& request, const CancelFlag& cancel,
                                     const Progress& progress) {
   const auto& expected = reference(cancel, progress);
-  return signedBy(judgeOutput(problem_, operands(), expected, output, request, cancel,
-                              comparison(request, cancel)));
+  return signedBy(
+      judgeOutput(problem_, operands(), expected, output, request, cancel, comparison(request)));
 }
 
 Measurement CudaSession::measure(const MeasureRequest& request, const CancelFlag& cancel,

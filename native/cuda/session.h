@@ -32,7 +32,7 @@ class CudaSession : public Session {
   Operation& prepare(const std::string& kernel);
   KernelRun runOnce(Operation&, const std::string& kernel, const DeviceOperands&);
   ValidationReport signedBy(ValidationReport) const;
-  CompareRows comparison(const ValidateRequest&, const CancelFlag&);
+  CompareRows comparison(const ValidateRequest&);
 
   std::shared_ptr<const DeviceContext> context_;
   std::shared_ptr<const Kernels> kernels_;

@@ -6,8 +6,12 @@
 
 #include "../core/formats.h"
 #include "../core/operands.h"
+#include "../core/oracle.h"
+#include "../core/outputs.h"
+#include "../cuda/deviceComparison.h"
 #include "../cuda/manifestOperation.h"
 #include "check.h"
+#include "comparisonCode.h"
 #include "hostKernel.h"
 
 using namespace blockscope;
@@ -164,6 +168,94 @@ void scalesOfGroupsArePaddedOnTheirOwn() {
   CHECK(got == expected);
 }
 
+template <typename... Parameters>
+void offerBlocks(const std::string& name, void (*function)(Parameters...)) {
+  host::functions[name] = [=](void** arguments) {
+    if (device::threadIdx.x != 0) return;
+    device::comparison::runBlock(device::blockIdx.x, [=] {
+      host::callWith(function, arguments, std::index_sequence_for<Parameters...>());
+    });
+  };
+}
+
+// C as a kernel might leave it: right, off by a little, by more, cancelled, no number.
+std::vector<uint8_t> flawed(const Problem& problem, const Operands& operands,
+                            const std::vector<double>& reference, const ValidateRequest& request) {
+  std::vector<uint8_t> output(reference.size() * outputBytes(problem.output));
+  for (int64_t at = 0; at < problem.elements(); at++) {
+    const int64_t row = at / problem.n, col = at % problem.n, product = problem.productOf(row);
+    double value = reference[at];
+    if (product >= 0 && row % 3 == 1) {
+      const double magnitude =
+          magnitudeElement(problem, operands, product, row - problem.product(product).firstC, col);
+      if (col % 4 == 1) value += 0.4 * cancellationShare(problem.k) * magnitude;
+      if (col % 4 == 3)
+        value += request.tolerance.atol + 2 * cancellationShare(problem.k) * magnitude;
+      if (col == 5) value = NAN;
+      if (col == 6) value = -INFINITY;
+    }
+    writeOutput(problem.output, value, output.data(), at);
+  }
+  return output;
+}
+
+// Every figure that the device's comparison gives of every row is the CPU's. How many elements pass
+// by an allowance.
+int64_t theDeviceJudgesAsTheCpuDoes(Problem problem, const ValidateRequest& request) {
+  const DeviceContext context(standInFacts());
+  const Kernels kernels(BackendOptions{
+      {supportRow("support-operands", "operands.cu"), supportRow("support-compare", "compare.cu")},
+      ""});
+  const DeviceOperands onDevice(context, kernels, problem, GeneratedOperands{"normal", 5});
+  const Operands operands = onDevice.download();
+  std::vector<double> reference = referenceProduct(problem, operands, host::kNever, nullptr);
+  reference[problem.n + 9] = INFINITY, reference[problem.n + 10] = NAN;
+  const std::vector<uint8_t> output = flawed(problem, operands, reference, request);
+  const DeviceComparison comparison(context, kernels, problem, onDevice, reference);
+  const std::vector<RowFigures> rows = comparison.rows(output, request);
+  auto near = [](double a, double b) { return a == b || std::fabs(a - b) <= 1e-12 * std::fabs(b); };
+  int64_t outside = 0, allowed = 0;
+  for (int64_t row = 0; row < problem.rowsOfC(); row++) {
+    const RowFigures got = rows[row];
+    const RowFigures expected = compareRow(problem, operands, reference, output, request, row);
+    CHECK(got.outside == expected.outside && got.failing == expected.failing);
+    CHECK(got.withinCancellation == expected.withinCancellation);
+    CHECK(got.withinRounding == expected.withinRounding && got.nonFinite == expected.nonFinite);
+    CHECK(got.maxToleranceShare == expected.maxToleranceShare && got.pairs == expected.pairs);
+    CHECK(got.maxUlpsAbove == expected.maxUlpsAbove &&
+          near(got.sumUlpsAbove, expected.sumUlpsAbove));
+    CHECK(got.maxAbs == expected.maxAbs && got.maxRel == expected.maxRel);
+    CHECK(near(got.squaredError, expected.squaredError));
+    CHECK(near(got.squaredReference, expected.squaredReference));
+    CHECK(near(got.referenceSquares, expected.referenceSquares));
+    CHECK(got.ulps == expected.ulps && got.ratios == expected.ratios);
+    CHECK(got.nonZero == expected.nonZero && got.finite == expected.finite);
+    CHECK(got.aboveTolerance == expected.aboveTolerance);
+    outside += got.outside, allowed += got.withinCancellation + got.withinRounding;
+  }
+  CHECK(outside > 0);
+  return allowed;
+}
+
+void theDeviceJudgesEveryOperation() {
+  const ValidateRequest strict{"k", {1e-9, 1e-9}, 4, 7}, usual{"k", {1e-3, 1e-3}, 3, 16};
+  CHECK(theDeviceJudgesAsTheCpuDoes({"mxfp4", 5, 300, 64, 1, OutputType::kF32}, strict) > 40);
+  theDeviceJudgesAsTheCpuDoes({"nvfp4", 2, 40, 64, MatrixBatch({2, 1}, {2}), OutputType::kF16},
+                              usual);
+  ValidateRequest plain = usual;
+  plain.rule = PassRule::kAssertClose;
+  Problem whole{"w4a16_mxfp4", 4, 70, 64, 1, OutputType::kBf16, BOrder::kNk, true};
+  whole.outputScale = 0.5f;
+  theDeviceJudgesAsTheCpuDoes(whole, strict);
+  CHECK(theDeviceJudgesAsTheCpuDoes(whole, plain) == 0);
+  for (const OutputType type : {OutputType::kE4m3, OutputType::kE5m2}) {
+    Problem groups{"mxfp8", 0, 40, 64, 1, type};
+    groups.setGroups({GroupLayout::kContiguous, {3, 0, 2}, 4, 0});
+    groups.outputScale = 0.1f;
+    theDeviceJudgesAsTheCpuDoes(groups, usual);
+  }
+}
+
 void whatARowDoesNotNameIsRefused() {
   const DeviceContext context(DeviceFacts{});
   KernelRow row = host::kernelRow(FeatureLevel::kFused, OutputType::kF32, "sm_80+");
@@ -186,11 +278,14 @@ int main() {
   host::offer("packScales", device::packScales);
   host::offer("turnCodes", device::turnCodes);
   host::offerAll();
+  offerBlocks("compareRows", device::comparison::compareRows);
+  offerBlocks("judgeFailingRows", device::comparison::judgeFailingRows);
   host::everyKernelTakesTheWholeOperation(computed);
   host::passesAreLaunchedAroundTheKernel(computed);
   host::groupsAreFoundOrLaunchedOneByOne(computed);
   host::matricesThatNoneSharesAreOneLaunch(computed);
   scalesOfGroupsArePaddedOnTheirOwn();
+  theDeviceJudgesEveryOperation();
   whatARowDoesNotNameIsRefused();
   return summary();
 }

@@ -1,5 +1,4 @@
 import { Option, type Command } from 'commander'
-import { resolve } from 'node:path'
 import { defaults } from '@shared/contract/defaults'
 import { distributions, outputTypes, type OutputType } from '@shared/contract/jobs'
 import { bOrders, type BOrder, type Operation } from '@shared/contract/operation'
@@ -38,10 +37,6 @@ export function operationFlags(flags: JobFlags): Operation {
   const { bOrder = 'nk', outScale: outputScale } = flags
   return { bOrder, accumulate: flags.beta === '1', outputScale, batchA, batchB }
 }
-
-/** Paths as a run records them. */
-export const providerFiles = ({ provider }: JobFlags): string[] | undefined =>
-  provider?.map((file) => resolve(file))
 
 /** The Triton tutorial's spellings of our flags. */
 const tutorialSpellings = {
@@ -120,6 +115,9 @@ export function addJobFlags(command: Command): Command {
     .option('--batch-b <dims>', 'of B alone', integerList)
     .option('--store <folder>', 'folder of runs (default: $BLOCKSCOPE_STORE or the data folder)')
     .option('--kernel-dir <folder...>', 'folder with your own kernels and their manifest.json')
-    .option('--provider <file...>', 'file of Python kernels of your own (blockscope provider new)')
+    .option(
+      '--provider <file...>',
+      'file of Python kernels of your own (blockscope provider new), or a bundled one by its name: torch_bf16'
+    )
     .option('--json', 'print the run as JSON instead of a table')
 }

@@ -5,6 +5,7 @@ import { basename, join, resolve } from 'node:path'
 import type { Feature, Kernel } from '@shared/contract/devices'
 import { checkOutput, writeOutput } from '../ground/files'
 import { print, printJson } from '../ground/terminal'
+import { ProviderPaths } from '../jobs/providerPaths'
 import { addPythonKernels } from '../jobs/pythonFile'
 import { connectInProcess } from '../transports/inProcess'
 import { localApplication, providersFolder } from './localApplication'
@@ -50,7 +51,7 @@ async function write(file: string | undefined, { from, json, ...how }: NewFlags)
 
 async function check(file: string, { json }: { json?: boolean }): Promise<void> {
   const application = localApplication({})
-  const path = resolve(file)
+  const path = new ProviderPaths(providersFolder).pathOf(file)
   try {
     const found = await connectInProcess(application.handlers).call('devices.detect', {})
     const { devices, libraries } = await addPythonKernels(application.engine, path, found)

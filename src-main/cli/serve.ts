@@ -66,7 +66,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
     throw new UserError('unavailable', 'The page is not built; build it with "npm run build:app".')
   checkFiles(flags.files ?? [])
   const token = flags.tokenFile === undefined ? undefined : tokenFromFile(flags.tokenFile)
-  const providerFiles = flags.provider?.map((file) => resolve(file))
+  const providerFiles = flags.provider
   const application = localApplication(flags, {
     host: 'server',
     mayReadFiles: false,

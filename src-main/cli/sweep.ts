@@ -13,7 +13,6 @@ import {
   addBenchFlags,
   addJobFlags,
   operationFlags,
-  providerFiles,
   type BenchFlags,
   type JobFlags
 } from './jobFlags'
@@ -81,7 +80,7 @@ export async function sweepSpec(flags: SweepFlags): Promise<SweepSpec> {
     formats: flags.formats ?? [...defaults.formats],
     kernels: flags.kernels ?? [],
     providers: flags.providers ?? [],
-    providerFiles: providerFiles(flags),
+    providerFiles: flags.provider,
     seed: flags.seed,
     distribution: flags.dist,
     output: flags.out,

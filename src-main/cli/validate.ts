@@ -9,7 +9,6 @@ import {
   addBenchFlags,
   addJobFlags,
   operationFlags,
-  providerFiles,
   type BenchFlags,
   type JobFlags
 } from './jobFlags'
@@ -74,7 +73,7 @@ async function validate(flags: Flags): Promise<void> {
     formats: flags.formats ?? [...defaults.formats],
     kernels: flags.kernels ?? [],
     providers: flags.providers ?? [],
-    providerFiles: providerFiles(flags),
+    providerFiles: flags.provider,
     seed: flags.seed,
     distribution: flags.dist,
     output: flags.out ?? (flags.operands ? defaults.outputOfFiles : defaults.output),

@@ -10,6 +10,7 @@ import * as v from 'valibot'
 import type { NativeMeasurement } from '../engine/nativeBinding'
 import type { RunStore } from '../store/runStore'
 import type { JobPlan, PlannedStep } from './plan'
+import type { ProviderPaths } from './providerPaths'
 
 export interface EarlierRun {
   /** For the events of the run that resumes it. */
@@ -24,10 +25,11 @@ export interface EarlierRun {
 export async function openEarlierRun(
   store: RunStore,
   id: string,
-  plan: JobPlan
+  plan: JobPlan,
+  paths: ProviderPaths
 ): Promise<EarlierRun> {
   const run = await store.read(id)
-  refuseUnlike(run, plan)
+  refuseUnlike(run, plan, paths)
   const steps = new Map(run.steps.map((step) => [keyOf(step), step]))
   const find = (planned: PlannedStep) => {
     const step = steps.get(keyOf({ ...planned, kernel: planned.kernel.id }))
@@ -53,13 +55,13 @@ export async function openEarlierRun(
   }
 }
 
-function refuseUnlike(run: Run, plan: JobPlan): void {
+function refuseUnlike(run: Run, plan: JobPlan, paths: ProviderPaths): void {
   const { id, device: before } = run
   if (run.status === 'done')
     throw new UserError('usage', `Run ${id} is complete; there is nothing to resume.`)
   if (run.status === 'running' || run.status === 'queued')
     throw new UserError('usage', `Run ${id} is still being made; cancel it first.`)
-  if (asked(run.spec) !== asked(plan.spec))
+  if (asked(paths.located(run.spec)) !== asked(plan.spec))
     throw new UserError('usage', `Run ${id} was asked for something else; start a new one.`)
   if (!before || !isSameDevice(before, plan.device, run.host.name))
     throw new UserError(

@@ -21,6 +21,7 @@ import { exportRun } from './exportRun'
 import { JobManager } from './jobManager'
 import { OpenedFiles } from './openedFiles'
 import { addPythonKernels, offerFiles, withoutFile, type TakeProvider } from './pythonFile'
+import { ProviderPaths } from './providerPaths'
 import { readHistory } from './runHistory'
 import { targets } from './targets'
 import { callEngine } from './weights/weightWork'
@@ -92,7 +93,8 @@ export function createApplication(options: ApplicationOptions): Application {
     engine.restartWith(engineOptions())
     return []
   }
-  const chosenFiles = [...(options.providerFiles ?? [])]
+  const paths = new ProviderPaths(options.providersFolder)
+  const chosenFiles = (options.providerFiles ?? []).map((file) => paths.pathOf(file))
   let detection: Promise<Detection> | undefined
   const detect = (refresh = false): Promise<Detection> => {
     if (refresh || !detection) {
@@ -122,7 +124,8 @@ export function createApplication(options: ApplicationOptions): Application {
     return all
   }
   const memory = new MachineMemory(join(options.cacheFolder, 'machine.json'))
-  const jobs = new JobManager({ engine, store, memory, appVersion: options.appVersion, detect })
+  const { appVersion } = options
+  const jobs = new JobManager({ engine, store, memory, appVersion, detect, paths })
   const opened = new OpenedFiles()
   const captures = new CaptureManager(join(store.folder, capturesName), options.allowProgram)
 
@@ -205,7 +208,8 @@ export function createApplication(options: ApplicationOptions): Application {
     'files.read': ({ handle, at }) => opened.read(handle, at)
   }
 
-  function refusePrograms({ providerFiles = [] }: JobSpec): void {
+  function refusePrograms(spec: JobSpec): void {
+    const { providerFiles = [] } = paths.located(spec)
     const others = providerFiles.filter((file) => !chosenFiles.includes(file))
     if (others.length === 0 || options.mayRunFiles) return
     throw new UserError(

@@ -23,6 +23,7 @@ import type { JobContext } from './jobContext'
 import { keyOfRate, learnt, Meter } from './estimate'
 import { planJob, type JobPlan } from './plan'
 import { addPythonKernels, filesOf, withoutPythonFiles } from './pythonFile'
+import type { ProviderPaths } from './providerPaths'
 import { roofsOfDevice } from './roofs'
 import { runSweep } from './runSweep'
 import { runValidate } from './runValidate'
@@ -61,6 +62,7 @@ export interface JobManagerOptions {
   appVersion: string
   detect: () => Promise<Detection>
   memory: MachineMemory
+  paths: ProviderPaths
 }
 
 export class JobManager {
@@ -69,7 +71,8 @@ export class JobManager {
 
   constructor(private readonly options: JobManagerOptions) {}
 
-  async plan(spec: JobSpec): Promise<JobPlan> {
+  async plan(asked: JobSpec): Promise<JobPlan> {
+    const spec = this.options.paths.located(asked)
     return planJob(spec, await this.detect(spec), this.options.memory)
   }
 
@@ -86,14 +89,17 @@ export class JobManager {
 
   /** Queues a job. `folder`: where its run goes instead of the store; `read`: files it names that are on no disk. Throws a UserError for what cannot be run. */
   async start(
-    spec: JobSpec,
+    asked: JobSpec,
     { folder, read }: { folder?: string; read?: ReadArrayFile } = {}
   ): Promise<string> {
+    const { paths } = this.options
+    const spec = paths.located(asked)
     const detection = await this.detect(spec)
     const plan = await planJob(spec, detection, this.options.memory, read)
     const earlier = spec.resumes
-      ? await openEarlierRun(this.options.store, spec.resumes, plan)
+      ? await openEarlierRun(this.options.store, spec.resumes, plan, paths)
       : undefined
+    const recorded = paths.recorded(plan.spec)
     const now = new Date()
     const run: Run = {
       formatVersion: currentRunFormatVersion,
@@ -110,10 +116,10 @@ export class JobManager {
         system: `${process.platform} ${process.arch}`,
         node: process.version
       },
-      command: commandOf(plan.spec),
-      spec: plan.spec,
+      command: commandOf(recorded),
+      spec: recorded,
       device: withoutPythonFiles(plan.device),
-      libraries: detection.libraries,
+      libraries: paths.recordedLibraries(detection.libraries, plan.spec.providerFiles),
       events: [...plan.notes, ...(earlier ? [earlier.note] : [])].map((message) => ({
         at: now.toISOString(),
         message

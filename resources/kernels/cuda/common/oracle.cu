@@ -1,13 +1,15 @@
 // The GPU's reference product: float64 sums of exact products, straight from canonical codes
-// (one byte each, bf16 two) and linear scales. It shares nothing with the kernels it judges; the CPU's oracle checks a sample of
-// its elements.
+// (one byte each, bf16 two) and linear scales. It shares nothing with the kernels it judges; the
+// CPU's oracle checks a sample of its elements.
 //
 //   C[m, n] = outputScale * (accumulator[m, n] + tensorScale * sum over k of A[m, k] SA[m, k / V]
 //   B[n, k] SB[n, k / V])
 //
-// element * scale (of a bf16 A: the element) has at most 8 significant bits and is exact in float64, and so is the product of
-// two of them. Tile 64 x 64, 256 threads with 4 x 4 elements each, 16 steps of K at a time (V is a
-// multiple of 16).
+// element * scale (of a bf16 A: the element) has at most 8 significant bits and is exact in
+// float64, and so is the product of two of them. Tile 64 x 64, 256 threads with 4 x 4 elements
+// each, 16 steps of K at a time (V is a multiple of 16).
+
+#include "operandValues.cuh"
 
 constexpr int kTile = 64, kDepth = 16, kThreads = 256, kPerThread = 4;
 static_assert(kTile * kDepth % kThreads == 0, "threads share the loading evenly");
@@ -16,20 +18,11 @@ static_assert((kTile / kPerThread) * (kTile / kPerThread) == kThreads, "threads 
 typedef unsigned char uint8;
 
 // Elements of rows firstRow.. at k = firstK.., times their scales, into shared memory as [k][row].
-// scales: nullptr for bf16 elements, which have none.
-__device__ void loadTile(double (*tile)[kTile + 1], const uint8* codes, const uint8* scales,
-                         const double* elementTable, const double* scaleTable, int firstRow,
-                         int rows, long long K, int V, long long firstK) {
+__device__ void loadTile(double (*tile)[kTile + 1], const OperandValues& operand, int firstRow,
+                         int rows, long long firstK) {
   for (int i = threadIdx.x; i < kTile * kDepth; i += kThreads) {
     const int row = i / kDepth, k = i % kDepth;
-    double value = 0;
-    if (firstRow + row < rows) {
-      const long long at = (long long)(firstRow + row) * K + firstK + k;
-      value = scales ? elementTable[codes[at]] * scaleTable[scales[at / V]]
-                     : (double)__uint_as_float(
-                           (unsigned)reinterpret_cast<const unsigned short*>(codes)[at] << 16);
-    }
-    tile[k][row] = value;
+    tile[k][row] = firstRow + row < rows ? operand.at(firstRow + row, (unsigned)(firstK + k)) : 0;
   }
 }
 
@@ -47,10 +40,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   const int firstRow = blockIdx.y * kTile, firstCol = blockIdx.x * kTile;
   const int threadRow = threadIdx.x / (kTile / kPerThread),
             threadCol = threadIdx.x % (kTile / kPerThread);
+  const OperandValues ofA = {aCodes, aScales, shared, shared + 512, (unsigned)K, (unsigned)V};
+  const OperandValues ofB = {bCodes, bScales, shared + 256, shared + 512, (unsigned)K, (unsigned)V};
   double sums[kPerThread][kPerThread] = {};
   for (long long k = 0; k < K; k += kDepth) {
-    loadTile(a, aCodes, aScales, shared, shared + 512, firstRow, M, K, V, k);
-    loadTile(b, bCodes, bScales, shared + 256, shared + 512, firstCol, N, K, V, k);
+    loadTile(a, ofA, firstRow, M, k);
+    loadTile(b, ofB, firstCol, N, k);
     __syncthreads();
     for (int step = 0; step < kDepth; step++) {
       double left[kPerThread], right[kPerThread];

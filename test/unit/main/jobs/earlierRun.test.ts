@@ -1,17 +1,20 @@
 /** What a run that resumes another takes over, and which runs it refuses. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Run } from '@shared/contract/run'
 import { openEarlierRun } from '../../../../src-main/jobs/earlierRun'
 import type { JobPlan, PlannedStep } from '../../../../src-main/jobs/plan'
+import { ProviderPaths } from '../../../../src-main/jobs/providerPaths'
 import { RunStore } from '../../../../src-main/store/runStore'
 import { sampleRun, sampleStep } from '../../../support/sampleRun'
 
 const folder = mkdtempSync(join(tmpdir(), 'blockscope-earlier-'))
 const store = new RunStore(folder)
 afterAll(() => rmSync(folder, { recursive: true }))
+const paths = new ProviderPaths(undefined)
+const open = (id: string, plan: JobPlan) => openEarlierRun(store, id, plan, paths)
 
 const device = { ...{ id: 'cpu', kind: 'cpu', name: 'A CPU' }, architecture: '', kernels: [] }
 const properties = { uuid: 'GPU-1' }
@@ -64,11 +67,7 @@ describe('a run that ended early', () => {
       ]
     })
     const others = [planned({ k: 1024 }), planned({ k: 2048 })]
-    const earlier = await openEarlierRun(
-      store,
-      run.id,
-      planOf(run, { steps: [planned(), ...others] })
-    )
+    const earlier = await open(run.id, planOf(run, { steps: [planned(), ...others] }))
     expect(earlier.note).toContain('2 of 3 steps had been validated there')
     expect(earlier.validated(planned())).toMatchObject({
       index: 7,
@@ -105,29 +104,36 @@ describe('a run that ended early', () => {
     ]
   ])('refuses %s', async (_what, change, plan, message) => {
     const run = await stored(change)
-    await expect(openEarlierRun(store, run.id, planOf(run, plan))).rejects.toThrow(message)
+    await expect(open(run.id, planOf(run, plan))).rejects.toThrow(message)
   })
 
   it('refuses a CPU of another machine, which has no UUID to be told by', async () => {
     const cpu = { ...device, properties: {} }
     const run = await stored({ device: cpu as Run['device'] })
     const plan = planOf(run, { device: cpu as unknown as JobPlan['device'] })
-    await expect(openEarlierRun(store, run.id, plan)).rejects.toThrow(/of bench, and this is A CPU/)
+    await expect(open(run.id, plan)).rejects.toThrow(/of bench, and this is A CPU/)
     const here = { name: hostname(), system: '', node: '' }
     const own = await stored({ device: cpu as Run['device'], host: here })
-    await openEarlierRun(store, own.id, planOf(own, { device: plan.device }))
+    await open(own.id, planOf(own, { device: plan.device }))
   })
 
   it('refuses to leave out the results of a kernel that is not here', async () => {
     const run = await stored({ steps: [sampleStep(0), sampleStep(1, { kernel: 'mine' })] })
-    await expect(openEarlierRun(store, run.id, planOf(run))).rejects.toThrow(
+    await expect(open(run.id, planOf(run))).rejects.toThrow(
       /has results of mine, which is not here now; name its folder with --kernel-dir/
     )
   })
 
-  it('refuses a run that is not there', async () => {
-    await expect(openEarlierRun(store, 'none', planOf(sampleRun()))).rejects.toThrow(
-      /no run "none"/
+  it('knows the files of Python kernels again that the run names from the working folder', async () => {
+    const run = await stored({ spec: { ...sampleRun().spec, providerFiles: ['mine.py'] } })
+    const asked = (file: string) => ({ ...run.spec, providerFiles: [file] })
+    await open(run.id, planOf(run, { spec: asked(resolve('mine.py')) }))
+    await expect(open(run.id, planOf(run, { spec: asked(resolve('other.py')) }))).rejects.toThrow(
+      /asked for something else/
     )
+  })
+
+  it('refuses a run that is not there', async () => {
+    await expect(open('none', planOf(sampleRun()))).rejects.toThrow(/no run "none"/)
   })
 })

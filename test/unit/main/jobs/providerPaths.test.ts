@@ -1,0 +1,52 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { ProviderPaths } from '../../../../src-main/jobs/providerPaths'
+import { runInProcess } from '../../../support/runInProcess'
+
+const root = mkdtempSync(join(tmpdir(), 'blockscope-paths-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+const providers = join(root, 'program', 'providers')
+const work = join(root, 'work')
+mkdirSync(join(providers, 'examples'), { recursive: true })
+writeFileSync(join(providers, 'examples', 'torch_bf16.py'), '')
+const paths = new ProviderPaths(providers, work)
+const bundled = join(providers, 'examples', 'torch_bf16.py')
+
+describe('a file of Python kernels', () => {
+  it.each([
+    ['torch_bf16', bundled],
+    ['mine.py', join(work, 'mine.py')],
+    ['kernels/mine.py', join(work, 'kernels', 'mine.py')],
+    ['./torch_bf16', join(work, 'torch_bf16')],
+    ['unknown', join(work, 'unknown')],
+    [join(root, 'other.py'), join(root, 'other.py')]
+  ])('named %s is found, and called so again', (name, path) => {
+    expect(paths.pathOf(name)).toBe(path)
+    expect(paths.pathOf(paths.nameOf(path))).toBe(path)
+    expect(paths.recorded(paths.located({ providerFiles: [name] })).providerFiles).toEqual([
+      name === 'unknown' ? './unknown' : name
+    ])
+  })
+
+  it('keeps its whole path where the working folder is the root, as of an app that was started there', () => {
+    const path = join(work, 'mine.py')
+    expect(new ProviderPaths(providers, resolve('/')).nameOf(path)).toBe(path)
+  })
+
+  it('is not among what a run without any names', () => {
+    expect(paths.recorded({ providerFiles: undefined })).toEqual({ providerFiles: undefined })
+    const library = { name: 'Triton', found: true, version: '', path: '', reason: '', remedy: '' }
+    expect(paths.recordedLibraries([library])).toEqual([library])
+  })
+})
+
+it('a bundled one is named as such on the command line', async () => {
+  const { stdout, stderr } = await runInProcess(['provider', 'check', 'torch_bf16', '--json'])
+  expect(stdout + stderr).toMatch(/torch/)
+  expect(stderr).not.toContain('cannot be read')
+  const unknown = await runInProcess(['provider', 'check', 'torch_bf61'])
+  expect(unknown.stderr).toContain('torch_bf61 cannot be read')
+  expect(unknown.code).toBe(2)
+})
