@@ -7,6 +7,38 @@
 #include "common/tiled.cuh"
 #include "common/widen.cuh"
 
+#if GROUPED
+extern "C" __global__ void widenAllGroups(const u8* aCodes, const u8* bCodes, const u8* aScales,
+                                          const u8* bScales, u16* aWide, u16* bWide, u32* status,
+                                          const int* groupStarts, const int* groupRows, int groups,
+                                          int M, int N, int K) {
+  if (status[0] != 0)
+    widenGroups(aCodes, bCodes, aScales, bScales, aWide, bWide, groupStarts, groupRows, groups, M,
+                N, K, status + 1);
+}
+
+extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
+    multiplyWideGroups(const __grid_constant__ TensorMap aMap,
+                       const __grid_constant__ TensorMap bMap, const u32* status, Output* c,
+                       const int* groupStarts, const int* groupRows, const int* tileEnds,
+                       int groups, int N, int K, const float* accumulator, float outputScale) {
+  if (status[0] != 0 && status[1] == 0)
+    bf16gemm::runGroups<false>(&aMap, &bMap, nullptr, c,
+                               {groupStarts, groupRows, tileEnds, groups}, N, K, 1.0f,
+                               {accumulator, outputScale});
+}
+
+extern "C" __global__ void __launch_bounds__(tiled::kThreads)
+    fallbackGroups(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales,
+                   const u32* status, Output* c, const int* groupStarts, const int* groupRows,
+                   const int* slowTileEnds, int groups, int N, int K, const float* accumulator,
+                   float outputScale) {
+  if (status[0] != 0 && status[1] != 0)
+    tiled::multiplyGroups<double>(aCodes, bCodes, aScales, bScales, c,
+                                  {groupStarts, groupRows, slowTileEnds, groups}, N, K, 1.0f,
+                                  accumulator, outputScale);
+}
+#else
 extern "C" __global__ void widen(const u8* aCodes, const u8* bCodes, const u8* aScales,
                                  const u8* bScales, u16* aWide, u16* bWide, u32* status,
                                  long long aCount, long long bCount) {
@@ -30,3 +62,4 @@ extern "C" __global__ void __launch_bounds__(tiled::kThreads)
     tiled::multiply<double>(aCodes, bCodes, aScales, bScales, c, M, N, K, 1.0f, accumulator,
                             outputScale);
 }
+#endif

@@ -218,7 +218,7 @@ __device__ inline void storeByEngine(const float (&d)[T::kSums], const TensorMap
 template <class T, class Factors>
 __device__ inline void storeByThreads(const float (&d)[T::kSums], Output* c, int M, int N, int row0, int col0,
                                       Factors factors, Finish finish) {
-  constexpr int kTogether = 8;  // groups of columns whose accumulated numbers are loaded at once
+  constexpr int kTogether = GROUPED ? 4 : 8;  // groups of columns whose accumulated numbers are loaded at once
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, quad = lane % 4;
 #pragma unroll
   for (int half = 0; half < 2; half++) {
@@ -259,22 +259,24 @@ struct NoPowers {
   __device__ float ofRow(int) const { return 1.0f; }
 };
 
-// Powers of two of rows and columns, brought to shared memory while the tile is multiplied. Both arrays reach beyond M and N
-// to the end of the last tile. Not `OfRows`: columns alone.
+// Powers of two of rows of A and of B, brought to shared memory while the tile is multiplied. Both arrays reach beyond the last
+// row to the end of its tile. Groups begin at any row. Not `OfRows`: those of B alone.
 template <class T, bool OfRows = true>
 struct FactorsOfRowsAndColumns {
   const float *ofRows, *ofColumns;
   u32 place;
   int barrier;
   __device__ NoPowers powers(int) const { return {}; }
-  __device__ void fetch(int row0, int col0) const {
+  __device__ void fetch(int rowA, int rowB) const {
     const int thread = threadIdx.x % 128;
-    constexpr int kRowCopies = 64 / 4, kCopies = kRowCopies + T::kTileN / 4, kFirst = OfRows ? 0 : kRowCopies;
-    static_assert(kCopies <= 128, "one copy a thread");
+    constexpr int kAtOnce = GROUPED ? 1 : 4, kRowCopies = 64 / kAtOnce, kCopies = kRowCopies + T::kTileN / kAtOnce;
     syncWarpgroup(barrier);  // the last tile's have been read
-    if (thread >= kFirst && thread < kCopies)
-      copySixteen(place + thread * 16,
-                  thread < kRowCopies ? ofRows + row0 + thread * 4 : ofColumns + col0 + (thread - kRowCopies) * 4);
+#pragma unroll
+    for (int i = thread + (OfRows ? 0 : kRowCopies); i < kCopies; i += 128) {
+      const float* from = i < kRowCopies ? ofRows + rowA + i * kAtOnce : ofColumns + rowB + (i - kRowCopies) * kAtOnce;
+      if (GROUPED) copyFour(place + i * 4, from);
+      else copySixteen(place + i * 16, from);
+    }
   }
   __device__ void arrive() const {
     waitForCopies();
@@ -336,7 +338,7 @@ __device__ inline void runOver(const TilesOf shape, const TensorMap* aMap, const
     for (int tile = blockIdx.x / T::kCluster; tile < shape.tiles(); tile += gridDim.x / T::kCluster) {
       const Place place = shape.place(tile, clusterRank());
       const int row0 = place.row + group * 64;
-      factors.fetch(row0, place.col);
+      factors.fetch(row0, place.rowB);
       float sums[T::kSums];
       T::sum(sums, ring, shape.steps, shared, group * 64 * T::kStepBytes, factors.powers(row0));
       factors.arrive();

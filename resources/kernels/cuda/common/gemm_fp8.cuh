@@ -19,7 +19,7 @@ struct Product : Tile {
   // Instructions that one partial sum spans, and stages that are taken together.
   static constexpr int kPerSum = PROMOTION / kInstructionElements;
   static constexpr int kSpan = PROMOTION > kElements ? PROMOTION / kElements : 1;
-  static constexpr int kAhead = PROMOTION > kElements || A_CHUNK > 0 ? 6 : 8;
+  static constexpr int kAhead = GROUPED ? 2 : PROMOTION > kElements || A_CHUNK > 0 ? 6 : 8;
   static_assert(kSpan * kPerStage % kPerSum == 0 && kSpan < kStages, "whole partial sums in the stages taken together");
 
   __device__ static void multiply(float (&d)[kSums], u64 a, u64 b, bool accumulate) {
@@ -64,15 +64,27 @@ struct Product : Tile {
   }
 };
 
+template <class Of>
+__device__ inline auto factorsOf(const float* rowFactors, const float* columnFactors) {
+  return [=](gemm::Shared<Of> shared, int group) {
+    return gemm::FactorsOfRowsAndColumns<Of>{rowFactors, columnFactors, shared.factors(group), 1 + group};
+  };
+}
+
 // Promoted as they are; a power of two for each row of A and of B is left to the end.
 template <bool ByEngine>
 __device__ inline void run(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap, Output* c,
                            const float* rowFactors, const float* columnFactors, int M, int N, int K, gemm::Finish finish) {
+  gemm::run<Product<4, 4>, ByEngine>(aMap, bMap, cMap, c, M, N, K, factorsOf<Product<4, 4>>(rowFactors, columnFactors), finish);
+}
+
+// The same for groups; `of` counts tile rows of clusters.
+template <bool ByEngine>
+__device__ inline void runGroups(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap, Output* c, GroupTables of,
+                                 const float* rowFactors, const float* columnFactors, int N, int K, gemm::Finish finish) {
   using Of = Product<4, 4>;
-  auto factors = [=](gemm::Shared<Of> shared, int group) {
-    return gemm::FactorsOfRowsAndColumns<Of>{rowFactors, columnFactors, shared.factors(group), 1 + group};
-  };
-  gemm::run<Of, ByEngine>(aMap, bMap, cMap, c, M, N, K, factors, finish);
+  const gemm::GroupedShape<Of> shape{of, N, gemm::stepsOf<Of>(K)};
+  gemm::runOver<Of, ByEngine>(shape, aMap, bMap, cMap, c, factorsOf<Of>(rowFactors, columnFactors), finish);
 }
 
 }  // namespace fp8gemm

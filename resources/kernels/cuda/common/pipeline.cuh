@@ -112,6 +112,10 @@ __device__ inline u32 dynamicSharedBytes() {
 __device__ inline void copySixteen(u32 destination, const void* source) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(destination), "l"(source) : "memory");
 }
+// The same of 4 bytes, for what does not lie in sixteens.
+__device__ inline void copyFour(u32 destination, const void* source) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(destination), "l"(source) : "memory");
+}
 __device__ inline void waitForCopies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 // A barrier of one warpgroup; 0 is that of the whole block.

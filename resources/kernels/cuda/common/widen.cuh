@@ -125,12 +125,14 @@ __device__ inline void widenGroups(const u8* aCodes, const u8* bCodes, const u8*
   // Fewer than 2^32 pieces: the manifest row requires it.
   const u32 aOfRow = K / kWidened(A_FORMAT), bOfMatrix = (u32)N * (K / kWidened(B_FORMAT));
   const u32 aPieces = M * aOfRow, pieces = aPieces + groups * bOfMatrix;
-  const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= pieces) return;
-  if (i < aPieces) {
-    if (groupOfRow(groupStarts, groupRows, groups, (int)(i / aOfRow)) >= 0) widenAt<A_FORMAT>(aCodes, aScales, aWide, i, beyond);
-  } else if (groupRows[(i - aPieces) / bOfMatrix] > 0) {
-    widenAt<B_FORMAT>(bCodes, bScales, bWide, i - aPieces, beyond);
+  for (u64 at = (u64)blockIdx.x * blockDim.x + threadIdx.x; at < pieces; at += (u64)gridDim.x * blockDim.x) {
+    const u32 i = (u32)at;
+    if (i < aPieces) {
+      if (groupOfRow(groupStarts, groupRows, groups, (int)(i / aOfRow)) >= 0)
+        widenAt<A_FORMAT>(aCodes, aScales, aWide, i, beyond);
+    } else if (groupRows[(i - aPieces) / bOfMatrix] > 0) {
+      widenAt<B_FORMAT>(bCodes, bScales, bWide, i - aPieces, beyond);
+    }
   }
 }
 
