@@ -9,6 +9,7 @@
 #include "../core/formats.h"
 #include "../core/hopperValue.h"
 #include "../core/layouts.h"
+#include "../hip/hipblasLtOperation.h"
 #include "convert.h"
 #include "wire.h"
 
@@ -178,6 +179,15 @@ Napi::Value elementPackingNames(const Napi::CallbackInfo& info) {
   return names;
 }
 
+// What hipBLASLt's kernels take on an architecture where the library is there.
+Napi::Value hipblasLtKernelsOf(const Napi::CallbackInfo& info) {
+  if (!info[0].IsString()) throw Napi::TypeError::New(info.Env(), "architecture must be a string.");
+  LibraryInfo library;
+  library.found = true;
+  return wire::write(info.Env(),
+                     hip::hipblasLtKernels(info[0].As<Napi::String>().Utf8Value(), library));
+}
+
 #if __has_include("../cuda/backend.cpp")
 // What cuBLASLt's kernels take on a device of a compute capability where the library is there.
 Napi::Value cublasLtKernelsOf(const Napi::CallbackInfo& info) {
@@ -207,6 +217,7 @@ void addAgreement(Napi::Object exports) {
 #if __has_include("../cuda/backend.cpp")
   exports.Set("cublasLtKernels", Napi::Function::New(env, cublasLtKernelsOf));
 #endif
+  exports.Set("hipblasLtKernels", Napi::Function::New(env, hipblasLtKernelsOf));
   exports.Set("unpackElements", Napi::Function::New(env, elementsOf<unpackElements>));
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "formats.h"
+#include "threads.h"
 
 namespace blockscope {
 
@@ -157,6 +158,16 @@ double ulpSize(OutputType type, double value) {
   }();
   const int exponent = value == 0 ? smallestNormal : std::ilogb(value);
   return std::ldexp(1.0, std::max(exponent, smallestNormal) - fractionBits);
+}
+
+void convertOutput(std::vector<uint8_t>& output, OutputType from, OutputType to) {
+  constexpr int64_t kConvertedAtOnce = 1 << 16;
+  const int64_t count = static_cast<int64_t>(output.size()) / outputBytes(to);
+  parallelFor((count + kConvertedAtOnce - 1) / kConvertedAtOnce, CancelFlag(), [&](int64_t piece) {
+    const int64_t last = std::min(count, (piece + 1) * kConvertedAtOnce);
+    for (int64_t i = piece * kConvertedAtOnce; i < last; i++)
+      writeOutput(to, readOutput(from, output.data(), i), output.data(), i);
+  });
 }
 
 std::string digestOf(const std::vector<uint8_t>& output) {

@@ -19,6 +19,8 @@ double readOutput(OutputType, const void* buffer, int64_t index);
 void writeOutput(OutputType, double value, void* buffer, int64_t index);
 // What `value` becomes when it is stored in the type.
 double roundToOutput(OutputType, double value);
+// Rewrites a buffer in another type of the same size.
+void convertOutput(std::vector<uint8_t>& output, OutputType from, OutputType to);
 // How many representable values lie between two numbers, both rounded to the type first; -1 if
 // either is NaN.
 int64_t ulpDistance(OutputType, double a, double b);

@@ -5,7 +5,6 @@
 
 #include "../core/operands.h"
 #include "../core/outputs.h"
-#include "../core/threads.h"
 #include "../core/validate.h"
 #include "cublasLtOperation.h"
 #include "manifestOperation.h"
@@ -18,19 +17,8 @@ namespace blockscope::cuda {
 
 namespace {
 
-constexpr int64_t kConvertedAtOnce = 1 << 16;
-
 double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-void convertOutput(std::vector<uint8_t>& output, OutputType from, OutputType to) {
-  const int64_t count = static_cast<int64_t>(output.size()) / outputBytes(to);
-  parallelFor((count + kConvertedAtOnce - 1) / kConvertedAtOnce, CancelFlag(), [&](int64_t piece) {
-    const int64_t last = std::min(count, (piece + 1) * kConvertedAtOnce);
-    for (int64_t i = piece * kConvertedAtOnce; i < last; i++)
-      writeOutput(to, readOutput(from, output.data(), i), output.data(), i);
-  });
 }
 
 }  // namespace
@@ -39,7 +27,7 @@ std::unique_ptr<Operation> makeOperation(const DeviceContext& context, const Ker
                                          const Problem& problem, const std::string& kernel) {
   if (const KernelRow* row = kernels.find(kernel))
     return std::make_unique<ManifestOperation>(context, kernels, *row, problem);
-  if (isCublasLtKernel(kernel)) return makeCublasLtOperation(context, problem, kernel);
+  if (cublasLt().find(kernel)) return makeCublasLtOperation(context, problem, kernel);
   throw Error(ErrorKind::kUsage,
               "\"" + kernel + "\" is no kernel of " + context.facts().name + ".");
 }

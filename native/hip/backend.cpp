@@ -6,6 +6,7 @@
 #include "../core/formats.h"
 #include "../cuda/architectures.h"
 #include "../cuda/compiler.h"
+#include "hipblasLtOperation.h"
 #include "roofs.h"
 #include "session.h"
 
@@ -78,7 +79,10 @@ class HipBackend : public Backend {
     const Libraries& all = hip::libraries();
     std::vector<LibraryInfo> found = {all.runtimeInfo, all.hiprtcInfo};
     // What only AMD GPUs are read with is no news where there are none.
-    if (all.runtimeInfo.found) found.push_back(all.smiInfo);
+    if (all.runtimeInfo.found) {
+      found.push_back(all.hipblasLtInfo);
+      found.push_back(all.smiInfo);
+    }
     return found;
   }
 
@@ -144,6 +148,8 @@ class HipBackend : public Backend {
     for (const KernelRow& row : rows_)
       if (row.role == KernelRole::kKernel)
         info.kernels.push_back(describe(row, facts.architecture));
+    for (KernelInfo& kernel : hipblasLtKernels(facts.architecture, hip::libraries().hipblasLtInfo))
+      info.kernels.push_back(std::move(kernel));
     return info;
   }
 

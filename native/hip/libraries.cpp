@@ -1,6 +1,7 @@
 #include "libraries.h"
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "../core/dynamicLibrary.h"
 
@@ -89,6 +90,36 @@ void loadHiprtc(Libraries& found) {
   info.remedy.clear();
 }
 
+// What follows ".so." in the name of the file that a library's name stands for: "1.0.70000".
+std::string versionOfFile(const std::string& path) {
+  std::error_code ignored;
+  const std::string file = std::filesystem::canonical(path, ignored).filename().string();
+  const size_t at = file.find(".so.");
+  return at == std::string::npos ? "" : file.substr(at + 4);
+}
+
+// Files of ROCm 7 are version 1, those of 6 version 0. The library tells its version to who has
+// made a handle, which takes memory on the GPU.
+void loadHipblasLt(Libraries& found) {
+  auto& api = found.hipblasLt;
+  auto& info = found.hipblasLtInfo;
+  info.name = "hipBLASLt";
+  info.remedy = "Install ROCm's hipblaslt, or set ROCM_PATH.";
+  if (!found.runtimeInfo.found) {
+    info.reason = "Not looked for without a HIP runtime.";
+    return;
+  }
+#ifdef _WIN32
+  const std::vector<std::string> files = {"hipblaslt.dll", "libhipblaslt.dll"};
+#else
+  const std::vector<std::string> files = candidates("hipblaslt", {".1", ".0", ""});
+#endif
+  if (!loadLibrary(files, {BLOCKSCOPE_HIPBLASLT_FUNCTIONS(BLOCKSCOPE_SYMBOL)}, info)) return;
+  info.version = versionOfFile(info.path);
+  info.found = true;
+  info.remedy.clear();
+}
+
 // Versions of the files: those of ROCm 6.0 to 7.2.
 bool loadAmdSmi(Libraries& found) {
   auto& api = found.amdSmi;
@@ -142,6 +173,7 @@ Libraries loadAll() {
   Libraries found;
   loadRuntime(found);
   loadHiprtc(found);
+  loadHipblasLt(found);
   loadSmi(found);
   return found;
 }

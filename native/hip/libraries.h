@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../core/backend.h"
+#include "api/hipblasLt.h"
 #include "api/hiprtc.h"
 #include "api/runtime.h"
 #include "api/smi.h"
@@ -15,10 +16,11 @@ namespace blockscope::hip {
 struct Libraries {
   runtime::Api runtime;
   hiprtc::Api hiprtc;
+  hipblaslt::Api hipblasLt;
   // AMD SMI, else its predecessor: the functions of the other stay null.
   smi::Api amdSmi;
   smi::RocmApi rocmSmi;
-  LibraryInfo runtimeInfo, hiprtcInfo, smiInfo;
+  LibraryInfo runtimeInfo, hiprtcInfo, hipblasLtInfo, smiInfo;
   std::string versionText;  // of HIP: "7.1.25424"
 };
 

@@ -46,6 +46,27 @@ Buffer uploaded(const Device& device, const std::vector<uint8_t>& bytes) {
   return uploaded(device, bytes.data(), bytes.size());
 }
 
+PackedOperands packedFor(const KernelRow& row, const Problem& problem, const Operands& operands) {
+  const BlockFormat& format = findBlockFormat(problem.format);
+  const ScaleLayout layout = findLayout(row.scaleLayout);
+  const int64_t blocks = problem.k / format.scaleBlockSize;
+  const bool isTurned = problem.bOrder == BOrder::kKn;
+  PackedOperands packed;
+  packed.aCodes = codesFor(row, format.elementA(), operands.aCodes);
+  packed.bCodes =
+      codesFor(row, format.elementB(),
+               isTurned ? transposed(operands.bCodes, problem.n, problem.k) : operands.bCodes);
+  if (format.elementA().isScaled())
+    packed.aScales = scalesFor(layout, scaleSegments(problem, layout), operands.aScales, blocks);
+  std::vector<Segment> ofB;
+  for (int64_t i = 0; i < problem.batch.countB(); i++) ofB.push_back({i * problem.n, problem.n});
+  // Other layouts lie the same in both orders.
+  packed.bScales = isTurned && layout.name == "linear"
+                       ? transposed(operands.bScales, problem.n, blocks)
+                       : scalesFor(layout, ofB, operands.bScales, blocks);
+  return packed;
+}
+
 }  // namespace
 
 GuardedBuffer::GuardedBuffer(const Device& device, size_t bytes, const std::string& what)
@@ -71,28 +92,20 @@ std::vector<uint8_t> GuardedBuffer::read(const Device& device, const std::string
 
 OperandSet::OperandSet(const Device& device, const KernelRow& row, const Problem& problem,
                        const Operands& operands)
-    : tensorScale(operands.tensorScaleA * operands.tensorScaleB) {
-  const BlockFormat& format = findBlockFormat(problem.format);
-  const ScaleLayout layout = findLayout(row.scaleLayout);
-  const int64_t blocks = problem.k / format.scaleBlockSize;
-  const bool isTurned = problem.bOrder == BOrder::kKn;
-  aCodes = uploaded(device, codesFor(row, format.elementA(), operands.aCodes));
-  bCodes = uploaded(device, codesFor(row, format.elementB(),
-                                     isTurned ? transposed(operands.bCodes, problem.n, problem.k)
-                                              : operands.bCodes));
-  if (format.elementA().isScaled())
-    aScales = uploaded(device,
-                       scalesFor(layout, scaleSegments(problem, layout), operands.aScales, blocks));
-  std::vector<Segment> ofB;
-  for (int64_t i = 0; i < problem.batch.countB(); i++) ofB.push_back({i * problem.n, problem.n});
-  // Other layouts lie the same in both orders.
-  bScales = uploaded(device, isTurned && layout.name == "linear"
-                                 ? transposed(operands.bScales, problem.n, blocks)
-                                 : scalesFor(layout, ofB, operands.bScales, blocks));
-  accumulator =
-      uploaded(device, operands.accumulator.data(), operands.accumulator.size() * sizeof(float));
-  c = GuardedBuffer(device, problem.elements() * outputBytes(problem.output), "C");
-  if (cuda::isFinished(row, problem))
+    : OperandSet(device, problem, operands, packedFor(row, problem, operands),
+                 cuda::isFinished(row, problem)) {}
+
+OperandSet::OperandSet(const Device& device, const Problem& problem, const Operands& operands,
+                       const PackedOperands& packed, bool isFinished)
+    : aCodes(uploaded(device, packed.aCodes)),
+      bCodes(uploaded(device, packed.bCodes)),
+      aScales(uploaded(device, packed.aScales)),
+      bScales(uploaded(device, packed.bScales)),
+      accumulator(uploaded(device, operands.accumulator.data(),
+                           operands.accumulator.size() * sizeof(float))),
+      c(device, problem.elements() * outputBytes(problem.output), "C"),
+      tensorScale(operands.tensorScaleA * operands.tensorScaleB) {
+  if (isFinished)
     product = GuardedBuffer(device, problem.elements() * sizeof(float), "the product");
 }
 

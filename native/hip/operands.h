@@ -27,9 +27,18 @@ class GuardedBuffer {
   Buffer memory_;
 };
 
+// Codes and scales as they are to lie on the device.
+struct PackedOperands {
+  std::vector<uint8_t> aCodes, bCodes, aScales, bScales;
+};
+
 class OperandSet {
  public:
+  // As a row wants them.
   OperandSet(const Device&, const KernelRow&, const Problem&, const Operands&);
+  // `packed`: of the operands. `isFinished`: C is made of a float32 product.
+  OperandSet(const Device&, const Problem&, const Operands&, const PackedOperands& packed,
+             bool isFinished = false);
 
   size_t bytes() const;
   void poison(const Device&) const;

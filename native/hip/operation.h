@@ -1,43 +1,22 @@
-// A kernel of a manifest row, compiled by hipRTC and bound to one problem on one AMD GPU.
+// A kernel made ready for one problem on one AMD GPU: the form it wants its operands in, and how it
+// is put on a stream.
 #pragma once
 
-#include <map>
-#include <string>
-#include <vector>
-
-#include "../cuda/rowProblem.h"
-#include "passes.h"
+#include "operands.h"
 
 namespace blockscope::hip {
 
 class Operation {
  public:
-  // `passes`: the row of the device code around kernels. Throws Error: kUnavailable for a problem
-  // the kernel does not take and for a device, kCompile.
-  Operation(const Device&, const KernelRow&, const KernelRow& passes, const Problem&,
-            const std::string& cacheDirectory);
-
-  void enqueue(const OperandSet&, const Stream&) const;
-  double compileSeconds() const { return module_.compileSeconds(); }
-
- private:
-  // Throws what the constructor does before it compiles.
-  CompileRequest request() const;
-  uint8_t* address(const std::string& name, const OperandSet&, const cuda::Part&) const;
-  Argument argumentOf(const std::string& written, const OperandSet&, const cuda::Part&) const;
-  Extents extents(const Expressions&, const std::string& field, const cuda::Part&) const;
-  Launch launchOf(const LaunchRow&, const OperandSet&, const cuda::Part&) const;
-
-  const Device& device_;
-  KernelRow row_;
-  Problem problem_;  // what is asked
-  Problem own_;      // what the kernel does of it
-  std::vector<cuda::Part> parts_;
-  Module module_;
-  Passes passes_;
-  std::map<std::string, runtime::Handle> functions_;
-  std::map<std::string, Buffer> workspace_;
-  Buffer groupStarts_, groupRows_;  // int32 of each group, where the kernel finds them itself
+  virtual ~Operation() = default;
+  // Operands in this kernel's form, and room for C; not part of what is timed.
+  virtual OperandSet prepare(const Operands&) const = 0;
+  // Puts the whole operation on the stream.
+  virtual void enqueue(const OperandSet&, const Stream&) = 0;
+  virtual double compileSeconds() const { return 0; }
+  // Type that C is written in when it is not the problem's: a library may not write every type. Of
+  // the same size.
+  virtual OutputType writes(OutputType wanted) const { return wanted; }
 };
 
 }  // namespace blockscope::hip

@@ -7,7 +7,10 @@
 #include "../core/measure.h"
 #include "../core/operands.h"
 #include "../core/oracle.h"
+#include "../core/outputs.h"
 #include "../core/validate.h"
+#include "hipblasLtOperation.h"
+#include "manifestOperation.h"
 #include "monitor.h"
 
 namespace blockscope::hip {
@@ -55,11 +58,11 @@ class HipSession : public Session {
 
   ValidationReport validate(const ValidateRequest& request, const CancelFlag& cancel,
                             const Progress& progress) override {
-    const Operation& operation = prepare(request.kernel);
+    Operation& operation = prepare(request.kernel);
     const std::vector<double>& expected = reference(cancel, progress);
     const std::string what = "Kernel " + request.kernel;
     auto run = [&](const Operands& operands) {
-      const OperandSet set(*device_, rowOf(request.kernel), problem_, operands);
+      const OperandSet set = operation.prepare(operands);
       set.poison(*device_);
       const Stream stream(*device_);
       const Event start(*device_), stop(*device_);
@@ -67,7 +70,10 @@ class HipSession : public Session {
       operation.enqueue(set, stream);
       stop.record(stream);
       stream.wait(what);
-      return KernelRun{set.readC(*device_, what), stop.nanosecondsSince(start)};
+      KernelRun done{set.readC(*device_, what), stop.nanosecondsSince(start)};
+      const OutputType written = operation.writes(problem_.output);
+      if (written != problem_.output) convertOutput(done.output, written, problem_.output);
+      return done;
     };
     return signedBy(validateWith(problem_, operands_, expected, run, request, cancel, progress));
   }
@@ -80,17 +86,16 @@ class HipSession : public Session {
 
   Measurement measure(const MeasureRequest& request, const CancelFlag& cancel,
                       const Progress& progress) override {
-    const Operation& operation = prepare(request.kernel);
-    const KernelRow& row = rowOf(request.kernel);
+    Operation& operation = prepare(request.kernel);
     const std::string what = "Kernel " + request.kernel;
     std::vector<OperandSet> sets;
-    sets.emplace_back(*device_, row, problem_, operands_);
+    sets.push_back(operation.prepare(operands_));
     const int64_t cache = lastCacheBytes(device_->facts());
     CachePlan plan;
     if (request.cold)
       plan = planCold(static_cast<int64_t>(sets[0].bytes()), cache,
                       static_cast<int64_t>(device_->freeBytes()));
-    for (int64_t i = 1; i < plan.sets; i++) sets.emplace_back(*device_, row, problem_, operands_);
+    for (int64_t i = 1; i < plan.sets; i++) sets.push_back(operation.prepare(operands_));
     const Buffer flush(*device_, plan.flush ? static_cast<size_t>(2 * cache) : 0,
                        "the cache flush");
     const Stream stream(*device_);
@@ -155,13 +160,15 @@ class HipSession : public Session {
     throw Error(ErrorKind::kUsage,
                 "\"" + kernel + "\" is no kernel of " + device_->facts().name + ".");
   }
-  const Operation& prepare(const std::string& kernel) {
+  Operation& prepare(const std::string& kernel) {
     device_->enter();
     if (!prepared_ || preparedKernel_ != kernel) {
       prepared_.reset();
-      prepared_ = std::make_unique<Operation>(*device_, rowOf(kernel),
-                                              supportRow(rows_, "support-passes-hip"), problem_,
-                                              cacheDirectory_);
+      if (hipblasLt().find(kernel)) prepared_ = makeHipblasLtOperation(*device_, problem_, kernel);
+      else
+        prepared_ = std::make_unique<ManifestOperation>(*device_, rowOf(kernel),
+                                                        supportRow(rows_, "support-passes-hip"),
+                                                        problem_, cacheDirectory_);
       preparedKernel_ = kernel;
     }
     return *prepared_;

@@ -15,6 +15,7 @@
 #include "../cuda/api/cublasLt.h"
 #include "../cuda/api/cupti.h"
 #include "../cuda/api/driver.h"
+#include "../cuda/libraryMatmul.h"
 #include "../inject/cuptiAbi.h"
 #include "../inject/cuptiCounters.h"
 
@@ -79,11 +80,11 @@ SAME(driver::kSwizzle128, CU_TENSOR_MAP_SWIZZLE_128B);
 SAME(driver::kPromote256, CU_TENSOR_MAP_L2_PROMOTION_L2_256B);
 SAME(cupti::kActivityConcurrentKernel, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 SAME(cupti::kFlushForced, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-SAME(cublaslt::kE4m3, CUDA_R_8F_E4M3);
-SAME(cublaslt::kE5m2, CUDA_R_8F_E5M2);
-SAME(cublaslt::kE2m1, CUDA_R_4F_E2M1);
-SAME(cublaslt::kBf16, CUDA_R_16BF);
-SAME(cublaslt::kF16, CUDA_R_16F);
+SAME(MatmulType::kE4m3, CUDA_R_8F_E4M3);
+SAME(MatmulType::kE5m2, CUDA_R_8F_E5M2);
+SAME(MatmulType::kE2m1, CUDA_R_4F_E2M1);
+SAME(MatmulType::kBf16, CUDA_R_16BF);
+SAME(MatmulType::kF16, CUDA_R_16F);
 
 static_assert(sizeof(driver::TensorMap) == sizeof(CUtensorMap));
 static_assert(alignof(driver::TensorMap) >= alignof(CUtensorMap));

@@ -184,23 +184,24 @@ void librariesAreSoughtWhereTheyMayBe() {
 
 void matmulsArePlanned() {
   const Problem problem{"mxfp8_e4m3_e5m2", 256, 128, 512};
-  const MatmulPlan plan = planMatmul("cublaslt-mxfp8", problem);
-  CHECK(plan.aType == cublaslt::kE4m3 && plan.bType == cublaslt::kE5m2 &&
-        plan.cType == cublaslt::kF16);
-  CHECK(plan.scaleMode == cublaslt::kScaleVec32Ue8m0 && plan.scalePointers);
+  const MatmulPlan plan = planMatmul(cublasLt(), "cublaslt-mxfp8", problem);
+  CHECK(plan.aType == MatmulType::kE4m3 && plan.bType == MatmulType::kE5m2 &&
+        plan.cType == MatmulType::kF16);
+  CHECK(plan.scaleMode == ScaleMode::kVec32Ue8m0 && plan.scalePointers);
   CHECK(plan.aBytes == 256 * 512 && plan.aScaleBytes == 256 * 16);
-  const MatmulPlan fp4 = planMatmul("cublaslt-nvfp4", {"nvfp4", 100, 128, 64});
-  CHECK(fp4.aType == cublaslt::kE2m1 && fp4.scaleMode == cublaslt::kScaleVec16Ue4m3);
+  const MatmulPlan fp4 = planMatmul(cublasLt(), "cublaslt-nvfp4", {"nvfp4", 100, 128, 64});
+  CHECK(fp4.aType == MatmulType::kE2m1 && fp4.scaleMode == ScaleMode::kVec16Ue4m3);
   CHECK(fp4.aBytes == 100 * 32 && fp4.aScaleBytes == 128 * 4);  // padded to 128 rows
-  const MatmulPlan wide = planMatmul("cublaslt-bf16", {"mxfp4", 64, 64, 64});
-  CHECK(wide.aType == cublaslt::kBf16 && wide.output == OutputType::kBf16 && !wide.scalePointers);
-  CHECK(planMatmul("cublaslt-fp8", {"mxfp4", 64, 64, 64}).scaleMode == cublaslt::kScaleScalarF32);
+  const MatmulPlan wide = planMatmul(cublasLt(), "cublaslt-bf16", {"mxfp4", 64, 64, 64});
+  CHECK(wide.aType == MatmulType::kBf16 && wide.output == OutputType::kBf16 && !wide.scalePointers);
+  CHECK(planMatmul(cublasLt(), "cublaslt-fp8", {"mxfp4", 64, 64, 64}).scaleMode ==
+        ScaleMode::kScalarF32);
   CHECK_CONTAINS(messageOf([] {
-                   planMatmul("cublaslt-mxfp8", {"mxfp4", 64, 64, 64});
+                   planMatmul(cublasLt(), "cublaslt-mxfp8", {"mxfp4", 64, 64, 64});
                  }),
                  "does not compute mxfp4");
   CHECK_CONTAINS(messageOf([] {
-                   planMatmul("cublaslt-nvfp4", {"mxfp4", 64, 64, 64});
+                   planMatmul(cublasLt(), "cublaslt-nvfp4", {"mxfp4", 64, 64, 64});
                  }),
                  "does not compute mxfp4");
 }

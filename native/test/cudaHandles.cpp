@@ -326,7 +326,7 @@ void blockScalesAreAskedFor() {
     const std::vector<std::array<int64_t, 4>> expected = {
         {b, 256, 160, 256}, {a, 256, 96, 256}, {2, 160, 96, 160}};
     CHECK(askedLayouts == expected);
-    const MatmulPlan plan = planMatmul(kernel, {format, 96, 160, 256});
+    const MatmulPlan plan = planMatmul(cublasLt(), kernel, {format, 96, 160, 256});
     // Rows padded to 128, blocks of K to 4.
     CHECK(plan.aScaleBytes == 128 * (mode == 2 ? 8 : 16));
     CHECK(plan.bScaleBytes == 2 * plan.aScaleBytes);

@@ -1,91 +1,17 @@
 // The whole path around a kernel on an AMD GPU on a stand-in of the HIP runtime whose memory is the
 // host's: operands put into a kernel's form, passes, batches, groups, C read back. The passes are
 // the device's own code (resources/kernels/hip/common/passes.hip is CUDA's), compiled for the CPU.
-#include <cstdlib>
 #include <cstring>
 
-#include "../hip/libraries.h"
-#include "../hip/operation.h"
+#include "../hip/manifestOperation.h"
 #include "../hip/roofs.h"
 #include "check.h"
-#include "hostKernel.h"
+#include "hostRuntime.h"
 
 using namespace blockscope;
 using namespace blockscope::hip;
 
 namespace {
-
-void standIn() {
-  auto& all = const_cast<Libraries&>(libraries());
-  auto& runtime = all.runtime;
-  runtime.malloc = [](void** to, size_t bytes) {
-    *to = std::malloc(bytes);
-    return 0;
-  };
-  runtime.free = [](void* at) {
-    std::free(at);
-    return 0;
-  };
-  runtime.memcpy = [](void* to, const void* from, size_t bytes, int) {
-    std::memcpy(to, from, bytes);
-    return 0;
-  };
-  runtime.memset = [](void* to, int value, size_t bytes) {
-    std::memset(to, value, bytes);
-    return 0;
-  };
-  runtime.memsetAsync = [](void* to, int value, size_t bytes, runtime::Handle) {
-    std::memset(to, value, bytes);
-    return 0;
-  };
-  runtime.moduleLoadData = [](runtime::Handle* to, const void*) { return host::made(to); };
-  runtime.moduleUnload = [](runtime::Handle) { return 0; };
-  runtime.moduleGetFunction = [](runtime::Handle* to, runtime::Handle, const char* name) {
-    *to = host::find(name);
-    return *to ? 0 : 500;
-  };
-  runtime.moduleLaunchKernel = [](runtime::Handle function, unsigned grid, unsigned, unsigned,
-                                  unsigned block, unsigned, unsigned, unsigned, runtime::Handle,
-                                  void** arguments, void**) {
-    return host::launch(function, grid, block, arguments);
-  };
-  runtime.streamCreate = [](runtime::Handle* to, unsigned) { return host::made(to); };
-  runtime.streamDestroy = [](runtime::Handle) { return 0; };
-  runtime.streamQuery = [](runtime::Handle) { return 0; };
-  runtime.setDevice = [](int) { return 0; };
-  runtime.memGetInfo = [](size_t* free, size_t* total) {
-    *free = *total = 1 << 22;
-    return 0;
-  };
-  runtime.eventCreate = [](runtime::Handle* to) { return host::made(to); };
-  runtime.eventDestroy = [](runtime::Handle) { return 0; };
-  runtime.eventRecord = [](runtime::Handle, runtime::Handle) { return 0; };
-  // Every run takes a millisecond.
-  runtime.eventElapsedTime = [](float* ms, runtime::Handle, runtime::Handle) {
-    *ms = 1;
-    return 0;
-  };
-  auto& hiprtc = all.hiprtc;
-  all.hiprtcInfo.found = true;
-  hiprtc.createProgram = [](hiprtc::Program* to, const char*, const char*, int, const char* const*,
-                            const char* const*) { return host::made(to); };
-  hiprtc.destroyProgram = [](hiprtc::Program*) { return 0; };
-  hiprtc.compileProgram = [](hiprtc::Program, int, const char* const*) { return 0; };
-  hiprtc.getCodeSize = [](hiprtc::Program, size_t* size) {
-    *size = 4;
-    return 0;
-  };
-  hiprtc.getCode = [](hiprtc::Program, char* image) {
-    std::fill_n(image, 4, 'x');
-    return 0;
-  };
-}
-
-DeviceFacts standInFacts() {
-  DeviceFacts facts;
-  facts.name = "Stand-in", facts.architecture = "gfx950", facts.computeUnits = 4;
-  return facts;
-}
 
 KernelRow passes() {
   KernelRow row;
@@ -96,9 +22,9 @@ KernelRow passes() {
 }
 
 std::vector<uint8_t> computed(const Problem& problem, FeatureLevel level) {
-  const Device device(standInFacts());
+  const Device device(host::standInFacts());
   const KernelRow row = host::rowFor(problem, level, "gfx950");
-  const Operation operation(device, row, passes(), problem, "");
+  ManifestOperation operation(device, row, passes(), problem, "");
   const OperandSet set(device, row, problem,
                        generateOperands(problem, {"normal", 5}, host::kNever));
   set.poison(device);
@@ -111,7 +37,7 @@ std::vector<uint8_t> computed(const Problem& problem, FeatureLevel level) {
 void scalesOfGroupsArePaddedOnTheirOwn() {
   Problem problem{"mxfp8", 0, 8, 160, 1, OutputType::kF32};
   problem.setGroups({GroupLayout::kContiguous, {4, 0, 4, 33}, 64, 0});
-  const Device device(standInFacts());
+  const Device device(host::standInFacts());
   KernelRow row = host::rowFor(problem, FeatureLevel::kPass, "gfx950");
   row.scaleLayout = "cdna4_mfma16";
   const Operands operands = generateOperands(problem, {"normal", 5}, host::kNever);
@@ -129,11 +55,13 @@ void scalesOfGroupsArePaddedOnTheirOwn() {
 }
 
 void whatARowDoesNotNameIsRefused() {
-  const Device device(standInFacts());
+  const Device device(host::standInFacts());
   KernelRow row = host::kernelRow(FeatureLevel::kFused, OutputType::kF32, "gfx950");
   row.features = {};
   Problem problem{"mxfp4", 5, 12, 64, 1, OutputType::kF32};
-  auto message = [&] { return messageOf([&] { Operation(device, row, passes(), problem, ""); }); };
+  auto message = [&] {
+    return messageOf([&] { ManifestOperation(device, row, passes(), problem, ""); });
+  };
   problem.accumulate = true;
   CHECK_CONTAINS(message(), "accumulator");
   problem.accumulate = false, problem.batch = 2;
@@ -143,7 +71,7 @@ void whatARowDoesNotNameIsRefused() {
 // A kernel that writes behind its float32 product, which a pass then reads.
 void aWriteBesideTheProductIsSeen() {
   Problem problem{"mxfp8", 4, 8, 32, 1, OutputType::kE4m3};
-  const Device device(standInFacts());
+  const Device device(host::standInFacts());
   const KernelRow row = host::rowFor(problem, FeatureLevel::kPass, "gfx950");
   const OperandSet set(device, row, problem,
                        generateOperands(problem, {"normal", 5}, host::kNever));
@@ -163,7 +91,7 @@ void copyAll(const uint8_t*, uint8_t*, int64_t, int) {}
 void roofsAreBytesOverTime() {
   host::offer("readAll", readAll);
   host::offer("copyAll", copyAll);
-  DeviceFacts facts = standInFacts();
+  DeviceFacts facts = host::standInFacts();
   facts.l2Bytes = 1 << 16;
   const Device device(facts);
   const std::vector<Roof> roofs = measureRoofs(device, passes(), "", host::kNever, nullptr);
@@ -178,7 +106,7 @@ void roofsAreBytesOverTime() {
 }  // namespace
 
 int main() {
-  standIn();
+  host::standInHip();
   host::offerAll();
   host::everyKernelTakesTheWholeOperation(computed);
   host::passesAreLaunchedAroundTheKernel(computed);

@@ -69,6 +69,8 @@ export interface NativeBinding extends NativeQuantizing {
   unpackElements(packing: string, packed: Uint8Array): Uint8Array
   /** What cuBLASLt's kernels take on a device of compute capability `major`.x where the library is there. */
   cublasLtKernels(major: number): NativeKernel[]
+  /** What hipBLASLt's kernels take on an architecture, "gfx950", where the library is there. */
+  hipblasLtKernels(architecture: string): NativeKernel[]
 }
 
 /** The words of ErrorKind in native/core/words.h. */

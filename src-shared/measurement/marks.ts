@@ -7,7 +7,7 @@
  * protan and deutan eyes too (a test simulates them, Machado 2009). Labels stand beside marks all the same.
  */
 export type Look = 'light' | 'dark'
-export type ProviderFamily = 'blockscope' | 'triton' | 'cublaslt' | 'user' | 'cpu'
+export type ProviderFamily = 'blockscope' | 'triton' | 'cublaslt' | 'hipblaslt' | 'user' | 'cpu'
 export type Colour = Readonly<Record<Look, string>>
 
 export const markSymbols = ['circle', 'square', 'diamond', 'triangle', 'triangleDown'] as const
@@ -30,6 +30,12 @@ export interface KernelId {
 const ramp = (light: readonly string[], dark: readonly string[]): readonly Colour[] =>
   light.map((colour, index) => ({ light: colour, dark: dark[index]! }))
 
+/** Of the vendors' libraries, which are never on the same GPU. */
+const libraryRamp = ramp(
+  ['#4e5359', '#7a8087', '#31363b', '#646970', '#1e2227'],
+  ['#8d9399', '#b9bfc6', '#757b81', '#a2a8af', '#61676c']
+)
+
 /** Five shades for each provider; the first stands for the provider itself, where no kernel is meant. */
 export const ramps: Readonly<Record<ProviderFamily, readonly Colour[]>> = {
   blockscope: ramp(
@@ -40,10 +46,8 @@ export const ramps: Readonly<Record<ProviderFamily, readonly Colour[]>> = {
     ['#d05c08', '#a84400', '#521f00', '#e36d27', '#7e3300'],
     ['#f58e02', '#ffb95c', '#a45e01', '#ffd5b2', '#c97405']
   ),
-  cublaslt: ramp(
-    ['#4e5359', '#7a8087', '#31363b', '#646970', '#1e2227'],
-    ['#8d9399', '#b9bfc6', '#757b81', '#a2a8af', '#61676c']
-  ),
+  cublaslt: libraryRamp,
+  hipblaslt: libraryRamp,
   user: ramp(
     ['#00a692', '#0b7d6e', '#015d51', '#004239', '#002c25'],
     ['#65dfaf', '#8fffd0', '#43c193', '#16a478', '#068660']
@@ -58,6 +62,7 @@ export const providerColours: Readonly<Record<ProviderFamily, Colour>> = {
   blockscope: { light: '#0963b5', dark: '#75b5ff' },
   triton: ramps.triton[0]!,
   cublaslt: ramps.cublaslt[0]!,
+  hipblaslt: ramps.hipblaslt[0]!,
   user: ramps.user[0]!,
   cpu: ramps.cpu[0]!
 }
@@ -66,6 +71,7 @@ export const providerTitles: Readonly<Record<ProviderFamily, string>> = {
   blockscope: 'blockscope',
   triton: 'Triton',
   cublaslt: 'cuBLASLt',
+  hipblaslt: 'hipBLASLt',
   user: 'user',
   cpu: 'CPU'
 }
@@ -81,6 +87,8 @@ const namedShades: Readonly<Record<string, number>> = {
   'triton-fast-math': 1,
   'cublaslt-bf16': 0,
   'cublaslt-fp8': 1,
+  'hipblaslt-bf16': 0,
+  'hipblaslt-fp8': 1,
   'cpu-avx512': 0,
   'cpu-avxvnni': 1,
   'cpu-avx2': 2,

@@ -35,7 +35,7 @@ export interface Peer {
 
 /**
  * What every run is compared with where it was timed in the same run: the baseline that multiplies bf16 dequantised
- * beforehand, and cuBLASLt's best, whichever of its kernels that is.
+ * beforehand, and the best of cuBLASLt or hipBLASLt, whichever of its kernels that is.
  */
 export function peersOf({ steps }: Pick<Run, 'steps'>): (Peer & { isThere: boolean })[] {
   const peer = (title: string, field: string, isPeer: (step: Step) => boolean) => {
@@ -44,6 +44,7 @@ export function peersOf({ steps }: Pick<Run, 'steps'>): (Peer & { isThere: boole
   }
   return [
     peer('× bf16', 'ratio_to_bf16', (step) => step.baseline && step.instruction === 'bf16'),
-    peer('× cuBLASLt', 'ratio_to_cublaslt', (step) => familyOf(step) === 'cublaslt')
+    peer('× cuBLASLt', 'ratio_to_cublaslt', (step) => familyOf(step) === 'cublaslt'),
+    peer('× hipBLASLt', 'ratio_to_hipblaslt', (step) => familyOf(step) === 'hipblaslt')
   ]
 }

@@ -4,40 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace blockscope::cuda::cublaslt {
 
 using Handle = void*;
-
-// cudaDataType_t
-enum DataType : int {
-  kF32 = 0,
-  kF16 = 2,
-  kBf16 = 14,
-  kE4m3 = 28,
-  kE5m2 = 29,
-  kUe8m0 = 30,
-  kE2m1 = 33
-};
-
-constexpr int kComputeF32 = 68;  // CUBLAS_COMPUTE_32F
-constexpr int kTranspose = 1;    // CUBLAS_OP_T
-
-// cublasLtMatmulDescAttributes_t
-enum DescriptorAttribute : int {
-  kTransA = 3,
-  kTransB = 4,
-  kScalePointerA = 17,
-  kScalePointerB = 18,
-  kFastAccumulation = 25,
-  kScaleModeA = 31,
-  kScaleModeB = 32,
-};
-
-// cublasLtMatmulMatrixScale_t
-enum ScaleMode : int32_t { kScaleScalarF32 = 0, kScaleVec16Ue4m3 = 1, kScaleVec32Ue8m0 = 2 };
-
-constexpr int kPreferenceMaxWorkspaceBytes = 1;
 
 struct Algorithm {  // cublasLtMatmulAlgo_t
   uint64_t data[8];
@@ -77,6 +48,20 @@ struct Api {
 #define BLOCKSCOPE_MEMBER(member, symbol, result, parameters) result(*member) parameters = nullptr;
   BLOCKSCOPE_CUBLASLT_FUNCTIONS(BLOCKSCOPE_MEMBER)
 #undef BLOCKSCOPE_MEMBER
+};
+
+// What libraryMatmul.h takes.
+struct Interface {
+  using Api = cublaslt::Api;
+  using Algorithm = cublaslt::Algorithm;
+  using HeuristicResult = cublaslt::HeuristicResult;
+  static constexpr int kComputeF32 = 68;  // CUBLAS_COMPUTE_32F
+  static constexpr int kTranspose = 1;    // CUBLAS_OP_T
+  // cublasLtMatmulDescAttributes_t
+  static constexpr int kTransA = 3, kScalePointerA = 17, kScalePointerB = 18, kScaleModeA = 31,
+                       kScaleModeB = 32;
+  static constexpr int kPreferenceMaxWorkspaceBytes = 1;
+  static std::string wordsOf(const Api& api, int status) { return api.getStatusString(status); }
 };
 
 }  // namespace blockscope::cuda::cublaslt

@@ -72,7 +72,8 @@ async function described(): Promise<Described[]> {
   const { devices } = await addon.detect()
   const offered = [
     ...devices.find(({ id }) => id === 'cpu')!.kernels,
-    ...addon.cublasLtKernels(10)
+    ...addon.cublasLtKernels(10),
+    ...addon.hipblasLtKernels('gfx950')
   ].map((kernel) => ({ ...kernel, formats: kernel.capabilities }))
   // A CPU without an instruction set has the kernel all the same: what it would compute is what the others do.
   const able = offered.filter(({ formats }) => formats.some(({ level }) => level !== 'unavailable'))

@@ -7,7 +7,7 @@ import type { Detection } from '@shared/contract/devices'
 import type { Run } from '@shared/contract/run'
 import { findClang } from '../../../src-main/engine/machineCode/amdCode'
 import { runInProcess } from '../../support/runInProcess'
-import { buildStubHiprtc, buildStubRuntime, buildStubSmi } from './stubHip'
+import { buildStubHiprtc, buildStubMatmul, buildStubRuntime, buildStubSmi } from './stubHip'
 
 let folder: string
 let caches = 0
@@ -49,6 +49,8 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     }
     for (const name of ['whole', 'older', 'alone-with-hiprtc']) buildStubHiprtc(join(folder, name))
     buildStubSmi(join(folder, 'whole'), 'libamd_smi.so')
+    buildStubMatmul(join(folder, 'whole'), '1.0.70000')
+    buildStubMatmul(join(folder, 'older'), '0.12.60400')
     buildStubSmi(join(folder, 'older'), 'librocm_smi64.so')
     mkdirSync(join(folder, 'none'))
   })
@@ -90,7 +92,8 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
         driverVersion: '7.1.25424'
       }
     })
-    const levels = gpu!.kernels.map(({ id, capabilities }) => [
+    const own = gpu!.kernels.filter(({ provider }) => provider === 'blockscope')
+    const levels = own.map(({ id, capabilities }) => [
       id,
       capabilities.find(({ format }) => format === 'mxfp4')?.level,
       capabilities.find(({ format }) => format === 'nvfp4')?.level
@@ -104,7 +107,8 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     )
     expect(found.libraries.filter(({ name }) => /hip/i.test(name))).toMatchObject([
       { name: 'HIP runtime', found: true, version: '7.1.25424' },
-      { name: 'hipRTC', found: true, version: '7.1' }
+      { name: 'hipRTC', found: true, version: '7.1' },
+      { name: 'hipBLASLt', found: true, version: '1.0.70000' }
     ])
   })
 
@@ -120,7 +124,7 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     'a GPU %s says why no kernel runs there',
     async (_what, environment, drivers, sentence) => {
       const [gpu] = gpusOf(await detect(environment, drivers))
-      for (const { capabilities } of gpu!.kernels)
+      for (const { capabilities } of gpu!.kernels.filter(({ id }) => id.startsWith('mfma')))
         expect(capabilities.find(({ format }) => format === 'mxfp4')).toMatchObject({
           level: 'unavailable',
           reason: expect.stringMatching(sentence)
@@ -140,6 +144,60 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     const { said, status } = await validate()
     expect(said).toContain('1 of 1 passed')
     expect(status).toBe(0)
+  })
+
+  describe('hipBLASLt', () => {
+    const matmul = (kernel: string, format: string, environment = {}, drivers?: string) =>
+      run(
+        [
+          ...['validate', '--device', 'hip:0', '--kernels', kernel, '--formats', format],
+          ...['-M', '32', '-N', '48', '-K', '256', '--out', 'f32']
+        ],
+        environment,
+        drivers
+      )
+    const reasonOf = async (kernel: string, environment: Record<string, string>, drivers: string) =>
+      gpusOf(await detect(environment, drivers))[0]!
+        .kernels.find(({ id }) => id === kernel)!
+        .capabilities.find(({ format }) => format === 'mxfp8')
+
+    it.each([
+      ['hipblaslt-mxfp8', 'mxfp8'],
+      ['hipblaslt-mxfp4', 'mxfp4']
+    ])('%s multiplies as it is told', async (kernel, format) => {
+      const { said, status } = await matmul(kernel, format)
+      expect(said).toContain('1 of 1 passed')
+      expect(status).toBe(0)
+    })
+
+    it.each([
+      ['that is not there', {}, 'alone', /^hipBLASLt was not found.*Install ROCm's hipblaslt/],
+      ['of ROCm 6', {}, 'older', /^hipBLASLt 0\.12\.60400 has no block scaling: ROCm 7\.0 has it/],
+      [
+        'for another GPU',
+        { STUB_ARCHITECTURE: 'gfx942' },
+        'whole',
+        /on gfx950; this device is gfx942/
+      ]
+    ] satisfies [string, Record<string, string>, string, RegExp][])(
+      'one %s says so beside its kernels',
+      async (_what, environment, drivers, sentence) => {
+        expect(await reasonOf('hipblaslt-mxfp8', environment, drivers)).toMatchObject({
+          level: 'unavailable',
+          reason: expect.stringMatching(sentence)
+        })
+      }
+    )
+
+    it.each([
+      ['does not know scale modes', 'older', /does not know the scale mode.*ROCm 7\.0/, 3],
+      ['has no algorithm for the shape', 'refuses', /no algorithm for hipblaslt-mxfp8/, 3],
+      ['does not run', 'fails', /HIPBLAS_STATUS_EXECUTION_FAILED/, 1]
+    ])('one that %s is told with its own word', async (_what, state, sentence, code) => {
+      const { said, status } = await matmul('hipblaslt-mxfp8', 'mxfp8', { STUB_MATMUL: state })
+      expect(said.replace(/\s+/g, ' ')).toMatch(sentence)
+      expect(status).toBe(code)
+    })
   })
 
   const whole = ['--batch', '2', '--b-order', 'kn', '-M', '40', '--out', 'e4m3', '--beta', '1']

@@ -4,6 +4,7 @@
  * e4m3 by e4m3 on the CPU, and those of the passes turn B and round to e4m3: what reaches them through operands, layouts and
  * arguments is what they would get.
  */
+import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from './stubDriver'
 
@@ -212,6 +213,75 @@ int rsmi_dev_gpu_metrics_info_get(uint32_t index, char* all) { return index == 1
 
 export function buildStubSmi(folder: string, library: keyof typeof monitors): void {
   build(join(folder, library), metrics + monitors[library])
+}
+
+/**
+ * A hipBLASLt that multiplies e4m3 or e2m1 with a scale per 32 elements into float32, from what it was told: columns first, op(A)
+ * transposed. STUB_MATMUL: 'refuses' has no algorithm, 'older' knows no scale modes, 'fails' does not run.
+ */
+const matmul = `
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+typedef struct { int64_t attributes[64]; int type; int64_t rows, columns, leading; } Described;
+static int is(const char* what) {
+  const char* given = getenv("STUB_MATMUL");
+  return given && !strcmp(given, what);
+}
+static int make(Described** to) { *to = calloc(1, sizeof **to); return 0; }
+static int drop(Described* one) { free(one); return 0; }
+int hipblasLtCreate(Described** to) { return make(to); }
+int hipblasLtDestroy(Described* one) { return drop(one); }
+int hipblasLtMatmulDescCreate(Described** to, int compute, int scale) { make(to); return compute == 2 && scale == 0 ? 0 : 3; }
+int hipblasLtMatmulDescDestroy(Described* one) { return drop(one); }
+int hipblasLtMatmulDescSetAttribute(Described* one, int attribute, const void* value, size_t bytes) {
+  if (attribute > 30 && is("older")) return 3;
+  memcpy(&one->attributes[attribute], value, bytes);
+  return 0;
+}
+int hipblasLtMatrixLayoutCreate(Described** to, int type, uint64_t rows, uint64_t columns, int64_t leading) {
+  make(to);
+  (*to)->type = type, (*to)->rows = rows, (*to)->columns = columns, (*to)->leading = leading;
+  return 0;
+}
+int hipblasLtMatrixLayoutDestroy(Described* one) { return drop(one); }
+int hipblasLtMatmulPreferenceCreate(Described** to) { return make(to); }
+int hipblasLtMatmulPreferenceSetAttribute(Described* one, int attribute, const void* value, size_t bytes) { return 0; }
+int hipblasLtMatmulPreferenceDestroy(Described* one) { return drop(one); }
+int hipblasLtMatmulAlgoGetHeuristic(void* handle, void* matmul, void* a, void* b, void* c, void* d, void* preference, int most, void* best, int* found) {
+  *found = !is("refuses");
+  return 0;
+}
+static double element(const Described* of, const unsigned char* codes, const unsigned char* scales, int64_t k, int64_t column) {
+  static const double e2m1[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  const int64_t at = column * of->leading + k;
+  const int code = of->type == 33 ? codes[at / 2] >> at % 2 * 4 & 15 : codes[at];
+  const int exponent = code >> 3 & 15, mantissa = code & 7;
+  double value = of->type == 33 ? e2m1[code & 7] : exponent ? ldexp(8 + mantissa, exponent - 10) : ldexp(mantissa, -9);
+  if (code & (of->type == 33 ? 8 : 128)) value = -value;
+  return ldexp(value, scales[column * (of->rows / 32) + k / 32] - 127);
+}
+int hipblasLtMatmul(void* handle, Described* what, const float* alpha, const void* a, Described* left, const void* b, Described* right, const float* beta, const void* c, Described* in, float* d, Described* to, const void* algorithm, void* workspace, size_t bytes, void* stream) {
+  if (is("fails")) return 5;
+  const int64_t* told = what->attributes;
+  if ((int)told[0] != 112 || (int)told[31] != 2 || (int)told[32] != 2 || to->type != 0 || *beta != 0) return 3;
+  for (int64_t column = 0; column < to->columns; column++)
+    for (int64_t row = 0; row < to->rows; row++) {
+      double sum = 0;
+      for (int64_t k = 0; k < left->rows; k++)
+        sum += element(left, a, (void*)told[5], k, row) * element(right, b, (void*)told[6], k, column);
+      d[column * to->leading + row] = sum * *alpha;
+    }
+  return 0;
+}
+`
+
+/** As ROCm 7 has it, or 6: the file's name says its version. */
+export function buildStubMatmul(folder: string, version: '1.0.70000' | '0.12.60400'): void {
+  const file = `libhipblaslt.so.${version}`
+  build(join(folder, file), matmul)
+  symlinkSync(file, join(folder, `libhipblaslt.so.${version[0]}`))
 }
 
 /** Builds it into a folder, which LD_LIBRARY_PATH then names. `without`: a function it does not have. */

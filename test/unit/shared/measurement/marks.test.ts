@@ -82,7 +82,10 @@ describe.each(looks)('%s', (look, surface) => {
   })
 
   it('providers stay apart for people who see no red or no green', () => {
-    for (const [one, other] of pairs(Object.values(providerColours))) {
+    // Vendors' libraries share theirs: they are never on the same GPU.
+    const { hipblaslt, ...others } = providerColours
+    expect(hipblaslt).toBe(others.cublaslt)
+    for (const [one, other] of pairs(Object.values(others))) {
       expect(apart(one, other), `${one[look]} ${other[look]}`).toBeGreaterThanOrEqual(9)
     }
   })

@@ -188,19 +188,19 @@ describe('ratios to what was timed in the same run', () => {
   it('stand in CSV as numbers, empty where none of them was timed at that point', () => {
     const [first, ...rest] = run.steps
     const elsewhere = { ...run, steps: [{ ...first!, k: 1024 }, ...rest] }
-    // The last two fields; a reason before them may hold commas.
+    // The last three fields; a reason before them may hold commas.
     const ends = runToCsv(elsewhere)
       .trim()
       .split('\n')
-      .map((line) => line.split(',').slice(-2))
-    expect(ends[0]).toEqual(['ratio_to_bf16', 'ratio_to_cublaslt'])
-    expect(ends[1]).toEqual(['', ''])
+      .map((line) => line.split(',').slice(-3))
+    expect(ends[0]).toEqual(['ratio_to_bf16', 'ratio_to_cublaslt', 'ratio_to_hipblaslt'])
+    expect(ends[1]).toEqual(['', '', ''])
     const rate = (kernel: string) =>
       run.steps.find((step) => step.kernel === kernel)!.measurement!.tflops
     const at = run.steps.findIndex(({ kernel }) => kernel === 't64')
-    expect(ends[at + 1]!.map(Number)).toEqual([
-      rate('t64') / rate('cublaslt-bf16'),
-      rate('t64') / rate('cublaslt-fp8')
+    expect(ends[at + 1]).toEqual([
+      ...[`${rate('t64') / rate('cublaslt-bf16')}`, `${rate('t64') / rate('cublaslt-fp8')}`],
+      ''
     ])
   })
 

@@ -1,11 +1,12 @@
-#include "operation.h"
+#include "manifestOperation.h"
 
 #include <algorithm>
 
 namespace blockscope::hip {
 
-Operation::Operation(const Device& device, const KernelRow& row, const KernelRow& passes,
-                     const Problem& problem, const std::string& cacheDirectory)
+ManifestOperation::ManifestOperation(const Device& device, const KernelRow& row,
+                                     const KernelRow& passes, const Problem& problem,
+                                     const std::string& cacheDirectory)
     : device_(device),
       row_(row),
       problem_(problem),
@@ -31,7 +32,7 @@ Operation::Operation(const Device& device, const KernelRow& row, const KernelRow
   groupStarts_ = uploaded(starts), groupRows_ = uploaded(rows);
 }
 
-CompileRequest Operation::request() const {
+CompileRequest ManifestOperation::request() const {
   const std::string what = "Kernel " + row_.id;
   const std::string& target = device_.facts().architecture;
   if (std::find(row_.architectures.begin(), row_.architectures.end(), target) ==
@@ -45,8 +46,8 @@ CompileRequest Operation::request() const {
   return {what, row_.file, target, cuda::compileOptions(row_, own_)};
 }
 
-uint8_t* Operation::address(const std::string& name, const OperandSet& set,
-                            const cuda::Part& part) const {
+uint8_t* ManifestOperation::address(const std::string& name, const OperandSet& set,
+                                    const cuda::Part& part) const {
   const Product& product = part.product;
   auto ofB = [&](const Buffer& buffer) {
     return buffer.address() + buffer.bytes() / problem_.batch.countB() * product.matrixB;
@@ -70,8 +71,8 @@ uint8_t* Operation::address(const std::string& name, const OperandSet& set,
   return workspace_.at(name).address();
 }
 
-Argument Operation::argumentOf(const std::string& written, const OperandSet& set,
-                               const cuda::Part& part) const {
+Argument ManifestOperation::argumentOf(const std::string& written, const OperandSet& set,
+                                       const cuda::Part& part) const {
   for (const char* name :
        {"aCodes", "bCodes", "aScales", "bScales", "c", "accumulator", "groupStarts", "groupRows"})
     if (written == name) return static_cast<void*>(address(written, set, part));
@@ -86,8 +87,8 @@ Argument Operation::argumentOf(const std::string& written, const OperandSet& set
   return static_cast<int32_t>(value);
 }
 
-Extents Operation::extents(const Expressions& expressions, const std::string& field,
-                           const cuda::Part& part) const {
+Extents ManifestOperation::extents(const Expressions& expressions, const std::string& field,
+                                   const cuda::Part& part) const {
   Extents result = {1, 1, 1};
   for (size_t i = 0; i < expressions.size(); i++) {
     const int64_t value = cuda::evaluate(expressions[i], part.variables);
@@ -99,8 +100,8 @@ Extents Operation::extents(const Expressions& expressions, const std::string& fi
   return result;
 }
 
-Launch Operation::launchOf(const LaunchRow& row, const OperandSet& set,
-                           const cuda::Part& part) const {
+Launch ManifestOperation::launchOf(const LaunchRow& row, const OperandSet& set,
+                                   const cuda::Part& part) const {
   Launch launch;
   launch.what = "Kernel " + row_.id + " (" + row.function + ")";
   launch.function = functions_.at(row.function);
@@ -112,7 +113,11 @@ Launch Operation::launchOf(const LaunchRow& row, const OperandSet& set,
   return launch;
 }
 
-void Operation::enqueue(const OperandSet& set, const Stream& stream) const {
+OperandSet ManifestOperation::prepare(const Operands& operands) const {
+  return OperandSet(device_, row_, problem_, operands);
+}
+
+void ManifestOperation::enqueue(const OperandSet& set, const Stream& stream) {
   int64_t turned = -1;
   for (const cuda::Part& part : parts_) {
     for (const WorkspaceRow& buffer : row_.workspace)
