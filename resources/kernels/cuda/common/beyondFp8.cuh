@@ -23,9 +23,8 @@ extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
                        const int* groupStarts, const int* groupRows, const int* tileEnds,
                        int groups, int N, int K, const float* accumulator, float outputScale) {
   if (status[0] != 0 && status[1] == 0)
-    bf16gemm::runGroups<false>(&aMap, &bMap, nullptr, c,
-                               {groupStarts, groupRows, tileEnds, groups}, N, K, 1.0f,
-                               {accumulator, outputScale});
+    bf16gemm::runGroups<false>(&aMap, &bMap, nullptr, c, {groupStarts, groupRows, tileEnds, groups},
+                               N, K, 1.0f, {accumulator, outputScale});
 }
 
 extern "C" __global__ void __launch_bounds__(tiled::kThreads)

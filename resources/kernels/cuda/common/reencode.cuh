@@ -47,7 +47,7 @@ enum class Order { kAsPacked, kEvenThenOdd };
 template <Order ElementOrder>
 __device__ inline bool reencodeRow(const u8* codes, const u8* scales, u8* encoded, float* factor, int K) {
   static_assert(SCALE_BLOCK == 32, "a scale block is 16 bytes of fp4");
-  constexpr int kHeld = 4;
+  constexpr int kHeld = kEncodeThreads >= 128 ? 4 : 512 / kEncodeThreads;
   const uint2* packed = reinterpret_cast<const uint2*>(codes);
   const int pieces = K / 16;
   uint2 held[kHeld];
