@@ -28,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(kEncodeThreads)
                     float* aFactors, float* bFactors, u32* status, const int* groupStarts, const int* groupRows, int* tileEnds,
                     int* slowTileEnds, int groups, int M, int N, int K) {
   if (blockIdx.x == 0 && threadIdx.x < 32) cumulateTiles(groupRows, groups, kClusterRows, tileEnds);
-  if (blockIdx.x == 0 && threadIdx.x / 32 == 1) cumulateTiles(groupRows, groups, tiled::kTile, slowTileEnds);
+  if (blockIdx.x == 1 && threadIdx.x < 32) cumulateTiles(groupRows, groups, tiled::kTile, slowTileEnds);
   const bool isA = blockIdx.x < M;
   const long long row = isA ? blockIdx.x : blockIdx.x - M;
   if (isA ? groupOfRow(groupStarts, groupRows, groups, (int)row) < 0 : groupRows[(u32)row / (u32)N] == 0) return;
