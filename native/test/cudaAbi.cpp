@@ -21,7 +21,7 @@
 
 namespace driver = blockscope::cuda::driver;
 namespace cupti = blockscope::cuda::cupti;
-namespace cublaslt = blockscope::cuda::cublaslt;
+using blockscope::cuda::MatmulType;
 
 #define SAME(mine, theirs) static_assert(static_cast<int>(mine) == static_cast<int>(theirs))
 
