@@ -216,6 +216,14 @@ struct PerturbationCheck {
   BLOCKSCOPE_FIELDS(state, row, block, reason)
 };
 
+// What the kernel counted on the device while it made its product, by its manifest row.
+struct Counted {
+  std::string of;
+  std::vector<std::string> labels;  // none: it counts nothing
+  std::vector<uint64_t> counts;     // one for each label
+  BLOCKSCOPE_FIELDS(of, labels, counts)
+};
+
 struct ValidationReport {
   ValidationStatus status = ValidationStatus::kPassed;
   std::string reason;  // one sentence when not passed
@@ -243,6 +251,7 @@ struct ValidationReport {
   PerturbationCheck perturbationA, perturbationB;
   std::string oracle;        // which code made the reference: "cpu-f64", "cuda-f64", "file"
   std::string outputDigest;  // of C's bytes: kernels with the same one agree bit for bit
+  Counted counted;           // in the first run
   // Time of the operation's own launches, each time it was run here (as it is, then with a scale
   // raised), without operands, compilation and comparison.
   std::vector<double> launchNs;
@@ -252,7 +261,7 @@ struct ValidationReport {
                     withinCancellation, maxToleranceShare, maxUlpsAboveRounding,
                     meanUlpsAboveRounding, maxAbs, maxRel, normwise, maxScaled, referenceRms,
                     referenceNonZero, ulpHistogram, errorMap, mapRows, mapCols, tileRows, tileCols,
-                    failures, perturbationA, perturbationB, oracle, outputDigest, launchNs,
+                    failures, perturbationA, perturbationB, oracle, outputDigest, counted, launchNs,
                     oracleSeconds, kernelSeconds, comparisonSeconds, perturbationSeconds)
 };
 

@@ -59,6 +59,13 @@ struct LaunchRow {
   BLOCKSCOPE_FIELDS(function, grid, block, cluster, sharedBytes, when, dependent, arguments)
 };
 
+// What a kernel counts on the device: a u32 for each label.
+struct CountersRow {
+  std::string of;  // what of: "intervals proved"
+  std::vector<std::string> labels;
+  BLOCKSCOPE_FIELDS(of, labels)
+};
+
 enum class KernelRole { kKernel, kSupport };
 template <>
 struct Words<KernelRole> {
@@ -82,12 +89,13 @@ struct KernelRow {
   std::vector<FormatRow> formats;
   std::map<std::string, int64_t> constants;
   std::vector<RequirementRow> requires_;
+  CountersRow counters;  // no labels: it counts nothing
   std::vector<WorkspaceRow> workspace;
   std::vector<TensorMapRow> tensorMaps;
   std::vector<LaunchRow> launches;
   BLOCKSCOPE_FIELDS(id, provider, summary, file, role, architectures, options, scaleLayout, codes,
-                    outputs, features, formats, constants, requires_, workspace, tensorMaps,
-                    launches)
+                    outputs, features, formats, constants, requires_, counters, workspace,
+                    tensorMaps, launches)
 
   // nullptr when the kernel does not claim it.
   const FormatRow* findFormat(const std::string& format) const;

@@ -300,6 +300,7 @@ ValidationReport validateWith(const Problem& problem, const Operands& operands,
   result.kernelSeconds = kernelSeconds;
   result.comparisonSeconds = watch.lap();
   result.launchNs.push_back(first.launchNs);
+  result.counted = first.counted;
   if (result.status == ValidationStatus::kProvesNothing) {
     result.perturbationA.reason = result.perturbationB.reason =
         "The comparison before it proves nothing.";

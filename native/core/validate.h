@@ -15,6 +15,7 @@ namespace blockscope {
 struct KernelRun {
   std::vector<uint8_t> output;
   double launchNs = 0;  // 0: not known
+  Counted counted = {};
 };
 using RunKernel = std::function<KernelRun(const Operands&)>;
 

@@ -101,6 +101,8 @@ ManifestOperation::ManifestOperation(const DeviceContext& context, const Kernels
     workspace_[buffer.name] = DeviceBuffer(context, static_cast<size_t>(bytes),
                                            "workspace \"" + buffer.name + "\" of kernel " + row.id);
   }
+  counters_ = DeviceBuffer(context, row.counters.labels.size() * sizeof(uint32_t),
+                           "counters of kernel " + row.id);
   if (own_.bOrder != problem.bOrder)
     turning_ = std::make_unique<TurningPass>(
         context, kernels, problem, row.codes == CodeForm::kPacked, row.scaleLayout == "linear");
@@ -177,6 +179,7 @@ LaunchArgument ManifestOperation::resolveArgument(const std::string& argument,
                                          "\": there is no buffer \"" + map.of + "\".");
     return encodeTensorMap(context_, map, base, part.variables, row_.id);
   }
+  if (argument == "counters") return counters_.address();
   if (argument == "f32:tensorScale") return set.tensorScale;
   if (argument == "f32:outputScale") return own_.outputScale;
   if (argument == "accumulator") return own_.accumulate ? accumulatorOf(set, part) : 0;
@@ -233,6 +236,9 @@ std::vector<Launch> ManifestOperation::launchesOf(const OperandSet& set, size_t 
 }
 
 void ManifestOperation::bind(const std::vector<const OperandSet*>& sets) {
+  // They count on through all operations: clearing is no part of what is timed.
+  const std::vector<uint32_t> none(row_.counters.labels.size());
+  counters_.write(none.data(), counters_.bytes());
   launches_.clear();
   for (const OperandSet* set : sets) {
     auto& matrices = launches_.emplace_back();
@@ -241,6 +247,12 @@ void ManifestOperation::bind(const std::vector<const OperandSet*>& sets) {
       for (const Launch& launch : matrices.back()) prepareLaunch(context_, launch);
     }
   }
+}
+
+Counted ManifestOperation::counted() const {
+  std::vector<uint32_t> counts(row_.counters.labels.size());
+  counters_.read(counts.data(), counters_.bytes());
+  return {row_.counters.of, row_.counters.labels, {counts.begin(), counts.end()}};
 }
 
 void ManifestOperation::clearWorkspace(const Stream& stream) const {

@@ -25,6 +25,7 @@ class ManifestOperation : public Operation {
   void bind(const std::vector<const OperandSet*>&) override;
   void enqueue(size_t set, const Stream&) override;
   double compileSeconds() const override { return compileSeconds_; }
+  Counted counted() const override;
 
  private:
   void clearWorkspace(const Stream&) const;
@@ -47,6 +48,7 @@ class ManifestOperation : public Operation {
   std::map<std::string, DeviceBuffer> workspace_;
   std::unique_ptr<TurningPass> turning_;      // where B lies otherwise than the kernel reads it
   std::unique_ptr<FinishingPass> finishing_;  // where the kernel leaves C unfinished
+  DeviceBuffer counters_;                     // u32 each; nothing where the row has none
   DeviceBuffer groupStarts_, groupRows_;  // int32 of each group, where the kernel finds them itself
   // [set][part]
   std::vector<std::vector<std::vector<Launch>>> launches_;

@@ -99,7 +99,7 @@ KernelRun CudaSession::runOnce(Operation& operation, const std::string& kernel,
   stream.wait(what);
   if (set->guardsBroken())
     throw Error(ErrorKind::kDevice, what + " writes outside C: memory next to C was changed.");
-  KernelRun done{set->c.read(), stop.nanosecondsSince(start)};
+  KernelRun done{set->c.read(), stop.nanosecondsSince(start), operation.counted()};
   const OutputType written = operation.writes(problem_.output);
   if (written != problem_.output) convertOutput(done.output, written, problem_.output);
   return done;

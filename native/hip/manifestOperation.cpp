@@ -13,7 +13,8 @@ ManifestOperation::ManifestOperation(const Device& device, const KernelRow& row,
       own_(cuda::ownProblem(row, problem)),
       parts_(cuda::partsOf(row, problem, device.facts().computeUnits)),
       module_(device, request(), cacheDirectory),
-      passes_(device, passes, row, problem, cacheDirectory) {
+      passes_(device, passes, row, problem, cacheDirectory),
+      counters_(device, row.counters.labels.size() * sizeof(uint32_t), "the counters") {
   for (const LaunchRow& launch : row.launches)
     functions_[launch.function] = module_.function(launch.function);
   for (const WorkspaceRow& buffer : row.workspace) {
@@ -66,6 +67,7 @@ uint8_t* ManifestOperation::address(const std::string& name, const OperandSet& s
   if (name == "accumulator")
     return own_.accumulate ? set.accumulator.address() + product.firstC * problem_.n * sizeof(float)
                            : nullptr;
+  if (name == "counters") return counters_.address();
   if (name == "groupStarts") return groupStarts_.address();
   if (name == "groupRows") return groupRows_.address();
   return workspace_.at(name).address();
@@ -73,8 +75,8 @@ uint8_t* ManifestOperation::address(const std::string& name, const OperandSet& s
 
 Argument ManifestOperation::argumentOf(const std::string& written, const OperandSet& set,
                                        const cuda::Part& part) const {
-  for (const char* name :
-       {"aCodes", "bCodes", "aScales", "bScales", "c", "accumulator", "groupStarts", "groupRows"})
+  for (const char* name : {"aCodes", "bCodes", "aScales", "bScales", "c", "accumulator", "counters",
+                           "groupStarts", "groupRows"})
     if (written == name) return static_cast<void*>(address(written, set, part));
   if (workspace_.contains(written)) return static_cast<void*>(address(written, set, part));
   if (written == "f32:tensorScale") return set.tensorScale;
@@ -115,6 +117,17 @@ Launch ManifestOperation::launchOf(const LaunchRow& row, const OperandSet& set,
 
 OperandSet ManifestOperation::prepare(const Operands& operands) const {
   return OperandSet(device_, row_, problem_, operands);
+}
+
+void ManifestOperation::clearCounters() const {
+  const std::vector<uint32_t> none(row_.counters.labels.size());
+  counters_.write(device_, none.data(), counters_.bytes());
+}
+
+Counted ManifestOperation::counted() const {
+  std::vector<uint32_t> counts(row_.counters.labels.size());
+  counters_.read(device_, counts.data(), counters_.bytes());
+  return {row_.counters.of, row_.counters.labels, {counts.begin(), counts.end()}};
 }
 
 void ManifestOperation::enqueue(const OperandSet& set, const Stream& stream) {

@@ -21,6 +21,8 @@ class ManifestOperation : public Operation {
   OperandSet prepare(const Operands&) const override;
   void enqueue(const OperandSet&, const Stream&) override;
   double compileSeconds() const override { return module_.compileSeconds(); }
+  void clearCounters() const override;
+  Counted counted() const override;
 
  private:
   // Throws what the constructor does before it compiles.
@@ -39,6 +41,7 @@ class ManifestOperation : public Operation {
   Passes passes_;
   std::map<std::string, runtime::Handle> functions_;
   std::map<std::string, Buffer> workspace_;
+  Buffer counters_;                 // u32 each; nothing where the row has none
   Buffer groupStarts_, groupRows_;  // int32 of each group, where the kernel finds them itself
 };
 

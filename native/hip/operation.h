@@ -14,6 +14,9 @@ class Operation {
   // Puts the whole operation on the stream.
   virtual void enqueue(const OperandSet&, const Stream&) = 0;
   virtual double compileSeconds() const { return 0; }
+  // What the operations since `clearCounters` counted, once they are done.
+  virtual void clearCounters() const {}
+  virtual Counted counted() const { return {}; }
   // Type that C is written in when it is not the problem's: a library may not write every type. Of
   // the same size.
   virtual OutputType writes(OutputType wanted) const { return wanted; }

@@ -64,13 +64,14 @@ class HipSession : public Session {
     auto run = [&](const Operands& operands) {
       const OperandSet set = operation.prepare(operands);
       set.poison(*device_);
+      operation.clearCounters();
       const Stream stream(*device_);
       const Event start(*device_), stop(*device_);
       start.record(stream);
       operation.enqueue(set, stream);
       stop.record(stream);
       stream.wait(what);
-      KernelRun done{set.readC(*device_, what), stop.nanosecondsSince(start)};
+      KernelRun done{set.readC(*device_, what), stop.nanosecondsSince(start), operation.counted()};
       const OutputType written = operation.writes(problem_.output);
       if (written != problem_.output) convertOutput(done.output, written, problem_.output);
       return done;

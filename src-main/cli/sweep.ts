@@ -20,7 +20,7 @@ import { addGroupFlags, groupsOf, type GroupFlags } from './groupFlags'
 import { localApplication } from './localApplication'
 import { printRunTree } from './printRunTree'
 import { addShapeFlags, shapesOf, type ShapeFlags } from './shapes'
-import { exitCodeOfRun, printChoices, printModelTimes, verdictLine } from './validationReport'
+import { exitCodeOfRun, printStepLines, printModelTimes, verdictLine } from './validationReport'
 
 export interface SweepFlags extends JobFlags, GroupFlags, BenchFlags, ShapeFlags {
   M?: number[]
@@ -121,7 +121,7 @@ export function printSweep(run: Run, folder: string): void {
   const lines = [undefined, ...steps].map((step) => tableLine(columns, step, widths))
   print(['', ...lines])
   printRunTree(run)
-  printChoices(run)
+  printStepLines(run)
   printModelTimes(run)
   print(['', verdictLine(run), `Run folder: ${folder}`])
 }

@@ -8,7 +8,7 @@ import { UserError, exitCodeOf } from '@shared/errors'
 import { modelTimesOf, modelTimeText } from '@shared/measurement/modelTime'
 import { outcomeOf, verdictWords } from '@shared/measurement/outcome'
 import { mistakesOf, ruleOf } from '@shared/measurement/validationFigures'
-import { choiceLines } from '@shared/report/choices'
+import { choiceLines, countedLines } from '@shared/report/stepLines'
 import { runToJunit } from '@shared/report/junit'
 import { checkOutput, writeOutput } from '../ground/files'
 import { print, printJson } from '../ground/terminal'
@@ -85,7 +85,7 @@ export async function runValidation(
 
 export function printValidation(run: Run, folder: string): void {
   printRunTree(run)
-  printChoices(run)
+  printStepLines(run)
   const judged = run.steps.find((step) => step.validation)?.validation
   const rule = judged ? [ruleOf(judged)] : []
   print(['', verdictLine(run), ...rule, ...run.steps.flatMap(mistakesOf), `Run folder: ${folder}`])
@@ -97,9 +97,9 @@ export function printModelTimes(run: Run): void {
   if (lines.length > 0) print(['', ...lines])
 }
 
-/** What `auto` stood for, and why. */
-export function printChoices(run: Run): void {
-  const lines = choiceLines(run)
+/** What `auto` stood for, and why; what kernels counted. */
+export function printStepLines(run: Run): void {
+  const lines = [...choiceLines(run), ...countedLines(run)]
   if (lines.length > 0) print(['', ...lines])
 }
 

@@ -34,8 +34,10 @@ export function emptyStep(planned: PlannedStep, spec: Asked): Step {
 }
 
 export function toValidation(native: NativeValidation, request: NativeValidateRequest): Validation {
+  const { counted, ...figures } = native
   return {
-    ...native,
+    ...figures,
+    ...(counted?.labels.length && { counted }),
     atol: request.atol,
     rtol: request.rtol,
     rule: request.rule,

@@ -2,6 +2,7 @@
 import type { Run, Step } from '@shared/contract/run'
 import { placesText } from '@shared/measurement/placeSpread'
 import { madeByText, operandsText } from '@shared/measurement/runName'
+import { countedText } from '@shared/measurement/validationFigures'
 import { count, dateTime, digits, duration, quantity, text } from '@shared/units'
 
 export interface ProvenanceRow {
@@ -20,6 +21,7 @@ export function provenance(run: Run, step: Step): ProvenanceRow[] {
     ['Timing', `${m.timingSource}; ${m.cacheMode}`],
     ['Samples', `${count(t.samples)}${discarded}; stopped by: ${m.stopReason}`],
     ['Places', placesText(step)],
+    ['Counted', countedText(step.validation?.counted)],
     ['Median [q1, q3]', `${time(t.median)} [${time(t.q1)}, ${time(t.q3)}]`],
     ['Min, p95, max', `${time(t.min)}, ${time(t.p95)}, ${time(t.max)}`],
     ['Mean ± deviation', `${time(t.mean)} ± ${time(t.standardDeviation)}`],

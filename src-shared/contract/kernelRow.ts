@@ -124,6 +124,8 @@ const rowSchema = v.pipe(
       ),
       []
     ),
+    /** What it counts on the device: a u32 for each label, at the argument `counters`. */
+    counters: v.optional(object({ of: text, labels: list(text) }), { of: '', labels: [] }),
     tensorMaps: v.optional(list(tensorMapSchema), []),
     launches: v.optional(list(launchSchema), [])
   }),

@@ -56,6 +56,16 @@ const perturbationSchema = v.pipe(
   })
 )
 
+/** What a kernel counted on the device while it made its product, in the words of its manifest row. */
+const countedSchema = v.object({
+  /** 'intervals proved' */
+  of: v.string(),
+  /** Empty: it counts nothing. */
+  labels: v.array(v.string()),
+  counts: v.array(v.number())
+})
+export type Counted = v.InferOutput<typeof countedSchema>
+
 /** What the engine finds out about one kernel's product; native/core/backend.h says what each figure means. */
 const judgedEntries = {
   status: v.picklist(['passed', 'incorrect', 'proves-nothing']),
@@ -90,6 +100,7 @@ const judgedEntries = {
   oracle: v.string(),
   /** Of the bytes of C: kernels with the same one agree bit for bit on this product. Runs before there was any have none. */
   outputDigest: v.optional(v.string()),
+  counted: v.optional(countedSchema),
   oracleSeconds: v.number(),
   /** Wall time of the first run of the kernel, with all that surrounds it. */
   kernelSeconds: v.number(),

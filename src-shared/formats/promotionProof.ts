@@ -9,6 +9,9 @@
  * that is N_A N_B <= 2^28. Equality is reached by the last addend alone, which is added to less. Elements that are subnormal in e5m2
  * count with an exponent up to one more than their block's smallest scale; each N below 2^24 keeps what they are multiplied with
  * small enough.
+ *
+ * A proof is kept for each stretch of 256 elements of K, the longest interval: one row that needs a shorter one somewhere does not
+ * cost the rest of K.
  */
 import { UserError } from '../errors'
 import { decodeTable, numberFormats } from './numberFormat'
@@ -17,6 +20,7 @@ import { decodeTable, numberFormats } from './numberFormat'
 export const promotionIntervals = [256, 128, 64] as const
 export type PromotionInterval = (typeof promotionIntervals)[number]
 export const alwaysExact = 32
+const [stretch] = promotionIntervals
 
 const blockSize = 32
 const mostOfBoth = 2 ** 28
@@ -26,8 +30,12 @@ const notANumber = 255
 /** (2 x value)^2 of an e2m1 code: a whole number up to 144. */
 const squares = decodeTable(numberFormats.e2m1).map((value) => (2 * value) ** 2)
 
-/** For each interval the largest N of every row over its intervals; Infinity where a scale is NaN. */
-export type PromotionProof = Record<PromotionInterval, Float64Array>
+/** Of each row and stretch, row-major, the largest N of its intervals; Infinity where a scale is NaN. */
+export interface PromotionProof {
+  rows: number
+  stretches: number
+  of: Record<PromotionInterval, Float64Array>
+}
 
 /**
  * `codes`: rows x K / 2, two e2m1 a byte; `scales`: rows x K / 32 of e8m0, linear. Throws a UserError where they do not fit
@@ -50,17 +58,20 @@ export function promotionProof(
       `${codes.length} bytes of codes and ${scales.length} scales are not ${rows} rows of K=${k} in MXFP4.`
     )
   const ofBlock = Float64Array.from(scales, (_, block) => squaredNorm(codes, block))
-  const proof = {} as PromotionProof
+  const stretches = Math.ceil(k / stretch)
+  const of = {} as PromotionProof['of']
   for (const interval of promotionIntervals) {
-    const own = (proof[interval] = new Float64Array(rows))
+    const own = (of[interval] = new Float64Array(rows * stretches))
+    const span = interval / blockSize
     for (let row = 0; row < rows; row++)
-      for (let from = 0; from < blocks; from += interval / blockSize) {
-        const to = Math.min(blocks, from + interval / blockSize)
+      for (let from = 0; from < blocks; from += span) {
+        const to = Math.min(blocks, from + span)
         const sum = sumOver(ofBlock, scales, row * blocks + from, row * blocks + to)
-        own[row] = Math.max(own[row]!, sum)
+        const place = row * stretches + Math.floor((from * blockSize) / stretch)
+        own[place] = Math.max(own[place]!, sum)
       }
   }
-  return proof
+  return { rows, stretches, of }
 }
 
 /** 4 |block|^2 without its scale: at most 32 x 144. */
@@ -90,47 +101,53 @@ export interface RowRange {
   count: number
 }
 
-/** The longest interval that is proved exact for every element of a tile of C; `alwaysExact` where none is. */
+/** The longest interval that is proved exact for every element of a tile of C in a stretch; `alwaysExact` where none is. */
 export function provedInterval(
   a: PromotionProof,
   b: PromotionProof,
   rows: RowRange,
-  columns: RowRange
+  columns: RowRange,
+  at: number
 ): number {
   const proved = promotionIntervals.find((interval) => {
-    const [ofA, ofB] = [largest(a[interval], rows), largest(b[interval], columns)]
+    const [ofA, ofB] = [largest(a, interval, rows, at), largest(b, interval, columns, at)]
     return ofA < mostOfEach && ofB < mostOfEach && ofA * ofB <= mostOfBoth
   })
   return proved ?? alwaysExact
 }
 
-const largest = (values: Float64Array, { first, count }: RowRange): number =>
-  values.subarray(first, first + count).reduce((most, value) => Math.max(most, value), 0)
+function largest(
+  { rows, stretches, of }: PromotionProof,
+  interval: PromotionInterval,
+  { first, count }: RowRange,
+  at: number
+): number {
+  let most = 0
+  for (let row = first; row < Math.min(rows, first + count); row++)
+    most = Math.max(most, of[interval][row * stretches + at]!)
+  return most
+}
 
-/** Share of C's tiles that are proved at each interval, longest first, 0..1. */
-export function provedShares(
+/** How many stretches of C's tiles are proved at each interval, longest first. */
+export function provedCounts(
   a: PromotionProof,
   b: PromotionProof,
   tile: { rows: number; columns: number }
 ): Map<number, number> {
-  const [m, n] = [a[alwaysProved].length, b[alwaysProved].length]
   const counts = new Map<number, number>(
     [...promotionIntervals, alwaysExact].map((one) => [one, 0])
   )
-  let tiles = 0
-  for (let row = 0; row < m; row += tile.rows)
-    for (let column = 0; column < n; column += tile.columns) {
-      const interval = provedInterval(
-        a,
-        b,
-        { first: row, count: tile.rows },
-        { first: column, count: tile.columns }
-      )
-      counts.set(interval, counts.get(interval)! + 1)
-      tiles++
-    }
-  return new Map([...counts].map(([interval, count]) => [interval, count / (tiles || 1)]))
+  for (let row = 0; row < a.rows; row += tile.rows)
+    for (let column = 0; column < b.rows; column += tile.columns)
+      for (let at = 0; at < a.stretches; at++) {
+        const interval = provedInterval(
+          a,
+          b,
+          { first: row, count: tile.rows },
+          { first: column, count: tile.columns },
+          at
+        )
+        counts.set(interval, counts.get(interval)! + 1)
+      }
+  return counts
 }
-
-/** Any interval: all have as many rows. */
-const [alwaysProved] = promotionIntervals

@@ -1,6 +1,6 @@
 import type { Run, Step } from '../contract/run'
 import { layersOf, layerName, modelTimesOf, modelTimeText, usesOf } from '../measurement/modelTime'
-import { choiceLines } from './choices'
+import { choiceLines, countedLines } from './stepLines'
 import { peersOf } from '../measurement/ratios'
 import { columnsOf, heading, type Column } from './table'
 
@@ -79,10 +79,11 @@ export function runToMarkdown(run: Run): string {
       line(columns.map(heading)),
       line(columns.map((column) => (column.align === 'right' ? '---:' : '---'))),
       ...run.steps.map((step) => line(columns.map((column) => cell(column.text(step))))),
-      ...[...choiceLines(run), ...modelTimesOf(run).map(modelTimeText)].flatMap((line) => [
-        '',
-        line
-      ])
+      ...[
+        ...choiceLines(run),
+        ...countedLines(run),
+        ...modelTimesOf(run).map(modelTimeText)
+      ].flatMap((line) => ['', line])
     ].join('\n') + '\n'
   )
 }

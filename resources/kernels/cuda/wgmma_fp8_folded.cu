@@ -87,7 +87,8 @@ __device__ inline void run(const TensorMap* aMap, const TensorMap* bMap, const T
 extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
     multiply(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
              const __grid_constant__ TensorMap cMap, const u8* aFactors, const float* bFactors,
-             const u32* status, int M, int N, int K, const float* accumulator, float outputScale) {
+             const u32* status, u32*, int M, int N, int K, const float* accumulator,
+             float outputScale) {
   if (status[0] == 0)
     run<true>(&aMap, &bMap, &cMap, nullptr, aFactors, bFactors, M, N, K,
               {accumulator, outputScale});
@@ -95,8 +96,8 @@ extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
 
 extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
     multiplyAnyRows(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
-                    Output* c, const u8* aFactors, const float* bFactors, const u32* status, int M,
-                    int N, int K, const float* accumulator, float outputScale) {
+                    Output* c, const u8* aFactors, const float* bFactors, const u32* status, u32*,
+                    int M, int N, int K, const float* accumulator, float outputScale) {
   if (status[0] == 0)
     run<false>(&aMap, &bMap, nullptr, c, aFactors, bFactors, M, N, K, {accumulator, outputScale});
 }

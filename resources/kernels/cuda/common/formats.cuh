@@ -154,7 +154,11 @@ __device__ inline float2 loadStreaming(const float* from) {
 
 // 16 bytes that are not read again soon: the cache keeps something else.
 __device__ inline void storeStreaming(void* to, uint4 words) {
+#ifdef __CUDACC__
   asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(words.x), "r"(words.y),
                "r"(words.z), "r"(words.w)
                : "memory");
+#else
+  *static_cast<uint4*>(to) = words;
+#endif
 }

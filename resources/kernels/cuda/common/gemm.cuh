@@ -46,6 +46,8 @@ struct Tile {
   static constexpr int kBytesPiece = 16 * 64, kBytesStore = kConsumerWarps * StoreBuffers * kBytesPiece;
   // Row and column factors of a warpgroup's part of the tile, for products that have them.
   static constexpr int kBytesFactors = Factors ? (64 + TileN) * 4 : 0;
+  // 4 for products that are told a word beside each stage.
+  static constexpr int kBytesOfStageWord = 0;
 
   static_assert(kGroups == 2, "the register file is divided for two multiplying warpgroups");
   static_assert(128 * (kLoadRegisters + kGroups * kMultiplyRegisters) <= 65536, "fits the register file");
@@ -97,33 +99,49 @@ struct GroupedShape {
 template <class T>
 struct Shared {
   static constexpr u32 kStore = T::kStages * T::kBytesStage, kFactors = kStore + T::kBytesStore;
+  static constexpr u32 kBarriers = T::kStages * (16 + T::kBytesOfStageWord);
   // With what aligns the tiles to their swizzle's 1024 bytes.
-  static constexpr u32 kBytes = kFactors + T::kGroups * T::kBytesFactors + T::kStages * 16 + 1024;
+  static constexpr u32 kBytes = kFactors + T::kGroups * T::kBytesFactors + kBarriers + 1024;
   static_assert(kBytes <= 227 * 1024, "fits shared memory");
   u32 barriers, tiles;
-  __device__ explicit Shared(u32 start) : barriers(start), tiles((start + T::kStages * 16 + 1023) & ~1023u) {}
+  __device__ explicit Shared(u32 start) : barriers(start), tiles((start + kBarriers + 1023) & ~1023u) {}
   __device__ u32 full(int i) const { return barriers + i * 8; }
   __device__ u32 empty(int i) const { return barriers + (T::kStages + i) * 8; }
+  __device__ u32 word(int i) const { return barriers + T::kStages * 16 + i * T::kBytesOfStageWord; }
   __device__ u32 stage(int i) const { return tiles + i * T::kBytesStage; }
   __device__ u32 store(int warp) const { return tiles + kStore + warp * (T::kBytesStore / T::kConsumerWarps); }
   __device__ u32 factors(int group) const { return tiles + kFactors + group * T::kBytesFactors; }
 };
 
-template <class T, class TilesOf>
-__device__ inline void load(const TensorMap* aMap, const TensorMap* bMap, TilesOf shape, Shared<T> shared) {
+// What the multiplying threads are told beside each stage of a tile, where they are told anything (kBytesOfStageWord).
+struct NoGuide {
+  __device__ void startTile(const Place&) {}
+  __device__ u32 wordOf(int) { return 0; }
+  __device__ void endTile(const Place&) {}
+};
+
+template <class T, class TilesOf, class Guide>
+__device__ inline void load(const TensorMap* aMap, const TensorMap* bMap, TilesOf shape, Shared<T> shared, Guide guide) {
   RingPosition<T::kStages> ring;
   const u32 rank = clusterRank();
   constexpr int kElements = T::kElements;  // of K in a step
   for (int tile = blockIdx.x / T::kCluster; tile < shape.tiles(); tile += gridDim.x / T::kCluster) {
     const Place place = shape.place(tile, rank);
+    guide.startTile(place);
+    // Unrolled, the guide's registers would be more than there are.
+#pragma unroll 1
     for (int step = 0; step < shape.steps; step++, ring.advance()) {
       const u32 full = shared.full(ring.stage), a = shared.stage(ring.stage), b = a + T::kBytesA;
+      const u32 word = guide.wordOf(step);
       waitFor(shared.empty(ring.stage), ring.phase ^ 1);
+      // Before the barrier is told of the bytes, which releases it.
+      if (T::kBytesOfStageWord > 0) storeWord(shared.word(ring.stage), word);
       expectBytes(full, T::kBytesStage);
       loadBox(a, aMap, step * kElements, place.row, full);
       loadBoxMulticast(b + rank * (T::kBytesB / 2), bMap, step * kElements, place.rowB + rank * (T::kTileN / 2), full,
                        (1 << T::kCluster) - 1);
     }
+    guide.endTile(place);
   }
 }
 
@@ -312,9 +330,9 @@ __device__ inline int stepsOf(int K) {
 
 // The kernel's body. T::sum multiplies `shape.steps` stages into the sums; `ByEngine` says how they are stored. Where a part
 // ends before its tile does, threads store what is its own: the copy engine would write over what follows.
-template <class T, bool ByEngine, class TilesOf, class MakeFactors>
+template <class T, bool ByEngine, class TilesOf, class MakeFactors, class Guide = NoGuide>
 __device__ inline void runOver(const TilesOf shape, const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap,
-                               Output* c, MakeFactors makeFactors, Finish finish) {
+                               Output* c, MakeFactors makeFactors, Finish finish, Guide guide = {}) {
   extern __shared__ u8 dynamic[];
   const Shared<T> shared(sharedAddress(dynamic));
   if (threadIdx.x == 0) {
@@ -329,7 +347,7 @@ __device__ inline void runOver(const TilesOf shape, const TensorMap* aMap, const
   syncCluster();
   if (threadIdx.x < 128) {
     giveRegistersBack<T::kLoadRegisters>();
-    if (threadIdx.x < 32 && electOne()) load<T>(aMap, bMap, shape, shared);
+    if (threadIdx.x < 32 && electOne()) load<T>(aMap, bMap, shape, shared, guide);
   } else {
     takeRegisters<T::kMultiplyRegisters>();
     const int group = threadIdx.x / 128 - 1;
@@ -353,10 +371,10 @@ __device__ inline void runOver(const TilesOf shape, const TensorMap* aMap, const
   syncCluster();
 }
 
-template <class T, bool ByEngine, class MakeFactors>
+template <class T, bool ByEngine, class MakeFactors, class Guide = NoGuide>
 __device__ inline void run(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap, Output* c, int M, int N, int K,
-                           MakeFactors makeFactors, Finish finish) {
-  runOver<T, ByEngine>(Shape<T>{M, N, stepsOf<T>(K)}, aMap, bMap, cMap, c, makeFactors, finish);
+                           MakeFactors makeFactors, Finish finish, Guide guide = {}) {
+  runOver<T, ByEngine>(Shape<T>{M, N, stepsOf<T>(K)}, aMap, bMap, cMap, c, makeFactors, finish, guide);
 }
 
 }  // namespace gemm

@@ -156,6 +156,9 @@ __device__ inline void loadMatrices(u32 (&words)[4], u32 address) {
                : "r"(address));
 }
 
+__device__ inline void storeWord(u32 address, u32 word) {
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(word) : "memory");
+}
 __device__ inline u32 loadWord(u32 address) {
   u32 word;
   asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address));

@@ -42,10 +42,15 @@ __device__ inline int2 rangeOfBlock(int smallest, int largest) {
 // The order of a block's 32 elements in the encoded row.
 enum class Order { kAsPacked, kEvenThenOdd };
 
+struct SeesNothing {
+  __device__ void operator()(int, uint2, int) const {}
+};
+
 // One row: K / 2 bytes of codes, K / 32 scales. A thread takes 16 elements, half a scale block, at a time; the first kHeld of
-// them stay in registers between the two passes. True, for some thread, where the row needs more than the window.
-template <Order ElementOrder>
-__device__ inline bool reencodeRow(const u8* codes, const u8* scales, u8* encoded, float* factor, int K) {
+// them stay in registers between the two passes. True, for some thread, where the row needs more than the window. `seen` is
+// shown every piece with its scale by whole warps, zeros beyond the row.
+template <Order ElementOrder, class Seen = SeesNothing>
+__device__ inline bool reencodeRow(const u8* codes, const u8* scales, u8* encoded, float* factor, int K, Seen seen = {}) {
   static_assert(SCALE_BLOCK == 32, "a scale block is 16 bytes of fp4");
   constexpr int kHeld = kEncodeThreads >= 128 ? 4 : 512 / kEncodeThreads;
   const uint2* packed = reinterpret_cast<const uint2*>(codes);
@@ -89,12 +94,16 @@ __device__ inline bool reencodeRow(const u8* codes, const u8* scales, u8* encode
       block[2] = make_uint2(__byte_perm(out.x, out.y, 0x7531), __byte_perm(out.z, out.w, 0x7531));
     }
   };
+  auto take = [&](int piece, uint2 words, int scale) {
+    if (piece < pieces) encode(piece, words, scale);
+    seen(piece, words, scale);
+  };
   UNROLL
-  for (int i = 0; i < kHeld; i++) {
-    const int piece = threadIdx.x + i * kEncodeThreads;
-    if (piece < pieces) encode(piece, held[i], heldScale[i]);
+  for (int i = 0; i < kHeld; i++) take(threadIdx.x + i * kEncodeThreads, held[i], heldScale[i]);
+  for (int first = kHeld * kEncodeThreads; first < pieces; first += kEncodeThreads) {
+    const int piece = first + threadIdx.x;
+    const bool isInside = piece < pieces;
+    take(piece, isInside ? packed[piece] : make_uint2(0, 0), isInside ? scales[piece / 2] : 127);
   }
-  for (int piece = threadIdx.x + kHeld * kEncodeThreads; piece < pieces; piece += kEncodeThreads)
-    encode(piece, packed[piece], scales[piece / 2]);
   return outside;
 }

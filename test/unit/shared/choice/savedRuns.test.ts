@@ -184,11 +184,11 @@ it('leaves decode kernels for large ones where their rows say so, and goes over 
   expect(chosen(64, 8192).kernel).toBe('decode-fp8')
   expect(chosen(1, 8192, 'nvfp4').kernel).toBe('decode')
   const large = chosen(8192, 8192)
-  expect(large.kernel).toBe('wgmma-fp8-p32')
+  expect(large.kernel).toBe('wgmma-fp8-proved')
   expect(large.why).toMatch(
-    /^the fastest of \d exact kernels by the cost model: \d+ us, \d+ us with wgmma; wgmma-fp8-p\d+ is faster and approximate$/
+    /^the fastest of \d exact kernels by the cost model: \d+ us, \d+ us with wgmma-fp8-p32; wgmma-fp8-p\d+ is faster and approximate$/
   )
-  expect(chosen(8192, 512).kernel).toBe('wgmma')
+  expect(chosen(8192, 256).kernel).toBe('wgmma')
   const refused = chosen(65, 8192).candidates.filter(({ level }) => level === 'unavailable')
   expect(refused).toContainEqual({
     ...{ kernel: 'decode-fp8', level: 'unavailable' },

@@ -1,10 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import {
   alwaysExact,
   promotionIntervals,
   promotionProof,
-  provedInterval,
-  provedShares
+  provedCounts,
+  provedInterval
 } from '@shared/formats/promotionProof'
 import { decodeTable, numberFormats } from '@shared/formats/numberFormat'
 import { fp8Row, hopperSums, type Fp8Row } from '../../../support/fp8Sums'
@@ -18,6 +19,15 @@ interface Row {
   scales: number[]
 }
 
+/** A case of promotion_proof.json. `most`: of each stretch, the largest N of the rows for each interval. */
+interface PromotionCase {
+  rows: number
+  k: number
+  codes: number[]
+  scales: number[]
+  most: number[][]
+}
+
 const packed = ({ codes }: Row) =>
   Uint8Array.from(
     { length: codes.length / 2 },
@@ -27,7 +37,7 @@ const packed = ({ codes }: Row) =>
 const proofOf = (row: Row) =>
   promotionProof(packed(row), Uint8Array.from(row.scales), 1, row.codes.length)
 
-const proved = (a: Row, b: Row) => provedInterval(proofOf(a), proofOf(b), one, one)
+const proved = (a: Row, b: Row) => provedInterval(proofOf(a), proofOf(b), one, one, 0)
 
 /**
  * A row as common/reencode.cuh encodes it: values times 2^(scale - r) with r taken out of the whole row, and subnormal below 2^-14.
@@ -79,11 +89,11 @@ function border(interval: number, more: number[] = []): Row {
 describe('the proof of a promotion interval', () => {
   it.each(promotionIntervals)('holds at its border and not one past it: P = %d', (interval) => {
     const at = border(interval)
-    expect(proofOf(at)[interval]).toEqual(Float64Array.of(2 ** 14))
+    expect(proofOf(at).of[interval]).toEqual(Float64Array.of(2 ** 14))
     expect(proved(at, at)).toBeGreaterThanOrEqual(interval)
     expect(isExact(at, at, interval)).toBe(true)
     const past = border(interval, [code(0.5)])
-    expect(proofOf(past)[interval]).toEqual(Float64Array.of(2 ** 14 + 1))
+    expect(proofOf(past).of[interval]).toEqual(Float64Array.of(2 ** 14 + 1))
     expect(proved(past, past)).toBeLessThan(interval)
     // Not only unproved: the quarter is lost.
     expect(isExact(past, past, interval)).toBe(false)
@@ -115,7 +125,7 @@ describe('the proof of a promotion interval', () => {
       const isProved = proved(a, b) >= interval
       const exact = isExact(a, b, interval)
       if (isProved) expect(exact, JSON.stringify({ a, b })).toBe(true)
-      const size = proofOf(a)[interval][0]! * proofOf(b)[interval][0]!
+      const size = proofOf(a).of[interval][0]! * proofOf(b).of[interval][0]!
       if (isProved) seen.proved++
       else seen.refused++
       if (isProved && size > 2 ** 25) seen.near++
@@ -125,6 +135,21 @@ describe('the proof of a promotion interval', () => {
     expect(seen.near).toBeGreaterThan(20)
     expect(seen.refused).toBeGreaterThan(100)
     expect(seen.wrong).toBeGreaterThan(20)
+  })
+
+  it('gives the numbers that the encoder on the GPU is held to (native/test/promotionProofDevice)', () => {
+    const path = 'test/fixtures/kernels/promotion_proof.json'
+    const { cases } = JSON.parse(readFileSync(path, 'utf8')) as { cases: PromotionCase[] }
+    for (const { rows, k, codes, scales, most } of cases) {
+      const proof = promotionProof(Uint8Array.from(codes), Uint8Array.from(scales), rows, k)
+      const ofTile = (interval: (typeof promotionIntervals)[number], at: number) =>
+        Array.from({ length: rows }, (_, row) => proof.of[interval][row * proof.stretches + at]!)
+      // From 2^24 on nothing is proved.
+      const got = Array.from({ length: proof.stretches }, (_, at) =>
+        promotionIntervals.map((interval) => Math.min(2 ** 24, Math.max(...ofTile(interval, at))))
+      )
+      expect(got).toEqual(most)
+    }
   })
 
   it('looks at blocks that are not zero alone, and refuses NaN', () => {
@@ -138,19 +163,23 @@ describe('the proof of a promotion interval', () => {
     )
   })
 
-  it('is of a tile what it is of its worst rows, and tells what share of tiles is proved', () => {
-    const good = border(64)
-    const bad = border(64, [code(0.5)])
+  it('is of a tile what it is of its worst rows in a stretch of K, and tells how many are proved', () => {
+    const good = border(512)
+    const bad = border(512, [code(0.5)])
     const rows = [good, good, good, bad]
     const codes = Uint8Array.from(rows.flatMap((row) => [...packed(row)]))
     const scales = Uint8Array.from(rows.flatMap((row) => row.scales))
-    const proof = promotionProof(codes, scales, 4, 64)
-    expect(provedInterval(proof, proof, { first: 0, count: 3 }, { first: 0, count: 3 })).toBe(256)
-    expect([...provedShares(proof, proof, { rows: 2, columns: 2 })]).toEqual([
-      [256, 0.25],
+    const proof = promotionProof(codes, scales, 4, 512)
+    const all = { first: 0, count: 4 }
+    expect(provedInterval(proof, proof, { first: 0, count: 3 }, { first: 0, count: 3 }, 0)).toBe(
+      256
+    )
+    expect([0, 1].map((at) => provedInterval(proof, proof, all, all, at))).toEqual([32, 256])
+    expect([...provedCounts(proof, proof, { rows: 2, columns: 2 })]).toEqual([
+      [256, 1 + 4],
       [128, 0],
       [64, 0],
-      [32, 0.75]
+      [32, 3]
     ])
   })
 })

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { parseRun } from '@shared/contract/parseRun'
-import { choiceLines } from '@shared/report/choices'
+import { choiceLines, countedLines } from '@shared/report/stepLines'
 import { runToHtml } from '@shared/report/html'
 import { columnsOf } from '@shared/report/table'
+import { runToMarkdown } from '@shared/report/text'
 
 it('what auto chose is a column of the table and a line of the report, where it chose', () => {
   const plain = parseRun(readFileSync('docs/results/h200-8192/run.json', 'utf8'), 'run.json')
@@ -23,4 +24,23 @@ it('what auto chose is a column of the table and a line of the report, where it 
   )
   expect(runToHtml(run)).not.toContain('linear layers')
   expect(runToHtml(plain)).not.toContain('Chosen by auto')
+})
+
+it('what a kernel counted is a line of the report and of the table', () => {
+  const plain = parseRun(readFileSync('docs/results/h200-8192/run.json', 'utf8'), 'run.json')
+  expect([countedLines(plain), runToHtml(plain).includes('Counted')]).toEqual([[], false])
+  const [first, ...others] = plain.steps
+  const labels = ['P = 256', 'P = 128', 'P = 64', 'P = 32']
+  const withCounts = (counts: number[]) => {
+    const counted = { of: 'intervals proved', labels, counts }
+    const step = { ...first!, kernel: 'proved', validation: { ...first!.validation!, counted } }
+    return { ...plain, steps: [step, ...others] }
+  }
+  const line = 'proved: mxfp4 8192 x 8192 x 8192: intervals proved: P = 128 98 %, P = 64 2.0 %'
+  const run = withCounts([0, 980, 20, 0])
+  expect(countedLines(run)).toEqual([line])
+  expect(runToMarkdown(run)).toContain(line)
+  expect(runToHtml(run)).toContain(`<h2>Counted by kernels</h2><p>${line}</p>`)
+  // It fell back to a product that counts nothing.
+  expect(countedLines(withCounts([0, 0, 0, 0]))).toEqual([])
 })
