@@ -54,7 +54,7 @@ struct Tile {
                        kBytesScales = kBytesScalesA * (1 + kScaledB / 128);
   static_assert(kBytesCodes % 1024 == 0, "a swizzle's pattern begins at multiples of 1024 bytes");
   // Bytes that TMA says it brought a CTA: narrow codes count without the padding that it makes.
-  static constexpr int kBytesOf(int rows, int format) {
+  LANE_CODE static constexpr int kBytesOf(int rows, int format) {
     return rows * (form().depth() == 64 ? kRowBytes : kRowBytes * storageBits(format) / 8);
   }
   static constexpr int kArriving = kBytesOf(kRowsA, A) + kBytesOf(kRowsB, B) + kBytesScales;
