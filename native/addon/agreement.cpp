@@ -14,7 +14,9 @@
 #include "wire.h"
 
 #if __has_include("../cuda/backend.cpp")
+#include "../cuda/compiler.h"
 #include "../cuda/cublasLtOperation.h"
+#include "task.h"
 #endif
 
 namespace blockscope {
@@ -197,6 +199,23 @@ Napi::Value cublasLtKernelsOf(const Napi::CallbackInfo& info) {
   return wire::write(info.Env(),
                      cuda::cublasLtKernels(info[0].As<Napi::Number>().Int32Value(), library));
 }
+
+// A kernel's source as a session compiles it, by NVRTC, which needs no GPU: bytes of machine code.
+Napi::Value compileForCuda(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  if (!info[0].IsString() || !info[1].IsString() || !info[2].IsArray())
+    throw Napi::TypeError::New(env, "compileForCuda takes a file, a target and options.");
+  cuda::CompileRequest request;
+  request.what = "It", request.file = info[0].As<Napi::String>();
+  request.target = info[1].As<Napi::String>().Utf8Value();
+  const auto options = info[2].As<Napi::Array>();
+  for (uint32_t i = 0; i < options.Length(); i++)
+    request.options.push_back(options.Get(i).ToString());
+  return Task<size_t>::start(
+      env, env.Undefined(),
+      [request](const Progress&) { return cuda::compile(request, "").image.size(); },
+      [](Napi::Env to, size_t& bytes) { return Napi::Number::New(to, double(bytes)); });
+}
 #endif
 
 }  // namespace
@@ -215,6 +234,7 @@ void addAgreement(Napi::Object exports) {
   exports.Set("elementPackings", Napi::Function::New(env, elementPackingNames));
   exports.Set("packElements", Napi::Function::New(env, elementsOf<packElements>));
 #if __has_include("../cuda/backend.cpp")
+  exports.Set("compileForCuda", Napi::Function::New(env, compileForCuda));
   exports.Set("cublasLtKernels", Napi::Function::New(env, cublasLtKernelsOf));
 #endif
   exports.Set("hipblasLtKernels", Napi::Function::New(env, hipblasLtKernelsOf));

@@ -1,4 +1,5 @@
 /** Compiles one build and says what is wrong with it. */
+import { join } from 'node:path'
 import { messageOf } from '@shared/errors'
 import { diagnoseCode, diagnoseLog } from '@shared/machineCode/diagnose'
 import { diagnoseGcn, parseGcn } from '@shared/machineCode/gcn'
@@ -6,6 +7,7 @@ import { parseSass, scalesInMainLoop } from '@shared/machineCode/sass'
 import { assembleBuild } from '../../src-main/engine/machineCode/amdCode'
 import type { Build } from '../../src-main/engine/machineCode/builds'
 import { compileBuild } from '../../src-main/engine/machineCode/machineCode'
+import type { NativeBinding } from '../../src-main/engine/nativeBinding'
 
 /** Sentences about what is wrong with the build; none when it is as it should be. */
 export async function checkBuild(
@@ -27,6 +29,20 @@ export async function checkBuild(
     return [...ofLog, ...code].map(({ text }) => text)
   } catch (error) {
     return [messageOf(error)]
+  }
+}
+
+/** As a session compiles it: NVRTC refuses what nvcc takes, such as functions that are not said to be the device's. */
+export async function checkByNvrtc(
+  addon: Pick<NativeBinding, 'compileForCuda'>,
+  { source, target, options }: Build,
+  folder: string
+): Promise<string[]> {
+  try {
+    await addon.compileForCuda(join(folder, source), target, options)
+    return []
+  } catch (error) {
+    return [`by NVRTC: ${messageOf(error)}`]
   }
 }
 

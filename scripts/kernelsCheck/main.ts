@@ -5,10 +5,25 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { exitCodeOf, messageOf, UserError } from '@shared/errors'
+import { loadAddon } from '../../src-main/engine/loadAddon'
 import { findClang, noClang } from '../../src-main/engine/machineCode/amdCode'
 import { isAmdTarget, listBuilds } from '../../src-main/engine/machineCode/builds'
 import { findTool, notFound } from '../../src-main/engine/machineCode/tools'
-import { checkAmdBuild, checkBuild } from './check'
+import type { NativeBinding } from '../../src-main/engine/nativeBinding'
+import { checkAmdBuild, checkBuild, checkByNvrtc } from './check'
+
+/** The addon where it finds NVRTC, or why not. */
+async function findNvrtc(): Promise<{ addon?: NativeBinding; lacking: string }> {
+  try {
+    const addon = loadAddon()
+    const { libraries } = await addon.detect()
+    const nvrtc = libraries.find(({ name }) => name === 'NVRTC')
+    if (nvrtc?.found) return { addon, lacking: '' }
+    return { lacking: nvrtc ? nvrtc.reason : 'The addon was built without CUDA.' }
+  } catch (error) {
+    return { lacking: messageOf(error) }
+  }
+}
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -27,10 +42,13 @@ async function main(): Promise<number> {
   const nvcc = findTool('nvcc', 'NVCC')
   const nvdisasm = findTool('nvdisasm', 'NVDISASM')
   const clang = findClang()
-  const check = ({ folder, build }: (typeof wanted)[number]) =>
-    isAmdTarget(build.target)
-      ? clang.path && checkAmdBuild(build, folder, clang.path)
-      : nvcc.path && checkBuild(build, folder, nvcc.path, nvdisasm.path)
+  const nvrtc = await findNvrtc()
+  const check = async ({ folder, build }: (typeof wanted)[number]) => {
+    if (isAmdTarget(build.target)) return clang.path && checkAmdBuild(build, folder, clang.path)
+    const byNvcc = nvcc.path && (await checkBuild(build, folder, nvcc.path, nvdisasm.path))
+    const byNvrtc = nvrtc.addon && (await checkByNvrtc(nvrtc.addon, build, folder))
+    return (byNvcc || byNvrtc) && [...(byNvcc || []), ...(byNvrtc || [])]
+  }
 
   let next = 0
   let checked = 0
@@ -53,11 +71,14 @@ async function main(): Promise<number> {
   const lacking = [
     forNvidia > 0 &&
       !nvcc.path &&
-      `${notFound('nvcc', nvcc)}: install the CUDA toolkit (13.0 or later) or set NVCC to its path; none of ${forNvidia} builds for NVIDIA GPUs was checked.`,
+      `${notFound('nvcc', nvcc)}: install the CUDA toolkit (13.0 or later) or set NVCC to its path; none of ${forNvidia} builds for NVIDIA GPUs was looked into.`,
     forNvidia > 0 &&
       nvcc.path &&
       !nvdisasm.path &&
       `${notFound('nvdisasm', nvdisasm)}: compiled only; main loops were not looked into for fences and local memory.`,
+    forNvidia > 0 &&
+      !nvrtc.addon &&
+      `${nvrtc.lacking} None of ${forNvidia} builds for NVIDIA GPUs was compiled as a session does it.`,
     forAmd > 0 &&
       !clang.path &&
       `${noClang(clang)}; none of ${forAmd} builds for AMD GPUs was checked.`

@@ -69,6 +69,8 @@ export interface NativeBinding extends NativeQuantizing {
   unpackElements(packing: string, packed: Uint8Array): Uint8Array
   /** What cuBLASLt's kernels take on a device of compute capability `major`.x where the library is there. */
   cublasLtKernels(major: number): NativeKernel[]
+  /** Bytes of machine code of a source, compiled as a session does, by NVRTC; rejects with code 'compile' or 'unavailable'. */
+  compileForCuda(file: string, target: string, options: readonly string[]): Promise<number>
   /** What hipBLASLt's kernels take on an architecture, "gfx950", where the library is there. */
   hipblasLtKernels(architecture: string): NativeKernel[]
 }

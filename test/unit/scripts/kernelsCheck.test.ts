@@ -11,10 +11,11 @@ import {
   parseSass,
   scalesInMainLoop
 } from '@shared/machineCode/sass'
-import { checkBuild } from '../../../scripts/kernelsCheck/check'
+import { checkBuild, checkByNvrtc } from '../../../scripts/kernelsCheck/check'
 import { listBuilds } from '../../../src-main/engine/machineCode/builds'
 import { findBuild, machineCodeOf } from '../../../src-main/engine/machineCode/machineCode'
 import { findTool } from '../../../src-main/engine/machineCode/tools'
+import { loadTestAddon } from '../../support/addon'
 
 const kernels = 'resources/kernels/cuda'
 const places: string[] = []
@@ -303,6 +304,36 @@ describe.skipIf(!nvcc.path)('the kernels of block-scaled instructions', () => {
     said.push(...(await check('tcgen05-pair.sm_103a.nvfp4.f16')))
     // Before CUDA 13 nvdisasm does not know sm_120.
     expect(said.filter((text) => !text.includes('cannot be disassembled'))).toEqual([])
+  })
+})
+
+describe('NVRTC', () => {
+  const addon = loadTestAddon()
+  const timing = listBuilds(kernels).find(({ name }) => name === 'support-timing.sm_90.mxfp4.f16')!
+  const withHostFunction = () => {
+    const folder = temporary()
+    cpSync(kernels, folder, { recursive: true })
+    const file = join(folder, timing.source)
+    writeFileSync(file, `${readFileSync(file, 'utf8')}\nint ofTheHost() { return 1; }\n`)
+    return folder
+  }
+
+  it('refuses what nvcc takes; where it is not found, that is what is said', async () => {
+    const { libraries } = await addon.detect()
+    const nvrtc = libraries.find(({ name }) => name === 'NVRTC')!
+    if (!nvrtc.found) {
+      console.log(`Kernels are not compiled by NVRTC here: ${nvrtc.reason}`)
+      const said = await checkByNvrtc(addon, timing, kernels)
+      return expect(said).toEqual([expect.stringContaining(nvrtc.reason)])
+    }
+    expect(await checkByNvrtc(addon, timing, kernels)).toEqual([])
+    expect(await checkByNvrtc(addon, timing, withHostFunction())).toEqual([
+      expect.stringMatching(/^by NVRTC: .*does not compile for sm_90:[^]*ofTheHost/)
+    ])
+  })
+
+  it.skipIf(!nvcc.path)('nvcc takes a function of the host', async () => {
+    expect(await checkBuild(timing, withHostFunction(), nvcc.path!, undefined)).toEqual([])
   })
 })
 
