@@ -72,6 +72,11 @@ beforeAll(() => {
   for (const { format, kernel, ns } of rows)
     if (['simt', 'mma'].includes(kernel))
       points.push({ run: 'gpu-test', format, kernel, ...shape, ns })
+  const folded = JSON.parse(text('docs/results/h200-folded.json')) as {
+    rates: { format: string; size: number; kernel: string; ns: number }[]
+  }
+  for (const { format, size, kernel, ns } of folded.rates)
+    points.push({ run: 'folded', format, kernel, m: size, n: size, k: size, ns })
   points.push(...decodeTable())
 })
 
