@@ -21,6 +21,7 @@ export const targets: Target[] = [
     devices: ['sm_90'],
     kernels: [
       ...['wgmma', 'wgmma-fp8-p32', 'wgmma-fp8-p64', 'wgmma-fp8-p128', 'wgmma-fp8-p256'],
+      'wgmma-fp8-proved',
       'wgmma-fp8-folded'
     ]
   },
