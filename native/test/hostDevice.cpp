@@ -256,35 +256,21 @@ void theDeviceJudgesEveryOperation() {
   }
 }
 
-void countMatrices(uint32_t* counters, int add) {
-  if (counters) counters[0]++, counters[1] += add;
-}
-
 // What a kernel counts is counted through all matrices of a batch, anew from `bind` on; a row that
 // counts nothing gives its kernel no place to.
 void whatKernelsCountIsReadBack() {
   const DeviceContext context(standInFacts());
   const Kernels kernels(BackendOptions{{supportRow("support-operands", "operands.cu")}, ""});
-  const Problem problem{"mxfp4", 4, 4, 64, 3, OutputType::kF32};
-  const DeviceOperands operands(context, kernels, problem, GeneratedOperands{"normal", 5});
+  const DeviceOperands operands(context, kernels, host::kCounted, GeneratedOperands{"normal", 5});
   for (const bool counts : {true, false}) {
-    KernelRow row = host::kernelRow(FeatureLevel::kFused, OutputType::kF32, "sm_80+");
-    row.launches = {{}};
-    row.launches[0].function = "count";
-    row.launches[0].grid = row.launches[0].block = {"1"};
-    row.launches[0].arguments = {"counters", "M + 1"};
-    if (counts) row.counters = {"matrices", {"all", "rows"}};
-    ManifestOperation operation(context, kernels, row, problem);
+    const KernelRow row = host::countingRow(counts, "sm_80+");
+    ManifestOperation operation(context, kernels, row, host::kCounted);
     const auto set = operation.prepare(operands);
     const Stream stream(context);
     for (int times = 1; times <= 2; times++) {
       operation.bind({set.get()});
       for (int i = 0; i < times; i++) operation.enqueue(0, stream);
-      const Counted counted = operation.counted();
-      const uint64_t matrices = 3 * times;
-      CHECK(counted.of == row.counters.of && counted.labels == row.counters.labels);
-      CHECK(counted.counts ==
-            (counts ? std::vector<uint64_t>{matrices, 5 * matrices} : std::vector<uint64_t>{}));
+      host::checkCounted(operation.counted(), counts, times);
     }
   }
 }
@@ -311,7 +297,6 @@ int main() {
   host::offer("packScales", device::packScales);
   host::offer("turnCodes", device::turnCodes);
   host::offerAll();
-  host::offer("count", countMatrices);
   offerBlocks("compareRows", device::comparison::compareRows);
   offerBlocks("judgeFailingRows", device::comparison::judgeFailingRows);
   host::everyKernelTakesTheWholeOperation(computed);

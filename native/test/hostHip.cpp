@@ -103,6 +103,21 @@ void roofsAreBytesOverTime() {
   CHECK(reads.back() == (std::array<int64_t, 3>{(1 << 14) / 16, 50, 4 * 8}));
 }
 
+void whatKernelsCountIsReadBack() {
+  const Device device(host::standInFacts());
+  for (const bool counts : {true, false}) {
+    const KernelRow row = host::countingRow(counts, "gfx950");
+    ManifestOperation operation(device, row, passes(), host::kCounted, "");
+    const OperandSet set =
+        operation.prepare(generateOperands(host::kCounted, {"normal", 5}, host::kNever));
+    for (int times = 1; times <= 2; times++) {
+      operation.clearCounters();
+      for (int i = 0; i < times; i++) operation.enqueue(set, Stream(device));
+      host::checkCounted(operation.counted(), counts, times);
+    }
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -115,6 +130,7 @@ int main() {
   scalesOfGroupsArePaddedOnTheirOwn();
   whatARowDoesNotNameIsRefused();
   aWriteBesideTheProductIsSeen();
+  whatKernelsCountIsReadBack();
   roofsAreBytesOverTime();
   return summary();
 }

@@ -115,7 +115,12 @@ inline void multiplyGroups(const uint8_t* aCodes, const uint8_t* bCodes, const u
   }
 }
 
+inline void countMatrices(uint32_t* counters, int rows) {
+  if (counters) counters[0]++, counters[1] += rows;
+}
+
 inline void offerAll() {
+  offer("count", countMatrices);
   offer("multiply", multiply);
   offer("multiplyGroups", multiplyGroups);
   offer("turnPacked", device::turnPacked);
@@ -181,6 +186,21 @@ inline KernelRow rowFor(const Problem& problem, FeatureLevel level, const std::s
                                  std::to_string(static_cast<int>(written))};
   }
   return row;
+}
+
+// A kernel that counts matrices and their rows, or is given no place to.
+inline KernelRow countingRow(bool counts, const std::string& target) {
+  KernelRow row = kernelRow(FeatureLevel::kFused, OutputType::kF32, target);
+  LaunchRow& launch = row.launches[0];
+  launch.function = "count", launch.arguments = {"counters", "M"};
+  if (counts) row.counters = {"matrices", {"all", "rows"}};
+  return row;
+}
+inline const Problem kCounted{"mxfp4", 4, 4, 64, 3, OutputType::kF32};
+inline void checkCounted(const Counted& counted, bool counts, uint64_t operations) {
+  const std::vector<uint64_t> expected = {3 * operations, 12 * operations};
+  CHECK(counted.of == (counts ? "matrices" : "") && counted.labels.size() == (counts ? 2 : 0));
+  CHECK(counted.counts == (counts ? expected : std::vector<uint64_t>{}));
 }
 
 // C of operands "normal" with seed 5, through a kernel that does or does not do it all itself.

@@ -169,11 +169,15 @@ void aValidationSaysWhatItsPartsTook() {
   const Operands operands = generateOperands(problem, {"normal", 3}, kNever);
   const std::vector<double> reference = referenceProduct(problem, operands, kNever, nullptr);
   double next = 100;
-  auto run = [&](const Operands& given) { return KernelRun{rightProduct(problem, given), next++}; };
+  auto run = [&](const Operands& given) {
+    const auto count = static_cast<uint64_t>(next);
+    return KernelRun{rightProduct(problem, given), next++, {"runs", {"all"}, {count}}};
+  };
   const ValidateRequest request{"timed", kTolerance, 4, 16};
   const ValidationReport report =
       validateWith(problem, operands, reference, run, request, kNever, nullptr);
   CHECK((report.launchNs == std::vector<double>{100, 101, 102}));
+  CHECK(report.counted.of == "runs" && report.counted.counts == std::vector<uint64_t>{100});
   CHECK(report.kernelSeconds > 0 && report.comparisonSeconds > 0 && report.perturbationSeconds > 0);
   const ValidationReport judged =
       judgeOutput(problem, operands, reference, rightProduct(problem, operands), request, kNever);
