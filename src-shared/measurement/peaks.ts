@@ -83,7 +83,8 @@ export const peakTable: readonly PeakRow[] = [
   {
     arch: '103',
     rates: { ...blackwell, fp4: 49152 },
-    source: 'NVIDIA Blackwell Ultra: 15 PFLOP/s dense NVFP4, 5 PFLOP/s dense fp8 on 160 SMs'
+    source:
+      'NVIDIA GB300 NVL72 data sheet, of one of 72 GPUs: 15 PFLOP/s dense fp4, 5 fp8, 2.5 bf16 on 160 SMs'
   },
   {
     arch: '110',
@@ -95,7 +96,7 @@ export const peakTable: readonly PeakRow[] = [
     arch: '120',
     rates: rtxBlackwell,
     source:
-      'NVIDIA RTX Blackwell whitepaper: 1676 TFLOP/s dense fp4 of the RTX 5090 (170 SMs); fp8 and bf16 as RTX PRO 6000'
+      'NVIDIA RTX Blackwell whitepaper: 1676 TFLOP/s dense fp4 of the RTX 5090 (170 SMs at 2407 MHz); RTX PRO Blackwell: 2015 fp4, 1008 fp8, 504 bf16 of the RTX PRO 6000 (188 SMs at 2617 MHz)'
   },
   {
     arch: '121',
@@ -120,7 +121,8 @@ export const peakTable: readonly PeakRow[] = [
       ...{ fp4: 16384, fp6: 16384, fp8: 8192, int8: 8192 },
       ...{ bf16: 4096, fp16: 4096, fp32: 256, fp64: 128 }
     },
-    source: 'AMD CDNA 4 whitepaper: MXFP4 and MXFP6 dense, twice fp8',
+    source:
+      'AMD Instinct MI355X data sheet: 10.1 PFLOP/s MXFP4 and MXFP6, 5.0 fp8, 2.5 bf16 (dense) on 256 CUs at 2400 MHz; MI350X the same at 2200. ROCm blog, Matrix Core Programming: fp6 and fp4 64 times fp32',
     proton: perClock(8192)
   }
 ]
@@ -174,7 +176,11 @@ const hipBandwidth: ReadonlyMap<string, number> = new Map([
 /** Peak of device memory. */
 export function peakBandwidth(device: PeakDevice): PeakOrReason {
   const constant = hipBandwidth.get(device.arch)
-  if (constant) return { value: constant, source: 'proton-viewer: constant per architecture' }
+  if (constant)
+    return {
+      value: constant,
+      source: "AMD's data sheets (MI250X, MI300X, MI350 series), as in proton-viewer"
+    }
   const value = (2 * device.busWidthBits * device.memoryClockRateKHz * 1000) / 8
   return positive(value, device, 'twice the memory clock times the bus width')
 }

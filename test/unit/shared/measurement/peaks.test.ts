@@ -21,6 +21,25 @@ describe('peaks of data sheets', () => {
     expect(peakBandwidth(mi355x)).toMatchObject({ value: 8e12 })
   })
 
+  it.each([
+    // NVIDIA RTX Blackwell, RTX PRO Blackwell whitepapers; Jetson AGX Thor data sheet; AMD Instinct MI350X data sheet. Dense.
+    ['RTX 5090', device('120', 170, 2407), { fp4: 1.68 }],
+    ['RTX PRO 6000', device('120', 188, 2617), { fp4: 2.02, fp8: 1.01, bf16: 0.5 }],
+    ['Jetson AGX Thor', device('110', 20, 1575), { fp4: 1.03 }],
+    ['MI350X', device('gfx950', 256, 2200), { fp4: 9.23, fp6: 9.23, fp8: 4.61, bf16: 2.31 }]
+  ])('those of a %s follow from its units and clock', (_name, gpu, expected) => {
+    for (const [instruction, rate] of Object.entries(expected))
+      expect(petaflops(gpu, instruction)).toBe(rate)
+  })
+
+  it('a GB300 has three times fp8 in fp4, a B200 twice, as their data sheets', () => {
+    const times = (gpu: ReturnType<typeof device>) => {
+      const [fp4, fp8] = [peakOfInstruction(gpu, 'fp4'), peakOfInstruction(gpu, 'fp8')]
+      return 'value' in fp4 && 'value' in fp8 ? fp4.value / fp8.value : 0
+    }
+    expect([times(device('103', 160, 1900)), times(device('100', 148, 1965))]).toEqual([3, 2])
+  })
+
   it('fp6 runs at the rate of fp8 on NVIDIA GPUs that have it', () => {
     const b200 = device('100', 148, 1965)
     expect(petaflops(b200, 'fp6')).toBe(petaflops(b200, 'fp8'))
