@@ -102,19 +102,19 @@ async function checkOperands(checks) {
   }
 }
 
-/** One scale of one row is too far from the others for e5m2: the product goes by bf16. */
-async function checkBeyondWindow(checks, kernels) {
+/** One scale of one row is too far from the others for fp8: the product goes by bf16. */
+async function checkBeyondWindow(checks, kernels, format) {
   const groups = of('offsets', ragged)
   const [n, k, output] = [264, 256, 'f32']
-  const usual = await openGroups('mxfp4', groups, n, k, { output })
+  const usual = await openGroups(format, groups, n, k, { output })
   for (const scales of ['aScales', 'bScales']) {
     const operands = await usual.operands()
     operands[scales] = operands[scales].slice()
     // Row 5 of the third group's B; of A, of its fourth group.
     operands[scales][(2 * n + 5) * (k / 32) + 3] += 60
-    const session = await openGroups('mxfp4', groups, n, k, { output, operands })
-    const name = `mxfp4, a scale of ${scales} beyond the window`
-    await validateAll(checks, kernels, 'mxfp4', name, session, tolerances.f32)
+    const session = await openGroups(format, groups, n, k, { output, operands })
+    const name = `${format}, a scale of ${scales} beyond the window`
+    await validateAll(checks, kernels, format, name, session, tolerances.f32)
     await session.close()
   }
   await usual.close()
@@ -122,8 +122,8 @@ async function checkBeyondWindow(checks, kernels) {
 
 async function checkAll(checks, kernels) {
   await checkOperands(checks)
-  if (formats.includes('mxfp4'))
-    await checks.attempt('beyond the window', () => checkBeyondWindow(checks, kernels))
+  for (const format of wanted('FORMATS', ['mxfp4', 'mxfp8']))
+    await checks.attempt('beyond the window', () => checkBeyondWindow(checks, kernels, format))
   for (const format of formats)
     for (const [name, groups, n, output] of cases)
       await checks.attempt(`open ${format} ${name}`, async () => {
@@ -169,8 +169,10 @@ const weights = [
   [4096, 2048]
 ]
 /** What is timed: those that do all groups in one launch. */
-const kernelsOf = (format) =>
-  format === 'mxfp4' ? ['wgmma', 'wgmma-fp8-p32', 'wgmma-fp8-p128'] : ['wgmma']
+const kernelsOf = (format) => {
+  if (format === 'mxfp4') return ['wgmma', 'wgmma-fp8-p32', 'wgmma-fp8-p128']
+  return format === 'nvfp4' ? ['wgmma'] : ['wgmma', 'wgmma-fp8-folded']
+}
 const many = (count, rows) => Array.from({ length: count }, () => rows)
 /** @type {[string, ReturnType<typeof of>][]} */
 const timed = [

@@ -20,19 +20,13 @@
 static_assert(A_FORMAT == 0 && B_FORMAT == 0 && SCALE_FORMAT == 5, "MXFP4 only: other elements need more bits than e5m2 has");
 
 #if GROUPED
-constexpr int kClusterRows = gemm::GroupedShape<fp8gemm::Product<4, 4>>::kClusterRows;
-static_assert(kClusterRows == gemm::GroupedShape<bf16gemm::Product>::kClusterRows, "tileEnds are those of both products");
-
-// A block a row of A, padding left out, then one a row of each group's B, those of empty groups left out.
 extern "C" __global__ void __launch_bounds__(kEncodeThreads)
     encodeAllGroups(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u8* aEncoded, u8* bEncoded,
                     float* aFactors, float* bFactors, u32* status, const int* groupStarts, const int* groupRows, int* tileEnds,
                     int* slowTileEnds, int groups, int M, int N, int K) {
-  if (blockIdx.x == 0 && threadIdx.x < 32) cumulateTiles(groupRows, groups, kClusterRows, tileEnds);
-  if (blockIdx.x == 1 && threadIdx.x < 32) cumulateTiles(groupRows, groups, tiled::kTile, slowTileEnds);
+  if (!takesRow(groupStarts, groupRows, groups, M, N, kClusterRows, tileEnds, tiled::kTile, slowTileEnds)) return;
   const bool isA = blockIdx.x < M;
   const long long row = isA ? blockIdx.x : blockIdx.x - M;
-  if (isA ? groupOfRow(groupStarts, groupRows, groups, (int)row) < 0 : groupRows[(u32)row / (u32)N] == 0) return;
   const bool outside = reencodeRow<Order::kAsPacked>(
       (isA ? aCodes : bCodes) + row * (K / 2), (isA ? aScales : bScales) + row * (K / 32),
       (isA ? aEncoded : bEncoded) + row * K, (isA ? aFactors : bFactors) + row, K);
@@ -42,8 +36,8 @@ extern "C" __global__ void __launch_bounds__(kEncodeThreads)
 extern "C" __global__ void __launch_bounds__(fp8gemm::Product<4, 4>::kThreads, 1)
     multiplyGroups(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
                    const __grid_constant__ TensorMap cMap, Output* c, const float* aFactors, const float* bFactors,
-                   const u32* status, const int* groupStarts, const int* groupRows, const int* tileEnds, int groups, int N, int K,
-                   const float* accumulator, float outputScale) {
+                   const u32* status, const int* groupStarts, const int* groupRows, const int* tileEnds, int groups, int,
+                   int N, int K, const float* accumulator, float outputScale) {
   if (status[0] == 0)
     fp8gemm::runGroups<true>(&aMap, &bMap, &cMap, c, {groupStarts, groupRows, tileEnds, groups}, aFactors, bFactors, N, K,
                              {accumulator, outputScale});
@@ -52,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(fp8gemm::Product<4, 4>::kThreads, 1
 extern "C" __global__ void __launch_bounds__(fp8gemm::Product<4, 4>::kThreads, 1)
     multiplyGroupsAnyRows(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap, Output* c,
                           const float* aFactors, const float* bFactors, const u32* status, const int* groupStarts,
-                          const int* groupRows, const int* tileEnds, int groups, int N, int K, const float* accumulator,
+                          const int* groupRows, const int* tileEnds, int groups, int, int N, int K, const float* accumulator,
                           float outputScale) {
   if (status[0] == 0)
     fp8gemm::runGroups<false>(&aMap, &bMap, nullptr, c, {groupStarts, groupRows, tileEnds, groups}, aFactors, bFactors, N, K,

@@ -14,6 +14,8 @@
 //
 // status[0]: scales of a chunk of A or a row of B lie too far apart, or something is NaN or
 // infinite.
+//
+// The same for groups of rows with a matrix of B of their own each (GROUPED), as in wgmma.cu.
 #include "common/beyondFp8.cuh"
 #include "common/fold.cuh"
 #include "common/gemm_fp8.cuh"
@@ -25,23 +27,24 @@ static_assert(A_FORMAT != 0 || B_FORMAT != 0, "two operands of e2m1 are wgmma_fp
 using Product = fp8gemm::Product<Folded<A_FORMAT>::kFormat, Folded<B_FORMAT>::kFormat>;
 static_assert(Product::kElements == kChunk && PROMOTION <= kChunk, "a partial sum is of one chunk");
 
-// Exponents of one chunk, to the end of the last tile.
+// Exponents of one chunk, to the end of the last tile; tiles of groups begin at any row.
 __device__ inline int exponentRows(int M) {
-  return gemm::ceilDiv(M, TILE_M * CLUSTER) * TILE_M * CLUSTER;
+  constexpr int kTileRows = TILE_M * CLUSTER;
+  return (gemm::ceilDiv(M, kTileRows) + GROUPED) * kTileRows;
 }
 
-extern "C" __global__ void __launch_bounds__(kEncodeThreads)
-    encode(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u8* aEncoded,
-           u8* bEncoded, u8* aFactors, float* bFactors, u32* status, int M, int K) {
-  const bool isA = blockIdx.x < M;
-  const long long row = isA ? blockIdx.x : blockIdx.x - M;
-  const bool isOutside =
-      isA ? foldChunks<A_FORMAT>(aCodes + row * packedRowBytes<A_FORMAT>(K),
-                                 aScales + row * (K / 32), aEncoded + row * K, aFactors + row,
-                                 exponentRows(M), K)
-          : foldRow<B_FORMAT>(bCodes + row * packedRowBytes<B_FORMAT>(K), bScales + row * (K / 32),
-                              bEncoded + row * K, bFactors + row, K);
-  if (isOutside) *status = 1;
+__device__ inline bool encodeRow(const u8* aCodes, const u8* bCodes, const u8* aScales,
+                                 const u8* bScales, u8* aEncoded, u8* bEncoded, u8* aFactors,
+                                 float* bFactors, int M, int K) {
+  if (blockIdx.x < M) {
+    const long long row = blockIdx.x;
+    return foldChunks<A_FORMAT>(aCodes + row * packedRowBytes<A_FORMAT>(K),
+                                aScales + row * (K / 32), aEncoded + row * K, aFactors + row,
+                                exponentRows(M), K);
+  }
+  const long long row = blockIdx.x - M;
+  return foldRow<B_FORMAT>(bCodes + row * packedRowBytes<B_FORMAT>(K), bScales + row * (K / 32),
+                           bEncoded + row * K, bFactors + row, K);
 }
 
 // A's powers of two for the two rows of a thread, chunk after chunk: each is on its way while the
@@ -73,15 +76,70 @@ struct Factors : gemm::FactorsOfRowsAndColumns<Product, false> {
   }
 };
 
+__device__ inline auto factorsOf(const u8* aFactors, const float* bFactors, int M) {
+  return [=](gemm::Shared<Product> shared, int group) {
+    return Factors{
+        {nullptr, bFactors, shared.factors(group), 1 + group}, aFactors, exponentRows(M)};
+  };
+}
+
+#if GROUPED
+extern "C" __global__ void __launch_bounds__(kEncodeThreads)
+    encodeAllGroups(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales,
+                    u8* aEncoded, u8* bEncoded, u8* aFactors, float* bFactors, u32* status,
+                    const int* groupStarts, const int* groupRows, int* tileEnds, int* slowTileEnds,
+                    int groups, int M, int N, int K) {
+  if (takesRow(groupStarts, groupRows, groups, M, N, kClusterRows, tileEnds, tiled::kTile,
+               slowTileEnds) &&
+      encodeRow(aCodes, bCodes, aScales, bScales, aEncoded, bEncoded, aFactors, bFactors, M, K))
+    *status = 1;
+}
+
+template <bool ByEngine>
+__device__ inline void runGroups(const TensorMap* aMap, const TensorMap* bMap,
+                                 const TensorMap* cMap, Output* c, GroupTables of,
+                                 const u8* aFactors, const float* bFactors, int M, int N, int K,
+                                 gemm::Finish finish) {
+  const gemm::GroupedShape<Product> shape{of, N, gemm::stepsOf<Product>(K)};
+  gemm::runOver<Product, ByEngine>(shape, aMap, bMap, cMap, c, factorsOf(aFactors, bFactors, M),
+                                   finish);
+}
+
+extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
+    multiplyGroups(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
+                   const __grid_constant__ TensorMap cMap, Output* c, const u8* aFactors,
+                   const float* bFactors, const u32* status, const int* groupStarts,
+                   const int* groupRows, const int* tileEnds, int groups, int M, int N, int K,
+                   const float* accumulator, float outputScale) {
+  if (status[0] == 0)
+    runGroups<true>(&aMap, &bMap, &cMap, c, {groupStarts, groupRows, tileEnds, groups}, aFactors,
+                    bFactors, M, N, K, {accumulator, outputScale});
+}
+
+extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
+    multiplyGroupsAnyRows(const __grid_constant__ TensorMap aMap,
+                          const __grid_constant__ TensorMap bMap, Output* c, const u8* aFactors,
+                          const float* bFactors, const u32* status, const int* groupStarts,
+                          const int* groupRows, const int* tileEnds, int groups, int M, int N,
+                          int K, const float* accumulator, float outputScale) {
+  if (status[0] == 0)
+    runGroups<false>(&aMap, &bMap, nullptr, c, {groupStarts, groupRows, tileEnds, groups}, aFactors,
+                     bFactors, M, N, K, {accumulator, outputScale});
+}
+#else
+extern "C" __global__ void __launch_bounds__(kEncodeThreads)
+    encode(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u8* aEncoded,
+           u8* bEncoded, u8* aFactors, float* bFactors, u32* status, int M, int K) {
+  if (encodeRow(aCodes, bCodes, aScales, bScales, aEncoded, bEncoded, aFactors, bFactors, M, K))
+    *status = 1;
+}
+
 template <bool ByEngine>
 __device__ inline void run(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap,
                            Output* c, const u8* aFactors, const float* bFactors, int M, int N,
                            int K, gemm::Finish finish) {
-  auto factors = [=](gemm::Shared<Product> shared, int group) {
-    return Factors{
-        {nullptr, bFactors, shared.factors(group), 1 + group}, aFactors, exponentRows(M)};
-  };
-  gemm::run<Product, ByEngine>(aMap, bMap, cMap, c, M, N, K, factors, finish);
+  gemm::run<Product, ByEngine>(aMap, bMap, cMap, c, M, N, K, factorsOf(aFactors, bFactors, M),
+                               finish);
 }
 
 extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
@@ -101,3 +159,4 @@ extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
   if (status[0] == 0)
     run<false>(&aMap, &bMap, nullptr, c, aFactors, bFactors, M, N, K, {accumulator, outputScale});
 }
+#endif

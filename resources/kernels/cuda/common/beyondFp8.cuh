@@ -8,6 +8,9 @@
 #include "common/widen.cuh"
 
 #if GROUPED
+constexpr int kClusterRows = gemm::GroupedShape<bf16gemm::Product>::kClusterRows;
+static_assert(WIDE_TILE_M == TILE_M, "tileEnds are those of both products");
+
 extern "C" __global__ void widenAllGroups(const u8* aCodes, const u8* bCodes, const u8* aScales,
                                           const u8* bScales, u16* aWide, u16* bWide, u32* status,
                                           const int* groupStarts, const int* groupRows, int groups,

@@ -63,4 +63,14 @@ __device__ inline void cumulateTiles(const int* rows, int groups, int rowsOfTile
     before += __shfl_sync(0xffffffff, sum, 31);
   }
 }
+
+// Of a pass with a block for each row of A, then one for each row of every group's B: whether its row is read; padding is not,
+// nor what empty groups have. The first blocks make the tables of tile rows of two sizes.
+__device__ inline bool takesRow(const int* starts, const int* rows, int groups, int M, int N, int rowsOfTile, int* tileEnds,
+                                int rowsOfSlowTile, int* slowTileEnds) {
+  if (blockIdx.x == 0 && threadIdx.x < 32) cumulateTiles(rows, groups, rowsOfTile, tileEnds);
+  if (blockIdx.x == 1 && threadIdx.x < 32) cumulateTiles(rows, groups, rowsOfSlowTile, slowTileEnds);
+  const u32 row = blockIdx.x;
+  return row < M ? groupOfRow(starts, rows, groups, (int)row) >= 0 : rows[(row - M) / N] > 0;
+}
 #endif
