@@ -34,8 +34,14 @@ void rowsAndTilesFindTheirGroups(const Groups& groups, int rowsOfTile) {
     ends.push_back(tiles += (rows.back() + rowsOfTile - 1) / rowsOfTile);
   }
   const int count = static_cast<int>(segments.count());
-  for (int row = 0; row < segments.totalRows(); row++)
+  const auto m = static_cast<int>(segments.totalRows()), n = 7;
+  for (int row = 0; row < m; row++) {
     CHECK(groupOfRow(starts.data(), rows.data(), count, row) == segments.groupOf(row));
+    CHECK(isRowOfGroups(starts.data(), rows.data(), count, m, n, row) ==
+          (segments.groupOf(row) >= 0));
+  }
+  for (int row = 0; row < count * n; row++)
+    CHECK(isRowOfGroups(starts.data(), rows.data(), count, m, n, m + row) == (rows[row / n] > 0));
   const GroupTables tables = {starts.data(), rows.data(), ends.data(), count};
   CHECK(tables.tileRows() == tiles);
   // Tile rows of all groups, one after the other: every row that is multiplied is in one of them.

@@ -21,7 +21,7 @@ extern "C" __global__ void widenAllGroups(const u8* aCodes, const u8* bCodes, co
                                        int* slowTileEnds, int groups, int M, int N, int K) {
   if (blockIdx.x == 0 && threadIdx.x < 32) cumulateTiles(groupRows, groups, kClusterRows, tileEnds);
   if (blockIdx.x == 0 && threadIdx.x / 32 == 1) cumulateTiles(groupRows, groups, tiled::kTile, slowTileEnds);
-  widenGroups(aCodes, bCodes, aScales, bScales, aWide, bWide, groupStarts, groupRows, groups, M, N, K, beyond);
+  widenOfGroups(blockIdx.x * blockDim.x + threadIdx.x, aCodes, bCodes, aScales, bScales, aWide, bWide, groupStarts, groupRows, groups, M, N, K, beyond);
 }
 
 extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)

@@ -36,15 +36,13 @@ __device__ inline int exponentRows(int M) {
 __device__ inline bool encodeRow(const u8* aCodes, const u8* bCodes, const u8* aScales,
                                  const u8* bScales, u8* aEncoded, u8* bEncoded, u8* aFactors,
                                  float* bFactors, int M, int K) {
-  if (blockIdx.x < M) {
-    const long long row = blockIdx.x;
-    return foldChunks<A_FORMAT>(aCodes + row * packedRowBytes<A_FORMAT>(K),
-                                aScales + row * (K / 32), aEncoded + row * K, aFactors + row,
-                                exponentRows(M), K);
-  }
-  const long long row = blockIdx.x - M;
-  return foldRow<B_FORMAT>(bCodes + row * packedRowBytes<B_FORMAT>(K), bScales + row * (K / 32),
-                           bEncoded + row * K, bFactors + row, K);
+  const bool isA = blockIdx.x < M;
+  const long long row = isA ? blockIdx.x : blockIdx.x - M;
+  return isA ? foldChunks<A_FORMAT>(aCodes + row * packedRowBytes<A_FORMAT>(K),
+                                    aScales + row * (K / 32), aEncoded + row * K, aFactors + row,
+                                    exponentRows(M), K)
+             : foldRow<B_FORMAT>(bCodes + row * packedRowBytes<B_FORMAT>(K),
+                                 bScales + row * (K / 32), bEncoded + row * K, bFactors + row, K);
 }
 
 // A's powers of two for the two rows of a thread, chunk after chunk: each is on its way while the

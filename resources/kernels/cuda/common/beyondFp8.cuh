@@ -15,9 +15,12 @@ extern "C" __global__ void widenAllGroups(const u8* aCodes, const u8* bCodes, co
                                           const u8* bScales, u16* aWide, u16* bWide, u32* status,
                                           const int* groupStarts, const int* groupRows, int groups,
                                           int M, int N, int K) {
-  if (status[0] != 0)
-    widenGroups(aCodes, bCodes, aScales, bScales, aWide, bWide, groupStarts, groupRows, groups, M,
-                N, K, status + 1);
+  if (status[0] == 0) return;
+  u64 piece = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  while (piece >> 32 == 0 &&
+         widenOfGroups((u32)piece, aCodes, bCodes, aScales, bScales, aWide, bWide, groupStarts,
+                       groupRows, groups, M, N, K, status + 1))
+    piece += (u64)gridDim.x * blockDim.x;
 }
 
 extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)

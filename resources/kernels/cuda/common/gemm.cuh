@@ -236,7 +236,7 @@ __device__ inline void storeByEngine(const float (&d)[T::kSums], const TensorMap
 template <class T, class Factors>
 __device__ inline void storeByThreads(const float (&d)[T::kSums], Output* c, int M, int N, int row0, int col0,
                                       Factors factors, Finish finish) {
-  constexpr int kTogether = GROUPED ? 4 : 8;  // groups of columns whose accumulated numbers are loaded at once
+  constexpr int kTogether = T::kAhead < 4 ? 4 : 8;  // groups of columns whose accumulated numbers are loaded at once
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, quad = lane % 4;
 #pragma unroll
   for (int half = 0; half < 2; half++) {
@@ -288,13 +288,18 @@ struct FactorsOfRowsAndColumns {
   __device__ void fetch(int rowA, int rowB) const {
     const int thread = threadIdx.x % 128;
     constexpr int kAtOnce = GROUPED ? 1 : 4, kRowCopies = 64 / kAtOnce, kCopies = kRowCopies + T::kTileN / kAtOnce;
+    constexpr int kFirst = OfRows ? 0 : kRowCopies;
     syncWarpgroup(barrier);  // the last tile's have been read
+    auto from = [this, rowA, rowB](int i) {
+      return i < kRowCopies ? ofRows + rowA + i * kAtOnce : ofColumns + rowB + (i - kRowCopies) * kAtOnce;
+    };
+#if GROUPED
 #pragma unroll
-    for (int i = thread + (OfRows ? 0 : kRowCopies); i < kCopies; i += 128) {
-      const float* from = i < kRowCopies ? ofRows + rowA + i * kAtOnce : ofColumns + rowB + (i - kRowCopies) * kAtOnce;
-      if (GROUPED) copyFour(place + i * 4, from);
-      else copySixteen(place + i * 16, from);
-    }
+    for (int i = kFirst + thread; i < kCopies; i += 128) copyFour(place + i * 4, from(i));
+#else
+    static_assert(kCopies <= 128, "one copy a thread");
+    if (thread >= kFirst && thread < kCopies) copySixteen(place + thread * 16, from(thread));
+#endif
   }
   __device__ void arrive() const {
     waitForCopies();
@@ -302,15 +307,9 @@ struct FactorsOfRowsAndColumns {
   }
   __device__ float row(int i) const {
     if constexpr (!OfRows) return 1.0f;
-    float value;
-    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(place + i * 4));
-    return value;
+    return loadNumber(place + i * 4);
   }
-  __device__ float2 columns(int i) const {
-    float2 value;
-    asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(value.x), "=f"(value.y) : "r"(place + (64 + i) * 4));
-    return value;
-  }
+  __device__ float2 columns(int i) const { return loadTwoNumbers(place + (64 + i) * 4); }
 };
 
 // One number for all of C.
@@ -337,7 +336,7 @@ __device__ inline void runOver(const TilesOf shape, const TensorMap* aMap, const
   const Shared<T> shared(sharedAddress(dynamic));
   if (threadIdx.x == 0) {
     // The manifest row has numbers of its own.
-    if (dynamicSharedBytes() < Shared<T>::kBytes || blockDim.x != T::kThreads) asm volatile("trap;");
+    if (dynamicSharedBytes() < Shared<T>::kBytes || blockDim.x != T::kThreads) trap();
     for (int i = 0; i < T::kStages; i++) {
       initBarrier(shared.full(i), 1);
       initBarrier(shared.empty(i), T::kConsumerWarps * T::kCluster);

@@ -165,6 +165,19 @@ __device__ inline u32 loadWord(u32 address) {
   return word;
 }
 
+__device__ inline float loadNumber(u32 address) {
+  float value;
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address));
+  return value;
+}
+__device__ inline float2 loadTwoNumbers(u32 address) {
+  float2 both;
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(both.x), "=f"(both.y) : "r"(address));
+  return both;
+}
+
+__device__ inline void trap() { asm volatile("trap;"); }
+
 // Programmatic dependent launch: lets the next kernel start, and waits for all that the kernel before this one wrote.
 __device__ inline void letDependentsStart() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 __device__ inline void waitForPredecessor() { asm volatile("griddepcontrol.wait;" ::: "memory"); }

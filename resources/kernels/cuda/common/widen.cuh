@@ -118,22 +118,21 @@ __device__ inline void widenAt(const u8* codes, const u8* scales, u16* wide, lon
   else shiftAt(codes, wide, i, beyond);
 }
 
-// As widenBoth, of groups: A (rows of all groups, K) without its padding, B one matrix (N, K) for each group that has rows.
-__device__ inline void widenGroups(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u16* aWide,
-                                   u16* bWide, const int* groupStarts, const int* groupRows, int groups, int M, int N, int K,
-                                   u32* beyond) {
+// As widenBoth, of groups: piece i of A (rows of all groups, K) without its padding, and then of B, one matrix (N, K) for each
+// group that has rows. False: there is no such piece.
+__device__ inline bool widenOfGroups(u32 i, const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u16* aWide,
+                                     u16* bWide, const int* groupStarts, const int* groupRows, int groups, int M, int N, int K,
+                                     u32* beyond) {
   // Fewer than 2^32 pieces: the manifest row requires it.
   const u32 aOfRow = K / kWidened(A_FORMAT), bOfMatrix = (u32)N * (K / kWidened(B_FORMAT));
   const u32 aPieces = M * aOfRow, pieces = aPieces + groups * bOfMatrix;
-  for (u64 at = (u64)blockIdx.x * blockDim.x + threadIdx.x; at < pieces; at += (u64)gridDim.x * blockDim.x) {
-    const u32 i = (u32)at;
-    if (i < aPieces) {
-      if (groupOfRow(groupStarts, groupRows, groups, (int)(i / aOfRow)) >= 0)
-        widenAt<A_FORMAT>(aCodes, aScales, aWide, i, beyond);
-    } else if (groupRows[(i - aPieces) / bOfMatrix] > 0) {
-      widenAt<B_FORMAT>(bCodes, bScales, bWide, i - aPieces, beyond);
-    }
+  if (i >= pieces) return false;
+  if (i < aPieces) {
+    if (groupOfRow(groupStarts, groupRows, groups, (int)(i / aOfRow)) >= 0) widenAt<A_FORMAT>(aCodes, aScales, aWide, i, beyond);
+  } else if (groupRows[(i - aPieces) / bOfMatrix] > 0) {
+    widenAt<B_FORMAT>(bCodes, bScales, bWide, i - aPieces, beyond);
   }
+  return true;
 }
 
 // Both operands in one launch, kWidened elements a thread: threads beyond A's take B's. Sets *beyond when a scale lies outside
