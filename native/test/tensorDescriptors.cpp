@@ -1,9 +1,9 @@
 // Descriptors of tcgen05 and the places of its scales against CuTe's, bit for bit.
 #include <cstdio>
 
+#include "../../resources/kernels/cuda/common/tcgen05/operands.cuh"
 #include "check.h"
 #include "readJson.h"
-#include "tensorOperands.h"
 
 using namespace tcgen05;
 

@@ -42,7 +42,7 @@ class TensorMachine {
     leave("a barrier of all threads");
     if (launch_.mistake == TensorMistake::kNoClusterSync) cluster_.block.sync();
     else cluster_.block.syncCluster();
-    isFenced_ = false;
+    order_.isFenced = false;
   }
   void initBarrier(u32 barrier, int arrivals) const { cta_.barriers.init(barrier, arrivals); }
   void publishBarriers() const {}
@@ -61,16 +61,16 @@ class TensorMachine {
     if (cluster_.rankOf(barrier, rank_) != rank_) fail("a wait at an mbarrier of another CTA");
     cluster_.block.waitUntil(
         [this, barrier, parity] { return cta_.barriers.isOver(barrier, parity); });
-    isFenced_ = false;
+    order_.isFenced = false;
     if (launch_.mistake == TensorMistake::kEarlyArrival && isSums(barrier)) {
       arriveAndRest(ofFirst(barrier + 2 * 8));
     }
   }
   void fenceBeforeSync() const {
-    if (launch_.mistake != TensorMistake::kNoFenceBefore) hasLoaded_ = false;
+    if (launch_.mistake != TensorMistake::kNoFenceBefore) order_.hasLoaded = false;
   }
   void fenceAfterSync() const {
-    if (launch_.mistake != TensorMistake::kNoFenceAfter) isFenced_ = true;
+    if (launch_.mistake != TensorMistake::kNoFenceAfter) order_.isFenced = true;
   }
 
   // ------------------------------------------------------------------------------- copies
@@ -172,7 +172,7 @@ class TensorMachine {
     if (loaded.left == 0) loaded = {cta_.core.load(warp, address, 32), 32};
     loaded.left--;
     for (int i = 0; i < 32; i++) sums[i] = 0x7fc0dead, arriving_[i] = loaded.words[i][thread_ % 32];
-    hasLoaded_ = true;
+    order_.hasLoaded = true;
   }
   void waitForLoads(u32 (&sums)[32]) const {
     if (launch_.mistake == TensorMistake::kNoLoadWait) return;
@@ -224,15 +224,8 @@ class TensorMachine {
         return false;
     }
   }
-  // Loads of this thread must be ordered before what tells others of their end.
-  void leave(const char* where) const {
-    if (hasLoaded_)
-      fail(std::string("no tcgen05.fence::before_thread_sync between a load and ") + where);
-  }
-  void checkFenced(const char* what) const {
-    if (!isFenced_)
-      fail(std::string(what) + " without a tcgen05.fence::after_thread_sync behind the wait");
-  }
+  void leave(const char* where) const { order_.mayTell(environment_, where); }
+  void checkFenced(const char* what) const { order_.mayUse(environment_, what); }
 
   TensorCluster::Copy copyOf(u32 barrier, int64_t bytes) const {
     if (T::kCtas == 1 && cluster_.rankOf(barrier, rank_) != rank_)
@@ -291,7 +284,8 @@ class TensorMachine {
   int number_, rank_;
   TensorCta& cta_;
   int thread_;
-  mutable bool isFenced_ = true, hasLoaded_ = false;
+  mutable tcgen05::ThreadOrder order_;
+  tensor::Environment environment_;  // to fail in
   mutable u32 arriving_[32] = {};
 };
 

@@ -3,8 +3,8 @@
 // from what writes descriptors; kernels of another compiler hold it (native/test/thirdPartyPtx).
 #pragma once
 
-#include "../../resources/kernels/cuda/common/blockScale/sum.cuh"
-#include "../../resources/kernels/cuda/common/tcgen05/descriptors.cuh"
+#include "common/blockScale/sum.cuh"
+#include "common/tcgen05/descriptors.cuh"
 
 namespace tcgen05 {
 
@@ -16,7 +16,7 @@ struct Instruction {
 };
 
 // A number in the descriptor that stands for no type gives -1.
-inline int formatOf(bool isFp4Kind, u32 number) {
+LANE_CODE inline int formatOf(bool isFp4Kind, u32 number) {
   if (isFp4Kind) return number == 1 ? 0 : -1;
   return number == 0   ? 3
          : number == 1 ? 4
@@ -27,7 +27,7 @@ inline int formatOf(bool isFp4Kind, u32 number) {
 }
 
 // `vector` is the instruction's own: which kind, and how many scales along K.
-inline Instruction decodedInstruction(int vector, u32 bits) {
+LANE_CODE inline Instruction decodedInstruction(int vector, u32 bits) {
   const bool isFp4Kind = vector != 1;
   return {{formatOf(isFp4Kind, bits >> 7 & 7), formatOf(isFp4Kind, bits >> 10 & 7),
            bits >> 23 & 1 ? 5 : 6, vector},
@@ -45,7 +45,7 @@ struct SharedTile {
   bool isPlain;
 };
 
-inline SharedTile decodedTile(u64 bits) {
+LANE_CODE inline SharedTile decodedTile(u64 bits) {
   return {(u32)(bits & 0x3fff) << 4,
           (u32)(bits >> 16 & 0x3fff) << 4,
           (u32)(bits >> 32 & 0x3fff) << 4,
@@ -56,7 +56,7 @@ inline SharedTile decodedTile(u64 bits) {
 }
 
 // Shared address of 16-byte piece `piece`, 0 or 1, of row `row` of a K-major operand.
-inline u32 pieceOf(const SharedTile& tile, int row, int piece) {
+LANE_CODE inline u32 pieceOf(const SharedTile& tile, int row, int piece) {
   const u32 group = tile.address + (u32)(row / 8) * tile.stride;
   if (tile.swizzle == 0) return group + (u32)(row % 8) * 16 + (u32)piece * tile.leading;
   const int width = tile.swizzle == 2 ? 8 : tile.swizzle == 4 ? 4 : 2;  // pieces of a row
@@ -66,19 +66,19 @@ inline u32 pieceOf(const SharedTile& tile, int row, int piece) {
 
 // How a tile is written: where byte `byte` of row `row` of a swizzled tile lies that begins at
 // `address`, a multiple of eight rows.
-constexpr u32 swizzled(Swizzle swizzle, u32 address, int row, int byte) {
+LANE_CODE constexpr u32 swizzled(Swizzle swizzle, u32 address, int row, int byte) {
   const u32 linear = address + (u32)(row * rowBytes(swizzle) + byte);
   return linear ^ ((linear >> 7 << 4) & (u32)(rowBytes(swizzle) - 16));
 }
 
-// Code `k` of a row's 32 bytes: packed fp4, or 16 codes without gaps at the start of each 16 bytes.
-inline u32 codeOf(Form form, int format, const u8* row, int k) {
-  if (form.depth() == 64) return row[k / 2] >> (k % 2 * 4) & 15;
-  if (format >= 3) return row[k];
-  const int bits = format == 0 ? 4 : 6, first = k % 16 * bits;
-  const u8* at = row + k / 16 * 16 + first / 8;
-  const u32 pair = at[0] | (first % 8 + bits > 8 ? (u32)at[1] << 8 : 0);
-  return pair >> (first % 8) & ((1u << bits) - 1);
+// Code `k` of a row's 32 bytes, which are eight words: packed fp4, or 16 codes without gaps at the
+// start of each 16 bytes.
+LANE_CODE inline u32 codeOf(Form form, int format, const u32 (&words)[8], int k) {
+  if (form.depth() == 64) return words[k / 8] >> (k % 8 * 4) & 15;
+  if (format >= 3) return words[k / 4] >> (k % 4 * 8) & 255;
+  const int bits = format == 0 ? 4 : 6, first = k % 16 * bits, at = k / 16 * 4 + first / 32;
+  const u32 high = first % 32 + bits > 32 ? words[at + 1] : 0;
+  return (u32)((words[at] | (u64)high << 32) >> (first % 32)) & ((1u << bits) - 1);
 }
 
 }  // namespace tcgen05
