@@ -39,7 +39,12 @@ struct RequirementRow {
 struct WorkspaceRow {
   std::string name, bytes;
   bool zeroed = false;
-  BLOCKSCOPE_FIELDS(name, bytes, zeroed)
+  // Text of what the kernel itself finds wrong, ended by a zero; cleared once an operation.
+  bool fault = false;
+  BLOCKSCOPE_FIELDS(name, bytes, zeroed, fault)
+
+  // `part`: which run of the row's launches, of a batch or groups.
+  bool isClearedBefore(size_t part) const { return zeroed || (fault && part == 0); }
 };
 
 struct TensorMapRow {

@@ -255,9 +255,9 @@ Counted ManifestOperation::counted() const {
   return {row_.counters.of, row_.counters.labels, {counts.begin(), counts.end()}};
 }
 
-void ManifestOperation::clearWorkspace(const Stream& stream) const {
+void ManifestOperation::clearWorkspace(size_t part, const Stream& stream) const {
   for (const WorkspaceRow& buffer : row_.workspace) {
-    if (!buffer.zeroed) continue;
+    if (!buffer.isClearedBefore(part)) continue;
     const DeviceBuffer& memory = workspace_.at(buffer.name);
     context_.check(
         context_.api().memsetD8Async(memory.address(), 0, memory.bytes(), stream.handle()),
@@ -265,10 +265,21 @@ void ManifestOperation::clearWorkspace(const Stream& stream) const {
   }
 }
 
+std::string ManifestOperation::fault() const {
+  for (const WorkspaceRow& buffer : row_.workspace) {
+    if (!buffer.fault) continue;
+    const DeviceBuffer& memory = workspace_.at(buffer.name);
+    std::string text(memory.bytes(), 0);
+    memory.read(text.data(), text.size());
+    if (text.front() != 0) return text.c_str();
+  }
+  return {};
+}
+
 void ManifestOperation::enqueue(size_t set, const Stream& stream) {
-  for (const std::vector<Launch>& matrix : launches_[set]) {
-    clearWorkspace(stream);
-    for (const Launch& launch : matrix) enqueueLaunch(context_, launch, stream);
+  for (size_t part = 0; part < parts_.size(); part++) {
+    clearWorkspace(part, stream);
+    for (const Launch& launch : launches_[set][part]) enqueueLaunch(context_, launch, stream);
   }
 }
 

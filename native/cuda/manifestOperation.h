@@ -24,11 +24,12 @@ class ManifestOperation : public Operation {
   std::unique_ptr<OperandSet> prepare(const DeviceOperands&) override;
   void bind(const std::vector<const OperandSet*>&) override;
   void enqueue(size_t set, const Stream&) override;
+  std::string fault() const override;
   double compileSeconds() const override { return compileSeconds_; }
   Counted counted() const override;
 
  private:
-  void clearWorkspace(const Stream&) const;
+  void clearWorkspace(size_t part, const Stream&) const;
   std::vector<Launch> launchesOf(const OperandSet&, size_t part) const;
   Launch resolveLaunch(const LaunchRow&, const OperandSet&, const Part&) const;
   LaunchArgument resolveArgument(const std::string& argument, const OperandSet&, const Part&) const;

@@ -61,6 +61,9 @@ class Operation {
   virtual void bind(const std::vector<const OperandSet*>&) = 0;
   // Puts the whole operation on the stream.
   virtual void enqueue(size_t set, const Stream&) = 0;
+  // What the kernel itself found wrong in the last operation that was enqueued and has ended; none:
+  // nothing.
+  virtual std::string fault() const { return {}; }
   virtual double compileSeconds() const { return 0; }
   // What the operations since `bind` counted, once they are done.
   virtual Counted counted() const { return {}; }

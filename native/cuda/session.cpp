@@ -97,6 +97,8 @@ KernelRun CudaSession::runOnce(Operation& operation, const std::string& kernel,
   operation.enqueue(0, stream);
   stop.record(stream);
   stream.wait(what);
+  if (const std::string fault = operation.fault(); !fault.empty())
+    throw Error(ErrorKind::kDevice, what + ": " + fault + ".");
   if (set->guardsBroken())
     throw Error(ErrorKind::kDevice, what + " writes outside C: memory next to C was changed.");
   KernelRun done{set->c.read(), stop.nanosecondsSince(start), operation.counted()};

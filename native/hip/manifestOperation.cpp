@@ -115,6 +115,17 @@ Launch ManifestOperation::launchOf(const LaunchRow& row, const OperandSet& set,
   return launch;
 }
 
+std::string ManifestOperation::fault() const {
+  for (const WorkspaceRow& buffer : row_.workspace) {
+    if (!buffer.fault) continue;
+    const Buffer& memory = workspace_.at(buffer.name);
+    std::string text(memory.bytes(), 0);
+    memory.read(device_, text.data(), text.size());
+    if (text.front() != 0) return text.c_str();
+  }
+  return {};
+}
+
 OperandSet ManifestOperation::prepare(const Operands& operands) const {
   return OperandSet(device_, row_, problem_, operands);
 }
@@ -132,9 +143,10 @@ Counted ManifestOperation::counted() const {
 
 void ManifestOperation::enqueue(const OperandSet& set, const Stream& stream) {
   int64_t turned = -1;
-  for (const cuda::Part& part : parts_) {
+  for (size_t i = 0; i < parts_.size(); i++) {
+    const cuda::Part& part = parts_[i];
     for (const WorkspaceRow& buffer : row_.workspace)
-      if (const Buffer& memory = workspace_.at(buffer.name); buffer.zeroed)
+      if (const Buffer& memory = workspace_.at(buffer.name); buffer.isClearedBefore(i))
         device_.check(
             device_.api().memsetAsync(memory.address(), 0, memory.bytes(), stream.handle()),
             "Clearing workspace");

@@ -20,6 +20,7 @@ class ManifestOperation : public Operation {
 
   OperandSet prepare(const Operands&) const override;
   void enqueue(const OperandSet&, const Stream&) override;
+  std::string fault() const override;
   double compileSeconds() const override { return module_.compileSeconds(); }
   void clearCounters() const override;
   Counted counted() const override;

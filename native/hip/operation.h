@@ -13,6 +13,9 @@ class Operation {
   virtual OperandSet prepare(const Operands&) const = 0;
   // Puts the whole operation on the stream.
   virtual void enqueue(const OperandSet&, const Stream&) = 0;
+  // What the kernel itself found wrong in the last operation that was enqueued and has ended; none:
+  // nothing.
+  virtual std::string fault() const { return {}; }
   virtual double compileSeconds() const { return 0; }
   // What the operations since `clearCounters` counted, once they are done.
   virtual void clearCounters() const {}

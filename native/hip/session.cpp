@@ -71,6 +71,8 @@ class HipSession : public Session {
       operation.enqueue(set, stream);
       stop.record(stream);
       stream.wait(what);
+      if (const std::string fault = operation.fault(); !fault.empty())
+        throw Error(ErrorKind::kDevice, what + ": " + fault + ".");
       KernelRun done{set.readC(*device_, what), stop.nanosecondsSince(start), operation.counted()};
       const OutputType written = operation.writes(problem_.output);
       if (written != problem_.output) convertOutput(done.output, written, problem_.output);

@@ -140,6 +140,20 @@ std::vector<uint8_t> computed(const Problem& problem, FeatureLevel level) {
   return set->c.read();
 }
 
+std::vector<std::string> faults(const Problem& problem, const KernelRow& row) {
+  const DeviceContext context(standInFacts());
+  const Kernels kernels(BackendOptions{{supportRow("support-operands", "operands.cu")}, ""});
+  const DeviceOperands operands(context, kernels, problem, GeneratedOperands{"normal", 5});
+  ManifestOperation operation(context, kernels, row, problem);
+  const auto set = operation.prepare(operands);
+  operation.bind({set.get()});
+  const Stream stream(context);
+  operation.enqueue(0, stream);
+  const std::string first = operation.fault();
+  operation.enqueue(0, stream);
+  return {first, operation.fault()};
+}
+
 // Scales of A in a padded layout: a group begins where the padding of every earlier one ends.
 void scalesOfGroupsArePaddedOnTheirOwn() {
   Problem problem{"mxfp8", 0, 8, 160, 1, OutputType::kF32};
@@ -303,6 +317,7 @@ int main() {
   host::passesAreLaunchedAroundTheKernel(computed);
   host::groupsAreFoundOrLaunchedOneByOne(computed);
   host::matricesThatNoneSharesAreOneLaunch(computed);
+  host::whatAKernelFindsWrongIsRead("sm_80+", faults);
   scalesOfGroupsArePaddedOnTheirOwn();
   theDeviceJudgesEveryOperation();
   whatKernelsCountIsReadBack();

@@ -33,6 +33,18 @@ std::vector<uint8_t> computed(const Problem& problem, FeatureLevel level) {
   return set.readC(device, "The kernel");
 }
 
+std::vector<std::string> faults(const Problem& problem, const KernelRow& row) {
+  const Device device(host::standInFacts());
+  ManifestOperation operation(device, row, passes(), problem, "");
+  const OperandSet set(device, row, problem,
+                       generateOperands(problem, {"normal", 5}, host::kNever));
+  const Stream stream(device);
+  operation.enqueue(set, stream);
+  const std::string first = operation.fault();
+  operation.enqueue(set, stream);
+  return {first, operation.fault()};
+}
+
 // Scales of A in a padded layout: a group begins where the padding of every earlier one ends.
 void scalesOfGroupsArePaddedOnTheirOwn() {
   Problem problem{"mxfp8", 0, 8, 160, 1, OutputType::kF32};
@@ -127,6 +139,7 @@ int main() {
   host::passesAreLaunchedAroundTheKernel(computed);
   host::groupsAreFoundOrLaunchedOneByOne(computed);
   host::matricesThatNoneSharesAreOneLaunch(computed);
+  host::whatAKernelFindsWrongIsRead("gfx950", faults);
   scalesOfGroupsArePaddedOnTheirOwn();
   whatARowDoesNotNameIsRefused();
   aWriteBesideTheProductIsSeen();

@@ -119,8 +119,17 @@ inline void countMatrices(uint32_t* counters, int rows) {
   if (counters) counters[0]++, counters[1] += rows;
 }
 
+// What launches to come find wrong, one after the other; empty: nothing.
+inline std::vector<std::string> complaints;
+inline void complain(char* fault) {
+  const std::string said = complaints.front();
+  complaints.erase(complaints.begin());
+  if (!said.empty()) std::copy_n(said.c_str(), said.size() + 1, fault);
+}
+
 inline void offerAll() {
   offer("count", countMatrices);
+  offer("complain", complain);
   offer("multiply", multiply);
   offer("multiplyGroups", multiplyGroups);
   offer("turnPacked", device::turnPacked);
@@ -313,6 +322,19 @@ inline void groupsAreFoundOrLaunchedOneByOne(Compute computed) {
           checkThat(right, std::string(format) + " in groups, " + std::string(wordOf(level)),
                     __FILE__, __LINE__);
         }
+}
+
+// `faults`: of two operations, one after the other.
+using Faults = std::vector<std::string> (*)(const Problem&, const KernelRow&);
+
+inline void whatAKernelFindsWrongIsRead(const std::string& target, Faults faults) {
+  const Problem problem{"mxfp4", 5, 12, 64, MatrixBatch({2}, {2}), OutputType::kF32};
+  KernelRow row = rowFor(problem, FeatureLevel::kPass, target);
+  row.workspace = {{"said", "64", false, true}};
+  row.launches[0].function = "complain", row.launches[0].arguments = {"said"};
+  // Each matrix of the batch is a launch; a later one does not clear what an earlier one says.
+  complaints = {"column 7 is not allocated", "", "", ""};
+  CHECK(faults(problem, row) == (std::vector<std::string>{"column 7 is not allocated", ""}));
 }
 
 }  // namespace host

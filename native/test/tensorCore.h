@@ -32,6 +32,7 @@ struct SharedView {
 struct Environment {
   using Commit = std::function<void()>;
   using Pieces = std::vector<std::pair<int, u32>>;
+  static constexpr int kWarps = 32;
   std::vector<SharedView*> shared;
 
   [[noreturn]] static bool fail(const tcgen05::Sentence& what) {

@@ -119,7 +119,9 @@ const rowSchema = v.pipe(
         object({
           name,
           bytes: expression,
-          zeroed: v.optional(v.boolean('must be true or false'), false)
+          zeroed: v.optional(v.boolean('must be true or false'), false),
+          /** Holds the text of what the kernel found wrong, ended by a zero. */
+          fault: v.optional(v.boolean('must be true or false'), false)
         })
       ),
       []

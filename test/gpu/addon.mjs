@@ -1,6 +1,8 @@
 // The addon and the kernel manifests, without the engine: what the GPU tests drive.
+import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
+import { availableParallelism } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..')
@@ -15,7 +17,7 @@ export const addon = createRequire(import.meta.url)(
 )
 
 export function configure(cacheDirectory, own = ['test/gpu/kernels']) {
-  const folders = ['resources/kernels/cuda', ...own].map((folder) => join(root, folder))
+  const folders = ['resources/kernels/cuda', ...own].map((folder) => resolve(root, folder))
   const { sources, warnings } = readKernelManifests(folders)
   if (warnings.length) throw new Error(warnings.join('\n'))
   addon.configure({ kernelSources: sources, cacheDirectory })
@@ -87,6 +89,26 @@ export class Checks {
         `${error.code}: ${error.message}`
       )
     }
+  }
+  /** `node file ...words` for each of `tasks`, several side by side; each ends with what it counted. */
+  async inProcesses(file, tasks) {
+    const waiting = [...tasks]
+    const next = async () => {
+      for (let task = waiting.shift(); task; task = waiting.shift()) {
+        const child = spawn(process.execPath, [file, ...task], {
+          stdio: ['ignore', 'pipe', 'inherit']
+        })
+        let said = ''
+        for await (const text of child.stdout) said += text
+        const counted = /(\d+) passed, (\d+) failed\n$/.exec(said)
+        if (counted) process.stdout.write(said.slice(0, counted.index))
+        else this.check(`${basename(file)} ${task.join(' ')} ends`, false, said)
+        this.passed += Number(counted?.[1] ?? 0)
+        this.failed += Number(counted?.[2] ?? 0)
+      }
+    }
+    const side = Math.max(1, Math.min(8, availableParallelism() >> 1))
+    await Promise.all(Array.from({ length: side }, next))
   }
   end() {
     console.log(`${this.passed} passed, ${this.failed} failed`)

@@ -1,8 +1,7 @@
 // Every kernel of the GPU on one format, against the reference. `node formats.mjs FORMAT` prints what failed, then 'N passed, N failed'.
 // Most of the time is compilation on the CPU, so that checkFormats starts one of these for each format, several side by side.
-import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { addon, Checks, configure, open, validateDefaults } from './addon.mjs'
@@ -112,25 +111,11 @@ async function checkOperation(checks, kernels, format) {
 const file = fileURLToPath(import.meta.url)
 
 /** Adds what a process of each format counted to `checks`. */
-export async function checkFormats(checks, formats) {
-  const waiting = [...formats]
-  const next = async () => {
-    for (let format = waiting.shift(); format; format = waiting.shift()) {
-      const child = spawn(process.execPath, [file, format], {
-        stdio: ['ignore', 'pipe', 'inherit']
-      })
-      let said = ''
-      for await (const text of child.stdout) said += text
-      const counted = /(\d+) passed, (\d+) failed\n$/.exec(said)
-      if (counted) process.stdout.write(said.slice(0, counted.index))
-      else checks.check(`formats.mjs ${format} ends`, false, said)
-      checks.passed += Number(counted?.[1] ?? 0)
-      checks.failed += Number(counted?.[2] ?? 0)
-    }
-  }
-  const side = Math.max(1, Math.min(8, availableParallelism() >> 1))
-  await Promise.all(Array.from({ length: side }, next))
-}
+export const checkFormats = (checks, formats) =>
+  checks.inProcesses(
+    file,
+    formats.map((format) => [format])
+  )
 
 if (process.argv[1] === file) {
   const checks = new Checks()

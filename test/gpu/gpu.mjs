@@ -269,7 +269,7 @@ if (size > 0) {
       await session.reference(flag)
       console.log(since(), `${format}: operands and reference ${Date.now() - opening} ms`)
       for (const kernel of kernels) {
-        if (!able(kernel, format) || /^(example|decode)/.test(kernel.id)) continue
+        if (!able(kernel, format) || /^(example|decode)|-emulated$/.test(kernel.id)) continue
         await checks.attempt(`${kernel.id} ${format} ${size}^3`, async () => {
           const report = await session.validate({ ...validateDefaults, kernel: kernel.id }, flag)
           const result = await session.measure({ ...measureDefaults, kernel: kernel.id }, flag)

@@ -296,6 +296,7 @@ describe.skipIf(!nvcc.path)('the kernels of block-scaled instructions', () => {
   // Of sm_90a, which every nvdisasm knows.
   it('their emulation compiles for other GPUs', async () => {
     expect(await check('mma-block-scale-emulated.sm_90.nvfp4.f16')).toEqual([])
+    expect(await check('tcgen05-pair-emulated.sm_90.mixed.f16')).toEqual([])
   })
 
   it('compile for their own, where an instruction that scales is in the main loop', async () => {

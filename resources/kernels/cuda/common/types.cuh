@@ -14,12 +14,15 @@ typedef unsigned long long u64;
 #else
 #define LANE_CODE __device__
 #endif
+// Once in the machine code, not once a call.
+#define OUT_OF_LINE __attribute__((noinline))
 #define UNROLL _Pragma("unroll")
 #define DO_NOT_UNROLL _Pragma("unroll 1")
 #define BS_PRAGMA(text) _Pragma(#text)
 #define UNROLL_BY(count) BS_PRAGMA(unroll(count))
 #else
 #define LANE_CODE
+#define OUT_OF_LINE
 #define UNROLL
 #define DO_NOT_UNROLL
 #define UNROLL_BY(count)

@@ -14,7 +14,7 @@
 
 namespace tcgen05 {
 
-// Environment has the types Commit and Pieces, and
+// Environment has the types Commit and Pieces, kWarps, how many warps a CTA may have, and
 //   fail(sentence): throws, or notes the first and gives false;
 //   waitForRoom(isThere): until isThere();
 //   fence(): what this thread did is seen by others, and what they did by it;
@@ -29,7 +29,7 @@ template <class Environment>
 class TensorCore {
  public:
   typedef tcgen05::Operation<typename Environment::Commit, typename Environment::Pieces> Operation;
-  typedef TensorMemory<Operation> Memory;
+  typedef TensorMemory<Operation, Environment::kWarps> Memory;
 
   // Of CTA `rank` of `ctas`, whose memories these are.
   LANE_CODE TensorCore(Environment& environment, Memory* first, Memory* second, int rank)
@@ -40,7 +40,7 @@ class TensorCore {
 
   // ------------------------------------------------------------------------------- allocation
 
-  LANE_CODE u32 allocate(int columns) {
+  LANE_CODE OUT_OF_LINE u32 allocate(int columns) {
     if (columns < 32 || columns > 512 || (columns & (columns - 1)) != 0)
       return fail("tcgen05.alloc of ", columns, " columns: 32 to 512, a power of two");
     if (own().permitGiven) return fail("tcgen05.alloc after relinquish_alloc_permit");
@@ -83,10 +83,9 @@ class TensorCore {
     Operation operation = {};
     operation.kind = Operation::kMultiply;
     operation.multiply = one;
-    const int blocks = (is.n + 31) / 32;
     operation.writes = {(int)(one.d & 0xffff), is.n};
     operation.reads[0] = {(int)(one.scalesA & 0xffff), 4};
-    operation.reads[1] = {(int)(one.scalesB & 0xffff), blocks};
+    operation.reads[1] = {(int)(one.scalesB & 0xffff), (is.n + 31) / 32};
     if (!isMeant(is, one) || !areAllocated(operation.writes, "D") ||
         !areAllocated(operation.reads[0], "the scales of A") ||
         !areAllocated(operation.reads[1], "the scales of B"))
@@ -168,7 +167,7 @@ class TensorCore {
 
   // 32x32b.xN: words[i] of lane `lane` of a warp is column i of the warp's own lane; to be read
   // from waitForLoads() on.
-  LANE_CODE bool load(int warp, int lane, u32 address, int count, u32* words) {
+  LANE_CODE OUT_OF_LINE bool load(int warp, int lane, u32 address, int count, u32* words) {
     const Columns columns = {(int)(address & 0xffff), count};
     const int row = warp % 4 * 32 + lane;
     if (!isOwn(warp, address) || !areAllocated(columns, "tcgen05.ld") ||
@@ -212,12 +211,12 @@ class TensorCore {
   }
   // Which of the pair's, behind its name.
   LANE_CODE const char* cta(int rank) const { return ctas_ == 1 ? "" : rank == 0 ? "0" : "1"; }
-  LANE_CODE bool failUnwritten(const char* who, int rank, int at) const {
+  LANE_CODE OUT_OF_LINE bool failUnwritten(const char* who, int rank, int at) const {
     return fail(who, " reads column ", at, " of ", memoryName(), cta(rank), ", which nobody wrote");
   }
 
   // In a pair in both.
-  LANE_CODE bool areAllocated(const Columns& columns, const char* what) const {
+  LANE_CODE OUT_OF_LINE bool areAllocated(const Columns& columns, const char* what) const {
     for (int rank = 0; rank < ctas_; rank++)
       for (int at = columns.first; at < columns.first + columns.count; at++)
         if (at >= kTensorColumns || !memories_[rank]->isAllocated[at])
@@ -231,7 +230,7 @@ class TensorCore {
            fail("warp ", warp, " reaches lanes from ", warp % 4 * 32, " on, not from ", lane);
   }
 
-  LANE_CODE bool isWritten(const Columns& columns, const char* what) const {
+  LANE_CODE OUT_OF_LINE bool isWritten(const Columns& columns, const char* what) const {
     const char* by = "";
     const bool is = isUnderWay([&](const Operation& one) {
       by = one.name();
@@ -240,7 +239,7 @@ class TensorCore {
     return !is || fail("tensor memory column ", columns.first, " ", what, " under a ", by,
                        " that is not waited for");
   }
-  LANE_CODE bool isIdle(const Columns& columns, const char* what) const {
+  LANE_CODE OUT_OF_LINE bool isIdle(const Columns& columns, const char* what) const {
     if (!isWritten(columns, what)) return false;
     const char* by = "";
     const bool is = isUnderWay([&](const Operation& one) {
@@ -253,15 +252,16 @@ class TensorCore {
     return areWaitedFor(own().loading, columns, what, " while a warp reads it: tcgen05.wait::ld") &&
            areWaitedFor(own().storing, columns, what, " while a warp writes it: tcgen05.wait::st");
   }
-  LANE_CODE bool areWaitedFor(const ColumnSet (&warps)[Memory::kWarps], const Columns& columns,
-                              const char* what, const char* missing) const {
+  LANE_CODE OUT_OF_LINE bool areWaitedFor(const ColumnSet (&warps)[Memory::kWarps],
+                                          const Columns& columns, const char* what,
+                                          const char* missing) const {
     for (int warp = 0; warp < Memory::kWarps; warp++)
       if (const int at = warps[warp].firstOf(columns); at >= 0)
         return fail("tensor memory column ", at, " ", what, missing, " is missing");
     return true;
   }
 
-  LANE_CODE bool isOperand(const SharedTile& tile, const char* what) const {
+  LANE_CODE OUT_OF_LINE bool isOperand(const SharedTile& tile, const char* what) const {
     const u32 least = tile.swizzle == 0   ? 128
                       : tile.swizzle == 2 ? 1024
                       : tile.swizzle == 4 ? 512
@@ -270,7 +270,7 @@ class TensorCore {
            (tile.stride >= least || fail(what, ": a stride of ", tile.stride, " bytes, below the ",
                                          least, " of eight rows"));
   }
-  LANE_CODE bool isModelled(const SharedTile& tile, const char* what) const {
+  LANE_CODE OUT_OF_LINE bool isModelled(const SharedTile& tile, const char* what) const {
     if (tile.version != 1)
       return fail(what, ": the descriptor's version is ", tile.version, ", that of sm_100 is 1");
     return (tile.swizzle % 2 == 0 && tile.isPlain && tile.baseOffset == 0) ||
@@ -295,7 +295,7 @@ class TensorCore {
            fail("tcgen05.mma: the scale id in an address is not the descriptor's");
   }
 
-  LANE_CODE bool push(const Operation& operation) {
+  LANE_CODE OUT_OF_LINE bool push(const Operation& operation) {
     for (int rank = 0; rank < ctas_; rank++) {
       const Memory& memory = *memories_[rank];
       if (!areWaitedFor(memory.loading, operation.writes, "is written",
@@ -344,7 +344,7 @@ class TensorCore {
     word = memories_[cta]->cells[row % 32][at];
     return true;
   }
-  LANE_CODE bool multiply(const Multiply& one, int worker, int workers) {
+  LANE_CODE OUT_OF_LINE bool multiply(const Multiply& one, int worker, int workers) {
     const Instruction is = decodedInstruction(one.vector, one.instruction);
     const SharedTile a = decodedTile(one.a), b = decodedTile(one.b);
     const int first = (int)(one.d & 0xffff), ofHalf = is.n / ctas_;

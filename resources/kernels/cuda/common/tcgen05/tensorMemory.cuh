@@ -18,10 +18,10 @@ struct Sentence {
     (add(parts), ...);
     text[length] = 0;
   }
-  LANE_CODE void add(const char* words) {
+  LANE_CODE OUT_OF_LINE void add(const char* words) {
     while (*words != 0 && length < kRoom - 1) text[length++] = *words++;
   }
-  LANE_CODE void add(u32 number) {
+  LANE_CODE OUT_OF_LINE void add(u32 number) {
     char digits[10];
     int count = 0;
     do digits[count++] = (char)('0' + number % 10);
@@ -45,17 +45,28 @@ struct Columns {
 struct ColumnSet {
   volatile u32 words[kTensorColumns / 32];
   LANE_CODE void add(const Columns& columns) {
-    for (int at = columns.first; at < columns.first + columns.count; at++)
-      words[at / 32] = words[at / 32] | 1u << at % 32;
+    for (int i = columns.first / 32; i * 32 < columns.first + columns.count; i++)
+      words[i] = words[i] | bitsOf(columns, i);
   }
   LANE_CODE void clear() {
     for (int i = 0; i < kTensorColumns / 32; i++) words[i] = 0;
   }
   // The first that both have, or -1.
   LANE_CODE int firstOf(const Columns& columns) const {
-    for (int at = columns.first; at < columns.first + columns.count; at++)
-      if (words[at / 32] >> at % 32 & 1) return at;
+    for (int i = columns.first / 32; i * 32 < columns.first + columns.count; i++)
+      if (const u32 both = words[i] & bitsOf(columns, i); both != 0) {
+        int at = i * 32;
+        while (!(both >> at % 32 & 1)) at++;
+        return at;
+      }
     return -1;
+  }
+
+ private:
+  // Those of word `i`.
+  LANE_CODE static u32 bitsOf(const Columns& columns, int i) {
+    const int first = columns.first - i * 32, end = first + columns.count;
+    return (end >= 32 ? ~0u : (1u << end) - 1) & (first <= 0 ? ~0u : ~0u << first);
   }
 };
 
@@ -90,10 +101,10 @@ struct Operation {
   }
 };
 
-// Of one CTA. All zero in the beginning; sums and scales need not be.
-template <class Operation>
+// Of one CTA of `Warps` warps. All zero in the beginning.
+template <class Operation, int Warps>
 struct TensorMemory {
-  static constexpr int kWarps = 32, kUnderWay = 256;
+  static constexpr int kWarps = Warps, kUnderWay = 256;
 
   u32 allocations[kTensorColumns];  // columns of the allocation that begins here
   u8 isAllocated[kTensorColumns], written[kTensorLanes][kTensorColumns];

@@ -1,0 +1,100 @@
+// Shared memory of the emulated tcgen05 product: which of it a copy has filled and who knows, and
+// the copies that TMA of sm_90 has not.
+#pragma once
+
+#include "common/tcgen05/operands.cuh"
+#ifdef __CUDACC__
+#include "common/tcgen05/emulatedPtx.cuh"
+#endif
+
+namespace tcgen05 {
+
+// An mbarrier of a pair's first CTA, seen from the second.
+constexpr u32 kOfFirst = 0x80000000u;
+
+// What copies of one CTA fill, a box each, and the mbarriers that are told. Whoever waits for such
+// an mbarrier makes its boxes known: the tensor core may read no others.
+struct Boxes {
+  static constexpr int kMost = 32;
+  struct Box {
+    u32 to, bytes, barrier;
+    int told;  // the CTA whose mbarrier it is
+    bool isKnown;
+  };
+  volatile u32 count, begun;
+  volatile Box boxes[kMost];
+
+  // Which one has the 16 bytes at `address`; -1: nobody wrote them.
+  __device__ int find(u32 address) const {
+    for (u32 i = 0; i < count; i++)
+      if (address - boxes[i].to < boxes[i].bytes) return (int)i;
+    return -1;
+  }
+  // The place in the table of the box that begins at `to`.
+  __device__ int placeOf(u32 to) {
+    const int found = find(to);
+    return found >= 0 ? found : count < (u32)kMost ? (int)count : -1;
+  }
+  __device__ void begin(int at, u32 to, u32 bytes, u32 barrier, int told) {
+    boxes[at].isKnown = false;
+    boxes[at].to = to;
+    boxes[at].bytes = bytes;
+    boxes[at].barrier = barrier;
+    boxes[at].told = told;
+    __threadfence();
+    if (at == (int)count) count = at + 1;
+    begun = begun + 1;
+    __threadfence();
+  }
+  __device__ void makeKnown(u32 barrier, int told) {
+    for (u32 i = 0; i < count; i++)
+      if (boxes[i].barrier == barrier && boxes[i].told == told) boxes[i].isKnown = true;
+  }
+};
+
+// Rows of codes of an operand in global memory, `bytes` each.
+struct CodeRows {
+  const u8* codes;
+  int rows, bytes;
+};
+
+// A box of `rows` rows of 128 bytes from byte `first` of row `row`, 128-byte swizzle, in pieces of
+// 16 bytes that `Bytes` of global memory each fill from their start: 8 and 12 are TMA's 16U4 and
+// 16U6. Zeros beyond the matrix.
+template <int Bytes>
+__device__ inline void copyBox(u32 to, const CodeRows& from, int first, int row, int rows) {
+  UNROLL_BY(4)
+  for (int i = 0; i < rows * 8; i++) {
+    const int at = row + i / 8, byte = first + i % 8 * Bytes;
+    u32 words[4] = {};
+    if (at < from.rows && byte < from.bytes) {
+      const u32* words32 =
+          reinterpret_cast<const u32*>(from.codes + (long long)at * from.bytes + byte);
+      UNROLL
+      for (int word = 0; word < Bytes / 4; word++) words[word] = words32[word];
+    }
+    storePiece(swizzled(Swizzle::k128, to, i / 8, i % 8 * 16), words);
+  }
+}
+
+// Scales in nvidia_32_4_4, `groups` runs of 512 bytes for each 128 rows.
+struct ScaleBlocks {
+  const u8* scales;
+  int blocks, groups;
+};
+
+__device__ inline void copyScaleBox(u32 to, const ScaleBlocks& from, int group, int groups,
+                                    int block, int blocks) {
+  const int pieces = kScaleGroupBytes / 16;
+  UNROLL_BY(4)
+  for (int i = 0; i < blocks * groups * pieces; i++) {
+    const int ofBlock = block + i / pieces / groups, ofGroup = group + i / pieces % groups;
+    uint4 words = make_uint4(0, 0, 0, 0);
+    if (ofBlock < from.blocks && ofGroup < from.groups)
+      words = reinterpret_cast<const uint4*>(
+          from.scales)[((long long)ofBlock * from.groups + ofGroup) * pieces + i % pieces];
+    storePiece(to + (u32)i * 16, {words.x, words.y, words.z, words.w});
+  }
+}
+
+}  // namespace tcgen05
