@@ -5,7 +5,7 @@ import { basename, join, resolve } from 'node:path'
 import type { Feature, Kernel } from '@shared/contract/devices'
 import { checkOutput, writeOutput } from '../ground/files'
 import { print, printJson } from '../ground/terminal'
-import { ProviderPaths } from '../jobs/providerPaths'
+import { RecordedPaths } from '../jobs/recordedPaths'
 import { addPythonKernels } from '../jobs/pythonFile'
 import { connectInProcess } from '../transports/inProcess'
 import { localApplication, providersFolder } from './localApplication'
@@ -51,7 +51,7 @@ async function write(file: string | undefined, { from, json, ...how }: NewFlags)
 
 async function check(file: string, { json }: { json?: boolean }): Promise<void> {
   const application = localApplication({})
-  const path = new ProviderPaths(providersFolder).pathOf(file)
+  const path = new RecordedPaths(providersFolder).providerAt(file)
   try {
     const found = await connectInProcess(application.handlers).call('devices.detect', {})
     const { devices, libraries } = await addPythonKernels(application.engine, path, found)

@@ -10,7 +10,7 @@ import * as v from 'valibot'
 import type { NativeMeasurement } from '../engine/nativeBinding'
 import type { RunStore } from '../store/runStore'
 import type { JobPlan, PlannedStep } from './plan'
-import type { ProviderPaths } from './providerPaths'
+import type { RecordedPaths } from './recordedPaths'
 
 export interface EarlierRun {
   /** For the events of the run that resumes it. */
@@ -26,7 +26,7 @@ export async function openEarlierRun(
   store: RunStore,
   id: string,
   plan: JobPlan,
-  paths: ProviderPaths
+  paths: RecordedPaths
 ): Promise<EarlierRun> {
   const run = await store.read(id)
   refuseUnlike(run, plan, paths)
@@ -55,13 +55,14 @@ export async function openEarlierRun(
   }
 }
 
-function refuseUnlike(run: Run, plan: JobPlan, paths: ProviderPaths): void {
+function refuseUnlike(run: Run, plan: JobPlan, paths: RecordedPaths): void {
   const { id, device: before } = run
   if (run.status === 'done')
     throw new UserError('usage', `Run ${id} is complete; there is nothing to resume.`)
   if (run.status === 'running' || run.status === 'queued')
     throw new UserError('usage', `Run ${id} is still being made; cancel it first.`)
-  if (asked(paths.located(run.spec)) !== asked(plan.spec))
+  const namedAlike = (spec: JobSpec) => asked(paths.recorded(paths.located(spec)))
+  if (namedAlike(run.spec) !== namedAlike(plan.spec))
     throw new UserError('usage', `Run ${id} was asked for something else; start a new one.`)
   if (!before || !isSameDevice(before, plan.device, run.host.name))
     throw new UserError(

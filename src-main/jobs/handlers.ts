@@ -21,7 +21,7 @@ import { exportRun } from './exportRun'
 import { JobManager } from './jobManager'
 import { OpenedFiles } from './openedFiles'
 import { addPythonKernels, offerFiles, withoutFile, type TakeProvider } from './pythonFile'
-import { ProviderPaths } from './providerPaths'
+import { RecordedPaths } from './recordedPaths'
 import { readHistory } from './runHistory'
 import { targets } from './targets'
 import { callEngine } from './weights/weightWork'
@@ -93,8 +93,8 @@ export function createApplication(options: ApplicationOptions): Application {
     engine.restartWith(engineOptions())
     return []
   }
-  const paths = new ProviderPaths(options.providersFolder)
-  const chosenFiles = (options.providerFiles ?? []).map((file) => paths.pathOf(file))
+  const paths = new RecordedPaths(options.providersFolder)
+  const chosenFiles = (options.providerFiles ?? []).map((file) => paths.providerAt(file))
   let detection: Promise<Detection> | undefined
   const detect = (refresh = false): Promise<Detection> => {
     if (refresh || !detection) {

@@ -23,7 +23,7 @@ import type { JobContext } from './jobContext'
 import { keyOfRate, learnt, Meter } from './estimate'
 import { planJob, type JobPlan } from './plan'
 import { addPythonKernels, filesOf, withoutPythonFiles } from './pythonFile'
-import type { ProviderPaths } from './providerPaths'
+import type { RecordedPaths } from './recordedPaths'
 import { roofsOfDevice } from './roofs'
 import { runSweep } from './runSweep'
 import { runValidate } from './runValidate'
@@ -62,7 +62,7 @@ export interface JobManagerOptions {
   appVersion: string
   detect: () => Promise<Detection>
   memory: MachineMemory
-  paths: ProviderPaths
+  paths: RecordedPaths
 }
 
 export class JobManager {

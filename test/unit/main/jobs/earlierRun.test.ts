@@ -6,14 +6,14 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { Run } from '@shared/contract/run'
 import { openEarlierRun } from '../../../../src-main/jobs/earlierRun'
 import type { JobPlan, PlannedStep } from '../../../../src-main/jobs/plan'
-import { ProviderPaths } from '../../../../src-main/jobs/providerPaths'
+import { RecordedPaths } from '../../../../src-main/jobs/recordedPaths'
 import { RunStore } from '../../../../src-main/store/runStore'
 import { sampleRun, sampleStep } from '../../../support/sampleRun'
 
 const folder = mkdtempSync(join(tmpdir(), 'blockscope-earlier-'))
 const store = new RunStore(folder)
 afterAll(() => rmSync(folder, { recursive: true }))
-const paths = new ProviderPaths(undefined)
+const paths = new RecordedPaths(undefined)
 const open = (id: string, plan: JobPlan) => openEarlierRun(store, id, plan, paths)
 
 const device = { ...{ id: 'cpu', kind: 'cpu', name: 'A CPU' }, architecture: '', kernels: [] }

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { ProviderPaths } from '../../../../src-main/jobs/providerPaths'
+import type { JobSpec } from '@shared/contract/jobs'
+import { RecordedPaths } from '../../../../src-main/jobs/recordedPaths'
 import { runInProcess } from '../../../support/runInProcess'
 
 const root = mkdtempSync(join(tmpdir(), 'blockscope-paths-'))
@@ -11,8 +12,10 @@ const providers = join(root, 'program', 'providers')
 const work = join(root, 'work')
 mkdirSync(join(providers, 'examples'), { recursive: true })
 writeFileSync(join(providers, 'examples', 'torch_bf16.py'), '')
-const paths = new ProviderPaths(providers, work)
+const paths = new RecordedPaths(providers, work)
 const bundled = join(providers, 'examples', 'torch_bf16.py')
+
+const spec = { kind: 'validate', formats: ['mxfp8'] } as JobSpec
 
 describe('a file of Python kernels', () => {
   it.each([
@@ -23,22 +26,33 @@ describe('a file of Python kernels', () => {
     ['unknown', join(work, 'unknown')],
     [join(root, 'other.py'), join(root, 'other.py')]
   ])('named %s is found, and called so again', (name, path) => {
-    expect(paths.pathOf(name)).toBe(path)
-    expect(paths.pathOf(paths.nameOf(path))).toBe(path)
-    expect(paths.recorded(paths.located({ providerFiles: [name] })).providerFiles).toEqual([
-      name === 'unknown' ? './unknown' : name
-    ])
+    expect(paths.providerAt(name)).toBe(path)
+    const { providerFiles } = paths.recorded(paths.located({ ...spec, providerFiles: [name] }))
+    expect(providerFiles).toEqual([name === 'unknown' ? './unknown' : name])
+    expect(paths.providerAt(providerFiles![0]!)).toBe(path)
   })
 
   it('keeps its whole path where the working folder is the root, as of an app that was started there', () => {
-    const path = join(work, 'mine.py')
-    expect(new ProviderPaths(providers, resolve('/')).nameOf(path)).toBe(path)
+    const providerFiles = [join(work, 'mine.py')]
+    const ofRoot = new RecordedPaths(providers, resolve('/'))
+    expect(ofRoot.recorded({ ...spec, providerFiles })).toEqual({ ...spec, providerFiles })
   })
 
   it('is not among what a run without any names', () => {
-    expect(paths.recorded({ providerFiles: undefined })).toEqual({ providerFiles: undefined })
+    expect(paths.recorded(spec)).toEqual(spec)
     const library = { name: 'Triton', found: true, version: '', path: '', reason: '', remedy: '' }
     expect(paths.recordedLibraries([library])).toEqual([library])
+  })
+})
+
+it('files of operands and of a result are named from the working folder too', () => {
+  const given = {
+    operandsFiles: [join(work, 'in', 'a.npy'), join(root, 'b.npy'), 'uploaded.npy'],
+    resultFile: join(work, 'c.npy')
+  }
+  expect(paths.recorded({ ...spec, ...given } as JobSpec)).toMatchObject({
+    operandsFiles: [join('in', 'a.npy'), join(root, 'b.npy'), 'uploaded.npy'],
+    resultFile: 'c.npy'
   })
 })
 
