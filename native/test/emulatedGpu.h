@@ -103,7 +103,6 @@ struct uint4 {
 inline uint4 make_uint4(u32 x, u32 y, u32 z, u32 w) { return {x, y, z, w}; }
 inline float __uint_as_float(u32 bits) { return std::bit_cast<float>(bits); }
 inline u32 __float_as_uint(float value) { return std::bit_cast<u32>(value); }
-inline int __clz(int value) { return std::countl_zero(static_cast<u32>(value)); }
 inline u32 atomicCAS(u32* at, u32 before, u32 after) {
   const u32 was = *at;
   if (was == before) *at = after;

@@ -3,6 +3,7 @@
 // says of mistakes.
 #include "emulatedGpu.h"
 #include "productCheck.h"
+#include "readJson.h"
 #include "scaledProduct.h"
 
 namespace {
@@ -161,9 +162,20 @@ void mistakesAreSeen() {
   isSeen<T>(Mistake::kUnwritten, "which nobody wrote");
 }
 
+// The manifest's workspace, which the source relies on, is what this is compiled with.
+void isAsInTheManifest() {
+  const Json manifest = readJson("../../resources/kernels/cuda/manifest.json");
+  int rows = 0;
+  for (const Json& row : manifest["kernels"].list)
+    if (row["file"].text == "tcgen05.cu" && row["constants"].members.contains("EMULATED"))
+      rows += int(row["constants"]["TENSOR_BYTES"]) == TENSOR_BYTES;
+  CHECK(rows == 1);
+}
+
 }  // namespace
 
 int main() {
+  isAsInTheManifest();
   isRight<Tile<3, 3>>(257, 24, 160, 1, 7);
   isRight<Nvfp4>(131, 200, 288, 2, 7);
   isRight<Tile<3, 0>>(20, 225, 768, 1, 3);

@@ -34,6 +34,9 @@ struct GpuEnvironment {
   };
   struct Pieces {
     u32 boxes[2];  // of each CTA, a bit to a box
+    // The box that was found last: the next bytes are most often in it.
+    int cta;
+    u32 start, bytes;
   };
   static constexpr int kWarps = T::kThreads / 32;
   typedef TensorMemory<Operation<Commit, Pieces>, kWarps> Memory;
@@ -80,18 +83,16 @@ struct GpuEnvironment {
   __device__ static void fence() { __threadfence(); }
 
   __device__ __noinline__ bool use(Pieces& pieces, int cta, u32 address) const {
-    const volatile Boxes::Box* boxes = workspaces[cta]->boxes.boxes;
-    // Most often in the box that was found before.
-    if (pieces.boxes[cta] != 0) {
-      const int last = 31 - __clz((int)pieces.boxes[cta]);
-      if (address - boxes[last].to < boxes[last].bytes) return true;
-    }
-    const int at = workspaces[cta]->boxes.find(address);
+    if (cta == pieces.cta && address - pieces.start < pieces.bytes) return true;
+    const Boxes& boxes = workspaces[cta]->boxes;
+    const int at = boxes.find(address);
     if (at < 0) return fail(Sentence("the tensor core reads what nobody wrote at byte ", address));
-    if (!boxes[at].isKnown)
+    const volatile Boxes::Box& box = boxes.boxes[at];
+    if (!box.isKnown)
       return fail(
           Sentence("the tensor core reads under a copy that is not waited for at byte ", address));
     pieces.boxes[cta] |= 1u << at;
+    pieces.cta = cta, pieces.start = box.to, pieces.bytes = box.bytes;
     return true;
   }
   __device__ static void release(const Pieces&) {}
