@@ -47,6 +47,16 @@ const formatSchema = object({
   instruction: v.optional(instruction)
 })
 
+/** Not a word of anything else in a row, and not the problem's. */
+const valueName = v.pipe(
+  text,
+  v.regex(/^[A-Z][A-Z0-9_]+$/, 'must be in upper case'),
+  v.check(
+    (name) => !['SMS', 'GROUPS', 'BITS_A', 'BITS_B', 'BYTES_C'].includes(name),
+    'must not have the name of a given variable'
+  )
+)
+
 const tensorMapSchema = v.pipe(
   object({
     name,
@@ -111,6 +121,8 @@ const rowSchema = v.pipe(
     fused: v.optional(list(choice(['b-kn', 'accumulator', 'f8-output', 'grouped'])), []),
     formats: v.optional(list(formatSchema), []),
     constants: v.optional(v.record(name, wholeNumber, 'must be an object of whole numbers'), {}),
+    /** Expressions by name, for the row's others; one may use those before it. */
+    values: v.optional(v.record(valueName, expression, 'must be an object of expressions'), {}),
     requires: v.optional(list(requirementSchema), []),
     /** Constants of the cost model; a kernel without is chosen by `auto` only where nothing else is as exact. */
     cost: v.optional(kernelCostSchema),
@@ -139,8 +151,15 @@ const rowSchema = v.pipe(
     v.check((row) => row.role === 'support' || row.launches.length > 0, 'must have a launch'),
     ['launches']
   ),
-  v.transform(({ instruction, fused, ...row }) => ({
-    ...row,
+  v.forward(
+    v.check(
+      ({ values, constants }) => Object.keys(values).every((name) => !(name in constants)),
+      'must not have a name of constants'
+    ),
+    ['values']
+  ),
+  v.transform(({ instruction, fused, values, ...row }) => ({
+    ...withValues(row, values),
     features: featureIds.map((id) => featureOf(id, fused, row.outputs.includes('f32'))),
     formats: row.formats.flatMap(namedFormats).map((format) => ({
       ...format,
@@ -149,6 +168,24 @@ const rowSchema = v.pipe(
     }))
   }))
 )
+
+/** `given` with the names of values written out in everything but prose. */
+function withValues<T>(given: T, values: Readonly<Record<string, string>>): T {
+  const known = new Map<string, string>()
+  const writeOut = (text: string) =>
+    text.replace(/[A-Za-z_]\w*/g, (word) => (known.has(word) ? `(${known.get(word)})` : word))
+  for (const [name, value] of Object.entries(values)) known.set(name, writeOut(value))
+  const prose = ['summary', 'message', 'reason', 'source', 'file']
+  const visit = (value: unknown): unknown => {
+    if (typeof value === 'string') return writeOut(value)
+    if (Array.isArray(value)) return value.map(visit)
+    if (!isObject(value)) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, of]) => [key, prose.includes(key) ? of : visit(of)])
+    )
+  }
+  return known.size ? (visit(given) as T) : given
+}
 
 /** How a row does what the operation has beside the plain product: `finishes`, a pass may finish the f32 product it writes. */
 function featureOf(id: FeatureId, fused: readonly string[], finishes: boolean): Feature {

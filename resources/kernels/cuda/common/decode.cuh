@@ -8,7 +8,9 @@
 //                |  ...                 |     are added in shared memory, always in the same order.
 //                +----------------------+
 //
-// Few tiles are split along K, too: the CTA that comes last to a tile adds the parts, in their order.
+// Few tiles are split along K, too: the CTA that comes last to a tile adds the parts, in their order. With more than 8 columns
+// every CTA would bring several bytes of A from L2 for each of B's: two CTAs, with tiles that are neighbours, are a cluster and bring
+// half of A's columns each for both.
 #pragma once
 
 #include "common/pipeline.cuh"
@@ -20,15 +22,22 @@ namespace decode {
 constexpr int kRows = ROWS, kStageK = STAGE_K, kThreads = THREADS, kGroups = kThreads / 128 - 1, kGroupK = kStageK / kGroups;
 constexpr int kSharedBytes = SHARED_BYTES;
 static_assert(kRows == 64 && kGroups == 4, "a warpgroup multiplies 64 rows; registers are divided for four");
+// CTAs that share A where there are so many columns of it.
+__host__ __device__ constexpr int clusterFor(int tokens) { return tokens <= 8 ? 1 : 2; }
 // Registers of a loading and of a multiplying thread.
 constexpr int kLoadRegisters = 32, kMultiplyRegisters = 112;
 // A row of sums in shared memory: banks of neighbouring tokens are apart.
 constexpr int kPitch = kRows + 4;
 
+// Items are parts of a cluster's tiles, one for each of its CTAs.
 struct Problem {
   int M, N, K, splits;
-  __device__ int tiles() const { return (N + kRows - 1) / kRows; }
-  __device__ int items() const { return tiles() * splits; }
+  int cluster = 1;  // CTAs
+  __device__ int items() const { return (N + kRows * cluster - 1) / (kRows * cluster) * splits; }
+  __device__ int firstItem() const { return blockIdx.x / cluster; }
+  __device__ int nextItem(int item) const { return item + gridDim.x / cluster; }
+  // Which 64 rows of B this CTA multiplies of an item.
+  __device__ int tileOf(int item) const { return item / splits * cluster + blockIdx.x % cluster; }
   __device__ int stages() const { return (K + kStageK - 1) / kStageK; }
   // Stages [x, y) of K that part `split` multiplies.
   __device__ int2 stagesOf(int split) const {
@@ -40,7 +49,7 @@ struct Problem {
 // Rows of 128 bytes of a tile's codes.
 constexpr int kCodeBoxBytes = kRows * 128;
 
-// Operand: how codes become matrix operands, and what a thread adds. It has kTokens; the boxes of a stage's codes and tokens
+// Operand: how codes become matrix operands, and what a thread adds. It has kTokens; kCluster, how many CTAs share A; the boxes of a stage's codes and tokens
 // (kCodeBoxes, kTokenBoxes of kTokenBoxK elements, rows of 128 bytes); total[], the sums of multiply() over a warpgroup's shares of
 // stages; end(), which marks those that are not right by NaN; kUnit, what they lack; kSmallest, below which they may have lost
 // bits.
@@ -68,11 +77,11 @@ struct Cursor {
   int item, step = 0, end = 0;
   __device__ explicit Cursor(const Problem& of) : problem(of), item(blockIdx.x) { enter(); }
   __device__ bool done() const { return item >= problem.items(); }
-  __device__ int row() const { return item / problem.splits * kRows; }
+  __device__ int row() const { return problem.tileOf(item) * kRows; }
   __device__ int k() const { return step * kStageK; }
   // To the first stage of this item or a later one: parts of a short K may have none.
   __device__ void enter() {
-    for (; !done(); item += gridDim.x) {
+    for (; !done(); item = problem.nextItem(item)) {
       const int2 range = problem.stagesOf(item % problem.splits);
       step = range.x, end = range.y;
       if (step < end) return;
@@ -80,7 +89,7 @@ struct Cursor {
   }
   __device__ void next() {
     if (++step < end) return;
-    item += gridDim.x;
+    item = problem.nextItem(item);
     enter();
   }
 };
@@ -91,7 +100,7 @@ struct Cursor {
 template <class Operand>
 __device__ inline void load(const TensorMap* codesMap, const TensorMap* scalesMap, const TensorMap* tokensMap, Problem problem,
                             Ring<Operand> ring, bool scalesAreMade) {
-  constexpr int kStages = Ring<Operand>::kStages;
+  constexpr int kStages = Ring<Operand>::kStages, kCluster = Operand::kCluster;
   const int warp = threadIdx.x / 32;
   auto loadScales = [&](int stage, const Cursor& at) {
     if (warp == 3) loadBox(ring.scales(stage), scalesMap, at.k() / SCALE_BLOCK, at.row(), ring.full(stage));
@@ -107,9 +116,12 @@ __device__ inline void load(const TensorMap* codesMap, const TensorMap* scalesMa
   };
   auto loadMade = [&](int stage, const Cursor& at) {
 #pragma unroll
-    for (int first = 0; first < Operand::kTokenBoxes; first += 4) {
-      const int box = first + 3 - warp, k = at.k() + box * Operand::kTokenBoxK;
-      loadBox(ring.tokens(stage) + box * Operand::kTokens * 128, tokensMap, k, 0, ring.full(stage));
+    for (int first = 0; first < Operand::kTokenBoxes; first += 4 * kCluster) {
+      const int box = first + (3 - warp) * kCluster + (int)blockIdx.x % kCluster, k = at.k() + box * Operand::kTokenBoxK;
+      const u32 place = ring.tokens(stage) + box * Operand::kTokens * 128;
+      if (Operand::kTokenBoxes % (4 * kCluster) != 0 && box >= Operand::kTokenBoxes) continue;
+      if (kCluster == 1) loadBox(place, tokensMap, k, 0, ring.full(stage));
+      else loadBoxMulticast(place, tokensMap, k, 0, ring.full(stage), (1 << kCluster) - 1);
     }
     if (scalesAreMade) loadScales(stage, at);
   };
@@ -180,14 +192,15 @@ __device__ inline void multiplyAndStore(Problem problem, const Given& given, Rin
   RingPosition<Ring<Operand>::kStages> place;
   float* sums = reinterpret_cast<float*>(__cvta_shared_to_generic(ring.sums()));
   __shared__ u32 order;
-  for (int item = blockIdx.x; item < problem.items(); item += gridDim.x) {
-    const int tile = item / problem.splits, split = item % problem.splits;
+  for (int item = problem.firstItem(); item < problem.items(); item = problem.nextItem(item)) {
+    const int tile = problem.tileOf(item), split = item % problem.splits;
     const int2 range = problem.stagesOf(split);
     Operand operand;
     for (int step = range.x; step < range.y; step++, place.advance()) {
       waitFor(ring.full(place.stage), place.phase);
       operand.multiply(ring.codes(place.stage), ring.scales(place.stage), ring.tokens(place.stage), group, warp, lane);
-      if (lane == 0) arriveHere(ring.empty(place.stage));
+      if (Operand::kCluster > 1) releaseStage<Operand::kCluster>(ring.empty(place.stage));
+      else if (lane == 0) arriveHere(ring.empty(place.stage));
     }
     operand.end();
     // Sum 4 j + e of a thread is that of row warp * 16 + lane / 4 + 8 * (e / 2) of B and token 8 j + 2 * (lane % 4) + e % 2.
@@ -257,10 +270,11 @@ __device__ inline void run(const TensorMap* codesMap, const TensorMap* scalesMap
                            const Given& given, bool scalesAreMade) {
   extern __shared__ u8 dynamic[];
   const Ring<Operand> ring(sharedAddress(dynamic));
+  problem.cluster = Operand::kCluster;
   if (threadIdx.x == 0) {
     for (int i = 0; i < Ring<Operand>::kStages; i++) {
       initBarrier(ring.full(i), 1);
-      initBarrier(ring.empty(i), kGroups * 4);
+      initBarrier(ring.empty(i), kGroups * 4 * Operand::kCluster);
     }
     publishBarriers();
   }
@@ -269,7 +283,9 @@ __device__ inline void run(const TensorMap* codesMap, const TensorMap* scalesMap
     fetchMap(scalesMap);
     fetchMap(tokensMap);
   }
-  __syncthreads();
+  // What a CTA of a cluster brings goes to the others' rings too: those must be there, and stay.
+  if (Operand::kCluster > 1) syncCluster();
+  else __syncthreads();
   if (threadIdx.x < 128) {
     giveRegistersBack<kLoadRegisters>();
     if (electOne()) load<Operand>(codesMap, scalesMap, tokensMap, problem, ring, scalesAreMade);
@@ -277,6 +293,7 @@ __device__ inline void run(const TensorMap* codesMap, const TensorMap* scalesMap
     takeRegisters<kMultiplyRegisters>();
     multiplyAndStore<Operand>(problem, given, ring);
   }
+  if (Operand::kCluster > 1) syncCluster();
 }
 
 }  // namespace decode

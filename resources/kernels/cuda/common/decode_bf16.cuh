@@ -88,7 +88,7 @@ __device__ inline void addPairs(float* d, const u32 (&a)[4], u32 b0, u32 b1) {
 
 template <int Tokens>
 struct Bf16 {
-  static constexpr int kTokens = Tokens, kChunkK = 128 / kBits(B_FORMAT);  // elements in 16 bytes
+  static constexpr int kTokens = Tokens, kCluster = clusterFor(Tokens), kChunkK = 128 / kBits(B_FORMAT);  // elements in 16 bytes
   static constexpr int kCodeBoxes = kStageK * kBits(B_FORMAT) / 8 / 128, kTokenBoxK = 64, kTokenBoxes = kStageK / kTokenBoxK;
   // Instructions of a chunk; bytes of a row's scales in a stage; words of those that a warpgroup takes.
   static constexpr int kInstructions = kFp4 ? 2 : 1, kRowBytes = kStageK / SCALE_BLOCK, kWords = kGroupK / SCALE_BLOCK / 4;

@@ -18,7 +18,7 @@ __device__ inline void spreadCodes(u32 codes, u32& even, u32& odd) {
 
 template <int Tokens>
 struct Mxfp4 {
-  static constexpr int kTokens = Tokens, kBlocks = kGroupK / 32;
+  static constexpr int kTokens = Tokens, kCluster = clusterFor(Tokens), kBlocks = kGroupK / 32;
   static constexpr int kCodeBoxes = kStageK / 256, kTokenBoxK = 128, kTokenBoxes = kStageK / kTokenBoxK;
   // Blocks whose sums are in the tensor core together.
   static constexpr int kTogether = Tokens <= 16 ? 4 : Tokens == 32 ? 2 : 1;

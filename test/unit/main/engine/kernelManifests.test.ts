@@ -56,6 +56,23 @@ describe('kernel manifests', () => {
     })
   })
 
+  it('values stand for their expressions, prose apart', () => {
+    const values = { TILES: 'ceil_div(N, 64)', SPLITS: 'K > 512 ? SMS / TILES : 1' }
+    const requires = [{ that: 'TILES > 1', message: 'TILES' }]
+    const launches = [{ ...launch, grid: ['TILES * SPLITS'], arguments: ['SPLITS', 'c'] }]
+    const { sources, warnings } = readKernelManifests([
+      folderWith([{ ...row, values, requires, launches }])
+    ])
+    expect(warnings).toEqual([])
+    const splits = '(K > 512 ? SMS / (ceil_div(N, 64)) : 1)'
+    expect(sources[0]!.requires).toEqual([{ that: '(ceil_div(N, 64)) > 1', message: 'TILES' }])
+    expect(sources[0]!.launches[0]).toMatchObject({
+      grid: [`(ceil_div(N, 64)) * ${splits}`],
+      arguments: [splits, 'c']
+    })
+    expect(sources[0]).not.toHaveProperty('values')
+  })
+
   it('a bad row costs that kernel only, and the first of two ids stays', () => {
     const rows = [row, { ...row, id: 'no spaces' }, row, { ...row, id: 'far', file: '../a.cu' }]
     const { sources, warnings } = readKernelManifests([folderWith(rows), '/nowhere'])
@@ -97,6 +114,12 @@ describe('kernel manifests', () => {
     ['launches[0].function is missing', { ...row, launches: [{ grid: [1], block: [1] }] }],
     ['constants.BLOCK must be a whole number', { ...row, constants: { BLOCK: 'x' } }],
     ['constants.A;B must be a name', { ...row, constants: { 'A;B': 1 } }],
+    ['values.tiles must be in upper case', { ...row, values: { tiles: 'M' } }],
+    ['values.SMS must not have the name of a given variable', { ...row, values: { SMS: 'M' } }],
+    [
+      'values must not have a name of constants',
+      { ...row, constants: { TILE: 1 }, values: { TILE: 'M' } }
+    ],
     ['codes must be one of packed, bytes', { ...row, codes: 'loose' }],
     ['outputs[0] must be one of f16, bf16, f32', { ...row, outputs: ['f64'] }],
     [
