@@ -75,7 +75,7 @@ struct Ring {
 struct Cursor {
   const Problem problem;
   int item, step = 0, end = 0;
-  __device__ explicit Cursor(const Problem& of) : problem(of), item(blockIdx.x) { enter(); }
+  __device__ explicit Cursor(const Problem& of) : problem(of), item(of.firstItem()) { enter(); }
   __device__ bool done() const { return item >= problem.items(); }
   __device__ int row() const { return problem.tileOf(item) * kRows; }
   __device__ int k() const { return step * kStageK; }
