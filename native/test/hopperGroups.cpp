@@ -15,11 +15,8 @@
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define __device__
-#define __shared__
-extern unsigned char dynamic[];
 #include "../../resources/kernels/cuda/common/gemm_fp8.cuh"
 #undef __device__
-#undef __shared__
 #pragma GCC diagnostic pop
 
 #include "../core/groups.h"
@@ -27,8 +24,6 @@ extern unsigned char dynamic[];
 #include "check.h"
 
 using namespace blockscope;
-
-unsigned char dynamic[1];
 
 namespace {
 
@@ -83,7 +78,7 @@ void groupsAreRight(const Case& of) {
                                               {bFactors.data(), bFactors.size() * sizeof(float)}};
   const GroupTables tables = {starts.data(), rows.data(), ends.data(), groups};
   const std::string thrown = messageOf([&] {
-    hopper::launch(2, Product::kThreads, gemm::Shared<Product>::kBytes, readable, [&] {
+    hopper::launch({2, CLUSTER, Product::kThreads, gemm::Shared<Product>::kBytes, readable}, [&] {
       const auto run = of.byEngine ? fp8gemm::runGroups<true> : fp8gemm::runGroups<false>;
       run(&aMap, &bMap, &cMap, c.data(), tables, aFactors.data(), bFactors.data(), n, k,
           {nullptr, 1.0f});

@@ -1,8 +1,11 @@
 // Clusters of sm_90 whose threads are fibers of a CPU: shared memory, barriers, the copy engine
-// with its swizzles and multicast, and products of fp8 tiles in shared memory. Copies end when
-// every thread waits; a product reads its operands when it is waited for.
+// with its swizzles and multicast, and products of fp8 tiles in shared memory (PTX ISA 9.0,
+// "mbarrier", "cp.async.bulk.tensor", "barrier.cluster", "wgmma"). Copies end when every thread
+// waits, in any order; a product reads its operands when it is waited for. What the copy engine
+// brings is known by pieces: nobody reads one under way, and no copy goes over what was not read.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -10,10 +13,12 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../core/formats.h"
 #include "../core/outputs.h"
+#include "cudaWords.h"
 #include "fiberBlock.h"
 #include "mbarriers.h"
 #include "memorySpan.h"
@@ -33,13 +38,27 @@ inline const float* e5m2() {
   return blockscope::decodeTable(blockscope::NumberFormatId::kE5m2).data();
 }
 
+// What a kernel could do wrong; each must be seen.
+enum class Mistake {
+  kNone,
+  kNoPeersHalf,      // the second CTA brings nothing that both need
+  kOwnBarrierAlone,  // who has read a stage tells its own CTA alone
+  kEarlyRead,        // who multiplies does not wait for stages
+  kNoPredecessor,    // the kernel before is not waited for
+  kNoClusterSync,    // CTAs begin and end by themselves
+  kNoSwizzle,        // boxes lie in order
+};
+
 // Rows of bytes; a box of `boxBytes` x `boxRows`, swizzled within its rows of 64 or 128 bytes.
 struct TensorMap {
   uint8_t* start;
   int64_t rowBytes, rows;
   int boxBytes, boxRows, elementBytes;
+  bool isSwizzled = true;
+  bool isMade = false;  // by the kernel before, which griddepcontrol.wait waits for
 
   int swizzled(int row, int byte) const {
+    if (!isSwizzled) return row * boxBytes + byte;
     const int chunk = byte / 16;
     // PTX ISA, "Swizzling modes".
     const int with = boxBytes == 128 ? row % 8 : row / 2 % 4;
@@ -57,14 +76,17 @@ struct Wgmma {
 };
 
 struct Cta {
-  explicit Cta(u32 bytes) : shared(kSharedStart + bytes) {}
+  explicit Cta(u32 bytes) : shared(kSharedStart + bytes), pieces(shared.size() / 16 + 1) {}
+  enum class Piece : uint8_t { kUnknown, kUnderWay, kBrought, kKnown };
   std::vector<uint8_t> shared;
+  std::vector<Piece> pieces;  // of 16 bytes
   Mbarriers barriers;
   struct Meeting {
     int arrived = 0;
     unsigned generation = 0;
   };
-  std::map<int, Meeting> warpgroups;  // by the number of the barrier
+  std::map<int, Meeting> meetings;  // by the number of the barrier
+  int threadsEnded = 0;
 
   uint8_t* at(u32 address, size_t bytes) {
     if (address < kSharedStart || address + bytes > shared.size())
@@ -73,63 +95,118 @@ struct Cta {
   }
   void write(u32 address, const void* from, size_t bytes) {
     std::memcpy(at(address, bytes), from, bytes);
+    for (u32 piece = address / 16; piece <= (address + bytes - 1) / 16; piece++)
+      pieces[piece] = Piece::kKnown;
   }
-  float number(u32 address) {
-    float value;
-    std::memcpy(&value, at(address, 4), 4);
+  // Bytes of one piece.
+  const uint8_t* read(u32 address, size_t bytes) {
+    Piece& piece = pieces[address / 16];
+    const std::string where = " at byte " + std::to_string(address);
+    const uint8_t* found = at(address, bytes);
+    if (piece == Piece::kUnknown) fail("a read of what nobody wrote" + where);
+    if (piece == Piece::kUnderWay) fail("a read under a copy" + where);
+    piece = Piece::kKnown;
+    return found;
+  }
+  void begin(u32 address, size_t bytes) {
+    at(address, bytes);
+    for (u32 piece = address / 16; piece < (address + bytes) / 16; piece++) {
+      const std::string where = " at byte " + std::to_string(piece * 16);
+      if (pieces[piece] == Piece::kUnderWay) fail("two copies at once" + where);
+      if (pieces[piece] == Piece::kBrought) fail("a copy over what nobody has read" + where);
+      pieces[piece] = Piece::kUnderWay;
+    }
+  }
+  void bring(u32 address, const std::vector<uint8_t>& bytes) {
+    std::memcpy(&shared[address], bytes.data(), bytes.size());
+    for (u32 piece = address / 16; piece < (address + bytes.size()) / 16; piece++)
+      pieces[piece] = Piece::kBrought;
+  }
+  u32 word(u32 address) {
+    u32 value;
+    std::memcpy(&value, read(address, 4), 4);
     return value;
   }
 };
 
 class Machine {
  public:
-  static constexpr int kCluster = 2;
-  Machine(int threads, u32 sharedBytes, const std::vector<fibers::Span>& readable)
-      : block(threads, kCluster),
+  Machine(int threads, u32 sharedBytes, const std::vector<fibers::Span>& readable, int size,
+          Mistake mistake)
+      : block(threads, size),
+        mistake(mistake),
         threads_(threads),
         sharedBytes_(sharedBytes),
         readable_(readable),
-        states_(static_cast<size_t>(threads) * kCluster) {
-    for (int i = 0; i < kCluster; i++) ctas_.emplace_back(sharedBytes);
+        states_(static_cast<size_t>(threads) * size) {
+    for (int i = 0; i < size; i++) ctas_.emplace_back(sharedBytes);
   }
 
-  fibers::Block<32, 1> block;
+  fibers::Block<32, 4> block;
+  const Mistake mistake;
 
   int thread() const { return block.current() % threads_; }
   int lane() const { return thread() % 32; }
   u32 rank() const { return static_cast<u32>(block.current() / threads_); }
   u32 sharedBytes() const { return sharedBytes_; }
   Cta& cta() { return ctas_[rank()]; }
-  Cta& cta(u32 rank) { return ctas_.at(rank); }
+  // Of a CTA that is there, and still is.
+  Cta& cta(u32 rank) {
+    if (rank >= ctas_.size())
+      fail("CTA " + std::to_string(rank) + " of a cluster of " + std::to_string(ctas_.size()));
+    if (ctas_[rank].threadsEnded == threads_)
+      fail("CTA " + std::to_string(rank) + " is used, which has ended");
+    return ctas_[rank];
+  }
 
   void wait(u32 barrier, u32 parity) {
+    if (mistake == Mistake::kEarlyRead && thread() >= 128) return;
     block.waitUntil(
         [this, of = &cta(), barrier, parity] { return of->barriers.isOver(barrier, parity); });
   }
-  void syncWarpgroup(int barrier) {
-    Cta::Meeting& meeting = cta().warpgroups[barrier];
-    if (++meeting.arrived == 128) {
+  void arrive(u32 barrier, u32 rank) {
+    if (mistake == Mistake::kOwnBarrierAlone && rank != this->rank()) return;
+    cta(rank).barriers.arrive(barrier);
+  }
+  void sync(int barrier, int threads) {
+    Cta::Meeting& meeting = cta().meetings[barrier];
+    if (++meeting.arrived == threads) {
       meeting.arrived = 0, meeting.generation++;
       return;
     }
     block.waitUntil([of = &meeting, at = meeting.generation] { return of->generation != at; });
   }
+  void syncCluster() {
+    if (mistake == Mistake::kNoClusterSync) block.sync();
+    else block.syncCluster();
+  }
+  void waitForPredecessor() { state().hasWaited = mistake != Mistake::kNoPredecessor; }
+  void end() { cta().threadsEnded++; }
   void syncWarp() { block.exchange(0, {}); }
 
   // ------------------------------------------------------------------------------- copies
 
   void load(u32 to, const TensorMap& map, int x, int y, u32 barrier, uint16_t mask) {
-    if (to % 1024 != 0 && map.boxBytes == 128)
+    if (to % (map.isSwizzled && map.boxBytes == 128 ? 1024 : 128) != 0)
       fail("a box that does not begin where the swizzle does");
-    Boxed box{to, barrier, mask, std::vector<uint8_t>(map.boxBytes * map.boxRows)};
+    if (map.isMade && !state().hasWaited)
+      fail("what the kernel before makes is loaded without a wait for it");
+    if (mistake == Mistake::kNoPeersHalf && rank() == 1 && mask > 2) return;
+    Boxed box{to, barrier, 0, std::vector<uint8_t>(map.boxBytes * map.boxRows)};
     for (int row = 0; row < map.boxRows; row++)
       for (int byte = 0; byte < map.boxBytes; byte++) {
         const int64_t from = int64_t{x} * map.elementBytes + byte;
         const bool isInside = y + row >= 0 && y + row < map.rows && from < map.rowBytes;
-        box.bytes[map.swizzled(row, byte)] =
+        const bool inOrder = mistake == Mistake::kNoSwizzle;
+        box.bytes[inOrder ? row * map.boxBytes + byte : map.swizzled(row, byte)] =
             isInside ? map.start[(y + row) * map.rowBytes + from] : 0;
       }
-    underWay_.push_back(std::move(box));
+    for (u32 of = 0; mask >> of != 0; of++) {
+      if (!(mask >> of & 1)) continue;
+      cta(of).begin(to, box.bytes.size());
+      underWay_.push_back(box);
+      underWay_.back().rank = of;
+    }
   }
   void store(const TensorMap& map, int x, int y, u32 from) {
     const uint8_t* box = cta().at(from, map.boxBytes * map.boxRows);
@@ -170,26 +247,26 @@ class Machine {
       for (const Wgmma& product : groups.front()) compute(product);
   }
 
-  // Ends the oldest copy; false: there is none.
+  // Ends a copy, whichever chance says; false: there is none.
   bool step() {
     if (underWay_.empty()) return false;
-    const Boxed box = std::move(underWay_.front());
-    underWay_.pop_front();
-    for (u32 to = 0; to < kCluster; to++) {
-      if (!(box.mask >> to & 1)) continue;
-      cta(to).write(box.to, box.bytes.data(), box.bytes.size());
-      cta(to).barriers.complete(box.barrier, static_cast<int64_t>(box.bytes.size()));
-    }
+    chance_ = chance_ * 1664525 + 1013904223;
+    const auto which =
+        underWay_.begin() + static_cast<std::ptrdiff_t>((chance_ >> 16) % underWay_.size());
+    const Boxed box = std::move(*which);
+    underWay_.erase(which);
+    cta(box.rank).bring(box.to, box.bytes);
+    cta(box.rank).barriers.complete(box.barrier, static_cast<int64_t>(box.bytes.size()));
     return true;
   }
 
  private:
   struct Boxed {
-    u32 to, barrier;
-    uint16_t mask;
+    u32 to, barrier, rank;
     std::vector<uint8_t> bytes;
   };
   struct ThreadState {
+    bool hasWaited = false;
     std::vector<std::function<void()>> copies;
     std::vector<Wgmma> begun;
     std::deque<std::vector<Wgmma>> groups;
@@ -202,7 +279,7 @@ class Machine {
     for (int byte = 0; byte < 32; byte += 16) {
       const u32 address = first + static_cast<u32>(row) * 128;
       const u32 chunk = (column + byte) / 16 ^ (address >> 7 & 7);
-      const uint8_t* codes = cta().at(address + chunk * 16, 16);
+      const uint8_t* codes = cta().read(address + chunk * 16, 16);
       for (int i = 0; i < 16; i++) out[byte + i] = values[codes[i]];
     }
   }
@@ -229,31 +306,59 @@ class Machine {
   std::deque<Cta> ctas_;
   std::deque<ThreadState> states_;
   std::deque<Boxed> underWay_;
+  u32 chance_ = 12345;
 };
 
 inline Machine* current = nullptr;
 inline Machine& machine() { return *current; }
 
 // What CUDA's variables say in the running thread.
-inline int clusterNumber = 0, clusters = 1, threadsOfBlock = 0;
+inline int clusterNumber = 0, clusters = 1, clusterSize = 1, threadsOfBlock = 0;
 struct ThreadNumber {
   operator int() const { return machine().thread(); }
 };
 struct BlockNumber {
-  operator int() const {
-    return clusterNumber * Machine::kCluster + static_cast<int>(machine().rank());
-  }
+  operator int() const { return clusterNumber * clusterSize + static_cast<int>(machine().rank()); }
+};
+
+struct Launch {
+  int clusters, size, threads;
+  u32 sharedBytes;
+  std::vector<fibers::Span> readable = {};  // by cp.async
+  Mistake mistake = Mistake::kNone;
 };
 
 // Every cluster of a launch, one after the other.
-inline void launch(int count, int threads, u32 sharedBytes,
-                   const std::vector<fibers::Span>& readable, const std::function<void()>& kernel) {
-  clusters = count, threadsOfBlock = threads;
-  for (clusterNumber = 0; clusterNumber < count; clusterNumber++) {
-    Machine one(threads, sharedBytes, readable);
+inline void launch(const Launch& of, const std::function<void()>& kernel) {
+  clusters = of.clusters, clusterSize = of.size, threadsOfBlock = of.threads;
+  for (clusterNumber = 0; clusterNumber < of.clusters; clusterNumber++) {
+    Machine one(of.threads, of.sharedBytes, of.readable, of.size, of.mistake);
     current = &one;
-    one.block.run(kernel, [&] { return one.step(); });
+    one.block.run(
+        [&] {
+          kernel();
+          one.end();
+        },
+        [&] { return one.step(); });
   }
+}
+
+// What lane `lane` of the running thread's warp shows at the same `place`.
+template <typename T>
+T ofLane(int place, T value, int lane) {
+  fibers::Block<32, 4>::Shown words = {};
+  static_assert(sizeof(T) <= sizeof words);
+  std::memcpy(words.data(), &value, sizeof(T));
+  std::memcpy(&value, machine().block.exchange(place, words)[static_cast<size_t>(lane)].data(),
+              sizeof(T));
+  return value;
+}
+template <typename T, typename Choose>
+T reduced(int place, u32 lanes, T value, Choose choose) {
+  const auto& all = machine().block.exchange(place, {static_cast<u32>(value)});
+  for (u32 lane = 0; lane < 32; lane++)
+    if (lanes >> lane & 1) value = choose(value, static_cast<T>(all[lane][0]));
+  return value;
 }
 
 }  // namespace hopper
@@ -262,7 +367,7 @@ inline struct { hopper::ThreadNumber x; } threadIdx;
 inline struct { hopper::BlockNumber x; } blockIdx;
 inline struct {
   struct {
-    operator int() const { return hopper::clusters * hopper::Machine::kCluster; }
+    operator int() const { return hopper::clusters * hopper::clusterSize; }
   } x;
 } gridDim;
 inline struct {
@@ -270,3 +375,49 @@ inline struct {
     operator int() const { return hopper::threadsOfBlock; }
   } x;
 } blockDim;
+
+inline void __syncwarp() { hopper::machine().syncWarp(); }
+inline void __syncthreads() { hopper::machine().block.sync(); }
+inline int __syncthreads_or(int condition) {
+  static int any;
+  any = 0;
+  __syncthreads();
+  any |= condition != 0;
+  __syncthreads();
+  const int result = any;
+  __syncthreads();
+  return result;
+}
+inline void __threadfence() {}
+template <typename T>
+T __ldcg(const T* from) {
+  return *from;
+}
+inline uint32_t atomicAdd(uint32_t* at, uint32_t value) { return std::exchange(*at, *at + value); }
+// For memory of the threads' own, whose order is not checked.
+inline uintptr_t __cvta_shared_to_generic(uint32_t address) {
+  return reinterpret_cast<uintptr_t>(hopper::machine().cta().at(address, 4));
+}
+template <typename T>
+T __shfl_xor_sync(uint32_t, T value, int lanes) {
+  return hopper::ofLane(11, value, hopper::machine().lane() ^ lanes);
+}
+template <typename T>
+T __shfl_sync(uint32_t, T value, int lane) {
+  return hopper::ofLane(12, value, lane);
+}
+inline uint32_t __ballot_sync(uint32_t, bool condition) {
+  const auto& all = hopper::machine().block.exchange(13, {condition});
+  uint32_t result = 0;
+  for (size_t lane = 0; lane < 32; lane++) result |= all[lane][0] << lane;
+  return result;
+}
+inline bool __any_sync(uint32_t, bool condition) { return __ballot_sync(~0u, condition) != 0; }
+template <typename T>
+T __reduce_min_sync(uint32_t lanes, T value) {
+  return hopper::reduced(14, lanes, value, [](T a, T b) { return std::min(a, b); });
+}
+template <typename T>
+T __reduce_max_sync(uint32_t lanes, T value) {
+  return hopper::reduced(15, lanes, value, [](T a, T b) { return std::max(a, b); });
+}

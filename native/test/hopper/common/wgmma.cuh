@@ -32,3 +32,46 @@ inline void multiplyE4m3E5m2(float (&d)[96], u64 a, u64 b, bool accumulate) {
 inline void multiplyE5m2E4m3(float (&d)[96], u64 a, u64 b, bool accumulate) {
   multiplyEightBits(d, a, b, accumulate, hopper::e5m2(), hopper::e4m3());
 }
+
+// PTX ISA, "Register Fragments for wgmma": 16 rows a warp, 32 bytes of K. `Decode` gives number i
+// of those bytes.
+template <int Count, int Numbers, typename Decode>
+void multiplyFromRegisters(float (&d)[Count], const u32 (&a)[4], u64 b, bool accumulate,
+                           Decode decode) {
+  const int lane = machine().lane();
+  const auto& ofA = machine().block.exchange(3, {a[0], a[1], a[2], a[3]});
+  double rows[2][Numbers];
+  for (int half = 0; half < 2; half++)
+    for (int i = 0; i < Numbers; i++) {
+      const int byte = i * 32 / Numbers;
+      const u32 word = ofA[lane / 4 * 4 + byte % 16 / 4][half + byte / 16 * 2];
+      rows[half][i] = decode(word >> byte % 4 * 8);
+    }
+  for (int column = 0; column < Count * 2; column++) {
+    if (column % 8 / 2 != lane % 4) continue;
+    double numbers[Numbers];
+    for (int i = 0; i < Numbers; i++) {
+      const int byte = i * 32 / Numbers;
+      u32 at = static_cast<u32>(b << 4) + column / 8 * 1024 + column % 8 * 128 + byte / 4 * 4;
+      at ^= (at >> 7 & 7) << 4;
+      numbers[i] = decode(loadWord(at) >> byte % 4 * 8);
+    }
+    for (int half = 0; half < 2; half++) {
+      float& sum = d[column / 8 * 4 + half * 2 + column % 2];
+      double total = accumulate ? sum : 0;
+      for (int i = 0; i < Numbers; i++) total += rows[half][i] * numbers[i];
+      sum = static_cast<float>(total);
+    }
+  }
+}
+template <int Count>
+void multiplyE5m2(float (&d)[Count], const u32 (&a)[4], u64 b, bool accumulate) {
+  multiplyFromRegisters<Count, 32>(d, a, b, accumulate, [](u32 word) {
+    return double{blockscope::halfToFloat(static_cast<u16>((word & 255) << 8))};
+  });
+}
+template <int Count>
+void multiplyBf16(float (&d)[Count], const u32 (&a)[4], u64 b, bool accumulate) {
+  multiplyFromRegisters<Count, 16>(d, a, b, accumulate,
+                                   [](u32 word) { return double{__uint_as_float(word << 16)}; });
+}

@@ -60,11 +60,12 @@ struct Ring {
   static constexpr int kBytesStage = kBytesCodes + kBytesTokens + kRows * kStageK / SCALE_BLOCK;
   static constexpr int kBytesSums = Operand::kTokens * kPitch * 4, kBytesOther = 1024 + 1024;
   static constexpr int kStages = (kSharedBytes - kBytesSums - kBytesOther) / kBytesStage;
-  static_assert(kStages >= 2 && kStages * 16 <= 1024 && kBytesStage % 1024 == 0, "room for a ring");
+  static_assert(kStages >= 2 && kStages * 16 + 4 <= 1024 && kBytesStage % 1024 == 0, "room for a ring");
   u32 barriers, tiles;
-  __device__ explicit Ring(u32 start) : barriers(start), tiles((start + kStages * 16 + 1023) & ~1023u) {}
+  __device__ explicit Ring(u32 start) : barriers(start), tiles((start + kStages * 16 + 4 + 1023) & ~1023u) {}
   __device__ u32 full(int i) const { return barriers + i * 8; }
   __device__ u32 empty(int i) const { return barriers + (kStages + i) * 8; }
+  __device__ u32 order() const { return barriers + kStages * 16; }
   __device__ u32 codes(int i) const { return tiles + i * kBytesStage; }
   __device__ u32 tokens(int i) const { return codes(i) + kBytesCodes; }
   __device__ u32 scales(int i) const { return tokens(i) + kBytesTokens; }
@@ -164,7 +165,7 @@ struct Given {
   float tensorScale;
 };
 
-__device__ inline void syncMultiplying() { asm volatile("bar.sync 1, %0;" ::"n"(kGroups * 128) : "memory"); }
+__device__ inline void syncMultiplying() { syncSome<kGroups * 128>(1); }
 
 // C from sums; those that may have lost something are computed again.
 template <class Operand>
@@ -191,7 +192,7 @@ __device__ inline void multiplyAndStore(Problem problem, const Given& given, Rin
   const int thread = threadIdx.x - 128, group = thread / 128, warp = thread / 32 % 4, lane = thread % 32;
   RingPosition<Ring<Operand>::kStages> place;
   float* sums = reinterpret_cast<float*>(__cvta_shared_to_generic(ring.sums()));
-  __shared__ u32 order;
+  u32& order = *reinterpret_cast<u32*>(__cvta_shared_to_generic(ring.order()));
   for (int item = problem.firstItem(); item < problem.items(); item = problem.nextItem(item)) {
     const int tile = problem.tileOf(item), split = item % problem.splits;
     const int2 range = problem.stagesOf(split);
@@ -268,8 +269,7 @@ __device__ inline void prepareRest(const u8* bScales, u8* pitched, u32* arrived,
 template <class Operand>
 __device__ inline void run(const TensorMap* codesMap, const TensorMap* scalesMap, const TensorMap* tokensMap, Problem problem,
                            const Given& given, bool scalesAreMade) {
-  extern __shared__ u8 dynamic[];
-  const Ring<Operand> ring(sharedAddress(dynamic));
+  const Ring<Operand> ring(dynamicSharedStart());
   problem.cluster = Operand::kCluster;
   if (threadIdx.x == 0) {
     for (int i = 0; i < Ring<Operand>::kStages; i++) {

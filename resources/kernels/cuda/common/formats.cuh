@@ -3,6 +3,7 @@
 // (OCP Microscaling Formats v1.0 section 5.3; NVFP4 for ue4m3).
 #pragma once
 
+#include "common/bf16Pairs.cuh"
 #include "common/eightBits.cuh"
 #include "common/types.cuh"
 
@@ -133,12 +134,6 @@ __device__ inline u32 toOutputPair(float low, float high) {
 #else
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
 #endif
-  return pair;
-}
-
-__device__ inline u32 toBf16Pair(float low, float high) {
-  u32 pair;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
   return pair;
 }
 

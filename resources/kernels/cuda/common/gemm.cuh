@@ -289,7 +289,7 @@ struct FactorsOfRowsAndColumns {
     const int thread = threadIdx.x % 128;
     constexpr int kAtOnce = GROUPED ? 1 : 4, kRowCopies = 64 / kAtOnce, kCopies = kRowCopies + T::kTileN / kAtOnce;
     constexpr int kFirst = OfRows ? 0 : kRowCopies;
-    syncWarpgroup(barrier);  // the last tile's have been read
+    syncSome<128>(barrier);  // the last tile's have been read
     auto from = [this, rowA, rowB](int i) {
       return i < kRowCopies ? ofRows + rowA + i * kAtOnce : ofColumns + rowB + (i - kRowCopies) * kAtOnce;
     };
@@ -303,7 +303,7 @@ struct FactorsOfRowsAndColumns {
   }
   __device__ void arrive() const {
     waitForCopies();
-    syncWarpgroup(barrier);
+    syncSome<128>(barrier);
   }
   __device__ float row(int i) const {
     if constexpr (!OfRows) return 1.0f;
@@ -332,8 +332,7 @@ __device__ inline int stepsOf(int K) {
 template <class T, bool ByEngine, class TilesOf, class MakeFactors, class Guide = NoGuide>
 __device__ inline void runOver(const TilesOf shape, const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap,
                                Output* c, MakeFactors makeFactors, Finish finish, Guide guide = {}) {
-  extern __shared__ u8 dynamic[];
-  const Shared<T> shared(sharedAddress(dynamic));
+  const Shared<T> shared(dynamicSharedStart());
   if (threadIdx.x == 0) {
     // The manifest row has numbers of its own.
     if (dynamicSharedBytes() < Shared<T>::kBytes || blockDim.x != T::kThreads) trap();

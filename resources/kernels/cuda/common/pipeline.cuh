@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/formats.cuh"
+#include "common/ringPosition.cuh"
 #include "common/tileOrder.cuh"
 
 struct alignas(64) TensorMap {
@@ -89,19 +90,11 @@ __device__ inline void takeRegisters() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
 }
 
-// A ring of stages: which stage is next and which phase of its barriers.
-template <int Stages>
-struct RingPosition {
-  int stage = 0;
-  u32 phase = 0;
-  __device__ void advance() {
-    if (++stage == Stages) {
-      stage = 0;
-      phase ^= 1;
-    }
-  }
-};
-
+// Where a block's dynamic shared memory begins, and how much of it there is.
+__device__ inline u32 dynamicSharedStart() {
+  extern __shared__ u8 dynamic[];
+  return sharedAddress(dynamic);
+}
 __device__ inline u32 dynamicSharedBytes() {
   u32 bytes;
   asm volatile("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
@@ -118,8 +111,11 @@ __device__ inline void copyFour(u32 destination, const void* source) {
 }
 __device__ inline void waitForCopies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
-// A barrier of one warpgroup; 0 is that of the whole block.
-__device__ inline void syncWarpgroup(int barrier) { asm volatile("bar.sync %0, 128;" ::"r"(barrier) : "memory"); }
+// A barrier of some of the block's threads, whole warps; 0 is that of all.
+template <int Threads>
+__device__ inline void syncSome(int barrier) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(Threads) : "memory");
+}
 
 // Stores a box from shared memory; what lies outside the tensor is left out. One thread issues, commits and waits.
 __device__ inline void storeBox(const TensorMap* map, int x, int y, u32 source) {

@@ -23,13 +23,6 @@ __host__ __device__ constexpr int kBias(int format) {
   return format <= 1 ? 1 : format == 2 ? 3 : format == 3 ? 7 : 15;
 }
 
-__device__ inline u32 multiplyBf16Pair(u32 a, u32 b) {
-  u32 product;
-  asm("mul.rn.bf16x2 %0, %1, %2;" : "=r"(product) : "r"(a), "r"(b));
-  return product;
-}
-__device__ inline u32 bothHalves(float value) { return toBf16Pair(value, value); }
-
 // Two codes, one in the low bits of each half of a word, as bf16 numbers times 2^(bias - 127): sign and exponent move to their
 // places in bf16, whose subnormals take the elements' own.
 template <int Format>

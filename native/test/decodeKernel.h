@@ -1,0 +1,35 @@
+// The kernels for few rows of A (resources/kernels/cuda/common/decode.cuh) on the CPU, their
+// threads as fibers: every C against a sum in float64. A test names the formats by kernels' macros,
+// includes this, the kernel, and decodeProduct.h.
+#pragma once
+
+#include <cmath>
+#include <functional>
+
+#include "check.h"
+#include "hopperMachine.h"
+#include "productCheck.h"
+#include "scaledMatrix.h"
+#include "scaledProduct.h"
+
+#define ROWS 64
+#define STAGE_K 512
+#define THREADS 640
+#define SHARED_BYTES 231424
+#define PREPARE_THREADS 128
+#define ENCODE_THREADS 512
+#define WIDE_SHIFT 0
+#define WIDEN_THREADS 256
+#define OUTPUT_TYPE 2
+#define ACCUMULATE 0
+#define B_ORDER 0
+
+// Of kernels of one block at a time; what others share is dynamic.
+#define __shared__ static
+#define __device__
+#define __host__
+#define __global__
+#define __grid_constant__
+#define __launch_bounds__(...)
+// Instructions that no test here comes to.
+#define asm(...)

@@ -1,0 +1,11 @@
+// decode-fp8 (resources/kernels/cuda/decode_mxfp4.cu) on the CPU.
+#define A_FORMAT 0
+#define B_FORMAT 0
+#define SCALE_FORMAT 5
+#define SCALE_BLOCK 32
+
+// The kernel stands between the two.
+// clang-format off
+#include "decodeKernel.h"
+#include "../../resources/kernels/cuda/decode_mxfp4.cu"
+#include "decodeProduct.h"

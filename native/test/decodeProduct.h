@@ -1,0 +1,139 @@
+// What every kernel for few rows of A must do: products of any shape on any number of CTAs, and the
+// machine's mistakes are seen. Included behind the kernel.
+#pragma once
+
+namespace {
+
+using hopper::Mistake;
+
+// The kernel that has A in e5m2, with a factor for each row, or the one that has it in bf16.
+constexpr bool kIsFp8 = A_FORMAT == 0 && SCALE_FORMAT == 5;
+constexpr int kTokenBytes = kIsFp8 ? 1 : 2;
+
+int ceilDivided(int a, int b) { return (a + b - 1) / b; }
+
+// A of bf16 without scales, or like B.
+struct Activations {
+  std::vector<uint8_t> codes, scales;
+  std::vector<double> values;
+
+  Activations(int rows, int k) {
+    if constexpr (A_FORMAT == 7) {
+      for (int i = 0; i < rows * k; i++) {
+        const uint32_t draw = blockscope::philox(7, 50, i)[0];
+        const float value = std::ldexp(static_cast<float>(static_cast<int>(draw % 255) - 127), -6);
+        const uint16_t bits = blockscope::floatToBf16(value);
+        codes.push_back(bits & 255), codes.push_back(bits >> 8);
+        values.push_back(value);
+      }
+    } else {
+      const ScaledMatrix a({A_FORMAT, SCALE_FORMAT, SCALE_BLOCK}, rows, k, 50, "linear");
+      codes = a.packed, scales = a.scales;
+      for (int i = 0; i < rows * k; i++) values.push_back(a.value(i / k, i % k));
+    }
+  }
+};
+
+struct Product {
+  int m, n, k, splits, ctas;  // that the launch has
+  Activations a{m, k};
+  ScaledMatrix b{{B_FORMAT, SCALE_FORMAT, SCALE_BLOCK}, n, k, 60, "linear"};
+  GuardedOutput<float> c{m, n};
+
+  void run(Mistake mistake = Mistake::kNone) {
+    const int columns = m <= 8    ? 8
+                        : m <= 16 ? 16
+                        : m <= 32 ? 32
+                                  : 64,
+              cluster = columns > 8 ? 2 : 1, tiles = ceilDivided(n, ROWS * cluster) * cluster,
+              scales = k / SCALE_BLOCK, pitch = (scales + 15) / 16 * 16;
+    std::vector<uint8_t> tokens(m * k * kTokenBytes), pitched(n * pitch);
+    std::vector<float> factors(m), parts(splits * m * n);
+    std::vector<u32> arrived(tiles, 99);
+    const int copied = scales % 16 == 0 ? 0 : n * pitch / 4;
+#if A_FORMAT == 0 && SCALE_FORMAT == 5
+    hopper::launch({m + ceilDivided(copied, ENCODE_THREADS), 1, ENCODE_THREADS, 0}, [&] {
+      prepare(a.codes.data(), a.scales.data(), b.scales.data(), tokens.data(), factors.data(),
+              pitched.data(), arrived.data(), m, n, k, pitch, tiles);
+    });
+#else
+    const int ofTokens = ceilDivided(m * k / 8, PREPARE_THREADS);
+    hopper::launch({ofTokens + ceilDivided(copied, PREPARE_THREADS), 1, PREPARE_THREADS, 0}, [&] {
+      prepare(a.codes.data(), a.scales.data(), b.scales.data(),
+              reinterpret_cast<u16*>(tokens.data()), pitched.data(), arrived.data(), m, n, k, pitch,
+              tiles, ofTokens);
+    });
+#endif
+    const hopper::TensorMap codesMap{b.packed.data(), k * kBits(B_FORMAT) / 8, n, 128, ROWS, 1};
+    const hopper::TensorMap scalesMap{copied ? pitched.data() : b.scales.data(),
+                                      copied ? pitch : scales,
+                                      n,
+                                      STAGE_K / SCALE_BLOCK,
+                                      ROWS,
+                                      1,
+                                      false,
+                                      copied > 0};
+    const hopper::TensorMap tokensMap{tokens.data(), k * kTokenBytes, m,    128,
+                                      columns,       kTokenBytes,     true, true};
+    hopper::launch({ctas / cluster, cluster, THREADS, SHARED_BYTES, {}, mistake}, [&] {
+      const auto call = [&](auto kernel) {
+        kernel(codesMap, scalesMap, tokensMap, a.codes.data(), b.packed.data(), a.scales.data(),
+               b.scales.data(),
+#if A_FORMAT == 0 && SCALE_FORMAT == 5
+               factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, copied > 0
+#else
+               parts.data(), arrived.data(), c.data(), m, n, k, splits, copied > 0, 1.0f
+#endif
+        );
+      };
+      if (columns == 8) call(multiply8);
+      else if (columns == 16) call(multiply16);
+      else if (columns == 32) call(multiply32);
+      else call(multiply64);
+    });
+  }
+  int wrong(int every) const {
+    int count = c.guardsWritten();
+    for (int at = 0; at < m * n; at += every) {
+      double sum = 0, magnitude = 0;
+      for (int i = 0; i < k; i++) {
+        const double product = a.values[at / n * k + i] * b.value(at % n, i);
+        sum += product, magnitude += std::fabs(product);
+      }
+      count += !(std::fabs(c[at] - sum) <= 0x1p-20 * magnitude);
+    }
+    return count;
+  }
+};
+
+void isRight(Product product, int every = 1) { checkProduct("decode", product, every); }
+
+void isSeen(Mistake mistake, const std::string& text) {
+  Product product{9, 130, 3072, 1, 2};  // more stages than the ring has
+  const std::string thrown = messageOf([&] { product.run(mistake); });
+  const bool seen = text.empty() ? thrown == "nothing was thrown" && product.wrong(1) > 9 * 130 / 4
+                                 : thrown.find(text) != std::string::npos;
+  checkThat(seen, "mistake " + std::to_string(static_cast<int>(mistake)) + " not seen: " + thrown,
+            __FILE__, __LINE__);
+}
+
+}  // namespace
+
+int main() {
+  isRight({1, 64, 512, 1, 1});
+  isRight({8, 200, 1280, 1, 3});    // more tiles than CTAs; a tail of K
+  isRight({3, 70, 4096, 3, 4}, 3);  // parts of K
+  isRight(
+      {9, 130, 1024, 1, 2});  // one cluster, two tiles of two CTAs, of which the last has no rows
+  isRight({16, 321, 1536, 1, 4}, 3);  // a cluster has one tile more than another
+  isRight({16, 64, 5120, 4, 6}, 2);   // parts, on fewer clusters
+  isRight({17, 129, 768, 1, 4}, 3);
+  isRight({64, 96, 1024, 2, 4}, 7);
+  isSeen(Mistake::kNoPeersHalf, "every thread waits for another");
+  isSeen(Mistake::kOwnBarrierAlone, "every thread waits for another");
+  isSeen(Mistake::kEarlyRead, "a read");
+  isSeen(Mistake::kNoPredecessor, "loaded without a wait for it");
+  isSeen(Mistake::kNoClusterSync, "which has ended");
+  isSeen(Mistake::kNoSwizzle, "");
+  return summary();
+}
