@@ -5,11 +5,9 @@
 //   elements along K; any M, N.
 //
 // 1. encode: scales into the elements' exponents (common/fold.cuh), A's against a power of two for
-// each row and 128 elements
-//    of K, B's against one for each row.
+//    each row and 128 elements of K, B's against one for each row.
 // 2. multiply: fp8 product, promoted to float32 every PROMOTION elements times A's power
-// (common/gemm_fp8.cuh), at the end
-//    times B's.
+//    (common/gemm_fp8.cuh), at the end times B's.
 // 3. Only if scales lie further apart than elements can lose: common/beyondFp8.cuh.
 //
 // status[0]: scales of a chunk of A or a row of B lie too far apart, or something is NaN or
