@@ -1,12 +1,13 @@
-// What the encoder of the Hopper fp8 product proves of its operands (common/promotionProof.cuh),
-// compiled for the CPU with its threads as fibers, against numbers of
-// src-shared/formats/promotionProof.ts.
+// What the encoder of the Hopper fp8 product proves of its operands
+// (common/promotionProof.cuh), compiled for the CPU with its threads as fibers,
+// against numbers of src-shared/formats/promotionProof.ts.
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
+#include "../core/formats.h"
 #include "check.h"
 #include "fiberBlock.h"
 #include "readJson.h"
@@ -102,7 +103,6 @@ inline int __reduce_max_sync(unsigned, int value) { return ofWarp(value, max); }
 #define __shared__ static
 #define asm(...)
 #include "../../resources/kernels/cuda/common/promotionProof.cuh"
-#include "../../resources/kernels/cuda/common/reencode.cuh"
 #undef asm
 #undef __device__
 #undef __host__
@@ -111,7 +111,23 @@ inline int __reduce_max_sync(unsigned, int value) { return ofWarp(value, max); }
 
 }  // namespace device
 
+using namespace blockscope;
+
 namespace {
+
+// How many elements of a row are not what they were.
+int64_t wrongElements(const uint8_t* codes, const uint8_t* scales,
+                      const std::vector<uint8_t>& encoded, float factor, int k) {
+  int64_t wrong = 0;
+  for (int i = 0; i < k; i++) {
+    const uint8_t code = codes[i / 2] >> i % 2 * 4 & 15;
+    const double own = decodeTable(NumberFormatId::kE2m1)[code];
+    const double got = decodeTable(NumberFormatId::kE5m2)[encoded[i]];
+    wrong += got * factor != std::ldexp(own, scales[i / 32] - 127) ||
+             std::signbit(got) != std::signbit(own);
+  }
+  return wrong;
+}
 
 // Proofs of one tile's rows, as `encode` of wgmma_fp8.cu makes them.
 std::vector<device::Proof> proofsOf(const std::vector<uint8_t>& codes,
@@ -126,11 +142,15 @@ std::vector<device::Proof> proofsOf(const std::vector<uint8_t>& codes,
     std::memcpy(words.data(), codes.data() + row * k / 2, k / 2);
     device::Threads block(ENCODE_THREADS);
     device::threads = &block;
+    bool isOutside = false;
     block.run([&] {
-      device::reencodeRow<device::Order::kAsPacked>(
+      isOutside |= device::reencodeRow<device::Order::kAsPacked>(
           reinterpret_cast<const uint8_t*>(words.data()), scales.data() + row * k / 32,
           encoded.data(), &factor, k, device::RowProof{proofs.data(), count});
     });
+    if (!isOutside)
+      CHECK(wrongElements(codes.data() + row * k / 2, scales.data() + row * k / 32, encoded, factor,
+                          k) == 0);
   }
   return proofs;
 }
@@ -145,7 +165,8 @@ std::vector<uint8_t> bytesOf(const Json& list) {
   return bytes;
 }
 
-// Each tile's largest numbers in each stretch of K; those of 2^24 on are all alike.
+// Each tile's largest numbers in each stretch of K; those of 2^24 on are all
+// alike.
 void theEncoderProvesWhatIsProvedOnTheHost() {
   const Json cases = readJson("../../test/fixtures/kernels/promotion_proof.json")["cases"];
   for (const Json& one : cases.list) {
@@ -194,7 +215,8 @@ void theBorderIsExact() {
 
 // Rows of a tile, stretch after stretch; what is beyond C is not counted.
 void tilesCountWhatTheyAreProvedFor() {
-  const int m = 130, k = 600, count = 3;  // two CTAs of a cluster, the second mostly outside
+  const int m = 130, k = 600,
+            count = 3;  // two CTAs of a cluster, the second mostly outside
   std::vector<device::Proof> all((4 + 2) * count);
   const device::Proofs proofs(all.data(), m + 256, k);
   CHECK(proofs.count == count && proofs.tilesOfA == 4);

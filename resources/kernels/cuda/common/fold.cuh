@@ -42,9 +42,8 @@ __device__ inline Piece loadPiece(const u8* codes, const u8* scales, int piece, 
   const int scale = scales[piece / 2];
   if constexpr (kBits(Format) == 4) {
     const uint2 nibbles = reinterpret_cast<const uint2*>(codes)[piece], table = codeTable(0);
-    return {{encodeFour(nibbles.x, table), encodeFour(nibbles.x >> 16, table),
-             encodeFour(nibbles.y, table), encodeFour(nibbles.y >> 16, table)},
-            scale};
+    const uint2 first = encodeEight(nibbles.x, table), second = encodeEight(nibbles.y, table);
+    return {{first.x, first.y, second.x, second.y}, scale};
   } else {
     const uint4 words = reinterpret_cast<const uint4*>(codes)[piece];
     return {{words.x, words.y, words.z, words.w}, scale};

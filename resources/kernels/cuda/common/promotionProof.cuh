@@ -5,7 +5,7 @@
 // 256, 128 or 64 in it. N is a whole number, exact in float32 below 2^24, where it matters; rounding keeps what is above there.
 #pragma once
 
-#include "common/types.cuh"
+#include "common/reencode.cuh"
 
 constexpr int kLongestInterval = 256;
 constexpr float kMostOfEach = 1 << 24, kMostOfBoth = 1 << 28;
@@ -29,32 +29,55 @@ UNROLL
   return sum;
 }
 
-// Of a row while it is encoded: 16 lanes have the 16 pieces of kLongestInterval elements.
+// |blocks|^2 in units of 4^smallest; of zeros smallest is 255.
+struct SquaredNorm {
+  float sum;
+  int smallest;
+};
+__device__ inline SquaredNorm joined(SquaredNorm a, SquaredNorm b) {
+  const int smallest = min(a.smallest, b.smallest);
+  return {a.sum * powerOfFour(a.smallest - smallest) + b.sum * powerOfFour(b.smallest - smallest), smallest};
+}
+
+// Of a row while it is encoded: threads leave the squares of their pieces, 16 elements, in shared memory with their scales; then
+// each takes an interval of 64, and four lanes have one of kLongestInterval.
 struct RowProof {
   Proof* ofTile;  // one for each kLongestInterval elements
   int count;
-  // By whole warps; zeros beyond the row.
+  static constexpr int kPieces = kHeld * kEncodeThreads;
+
+  // Four pieces, an interval of 64, to an element.
+  __device__ static uint4* intervals() {
+    __shared__ uint4 all[kPieces / 4];
+    return all;
+  }
   __device__ void operator()(int piece, uint2 words, int scale) const {
-    const u32 squares = sumOfSquares(words);
-    int smallest = squares == 0 ? 255 : scale;
+    reinterpret_cast<u32*>(intervals())[piece % kPieces] = sumOfSquares(words) | scale << 16;
+  }
+  __device__ static SquaredNorm ofBlock(u32 left, u32 right) {
+    const u32 squares = (left + right) & 0xffff, scale = left >> 16;
     // A NaN scale makes NaN of zeros too.
-    float sum = scale == 255 ? __int_as_float(0x7f800000) : (float)squares;
-    // Over twice as many lanes: both halves in units of the smaller of their smallest scales.
-    auto widen = [&](int lanes) {
-      const int before = smallest;
-      smallest = min(smallest, __shfl_xor_sync(0xffffffff, smallest, lanes));
-      sum *= powerOfFour(before - smallest);
-      sum += __shfl_xor_sync(0xffffffff, sum, lanes);
-    };
-    auto largest = [](float value, int lanes) { return fmaxf(value, __shfl_xor_sync(0xffffffff, value, lanes)); };
-    widen(1), widen(2);
-    const float of64 = largest(largest(sum, 4), 8);
-    widen(4);
-    const float of128 = largest(sum, 8);
-    widen(8);
-    const int which = threadIdx.x % 16, place = piece / 16;
-    const float own = which == 0 ? sum : which == 1 ? of128 : of64;
-    if (which < 3 && place < count && own > 0) atomicMax(&ofTile[place].of[which], __float_as_uint(own));
+    if (scale == 255) return {__int_as_float(0x7f800000), 255};
+    return {(float)squares, squares == 0 ? 255 : (int)scale};
+  }
+  __device__ static SquaredNorm ofLane(SquaredNorm own, int lanes) {
+    return {__shfl_xor_sync(0xffffffff, own.sum, lanes), __shfl_xor_sync(0xffffffff, own.smallest, lanes)};
+  }
+  // Of `held` pieces a thread, from piece `first` on.
+  __device__ void conclude(int first, int held) const {
+    __syncthreads();
+    if ((int)threadIdx.x < held * kEncodeThreads / 4) {
+      const uint4 four = intervals()[first % kPieces / 4 + threadIdx.x];
+      const SquaredNorm of64 = joined(ofBlock(four.x, four.y), ofBlock(four.z, four.w));
+      const SquaredNorm next64 = ofLane(of64, 1), of128 = joined(of64, next64), next128 = ofLane(of128, 2);
+      const float most64 = fmaxf(of64.sum, next64.sum);
+      const int which = threadIdx.x % 4, place = (first / 4 + threadIdx.x) / 4;
+      const float of[3] = {joined(of128, next128).sum, fmaxf(of128.sum, next128.sum),
+                           fmaxf(most64, __shfl_xor_sync(0xffffffff, most64, 2))};
+      const float own = which == 0 ? of[0] : which == 1 ? of[1] : of[2];
+      if (which < 3 && place < count && own > 0) atomicMax(&ofTile[place].of[which], __float_as_uint(own));
+    }
+    __syncthreads();
   }
 };
 

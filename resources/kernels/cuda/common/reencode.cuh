@@ -19,11 +19,11 @@ __device__ inline uint2 codeTable(int s) {
   return make_uint2(0x3e3c3800 + s * 0x04040400, 0x46444240 + s * 0x04040404);
 }
 
-// Four fp4 codes (16 bits, low nibble first) to four e5m2 bytes.
-__device__ inline u32 encodeFour(u32 nibbles, uint2 table) {
-  const u32 magnitudes = __byte_perm(table.x, table.y, nibbles & 0x7777);
-  const u32 signs = (nibbles & 0x8) << 4 | (nibbles & 0x80) << 8 | (nibbles & 0x800) << 12 | (nibbles & 0x8000) << 16;
-  return magnitudes | signs;
+// Eight fp4 codes, low nibble first, to eight e5m2 bytes.
+__device__ inline uint2 encodeEight(u32 codes, uint2 table) {
+  const u32 magnitudes = codes & 0x77777777, oddSigns = codes & 0x80808080, evenSigns = codes << 4 & 0x80808080;
+  return make_uint2(__byte_perm(table.x, table.y, magnitudes) | __byte_perm(evenSigns, oddSigns, 0x5140),
+                    __byte_perm(table.x, table.y, magnitudes >> 16) | __byte_perm(evenSigns, oddSigns, 0x7362));
 }
 
 // Smallest and largest over the block of kEncodeThreads threads.
@@ -42,13 +42,16 @@ __device__ inline int2 rangeOfBlock(int smallest, int largest) {
 // The order of a block's 32 elements in the encoded row.
 enum class Order { kAsPacked, kEvenThenOdd };
 
+constexpr int kHeld = 4;
+
 struct SeesNothing {
   __device__ void operator()(int, uint2, int) const {}
+  __device__ void conclude(int, int) const {}
 };
 
 // One row: K / 2 bytes of codes, K / 32 scales. A thread takes 16 elements, half a scale block, at a time; the first kHeld of
 // them stay in registers between the two passes. True, for some thread, where the row needs more than the window. `seen` is
-// shown every piece with its scale by whole warps, zeros beyond the row.
+// shown every piece with its scale, zeros beyond the row, and concludes after each kHeld of a thread, then after each.
 template <Order ElementOrder, class Seen = SeesNothing>
 __device__ inline bool reencodeRow(const u8* codes, const u8* scales, u8* encoded, float* factor, int K, Seen seen = {}) {
   static_assert(SCALE_BLOCK == 32, "a scale block is 16 bytes of fp4");
@@ -84,8 +87,8 @@ __device__ inline bool reencodeRow(const u8* codes, const u8* scales, u8* encode
   auto encode = [&](int piece, uint2 words, int scale) {
     // Zeros have any table: its first byte is always 0.
     const uint2 table = codeTable(min(max(scale - reference, kSmallestExact), kLargestExact));
-    const uint4 out = make_uint4(encodeFour(words.x, table), encodeFour(words.x >> 16, table), encodeFour(words.y, table),
-                                 encodeFour(words.y >> 16, table));
+    const uint2 first = encodeEight(words.x, table), second = encodeEight(words.y, table);
+    const uint4 out = make_uint4(first.x, first.y, second.x, second.y);
     if (ElementOrder == Order::kAsPacked) {
       storeStreaming(encoded + piece * 16, out);
     } else {
@@ -100,10 +103,12 @@ __device__ inline bool reencodeRow(const u8* codes, const u8* scales, u8* encode
   };
   UNROLL
   for (int i = 0; i < kHeld; i++) take(threadIdx.x + i * kEncodeThreads, held[i], heldScale[i]);
+  seen.conclude(0, kHeld);
   for (int first = kHeld * kEncodeThreads; first < pieces; first += kEncodeThreads) {
     const int piece = first + threadIdx.x;
     const bool isInside = piece < pieces;
     take(piece, isInside ? packed[piece] : make_uint2(0, 0), isInside ? scales[piece / 2] : 127);
+    seen.conclude(first, 1);
   }
   return outside;
 }
