@@ -33,13 +33,15 @@ export function ownLaunchNs(
   return known.length === 0 ? undefined : Math.min(...known)
 }
 
-/** What a kernel counted, as shares: 'intervals proved: P = 128 98 %, P = 64 2.0 %'; undefined where it counted nothing. */
+/** What a kernel counted, as shares: 'intervals proved: P = 128 99.8 %, P = 64 0.2 %'; undefined where it counted nothing. */
 export function countedText(counted: Counted | undefined): string | undefined {
   const all = counted?.counts.reduce((sum, one) => sum + one, 0)
   if (!counted || !all) return undefined
   const told = counted.labels.flatMap((label, at) => {
     const share = counted.counts[at]! / all
-    return share > 0 ? [`${label} ${percent(share)}`] : []
+    // A large share to a tenth too: what is left of it is told beside it.
+    const text = share < 0.1 ? percent(share) : `${(100 * share).toFixed(1)} %`
+    return share > 0 ? [`${label} ${text}`] : []
   })
   return `${counted.of}: ${told.join(', ')}`
 }

@@ -11,6 +11,6 @@ it('a point says what its kernel counted, where it counted', () => {
     const told = { ...step, validation: { ...step.validation!, counted } }
     return provenance(run, told).find(({ title }) => title === 'Counted')?.text
   }
-  expect(said([7, 1])).toBe('intervals proved: P = 128 88 %, P = 32 13 %')
+  expect(said([7, 1])).toBe('intervals proved: P = 128 87.5 %, P = 32 12.5 %')
   expect([said([0, 0]), said()]).toEqual([undefined, undefined])
 })

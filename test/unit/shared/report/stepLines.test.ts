@@ -36,8 +36,8 @@ it('what a kernel counted is a line of the report and of the table', () => {
     const step = { ...first!, kernel: 'proved', validation: { ...first!.validation!, counted } }
     return { ...plain, steps: [step, ...others] }
   }
-  const line = 'proved: mxfp4 8192 x 8192 x 8192: intervals proved: P = 128 98 %, P = 64 2.0 %'
-  const run = withCounts([0, 980, 20, 0])
+  const line = 'proved: mxfp4 8192 x 8192 x 8192: intervals proved: P = 128 99.8 %, P = 64 0.2 %'
+  const run = withCounts([0, 998, 2, 0])
   expect(countedLines(run)).toEqual([line])
   expect(runToMarkdown(run)).toContain(line)
   expect(runToHtml(run)).toContain(`<h2>Counted by kernels</h2><p>${line}</p>`)
