@@ -136,8 +136,9 @@ function namesOf(
   }
 }
 
+/** Of one launch for all groups: what each of them adds to a stage, with its rows and its matrix of B. */
 const partsOf = (names: Names, parts: readonly number[]): Names[] =>
-  parts.map((m) => ({ ...names, M: m }))
+  parts.map((m) => ({ ...names, M: m, GROUPS: 1 }))
 
 /** Several parts share the waves of a stage; a unit of each takes its own time. */
 function stageTime(

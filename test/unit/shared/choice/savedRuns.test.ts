@@ -6,6 +6,7 @@ import { mostTogether, predictTime } from '@shared/choice/cost'
 import { factsOf, type DeviceFacts } from '@shared/choice/deviceFacts'
 import { choiceOf, rankKernels } from '@shared/choice/choose'
 import type { Device, Kernel } from '@shared/contract/devices'
+import type { Groups } from '@shared/contract/groups'
 import { expandVariants, parseKernelRow } from '@shared/contract/kernelRow'
 import { parseRun } from '@shared/contract/parseRun'
 
@@ -25,6 +26,7 @@ interface Point {
   m: number
   n: number
   k: number
+  groups?: Groups
   ns: number
 }
 
@@ -77,8 +79,35 @@ beforeAll(() => {
   }
   for (const { format, size, kernel, ns } of folded.rates)
     points.push({ run: 'folded', format, kernel, m: size, n: size, k: size, ns })
-  points.push(...decodeTable())
+  points.push(...decodeTable(), ...groupedTable())
 })
+
+/** Groups of wgmma, and one product of as many rows. */
+function groupedTable(): Point[] {
+  interface Row {
+    format: string
+    groups: string
+    n: number
+    k: number
+    grouped: { ns: number }
+    dense: { ns: number }
+  }
+  const { rows } = JSON.parse(text('docs/results/h200-grouped.json')) as { rows: Row[] }
+  return rows.flatMap(({ groups: name, grouped, dense, ...shape }): Point[] => {
+    const [, layout, count, each] = /^(\w+) (\d+)x(\d+)$/.exec(name)!
+    const maxRows = Number(each)
+    const groups = {
+      ...{ layout: layout as Groups['layout'], alignment: 1, maxRows },
+      rows: Array.from({ length: Number(count) }, () => maxRows)
+    }
+    const m = groups.rows.length * maxRows
+    const point = { ...shape, run: name, kernel: 'wgmma', m }
+    return [
+      { ...point, groups, ns: grouped.ns },
+      { ...point, run: `${name}, dense`, ns: dense.ns }
+    ]
+  })
+}
 
 /** Of docs/kernels.md: | 8192 x 8192 | 1 | 9.26 | 15.81 (59 %) | 21.44 (43 %) | ... */
 function decodeTable(): Point[] {
@@ -99,7 +128,10 @@ function decodeTable(): Point[] {
   return kept
 }
 
-const problemOf = ({ format, m, n, k }: Point) => ({ format, m, n, k, output: 'f16' })
+const problemOf = ({ format, m, n, k, groups }: Point) => ({
+  ...{ format, m, n, k, output: 'f16' },
+  ...(groups && { groups })
+})
 
 function predicted(point: Point): number | undefined {
   const kernel = kernels.find(({ id }) => id === point.kernel)
