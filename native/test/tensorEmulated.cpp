@@ -27,6 +27,7 @@ enum class Mistake {
   kUnwritten,
   kStrangeMask,
   kOtherBarrier,
+  kOwnBytesExpected,
 };
 Mistake mistake = Mistake::kNone;
 
@@ -38,6 +39,9 @@ struct Mistaken : EmulatedMachine<T> {
   u32 placeOf(u32 barrier) const { return (barrier - this->sharedStart() - T::kBarriersAt) / 8; }
   bool isSums(u32 barrier) const { return placeOf(barrier) / 2 == T::kStages; }
 
+  void expect(u32 barrier, u32 bytes) const {
+    Base::expect(barrier, mistake == Mistake::kOwnBytesExpected ? T::kArriving : bytes);
+  }
   void commit(u32 barrier, u16 mask) const {
     if (mistake == Mistake::kNoCommit && isSums(barrier)) return;
     Base::commit(barrier, mistake == Mistake::kStrangeMask ? mask | 4 : mask);
@@ -187,5 +191,6 @@ int main() {
   mistakesAreSeen<PairTile<3, 3>>();
   isSeen<PairNvfp4>(Mistake::kStrangeMask, "CTA 2 is told of a cluster of 2");
   isSeen<PairNvfp4>(Mistake::kOtherBarrier, "a commit, an arrival or a copy is missing");
+  isSeen<PairNvfp4>(Mistake::kOwnBytesExpected, " bytes where copies bring ");
   return summary();
 }

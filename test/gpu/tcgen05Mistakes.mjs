@@ -51,7 +51,7 @@ const ofPairs = [
   {
     name: 'the first waits for what it brings itself',
     changes: [[gemm, 'T::kCtas * T::kArriving);', 'T::kArriving);']],
-    says: /the tensor core reads|a commit, an arrival or a copy|two copies at once/
+    says: /the tensor core reads|waits for \d+ bytes where copies bring|a commit, an arrival or a copy/
   },
   {
     name: "the second's copies are told to itself",

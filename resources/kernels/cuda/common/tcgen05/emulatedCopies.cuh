@@ -18,11 +18,17 @@ struct Boxes {
   static constexpr int kMost = 32;
   struct Box {
     u32 to, bytes, barrier;
-    int told;  // the CTA whose mbarrier it is
+    int told;     // the CTA whose mbarrier it is
+    u32 counted;  // bytes that it is told of
     bool isKnown;
+  };
+  // Bytes that an mbarrier of this CTA is to wait for in its phase.
+  struct Announced {
+    u32 barrier, bytes;
   };
   volatile u32 count, begun;
   volatile Box boxes[kMost];
+  volatile Announced announced[kMost];
 
   // Which one has the 16 bytes at `address`; -1: nobody wrote them.
   __device__ int find(u32 address) const {
@@ -35,20 +41,45 @@ struct Boxes {
     const int found = find(to);
     return found >= 0 ? found : count < (u32)kMost ? (int)count : -1;
   }
-  __device__ void begin(int at, u32 to, u32 bytes, u32 barrier, int told) {
+  __device__ void begin(int at, u32 to, u32 bytes, u32 counted, u32 barrier, int told) {
     boxes[at].isKnown = false;
     boxes[at].to = to;
     boxes[at].bytes = bytes;
     boxes[at].barrier = barrier;
     boxes[at].told = told;
+    boxes[at].counted = counted;
     __threadfence();
     if (at == (int)count) count = at + 1;
     begun = begun + 1;
     __threadfence();
   }
-  __device__ void makeKnown(u32 barrier, int told) {
+  // Gives the bytes of those that were not.
+  __device__ u32 makeKnown(u32 barrier, int told) {
+    u32 bytes = 0;
     for (u32 i = 0; i < count; i++)
-      if (boxes[i].barrier == barrier && boxes[i].told == told) boxes[i].isKnown = true;
+      if (boxes[i].barrier == barrier && boxes[i].told == told && !boxes[i].isKnown) {
+        boxes[i].isKnown = true;
+        bytes += boxes[i].counted;
+      }
+    return bytes;
+  }
+  // By the one thread that fills the ring.
+  __device__ void announce(u32 barrier, u32 bytes) {
+    int at = 0;
+    while (announced[at].barrier != barrier && announced[at].barrier != 0 && at < kMost - 1) at++;
+    announced[at].bytes = announced[at].bytes + bytes;
+    announced[at].barrier = barrier;
+    __threadfence();
+  }
+  // By whoever waits for it: once a phase.
+  __device__ u32 takeAnnounced(u32 barrier) {
+    for (int at = 0; at < kMost && announced[at].barrier != 0; at++) {
+      if (announced[at].barrier != barrier) continue;
+      const u32 bytes = announced[at].bytes;
+      announced[at].bytes = 0;
+      return bytes;
+    }
+    return 0;
   }
 };
 

@@ -177,7 +177,9 @@ class EmulatedMachine {
   }
   __device__ static void publishBarriers() { ::publishBarriers(); }
   __device__ void expect(u32 barrier, u32 bytes) const {
-    if (!environment_.isFaulted()) expectBytes(barrier, bytes);
+    if (environment_.isFaulted()) return;
+    own().boxes.announce(barrier, bytes);
+    expectBytes(barrier, bytes);
   }
   __device__ static u32 ofFirst(u32 address) { return rank() == 0 ? address : address | kOfFirst; }
   __device__ void arrive(u32 barrier) const {
@@ -194,8 +196,13 @@ class EmulatedMachine {
             barrier))
       return;
     __threadfence();
+    u32 brought = 0;
     for (int cta = 0; cta < T::kCtas; cta++)
-      environment_.workspaces[cta]->boxes.makeKnown(barrier, rank());
+      brought += environment_.workspaces[cta]->boxes.makeKnown(barrier, rank());
+    const u32 announced = own().boxes.takeAnnounced(barrier);
+    if (brought != announced)
+      environment_.fail(Sentence("the mbarrier at byte ", barrier, " waits for ", announced,
+                                 " bytes where copies bring ", brought));
     __threadfence();
     order_.isFenced = false;
   }
@@ -349,7 +356,7 @@ class EmulatedMachine {
   __device__ int groupsOfK() const { return ceilDiv(problem_.of.K, T::kScaleBlock * kScaleGroup); }
 
   // False: the copy is not to be.
-  __device__ __noinline__ bool beginCopy(u32 to, u32 bytes, u32 barrier) const {
+  __device__ __noinline__ bool beginCopy(u32 to, u32 bytes, u32 counted, u32 barrier) const {
     if (environment_.isFaulted()) return false;
     Boxes& boxes = own().boxes;
     const int at = boxes.placeOf(to), mine = rank();
@@ -361,7 +368,7 @@ class EmulatedMachine {
         return environment_.fail(
             Sentence("a copy over what the tensor core still reads at byte ", to));
     }
-    boxes.begin(at, to, bytes, barrier & ~kOfFirst, (int)toldBy(barrier));
+    boxes.begin(at, to, bytes, counted, barrier & ~kOfFirst, (int)toldBy(barrier));
     return true;
   }
   __device__ static void tell(u32 barrier, u32 bytes) {
@@ -377,20 +384,21 @@ class EmulatedMachine {
       environment_.fail(Sentence("a box that does not begin where the swizzle does"));
       return;
     }
-    if (!beginCopy(to, (u32)rows * 128, barrier)) return;
+    const u32 bytes = (u32)(rows * 8 * kPieceBytes);
+    if (!beginCopy(to, (u32)rows * 128, bytes, barrier)) return;
     const int first = bytesOf(k, Format);
     // sm_90 pads no codes, and tells no other CTA.
     if (kPieceBytes == 16 && toldBy(barrier) == (u32)rank()) {
       ::loadBox(to, map, first, row, barrier);
     } else {
       copyBox<kPieceBytes>(to, from, first, row, rows);
-      tell(barrier, (u32)(rows * 8 * kPieceBytes));
+      tell(barrier, bytes);
     }
   }
   __device__ __noinline__ void loadScales(u32 to, const TensorMap* map, ScaleBlocks from, int group,
                                           int block, int blocks, u32 barrier) const {
     const u32 bytes = (u32)(blocks * T::kGroups * kScaleGroupBytes);
-    if (!beginCopy(to, bytes, barrier)) return;
+    if (!beginCopy(to, bytes, bytes, barrier)) return;
     if (toldBy(barrier) == (u32)rank()) {
       loadScaleBox(to, map, group, block, barrier);
     } else {
