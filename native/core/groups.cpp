@@ -23,6 +23,12 @@ Segments::Segments(const Groups& groups) {
   totalRows_ = next;
 }
 
+int64_t Segments::mostRows() const {
+  int64_t most = 0;
+  for (const Segment& segment : segments_) most = std::max(most, segment.rows);
+  return most;
+}
+
 int64_t Segments::groupOf(int64_t row) const {
   // The last segment that begins at or before the row: empty ones begin where the next one does.
   const auto after = std::upper_bound(

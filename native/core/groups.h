@@ -46,6 +46,8 @@ class Segments {
   int64_t totalRows() const { return totalRows_; }
   int64_t count() const { return static_cast<int64_t>(segments_.size()); }
   const Segment& operator[](int64_t group) const { return segments_[group]; }
+  // Of the largest group; 0 without groups.
+  int64_t mostRows() const;
   // The group that a row belongs to; -1: it is padding.
   int64_t groupOf(int64_t row) const;
 

@@ -169,8 +169,9 @@ driver::DevicePointer ManifestOperation::accumulatorOf(const OperandSet& set,
 LaunchArgument ManifestOperation::resolveArgument(const std::string& argument,
                                                   const OperandSet& set, const Part& part) const {
   if (const auto pointer = address(argument, set, part)) return pointer;
-  // bf16 elements have none, and their kernels do not look.
-  if (argument == "aScales") return driver::DevicePointer{0};
+  // Without scales of A (bf16 elements) or groups there are none, and kernels do not look.
+  for (const char* absent : {"aScales", "groupStarts", "groupRows"})
+    if (argument == absent) return driver::DevicePointer{0};
   for (const TensorMapRow& map : row_.tensorMaps) {
     if (map.name != argument) continue;
     const auto base = address(map.of, set, part);

@@ -33,6 +33,7 @@ Variables problemVariables(const KernelRow& row, const Problem& problem, int mul
                          {"V", format.scaleBlockSize},
                          {"SMS", multiprocessors},
                          {"GROUPS", problem.groups.count()},
+                         {"MOST_ROWS", problem.isGrouped() ? problem.groups.mostRows() : problem.m},
                          {"BITS_A", format.elementA().storageBits},
                          {"BITS_B", format.elementB().storageBits},
                          {"BYTES_C", outputBytes(problem.output)}};

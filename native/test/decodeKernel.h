@@ -12,6 +12,9 @@
 #include "scaledMatrix.h"
 #include "scaledProduct.h"
 
+#ifndef GROUPED
+#define GROUPED 0
+#endif
 #define ROWS 64
 #define STAGE_K 512
 #define THREADS 640

@@ -34,40 +34,52 @@ struct Activations {
   }
 };
 
+// Groups begin at multiples of four rows; what lies between is padding.
+int afterGroup(int start, int rows) { return (start + rows + 3) / 4 * 4; }
+
 struct Product {
-  int m, n, k, splits, ctas;  // that the launch has
+  int m, n, k, splits, ctas;      // that the launch has
+  std::vector<int> groups = {m};  // rows of each
+  int matrices = static_cast<int>(groups.size());
   Activations a{m, k};
-  ScaledMatrix b{{B_FORMAT, SCALE_FORMAT, SCALE_BLOCK}, n, k, 60, "linear"};
+  ScaledMatrix b{{B_FORMAT, SCALE_FORMAT, SCALE_BLOCK}, n* matrices, k, 60, "linear"};
   GuardedOutput<float> c{m, n};
 
+  std::vector<int> starts() const {
+    std::vector<int> all = {0};
+    for (const int rows : groups) all.push_back(afterGroup(all.back(), rows));
+    return all;
+  }
   void run(Mistake mistake = Mistake::kNone) {
-    const int columns = m <= 8    ? 8
-                        : m <= 16 ? 16
-                        : m <= 32 ? 32
-                                  : 64,
-              cluster = columns > 8 ? 2 : 1, tiles = ceilDivided(n, ROWS * cluster) * cluster,
-              scales = k / SCALE_BLOCK, pitch = (scales + 15) / 16 * 16;
-    std::vector<uint8_t> tokens(m * k * kTokenBytes), pitched(n * pitch);
+    const int most = *std::max_element(groups.begin(), groups.end());
+    const int columns = most <= 8 ? 8 : most <= 16 ? 16 : most <= 32 ? 32 : 64;
+    const int cluster = columns > 8 ? 2 : 1, rowsOfB = n * matrices;
+    const int tiles = ceilDivided(n, ROWS * cluster) * cluster * matrices;
+    const int scales = k / SCALE_BLOCK, pitch = (scales + 15) / 16 * 16;
+    std::vector<uint8_t> tokens(m * k * kTokenBytes), pitched(rowsOfB * pitch);
     std::vector<float> factors(m), parts(splits * m * n);
     std::vector<u32> arrived(tiles, 99);
-    const int copied = scales % 16 == 0 ? 0 : n * pitch / 4;
+    const std::vector<int> starts = this->starts();
+    const int *first = starts.data(), *rows = groups.data();
+    const int copied = scales % 16 == 0 ? 0 : rowsOfB * pitch / 4;
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
     hopper::launch({m + ceilDivided(copied, ENCODE_THREADS), 1, ENCODE_THREADS, 0}, [&] {
       prepare(a.codes.data(), a.scales.data(), b.scales.data(), tokens.data(), factors.data(),
-              pitched.data(), arrived.data(), m, n, k, pitch, tiles);
+              pitched.data(), arrived.data(), m, n, k, pitch, tiles, first, rows, matrices);
     });
 #else
     const int ofTokens = ceilDivided(m * k / 8, PREPARE_THREADS);
     hopper::launch({ofTokens + ceilDivided(copied, PREPARE_THREADS), 1, PREPARE_THREADS, 0}, [&] {
       prepare(a.codes.data(), a.scales.data(), b.scales.data(),
               reinterpret_cast<u16*>(tokens.data()), pitched.data(), arrived.data(), m, n, k, pitch,
-              tiles, ofTokens);
+              tiles, ofTokens, first, rows, matrices);
     });
 #endif
-    const hopper::TensorMap codesMap{b.packed.data(), k * kBits(B_FORMAT) / 8, n, 128, ROWS, 1};
+    const hopper::TensorMap codesMap{
+        b.packed.data(), k * kBits(B_FORMAT) / 8, rowsOfB, 128, ROWS, 1};
     const hopper::TensorMap scalesMap{copied ? pitched.data() : b.scales.data(),
                                       copied ? pitch : scales,
-                                      n,
+                                      rowsOfB,
                                       STAGE_K / SCALE_BLOCK,
                                       ROWS,
                                       1,
@@ -80,11 +92,11 @@ struct Product {
         kernel(codesMap, scalesMap, tokensMap, a.codes.data(), b.packed.data(), a.scales.data(),
                b.scales.data(),
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
-               factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, copied > 0
+               factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, copied > 0,
 #else
-               parts.data(), arrived.data(), c.data(), m, n, k, splits, copied > 0, 1.0f
+               parts.data(), arrived.data(), c.data(), m, n, k, splits, copied > 0, 1.0f,
 #endif
-        );
+               first, rows, matrices);
       };
       if (columns == 8) call(multiply8);
       else if (columns == 16) call(multiply16);
@@ -92,16 +104,20 @@ struct Product {
       else call(multiply64);
     });
   }
+  // Padding is not judged.
   int wrong(int every) const {
     int count = c.guardsWritten();
-    for (int at = 0; at < m * n; at += every) {
-      double sum = 0, magnitude = 0;
-      for (int i = 0; i < k; i++) {
-        const double product = a.values[at / n * k + i] * b.value(at % n, i);
-        sum += product, magnitude += std::fabs(product);
+    const std::vector<int> starts = this->starts();
+    for (int matrix = 0; matrix < matrices; matrix++)
+      for (int at = 0; at < groups[matrix] * n; at += every) {
+        const int row = starts[matrix] + at / n, column = matrix * n + at % n;
+        double sum = 0, magnitude = 0;
+        for (int i = 0; i < k; i++) {
+          const double product = a.values[row * k + i] * b.value(column, i);
+          sum += product, magnitude += std::fabs(product);
+        }
+        count += !(std::fabs(c[row * n + at % n] - sum) <= 0x1p-20 * magnitude);
       }
-      count += !(std::fabs(c[at] - sum) <= 0x1p-20 * magnitude);
-    }
     return count;
   }
 };
@@ -119,6 +135,20 @@ void isSeen(Mistake mistake, const std::string& text) {
 
 }  // namespace
 
+#if GROUPED
+int main() {
+  const auto of = [](std::vector<int> groups, int n, int k, int splits, int ctas) {
+    int m = 0;
+    for (const int rows : groups) m = afterGroup(m, rows);
+    return Product{m, n, k, splits, ctas, std::move(groups)};
+  };
+  isRight(of({3, 0, 8, 1}, 70, 768, 1, 3));  // an empty one; columns of the next matrix in a tile
+  isRight(of({0, 5}, 64, 2048, 2, 2));       // parts of K
+  isRight(of({9, 0, 16, 1, 12}, 130, 1280, 1, 4), 3);  // clusters
+  isRight(of({33, 2, 64}, 96, 1024, 2, 6), 7);
+  return summary();
+}
+#else
 int main() {
   isRight({1, 64, 512, 1, 1});
   isRight({8, 200, 1280, 1, 3});    // more tiles than CTAs; a tail of K
@@ -137,3 +167,4 @@ int main() {
   isSeen(Mistake::kNoSwizzle, "");
   return summary();
 }
+#endif

@@ -124,7 +124,7 @@ function productsOf(kernel: Kernel, { m, n, k, groups, ...asked }: Problem): Pro
 function namesOf(
   { constants }: KernelModel,
   { format, n, k, output }: Problem,
-  { m, groups = 0 }: Product,
+  { m, parts, groups = 0 }: Product,
   { processors }: DeviceFacts
 ): Names {
   const block = findBlockFormat(format)
@@ -132,7 +132,7 @@ function namesOf(
     ...constants,
     ...{ M: m, N: n, K: k, V: block.scaleBlockSize, SMS: processors },
     ...{ BITS_A: block.a.storageBits, BITS_B: block.b.storageBits, BYTES_C: outputBytes[output]! },
-    GROUPS: groups
+    ...{ GROUPS: groups, MOST_ROWS: parts ? Math.max(...parts) : m }
   }
 }
 

@@ -1,6 +1,7 @@
 // decode: MXFP4 for few rows of A (M <= 64) on sm_90a, bound by reading B.
 //
 //   C (M, N) = A (M, K) x B (N, K), e2m1 with one linear e8m0 scale per 32 elements along K; any N.
+//   GROUPED: groups of rows of A, each with a matrix of B of its own, in one launch.
 //
 // 1. prepare: A's rows to e5m2 with a power of two each taken out; B's scales at a pitch that the copy engine takes, if theirs
 //    is none.
@@ -14,16 +15,16 @@ static_assert(A_FORMAT == 0 && B_FORMAT == 0 && SCALE_FORMAT == 5 && SCALE_BLOCK
 
 extern "C" __global__ void __launch_bounds__(kEncodeThreads)
     prepare(const u8* aCodes, const u8* aScales, const u8* bScales, u8* aEncoded, float* aFactors, u8* pitched,
-            u32* arrived, int M, int N, int K, int pitch, int tiles) {
+            u32* arrived, int M, int N, int K, int pitch, int tiles, const int* groupStarts, const int* groupRows, int groups) {
   letDependentsStart();
-  if (blockIdx.x < M) {
+  if (blockIdx.x < M && (!GROUPED || groupOfRow(groupStarts, groupRows, groups, (int)blockIdx.x) >= 0)) {
     const long long row = blockIdx.x;
     const bool isOutside = reencodeRow<Order::kEvenThenOdd>(aCodes + row * (K / 2), aScales + row * (K / 32),
                                                             aEncoded + row * K, aFactors + row, K);
     // NaN makes every sum of the row NaN, and NaN is computed again.
     if (__syncthreads_or(isOutside) && threadIdx.x == 0) aEncoded[row * K] = 0x7f;
   }
-  decode::prepareRest(bScales, pitched, arrived, (int)blockIdx.x - M, N, K / SCALE_BLOCK, pitch, tiles);
+  decode::prepareRest(bScales, pitched, arrived, (int)blockIdx.x - M, N, K / SCALE_BLOCK, pitch, tiles, groupRows, groups);
 }
 
 #define BS_DECODE(TOKENS)                                                                                                   \
@@ -31,8 +32,8 @@ extern "C" __global__ void __launch_bounds__(kEncodeThreads)
       const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,                               \
       const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, \
       const float* aFactors, float* parts, u32* arrived, Output* c, int M, int N, int K, int splits,      \
-      int scalesAreMade) {                                                                                             \
-    decode::run<decode::Mxfp4<TOKENS>>(&codesMap, &scalesMap, &tokensMap, {M, N, K, splits},                                 \
+      int scalesAreMade, const int* groupStarts, const int* groupRows, int groups) {                                        \
+    decode::run<decode::Mxfp4<TOKENS>>(&codesMap, &scalesMap, &tokensMap, {M, N, K, splits, groupStarts, groupRows, groups},                                 \
                                        {aCodes, bCodes, aScales, bScales, aFactors, parts, arrived, c, 1.0f},        \
                                        scalesAreMade);                                                                 \
   }

@@ -13,6 +13,7 @@
 // half of A's columns each for both.
 #pragma once
 
+#include "common/groups.cuh"
 #include "common/pipeline.cuh"
 #include "common/wgmma.cuh"
 
@@ -29,20 +30,37 @@ constexpr int kLoadRegisters = 32, kMultiplyRegisters = 112;
 // A row of sums in shared memory: banks of neighbouring tokens are apart.
 constexpr int kPitch = kRows + 4;
 
-// Items are parts of a cluster's tiles, one for each of its CTAs.
+// What a CTA multiplies at a time: 64 rows of B, those of a matrix's end and on, by the tokens of one product, over part of K.
+struct Item {
+  int tile;                // counted through all matrices of B
+  int row, rowOfAll;       // of B, first of 64: of its matrix, of all of them
+  int firstToken, tokens;  // rows of A; none: there is nothing to do
+  int split, step, end;    // part of K, its stages
+};
+
+// Items are parts of a cluster's tiles, one for each of its CTAs; `starts` and `rows` of groups, where there are any.
 struct Problem {
   int M, N, K, splits;
+  const int *starts, *rows;
+  int groups;
   int cluster = 1;  // CTAs
-  __device__ int items() const { return (N + kRows * cluster - 1) / (kRows * cluster) * splits; }
+  __device__ int tiles() const { return (N + kRows * cluster - 1) / (kRows * cluster); }
+  __device__ int items() const { return tiles() * (GROUPED ? groups : 1) * splits; }
   __device__ int firstItem() const { return blockIdx.x / cluster; }
   __device__ int nextItem(int item) const { return item + gridDim.x / cluster; }
-  // Which 64 rows of B this CTA multiplies of an item.
-  __device__ int tileOf(int item) const { return item / splits * cluster + blockIdx.x % cluster; }
   __device__ int stages() const { return (K + kStageK - 1) / kStageK; }
-  // Stages [x, y) of K that part `split` multiplies.
-  __device__ int2 stagesOf(int split) const {
-    const int each = (stages() + splits - 1) / splits;
-    return make_int2(min(split * each, stages()), min((split + 1) * each, stages()));
+  __device__ Item at(int number) const {
+    Item item;
+    const int tile = number / splits, matrix = GROUPED ? tile / tiles() : 0, each = (stages() + splits - 1) / splits;
+    item.tile = tile * cluster + (int)blockIdx.x % cluster;
+    item.row = (item.tile - matrix * tiles() * cluster) * kRows;
+    item.rowOfAll = matrix * N + item.row;
+    item.firstToken = GROUPED ? starts[matrix] : 0;
+    item.tokens = GROUPED ? rows[matrix] : M;
+    item.split = number % splits;
+    item.step = min(item.split * each, stages());
+    item.end = min((item.split + 1) * each, stages());
+    return item;
   }
 };
 
@@ -72,25 +90,24 @@ struct Ring {
   __device__ u32 sums() const { return tiles + kStages * kBytesStage; }
 };
 
-// The stages of a CTA's tiles, one after the other.
+// The stages of a CTA's items, one after the other.
 struct Cursor {
   const Problem problem;
-  int item, step = 0, end = 0;
-  __device__ explicit Cursor(const Problem& of) : problem(of), item(of.firstItem()) { enter(); }
-  __device__ bool done() const { return item >= problem.items(); }
-  __device__ int row() const { return problem.tileOf(item) * kRows; }
+  int number, rowOfAll = 0, firstToken = 0, step = 0, end = 0;
+  __device__ explicit Cursor(const Problem& of) : problem(of), number(of.firstItem()) { enter(); }
+  __device__ bool done() const { return number >= problem.items(); }
   __device__ int k() const { return step * kStageK; }
   // To the first stage of this item or a later one: parts of a short K may have none.
   __device__ void enter() {
-    for (; !done(); item = problem.nextItem(item)) {
-      const int2 range = problem.stagesOf(item % problem.splits);
-      step = range.x, end = range.y;
-      if (step < end) return;
+    for (; !done(); number = problem.nextItem(number)) {
+      const Item item = problem.at(number);
+      rowOfAll = item.rowOfAll, firstToken = item.firstToken, step = item.step, end = item.end;
+      if (step < end && item.tokens > 0) return;
     }
   }
   __device__ void next() {
     if (++step < end) return;
-    item = problem.nextItem(item);
+    number = problem.nextItem(number);
     enter();
   }
 };
@@ -104,14 +121,14 @@ __device__ inline void load(const TensorMap* codesMap, const TensorMap* scalesMa
   constexpr int kStages = Ring<Operand>::kStages, kCluster = Operand::kCluster;
   const int warp = threadIdx.x / 32;
   auto loadScales = [&](int stage, const Cursor& at) {
-    if (warp == 3) loadBox(ring.scales(stage), scalesMap, at.k() / SCALE_BLOCK, at.row(), ring.full(stage));
+    if (warp == 3) loadBox(ring.scales(stage), scalesMap, at.k() / SCALE_BLOCK, at.rowOfAll, ring.full(stage));
   };
   auto loadGiven = [&](int stage, const Cursor& at) {
     if (warp == 0) expectBytes(ring.full(stage), Ring<Operand>::kBytesStage);
 #pragma unroll
     for (int first = 0; first < Operand::kCodeBoxes; first += 4) {
       const int box = first + warp, byte = at.k() * kBits(B_FORMAT) / 8 + box * 128;
-      if (box < Operand::kCodeBoxes) loadBox(ring.codes(stage) + box * kCodeBoxBytes, codesMap, byte, at.row(), ring.full(stage));
+      if (box < Operand::kCodeBoxes) loadBox(ring.codes(stage) + box * kCodeBoxBytes, codesMap, byte, at.rowOfAll, ring.full(stage));
     }
     if (!scalesAreMade) loadScales(stage, at);
   };
@@ -121,8 +138,8 @@ __device__ inline void load(const TensorMap* codesMap, const TensorMap* scalesMa
       const int box = first + (3 - warp) * kCluster + (int)blockIdx.x % kCluster, k = at.k() + box * Operand::kTokenBoxK;
       const u32 place = ring.tokens(stage) + box * Operand::kTokens * 128;
       if (Operand::kTokenBoxes % (4 * kCluster) != 0 && box >= Operand::kTokenBoxes) continue;
-      if (kCluster == 1) loadBox(place, tokensMap, k, 0, ring.full(stage));
-      else loadBoxMulticast(place, tokensMap, k, 0, ring.full(stage), (1 << kCluster) - 1);
+      if (kCluster == 1) loadBox(place, tokensMap, k, at.firstToken, ring.full(stage));
+      else loadBoxMulticast(place, tokensMap, k, at.firstToken, ring.full(stage), (1 << kCluster) - 1);
     }
     if (scalesAreMade) loadScales(stage, at);
   };
@@ -167,10 +184,11 @@ struct Given {
 
 __device__ inline void syncMultiplying() { syncSome<kGroups * 128>(1); }
 
-// C from sums; those that may have lost something are computed again.
+// C from sums, of a token of the item and a row of its matrix; those that may have lost something are computed again.
 template <class Operand>
-__device__ inline void finish(Problem problem, const Given& given, int token, int row, float sum) {
-  const bool inside = token < problem.M && row < problem.N;
+__device__ inline void finish(Problem problem, const Given& given, const Item& item, int tokenOfItem, int row, float sum) {
+  const bool inside = tokenOfItem < item.tokens && row < problem.N;
+  const int token = item.firstToken + tokenOfItem, rowOfAll = item.rowOfAll - item.row + row;
   // Rows that were not represented and NaN scales make NaN or infinity. What underflows on the way is far below float16's range,
   // not below float32's.
   const bool doubtful =
@@ -180,7 +198,7 @@ __device__ inline void finish(Problem problem, const Given& given, int token, in
   for (u32 left = __ballot_sync(0xffffffff, doubtful); left != 0; left &= left - 1) {
     const int lane = __ffs(left) - 1;
     const double exact = exactSum(given.aCodes, given.aScales, given.bCodes, given.bScales,
-                                  __shfl_sync(0xffffffff, token, lane), __shfl_sync(0xffffffff, row, lane), problem.K);
+                                  __shfl_sync(0xffffffff, token, lane), __shfl_sync(0xffffffff, rowOfAll, lane), problem.K);
     if (threadIdx.x % 32 == lane) value = toOutput((float)(exact * given.tensorScale));
   }
   if (inside) given.c[(long long)token * problem.N + row] = value;
@@ -193,11 +211,11 @@ __device__ inline void multiplyAndStore(Problem problem, const Given& given, Rin
   RingPosition<Ring<Operand>::kStages> place;
   float* sums = reinterpret_cast<float*>(__cvta_shared_to_generic(ring.sums()));
   u32& order = *reinterpret_cast<u32*>(__cvta_shared_to_generic(ring.order()));
-  for (int item = problem.firstItem(); item < problem.items(); item = problem.nextItem(item)) {
-    const int tile = problem.tileOf(item), split = item % problem.splits;
-    const int2 range = problem.stagesOf(split);
+  for (int number = problem.firstItem(); number < problem.items(); number = problem.nextItem(number)) {
+    const Item item = problem.at(number);
+    if (GROUPED && item.tokens == 0) continue;
     Operand operand;
-    for (int step = range.x; step < range.y; step++, place.advance()) {
+    for (int step = item.step; step < item.end; step++, place.advance()) {
       waitFor(ring.full(place.stage), place.phase);
       operand.multiply(ring.codes(place.stage), ring.scales(place.stage), ring.tokens(place.stage), group, warp, lane);
       if (Operand::kCluster > 1) releaseStage<Operand::kCluster>(ring.empty(place.stage));
@@ -221,27 +239,27 @@ __device__ inline void multiplyAndStore(Problem problem, const Given& given, Rin
     const long long partSize = (long long)problem.M * problem.N;
     if (problem.splits > 1) {
       for (int i = thread; i < kRows * kTokens; i += kGroups * 128) {
-        const int token = i / kRows, row = tile * kRows + i % kRows;
-        if (token < problem.M && row < problem.N)
-          given.parts[split * partSize + (long long)token * problem.N + row] = sumOf(token, i % kRows);
+        const int token = i / kRows, row = item.row + i % kRows;
+        if (token < item.tokens && row < problem.N)
+          given.parts[item.split * partSize + (long long)(item.firstToken + token) * problem.N + row] = sumOf(token, i % kRows);
       }
       __threadfence();
       syncMultiplying();
-      if (thread == 0) order = atomicAdd(given.arrived + tile, 1);
+      if (thread == 0) order = atomicAdd(given.arrived + item.tile, 1);
       syncMultiplying();
       last = order == problem.splits - 1;
       __threadfence();
     }
     for (int i = thread; i < kRows * kTokens && last; i += kGroups * 128) {
-      const int token = i / kRows, row = tile * kRows + i % kRows;
+      const int token = i / kRows, row = item.row + i % kRows;
       float sum = 0;
       if (problem.splits == 1) {
         sum = sumOf(token, i % kRows);
-      } else if (token < problem.M && row < problem.N) {
+      } else if (token < item.tokens && row < problem.N) {
         for (int part = 0; part < problem.splits; part++)
-          sum += __ldcg(given.parts + part * partSize + (long long)token * problem.N + row);
+          sum += __ldcg(given.parts + part * partSize + (long long)(item.firstToken + token) * problem.N + row);
       }
-      finish<Operand>(problem, given, token, row, sum);
+      finish<Operand>(problem, given, item, token, row, sum);
     }
     syncMultiplying();
   }
@@ -249,12 +267,13 @@ __device__ inline void multiplyAndStore(Problem problem, const Given& given, Rin
 
 // What the multiplying kernel needs beside A: no CTA has arrived at a tile, and B's scales in rows of `pitch` bytes where their
 // own are not what the copy engine takes: every thread of the blocks from 0 on copies four. There are none when there is nothing
-// to copy.
+// to copy. `groupRows`: rows of A of each group, whose matrix of B has N rows; an empty one's are not read.
 __device__ inline void prepareRest(const u8* bScales, u8* pitched, u32* arrived, int block, int N, int columns, int pitch,
-                                   int tiles) {
+                                   int tiles, const int* groupRows, int groups) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < tiles; i += gridDim.x * blockDim.x) arrived[i] = 0;
   const int word = block * (int)blockDim.x + (int)threadIdx.x, words = pitch / 4;
-  if (block < 0 || word >= N * words) return;
+  if (block < 0 || word >= N * words * (GROUPED ? groups : 1)) return;
+  if (GROUPED && groupRows[word / words / N] == 0) return;
   const u8* row = bScales + (long long)(word / words) * columns;
   u32 four = 0;
 #pragma unroll

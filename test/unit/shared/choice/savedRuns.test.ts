@@ -229,8 +229,16 @@ it('leaves decode kernels for large ones where their rows say so, and goes over 
   const refused = chosen(65, 8192).candidates.filter(({ level }) => level === 'unavailable')
   expect(refused).toContainEqual({
     ...{ kernel: 'decode-fp8', level: 'unavailable' },
-    reason: 'it is for at most 64 rows of A'
+    reason: 'it is for at most 64 rows of A, or of each group'
   })
+  const experts = (rows: number) => {
+    const of = { layout: 'masked' as const, rows: Array<number>(32).fill(rows) }
+    const groups = { ...of, alignment: 1, maxRows: rows }
+    const problem = { format: 'mxfp4', m: 32 * rows, n: 6144, k: 7168, groups, output: 'f16' }
+    return choiceOf(rankKernels(kernels, facts, problem), problem)
+  }
+  expect(experts(20).kernel).toBe('decode-fp8')
+  expect(experts(65).kernel).not.toMatch(/^decode/)
 })
 
 it('takes a batch that a kernel for groups does at once for one launch, and one with a shared matrix for many', () => {
