@@ -24,6 +24,9 @@ struct TensorMap {
 
 namespace gpu {
 
+// An address without the CTA that it is of.
+inline uint32_t local(uint32_t address) { return address & 0xffffff; }
+
 struct Copy {
   u32 barrier, bytes;
   std::vector<std::pair<u32, std::array<u8, 16>>> pieces;
@@ -131,26 +134,27 @@ inline u32 loadWord(u32 address) {
   return word;
 }
 inline void initBarrier(u32 barrier, u32 arrivals) {
-  gpu::running->own().barriers.init(barrier, static_cast<int>(arrivals));
+  gpu::running->own().barriers.init(gpu::local(barrier), static_cast<int>(arrivals));
 }
 inline void publishBarriers() {}
 inline void expectBytes(u32 barrier, u32 bytes) {
-  gpu::running->own().barriers.arrive(barrier, bytes);
+  gpu::running->own().barriers.arrive(gpu::local(barrier), bytes);
 }
-inline void arriveHere(u32 barrier) { gpu::running->own().barriers.arrive(barrier); }
+inline void arriveHere(u32 barrier) { gpu::running->own().barriers.arrive(gpu::local(barrier)); }
 inline void arriveAt(u32 barrier, u32 rank) {
-  gpu::running->ctas.at(rank).barriers.arrive(barrier);
+  gpu::running->ctas.at(rank).barriers.arrive(gpu::local(barrier));
 }
 // PTX ISA, "Swizzling modes": pieces of a row of 128 bytes exchanged by its number.
 inline void loadBox(u32 to, const TensorMap* map, int x, int y, u32 barrier) {
-  gpu::Copy copy{barrier, static_cast<u32>(map->boxRows * 128), {}};
+  gpu::Copy copy{gpu::local(barrier), static_cast<u32>(map->boxRows * 128), {}};
   for (int row = 0; row < map->boxRows; row++)
     for (int piece = 0; piece < 8; piece++) {
       std::array<u8, 16> bytes{};
       const int first = x + piece * 16;
       if (y + row < map->rows && first < map->rowBytes)
         std::memcpy(bytes.data(), map->start + (y + row) * map->rowBytes + first, 16);
-      copy.pieces.push_back({to + static_cast<u32>(row * 128 + (piece ^ row % 8) * 16), bytes});
+      copy.pieces.push_back(
+          {gpu::local(to) + static_cast<u32>(row * 128 + (piece ^ row % 8) * 16), bytes});
     }
   gpu::running->own().copies.push_back(copy);
 }
@@ -163,8 +167,9 @@ inline u64 nanoseconds() {
   gpu::running->pause();
   return gpu::running->time;
 }
-inline u32 inCta(u32 address, u32 rank) { return address | (rank + 1) << 24; }
-inline u32 dynamicSharedStart() { return gpu::Cluster::kSharedStart; }
+inline u32 inCta(u32 address, u32 rank) { return gpu::local(address) | (rank + 1) << 24; }
+// As on a GPU, a thread's own addresses say which CTA's they are.
+inline u32 dynamicSharedStart() { return inCta(gpu::Cluster::kSharedStart, clusterRank()); }
 inline void loadPiece(u32 (&words)[4], u32 address) {
   std::memcpy(words, gpu::running->bytes(address, 16), 16);
 }
@@ -184,20 +189,20 @@ inline void syncThreads(int barrier, int count) {
   gpu::running->block.waitUntil([&named, generation] { return named.generation != generation; });
 }
 inline bool isOver(u32 barrier, u32 parity) {
-  return gpu::running->own().barriers.isOver(barrier, parity);
+  return gpu::running->own().barriers.isOver(gpu::local(barrier), parity);
 }
 inline void completeBytes(u32 barrier, u32 bytes) {
-  gpu::running->at(barrier).barriers.complete(barrier & 0xffffff, bytes);
+  gpu::running->at(barrier).barriers.complete(gpu::local(barrier), bytes);
 }
 inline void loadScaleBox(u32 to, const TensorMap* map, int group, int block, u32 barrier) {
-  gpu::Copy copy{barrier, static_cast<u32>(map->boxBlocks * map->boxGroups * 512), {}};
+  gpu::Copy copy{gpu::local(barrier), static_cast<u32>(map->boxBlocks * map->boxGroups * 512), {}};
   for (int i = block; i < block + map->boxBlocks; i++)
     for (int j = group; j < group + map->boxGroups; j++)
       for (int at = 0; at < 512; at += 16, to += 16) {
         std::array<u8, 16> bytes{};
         if (i < map->blocks && j < map->groups)
           std::memcpy(bytes.data(), map->start + (i * map->groups + j) * 512 + at, 16);
-        copy.pieces.push_back({to, bytes});
+        copy.pieces.push_back({gpu::local(to), bytes});
       }
   gpu::running->own().copies.push_back(copy);
 }

@@ -9,6 +9,7 @@ import {
   briefly,
   Checks,
   configure,
+  isRight,
   measureDefaults,
   median,
   open,
@@ -75,8 +76,7 @@ async function validateAll(checks, kernels, format, name, session, tolerance) {
         throw error
       }
       const claimed = kernel.capabilities.find((one) => one.format === format)?.level
-      const isExact = claimed === 'exact'
-      const good = report.status === 'passed' || (!isExact && report.normwise < 5e-3)
+      const good = isRight(report, claimed === 'exact')
       checks.check(
         `${kernel.id} ${name}`,
         good,

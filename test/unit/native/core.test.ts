@@ -9,12 +9,12 @@ describe('native/test', () => {
     const { status, stdout, stderr, error } = spawnSync('make', ['-s', '-j2', 'check'], {
       cwd: 'native/test',
       encoding: 'utf8',
-      timeout: 300_000
+      timeout: 600_000
     })
     expect(error).toBeUndefined()
     for (const skipped of stdout.match(/^skipped: .*$/gm) ?? []) console.warn(skipped)
     expect(`${stdout}${status === 0 ? '' : stderr}`).not.toMatch(/[1-9]\d* failed|error/i)
     expect(stdout.match(/ passed, 0 failed/g)).toHaveLength(programs.length)
     expect(status).toBe(0)
-  }, 300_000)
+  }, 600_000)
 })

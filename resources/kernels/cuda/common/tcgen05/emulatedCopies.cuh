@@ -30,8 +30,12 @@ struct Boxes {
   volatile Box boxes[kMost];
   volatile Announced announced[kMost];
 
+  // An address of shared memory without the CTA that it is of: descriptors name none, threads of a
+  // cluster do.
+  __device__ static u32 local(u32 address) { return address & 0xffffff; }
   // Which one has the 16 bytes at `address`; -1: nobody wrote them.
   __device__ int find(u32 address) const {
+    address = local(address);
     for (u32 i = 0; i < count; i++)
       if (address - boxes[i].to < boxes[i].bytes) return (int)i;
     return -1;
@@ -43,9 +47,9 @@ struct Boxes {
   }
   __device__ void begin(int at, u32 to, u32 bytes, u32 counted, u32 barrier, int told) {
     boxes[at].isKnown = false;
-    boxes[at].to = to;
+    boxes[at].to = local(to);
     boxes[at].bytes = bytes;
-    boxes[at].barrier = barrier;
+    boxes[at].barrier = local(barrier);
     boxes[at].told = told;
     boxes[at].counted = counted;
     __threadfence();
@@ -57,7 +61,7 @@ struct Boxes {
   __device__ u32 makeKnown(u32 barrier, int told) {
     u32 bytes = 0;
     for (u32 i = 0; i < count; i++)
-      if (boxes[i].barrier == barrier && boxes[i].told == told && !boxes[i].isKnown) {
+      if (boxes[i].barrier == local(barrier) && boxes[i].told == told && !boxes[i].isKnown) {
         boxes[i].isKnown = true;
         bytes += boxes[i].counted;
       }
