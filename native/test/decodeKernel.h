@@ -27,12 +27,5 @@
 #define ACCUMULATE 0
 #define B_ORDER 0
 
-// Of kernels of one block at a time; what others share is dynamic.
-#define __shared__ static
-#define __device__
-#define __host__
-#define __global__
-#define __grid_constant__
-#define __launch_bounds__(...)
 // Instructions that no test here comes to.
 #define asm(...)

@@ -10,9 +10,11 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fibers {
@@ -93,6 +95,10 @@ class Block {
         ctas_(ctas) {}
 
   int current() const { return current_; }
+  // The running thread's CTA, and its place there.
+  int rank() const { return current_ / threadsOfCta(); }
+  int thread() const { return current_ % threadsOfCta(); }
+  int threadsOfCta() const { return static_cast<int>(fibers_.size() / ctas_.size()); }
   // Barriers that the running thread has passed.
   int epoch() const { return fibers_[current_].barriers; }
 
@@ -122,10 +128,11 @@ class Block {
 
   // Of the running thread's CTA.
   void sync() {
-    const auto threads = static_cast<int>(fibers_.size() / ctas_.size());
-    meet(ctas_[current_ / threads], threads);
+    meet(ctas_[rank()], threadsOfCta());
     fibers_[current_].barriers++;
   }
+  // A barrier of `threads` of its threads, by its number.
+  void syncSome(int barrier, int threads) { meet(named_[{rank(), barrier}], threads); }
   void syncCluster() {
     meet(all_, static_cast<int>(fibers_.size()));
     fibers_[current_].barriers++;
@@ -208,6 +215,7 @@ class Block {
   std::vector<uint8_t> stacks_;
   std::vector<Meeting> ctas_;
   Meeting all_;
+  std::map<std::pair<int, int>, Meeting> named_;  // by CTA and number
   ucontext_t scheduler_;
   int current_ = 0;
   const std::function<void()>* body_ = nullptr;

@@ -11,12 +11,12 @@
 #define PROMOTION 0
 #define A_CHUNK 0
 
+#include "hopperMachine.h"
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-#define __device__
 #include "../../resources/kernels/cuda/common/gemm_fp8.cuh"
-#undef __device__
 #pragma GCC diagnostic pop
 
 #include <map>

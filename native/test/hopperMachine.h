@@ -18,8 +18,7 @@
 
 #include "../core/formats.h"
 #include "../core/outputs.h"
-#include "cudaWords.h"
-#include "fiberBlock.h"
+#include "cudaThreads.h"
 #include "mbarriers.h"
 #include "memorySpan.h"
 
@@ -81,11 +80,6 @@ struct Cta {
   std::vector<uint8_t> shared;
   std::vector<Piece> pieces;  // of 16 bytes
   Mbarriers barriers;
-  struct Meeting {
-    int arrived = 0;
-    unsigned generation = 0;
-  };
-  std::map<int, Meeting> meetings;  // by the number of the barrier
   int threadsEnded = 0;
 
   uint8_t* at(u32 address, size_t bytes) {
@@ -135,26 +129,25 @@ class Machine {
           Mistake mistake)
       : block(threads, size),
         mistake(mistake),
-        threads_(threads),
         sharedBytes_(sharedBytes),
         readable_(readable),
         states_(static_cast<size_t>(threads) * size) {
     for (int i = 0; i < size; i++) ctas_.emplace_back(sharedBytes);
   }
 
-  fibers::Block<32, 4> block;
+  gpu::Block block;
   const Mistake mistake;
 
-  int thread() const { return block.current() % threads_; }
+  int thread() const { return block.thread(); }
   int lane() const { return thread() % 32; }
-  u32 rank() const { return static_cast<u32>(block.current() / threads_); }
+  u32 rank() const { return static_cast<u32>(block.rank()); }
   u32 sharedBytes() const { return sharedBytes_; }
   Cta& cta() { return ctas_[rank()]; }
   // Of a CTA that is there, and still is.
   Cta& cta(u32 rank) {
     if (rank >= ctas_.size())
       fail("CTA " + std::to_string(rank) + " of a cluster of " + std::to_string(ctas_.size()));
-    if (ctas_[rank].threadsEnded == threads_)
+    if (ctas_[rank].threadsEnded == block.threadsOfCta())
       fail("CTA " + std::to_string(rank) + " is used, which has ended");
     return ctas_[rank];
   }
@@ -168,21 +161,12 @@ class Machine {
     if (mistake == Mistake::kOwnBarrierAlone && rank != this->rank()) return;
     cta(rank).barriers.arrive(barrier);
   }
-  void sync(int barrier, int threads) {
-    Cta::Meeting& meeting = cta().meetings[barrier];
-    if (++meeting.arrived == threads) {
-      meeting.arrived = 0, meeting.generation++;
-      return;
-    }
-    block.waitUntil([of = &meeting, at = meeting.generation] { return of->generation != at; });
-  }
   void syncCluster() {
     if (mistake == Mistake::kNoClusterSync) block.sync();
     else block.syncCluster();
   }
   void waitForPredecessor() { state().hasWaited = mistake != Mistake::kNoPredecessor; }
   void end() { cta().threadsEnded++; }
-  void syncWarp() { block.exchange(0, {}); }
 
   // ------------------------------------------------------------------------------- copies
 
@@ -300,7 +284,6 @@ class Machine {
       }
   }
 
-  int threads_;
   u32 sharedBytes_;
   const std::vector<fibers::Span>& readable_;
   std::deque<Cta> ctas_;
@@ -312,15 +295,6 @@ class Machine {
 inline Machine* current = nullptr;
 inline Machine& machine() { return *current; }
 
-// What CUDA's variables say in the running thread.
-inline int clusterNumber = 0, clusters = 1, clusterSize = 1, threadsOfBlock = 0;
-struct ThreadNumber {
-  operator int() const { return machine().thread(); }
-};
-struct BlockNumber {
-  operator int() const { return clusterNumber * clusterSize + static_cast<int>(machine().rank()); }
-};
-
 struct Launch {
   int clusters, size, threads;
   u32 sharedBytes;
@@ -330,10 +304,10 @@ struct Launch {
 
 // Every cluster of a launch, one after the other.
 inline void launch(const Launch& of, const std::function<void()>& kernel) {
-  clusters = of.clusters, clusterSize = of.size, threadsOfBlock = of.threads;
-  for (clusterNumber = 0; clusterNumber < of.clusters; clusterNumber++) {
+  for (int cluster = 0; cluster < of.clusters; cluster++) {
     Machine one(of.threads, of.sharedBytes, of.readable, of.size, of.mistake);
     current = &one;
+    gpu::running = {&one.block, cluster * of.size, of.clusters * of.size};
     one.block.run(
         [&] {
           kernel();
@@ -343,81 +317,9 @@ inline void launch(const Launch& of, const std::function<void()>& kernel) {
   }
 }
 
-// What lane `lane` of the running thread's warp shows at the same `place`.
-template <typename T>
-T ofLane(int place, T value, int lane) {
-  fibers::Block<32, 4>::Shown words = {};
-  static_assert(sizeof(T) <= sizeof words);
-  std::memcpy(words.data(), &value, sizeof(T));
-  std::memcpy(&value, machine().block.exchange(place, words)[static_cast<size_t>(lane)].data(),
-              sizeof(T));
-  return value;
-}
-template <typename T, typename Choose>
-T reduced(int place, u32 lanes, T value, Choose choose) {
-  const auto& all = machine().block.exchange(place, {static_cast<u32>(value)});
-  for (u32 lane = 0; lane < 32; lane++)
-    if (lanes >> lane & 1) value = choose(value, static_cast<T>(all[lane][0]));
-  return value;
-}
-
 }  // namespace hopper
 
-inline struct { hopper::ThreadNumber x; } threadIdx;
-inline struct { hopper::BlockNumber x; } blockIdx;
-inline struct {
-  struct {
-    operator int() const { return hopper::clusters * hopper::clusterSize; }
-  } x;
-} gridDim;
-inline struct {
-  struct {
-    operator int() const { return hopper::threadsOfBlock; }
-  } x;
-} blockDim;
-
-inline void __syncwarp() { hopper::machine().syncWarp(); }
-inline void __syncthreads() { hopper::machine().block.sync(); }
-inline int __syncthreads_or(int condition) {
-  static int any;
-  any = 0;
-  __syncthreads();
-  any |= condition != 0;
-  __syncthreads();
-  const int result = any;
-  __syncthreads();
-  return result;
-}
-inline void __threadfence() {}
-template <typename T>
-T __ldcg(const T* from) {
-  return *from;
-}
-inline uint32_t atomicAdd(uint32_t* at, uint32_t value) { return std::exchange(*at, *at + value); }
 // For memory of the threads' own, whose order is not checked.
 inline uintptr_t __cvta_shared_to_generic(uint32_t address) {
   return reinterpret_cast<uintptr_t>(hopper::machine().cta().at(address, 4));
-}
-template <typename T>
-T __shfl_xor_sync(uint32_t, T value, int lanes) {
-  return hopper::ofLane(11, value, hopper::machine().lane() ^ lanes);
-}
-template <typename T>
-T __shfl_sync(uint32_t, T value, int lane) {
-  return hopper::ofLane(12, value, lane);
-}
-inline uint32_t __ballot_sync(uint32_t, bool condition) {
-  const auto& all = hopper::machine().block.exchange(13, {condition});
-  uint32_t result = 0;
-  for (size_t lane = 0; lane < 32; lane++) result |= all[lane][0] << lane;
-  return result;
-}
-inline bool __any_sync(uint32_t, bool condition) { return __ballot_sync(~0u, condition) != 0; }
-template <typename T>
-T __reduce_min_sync(uint32_t lanes, T value) {
-  return hopper::reduced(14, lanes, value, [](T a, T b) { return std::min(a, b); });
-}
-template <typename T>
-T __reduce_max_sync(uint32_t lanes, T value) {
-  return hopper::reduced(15, lanes, value, [](T a, T b) { return std::max(a, b); });
 }

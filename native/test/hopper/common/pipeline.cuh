@@ -18,7 +18,7 @@ inline u32 clusterRank() { return machine().rank(); }
 inline void syncCluster() { machine().syncCluster(); }
 template <int Threads>
 void syncSome(int barrier) {
-  machine().sync(barrier, Threads);
+  machine().block.syncSome(barrier, Threads);
 }
 inline void fetchMap(const TensorMap*) {}
 inline void letDependentsStart() {}
