@@ -8,6 +8,7 @@ import { adviceOn } from '@shared/measurement/advice'
 import { compareRuns } from '@shared/measurement/compareRuns'
 import { compareValidations, type ComparedValidation } from '@shared/measurement/compareValidations'
 import { outcomeOf, verdictWords } from '@shared/measurement/outcome'
+import { shortName } from '@shared/profile/ask/shortName'
 import { columnsOf, figure } from '@shared/report/table'
 import { columnWidths, tableLine } from '@shared/report/text'
 import { exportRun } from '../jobs/exportRun'
@@ -125,7 +126,7 @@ async function show(words: string, flags: Flags & { advice?: boolean }): Promise
 
 function adviceLines(run: Run): string[] {
   const lines = run.steps.flatMap((step) =>
-    adviceOn(step, run.device).map(
+    adviceOn(step, run.device, shortName).map(
       ({ text }) => `${step.format} ${step.kernel} K=${step.k}: ${text}`
     )
   )

@@ -13,18 +13,26 @@ export interface Advice {
 /** Shares below these are not worth a sentence. */
 const least = { tail: 0.1, prepass: 0.05, gaps: 0.03, clock: 0.05 }
 
-/** Empty for a point that was not measured, and where nothing stands out. */
-export function adviceOn(step: Step, device: Device | undefined): Advice[] {
+/**
+ * Empty for a point that was not measured, and where nothing stands out.
+ * @param nameOf how launches are named; as they are recorded C++ names are mangled
+ */
+export function adviceOn(
+  step: Step,
+  device: Device | undefined,
+  nameOf: (name: string) => string
+): Advice[] {
   const { measurement } = step
   if (!measurement) return []
+  const launches = measurement.launches.map((one) => ({ ...one, name: nameOf(one.name) }))
   const number = (key: string) => {
     const value = device?.properties[key]
     return typeof value === 'number' && value > 0 ? value : undefined
   }
-  const main = longest(measurement.launches)
+  const main = longest(launches)
   return [
     ...(main ? onBlocks(main, number('smCount'), number('sharedBytesPerBlock')) : []),
-    ...(main ? onTime(measurement.launches, main) : []),
+    ...(main ? onTime(launches, main) : []),
     ...onClock(measurement.meanMHz, number('maxClockMHz'), measurement.badges)
   ]
 }

@@ -2,14 +2,13 @@
 import type { Device } from '../../contract/devices'
 import type { Measurement, Run, Step } from '../../contract/run'
 import { findBlockFormat } from '../../formats/blockFormat'
-import { layerName, layersOf } from '../../measurement/modelTime'
 import { flopsMetricOf } from '../../measurement/instructions'
 import type { WorkKind } from '../../measurement/pictureColours'
 import { ownLaunchNs } from '../../measurement/validationFigures'
 import { workOfStep } from '../../measurement/workOfStep'
 import {
   launchesProperty,
-  operationName,
+  operationPath,
   operationProperty,
   samplesMetric,
   totalSampledMetric,
@@ -40,10 +39,7 @@ export function treeOfRun(run: Run): ProfileTree {
 function addOperation(tree: PathTree, run: Run, step: Step, device: ProfileDevice): void {
   const ns = operationNs(run, step)
   if (!(ns > 0)) return
-  const layers = layersOf(run.spec, step)
-  const place = layers.length > 0 ? layers.map(layerName).join(', ') : `K=${step.k}`
-  const scope = tree.at([run.kind, step.format, place])
-  const node = tree.child(scope, operationName(step))
+  const node = tree.at(operationPath(run, step))
   const { measurement } = step
   const launches = measurement?.launches ?? []
   // A CPU kernel is launched as itself: there is nothing to tell apart.

@@ -3,6 +3,8 @@
  * nodes below it, and its row is the whole of them wherever rows are rearranged.
  */
 import { groupsText, type Groups } from '../../contract/groups'
+import type { Run, Step } from '../../contract/run'
+import { layerName, layersOf } from '../../measurement/modelTime'
 import { textColumn, type ProfileTree } from './profileTree'
 
 /** Text property of an operation's node: which kernel and format it is. */
@@ -29,6 +31,13 @@ export function operationName(step: {
 }): string {
   const groups = step.groups ? `, ${groupsText(step.groups)}` : ''
   return `${step.kernel} ${step.format} [M=${step.m}, N=${step.n}, K=${step.k}${groups}]`
+}
+
+/** Where a step's operation stands in its run's tree: run kind, format, K or layers of a model, operation. */
+export function operationPath(run: Pick<Run, 'kind' | 'spec'>, step: Step): string[] {
+  const layers = layersOf(run.spec, step)
+  const place = layers.length > 0 ? layers.map(layerName).join(', ') : `K=${step.k}`
+  return [run.kind, step.format, place, operationName(step)]
 }
 
 /** Per node the operation it is part of, or the node itself. */

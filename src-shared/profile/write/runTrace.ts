@@ -1,6 +1,6 @@
 /** A run in the Trace Event Format, for Perfetto and chrome://tracing. */
 import type { Launch, Run, Step } from '../../contract/run'
-import { operationName } from '../tree/operation'
+import { operationName, operationPath } from '../tree/operation'
 import { childrenOf, nodeName, timeMetric, type ProfileTree } from '../tree/profileTree'
 import { rollUp } from '../tree/rollUp'
 import { ownProfilePieces } from './writeChromeTrace'
@@ -17,8 +17,7 @@ const gapUs = 1
 export function traceOfRun(run: Run, tree: ProfileTree): string {
   const nodeAt = (parent: number, name: string) =>
     childrenOf(tree, parent).find((child) => nodeName(tree, child) === name) ?? parent
-  const nodeOf = (step: Step) =>
-    [run.kind, step.format, `K=${step.k}`, operationName(step)].reduce(nodeAt, 0)
+  const nodeOf = (step: Step) => operationPath(run, step).reduce(nodeAt, 0)
   const isTimed = (step: Step) => nodeName(tree, nodeOf(step)) === operationName(step)
   const times = rollUp(tree, timeMetric)
   const timed = run.steps.filter(isTimed)

@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest'
 import type { Device } from '@shared/contract/devices'
 import type { Launch, Run, Step } from '@shared/contract/run'
 import { adviceOn } from '@shared/measurement/advice'
+import { shortName } from '@shared/profile/ask/shortName'
 
 const run = JSON.parse(readFileSync('test/fixtures/runs/h200-8192/run.json', 'utf8')) as Run
 const stepOf = (format: string, kernel: string) =>
   run.steps.find((step) => step.format === format && step.kernel === kernel)!
 const said = (step: Step, device: Device | undefined = run.device) =>
-  adviceOn(step, device).map(({ rule, text }) => `${rule}: ${text}`)
+  adviceOn(step, device, shortName).map(({ rule, text }) => `${rule}: ${text}`)
 
 const launch = (some: Partial<Launch>): Launch => ({
   name: 'gemm',
@@ -71,7 +72,7 @@ describe('the rules', () => {
 
   it('nothing without a device, a measurement, or anything that stands out', () => {
     expect(said(withLaunches([launch({})]))).toEqual([])
-    expect(adviceOn(withLaunches([launch({ grid: [2, 1, 1] })]), undefined)).toEqual([])
+    expect(adviceOn(withLaunches([launch({ grid: [2, 1, 1] })]), undefined, shortName)).toEqual([])
     expect(said({ ...stepOf('mxfp4', 'wgmma'), measurement: undefined })).toEqual([])
   })
 })
