@@ -68,7 +68,10 @@ export function register(program: Command): void {
     .option('--force', 'replace the file if it is there')
     .action(exportOne)
   addImport(
-    command('import <file>', "add a run from a .blockscope-run, run.json or nvbench's JSON"),
+    command(
+      'import <file>',
+      "add a run from a .blockscope-run, run.json or nvbench's JSON, gzipped or not"
+    ),
     open
   )
 }

@@ -1,3 +1,5 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { pack } from 'msgpackr/pack'
 import type { ExportForm, Output } from '@shared/contract/methods'
 import type { Run } from '@shared/contract/run'
@@ -72,5 +74,5 @@ async function bundle(store: RunStore, run: Run): Promise<Uint8Array<ArrayBuffer
     if (bytes) files[name] = plain(bytes)
   }
   const content: RunBundle = { blockscopeRun: 1, files }
-  return plain(pack(content))
+  return plain(await promisify(gzip)(pack(content)))
 }

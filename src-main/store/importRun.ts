@@ -1,11 +1,13 @@
 import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
 import { unpack } from 'msgpackr/unpack'
 import * as v from 'valibot'
 import { commandOf, importCommandOf } from '@shared/contract/command'
 import { parseRun } from '@shared/contract/parseRun'
 import type { RunSummary } from '@shared/contract/run'
-import { UserError } from '@shared/errors'
+import { messageOf, UserError } from '@shared/errors'
 import type { NvbenchAsked, ReadBeside } from '@shared/profile/read/nvbenchRun'
 import { nvbenchReader } from '@shared/profile/read/readers'
 import { sniffFormat } from '@shared/profile/read/sniffFormat'
@@ -30,14 +32,14 @@ export interface ImportedAs {
   readBeside?: ReadBeside
 }
 
-/** Adds a run from a run.json, a whole folder that runs.export bundled (.blockscope-run), or nvbench's JSON. */
+/** Adds a run from a run.json, a whole folder that runs.export bundled (.blockscope-run), or nvbench's JSON; gzipped or not. */
 export async function importRun(
   store: RunStore,
   name: string,
   bytes: Uint8Array,
   as: ImportedAs = {}
 ): Promise<RunSummary> {
-  const files = filesOf(name, bytes, as)
+  const files = filesOf(name, await decompressed(name, bytes), as)
   const text = new TextDecoder().decode(files['run.json'])
   const run = parseRun(text, basename(name))
   if (run.status === 'running' || run.status === 'queued') run.status = 'interrupted'
@@ -54,6 +56,22 @@ export async function importRun(
     throw error
   }
   return summarize(run)
+}
+
+/** No run is larger than this; a few kilobytes of gzip may say that they are. */
+const largestRun = 2 ** 30
+
+async function decompressed(name: string, bytes: Uint8Array): Promise<Uint8Array> {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
+  try {
+    return await promisify(gunzip)(bytes, { maxOutputLength: largestRun })
+  } catch (error) {
+    throw new UserError(
+      'usage',
+      `${basename(name)}: its gzip data is damaged: ${messageOf(error)}.`,
+      { cause: error }
+    )
+  }
 }
 
 type Files = Partial<Record<(typeof bundledFiles)[number], Uint8Array>>

@@ -30,7 +30,7 @@ export async function viewFor({ files, inFolders }: Dropped, now: Route['view'])
   if (name.endsWith('.blockscope-run')) return 'runs'
   if (areArrays(files) && (files.length > 1 || !name.endsWith('.safetensors'))) return 'validate'
   if (/\.(safetensors|gguf)$/.test(name)) return 'formats'
-  return name.endsWith('.json') ? viewForJson(file, now) : 'profile'
+  return /\.json(\.gz)?$/.test(name) ? viewForJson(file, now) : 'profile'
 }
 
 /** Shards lie in it; a capture of nothing has its record alone. */
@@ -45,8 +45,30 @@ export const areArrays = (files: readonly File[]): boolean =>
 export const arePythonFiles = (files: readonly File[]): boolean =>
   files.length > 0 && files.every(({ name }) => /\.py$/i.test(name))
 
+/** Of a gzipped file what it holds; '' where that is damaged, which its reader says. */
+async function headOf(file: File): Promise<string> {
+  if (!file.name.toLowerCase().endsWith('.gz')) return file.slice(0, headBytes).text()
+  const reader = file
+    .stream()
+    .pipeThrough(new DecompressionStream('gzip'))
+    .pipeThrough(new TextDecoderStream())
+    .getReader()
+  let head = ''
+  try {
+    while (head.length < headBytes) {
+      const { done, value } = await reader.read()
+      if (done) break
+      head += value
+    }
+    await reader.cancel()
+  } catch {
+    return ''
+  }
+  return head.slice(0, headBytes)
+}
+
 async function viewForJson(file: File, now: Route['view']): Promise<ViewId> {
-  const head = await file.slice(0, headBytes).text()
+  const head = await headOf(file)
   if (saysCapture(head)) return 'profile'
   if (/^\s*\{\s*"formatVersion"/.test(head)) return 'runs'
   // nvbench's points are a profile, and a run where runs are.

@@ -26,7 +26,7 @@ export function useRunImport(onImported: (id: string) => void) {
     failures.value = now
   }
 
-  const pickAndImport = async () => importFiles(await pickFiles('.blockscope-run,.json'))
+  const pickAndImport = async () => importFiles(await pickFiles('.blockscope-run,.json,.gz'))
 
   /** Run folders and files together: one that cannot be read does not keep the others out. */
   async function importAll(files: readonly File[], inFolders: readonly FileAt[]): Promise<void> {

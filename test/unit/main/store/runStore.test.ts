@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import {
@@ -245,6 +246,16 @@ describe('an id from a file', () => {
     const files = { 'run.json': text('good'), '../evil.json': new Uint8Array() }
     const bundle = pack({ blockscopeRun: 1, files })
     await expect(importRun(store, 'x.blockscope-run', bundle)).rejects.toThrow(/is no run/)
+  })
+
+  it('may be gzipped, and a damaged one is refused', async () => {
+    const packed = gzipSync(text('packed'))
+    const { id } = await importRun(store, 'run.json.gz', packed)
+    expect(id).toBe('packed')
+    const torn = packed.subarray(0, packed.length - 12)
+    await expect(importRun(store, 'run.json.gz', torn)).rejects.toThrow(
+      /^run\.json\.gz: its gzip data is damaged: /
+    )
   })
 
   it('the command a person may copy is made from what was asked, not taken from the file', async () => {

@@ -1,7 +1,21 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { viewFor } from '../../../../src-renderer/ground/droppedFiles'
 import { captureOf } from '../../../../src-renderer/stores/pickProfiles'
 import { nvbenchGemm } from '../../../support/nvbenchGemm'
+
+it('a gzipped run is told by what it holds', async () => {
+  const packed = (value: object, name = 'run.json.gz') => ({
+    files: [new File([gzipSync(JSON.stringify(value))], name)],
+    inFolders: []
+  })
+  expect(await viewFor(packed({ formatVersion: 1, notes: 'x'.repeat(200_000) }), 'validate')).toBe(
+    'runs'
+  )
+  expect(await viewFor(packed({ traceEvents: [] }, 'trace.json.gz'), 'runs')).toBe('profile')
+  const torn = { files: [new File(['no gzip'], 'run.json.gz')], inFolders: [] }
+  expect(await viewFor(torn, 'runs')).toBe('profile')
+})
 
 it("nvbench's JSON is a run where runs are, a profile elsewhere; a run is one everywhere", async () => {
   const dropped = (value: unknown) => ({
