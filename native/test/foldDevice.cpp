@@ -1,147 +1,30 @@
 // Scales that go into fp8 elements (resources/kernels/cuda/common/fold.cuh), compiled for the CPU,
 // the threads of a block as fibers: every code against numbers that are scaled and rounded here.
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <random>
-#include <vector>
-
-#include "../core/formats.h"
-#include "../core/outputs.h"
-#include "check.h"
-#include "fiberBlock.h"
-
-using namespace blockscope;
-
-namespace device {
-
-using Block = fibers::Block<32, 1>;
-Block* block = nullptr;
-
-struct Thread {
-  struct {
-    operator unsigned() const { return static_cast<unsigned>(block->current()); }
-  } x;
-} threadIdx;
-void __syncthreads() { block->sync(); }
-int __shfl_xor_sync(unsigned, int value, int lanes) {
-  const auto& shown = block->exchange(lanes, {static_cast<uint32_t>(value)});
-  return static_cast<int>(shown[block->current() % 32 ^ lanes][0]);
-}
-template <typename Choose>
-int reduced(int place, int value, Choose choose) {
-  for (const auto& shown : block->exchange(place, {static_cast<uint32_t>(value)}))
-    value = choose(value, static_cast<int>(shown[0]));
-  return value;
-}
-int __reduce_min_sync(unsigned, int value) {
-  return reduced(100, value, [](int a, int b) { return std::min(a, b); });
-}
-int __reduce_max_sync(unsigned, int value) {
-  return reduced(101, value, [](int a, int b) { return std::max(a, b); });
-}
-float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
-[[maybe_unused]] float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
-[[maybe_unused]] unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
-[[maybe_unused]] float __fadd_rn(float a, float b) { return a + b; }
-[[maybe_unused]] float __fmul_rn(float a, float b) { return a * b; }
-// PTX ISA, prmt: a selector's third bit chooses b, its fourth would repeat a sign.
-unsigned __byte_perm(unsigned a, unsigned b, unsigned selectors) {
-  const uint64_t both = uint64_t{b} << 32 | a;
-  unsigned result = 0;
-  for (int i = 0; i < 4; i++)
-    result |= static_cast<unsigned>(both >> 8 * (selectors >> 4 * i & 7) & 255) << 8 * i;
-  return result;
-}
-template <typename T>
-T max(T a, T b) {
-  return std::max(a, b);
-}
-template <typename T>
-T min(T a, T b) {
-  return std::min(a, b);
-}
-struct int2 {
-  int x, y;
-};
-struct uint2 {
-  unsigned x, y;
-};
-struct uint4 {
-  unsigned x, y, z, w;
-};
-[[maybe_unused]] int2 make_int2(int x, int y) { return {x, y}; }
-uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
-uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
-struct float2 {
-  float x, y;
-};
-
-#define __device__
-#define __host__
-#define __shared__ static
 #define OUTPUT_TYPE 2
 #define ACCUMULATE 0
 #define SCALE_FORMAT 5
 #define SCALE_BLOCK 32
 #define ENCODE_THREADS 128
 #define A_CHUNK 128
-// Theirs are PTX.
-#define storeStreaming storeStreamingInPtx
-#define halvesOfE4m3 halvesOfE4m3InPtx
-#define halvesToE4m3 halvesToE4m3InPtx
-#define halvesToE5m2 halvesToE5m2InPtx
-#define multiplyHalves multiplyHalvesInPtx
-#define largerHalves largerHalvesInPtx
-#include "../../resources/kernels/cuda/common/formats.cuh"
-#include "../../resources/kernels/cuda/common/halves.cuh"
-#undef storeStreaming
-#undef halvesOfE4m3
-#undef halvesToE4m3
-#undef halvesToE5m2
-#undef multiplyHalves
-#undef largerHalves
 
-void storeStreaming(void* to, uint4 words) { std::memcpy(to, &words, sizeof words); }
+// The source stands behind the words that it is written in.
+// clang-format off
+#include "cudaThreads.h"
+#include "../../resources/kernels/cuda/common/fold.cuh"
+// clang-format on
+#include <random>
+#include <vector>
 
-template <typename Change>
-u32 ofBoth(u32 a, u32 b, Change change) {
-  return u32{change(static_cast<u16>(a), static_cast<u16>(b))} |
-         u32{change(static_cast<u16>(a >> 16), static_cast<u16>(b >> 16))} << 16;
-}
+#include "../core/formats.h"
+#include "check.h"
+
+using namespace blockscope;
+
+namespace {
+
 const NumberFormat& named(int format) {
   return *findNumberFormat(format == 0 ? "e2m1" : format == 3 ? "e4m3" : "e5m2");
 }
-void halvesOfE4m3(u32 codes, u32 (&halves)[2]) {
-  halves[0] = halves[1] = 0;
-  for (int i = 0; i < 4; i++) {
-    const double value = decode(named(3), codes >> 8 * i & 255);
-    halves[i / 2] |= u32{floatToHalf(static_cast<float>(value))} << 16 * (i % 2);
-  }
-}
-u32 fromHalvesTo(int format, const u32 (&halves)[2]) {
-  u32 codes = 0;
-  for (int i = 0; i < 4; i++) {
-    const float value = halfToFloat(static_cast<u16>(halves[i / 2] >> 16 * (i % 2)));
-    codes |= u32{encode(named(format), value)} << 8 * i;
-  }
-  return codes;
-}
-u32 halvesToE4m3(const u32 (&halves)[2]) { return fromHalvesTo(3, halves); }
-u32 halvesToE5m2(const u32 (&halves)[2]) { return fromHalvesTo(4, halves); }
-u32 multiplyHalves(u32 a, u32 b) {
-  return ofBoth(a, b, [](u16 x, u16 y) { return floatToHalf(halfToFloat(x) * halfToFloat(y)); });
-}
-u32 largerHalves(u32 a, u32 b) {
-  return ofBoth(a, b, [](u16 x, u16 y) { return std::max(x, y); });
-}
-
-#include "../../resources/kernels/cuda/common/fold.cuh"
-
-}  // namespace device
-
-namespace {
 
 // A row of an operand and what became of it.
 struct Row {
@@ -152,8 +35,8 @@ struct Row {
   std::vector<int> references;  // of chunks, or one
 
   Row(int format, int k) : format(format), k(k), codes(k), scales(k / 32, 127) {}
-  const NumberFormat& element() const { return device::named(format); }
-  const NumberFormat& foldedElement() const { return device::named(format == 3 ? 3 : 4); }
+  const NumberFormat& element() const { return named(format); }
+  const NumberFormat& foldedElement() const { return named(format == 3 ? 3 : 4); }
   std::vector<uint8_t> packed() const {
     if (format != 0) return codes;
     std::vector<uint8_t> two(k / 2);
@@ -166,8 +49,8 @@ constexpr int kRows = 5;  // between exponents of one chunk and the next
 
 template <int Format>
 void fold(Row& row, bool byChunks) {
-  device::Block block(ENCODE_THREADS);
-  device::block = &block;
+  gpu::Block block(ENCODE_THREADS);
+  gpu::running = {&block};
   const auto packed = row.packed();
   row.folded.assign(row.k, 0xee);
   std::vector<uint8_t> exponents((row.k + 127) / 128 * kRows, 0xee);
@@ -175,10 +58,10 @@ void fold(Row& row, bool byChunks) {
   row.isOutside = false;
   block.run([&] {
     const bool isOutside =
-        byChunks ? device::foldChunks<Format>(packed.data(), row.scales.data(), row.folded.data(),
-                                              exponents.data(), kRows, row.k)
-                 : device::foldRow<Format>(packed.data(), row.scales.data(), row.folded.data(),
-                                           &factor, row.k);
+        byChunks
+            ? foldChunks<Format>(packed.data(), row.scales.data(), row.folded.data(),
+                                 exponents.data(), kRows, row.k)
+            : foldRow<Format>(packed.data(), row.scales.data(), row.folded.data(), &factor, row.k);
     row.isOutside |= isOutside;
   });
   row.references.clear();

@@ -186,7 +186,7 @@ template <typename... Parameters>
 void offerBlocks(const std::string& name, void (*function)(Parameters...)) {
   host::functions[name] = [=](void** arguments) {
     if (device::threadIdx.x != 0) return;
-    device::comparison::runBlock(device::blockIdx.x, [=] {
+    comparison::runBlock(device::blockIdx.x, [=] {
       host::callWith(function, arguments, std::index_sequence_for<Parameters...>());
     });
   };
@@ -311,8 +311,8 @@ int main() {
   host::offer("packScales", device::packScales);
   host::offer("turnCodes", device::turnCodes);
   host::offerAll();
-  offerBlocks("compareRows", device::comparison::compareRows);
-  offerBlocks("judgeFailingRows", device::comparison::judgeFailingRows);
+  offerBlocks("compareRows", comparison::compareRows);
+  offerBlocks("judgeFailingRows", comparison::judgeFailingRows);
   host::everyKernelTakesTheWholeOperation(computed);
   host::passesAreLaunchedAroundTheKernel(computed);
   host::groupsAreFoundOrLaunchedOneByOne(computed);

@@ -9,10 +9,11 @@
 #include "../core/philox.h"
 #include "check.h"
 
-// The index function of the example kernel with a layout of its own.
-#define __device__
+// The index function of the example kernel with a layout of its own, behind its words.
+// clang-format off
+#include "cudaWords.h"
 #include "../../test/gpu/kernels/userLayout/scaleOffset.cuh"
-#undef __device__
+// clang-format on
 
 using namespace blockscope;
 

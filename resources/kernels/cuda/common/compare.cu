@@ -140,7 +140,7 @@ __device__ T reduceBlock(T value, Combine combine) {
   __shared__ T part[kThreads];
   __syncthreads();
   part[threadIdx.x] = value;
-  for (int step = kThreads / 2; step > 0; step /= 2) {
+  for (u32 step = kThreads / 2; step > 0; step /= 2) {
     __syncthreads();
     if (threadIdx.x < step)
       part[threadIdx.x] = combine(part[threadIdx.x], part[threadIdx.x + step]);

@@ -100,7 +100,7 @@ __device__ inline int longestProved(const Proof& ofA, const Proof& ofB) {
 UNROLL
   for (int i = 2; i >= 0; i--) {
     const float left = __uint_as_float(a.of[i]), right = __uint_as_float(b.of[i]);
-    if (fmaxf(left, right) < kMostOfEach & __fmul_ru(left, right) <= kMostOfBoth) longest = i;
+    if ((fmaxf(left, right) < kMostOfEach) & (__fmul_ru(left, right) <= kMostOfBoth)) longest = i;
   }
   return longest;
 }

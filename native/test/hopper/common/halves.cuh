@@ -1,0 +1,40 @@
+// In place of resources/kernels/cuda/common/halves.cuh for the CPU.
+#pragma once
+
+#include "../../../core/formats.h"
+#include "../../../core/outputs.h"
+#include "common/types.cuh"
+
+inline void halvesOfE4m3(u32 codes, u32 (&halves)[2]) {
+  const auto& values = blockscope::decodeTable(blockscope::NumberFormatId::kE4m3);
+  halves[0] = halves[1] = 0;
+  for (int i = 0; i < 4; i++)
+    halves[i / 2] |= u32{blockscope::floatToHalf(values[codes >> 8 * i & 255])} << 16 * (i % 2);
+}
+inline u32 halvesTo(blockscope::NumberFormatId format, const u32 (&halves)[2]) {
+  u32 codes = 0;
+  for (int i = 0; i < 4; i++) {
+    const float value = blockscope::halfToFloat(static_cast<u16>(halves[i / 2] >> 16 * (i % 2)));
+    codes |= u32{blockscope::encode(blockscope::numberFormat(format), value)} << 8 * i;
+  }
+  return codes;
+}
+inline u32 halvesToE4m3(const u32 (&halves)[2]) {
+  return halvesTo(blockscope::NumberFormatId::kE4m3, halves);
+}
+inline u32 halvesToE5m2(const u32 (&halves)[2]) {
+  return halvesTo(blockscope::NumberFormatId::kE5m2, halves);
+}
+template <typename Change>
+u32 ofBothHalves(u32 a, u32 b, Change change) {
+  return u32{change(static_cast<u16>(a), static_cast<u16>(b))} |
+         u32{change(static_cast<u16>(a >> 16), static_cast<u16>(b >> 16))} << 16;
+}
+inline u32 multiplyHalves(u32 a, u32 b) {
+  return ofBothHalves(a, b, [](u16 x, u16 y) {
+    return blockscope::floatToHalf(blockscope::halfToFloat(x) * blockscope::halfToFloat(y));
+  });
+}
+inline u32 largerHalves(u32 a, u32 b) {
+  return ofBothHalves(a, b, [](u16 x, u16 y) { return std::max(x, y); });
+}
