@@ -3,119 +3,81 @@
 // boxes late. Then the source itself. OUTPUT is float32.
 #pragma once
 
-#include <array>
-#include <bit>
 #include <cstring>
-#include <map>
-#include <memory>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "../../resources/kernels/cuda/common/types.cuh"
-#include "fiberBlock.h"
+#include "copyEngine.h"
+#include "cudaThreads.h"
 #include "mbarriers.h"
 
-// A box of a tensor: `boxRows` rows of 128 bytes of codes, or runs of 512 bytes of scales.
+// Of codes, or of scales: runs of 512 bytes.
 struct TensorMap {
-  const u8* start;
-  int rows, rowBytes, boxRows;  // of codes
-  int blocks, groups, boxBlocks, boxGroups;
+  fibers::Matrix matrix;
+  fibers::Box box;
 };
 
 namespace gpu {
 
-// An address without the CTA that it is of.
-inline uint32_t local(uint32_t address) { return address & 0xffffff; }
-
-struct Copy {
-  u32 barrier, bytes;
-  std::vector<std::pair<u32, std::array<u8, 16>>> pieces;
-};
 struct Cta {
   std::vector<u8> shared;
   Mbarriers barriers;
-  struct Named {
-    int arrived = 0;
-    unsigned generation = 0;
-  };
-  std::map<int, Named> named;  // barriers of some of the threads
-  std::vector<Copy> copies;    // under way
 };
 
-// The CTAs of a cluster that run, of `grid` in all.
+// The CTAs of a cluster that run.
 struct Cluster {
   static constexpr u32 kSharedStart = 1040;
-  fibers::Block<32, 1> block;
-  int threads, grid, first;
+  Block block;
   std::vector<Cta> ctas;
+  fibers::CopiesUnderWay copies;
   u64 time = 0;
 
-  Cluster(int threads, int size, int grid, int first, size_t sharedBytes)
-      : block(threads, size), threads(threads), grid(grid), first(first), ctas(size) {
+  Cluster(int threads, int size, size_t sharedBytes) : block(threads, size), ctas(size) {
     for (Cta& cta : ctas) cta.shared.resize(kSharedStart + sharedBytes);
   }
-  int rank() const { return block.current() / threads; }
-  Cta& own() { return ctas[rank()]; }
-  // A shared::cluster address names its CTA, one of shared::cta lies in the thread's own.
-  Cta& at(u32 address) { return address >> 24 == 0 ? own() : ctas.at((address >> 24) - 1); }
+  Cta& own() { return ctas[block.rank()]; }
+  Cta& at(u32 address) { return ctas.at(fibers::rankOfAddress(address, block.rank())); }
   u8* bytes(u32 address, size_t count) {
     std::vector<u8>& shared = at(address).shared;
-    if ((address & 0xffffff) + count > shared.size() || address % count != 0)
+    const u32 place = fibers::localAddress(address);
+    if (place + count > shared.size() || address % count != 0)
       throw std::runtime_error("shared memory is reached at " + std::to_string(address));
-    return shared.data() + (address & 0xffffff);
+    return shared.data() + place;
   }
-  // Others go first, and a copy may end.
+  void load(u32 to, const TensorMap& map, int64_t x, int64_t y, u32 barrier) {
+    const int rank = block.rank();
+    copies.begin({rank, map.box.pieces(map.matrix, x, y, fibers::localAddress(to)),
+                  fibers::mappedAddress(barrier, rank), map.box.bytesOfMatrix()});
+  }
+  // Others go first, and copies may end.
   void pause() {
     time += 1000;
-    if (time % 64000 == 0)
-      for (Cta& cta : ctas)
-        if (!cta.copies.empty()) {
-          const Copy copy = cta.copies.back();
-          cta.copies.pop_back();
-          for (const auto& [to, piece] : copy.pieces)
-            std::memcpy(cta.shared.data() + to, piece.data(), 16);
-          cta.barriers.complete(copy.barrier, copy.bytes);
-        }
+    for (size_t i = 0; time % 64000 == 0 && i < ctas.size() && !copies.empty(); i++) {
+      const fibers::BoxCopy copy = copies.take(copies.nextChance());
+      for (const auto& [place, piece] : copy.pieces)
+        std::memcpy(ctas[copy.rank].shared.data() + place, piece.data(), piece.size());
+      at(copy.barrier).barriers.complete(fibers::localAddress(copy.barrier), copy.bytes);
+    }
     block.waitUntil([] { return true; });
   }
 };
-inline Cluster* running = nullptr;
+inline Cluster* cluster = nullptr;
 
-struct Coordinate {
-  unsigned (*value)();
-  operator unsigned() const { return value(); }
-};
-struct Index {
-  Coordinate x;
-};
+// Cluster number `index` of a launch of `count`.
+template <typename Kernel>
+void run(Cluster& one, int index, int count, Kernel kernel) {
+  cluster = &one;
+  const auto size = static_cast<int>(one.ctas.size());
+  running = {&one.block, index * size, count * size};
+  one.block.run(kernel);
+}
 
 }  // namespace gpu
 
-// ------------------------------------------------------------------------------- CUDA
-
-inline const gpu::Index threadIdx{
-    {[] { return static_cast<unsigned>(gpu::running->block.current() % gpu::running->threads); }}};
-inline const gpu::Index blockIdx{
-    {[] { return static_cast<unsigned>(gpu::running->first + gpu::running->rank()); }}};
-inline const gpu::Index blockDim{{[] { return static_cast<unsigned>(gpu::running->threads); }}};
-inline const gpu::Index gridDim{{[] { return static_cast<unsigned>(gpu::running->grid); }}};
-
-struct uint4 {
-  u32 x, y, z, w;
-};
-inline uint4 make_uint4(u32 x, u32 y, u32 z, u32 w) { return {x, y, z, w}; }
-inline float __uint_as_float(u32 bits) { return std::bit_cast<float>(bits); }
-inline u32 __float_as_uint(float value) { return std::bit_cast<u32>(value); }
-inline u32 atomicCAS(u32* at, u32 before, u32 after) {
-  const u32 was = *at;
-  if (was == before) *at = after;
-  return was;
-}
-inline void __threadfence() {}
-inline void __syncthreads() { gpu::running->block.sync(); }
-inline void __syncwarp() { gpu::running->block.exchange(0, {}); }
 inline void __nanosleep(unsigned ns) {
-  for (unsigned i = 0; i < ns / 10000 + 1; i++) gpu::running->pause();
+  for (unsigned i = 0; i < ns / 10000 + 1; i++) gpu::cluster->pause();
 }
 
 // -------------------------------------------------------------------------------
@@ -125,38 +87,29 @@ typedef float Output;
 inline Output toOutput(float value) { return value; }
 inline u32 toOutputPair(float, float) { throw std::runtime_error("C is float32"); }
 
-inline u32 clusterRank() { return static_cast<u32>(gpu::running->rank()); }
-inline void syncCluster() { gpu::running->block.syncCluster(); }
-inline bool electOne() { return threadIdx.x % 32 == 0; }
+inline u32 clusterRank() { return static_cast<u32>(gpu::block().rank()); }
+inline void syncCluster() { gpu::block().syncCluster(); }
+inline bool electOne() { return gpu::lane() == 0; }
 inline u32 loadWord(u32 address) {
   u32 word;
-  std::memcpy(&word, gpu::running->bytes(address, 4), 4);
+  std::memcpy(&word, gpu::cluster->bytes(address, 4), 4);
   return word;
 }
 inline void initBarrier(u32 barrier, u32 arrivals) {
-  gpu::running->own().barriers.init(gpu::local(barrier), static_cast<int>(arrivals));
+  gpu::cluster->own().barriers.init(fibers::localAddress(barrier), static_cast<int>(arrivals));
 }
 inline void publishBarriers() {}
 inline void expectBytes(u32 barrier, u32 bytes) {
-  gpu::running->own().barriers.arrive(gpu::local(barrier), bytes);
+  gpu::cluster->own().barriers.arrive(fibers::localAddress(barrier), bytes);
 }
-inline void arriveHere(u32 barrier) { gpu::running->own().barriers.arrive(gpu::local(barrier)); }
+inline void arriveHere(u32 barrier) {
+  gpu::cluster->own().barriers.arrive(fibers::localAddress(barrier));
+}
 inline void arriveAt(u32 barrier, u32 rank) {
-  gpu::running->ctas.at(rank).barriers.arrive(gpu::local(barrier));
+  gpu::cluster->ctas.at(rank).barriers.arrive(fibers::localAddress(barrier));
 }
-// PTX ISA, "Swizzling modes": pieces of a row of 128 bytes exchanged by its number.
 inline void loadBox(u32 to, const TensorMap* map, int x, int y, u32 barrier) {
-  gpu::Copy copy{gpu::local(barrier), static_cast<u32>(map->boxRows * 128), {}};
-  for (int row = 0; row < map->boxRows; row++)
-    for (int piece = 0; piece < 8; piece++) {
-      std::array<u8, 16> bytes{};
-      const int first = x + piece * 16;
-      if (y + row < map->rows && first < map->rowBytes)
-        std::memcpy(bytes.data(), map->start + (y + row) * map->rowBytes + first, 16);
-      copy.pieces.push_back(
-          {gpu::local(to) + static_cast<u32>(row * 128 + (piece ^ row % 8) * 16), bytes});
-    }
-  gpu::running->own().copies.push_back(copy);
+  gpu::cluster->load(to, *map, x, y, barrier);
 }
 
 // ------------------------------------------------------------------------------- emulatedPtx.cuh
@@ -164,56 +117,39 @@ inline void loadBox(u32 to, const TensorMap* map, int x, int y, u32 barrier) {
 namespace tcgen05 {
 
 inline u64 nanoseconds() {
-  gpu::running->pause();
-  return gpu::running->time;
+  gpu::cluster->pause();
+  return gpu::cluster->time;
 }
-inline u32 inCta(u32 address, u32 rank) { return gpu::local(address) | (rank + 1) << 24; }
+inline u32 inCta(u32 address, u32 rank) {
+  return fibers::mappedAddress(address, static_cast<int>(rank));
+}
 // As on a GPU, a thread's own addresses say which CTA's they are.
 inline u32 dynamicSharedStart() { return inCta(gpu::Cluster::kSharedStart, clusterRank()); }
 inline void loadPiece(u32 (&words)[4], u32 address) {
-  std::memcpy(words, gpu::running->bytes(address, 16), 16);
+  std::memcpy(words, gpu::cluster->bytes(address, 16), 16);
 }
 inline void storePiece(u32 address, const u32 (&words)[4]) {
-  std::memcpy(gpu::running->bytes(address, 16), words, 16);
+  std::memcpy(gpu::cluster->bytes(address, 16), words, 16);
 }
 inline void storeWord(u32 address, u32 word) {
-  std::memcpy(gpu::running->bytes(address, 4), &word, 4);
+  std::memcpy(gpu::cluster->bytes(address, 4), &word, 4);
 }
-inline void syncThreads(int barrier, int count) {
-  gpu::Cta::Named& named = gpu::running->own().named[barrier];
-  const unsigned generation = named.generation;
-  if (++named.arrived == count) {
-    named.arrived = 0, named.generation++;
-    return;
-  }
-  gpu::running->block.waitUntil([&named, generation] { return named.generation != generation; });
-}
+inline void syncThreads(int barrier, int count) { gpu::block().syncSome(barrier, count); }
 inline bool isOver(u32 barrier, u32 parity) {
-  return gpu::running->own().barriers.isOver(gpu::local(barrier), parity);
+  return gpu::cluster->own().barriers.isOver(fibers::localAddress(barrier), parity);
 }
 inline void completeBytes(u32 barrier, u32 bytes) {
-  gpu::running->at(barrier).barriers.complete(gpu::local(barrier), bytes);
+  gpu::cluster->at(barrier).barriers.complete(fibers::localAddress(barrier), bytes);
 }
 inline void loadScaleBox(u32 to, const TensorMap* map, int group, int block, u32 barrier) {
-  gpu::Copy copy{gpu::local(barrier), static_cast<u32>(map->boxBlocks * map->boxGroups * 512), {}};
-  for (int i = block; i < block + map->boxBlocks; i++)
-    for (int j = group; j < group + map->boxGroups; j++)
-      for (int at = 0; at < 512; at += 16, to += 16) {
-        std::array<u8, 16> bytes{};
-        if (i < map->blocks && j < map->groups)
-          std::memcpy(bytes.data(), map->start + (i * map->groups + j) * 512 + at, 16);
-        copy.pieces.push_back({gpu::local(to), bytes});
-      }
-  gpu::running->own().copies.push_back(copy);
+  gpu::cluster->load(to, *map, group * 512, block, barrier);
 }
 
 }  // namespace tcgen05
 
 // ------------------------------------------------------------------------------- the source
 
-#define __device__
 #define __noinline__
 #define TENSOR_BYTES 393216
 #include "../../resources/kernels/cuda/common/tcgen05/emulatedMachine.cuh"
-#undef __device__
 #undef __noinline__

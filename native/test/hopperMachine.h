@@ -18,6 +18,7 @@
 
 #include "../core/formats.h"
 #include "../core/outputs.h"
+#include "copyEngine.h"
 #include "cudaThreads.h"
 #include "mbarriers.h"
 #include "memorySpan.h"
@@ -48,7 +49,7 @@ enum class Mistake {
   kNoSwizzle,        // boxes lie in order
 };
 
-// Rows of bytes; a box of `boxBytes` x `boxRows`, swizzled within its rows of 64 or 128 bytes.
+// Rows of bytes, and boxes of them.
 struct TensorMap {
   uint8_t* start;
   int64_t rowBytes, rows;
@@ -56,13 +57,7 @@ struct TensorMap {
   bool isSwizzled = true;
   bool isMade = false;  // by the kernel before, which griddepcontrol.wait waits for
 
-  int swizzled(int row, int byte) const {
-    if (!isSwizzled) return row * boxBytes + byte;
-    const int chunk = byte / 16;
-    // PTX ISA, "Swizzling modes".
-    const int with = boxBytes == 128 ? row % 8 : row / 2 % 4;
-    return row * boxBytes + (chunk ^ with) * 16 + byte % 16;
-  }
+  fibers::Box box() const { return {boxBytes, boxRows, isSwizzled}; }
 };
 
 // A wgmma: D of a thread (64 x 2 count of the warpgroup), tiles with a swizzle of 128 bytes.
@@ -102,19 +97,17 @@ struct Cta {
     piece = Piece::kKnown;
     return found;
   }
-  void begin(u32 address, size_t bytes) {
-    at(address, bytes);
-    for (u32 piece = address / 16; piece < (address + bytes) / 16; piece++) {
-      const std::string where = " at byte " + std::to_string(piece * 16);
-      if (pieces[piece] == Piece::kUnderWay) fail("two copies at once" + where);
-      if (pieces[piece] == Piece::kBrought) fail("a copy over what nobody has read" + where);
-      pieces[piece] = Piece::kUnderWay;
-    }
+  void begin(u32 address) {
+    at(address, 16);
+    Piece& piece = pieces[address / 16];
+    const std::string where = " at byte " + std::to_string(address);
+    if (piece == Piece::kUnderWay) fail("two copies at once" + where);
+    if (piece == Piece::kBrought) fail("a copy over what nobody has read" + where);
+    piece = Piece::kUnderWay;
   }
-  void bring(u32 address, const std::vector<uint8_t>& bytes) {
-    std::memcpy(&shared[address], bytes.data(), bytes.size());
-    for (u32 piece = address / 16; piece < (address + bytes.size()) / 16; piece++)
-      pieces[piece] = Piece::kBrought;
+  void bring(const fibers::Piece& piece) {
+    std::memcpy(at(piece.place, 16), piece.bytes.data(), 16);
+    pieces[piece.place / 16] = Piece::kBrought;
   }
   u32 word(u32 address) {
     u32 value;
@@ -176,29 +169,24 @@ class Machine {
     if (map.isMade && !state().hasWaited)
       fail("what the kernel before makes is loaded without a wait for it");
     if (mistake == Mistake::kNoPeersHalf && rank() == 1 && mask > 2) return;
-    Boxed box{to, barrier, 0, std::vector<uint8_t>(map.boxBytes * map.boxRows)};
-    for (int row = 0; row < map.boxRows; row++)
-      for (int byte = 0; byte < map.boxBytes; byte++) {
-        const int64_t from = int64_t{x} * map.elementBytes + byte;
-        const bool isInside = y + row >= 0 && y + row < map.rows && from < map.rowBytes;
-        const bool inOrder = mistake == Mistake::kNoSwizzle;
-        box.bytes[inOrder ? row * map.boxBytes + byte : map.swizzled(row, byte)] =
-            isInside ? map.start[(y + row) * map.rowBytes + from] : 0;
-      }
-    for (u32 of = 0; mask >> of != 0; of++) {
+    fibers::Box box = map.box();
+    if (mistake == Mistake::kNoSwizzle) box.isSwizzled = false;
+    const auto pieces =
+        box.pieces({map.start, map.rowBytes, map.rows}, int64_t{x} * map.elementBytes, y, to);
+    for (int of = 0; mask >> of != 0; of++) {
       if (!(mask >> of & 1)) continue;
-      cta(of).begin(to, box.bytes.size());
-      underWay_.push_back(box);
-      underWay_.back().rank = of;
+      for (const fibers::Piece& piece : pieces) cta(static_cast<u32>(of)).begin(piece.place);
+      copies_.begin({of, pieces, fibers::mappedAddress(barrier, of), box.bytesOfMatrix()});
     }
   }
   void store(const TensorMap& map, int x, int y, u32 from) {
-    const uint8_t* box = cta().at(from, map.boxBytes * map.boxRows);
-    for (int row = 0; row < map.boxRows; row++)
-      for (int byte = 0; byte < map.boxBytes; byte++) {
+    const fibers::Box box = map.box();
+    const uint8_t* bytes = cta().at(from, box.bytes * box.rows);
+    for (int row = 0; row < box.rows; row++)
+      for (int byte = 0; byte < box.bytes; byte++) {
         const int64_t to = int64_t{x} * map.elementBytes + byte;
         if (y + row < map.rows && to < map.rowBytes)
-          map.start[(y + row) * map.rowBytes + to] = box[map.swizzled(row, byte)];
+          map.start[(y + row) * map.rowBytes + to] = bytes[box.place(row, byte / 16) + byte % 16];
       }
   }
   void copy(u32 to, const void* from, size_t bytes) {
@@ -233,22 +221,15 @@ class Machine {
 
   // Ends a copy, whichever chance says; false: there is none.
   bool step() {
-    if (underWay_.empty()) return false;
-    chance_ = chance_ * 1664525 + 1013904223;
-    const auto which =
-        underWay_.begin() + static_cast<std::ptrdiff_t>((chance_ >> 16) % underWay_.size());
-    const Boxed box = std::move(*which);
-    underWay_.erase(which);
-    cta(box.rank).bring(box.to, box.bytes);
-    cta(box.rank).barriers.complete(box.barrier, static_cast<int64_t>(box.bytes.size()));
+    if (copies_.empty()) return false;
+    const fibers::BoxCopy copy = copies_.take(copies_.nextChance());
+    Cta& to = cta(static_cast<u32>(copy.rank));
+    for (const fibers::Piece& piece : copy.pieces) to.bring(piece);
+    to.barriers.complete(fibers::localAddress(copy.barrier), copy.bytes);
     return true;
   }
 
  private:
-  struct Boxed {
-    u32 to, barrier, rank;
-    std::vector<uint8_t> bytes;
-  };
   struct ThreadState {
     bool hasWaited = false;
     std::vector<std::function<void()>> copies;
@@ -288,8 +269,7 @@ class Machine {
   const std::vector<fibers::Span>& readable_;
   std::deque<Cta> ctas_;
   std::deque<ThreadState> states_;
-  std::deque<Boxed> underWay_;
-  u32 chance_ = 12345;
+  fibers::CopiesUnderWay copies_;
 };
 
 inline Machine* current = nullptr;

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "copyEngine.h"
 #include "fiberBlock.h"
 #include "mbarriers.h"
 #include "memorySpan.h"
@@ -118,23 +119,14 @@ struct TensorCta {
 
 class TensorCluster {
  public:
-  TensorCluster(const TensorLaunch& of, int threads, int size)
-      : block(threads, size), threads_(threads) {
+  TensorCluster(const TensorLaunch& of, int threads, int size) : block(threads, size) {
     for (int i = 0; i < size; i++) ctas_.emplace_back(kStart + of.sharedBytes);
     if (size == 2) tensor::TensorCore::pair(ctas_[0].core, ctas_[1].core);
   }
   static constexpr u32 kStart = 3 * 1024;  // of dynamic shared memory
 
-  struct Copy {
-    TensorCta* to;
-    std::vector<std::array<uint8_t, 16>> pieces;
-    std::vector<u32> places;
-    u32 barrier;  // as `rank` names it
-    int rank;
-    int64_t bytes;
-  };
   TensorBlock block;
-  std::vector<Copy> copies;
+  CopiesUnderWay copies;
   int steps = 0, resting = 0;
   bool isQuiet = false;
 
@@ -146,26 +138,18 @@ class TensorCluster {
     return true;
   }
 
-  // A shared::cluster address, as mapa gives it; one of shared::cta is the CTA's that uses it.
-  static u32 mapped(u32 address, int rank) {
-    return local(address) | static_cast<u32>(rank + 1) << 24;
-  }
-  static u32 local(u32 address) { return address & 0xffffff; }
-  int rankOf(u32 address, int user) const {
-    return address >> 24 == 0 ? user : static_cast<int>(address >> 24) - 1;
-  }
   // The barriers of the CTA that `address` lies in, which must still be there.
   Mbarriers& barriersOf(u32 address, int user) {
-    const int rank = rankOf(address, user);
+    const int rank = rankOfAddress(address, user);
     if (rank >= size())
       throw std::runtime_error("CTA " + std::to_string(rank) + " is told of a cluster of " +
                                std::to_string(size()));
-    if (ctas_[rank].threadsEnded == threads_)
+    if (ctas_[rank].threadsEnded == block.threadsOfCta())
       throw std::runtime_error("an mbarrier of CTA " + std::to_string(rank) +
                                " is told, which has ended");
     return ctas_[rank].barriers;
   }
-  void arrive(u32 address, int user) { barriersOf(address, user).arrive(local(address)); }
+  void arrive(u32 address, int user) { barriersOf(address, user).arrive(localAddress(address)); }
 
   // Ends a copy or the oldest work of the tensor core, whichever chance says.
   bool step() {
@@ -174,17 +158,14 @@ class TensorCluster {
     isQuiet = copies.empty() && !core.isBusy();
     // Who rests goes on, once.
     if (isQuiet) return std::exchange(resting, 0) > 0;
-    order_ = order_ * 1664525 + 1013904223;
-    if (copies.empty() || order_ >> 31) {
+    const uint32_t chance = copies.nextChance();
+    if (copies.empty() || chance >> 31) {
       if (core.step()) return true;
       if (copies.empty()) return false;
     }
-    const size_t which = (order_ >> 16) % copies.size();
-    const Copy copy = copies[which];
-    copies.erase(copies.begin() + static_cast<std::ptrdiff_t>(which));
-    for (size_t i = 0; i < copy.places.size(); i++)
-      copy.to->shared.end(copy.places[i], copy.pieces[i].data());
-    barriersOf(copy.barrier, copy.rank).complete(local(copy.barrier), copy.bytes);
+    const BoxCopy copy = copies.take(chance);
+    for (const auto& [place, bytes] : copy.pieces) ctas_[copy.rank].shared.end(place, bytes.data());
+    barriersOf(copy.barrier, copy.rank).complete(localAddress(copy.barrier), copy.bytes);
     return true;
   }
   void finish() {
@@ -193,8 +174,6 @@ class TensorCluster {
 
  private:
   std::deque<TensorCta> ctas_;
-  int threads_;
-  uint32_t order_ = 12345;
 };
 
 }  // namespace fibers

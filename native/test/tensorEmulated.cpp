@@ -90,13 +90,13 @@ struct Product {
   GuardedOutput<float> c{m, n};
 
   static TensorMap codes(const ScaledMatrix& of, int format, int boxRows) {
-    return {
-        of.packed.data(), of.rows, of.k * tcgen05::storageBits(format) / 8, boxRows, 0, 0, 0, 0};
+    return {{of.packed.data(), of.k * tcgen05::storageBits(format) / 8, of.rows}, {128, boxRows}};
   }
   static TensorMap scales(const ScaledMatrix& of, int boxBlocks) {
+    constexpr int kBytes = tcgen05::kScaleGroupBytes;
     const int groups = tcgen05::ceilDiv(of.k / T::kScaleBlock, tcgen05::kScaleGroup);
-    return {of.placed.data(), 0,         0,         0, tcgen05::ceilDiv(of.rows, 128),
-            groups,           boxBlocks, T::kGroups};
+    return {{of.placed.data(), groups * kBytes, tcgen05::ceilDiv(of.rows, 128)},
+            {T::kGroups * kBytes, boxBlocks, false}};
   }
   // Throws what the kernel found wrong.
   void run() {
@@ -112,10 +112,9 @@ struct Product {
     const auto bytes = std::make_unique<u8[]>(sizeof(Workspace) * grid);
     std::fill_n(bytes.get(), sizeof(Workspace) * grid, u8{0xa5});
     tcgen05::Fault fault = {};
-    for (int first = 0; first < grid; first += T::kCtas) {
-      gpu::Cluster cluster(T::kThreads + kTensorThreads, T::kCtas, grid, first, T::kBytes);
-      gpu::running = &cluster;
-      cluster.block.run([&] {
+    for (int group = 0; group < groups; group++) {
+      gpu::Cluster cluster(T::kThreads + kTensorThreads, T::kCtas, T::kBytes);
+      gpu::run(cluster, group, groups, [&] {
         tcgen05::runEmulated<T, Mistaken<T>>(problem, bytes.get(), reinterpret_cast<u8*>(&fault),
                                              kFactor, c.data());
       });

@@ -19,15 +19,15 @@ class TensorMachine {
       : launch_(launch),
         cluster_(cluster),
         number_(number),
-        rank_(cluster.block.current() / T::kThreads),
+        rank_(cluster.block.rank()),
         cta_(cluster.cta(rank_)),
-        thread_(cluster.block.current() % T::kThreads) {}
+        thread_(cluster.block.thread()) {}
 
   int thread() const { return thread_; }
   int group() const { return number_; }
   int groups() const { return launch_.groups; }
   int rank() const { return rank_; }
-  u32 ofFirst(u32 address) const { return TensorCluster::mapped(address, 0); }
+  u32 ofFirst(u32 address) const { return mappedAddress(address, 0); }
   bool isLeader() const { return thread_ % 32 == 0; }
   u32 sharedStart() const { return TensorCluster::kStart; }
   u32 loadWord(u32 address) const {
@@ -58,7 +58,7 @@ class TensorMachine {
   }
   void wait(u32 barrier, u32 parity) const {
     if (isLeftOut(barrier)) return;
-    if (cluster_.rankOf(barrier, rank_) != rank_) fail("a wait at an mbarrier of another CTA");
+    if (rankOfAddress(barrier, rank_) != rank_) fail("a wait at an mbarrier of another CTA");
     cluster_.block.waitUntil(
         [this, barrier, parity] { return cta_.barriers.isOver(barrier, parity); });
     order_.isFenced = false;
@@ -159,7 +159,7 @@ class TensorMachine {
     if (launch_.mistake == TensorMistake::kStrangeMask) mask |= 4;
     cta_.core.commit([barrier, mask, cluster = &cluster_] {
       for (int rank = 0; rank < 16; rank++)
-        if (mask >> rank & 1) cluster->arrive(TensorCluster::mapped(barrier, rank), 0);
+        if (mask >> rank & 1) cluster->arrive(mappedAddress(barrier, rank), 0);
     });
   }
   void loadSums(u32 (&sums)[32], u32 address) const {
@@ -227,20 +227,16 @@ class TensorMachine {
   void leave(const char* where) const { order_.mayTell(environment_, where); }
   void checkFenced(const char* what) const { order_.mayUse(environment_, what); }
 
-  TensorCluster::Copy copyOf(u32 barrier, int64_t bytes) const {
-    if (T::kCtas == 1 && cluster_.rankOf(barrier, rank_) != rank_)
+  void begin(const Matrix& of, const Box& box, u32 to, int64_t x, int y, u32 barrier) const {
+    if (T::kCtas == 1 && rankOfAddress(barrier, rank_) != rank_)
       fail("a copy of cta_group::1 tells another CTA");
-    if (launch_.mistake == TensorMistake::kPeersBarrier) barrier = TensorCluster::local(barrier);
-    return {&cta_, {}, {}, barrier, rank_, bytes};
+    if (launch_.mistake == TensorMistake::kPeersBarrier) barrier = localAddress(barrier);
+    const auto pieces = box.pieces(of, x, y, to);
+    for (const Piece& piece : pieces) cta_.shared.begin(piece.place);
+    cluster_.copies.begin({rank_, pieces, mappedAddress(barrier, rankOfAddress(barrier, rank_)),
+                           box.bytesOfMatrix()});
   }
-  void add(TensorCluster::Copy& copy, u32 place, const u8* from, int count) const {
-    cta_.shared.begin(place);
-    copy.places.push_back(place);
-    auto& piece = copy.pieces.emplace_back();
-    piece.fill(0);
-    if (count > 0) std::memcpy(piece.data(), from, static_cast<size_t>(count));
-  }
-  void loadBox(const ScaledMatrix& of, int rows, u32 to, int k, int row0, u32 barrier) const {
+  void loadBox(const ScaledMatrix& of, int rows, u32 to, int k, int row, u32 barrier) const {
     constexpr bool kPacked = T::form().depth() == 64;
     const int bits = blockscope::numberFormat(
                          static_cast<blockscope::NumberFormatId>(of.format.element))
@@ -251,31 +247,15 @@ class TensorMachine {
     const bool pads = !kPacked && bits < 8;
     if (rowBytes % (pads ? 32 : 16) != 0 || (pads && of.k % 128 != 0)) fail("no such tensor map");
     if (to % 1024 != 0) fail("a box that does not begin where the swizzle does");
-    TensorCluster::Copy copy = copyOf(barrier, int64_t{rows} * 8 * pieceBytes);
-    for (int row = 0; row < rows; row++)
-      for (int piece = 0; piece < 8; piece++) {
-        const int first = k / perPiece * pieceBytes + piece * pieceBytes;
-        const bool isInside = row0 + row < of.rows && first < rowBytes;
-        const int count = isInside ? std::min(pieceBytes, rowBytes - first) : 0;
-        // PTX ISA, "Swizzling modes": pieces of a row of 128 bytes exchanged by its number.
-        const u32 place = to + static_cast<u32>(row * 128 + (piece ^ row % 8) * 16);
-        add(copy, place, isInside ? &of.packed[(row0 + row) * rowBytes + first] : nullptr, count);
-      }
-    cluster_.copies.push_back(std::move(copy));
+    begin({of.packed.data(), rowBytes, of.rows}, {128, rows, true, pieceBytes}, to,
+          k / perPiece * pieceBytes, row, barrier);
   }
-  void loadScales(const ScaledMatrix& of, int blocks, u32 to, int group0, int block0,
+  void loadScales(const ScaledMatrix& of, int blocks, u32 to, int group, int block,
                   u32 barrier) const {
     constexpr int kBytes = tcgen05::kScaleGroupBytes;
     const int groups = tcgen05::ceilDiv(of.k / of.format.scaleBlock, tcgen05::kScaleGroup);
-    TensorCluster::Copy copy = copyOf(barrier, int64_t{blocks} * T::kGroups * kBytes);
-    for (int block = block0; block < block0 + blocks; block++)
-      for (int group = group0; group < group0 + T::kGroups; group++)
-        for (int at = 0; at < kBytes; at += 16, to += 16) {
-          const bool isInside = block < tcgen05::ceilDiv(of.rows, 128) && group < groups;
-          add(copy, to, isInside ? &of.placed.at((block * groups + group) * kBytes + at) : nullptr,
-              isInside ? 16 : 0);
-        }
-    cluster_.copies.push_back(std::move(copy));
+    begin({of.placed.data(), groups * kBytes, tcgen05::ceilDiv(of.rows, 128)},
+          {T::kGroups * kBytes, blocks, false}, to, group * kBytes, block, barrier);
   }
   [[noreturn]] static void fail(const std::string& what) { throw std::runtime_error(what); }
 
