@@ -44,6 +44,7 @@ struct Product {
   Activations a{m, k};
   ScaledMatrix b{{B_FORMAT, SCALE_FORMAT, SCALE_BLOCK}, n* matrices, k, 60, "linear"};
   GuardedOutput<float> c{m, n};
+  bool isOtherAgain = false;  // sums that are computed again are others: by other codes of B
 
   std::vector<int> starts() const {
     std::vector<int> all = {0};
@@ -75,6 +76,9 @@ struct Product {
               tiles, ofTokens, first, rows, matrices);
     });
 #endif
+    std::vector<uint8_t> again = b.packed;
+    for (int i = 0; i < k / 4 && isOtherAgain; i++)
+      for (int row = 0; row < rowsOfB; row++) again[row * (again.size() / rowsOfB) + i] ^= 0x22;
     const hopper::TensorMap codesMap{
         b.packed.data(), k * kBits(B_FORMAT) / 8, rowsOfB, 128, ROWS, 1};
     const hopper::TensorMap scalesMap{copied ? pitched.data() : b.scales.data(),
@@ -89,7 +93,7 @@ struct Product {
                                       columns,       kTokenBytes,     true, true};
     hopper::launch({ctas / cluster, cluster, THREADS, SHARED_BYTES, {}, mistake}, [&] {
       const auto call = [&](auto kernel) {
-        kernel(codesMap, scalesMap, tokensMap, a.codes.data(), b.packed.data(), a.scales.data(),
+        kernel(codesMap, scalesMap, tokensMap, a.codes.data(), again.data(), a.scales.data(),
                b.scales.data(),
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
                factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, copied > 0,
@@ -123,6 +127,50 @@ struct Product {
 };
 
 void isRight(Product product, int every = 1) { checkProduct("decode", product, every); }
+
+// The second row's halves of K are equal but for the sign, as those of B are: its sums are zero,
+// and known to be.
+void isRightOfCancelled(Product product) {
+  auto& a = product.a;
+  auto& b = product.b;
+  const auto repeat = [](auto& all, size_t row, size_t each) {
+    std::copy_n(all.begin() + row * each, each / 2, all.begin() + row * each + each / 2);
+  };
+  const int bytes = product.k * kBits(A_FORMAT) / 8;
+  repeat(a.codes, 1, bytes);
+  for (int i = bytes / 2; i < bytes; i++)
+    a.codes[bytes + i] ^= kBits(A_FORMAT) == 4                 ? 0x88
+                          : kBits(A_FORMAT) == 8 || i % 2 == 1 ? 0x80
+                                                               : 0;
+  repeat(a.scales, 1, a.scales.size() / product.m);
+  for (int i = 0; i < product.k / 2; i++)
+    a.values[product.k + product.k / 2 + i] = -a.values[product.k + i];
+  for (int row = 0; row < product.n; row++) {
+    repeat(b.codes, row, product.k);
+    repeat(b.packed, row, b.packed.size() / product.n);
+    repeat(b.scales, row, b.scales.size() / product.n);
+  }
+  product.isOtherAgain = true;
+  isRight(product);
+}
+
+// Products below what sums are scaled by: computed again.
+void isRightOfSmall(Product product) {
+  auto& a = product.a;
+  for (size_t i = 0; i < a.values.size(); i++) {
+    if constexpr (A_FORMAT == 7) {
+      const uint16_t bits =
+          blockscope::floatToBf16(static_cast<float>(std::ldexp(a.values[i], -35)));
+      a.codes[2 * i] = bits & 255, a.codes[2 * i + 1] = bits >> 8;
+      a.values[i] = std::ldexp(a.values[i], -35);
+    } else {
+      a.values[i] = std::ldexp(a.values[i], 92 - a.scales[i / SCALE_BLOCK]);
+    }
+  }
+  std::fill(a.scales.begin(), a.scales.end(), 92);
+  std::fill(product.b.scales.begin(), product.b.scales.end(), 40);
+  isRight(product);
+}
 
 void isSeen(Mistake mistake, const std::string& text) {
   Product product{9, 130, 3072, 1, 2};  // more stages than the ring has
@@ -159,6 +207,8 @@ int main() {
   isRight({16, 64, 5120, 4, 6}, 2);   // parts, on fewer clusters
   isRight({17, 129, 768, 1, 4}, 3);
   isRight({64, 96, 1024, 2, 4}, 7);
+  isRightOfCancelled({3, 64, 1024, 1, 1});
+  if (SCALE_FORMAT == 5) isRightOfSmall({3, 64, 512, 1, 1});
   isSeen(Mistake::kNoPeersHalf, "every thread waits for another");
   isSeen(Mistake::kOwnBarrierAlone, "every thread waits for another");
   isSeen(Mistake::kEarlyRead, "a read");

@@ -1,0 +1,59 @@
+// Sums that decode.cuh computes again, and those that it need not.
+#pragma once
+
+#include "common/formats.cuh"
+
+namespace decode {
+
+// Element (token, row) of C in float64, by one warp: for what the fast way does not represent.
+__device__ inline double exactSum(const u8* aCodes, const u8* aScales, const u8* bCodes,
+                                  const u8* bScales, int token, int row, int K) {
+  double sum = 0;
+  for (int k = threadIdx.x % 32; k < K; k += 32) {
+    const long long a = (long long)token * K + k, b = (long long)row * K + k;
+    const double left = (double)decodeElement<A_FORMAT>(packedCode<A_FORMAT>(aCodes, a)) *
+                        (double)scaleOf<A_FORMAT>(aScales, a / SCALE_BLOCK);
+    const double right = (double)decodeElement<B_FORMAT>(packedCode<B_FORMAT>(bCodes, b)) *
+                         (double)scaleOf<B_FORMAT>(bScales, b / SCALE_BLOCK);
+    sum += left * right;
+  }
+  for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffff, sum, step);
+  return sum;
+}
+
+// Sums of products of numbers that are 2^kSureExponent or more lose nothing by underflow, however
+// small they are.
+constexpr int kSureExponent = -40, kAllZero = 1 << 20;
+
+// An exponent that no number of a row is below, zeros aside, by one warp; kAllZero where there are
+// no others.
+template <int Format>
+__device__ inline int leastExponent(const u8* codes, const u8* scales, int row, int K) {
+  constexpr int kBitsEach = kBits(Format), kWords = SCALE_BLOCK * kBitsEach / 32;
+  constexpr int kSmallest = Format == 0 ? -1 : Format == 3 ? -9 : -16;
+  if constexpr (kIsScaled(Format) && SCALE_FORMAT == 6) return kSmallest - 9;
+  const u32* words = reinterpret_cast<const u32*>(codes + (long long)row * K / 8 * kBitsEach);
+  const int blocks = K / SCALE_BLOCK;
+  int least = kAllZero;
+#pragma unroll 4
+  for (int block = threadIdx.x % 32; block < blocks; block += 32) {
+    if constexpr (kIsScaled(Format)) {
+      const int exponent = (int)scales[(long long)row * blocks + block] - 127 + kSmallest;
+      u32 magnitudes = 0;
+#pragma unroll
+      for (int i = 0; i < kWords; i++)
+        magnitudes |= words[block * kWords + i] & (kBitsEach == 4 ? 0x77777777 : 0x7f7f7f7f);
+      if (magnitudes != 0) least = min(least, exponent);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kWords * 2; i++) {
+        const u32 magnitude = words[block * kWords + i / 2] >> i % 2 * 16 & 0x7fff;
+        if (magnitude != 0)
+          least = min(least, magnitude < 128 ? -133 : (int)(magnitude >> 7) - 127);
+      }
+    }
+  }
+  return __reduce_min_sync(0xffffffff, least);
+}
+
+}  // namespace decode
