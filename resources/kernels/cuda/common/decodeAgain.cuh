@@ -35,7 +35,7 @@ __device__ inline int leastExponent(const u8* codes, const u8* scales, int row, 
   const u32* words = reinterpret_cast<const u32*>(codes + (long long)row * K / 8 * kBitsEach);
   const int blocks = K / SCALE_BLOCK;
   int least = kAllZero;
-#pragma unroll 4
+#pragma unroll(16 / kWords)
   for (int block = threadIdx.x % 32; block < blocks; block += 32) {
     if constexpr (kIsScaled(Format)) {
       const int exponent = (int)scales[(long long)row * blocks + block] - 127 + kSmallest;
