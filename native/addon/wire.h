@@ -190,6 +190,9 @@ Napi::Value write(Napi::Env env, const std::variant<Held...>& value) {
   return std::visit([&](const auto& held) { return write(env, held); }, value);
 }
 
+template <HasFields T>
+Napi::Value write(Napi::Env env, const T& object);
+
 template <typename Held>
 Napi::Value write(Napi::Env env, const std::optional<Held>& value) {
   return value ? write(env, *value) : env.Undefined();
@@ -208,8 +211,6 @@ template <typename T, size_t size>
 Napi::Value write(Napi::Env env, const std::array<T, size>& values);
 template <typename T>
 Napi::Value write(Napi::Env env, const std::map<std::string, T>& values);
-template <HasFields T>
-Napi::Value write(Napi::Env env, const T& object);
 
 template <typename List>
 Napi::Value writeList(Napi::Env env, const List& values) {

@@ -22,6 +22,7 @@
 #include "fields.h"
 #include "groups.h"
 #include "kernelRow.h"
+#include "matmulAlgorithm.h"
 #include "words.h"
 
 namespace blockscope {
@@ -252,6 +253,7 @@ struct ValidationReport {
   std::string oracle;        // which code made the reference: "cpu-f64", "cuda-f64", "file"
   std::string outputDigest;  // of C's bytes: kernels with the same one agree bit for bit
   Counted counted;           // in the first run
+  std::optional<MatmulAlgorithm> algorithm = {};  // of a library's kernel
   // Time of the operation's own launches, each time it was run here (as it is, then with a scale
   // raised), without operands, compilation and comparison.
   std::vector<double> launchNs;
@@ -261,8 +263,9 @@ struct ValidationReport {
                     withinCancellation, maxToleranceShare, maxUlpsAboveRounding,
                     meanUlpsAboveRounding, maxAbs, maxRel, normwise, maxScaled, referenceRms,
                     referenceNonZero, ulpHistogram, errorMap, mapRows, mapCols, tileRows, tileCols,
-                    failures, perturbationA, perturbationB, oracle, outputDigest, counted, launchNs,
-                    oracleSeconds, kernelSeconds, comparisonSeconds, perturbationSeconds)
+                    failures, perturbationA, perturbationB, oracle, outputDigest, counted,
+                    algorithm, launchNs, oracleSeconds, kernelSeconds, comparisonSeconds,
+                    perturbationSeconds)
 };
 
 // ------------------------------------------------------------------------------------- measurement
@@ -317,10 +320,11 @@ struct Measurement {
   double sustainedNs = 0;  // mean per operation; 0: not measured
   int64_t sustainedCount = 0;
   double sustainedWatts = 0, joulesPerLaunch = 0;
+  std::optional<MatmulAlgorithm> algorithm = {};  // of a library's kernel
   BLOCKSCOPE_FIELDS(samplesNs, samplesMHz, discarded, launchesPerSample, operandSets, cacheMode,
                     timingSource, stopReason, warmupNs, compileSeconds, meanWatts, meanTemperatureC,
                     badges, launches, cuptiNs, sustainedNs, sustainedCount, sustainedWatts,
-                    joulesPerLaunch)
+                    joulesPerLaunch, algorithm)
 };
 
 // ---------------------------------------------------------------------------------------- backends

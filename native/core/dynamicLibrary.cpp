@@ -88,7 +88,7 @@ bool loadLibrary(const std::vector<std::string>& candidates, const std::vector<S
   info.path = opened.path();
   for (const Symbol& symbol : symbols) {
     *symbol.target = opened.symbol(symbol.name);
-    if (*symbol.target) continue;
+    if (*symbol.target || !symbol.needed) continue;
     info.reason = info.path + " has no function " + symbol.name + ": it is too old.";
     return false;
   }

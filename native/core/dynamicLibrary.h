@@ -31,10 +31,11 @@ class DynamicLibrary {
 struct Symbol {
   const char* name;
   void** target;
+  bool needed = true;
 };
 
-// Opens the first of `candidates` that loads and fills its table. Every symbol is needed: a library
-// without one is too old or not the one meant. False: `info` has the reason.
+// Opens the first of `candidates` that loads and fills its table. A library without a symbol that
+// is needed is too old or not the one meant. False: `info` has the reason.
 bool loadLibrary(const std::vector<std::string>& candidates, const std::vector<Symbol>& symbols,
                  LibraryInfo& info);
 

@@ -34,6 +34,8 @@ class CublasLtOperation : public Operation {
 
   OutputType writes(OutputType) const override { return plan_.output; }
 
+  std::optional<MatmulAlgorithm> algorithm() const override { return calls_.algorithm(); }
+
   void enqueue(size_t index, const Stream& stream) override {
     const OperandSet& set = *sets_[index];
     // One scale serves the whole batch; block scales have a part of each matrix.

@@ -6,6 +6,8 @@
 // marked as baselines. The others are its block-scaled matmul.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -129,7 +131,11 @@ class MatmulCalls {
           "Kernel " + kernel_);
   }
 
+  const MatmulAlgorithm& algorithm() const { return told_; }
+
  private:
+  static constexpr int kMostProposals = 8;
+
   void check(int status, const std::string& doing) const {
     if (status != 0)
       throw Error(ErrorKind::kDevice, doing + " failed: " + Lt::wordsOf(api_, status) + ".");
@@ -160,18 +166,27 @@ class MatmulCalls {
           "Asking " + library_.name + " for an algorithm");
     api_.preferenceSetAttribute(preference.get(), Lt::kPreferenceMaxWorkspaceBytes,
                                 &workspaceBytes_, sizeof workspaceBytes_);
-    typename Lt::HeuristicResult best{};
+    std::array<typename Lt::HeuristicResult, kMostProposals> proposals{};
     int found = 0;
-    const int status =
-        api_.getHeuristic(handle_.get(), description_.get(), left_.get(), right_.get(),
-                          result_.get(), result_.get(), preference.get(), 1, &best, &found);
-    if (status != 0 || found == 0)
+    const int status = api_.getHeuristic(handle_.get(), description_.get(), left_.get(),
+                                         right_.get(), result_.get(), result_.get(),
+                                         preference.get(), kMostProposals, &proposals[0], &found);
+    // Best first; one whose state is an error cannot be used.
+    const auto end = proposals.begin() + std::clamp(found, 0, kMostProposals);
+    const auto best =
+        std::find_if(proposals.begin(), end, [](const auto& one) { return one.state == 0; });
+    if (status != 0 || best == end)
       throw Error(ErrorKind::kUnavailable,
                   library_.name + " has no algorithm for " + kernel_ + " with " + problem.format +
                       ", M=" + std::to_string(problem.m) + ", N=" + std::to_string(problem.n) +
                       ", K=" + std::to_string(problem.k) + " on " + owner.facts().name + ": " +
                       Lt::wordsOf(api_, status) + ".");
-    algorithm_ = best.algorithm;
+    algorithm_ = best->algorithm;
+    told_ = Lt::describe(api_, handle_.get(), algorithm_);
+    told_.workspaceBytes = static_cast<int64_t>(best->workspaceBytes);
+    told_.waves = best->wavesCount;
+    told_.rank = static_cast<int>(best - proposals.begin()) + 1;
+    told_.proposed = found;
   }
 
   const typename Lt::Api& api_;
@@ -182,6 +197,7 @@ class MatmulCalls {
   size_t workspaceBytes_;
   Held handle_, description_, left_, right_, result_;
   typename Lt::Algorithm algorithm_{};
+  MatmulAlgorithm told_;
 };
 
 constexpr size_t kMatmulWorkspaceBytes = 64 << 20;

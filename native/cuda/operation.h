@@ -67,6 +67,8 @@ class Operation {
   virtual double compileSeconds() const { return 0; }
   // What the operations since `bind` counted, once they are done.
   virtual Counted counted() const { return {}; }
+  // What a library chose for it; none: it is no library's.
+  virtual std::optional<MatmulAlgorithm> algorithm() const { return {}; }
   // Type that C is written in when it is not the problem's: a library may not write every type. Of
   // the same size.
   virtual OutputType writes(OutputType wanted) const { return wanted; }

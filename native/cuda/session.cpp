@@ -129,8 +129,10 @@ ValidationReport CudaSession::validate(const ValidateRequest& request, const Can
     if (&wanted == &operands()) return runOnce(operation, request.kernel, *onDevice_);
     return runOnce(operation, request.kernel, onDevice_->holding(wanted));
   };
-  return signedBy(validateWith(problem_, operands(), expected, run, request, cancel, progress,
-                               comparison(request)));
+  ValidationReport report = validateWith(problem_, operands(), expected, run, request, cancel,
+                                         progress, comparison(request));
+  report.algorithm = operation.algorithm();
+  return signedBy(std::move(report));
 }
 
 ValidationReport CudaSession::judge(const std::vector<uint8_t>& output,
@@ -172,6 +174,7 @@ Measurement CudaSession::measure(const MeasureRequest& request, const CancelFlag
   result.cacheMode = plan.mode;
   result.timingSource = "CUDA events";
   result.compileSeconds = operation.compileSeconds();
+  result.algorithm = operation.algorithm();
   applySummary(seen, result);
   if (result.stopReason == "timed out") result.badges.push_back("timed out");
 

@@ -117,6 +117,8 @@ class HipblasLtOperation : public Operation {
 
   OutputType writes(OutputType) const override { return plan_.output; }
 
+  std::optional<MatmulAlgorithm> algorithm() const override { return calls_.algorithm(); }
+
   void enqueue(const OperandSet& set, const Stream& stream) override {
     // One scale serves the whole batch; block scales have a part of each matrix.
     const int64_t own = plan_.scaleMode != cuda::ScaleMode::kScalarF32;

@@ -36,6 +36,9 @@ std::vector<std::string> candidates(const std::string& library,
 
 #define BLOCKSCOPE_SYMBOL(member, name, result, parameters) \
   {name, reinterpret_cast<void**>(&api.member)},
+// One that an older library may lack.
+#define BLOCKSCOPE_NEW_SYMBOL(member, name, result, parameters) \
+  Symbol{name, reinterpret_cast<void**>(&api.member), false},
 
 void loadRuntime(Libraries& found) {
   auto& api = found.runtime;
@@ -114,7 +117,12 @@ void loadHipblasLt(Libraries& found) {
 #else
   const std::vector<std::string> files = candidates("hipblaslt", {".1", ".0", ""});
 #endif
-  if (!loadLibrary(files, {BLOCKSCOPE_HIPBLASLT_FUNCTIONS(BLOCKSCOPE_SYMBOL)}, info)) return;
+  std::vector<Symbol> symbols = {BLOCKSCOPE_HIPBLASLT_FUNCTIONS(BLOCKSCOPE_SYMBOL)};
+#if defined(_GLIBCXX_USE_CXX11_ABI) && _GLIBCXX_USE_CXX11_ABI
+  for (Symbol symbol : {BLOCKSCOPE_HIPBLASLT_CPP_FUNCTIONS(BLOCKSCOPE_NEW_SYMBOL)})
+    symbols.push_back(symbol);
+#endif
+  if (!loadLibrary(files, symbols, info)) return;
   info.version = versionOfFile(info.path);
   info.found = true;
   info.remedy.clear();

@@ -2,6 +2,9 @@
 // is put on a stream.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "operands.h"
 
 namespace blockscope::hip {
@@ -20,6 +23,8 @@ class Operation {
   // What the operations since `clearCounters` counted, once they are done.
   virtual void clearCounters() const {}
   virtual Counted counted() const { return {}; }
+  // What a library chose for it; none: it is no library's.
+  virtual std::optional<MatmulAlgorithm> algorithm() const { return {}; }
   // Type that C is written in when it is not the problem's: a library may not write every type. Of
   // the same size.
   virtual OutputType writes(OutputType wanted) const { return wanted; }

@@ -78,7 +78,10 @@ class HipSession : public Session {
       if (written != problem_.output) convertOutput(done.output, written, problem_.output);
       return done;
     };
-    return signedBy(validateWith(problem_, operands_, expected, run, request, cancel, progress));
+    ValidationReport report =
+        validateWith(problem_, operands_, expected, run, request, cancel, progress);
+    report.algorithm = operation.algorithm();
+    return signedBy(std::move(report));
   }
 
   ValidationReport judge(const std::vector<uint8_t>& output, const ValidateRequest& request,
@@ -139,6 +142,7 @@ class HipSession : public Session {
     result.cacheMode = plan.mode;
     result.timingSource = "HIP events";
     result.compileSeconds = operation.compileSeconds();
+    result.algorithm = operation.algorithm();
     applySummary(monitor.summary(), result);
     if (result.stopReason == "timed out") result.badges.push_back("timed out");
     if (request.sustainedNs > 0) {

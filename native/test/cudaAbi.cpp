@@ -195,7 +195,42 @@ SIZED(RangeDataInitialize, CUpti_RangeProfiler_CounterDataImage_Initialize_Param
 SIZED(RangeDataInfo, CUpti_RangeProfiler_GetCounterDataInfo_Params, ranges, numTotalRanges);
 #endif
 
+#if __has_include(<cublasLt.h>)
+#include <cublasLt.h>
+namespace lt = blockscope::cuda::cublaslt;
+SAME(lt::Attribute::kId, CUBLASLT_ALGO_CONFIG_ID);
+SAME(lt::Attribute::kTile, CUBLASLT_ALGO_CONFIG_TILE_ID);
+SAME(lt::Attribute::kSplitK, CUBLASLT_ALGO_CONFIG_SPLITK_NUM);
+SAME(lt::Attribute::kReduction, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME);
+SAME(lt::Attribute::kSwizzle, CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING);
+SAME(lt::Attribute::kCustomOption, CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION);
+SAME(lt::Attribute::kStages, CUBLASLT_ALGO_CONFIG_STAGES_ID);
+SAME(lt::Attribute::kCluster, CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID);
+static_assert(sizeof(lt::Algorithm) == sizeof(cublasLtMatmulAlgo_t));
+static_assert(sizeof(lt::HeuristicResult) == sizeof(cublasLtMatmulHeuristicResult_t));
+static_assert(offsetof(lt::HeuristicResult, wavesCount) ==
+              offsetof(cublasLtMatmulHeuristicResult_t, wavesCount));
+
+// At the borders of each kind: what lies between follows from how they are counted.
+void wordsAreThoseOfTheHeader() {
+#define TILE(words) CHECK(lt::tileWords(CUBLASLT_MATMUL_TILE_##words) == #words)
+  TILE(8x8), TILE(256x32), TILE(8x128), TILE(768x64), TILE(64x16), TILE(64x760), TILE(128x8);
+  TILE(128x512), TILE(192x336), TILE(256x256), TILE(384x168), TILE(768x80), TILE(256x512);
+  TILE(256x1024), TILE(512x512), TILE(512x1024);
+  CHECK(CUBLASLT_MATMUL_TILE_END == 635);
+#define STAGES(words) CHECK(lt::stagesWords(CUBLASLT_MATMUL_STAGES_##words) == #words)
+  STAGES(16x1), STAGES(128x6), STAGES(32x10), STAGES(8x5), STAGES(8x3), STAGES(64xAUTO);
+  STAGES(768xAUTO);
+#define CLUSTER(words) CHECK(lt::clusterWords(CUBLASLT_CLUSTER_SHAPE_##words) == #words)
+  CLUSTER(AUTO), CLUSTER(1x1x1), CLUSTER(2x1x1), CLUSTER(1x16x1), CLUSTER(15x1x1);
+  CLUSTER(3x4x1), CLUSTER(1x15x1);
+}
+#else
+void wordsAreThoseOfTheHeader() {}
+#endif
+
 int main() {
+  wordsAreThoseOfTheHeader();
   CHECK(sizeof(cupti::ActivityKernel) < sizeof(CUpti_ActivityKernel10));
   return summary();
 }

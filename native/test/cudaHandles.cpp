@@ -143,6 +143,7 @@ void standIn() {
     *found = 1;
     return created++ == failing ? 1 : 0;
   };
+  lt.algorithmAttribute = [](const cublaslt::Algorithm*, int, void*, size_t, size_t*) { return 7; };
 }
 
 class Nothing : public Operation {
@@ -333,6 +334,44 @@ void blockScalesAreAskedFor() {
   }
 }
 
+// It is asked for as many bytes as cublasLt.h says an attribute has: two of a cluster, else four.
+// What cannot be used is passed over.
+void whatItChoseIsTold() {
+  auto& lt = const_cast<Libraries&>(libraries()).cublasLt;
+  lt.getHeuristic = [](cublaslt::Handle, cublaslt::Handle, cublaslt::Handle, cublaslt::Handle,
+                       cublaslt::Handle, cublaslt::Handle, cublaslt::Handle, int most,
+                       cublaslt::HeuristicResult* proposals, int* found) {
+    CHECK(most == 8);
+    *found = 3;
+    proposals[0].state = 15;
+    proposals[1] = {{{42}}, 1 << 20, 0, 3.875f, {}};
+    return 0;
+  };
+  lt.algorithmAttribute = [](const cublaslt::Algorithm* algorithm, int attribute, void* value,
+                             size_t bytes, size_t* written) {
+    constexpr uint32_t kValues[] = {66, 24, 3, 2, 1, 9, 35, 0, 3};
+    if (algorithm->data[0] != 42 || bytes != (attribute == 8 ? 2 : 4)) return 7;
+    std::memcpy(value, &kValues[attribute], bytes);  // little-endian
+    *written = bytes;
+    return 0;
+  };
+  const DeviceContext context(hopper());
+  const auto told = *makeCublasLtOperation(context, kProblem, "cublaslt-bf16")->algorithm();
+  CHECK(told.id == 66 && told.tile == "256x128" && told.stages == "64xAUTO");
+  CHECK(told.cluster == "2x1x1" && told.splitK == 3 && told.reduction == "in its sums");
+  CHECK(told.swizzle == 1 && told.customOption == 9 && told.name.empty());
+  CHECK(told.workspaceBytes == 1 << 20 && told.waves == 3.875);
+  CHECK(told.rank == 2 && told.proposed == 3);
+  // A library that does not know an attribute.
+  lt.algorithmAttribute = [](const cublaslt::Algorithm*, int attribute, void*, size_t,
+                             size_t* written) {
+    *written = 0;
+    return attribute > 5 ? 7 : 0;
+  };
+  const auto less = *makeCublasLtOperation(context, kProblem, "cublaslt-bf16")->algorithm();
+  CHECK(less.tile.empty() && less.cluster.empty() && !less.splitK && !less.swizzle);
+}
+
 }  // namespace
 
 int main() {
@@ -343,5 +382,6 @@ int main() {
   aShapeThatIsNotTakenIsUnavailable();
   tensorMapsOfCodes();
   blockScalesAreAskedFor();
+  whatItChoseIsTold();
   return summary();
 }

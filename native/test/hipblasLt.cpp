@@ -102,6 +102,11 @@ int multiply(hipblaslt::Handle, hipblaslt::Handle matmul, const void* alpha, con
   return 0;
 }
 
+std::string nameOf(hipblaslt::Handle handle, hipblaslt::Algorithm& algorithm) {
+  CHECK(handle != nullptr);
+  return "Cijk_MT256x256x128_" + std::to_string(algorithm.data[0]);
+}
+
 void standInLibrary() {
   auto& all = const_cast<Libraries&>(libraries());
   all.hipblasLtInfo.found = true;
@@ -131,7 +136,8 @@ void standInLibrary() {
   lt.getHeuristic = [](hipblaslt::Handle, hipblaslt::Handle, hipblaslt::Handle, hipblaslt::Handle,
                        hipblaslt::Handle, hipblaslt::Handle, hipblaslt::Handle, int,
                        hipblaslt::HeuristicResult* best, int* found) {
-    best->algorithm.data[0] = 7;
+    best->algorithm.data[0] = 7, best->algorithm.data[1] = 1;
+    best->workspaceBytes = 4096, best->wavesCount = 1.5f;
     *found = algorithms;
     return 0;
   };
@@ -228,6 +234,21 @@ void whatIsNotTakenIsUnavailable() {
   CHECK(alive == 0);
 }
 
+// Its index stands in the algorithm; the name comes from a function that not every version has.
+void whatItChoseIsTold() {
+  const Device device(host::standInFacts());
+  auto told = [&] {
+    return *makeHipblasLtOperation(device, {"mxfp8", 32, 48, 128}, "hipblaslt-mxfp8")->algorithm();
+  };
+  CHECK(told().id == 263 && told().name.empty() && told().tile.empty() && !told().splitK);
+  auto& lt = const_cast<Libraries&>(libraries()).hipblasLt;
+  lt.solutionName = nameOf;
+  CHECK(told().name == "Cijk_MT256x256x128_7");
+  CHECK(told().workspaceBytes == 4096 && told().waves == 1.5);
+  CHECK(told().rank == 1 && told().proposed == 1);
+  lt.solutionName = nullptr;
+}
+
 std::set<std::string> formatsOf(const KernelInfo& kernel, CapabilityLevel level) {
   std::set<std::string> found;
   for (const Capability& one : kernel.capabilities)
@@ -267,6 +288,7 @@ int main() {
   productsAreThoseOfTheOperands();
   blockScalesAreAskedFor();
   whatIsNotTakenIsUnavailable();
+  whatItChoseIsTold();
   kernelsSayWhatTheyAre();
   return summary();
 }

@@ -21,7 +21,13 @@ import { localApplication } from './localApplication'
 import { addHistory } from './runsHistory'
 import { addImport } from './runsImport'
 import { printSweep } from './sweep'
-import { exitCodeOfRun, printModelTimes, printValidation, verdictLine } from './validationReport'
+import {
+  exitCodeOfRun,
+  printModelTimes,
+  printStepLines,
+  printValidation,
+  verdictLine
+} from './validationReport'
 
 interface Flags {
   store?: string
@@ -122,6 +128,7 @@ async function show(words: string, flags: Flags & { advice?: boolean }): Promise
   const columns = columnsOf(run)
   const widths = columnWidths(columns, run.steps)
   print([undefined, ...run.steps].map((step) => tableLine(columns, step, widths)))
+  printStepLines(run)
   printModelTimes(run)
   for (const event of run.events) print(`${event.at}  ${event.message}`)
   if (flags.advice) print(adviceLines(run))

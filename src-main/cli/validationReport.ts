@@ -8,7 +8,7 @@ import { UserError, exitCodeOf } from '@shared/errors'
 import { modelTimesOf, modelTimeText } from '@shared/measurement/modelTime'
 import { outcomeOf, verdictWords } from '@shared/measurement/outcome'
 import { mistakesOf, ruleOf } from '@shared/measurement/validationFigures'
-import { choiceLines, countedLines } from '@shared/report/stepLines'
+import { stepLines } from '@shared/report/stepLines'
 import { runToJunit } from '@shared/report/junit'
 import { checkOutput, writeOutput } from '../ground/files'
 import { print, printJson } from '../ground/terminal'
@@ -97,9 +97,9 @@ export function printModelTimes(run: Run): void {
   if (lines.length > 0) print(['', ...lines])
 }
 
-/** What `auto` stood for, and why; what kernels counted. */
+/** What `auto` stood for, and why; what kernels counted; what libraries chose. */
 export function printStepLines(run: Run): void {
-  const lines = [...choiceLines(run), ...countedLines(run)]
+  const lines = stepLines(run).flatMap((told) => told.lines)
   if (lines.length > 0) print(['', ...lines])
 }
 

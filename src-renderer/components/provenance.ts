@@ -1,5 +1,6 @@
 /** Everything that is known about how a number came to be, as rows for a person. */
 import type { Run, Step } from '@shared/contract/run'
+import { algorithmText } from '@shared/measurement/matmulAlgorithm'
 import { placesText } from '@shared/measurement/placeSpread'
 import { madeByText, operandsText } from '@shared/measurement/runName'
 import { countedText } from '@shared/measurement/validationFigures'
@@ -22,6 +23,7 @@ export function provenance(run: Run, step: Step): ProvenanceRow[] {
     ['Samples', `${count(t.samples)}${discarded}; stopped by: ${m.stopReason}`],
     ['Places', placesText(step)],
     ['Counted', countedText(step.validation?.counted)],
+    ['Chosen by the library', algorithmText(step)],
     ['Median [q1, q3]', `${time(t.median)} [${time(t.q1)}, ${time(t.q3)}]`],
     ['Min, p95, max', `${time(t.min)}, ${time(t.p95)}, ${time(t.max)}`],
     ['Mean ± deviation', `${time(t.mean)} ± ${time(t.standardDeviation)}`],

@@ -66,6 +66,26 @@ const countedSchema = v.object({
 })
 export type Counted = v.InferOutput<typeof countedSchema>
 
+/** What cuBLASLt or hipBLASLt chose for a product, in its own words; native/core/matmulAlgorithm.h says what each means. */
+const matmulAlgorithmSchema = v.object({
+  id: v.number(),
+  /** Empty where the library does not tell: cuBLASLt has no names, hipBLASLt's tile and the rest are parts of the name. */
+  name: v.string(),
+  tile: v.string(),
+  stages: v.string(),
+  cluster: v.string(),
+  splitK: v.optional(v.number()),
+  swizzle: v.optional(v.number()),
+  customOption: v.optional(v.number()),
+  reduction: v.string(),
+  workspaceBytes: v.number(),
+  waves: number,
+  /** 1 is the best of those that the library's heuristic proposed. */
+  rank: v.number(),
+  proposed: v.number()
+})
+export type MatmulAlgorithm = v.InferOutput<typeof matmulAlgorithmSchema>
+
 /** What the engine finds out about one kernel's product; native/core/backend.h says what each figure means. */
 const judgedEntries = {
   status: v.picklist(['passed', 'incorrect', 'proves-nothing']),
@@ -101,6 +121,8 @@ const judgedEntries = {
   /** Of the bytes of C: kernels with the same one agree bit for bit on this product. Runs before there was any have none. */
   outputDigest: v.optional(v.string()),
   counted: v.optional(countedSchema),
+  /** Of a library's kernel. */
+  algorithm: v.optional(matmulAlgorithmSchema),
   oracleSeconds: v.number(),
   /** Wall time of the first run of the kernel, with all that surrounds it. */
   kernelSeconds: v.number(),
@@ -179,7 +201,8 @@ export const measuredRoundSchema = v.object({
   sustainedNs: number,
   sustainedCount: number,
   sustainedWatts: number,
-  joulesPerLaunch: number
+  joulesPerLaunch: number,
+  algorithm: v.optional(matmulAlgorithmSchema)
 })
 
 /**
@@ -217,7 +240,9 @@ const measuredEntries = {
   sustainedNs: v.number(),
   sustainedCount: v.number(),
   sustainedWatts: v.number(),
-  joulesPerLaunch: v.number()
+  joulesPerLaunch: v.number(),
+  /** Of a library's kernel. */
+  algorithm: v.optional(matmulAlgorithmSchema)
 }
 export const measuredSchema = v.strictObject(measuredEntries)
 export type Measured = v.InferOutput<typeof measuredSchema>

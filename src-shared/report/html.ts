@@ -8,7 +8,7 @@ import { hostText, madeByText, operandsText } from '../measurement/runName'
 import { mistakesOf, ruleOf } from '../measurement/validationFigures'
 import { judgedSteps, largestErrorText, scaleCheckText } from '../measurement/validationSummary'
 import { digits } from '../units'
-import { choiceLines, countedLines } from './stepLines'
+import { stepLines } from './stepLines'
 import { escapeMarkup } from './markup'
 import { errorMaps, speedCharts, type ReportChart } from './reportCharts'
 import { reportMatrix } from './reportMatrix'
@@ -169,8 +169,10 @@ const told = (title: string, lines: readonly string[]): string =>
     ? ''
     : `<h2>${title}</h2>${lines.map((line) => `<p>${escapeMarkup(line)}</p>`).join('')}`
 
-const choices = (run: Run): string => told('Chosen by auto', choiceLines(run))
-const counted = (run: Run): string => told('Counted by kernels', countedLines(run))
+const underSteps = (run: Run): string =>
+  stepLines(run)
+    .map(({ title, lines }) => told(title, lines))
+    .join('')
 
 /** What the layers of a model take together. */
 function modelTimes(run: Run): string {
@@ -216,7 +218,7 @@ ${banner(run)}
 ${keyFacts(run)}
 ${reportMatrix(run)}
 ${charts(run)}
-${choices(run)}${counted(run)}${modelTimes(run)}
+${underSteps(run)}${modelTimes(run)}
 <h2>Command</h2>
 <pre>$ ${escapeMarkup(run.command)}</pre>
 ${method(run)}

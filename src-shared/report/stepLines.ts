@@ -1,6 +1,10 @@
-/** What a run says below its table: what `auto` chose, and what kernels counted while they made their products. */
+/**
+ * What a run says below its table: what `auto` chose, what kernels counted while they made their products, and which algorithms
+ * matmul libraries took.
+ */
 import { groupsText } from '../contract/groups'
 import type { Run, Step } from '../contract/run'
+import { algorithmText } from '../measurement/matmulAlgorithm'
 import { countedText } from '../measurement/validationFigures'
 
 type Steps = Pick<Run, 'steps'>
@@ -10,14 +14,38 @@ const problemText = ({ format, m, n, k, groups }: Step) =>
   `${format} ${m} x ${n} x ${k}${groups ? `, ${groupsText(groups)}` : ''}`
 
 /** 'auto: mxfp4 8192 x 8192 x 512: wgmma, the fastest of 5 exact kernels by the cost model: ...' */
-export const choiceLines = ({ steps }: Steps): string[] =>
+const choiceLines = ({ steps }: Steps): string[] =>
   steps.flatMap(({ choice, ...step }) =>
     choice ? [`auto: ${problemText(step)}: ${choice.kernel || 'none'}, ${choice.why}`] : []
   )
 
 /** 'wgmma-fp8-proved: mxfp4 8192 x 8192 x 8192: intervals proved: P = 128 99.8 %, P = 64 0.2 %' */
-export const countedLines = ({ steps }: Steps): string[] =>
+const countedLines = ({ steps }: Steps): string[] =>
   steps.flatMap(({ validation, ...step }) => {
     const text = countedText(validation?.counted)
     return text ? [`${step.kernel}: ${problemText(step)}: ${text}`] : []
   })
+
+/** 'cublaslt-fp8: mxfp4 8192 x 8192 x 8192, mxfp4 4096 x 8192 x 8192: algorithm 66, tile 128x256, ...' */
+function algorithmLines({ steps }: Steps): string[] {
+  const products = new Map<string, { kernel: string; text: string; problems: string[] }>()
+  for (const step of steps) {
+    const text = algorithmText(step)
+    if (!text) continue
+    const key = `${step.kernel}: ${text}`
+    const one = products.get(key) ?? { kernel: step.kernel, text, problems: [] }
+    one.problems.push(problemText(step))
+    products.set(key, one)
+  }
+  return [...products.values()].map(
+    ({ kernel, text, problems }) => `${kernel}: ${problems.join(', ')}: ${text}`
+  )
+}
+
+/** Under their headings; those without a line are left out. */
+export const stepLines = (run: Steps): { title: string; lines: string[] }[] =>
+  [
+    { title: 'Chosen by auto', lines: choiceLines(run) },
+    { title: 'Counted by kernels', lines: countedLines(run) },
+    { title: 'Chosen by libraries', lines: algorithmLines(run) }
+  ].filter(({ lines }) => lines.length > 0)

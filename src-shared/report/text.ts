@@ -1,6 +1,6 @@
 import type { Run, Step } from '../contract/run'
 import { layersOf, layerName, modelTimesOf, modelTimeText, usesOf } from '../measurement/modelTime'
-import { choiceLines, countedLines } from './stepLines'
+import { stepLines } from './stepLines'
 import { peersOf } from '../measurement/ratios'
 import { columnsOf, heading, type Column } from './table'
 
@@ -80,8 +80,7 @@ export function runToMarkdown(run: Run): string {
       line(columns.map((column) => (column.align === 'right' ? '---:' : '---'))),
       ...run.steps.map((step) => line(columns.map((column) => cell(column.text(step))))),
       ...[
-        ...choiceLines(run),
-        ...countedLines(run),
+        ...stepLines(run).flatMap(({ lines }) => lines),
         ...modelTimesOf(run).map(modelTimeText)
       ].flatMap((line) => ['', line])
     ].join('\n') + '\n'

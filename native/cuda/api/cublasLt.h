@@ -2,9 +2,10 @@
 // library_types.h of CUDA 13.0.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
+
+#include "../../core/matmulAlgorithm.h"
+#include "matmulFunctions.h"
 
 namespace blockscope::cuda::cublaslt {
 
@@ -14,41 +15,41 @@ struct Algorithm {  // cublasLtMatmulAlgo_t
   uint64_t data[8];
 };
 
-struct HeuristicResult {  // cublasLtMatmulHeuristicResult_t
-  Algorithm algorithm;
-  size_t workspaceBytes;
-  int state;
-  float wavesCount;
-  int reserved[4];
-};
+using HeuristicResult = MatmulHeuristicResult<Algorithm>;
 
-#define BLOCKSCOPE_CUBLASLT_FUNCTIONS(X)                                                   \
-  X(getVersion, "cublasLtGetVersion", size_t, ())                                          \
-  X(getStatusString, "cublasLtGetStatusString", const char*, (int))                        \
-  X(create, "cublasLtCreate", int, (Handle*))                                              \
-  X(destroy, "cublasLtDestroy", int, (Handle))                                             \
-  X(matmulDescCreate, "cublasLtMatmulDescCreate", int, (Handle*, int, int))                \
-  X(matmulDescSetAttribute, "cublasLtMatmulDescSetAttribute", int,                         \
-    (Handle, int, const void*, size_t))                                                    \
-  X(matmulDescDestroy, "cublasLtMatmulDescDestroy", int, (Handle))                         \
-  X(matrixLayoutCreate, "cublasLtMatrixLayoutCreate", int,                                 \
-    (Handle*, int, uint64_t, uint64_t, int64_t))                                           \
-  X(matrixLayoutDestroy, "cublasLtMatrixLayoutDestroy", int, (Handle))                     \
-  X(preferenceCreate, "cublasLtMatmulPreferenceCreate", int, (Handle*))                    \
-  X(preferenceSetAttribute, "cublasLtMatmulPreferenceSetAttribute", int,                   \
-    (Handle, int, const void*, size_t))                                                    \
-  X(preferenceDestroy, "cublasLtMatmulPreferenceDestroy", int, (Handle))                   \
-  X(getHeuristic, "cublasLtMatmulAlgoGetHeuristic", int,                                   \
-    (Handle, Handle, Handle, Handle, Handle, Handle, Handle, int, HeuristicResult*, int*)) \
-  X(matmul, "cublasLtMatmul", int,                                                         \
-    (Handle, Handle, const void*, const void*, Handle, const void*, Handle, const void*,   \
-     const void*, Handle, void*, Handle, const Algorithm*, void*, size_t, Handle))
+#define BLOCKSCOPE_CUBLASLT_FUNCTIONS(X)                             \
+  X(getVersion, "cublasLtGetVersion", size_t, ())                    \
+  X(getStatusString, "cublasLtGetStatusString", const char*, (int))  \
+  X(algorithmAttribute, "cublasLtMatmulAlgoConfigGetAttribute", int, \
+    (const Algorithm*, int, void*, size_t, size_t*))                 \
+  BLOCKSCOPE_MATMUL_FUNCTIONS(X, "cublasLt")
 
 struct Api {
 #define BLOCKSCOPE_MEMBER(member, symbol, result, parameters) result(*member) parameters = nullptr;
   BLOCKSCOPE_CUBLASLT_FUNCTIONS(BLOCKSCOPE_MEMBER)
 #undef BLOCKSCOPE_MEMBER
 };
+
+// cublasLtMatmulAlgoConfigAttributes_t
+enum class Attribute : int {
+  kId = 0,
+  kTile = 1,
+  kSplitK = 2,
+  kReduction = 3,
+  kSwizzle = 4,
+  kCustomOption = 5,
+  kStages = 6,
+  kCluster = 8,
+};
+
+// "128x256", "64xAUTO", "2x1x1" of cublasLtMatmulTile_t, cublasLtMatmulStages_t and
+// cublasLtClusterShape_t; a number that is none of these as it is, undefined ones as nothing.
+std::string tileWords(uint32_t id);
+std::string stagesWords(uint32_t id);
+std::string clusterWords(uint32_t id);
+
+// What the library tells of an algorithm.
+MatmulAlgorithm describe(const Api&, const Algorithm&);
 
 // What libraryMatmul.h takes.
 struct Interface {
@@ -62,6 +63,9 @@ struct Interface {
                        kScaleModeB = 32;
   static constexpr int kPreferenceMaxWorkspaceBytes = 1;
   static std::string wordsOf(const Api& api, int status) { return api.getStatusString(status); }
+  static MatmulAlgorithm describe(const Api& api, Handle, const Algorithm& algorithm) {
+    return cublaslt::describe(api, algorithm);
+  }
 };
 
 }  // namespace blockscope::cuda::cublaslt

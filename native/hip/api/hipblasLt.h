@@ -2,9 +2,11 @@
 // ROCm/rocm-libraries), hipblas-common.h for status, operation and compute type.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <cstring>
 #include <string>
+
+#include "../../core/matmulAlgorithm.h"
+#include "../../cuda/api/matmulFunctions.h"
 
 namespace blockscope::hip::hipblaslt {
 
@@ -15,37 +17,21 @@ struct Algorithm {  // hipblasLtMatmulAlgo_t
   size_t maxWorkspaceBytes;
 };
 
-struct HeuristicResult {  // hipblasLtMatmulHeuristicResult_t
-  Algorithm algorithm;
-  size_t workspaceBytes;
-  int state;
-  float wavesCount;
-  int reserved[4];
-};
+using HeuristicResult = cuda::MatmulHeuristicResult<Algorithm>;
 
-#define BLOCKSCOPE_HIPBLASLT_FUNCTIONS(X)                                                  \
-  X(create, "hipblasLtCreate", int, (Handle*))                                             \
-  X(destroy, "hipblasLtDestroy", int, (Handle))                                            \
-  X(matmulDescCreate, "hipblasLtMatmulDescCreate", int, (Handle*, int, int))               \
-  X(matmulDescSetAttribute, "hipblasLtMatmulDescSetAttribute", int,                        \
-    (Handle, int, const void*, size_t))                                                    \
-  X(matmulDescDestroy, "hipblasLtMatmulDescDestroy", int, (Handle))                        \
-  X(matrixLayoutCreate, "hipblasLtMatrixLayoutCreate", int,                                \
-    (Handle*, int, uint64_t, uint64_t, int64_t))                                           \
-  X(matrixLayoutDestroy, "hipblasLtMatrixLayoutDestroy", int, (Handle))                    \
-  X(preferenceCreate, "hipblasLtMatmulPreferenceCreate", int, (Handle*))                   \
-  X(preferenceSetAttribute, "hipblasLtMatmulPreferenceSetAttribute", int,                  \
-    (Handle, int, const void*, size_t))                                                    \
-  X(preferenceDestroy, "hipblasLtMatmulPreferenceDestroy", int, (Handle))                  \
-  X(getHeuristic, "hipblasLtMatmulAlgoGetHeuristic", int,                                  \
-    (Handle, Handle, Handle, Handle, Handle, Handle, Handle, int, HeuristicResult*, int*)) \
-  X(matmul, "hipblasLtMatmul", int,                                                        \
-    (Handle, Handle, const void*, const void*, Handle, const void*, Handle, const void*,   \
-     const void*, Handle, void*, Handle, const Algorithm*, void*, size_t, Handle))
+#define BLOCKSCOPE_HIPBLASLT_FUNCTIONS(X) BLOCKSCOPE_MATMUL_FUNCTIONS(X, "hipblasLt")
+
+// hipblaslt_ext::getSolutionNameFromAlgo of hipblaslt-ext.hpp, which gives a std::string of
+// libstdc++: where this is built with another one, the name is not asked for.
+#define BLOCKSCOPE_HIPBLASLT_CPP_FUNCTIONS(X)                                                      \
+  X(solutionName,                                                                                  \
+    "_ZN13hipblaslt_ext23getSolutionNameFromAlgoB5cxx11EPvR22_hipblasLtMatmulAlgo_t", std::string, \
+    (Handle, Algorithm&))
 
 struct Api {
 #define BLOCKSCOPE_MEMBER(member, symbol, result, parameters) result(*member) parameters = nullptr;
   BLOCKSCOPE_HIPBLASLT_FUNCTIONS(BLOCKSCOPE_MEMBER)
+  BLOCKSCOPE_HIPBLASLT_CPP_FUNCTIONS(BLOCKSCOPE_MEMBER)
 #undef BLOCKSCOPE_MEMBER
 };
 
@@ -69,6 +55,16 @@ struct Interface {
     constexpr int kCount = sizeof kNames / sizeof *kNames;
     if (status < 0 || status >= kCount) return "status " + std::to_string(status);
     return std::string("HIPBLAS_STATUS_") + kNames[status];
+  }
+  // The solution's index is what an algorithm begins with (hipblaslt_ext::getIndexFromAlgo); tile,
+  // stages and the rest are parts of its name.
+  static MatmulAlgorithm describe(const Api& api, Handle handle, Algorithm algorithm) {
+    int32_t index = 0;
+    std::memcpy(&index, algorithm.data, sizeof index);
+    MatmulAlgorithm told;
+    told.id = index;
+    if (api.solutionName) told.name = api.solutionName(handle, algorithm);
+    return told;
   }
 };
 

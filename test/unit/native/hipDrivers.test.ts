@@ -167,6 +167,9 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     ])('%s multiplies as it is told', async (kernel, format) => {
       const { said, status } = await matmul(kernel, format)
       expect(said).toContain('1 of 1 passed')
+      expect(said).toContain(
+        `${kernel}: ${format} 32 x 48 x 256: algorithm 263, workspace 4.00 KiB, waves 1.50; number 1 of 1 proposal`
+      )
       expect(status).toBe(0)
     })
 

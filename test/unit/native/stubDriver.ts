@@ -110,7 +110,10 @@ export function buildStubMonitor(folder: string): void {
 
 /** Every other function that the addon asks for: there, and failing. */
 function unknownErrors(header: string, written: string): string {
-  const text = readFileSync(join('native/cuda/api', header), 'utf8')
+  const read = (file: string) => readFileSync(join('native/cuda/api', file), 'utf8')
+  // Those that hipBLASLt has too stand there behind a prefix.
+  const shared = read('matmulFunctions.h').replaceAll('prefix "', '"cublasLt')
+  const text = read(header) + (header === 'cublasLt.h' ? shared : '')
   const needed = [...text.matchAll(/"((?:cu|nvrtc|cublasLt|cupti|nvml)[A-Z]\w+)"/g)].map(
     (match) => match[1]!
   )

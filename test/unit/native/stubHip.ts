@@ -249,7 +249,11 @@ int hipblasLtMatrixLayoutDestroy(Described* one) { return drop(one); }
 int hipblasLtMatmulPreferenceCreate(Described** to) { return make(to); }
 int hipblasLtMatmulPreferenceSetAttribute(Described* one, int attribute, const void* value, size_t bytes) { return 0; }
 int hipblasLtMatmulPreferenceDestroy(Described* one) { return drop(one); }
-int hipblasLtMatmulAlgoGetHeuristic(void* handle, void* matmul, void* a, void* b, void* c, void* d, void* preference, int most, void* best, int* found) {
+int hipblasLtMatmulAlgoGetHeuristic(void* handle, void* matmul, void* a, void* b, void* c, void* d, void* preference, int most, char* best, int* found) {
+  /* Solution 263, 4096 bytes of workspace, a wave and a half. */
+  const float waves = 1.5f;
+  *(int*)best = 263, *(size_t*)(best + 24) = 4096;
+  memcpy(best + 36, &waves, 4);
   *found = !is("refuses");
   return 0;
 }

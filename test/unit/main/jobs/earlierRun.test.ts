@@ -41,7 +41,11 @@ const restOfRound = {
   ...{ discarded: 0, launchesPerSample: 1, operandSets: 4, cacheMode: 'cold', warmupNs: 1 },
   ...{ timingSource: 'clock', stopReason: 'time', compileSeconds: 0, badges: ['noisy'] },
   ...{ meanWatts: 0, meanTemperatureC: 0, launches: [], cuptiNs: 0, sustainedNs: 0 },
-  ...{ sustainedCount: 0, sustainedWatts: 0, joulesPerLaunch: 0 }
+  ...{ sustainedCount: 0, sustainedWatts: 0, joulesPerLaunch: 0 },
+  algorithm: {
+    ...{ id: 66, name: '', tile: '128x256', stages: '64xAUTO', cluster: '2x1x1', splitK: 1 },
+    ...{ reduction: 'none', workspaceBytes: 0, waves: 1, rank: 1, proposed: 8 }
+  }
 }
 
 async function stored(change: Partial<Run>): Promise<Run> {

@@ -1,0 +1,143 @@
+// Every kernel for the GPU at hand under compute-sanitizer's memcheck and racecheck, at small shapes, where it is installed:
+//   test/gpu/run.sh sanitize [KERNEL ...]
+// TOOLS=memcheck,racecheck,synccheck and FORMATS=mxfp4,nvfp4 say with what; LIMIT=100 after how many seconds nothing more is begun,
+// COMPUTE_SANITIZER which program it is. Kernels are compiled beforehand and taken from the cache; what surrounds them (operands,
+// reference, comparison) runs under it too.
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { addon, Checks, configure, open, validateDefaults } from './addon.mjs'
+import { able } from './formats.mjs'
+
+const list = (variable, otherwise) => (process.env[variable] ?? otherwise).split(',')
+/** Several tiles with tails and a ring that turns; few rows, an odd N. @type {[number, number, number][]} */
+const shapes = [
+  [129, 264, 640],
+  [17, 40, 160]
+]
+/** Rows of groups, an empty one among them. */
+const groups = { layout: 'offsets', rows: [40, 0, 17], alignment: 1, maxRows: 0 }
+const wrong = 99
+/** A kernel that takes longer than this is told as one that did not end. */
+const patienceMs = 90_000
+
+const findDevice = async () => (await addon.detect()).devices.find(({ kind }) => kind === 'cuda')
+
+/** In a process of its own, with the sanitizer around it or without: products of one kernel in one format. */
+async function runOne(id, format) {
+  const kernel = (await findDevice())?.kernels.find((one) => one.id === id)
+  const hasGroups = kernel?.features.some(
+    (one) => one.id === 'grouped' && one.level !== 'none' && one.level !== 'pass'
+  )
+  const cases = [
+    ...shapes.map((shape) => ({ shape, more: { output: 'f32' } })),
+    ...(hasGroups ? [{ shape: [57, 72, 256], more: { output: 'f32', operation: { groups } } }] : [])
+  ]
+  let ran = 0
+  for (const { shape, more } of cases) {
+    const [m, n, k] = shape
+    const session = await open(format, m, n, k, more)
+    try {
+      const request = { ...validateDefaults, kernel: id }
+      const { status, normwise } = await session.validate(request, addon.createCancelFlag())
+      console.log(`${shape.join('x')} ${status}, normwise ${normwise.toExponential(1)}`)
+      if (status !== 'passed' && !(normwise < 0.06)) process.exitCode = 1
+      ran++
+    } catch (error) {
+      // What it does not take is no check.
+      if (!/does not take|is not written for|does not write/.test(error.message)) throw error
+    }
+    await session.close()
+  }
+  if (ran === 0) console.log('no shape taken')
+}
+
+/** What the process printed, and how it ended. */
+const started = (program, words) =>
+  new Promise((resolve) => {
+    const begun = Date.now()
+    const options = { timeout: patienceMs, maxBuffer: 64 << 20 }
+    execFile(program, words, options, (error, stdout, stderr) =>
+      resolve({
+        code: error ? (error.killed ? 'did not end' : error.code) : 0,
+        said: stdout + stderr,
+        seconds: (Date.now() - begun) / 1000
+      })
+    )
+  })
+
+/**
+ * Each of `tasks` by `work`, one for a core at a time; none is begun after `end`. How many were not begun.
+ * @template T
+ * @param {T[]} tasks @param {number} end @param {(task: T) => Promise<void>} work
+ */
+async function sideBySide(tasks, end, work) {
+  const waiting = [...tasks]
+  const next = async () => {
+    for (;;) {
+      const task = Date.now() < end ? waiting.shift() : undefined
+      if (!task) return
+      await work(task)
+    }
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, next))
+  return waiting.length
+}
+
+async function checkAll(sanitizer, device, words, cache) {
+  const checks = new Checks()
+  const end = Date.now() + 1000 * Number(process.env.LIMIT ?? 100)
+  const kernels = device.kernels.filter(
+    ({ id, provider }) => provider === 'blockscope' && (words.length === 0 || words.includes(id))
+  )
+  const tasks = list('FORMATS', 'mxfp4,mxfp8,nvfp4,mixed').flatMap((format) =>
+    kernels.filter((kernel) => able(kernel, format)).map(({ id }) => ({ id, format }))
+  )
+  const file = fileURLToPath(import.meta.url)
+  const one = ({ id, format }) => [process.execPath, file, 'one', cache, id, format]
+  const ready = []
+  const uncompiled = await sideBySide(tasks, end, async (task) => {
+    const [program, ...rest] = one(task)
+    const { code, said, seconds } = await started(program, rest)
+    const name = `${task.id} ${task.format} alone`
+    if (code !== 0) checks.check(name, false, `${code}: ${said}`)
+    else if (!said.includes('no shape taken')) ready.push(task)
+    console.log(`${name}: ${seconds.toFixed(1)} s, ${said.trim().replaceAll('\n', '; ')}`)
+  })
+  const checked = list('TOOLS', 'memcheck,racecheck').flatMap((tool) =>
+    ready.map((task) => ({ ...task, tool }))
+  )
+  const unchecked = await sideBySide(checked, end, async ({ tool, ...task }) => {
+    const own = ['--tool', tool, '--error-exitcode', String(wrong), '--print-limit', '3']
+    const { code, said, seconds } = await started(sanitizer, [...own, ...one(task)])
+    const found = said.split('\n').filter((line) => line.startsWith('========='))
+    const name = `${task.id} ${task.format} ${tool}`
+    checks.check(name, code === 0, code === wrong ? '' : `${code}: ${said.slice(0, 500)}`)
+    if (code === wrong) console.log(found.slice(0, 24).join('\n'))
+    console.log(`${name}: ${seconds.toFixed(1)} s, ${found.at(-1) ?? 'it said nothing'}`)
+  })
+  if (uncompiled + unchecked > 0)
+    console.log(`Time was up: ${uncompiled + unchecked} were not begun (LIMIT).`)
+  checks.end()
+}
+
+const [mode, cacheOf, ...rest] = process.argv.slice(2)
+if (mode === 'one') {
+  configure(cacheOf, [])
+  await runOne(...rest)
+} else {
+  const cache = mkdtempSync(join(tmpdir(), 'blockscope-sanitize-'))
+  configure(cache, [])
+  const device = await findDevice()
+  const sanitizer = process.env.COMPUTE_SANITIZER ?? 'compute-sanitizer'
+  const version = spawnSync(sanitizer, ['--version'], { encoding: 'utf8' })
+  if (version.error) console.log(`${sanitizer} does not start: nothing was checked.`)
+  else if (!device) console.log('No CUDA device: nothing to test.')
+  else {
+    console.log(`${device.name}, ${version.stdout.trim().split('\n').at(-1)}`)
+    await checkAll(sanitizer, device, process.argv.slice(2), cache)
+  }
+  rmSync(cache, { recursive: true, force: true })
+}
