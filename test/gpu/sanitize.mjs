@@ -21,7 +21,7 @@ const shapes = [
 const groups = { layout: 'offsets', rows: [40, 0, 17], alignment: 1, maxRows: 0 }
 const wrong = 99
 /** A kernel that takes longer than this is told as one that did not end. */
-const patienceMs = 90_000
+const patienceMs = 45_000
 
 const findDevice = async () => (await addon.detect()).devices.find(({ kind }) => kind === 'cuda')
 
@@ -61,7 +61,7 @@ const started = (program, words) =>
     const options = { timeout: patienceMs, maxBuffer: 64 << 20 }
     execFile(program, words, options, (error, stdout, stderr) =>
       resolve({
-        code: error ? (error.killed ? 'did not end' : error.code) : 0,
+        code: error ? (error.killed ? 'did not end' : (error.code ?? error.signal)) : 0,
         said: stdout + stderr,
         seconds: (Date.now() - begun) / 1000
       })
@@ -86,8 +86,7 @@ async function sideBySide(tasks, end, work) {
   return waiting.length
 }
 
-async function checkAll(sanitizer, device, words, cache) {
-  const checks = new Checks()
+async function checkAll(checks, sanitizer, device, words, cache) {
   const end = Date.now() + 1000 * Number(process.env.LIMIT ?? 100)
   const kernels = device.kernels.filter(
     ({ id, provider }) => provider === 'blockscope' && (words.length === 0 || words.includes(id))
@@ -120,7 +119,6 @@ async function checkAll(sanitizer, device, words, cache) {
   })
   if (uncompiled + unchecked > 0)
     console.log(`Time was up: ${uncompiled + unchecked} were not begun (LIMIT).`)
-  checks.end()
 }
 
 const [mode, cacheOf, ...rest] = process.argv.slice(2)
@@ -128,6 +126,7 @@ if (mode === 'one') {
   configure(cacheOf, [])
   await runOne(...rest)
 } else {
+  const checks = new Checks()
   const cache = mkdtempSync(join(tmpdir(), 'blockscope-sanitize-'))
   configure(cache, [])
   const device = await findDevice()
@@ -137,7 +136,8 @@ if (mode === 'one') {
   else if (!device) console.log('No CUDA device: nothing to test.')
   else {
     console.log(`${device.name}, ${version.stdout.trim().split('\n').at(-1)}`)
-    await checkAll(sanitizer, device, process.argv.slice(2), cache)
+    await checkAll(checks, sanitizer, device, process.argv.slice(2), cache)
   }
   rmSync(cache, { recursive: true, force: true })
+  checks.end()
 }
