@@ -115,7 +115,7 @@ export class Checks {
         this.failed += Number(counted?.[2] ?? 0)
       }
     }
-    const side = Math.max(1, Math.min(8, availableParallelism() >> 1))
+    const side = Math.max(1, Math.min(16, availableParallelism() - 1))
     await Promise.all(Array.from({ length: side }, next))
   }
   end() {

@@ -1,5 +1,6 @@
-// Every kernel of the GPU on one format, against the reference. `node formats.mjs FORMAT` prints what failed, then 'N passed, N failed'.
-// Most of the time is compilation on the CPU, so that checkFormats starts one of these for each format, several side by side.
+// Every kernel of the GPU on one format, against the reference. `node formats.mjs FORMAT [PART PARTS]` prints what failed, then
+// 'N passed, N failed'; PART of PARTS are some of the kernels, every PARTS-th from PART on.
+// Most of the time is compilation on the CPU, so that checkFormats starts several of these side by side.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -72,7 +73,7 @@ async function checkShapes(checks, kernels, format) {
     await checks.attempt(`open ${format} ${distribution}`, async () => {
       const session = await open(format, m, n, k, { distribution, output })
       for (const kernel of kernels) {
-        if (!able(kernel, format) || kernel.id === 'cublaslt-fp8') continue
+        if (kernel.id === 'cublaslt-fp8') continue
         if (distribution === 'adversarial' && !guarded(kernel)) continue
         const name = `${kernel.id} ${format} ${m}x${n}x${k} ${distribution}`
         const work = () => validate(checks, session, kernel, name, format, tolerances[output])
@@ -96,7 +97,7 @@ async function checkOperation(checks, kernels, format) {
         const session = await open(format, 48, 72, 256, { output, operation })
         for (const kernel of kernels) {
           const takes = (id) => kernel.features.find((f) => f.id === id)?.level !== 'none'
-          if (!able(kernel, format) || !kernel.outputs.includes(output)) continue
+          if (!kernel.outputs.includes(output)) continue
           if (!['b-kn', 'accumulator', 'batch'].every(takes)) continue
           const name = `${kernel.id} ${format} operation ${bOrder} ${output}`
           await validate(checks, session, kernel, name, format, {})
@@ -109,11 +110,18 @@ async function checkOperation(checks, kernels, format) {
 
 const file = fileURLToPath(import.meta.url)
 
-/** Adds what a process of each format counted to `checks`. */
+/** More kernels do a format with a name, in more shapes. */
+const partsOf = (format) => (named(format) ? 4 : 1)
+
+/** Adds what the processes of each format counted to `checks`. */
 export const checkFormats = (checks, formats) =>
   checks.inProcesses(
     file,
-    formats.map((format) => [format])
+    [...formats]
+      .sort((a, b) => partsOf(b) - partsOf(a))
+      .flatMap((format) =>
+        Array.from({ length: partsOf(format) }, (_, part) => [format, part, partsOf(format)])
+      )
   )
 
 if (process.argv[1] === file) {
@@ -122,9 +130,12 @@ if (process.argv[1] === file) {
   configure(cache)
   const device = (await addon.detect()).devices.find(({ kind }) => kind === 'cuda')
   if (!device) throw new Error('No CUDA device.')
+  const [format, part = 0, parts = 1] = process.argv.slice(2)
   const kernels = testedKernels(device)
-  await checkShapes(checks, kernels, process.argv[2])
-  await checkOperation(checks, kernels, process.argv[2])
+    .filter((kernel) => able(kernel, format))
+    .filter((_, i) => i % Number(parts) === Number(part))
+  await checkShapes(checks, kernels, format)
+  await checkOperation(checks, kernels, format)
   rmSync(cache, { recursive: true })
   checks.end()
 }
