@@ -1,10 +1,9 @@
 // Few rows of A: the kernels for them beside a plain read of B and cuBLASLt in the same run, cold.
 //   node decode.mjs [NxK,...] [result.json]
 // FORMATS=mxfp4,nvfp4 limits the formats. The last column is the share of what the plain read reaches.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { addon, briefly, configure, measureDefaults, median, open } from './addon.mjs'
+import { writeFileSync } from 'node:fs'
+import { briefly, cudaDevice, open, timed } from './addon.mjs'
+import { able } from './formats.mjs'
 
 const shapes = (process.argv[2] ?? '8192x8192,57344x8192,8192x28672,4096x7168,7168x2048,2880x2880')
   .split(',')
@@ -14,20 +13,10 @@ const formats = process.env.FORMATS?.split(',') ?? [
   ...['mxfp4', 'mixed', 'nvfp4', 'mxfp8'],
   ...['w4a16_mxfp4', 'w4a16_nvfp4']
 ]
-const cache = mkdtempSync(join(tmpdir(), 'blockscope-decode-'))
-configure(cache, ['test/gpu/kernels/plainRead'])
-
-const { devices } = await addon.detect()
-const device = devices.find(({ kind }) => kind === 'cuda')
-if (!device) {
-  console.log('No CUDA device: nothing to measure.')
-  process.exit(0)
-}
+const device = await cudaDevice(['test/gpu/kernels/plainRead'])
 const wanted = ['plain-read', 'decode-fp8', 'decode', 'cublaslt-fp8', 'cublaslt-bf16']
 const canDo = (id, format) =>
-  device.kernels
-    .find((kernel) => kernel.id === id)
-    ?.capabilities.some((c) => c.format === format && c.level !== 'unavailable')
+  device.kernels.some((kernel) => kernel.id === id && able(kernel, format))
 const rows = []
 for (const format of formats) {
   for (const [n, k] of shapes) {
@@ -35,13 +24,10 @@ for (const format of formats) {
       const session = await open(format, m, n, k)
       let read
       for (const kernel of wanted.filter((id) => canDo(id, format))) {
-        const result = await session.measure(
-          { ...measureDefaults, recordLaunches: false, kernel },
-          addon.createCancelFlag()
-        )
-        const us = median(result.samplesNs) / 1e3
+        const { ns, badges } = await timed(session, kernel, { recordLaunches: false })
+        const us = ns / 1e3
         read ??= us
-        rows.push({ format, m, n, k, kernel, us, share: read / us, badges: result.badges })
+        rows.push({ format, m, n, k, kernel, us, share: read / us, badges })
         console.log(
           format.padEnd(11),
           `${m}x${n}x${k}`.padEnd(14),
@@ -56,4 +42,3 @@ for (const format of formats) {
     }
   }
 }
-rmSync(cache, { recursive: true })

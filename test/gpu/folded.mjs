@@ -1,18 +1,7 @@
 // wgmma-fp8-folded: where its guard lets operands through and where not, its error beside the exact path's, its time by stage.
 // `node test/gpu/folded.mjs [check|error|rate|all] [result file]`. FORMATS=mxfp8,mixed limits the formats, SIZE=4096 what is timed.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import {
-  addon,
-  briefly,
-  Checks,
-  configure,
-  measureDefaults,
-  median,
-  open,
-  validateDefaults
-} from './addon.mjs'
+import { writeFileSync } from 'node:fs'
+import { briefly, Checks, cudaDevice, listed, open, timed, validated } from './addon.mjs'
 import { able } from './formats.mjs'
 
 const kernel = 'wgmma-fp8-folded'
@@ -34,9 +23,6 @@ const spread = { e4m3: 8, e5m2: 22, e2m1: 28 }
 /** Sums of the tensor core show, those of float32 do not. */
 const throughFp8 = (normwise) => normwise > 3e-6 && normwise < 2e-3
 const exactly = (normwise) => normwise < 2e-6
-
-const validate = (session, id = kernel) =>
-  session.validate({ ...validateDefaults, kernel: id }, addon.createCancelFlag())
 
 /** Operands whose blocks all have their largest element in its type's highest binade and the scale 1, then changed. */
 async function openChanged(format, m, n, k, change) {
@@ -90,7 +76,7 @@ async function check(checks) {
       const name = `${format}: ${what}`
       await checks.attempt(name, async () => {
         const session = await openChanged(format, 96, 208, 864, change)
-        const [report, again] = [await validate(session), await validate(session)]
+        const [report, again] = [await validated(session, kernel), await validated(session, kernel)]
         await session.close()
         const good = isThrough ? throughFp8(report.normwise) : exactly(report.normwise)
         checks.check(name, good, `normwise ${report.normwise} ${report.status} ${report.reason}`)
@@ -113,7 +99,7 @@ async function check(checks) {
         const outputScale = output === 'e4m3' ? 0.3 : 1
         const more = { output, distribution, operation: { accumulate, outputScale } }
         const session = await open(format, m, n, k, more)
-        const report = await validate(session)
+        const report = await validated(session, kernel)
         await session.close()
         const share = report.elementsOutside / report.elements
         const near = output === 'e4m3' ? share < 0.01 : report.normwise < 2e-3
@@ -137,7 +123,7 @@ async function errors(checks, rows) {
       await checks.attempt(`error of ${format} ${distribution}`, async () => {
         const session = await open(format, 2048, 2048, 8192, { output: 'f32', distribution })
         for (const id of ['wgmma', kernel]) {
-          const { normwise, maxScaled, elementsOutside, elements } = await validate(session, id)
+          const { normwise, maxScaled, elementsOutside, elements } = await validated(session, id)
           const outside = elementsOutside / elements
           rows.push({ format, distribution, kernel: id, normwise, maxScaled, outside })
           console.log(
@@ -158,15 +144,8 @@ async function rates(checks, rows, kernels) {
         const found = kernels.find((one) => one.id === id)
         if (!found || !able(found, format)) continue
         await checks.attempt(`rate of ${id} ${format} ${size}`, async () => {
-          const measured = await session.measure(
-            { ...measureDefaults, kernel: id },
-            addon.createCancelFlag()
-          )
-          const ns = median(measured.samplesNs)
-          const mhz = median(measured.samplesMHz)
-          const launches = measured.launches.map(
-            ({ name, startNs, endNs }) => `${name} ${((endNs - startNs) / 1e3).toFixed(1)}`
-          )
+          const { ns, mhz, ...measured } = await timed(session, id)
+          const launches = listed(measured.launches)
           const tflops = (2 * size ** 3) / ns / 1e3
           rows.push({ format, size, kernel: id, ns, tflops, mhz, launches })
           console.log(
@@ -181,10 +160,7 @@ async function rates(checks, rows, kernels) {
 
 const [what = 'all', file] = process.argv.slice(2)
 const checks = new Checks()
-const cache = mkdtempSync(join(tmpdir(), 'blockscope-gpu-folded-'))
-configure(cache, [])
-const device = (await addon.detect()).devices.find(({ kind }) => kind === 'cuda')
-if (!device) throw new Error('No CUDA device.')
+const device = await cudaDevice([])
 const result = { device: briefly(device), errors: [], rates: [] }
 const asked = (part) => what === 'all' || what === part
 if (asked('check')) await check(checks)
@@ -192,5 +168,4 @@ console.log(`${checks.passed} checks passed, ${checks.failed} failed`)
 if (asked('rate')) await rates(checks, result.rates, device.kernels)
 if (asked('error')) await errors(checks, result.errors)
 if (file) writeFileSync(file, JSON.stringify(result, null, 1))
-rmSync(cache, { recursive: true })
 checks.end()

@@ -1,11 +1,8 @@
 // Every kernel of the GPU on one format, against the reference. `node formats.mjs FORMAT [PART PARTS]` prints what failed, then
 // 'N passed, N failed'; PART of PARTS are some of the kernels, every PARTS-th from PART on.
 // Most of the time is compilation on the CPU, so that checkFormats starts several of these side by side.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { addon, Checks, configure, open, validateDefaults, isRight } from './addon.mjs'
+import { Checks, cudaDevice, isRight, open, validated } from './addon.mjs'
 
 /** The formats with names of their own; the others are pairs of elements, called by both. */
 export const named = (format) => !/^e\dm\dxe\dm\d$/.test(format)
@@ -51,10 +48,7 @@ async function validate(checks, session, kernel, name, format, more) {
   return checks.attempt(name, async () => {
     let report
     try {
-      report = await session.validate(
-        { ...validateDefaults, ...more, kernel: kernel.id },
-        addon.createCancelFlag()
-      )
+      report = await validated(session, kernel.id, more)
     } catch (error) {
       if (/does not take this shape/.test(error.message)) return
       throw error
@@ -126,16 +120,11 @@ export const checkFormats = (checks, formats) =>
 
 if (process.argv[1] === file) {
   const checks = new Checks()
-  const cache = mkdtempSync(join(tmpdir(), 'blockscope-gpu-format-'))
-  configure(cache)
-  const device = (await addon.detect()).devices.find(({ kind }) => kind === 'cuda')
-  if (!device) throw new Error('No CUDA device.')
   const [format, part = 0, parts = 1] = process.argv.slice(2)
-  const kernels = testedKernels(device)
+  const kernels = testedKernels(await cudaDevice())
     .filter((kernel) => able(kernel, format))
     .filter((_, i) => i % Number(parts) === Number(part))
   await checkShapes(checks, kernels, format)
   await checkOperation(checks, kernels, format)
-  rmSync(cache, { recursive: true })
   checks.end()
 }

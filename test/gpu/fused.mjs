@@ -1,19 +1,8 @@
 // What the large kernels do of C themselves: accumulator, types of eight bits. `node test/gpu/fused.mjs [check|rate|all] [result
 // file]`: each type against the reference, then the time of each beside that of plain float16.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import {
-  addon,
-  briefly,
-  Checks,
-  configure,
-  measureDefaults,
-  median,
-  open,
-  validateDefaults
-} from './addon.mjs'
+import { briefly, Checks, cudaDevice, isRight, listed, open, timed, validated } from './addon.mjs'
 import { able, testedKernels } from './formats.mjs'
 
 const tolerances = { f32: { rtol: 1e-4 }, bf16: { atol: 8e-3, rtol: 8e-3 } }
@@ -50,15 +39,9 @@ async function checkOne(checks, kernels, format, [m, n, k], output, accumulate, 
     const session = await (distribution === 'special' ? openSpecial : open)(format, m, n, k, more)
     for (const kernel of kernels.filter((one) => able(one, format)))
       await checks.attempt(`${kernel.id} ${name}`, async () => {
-        const request = { ...validateDefaults, ...tolerances[output], kernel: kernel.id }
-        const report = await session.validate(request, addon.createCancelFlag())
+        const report = await validated(session, kernel.id, tolerances[output])
         const level = kernel.capabilities.find((one) => one.format === format)?.level
-        // What saturates or is coarser than the kernel's error is told by how many elements are off.
-        const near =
-          scaleOf(output) === 1
-            ? report.normwise < 5e-3
-            : report.elementsOutside < 0.01 * report.elements
-        const good = report.status === 'passed' || (level === 'approximate' && near)
+        const good = isRight(report, level !== 'approximate', scaleOf(output) !== 1)
         checks.check(
           `${kernel.id} ${name}`,
           good,
@@ -112,17 +95,10 @@ async function rates(kernels, rows) {
       for (const [output, accumulate] of operations) {
         const operation = { accumulate, outputScale: scaleOf(output) }
         const session = await open('mxfp4', m, n, k, { output, operation })
-        const measured = await session.measure(
-          { ...measureDefaults, kernel: id },
-          addon.createCancelFlag()
-        )
+        const { ns, mhz, ...measured } = await timed(session, id)
         await session.close()
-        const ns = median(measured.samplesNs)
         plain ||= ns
-        const launches = measured.launches.map(
-          ({ name, startNs, endNs }) => `${name} ${((endNs - startNs) / 1e3).toFixed(1)}`
-        )
-        const mhz = median(measured.samplesMHz)
+        const launches = listed(measured.launches)
         rows.push({ kernel: id, m, n, k, output, accumulate, ns, mhz, launches })
         console.log(
           `${id} ${m}x${n}x${k} ${output}${accumulate ? ' accumulated' : ''}: ${(ns / 1e3).toFixed(1)} us, ` +
@@ -135,14 +111,10 @@ async function rates(kernels, rows) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [what = 'all', file] = process.argv.slice(2)
   const checks = new Checks()
-  const cache = mkdtempSync(join(tmpdir(), 'blockscope-gpu-fused-'))
-  configure(cache, [])
-  const device = (await addon.detect()).devices.find(({ kind }) => kind === 'cuda')
-  if (!device) throw new Error('No CUDA device.')
+  const device = await cudaDevice([])
   const rows = []
   if (what !== 'rate') await checkFused(checks, testedKernels(device))
   if (what !== 'check') await rates(testedKernels(device), rows)
   if (file) writeFileSync(file, JSON.stringify({ device: briefly(device), rows }, null, 1))
-  rmSync(cache, { recursive: true })
   checks.end()
 }

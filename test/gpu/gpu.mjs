@@ -9,15 +9,7 @@ import { able, checkFormats, named, testedKernels } from './formats.mjs'
 import { checkFused } from './fused.mjs'
 import { checkComparison, checkOperands } from './deviceCode.mjs'
 import { checkPythonKernels, hasTriton, tritonRows } from './python.mjs'
-import {
-  addon,
-  Checks,
-  configure,
-  measureDefaults,
-  median,
-  open,
-  validateDefaults
-} from './addon.mjs'
+import { addon, Checks, configure, measureDefaults, median, open, validated } from './addon.mjs'
 
 const size = Number(process.argv[2] ?? 8192)
 const resultFile = process.argv[3]
@@ -93,10 +85,7 @@ await checks.attempt('shapes', async () => {
   for (const [m, n, k, more = {}] of shapes) {
     const session = await open('mxfp4', m, n, k, more)
     const tolerance = more.output === 'bf16' ? { atol: 1e-3, rtol: 5e-3 } : {}
-    const report = await session.validate(
-      { ...validateDefaults, ...tolerance, kernel: 'example' },
-      addon.createCancelFlag()
-    )
+    const report = await validated(session, 'example', tolerance)
     checks.check(
       `example ${m}x${n}x${k} ${JSON.stringify(more)}`,
       report.status === 'passed',
@@ -109,8 +98,7 @@ await checks.attempt('shapes', async () => {
 // 4. What must be refused, in this process.
 await checks.attempt('refusals', async () => {
   const session = await open('mxfp4', 256, 256, 256)
-  const run = (kernel) =>
-    session.validate({ ...validateDefaults, kernel }, addon.createCancelFlag())
+  const run = (kernel) => validated(session, kernel)
   await checks.refused(
     'compile error shows the line',
     'compile',
@@ -183,8 +171,7 @@ await checks.attempt('other programs on the GPU', async () => {
 })
 await checks.attempt('out of memory', async () => {
   const session = await open('mxfp4', 300000, 300000, 32)
-  const run = () =>
-    session.validate({ ...validateDefaults, kernel: 'example' }, addon.createCancelFlag())
+  const run = () => validated(session, 'example')
   await checks.refused('out of memory', 'device', /Not enough memory.*GiB needed.*GiB free/, run)
   await session.close()
 })
@@ -271,7 +258,7 @@ if (size > 0) {
       for (const kernel of kernels) {
         if (!able(kernel, format) || /^(example|decode)|-emulated$/.test(kernel.id)) continue
         await checks.attempt(`${kernel.id} ${format} ${size}^3`, async () => {
-          const report = await session.validate({ ...validateDefaults, kernel: kernel.id }, flag)
+          const report = await validated(session, kernel.id)
           const result = await session.measure({ ...measureDefaults, kernel: kernel.id }, flag)
           const ns = median(result.samplesNs)
           const tflops = (2 * size ** 3) / ns / 1e3

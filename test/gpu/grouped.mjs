@@ -1,20 +1,8 @@
 // Grouped products on a GPU: every kernel against the reference, then the rate of groups beside that of one product of the
 // same rows. `node test/gpu/grouped.mjs [check|rate|all] [result file]`. FORMATS=mxfp4,nvfp4 limits the formats, KERNELS=wgmma the
 // kernels, SEGMENTS='masked 6x1024' what is timed.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import {
-  addon,
-  briefly,
-  Checks,
-  configure,
-  isRight,
-  measureDefaults,
-  median,
-  open,
-  validateDefaults
-} from './addon.mjs'
+import { writeFileSync } from 'node:fs'
+import { briefly, Checks, cudaDevice, isRight, listed, open, timed, validated } from './addon.mjs'
 import { able, testedKernels } from './formats.mjs'
 
 const of = (layout, rows, { alignment = 1, maxRows = 0 } = {}) => ({
@@ -67,10 +55,9 @@ async function validateAll(checks, kernels, format, name, session, tolerance) {
     if (!level || level === 'none') continue
     if (wanted('KERNELS', [kernel.id]).length === 0) continue
     await checks.attempt(`${kernel.id} ${name}`, async () => {
-      const request = { ...validateDefaults, ...tolerance, kernel: kernel.id }
       let report
       try {
-        report = await session.validate(request, addon.createCancelFlag())
+        report = await validated(session, kernel.id, tolerance)
       } catch (error) {
         if (/does not take|does not write|is not written for/.test(error.message)) return
         throw error
@@ -175,7 +162,7 @@ const kernelsOf = (format) => {
 }
 const many = (count, rows) => Array.from({ length: count }, () => rows)
 /** @type {[string, ReturnType<typeof of>][]} */
-const timed = [
+const timedGroups = [
   ['contiguous 4x8192', of('contiguous', many(4, 8192), { alignment: 128 })],
   ['contiguous 8x4096', of('contiguous', many(8, 4096), { alignment: 128 })],
   ['masked 6x1024', of('masked', many(6, 1024), { maxRows: 1024 })],
@@ -185,32 +172,22 @@ const timed = [
 /** Of the dense rate, for segments of at least 1024 rows. */
 const wantedShare = 0.85
 
-async function timeOf(session, kernel) {
-  const measured = await session.measure(
-    { ...measureDefaults, kernel, warmupNs: 30e6, minTimeNs: 0.03e9, timeoutNs: 0.5e9 },
-    addon.createCancelFlag()
-  )
-  return {
-    ns: median(measured.samplesNs),
-    mhz: median(measured.samplesMHz),
-    launches: measured.launches.map(({ name, startNs, endNs }) => [name, endNs - startNs])
-  }
-}
+const briefTimes = { warmupNs: 30e6, minTimeNs: 0.03e9, timeoutNs: 0.5e9 }
 
 async function rates(checks, rows) {
   const segments = wanted(
     'SEGMENTS',
-    timed.map(([name]) => name)
+    timedGroups.map(([name]) => name)
   )
   for (const format of wanted('FORMATS', ['mxfp4', 'mxfp8', 'mixed', 'nvfp4']))
-    for (const [name, groups] of timed.filter(([one]) => segments.includes(one)))
+    for (const [name, groups] of timedGroups.filter(([one]) => segments.includes(one)))
       for (const [n, k] of weights)
         await checks.attempt(`rate ${format} ${name} ${n}x${k}`, async () => {
           const m = groups.rows.reduce((sum, count) => sum + count, 0)
           const kernels = wanted('KERNELS', kernelsOf(format))
           const timesOf = async (session) => {
             const times = []
-            for (const kernel of kernels) times.push(await timeOf(session, kernel))
+            for (const kernel of kernels) times.push(await timed(session, kernel, briefTimes))
             await session.close()
             return times
           }
@@ -226,8 +203,7 @@ function note(checks, rows, { kernel, format, groups, n, k }, m, grouped, dense)
   const tflops = (ns) => (2 * m * n * k) / ns / 1e3
   const share = dense.ns / grouped.ns
   const of = ({ ns, mhz }) => ({ ns, mhz })
-  const stages = ({ launches }) =>
-    launches.map(([what, ns]) => `${what} ${(ns / 1e3).toFixed(1)} us`).join(', ')
+  const stages = ({ launches }) => `${listed(launches).join(', ')} us`
   rows.push({ kernel, format, groups, n, k, grouped: of(grouped), dense: of(dense), share })
   const what = `${kernel} ${format} ${groups} ${n}x${k}`
   console.log(
@@ -241,13 +217,9 @@ function note(checks, rows, { kernel, format, groups, n, k }, m, grouped, dense)
 
 const [what = 'all', file] = process.argv.slice(2)
 const checks = new Checks()
-const cache = mkdtempSync(join(tmpdir(), 'blockscope-gpu-grouped-'))
-configure(cache, [])
-const device = (await addon.detect()).devices.find(({ kind }) => kind === 'cuda')
-if (!device) throw new Error('No CUDA device.')
+const device = await cudaDevice([])
 const rows = []
 if (what !== 'rate') await checkAll(checks, testedKernels(device))
 if (what !== 'check') await rates(checks, rows)
 if (file) writeFileSync(file, JSON.stringify({ device: briefly(device), rows }, null, 1))
-rmSync(cache, { recursive: true })
 checks.end()

@@ -1,7 +1,7 @@
 // Error of every promotion interval on data that strains a narrow accumulator, next to the exact path.
 // NODE test/gpu/precision.mjs [size of M and N] [K] [result file]; prints a table, 'N passed, N failed'.
 import { writeFileSync } from 'node:fs'
-import { addon, Checks, configure, open, validateDefaults } from './addon.mjs'
+import { Checks, configure, open, validated } from './addon.mjs'
 
 const size = Number(process.argv[2] ?? 2048)
 const k = Number(process.argv[3] ?? 8192)
@@ -15,8 +15,7 @@ for (const distribution of ['normal', 'positive', 'wide-scales']) {
     const session = await open('mxfp4', size, size, k, { distribution, output })
     for (const kernel of kernels) {
       await checks.attempt(`${kernel} ${distribution} ${output}`, async () => {
-        const request = { ...validateDefaults, kernel }
-        const report = await session.validate(request, addon.createCancelFlag())
+        const report = await validated(session, kernel)
         const { normwise, maxScaled, elementsOutside, elements, perturbationA, perturbationB } =
           report
         rows.push({

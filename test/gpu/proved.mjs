@@ -1,47 +1,28 @@
 // wgmma-fp8-proved: what its proofs allow, that it is exact there, and what it gains.
 //   node proved.mjs [sizes of the rates, 8192,4096; 0 for none] [result.json]
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import {
-  addon,
-  briefly,
-  Checks,
-  configure,
-  measureDefaults,
-  median,
-  open,
-  validateDefaults
-} from './addon.mjs'
+import { writeFileSync } from 'node:fs'
+import { briefly, Checks, cudaDevice, listed, open, timed, validated } from './addon.mjs'
+import { able } from './formats.mjs'
 
 const sizes = (process.argv[2] ?? '8192,4096').split(',').map(Number).filter(Boolean)
 const resultFile = process.argv[3]
 const kernel = 'wgmma-fp8-proved'
 const intervals = [256, 128, 64, 32]
 const checks = new Checks()
-const cache = mkdtempSync(join(tmpdir(), 'blockscope-proved-'))
-configure(cache)
-const { devices } = await addon.detect()
-const device = devices.find((d) => d.kind === 'cuda')
-const level = device?.kernels
-  .find(({ id }) => id === kernel)
-  ?.capabilities.find(({ format }) => format === 'mxfp4')?.level
-if (!device || level !== 'exact') {
+const device = await cudaDevice([])
+if (!device.kernels.some((one) => one.id === kernel && able(one, 'mxfp4'))) {
   console.log(`No device that runs ${kernel}: nothing to test.`)
   process.exit(0)
 }
 console.log(device.name)
 const about = briefly(device)
 
-const validated = (session, id, more = {}) =>
-  session.validate({ ...validateDefaults, ...more, kernel: id }, addon.createCancelFlag())
 const tilesOf = (m, n, k) => Math.ceil(m / 128) * Math.ceil(n / 192) * Math.ceil(k / 256)
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b)
 
 await checkBorders()
 await checkBits()
 await measureRates()
-rmSync(cache, { recursive: true })
 checks.end()
 
 /**
@@ -71,6 +52,7 @@ function operandsOf(m, n, k, apart, past) {
 
 async function checkBorders() {
   const [m, n, k] = [300, 200, 768]
+  /** @type {Parameters<typeof validated>[2]} */
   const exactly = { atol: 0, rtol: 0, rule: 'assert-close' }
   const all = tilesOf(m, n, k)
   for (const [at, apart] of [4, 2, 1].entries())
@@ -152,22 +134,14 @@ async function measureRates() {
         )
         console.log(`${distribution} ${size}^3: ${shares.join(', ')}`)
         for (const id of wanted) {
-          const result = await session.measure(
-            { ...measureDefaults, kernel: id },
-            addon.createCancelFlag()
-          )
-          const us = median(result.samplesNs) / 1e3
+          const { ns, mhz, launches } = await timed(session, id)
+          const us = ns / 1e3
           const tflops = (2 * size ** 3) / us / 1e6
-          const launches = result.launches.map(({ name, startNs, endNs }) => ({
-            name: name.replace(/\(.*/, ''),
-            us: (endNs - startNs) / 1e3
-          }))
-          const mhz = median(result.samplesMHz.length ? result.samplesMHz : [NaN])
           rows.push({ distribution, size, kernel: id, us, tflops, mhz, launches, counts })
           console.log(
             `  ${id.padEnd(17)}${us.toFixed(1).padStart(8)} us ${tflops.toFixed(0).padStart(6)} TFLOP/s`,
-            `${mhz.toFixed(0)} MHz `,
-            launches.map(({ name, us }) => `${name} ${us.toFixed(1)}`).join(', ')
+            `${mhz?.toFixed(0)} MHz `,
+            listed(launches).join(', ')
           )
         }
         await session.close()
