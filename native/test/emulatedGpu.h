@@ -95,6 +95,13 @@ inline u32 loadWord(u32 address) {
   std::memcpy(&word, gpu::cluster->bytes(address, 4), 4);
   return word;
 }
+inline void storeWord(u32 address, u32 word) {
+  std::memcpy(gpu::cluster->bytes(address, 4), &word, 4);
+}
+// As on a GPU, a thread's own addresses say which CTA's they are.
+inline u32 dynamicSharedStart() {
+  return fibers::mappedAddress(gpu::Cluster::kSharedStart, gpu::block().rank());
+}
 inline void initBarrier(u32 barrier, u32 arrivals) {
   gpu::cluster->own().barriers.init(fibers::localAddress(barrier), static_cast<int>(arrivals));
 }
@@ -123,16 +130,11 @@ inline u64 nanoseconds() {
 inline u32 inCta(u32 address, u32 rank) {
   return fibers::mappedAddress(address, static_cast<int>(rank));
 }
-// As on a GPU, a thread's own addresses say which CTA's they are.
-inline u32 dynamicSharedStart() { return inCta(gpu::Cluster::kSharedStart, clusterRank()); }
 inline void loadPiece(u32 (&words)[4], u32 address) {
   std::memcpy(words, gpu::cluster->bytes(address, 16), 16);
 }
 inline void storePiece(u32 address, const u32 (&words)[4]) {
   std::memcpy(gpu::cluster->bytes(address, 16), words, 16);
-}
-inline void storeWord(u32 address, u32 word) {
-  std::memcpy(gpu::cluster->bytes(address, 4), &word, 4);
 }
 inline void syncThreads(int barrier, int count) { gpu::block().syncSome(barrier, count); }
 inline bool isOver(u32 barrier, u32 parity) {

@@ -18,10 +18,6 @@ __device__ inline u32 inCta(u32 address, u32 rank) {
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
   return there;
 }
-__device__ inline u32 dynamicSharedStart() {
-  extern __shared__ __align__(16) u8 dynamic[];
-  return sharedAddress(dynamic);
-}
 __device__ inline void loadPiece(u32 (&words)[4], u32 address) {
   asm volatile("ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
@@ -32,9 +28,6 @@ __device__ inline void storePiece(u32 address, const u32 (&words)[4]) {
   asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(words[0]),
                "r"(words[1]), "r"(words[2]), "r"(words[3])
                : "memory");
-}
-__device__ inline void storeWord(u32 address, u32 word) {
-  asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(word) : "memory");
 }
 
 // A barrier of `count` threads, which need not be whole warps in step.
