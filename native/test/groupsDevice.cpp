@@ -1,10 +1,7 @@
 // How kernels find a tile's group and a row's (resources/kernels/cuda/common/groups.cuh), compiled
 // for the CPU, against the segments of core.
-#include <vector>
-
-#include "../../resources/kernels/cuda/common/groups.cuh"
-#include "../core/groups.h"
 #include "check.h"
+#include "groupTables.h"
 
 using namespace blockscope;
 
@@ -26,33 +23,26 @@ std::vector<Groups> cases() {
 
 void rowsAndTilesFindTheirGroups(const Groups& groups, int rowsOfTile) {
   const Segments segments(groups);
-  std::vector<int> starts, rows, ends;
-  int tiles = 0;
-  for (int64_t group = 0; group < segments.count(); group++) {
-    starts.push_back(static_cast<int>(segments[group].first));
-    rows.push_back(static_cast<int>(segments[group].rows));
-    ends.push_back(tiles += (rows.back() + rowsOfTile - 1) / rowsOfTile);
-  }
-  const int count = static_cast<int>(segments.count());
+  const HostGroupTables tables(segments, rowsOfTile);
+  const GroupTables given = tables.given();
   const auto m = static_cast<int>(segments.totalRows()), n = 7;
   for (int row = 0; row < m; row++) {
-    CHECK(groupOfRow(starts.data(), rows.data(), count, row) == segments.groupOf(row));
-    CHECK(isRowOfGroups(starts.data(), rows.data(), count, m, n, row) ==
+    CHECK(groupOfRow(given.starts, given.rows, given.groups, row) == segments.groupOf(row));
+    CHECK(isRowOfGroups(given.starts, given.rows, given.groups, m, n, row) ==
           (segments.groupOf(row) >= 0));
   }
-  for (int row = 0; row < count * n; row++)
-    CHECK(isRowOfGroups(starts.data(), rows.data(), count, m, n, m + row) == (rows[row / n] > 0));
-  const GroupTables tables = {starts.data(), rows.data(), ends.data(), count};
-  CHECK(tables.tileRows() == tiles);
+  for (int row = 0; row < given.groups * n; row++)
+    CHECK(isRowOfGroups(given.starts, given.rows, given.groups, m, n, m + row) ==
+          (given.rows[row / n] > 0));
   // Tile rows of all groups, one after the other: every row that is multiplied is in one of them.
   int tile = 0;
-  for (int group = 0; group < count; group++)
-    for (int row = 0; row < rows[group]; row += rowsOfTile, tile++) {
-      const GroupTileRow place = groupTileRow(tables, tile, rowsOfTile);
-      CHECK(place.group == group && place.row == starts[group] + row &&
-            place.end == starts[group] + rows[group]);
+  for (int group = 0; group < given.groups; group++)
+    for (int row = 0; row < given.rows[group]; row += rowsOfTile, tile++) {
+      const GroupTileRow place = groupTileRow(given, tile, rowsOfTile);
+      CHECK(place.group == group && place.row == given.starts[group] + row &&
+            place.end == given.starts[group] + given.rows[group]);
     }
-  CHECK(tile == tiles);
+  CHECK(tile == given.tileRows());
 }
 
 }  // namespace
