@@ -94,7 +94,10 @@ const MatmulLibrary& cublasLt() {
        {"cublaslt-mxfp8", "cuBLASLt's block-scaled mxfp8 matmul", OperandConversion::kNone, 8,
         ScaleMode::kVec32Ue8m0},
        {"cublaslt-nvfp4", "cuBLASLt's block-scaled nvfp4 matmul", OperandConversion::kNone, 4,
-        ScaleMode::kVec16Ue4m3}}};
+        ScaleMode::kVec16Ue4m3},
+       // No version says so of itself: one without it has no algorithm for the product.
+       {"cublaslt-mxfp4", "cuBLASLt's block-scaled mxfp4 matmul, where its version has one",
+        OperandConversion::kNone, 4, ScaleMode::kVec32Ue8m0}}};
   return library;
 }
 

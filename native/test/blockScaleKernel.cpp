@@ -95,24 +95,32 @@ void everyPair(std::integer_sequence<int, pairs...>) {
   (isRight<Tile<pairs / 5, pairs % 5>, float>(40, 24, 96, 1, 1), ...);
 }
 
-// A mistake shows as an error or as a wrong product.
-void isSeen(const Kernel<float>& kernel, const char* what, Mistake mistake) {
-  Product<float> product{kernel, 40, 24, 160, 1};
-  const std::string thrown = messageOf([&] { product.run(mistake); });
-  const bool seen = thrown != "nothing was thrown" || product.wrong(1) > 40 * 24 / 2;
-  checkThat(seen, std::to_string(kernel.a.scaleBlock) + " a scale, not seen: " + what, __FILE__,
-            __LINE__);
-}
+// What shared memory says of a mistake, or nothing: most of the product is wrong.
+struct Seen {
+  const char* what;
+  Mistake mistake;
+  const char* says = nullptr;
+};
 
 void mistakesAreSeen(const Kernel<float>& kernel) {
-  isSeen(kernel, "no barrier", Mistake::kNoBarrier);
-  isSeen(kernel, "the last copies are not waited for", Mistake::kEarlyRead);
-  isSeen(kernel, "no zeros beyond K", Mistake::kNoZeros);
-  isSeen(kernel, "scale lanes swapped", Mistake::kScaleLanesSwapped);
-  isSeen(kernel, "the neighbouring column's scales", Mistake::kNextColumnsScale);
-  isSeen(kernel, "another scale byte", Mistake::kScaleByte);
-  isSeen(kernel, "matrices swapped", Mistake::kRowsSwapped);
-  isSeen(kernel, "another chunk", Mistake::kOtherChunk);
+  for (const Seen& seen : std::initializer_list<Seen>{
+           {"no barrier", Mistake::kNoBarrier, "a read of what nobody wrote"},
+           {"the last copies are not waited for", Mistake::kEarlyRead, "a read under a copy"},
+           {"no zeros beyond K", Mistake::kNoZeros},
+           {"scale lanes swapped", Mistake::kScaleLanesSwapped},
+           {"the neighbouring column's scales", Mistake::kNextColumnsScale},
+           {"another scale byte", Mistake::kScaleByte},
+           {"matrices swapped", Mistake::kRowsSwapped},
+           {"another chunk", Mistake::kOtherChunk}}) {
+    Product<float> product{kernel, 40, 24, 160, 1};
+    const std::string said = messageOf([&] { product.run(seen.mistake); });
+    const bool isCaught = seen.says
+                              ? said.find(seen.says) != std::string::npos
+                              : said == "nothing was thrown" && product.wrong(1) > 40 * 24 / 2;
+    checkThat(isCaught,
+              std::to_string(kernel.a.scaleBlock) + " a scale, " + seen.what + ": " + said,
+              __FILE__, __LINE__);
+  }
 }
 
 }  // namespace

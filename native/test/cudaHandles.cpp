@@ -320,7 +320,8 @@ void blockScalesAreAskedFor() {
   // mode 1 is ue4m3 per 16, 2 ue8m0 per 32; attributes 31 and 32 are the modes of A and B.
   for (const auto& [kernel, format, a, b, mode] :
        {std::tuple("cublaslt-mxfp8", "mxfp8_e4m3_e5m2", 28, 29, 2),
-        {"cublaslt-nvfp4", "nvfp4", 33, 33, 1}}) {
+        {"cublaslt-nvfp4", "nvfp4", 33, 33, 1},
+        {"cublaslt-mxfp4", "mxfp4", 33, 33, 2}}) {
     askedModes.clear(), askedLayouts.clear();
     makeCublasLtOperation(context, {format, 96, 160, 256}, kernel);
     CHECK(askedModes[31] == mode && askedModes[32] == mode && askedModes[3] == 1);
@@ -332,6 +333,24 @@ void blockScalesAreAskedFor() {
     CHECK(plan.aScaleBytes == 128 * (mode == 2 ? 8 : 16));
     CHECK(plan.bScaleBytes == 2 * plan.aScaleBytes);
   }
+}
+
+// One without mxfp4 has no algorithm for it: such a point is left out of a run with the reason.
+void whatItDoesNotHaveIsUnavailable() {
+  auto& lt = const_cast<Libraries&>(libraries()).cublasLt;
+  const auto had = lt.getHeuristic;
+  lt.getHeuristic = [](cublaslt::Handle, cublaslt::Handle, cublaslt::Handle, cublaslt::Handle,
+                       cublaslt::Handle, cublaslt::Handle, cublaslt::Handle, int,
+                       cublaslt::HeuristicResult*, int*) { return 15; };
+  const DeviceContext context(hopper());
+  try {
+    makeCublasLtOperation(context, {"mxfp4", 96, 160, 256}, "cublaslt-mxfp4");
+    CHECK(false);
+  } catch (const Error& error) {
+    CHECK(error.kind == ErrorKind::kUnavailable);
+    CHECK_CONTAINS(error.what(), "cuBLASLt has no algorithm for cublaslt-mxfp4 with mxfp4, M=96");
+  }
+  lt.getHeuristic = had;
 }
 
 // It is asked for as many bytes as cublasLt.h says an attribute has: two of a cluster, else four.
@@ -382,6 +401,7 @@ int main() {
   aShapeThatIsNotTakenIsUnavailable();
   tensorMapsOfCodes();
   blockScalesAreAskedFor();
+  whatItDoesNotHaveIsUnavailable();
   whatItChoseIsTold();
   return summary();
 }

@@ -42,9 +42,12 @@ const perClock = (rate: number) => (device: PeakDevice) =>
 
 const ampere: Rates = { int8: 4096, bf16: 2048, fp16: 2048, fp32: 128, fp64: 128 }
 const blackwell: Rates = { fp4: 32768, fp8: 16384, bf16: 8192, fp16: 8192, fp32: 256 }
-/** With float32 sums; GeForce products reach half of fp8 and bf16. */
+/**
+ * With float32 sums; GeForce products reach half of bf16 and of fp8 without block scales. Of fp6 a GeForce alone was measured:
+ * products where float32 sums are not halved may have twice that.
+ */
 const rtxBlackwell: Rates = {
-  ...{ fp4: 4096, fp8: 2048, int8: 2048 },
+  ...{ fp4: 4096, fp6: 1024, fp8: 2048, int8: 2048 },
   ...{ bf16: 1024, fp16: 1024, fp32: 256 }
 }
 
@@ -77,14 +80,15 @@ export const peakTable: readonly PeakRow[] = [
   {
     arch: '100',
     rates: blackwell,
-    source: 'NVIDIA B200 data sheet: 9 PFLOP/s fp4, 4.5 fp8, 2.25 bf16 (dense) on 148 SMs',
+    source:
+      'NVIDIA B200 data sheet: 9 PFLOP/s fp4, 4.5 fp8, 2.25 bf16 (dense) on 148 SMs; NVIDIA/cudnn-frontend: 8192 bf16 FLOP per SM and clock',
     proton: perClock(16384)
   },
   {
     arch: '103',
     rates: { ...blackwell, fp4: 49152 },
     source:
-      'NVIDIA GB300 NVL72 data sheet, of one of 72 GPUs: 15 PFLOP/s dense fp4, 5 fp8, 2.5 bf16 on 160 SMs'
+      'NVIDIA GB300 NVL72 data sheet, as verda.com quotes it, of one of 72 GPUs: 15 PFLOP/s dense fp4, 5 fp8, 2.5 bf16 on 160 SMs'
   },
   {
     arch: '110',
@@ -96,12 +100,13 @@ export const peakTable: readonly PeakRow[] = [
     arch: '120',
     rates: rtxBlackwell,
     source:
-      'NVIDIA RTX Blackwell whitepaper: 1676 TFLOP/s dense fp4 of the RTX 5090 (170 SMs at 2407 MHz); RTX PRO Blackwell: 2015 fp4, 1008 fp8, 504 bf16 of the RTX PRO 6000 (188 SMs at 2617 MHz)'
+      'NVIDIA RTX Blackwell whitepaper: 1676 TFLOP/s dense fp4 of the RTX 5090 (170 SMs at 2407 MHz); RTX PRO Blackwell whitepaper 1.1, table 4, as NVIDIA-NeMo/Automodel 3598 quotes it: 503.8 bf16 of the RTX PRO 6000 (188 SMs at 2617 MHz); NVIDIA/cudnn-frontend: 1024 bf16 FLOP per SM and clock; fp6 measured by mmapeak on an RTX 5090: 369.7 TFLOP/s in e3m2, 737.1 in mxfp8'
   },
   {
     arch: '121',
     rates: rtxBlackwell,
-    source: 'NVIDIA DGX Spark: 1 PFLOP/s fp4 with sparsity, 500 TFLOP/s dense, on 48 SMs'
+    source:
+      'NVIDIA DGX Spark: 1 PFLOP/s fp4 with sparsity, 500 TFLOP/s dense, on 48 SMs; fp6 as on an RTX 5090, not verified'
   },
   {
     arch: 'gfx90a',
@@ -122,7 +127,7 @@ export const peakTable: readonly PeakRow[] = [
       ...{ bf16: 4096, fp16: 4096, fp32: 256, fp64: 128 }
     },
     source:
-      'AMD Instinct MI355X data sheet: 10.1 PFLOP/s MXFP4 and MXFP6, 5.0 fp8, 2.5 bf16 (dense) on 256 CUs at 2400 MHz; MI350X the same at 2200. ROCm blog, Matrix Core Programming: fp6 and fp4 64 times fp32',
+      'AMD Instinct MI355X data sheet: 10.1 PFLOP/s MXFP4 and MXFP6, 5.0 fp8, 2.5 bf16 (dense) on 256 CUs at 2400 MHz; MI350X the same at 2200 (AMD at Hot Chips 2025, by wccftech.com); AMD at ISSCC 2026: 8192 fp8 FLOP per CU and clock. ROCm blog, Matrix Core Programming: fp6 and fp4 64 times fp32',
     proton: perClock(8192)
   }
 ]

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Detection } from '@shared/contract/devices'
 import { blockFormats } from '@shared/formats/blockFormat'
 import { runBlockscope } from '../support/runBlockscope'
+import { buildNewCards, newCards } from '../unit/native/newCards'
 import { buildStubDriver } from '../unit/native/stubDriver'
 import { seriousFaultsInBothLooks } from './support/actions'
 import { describeInBrowser, workerBrowser, openPage, type OpenedPage } from './support/browser'
@@ -19,21 +20,28 @@ describeInBrowser('Devices', () => {
   /** Without and with GPUs. */
   let plain: StartedServer
   let gpus: StartedServer
+  /** An RTX 5090 and an MI355X. */
+  let cards: StartedServer
   const pages: OpenedPage[] = []
 
   beforeAll(async () => {
+    const ofCards = join(folder, 'cards')
     mkdirSync(drivers)
+    mkdirSync(ofCards)
     buildStubDriver(drivers)
+    buildNewCards(ofCards)
     const environment = { LD_LIBRARY_PATH: drivers }
     plain = await startServerProcess({ environment: { ...environment, STUB_INIT: '100' } })
     gpus = await startServerProcess({
       environment: { ...environment, STUB_GPUS: '80,90', STUB_BROKEN: '1' }
     })
+    cards = await startServerProcess({ environment: newCards(ofCards) })
     browser = await workerBrowser()
   })
   afterAll(async () => {
     await plain?.stop()
     await gpus?.stop()
+    await cards?.stop()
     rmSync(folder, { recursive: true, force: true })
   })
   afterEach(async () => {
@@ -140,8 +148,28 @@ describeInBrowser('Devices', () => {
     await page.getByText(/GPU 1 cannot be read: CUDA error 214/).waitFor()
   })
 
+  it.each([
+    ['cuda:0', 'NVIDIA GeForce RTX 5090', 'mma-block-scale', /block_scale/],
+    ['hip:0', 'AMD Instinct MI355X', 'mfma-scale-16', /v_mfma_scale/]
+  ])('%s, an %s: its own instruction is native, and what proves it is told', async (...card) => {
+    const [id, name, kernel, instruction] = card
+    const page = await open(cards)
+    const chips = page.getByRole('list', { name: 'Devices' }).getByRole('button')
+    await chips.filter({ hasText: id }).click()
+    expect(await page.getByText(name).count()).toBeGreaterThan(0)
+    const cell = (format: string) =>
+      matrix(page).getByRole('gridcell', { name: new RegExp(`^${kernel}, ${format}: Native`) })
+    for (const format of ['mxfp4', 'mxfp8', 'mixed']) await cell(format).waitFor()
+    // Emulations of other parts stand there when they are asked for alone.
+    const emulated = matrix(page).getByText('mma-block-scale-emulated')
+    expect(await emulated.count()).toBe(0)
+    const targets = page.getByRole('region', { name: 'Targets' }).getByRole('row')
+    const proof = targets.filter({ hasText: instruction })
+    await proof.getByText('Emulated').first().waitFor()
+  })
+
   it('has no serious accessibility problem, light and dark', async () => {
-    for (const server of [plain, gpus]) {
+    for (const server of [plain, gpus, cards]) {
       const page = await open(server)
       await matrix(page).getByRole('gridcell').first().getByRole('button').click()
       await page.getByText('Reads scales as').waitFor()

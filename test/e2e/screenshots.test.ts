@@ -3,10 +3,12 @@
  * here is made on this machine's CPU.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
+import { buildNewCards, newCards } from '../unit/native/newCards'
 import { drop, go } from './support/actions'
 import {
   describeInBrowser,
@@ -35,11 +37,16 @@ interface Picture {
 describeInBrowser('docs/screenshots', () => {
   let browser: Browser
   let server: StartedServer
+  /** Of a machine with an RTX 5090 and an MI355X, as stand-ins of their drivers tell of them. */
+  let cards: StartedServer
+  const drivers = mkdtempSync(join(tmpdir(), 'blockscope-cards-'))
   const ids = { h200: '', mxfp4: '', overK: '', validation: '', failed: '', shapes: '' }
 
   beforeAll(async () => {
     if (!isPhotographed) return
     server = await startServerProcess()
+    buildNewCards(drivers)
+    cards = await startServerProcess({ environment: newCards(drivers) })
     browser = await workerBrowser()
     const store = ['--store', server.storeFolder]
     const imported = (folder: string) => {
@@ -75,6 +82,8 @@ describeInBrowser('docs/screenshots', () => {
   }, 300_000)
   afterAll(async () => {
     await server?.stop()
+    await cards?.stop()
+    rmSync(drivers, { recursive: true, force: true })
   })
 
   const canvas = (page: Page) => page.locator('canvas').first().waitFor()
@@ -285,22 +294,37 @@ describeInBrowser('docs/screenshots', () => {
     }
   ]
 
+  const device = async (page: Page, id: string) => {
+    await go(page, 'devices')
+    const chips = page.getByRole('list', { name: 'Devices' }).getByRole('button')
+    await chips.filter({ hasText: id }).click()
+  }
+  const ofCards: Picture[] = [
+    { name: 'devices-rtx-5090', isMain: true, show: (page) => device(page, 'cuda:0') },
+    { name: 'devices-mi355x', isMain: true, show: (page) => device(page, 'hip:0') }
+  ]
+
   itIsPhotographed.each(photographs)(
     '$theme, $width pixels wide',
     async ({ theme, width, height }) => {
-      const { page, close, errors } = await openPage(browser, server.url, { theme })
-      await page.setViewportSize({ width, height })
-      for (const { name, isMain, show } of pictures) {
-        if (!isMain && width !== photographs[0]!.width) continue
-        if (named && !named.includes(name)) continue
-        // A view that is shown already keeps its place when its address changes.
-        await page.locator('#main').evaluate((main) => main.scrollTo(0, 0))
-        await show(page)
-        await page.waitForTimeout(900)
-        await takeScreenshot(page, `${name}-${theme}-${width}`)
+      for (const [{ url }, all] of [
+        [server, pictures],
+        [cards, ofCards]
+      ] as const) {
+        const { page, close, errors } = await openPage(browser, url, { theme })
+        await page.setViewportSize({ width, height })
+        for (const { name, isMain, show } of all) {
+          if (!isMain && width !== photographs[0]!.width) continue
+          if (named && !named.includes(name)) continue
+          // A view that is shown already keeps its place when its address changes.
+          await page.locator('#main').evaluate((main) => main.scrollTo(0, 0))
+          await show(page)
+          await page.waitForTimeout(900)
+          await takeScreenshot(page, `${name}-${theme}-${width}`)
+        }
+        expect(errors).toEqual([])
+        await close()
       }
-      expect(errors).toEqual([])
-      await close()
     },
     240_000
   )
