@@ -93,8 +93,11 @@ struct Product : Tile {
       if constexpr (!kIsTold) {
         addSums<PROMOTION>(total, ring, shared, rowBytes, powers);
       } else {
-        // Alike in all lanes: the compiler is to know it.
-        const u32 longest = __shfl_sync(0xffffffff, loadWord(shared.word(ring.stage)), 0);
+        // Read by the lane that gives the stage back to this CTA alone, behind whose arrival it is written again.
+        const u32 reader = clusterRank();
+        u32 longest = 0;
+        if (threadIdx.x % 32 == reader) longest = loadWord(shared.word(ring.stage));
+        longest = __shfl_sync(0xffffffff, longest, reader);
         if (longest == 0) addSpan<256>(total, ring, shared, rowBytes, powers);
         else if (longest == 1) addSpan<128>(total, ring, shared, rowBytes, powers);
         else if (longest == 2) addSpan<64>(total, ring, shared, rowBytes, powers);
