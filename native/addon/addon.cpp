@@ -184,7 +184,7 @@ class SessionObject : public Napi::ObjectWrap<SessionObject> {
                                       static_cast<uint8_t>(scale.raised)};
           return checkPerturbation(problem, session.operands(),
                                    session.reference(*cancel, progress), *before, *after,
-                                   sideOf(scale), choice, request.tolerance);
+                                   sideOf(scale), choice, request);
         });
   }
 

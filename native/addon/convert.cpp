@@ -106,6 +106,7 @@ ValidateRequest readValidateRequest(const Napi::Value& value) {
   request.kernel = field<std::string>(object, "kernel");
   request.tolerance = {field<double>(object, "atol"), field<double>(object, "rtol")};
   request.rule = field<PassRule>(object, "rule");
+  readIfThere(object, "statedError", request.statedError);
   request.maxFailures = field<int>(object, "maxFailures");
   request.mapTiles = field<int>(object, "mapTiles");
   if (request.mapTiles < 1) refuse(value.Env(), "mapTiles", "at least 1");
@@ -113,6 +114,7 @@ ValidateRequest readValidateRequest(const Napi::Value& value) {
   // NaN fails both comparisons.
   if (!(tolerance.atol >= 0) || !(tolerance.rtol >= 0))
     refuse(value.Env(), "atol and rtol", "0 or more");
+  if (!(request.statedError >= 0)) refuse(value.Env(), "statedError", "0 or more");
   return request;
 }
 

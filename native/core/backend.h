@@ -168,6 +168,8 @@ struct Operands {
   BLOCKSCOPE_FIELDS(aCodes, bCodes, aScales, bScales, tensorScaleA, tensorScaleB, accumulator)
 };
 
+enum class OperandSide { kA, kB };
+
 struct GeneratedOperands {
   std::string distribution;  // "normal", "tutorial", ...: docs/operands.md
   uint64_t seed = 0;
@@ -193,6 +195,11 @@ struct ValidateRequest {
   int maxFailures = 0;  // how many failing elements to describe
   int mapTiles = 1;     // the error map has at most this many tiles along each side
   PassRule rule = PassRule::kAllowances;
+  // Norm-wise error before C is rounded that the kernel's row states for these operands, by which
+  // it is judged unless the rule leaves allowances out; 0: none, it is judged by the tolerance.
+  double statedError = 0;
+
+  double judgedError() const { return rule == PassRule::kAllowances ? statedError : 0; }
 };
 
 struct FailedElement {
@@ -231,6 +238,10 @@ struct ValidationReport {
   int64_t elements = 0, elementsOutside = 0, nonFinite = 0;
   // Elements beyond the tolerance that pass by an allowance of the rule alone.
   int64_t withinRounding = 0, withinCancellation = 0;
+  // Of a kernel that is judged by the error that it states: elements that pass by that alone, and
+  // its norm-wise error without what rounding C to its type costs.
+  int64_t withinStated = 0;
+  double statedError = 0, errorBeforeRounding = 0;
   double maxToleranceShare = 0;  // largest error / tolerance: 0.5 leaves half of it
   // |got - reference| in units in the last place of the output type at the reference, less the half
   // that rounding to nearest may cost: 0 for a product that was right before it was rounded. Over
@@ -260,12 +271,12 @@ struct ValidationReport {
   // Wall time of the phases. kernelSeconds: the first run with all that surrounds it.
   double oracleSeconds = 0, kernelSeconds = 0, comparisonSeconds = 0, perturbationSeconds = 0;
   BLOCKSCOPE_FIELDS(status, reason, elements, elementsOutside, nonFinite, withinRounding,
-                    withinCancellation, maxToleranceShare, maxUlpsAboveRounding,
-                    meanUlpsAboveRounding, maxAbs, maxRel, normwise, maxScaled, referenceRms,
-                    referenceNonZero, ulpHistogram, errorMap, mapRows, mapCols, tileRows, tileCols,
-                    failures, perturbationA, perturbationB, oracle, outputDigest, counted,
-                    algorithm, launchNs, oracleSeconds, kernelSeconds, comparisonSeconds,
-                    perturbationSeconds)
+                    withinCancellation, withinStated, statedError, errorBeforeRounding,
+                    maxToleranceShare, maxUlpsAboveRounding, meanUlpsAboveRounding, maxAbs, maxRel,
+                    normwise, maxScaled, referenceRms, referenceNonZero, ulpHistogram, errorMap,
+                    mapRows, mapCols, tileRows, tileCols, failures, perturbationA, perturbationB,
+                    oracle, outputDigest, counted, algorithm, launchNs, oracleSeconds,
+                    kernelSeconds, comparisonSeconds, perturbationSeconds)
 };
 
 // ------------------------------------------------------------------------------------- measurement

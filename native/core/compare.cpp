@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <optional>
 
 #include "formats.h"
 #include "oracle.h"
@@ -23,7 +25,7 @@ double allowedError(const Tolerance& tolerance, double reference) {
   return tolerance.atol + tolerance.rtol * std::fabs(reference);
 }
 
-enum class Passes { kNot, kByTolerance, kByRounding, kByCancellation };
+enum class Passes { kNot, kByTolerance, kByRounding, kByCancellation, kByStatement };
 
 struct Judged {
   double error;  // |got - reference|; infinite when a NaN or an infinity stands where none should
@@ -178,7 +180,7 @@ int64_t tileColumns(const Problem& problem, const ValidateRequest& request) {
 
 RowFigures compareRow(const Problem& problem, const Operands& operands,
                       const std::vector<double>& reference, const std::vector<uint8_t>& output,
-                      const ValidateRequest& request, int64_t row) {
+                      const ValidateRequest& request, int64_t row, const StatedError* stated) {
   const int64_t cols = problem.n, tile = tileColumns(problem, request);
   RowFigures own;
   own.ratios.assign((cols + tile - 1) / tile, 0.0f);
@@ -193,6 +195,9 @@ RowFigures compareRow(const Problem& problem, const Operands& operands,
     own.aboveTolerance += std::fabs(expected) > allowed;
     if (std::isfinite(expected)) own.referenceSquares += expected * expected;
     Judged judged = judgeElement(problem.output, got, expected, request);
+    if (judged.passes == Passes::kNot && stated &&
+        judged.error <= stated->allowed(row, col, expected))
+      judged.passes = Passes::kByStatement;
     const bool mayCancel = request.rule == PassRule::kAllowances && std::isfinite(judged.error) &&
                            own.outside < kCancellationChecksPerRow;
     if (judged.passes == Passes::kNot && mayCancel &&
@@ -202,6 +207,7 @@ RowFigures compareRow(const Problem& problem, const Operands& operands,
     own.nonFinite += !std::isfinite(got);
     own.withinRounding += judged.passes == Passes::kByRounding;
     own.withinCancellation += judged.passes == Passes::kByCancellation;
+    own.withinStated += judged.passes == Passes::kByStatement;
     if (judged.passes == Passes::kNot) {
       own.outside++;
       if (static_cast<int64_t>(own.failing.size()) < describedFailures(request))
@@ -256,6 +262,7 @@ ValidationReport addUp(const Problem& problem, const Operands& operands,
     report.nonFinite += own.nonFinite;
     report.withinRounding += own.withinRounding;
     report.withinCancellation += own.withinCancellation;
+    report.withinStated += own.withinStated;
     report.maxToleranceShare = std::max(report.maxToleranceShare, own.maxToleranceShare);
     report.maxUlpsAboveRounding = std::max(report.maxUlpsAboveRounding, own.maxUlpsAbove);
     report.meanUlpsAboveRounding += own.sumUlpsAbove;
@@ -285,10 +292,11 @@ ValidationReport addUp(const Problem& problem, const Operands& operands,
   if (report.elementsOutside > 0) {
     const FailedElement& first = report.failures.front();
     report.status = ValidationStatus::kIncorrect;
-    report.reason =
-        std::to_string(report.elementsOutside) + " of " + std::to_string(report.elements) +
-        " elements are outside the tolerance, the first at row " + std::to_string(first.row) +
-        ", column " + std::to_string(first.col) + productWords(problem, first.batch, " of ") + ".";
+    report.reason = std::to_string(report.elementsOutside) + " of " +
+                    std::to_string(report.elements) + " elements are outside " +
+                    (request.judgedError() > 0 ? "what the kernel states" : "the tolerance") +
+                    ", the first at row " + std::to_string(first.row) + ", column " +
+                    std::to_string(first.col) + productWords(problem, first.batch, " of ") + ".";
   }
   return report;
 }
@@ -305,6 +313,26 @@ std::vector<RowFigures> compareOnAllCores(const Problem& problem, const Operands
   return rows;
 }
 
+// "1.5e-4"
+std::string errorWords(double error) {
+  char digits[16];
+  std::snprintf(digits, sizeof digits, "%.1e", error);
+  std::string words = digits;
+  if (words.size() > 2 && words[words.size() - 2] == '0') words.erase(words.size() - 2, 1);
+  return words;
+}
+
+// Adds what the kernel's own statement makes of it.
+void judgeByStatement(const StatedError& stated, double error, ValidationReport& report) {
+  report.statedError = error;
+  report.errorBeforeRounding = stated.beforeRounding(report.normwise);
+  if (report.status != ValidationStatus::kPassed || stated.holds(report.normwise, report.elements))
+    return;
+  report.status = ValidationStatus::kIncorrect;
+  report.reason = "The norm-wise error is " + errorWords(report.errorBeforeRounding) +
+                  "; the kernel states " + errorWords(error) + " for these operands.";
+}
+
 }  // namespace
 
 ValidationReport judgeOutput(const Problem& problem, const Operands& operands,
@@ -315,10 +343,19 @@ ValidationReport judgeOutput(const Problem& problem, const Operands& operands,
   if (static_cast<int64_t>(output.size()) != needed)
     throw Error(ErrorKind::kUsage, "The output has " + std::to_string(output.size()) + " bytes; " +
                                        std::to_string(needed) + " are needed.");
-  const std::vector<RowFigures> rows =
+  std::vector<RowFigures> rows =
       compareRows ? compareRows(output)
                   : compareOnAllCores(problem, operands, reference, output, request, cancel);
+  std::optional<StatedError> stated;
+  if (request.judgedError() > 0) {
+    stated.emplace(problem, operands, reference, request.judgedError(), cancel);
+    parallelFor(static_cast<int64_t>(rows.size()), cancel, [&](int64_t row) {
+      if (rows[row].outside > 0)
+        rows[row] = compareRow(problem, operands, reference, output, request, row, &*stated);
+    });
+  }
   ValidationReport report = addUp(problem, operands, reference, output, request, rows, cancel);
+  if (stated) judgeByStatement(*stated, request.judgedError(), report);
   report.outputDigest = digestOf(output);
   report.perturbationA.reason = report.perturbationB.reason =
       "The product was computed elsewhere, once, on the operands as they are.";

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend.h"
+#include "statedError.h"
 
 namespace blockscope {
 
@@ -26,10 +27,11 @@ constexpr int kCancellationChecksPerRow = 64;
 // Figures of one row of C, and of its reference.
 struct RowFigures {
   int64_t outside = 0, nonFinite = 0;
-  int64_t withinRounding = 0, withinCancellation = 0;  // passed by an allowance alone
-  double maxToleranceShare = 0;                        // largest error / tolerance
-  double maxUlpsAbove = 0, sumUlpsAbove = 0;           // above the rounding, of `pairs` elements
-  int64_t pairs = 0;                                   // finite, and of a finite reference
+  // Passed by an allowance alone.
+  int64_t withinRounding = 0, withinCancellation = 0, withinStated = 0;
+  double maxToleranceShare = 0;               // largest error / tolerance
+  double maxUlpsAbove = 0, sumUlpsAbove = 0;  // above the rounding, of `pairs` elements
+  int64_t pairs = 0;                          // finite, and of a finite reference
   double maxAbs = 0, maxRel = 0, squaredError = 0, squaredReference = 0;
   std::array<uint64_t, kUlpBins> ulps = {};
   std::vector<float> ratios;     // largest error / tolerance per tile of the error map
@@ -47,10 +49,12 @@ struct RowFigures {
 //   e4m3 are coarser than the usual tolerance; beyond the range that number may be infinity), or
 // - for cancellation, when its error is below cancellationShare of (|A| |B|)[m, n]; at most
 //   kCancellationChecksPerRow elements of a row are looked at for it.
+// Of a kernel that states its error it passes, too, where that allows it (`stated`).
 // NaN passes where the reference is NaN, and only there. Padding rows of groups are not judged:
 // their figures are those of nothing.
 RowFigures compareRow(const Problem&, const Operands&, const std::vector<double>& reference,
-                      const std::vector<uint8_t>& output, const ValidateRequest&, int64_t row);
+                      const std::vector<uint8_t>& output, const ValidateRequest&, int64_t row,
+                      const StatedError* stated = nullptr);
 
 // How many failing elements are described: at least the one that the reason names.
 int64_t describedFailures(const ValidateRequest&);

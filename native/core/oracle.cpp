@@ -186,6 +186,20 @@ double blockShare(const Problem& problem, const Operands& operands, int64_t prod
   return sum * sides.tensorScale * sides.outputScale;
 }
 
+double rowNorm(const Problem& problem, const Operands& operands, OperandSide side, int64_t row,
+               int64_t first, int64_t last) {
+  const Sides sides = sidesOf(problem, operands, Product{});
+  std::array<double, kDepth> values;
+  double squares = 0;
+  for (int64_t k0 = first; k0 < last; k0 += kDepth) {
+    const int64_t depth = std::min(kDepth, last - k0);
+    decodePanel(side == OperandSide::kA ? sides.a : sides.b, row + 1, row, 1, k0, depth, 1,
+                values.data());
+    for (int64_t k = 0; k < depth; k++) squares += values[k] * values[k];
+  }
+  return std::sqrt(squares);
+}
+
 double magnitudeElement(const Problem& problem, const Operands& operands, int64_t product,
                         int64_t row, int64_t col) {
   const Sides sides = sidesOf(problem, operands, problem.product(product));

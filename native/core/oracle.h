@@ -27,4 +27,9 @@ double blockShare(const Problem&, const Operands&, int64_t product, int64_t row,
 // Sum over k of |A B|, and |accumulator|, for one element: the scale of its rounding errors.
 double magnitudeElement(const Problem&, const Operands&, int64_t product, int64_t row, int64_t col);
 
+// Euclidean norm of a row of an operand (of all its matrices together) over elements first..last of
+// K, without tensor scales.
+double rowNorm(const Problem&, const Operands&, OperandSide, int64_t row, int64_t first,
+               int64_t last);
+
 }  // namespace blockscope

@@ -11,6 +11,7 @@
 #include "oracle.h"
 #include "outputs.h"
 #include "philox.h"
+#include "statedError.h"
 #include "threads.h"
 
 namespace blockscope {
@@ -51,6 +52,13 @@ struct Orientation {
   double magnitude(const Operands& operands, int64_t product, int64_t row, int64_t lane) const {
     return isA() ? magnitudeElement(problem, operands, product, row, lane)
                  : magnitudeElement(problem, operands, product, lane, row);
+  }
+  // What the raised scale may add to the error of an element, by what the kernel states.
+  double statedChangeOf(const Operands& operands, int64_t product, int64_t row, int64_t lane,
+                        int64_t block, double stated) const {
+    if (stated == 0) return 0;
+    return isA() ? statedChange(problem, operands, product, row, lane, block, stated)
+                 : statedChange(problem, operands, product, lane, row, block, stated);
   }
   double share(const Operands& operands, int64_t product, int64_t row, int64_t lane,
                int64_t block) const {
@@ -152,7 +160,9 @@ int64_t foreignColumn(const Problem& problem, const Operands& operands,
     const double was = readOutput(problem.output, before.data(), at);
     const double is = readOutput(problem.output, after.data(), at);
     if (was == is || (std::isnan(was) && std::isnan(is))) continue;
-    const double allowed = allowedChange(problem.output, reference[at], tolerance);
+    // One that passed with a larger error may lose it.
+    const double allowed =
+        allowedChange(problem.output, reference[at], tolerance) + std::fabs(was - reference[at]);
     if (std::fabs(is - was) <= allowed) continue;
     const double magnitude = magnitudeElement(problem, operands, product, inProduct, col);
     if (!(std::fabs(is - was) <= allowed + cancellationShare(problem.k) * magnitude)) return col;
@@ -186,7 +196,8 @@ PerturbationCheck checkPerturbation(const Problem& problem, const Operands& oper
                                     const std::vector<double>& reference,
                                     const std::vector<uint8_t>& before,
                                     const std::vector<uint8_t>& after, OperandSide side,
-                                    const ScaleChoice& choice, const Tolerance& tolerance) {
+                                    const ScaleChoice& choice, const ValidateRequest& request) {
+  const Tolerance& tolerance = request.tolerance;
   const Orientation view{problem, side};
   PerturbationCheck check;
   check.row = choice.row;
@@ -213,7 +224,8 @@ PerturbationCheck checkPerturbation(const Problem& problem, const Operands& oper
     const double was = readOutput(problem.output, before.data(), at);
     // An element that passed with a larger error (cancellation) may keep it.
     const double allowed =
-        allowedChange(problem.output, expected, tolerance) + std::fabs(was - reference[at]);
+        allowedChange(problem.output, expected, tolerance) + std::fabs(was - reference[at]) +
+        view.statedChangeOf(operands, product, row, lane, choice.block, request.judgedError());
     if (got == roundToOutput(problem.output, expected) || std::fabs(got - expected) <= allowed)
       return;
     // A NaN scale or element makes NaN of all that it touches, before and after.
@@ -255,13 +267,13 @@ class Stopwatch {
 // change would show; nothing is checked.
 bool perturb(const Problem& problem, const Operands& operands, const std::vector<double>& reference,
              const std::vector<uint8_t>& before, const RunKernel& run, OperandSide side,
-             const Tolerance& tolerance, ValidationReport& report) {
+             const ValidateRequest& request, ValidationReport& report) {
   PerturbationCheck& check = side == OperandSide::kA ? report.perturbationA : report.perturbationB;
   if (side == OperandSide::kA && !findBlockFormat(problem.format).elementA().isScaled()) {
     check.state = CheckState::kNoScales;
     return true;
   }
-  const ScaleChoice choice = chooseScale(problem, operands, reference, side, tolerance);
+  const ScaleChoice choice = chooseScale(problem, operands, reference, side, request.tolerance);
   if (!choice.found) {
     check.reason = std::string("No scale of ") + (side == OperandSide::kA ? "A" : "B") +
                    " makes a change that the output type and the tolerance would show: that scales "
@@ -275,8 +287,8 @@ bool perturb(const Problem& problem, const Operands& operands, const std::vector
   scales[choice.row * blocks + choice.block] = choice.raised;
   const KernelRun after = run(changed);
   report.launchNs.push_back(after.launchNs);
-  check = checkPerturbation(problem, operands, reference, before, after.output, side, choice,
-                            tolerance);
+  check =
+      checkPerturbation(problem, operands, reference, before, after.output, side, choice, request);
   return true;
 }
 
@@ -310,7 +322,7 @@ ValidationReport validateWith(const Problem& problem, const Operands& operands,
     const bool isA = side == OperandSide::kA;
     report(isA ? 0.6 : 0.8, isA ? "scale of A" : "scale of B");
     const bool checked =
-        perturb(problem, operands, reference, first.output, run, side, request.tolerance, result);
+        perturb(problem, operands, reference, first.output, run, side, request, result);
     const PerturbationCheck& check = isA ? result.perturbationA : result.perturbationB;
     if (check.state == CheckState::kPassed || check.state == CheckState::kNoScales ||
         result.status != ValidationStatus::kPassed)

@@ -33,7 +33,6 @@ struct ScaleChoice {
   int64_t row = 0, block = 0;
   uint8_t raised = 0;  // the code one exponent higher
 };
-enum class OperandSide { kA, kB };
 ScaleChoice chooseScale(const Problem&, const Operands&, const std::vector<double>& reference,
                         OperandSide, const Tolerance&);
 
@@ -43,6 +42,6 @@ PerturbationCheck checkPerturbation(const Problem&, const Operands&,
                                     const std::vector<double>& reference,
                                     const std::vector<uint8_t>& before,
                                     const std::vector<uint8_t>& after, OperandSide,
-                                    const ScaleChoice&, const Tolerance&);
+                                    const ScaleChoice&, const ValidateRequest&);
 
 }  // namespace blockscope

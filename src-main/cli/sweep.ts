@@ -19,6 +19,7 @@ import {
 import { addGroupFlags, groupsOf, type GroupFlags } from './groupFlags'
 import { localApplication } from './localApplication'
 import { printRunTree } from './printRunTree'
+import { printTimings, timingsWords } from './timings'
 import { addShapeFlags, shapesOf, type ShapeFlags } from './shapes'
 import { exitCodeOfRun, printStepLines, printModelTimes, verdictLine } from './validationReport'
 
@@ -31,6 +32,7 @@ export interface SweepFlags extends JobFlags, GroupFlags, BenchFlags, ShapeFlags
   rounds?: number
   sustained?: boolean
   outDir?: string
+  timings?: boolean
 }
 
 export function register(program: Command): void {
@@ -61,6 +63,7 @@ export function register(program: Command): void {
     )
     .option('--rounds <count>', 'rounds over all points (default: by preset)', positiveInteger)
     .option('--sustained', 'also run back to back for half a second')
+    .option('--timings', timingsWords)
     .option('--out-dir <folder>', 'folder of this run, instead of one in the store')
     .action(sweep)
 }
@@ -108,6 +111,7 @@ export async function sweep(flags: SweepFlags): Promise<void> {
     const result = await followJob(application, spec, { quiet: Boolean(flags.json), folder })
     if (flags.json) printJson(stringifyRun(result.run, 2))
     else printSweep(result.run, result.folder)
+    printTimings(application, flags)
     process.exitCode = exitCodeOfRun(result.run)
   } finally {
     await application.close()

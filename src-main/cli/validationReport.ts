@@ -18,6 +18,7 @@ import { nonNegative } from './arguments'
 import { followJob } from './followJob'
 import { localApplication } from './localApplication'
 import { printRunTree } from './printRunTree'
+import { printTimings, timingsWords } from './timings'
 
 export interface ValidationFlags {
   atol: number
@@ -27,6 +28,7 @@ export interface ValidationFlags {
   force?: boolean
   store?: string
   json?: boolean
+  timings?: boolean
 }
 
 export function addValidationFlags(command: Command): Command {
@@ -43,6 +45,7 @@ export function addValidationFlags(command: Command): Command {
     )
     .option('--report <file>', 'also write a report: .html, .json or, for CI, .xml (JUnit)')
     .option('--force', 'replace the report if it is there')
+    .option('--timings', timingsWords)
 }
 
 /** By the ending of the file's name. */
@@ -77,6 +80,7 @@ export async function runValidation(
       printValidation(run, folder)
       if (report) print(`Report: ${report}`)
     }
+    printTimings(application, flags)
     process.exitCode = exitCodeOfRun(run)
   } finally {
     await application.close()

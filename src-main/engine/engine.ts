@@ -2,6 +2,7 @@
  * The parent's side of the engine process: starts it when it is first needed, carries calls, watches that it lives,
  * and starts a new one after it died. A dead engine costs the calls in flight and its sessions, nothing else.
  */
+import { CallClock } from './callClock'
 import type { EngineChild, EngineHost } from './engineHost'
 import type { EngineMethod, EngineMethods, EngineOptions, FromEngine } from './engineProtocol'
 import type { NativeErrorCode } from './nativeBinding'
@@ -49,6 +50,8 @@ export class Engine {
   private lastPong = 0
   private watch: NodeJS.Timeout | undefined
   private endReason: string | undefined
+  /** Where the time of calls went. */
+  readonly clock = new CallClock()
   /** How many engine processes have ended: a session of an earlier one is gone. */
   endedCount = 0
   /** Why the last one ended, in a sentence. */
@@ -110,6 +113,7 @@ export class Engine {
     if (!child) return Promise.reject(new EngineError('engine-ended', 'The engine has ended.'))
     if (signal?.aborted) return Promise.reject(new EngineError('cancelled', 'Cancelled.'))
     const id = this.nextId++
+    const clock = this.clock.begin(method)
     return new Promise((resolve, reject) => {
       let lateCancel: NodeJS.Timeout | undefined
       const cancel = () => {
@@ -120,6 +124,7 @@ export class Engine {
         }, this.timings.cancelMs)
       }
       const settle = () => {
+        clock.end()
         clearTimeout(lateCancel)
         signal?.removeEventListener('abort', cancel)
         this.pending.delete(id)
@@ -127,7 +132,10 @@ export class Engine {
       this.pending.set(id, {
         resolve: (value) => (settle(), resolve(value)),
         reject: (error) => (settle(), reject(error)),
-        onProgress,
+        onProgress: (fraction, phase) => {
+          clock.phase(phase)
+          onProgress?.(fraction, phase)
+        },
         lastSign: Date.now()
       })
       signal?.addEventListener('abort', cancel, { once: true })

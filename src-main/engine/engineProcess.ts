@@ -116,10 +116,13 @@ const methods: Implementation = {
       : undefined
     return { version: addon().version }
   },
-  async detect() {
+  async detect(_input, { onProgress }) {
+    onProgress(0, 'devices and libraries')
     const found = withSourceHashes(await addon().detect())
     const all = { ...found, devices: [...found.devices, ...amdDevices(found)] }
-    return python ? withTriton(all, python.host, python.triton) : all
+    if (!python) return all
+    onProgress(0.5, 'Triton')
+    return withTriton(all, python.host, python.triton)
   },
   addPythonKernels: ({ file, found }) => withFile(found, pythonOf().host, file),
   async open(problem, { flag, onProgress }) {

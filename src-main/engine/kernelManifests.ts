@@ -73,20 +73,28 @@ export function readKernelSources(
   return sources
 }
 
-/** Kernels that come as source, with what their rows say of the problems they take and the time they need. */
+/** Kernels that come as source, with what their rows say of the problems they take, the time they need and the error they make. */
 export function withModels<D extends { kernels: Kernel[] }>(
   devices: readonly D[],
   sources: readonly KernelRow[]
 ): D[] {
   const models = new Map(
-    sources.map(({ id, constants, requires, cost }) => [
+    sources.map(({ id, constants, requires, cost, formats }) => [
       id,
-      { constants, requires, ...(cost && { cost }) }
+      {
+        model: { constants, requires, ...(cost && { cost }) },
+        errors: new Map(formats.map(({ format, error }) => [format, error]))
+      }
     ])
   )
   const withModel = (kernel: Kernel): Kernel => {
-    const model = models.get(kernel.id)
-    return model ? { ...kernel, model } : kernel
+    const own = models.get(kernel.id)
+    if (!own) return kernel
+    const capabilities = kernel.capabilities.map((one) => {
+      const error = one.level === 'approximate' ? own.errors.get(one.format) : undefined
+      return error ? { ...one, error } : one
+    })
+    return { ...kernel, capabilities, model: own.model }
   }
   return devices.map((device) => ({ ...device, kernels: device.kernels.map(withModel) }))
 }

@@ -184,6 +184,8 @@ export interface NativeValidateRequest {
   atol: number
   rtol: number
   rule: PassRule
+  /** Norm-wise, as the kernel's row states it for these operands; 0 or absent: it is judged by the tolerance. */
+  statedError?: number
   maxFailures: number
   mapTiles: number
 }

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import * as v from 'valibot'
+import { statedErrorSchema } from '@shared/contract/statedError'
 import {
   capabilityLevelSchema,
   featureIds,
@@ -45,7 +46,12 @@ const kernelSchema = v.object({
   reason: v.string(),
   formats: v.record(
     v.string(),
-    v.object({ level: capabilityLevelSchema, reason: v.string(), instruction: v.string() })
+    v.object({
+      level: capabilityLevelSchema,
+      reason: v.string(),
+      instruction: v.string(),
+      error: v.optional(statedErrorSchema)
+    })
   )
 })
 /** What host.py and this side of it speak; PROTOCOL in resources/providers/blockscope_host/kernelFile.py. */

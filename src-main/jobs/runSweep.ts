@@ -59,10 +59,9 @@ async function validatePoints(context: JobContext, session: OpenSession): Promis
   const points: Point[] = []
   for (const planned of context.plan.steps) {
     if (context.signal.aborted) break
-    const request = { kernel: planned.kernel.id, ...beforeTiming }
     let step = context.earlier?.validated(planned)
     if (step) context.meter.drop(unitOf.validation(planned.index))
-    else step = await validateStep(context, session, planned, request)
+    else step = await validateStep(context, session, planned, beforeTiming)
     if (isMeasurable(step)) points.push({ planned, step, rounds: [] })
     else await context.record(step)
   }
@@ -84,19 +83,20 @@ async function takeOver(
   await recordPoint(context, spec, point)
 }
 
-/** Approximate schemes are timed with their error shown; a wrong exact kernel, or one that failed, is not. */
+/** A kernel that passed is timed, and an approximate one of which no error is stated; a wrong one, or one that failed, is not. */
 export const isMeasurable = (step: Step): boolean =>
   step.disposition === 'passed' || step.disposition === 'baseline' || isKnownApproximation(step)
 
 /**
- * An approximate scheme whose only fault is elements outside the tolerance is worth its time, shown with its error; its
- * scales must have been used where they belong.
+ * An approximate scheme that states no error for these operands, and whose only fault is elements outside the tolerance, is
+ * worth its time, shown with its error; its scales must have been used where they belong.
  */
 function isKnownApproximation(step: Step): boolean {
   const { validation } = step
   if (step.disposition !== 'incorrect' || !validation) return false
   return (
     step.level === 'approximate' &&
+    validation.statedError === undefined &&
     validation.nonFinite === 0 &&
     ['passed', 'no-scales'].includes(validation.perturbationA.state) &&
     validation.perturbationB.state === 'passed'

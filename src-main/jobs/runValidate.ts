@@ -25,8 +25,8 @@ export async function runValidate(context: JobContext): Promise<void> {
       if (known) await context.record(known)
       else if (context.signal.aborted) await context.record(cancelled(planned, plan.spec))
       else {
-        const request = { kernel: planned.kernel.id, atol, rtol, rule, ...validateLimits }
-        await context.record(await validateStep(context, session, planned, request))
+        const limits = { atol, rtol, rule, ...validateLimits }
+        await context.record(await validateStep(context, session, planned, limits))
       }
     }
   } finally {
@@ -47,11 +47,16 @@ export async function validateStep(
   context: StepContext,
   session: OpenSession,
   planned: PlannedStep,
-  request: NativeValidateRequest
+  limits: Omit<NativeValidateRequest, 'kernel' | 'statedError'>
 ): Promise<Step> {
   const step = emptyStep(planned, context.plan.spec)
   if (planned.level === 'unavailable') {
     return { ...step, disposition: 'not-supported', reason: planned.reason }
+  }
+  const request = {
+    ...limits,
+    kernel: planned.kernel.id,
+    statedError: statedErrorOf(context.plan, planned)
   }
   const name = `${planned.format} ${planned.kernel.id}`
   const onProgress = (fraction: number, phase: string) =>
@@ -81,6 +86,13 @@ export async function validateStep(
   step.seconds = (performance.now() - start) / 1000
   context.meter.end()
   return step
+}
+
+/** The error that the kernel's row states for operands that are generated so; 0: none. */
+function statedErrorOf({ spec, operandsFile }: StepContext['plan'], step: PlannedStep): number {
+  const { capabilities } = step.kernel
+  const error = capabilities.find(({ format }) => format === step.format)?.error
+  return (operandsFile ? undefined : error?.[spec.distribution]) ?? 0
 }
 
 /** `openSeconds`: of a problem that was opened for this step; its reference was made then too. */

@@ -34,9 +34,10 @@ export function emptyStep(planned: PlannedStep, spec: Asked): Step {
 }
 
 export function toValidation(native: NativeValidation, request: NativeValidateRequest): Validation {
-  const { counted, ...figures } = native
+  const { counted, withinStated, statedError, errorBeforeRounding, ...figures } = native
   return {
     ...figures,
+    ...(statedError && { withinStated, statedError, errorBeforeRounding }),
     ...(counted?.labels.length && { counted }),
     atol: request.atol,
     rtol: request.rtol,

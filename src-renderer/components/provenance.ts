@@ -3,7 +3,7 @@ import type { Run, Step } from '@shared/contract/run'
 import { algorithmText } from '@shared/measurement/matmulAlgorithm'
 import { placesText } from '@shared/measurement/placeSpread'
 import { madeByText, operandsText } from '@shared/measurement/runName'
-import { countedText } from '@shared/measurement/validationFigures'
+import { countedText, statedText } from '@shared/measurement/validationFigures'
 import { count, dateTime, digits, duration, quantity, text } from '@shared/units'
 
 export interface ProvenanceRow {
@@ -22,6 +22,7 @@ export function provenance(run: Run, step: Step): ProvenanceRow[] {
     ['Timing', `${m.timingSource}; ${m.cacheMode}`],
     ['Samples', `${count(t.samples)}${discarded}; stopped by: ${m.stopReason}`],
     ['Places', placesText(step)],
+    ['Stated', statedText(step.validation)],
     ['Counted', countedText(step.validation?.counted)],
     ['Chosen by the library', algorithmText(step)],
     ['Median [q1, q3]', `${time(t.median)} [${time(t.q1)}, ${time(t.q3)}]`],

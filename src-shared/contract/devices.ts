@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { kernelModelSchema } from './kernelCost'
+import { statedErrorSchema } from './statedError'
 
 /** In place of a kernel's id: the best for each problem (src-shared/choice). */
 export const autoKernel = 'auto'
@@ -73,7 +74,9 @@ export const kernelSchema = v.object({
        * Class of the instruction that multiplies, whose peak is the kernel's roof: 'bf16', 'fp8', 'fp4'; on a CPU with
        * the instruction set, 'int8:avx512-vnni'. Empty: not known.
        */
-      instruction: v.optional(v.string(), '')
+      instruction: v.optional(v.string(), ''),
+      /** Of an approximate kernel that states one. */
+      error: v.optional(statedErrorSchema)
     })
   ),
   /** Of a kernel that comes from a file of Python kernels (docs/providers.md). */

@@ -13,6 +13,7 @@ import {
 } from './devices'
 import { outputTypeSchema } from './jobs'
 import { kernelCostSchema, requirementSchema } from './kernelCost'
+import { statedErrorSchema } from './statedError'
 import { choice, expression, list, name, object, text, wholeNumber } from './rowFields'
 
 const expressions = (least: number, most: number) =>
@@ -35,17 +36,28 @@ const architecture = v.pipe(
 /** Classes of matrix instruction: a kernel's roof is the peak of its own. */
 const instruction = choice(['fp4', 'fp6', 'fp8', 'int8', 'bf16', 'fp16', 'tf32', 'fp32', 'fp64'])
 
-const formatSchema = object({
-  /** Id of a block-scaled format; 'all': every one that no other entry names. */
-  format: choice(['all', ...everyBlockFormat.map(({ id }) => id)]),
-  /** 'unavailable': one that 'all' is not to stand for, with the reason. */
-  level: choice(capabilityLevelSchema.options),
-  reason: text,
-  /** Empty: the kernel's own. */
-  architectures: v.optional(list(architecture), []),
-  /** Absent: the row's own. */
-  instruction: v.optional(instruction)
-})
+const formatSchema = v.pipe(
+  object({
+    /** Id of a block-scaled format; 'all': every one that no other entry names. */
+    format: choice(['all', ...everyBlockFormat.map(({ id }) => id)]),
+    /** 'unavailable': one that 'all' is not to stand for, with the reason. */
+    level: choice(capabilityLevelSchema.options),
+    reason: text,
+    /** Empty: the kernel's own. */
+    architectures: v.optional(list(architecture), []),
+    /** Absent: the row's own. */
+    instruction: v.optional(instruction),
+    /** Of an approximate one: the error that it is judged by. */
+    error: v.optional(statedErrorSchema)
+  }),
+  v.forward(
+    v.check(
+      ({ level, error }) => error === undefined || level === 'approximate',
+      'is for the level approximate'
+    ),
+    ['error']
+  )
+)
 
 /** Not a word of anything else in a row, and not the problem's. */
 const valueName = v.pipe(

@@ -96,6 +96,11 @@ const judgedEntries = {
   /** Elements beyond the tolerance that passed by an allowance of the rule (docs/measurement.md) alone. */
   withinRounding: v.optional(v.number()),
   withinCancellation: v.optional(v.number()),
+  /** Of a kernel that is judged by the error that it states: elements that pass by that alone. */
+  withinStated: v.optional(v.number()),
+  statedError: v.optional(v.number()),
+  /** Norm-wise, without what rounding C to its type costs. */
+  errorBeforeRounding: v.optional(number),
   /** Largest error / tolerance. */
   maxToleranceShare: v.optional(number),
   /** |got - reference| in units in the last place of the output type, less the half that rounding may cost. */

@@ -4,15 +4,18 @@ import type { OutputType } from '../contract/jobs'
 import type { Counted, Step, Validation } from '../contract/run'
 import { percent } from '../units'
 
-type Rule = Pick<Validation, 'atol' | 'rtol' | 'rule'>
+type Rule = Pick<Validation, 'atol' | 'rtol' | 'rule' | 'statedError'>
 
 /** The rule by which an element passed, in one sentence. */
-export function ruleOf({ atol, rtol, rule }: Rule): string {
+export function ruleOf({ atol, rtol, rule, statedError }: Rule): string {
   const within = `|got - ref| <= ${atol} + ${rtol} |ref|`
   return rule === 'assert-close'
     ? `An element passes when ${within}, and by nothing else (assert-close).`
     : `An element passes when ${within}, when a number that near rounds to it in the output type, or when its error is ` +
-        'below 2^-24 max(8, sqrt(K)) of |A| |B| (cancellation).'
+        'below 2^-24 max(8, sqrt(K)) of |A| |B| (cancellation).' +
+        (statedError === undefined
+          ? ''
+          : ` The kernel states a norm-wise error of ${statedError.toExponential(1)} before C is rounded: C as a whole keeps to it, and an element may be off by 32 times its rows' share of it.`)
 }
 
 /** Elements that no tolerance let pass, only an allowance; undefined in runs that did not count them. */
@@ -20,6 +23,15 @@ export function passedByAllowance(validation: Validation): number | undefined {
   const { withinRounding, withinCancellation } = validation
   if (withinRounding === undefined || withinCancellation === undefined) return undefined
   return withinRounding + withinCancellation
+}
+
+/** What an approximate kernel makes of what it states: 'error 1.3e-4 of 1.5e-4 stated'; undefined where it states none. */
+export function statedText(
+  validation: Pick<Validation, 'statedError' | 'errorBeforeRounding'> | undefined
+): string | undefined {
+  const { statedError, errorBeforeRounding } = validation ?? {}
+  if (statedError === undefined || errorBeforeRounding === undefined) return undefined
+  return `error ${errorBeforeRounding.toExponential(1)} of ${statedError.toExponential(1)} stated`
 }
 
 /**

@@ -40,8 +40,7 @@ export async function visitKernels(
 ): Promise<Visited> {
   const steps: Step[] = []
   for (const planned of kernels) {
-    const request = { kernel: planned.kernel.id, ...beforeTiming }
-    const step = await validateStep(context, session, planned, request)
+    const step = await validateStep(context, session, planned, beforeTiming)
     const why = step.reason || step.disposition
     if (!isMeasurable(step)) return { reason: `${planned.kernel.id} did not pass: ${why}` }
     steps.push(step)
