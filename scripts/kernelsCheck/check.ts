@@ -46,14 +46,15 @@ export async function checkByNvrtc(
   }
 }
 
-/** The same of a build for an AMD GPU, by a clang. */
+/** The same of a build for an AMD GPU, by a clang and a linker where there is one. */
 export async function checkAmdBuild(
   build: Build,
   folder: string,
-  clang: string
+  clang: string,
+  linker?: string
 ): Promise<string[]> {
   try {
-    const kernels = parseGcn(await assembleBuild(build, folder, clang))
+    const kernels = parseGcn(await assembleBuild(build, folder, clang, linker))
     const wrong = kernels.flatMap((kernel) => diagnoseGcn(kernel, build.level === 'native'))
     return wrong.map(({ text }) => text)
   } catch (error) {

@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { exitCodeOf, messageOf, UserError } from '@shared/errors'
 import { loadAddon } from '../../src-main/engine/loadAddon'
-import { findClang, noClang } from '../../src-main/engine/machineCode/amdCode'
+import { findClang, findLinker, noClang } from '../../src-main/engine/machineCode/amdCode'
 import { isAmdTarget, listBuilds } from '../../src-main/engine/machineCode/builds'
 import { findTool, notFound } from '../../src-main/engine/machineCode/tools'
 import type { NativeBinding } from '../../src-main/engine/nativeBinding'
@@ -42,9 +42,11 @@ async function main(): Promise<number> {
   const nvcc = findTool('nvcc', 'NVCC')
   const nvdisasm = findTool('nvdisasm', 'NVDISASM')
   const clang = findClang()
+  const linker = findLinker()
   const nvrtc = await findNvrtc()
   const check = async ({ folder, build }: (typeof wanted)[number]) => {
-    if (isAmdTarget(build.target)) return clang.path && checkAmdBuild(build, folder, clang.path)
+    if (isAmdTarget(build.target))
+      return clang.path && checkAmdBuild(build, folder, clang.path, linker.path)
     const byNvcc = nvcc.path && (await checkBuild(build, folder, nvcc.path, nvdisasm.path))
     const byNvrtc = nvrtc.addon && (await checkByNvrtc(nvrtc.addon, build, folder))
     return (byNvcc || byNvrtc) && [...(byNvcc || []), ...(byNvrtc || [])]
@@ -79,6 +81,10 @@ async function main(): Promise<number> {
     forNvidia > 0 &&
       !nvrtc.addon &&
       `${nvrtc.lacking} None of ${forNvidia} builds for NVIDIA GPUs was compiled as a session does it.`,
+    forAmd > 0 &&
+      clang.path &&
+      !linker.path &&
+      `${notFound('ld.lld', linker)}: install lld-22 or set HIPLLD to its path; none of ${forAmd} builds for AMD GPUs was linked.`,
     forAmd > 0 &&
       !clang.path &&
       `${noClang(clang)}; none of ${forAmd} builds for AMD GPUs was checked.`

@@ -13,26 +13,43 @@ import {
 import { multiprocessorOf, occupancyOf } from '@shared/measurement/occupancy'
 import type { Build } from './builds'
 import { kernelFiles } from './kernelFiles'
-import { findTool, notFound, runTool, type Tool } from './tools'
+import { findTool, notFound, runTool, type Places, type Tool } from './tools'
+
+const rocm: Places = {
+  folders: ({ ROCM_PATH = '/opt/rocm' }) => [join(ROCM_PATH, 'llvm', 'bin')],
+  inWords: []
+}
 
 /** `HIPCLANG`, else ROCm's, else an LLVM's: version 20 is the first that knows gfx950's scaled instructions. */
 export const findClang = (env: NodeJS.ProcessEnv = process.env): Tool =>
-  findTool(['amdclang++', 'clang++-22', 'clang++-21', 'clang++-20', 'clang++'], 'HIPCLANG', env, {
-    folders: ({ ROCM_PATH = '/opt/rocm' }) => [join(ROCM_PATH, 'llvm', 'bin')],
-    inWords: []
-  })
+  findTool(
+    ['amdclang++', 'clang++-22', 'clang++-21', 'clang++-20', 'clang++'],
+    'HIPCLANG',
+    env,
+    rocm
+  )
+
+/** `HIPLLD`, else ROCm's, else an LLVM's. */
+export const findLinker = (env: NodeJS.ProcessEnv = process.env): Tool =>
+  findTool(['ld.lld-22', 'ld.lld-21', 'ld.lld-20', 'ld.lld'], 'HIPLLD', env, rocm)
 
 export const noClang = (clang: Tool): string =>
   `${notFound('clang++ 20 or later', clang)}: install clang-22 or ROCm 7, or set HIPCLANG to its path`
 
 /**
  * The assembly with source lines and each instruction's encoding, which no other tool is needed for: LLVM's own assembler is
- * in every clang, llvm-objdump beside few. Throws a UserError with the compiler's words when the source does not compile.
+ * in every clang, llvm-objdump beside few. With a linker it is linked too, as hipRTC does: a function that is nowhere is found by
+ * it alone. Throws a UserError with the tool's words when the source does not compile or link.
  */
-export async function assembleBuild(build: Build, folder: string, clang: string): Promise<string> {
+export async function assembleBuild(
+  build: Build,
+  folder: string,
+  clang: string,
+  linker?: string
+): Promise<string> {
   const place = await mkdtemp(join(tmpdir(), 'blockscope-kernels-'))
-  const run = async (failure: string, ...args: string[]) => {
-    const { failed, text } = await runTool(clang, args)
+  const run = async (failure: string, program: string, ...args: string[]) => {
+    const { failed, text } = await runTool(program, args)
     if (failed) throw new UserError('failed', `${failure}:\n${text}`)
   }
   try {
@@ -40,16 +57,26 @@ export async function assembleBuild(build: Build, folder: string, clang: string)
     const encoded = join(place, 'encoded.s')
     await run(
       'does not compile',
+      clang,
       ...['-x', 'hip', '--cuda-device-only', '--no-gpu-bundle-output', '-nogpulib', '-nogpuinc'],
       ...[`--offload-arch=${build.target}`, '-O3', '-std=c++17', '-S', '-Wall', '-Werror'],
       ...['-gline-tables-only', ...build.options],
       ...['-o', assembly, join(folder, build.source)]
     )
-    await run(
-      'cannot be assembled',
-      ...['-cc1as', '-triple', 'amdgcn-amd-amdhsa', '-target-cpu', build.target],
-      ...['-filetype', 'asm', '-show-encoding', assembly, '-o', encoded]
-    )
+    const assemble = (...args: string[]) =>
+      run(
+        'cannot be assembled',
+        clang,
+        ...['-cc1as', '-triple', 'amdgcn-amd-amdhsa', '-target-cpu', build.target, assembly],
+        ...args
+      )
+    await assemble('-filetype', 'asm', '-show-encoding', '-o', encoded)
+    if (linker !== undefined) {
+      const object = join(place, 'kernel.o')
+      await assemble('-filetype', 'obj', '-o', object)
+      const linked = join(place, 'kernel.hsaco')
+      await run('cannot be linked', linker, '-shared', '--no-undefined', object, '-o', linked)
+    }
     return await readFile(encoded, 'utf8')
   } finally {
     await rm(place, { recursive: true, force: true })

@@ -1,8 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { diagnoseGcn, parseGcn } from '@shared/machineCode/gcn'
 import { resourceText } from '@shared/machineCode/resourceText'
 import { checkAmdBuild } from '../../../scripts/kernelsCheck/check'
-import { findClang } from '../../../src-main/engine/machineCode/amdCode'
+import { findClang, findLinker } from '../../../src-main/engine/machineCode/amdCode'
 import { listBuilds } from '../../../src-main/engine/machineCode/builds'
 import { machineCodeOf } from '../../../src-main/engine/machineCode/machineCode'
 
@@ -89,7 +92,9 @@ describe('assembly of AMD GPUs', () => {
 })
 
 const clang = findClang()
+const linker = findLinker()
 if (!clang.path) console.log('Kernels for AMD GPUs are not compiled here: no clang++ 20 or later.')
+else if (!linker.path) console.log('Kernels for AMD GPUs are not linked here: no ld.lld.')
 
 describe('a kernel for an AMD GPU, compiled to be looked at', () => {
   const wanted = { kernel: 'mfma-scale-16', architecture: 'gfx950', format: 'mxfp8', output: 'f16' }
@@ -144,9 +149,23 @@ describe.skipIf(!clang.path)('the kernels of scaled MFMA', () => {
     '%s compiles to the instruction, without scratch',
     async (name) => {
       const build = listBuilds(kernels).find((one) => one.name === name)!
-      expect(await checkAmdBuild(build, kernels, clang.path!)).toEqual([])
+      expect(await checkAmdBuild(build, kernels, clang.path!, linker.path)).toEqual([])
     }
   )
+
+  it.skipIf(!linker.path)('a function that is nowhere is found by the linker', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'blockscope-amd-'))
+    writeFileSync(
+      join(folder, 'lost.hip'),
+      `__attribute__((device)) float lost(float);
+      extern "C" __attribute__((global)) void multiply(float* c) { *c = lost(*c); }\n`
+    )
+    const [build] = listBuilds(kernels)
+    const lost = { ...build!, source: 'lost.hip', options: [] }
+    const told = (await checkAmdBuild(lost, folder, clang.path!, linker.path)).join()
+    expect(told).toMatch(/cannot be linked:[\s\S]*lost/)
+    rmSync(folder, { recursive: true })
+  })
 
   it('a source that does not compile is told in the words of the compiler', async () => {
     const isEdge = (option: string) => option.startsWith('-DEDGE')
