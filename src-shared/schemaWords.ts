@@ -4,7 +4,7 @@ import * as v from 'valibot'
 const shownIssues = 3
 const longestText = 100
 
-/** Field by field, as one sentence: 'm: a number is expected, not "x"'. `nameOf`: how a field is called there. */
+/** Field by field, as one sentence without its full stop: 'm: a number is expected, not "x"'. `nameOf`: how a field is called there. */
 export function describeIssues(
   issues: readonly v.BaseIssue<unknown>[],
   nameOf: (path: string) => string = (path) => path
@@ -19,7 +19,7 @@ export function describeIssues(
 
 function words(issue: v.BaseIssue<unknown>): string {
   // A message of the schema's own is for people already.
-  if (!/^Invalid [a-z ]+: /.test(issue.message)) return issue.message
+  if (!/^Invalid [a-z ]+: /.test(issue.message)) return issue.message.replace(/\.$/, '')
   if (issue.received === 'undefined' && issue.kind === 'schema') return 'it is missing'
   if (issue.expected === 'never') return 'nothing of this name is known here'
   const expected = expectation(issue)

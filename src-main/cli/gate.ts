@@ -70,7 +70,7 @@ export function register(program: Command): void {
     )
     .argument(
       '<sides...>',
-      "base and new, or with --baseline new alone: each a folder with manifest.json, git's REF:FOLDER, a kernel, or a run"
+      "base and new, or with --baseline new alone: each a folder with manifest.json, git's REF:FOLDER, a kernel, or a run (its id or folder)"
     )
     .option('--baseline <file>', 'times kept in a repository, in place of base')
     .option('--record', 'time new, and keep it in the baseline')

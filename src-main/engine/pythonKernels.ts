@@ -99,7 +99,7 @@ export function parseAnswer<S extends v.GenericSchema>(
   const parsed = v.safeParse(schema, answer)
   if (parsed.success) return parsed.output
   const why = describeIssues(parsed.issues)
-  throw new UserError('failed', `${basename(file)} gave an answer of another form: ${why}`)
+  throw new UserError('failed', `${basename(file)} gave an answer of another form: ${why}.`)
 }
 
 /** What was found with Triton's kernels added to the device it runs on, and Triton among the libraries. */

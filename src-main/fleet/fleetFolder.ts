@@ -43,7 +43,7 @@ export async function readPlan(path: string): Promise<FleetPlan> {
   }
   const parsed = v.safeParse(fleetPlanSchema, json)
   if (!parsed.success)
-    throw new UserError('usage', `${path} is no plan: ${describeIssues(parsed.issues)}`)
+    throw new UserError('usage', `${path} is no plan: ${describeIssues(parsed.issues)}.`)
   const tasks = taskCount(parsed.output)
   if (tasks <= mostTasks) return parsed.output
   throw new UserError('usage', `${path} has ${tasks} tasks; ${mostTasks} are submitted at once.`)

@@ -39,7 +39,7 @@ export function filesOfNvbench(
     output: outputOfNvbench
   })
   if (!parsed.success)
-    throw new UserError('usage', `${file} is no sweep: ${describeIssues(parsed.issues)}`)
+    throw new UserError('usage', `${file} is no sweep: ${describeIssues(parsed.issues)}.`)
   const run: Run = {
     formatVersion: currentRunFormatVersion,
     id: makeRunId('nvbench', formats, now),

@@ -2,16 +2,15 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, rename } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, isAbsolute, join, resolve } from 'node:path'
-import * as v from 'valibot'
-import { roundSchema, type Run, type RunSummary, type StoredRound } from '@shared/contract/run'
+import type { Run, RunSummary, StoredRound } from '@shared/contract/run'
 import { isRunId } from '@shared/contract/runId'
 import { UserError, messageOf } from '@shared/errors'
 import { outcomeOf } from '@shared/measurement/outcome'
-import { describeIssues } from '@shared/schemaWords'
 import { makeFolder, makeNewFolder, writeError, writeFileAtomic } from '../ground/files'
 import { turns } from '../ground/turns'
 import { askToCancel, Claim, currentOwner, forget, ownerName } from './ownership'
-import { readRunFolder, runFileName, samplesName, stringifyRun } from './runFile'
+import { readRounds } from './rounds'
+import { readRunFolder, runFileName, stringifyRun } from './runFile'
 import { keepSummary, keptSummary, stateOf, summarize } from './runSummaries'
 import { RunWriter } from './runWriter'
 
@@ -182,32 +181,8 @@ export class RunStore {
   }
 
   /** The rounds of a step, or of all, as RunWriter.samples wrote them; empty where there are none. Throws a UserError. */
-  async rounds(id: string, step?: number): Promise<StoredRound[]> {
-    const rounds: StoredRound[] = []
-    const path = join(this.folderOf(id), samplesName)
-    let text: string
-    try {
-      text = await readFile(path, 'utf8')
-    } catch {
-      return rounds
-    }
-    for (const [index, line] of text.split('\n').entries()) {
-      if (line === '' || (step !== undefined && !line.startsWith(`{"step":${step},`))) continue
-      let json: unknown
-      try {
-        json = JSON.parse(line)
-      } catch {
-        // A torn last line of a run that was cut off.
-        continue
-      }
-      const parsed = v.safeParse(roundSchema, json)
-      if (!parsed.success) {
-        const words = describeIssues(parsed.issues)
-        throw new UserError('usage', `${path} is damaged: line ${index + 1}: ${words}`)
-      }
-      rounds.push(parsed.output)
-    }
-    return rounds
+  rounds(id: string, step?: number): Promise<StoredRound[]> {
+    return readRounds(this.folderOf(id), step)
   }
 
   /** A file of the run, such as profile.hatchet. */

@@ -5,6 +5,7 @@
 import type { GateEstimate, GateVerdict } from '../contract/gate'
 import { normalQuantile, normalShare, signedRankInterval, twoSampleInterval } from './rankInterval'
 import type { ShiftInterval } from './rankInterval'
+import { counted } from '../units'
 
 /** A finding is sure when it would be made this often: "finds 2 % at 95 %". */
 const usualPower = 0.95
@@ -80,7 +81,7 @@ export function verdictOn(
   if (ratio === undefined || low === undefined || high === undefined)
     return {
       verdict: 'insufficient',
-      reason: `${observations} ${method} give no interval of this confidence.`
+      reason: `${observed(observations, method)}: no interval of this confidence.`
     }
   const where = `time ${changeOf(ratio)} (${changeOf(low)} to ${changeOf(high)})`
   if (low >= 1 / (1 + margin) && high <= 1 + margin)
@@ -95,9 +96,12 @@ export function verdictOn(
   }
 }
 
+const observed = (observations: number, method: GateEstimate['method']) =>
+  counted(observations, method === 'pairs' ? 'pair' : 'sample')
+
 /** 'finds 2 % at 95 % with 40 pairs; would need 160 for 1 %'. */
 export function powerText({ power, observations, method }: GateEstimate): string {
-  if (!power) return `${observations} ${method} tell nothing at this confidence`
+  if (!power) return `${observed(observations, method)}: nothing can be told at this confidence`
   const { finds, at, needs } = power
   const more = needs
     .filter(({ effect }) => effect < finds)

@@ -9,6 +9,9 @@ import type { SweepSpec } from '@shared/contract/jobs'
 import { UserError, messageOf } from '@shared/errors'
 import { pointOf } from '@shared/measurement/ratios'
 import type { KernelSide } from '../../engine/kernelManifests'
+import type { Run, StoredRound } from '@shared/contract/run'
+import { readRounds } from '../../store/rounds'
+import { readRunFolder, runFileName } from '../../store/runFile'
 import type { RunStore } from '../../store/runStore'
 import { whyNoGpu } from '../plan'
 import { gitFolder } from './gitFolder'
@@ -16,14 +19,21 @@ import { gitFolder } from './gitFolder'
 /** Words of a command line, sorted by what they name; nothing is detected or read yet but git's folder. */
 export type NamedSide =
   | { kind: 'folder'; name: string; path: string; remove?: () => Promise<void> }
+  | { kind: 'run'; name: string; path: string }
   | { kind: 'words'; name: string }
 
-/** A folder with a manifest; REF:FOLDER of git; else a kernel's id or a run, which only the device and the store tell apart. */
+/** A folder with a manifest, or of a run; REF:FOLDER of git; else a kernel's id or a run, which only the device and the store tell apart. */
 export async function namedSide(words: string): Promise<NamedSide> {
   if (existsSync(join(words, 'manifest.json')))
     return { kind: 'folder', name: words, path: resolve(words) }
+  if (existsSync(join(words, runFileName)))
+    return { kind: 'run', name: words, path: resolve(words) }
   if (words.includes(':')) return { kind: 'folder', ...(await gitFolder(words)) }
-  if (existsSync(words)) throw new UserError('usage', `${words} has no manifest.json of kernels.`)
+  if (existsSync(words))
+    throw new UserError(
+      'usage',
+      `${words} has no manifest.json of kernels, and is no folder of a run.`
+    )
   return { kind: 'words', name: words }
 }
 
@@ -66,6 +76,7 @@ export async function openSide(
 ): Promise<Side> {
   const { name } = side
   const { kernels } = device
+  if (side.kind === 'run') return recordedFolder(side.path, name)
   if (side.kind === 'folder') {
     const ids = kernels.map(({ id }) => id).filter((id) => id.endsWith(suffixes[role]))
     if (ids.length === 0)
@@ -98,11 +109,20 @@ async function recordedRun(store: RunStore, words: string): Promise<RecordedSide
       'is no folder with a manifest.json, no REF:FOLDER of git and no kernel here, and as a run'
     throw new UserError('usage', `${words} ${what}: ${messageOf(error)}`)
   }
-  const run = await store.read(id)
+  return recorded(await store.read(id), await store.rounds(id), id)
+}
+
+/** A run wherever it lies: of --out-dir, or an artifact of CI. */
+const recordedFolder = async (path: string, name: string): Promise<RecordedSide> =>
+  recorded(await readRunFolder(path), await readRounds(path), name)
+
+function recorded(run: Run, rounds: readonly StoredRound[], name: string): RecordedSide {
   if (run.spec.kind !== 'sweep')
-    throw new UserError('usage', `${id} is a validation; a gate compares times, which a sweep has.`)
-  if (!run.device) throw new UserError('usage', `${id} does not say on which device it was made.`)
-  const rounds = await store.rounds(id)
+    throw new UserError(
+      'usage',
+      `${name} is a validation; a gate compares times, which a sweep has.`
+    )
+  if (!run.device) throw new UserError('usage', `${name} does not say on which device it was made.`)
   const points = run.steps.flatMap((step): RecordedPoint[] => {
     const { format, kernel, m, n, k, groups, sourceHash, measurement } = step
     const own = rounds.filter((round) => round.step === step.index)
@@ -114,7 +134,7 @@ async function recordedRun(store: RunStore, words: string): Promise<RecordedSide
   })
   const { mode, output } = run.spec
   const device = deviceStateOf(run.device, run.libraries)
-  return { kind: 'recorded', name: id, device, mode, output, spec: run.spec, points }
+  return { kind: 'recorded', name, device, mode, output, spec: run.spec, points }
 }
 
 type Asked = { mode: string; output: string }

@@ -30,7 +30,7 @@ describe('what does not fit a schema', () => {
     [v.picklist(['cold', 'hot']), 'warm', 'cold or hot is expected, not "warm"'],
     [v.union([v.number(), v.literal('NaN')]), 'x', 'a number or NaN is expected, not "x"'],
     [v.instance(Uint8Array), 'x', 'binary data is expected, not "x"'],
-    [v.pipe(v.array(v.string()), v.minLength(1, 'Name at least one.')), [], 'Name at least one.']
+    [v.pipe(v.array(v.string()), v.minLength(1, 'Name at least one.')), [], 'Name at least one']
   ])('%#', (schema, value, words) => expect(wordsFor(schema, value)).toBe(words))
 
   it('is said for every field of every method without the words of the schema library', () => {

@@ -38,7 +38,7 @@ describe('blockscope gate', () => {
 
   it('does not pass on too few pairs', async () => {
     const { code, stdout } = await gate(kernel, kernel, '--confidence', '99.99')
-    expect(stdout).toMatch(/^INSUFFICIENT +cpu-portable mxfp4 .*: 12 pairs give no interval/m)
+    expect(stdout).toMatch(/^INSUFFICIENT +cpu-portable mxfp4 .*: 12 pairs: no interval/m)
     expect(stdout).toContain('Not passed: 0 of 1 passed: 1 insufficient.')
     expect(code).toBe(1)
   })
@@ -92,6 +92,12 @@ describe('blockscope gate', () => {
     const { points, base } = JSON.parse(itself.stdout) as GateResult
     expect(base).toBe(id)
     expect(points[0]!.estimate).toMatchObject({ method: 'samples', observations: 4, ratio: 1 })
+    // A run lies anywhere: it is named by its folder, too.
+    const folder = at(join('store', id))
+    const byFolder = await runInProcess(['gate', folder, folder, '--margin', '99', '--json'])
+    expect((JSON.parse(byFolder.stdout) as GateResult).points[0]!.estimate).toEqual(
+      points[0]!.estimate
+    )
     const narrow = await runInProcess(['gate', id, id, ...own, '-K', '96'])
     expect(narrow.stdout).toContain('Not passed: nothing was compared.')
     expect(narrow.code).toBe(1)
