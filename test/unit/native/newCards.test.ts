@@ -67,4 +67,15 @@ describe.skipIf(process.platform !== 'linux')('a new card of each maker', () => 
     expect(said).toMatch(/mfma-scale-16.*native/)
     expect(said).toMatch(/AMD SMI/)
   })
+
+  it('doctor goes through all of it, and says of each format what went wrong', async () => {
+    const report = join(folder, 'report.json')
+    const words = ['doctor', '--device', 'cuda:0', '--output', report]
+    const { stdout, code } = await runInProcess(words, environment())
+    expect(code).toBe(1)
+    expect(stdout).toContain('native mma-block-scale: 0 of 26 formats agree with the emulation')
+    // The stand-in's compiler is there and compiles nothing.
+    expect(stdout).toContain('mxfp6_e2m3: mma-block-scale: NVRTC failed: as told.')
+    expect(stdout).toMatch(/Validation {2}0 of \d+ passed/)
+  })
 })

@@ -65,8 +65,11 @@ export function buildStubDriver(folder: string, without?: string): void {
 /** Libraries beside the driver: there, and failing at all but telling their version. */
 const versions = {
   'libnvrtc.so.13':
-    'int nvrtcVersion(int* major, int* minor) { *major = 13; *minor = 0; return 0; }',
-  'libcublasLt.so.13': '#include <stddef.h>\nsize_t cublasLtGetVersion(void) { return 130101; }',
+    'int nvrtcVersion(int* major, int* minor) { *major = 13; *minor = 0; return 0; }\n' +
+    'const char* nvrtcGetErrorString(int error) { return "as told"; }',
+  'libcublasLt.so.13':
+    '#include <stddef.h>\nsize_t cublasLtGetVersion(void) { return 130101; }\n' +
+    'const char* cublasLtGetStatusString(int status) { return "as told"; }',
   'libcupti.so.13': 'int cuptiGetVersion(unsigned* version) { *version = 130000; return 0; }'
 }
 const headers = {
