@@ -6,8 +6,9 @@ import { everyBlockFormat } from '@shared/formats/blockFormat'
 import { layoutCode } from '@shared/layouts/formula'
 import { findLayout } from '@shared/layouts/registry'
 import { parseUserLayout } from '@shared/layouts/userLayout'
-import { readKernelManifests } from '../../../../src-main/engine/kernelManifests'
+import { readKernelManifests, withModels } from '../../../../src-main/engine/kernelManifests'
 import { loadTestAddon } from '../../../support/addon'
+import { makeKernel } from '../../renderer/support/samples'
 
 const row = {
   id: 'mine',
@@ -97,6 +98,18 @@ describe('kernel manifests', () => {
     [
       'formats[0].level must be one of',
       { ...row, formats: [{ ...row.formats[0], level: 'good' }] }
+    ],
+    [
+      'formats[0].error is for the level approximate',
+      { ...row, formats: [{ ...row.formats[0], level: 'exact', error: { normal: 1e-4 } }] }
+    ],
+    [
+      'formats[0].error.normal must be above 0',
+      { ...row, formats: [{ ...row.formats[0], level: 'approximate', error: { normal: 0 } }] }
+    ],
+    [
+      'formats[0].error.usual must be for one of normal, positive',
+      { ...row, formats: [{ ...row.formats[0], level: 'approximate', error: { usual: 1e-4 } }] }
     ],
     [
       'architectures[0] must be a target such as sm_90a, sm_80+ or gfx950',
@@ -302,5 +315,25 @@ describe('the example of a kernel with a layout of its own', () => {
     const code = layoutCode(own, 'cpp').replace('constexpr', '__device__ constexpr')
     const lines = (text: string) => text.replace(/\s+/g, ' ')
     expect(lines(readFileSync(`${folder}/scaleOffset.cuh`, 'utf8'))).toContain(lines(code))
+  })
+})
+
+describe('what rows say of their kernels', () => {
+  it('stands with the kernels of a device: the error with the format that is approximate there', () => {
+    const error = { normal: 1e-4 }
+    const formats = [
+      { format: 'mxfp8', level: 'approximate', reason: 'cut off', error },
+      { format: 'mixed', level: 'approximate', reason: 'cut off', error: { positive: 2e-4 } }
+    ]
+    const { sources } = readKernelManifests([folderWith([{ ...row, formats }])])
+    const other = makeKernel('other', () => 'approximate')
+    const own = makeKernel(row.id, (format) => (format === 'mixed' ? 'unavailable' : 'approximate'))
+    const [device] = withModels([{ kernels: [own, other] }], sources)
+    const errors = device!.kernels.map(({ capabilities }) =>
+      capabilities.flatMap((one) => (one.error ? [[one.format, one.error]] : []))
+    )
+    expect(errors).toEqual([[['mxfp8', error]], []])
+    expect(device!.kernels[0]!.model!.requires).toEqual([])
+    expect(device!.kernels[1]).toEqual(other)
   })
 })
