@@ -17,10 +17,13 @@ export const addon = createRequire(import.meta.url)(
   join(root, 'native/build/Release/blockscope.node')
 )
 
+let rows = []
+
 export function configure(cacheDirectory, own = ['test/gpu/kernels']) {
   const folders = ['resources/kernels/cuda', ...own].map((folder) => resolve(root, folder))
   const { sources, warnings } = readKernelManifests(folders)
   if (warnings.length) throw new Error(warnings.join('\n'))
+  rows = sources
   addon.configure({ kernelSources: sources, cacheDirectory })
 }
 
@@ -75,6 +78,16 @@ export function median(values) {
 /** @param {Partial<import('../../src-main/engine/nativeBinding').NativeValidateRequest>} [more] */
 export const validated = (session, kernel, more) =>
   session.validate({ ...validateDefaults, ...more, kernel }, addon.createCancelFlag())
+
+/** Whether an approximate kernel keeps to the error that its row states; nothing is checked where it states none. */
+export async function keepsToItsError(checks, session, id, format, distribution) {
+  const row = rows.find((one) => one.id === id)?.formats.find((one) => one.format === format)
+  const statedError = row?.error?.[distribution]
+  if (statedError === undefined) return
+  const { status, reason, errorBeforeRounding } = await validated(session, id, { statedError })
+  const name = `${id} keeps to what it states of ${format} ${distribution}`
+  checks.check(name, status === 'passed', `${errorBeforeRounding} of ${statedError}. ${reason}`)
+}
 
 /** Median time and clock, and what one run launches. @param {Partial<import('../../src-main/engine/nativeBinding').NativeMeasureRequest>} [more] */
 export async function timed(session, kernel, more) {

@@ -1,7 +1,16 @@
 // wgmma-fp8-folded: where its guard lets operands through and where not, its error beside the exact path's, its time by stage.
 // `node test/gpu/folded.mjs [check|error|rate|all] [result file]`. FORMATS=mxfp8,mixed limits the formats, SIZE=4096 what is timed.
 import { writeFileSync } from 'node:fs'
-import { briefly, Checks, cudaDevice, listed, open, timed, validated } from './addon.mjs'
+import {
+  briefly,
+  Checks,
+  cudaDevice,
+  keepsToItsError,
+  listed,
+  open,
+  timed,
+  validated
+} from './addon.mjs'
 import { able } from './formats.mjs'
 
 const kernel = 'wgmma-fp8-folded'
@@ -126,6 +135,7 @@ async function errors(checks, rows) {
           const { normwise, maxScaled, elementsOutside, elements } = await validated(session, id)
           const outside = elementsOutside / elements
           rows.push({ format, distribution, kernel: id, normwise, maxScaled, outside })
+          await keepsToItsError(checks, session, id, format, distribution)
           console.log(
             `${format.padEnd(16)} ${distribution.padEnd(13)} ${id.padEnd(17)} ${normwise.toExponential(3)} ` +
               `${maxScaled.toExponential(2).padStart(12)} ${(100 * outside).toFixed(4).padStart(12)} %`

@@ -1,7 +1,7 @@
 // Error of every promotion interval on data that strains a narrow accumulator, next to the exact path.
 // NODE test/gpu/precision.mjs [size of M and N] [K] [result file]; prints a table, 'N passed, N failed'.
 import { writeFileSync } from 'node:fs'
-import { Checks, configure, open, validated } from './addon.mjs'
+import { Checks, configure, keepsToItsError, open, validated } from './addon.mjs'
 
 const size = Number(process.argv[2] ?? 2048)
 const k = Number(process.argv[3] ?? 8192)
@@ -27,6 +27,7 @@ for (const distribution of ['normal', 'positive', 'wide-scales']) {
           outside: elementsOutside / elements,
           scales: perturbationA.state === 'passed' && perturbationB.state === 'passed'
         })
+        await keepsToItsError(checks, session, kernel, 'mxfp4', distribution)
       })
     }
     await session.close()
