@@ -191,6 +191,25 @@ void borders() {
         }
 }
 
+// The least and the greatest reference that a row may have, and one past each.
+void farFromOne() {
+  for (const int format : kFormats)
+    for (const bool byChunks : {true, false})
+      for (const int reference : {51, 52, 202, 203}) {
+        Row row(format, 544);
+        const auto largest = static_cast<uint8_t>(row.element().largestFinite());
+        for (int at = 0; at < row.k; at += 32) row.codes[at] = largest;
+        // Of e2m1 the smallest block decides, whose largest element is 6.
+        const int own = format == 0 ? 13 : 0;
+        for (auto& scale : row.scales) scale = static_cast<uint8_t>(reference - own);
+        isRight(row, byChunks, "far from one");
+        checkThat(row.references[0] == reference, "the reference that is meant", __FILE__,
+                  __LINE__);
+        checkThat(row.isOutside == (reference < 52 || reference > 202), "outside beyond 2^75",
+                  __FILE__, __LINE__);
+      }
+}
+
 void specials() {
   std::mt19937 random(13);
   for (const int format : kFormats)
@@ -223,6 +242,7 @@ void specials() {
 int main() {
   randomRows();
   borders();
+  farFromOne();
   specials();
   return summary();
 }

@@ -128,7 +128,8 @@ void tilesCountWhatTheyAreProvedFor() {
   std::vector<Proof> all((4 + 2) * count);
   const Proofs proofs(all.data(), m + 256, k);
   CHECK(proofs.count == count && proofs.tilesOfA == 4);
-  CHECK(proofs.ofRow(129) == count && proofs.ofColumn(192) == 5 * count);
+  CHECK(proofs.ofRow(129) == count && proofs.ofColumn(191) == 4 * count &&
+        proofs.ofColumn(192) == 5 * count);
   const unsigned large = std::bit_cast<unsigned>(20000.0f);
   all[proofs.ofRow(128) + 1].of[0] = all[proofs.ofColumn(0) + 1].of[0] = large;
   unsigned counters[4] = {};
