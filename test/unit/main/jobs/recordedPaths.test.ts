@@ -43,6 +43,22 @@ describe('a file of Python kernels', () => {
     const library = { name: 'Triton', found: true, version: '', path: '', reason: '', remedy: '' }
     expect(paths.recordedLibraries([library])).toEqual([library])
   })
+
+  it('is a library of a run, which names it as the job does', () => {
+    const library = {
+      name: 'torch',
+      found: true,
+      version: '',
+      path: bundled,
+      reason: '',
+      remedy: ''
+    }
+    const other = { ...library, path: join(work, 'libcublas.so') }
+    expect(paths.recordedLibraries([library, other], [bundled])).toEqual([
+      { ...library, path: 'torch_bf16' },
+      other
+    ])
+  })
 })
 
 it('files of operands and of a result are named from the working folder too', () => {

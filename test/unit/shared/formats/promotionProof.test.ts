@@ -4,6 +4,7 @@ import {
   alwaysExact,
   promotionIntervals,
   promotionProof,
+  type PromotionProof,
   provedCounts,
   provedInterval
 } from '@shared/formats/promotionProof'
@@ -36,6 +37,21 @@ const packed = ({ codes }: Row) =>
 
 const proofOf = (row: Row) =>
   promotionProof(packed(row), Uint8Array.from(row.scales), 1, row.codes.length)
+
+/** Of one row and stretch, whose N is the same for each interval. */
+const proofWith = (n: number): PromotionProof => {
+  const of = { 256: Float64Array.of(n), 128: Float64Array.of(n), 64: Float64Array.of(n) }
+  return { rows: 1, stretches: 1, of }
+}
+
+it('asks each side for less than 2^24, and both for 2^28 together', () => {
+  const intervalOf = (a: number, b: number) =>
+    provedInterval(proofWith(a), proofWith(b), one, one, 0)
+  expect(intervalOf(2 ** 24 - 1, 16)).toBe(256)
+  expect(intervalOf(2 ** 24, 16)).toBe(alwaysExact)
+  expect(intervalOf(1, 2 ** 24)).toBe(alwaysExact)
+  expect(intervalOf(2 ** 14 + 1, 2 ** 14)).toBe(alwaysExact)
+})
 
 const proved = (a: Row, b: Row) => provedInterval(proofOf(a), proofOf(b), one, one, 0)
 

@@ -25,6 +25,11 @@ it('what auto chose is a column of the table and a line of the report, where it 
     ...['auto predicts', '1436.30', '-']
   ])
   expect(choiceLines(run)).toEqual([`auto: mxfp4 8192 x 8192 x 8192: wgmma, ${why}`])
+  expect(stepLines(run).map(({ title }) => title)).toEqual(['Chosen by auto'])
+  const without = { ...choice, kernel: '', why: 'no kernel takes it' }
+  expect(choiceLines({ steps: [{ ...first!, choice: without }] })).toEqual([
+    'auto: mxfp4 8192 x 8192 x 8192: none, no kernel takes it'
+  ])
   expect(runToHtml(run)).toContain(
     `<h2>Chosen by auto</h2><p>auto: mxfp4 8192 x 8192 x 8192: wgmma, ${why}</p>`
   )
@@ -47,6 +52,7 @@ it('what a kernel counted is a line of the report and of the table', () => {
   expect(countedLines(run)).toEqual([line])
   expect(runToMarkdown(run)).toContain(line)
   expect(runToHtml(run)).toContain(`<h2>Counted by kernels</h2><p>${line}</p>`)
+  expect(countedLines(withCounts([0, 9996, 0, 4]))[0]).toMatch(/: P = 128 100.0 %, P = 32 < 0.1 %$/)
   // It fell back to a product that counts nothing.
   expect(countedLines(withCounts([0, 0, 0, 0]))).toEqual([])
 })
