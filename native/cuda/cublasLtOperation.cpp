@@ -38,21 +38,10 @@ class CublasLtOperation : public Operation {
 
   void enqueue(size_t index, const Stream& stream) override {
     const OperandSet& set = *sets_[index];
-    // One scale serves the whole batch; block scales have a part of each matrix.
-    const int64_t own = plan_.scaleMode != ScaleMode::kScalarF32;
-    for (int64_t batch = 0; batch < problem_.batch.count(); batch++) {
-      const int64_t ofA = problem_.batch.a(batch), ofB = problem_.batch.b(batch);
-      auto at = [](driver::DevicePointer address, int64_t bytes) {
-        return reinterpret_cast<void*>(address + bytes);
-      };
-      const int64_t cBytes = problem_.m * problem_.n * outputBytes(plan_.output);
-      calls_.enqueue({at(set.aCodes.address(), ofA * plan_.aBytes),
-                      at(set.bCodes.address(), ofB * plan_.bBytes),
-                      at(set.aScales.address(), own * ofA * plan_.aScaleBytes),
-                      at(set.bScales.address(), own * ofB * plan_.bScaleBytes),
-                      at(set.c.address(), batch * cBytes), set.tensorScale},
-                     stream.handle());
-    }
+    const auto at = [](const auto& buffer) { return reinterpret_cast<void*>(buffer.address()); };
+    calls_.enqueue({at(set.aCodes), at(set.bCodes), at(set.aScales), at(set.bScales), at(set.c),
+                    set.tensorScale},
+                   stream.handle());
   }
 
  private:

@@ -14,6 +14,7 @@
 
 #include "../core/backend.h"
 #include "../core/formats.h"
+#include "../core/outputs.h"
 #include "../core/owned.h"
 
 namespace blockscope::cuda {
@@ -74,7 +75,7 @@ template <class Lt, class Owner>
 class MatmulCalls {
  public:
   using Held = blockscope::Owned<void*, Owner>;
-  // Of one multiplication C = A x B^T: addresses of the device.
+  // Of a multiplication C = A x B^T, or of the first of a batch: addresses of the device.
   struct Operands {
     const void *a, *b, *scalesA, *scalesB;
     void* c;
@@ -88,6 +89,8 @@ class MatmulCalls {
       : api_(api),
         library_(library),
         plan_(plan),
+        batch_(problem.batch),
+        cBytes_(problem.m * problem.n * outputBytes(plan.output)),
         kernel_(kernel),
         workspace_(workspace),
         workspaceBytes_(workspaceBytes),
@@ -122,7 +125,29 @@ class MatmulCalls {
     chooseAlgorithm(owner, problem);
   }
 
-  void enqueue(const Operands& of, void* stream) {
+  // All multiplications of a batch, one after the other.
+  void enqueue(const Operands& first, void* stream) {
+    const auto at = [](const void* start, int64_t bytes) {
+      return static_cast<const uint8_t*>(start) + bytes;
+    };
+    // One scale serves the whole batch; block scales have a part of each matrix.
+    const int64_t own = plan_.scaleMode != ScaleMode::kScalarF32;
+    for (int64_t i = 0; i < batch_.count(); i++) {
+      const int64_t ofA = batch_.a(i), ofB = batch_.b(i);
+      multiply({at(first.a, ofA * plan_.aBytes), at(first.b, ofB * plan_.bBytes),
+                at(first.scalesA, own * ofA * plan_.aScaleBytes),
+                at(first.scalesB, own * ofB * plan_.bScaleBytes),
+                static_cast<uint8_t*>(first.c) + i * cBytes_, first.alpha},
+               stream);
+    }
+  }
+
+  const MatmulAlgorithm& algorithm() const { return told_; }
+
+ private:
+  static constexpr int kMostProposals = 8;
+
+  void multiply(const Operands& of, void* stream) {
     if (plan_.scalePointers) setScales(of.scalesB, of.scalesA);
     const float beta = 0;
     check(api_.matmul(handle_.get(), description_.get(), &of.alpha, of.b, left_.get(), of.a,
@@ -130,11 +155,6 @@ class MatmulCalls {
                       workspace_, workspaceBytes_, stream),
           "Kernel " + kernel_);
   }
-
-  const MatmulAlgorithm& algorithm() const { return told_; }
-
- private:
-  static constexpr int kMostProposals = 8;
 
   void check(int status, const std::string& doing) const {
     if (status != 0)
@@ -192,6 +212,8 @@ class MatmulCalls {
   const typename Lt::Api& api_;
   const MatmulLibrary& library_;
   MatmulPlan plan_;
+  MatrixBatch batch_;
+  int64_t cBytes_;
   std::string kernel_;
   void* workspace_;
   size_t workspaceBytes_;

@@ -120,18 +120,9 @@ class HipblasLtOperation : public Operation {
   std::optional<MatmulAlgorithm> algorithm() const override { return calls_.algorithm(); }
 
   void enqueue(const OperandSet& set, const Stream& stream) override {
-    // One scale serves the whole batch; block scales have a part of each matrix.
-    const int64_t own = plan_.scaleMode != cuda::ScaleMode::kScalarF32;
-    for (int64_t batch = 0; batch < problem_.batch.count(); batch++) {
-      const int64_t ofA = problem_.batch.a(batch), ofB = problem_.batch.b(batch);
-      const int64_t cBytes = problem_.m * problem_.n * outputBytes(plan_.output);
-      calls_.enqueue(
-          {set.aCodes.address() + ofA * plan_.aBytes, set.bCodes.address() + ofB * plan_.bBytes,
-           set.aScales.address() + own * ofA * plan_.aScaleBytes,
-           set.bScales.address() + own * ofB * plan_.bScaleBytes, set.c.address() + batch * cBytes,
-           set.tensorScale},
-          stream.handle());
-    }
+    calls_.enqueue({set.aCodes.address(), set.bCodes.address(), set.aScales.address(),
+                    set.bScales.address(), set.c.address(), set.tensorScale},
+                   stream.handle());
   }
 
  private:
