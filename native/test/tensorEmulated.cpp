@@ -28,8 +28,12 @@ enum class Mistake {
   kStrangeMask,
   kOtherBarrier,
   kOwnBytesExpected,
+  kTwoCopies,
+  kCopyOverReads,
+  kScaleType,
 };
 Mistake mistake = Mistake::kNone;
+u32 firstCodes;  // where A's first codes are brought to
 
 template <class T>
 struct Mistaken : EmulatedMachine<T> {
@@ -42,7 +46,13 @@ struct Mistaken : EmulatedMachine<T> {
   void expect(u32 barrier, u32 bytes) const {
     Base::expect(barrier, mistake == Mistake::kOwnBytesExpected ? T::kArriving : bytes);
   }
+  void loadA(u32 to, int k, int row, u32 barrier) const {
+    Base::loadA(to, k, row, barrier);
+    if (mistake == Mistake::kTwoCopies) Base::loadA(to, k, row, barrier);
+    if (k == 0 && this->rank() == 0) firstCodes = to;
+  }
   void commit(u32 barrier, u16 mask) const {
+    if (mistake == Mistake::kCopyOverReads) Base::loadA(firstCodes, 0, 0, barrier);
     if (mistake == Mistake::kNoCommit && isSums(barrier)) return;
     Base::commit(barrier, mistake == Mistake::kStrangeMask ? mask | 4 : mask);
   }
@@ -75,6 +85,7 @@ struct Mistaken : EmulatedMachine<T> {
   void multiplyAdd(u32 d, u64 a, u64 b, u32 instruction, u32 scalesA, u32 scalesB,
                    bool adds) const {
     if (mistake == Mistake::kVersion) a &= ~(3ull << 46);
+    if (mistake == Mistake::kScaleType) instruction ^= 1u << 23;
     Base::template multiplyAdd<Tile>(d, a, b, instruction, scalesA, scalesB,
                                      adds || mistake == Mistake::kUnwritten);
   }
@@ -163,6 +174,9 @@ void mistakesAreSeen() {
   isSeen<T>(Mistake::kNoFree, "tcgen05.dealloc is missing");
   isSeen<T>(Mistake::kVersion, "version is 0");
   isSeen<T>(Mistake::kUnwritten, "which nobody wrote");
+  isSeen<T>(Mistake::kScaleType, "its types are not those of the operands");
+  isSeen<T>(Mistake::kTwoCopies, "two copies at once to byte");
+  isSeen<T>(Mistake::kCopyOverReads, "a copy over what the tensor core still reads");
 }
 
 // The manifest's workspace, which the source relies on, is what this is compiled with.

@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { addon, Checks, configure, open, validateDefaults } from './addon.mjs'
+import { addon, Checks, configure, open, validated } from './addon.mjs'
 import { able } from './formats.mjs'
 
 const list = (variable, otherwise) => (process.env[variable] ?? otherwise).split(',')
@@ -40,8 +40,7 @@ async function runOne(id, format) {
     const [m, n, k] = shape
     const session = await open(format, m, n, k, more)
     try {
-      const request = { ...validateDefaults, kernel: id }
-      const { status, normwise } = await session.validate(request, addon.createCancelFlag())
+      const { status, normwise } = await validated(session, id)
       console.log(`${shape.join('x')} ${status}, normwise ${normwise.toExponential(1)}`)
       if (status !== 'passed' && !(normwise < 0.06)) process.exitCode = 1
       ran++
