@@ -227,6 +227,16 @@ describeInBrowser('docs/screenshots', () => {
       isMain: false,
       show: (page) => layouts(page, 'mma=m16n8k64&operand=A&outer=11&inner=44')
     },
+    // The other instructions that take block scales: of sm_120, and of gfx950.
+    ...[
+      ['m16n8k32', 'outer=11&inner=22'],
+      ['16x16x128', 'outer=11&inner=70'],
+      ['32x32x64', 'outer=21&inner=44']
+    ].map(([shape, element]) => ({
+      name: `layouts-fragments-${shape}`,
+      isMain: false,
+      show: (page: Page) => layouts(page, `mma=${shape}&operand=A&${element}`)
+    })),
     {
       name: 'layouts-elements',
       isMain: false,
