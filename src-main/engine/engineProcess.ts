@@ -116,11 +116,11 @@ const methods: Implementation = {
       : undefined
     return { version: addon().version }
   },
-  async detect(_input, { onProgress }) {
+  async detect(input, { onProgress }) {
     onProgress(0, 'devices and libraries')
     const found = withSourceHashes(await addon().detect())
     const all = { ...found, devices: [...found.devices, ...amdDevices(found)] }
-    if (!python) return all
+    if (!python || input?.withoutTriton) return all
     onProgress(0.5, 'Triton')
     return withTriton(all, python.host, python.triton)
   },

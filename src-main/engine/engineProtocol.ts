@@ -40,7 +40,7 @@ export interface EngineOptions extends NativeOptions {
 /** Methods of the engine process. A session is a number that `open` returned. */
 export interface EngineMethods {
   configure: { input: EngineOptions; output: { version: string } }
-  detect: { input: null; output: EngineDetection }
+  detect: { input: { withoutTriton: boolean } | null; output: EngineDetection }
   /** What was found with the kernels of a file that a person named. */
   addPythonKernels: { input: { file: string; found: EngineDetection }; output: EngineDetection }
   open: { input: NativeOpenRequest; output: number }

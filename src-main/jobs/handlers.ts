@@ -9,6 +9,7 @@ import { UserError } from '@shared/errors'
 import { Engine, EngineError } from '../engine/engine'
 import { CaptureManager, type AllowProgram } from '../capture/captureManager'
 import type { EngineHost } from '../engine/engineHost'
+import type { EngineMethods } from '../engine/engineProtocol'
 import { readKernelManifests, withModels, type KernelSide } from '../engine/kernelManifests'
 import { machineCodeOf } from '../engine/machineCode/machineCode'
 import { MachineMemory } from '../store/machineMemory'
@@ -24,6 +25,7 @@ import { addPythonKernels, offerFiles, withoutFile, type TakeProvider } from './
 import { RecordedPaths } from './recordedPaths'
 import { readHistory } from './runHistory'
 import { targets } from './targets'
+import { doesWithout, mayDoWithout } from './withoutTriton'
 import { callEngine } from './weights/weightWork'
 
 export interface ApplicationOptions {
@@ -95,25 +97,28 @@ export function createApplication(options: ApplicationOptions): Application {
   }
   const paths = new RecordedPaths(options.providersFolder)
   const chosenFiles = (options.providerFiles ?? []).map((file) => paths.providerAt(file))
+  const detectNow = async (
+    input: EngineMethods['detect']['input'],
+    warnings: string[]
+  ): Promise<Detection> => {
+    const found = await engine.call('detect', input).catch(refuseDetection)
+    return { ...found, devices: withModels(found.devices, manifests.sources), warnings }
+  }
   let detection: Promise<Detection> | undefined
   const detect = (refresh = false): Promise<Detection> => {
     if (refresh || !detection) {
       const late = refresh ? rereadKernels() : []
       const warnings = [...manifests.warnings, ...late]
-      detection = engine
-        .call('detect', null)
-        .then(
-          (found) =>
-            offerFiles(
-              engine,
-              { ...found, devices: withModels(found.devices, manifests.sources), warnings },
-              chosenFiles
-            ),
-          refuseDetection
-        )
+      detection = detectNow(null, warnings).then((found) => offerFiles(engine, found, chosenFiles))
       detection.catch(() => (detection = undefined))
     }
     return detection
+  }
+  /** What a job needs to know. */
+  const detectFor = async (spec: JobSpec): Promise<Detection> => {
+    if (detection || chosenFiles.length > 0 || !mayDoWithout(spec)) return detect()
+    const found = await detectNow({ withoutTriton: true }, manifests.warnings)
+    return doesWithout(spec, found.devices) ? found : detect()
   }
   /** Adds the kernels of a file to those that are offered; of a file that was added before, as it is now. */
   const offer = async (file: string): Promise<Detection> => {
@@ -125,7 +130,7 @@ export function createApplication(options: ApplicationOptions): Application {
   }
   const memory = new MachineMemory(join(options.cacheFolder, 'machine.json'))
   const { appVersion } = options
-  const jobs = new JobManager({ engine, store, memory, appVersion, detect, paths })
+  const jobs = new JobManager({ engine, store, memory, appVersion, detect: detectFor, paths })
   const opened = new OpenedFiles()
   const captures = new CaptureManager(join(store.folder, capturesName), options.allowProgram)
 

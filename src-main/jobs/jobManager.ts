@@ -60,7 +60,8 @@ export interface JobManagerOptions {
   engine: Engine
   store: RunStore
   appVersion: string
-  detect: () => Promise<Detection>
+  /** What is here, as far as a job needs to know it. */
+  detect: (spec: JobSpec) => Promise<Detection>
   memory: MachineMemory
   paths: RecordedPaths
 }
@@ -77,9 +78,10 @@ export class JobManager {
   }
 
   /** What is here, with the kernels of the files that a job names. */
-  private async detect({ providerFiles = [] }: JobSpec): Promise<Detection> {
+  private async detect(spec: JobSpec): Promise<Detection> {
     const { engine } = this.options
-    let found = await this.options.detect()
+    const { providerFiles = [] } = spec
+    let found = await this.options.detect(spec)
     const offered = filesOf(found.devices.flatMap(({ kernels }) => kernels))
     for (const file of new Set(providerFiles))
       if (!offered.includes(file))

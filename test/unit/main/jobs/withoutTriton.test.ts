@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import type { Device } from '@shared/contract/devices'
+import { validateSpecSchema } from '@shared/contract/jobs'
+import * as v from 'valibot'
+import type { FromEngine, ToEngine } from '../../../../src-main/engine/engineProtocol'
+import { createApplication } from '../../../../src-main/jobs/handlers'
+import { makeKernel } from '../../renderer/support/samples'
+
+const folder = mkdtempSync(join(tmpdir(), 'without-triton-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const own = makeKernel('wgmma', () => 'exact', { provider: 'blockscope' })
+const triton = makeKernel('triton', () => 'exact', { provider: 'Triton' })
+const deviceWith = (kernels: Device['kernels']): Device => ({
+  ...{ id: 'cuda:0', kind: 'cuda', name: 'a GPU', architecture: 'sm_90', properties: {}, kernels }
+})
+const cpu: Device = {
+  ...{ id: 'cpu', kind: 'cpu', name: 'a CPU', architecture: 'x86-64', properties: {} },
+  kernels: [makeKernel('cpu-portable', () => 'exact', { provider: 'blockscope' })]
+}
+
+/** How often an engine was asked for devices, with Triton and without, by jobs that are planned. */
+async function asked(...specs: object[]): Promise<string[]> {
+  const calls: string[] = []
+  const engineHost = {
+    start() {
+      let tell: (message: FromEngine) => void = () => {}
+      return {
+        pid: undefined,
+        send(message: ToEngine) {
+          if (message.type !== 'call') return
+          const { withoutTriton = false } = (message.input ?? {}) as { withoutTriton?: boolean }
+          if (message.method === 'detect') calls.push(withoutTriton ? 'without' : 'with')
+          const kernels = withoutTriton ? [own] : [own, triton]
+          const value = { devices: [deviceWith(kernels), cpu], libraries: [] }
+          queueMicrotask(() => tell({ type: 'result', id: message.id, value }))
+        },
+        kill: () => {},
+        onMessage: (listener: typeof tell) => (tell = listener),
+        onExit: () => {},
+        lastWords: () => ''
+      }
+    }
+  }
+  const application = createApplication({
+    ...{ engineHost, storeFolder: folder, kernelFolders: [], appVersion: '0.0.0', host: 'test' },
+    cacheFolder: join(folder, 'cache'),
+    mayReadFiles: false
+  })
+  for (const spec of specs) {
+    const job = v.parse(validateSpecSchema, { kind: 'validate', formats: ['mxfp4'], ...spec })
+    await application.jobs.plan(job).catch((error: Error) => calls.push(error.message))
+  }
+  await application.close()
+  return calls
+}
+
+it.each([
+  ['kernels that are not its own', { kernels: ['WGMMA'] }, ['without']],
+  ['providers without it', { providers: ['blockscope'] }, ['without']],
+  [
+    'providers without it, of which auto chooses',
+    { kernels: ['auto'], providers: ['blockscope'] },
+    ['without']
+  ],
+  ['the CPU', { device: 'cpu' }, ['without']],
+  ['nothing', {}, ['with']],
+  ['auto', { kernels: ['wgmma', 'auto'] }, ['with']],
+  ['its kernels too', { kernels: ['wgmma', 'triton'] }, ['without', 'with']],
+  ['it', { providers: ['Triton'] }, ['without', 'with']]
+])('a job that names %s', async (_what, spec, calls) => {
+  expect(await asked(spec)).toEqual(calls)
+})
+
+it('what is known is not asked again, and a misspelt name is told with all that there is', async () => {
+  expect(await asked({}, { kernels: ['wgmma'] })).toEqual(['with'])
+  const [first, second, message] = await asked({ kernels: ['tritn'] })
+  expect([first, second]).toEqual(['without', 'with'])
+  expect(message).toContain('Did you mean triton?')
+})
