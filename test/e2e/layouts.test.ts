@@ -86,6 +86,16 @@ describeInBrowser('the layout inspector', () => {
     await close()
   })
 
+  it('an element that its address names is in sight, also of a fragment with more rows than before', async () => {
+    const { page, close, errors } = await openPage(browser, server.url, { size: 'narrow' })
+    await show(page, { mma: '16x16x128', operand: 'A', bits: 8, outer: 11, inner: 70 })
+    await page.getByRole('gridcell', { selected: true }).filter({ hasText: 'T11 r4' }).waitFor()
+    await show(page, { mma: '32x32x64', operand: 'A', bits: 8, outer: 21, inner: 44 })
+    await page.getByRole('gridcell', { selected: true }).filter({ hasText: 'T21 r4' }).waitFor()
+    expect(errors).toEqual([])
+    await close()
+  })
+
   it('shows the lane and register of the command line for elements of a fragment', async () => {
     const { page, close, errors } = await openPage(browser, server.url)
     for (const [mma, operand, bits, outer, inner] of [
