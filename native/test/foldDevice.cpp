@@ -32,7 +32,9 @@ struct Row {
   std::vector<uint8_t> codes, scales;  // a code a byte
   bool isOutside = false;
   std::vector<uint8_t> folded;
-  std::vector<int> references;  // of chunks, or one
+  bool isInChunks = false;
+  int reference = 0;
+  std::vector<int> references;  // of chunks
 
   Row(int format, int k) : format(format), k(k), codes(k), scales(k / 32, 127) {}
   const NumberFormat& element() const { return named(format); }
@@ -47,32 +49,37 @@ struct Row {
 
 constexpr int kRows = 5;  // between exponents of one chunk and the next
 
-template <int Format>
-void fold(Row& row, bool byChunks) {
+template <int Format, bool HasChunks>
+void fold(Row& row) {
   gpu::Block block(ENCODE_THREADS);
   gpu::running = {&block};
   const auto packed = row.packed();
   row.folded.assign(row.k, 0xee);
   std::vector<uint8_t> exponents((row.k + 127) / 128 * kRows, 0xee);
   float factor = 0;
+  uint32_t used = 0;
   row.isOutside = false;
   block.run([&] {
     const bool isOutside =
-        byChunks
-            ? foldChunks<Format>(packed.data(), row.scales.data(), row.folded.data(),
-                                 exponents.data(), kRows, row.k)
-            : foldRow<Format>(packed.data(), row.scales.data(), row.folded.data(), &factor, row.k);
+        foldRow<Format, HasChunks>(packed.data(), row.scales.data(), row.folded.data(), &factor,
+                                   {exponents.data(), kRows, &used}, row.k);
     row.isOutside |= isOutside;
   });
   row.references.clear();
-  if (!byChunks) row.references = {std::ilogb(factor) + 127};
-  for (size_t i = 0; byChunks && i < exponents.size(); i += kRows)
+  row.isInChunks = used != 0;
+  row.reference = std::ilogb(factor) + 127;
+  for (size_t i = 0; HasChunks && i < exponents.size(); i += kRows)
     row.references.push_back(exponents[i]);
 }
-void fold(Row& row, bool byChunks) {
-  if (row.format == 0) fold<0>(row, byChunks);
-  else if (row.format == 3) fold<3>(row, byChunks);
-  else fold<4>(row, byChunks);
+template <int Format>
+void fold(Row& row, bool hasChunks) {
+  if (hasChunks) fold<Format, true>(row);
+  else fold<Format, false>(row);
+}
+void fold(Row& row, bool hasChunks) {
+  if (row.format == 0) fold<0>(row, hasChunks);
+  else if (row.format == 3) fold<3>(row, hasChunks);
+  else fold<4>(row, hasChunks);
 }
 
 // The largest magnitude of a block without its scale.
@@ -85,7 +92,7 @@ double largestOf(const Row& row, int block) {
 
 struct Expected {
   int reference = 127;
-  bool isOutside = false;
+  bool isTooWide = false, isOutside = false;
 };
 Expected expected(const Row& row, int from, int to) {
   int smallest = 1 << 20, largest = -smallest;
@@ -104,21 +111,23 @@ Expected expected(const Row& row, int from, int to) {
   of.reference = largest - (row.format == 3 ? 8 : 15);
   if (row.format == 0) of.reference = std::max(of.reference, smallest + 11);
   const int spread = row.format == 3 ? 8 : row.format == 4 ? 22 : 28;
-  of.isOutside |= largest - smallest > spread || of.reference < 52 || of.reference > 202;
+  of.isTooWide = largest - smallest > spread;
+  of.isOutside |= of.isTooWide || of.reference < 52 || of.reference > 202;
   return of;
 }
 
-void isRight(Row& row, bool byChunks, const std::string& what) {
-  fold(row, byChunks);
-  const int group = byChunks ? 128 : row.k;
-  bool isOutside = false;
+void isRight(Row& row, bool hasChunks, const std::string& what) {
+  fold(row, hasChunks);
+  const Expected ofRow = expected(row, 0, row.k);
+  const bool isInChunks = hasChunks && ofRow.isTooWide;
+  bool isOutside = !isInChunks && ofRow.isOutside;
   int wrongReferences = 0, wrongCodes = 0, tooFarOff = 0;
-  for (int from = 0, i = 0; from < row.k; from += group, i++) {
-    const int to = std::min(row.k, from + group);
-    const Expected of = expected(row, from, to);
+  for (int from = 0; from < row.k; from += 128) {
+    const int to = std::min(row.k, from + 128);
+    const Expected of = isInChunks ? expected(row, from, to) : ofRow;
     isOutside |= of.isOutside;
-    if (of.isOutside) continue;
-    wrongReferences += row.references[i] != of.reference;
+    if (hasChunks) wrongReferences += row.references[from / 128] != of.reference;
+    if (!isInChunks) wrongReferences += row.reference != of.reference;
     for (int k = from; k < to; k++) {
       const int exponent = row.scales[k / 32] - of.reference;
       const double exact = std::ldexp(decode(row.element(), row.codes[k]), exponent);
@@ -129,8 +138,10 @@ void isRight(Row& row, bool byChunks, const std::string& what) {
     }
   }
   const std::string where = what + ", format " + std::to_string(row.format) + ", K " +
-                            std::to_string(row.k) + (byChunks ? ", chunks" : ", row");
+                            std::to_string(row.k) + (hasChunks ? ", or chunks" : "");
   checkThat(row.isOutside == isOutside, where + ": outside or not", __FILE__, __LINE__);
+  if (isOutside) return;
+  checkThat(row.isInChunks == isInChunks, where + ": in chunks or not", __FILE__, __LINE__);
   checkThat(wrongReferences == 0, where + ": references", __FILE__, __LINE__);
   checkThat(wrongCodes == 0, where + ": codes", __FILE__, __LINE__);
   checkThat(tooFarOff == 0, where + ": off by more than 2^-10 of a block's largest", __FILE__,
@@ -154,22 +165,27 @@ void randomRows() {
   for (const int format : kFormats)
     // A short chunk, odd ones, more than threads hold.
     for (const int k : {32, 96, 128, 544, 2080, 8192, 9632})
-      for (const bool byChunks : {true, false}) {
+      for (const bool hasChunks : {true, false}) {
         Row row = randomRow(format, k, kSpreads[format] - 4, random);
         // Largest elements of blocks in their type's highest binade: the scales' spread is theirs.
         for (int at = 0; at < k; at += 32)
           row.codes[at] = static_cast<uint8_t>(row.element().largestFinite());
-        isRight(row, byChunks, "random");
+        isRight(row, hasChunks, "random");
         checkThat(!row.isOutside, "inside", __FILE__, __LINE__);
+        // Chunks that one reference does not hold, each with its own.
+        for (int at = 0; at < k / 32; at++)
+          row.scales[at] = static_cast<uint8_t>(row.scales[at] - 64 + (at / 4 * 37) % 90);
+        isRight(row, hasChunks, "chunks apart");
+        if (k > 128) CHECK(hasChunks ? row.isInChunks && !row.isOutside : row.isOutside);
         Row any = randomRow(format, k, 3, random);
         // Few and small elements: subnormals, blocks and chunks of zeros.
         for (auto& code : any.codes)
           code = static_cast<uint8_t>(random() % 5 ? 0 : code & (format == 0 ? 9 : 0x87));
         for (int at = 0; at < std::min(k, 160); at++) any.codes[at] = 0;
         any.scales[0] = 250;
-        isRight(any, byChunks, "small");
+        isRight(any, hasChunks, "small");
         Row wide = randomRow(format, k, 40, random);
-        isRight(wide, byChunks, "wide");
+        isRight(wide, hasChunks, "wide");
       }
 }
 
@@ -178,14 +194,14 @@ void borders() {
   std::mt19937 random(11);
   for (const int format : kFormats)
     for (const int k : {128, 2080, 9632})
-      for (const bool byChunks : {true, false})
+      for (const bool hasChunks : {true, false})
         for (const int more : {0, 1}) {
           Row row = randomRow(format, k, 0, random);
           for (int at = 0; at < k; at += 32)
             row.codes[at] = static_cast<uint8_t>(row.element().largestFinite());
           row.scales[k / 32 - (k % 128 == 0 ? 2 : 5)] -=
               static_cast<uint8_t>(kSpreads[format] + more);
-          isRight(row, byChunks, "border");
+          isRight(row, hasChunks, "border");
           checkThat(row.isOutside == (more == 1), "one past the border is outside", __FILE__,
                     __LINE__);
         }
@@ -213,10 +229,10 @@ void farFromOne() {
 void specials() {
   std::mt19937 random(13);
   for (const int format : kFormats)
-    for (const bool byChunks : {true, false}) {
+    for (const bool hasChunks : {true, false}) {
       Row row = randomRow(format, 544, 1, random);
       const auto refused = [&](const char* what) {
-        isRight(row, byChunks, what);
+        isRight(row, hasChunks, what);
         checkThat(row.isOutside, what, __FILE__, __LINE__);
       };
       row.scales[16] = 255;

@@ -34,8 +34,8 @@ const throughFp8 = (normwise) => normwise > 3e-6 && normwise < 2e-3
 const exactly = (normwise) => normwise < 2e-6
 
 /** Operands whose blocks all have their largest element in its type's highest binade and the scale 1, then changed. */
-async function openChanged(format, m, n, k, change) {
-  const generated = await open(format, m, n, k, { output: 'f32' })
+async function openChanged(format, m, n, k, change, output = 'f32') {
+  const generated = await open(format, m, n, k, { output })
   const operands = await generated.operands()
   await generated.close()
   operands.aScales.fill(127)
@@ -46,7 +46,13 @@ async function openChanged(format, m, n, k, change) {
     for (let at = 0; at < codes.length; at += 32) codes[at] = largest
   }
   change(operands, k / 32)
-  return open(format, m, n, k, { output: 'f32', operands })
+  return open(format, m, n, k, { output, operands })
+}
+
+/** Every chunk of A far from the one before it. */
+const chunksApart = ({ aScales }, blocks) => {
+  for (let at = 0; at < aScales.length; at++)
+    aScales[at] = 127 + (((Math.floor((at % blocks) / 4) + Math.floor(at / blocks)) * 37) % 60) - 30
 }
 
 /** Name, whether fp8 takes it, what is changed. Row 5 of A and column 7 of B. */
@@ -90,6 +96,21 @@ async function check(checks) {
         const good = isThrough ? throughFp8(report.normwise) : exactly(report.normwise)
         checks.check(name, good, `normwise ${report.normwise} ${report.status} ${report.reason}`)
         checks.check(`${name}: twice the same bits`, report.outputDigest === again.outputDigest)
+      })
+    }
+    // Powers of chunks, stored by the copy engine and by threads; what bf16 rounds is 1.1e-3 of C.
+    for (const [m, n, k, output] of [
+      [300, 520, 1056, 'bf16'],
+      [300, 520, 1056, 'f32'],
+      [513, 33, 4128, 'bf16']
+    ]) {
+      const name = `${format}: all chunks of A far apart, ${m}x${n}x${k} ${output}`
+      await checks.attempt(name, async () => {
+        const session = await openChanged(format, m, n, k, chunksApart, output)
+        const { normwise, status, reason } = await validate(session)
+        await session.close()
+        const good = output === 'f32' ? throughFp8(normwise) : normwise < 2e-3
+        checks.check(name, good, `normwise ${normwise} ${status} ${reason}`)
       })
     }
     // By the copy engine and by threads, several tiles and parts of them, K beyond what a thread holds.

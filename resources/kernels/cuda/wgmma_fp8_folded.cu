@@ -4,14 +4,14 @@
 //   C (M, N) = outputScale (A (M, K) x B (N, K) + accumulator (M, N)), one linear e8m0 scale per 32
 //   elements along K; any M, N.
 //
-// 1. encode: scales into the elements' exponents (common/fold.cuh), A's against a power of two for
-//    each row and 128 elements of K, B's against one for each row.
-// 2. multiply: fp8 product, promoted to float32 every PROMOTION elements times A's power
-//    (common/gemm_fp8.cuh), at the end times B's.
+// 1. encode: scales into the elements' exponents against a power of two for each row, or, in rows
+//    of A where that does not do, for each 128 elements of K (common/fold.cuh).
+// 2. multiply: fp8 product, promoted to float32 every PROMOTION elements (common/gemm_fp8.cuh),
+//    then times the powers of rows; those of A's chunks where sums are promoted, if it has any.
 // 3. Only if scales lie further apart than elements can lose: common/beyondFp8.cuh.
 //
 // status[0]: scales of a chunk of A or a row of B lie too far apart, or something is NaN or
-// infinite.
+// infinite. status[2]: rows of A have powers of chunks.
 //
 // The same for groups of rows with a matrix of B of their own each (GROUPED), as in wgmma.cu.
 #include "common/beyondFp8.cuh"
@@ -31,16 +31,26 @@ __device__ inline int exponentRows(int M) {
   return (gemm::ceilDiv(M, kTileRows) + GROUPED) * kTileRows;
 }
 
+// Powers of A's rows lie behind those of its chunks, of which there is one more than K has.
+__device__ inline float* rowFactors(u8* aFactors, int M, int K) {
+  return reinterpret_cast<float*>(aFactors + (gemm::ceilDiv(K, kChunk) + 1LL) * exponentRows(M));
+}
+
 __device__ inline bool encodeRow(const u8* aCodes, const u8* bCodes, const u8* aScales,
                                  const u8* bScales, u8* aEncoded, u8* bEncoded, u8* aFactors,
-                                 float* bFactors, int M, int K) {
+                                 float* bFactors, u32* hasChunks, int M, int K) {
   const bool isA = blockIdx.x < M;
   const long long row = isA ? blockIdx.x : blockIdx.x - M;
-  return isA ? foldChunks<A_FORMAT>(aCodes + row * packedRowBytes<A_FORMAT>(K),
-                                    aScales + row * (K / 32), aEncoded + row * K, aFactors + row,
-                                    exponentRows(M), K)
-             : foldRow<B_FORMAT>(bCodes + row * packedRowBytes<B_FORMAT>(K),
-                                 bScales + row * (K / 32), bEncoded + row * K, bFactors + row, K);
+  if (isA) {
+    const u8* codes = aCodes + row * packedRowBytes<A_FORMAT>(K);
+    const u8* scales = aScales + row * (K / 32);
+    u8 *folded = aEncoded + row * K, *exponents = aFactors + row;
+    return foldRow<A_FORMAT, true>(codes, scales, folded, rowFactors(aFactors, M, K) + row,
+                                   {exponents, exponentRows(M), hasChunks}, K);
+  }
+  return foldRow<B_FORMAT, false>(bCodes + row * packedRowBytes<B_FORMAT>(K),
+                                  bScales + row * (K / 32), bEncoded + row * K, bFactors + row, {},
+                                  K);
 }
 
 // A's powers of two for the two rows of a thread, chunk after chunk: each is on its way while the
@@ -87,15 +97,19 @@ extern "C" __global__ void __launch_bounds__(kEncodeThreads)
                     int groups, int M, int N, int K) {
   if (takesRow(groupStarts, groupRows, groups, M, N, kClusterRows, tileEnds, tiled::kTile,
                slowTileEnds) &&
-      encodeRow(aCodes, bCodes, aScales, bScales, aEncoded, bEncoded, aFactors, bFactors, M, K))
+      encodeRow(aCodes, bCodes, aScales, bScales, aEncoded, bEncoded, aFactors, bFactors,
+                status + 2, M, K))
     *status = 1;
 }
 
 template <bool ByEngine>
 __device__ inline void runGroups(const TensorMap* aMap, const TensorMap* bMap,
-                                 const TensorMap* cMap, Output* c, GroupTables of,
-                                 const u8* aFactors, const float* bFactors, int M, int N, int K,
+                                 const TensorMap* cMap, Output* c, GroupTables of, u8* aFactors,
+                                 const float* bFactors, const u32* status, int M, int N, int K,
                                  gemm::Finish finish) {
+  if (status[2] == 0)
+    return fp8gemm::runGroups<ByEngine, Product>(
+        aMap, bMap, cMap, c, of, rowFactors(aFactors, M, K), bFactors, N, K, finish);
   const gemm::GroupedShape<Product> shape{of, N, gemm::stepsOf<Product>(K)};
   gemm::runOver<Product, ByEngine>(shape, aMap, bMap, cMap, c, factorsOf(aFactors, bFactors, M),
                                    finish);
@@ -103,56 +117,62 @@ __device__ inline void runGroups(const TensorMap* aMap, const TensorMap* bMap,
 
 extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
     multiplyGroups(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
-                   const __grid_constant__ TensorMap cMap, Output* c, const u8* aFactors,
+                   const __grid_constant__ TensorMap cMap, Output* c, u8* aFactors,
                    const float* bFactors, const u32* status, const int* groupStarts,
                    const int* groupRows, const int* tileEnds, int groups, int M, int N, int K,
                    const float* accumulator, float outputScale) {
   if (status[0] == 0)
     runGroups<true>(&aMap, &bMap, &cMap, c, {groupStarts, groupRows, tileEnds, groups}, aFactors,
-                    bFactors, M, N, K, {accumulator, outputScale});
+                    bFactors, status, M, N, K, {accumulator, outputScale});
 }
 
 extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
     multiplyGroupsAnyRows(const __grid_constant__ TensorMap aMap,
-                          const __grid_constant__ TensorMap bMap, Output* c, const u8* aFactors,
+                          const __grid_constant__ TensorMap bMap, Output* c, u8* aFactors,
                           const float* bFactors, const u32* status, const int* groupStarts,
                           const int* groupRows, const int* tileEnds, int groups, int M, int N,
                           int K, const float* accumulator, float outputScale) {
   if (status[0] == 0)
     runGroups<false>(&aMap, &bMap, nullptr, c, {groupStarts, groupRows, tileEnds, groups}, aFactors,
-                     bFactors, M, N, K, {accumulator, outputScale});
+                     bFactors, status, M, N, K, {accumulator, outputScale});
 }
 #else
 extern "C" __global__ void __launch_bounds__(kEncodeThreads)
     encode(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u8* aEncoded,
            u8* bEncoded, u8* aFactors, float* bFactors, u32* status, int M, int K) {
-  if (encodeRow(aCodes, bCodes, aScales, bScales, aEncoded, bEncoded, aFactors, bFactors, M, K))
+  if (encodeRow(aCodes, bCodes, aScales, bScales, aEncoded, bEncoded, aFactors, bFactors,
+                status + 2, M, K))
     *status = 1;
 }
 
 template <bool ByEngine>
 __device__ inline void run(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap,
-                           Output* c, const u8* aFactors, const float* bFactors, int M, int N,
-                           int K, gemm::Finish finish) {
-  gemm::run<Product, ByEngine>(aMap, bMap, cMap, c, M, N, K, factorsOf(aFactors, bFactors, M),
-                               finish);
+                           Output* c, u8* aFactors, const float* bFactors, const u32* status, int M,
+                           int N, int K, gemm::Finish finish) {
+  if (status[2] == 0)
+    fp8gemm::run<ByEngine, Product>(aMap, bMap, cMap, c, rowFactors(aFactors, M, K), bFactors, M, N,
+                                    K, finish);
+  else
+    gemm::run<Product, ByEngine>(aMap, bMap, cMap, c, M, N, K, factorsOf(aFactors, bFactors, M),
+                                 finish);
 }
 
 extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
     multiply(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
-             const __grid_constant__ TensorMap cMap, const u8* aFactors, const float* bFactors,
+             const __grid_constant__ TensorMap cMap, u8* aFactors, const float* bFactors,
              const u32* status, u32*, int M, int N, int K, const float* accumulator,
              float outputScale) {
   if (status[0] == 0)
-    run<true>(&aMap, &bMap, &cMap, nullptr, aFactors, bFactors, M, N, K,
+    run<true>(&aMap, &bMap, &cMap, nullptr, aFactors, bFactors, status, M, N, K,
               {accumulator, outputScale});
 }
 
 extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
     multiplyAnyRows(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
-                    Output* c, const u8* aFactors, const float* bFactors, const u32* status, u32*,
-                    int M, int N, int K, const float* accumulator, float outputScale) {
+                    Output* c, u8* aFactors, const float* bFactors, const u32* status, u32*, int M,
+                    int N, int K, const float* accumulator, float outputScale) {
   if (status[0] == 0)
-    run<false>(&aMap, &bMap, nullptr, c, aFactors, bFactors, M, N, K, {accumulator, outputScale});
+    run<false>(&aMap, &bMap, nullptr, c, aFactors, bFactors, status, M, N, K,
+               {accumulator, outputScale});
 }
 #endif

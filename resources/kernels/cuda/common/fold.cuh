@@ -107,10 +107,13 @@ struct Binades {
     return Format == 0 ? max(high, smallest - Folded<Format>::kLow) : high;
   }
   template <int Format>
+  __device__ bool isTooWide() const {
+    return largest - smallest > Folded<Format>::kSpread;
+  }
+  template <int Format>
   __device__ bool isOutside(int reference) const {
-    return isSpecial ||
-           (!isEmpty() && (largest - smallest > Folded<Format>::kSpread ||
-                           reference < kSmallestReference || reference > kLargestReference));
+    return isSpecial || (!isEmpty() && (isTooWide<Format>() || reference < kSmallestReference ||
+                                        reference > kLargestReference));
   }
 };
 
@@ -172,10 +175,19 @@ __device__ inline bool foldChunks(const u8* codes, const u8* scales, u8* folded,
   return isOutside;
 }
 
-// A row with one reference. Elements that do not fit registers are read twice.
-template <int Format>
+// Where references of chunks go: `of` is the row's in the first chunk, `rows` lie between one chunk
+// and the next, `used` is set once some row has more than one.
+struct ChunkExponents {
+  u8* of;
+  int rows;
+  u32* used;
+};
+
+// A row with one reference; with HasChunks, where that does not hold it, with one for each chunk.
+// True, for some thread, where it needs more. Elements that do not fit registers are read twice.
+template <int Format, bool HasChunks>
 __device__ inline bool foldRow(const u8* codes, const u8* scales, u8* folded, float* factor,
-                               int K) {
+                               ChunkExponents exponents, int K) {
   const int pieces = K / 16;
   auto load = [&](int i) {
     return loadPiece<Format>(codes, scales, i * kEncodeThreads + (int)threadIdx.x, pieces);
@@ -191,8 +203,15 @@ __device__ inline bool foldRow(const u8* codes, const u8* scales, u8* folded, fl
   for (int i = kHeldPieces; i < turns; i++) binades.see<Format>(load(i));
   const int2 range = rangeOfBlock(binades.smallest, binades.largest);
   binades.smallest = range.x, binades.largest = range.y;
+  if (HasChunks && binades.isTooWide<Format>()) {
+    if (threadIdx.x == 0) *exponents.used = 1;
+    return foldChunks<Format>(codes, scales, folded, exponents.of, exponents.rows, K);
+  }
   const int reference = binades.reference<Format>();
   if (threadIdx.x == 0) *factor = __int_as_float(min(max(reference, 1), 254) << 23);
+  if (HasChunks)
+    for (int chunk = threadIdx.x; chunk * kChunk < K; chunk += kEncodeThreads)
+      exponents.of[(long long)chunk * exponents.rows] = (u8)reference;
   auto store = [&](int i, const Piece& piece) {
     const int at = i * kEncodeThreads + (int)threadIdx.x;
     if (at < pieces) storeFolded<Format>(folded, at, piece, reference);

@@ -115,19 +115,17 @@ __device__ inline auto factorsOf(const float* rowFactors, const float* columnFac
 }
 
 // Promoted as they are; a power of two for each row of A and of B is left to the end.
-template <bool ByEngine, class Guide = gemm::NoGuide>
+template <bool ByEngine, class Of = Product<4, 4>, class Guide = gemm::NoGuide>
 __device__ inline void run(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap, Output* c,
                            const float* rowFactors, const float* columnFactors, int M, int N, int K, gemm::Finish finish,
                            Guide guide = {}) {
-  using Of = Product<4, 4>;
   gemm::run<Of, ByEngine>(aMap, bMap, cMap, c, M, N, K, factorsOf<Of>(rowFactors, columnFactors), finish, guide);
 }
 
 // The same for groups; `of` counts tile rows of clusters.
-template <bool ByEngine>
+template <bool ByEngine, class Of = Product<4, 4>>
 __device__ inline void runGroups(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap, Output* c, GroupTables of,
                                  const float* rowFactors, const float* columnFactors, int N, int K, gemm::Finish finish) {
-  using Of = Product<4, 4>;
   const gemm::GroupedShape<Of> shape{of, N, gemm::stepsOf<Of>(K)};
   gemm::runOver<Of, ByEngine>(shape, aMap, bMap, cMap, c, factorsOf<Of>(rowFactors, columnFactors), finish);
 }
