@@ -148,29 +148,24 @@ __device__ inline bool foldChunks(const u8* codes, const u8* scales, u8* folded,
   constexpr int kLanes = kChunk / 16;  // of a chunk
   const int pieces = K / 16;
   bool isOutside = false;
-  for (int first = 0; first < pieces; first += kHeldPieces * kEncodeThreads) {
-    Piece held[kHeldPieces];
+  // Few rows: one piece at a time costs least registers. Whole warps go through it together.
+  DO_NOT_UNROLL
+  for (int first = 0; first < pieces; first += kEncodeThreads) {
+    const int at = first + (int)threadIdx.x;
+    const Piece piece = loadPiece<Format>(codes, scales, at, pieces);
+    Binades binades;
+    binades.see<Format>(piece);
     UNROLL
-    for (int i = 0; i < kHeldPieces; i++)
-      held[i] =
-          loadPiece<Format>(codes, scales, first + i * kEncodeThreads + (int)threadIdx.x, pieces);
-    UNROLL
-    for (int i = 0; i < kHeldPieces; i++) {
-      const int at = first + i * kEncodeThreads + (int)threadIdx.x;
-      Binades binades;
-      binades.see<Format>(held[i]);
-      UNROLL
-      for (int lanes = 2; lanes < kLanes; lanes *= 2) {
-        binades.smallest =
-            min(binades.smallest, __shfl_xor_sync(0xffffffff, binades.smallest, lanes));
-        binades.largest = max(binades.largest, __shfl_xor_sync(0xffffffff, binades.largest, lanes));
-      }
-      const int reference = binades.reference<Format>();
-      isOutside |= binades.isOutside<Format>(reference);
-      if (at >= pieces) continue;
-      storeFolded<Format>(folded, at, held[i], reference);
-      if (threadIdx.x % kLanes == 0) exponents[(long long)(at / kLanes) * rows] = (u8)reference;
+    for (int lanes = 2; lanes < kLanes; lanes *= 2) {
+      binades.smallest =
+          min(binades.smallest, __shfl_xor_sync(0xffffffff, binades.smallest, lanes));
+      binades.largest = max(binades.largest, __shfl_xor_sync(0xffffffff, binades.largest, lanes));
     }
+    const int reference = binades.reference<Format>();
+    isOutside |= binades.isOutside<Format>(reference);
+    if (at >= pieces) continue;
+    storeFolded<Format>(folded, at, piece, reference);
+    if (threadIdx.x % kLanes == 0) exponents[(long long)(at / kLanes) * rows] = (u8)reference;
   }
   return isOutside;
 }
