@@ -1,6 +1,7 @@
 // wgmma-fp8-folded: where its guard lets operands through and where not, its error beside the exact path's, its time by stage.
 // `node test/gpu/folded.mjs [check|error|rate|all] [result file]`. FORMATS=mxfp8,mixed limits the formats, SIZE=4096 what is timed.
 import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import {
   briefly,
   Checks,
@@ -85,61 +86,59 @@ function borders(format) {
   ]
 }
 
-async function check(checks) {
-  for (const format of formats) {
-    for (const [what, isThrough, change] of borders(format)) {
-      const name = `${format}: ${what}`
-      await checks.attempt(name, async () => {
-        const session = await openChanged(format, 96, 208, 864, change)
-        const [report, again] = [await validated(session, kernel), await validated(session, kernel)]
-        await session.close()
-        const good = isThrough ? throughFp8(report.normwise) : exactly(report.normwise)
-        checks.check(name, good, `normwise ${report.normwise} ${report.status} ${report.reason}`)
-        checks.check(`${name}: twice the same bits`, report.outputDigest === again.outputDigest)
-      })
-    }
-    // Powers of chunks, stored by the copy engine and by threads; what bf16 rounds is 1.1e-3 of C.
-    for (const [m, n, k, output] of [
-      [300, 520, 1056, 'bf16'],
-      [300, 520, 1056, 'f32'],
-      [513, 33, 4128, 'bf16']
-    ]) {
-      const name = `${format}: all chunks of A far apart, ${m}x${n}x${k} ${output}`
-      await checks.attempt(name, async () => {
-        const session = await openChanged(format, m, n, k, chunksApart, output)
-        const { normwise, status, reason } = await validate(session)
-        await session.close()
-        const good = output === 'f32' ? throughFp8(normwise) : normwise < 2e-3
-        checks.check(name, good, `normwise ${normwise} ${status} ${reason}`)
-      })
-    }
-    // By the copy engine and by threads, several tiles and parts of them, K beyond what a thread holds.
-    for (const [m, n, k, output, distribution, accumulate] of [
-      [300, 500, 416, 'f32', 'normal', false],
-      [512, 768, 1024, 'f16', 'positive', true],
-      [257, 1000, 160, 'bf16', 'normal', true],
-      [130, 200, 17440, 'f32', 'positive', false],
-      [384, 640, 2016, 'e4m3', 'normal', true],
-      [1, 8, 32, 'f16', 'normal', false],
-      [200, 264, 512, 'f32', 'adversarial', false],
-      [200, 264, 512, 'f32', 'wide-scales', false]
-    ]) {
-      const name = `${format} ${m}x${n}x${k} ${output} ${distribution}`
-      await checks.attempt(name, async () => {
-        const outputScale = output === 'e4m3' ? 0.3 : 1
-        const more = { output, distribution, operation: { accumulate, outputScale } }
-        const session = await open(format, m, n, k, more)
-        const report = await validated(session, kernel)
-        await session.close()
-        const share = report.elementsOutside / report.elements
-        const near = output === 'e4m3' ? share < 0.01 : report.normwise < 2e-3
-        checks.check(
-          name,
-          report.status === 'passed' || near,
-          `${report.status} normwise ${report.normwise} outside ${report.elementsOutside} ${report.reason}`
-        )
-      })
-    }
+async function check(checks, format) {
+  for (const [what, isThrough, change] of borders(format)) {
+    const name = `${format}: ${what}`
+    await checks.attempt(name, async () => {
+      const session = await openChanged(format, 96, 208, 864, change)
+      const [report, again] = [await validated(session, kernel), await validated(session, kernel)]
+      await session.close()
+      const good = isThrough ? throughFp8(report.normwise) : exactly(report.normwise)
+      checks.check(name, good, `normwise ${report.normwise} ${report.status} ${report.reason}`)
+      checks.check(`${name}: twice the same bits`, report.outputDigest === again.outputDigest)
+    })
+  }
+  // Powers of chunks, stored by the copy engine and by threads; what bf16 rounds is 1.1e-3 of C.
+  for (const [m, n, k, output] of [
+    [300, 520, 1056, 'bf16'],
+    [300, 520, 1056, 'f32'],
+    [513, 33, 4128, 'bf16']
+  ]) {
+    const name = `${format}: all chunks of A far apart, ${m}x${n}x${k} ${output}`
+    await checks.attempt(name, async () => {
+      const session = await openChanged(format, m, n, k, chunksApart, output)
+      const { normwise, status, reason } = await validated(session, kernel)
+      await session.close()
+      const good = output === 'f32' ? throughFp8(normwise) : normwise < 2e-3
+      checks.check(name, good, `normwise ${normwise} ${status} ${reason}`)
+    })
+  }
+  // By the copy engine and by threads, several tiles and parts of them, K beyond what a thread holds.
+  for (const [m, n, k, output, distribution, accumulate] of [
+    [300, 500, 416, 'f32', 'normal', false],
+    [512, 768, 1024, 'f16', 'positive', true],
+    [257, 1000, 160, 'bf16', 'normal', true],
+    [130, 200, 17440, 'f32', 'positive', false],
+    [384, 640, 2016, 'e4m3', 'normal', true],
+    [1, 8, 32, 'f16', 'normal', false],
+    [200, 264, 512, 'f32', 'adversarial', false],
+    [200, 264, 512, 'f32', 'wide-scales', false]
+  ]) {
+    const name = `${format} ${m}x${n}x${k} ${output} ${distribution}`
+    await checks.attempt(name, async () => {
+      const outputScale = output === 'e4m3' ? 0.3 : 1
+      const more = { output, distribution, operation: { accumulate, outputScale } }
+      const session = await open(format, m, n, k, more)
+      const report = await validated(session, kernel)
+      await session.close()
+      const share = report.elementsOutside / report.elements
+      const near = output === 'e4m3' ? share < 0.01 : report.normwise < 2e-3
+      checks.check(
+        name,
+        report.status === 'passed' || near,
+        `${report.status} normwise ${report.normwise} outside ${report.elementsOutside} ${report.reason}`
+      )
+    })
   }
 }
 
@@ -189,14 +188,20 @@ async function rates(checks, rows, kernels) {
     }
 }
 
+// The checks of a format are a process of their own ('one FORMAT'): most of their time is compilation.
 const [what = 'all', file] = process.argv.slice(2)
 const checks = new Checks()
 const device = await cudaDevice([])
 const result = { device: briefly(device), errors: [], rates: [] }
 const asked = (part) => what === 'all' || what === part
-if (asked('check')) await check(checks)
-console.log(`${checks.passed} checks passed, ${checks.failed} failed`)
+if (what === 'one') await check(checks, file)
+if (asked('check'))
+  await checks.inProcesses(
+    fileURLToPath(import.meta.url),
+    formats.map((format) => ['one', format])
+  )
+if (asked('check')) console.log(`${checks.passed} checks passed, ${checks.failed} failed`)
 if (asked('rate')) await rates(checks, result.rates, device.kernels)
 if (asked('error')) await errors(checks, result.errors)
-if (file) writeFileSync(file, JSON.stringify(result, null, 1))
+if (file && what !== 'one') writeFileSync(file, JSON.stringify(result, null, 1))
 checks.end()
