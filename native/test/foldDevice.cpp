@@ -219,8 +219,7 @@ void farFromOne() {
         const int own = format == 0 ? 13 : 0;
         for (auto& scale : row.scales) scale = static_cast<uint8_t>(reference - own);
         isRight(row, byChunks, "far from one");
-        checkThat(row.references[0] == reference, "the reference that is meant", __FILE__,
-                  __LINE__);
+        checkThat(row.reference == reference, "the reference that is meant", __FILE__, __LINE__);
         checkThat(row.isOutside == (reference < 52 || reference > 202), "outside beyond 2^75",
                   __FILE__, __LINE__);
       }

@@ -99,11 +99,13 @@ async function check(checks, format) {
     })
   }
   // Powers of chunks, stored by the copy engine and by threads; what bf16 rounds is 1.1e-3 of C.
-  for (const [m, n, k, output] of [
+  /** @type {[number, number, number, string][]} */
+  const apart = [
     [300, 520, 1056, 'bf16'],
     [300, 520, 1056, 'f32'],
     [513, 33, 4128, 'bf16']
-  ]) {
+  ]
+  for (const [m, n, k, output] of apart) {
     const name = `${format}: all chunks of A far apart, ${m}x${n}x${k} ${output}`
     await checks.attempt(name, async () => {
       const session = await openChanged(format, m, n, k, chunksApart, output)
