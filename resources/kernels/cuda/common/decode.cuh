@@ -2,14 +2,13 @@
 // goes from packed codes to the tensor cores through registers, once.
 //
 //                  A^T, kTokens columns
-//                +----------------------+     One CTA a multiprocessor, tile after tile. A thread
-//                loads B's codes and scales
-//    64 rows of  |  warpgroup 0: sums   |     and A, ready to multiply, 512 elements of K a stage,
-//    far ahead. Each of four B           |  warpgroup 1: sums   |     warpgroups multiplies its own
-//    128 of them; at the end of a tile the four sums
-//                |  ...                 |     are added in shared memory, always in the same order.
+//                +----------------------+   One CTA a multiprocessor, tile after tile. A thread
+//    64 rows of  |  warpgroup 0: sums   |   loads B's codes and scales and A, ready to multiply,
+//    B           |  warpgroup 1: sums   |   512 elements of K a stage, far ahead. Each of four
+//                |  ...                 |   warpgroups multiplies its own 128 of them.
 //                +----------------------+
 //
+// At the end of a tile the four sums are added in shared memory, always in the same order.
 // Few tiles are split along K, too: the CTA that comes last to a tile adds the parts, in their
 // order. With more than 8 columns every CTA would bring several bytes of A from L2 for each of B's:
 // two CTAs, with tiles that are neighbours, are a cluster and bring half of A's columns each for
