@@ -24,6 +24,7 @@ inline int rankOfAddress(uint32_t address, int user) {
 struct Piece {
   uint32_t place;
   std::array<uint8_t, 16> bytes;
+  bool isOutside = false;  // of what was copied: nobody need read it
 };
 
 struct Matrix {
@@ -48,7 +49,8 @@ struct Box {
       for (int piece = 0; piece < bytes / 16; piece++) {
         Piece& one = all.emplace_back(Piece{to + place(row, piece), {}});
         const int64_t first = x + piece * pieceBytes;
-        if (y + row < 0 || y + row >= of.rows || first >= of.rowBytes) continue;
+        one.isOutside = y + row < 0 || y + row >= of.rows || first >= of.rowBytes;
+        if (one.isOutside) continue;
         std::memcpy(one.bytes.data(), of.start + (y + row) * of.rowBytes + first,
                     static_cast<size_t>(std::min<int64_t>(pieceBytes, of.rowBytes - first)));
       }
@@ -62,6 +64,7 @@ struct BoxCopy {
   std::vector<Piece> pieces;
   uint32_t barrier;  // of shared::cluster
   int64_t bytes;     // that it is told of
+  int source = -1;   // whose shared memory it comes from, read when it ends
 };
 
 // Copies end in any order: whichever chance says.

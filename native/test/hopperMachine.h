@@ -1,8 +1,9 @@
 // Clusters of sm_90 whose threads are fibers of a CPU: shared memory, barriers, the copy engine
-// with its swizzles and multicast, and products of fp8 tiles in shared memory (PTX ISA 9.0,
-// "mbarrier", "cp.async.bulk.tensor", "barrier.cluster", "wgmma"). Copies end when every thread
-// waits, in any order; a product reads its operands when it is waited for. What the copy engine
-// brings is known by pieces: nobody reads one under way, and no copy goes over what was not read.
+// with its swizzles and multicast, and products of fp8 and bf16 tiles in shared memory (PTX
+// ISA 9.0, "mbarrier", "cp.async.bulk.tensor", "barrier.cluster", "wgmma"). Copies end when every
+// thread waits, in any order; a product reads its operands when it is waited for. What the copy
+// engine brings is known by pieces: nobody reads one under way, and no copy goes over what was not
+// read. What threads store is published before the copy engine or a product reads it.
 #pragma once
 
 #include <algorithm>
@@ -44,9 +45,12 @@ enum class Mistake {
   kNoPeersHalf,      // the second CTA brings nothing that both need
   kOwnBarrierAlone,  // who has read a stage tells its own CTA alone
   kEarlyRead,        // who multiplies does not wait for stages
+  kEarlyWrite,       // who fills stages does not wait until they are empty
+  kNotPublished,     // no fence between a thread's stores and the copy engine or a product
   kNoPredecessor,    // the kernel before is not waited for
   kNoClusterSync,    // CTAs begin and end by themselves
   kNoSwizzle,        // boxes lie in order
+  kOtherChunk,       // what a thread stores for a product lies in the neighbouring 16 bytes
 };
 
 // Rows of bytes, and boxes of them.
@@ -61,6 +65,7 @@ struct TensorMap {
 };
 
 // A wgmma: D of a thread (64 x 2 count of the warpgroup), tiles with a swizzle of 128 bytes.
+// Without tables numbers are bf16.
 struct Wgmma {
   float* d;
   int count;
@@ -70,10 +75,12 @@ struct Wgmma {
 };
 
 struct Cta {
-  explicit Cta(u32 bytes) : shared(kSharedStart + bytes), pieces(shared.size() / 16 + 1) {}
+  explicit Cta(u32 bytes)
+      : shared(kSharedStart + bytes), pieces(shared.size() / 16 + 1), unpublished(pieces.size()) {}
   enum class Piece : uint8_t { kUnknown, kUnderWay, kBrought, kKnown };
   std::vector<uint8_t> shared;
-  std::vector<Piece> pieces;  // of 16 bytes
+  std::vector<Piece> pieces;         // of 16 bytes
+  std::vector<uint8_t> unpublished;  // stores of each that no fence has followed
   Mbarriers barriers;
   int threadsEnded = 0;
 
@@ -97,6 +104,20 @@ struct Cta {
     piece = Piece::kKnown;
     return found;
   }
+  // What the copy engine or a product reads: a whole piece.
+  const uint8_t* readAsync(u32 address) {
+    if (unpublished[address / 16] > 0)
+      fail("a read of what was not published at byte " + std::to_string(address));
+    return read(address, 16);
+  }
+  // A piece that a thread makes for others to read, as a copy would bring it.
+  void make(u32 address, const u32 (&words)[4]) {
+    if (address % 16 != 0) fail("a store that is not aligned");
+    begin(address);
+    std::memcpy(at(address, 16), words, 16);
+    pieces[address / 16] = Piece::kBrought;
+    unpublished[address / 16]++;
+  }
   void begin(u32 address) {
     at(address, 16);
     Piece& piece = pieces[address / 16];
@@ -107,7 +128,7 @@ struct Cta {
   }
   void bring(const fibers::Piece& piece) {
     std::memcpy(at(piece.place, 16), piece.bytes.data(), 16);
-    pieces[piece.place / 16] = Piece::kBrought;
+    pieces[piece.place / 16] = piece.isOutside ? Piece::kKnown : Piece::kBrought;
   }
   u32 word(u32 address) {
     u32 value;
@@ -147,6 +168,7 @@ class Machine {
 
   void wait(u32 barrier, u32 parity) {
     if (mistake == Mistake::kEarlyRead && thread() >= 128) return;
+    if (mistake == Mistake::kEarlyWrite && thread() < 128) return;
     block.waitUntil(
         [this, of = &cta(), barrier, parity] { return of->barriers.isOver(barrier, parity); });
   }
@@ -178,6 +200,35 @@ class Machine {
       for (const fibers::Piece& piece : pieces) cta(static_cast<u32>(of)).begin(piece.place);
       copies_.begin({of, pieces, fibers::mappedAddress(barrier, of), box.bytesOfMatrix()});
     }
+  }
+  // Of shared memory to the same place of another CTA.
+  void copyToCta(u32 address, u32 bytes, u32 barrier, u32 rank) {
+    if (address % 16 != 0 || bytes % 16 != 0) fail("a copy that is not aligned");
+    if (mistake == Mistake::kNoPeersHalf && this->rank() == 1) return;
+    std::vector<fibers::Piece> pieces;
+    for (u32 at = address; at < address + bytes; at += 16) {
+      cta(rank).begin(at);
+      pieces.push_back({at, {}});
+    }
+    const int to = static_cast<int>(rank);
+    copies_.begin(
+        {to, pieces, fibers::mappedAddress(barrier, to), bytes, static_cast<int>(this->rank())});
+  }
+  void storeFour(u32 address, const u32 (&words)[4]) {
+    if (mistake == Mistake::kOtherChunk) address ^= 16;
+    auto& stored = state().stored;
+    // What it has not published yet is this thread's to change.
+    if (std::find(stored.begin(), stored.end(), address / 16) != stored.end()) {
+      std::memcpy(cta().at(address, 16), words, 16);
+      return;
+    }
+    cta().make(address, words);
+    stored.push_back(address / 16);
+  }
+  void publish() {
+    if (mistake == Mistake::kNotPublished) return;
+    for (u32 piece : state().stored) cta().unpublished[piece]--;
+    state().stored.clear();
   }
   void store(const TensorMap& map, int x, int y, u32 from) {
     const fibers::Box box = map.box();
@@ -222,9 +273,14 @@ class Machine {
   // Ends a copy, whichever chance says; false: there is none.
   bool step() {
     if (copies_.empty()) return false;
-    const fibers::BoxCopy copy = copies_.take(copies_.nextChance());
+    fibers::BoxCopy copy = copies_.take(copies_.nextChance());
     Cta& to = cta(static_cast<u32>(copy.rank));
-    for (const fibers::Piece& piece : copy.pieces) to.bring(piece);
+    for (fibers::Piece& piece : copy.pieces) {
+      if (copy.source >= 0)
+        std::memcpy(piece.bytes.data(), cta(static_cast<u32>(copy.source)).readAsync(piece.place),
+                    16);
+      to.bring(piece);
+    }
     to.barriers.complete(fibers::localAddress(copy.barrier), copy.bytes);
     return true;
   }
@@ -232,21 +288,28 @@ class Machine {
  private:
   struct ThreadState {
     bool hasWaited = false;
+    std::vector<u32> stored;  // pieces, since the last fence
     std::vector<std::function<void()>> copies;
     std::vector<Wgmma> begun;
     std::deque<std::vector<Wgmma>> groups;
   };
   ThreadState& state() { return states_[block.current()]; }
 
-  // 32 bytes of a row from `start` on, which lies in its first row of 128 bytes.
-  void readRow(u32 start, int row, const float* values, float (&out)[32]) {
+  // 32 bytes of a row from `start` on, which lies in its first row of 128 bytes, as numbers; how
+  // many.
+  int readRow(u32 start, int row, const float* values, float (&out)[32]) {
     const u32 first = start & ~127u, column = start % 128;
     for (int byte = 0; byte < 32; byte += 16) {
       const u32 address = first + static_cast<u32>(row) * 128;
       const u32 chunk = (column + byte) / 16 ^ (address >> 7 & 7);
-      const uint8_t* codes = cta().read(address + chunk * 16, 16);
-      for (int i = 0; i < 16; i++) out[byte + i] = values[codes[i]];
+      const uint8_t* codes = cta().readAsync(address + chunk * 16);
+      for (int i = 0; i < 16; i++)
+        if (values) out[byte + i] = values[codes[i]];
+        else if (i % 2 == 0)
+          out[(byte + i) / 2] =
+              __uint_as_float(static_cast<u32>(codes[i] << 16 | codes[i + 1] << 24));
     }
+    return values ? 32 : 16;
   }
   void compute(const Wgmma& of) {
     const int warp = thread() / 32 % 4;
@@ -255,10 +318,11 @@ class Machine {
       readRow(static_cast<u32>(of.a), warp * 16 + lane() / 4 + 8 * half, of.ofA, a[half]);
     for (int group = 0; group < of.count / 4; group++)
       for (int pair = 0; pair < 2; pair++) {
-        readRow(static_cast<u32>(of.b), group * 8 + lane() % 4 * 2 + pair, of.ofB, b);
+        const int count =
+            readRow(static_cast<u32>(of.b), group * 8 + lane() % 4 * 2 + pair, of.ofB, b);
         for (int half = 0; half < 2; half++) {
           float sum = 0;
-          for (int k = 0; k < 32; k++) sum += a[half][k] * b[k];
+          for (int k = 0; k < count; k++) sum += a[half][k] * b[k];
           float& d = of.d[4 * group + 2 * half + pair];
           d = of.accumulate ? d + sum : sum;
         }

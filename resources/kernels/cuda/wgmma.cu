@@ -10,6 +10,9 @@
 // The same for groups of rows with a matrix of B of their own each (GROUPED): tiles are of one group; those that end before
 // their last row are stored row by row.
 #include "common/gemm_bf16.cuh"
+#if GROUPED && B_FORMAT == 0
+#include "common/gemm_codes.cuh"
+#endif
 #include "common/tiled.cuh"
 #include "common/widen.cuh"
 
@@ -42,6 +45,36 @@ extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
     bf16gemm::runGroups<false>(&aMap, &bMap, nullptr, c, {groupStarts, groupRows, tileEnds, groups}, N, K, tensorScale,
                               {accumulator, outputScale});
 }
+
+#if B_FORMAT == 0
+extern "C" __global__ void widenRowsOfAllGroups(const u8* aCodes, const u8* aScales, const u8* bScales, u16* aWide, u32* beyond,
+                                                const int* groupStarts, const int* groupRows, int* tileEnds, int* slowTileEnds,
+                                                int groups, int M, int N, int K) {
+  if (blockIdx.x == 0 && threadIdx.x < 32) cumulateTiles(groupRows, groups, kClusterRows, tileEnds);
+  if (blockIdx.x == 0 && threadIdx.x / 32 == 1) cumulateTiles(groupRows, groups, tiled::kTile, slowTileEnds);
+  widenRowsOfGroups(blockIdx.x * blockDim.x + threadIdx.x, aCodes, aScales, bScales, aWide, groupStarts, groupRows, groups, M, N, K, beyond);
+}
+
+extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
+    multiplyGroupsOfCodes(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap codesMap, const u8* bScales,
+                          const __grid_constant__ TensorMap cMap, Output* c, const u32* beyond, const int* groupStarts,
+                          const int* groupRows, const int* tileEnds, int groups, int N, int K, float tensorScale,
+                          const float* accumulator, float outputScale) {
+  if (*beyond == 0)
+    bf16gemm::runGroupsOfCodes<true>(&aMap, &codesMap, bScales, &cMap, c, {groupStarts, groupRows, tileEnds, groups}, N, K,
+                                     tensorScale, {accumulator, outputScale});
+}
+
+extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
+    multiplyGroupsOfCodesAnyRows(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap codesMap,
+                                 const u8* bScales, Output* c, const u32* beyond, const int* groupStarts, const int* groupRows,
+                                 const int* tileEnds, int groups, int N, int K, float tensorScale, const float* accumulator,
+                                 float outputScale) {
+  if (*beyond == 0)
+    bf16gemm::runGroupsOfCodes<false>(&aMap, &codesMap, bScales, nullptr, c, {groupStarts, groupRows, tileEnds, groups}, N, K,
+                                      tensorScale, {accumulator, outputScale});
+}
+#endif
 
 extern "C" __global__ void __launch_bounds__(tiled::kThreads)
     fallbackGroups(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, const u32* beyond, Output* c,

@@ -32,6 +32,10 @@ inline void multiplyE4m3E5m2(float (&d)[96], u64 a, u64 b, bool accumulate) {
 inline void multiplyE5m2E4m3(float (&d)[96], u64 a, u64 b, bool accumulate) {
   multiplyEightBits(d, a, b, accumulate, hopper::e5m2(), hopper::e4m3());
 }
+// bf16: without tables.
+inline void multiplyBf16(float (&d)[128], u64 a, u64 b, bool accumulate) {
+  multiplyEightBits(d, a, b, accumulate, nullptr, nullptr);
+}
 
 // PTX ISA, "Register Fragments for wgmma": 16 rows a warp, 32 bytes of K. `Decode` gives number i
 // of those bytes.

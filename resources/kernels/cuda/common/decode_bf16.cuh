@@ -109,15 +109,11 @@ struct Bf16 {
     return scale == 255 || (nonZero && (scale < 64 || scale > 191)) || holdsSpecial<B_FORMAT>(codes);
   }
 
-  // Nibble `at` (0, 1) of each half of a word, its bits at bf16's sign, lowest exponent and highest mantissa bits.
-  __device__ static u32 smallPair(u32 codes, int at) {
-    return at == 0 ? (codes & 0x000f000f) * 4160 & 0x81c081c0 : (codes & 0x00f000f0) * 260 & 0x81c081c0;
-  }
   // Words of two pairs each for two matrix instructions (fp4: 8 codes) or one (fp8: 4 codes), scaled where elements are.
   __device__ static void spread(u32 codes, u32 scale, u32 (&pairs)[2 * kInstructions]) {
 #pragma unroll
     for (int i = 0; i < 2 * kInstructions; i++) {
-      const u32 small = kFp4 ? smallPair(codes >> 8 * (i / 2), i % 2) : asSmallBf16<B_FORMAT>(codes >> 8 * i & 0x00ff00ff);
+      const u32 small = smallPairOf<B_FORMAT>(codes, i);
       pairs[i] = kScaleSums ? small : multiplyBf16Pair(small, scale);
     }
   }

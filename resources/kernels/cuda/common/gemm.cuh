@@ -48,6 +48,8 @@ struct Tile {
   static constexpr int kBytesFactors = Factors ? (64 + TileN) * 4 : 0;
   // 4 for products that are told a word beside each stage.
   static constexpr int kBytesOfStageWord = 0;
+  // A second ring, for products whose B comes as codes (gemm_codes.cuh).
+  static constexpr int kCodeSlots = 0, kBytesCodeSlot = 0;
 
   static_assert(kGroups == 2, "the register file is divided for two multiplying warpgroups");
   static_assert(128 * (kLoadRegisters + kGroups * kMultiplyRegisters) <= 65536, "fits the register file");
@@ -99,9 +101,10 @@ struct GroupedShape {
 template <class T>
 struct Shared {
   static constexpr u32 kStore = T::kStages * T::kBytesStage, kFactors = kStore + T::kBytesStore;
-  static constexpr u32 kBarriers = T::kStages * (16 + T::kBytesOfStageWord);
+  static constexpr u32 kCodes = kFactors + T::kGroups * T::kBytesFactors;
+  static constexpr u32 kBarriersOfCodes = T::kStages * (16 + T::kBytesOfStageWord), kBarriers = kBarriersOfCodes + T::kCodeSlots * 16;
   // With what aligns the tiles to their swizzle's 1024 bytes.
-  static constexpr u32 kBytes = kFactors + T::kGroups * T::kBytesFactors + kBarriers + 1024;
+  static constexpr u32 kBytes = kCodes + T::kCodeSlots * T::kBytesCodeSlot + kBarriers + 1024;
   static_assert(kBytes <= 227 * 1024, "fits shared memory");
   u32 barriers, tiles;
   __device__ explicit Shared(u32 start) : barriers(start), tiles((start + kBarriers + 1023) & ~1023u) {}
@@ -111,6 +114,9 @@ struct Shared {
   __device__ u32 stage(int i) const { return tiles + i * T::kBytesStage; }
   __device__ u32 store(int warp) const { return tiles + kStore + warp * (T::kBytesStore / T::kConsumerWarps); }
   __device__ u32 factors(int group) const { return tiles + kFactors + group * T::kBytesFactors; }
+  __device__ u32 codes(int i) const { return tiles + kCodes + i * T::kBytesCodeSlot; }
+  __device__ u32 codesFull(int i) const { return barriers + kBarriersOfCodes + i * 16; }
+  __device__ u32 codesEmpty(int i) const { return codesFull(i) + 8; }
 };
 
 // What the multiplying threads are told beside each stage of a tile, where they are told anything (kBytesOfStageWord).
@@ -144,6 +150,19 @@ __device__ inline void load(const TensorMap* aMap, const TensorMap* bMap, TilesO
     guide.endTile(place);
   }
 }
+
+// How a stage is filled, by the threads of warpgroup 0: here both operands lie in memory as they are multiplied.
+template <class T, class Guide>
+struct AsTheyLie {
+  static constexpr int kArrivals = 1;  // at a full barrier
+  const TensorMap *aMap, *bMap;
+  Guide guide;
+  __device__ void initBarriers(Shared<T>) const {}
+  template <class TilesOf>
+  __device__ void load(TilesOf shape, Shared<T> shared) const {
+    if (threadIdx.x < 32 && electOne()) gemm::load<T>(aMap, bMap, shape, shared, guide);
+  }
+};
 
 // The accumulator's numbers of a thread's sums: two rows, a pair in each of `Groups` groups of eight columns. They are on their
 // way while the sums of kAhead groups before them become C: as many as registers allow without a spill.
@@ -329,23 +348,24 @@ __device__ inline int stepsOf(int K) {
 
 // The kernel's body. T::sum multiplies `shape.steps` stages into the sums; `ByEngine` says how they are stored. Where a part
 // ends before its tile does, threads store what is its own: the copy engine would write over what follows.
-template <class T, bool ByEngine, class TilesOf, class MakeFactors, class Guide = NoGuide>
-__device__ inline void runOver(const TilesOf shape, const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap,
-                               Output* c, MakeFactors makeFactors, Finish finish, Guide guide = {}) {
+template <class T, bool ByEngine, class TilesOf, class Operands, class MakeFactors>
+__device__ inline void runOf(const TilesOf shape, const Operands operands, const TensorMap* cMap, Output* c,
+                             MakeFactors makeFactors, Finish finish) {
   const Shared<T> shared(dynamicSharedStart());
   if (threadIdx.x == 0) {
     // The manifest row has numbers of its own.
     if (dynamicSharedBytes() < Shared<T>::kBytes || blockDim.x != T::kThreads) trap();
     for (int i = 0; i < T::kStages; i++) {
-      initBarrier(shared.full(i), 1);
+      initBarrier(shared.full(i), Operands::kArrivals);
       initBarrier(shared.empty(i), T::kConsumerWarps * T::kCluster);
     }
+    operands.initBarriers(shared);
     publishBarriers();
   }
   syncCluster();
   if (threadIdx.x < 128) {
     giveRegistersBack<T::kLoadRegisters>();
-    if (threadIdx.x < 32 && electOne()) load<T>(aMap, bMap, shape, shared, guide);
+    operands.load(shape, shared);
   } else {
     takeRegisters<T::kMultiplyRegisters>();
     const int group = threadIdx.x / 128 - 1;
@@ -359,14 +379,21 @@ __device__ inline void runOver(const TilesOf shape, const TensorMap* aMap, const
       T::sum(sums, ring, shape.steps, shared, group * 64 * T::kStepBytes, factors.powers(row0));
       factors.arrive();
       const bool isWhole = !TilesOf::kEndsInside || row0 + (int)(threadIdx.x / 32 % 4 + 1) * 16 <= place.endRow;
-      if (ByEngine && isWhole)
-        storeByEngine<T>(sums, cMap, place.endRow, shape.N, row0, place.col, shared.store(threadIdx.x / 32 - 4), factors, finish);
-      else storeByThreads<T>(sums, c, place.endRow, shape.N, row0, place.col, factors, finish);
+      if constexpr (ByEngine)
+        if (isWhole)
+          storeByEngine<T>(sums, cMap, place.endRow, shape.N, row0, place.col, shared.store(threadIdx.x / 32 - 4), factors, finish);
+      if (!ByEngine || !isWhole) storeByThreads<T>(sums, c, place.endRow, shape.N, row0, place.col, factors, finish);
     }
     if (ByEngine && electOne()) waitForStoreReads<0>();
   }
   // The other CTA may still arrive at this one's barriers.
   syncCluster();
+}
+
+template <class T, bool ByEngine, class TilesOf, class MakeFactors, class Guide = NoGuide>
+__device__ inline void runOver(const TilesOf shape, const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap,
+                               Output* c, MakeFactors makeFactors, Finish finish, Guide guide = {}) {
+  runOf<T, ByEngine>(shape, AsTheyLie<T, Guide>{aMap, bMap, guide}, cMap, c, makeFactors, finish);
 }
 
 template <class T, bool ByEngine, class MakeFactors, class Guide = NoGuide>

@@ -6,7 +6,10 @@
 
 namespace bf16gemm {
 
-struct Product : gemm::Tile<WIDE_TILE_M, WIDE_TILE_N, WIDE_STAGES, WIDE_STORE_BUFFERS, false> {
+template <int StoreBuffers>
+struct ProductOver : gemm::Tile<WIDE_TILE_M, WIDE_TILE_N, WIDE_STAGES, StoreBuffers, false> {
+  using Base = gemm::Tile<WIDE_TILE_M, WIDE_TILE_N, WIDE_STAGES, StoreBuffers, false>;
+  using Base::kBytesA, Base::kCluster, Base::kSums;
   static constexpr int kElements = 64, kInstructionElements = 16, kPerStage = kElements / kInstructionElements, kSpan = 1;
   static constexpr int kAhead = GROUPED ? 4 : 8;
 
@@ -32,16 +35,18 @@ struct Product : gemm::Tile<WIDE_TILE_M, WIDE_TILE_N, WIDE_STAGES, WIDE_STORE_BU
     releaseStage<kCluster>(previous);
   }
 };
+using Product = ProductOver<WIDE_STORE_BUFFERS>;
 
 // The widened numbers' shift is taken back with the scale.
+template <class Of>
 __device__ inline auto factorOf(float tensorScale) {
-  return [=](gemm::Shared<Product>, int) { return gemm::OneFactor{tensorScale * (1 << 2 * kWideShift)}; };
+  return [=](gemm::Shared<Of>, int) { return gemm::OneFactor{tensorScale * (1 << 2 * kWideShift)}; };
 }
 
 template <bool ByEngine>
 __device__ inline void run(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap, Output* c, int M, int N, int K,
                            float tensorScale, gemm::Finish finish) {
-  gemm::run<Product, ByEngine>(aMap, bMap, cMap, c, M, N, K, factorOf(tensorScale), finish);
+  gemm::run<Product, ByEngine>(aMap, bMap, cMap, c, M, N, K, factorOf<Product>(tensorScale), finish);
 }
 
 // The same for groups; `of` counts tile rows of clusters.
@@ -49,7 +54,7 @@ template <bool ByEngine>
 __device__ inline void runGroups(const TensorMap* aMap, const TensorMap* bMap, const TensorMap* cMap, Output* c, GroupTables of,
                                  int N, int K, float tensorScale, gemm::Finish finish) {
   const gemm::GroupedShape<Product> shape{of, N, gemm::stepsOf<Product>(K)};
-  gemm::runOver<Product, ByEngine>(shape, aMap, bMap, cMap, c, factorOf(tensorScale), finish);
+  gemm::runOver<Product, ByEngine>(shape, aMap, bMap, cMap, c, factorOf<Product>(tensorScale), finish);
 }
 
 }  // namespace bf16gemm

@@ -66,6 +66,14 @@ __device__ inline void loadBox(u32 destination, const TensorMap* map, int x, int
                : "memory");
 }
 
+// Copies shared memory of this CTA to the same place of CTA `rank` of the cluster, whose barrier counts the bytes.
+__device__ inline void copyToCta(u32 address, u32 bytes, u32 barrier, u32 rank) {
+  asm volatile("{ .reg .b32 there, counts; mapa.shared::cluster.u32 there, %0, %3; mapa.shared::cluster.u32 counts, %2, %3; "
+               "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [there], [%0], %1, [counts]; }" ::"r"(address),
+               "r"(bytes), "r"(barrier), "r"(rank)
+               : "memory");
+}
+
 __device__ inline u32 clusterRank() {
   u32 rank;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
@@ -159,6 +167,17 @@ __device__ inline u32 loadWord(u32 address) {
   u32 word;
   asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address));
   return word;
+}
+
+__device__ inline void storeFour(u32 address, const u32 (&words)[4]) {
+  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
+               : "memory");
+}
+__device__ inline void loadFour(u32 (&words)[4], u32 address) {
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+               : "r"(address)
+               : "memory");
 }
 
 __device__ inline float loadNumber(u32 address) {

@@ -32,6 +32,30 @@ __device__ inline u32 asSmallBf16(u32 codes) {
   return (codes << (15 - kSign) & 0x80008000) | (codes << kShift & kMagnitude);
 }
 
+// Pair `i` of a word of fp4 (4 pairs: codes i and i + 4) or fp8 (2 pairs: codes i and i + 2), as asSmallBf16 has them: pairs that
+// fall apart without being gathered.
+template <int Format>
+__device__ inline u32 smallPairOf(u32 codes, int i) {
+  if (kBits(Format) == 8) return asSmallBf16<Format>(codes >> 8 * i & 0x00ff00ff);
+  codes >>= 8 * (i / 2);
+  return i % 2 == 0 ? (codes & 0x000f000f) * 4160 & 0x81c081c0 : (codes & 0x00f000f0) * 260 & 0x81c081c0;
+}
+// Pairs of neighbours, put in the order that smallPairOf gives codes of fp4.
+__device__ inline void orderPairs(u32 (&pairs)[4]) {
+  const u32 first[2] = {pairs[0], pairs[1]}, second[2] = {pairs[2], pairs[3]};
+#pragma unroll
+  for (int i = 0; i < 2; i++) {
+    pairs[2 * i] = __byte_perm(first[i], second[i], 0x5410);
+    pairs[2 * i + 1] = __byte_perm(first[i], second[i], 0x7632);
+  }
+}
+
+// What takes asSmallBf16's numbers to elements x 2^-kWideShift.
+template <int Format>
+__device__ inline u32 unbiasOf() {
+  return bothHalves(__int_as_float((127 + 127 - kBias(Format) - kWideShift) << 23));
+}
+
 // Whether one of four 8-bit codes is NaN or infinite.
 template <int Format>
 __device__ inline bool holdsSpecial(u32 codes) {
@@ -41,6 +65,7 @@ __device__ inline bool holdsSpecial(u32 codes) {
 }
 
 // Eight bf16 numbers from 8 i on, which have no scales; shifted they are exact within the range of scales, and zero.
+template <bool Ordered>
 __device__ inline void shiftAt(const u8* codes, u16* wide, long long i, u32* beyond) {
   const uint4 words = reinterpret_cast<const uint4*>(codes)[i];
   u32 pairs[4] = {words.x, words.y, words.z, words.w};
@@ -54,11 +79,12 @@ __device__ inline void shiftAt(const u8* codes, u16* wide, long long i, u32* bey
     }
     pairs[pair] = multiplyBf16Pair(pairs[pair], shift);
   }
+  if (Ordered) orderPairs(pairs);
   storeStreaming(reinterpret_cast<uint4*>(wide) + i, make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]));
 }
 
 // Elements [n i, n i + n), n = kWidened(Format), of a matrix whose rows are whole scale blocks.
-template <int Format>
+template <int Format, bool Ordered>
 __device__ inline void widenScaledAt(const u8* codes, const u8* scales, u16* wide, long long i, u32* beyond) {
   constexpr int kCount = kWidened(Format), kWords = kCount * kBits(Format) / 32;
   const u32 scaleCode = scales[i * kCount / SCALE_BLOCK];
@@ -72,7 +98,7 @@ __device__ inline void widenScaledAt(const u8* codes, const u8* scales, u16* wid
   }
   if (beyondBf16(scaleCode)) *beyond = 1;
   const float scale = decodeScale<SCALE_FORMAT>(scaleCode);
-  const u32 unbias = bothHalves(__int_as_float((127 + 127 - kBias(Format) - kWideShift) << 23)), scales2 = bothHalves(scale);
+  const u32 unbias = unbiasOf<Format>(), scales2 = bothHalves(scale);
   u32 pairs[kCount / 2];
 #pragma unroll
   for (int pair = 0; pair < kCount / 2; pair++) {
@@ -100,15 +126,18 @@ __device__ inline void widenScaledAt(const u8* codes, const u8* scales, u16* wid
   }
   uint4* out = reinterpret_cast<uint4*>(wide + i * kCount);
 #pragma unroll
-  for (int part = 0; part < kCount / 8; part++)
-    storeStreaming(out + part, make_uint4(pairs[4 * part], pairs[4 * part + 1], pairs[4 * part + 2], pairs[4 * part + 3]));
+  for (int part = 0; part < kCount / 8; part++) {
+    u32 words[4] = {pairs[4 * part], pairs[4 * part + 1], pairs[4 * part + 2], pairs[4 * part + 3]};
+    if (Ordered) orderPairs(words);
+    storeStreaming(out + part, make_uint4(words[0], words[1], words[2], words[3]));
+  }
 }
 
-// The same of either kind of elements.
-template <int Format>
+// The same of either kind of elements; `Ordered`: as orderPairs puts them.
+template <int Format, bool Ordered = false>
 __device__ inline void widenAt(const u8* codes, const u8* scales, u16* wide, long long i, u32* beyond) {
-  if constexpr (kIsScaled(Format)) widenScaledAt<Format>(codes, scales, wide, i, beyond);
-  else shiftAt(codes, wide, i, beyond);
+  if constexpr (kIsScaled(Format)) widenScaledAt<Format, Ordered>(codes, scales, wide, i, beyond);
+  else shiftAt<Ordered>(codes, wide, i, beyond);
 }
 
 // As widenBoth, of groups: piece i of A (rows of all groups, K) without its padding, and then of B, one matrix (N, K) for each

@@ -1,0 +1,11 @@
+// wgmma's product of codes in mxfp4 by mxfp6: A of six bits.
+#define A_FORMAT 2
+#define B_FORMAT 0
+#define SCALE_FORMAT 5
+#define SCALE_BLOCK 32
+#include "groupsOfCodes.h"
+
+int main() {
+  checkProduct();
+  return summary();
+}

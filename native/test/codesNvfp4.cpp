@@ -1,0 +1,11 @@
+// wgmma's product of codes in nvfp4.
+#define A_FORMAT 0
+#define B_FORMAT 0
+#define SCALE_FORMAT 6
+#define SCALE_BLOCK 16
+#include "groupsOfCodes.h"
+
+int main() {
+  checkProduct();
+  return summary();
+}

@@ -1,0 +1,178 @@
+// The bf16 product of sm_90a that widens B's codes itself, on groups
+// (resources/kernels/cuda/common/ gemm_codes.cuh), compiled for the CPU over hopperMachine.h: every
+// row by its own matrix of B, nothing written beside them, and the machine's mistakes are seen. A
+// test names the formats by kernels' macros and includes this.
+#pragma once
+
+#define GROUPED 1
+#define ACCUMULATE 0
+#define OUTPUT_TYPE 2
+#define CLUSTER 2
+#define WIDE_TILE_M 128
+#define WIDE_TILE_N 256
+#define WIDE_STAGES 4
+#define WIDE_STORE_BUFFERS 4
+#define WIDE_SHIFT 4
+#define WIDEN_THREADS 256
+#define CODE_STORE_BUFFERS 2
+#define CODE_SLOTS 2
+#define CODE_SLOT_BYTES 64
+#define SCALES_OF_THREAD 16
+
+#include "hopperMachine.h"
+// Instructions that no test here comes to.
+#define asm(...)
+#include "../../resources/kernels/cuda/common/gemm_codes.cuh"
+#undef asm
+
+#include "../core/groups.h"
+#include "check.h"
+#include "scaledMatrix.h"
+
+using namespace blockscope;
+using hopper::Mistake;
+
+namespace {
+
+using Product = bf16gemm::ProductOfCodes;
+constexpr int kClusterRows = gemm::GroupedShape<Product>::kClusterRows;
+
+// A: bf16 without scales, or like B.
+struct Rows : ScaledMatrix {
+  static constexpr bool kIsScaledA = A_FORMAT != 7;
+  std::vector<double> plain;
+
+  Rows(int rows, int k)
+      : ScaledMatrix({kIsScaledA ? A_FORMAT : 0, SCALE_FORMAT, SCALE_BLOCK}, rows, k, 70,
+                     "linear") {
+    if (kIsScaledA) return;
+    packed.clear();
+    for (int i = 0; i < rows * k; i++) {
+      const uint32_t draw = philox(7, 50, i)[0];
+      plain.push_back(std::ldexp(static_cast<int>(draw % 255) - 127, -6));
+      const uint16_t bits = floatToBf16(static_cast<float>(plain.back()));
+      packed.push_back(bits & 255), packed.push_back(bits >> 8);
+    }
+  }
+  double value(int row, int i) const {
+    return kIsScaledA ? ScaledMatrix::value(row, i) : plain[row * k + i];
+  }
+};
+
+struct Outcome {
+  std::string thrown;
+  int64_t wrong = 0;
+  bool isBeyond = false;
+};
+
+// `spoil`: changes the operands before anything reads them.
+template <typename Spoil>
+Outcome outcome(const Groups& of, int n, int k, Mistake mistake, Spoil spoil) {
+  const Segments segments(of);
+  const auto m = static_cast<int>(segments.totalRows()),
+             groups = static_cast<int>(segments.count());
+  std::vector<int> starts, rows, ends;
+  int tiles = 0;
+  for (int group = 0; group < groups; group++) {
+    starts.push_back(static_cast<int>(segments[group].first));
+    rows.push_back(static_cast<int>(segments[group].rows));
+    ends.push_back(tiles += (rows.back() + kClusterRows - 1) / kClusterRows);
+  }
+  Rows a(m, k);
+  ScaledMatrix b({B_FORMAT, SCALE_FORMAT, SCALE_BLOCK}, n * groups, k, 80, "linear");
+  const int blocks = k / SCALE_BLOCK;
+  // NaN where nobody may look: matrices of empty groups, padding.
+  for (int group = 0; group < groups; group++)
+    if (rows[group] == 0)
+      std::fill_n(b.scales.begin() + int64_t{group} * n * blocks, n * blocks, 255);
+  for (int row = 0; row < m; row++)
+    if (segments.groupOf(row) < 0)
+      std::fill_n(a.scales.begin() + int64_t{row} * blocks, blocks, 255);
+  spoil(a, b);
+
+  Outcome result;
+  std::vector<u16> wide(int64_t{m} * k);
+  u32 beyond = 0;
+  const u32 pieces = static_cast<u32>(m) * (k / kWidened(A_FORMAT)) +
+                     groups * ((n * blocks + kScalesOfPiece - 1) / kScalesOfPiece);
+  for (u32 i = 0; i < pieces + 3; i++)
+    widenRowsOfGroups(i, a.packed.data(), a.scales.data(), b.scales.data(), wide.data(),
+                      starts.data(), rows.data(), groups, m, n, k, &beyond);
+  result.isBeyond = beyond != 0;
+
+  constexpr float kUntouched = 0x1.2345p77f;
+  std::vector<float> c(int64_t{m} * n, kUntouched);
+  const hopper::TensorMap aMap{
+      reinterpret_cast<uint8_t*>(wide.data()), k * 2, m, 128, WIDE_TILE_M, 2};
+  const hopper::TensorMap codesMap{b.packed.data(),
+                                   k * kBits(B_FORMAT) / 8,
+                                   int64_t{groups} * n,
+                                   Product::kSlotRowBytes,
+                                   WIDE_TILE_N / CLUSTER,
+                                   1,
+                                   false};
+  const GroupTables tables = {starts.data(), rows.data(), ends.data(), groups};
+  result.thrown = messageOf([&] {
+    hopper::launch(
+        {2, CLUSTER, Product::kThreads, gemm::Shared<Product>::kBytes, {}, mistake}, [&] {
+          bf16gemm::runGroupsOfCodes<false>(&aMap, &codesMap, b.scales.data(), nullptr, c.data(),
+                                            tables, n, k, 1.0f, {nullptr, 1.0f});
+        });
+  });
+  for (int row = 0; row < m; row++) {
+    const auto group = static_cast<int>(segments.groupOf(row));
+    for (int col = 0; col < n; col++) {
+      const float got = c[int64_t{row} * n + col];
+      if (group < 0) {
+        result.wrong += got != kUntouched;
+        continue;
+      }
+      double sum = 0, magnitude = 0;
+      for (int i = 0; i < k; i++) {
+        const double product = a.value(row, i) * b.value(group * n + col, i);
+        sum += product, magnitude += std::fabs(product);
+      }
+      if (std::isnan(sum)) result.wrong += !std::isnan(got);
+      else result.wrong += !(std::fabs(got - sum) <= magnitude * 0x1p-20);
+    }
+  }
+  return result;
+}
+
+const Groups ragged = {GroupLayout::kOffsets, {300, 0, 17, 1}, 1, 0};
+
+template <typename Spoil>
+Outcome isRight(const Groups& of, int n, int k, Spoil spoil) {
+  const Outcome got = outcome(of, n, k, Mistake::kNone, spoil);
+  checkThat(got.thrown == "nothing was thrown" && got.wrong == 0,
+            std::to_string(n) + " x " + std::to_string(k) + ": " + got.thrown + ", " +
+                std::to_string(got.wrong) + " wrong",
+            __FILE__, __LINE__);
+  return got;
+}
+void isSeen(Mistake mistake, const std::string& text) {
+  const Outcome got = outcome(ragged, 64, 384, mistake, [](ScaledMatrix&, ScaledMatrix&) {});
+  const bool isSeen = text.empty() ? got.wrong > 0 : got.thrown.find(text) != std::string::npos;
+  checkThat(isSeen, "mistake " + std::to_string(static_cast<int>(mistake)) + ": " + got.thrown,
+            __FILE__, __LINE__);
+}
+
+void checkProduct() {
+  const auto asTheyAre = [](ScaledMatrix&, ScaledMatrix&) {};
+  // Several tiles of a cluster; odd numbers of stages; a K that ends inside one.
+  CHECK(!isRight(ragged, 520, 192, asTheyAre).isBeyond);
+  isRight({GroupLayout::kMasked, {0, 100, 33, 0}, 1, 256}, 37, 480, asTheyAre);
+  isRight({GroupLayout::kContiguous, {130, 5}, 128, 0}, 264, 32, asTheyAre);
+}
+void checkMistakes() {
+  isSeen(Mistake::kNoPeersHalf, "every thread waits for another");
+  isSeen(Mistake::kOwnBarrierAlone, "every thread waits for another");
+  isSeen(Mistake::kEarlyRead, "a read");
+  isSeen(Mistake::kEarlyWrite, "a ");
+  isSeen(Mistake::kNotPublished, "was not published");
+  isSeen(Mistake::kNoClusterSync, "which has ended");
+  isSeen(Mistake::kNoSwizzle, "");
+  isSeen(Mistake::kOtherChunk, "");
+}
+
+}  // namespace
