@@ -36,7 +36,8 @@ Variables problemVariables(const KernelRow& row, const Problem& problem, int mul
                          {"MOST_ROWS", problem.isGrouped() ? problem.groups.mostRows() : problem.m},
                          {"BITS_A", format.elementA().storageBits},
                          {"BITS_B", format.elementB().storageBits},
-                         {"BYTES_C", outputBytes(problem.output)}};
+                         {"BYTES_C", outputBytes(problem.output)},
+                         {"ACCUMULATE", problem.accumulate}};
   for (const auto& [name, value] : row.constants)
     if (!variables.emplace(name, value).second)
       throw Error(ErrorKind::kUsage, "Kernel " + row.id + ": the constant \"" + name +

@@ -123,7 +123,7 @@ function productsOf(kernel: Kernel, { m, n, k, groups, ...asked }: Problem): Pro
 /** The names that expressions of a manifest may use. */
 function namesOf(
   { constants }: KernelModel,
-  { format, n, k, output }: Problem,
+  { format, n, k, output, accumulate = plainOperation.accumulate }: Problem,
   { m, parts, groups = 0 }: Product,
   { processors }: DeviceFacts
 ): Names {
@@ -132,7 +132,8 @@ function namesOf(
     ...constants,
     ...{ M: m, N: n, K: k, V: block.scaleBlockSize, SMS: processors },
     ...{ BITS_A: block.a.storageBits, BITS_B: block.b.storageBits, BYTES_C: outputBytes[output]! },
-    ...{ GROUPS: groups, MOST_ROWS: parts ? Math.max(...parts) : m }
+    ...{ GROUPS: groups, MOST_ROWS: parts ? Math.max(...parts) : m },
+    ACCUMULATE: accumulate ? 1 : 0
   }
 }
 

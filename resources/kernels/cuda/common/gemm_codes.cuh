@@ -18,7 +18,6 @@ struct ProductOfCodes : ProductOver<CODE_STORE_BUFFERS> {
   // Warpgroup 0 has scales and codes under way.
   static constexpr int kLoadRegisters = 56, kMultiplyRegisters = 224;
   static_assert(kLoadRegisters + kGroups * kMultiplyRegisters <= 504, "what a CTA of 384 threads begins with");
-  static constexpr int kAhead = 4;
   static constexpr int kRows = kTileN / kCluster, kSlotRowBytes = CODE_SLOT_BYTES;
   static constexpr int kCodeSlots = CODE_SLOTS, kBytesCodeSlot = kRows * kSlotRowBytes;
 };

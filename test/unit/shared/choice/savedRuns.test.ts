@@ -260,11 +260,15 @@ it('takes a batch that a kernel for groups does at once for one launch, and one 
 
 it('counts each group of one launch as a product of its own rows, which knows the rows of the largest', () => {
   const wgmma = kernels.find(({ id }) => id === 'wgmma')!
-  const unitsOf = (units: string) => {
+  const unitsOf = (units: string, accumulate = false) => {
     const stage = { ...wgmma.model!.cost!.stages[0]!, units, slots: '1', ns: '1000000' }
     const cost = { ...wgmma.model!.cost!, stages: [{ ...stage, bytes: '0', flop: '0' }] }
     const groups = { layout: 'offsets' as const, rows: [3, 0, 5], alignment: 1, maxRows: 0 }
-    const problem = { ...{ format: 'mxfp4', m: 8, n: 64, k: 64, output: 'f16' }, groups }
+    const problem = {
+      ...{ format: 'mxfp4', m: 8, n: 64, k: 64, output: 'f16' },
+      groups,
+      accumulate
+    }
     const found = predictTime(
       { ...wgmma, model: { ...wgmma.model!, cost } },
       'bf16',
@@ -275,6 +279,8 @@ it('counts each group of one launch as a product of its own rows, which knows th
   }
   expect(unitsOf('M * GROUPS')).toBe(3 + 5)
   expect(unitsOf('MOST_ROWS')).toBe(5 + 5)
+  expect(unitsOf('7 - ACCUMULATE')).toBe(7 + 7)
+  expect(unitsOf('7 - ACCUMULATE', true)).toBe(6 + 6)
 })
 
 it('takes as large a batch for one launch as the backend does', () => {
