@@ -270,6 +270,20 @@ Napi::Value measureRoofs(const Napi::CallbackInfo& info) {
       [](Napi::Env env, Roofs& roofs) { return wire::write(env, roofs); });
 }
 
+Napi::Value compileAhead(const Napi::CallbackInfo& info) {
+  if (!info[0].IsString()) throw Napi::TypeError::New(info.Env(), "device must be a string.");
+  const std::string device = info[0].As<Napi::String>();
+  const auto uses = std::make_shared<std::vector<KernelUse>>(readKernelUses(info[1]));
+  const auto cancel = readCancelFlag(info[2]);
+  return Task<bool>::start(
+      info.Env(), info[3],
+      [device, uses, cancel, backends = backendsOf(info.Env())](const Progress& progress) {
+        backendOf(backends, device)->compileAhead(device, *uses, *cancel, progress);
+        return true;
+      },
+      [](Napi::Env env, bool&) { return env.Undefined(); });
+}
+
 Napi::Value open(const Napi::CallbackInfo& info) {
   const auto request = std::make_shared<OpenRequest>(readOpenRequest(info[0]));
   const auto cancel = readCancelFlag(info[1]);
@@ -303,6 +317,7 @@ Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   exports.Set("configure", Napi::Function::New(env, configure));
   exports.Set("detect", Napi::Function::New(env, detect));
   exports.Set("createCancelFlag", Napi::Function::New(env, createCancelFlag));
+  exports.Set("compileAhead", Napi::Function::New(env, compileAhead));
   exports.Set("open", Napi::Function::New(env, open));
   exports.Set("measureRoofs", Napi::Function::New(env, measureRoofs));
   exportQuantizing(env, exports);

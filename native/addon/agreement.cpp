@@ -213,7 +213,7 @@ Napi::Value compileForCuda(const Napi::CallbackInfo& info) {
     request.options.push_back(options.Get(i).ToString());
   return Task<size_t>::start(
       env, env.Undefined(),
-      [request](const Progress&) { return cuda::compile(request, "").image.size(); },
+      [request](const Progress&) { return cuda::compile(request, {""}).image.size(); },
       [](Napi::Env to, size_t& bytes) { return Napi::Number::New(to, double(bytes)); });
 }
 #endif

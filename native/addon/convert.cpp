@@ -65,22 +65,39 @@ void readGroups(const Napi::Object& object, Problem& problem) {
            "the rows of all groups with their padding, " + std::to_string(problem.m));
 }
 
+Problem readProblem(const Napi::Object& object) {
+  Problem problem;
+  problem.format = field<std::string>(object, "format");
+  problem.m = atLeast(0, object, "m");
+  problem.n = atLeast(0, object, "n");
+  problem.k = atLeast(0, object, "k");
+  problem.batch = MatrixBatch(batchDims(object, "batchA"), batchDims(object, "batchB"));
+  problem.output = field<OutputType>(object, "output");
+  readIfThere(object, "bOrder", problem.bOrder);
+  readIfThere(object, "accumulate", problem.accumulate);
+  readIfThere(object, "outputScale", problem.outputScale);
+  readGroups(object, problem);
+  return problem;
+}
+
 }  // namespace
+
+std::vector<KernelUse> readKernelUses(const Napi::Value& value) {
+  if (!value.IsArray()) refuse(value.Env(), "uses", "a list");
+  const auto list = value.As<Napi::Array>();
+  std::vector<KernelUse> uses;
+  for (uint32_t i = 0; i < list.Length(); i++) {
+    const Napi::Object use = asObject(list.Get(i), "uses[" + std::to_string(i) + "]");
+    uses.push_back({field<std::string>(use, "kernel"), readProblem(use)});
+  }
+  return uses;
+}
 
 OpenRequest readOpenRequest(const Napi::Value& value) {
   const Napi::Object object = asObject(value, "request");
   OpenRequest request;
   request.device = field<std::string>(object, "device");
-  request.problem.format = field<std::string>(object, "format");
-  request.problem.m = atLeast(0, object, "m");
-  request.problem.n = atLeast(0, object, "n");
-  request.problem.k = atLeast(0, object, "k");
-  request.problem.batch = MatrixBatch(batchDims(object, "batchA"), batchDims(object, "batchB"));
-  request.problem.output = field<OutputType>(object, "output");
-  readIfThere(object, "bOrder", request.problem.bOrder);
-  readIfThere(object, "accumulate", request.problem.accumulate);
-  readIfThere(object, "outputScale", request.problem.outputScale);
-  readGroups(object, request.problem);
+  request.problem = readProblem(object);
   const Napi::Object operands = asObject(object.Get("operands"), "operands");
   if (!operands.Get("distribution").IsUndefined()) {
     request.operands = GeneratedOperands{field<std::string>(operands, "distribution"),

@@ -21,6 +21,7 @@ struct OpenRequest {
   std::variant<GeneratedOperands, GivenOperands> operands;
 };
 OpenRequest readOpenRequest(const Napi::Value&);
+std::vector<KernelUse> readKernelUses(const Napi::Value&);
 ValidateRequest readValidateRequest(const Napi::Value&);
 MeasureRequest readMeasureRequest(const Napi::Value&);
 std::vector<uint8_t> readBytes(const Napi::Value&, const std::string& name);

@@ -367,8 +367,14 @@ struct Roof {
 
 struct BackendOptions {
   std::vector<KernelRow> kernelSources;
-  std::string cacheDirectory;  // for compiled kernels; empty: no cache
+  std::string cacheDirectory;  // for compiled kernels; empty: they are kept in memory
   BLOCKSCOPE_FIELDS(kernelSources, cacheDirectory)
+};
+
+// A kernel and a problem that it will be asked to do.
+struct KernelUse {
+  std::string kernel;
+  Problem problem;
 };
 
 class Backend {
@@ -381,6 +387,10 @@ class Backend {
   virtual std::unique_ptr<Session> open(const std::string& deviceId, const Problem&,
                                         std::variant<GeneratedOperands, GivenOperands>,
                                         const CancelFlag&, const Progress&) = 0;
+  // Compiles what these need, side by side, so that sessions find it made. What does not compile,
+  // and what the device does not take, is said by the session that needs it.
+  virtual void compileAhead(const std::string& /*deviceId*/, const std::vector<KernelUse>&,
+                            const CancelFlag&, const Progress&) {}
   // What the device reaches, measured now; a few seconds in which nothing else should run on it.
   virtual std::vector<Roof> measureRoofs(const std::string& deviceId, const CancelFlag&,
                                          const Progress&) = 0;

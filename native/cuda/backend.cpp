@@ -72,6 +72,11 @@ class CudaBackend : public Backend {
     return cuda::measureRoofs(*context(deviceId), *kernels_, cancel, progress);
   }
 
+  void compileAhead(const std::string& deviceId, const std::vector<KernelUse>& uses,
+                    const CancelFlag& cancel, const Progress& progress) override {
+    kernels_->compileAhead(uses, context(deviceId)->facts(), cancel, progress);
+  }
+
   std::unique_ptr<Session> open(const std::string& deviceId, const Problem& problem,
                                 std::variant<GeneratedOperands, GivenOperands> operands,
                                 const CancelFlag&, const Progress&) override {

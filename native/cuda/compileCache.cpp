@@ -41,7 +41,7 @@ std::string readCached(const std::string& directory, const std::string& identity
 }
 
 // Written beside and renamed, so that two processes at once never see half a file.
-void writeCached(const std::string& directory, const std::string& identity,
+bool writeCached(const std::string& directory, const std::string& identity,
                  const std::string& image) {
   const fs::path file = cacheFile(directory, identity);
   std::error_code error;
@@ -53,11 +53,46 @@ void writeCached(const std::string& directory, const std::string& identity,
     if (!out) {
       out.close();
       fs::remove(temporary, error);
-      return;
+      return false;
     }
   }
   fs::rename(temporary, file, error);
-  if (error) fs::remove(temporary, error);
+  if (!error) return true;
+  fs::remove(temporary, error);
+  return false;
+}
+
+std::string CompileCache::imageOf(const std::string& identity,
+                                  const std::function<std::string()>& compile) const {
+  {
+    std::unique_lock lock(mutex_);
+    ended_.wait(lock, [&] { return !inWork_.contains(identity); });
+    if (const auto kept = inMemory_.find(identity); kept != inMemory_.end()) return kept->second;
+    inWork_.insert(identity);
+  }
+  // However it ends, whoever waits goes on.
+  struct Ending {
+    const CompileCache& cache;
+    const std::string& identity;
+    ~Ending() {
+      {
+        const std::lock_guard lock(cache.mutex_);
+        cache.inWork_.erase(identity);
+      }
+      cache.ended_.notify_all();
+    }
+  } const ending{*this, identity};
+  return keptOrMade(identity, compile);
+}
+
+std::string CompileCache::keptOrMade(const std::string& identity,
+                                     const std::function<std::string()>& compile) const {
+  std::string image = directory_.empty() ? "" : readCached(directory_, identity);
+  if (!image.empty()) return image;
+  image = compile();
+  if (!directory_.empty() && writeCached(directory_, identity, image)) return image;
+  const std::lock_guard lock(mutex_);
+  return inMemory_[identity] = image;
 }
 
 }  // namespace blockscope::cuda

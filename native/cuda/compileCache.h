@@ -1,7 +1,13 @@
-// Compiled kernels on disk. A file holds the whole identity it was compiled from beside the machine
-// code: only the very same source, target, options and compiler get it back.
+// Compiled kernels, on disk and shared by all who ask at the same time. A file holds the whole
+// identity it was compiled from beside the machine code: only the very same source, target, options
+// and compiler get it back.
 #pragma once
 
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
 #include <string>
 
 namespace blockscope::cuda {
@@ -10,8 +16,30 @@ namespace blockscope::cuda {
 std::string cacheFile(const std::string& directory, const std::string& identity);
 // The machine code kept for an identity; empty: none, another's, or a damaged file.
 std::string readCached(const std::string& directory, const std::string& identity);
-// A cache that cannot be written only costs time.
-void writeCached(const std::string& directory, const std::string& identity,
+// Whether it was written: a folder may refuse it.
+bool writeCached(const std::string& directory, const std::string& identity,
                  const std::string& image);
+
+class CompileCache {
+ public:
+  // `directory`: where machine code is kept; empty: in memory alone.
+  CompileCache(std::string directory) : directory_(std::move(directory)) {}
+
+  // The machine code of an identity. `compile` makes it where there is none yet: once, however many
+  // ask on however many threads. What it throws is thrown here, and the next who asks tries anew.
+  std::string imageOf(const std::string& identity,
+                      const std::function<std::string()>& compile) const;
+
+ private:
+  std::string keptOrMade(const std::string& identity,
+                         const std::function<std::string()>& compile) const;
+
+  const std::string directory_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable ended_;
+  mutable std::set<std::string> inWork_;
+  // What the folder did not take.
+  mutable std::map<std::string, std::string> inMemory_;
+};
 
 }  // namespace blockscope::cuda

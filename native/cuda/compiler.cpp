@@ -1,13 +1,17 @@
 #include "compiler.h"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <regex>
 #include <set>
 #include <sstream>
+#include <tuple>
 
-#include "compileCache.h"
+#include "../core/threads.h"
 #include "libraries.h"
 
 namespace blockscope::cuda {
@@ -101,7 +105,59 @@ std::string identityOf(const std::string& sources, const std::string& target,
   return identity;
 }
 
-Compiled compile(const CompileRequest& request, const std::string& cacheDirectory) {
+Compiled fromCache(const CompileCache& cache, const std::string& identity,
+                   const std::function<std::string()>& make) {
+  Compiled result;
+  result.image = cache.imageOf(identity, [&] {
+    const auto start = std::chrono::steady_clock::now();
+    std::string image = make();
+    result.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return image;
+  });
+  return result;
+}
+
+void compileSideBySide(std::vector<CompileRequest> requests,
+                       const std::function<void(const CompileRequest&)>& compileOne,
+                       const CancelFlag& cancel, const Progress& progress) {
+  auto madeOf = [](const CompileRequest& one) {
+    return std::tie(one.file, one.target, one.options);
+  };
+  std::sort(requests.begin(), requests.end(),
+            [&](const auto& one, const auto& other) { return madeOf(one) < madeOf(other); });
+  requests.erase(
+      std::unique(requests.begin(), requests.end(),
+                  [&](const auto& one, const auto& other) { return madeOf(one) == madeOf(other); }),
+      requests.end());
+  // Each compile takes some hundred MB.
+  constexpr int64_t kMostAtOnce = 16;
+  const auto count = static_cast<int64_t>(requests.size());
+  std::mutex saying;
+  int64_t done = 0;
+  auto say = [&](int64_t more) {
+    const std::lock_guard lock(saying);
+    done += more;
+    if (progress && count > 0)
+      progress(static_cast<double>(done) / static_cast<double>(count),
+               "compiling " + std::to_string(done) + " of " + std::to_string(count));
+  };
+  say(0);
+  std::atomic<int64_t> next{0};
+  parallelFor(std::min(count, kMostAtOnce), cancel, [&](int64_t) {
+    for (int64_t i = next++; i < count; i = next++) {
+      cancel.throwIfRequested();
+      try {
+        compileOne(requests[static_cast<size_t>(i)]);
+      } catch (const Error&) {
+        // Told by the session that needs it.
+      }
+      say(1);
+    }
+  });
+}
+
+Compiled compile(const CompileRequest& request, const CompileCache& cache) {
   const LibraryInfo& info = libraries().nvrtcInfo;
   if (!info.found)
     throw Error(ErrorKind::kUnavailable,
@@ -109,21 +165,14 @@ Compiled compile(const CompileRequest& request, const std::string& cacheDirector
   const std::string identity =
       identityOf(readSources(request.file), request.target, request.options) + '\0' + "nvrtc" +
       '\0' + info.version;
-  Compiled result;
-  if (!cacheDirectory.empty()) result.image = readCached(cacheDirectory, identity);
-  result.fromCache = !result.image.empty();
-  if (result.fromCache) return result;
-  const auto start = std::chrono::steady_clock::now();
-  const fs::path path(request.file);
-  std::vector<std::string> options = {"--gpu-architecture=" + request.target, "--std=c++17",
-                                      "--generate-line-info",
-                                      "--include-path=" + path.parent_path().string()};
-  options.insert(options.end(), request.options.begin(), request.options.end());
-  Program program(readFile(path), path.filename().string());
-  result.image = program.compile(request, options);
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!cacheDirectory.empty()) writeCached(cacheDirectory, identity, result.image);
-  return result;
+  return fromCache(cache, identity, [&] {
+    const fs::path path(request.file);
+    std::vector<std::string> options = {"--gpu-architecture=" + request.target, "--std=c++17",
+                                        "--generate-line-info",
+                                        "--include-path=" + path.parent_path().string()};
+    options.insert(options.end(), request.options.begin(), request.options.end());
+    return Program(readFile(path), path.filename().string()).compile(request, options);
+  });
 }
 
 }  // namespace blockscope::cuda

@@ -1,8 +1,12 @@
 // Kernel sources to machine code: NVRTC for the device at hand, with a cache on disk.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "../core/backend.h"
+#include "compileCache.h"
 
 namespace blockscope::cuda {
 
@@ -14,9 +18,8 @@ struct CompileRequest {
 };
 
 struct Compiled {
-  std::string image;  // cubin
-  double seconds = 0;
-  bool fromCache = false;
+  std::string image;
+  double seconds = 0;  // 0: it was there
 };
 
 // The source with every file it includes by #include "...", each once, for identity. Throws
@@ -28,7 +31,16 @@ std::string identityOf(const std::string& sources, const std::string& target,
                        const std::vector<std::string>& options);
 
 // Throws Error(kCompile) with the compiler's log, Error(kUnavailable) without NVRTC.
-// `cacheDirectory` may be empty.
-Compiled compile(const CompileRequest&, const std::string& cacheDirectory);
+Compiled compile(const CompileRequest&, const CompileCache&);
+
+// Machine code of the cache, else of `make`, with the time that took.
+Compiled fromCache(const CompileCache&, const std::string& identity,
+                   const std::function<std::string()>& make);
+
+// Calls `compileOne` for each different request, on as many threads as there are cores, at most 16.
+// A request that does not compile is passed over: whoever needs it is told.
+void compileSideBySide(std::vector<CompileRequest>,
+                       const std::function<void(const CompileRequest&)>& compileOne,
+                       const CancelFlag&, const Progress&);
 
 }  // namespace blockscope::cuda

@@ -1,12 +1,14 @@
 #include "kernels.h"
 
+#include <optional>
+
 #include "../core/formats.h"
 #include "architectures.h"
-#include "compiler.h"
+#include "manifestOperation.h"
 
 namespace blockscope::cuda {
 
-Kernels::Kernels(const BackendOptions& options) : cacheDirectory_(options.cacheDirectory) {
+Kernels::Kernels(const BackendOptions& options) : cache_(options.cacheDirectory) {
   for (const KernelRow& row : options.kernelSources) {
     // Those for AMD GPUs are the HIP backend's.
     if (areAmd(row.architectures)) continue;
@@ -20,20 +22,48 @@ const KernelRow* Kernels::find(const std::string& id) const {
   return nullptr;
 }
 
+namespace {
+
+// None: it is not written for the device.
+std::optional<CompileRequest> supportRequest(const KernelRow& row, const DeviceFacts& device) {
+  const auto target = chooseTarget(row.architectures, device.major, device.minor);
+  if (!target) return {};
+  return CompileRequest{"Device code " + row.id, row.file, *target, row.options};
+}
+
+}  // namespace
+
 std::unique_ptr<Module> Kernels::support(const DeviceContext& context,
                                          const std::string& id) const {
   for (const KernelRow& row : supportRows_) {
     if (row.id != id) continue;
-    const auto target =
-        chooseTarget(row.architectures, context.facts().major, context.facts().minor);
-    if (!target) break;
-    const Compiled compiled =
-        compile({"Device code " + id, row.file, *target, row.options}, cacheDirectory_);
-    return std::make_unique<Module>(context, compiled.image, "device code " + id);
+    const auto request = supportRequest(row, context.facts());
+    if (!request) break;
+    return std::make_unique<Module>(context, compile(*request, cache_).image, "device code " + id);
   }
   throw Error(ErrorKind::kUnavailable, "The device code \"" + id + "\" is missing for " +
                                            context.facts().name +
                                            "; reinstall blockscope's kernels folder.");
+}
+
+void Kernels::compileAhead(const std::vector<KernelUse>& uses, const DeviceFacts& device,
+                           const CancelFlag& cancel, const Progress& progress) const {
+  std::vector<CompileRequest> requests;
+  for (const KernelRow& row : supportRows_)
+    if (auto request = supportRequest(row, device)) requests.push_back(std::move(*request));
+  for (const KernelUse& use : uses) {
+    const KernelRow* row = find(use.kernel);
+    if (!row) continue;  // A library's.
+    try {
+      const auto parts = partsOf(*row, use.problem, device.multiprocessors);
+      requests.push_back(compileRequest(*row, ownProblem(*row, use.problem), parts, device));
+    } catch (const Error&) {
+      // The session that needs it says so.
+    }
+  }
+  compileSideBySide(
+      std::move(requests), [this](const CompileRequest& one) { compile(one, cache_); }, cancel,
+      progress);
 }
 
 KernelInfo Kernels::describe(const KernelRow& row, const DeviceFacts& device) const {

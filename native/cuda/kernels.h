@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler.h"
 #include "context.h"
 
 namespace blockscope::cuda {
@@ -17,15 +18,18 @@ class Kernels {
 
   const std::vector<KernelRow>& rows() const { return rows_; }  // without support rows
   const KernelRow* find(const std::string& id) const;
-  const std::string& cacheDirectory() const { return cacheDirectory_; }
+  const CompileCache& cache() const { return cache_; }
   // Compiles the support row `id` for the device. Throws Error(kUnavailable) when it is not there.
   std::unique_ptr<Module> support(const DeviceContext&, const std::string& id) const;
+  // Compiles what these kernels need on the device, and all support rows, side by side.
+  void compileAhead(const std::vector<KernelUse>&, const DeviceFacts&, const CancelFlag&,
+                    const Progress&) const;
   // What a row offers on a device.
   KernelInfo describe(const KernelRow&, const DeviceFacts&) const;
 
  private:
   std::vector<KernelRow> rows_, supportRows_;
-  std::string cacheDirectory_;
+  CompileCache cache_;
 };
 
 }  // namespace blockscope::cuda

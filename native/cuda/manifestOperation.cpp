@@ -8,7 +8,6 @@
 #include "../core/outputs.h"
 #include "../core/packing.h"
 #include "architectures.h"
-#include "compiler.h"
 
 namespace blockscope::cuda {
 
@@ -70,25 +69,29 @@ driver::TensorMap encodeTensorMap(const DeviceContext& context, const TensorMapR
   return map;
 }
 
+CompileRequest compileRequest(const KernelRow& row, const Problem& own,
+                              const std::vector<Part>& parts, const DeviceFacts& device) {
+  for (const Part& part : parts)
+    if (const std::string why = whyUnsupported(row, own, part.variables); !why.empty())
+      // Nobody asked for anything wrong: among many kernels this one is left out, with the reason.
+      throw Error(ErrorKind::kUnavailable, why);
+  const FormatRow& format = *row.findFormat(own.format);
+  const auto& architectures =
+      format.architectures.empty() ? row.architectures : format.architectures;
+  const auto target = chooseTarget(architectures, device.major, device.minor);
+  if (!target)
+    throw Error(ErrorKind::kUnavailable, "Kernel " + row.id + " is not written for " + device.name +
+                                             " (sm_" + std::to_string(device.major) +
+                                             std::to_string(device.minor) + ").");
+  return {"Kernel " + row.id, row.file, *target, compileOptions(row, own)};
+}
+
 ManifestOperation::ManifestOperation(const DeviceContext& context, const Kernels& kernels,
                                      const KernelRow& row, const Problem& problem)
     : context_(context), row_(row), problem_(problem), own_(ownProblem(row, problem)) {
   parts_ = partsOf(row, problem, context.facts().multiprocessors);
-  for (const Part& part : parts_)
-    if (const std::string why = whyUnsupported(row, own_, part.variables); !why.empty())
-      // Nobody asked for anything wrong: among many kernels this one is left out, with the reason.
-      throw Error(ErrorKind::kUnavailable, why);
-  const FormatRow& format = *row.findFormat(problem.format);
-  const auto& architectures =
-      format.architectures.empty() ? row.architectures : format.architectures;
-  const auto target = chooseTarget(architectures, context.facts().major, context.facts().minor);
-  if (!target)
-    throw Error(ErrorKind::kUnavailable, "Kernel " + row.id + " is not written for " +
-                                             context.facts().name + " (sm_" +
-                                             std::to_string(context.facts().major) +
-                                             std::to_string(context.facts().minor) + ").");
-  const Compiled compiled = compile(
-      {"Kernel " + row.id, row.file, *target, compileOptions(row, own_)}, kernels.cacheDirectory());
+  const Compiled compiled =
+      compile(compileRequest(row, own_, parts_, context.facts()), kernels.cache());
   compileSeconds_ = compiled.seconds;
   module_ = std::make_unique<Module>(context, compiled.image, "kernel " + row.id);
   for (const LaunchRow& launch : row.launches)

@@ -15,6 +15,11 @@ driver::TensorMap encodeTensorMap(const DeviceContext&, const TensorMapRow&,
                                   driver::DevicePointer address, const Variables&,
                                   const std::string& kernel);
 
+// What a row is compiled as for `own`, which it does in `parts`. Throws Error(kUnavailable) for a
+// problem or a device that the kernel does not take.
+CompileRequest compileRequest(const KernelRow&, const Problem& own, const std::vector<Part>& parts,
+                              const DeviceFacts&);
+
 class ManifestOperation : public Operation {
  public:
   // Compiles. Throws Error: kUsage for a problem the kernel does not take, kUnavailable for a

@@ -5,8 +5,8 @@
 
 #include "../core/formats.h"
 #include "../cuda/architectures.h"
-#include "../cuda/compiler.h"
 #include "hipblasLtOperation.h"
+#include "manifestOperation.h"
 #include "roofs.h"
 #include "session.h"
 
@@ -69,10 +69,20 @@ KernelInfo describe(const KernelRow& row, const std::string& architecture) {
   return info;
 }
 
+void addRequest(const KernelRow& row, const Problem& problem, const DeviceFacts& facts,
+                std::vector<CompileRequest>& to) {
+  try {
+    to.push_back(compileRequest(row, cuda::ownProblem(row, problem),
+                                cuda::partsOf(row, problem, facts.computeUnits), facts));
+  } catch (const Error&) {
+    // The session that needs it says so.
+  }
+}
+
 class HipBackend : public Backend {
  public:
   explicit HipBackend(const BackendOptions& options)
-      : rows_(rowsOf(options)), cacheDirectory_(options.cacheDirectory) {}
+      : rows_(rowsOf(options)), cache_(std::make_shared<CompileCache>(options.cacheDirectory)) {}
 
   std::string_view kind() const override { return "hip"; }
   std::vector<LibraryInfo> libraries() override {
@@ -104,8 +114,23 @@ class HipBackend : public Backend {
 
   std::vector<Roof> measureRoofs(const std::string& deviceId, const CancelFlag& cancel,
                                  const Progress& progress) override {
-    return hip::measureRoofs(*device(deviceId), supportRow(rows_, "support-bandwidth-hip"),
-                             cacheDirectory_, cancel, progress);
+    return hip::measureRoofs(*device(deviceId), supportRow(rows_, "support-bandwidth-hip"), *cache_,
+                             cancel, progress);
+  }
+
+  void compileAhead(const std::string& deviceId, const std::vector<KernelUse>& uses,
+                    const CancelFlag& cancel, const Progress& progress) override {
+    const DeviceFacts& facts = device(deviceId)->facts();
+    std::vector<CompileRequest> requests;
+    for (const KernelRow& row : rows_) {
+      if (row.role == KernelRole::kSupport) requests.push_back(supportRequest(row, facts));
+      else
+        for (const KernelUse& use : uses)
+          if (use.kernel == row.id) addRequest(row, use.problem, facts, requests);
+    }
+    cuda::compileSideBySide(
+        std::move(requests), [this](const CompileRequest& one) { hip::compile(one, *cache_); },
+        cancel, progress);
   }
 
   std::unique_ptr<Session> open(const std::string& deviceId, const Problem& problem,
@@ -113,7 +138,7 @@ class HipBackend : public Backend {
                                 const CancelFlag& cancel, const Progress&) override {
     const auto opened = device(deviceId);
     opened->enter();
-    return makeSession(opened, rows_, cacheDirectory_, problem, std::move(operands), cancel);
+    return makeSession(opened, rows_, cache_, problem, std::move(operands), cancel);
   }
 
  private:
@@ -169,7 +194,7 @@ class HipBackend : public Backend {
   }
 
   const std::vector<KernelRow> rows_;
-  const std::string cacheDirectory_;
+  const std::shared_ptr<const CompileCache> cache_;
   std::mutex mutex_;
   std::map<int, std::shared_ptr<const Device>> devices_;
 };

@@ -1,12 +1,9 @@
 #include "compiler.h"
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
-#include "../cuda/compileCache.h"
-#include "../cuda/compiler.h"
 #include "libraries.h"
 
 namespace blockscope::hip {
@@ -68,7 +65,7 @@ std::string textOf(const std::filesystem::path& path) {
 
 }  // namespace
 
-Compiled compile(const CompileRequest& request, const std::string& cacheDirectory) {
+Compiled compile(const CompileRequest& request, const CompileCache& cache) {
   const LibraryInfo& info = libraries().hiprtcInfo;
   if (!info.found)
     throw Error(ErrorKind::kUnavailable,
@@ -76,20 +73,13 @@ Compiled compile(const CompileRequest& request, const std::string& cacheDirector
   const std::string identity =
       cuda::identityOf(cuda::readSources(request.file), request.target, request.options) + '\0' +
       "hiprtc" + '\0' + libraries().versionText;
-  Compiled result;
-  if (!cacheDirectory.empty()) result.image = cuda::readCached(cacheDirectory, identity);
-  result.fromCache = !result.image.empty();
-  if (result.fromCache) return result;
-  const auto start = std::chrono::steady_clock::now();
-  const std::filesystem::path path(request.file);
-  std::vector<std::string> options = {"--offload-arch=" + request.target, "-std=c++17", "-O3",
-                                      "-I" + path.parent_path().string()};
-  options.insert(options.end(), request.options.begin(), request.options.end());
-  Program program(textOf(path), path.filename().string());
-  result.image = program.compile(request, options);
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!cacheDirectory.empty()) cuda::writeCached(cacheDirectory, identity, result.image);
-  return result;
+  return cuda::fromCache(cache, identity, [&] {
+    const std::filesystem::path path(request.file);
+    std::vector<std::string> options = {"--offload-arch=" + request.target, "-std=c++17", "-O3",
+                                        "-I" + path.parent_path().string()};
+    options.insert(options.end(), request.options.begin(), request.options.end());
+    return Program(textOf(path), path.filename().string()).compile(request, options);
+  });
 }
 
 }  // namespace blockscope::hip

@@ -1,26 +1,15 @@
 // Kernel sources to code objects: hipRTC for the GPU at hand, with a cache on disk.
 #pragma once
 
-#include <string>
-#include <vector>
+#include "../cuda/compiler.h"
 
 namespace blockscope::hip {
 
-struct CompileRequest {
-  std::string what;  // "Kernel mfma-scale-16", begins the error
-  std::string file;
-  std::string target;  // "gfx950"
-  std::vector<std::string> options;
-};
-
-struct Compiled {
-  std::string image;  // ELF code object
-  double seconds = 0;
-  bool fromCache = false;
-};
+using cuda::CompileCache;
+using cuda::Compiled;        // an ELF code object
+using cuda::CompileRequest;  // its target: "gfx950"
 
 // Throws Error(kCompile) with the compiler's log, Error(kUnavailable) without hipRTC.
-// `cacheDirectory` may be empty.
-Compiled compile(const CompileRequest&, const std::string& cacheDirectory);
+Compiled compile(const CompileRequest&, const CompileCache&);
 
 }  // namespace blockscope::hip

@@ -9,17 +9,16 @@ const KernelRow& supportRow(const std::vector<KernelRow>& rows, const std::strin
               "The device code \"" + id + "\" is missing; reinstall blockscope's kernels folder.");
 }
 
-CompileRequest supportRequest(const KernelRow& support, const Device& device) {
+CompileRequest supportRequest(const KernelRow& support, const DeviceFacts& device) {
   std::vector<std::string> options = support.options;
   for (const auto& [name, value] : support.constants)
     options.push_back("-D" + name + "=" + std::to_string(value));
-  return {"Device code " + support.id, support.file, device.facts().architecture, options};
+  return {"Device code " + support.id, support.file, device.architecture, options};
 }
 
-Module::Module(const Device& device, const CompileRequest& request,
-               const std::string& cacheDirectory)
+Module::Module(const Device& device, const CompileRequest& request, const CompileCache& cache)
     : device_(device), what_(request.what), module_(device, device.api().moduleUnload) {
-  const Compiled compiled = compile(request, cacheDirectory);
+  const Compiled compiled = hip::compile(request, cache);
   compileSeconds_ = compiled.seconds;
   device.check(module_.make([&](void** made) {
     return device.api().moduleLoadData(made, compiled.image.data());

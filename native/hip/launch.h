@@ -15,12 +15,12 @@ namespace blockscope::hip {
 // The row of that id, of device code of the host's own. Throws Error(kUnavailable) without it.
 const KernelRow& supportRow(const std::vector<KernelRow>&, const std::string& id);
 // It, for the GPU at hand.
-CompileRequest supportRequest(const KernelRow& support, const Device&);
+CompileRequest supportRequest(const KernelRow& support, const DeviceFacts&);
 
 class Module {
  public:
   // Throws Error: kCompile, kUnavailable without hipRTC, kDevice.
-  Module(const Device&, const CompileRequest&, const std::string& cacheDirectory);
+  Module(const Device&, const CompileRequest&, const CompileCache& cache);
   runtime::Handle function(const std::string& name) const;
   double compileSeconds() const { return compileSeconds_; }
 

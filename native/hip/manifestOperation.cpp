@@ -4,16 +4,31 @@
 
 namespace blockscope::hip {
 
+CompileRequest compileRequest(const KernelRow& row, const Problem& own,
+                              const std::vector<cuda::Part>& parts, const DeviceFacts& device) {
+  const std::string what = "Kernel " + row.id;
+  const std::string& target = device.architecture;
+  if (std::find(row.architectures.begin(), row.architectures.end(), target) ==
+      row.architectures.end())
+    throw Error(ErrorKind::kUnavailable, what + " is not written for " + target + ".");
+  for (const cuda::Part& part : parts)
+    if (const std::string why = cuda::whyUnsupported(row, own, part.variables); !why.empty())
+      throw Error(ErrorKind::kUnavailable, why);
+  if (!row.tensorMaps.empty())
+    throw Error(ErrorKind::kUsage, what + " has tensor maps, which AMD GPUs do not.");
+  return {what, row.file, target, cuda::compileOptions(row, own)};
+}
+
 ManifestOperation::ManifestOperation(const Device& device, const KernelRow& row,
                                      const KernelRow& passes, const Problem& problem,
-                                     const std::string& cacheDirectory)
+                                     const CompileCache& cache)
     : device_(device),
       row_(row),
       problem_(problem),
       own_(cuda::ownProblem(row, problem)),
       parts_(cuda::partsOf(row, problem, device.facts().computeUnits)),
-      module_(device, request(), cacheDirectory),
-      passes_(device, passes, row, problem, cacheDirectory),
+      module_(device, compileRequest(row, own_, parts_, device.facts()), cache),
+      passes_(device, passes, row, problem, cache),
       counters_(device, row.counters.labels.size() * sizeof(uint32_t), "the counters") {
   for (const LaunchRow& launch : row.launches)
     functions_[launch.function] = module_.function(launch.function);
@@ -31,20 +46,6 @@ ManifestOperation::ManifestOperation(const Device& device, const KernelRow& row,
     return buffer;
   };
   groupStarts_ = uploaded(starts), groupRows_ = uploaded(rows);
-}
-
-CompileRequest ManifestOperation::request() const {
-  const std::string what = "Kernel " + row_.id;
-  const std::string& target = device_.facts().architecture;
-  if (std::find(row_.architectures.begin(), row_.architectures.end(), target) ==
-      row_.architectures.end())
-    throw Error(ErrorKind::kUnavailable, what + " is not written for " + target + ".");
-  for (const cuda::Part& part : parts_)
-    if (const std::string why = cuda::whyUnsupported(row_, own_, part.variables); !why.empty())
-      throw Error(ErrorKind::kUnavailable, why);
-  if (!row_.tensorMaps.empty())
-    throw Error(ErrorKind::kUsage, what + " has tensor maps, which AMD GPUs do not.");
-  return {what, row_.file, target, cuda::compileOptions(row_, own_)};
 }
 
 uint8_t* ManifestOperation::address(const std::string& name, const OperandSet& set,

@@ -11,12 +11,17 @@
 
 namespace blockscope::hip {
 
+// What a row is compiled as for `own`, which it does in `parts`. Throws Error for a problem or a
+// GPU that the kernel does not take.
+CompileRequest compileRequest(const KernelRow&, const Problem& own,
+                              const std::vector<cuda::Part>& parts, const DeviceFacts&);
+
 class ManifestOperation : public Operation {
  public:
   // `passes`: the row of the device code around kernels. Throws Error: kUnavailable for a problem
   // the kernel does not take and for a device, kCompile.
   ManifestOperation(const Device&, const KernelRow&, const KernelRow& passes, const Problem&,
-                    const std::string& cacheDirectory);
+                    const CompileCache& cache);
 
   OperandSet prepare(const Operands&) const override;
   void enqueue(const OperandSet&, const Stream&) override;
@@ -26,8 +31,6 @@ class ManifestOperation : public Operation {
   Counted counted() const override;
 
  private:
-  // Throws what the constructor does before it compiles.
-  CompileRequest request() const;
   uint8_t* address(const std::string& name, const OperandSet&, const cuda::Part&) const;
   Argument argumentOf(const std::string& written, const OperandSet&, const cuda::Part&) const;
   Extents extents(const Expressions&, const std::string& field, const cuda::Part&) const;

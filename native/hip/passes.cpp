@@ -7,7 +7,7 @@
 namespace blockscope::hip {
 
 Passes::Passes(const Device& device, const KernelRow& support, const KernelRow& row,
-               const Problem& problem, const std::string& cacheDirectory)
+               const Problem& problem, const CompileCache& cache)
     : device_(device), problem_(problem), finishes_(cuda::isFinished(row, problem)) {
   const BlockFormat& format = findBlockFormat(problem.format);
   bits_ = row.codes == CodeForm::kPacked ? format.elementB().storageBits : 8;
@@ -18,7 +18,7 @@ Passes::Passes(const Device& device, const KernelRow& support, const KernelRow& 
       scales_ = Buffer(device, problem.n * blocks_, "the scales of B as (N, K / V)");
   }
   if (!turns() && !finishes_) return;
-  module_ = std::make_unique<Module>(device, supportRequest(support, device), cacheDirectory);
+  module_ = std::make_unique<Module>(device, supportRequest(support, device.facts()), cache);
   threads_ = support.constants.at("THREADS");
 }
 

@@ -15,7 +15,7 @@ class Passes {
  public:
   // `support`: the row of the device code. Compiles it where a pass is needed.
   Passes(const Device&, const KernelRow& support, const KernelRow& row, const Problem&,
-         const std::string& cacheDirectory);
+         const CompileCache& cache);
 
   // B as (K, N) is turned to the (N, K) that the kernel reads, one matrix at a time.
   bool turns() const { return codes_.bytes() > 0; }

@@ -5,11 +5,11 @@
 namespace blockscope::hip {
 
 std::vector<Roof> measureRoofs(const Device& device, const KernelRow& support,
-                               const std::string& cacheDirectory, const CancelFlag& cancel,
+                               const CompileCache& cache, const CancelFlag& cancel,
                                const Progress& progress) {
   device.enter();
   const DeviceFacts& facts = device.facts();
-  const Module module(device, supportRequest(support, device), cacheDirectory);
+  const Module module(device, supportRequest(support, facts), cache);
   // Sixteen times the Infinity Cache of CDNA3 and CDNA4, which may keep some of what passes it.
   const int64_t bytes = roofBytes(int64_t{4} << 30, static_cast<int64_t>(device.freeBytes()));
   const Buffer from(device, bytes, "memory to be read"), to(device, bytes, "memory to be written");

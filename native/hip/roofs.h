@@ -8,8 +8,7 @@
 namespace blockscope::hip {
 
 // `support`: the row of the device code.
-std::vector<Roof> measureRoofs(const Device&, const KernelRow& support,
-                               const std::string& cacheDirectory, const CancelFlag&,
-                               const Progress&);
+std::vector<Roof> measureRoofs(const Device&, const KernelRow& support, const CompileCache& cache,
+                               const CancelFlag&, const Progress&);
 
 }  // namespace blockscope::hip

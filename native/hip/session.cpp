@@ -28,11 +28,11 @@ int64_t lastCacheBytes(const DeviceFacts& facts) {
 class HipSession : public Session {
  public:
   HipSession(std::shared_ptr<const Device> device, std::vector<KernelRow> rows,
-             std::string cacheDirectory, const Problem& problem, Operands operands,
+             std::shared_ptr<const CompileCache> cache, const Problem& problem, Operands operands,
              std::vector<double> reference)
       : device_(std::move(device)),
         rows_(std::move(rows)),
-        cacheDirectory_(std::move(cacheDirectory)),
+        cache_(std::move(cache)),
         problem_(problem),
         operands_(std::move(operands)),
         reference_(std::move(reference)),
@@ -173,9 +173,8 @@ class HipSession : public Session {
       prepared_.reset();
       if (hipblasLt().find(kernel)) prepared_ = makeHipblasLtOperation(*device_, problem_, kernel);
       else
-        prepared_ = std::make_unique<ManifestOperation>(*device_, rowOf(kernel),
-                                                        supportRow(rows_, "support-passes-hip"),
-                                                        problem_, cacheDirectory_);
+        prepared_ = std::make_unique<ManifestOperation>(
+            *device_, rowOf(kernel), supportRow(rows_, "support-passes-hip"), problem_, *cache_);
       preparedKernel_ = kernel;
     }
     return *prepared_;
@@ -189,7 +188,7 @@ class HipSession : public Session {
 
   const std::shared_ptr<const Device> device_;
   const std::vector<KernelRow> rows_;
-  const std::string cacheDirectory_;
+  const std::shared_ptr<const CompileCache> cache_;
   const Problem problem_;
   const Operands operands_;
   std::vector<double> reference_;
@@ -202,7 +201,8 @@ class HipSession : public Session {
 }  // namespace
 
 std::unique_ptr<Session> makeSession(std::shared_ptr<const Device> device,
-                                     std::vector<KernelRow> rows, std::string cacheDirectory,
+                                     std::vector<KernelRow> rows,
+                                     std::shared_ptr<const CompileCache> cache,
                                      const Problem& problem,
                                      std::variant<GeneratedOperands, GivenOperands> source,
                                      const CancelFlag& cancel) {
@@ -214,9 +214,8 @@ std::unique_ptr<Session> makeSession(std::shared_ptr<const Device> device,
     given = std::move(std::get<GivenOperands>(source));
     checkOperands(problem, given);
   }
-  return std::make_unique<HipSession>(std::move(device), std::move(rows), std::move(cacheDirectory),
-                                      problem, std::move(given.operands),
-                                      std::move(given.reference));
+  return std::make_unique<HipSession>(std::move(device), std::move(rows), std::move(cache), problem,
+                                      std::move(given.operands), std::move(given.reference));
 }
 
 }  // namespace blockscope::hip

@@ -5,12 +5,13 @@
 #include <memory>
 #include <optional>
 
+#include "compiler.h"
 #include "operation.h"
 
 namespace blockscope::hip {
 
 std::unique_ptr<Session> makeSession(std::shared_ptr<const Device>, std::vector<KernelRow>,
-                                     std::string cacheDirectory, const Problem&,
+                                     std::shared_ptr<const CompileCache>, const Problem&,
                                      std::variant<GeneratedOperands, GivenOperands>,
                                      const CancelFlag&);
 

@@ -24,7 +24,7 @@ KernelRow passes() {
 std::vector<uint8_t> computed(const Problem& problem, FeatureLevel level) {
   const Device device(host::standInFacts());
   const KernelRow row = host::rowFor(problem, level, "gfx950");
-  ManifestOperation operation(device, row, passes(), problem, "");
+  ManifestOperation operation(device, row, passes(), problem, {""});
   const OperandSet set(device, row, problem,
                        generateOperands(problem, {"normal", 5}, host::kNever));
   set.poison(device);
@@ -35,7 +35,7 @@ std::vector<uint8_t> computed(const Problem& problem, FeatureLevel level) {
 
 std::vector<std::string> faults(const Problem& problem, const KernelRow& row) {
   const Device device(host::standInFacts());
-  ManifestOperation operation(device, row, passes(), problem, "");
+  ManifestOperation operation(device, row, passes(), problem, {""});
   const OperandSet set(device, row, problem,
                        generateOperands(problem, {"normal", 5}, host::kNever));
   const Stream stream(device);
@@ -72,7 +72,7 @@ void whatARowDoesNotNameIsRefused() {
   row.features = {};
   Problem problem{"mxfp4", 5, 12, 64, 1, OutputType::kF32};
   auto message = [&] {
-    return messageOf([&] { ManifestOperation(device, row, passes(), problem, ""); });
+    return messageOf([&] { ManifestOperation(device, row, passes(), problem, {""}); });
   };
   problem.accumulate = true;
   CHECK_CONTAINS(message(), "accumulator");
@@ -106,7 +106,7 @@ void roofsAreBytesOverTime() {
   DeviceFacts facts = host::standInFacts();
   facts.l2Bytes = 1 << 16;
   const Device device(facts);
-  const std::vector<Roof> roofs = measureRoofs(device, passes(), "", host::kNever, nullptr);
+  const std::vector<Roof> roofs = measureRoofs(device, passes(), {""}, host::kNever, nullptr);
   CHECK(roofs.size() == 3);
   for (const auto& [at, of, bytes] :
        {std::tuple(0, "dram", 1 << 20), {1, "dram-copy", 1 << 21}, {2, "l2", (1 << 14) * 50}})
@@ -119,7 +119,7 @@ void whatKernelsCountIsReadBack() {
   const Device device(host::standInFacts());
   for (const bool counts : {true, false}) {
     const KernelRow row = host::countingRow(counts, "gfx950");
-    ManifestOperation operation(device, row, passes(), host::kCounted, "");
+    ManifestOperation operation(device, row, passes(), host::kCounted, {""});
     const OperandSet set =
         operation.prepare(generateOperands(host::kCounted, {"normal", 5}, host::kNever));
     for (int times = 1; times <= 2; times++) {

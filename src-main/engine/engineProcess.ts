@@ -125,6 +125,10 @@ const methods: Implementation = {
     return withTriton(all, python.host, python.triton)
   },
   addPythonKernels: ({ file, found }) => withFile(found, pythonOf().host, file),
+  async compile({ device, uses }, { flag, onProgress }) {
+    await addon().compileAhead(device, uses, flag, onProgress)
+    return null
+  },
   async open(problem, { flag, onProgress }) {
     const native = await addon().open(problem, flag, onProgress)
     sessions.set(nextSession, { native, problem })

@@ -9,6 +9,7 @@ import type { ComparisonRow } from '@shared/formats/compare'
 import type { Judgement } from '@shared/judge/findMistake'
 import type {
   NativeErrorCode,
+  NativeKernelUse,
   NativeMeasureRequest,
   NativeMeasurement,
   NativeOpenRequest,
@@ -43,6 +44,8 @@ export interface EngineMethods {
   detect: { input: { withoutTriton: boolean } | null; output: EngineDetection }
   /** What was found with the kernels of a file that a person named. */
   addPythonKernels: { input: { file: string; found: EngineDetection }; output: EngineDetection }
+  /** What these need, ahead of the sessions that need it. */
+  compile: { input: { device: string; uses: NativeKernelUse[] }; output: null }
   open: { input: NativeOpenRequest; output: number }
   validate: {
     input: { session: number; request: NativeValidateRequest; python?: PythonKernel }

@@ -26,6 +26,13 @@ export interface NativeBinding extends NativeQuantizing {
     cancel: NativeCancelFlag,
     onProgress?: NativeProgress
   ): Promise<Roof[]>
+  /** Compiles what these need, side by side, so that sessions find it made; what does not compile is told by the session that needs it. */
+  compileAhead(
+    device: string,
+    uses: readonly NativeKernelUse[],
+    cancel: NativeCancelFlag,
+    onProgress?: NativeProgress
+  ): Promise<void>
   open(
     request: NativeOpenRequest,
     cancel: NativeCancelFlag,
@@ -98,13 +105,21 @@ export type NativeDevice = As<Device, { kernels: NativeKernel[] }>
 /** `identity`: what the kernel is made of; its SHA-256 is the sourceHash. */
 export type NativeKernel = Omit<Kernel, 'sourceHash' | 'python'> & { identity: Uint8Array }
 
-export interface NativeOpenRequest extends Partial<Operation> {
-  device: string
+export interface NativeProblem extends Partial<Operation> {
   format: string
   m: number
   n: number
   k: number
   output: OutputType
+}
+
+/** A kernel and a problem that it will be asked to do. */
+export interface NativeKernelUse extends NativeProblem {
+  kernel: string
+}
+
+export interface NativeOpenRequest extends NativeProblem {
+  device: string
   operands: NativeGeneratedOperands | NativeGivenOperands
 }
 

@@ -18,6 +18,7 @@ import { summarize } from '../store/runSummaries'
 import type { MachineMemory, Rate } from '../store/machineMemory'
 import type { RunWriter } from '../store/runWriter'
 import type { ReadArrayFile } from './arrays/arrayFiles'
+import { compileAhead } from './compileAhead'
 import { openEarlierRun, type EarlierRun } from './earlierRun'
 import type { JobContext } from './jobContext'
 import { keyOfRate, learnt, Meter } from './estimate'
@@ -210,6 +211,7 @@ export class JobManager {
         secondsRange: job.plan.estimate.range
       })
       const context = this.contextOf(job)
+      await compileAhead(context)
       if (run.kind === 'sweep') run.roofs = await this.roofsOf(job)
       await (run.kind === 'validate' ? runValidate(context) : runSweep(context))
       await memory.keepRates(job.plan.device, job.learnt)

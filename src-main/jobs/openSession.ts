@@ -1,19 +1,25 @@
 import { operationOf } from '@shared/contract/operation'
 import type { CallOptions } from '../engine/engine'
-import type { NativeOpenRequest } from '../engine/nativeBinding'
+import type { NativeOpenRequest, NativeProblem } from '../engine/nativeBinding'
 import type { StepContext } from './jobContext'
 import type { JobPlan, PlannedStep } from './plan'
 
-export function openRequest(plan: JobPlan, step: PlannedStep): NativeOpenRequest {
-  const { spec, operandsFile } = plan
+export function problemRequest({ spec }: JobPlan, step: PlannedStep): NativeProblem {
   return {
-    device: plan.device.id,
     format: step.format,
     m: step.m,
     n: step.n,
     k: step.k,
     output: spec.output,
-    ...operationOf({ ...spec, groups: step.groups }),
+    ...operationOf({ ...spec, groups: step.groups })
+  }
+}
+
+export function openRequest(plan: JobPlan, step: PlannedStep): NativeOpenRequest {
+  const { spec, operandsFile } = plan
+  return {
+    device: plan.device.id,
+    ...problemRequest(plan, step),
     operands: operandsFile?.operands ?? { distribution: spec.distribution, seed: spec.seed }
   }
 }

@@ -116,50 +116,86 @@ int hipEventRecord(void* event, void* stream) { *(int*)event = launches; return 
 int hipEventElapsedTime(float* ms, void* start, void* stop) { *ms = (*(int*)stop - *(int*)start) * number("STUB_KERNEL_US", 250) / 1e3f; return 0; }
 `
 
-/** STUB_CLANG: the compiler it stands before; without one the code object is an ELF's first bytes. */
+/**
+ * STUB_CLANG: the compiler it stands before; without one the code object is an ELF's first bytes. STUB_COMPILE_MS: how long it
+ * takes longer.
+ */
 const compiler = `
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-static char *source, *code, log[65536];
-static size_t size;
+#include <pthread.h>
+#include <unistd.h>
+/* Programs are compiled by several threads at once. */
+struct Program { char *source, *code, log[65536]; size_t size; };
 int hiprtcVersion(int* major, int* minor) { *major = 7; *minor = 1; return 0; }
 const char* hiprtcGetErrorString(int error) { return "HIPRTC_ERROR_COMPILATION"; }
-int hiprtcCreateProgram(void** program, const char* text, const char* name, int headers, const char** all, const char** names) { *program = source = strdup(text); return 0; }
+int hiprtcCreateProgram(void** program, const char* text, const char* name, int headers, const char** all, const char** names) {
+  struct Program* made = calloc(1, sizeof *made);
+  made->source = strdup(text);
+  *program = made;
+  return 0;
+}
 int hiprtcDestroyProgram(void** program) { return 0; }
-int hiprtcGetProgramLogSize(void* program, size_t* bytes) { *bytes = strlen(log) + 1; return 0; }
-int hiprtcGetProgramLog(void* program, char* to) { strcpy(to, log); return 0; }
-int hiprtcGetCodeSize(void* program, size_t* bytes) { *bytes = size; return 0; }
-int hiprtcGetCode(void* program, char* to) { memcpy(to, code, size); return 0; }
+int hiprtcGetProgramLogSize(struct Program* program, size_t* bytes) { *bytes = strlen(program->log) + 1; return 0; }
+int hiprtcGetProgramLog(struct Program* program, char* to) { strcpy(to, program->log); return 0; }
+int hiprtcGetCodeSize(struct Program* program, size_t* bytes) { *bytes = program->size; return 0; }
+int hiprtcGetCode(struct Program* program, char* to) { memcpy(to, program->code, program->size); return 0; }
 static size_t readAll(const char* path, char* to, size_t most) {
   FILE* file = fopen(path, "rb");
   const size_t count = file ? fread(to, 1, most, file) : 0;
   if (file) fclose(file);
   return count;
 }
-int hiprtcCompileProgram(void* program, int count, const char** options) {
-  code = malloc(1 << 22);
+/* A line of STUB_COMPILE_LOG: how many are at work, and what this one is made with. */
+static void note(int change, int count, const char** options) {
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  static int atWork;
+  const char* path = getenv("STUB_COMPILE_LOG");
+  if (!path) return;
+  pthread_mutex_lock(&mutex);
+  atWork += change;
+  FILE* file = fopen(path, "a");
+  fprintf(file, "%s %d", change > 0 ? "begin" : "end", atWork);
+  for (int i = 0; i < count; i++) fprintf(file, " %s", options[i]);
+  fputs("\\n", file);
+  fclose(file);
+  pthread_mutex_unlock(&mutex);
+}
+static int compile(struct Program* program, int count, const char** options) {
+  program->code = malloc(1 << 22);
+  /* STUB_REFUSED: an option with which nothing compiles. */
+  const char* refused = getenv("STUB_REFUSED");
+  for (int i = 0; refused && i < count; i++)
+    if (!strcmp(options[i], refused)) { strcpy(program->log, "refused"); return 6; }
   const char *clang = getenv("STUB_CLANG"), *extra = getenv("STUB_OPTION");
-  if (!clang) { memcpy(code, "\\x7f" "ELF", size = 4); return 0; }
+  if (!clang) { memcpy(program->code, "\\x7f" "ELF", program->size = 4); return 0; }
   char folder[] = "/tmp/stub-hiprtc-XXXXXX", path[64], command[8192];
   mkdtemp(folder);
   snprintf(path, sizeof path, "%s/source.hip", folder);
   FILE* file = fopen(path, "w");
-  fputs(source, file);
+  fputs(program->source, file);
   fclose(file);
   int length = snprintf(command, sizeof command, "cd %s && %s -x hip --cuda-device-only --no-gpu-bundle-output -nogpulib -nogpuinc", folder, clang);
   for (int i = 0; i < count; i++) length += snprintf(command + length, sizeof command - length, " %s", options[i]);
   snprintf(command + length, sizeof command - length, " %s -S -o code source.hip > log 2>&1", extra ? extra : "");
   const int failed = system(command);
   snprintf(path, sizeof path, "%s/log", folder);
-  log[readAll(path, log, sizeof log - 1)] = 0;
+  program->log[readAll(path, program->log, sizeof program->log - 1)] = 0;
   /* What was made is assembly: a linker is not needed to know that the source compiles. */
   snprintf(path, sizeof path, "%s/code", folder);
-  size = readAll(path, code, 1 << 22);
-  if (strstr(code, "v_mfma_scale_f32") || strstr(code, "turnPacked")) memcpy(code, "\\x7f" "ELF", 4);
+  program->size = readAll(path, program->code, 1 << 22);
+  if (strstr(program->code, "v_mfma_scale_f32") || strstr(program->code, "turnPacked")) memcpy(program->code, "\\x7f" "ELF", 4);
   snprintf(command, sizeof command, "rm -r %s", folder);
   system(command);
   return failed ? 6 : 0;
+}
+int hiprtcCompileProgram(struct Program* program, int count, const char** options) {
+  note(1, count, options);
+  if (getenv("STUB_COMPILE_MS")) usleep(atoi(getenv("STUB_COMPILE_MS")) * 1000);
+  const int result = compile(program, count, options);
+  note(-1, count, options);
+  return result;
 }
 `
 
