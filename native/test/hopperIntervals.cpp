@@ -41,7 +41,9 @@ std::pair<std::string, int> outcome(int m, int n, int k, int clusters, bool byEn
   for (int row = 0; row < m; row++) a.fill(row);
   for (int row = 0; row < n; row++) b.fill(row);
   Output16 c(m, n);
-  const auto run = byEngine ? fp8gemm::run<true, AnyLength> : fp8gemm::run<false, AnyLength>;
+  using Of = fp8gemm::Product<4, 4>;
+  const auto run =
+      byEngine ? fp8gemm::run<true, Of, AnyLength> : fp8gemm::run<false, Of, AnyLength>;
   const std::string thrown =
       thrownBy(a, b, c, clusters, mistake, [&](auto* aMap, auto* bMap, auto* cMap) {
         run(aMap, bMap, cMap, c.bits.data(), a.factors.data(), b.factors.data(), m, n, k,
