@@ -56,8 +56,9 @@ struct Cluster {
     time += 1000;
     for (size_t i = 0; time % 64000 == 0 && i < ctas.size() && !copies.empty(); i++) {
       const fibers::BoxCopy copy = copies.take(copies.nextChance());
-      for (const auto& [place, piece] : copy.pieces)
-        std::memcpy(ctas[copy.rank].shared.data() + place, piece.data(), piece.size());
+      for (const fibers::Piece& piece : copy.pieces)
+        std::memcpy(ctas[copy.rank].shared.data() + piece.place, piece.bytes.data(),
+                    piece.bytes.size());
       at(copy.barrier).barriers.complete(fibers::localAddress(copy.barrier), copy.bytes);
     }
     block.waitUntil([] { return true; });

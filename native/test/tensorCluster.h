@@ -164,7 +164,8 @@ class TensorCluster {
       if (copies.empty()) return false;
     }
     const BoxCopy copy = copies.take(chance);
-    for (const auto& [place, bytes] : copy.pieces) ctas_[copy.rank].shared.end(place, bytes.data());
+    for (const fibers::Piece& piece : copy.pieces)
+      ctas_[copy.rank].shared.end(piece.place, piece.bytes.data());
     barriersOf(copy.barrier, copy.rank).complete(localAddress(copy.barrier), copy.bytes);
     return true;
   }
