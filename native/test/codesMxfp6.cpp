@@ -4,8 +4,3 @@
 #define SCALE_FORMAT 5
 #define SCALE_BLOCK 32
 #include "groupsOfCodes.h"
-
-int main() {
-  checkProduct();
-  return summary();
-}

@@ -4,8 +4,3 @@
 #define SCALE_FORMAT 6
 #define SCALE_BLOCK 16
 #include "groupsOfCodes.h"
-
-int main() {
-  checkProduct();
-  return summary();
-}

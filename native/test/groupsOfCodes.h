@@ -1,7 +1,7 @@
 // The bf16 product of sm_90a that widens B's codes itself, on groups
 // (resources/kernels/cuda/common/ gemm_codes.cuh), compiled for the CPU over hopperMachine.h: every
 // row by its own matrix of B, nothing written beside them, and the machine's mistakes are seen. A
-// test names the formats by kernels' macros and includes this.
+// test names the formats by kernels' macros and includes this, which is the whole program.
 #pragma once
 
 #define GROUPED 1
@@ -175,4 +175,25 @@ void checkMistakes() {
   isSeen(Mistake::kOtherChunk, "");
 }
 
+// The smallest and largest scales that bf16 takes, and one beyond on either side.
+void checkScales() {
+  for (const auto& [scale, isBeyond] :
+       {std::pair{14, false}, {244, false}, {13, true}, {245, true}})
+    for (const int at : {5, 290}) {
+      const Groups one = {GroupLayout::kOffsets, {3}, 1, 0};
+      const auto spoil = [scale = scale, at](ScaledMatrix&, ScaledMatrix& b) {
+        b.scales[at] = scale;
+      };
+      CHECK(outcome(one, 37, 256, Mistake::kNone, spoil).isBeyond == isBeyond);
+      if (!isBeyond) isRight(one, 37, 256, spoil);
+    }
+}
+
 }  // namespace
+
+int main() {
+  checkProduct();
+  // The machine's mistakes and scales of 8 bits are alike in all formats: once.
+  if (A_FORMAT == 0 && SCALE_FORMAT == 5) checkMistakes(), checkScales();
+  return summary();
+}

@@ -15,23 +15,31 @@ export function stringifyRun(value: unknown, indent?: number): string {
   )
 }
 
-/** Steps that were finished after run.json was last written: one JSON object a line; a torn last line is dropped. */
-async function readJournal(folder: string): Promise<Step[]> {
+/** The lines of a file that grows by one JSON object a line, each with its number from 1 on; a torn one is left out. */
+export async function* jsonLines(
+  path: string,
+  isAsked: (line: string) => boolean = () => true
+): AsyncGenerator<{ number: number; json: unknown }> {
   let text: string
   try {
-    text = await readFile(join(folder, journalName), 'utf8')
+    text = await readFile(path, 'utf8')
   } catch {
-    return []
+    return
   }
-  const steps: Step[] = []
-  for (const line of text.split('\n')) {
-    if (!line) continue
-    let json: unknown
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line === '' || !isAsked(line)) continue
     try {
-      json = JSON.parse(line)
+      yield { number: index + 1, json: JSON.parse(line) as unknown }
     } catch {
-      continue
+      // Of a run that was cut off.
     }
+  }
+}
+
+/** Steps that were finished after run.json was last written: one JSON object a line. */
+async function readJournal(folder: string): Promise<Step[]> {
+  const steps: Step[] = []
+  for await (const { json } of jsonLines(join(folder, journalName))) {
     const parsed = v.safeParse(stepSchema, json)
     if (parsed.success) steps.push(parsed.output)
   }

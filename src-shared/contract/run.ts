@@ -7,18 +7,13 @@ import { deviceSchema, librarySchema } from './devices'
 import { bringSpecUpToDate, bringUpToDate } from './olderRuns'
 import { groupsSchema } from './groups'
 import { kernelChoiceSchema } from './kernelCost'
+import { matmulAlgorithmSchema } from './matmulAlgorithm'
+import { anyNumber as number } from './numbers'
 import { roofSchema } from './roofs'
 import { dispositionSchema, jobSpecSchema, passRuleSchema, runStatusSchema } from './jobs'
 import { runIdSchema } from './runId'
 
 export const currentRunFormatVersion = 1
-
-/** NaN and infinities, which JSON has no numbers for, are written as the strings 'NaN', 'Infinity', '-Infinity'. */
-const number = v.union([
-  v.number(),
-  v.nan(),
-  v.pipe(v.picklist(['NaN', 'Infinity', '-Infinity']), v.transform(Number))
-])
 
 const failedElementSchema = v.object({
   batch: v.number(),
@@ -65,26 +60,6 @@ const countedSchema = v.object({
   counts: v.array(v.number())
 })
 export type Counted = v.InferOutput<typeof countedSchema>
-
-/** What cuBLASLt or hipBLASLt chose for a product, in its own words; native/core/matmulAlgorithm.h says what each means. */
-const matmulAlgorithmSchema = v.object({
-  id: v.number(),
-  /** Empty where the library does not tell: cuBLASLt has no names, hipBLASLt's tile and the rest are parts of the name. */
-  name: v.string(),
-  tile: v.string(),
-  stages: v.string(),
-  cluster: v.string(),
-  splitK: v.optional(v.number()),
-  swizzle: v.optional(v.number()),
-  customOption: v.optional(v.number()),
-  reduction: v.string(),
-  workspaceBytes: v.number(),
-  waves: number,
-  /** 1 is the best of those that the library's heuristic proposed. */
-  rank: v.number(),
-  proposed: v.number()
-})
-export type MatmulAlgorithm = v.InferOutput<typeof matmulAlgorithmSchema>
 
 /** What the engine finds out about one kernel's product; native/core/backend.h says what each figure means. */
 const judgedEntries = {

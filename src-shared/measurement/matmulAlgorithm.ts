@@ -1,5 +1,6 @@
 /** What a matmul library chose for a point, in words. */
-import type { MatmulAlgorithm, Step } from '../contract/run'
+import type { MatmulAlgorithm } from '../contract/matmulAlgorithm'
+import type { Step } from '../contract/run'
 import { counted, figure, quantity, text } from '../units'
 
 /** Undefined where the kernel is no library's, and in runs that did not ask. */

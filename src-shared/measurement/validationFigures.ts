@@ -4,6 +4,9 @@ import type { OutputType } from '../contract/jobs'
 import type { Counted, Step, Validation } from '../contract/run'
 import { percent } from '../units'
 
+/** kStatedTail of native/core/statedError.h. */
+export const statedTail = 32
+
 type Rule = Pick<Validation, 'atol' | 'rtol' | 'rule' | 'statedError'>
 
 /** The rule by which an element passed, in one sentence. */
@@ -15,7 +18,7 @@ export function ruleOf({ atol, rtol, rule, statedError }: Rule): string {
         'below 2^-24 max(8, sqrt(K)) of |A| |B| (cancellation).' +
         (statedError === undefined
           ? ''
-          : ` The kernel states a norm-wise error of ${statedError.toExponential(1)} before C is rounded: C as a whole keeps to it, and an element may be off by 32 times its rows' share of it.`)
+          : ` The kernel states a norm-wise error of ${statedError.toExponential(1)} before C is rounded: C as a whole keeps to it, and an element may be off by ${statedTail} times its rows' share of it.`)
 }
 
 /** Elements that no tolerance let pass, only an allowance; undefined in runs that did not count them. */

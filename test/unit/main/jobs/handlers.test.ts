@@ -12,15 +12,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { JobSpecInput } from '@shared/contract/jobs'
-import type {
-  EngineOptions,
-  FromEngine,
-  ToEngine
-} from '../../../../src-main/engine/engineProtocol'
+import type { EngineOptions } from '../../../../src-main/engine/engineProtocol'
 import { createApplication } from '../../../../src-main/jobs/handlers'
 import { stringifyRun } from '../../../../src-main/store/runFile'
 import { connectInProcess } from '../../../../src-main/transports/inProcess'
 import { sampleRun } from '../../../support/sampleRun'
+import { answeringEngine } from '../../../support/answeringEngine'
 
 const folder = mkdtempSync(join(tmpdir(), 'blockscope-handlers-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -124,25 +121,11 @@ it('"Detect again" reads the folders of kernels again, and starts an engine that
   const kernels = join(folder, 'kernels')
   cpSync('test/gpu/kernels', kernels, { recursive: true })
   const configured: string[][] = []
-  const engineHost = {
-    start() {
-      let tell: (message: FromEngine) => void = () => {}
-      return {
-        pid: undefined,
-        send(message: ToEngine) {
-          if (message.type !== 'call') return
-          if (message.method === 'configure')
-            configured.push((message.input as EngineOptions).kernelSources.map(({ id }) => id))
-          const value = message.method === 'detect' ? { devices: [], libraries: [] } : {}
-          queueMicrotask(() => tell({ type: 'result', id: message.id, value }))
-        },
-        kill: () => {},
-        onMessage: (listener: typeof tell) => (tell = listener),
-        onExit: () => {},
-        lastWords: () => ''
-      }
-    }
-  }
+  const engineHost = answeringEngine(({ method, input }) => {
+    if (method === 'configure')
+      configured.push((input as EngineOptions).kernelSources.map(({ id }) => id))
+    return method === 'detect' ? { devices: [], libraries: [] } : {}
+  })
   const own = createApplication({
     ...{ engineHost, storeFolder, kernelFolders: [kernels], appVersion: '0.0.0', host: 'test' },
     cacheFolder: join(folder, 'cache'),

@@ -5,9 +5,9 @@ import { afterAll, expect, it } from 'vitest'
 import type { Device } from '@shared/contract/devices'
 import { validateSpecSchema } from '@shared/contract/jobs'
 import * as v from 'valibot'
-import type { FromEngine, ToEngine } from '../../../../src-main/engine/engineProtocol'
 import { createApplication } from '../../../../src-main/jobs/handlers'
 import { makeKernel } from '../../renderer/support/samples'
+import { answeringEngine } from '../../../support/answeringEngine'
 
 const folder = mkdtempSync(join(tmpdir(), 'without-triton-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -25,26 +25,12 @@ const cpu: Device = {
 /** How often an engine was asked for devices, with Triton and without, by jobs that are planned. */
 async function asked(...specs: object[]): Promise<string[]> {
   const calls: string[] = []
-  const engineHost = {
-    start() {
-      let tell: (message: FromEngine) => void = () => {}
-      return {
-        pid: undefined,
-        send(message: ToEngine) {
-          if (message.type !== 'call') return
-          const { withoutTriton = false } = (message.input ?? {}) as { withoutTriton?: boolean }
-          if (message.method === 'detect') calls.push(withoutTriton ? 'without' : 'with')
-          const kernels = withoutTriton ? [own] : [own, triton]
-          const value = { devices: [deviceWith(kernels), cpu], libraries: [] }
-          queueMicrotask(() => tell({ type: 'result', id: message.id, value }))
-        },
-        kill: () => {},
-        onMessage: (listener: typeof tell) => (tell = listener),
-        onExit: () => {},
-        lastWords: () => ''
-      }
-    }
-  }
+  const engineHost = answeringEngine(({ method, input }) => {
+    const { withoutTriton = false } = (input ?? {}) as { withoutTriton?: boolean }
+    if (method === 'detect') calls.push(withoutTriton ? 'without' : 'with')
+    const kernels = withoutTriton ? [own] : [own, triton]
+    return { devices: [deviceWith(kernels), cpu], libraries: [] }
+  })
   const application = createApplication({
     ...{ engineHost, storeFolder: folder, kernelFolders: [], appVersion: '0.0.0', host: 'test' },
     cacheFolder: join(folder, 'cache'),

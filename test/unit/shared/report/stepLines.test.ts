@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import type { MatmulAlgorithm, Run } from '@shared/contract/run'
+import type { MatmulAlgorithm } from '@shared/contract/matmulAlgorithm'
+import type { Run } from '@shared/contract/run'
 import { parseRun } from '@shared/contract/parseRun'
 import { stepLines } from '@shared/report/stepLines'
 import { runToHtml } from '@shared/report/html'
