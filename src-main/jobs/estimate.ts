@@ -107,6 +107,7 @@ export function estimateJob(
     uncertain += took * (rate ? Math.max(spreadAtLeast, rate.spread) : spreadOfGuess)
     return took
   }
+  const openOf = ({ m, n, k }: Planned) => seconds('open', m * k + n * k, spec.distribution)
   const problems = new Set(steps.map(problemOf))
   const opened = new Set<string>()
   const able = steps.filter(({ level }) => level !== 'unavailable')
@@ -114,26 +115,28 @@ export function estimateJob(
     const { m, n, k } = step
     const isNew = !opened.has(problemOf(step))
     opened.add(problemOf(step))
-    const make = isNew
-      ? seconds('open', m * k + n * k, spec.distribution) + seconds('reference', 2 * m * n * k, '')
-      : 0
+    const make = isNew ? openOf(step) + seconds('reference', 2 * m * n * k, '') : 0
     const run = 3 * seconds('launch', 2 * m * n * k, kernelOf(step))
     units.set(unitOf.validation(step.index), make + run + seconds('check', m * n, ''))
   }
   if (spec.kind === 'sweep') {
     for (let round = 0; round < roundsOf(spec); round++) {
+      const visited = new Set<string>()
       for (const step of able) {
-        const { m, n, k } = step
-        const once = seconds('launch', 2 * m * n * k, kernelOf(step))
+        const once = seconds('launch', 2 * step.m * step.n * step.k, kernelOf(step))
         const least = leastMeasurement(spec, once, round)
-        const again = problems.size > 1 ? seconds('open', m * k + n * k, spec.distribution) : 0
+        // The first round times what has just been validated; each later one makes the operands of every problem again.
+        const isOpen = round === 0 || problems.size === 1 || visited.has(problemOf(step))
+        visited.add(problemOf(step))
+        const again = isOpen ? 0 : openOf(step)
         const took = seconds('measure', least, measureOf(spec))
         units.set(unitOf.measurement(step.index, round), again + took)
       }
       const last = able.at(-1)
       // The round's first point is measured once more.
       if (last && able.length > 1) {
-        units.set(unitOf.drift(round), units.get(unitOf.measurement(last.index, round))!)
+        const again = problems.size > 1 ? openOf(last) : 0
+        units.set(unitOf.drift(round), again + units.get(unitOf.measurement(last.index, round))!)
       }
     }
   }

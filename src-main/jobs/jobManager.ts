@@ -8,7 +8,7 @@ import type { Detection } from '@shared/contract/devices'
 import type { JobSpec, RunStatus } from '@shared/contract/jobs'
 import type { Roof } from '@shared/contract/roofs'
 import type { JobEvent } from '@shared/contract/methods'
-import { currentRunFormatVersion, type Run, type RunSummary } from '@shared/contract/run'
+import { currentRunFormatVersion, type Run, type RunSummary, type Step } from '@shared/contract/run'
 import { messageOf } from '@shared/errors'
 import { outcomeOf } from '@shared/measurement/outcome'
 import type { Engine } from '../engine/engine'
@@ -56,6 +56,9 @@ class Job {
     this.markEnded()
   }
 }
+
+/** A step that waits for its time is none yet. */
+const isDone = ({ disposition }: Step) => disposition !== 'not-run'
 
 export interface JobManagerOptions {
   engine: Engine
@@ -257,7 +260,7 @@ export class JobManager {
       signal: job.abort.signal,
       record: async (step) => {
         await writer.step(step)
-        job.stepsDone = writer.run.steps.length
+        job.stepsDone = writer.run.steps.filter(isDone).length
         job.emit({ type: 'step', step: structuredClone(step) })
       },
       notice: async (message) => {

@@ -1,6 +1,7 @@
 /**
- * A sweep, by method bs-1 (docs/measurement.md): every point is validated, then all valid points are measured in
- * rounds, each in a new random order, with the round's first point repeated at its end to see drift.
+ * A sweep, by method bs-1 (docs/measurement.md), in rounds over all points, each in a new random order, problem by problem.
+ * In the first round a problem's kernels are validated before they are timed, so what is cut off has whole problems. The
+ * round's first point is measured again at its end to see drift.
  */
 import { defaults } from '@shared/contract/defaults'
 import type { Step } from '@shared/contract/run'
@@ -10,7 +11,7 @@ import type { SweepSpec } from '@shared/contract/jobs'
 import type { NativeMeasurement, NativeMeasureRequest } from '../engine/nativeBinding'
 import { pythonKernelOf } from '../engine/pythonKernel'
 import { ownLaunchNs } from '@shared/measurement/validationFigures'
-import { leastMeasurement, measureOf, roundsOf, unitOf } from './estimate'
+import { leastMeasurement, measureOf, problemOf, roundsOf, unitOf } from './estimate'
 import type { JobContext } from './jobContext'
 import { openRequest, OpenSession } from './openSession'
 import type { PlannedStep } from './plan'
@@ -32,56 +33,105 @@ interface Point {
   rounds: NativeMeasurement[]
 }
 
+/** Those that are timed, by the index of their step. */
+type Points = Map<number, Point>
+
+/** What all of a sweep's measurements share. */
+interface Sweep {
+  context: JobContext
+  session: OpenSession
+  spec: SweepSpec
+  preset: Preset
+  rounds: number
+  /** Kernels that have been warmed up. */
+  warm: Set<string>
+}
+
 export async function runSweep(context: JobContext): Promise<void> {
   const { spec } = context.plan
   if (spec.kind !== 'sweep') throw new Error('Not a sweep.')
   const session = new OpenSession(context)
+  const preset = presets[spec.preset]
+  const sweep = { context, session, spec, preset, rounds: roundsOf(spec), warm: new Set<string>() }
   try {
-    const rounds = roundsOf(spec)
-    const points = await validatePoints(context, session)
-    for (const point of points) await takeOver(context, spec, point, rounds)
-    dropUndone(context, points, rounds)
-    await measurePoints(context, session, spec, points, rounds)
+    const points: Points = new Map()
+    for (let round = 0; round < sweep.rounds && !context.signal.aborted; round++)
+      await measureRound(sweep, points, round)
+    await recordUntimed(context, points)
   } finally {
     await session.close()
   }
 }
 
-/** Measurements that are not to be made: of points that failed, and of rounds that were taken over. */
-function dropUndone({ plan, meter }: JobContext, points: readonly Point[], rounds: number): void {
-  const taken = new Map(points.map(({ planned, rounds: done }) => [planned.index, done.length]))
-  for (const { index } of plan.steps)
-    for (let round = 0; round < (taken.get(index) ?? rounds); round++)
-      meter.drop(unitOf.measurement(index, round))
+/** A problem's steps go through a round together: its operands are made once. */
+function byProblem(steps: readonly PlannedStep[]): PlannedStep[][] {
+  const problems = new Map<string, PlannedStep[]>()
+  for (const step of steps) {
+    const key = problemOf(step)
+    problems.set(key, [...(problems.get(key) ?? []), step])
+  }
+  return [...problems.values()]
 }
 
-async function validatePoints(context: JobContext, session: OpenSession): Promise<Point[]> {
-  const points: Point[] = []
-  for (const planned of context.plan.steps) {
+async function measureRound(sweep: Sweep, points: Points, round: number): Promise<void> {
+  const { context, spec } = sweep
+  const { plan, signal, meter } = context
+  const measured: Point[] = []
+  for (const steps of byProblem(shuffled(plan.steps, spec.seed + round))) {
+    if (round === 0) await validatePoints(sweep, steps, points)
+    for (const { index } of steps) {
+      const point = points.get(index)
+      if (signal.aborted || !point || point.rounds.length > round) continue
+      if (await measureOnce(sweep, point, round)) measured.push(point)
+    }
+  }
+  const [first] = measured
+  if (signal.aborted || !first || measured.length < 2) return meter.drop(unitOf.drift(round))
+  meter.begin(unitOf.drift(round))
+  await checkDrift(sweep, first)
+  meter.end()
+}
+
+/** A problem's kernels; those that are to be timed join the points. */
+async function validatePoints(
+  sweep: Sweep,
+  steps: readonly PlannedStep[],
+  points: Points
+): Promise<void> {
+  const { context, session, rounds } = sweep
+  for (const planned of steps.toSorted((a, b) => a.index - b.index)) {
     if (context.signal.aborted) break
     let step = context.earlier?.validated(planned)
     if (step) context.meter.drop(unitOf.validation(planned.index))
     else step = await validateStep(context, session, planned, beforeTiming)
-    if (isMeasurable(step)) points.push({ planned, step, rounds: [] })
-    else await context.record(step)
+    const isTimed = isMeasurable(step)
+    for (let round = 0; round < rounds && !isTimed; round++)
+      context.meter.drop(unitOf.measurement(planned.index, round))
+    if (!isTimed) {
+      await context.record(step)
+      continue
+    }
+    const point = { planned, step, rounds: [] }
+    points.set(planned.index, point)
+    await takeOver(sweep, point)
   }
-  return points
 }
 
 /** Rounds of the run that this one resumes; a point that has them all is not measured again. */
-async function takeOver(
-  context: JobContext,
-  spec: SweepSpec,
-  point: Point,
-  rounds: number
-): Promise<void> {
-  const { earlier, writer } = context
-  point.rounds = earlier?.rounds(point.planned).slice(0, rounds) ?? []
-  if (point.rounds.length === 0) return
-  for (const [round, measured] of point.rounds.entries())
-    await writer.samples(point.step.index, round, measured)
-  await recordPoint(context, spec, point)
+async function takeOver(sweep: Sweep, point: Point): Promise<void> {
+  const { earlier, writer, meter } = sweep.context
+  const { index } = point.step
+  point.rounds = earlier?.rounds(point.planned).slice(0, sweep.rounds) ?? []
+  for (const [round, measured] of point.rounds.entries()) {
+    await writer.samples(index, round, measured)
+    meter.drop(unitOf.measurement(index, round))
+  }
+  if (point.rounds.length > 0) await recordPoint(sweep, point)
+  // Should the program be killed now, its validation is there for the run that resumes this one.
+  else await writer.step({ ...point.step, disposition: 'not-run', reason: notYetTimed })
 }
+
+const notYetTimed = 'Validated; not timed yet.'
 
 /** A kernel that passed is timed, and an approximate one of which no error is stated; a wrong one, or one that failed, is not. */
 export const isMeasurable = (step: Step): boolean =>
@@ -103,64 +153,44 @@ function isKnownApproximation(step: Step): boolean {
   )
 }
 
-async function measurePoints(
-  context: JobContext,
-  session: OpenSession,
-  spec: SweepSpec,
-  points: Point[],
-  rounds: number
-): Promise<void> {
-  const preset = presets[spec.preset]
-  const warm = new Set<string>()
-  for (let round = 0; round < rounds && !context.signal.aborted; round++) {
-    const missing = points.filter((point) => point.rounds.length <= round)
-    const order = shuffled(missing, spec.seed + round)
-    for (const point of order) {
-      if (context.signal.aborted) break
-      const progress = (fraction: number, phase: string) => {
-        const name = pointName(point.planned, spec)
-        context.progress(fraction, `round ${round + 1} of ${rounds}, ${name}: ${phase}`)
-      }
-      context.meter.begin(unitOf.measurement(point.planned.index, round))
-      const measured = await measurePoint(context, session, spec, preset, point, warm, progress)
-      context.meter.end()
-      if (!measured) continue
-      point.rounds.push(measured)
-      await context.writer.samples(point.step.index, round, measured)
-      await recordPoint(context, spec, point)
-    }
-    if (context.signal.aborted || order.length < 2) {
-      context.meter.drop(unitOf.drift(round))
-      continue
-    }
-    context.meter.begin(unitOf.drift(round))
-    await checkDrift(context, session, spec, preset, order[0]!, warm)
-    context.meter.end()
+/** A round of a point, kept and shown; false when it came to nothing. */
+async function measureOnce(sweep: Sweep, point: Point, round: number): Promise<boolean> {
+  const { context, spec, rounds } = sweep
+  const progress = (fraction: number, phase: string) => {
+    const name = pointName(point.planned, spec)
+    context.progress(fraction, `round ${round + 1} of ${rounds}, ${name}: ${phase}`)
   }
-  for (const point of points) {
-    if (point.rounds.length === 0 && point.step.disposition !== 'error') {
-      point.step.disposition = 'cancelled'
-      point.step.reason = 'Cancelled after validation, before it was timed.'
-      await context.record(point.step)
-    }
+  context.meter.begin(unitOf.measurement(point.planned.index, round))
+  const measured = await measurePoint(sweep, point, progress)
+  context.meter.end()
+  if (!measured) return false
+  point.rounds.push(measured)
+  await context.writer.samples(point.step.index, round, measured)
+  await recordPoint(sweep, point)
+  return true
+}
+
+async function recordUntimed(context: JobContext, points: Points): Promise<void> {
+  for (const { rounds, step } of points.values()) {
+    if (rounds.length > 0 || step.disposition === 'error') continue
+    step.disposition = 'cancelled'
+    step.reason = 'Cancelled after validation, before it was timed.'
+    await context.record(step)
   }
 }
 
 async function measurePoint(
-  context: JobContext,
-  session: OpenSession,
-  spec: SweepSpec,
-  preset: Preset,
+  sweep: Sweep,
   point: Point,
-  warm: Set<string>,
   onProgress: (fraction: number, phase: string) => void
 ): Promise<NativeMeasurement | undefined> {
+  const { context, session, spec, warm } = sweep
   const { planned, step } = point
   if (step.disposition === 'error') return undefined
   const start = performance.now()
   try {
     const id = await session.open(openRequest(context.plan, planned), onProgress)
-    const request = measureRequest(spec, preset, planned.kernel.id, warm, point.rounds.length === 0)
+    const request = measureRequest(sweep, planned.kernel.id, point.rounds.length === 0)
     const least = leastMeasurement(spec, onceOf(step), warm.has(planned.kernel.id) ? 1 : 0)
     warm.add(planned.kernel.id)
     const begun = performance.now()
@@ -187,10 +217,8 @@ async function measurePoint(
 const onceOf = ({ validation }: Step): number => (ownLaunchNs(validation) ?? 0) / 1e9
 
 function measureRequest(
-  spec: SweepSpec,
-  preset: Preset,
+  { spec, preset, warm }: Sweep,
   kernel: string,
-  warm: Set<string>,
   firstRound: boolean
 ): NativeMeasureRequest {
   return {
@@ -209,7 +237,7 @@ function measureRequest(
   }
 }
 
-async function recordPoint(context: JobContext, spec: SweepSpec, point: Point): Promise<void> {
+async function recordPoint({ context, spec }: Sweep, point: Point): Promise<void> {
   point.step.measurement = toMeasurement(point.rounds, point.step, point.planned.kernel, {
     method: `bs-1 ${spec.reps ? `fixed ${spec.reps}` : spec.preset}, ${spec.mode}`,
     spec
@@ -224,22 +252,15 @@ function pointName({ format, m, n, k, kernel }: PlannedStep, spec: SweepSpec): s
 }
 
 /** Measures the round's first point once more; more than 2 % change is said in the run. */
-async function checkDrift(
-  context: JobContext,
-  session: OpenSession,
-  spec: SweepSpec,
-  preset: Preset,
-  first: Point,
-  warm: Set<string>
-): Promise<void> {
+async function checkDrift(sweep: Sweep, first: Point): Promise<void> {
   const before = first.rounds.at(-1)
   if (!before) return
-  const again = await measurePoint(context, session, spec, preset, first, warm, () => {})
+  const again = await measurePoint(sweep, first, () => {})
   if (!again) return
   const change = median(again.samplesNs) / median(before.samplesNs) - 1
   if (Math.abs(change) > maxDrift) {
-    await context.notice(
-      `Drifted: ${pointName(first.planned, spec)} took ${(Math.abs(change) * 100).toFixed(1)} % ` +
+    await sweep.context.notice(
+      `Drifted: ${pointName(first.planned, sweep.spec)} took ${(Math.abs(change) * 100).toFixed(1)} % ` +
         `${change > 0 ? 'more' : 'less'} time at the end of the round than at its start.`
     )
   }

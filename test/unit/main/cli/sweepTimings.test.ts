@@ -24,3 +24,17 @@ it('--timings says where all of the time went, on stderr', async () => {
     rmSync(store, { recursive: true, force: true })
   }
 })
+
+it('a sweep makes the operands of a problem once a round, and once more for the look at drift', async () => {
+  const store = mkdtempSync(join(tmpdir(), 'blockscope-timings-'))
+  try {
+    const words = ['sweep', '--device', 'cpu', '--formats', 'mxfp4,mxfp8', '-K', '64,96,128']
+    const more = ['-M', '256', '-N', '256', '--kernels', 'cpu-avx2,cpu-portable', '--reps', '2']
+    const { code, stderr } = await runInProcess([...words, ...more, '--timings', '--store', store])
+    expect(code).toBe(0)
+    const opens = [...stderr.matchAll(/(\d+) x +open/g)].map(([, count]) => Number(count))
+    expect(Math.max(...opens)).toBe(7)
+  } finally {
+    rmSync(store, { recursive: true, force: true })
+  }
+})
