@@ -1,5 +1,6 @@
 #include "compileCache.h"
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -68,6 +69,8 @@ std::string CompileCache::imageOf(const std::string& identity,
     std::unique_lock lock(mutex_);
     ended_.wait(lock, [&] { return !inWork_.contains(identity); });
     if (const auto kept = inMemory_.find(identity); kept != inMemory_.end()) return kept->second;
+    if (const auto log = refused_.find(identity); log != refused_.end())
+      throw RefusedSource(log->second);
     inWork_.insert(identity);
   }
   // However it ends, whoever waits goes on.
@@ -89,10 +92,26 @@ std::string CompileCache::keptOrMade(const std::string& identity,
                                      const std::function<std::string()>& compile) const {
   std::string image = directory_.empty() ? "" : readCached(directory_, identity);
   if (!image.empty()) return image;
-  image = compile();
-  if (!directory_.empty() && writeCached(directory_, identity, image)) return image;
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    image = compile();
+  } catch (const RefusedSource& error) {
+    const std::lock_guard lock(mutex_);
+    refused_[identity] = error.what();
+    throw;
+  }
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  const bool isWritten = !directory_.empty() && writeCached(directory_, identity, image);
   const std::lock_guard lock(mutex_);
-  return inMemory_[identity] = image;
+  seconds_[identity] = taken.count();
+  if (!isWritten) inMemory_[identity] = image;
+  return image;
+}
+
+double CompileCache::tellSeconds(const std::string& identity) const {
+  const std::lock_guard lock(mutex_);
+  const auto node = seconds_.extract(identity);
+  return node.empty() ? 0 : node.mapped();
 }
 
 }  // namespace blockscope::cuda

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -52,17 +51,14 @@ class Program {
   }
   ~Program() { api_.destroyProgram(&program_); }
 
-  std::string compile(const CompileRequest& request, const std::vector<std::string>& options) {
+  std::string compile(const std::vector<std::string>& options) {
     std::vector<const char*> pointers;
     for (const std::string& option : options) pointers.push_back(option.c_str());
     const int result =
         api_.compileProgram(program_, static_cast<int>(pointers.size()), pointers.data());
-    if (result != 0) {
-      std::string compilerLog = log();
-      if (compilerLog.empty()) compilerLog = api_.getErrorString(result);
-      throw Error(ErrorKind::kCompile,
-                  request.what + " does not compile for " + request.target + ":\n" + compilerLog);
-    }
+    if (const std::string said = result == 0 ? "" : log(); !said.empty()) throw RefusedSource(said);
+    if (result == kNotCompiled) throw RefusedSource(api_.getErrorString(result));
+    check(result);
     size_t size = 0;
     check(api_.getCubinSize(program_, &size));
     std::string image(size, '\0');
@@ -105,17 +101,14 @@ std::string identityOf(const std::string& sources, const std::string& target,
   return identity;
 }
 
-Compiled fromCache(const CompileCache& cache, const std::string& identity,
-                   const std::function<std::string()>& make) {
-  Compiled result;
-  result.image = cache.imageOf(identity, [&] {
-    const auto start = std::chrono::steady_clock::now();
-    std::string image = make();
-    result.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return image;
-  });
-  return result;
+Compiled fromCache(const CompileCache& cache, const CompileRequest& request,
+                   const std::string& identity, const std::function<std::string()>& make) {
+  try {
+    return {cache.imageOf(identity, make), identity};
+  } catch (const RefusedSource& error) {
+    throw Error(ErrorKind::kCompile,
+                request.what + " does not compile for " + request.target + ":\n" + error.what());
+  }
 }
 
 void compileSideBySide(std::vector<CompileRequest> requests,
@@ -165,13 +158,13 @@ Compiled compile(const CompileRequest& request, const CompileCache& cache) {
   const std::string identity =
       identityOf(readSources(request.file), request.target, request.options) + '\0' + "nvrtc" +
       '\0' + info.version;
-  return fromCache(cache, identity, [&] {
+  return fromCache(cache, request, identity, [&] {
     const fs::path path(request.file);
     std::vector<std::string> options = {"--gpu-architecture=" + request.target, "--std=c++17",
                                         "--generate-line-info",
                                         "--include-path=" + path.parent_path().string()};
     options.insert(options.end(), request.options.begin(), request.options.end());
-    return Program(readFile(path), path.filename().string()).compile(request, options);
+    return Program(readFile(path), path.filename().string()).compile(options);
   });
 }
 

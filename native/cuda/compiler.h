@@ -19,7 +19,7 @@ struct CompileRequest {
 
 struct Compiled {
   std::string image;
-  double seconds = 0;  // 0: it was there
+  std::string identity;  // under which the cache has it
 };
 
 // The source with every file it includes by #include "...", each once, for identity. Throws
@@ -33,9 +33,12 @@ std::string identityOf(const std::string& sources, const std::string& target,
 // Throws Error(kCompile) with the compiler's log, Error(kUnavailable) without NVRTC.
 Compiled compile(const CompileRequest&, const CompileCache&);
 
-// Machine code of the cache, else of `make`, with the time that took.
-Compiled fromCache(const CompileCache&, const std::string& identity,
+// Machine code of the cache, else of `make`.
+Compiled fromCache(const CompileCache&, const CompileRequest&, const std::string& identity,
                    const std::function<std::string()>& make);
+
+// NVRTC_ERROR_COMPILATION, and hipRTC's of this name.
+constexpr int kNotCompiled = 6;
 
 // Calls `compileOne` for each different request, on as many threads as there are cores, at most 16.
 // A request that does not compile is passed over: whoever needs it is told.

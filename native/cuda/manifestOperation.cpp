@@ -92,7 +92,7 @@ ManifestOperation::ManifestOperation(const DeviceContext& context, const Kernels
   parts_ = partsOf(row, problem, context.facts().multiprocessors);
   const Compiled compiled =
       compile(compileRequest(row, own_, parts_, context.facts()), kernels.cache());
-  compileSeconds_ = compiled.seconds;
+  compileSeconds_ = kernels.cache().tellSeconds(compiled.identity);
   module_ = std::make_unique<Module>(context, compiled.image, "kernel " + row.id);
   for (const LaunchRow& launch : row.launches)
     for (const Part& part : parts_)

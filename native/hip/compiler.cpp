@@ -18,16 +18,15 @@ class Program {
   ~Program() { api_.destroyProgram(&program_); }
   Program(const Program&) = delete;
 
-  std::string compile(const CompileRequest& request, const std::vector<std::string>& options) {
+  std::string compile(const std::vector<std::string>& options) {
     std::vector<const char*> pointers;
     for (const std::string& option : options) pointers.push_back(option.c_str());
     const int result =
         api_.compileProgram(program_, static_cast<int>(pointers.size()), pointers.data());
-    if (result != 0) {
-      const std::string said = log();
-      throw Error(ErrorKind::kCompile, request.what + " does not compile for " + request.target +
-                                           ":\n" + (said.empty() ? words(result) : said));
-    }
+    if (const std::string said = result == 0 ? "" : log(); !said.empty())
+      throw cuda::RefusedSource(said);
+    if (result == cuda::kNotCompiled) throw cuda::RefusedSource(words(result));
+    check(result);
     size_t size = 0;
     check(api_.getCodeSize(program_, &size));
     std::string image(size, '\0');
@@ -73,12 +72,12 @@ Compiled compile(const CompileRequest& request, const CompileCache& cache) {
   const std::string identity =
       cuda::identityOf(cuda::readSources(request.file), request.target, request.options) + '\0' +
       "hiprtc" + '\0' + libraries().versionText;
-  return cuda::fromCache(cache, identity, [&] {
+  return cuda::fromCache(cache, request, identity, [&] {
     const std::filesystem::path path(request.file);
     std::vector<std::string> options = {"--offload-arch=" + request.target, "-std=c++17", "-O3",
                                         "-I" + path.parent_path().string()};
     options.insert(options.end(), request.options.begin(), request.options.end());
-    return Program(textOf(path), path.filename().string()).compile(request, options);
+    return Program(textOf(path), path.filename().string()).compile(options);
   });
 }
 

@@ -19,7 +19,7 @@ CompileRequest supportRequest(const KernelRow& support, const DeviceFacts& devic
 Module::Module(const Device& device, const CompileRequest& request, const CompileCache& cache)
     : device_(device), what_(request.what), module_(device, device.api().moduleUnload) {
   const Compiled compiled = hip::compile(request, cache);
-  compileSeconds_ = compiled.seconds;
+  compileSeconds_ = cache.tellSeconds(compiled.identity);
   device.check(module_.make([&](void** made) {
     return device.api().moduleLoadData(made, compiled.image.data());
   }),

@@ -68,7 +68,8 @@ async function doctor(flags: Flags): Promise<void> {
   }
   const application = localApplication(flags)
   try {
-    const detection = await application.detect()
+    // Triton computes on GPUs.
+    const detection = await application.detect(() => flags.device === 'cpu')
     const { libraries } = detection
     const device = findDevice(flags.device, detection)
     const path = flags.output ?? `${nameOf(device)}.json`

@@ -27,6 +27,7 @@ import {
   type Side
 } from '../jobs/gate/sides'
 import { findDevice } from '../jobs/plan'
+import type { RunStore } from '../store/runStore'
 import {
   integerList,
   parseSpec,
@@ -204,7 +205,7 @@ async function withApplication(
   const { signal, release } = interruptible()
   try {
     const { store } = application
-    const detection = await application.detect()
+    const detection = await application.detect(await sufficesFor(named, store))
     const device = findDevice(request.spec.device, detection)
     const work = workOf(application, detection, device, signal)
     const state = stateNow(detection, device.id)
@@ -218,6 +219,25 @@ async function withApplication(
     await application.close()
   }
 }
+
+/** Whether kernels that are not Triton's are all that is named; `auto` chooses among Triton's too. */
+async function sufficesFor(named: readonly NamedSide[], store: RunStore) {
+  const names: string[] = []
+  for (const { kind, name } of named)
+    if (kind === 'words' && !(await isRun(store, name))) names.push(name.toLowerCase())
+  return ({ devices }: Detection): boolean => {
+    const known = new Set(
+      devices.flatMap(({ kernels }) => kernels.map(({ id }) => id.toLowerCase()))
+    )
+    return names.every((name) => known.has(name))
+  }
+}
+
+const isRun = (store: RunStore, words: string): Promise<boolean> =>
+  store.find(words).then(
+    () => true,
+    () => false
+  )
 
 async function compare({ flags, request, work, state, sides }: Opened): Promise<void> {
   const tested = sides.at(-1)!

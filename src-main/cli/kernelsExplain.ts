@@ -3,10 +3,10 @@ import { Option, type Command } from 'commander'
 import { defaults } from '@shared/contract/defaults'
 import { outputTypes, type OutputType } from '@shared/contract/jobs'
 import { plainOperation } from '@shared/contract/operation'
-import type { Device } from '@shared/contract/devices'
+import type { Detection, Device } from '@shared/contract/devices'
 import type { Roof } from '@shared/contract/roofs'
 import { factsOf, type DeviceFacts, type Rate } from '@shared/choice/deviceFacts'
-import { choiceOf, rankKernels, type Candidate } from '@shared/choice/choose'
+import { choiceOf, isSettled, rankKernels, type Candidate } from '@shared/choice/choose'
 import type { Problem, StageTime } from '@shared/choice/cost'
 import { UserError } from '@shared/errors'
 import { checkShape, findBlockFormat } from '@shared/formats/blockFormat'
@@ -55,10 +55,10 @@ async function explain(flags: Flags): Promise<void> {
   const { m, n, k } = { m: flags.M, n: flags.N, k: flags.K }
   const block = findBlockFormat(flags.format)
   checkShape(block, m, n, k)
+  const problem: Problem = { ...plainOperation, format: block.id, m, n, k, output: flags.cType }
   const { device, roofs } = flags.deviceOf
     ? await deviceOfRun(flags.deviceOf, flags)
-    : await deviceHere(flags)
-  const problem: Problem = { ...plainOperation, format: block.id, m, n, k, output: flags.cType }
+    : await deviceHere(flags, problem)
   const facts = factsOf(device, roofs)
   const ranking = rankKernels(device.kernels, facts, problem)
   const choice = choiceOf(ranking, problem)
@@ -76,14 +76,28 @@ async function explain(flags: Flags): Promise<void> {
     `auto: ${choice.kernel || 'none'}, ${choice.why}`,
     '',
     ...ranking.ranked.flatMap((one) => candidateLines(one, facts)),
-    ...ranking.left.map(({ kernel, reason }) => `${kernel.id}: left out: ${reason}`)
+    ...ranking.left.map(({ kernel, reason }) => `${kernel.id}: left out: ${reason}`),
+    ...(device.kernels.some(({ python }) => python) || device.kind === 'cpu'
+      ? []
+      : ['Python kernels are not looked at: they have no cost, and come behind.'])
   ])
 }
 
-async function deviceHere(flags: Flags): Promise<{ device: Device; roofs: Roof[] }> {
+/** With Triton's kernels only where one of them may be the choice. */
+async function deviceHere(
+  flags: Flags,
+  problem: Problem
+): Promise<{ device: Device; roofs: Roof[] }> {
   const application = localApplication(flags)
+  const isEnough = (found: Detection) => {
+    if (flags.device === 'cpu') return true
+    const device = findDevice(flags.device, found)
+    return (
+      device.kind !== 'cpu' && isSettled(rankKernels(device.kernels, factsOf(device, []), problem))
+    )
+  }
   try {
-    const device = findDevice(flags.device, await application.detect())
+    const device = findDevice(flags.device, await application.detect(isEnough))
     return { device, roofs: (await application.memory.of(device)).roofs }
   } finally {
     await application.close()

@@ -66,8 +66,8 @@ export interface Application {
   engine: Engine
   /** What earlier jobs found out about this machine. */
   memory: MachineMemory
-  /** What is here, asked once. */
-  detect(): Promise<Detection>
+  /** What is here, asked once; `suffices`: whether what is found without Triton, whose import takes seconds, is enough. */
+  detect(suffices?: (found: Detection) => boolean): Promise<Detection>
   /** A file the operating system asked to open; pages that watch are told. */
   openFile(path: string): void
   /** Cancels what runs, waits until it is on disk, ends the engine. */
@@ -114,12 +114,14 @@ export function createApplication(options: ApplicationOptions): Application {
     }
     return detection
   }
-  /** What a job needs to know. */
-  const detectFor = async (spec: JobSpec): Promise<Detection> => {
-    if (detection || chosenFiles.length > 0 || !mayDoWithout(spec)) return detect()
+  const detectEnough: Application['detect'] = async (suffices) => {
+    if (!suffices || detection || chosenFiles.length > 0) return detect()
     const found = await detectNow({ withoutTriton: true }, manifests.warnings)
-    return doesWithout(spec, found.devices) ? found : detect()
+    return suffices(found) ? found : detect()
   }
+  /** What a job needs to know. */
+  const detectFor = (spec: JobSpec): Promise<Detection> =>
+    detectEnough(mayDoWithout(spec) ? ({ devices }) => doesWithout(spec, devices) : undefined)
   /** Adds the kernels of a file to those that are offered; of a file that was added before, as it is now. */
   const offer = async (file: string): Promise<Detection> => {
     const found = withoutFile(await detect(), file)
@@ -240,7 +242,7 @@ export function createApplication(options: ApplicationOptions): Application {
     store,
     engine,
     memory,
-    detect: () => detect(),
+    detect: detectEnough,
     openFile: (path) => opened.add(path),
     async close() {
       await captures.close()

@@ -47,10 +47,8 @@ export function provenance(run: Run, step: Step): ProvenanceRow[] {
           (m.joulesPerLaunch > 0 ? `, ${digits(m.joulesPerLaunch)} J each` : '')
         : undefined
     ],
-    [
-      'Warm-up',
-      run.measuredBy ? undefined : `${time(m.warmupNs)}; compiled in ${duration(m.compileSeconds)}`
-    ],
+    ['Warm-up', run.measuredBy ? undefined : time(m.warmupNs)],
+    ['Compiled', m.compileSeconds > 0 ? `in ${duration(m.compileSeconds)}` : undefined],
     [
       'Operands',
       run.measuredBy ? operandsText(run) : `${operandsText(run)}, ${m.operandSets} sets`

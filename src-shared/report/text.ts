@@ -1,3 +1,4 @@
+import { groupsText } from '../contract/groups'
 import type { Run, Step } from '../contract/run'
 import { layersOf, layerName, modelTimesOf, modelTimeText, usesOf } from '../measurement/modelTime'
 import { stepLines } from './stepLines'
@@ -11,11 +12,14 @@ function csvField(text: string): string {
 /** RFC 4180, with raw numbers: what a spreadsheet or pandas reads. */
 export function runToCsv(run: Run): string {
   const peers = peersOf(run)
+  const isGrouped = run.steps.some(({ groups }) => groups)
   const header = [
     'format,kernel,provider,level,m,n,k,result,reason,max_abs,max_rel,normwise,elements_outside',
+    'stated_error,error_before_rounding',
     'samples,discarded,min_ns,q1_ns,median_ns,q3_ns,p95_ns,max_ns,mean_ns,stdev_ns',
     'tflops,gbytes_per_second,flops,bytes,mean_mhz,mean_watts,badges,method,source_hash',
     ...peers.map(({ field }) => field),
+    ...(isGrouped ? ['groups'] : []),
     ...(run.spec.shapes ? ['layers', 'uses'] : [])
   ].join(',')
   const rows = run.steps.map((step) => {
@@ -35,6 +39,8 @@ export function runToCsv(run: Run): string {
       validation?.maxRel,
       validation?.normwise,
       validation?.elementsOutside,
+      validation?.statedError,
+      validation?.errorBeforeRounding,
       time?.samples,
       time?.discarded,
       ...timesOf(step),
@@ -48,6 +54,7 @@ export function runToCsv(run: Run): string {
       measurement?.method,
       step.sourceHash,
       ...peers.map(({ ratioOf }) => ratioOf(step)),
+      ...(isGrouped ? [step.groups && groupsText(step.groups)] : []),
       ...(run.spec.shapes ? layersAndUses(run.spec, step) : [])
     ]
     return values.map((value) => csvField(String(value ?? ''))).join(',')

@@ -26,6 +26,7 @@ import { layersOf } from '@shared/measurement/modelTime'
 import { pointOf } from '@shared/measurement/ratios'
 import { median } from '@shared/measurement/statistics'
 import type { Engine } from '../../engine/engine'
+import { compileAhead } from '../compileAhead'
 import { Meter } from '../estimate'
 import type { StepContext } from '../jobContext'
 import { OpenSession } from '../openSession'
@@ -61,6 +62,8 @@ interface Pairing {
   base: Source
   new: Source
 }
+
+const plannedOf = (source: Source) => ('planned' in source ? [source.planned] : [])
 
 const nameOf = (source: Source) =>
   'planned' in source ? source.planned.kernel.id : source.recorded.kernel
@@ -259,13 +262,13 @@ async function judgeAll(
   const context = plan && contextOf(plan, work)
   const session = context && new OpenSession(context)
   const points: GatePoint[] = []
+  const timed = pairings.flatMap((pairing) => [pairing.base, pairing.new].flatMap(plannedOf))
   try {
+    if (context) await compileAhead(context, timed)
     for (const [index, pairing] of pairings.entries()) {
       const { problem } = pairing
       const kernels = { base: nameOf(pairing.base), new: nameOf(pairing.new) }
-      const planned = [pairing.base, pairing.new].flatMap((source) =>
-        'planned' in source ? [source.planned] : []
-      )
+      const planned = [pairing.base, pairing.new].flatMap(plannedOf)
       let sides: GateSide[] = []
       if (planned.length > 0) {
         const visitPlan = visitPlanOf(request, spec, index)
@@ -316,8 +319,13 @@ export async function timeForBaseline(
   const session = new OpenSession(context)
   const points: BaselinePoint[] = []
   const failed: string[] = []
+  const sources = sourcesOf(side, plan.steps)
   try {
-    for (const [index, { kernel, problem, source }] of sourcesOf(side, plan.steps).entries()) {
+    await compileAhead(
+      context,
+      sources.flatMap(({ source }) => plannedOf(source))
+    )
+    for (const [index, { kernel, problem, source }] of sources.entries()) {
       if (!('planned' in source)) continue
       const name = keyOf(kernel, problem)
       const show = (done: number) => work.onProgress(name, done, request.visits)

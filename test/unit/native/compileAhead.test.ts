@@ -60,7 +60,7 @@ describe.skipIf(process.platform !== 'linux')('kernels of a job', () => {
   })
 
   it('that do not compile are told by their step, and the others go on', async () => {
-    const { stdout, code } = await run(
+    const { stdout, code, began } = await run(
       ['validate', '--kernels', 'mfma-scale-linear', '--formats', 'mxfp4,mxfp8', '--json'],
       { STUB_REFUSED: '-DA_FORMAT=0' },
       'other'
@@ -75,6 +75,28 @@ describe.skipIf(process.platform !== 'linux')('kernels of a job', () => {
     )
     expect(events).toEqual([])
     expect(code).toBe(1)
+    expect(began.filter((options) => options.includes('-DA_FORMAT=0'))).toHaveLength(1)
+  })
+
+  it('say what their compile took once, in the first measurement', async () => {
+    const words = ['sweep', '--kernels', 'mfma-scale-linear', '--formats', 'mxfp8', '--json']
+    const few = ['--reps', '3', '--warmup', '1', '--mode', 'hot', '--rounds', '2']
+    const seconds = async () => {
+      const { stdout } = await run([...words, ...few], { STUB_COMPILE_MS: '100' }, 'timed')
+      return (JSON.parse(stdout) as Run).steps[0]!.measurement!.compileSeconds
+    }
+    expect(await seconds()).toBeGreaterThanOrEqual(0.1)
+    expect(await seconds()).toBe(0)
+  })
+
+  it('that a gate compares are compiled side by side, before its first pair', async () => {
+    const { began, together } = await run(
+      ['gate', 'mfma-scale-16', 'mfma-scale-32', '--formats', 'mxfp4,mxfp8', '--pairs', '12'],
+      { STUB_COMPILE_MS: '300' },
+      'gate'
+    )
+    expect(began).toHaveLength(6)
+    expect(together).toBe(Math.min(6, availableParallelism()))
   })
 
   it('are left when the job is cancelled', async () => {

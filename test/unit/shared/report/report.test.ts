@@ -27,6 +27,22 @@ describe('reports', () => {
     expect(row[header.indexOf('k')]).toBe('512')
   })
 
+  it('CSV has the error that an approximate kernel states, what it made of it, and groups', () => {
+    const { validation } = parseRun(readFileSync(saved, 'utf8'), saved).steps[0]!
+    const figures = { ...validation!, statedError: 1.5e-4, errorBeforeRounding: 1.3e-4 }
+    const approximate = sampleStep(0, {
+      validation: figures,
+      groups: { layout: 'offsets', rows: [5, 5], alignment: 1, maxRows: 0 }
+    })
+    const csv = runToCsv(sampleRun({ steps: [approximate, sampleStep(1)] }))
+    const [header, ...rows] = csv.split('\n').map((line) => line.split(','))
+    const column = (name: string) => rows.slice(0, 2).map((row) => row[header!.indexOf(name)])
+    expect(column('stated_error')).toEqual(['0.00015', ''])
+    expect(column('error_before_rounding')).toEqual(['0.00013', ''])
+    expect(header!.at(-1)).toBe('groups')
+    expect(csv).toContain(',"2 groups of 5 rows, offsets"\n')
+  })
+
   it('Markdown escapes the pipe', () => {
     expect(runToMarkdown(hostile)).toContain('and \\| a pipe')
   })
