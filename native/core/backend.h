@@ -297,8 +297,9 @@ struct MeasureRequest {
   double sustainedNs = 0;  // > 0: also run back to back for this long ("batch")
   // per-kernel records from a separate profiled pass where the backend has one
   bool recordLaunches = false;
+  int companions = 0;  // processes of this program that wait with contexts of their own: no others
   BLOCKSCOPE_FIELDS(kernel, cold, warmupLaunches, warmupNs, minSamples, minTimeNs, maxRelativeStdev,
-                    maxSamples, timeoutNs, fixedSamples, sustainedNs, recordLaunches)
+                    maxSamples, timeoutNs, fixedSamples, sustainedNs, recordLaunches, companions)
 };
 
 struct LaunchRecord {

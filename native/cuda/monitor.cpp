@@ -32,7 +32,8 @@ DeviceMonitor::Read readerOf(nvml::Device device) {
 
 }  // namespace
 
-Monitor::Monitor(const std::string& uuid) : device_(deviceOf(uuid)), readings_(readerOf(device_)) {
+Monitor::Monitor(const std::string& uuid, int companions)
+    : device_(deviceOf(uuid)), companions_(companions), readings_(readerOf(device_)) {
   if (device_) libraries().nvml.deviceGetMaxClockInfo(device_, nvml::kClockSm, &maximumMHz_);
 }
 
@@ -41,14 +42,14 @@ void Monitor::restart() {
   unsigned count = 64;
   const bool known =
       device_ && libraries().nvml.deviceGetComputeRunningProcesses(device_, &count, processes) == 0;
-  processes_ = known ? count : 0;
+  processes_ = known ? static_cast<int>(count) : 0;
   readings_.restart();
 }
 
 MonitorSummary Monitor::summary() const {
   MonitorSummary result = readings_.summary();
   // This process is one of them, under a number that a container need not know.
-  result.contended = processes_ > 1;
+  result.contended = processes_ > 1 + companions_;
   return result;
 }
 

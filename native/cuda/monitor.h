@@ -10,8 +10,9 @@ namespace blockscope::cuda {
 
 class Monitor {
  public:
-  // Starts reading. Without NVML nothing is read and everything stays 0.
-  explicit Monitor(const std::string& uuid);
+  // Starts reading. Without NVML nothing is read and everything stays 0. Beside this process
+  // `companions` may hold the device without contending for it.
+  Monitor(const std::string& uuid, int companions);
 
   // Forgets what was seen: the start of a new measurement.
   void restart();
@@ -23,7 +24,8 @@ class Monitor {
  private:
   nvml::Device device_ = nullptr;
   unsigned maximumMHz_ = 0;
-  unsigned processes_ = 0;
+  const int companions_;
+  int processes_ = 0;
   DeviceMonitor readings_;
 };
 

@@ -160,7 +160,7 @@ Measurement CudaSession::measure(const MeasureRequest& request, const CancelFlag
   std::vector<const OperandSet*> bound;
   for (const auto& set : sets) bound.push_back(set.get());
   operation.bind(bound);
-  Monitor monitor(context_->facts().uuid);
+  Monitor monitor(context_->facts().uuid, request.companions);
   Sampler sampler(*context_, *kernels_, stream, operation, what, plan);
   stream.wait("Copying operands");
   sampler.chooseGrouping();

@@ -1,15 +1,18 @@
-"""Answers one request about a file of Python kernels, as docs/providers.md describes them.
+"""Answers requests about one file of Python kernels, as docs/providers.md describes them.
 
-The request is one line of JSON on standard input; events and the answer are lines of JSON on what was standard output when
-this began. One process for one request: a kernel that crashes or hangs costs that answer and nothing else. With
-`--fork MODULE ...` it imports modules and forks those processes (blockscope_host/forking.py).
+A request is one line of JSON on standard input; events and the answer are lines of JSON on what was standard output when
+this began. A kernel that crashes or hangs costs the answer that was being made and nothing else; one that failed may have left
+anything behind, so this process ends with that answer. With `--fork MODULE ...` it imports modules and forks such processes
+(blockscope_host/forking.py).
 """
 
 import json
 import os
+import queue
 import sys
 import threading
 
+from blockscope_host.devices import free_unused
 from blockscope_host.forking import fork_requests
 from blockscope_host.kernelFile import Trouble, detect
 from blockscope_host.product import run
@@ -30,25 +33,34 @@ SLOW_MODULES = ("torch", "triton")
 
 
 def serve(requests, answers):
-    """Answers one request and ends the process."""
+    """Answers one request after the other. Ends the process with the requests, or behind an answer that something failed."""
 
     def say(message):
         answers.write(json.dumps(message) + "\n")
         answers.flush()
 
-    request = json.loads(requests.readline())
+    lines = queue.SimpleQueue()
 
-    def end_with_parent():
-        requests.read()
+    def read():
+        for line in requests:
+            lines.put(line)
         os._exit(1)
 
-    threading.Thread(target=end_with_parent, daemon=True).start()
-    try:
-        method = {"detect": detect, "run": run}[request["method"]]
-        result = method(request, lambda event: say({"event": event}))
-        say({"result": result, "imported": [name for name in SLOW_MODULES if name in sys.modules]})
-    except Trouble as trouble:
-        say({"error": {"code": trouble.code, "message": str(trouble)}})
+    # Beside the answers: what hangs ends with the engine too.
+    threading.Thread(target=read, daemon=True).start()
+    methods = {"detect": detect, "run": run}
+    failed = False
+    while not failed:
+        request = json.loads(lines.get())
+        try:
+            answer = {"result": methods[request["method"]](request, lambda event: say({"event": event}))}
+        except Trouble as trouble:
+            failed = trouble.code == "failed"
+            answer = {"error": {"code": trouble.code, "message": str(trouble)}}
+        # Ahead of the answer: freeing waits for the GPU, which is measured by others next.
+        if not failed:
+            free_unused()
+        say({**answer, "imported": [name for name in SLOW_MODULES if name in sys.modules]})
     # A library's threads may not end by themselves.
     answers.close()
     os._exit(0)

@@ -166,7 +166,8 @@ const methods: Implementation = {
     return { validation, judgement }
   },
   async measure({ session: id, request, python: kernel }, work) {
-    if (!kernel) return session(id).measure(request, work.flag, work.onProgress)
+    const companions = python?.host.waiting ?? 0
+    if (!kernel) return session(id).measure({ ...request, companions }, work.flag, work.onProgress)
     return pythonMeasurement(await runPythonKernel(id, kernel, request, work), request)
   },
   roofs: ({ device }, { flag, onProgress }) => addon().measureRoofs(device, flag, onProgress),

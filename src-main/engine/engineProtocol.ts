@@ -10,7 +10,7 @@ import type { Judgement } from '@shared/judge/findMistake'
 import type {
   NativeErrorCode,
   NativeKernelUse,
-  NativeMeasureRequest,
+  MeasureRequest,
   NativeMeasurement,
   NativeOpenRequest,
   NativeOperands,
@@ -57,7 +57,7 @@ export interface EngineMethods {
     output: { validation: NativeValidation; judgement: Judgement }
   }
   measure: {
-    input: { session: number; request: NativeMeasureRequest; python?: PythonKernel }
+    input: { session: number; request: MeasureRequest; python?: PythonKernel }
     output: NativeMeasurement
   }
   /** What the device reaches, measured now. */

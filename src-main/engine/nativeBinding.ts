@@ -221,7 +221,12 @@ export interface NativeMeasureRequest {
   fixedSamples: number
   sustainedNs: number
   recordLaunches: boolean
+  /** Processes of this program that wait with contexts of the device: not what it is contended by. */
+  companions: number
 }
+
+/** What a measurement is asked for; the engine knows its own processes. */
+export type MeasureRequest = Omit<NativeMeasureRequest, 'companions'>
 
 export interface NativeMeasurement extends Measured {
   /** Every accepted sample, per operation, in order. */

@@ -1,46 +1,21 @@
 /**
- * One question to resources/providers/host.py about a file of Python kernels, in a process of its own: what a kernel crashes or
- * hangs costs that answer. Every way in which there is none becomes one sentence.
+ * Questions to resources/providers/host.py about files of Python kernels. A process that has answered one is asked the next about
+ * its file, for a context of the GPU takes seconds; what a kernel crashes or hangs costs that answer, and the next has a new process.
  */
 import { once } from 'node:events'
-import { basename } from 'node:path'
-import { createInterface } from 'node:readline'
-import * as v from 'valibot'
-import { UserError } from '@shared/errors'
+import { stat } from 'node:fs/promises'
 import { pythonCommand } from '../ground/python'
-import { tailOf } from './engineHost'
 import { canFork, ForkingPython, newPython, type PythonProcess } from './pythonProcess'
+import { patienceMs, PythonWorker, type Asking, type Question } from './pythonWorker'
 
-const messageSchema = v.object({
-  result: v.optional(v.unknown()),
-  error: v.optional(
-    v.object({ code: v.picklist(['usage', 'unavailable', 'failed']), message: v.string() })
-  ),
-  /** Of what takes long to import, what it had imported. */
-  imported: v.optional(v.array(v.string())),
-  /** A sign of life: which method is at work, or a configuration that was tried. */
-  event: v.optional(v.looseObject({ phase: v.optional(v.string()) }))
-})
+/** How long a process waits for the next question; it holds memory of the GPU. */
+const idleMs = 30_000
 
-/** Torch takes seconds to import, and a compiler more for one configuration: silence beyond this is a hang. */
-const usualPatienceSeconds = 300
-
-function patienceMs(): number {
-  const seconds = Number(process.env.BLOCKSCOPE_PROVIDER_SECONDS)
-  return (seconds > 0 ? seconds : usualPatienceSeconds) * 1000
-}
-
-export interface Question {
-  method: 'detect' | 'run'
-  /** Absolute path of the file of kernels. */
-  file: string
-  [more: string]: unknown
-}
-
-export interface Asking {
-  signal?: AbortSignal
-  /** A sign of life: 'prepare', 'run'. */
-  onPhase?: (phase: string) => void
+/** A process that has answered about a file, as the file was then. */
+interface Idle {
+  worker: PythonWorker
+  changedMs: number | undefined
+  timer: NodeJS.Timeout
 }
 
 export class PythonHost {
@@ -51,22 +26,72 @@ export class PythonHost {
   private slow: readonly string[] = []
   private forking: ForkingPython | undefined
   private mayFork = canFork
+  private readonly idle = new Map<string, Idle>()
 
   constructor(
     private readonly script: string,
     readonly python = pythonCommand()
   ) {}
 
+  /** Processes that have answered and wait, each with its context of the GPU. */
+  get waiting(): number {
+    return this.idle.size
+  }
+
   /** The answer's result, not yet parsed. Rejects with a UserError, or with the code 'cancelled' once the signal aborts. */
   async ask(question: Question, asking: Asking = {}): Promise<unknown> {
-    const forked = await this.forked(asking.signal)
-    return this.answer(forked ?? newPython(this.python, this.script), question, asking)
+    const { file, method } = question
+    // What a file of kernels imports may have changed since; a job begins with a detection.
+    if (method === 'detect') this.endIdle()
+    const changedMs = (await stat(file).catch(() => undefined))?.mtimeMs
+    const worker = this.waitingFor(file, changedMs) ?? (await this.newWorker(asking))
+    try {
+      const { result, imported } = await worker.ask(question, asking)
+      if (imported.some((module) => !this.slow.includes(module))) this.slow = imported
+      return result
+    } finally {
+      if (method === 'detect') worker.end()
+      else if (worker.isAlive) this.keep(file, worker, changedMs)
+    }
   }
 
   /** Ends what waits for questions. */
   close(): void {
+    this.endIdle()
     this.forking?.end()
     this.forking = undefined
+  }
+
+  private endIdle(): void {
+    for (const file of this.idle.keys()) this.take(file)?.worker.end()
+  }
+
+  private take(file: string): Idle | undefined {
+    const found = this.idle.get(file)
+    this.idle.delete(file)
+    clearTimeout(found?.timer)
+    return found
+  }
+
+  private waitingFor(file: string, changedMs: number | undefined): PythonWorker | undefined {
+    const found = this.take(file)
+    if (!found) return undefined
+    if (found.worker.isAlive && found.changedMs === changedMs) return found.worker
+    found.worker.end()
+    return undefined
+  }
+
+  private keep(file: string, worker: PythonWorker, changedMs: number | undefined): void {
+    this.take(file)?.worker.end()
+    worker.rest()
+    const timer = setTimeout(() => this.take(file)?.worker.end(), idleMs).unref()
+    this.idle.set(file, { worker, changedMs, timer })
+  }
+
+  private async newWorker({ signal, onPhase }: Asking): Promise<PythonWorker> {
+    onPhase?.('start')
+    const forked = await this.forked(signal)
+    return new PythonWorker(forked ?? newPython(this.python, this.script), this.python)
   }
 
   /** A process that need not import; undefined where there is none, or none in the time that an answer has. */
@@ -84,88 +109,6 @@ export class PythonHost {
     // One that hangs or dies while it imports helps nobody, and would again.
     this.mayFork &&= this.forking?.hasForked ?? false
     this.close()
-    return undefined
-  }
-
-  private answer(
-    child: PythonProcess,
-    question: Question,
-    { signal, onPhase }: Asking
-  ): Promise<unknown> {
-    const name = basename(question.file)
-    const lastWords = tailOf(child.words, 10_000)
-    let phase = question.method === 'detect' ? 'detect' : 'prepare'
-    return new Promise<unknown>((resolve, reject) => {
-      let patience: NodeJS.Timeout | undefined
-      const settle = () => {
-        clearTimeout(patience)
-        signal?.removeEventListener('abort', stop)
-        child.kill()
-      }
-      const fail = (kind: UserError['kind'], sentence: string) => {
-        settle()
-        reject(new UserError(kind, sentence))
-      }
-      const stop = () => {
-        settle()
-        reject(Object.assign(new Error('Cancelled.'), { code: 'cancelled' }))
-      }
-      const waitOn = () => {
-        clearTimeout(patience)
-        const ms = patienceMs()
-        patience = setTimeout(
-          () =>
-            fail(
-              'failed',
-              `${name}: ${phase}() gave no sign of life for ${ms / 1000} s and was ended (BLOCKSCOPE_PROVIDER_SECONDS).`
-            ),
-          ms
-        )
-      }
-      waitOn()
-      if (signal?.aborted) return stop()
-      signal?.addEventListener('abort', stop, { once: true })
-      child.onFault(() => fail('unavailable', `${this.python} cannot be started.`))
-      child.onEnd((how) =>
-        fail('failed', `${name}: Python ${how} in ${phase}().${toldBy(lastWords())}`)
-      )
-      child.requests.on('error', () => {})
-      createInterface({ input: child.answers }).on('line', (line) => {
-        const message = v.safeParse(messageSchema, parseLine(line))
-        if (!message.success) return
-        const { result, error, event, imported } = message.output
-        if (event) {
-          phase = event.phase ?? phase
-          onPhase?.(phase)
-          waitOn()
-        } else if (error) fail(error.code, error.message)
-        else if (result !== undefined) {
-          if (imported?.some((module) => !this.slow.includes(module))) this.slow = imported
-          settle()
-          resolve(result)
-        }
-      })
-      // Left open: the host ends when it closes, which it does when this process is gone.
-      child.requests.write(`${JSON.stringify(question)}\n`)
-    })
-  }
-}
-
-/** What a process that died had to say: a line that names an error, else its last. */
-function toldBy(words: string): string {
-  const lines = words
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean)
-  const told = lines.findLast((line) => /error|assert|fault/i.test(line)) ?? lines.at(-1)
-  return told ? ` Its last words: ${told.slice(0, 300)}` : ''
-}
-
-/** Another program under the name of Python may write anything. */
-function parseLine(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
     return undefined
   }
 }

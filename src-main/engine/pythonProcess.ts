@@ -1,6 +1,6 @@
 /**
- * Processes of Python for one question each. A new one takes seconds to import torch; where that was seen, a process that has
- * imported it and done nothing else forks one for each question instead (resources/providers/blockscope_host/forking.py).
+ * Processes of Python. A new one takes seconds to import torch; where that was seen, a process that has imported it and done
+ * nothing else forks one instead (resources/providers/blockscope_host/forking.py).
  */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -17,6 +17,8 @@ export interface PythonProcess {
   /** What libraries print, and the words of a crash. */
   words: Readable
   kill(): void
+  /** Whether this program goes on while it runs. */
+  hold(isHeld: boolean): void
   /** It cannot be started. */
   onFault(listener: () => void): void
   /** Once, when it is gone and all that it wrote has been read: 'ended with code 1', 'was ended by SIGSEGV'. */
@@ -28,11 +30,19 @@ const environment = () => ({ ...process.env, PYTHONDONTWRITEBYTECODE: '1' })
 const howItEnded = (code: number | null, signal: string | null) =>
   signal ? `was ended by ${signal}` : `ended with code ${code}`
 
+/** Pipes of a child are sockets, which its types do not say. */
+function holdAll(handles: readonly unknown[], isHeld: boolean): void {
+  for (const handle of handles as readonly Socket[])
+    if (isHeld) handle.ref()
+    else handle.unref()
+}
+
 export function newPython(python: string, script: string): PythonProcess {
   const child = spawn(python, [script], { stdio: 'pipe', env: environment() })
   return {
     ...{ requests: child.stdin, answers: child.stdout, words: child.stderr },
     kill: () => void child.kill('SIGKILL'),
+    hold: (isHeld) => holdAll([child, child.stdin, child.stdout, child.stderr], isHeld),
     onFault: (listener) => void child.on('error', listener),
     // 'close' and not 'exit': all that it wrote has been read by then.
     onEnd: (listener) =>
@@ -76,9 +86,7 @@ export class ForkingPython {
     this.child.stderr.resume()
     createInterface({ input: this.child.stdout }).on('line', (line) => this.hear(line))
     // An idle one keeps nobody from ending.
-    this.child.unref()
-    for (const stream of [this.child.stdin, this.child.stdout, this.child.stderr])
-      (stream as unknown as Socket).unref()
+    holdAll([this.child, this.child.stdin, this.child.stdout, this.child.stderr], false)
   }
 
   end(): void {
@@ -94,7 +102,7 @@ export class ForkingPython {
     } else this.ended.get(news.output.ended)?.(news.output)
   }
 
-  /** A process for one question; undefined once this one is gone. */
+  /** A process that answers questions; undefined once this one is gone. */
   async fork(): Promise<PythonProcess | undefined> {
     if (!this.isAlive) return undefined
     const name = String(++this.count)
@@ -145,6 +153,7 @@ export class ForkingPython {
         talk.destroy()
         words.destroy()
       },
+      hold: (isHeld) => holdAll([talk, words], isHeld),
       onFault: () => {},
       onEnd: (listener) => void all.then(([how]) => listener(how))
     }

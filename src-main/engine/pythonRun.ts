@@ -9,7 +9,7 @@ import { UserError } from '@shared/errors'
 import { statisticsOf } from '@shared/measurement/statistics'
 import { outputBytes } from '@shared/measurement/work'
 import type {
-  NativeMeasureRequest,
+  MeasureRequest,
   NativeMeasurement,
   NativeOpenRequest,
   NativeRaisedScale
@@ -37,7 +37,7 @@ const runSchema = v.object({
 })
 type Answer = v.InferOutput<typeof runSchema>
 
-export type Rules = Omit<NativeMeasureRequest, 'kernel'>
+export type Rules = Omit<MeasureRequest, 'kernel'>
 
 /** Enough to have C; the time of it is not looked at. */
 export const onceThrough: Rules = {

@@ -8,7 +8,7 @@ import type { Step } from '@shared/contract/run'
 import { presets, sustainedNs, type Preset } from '@shared/measurement/presets'
 import { median } from '@shared/measurement/statistics'
 import type { SweepSpec } from '@shared/contract/jobs'
-import type { NativeMeasurement, NativeMeasureRequest } from '../engine/nativeBinding'
+import type { NativeMeasurement, MeasureRequest } from '../engine/nativeBinding'
 import { pythonKernelOf } from '../engine/pythonKernel'
 import { ownLaunchNs } from '@shared/measurement/validationFigures'
 import { leastMeasurement, measureOf, problemOf, roundsOf, unitOf } from './estimate'
@@ -220,7 +220,7 @@ function measureRequest(
   { spec, preset, warm }: Sweep,
   kernel: string,
   firstRound: boolean
-): NativeMeasureRequest {
+): MeasureRequest {
   return {
     kernel,
     cold: spec.mode === 'cold',

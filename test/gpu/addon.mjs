@@ -67,7 +67,8 @@ export const measureDefaults = {
   timeoutNs: 2e9,
   fixedSamples: 0,
   sustainedNs: 0,
-  recordLaunches: true
+  recordLaunches: true,
+  companions: 0
 }
 
 export function median(values) {

@@ -1,7 +1,9 @@
 """Where operands lie and how a run is timed: numpy arrays and the steady clock, or torch tensors and the GPU's events."""
 
+import gc
 import math
 import os
+import sys
 import time
 
 
@@ -237,3 +239,11 @@ class CudaDevice:
 
 
 devices = {"cpu": CpuDevice, "cuda": CudaDevice}
+
+
+def free_unused():
+    """Gives back what an answer held of the GPU's memory, for the next one may be another program's."""
+    gc.collect()
+    cuda = getattr(sys.modules.get("torch"), "cuda", None)
+    if cuda is not None and cuda.is_initialized():
+        cuda.empty_cache()

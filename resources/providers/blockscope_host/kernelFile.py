@@ -192,9 +192,19 @@ class KernelFile:
             ) from error
 
 
+_files = {}
+
+
+def kernel_file(path, known):
+    """The file as it was when this process first read it; the engine asks another process once it has changed."""
+    if path not in _files:
+        _files[path] = KernelFile(path, known)
+    return _files[path]
+
+
 def detect(request, _say):
     """Every kernel of the file, with the reason where it cannot run here."""
-    file = KernelFile(request["file"], request["known"])
+    file = kernel_file(request["file"], request["known"])
     found = []
     for kernel, described in file.kernels.values():
         entry = {**described, "version": "", "uuid": "", "formats": {}, "reason": ""}

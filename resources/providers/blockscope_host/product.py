@@ -4,7 +4,7 @@ import math
 import statistics
 
 from .devices import devices
-from .kernelFile import PROTOCOL, KernelFile, Trouble, is_mistake
+from .kernelFile import PROTOCOL, Trouble, is_mistake, kernel_file
 from .sampling import sample, warm_up
 
 GUARD_BYTES = 4096
@@ -244,7 +244,7 @@ class Product:
 
 def run(request, say):
     """`file`, `kernel`, the problem and the rules of a measurement; writes C to `result`."""
-    file = KernelFile(request["file"], request["known"])
+    file = kernel_file(request["file"], request["known"])
     kernel, _ = file.kernels[request["kernel"]]
     rules = request["rules"]
     product = Product(file, kernel, {**request, "cold": rules["cold"]}, say)

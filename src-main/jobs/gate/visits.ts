@@ -3,7 +3,7 @@ import type { GateSide } from '@shared/contract/gate'
 import type { Step } from '@shared/contract/run'
 import { presets } from '@shared/measurement/presets'
 import { EngineError } from '../../engine/engine'
-import type { NativeMeasureRequest, NativeMeasurement } from '../../engine/nativeBinding'
+import type { MeasureRequest, NativeMeasurement } from '../../engine/nativeBinding'
 import type { StepContext } from '../jobContext'
 import { openRequest, type OpenSession } from '../openSession'
 import type { PlannedStep } from '../plan'
@@ -71,14 +71,14 @@ async function measure(
   context: StepContext,
   session: OpenSession,
   planned: PlannedStep,
-  request: NativeMeasureRequest
+  request: MeasureRequest
 ): Promise<NativeMeasurement> {
   const quiet = () => {}
   const id = await session.open(openRequest(context.plan, planned), quiet)
   return context.engine.call('measure', { session: id, request }, { signal: context.signal })
 }
 
-function requestOf(planned: PlannedStep, plan: VisitPlan, isFirst: boolean): NativeMeasureRequest {
+function requestOf(planned: PlannedStep, plan: VisitPlan, isFirst: boolean): MeasureRequest {
   return {
     kernel: planned.kernel.id,
     cold: plan.cold,

@@ -70,7 +70,8 @@ describe('the wire of the addon', () => {
       timeoutNs: 1e9,
       fixedSamples: 3,
       sustainedNs: 0,
-      recordLaunches: true
+      recordLaunches: true,
+      companions: 0
     }
     const { samplesNs, samplesMHz, discarded, ...measured } = await opened.measure(request, flag)
     await opened.close()

@@ -58,6 +58,7 @@ describe.runIf(canFork && pythonHas('numpy'))('a Python that has imported torch'
 open(${JSON.stringify(imports)}, "a").write("imported\\n")
 class cuda:
     is_initialized = staticmethod(lambda: False)
+    empty_cache = staticmethod(lambda: None)
 sys.modules["torch.cuda"] = cuda
 `
     )
