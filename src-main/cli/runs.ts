@@ -18,6 +18,7 @@ import { stringifyRun } from '../store/runFile'
 import { defaultStoreFolder, RunStore } from '../store/runStore'
 import { followJob } from './followJob'
 import { localApplication } from './localApplication'
+import { addChoices } from './runsChoices'
 import { addHistory } from './runsHistory'
 import { addImport } from './runsImport'
 import { printSweep } from './sweep'
@@ -38,7 +39,7 @@ export function register(program: Command): void {
   const runs = program
     .command('runs')
     .description(
-      'Runs: list, show, compare, history, cancel, resume, export, import, remove, restore.'
+      'Runs: list, show, compare, history, choices, cancel, resume, export, import, remove, restore.'
     )
     .addHelpText(
       'after',
@@ -62,6 +63,10 @@ export function register(program: Command): void {
     .option('--fail-on-slow', 'exit 1 when any point is SLOW, or none could be compared')
     .action(compare)
   addHistory(command('history', 'the rate of one point over the runs that measured it'), open)
+  addChoices(
+    command('choices <run>', 'what auto chose, beside every other kernel that a sweep timed there'),
+    open
+  )
   command('cancel <id>', 'end a run that is being made, in whatever process it is').action(cancel)
   command('resume <id>', 'finish a run that was cancelled or cut off, as a new run')
     .option('--kernel-dir <folder...>', 'as when the run was started')

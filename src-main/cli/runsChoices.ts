@@ -1,0 +1,90 @@
+/** runs choices: how far what `auto` chose is behind the best kernel of a run. */
+import type { Command } from 'commander'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Step } from '@shared/contract/run'
+import { exitCodeOf } from '@shared/errors'
+import { judgeAuto, type AutoChoice } from '@shared/measurement/autoChoices'
+import { counted } from '@shared/units'
+import { print, printJson } from '../ground/terminal'
+import { readRunFolder, runFileName } from '../store/runFile'
+import type { RunStore } from '../store/runStore'
+import { positiveNumber } from './arguments'
+
+interface Flags {
+  atMost: number
+  store?: string
+  json?: boolean
+}
+
+/** @param open the store of these flags */
+export function addChoices(command: Command, open: (flags: Flags) => RunStore): void {
+  command
+    .option(
+      '--at-most <percent>',
+      'how far a choice may be behind the best exact kernel',
+      positiveNumber,
+      5
+    )
+    .addHelpText(
+      'after',
+      '\n<run>: an id, or a folder. Exit code: 1 where a choice is further behind, or nothing is beside one.'
+    )
+    .action((words: string, flags: Flags) => choices(words, open(flags), flags))
+}
+
+async function choices(words: string, store: RunStore, flags: Flags): Promise<void> {
+  const run = existsSync(join(words, runFileName))
+    ? await readRunFolder(words)
+    : await store.read(await store.find(words))
+  const { choices: found, problems } = judgeAuto(run, flags.atMost / 100)
+  if (problems.length > 0) process.exitCode = exitCodeOf.failed
+  if (flags.json) return printJson({ choices: found.map(figuresOf), problems })
+  const rows = [heading, ...found.map(cellsOf)]
+  const widths = heading.map((_, at) => Math.max(...rows.map((cells) => cells[at]!.length)))
+  if (found.length > 0)
+    print(
+      rows.map((cells) =>
+        cells
+          .map((cell, at) => (isNumber(at) ? cell.padStart(widths[at]!) : cell.padEnd(widths[at]!)))
+          .join('  ')
+          .trimEnd()
+      )
+    )
+  const over = found.flatMap(({ overExact, overBest }) => overExact ?? overBest ?? [])
+  if (over.length > 0)
+    print([
+      '',
+      `${counted(over.length, 'problem')} of ${found.length} compared; at most ${Math.max(...over).toFixed(3)} of the best exact kernel's time.`
+    ])
+  print(problems)
+}
+
+const heading = [
+  ...['format, M, N, K', 'chosen', 'us', 'best exact', 'us', 'chosen / it'],
+  ...['best of all', 'us', 'chosen / it']
+]
+const isNumber = (at: number) => /^us$|\//.test(heading[at]!)
+
+const microseconds = (step: Step | undefined) => {
+  const ns = step?.measurement?.timeNs.median
+  return ns === undefined ? '-' : (ns / 1e3).toFixed(2)
+}
+const ratio = (value: number | undefined) => value?.toFixed(3) ?? '-'
+
+const cellsOf = ({ problem, chosen, bestExact, best, overExact, overBest }: AutoChoice) => [
+  ...[problem, chosen.kernel, microseconds(chosen)],
+  ...[bestExact?.kernel ?? '-', microseconds(bestExact), ratio(overExact)],
+  ...[best ? named(best) : '-', microseconds(best), ratio(overBest)]
+]
+const named = ({ kernel, level }: Step) =>
+  level === 'approximate' ? `${kernel} (approximate)` : kernel
+
+const figuresOf = ({ problem, chosen, bestExact, best, overExact, overBest }: AutoChoice) => {
+  const brief = (step: Step | undefined) =>
+    step && { kernel: step.kernel, level: step.level, medianNs: step.measurement?.timeNs.median }
+  return {
+    ...{ problem, predictedNs: chosen.choice?.predictedNs, chosen: brief(chosen) },
+    ...{ bestExact: brief(bestExact), overExact, best: brief(best), overBest }
+  }
+}

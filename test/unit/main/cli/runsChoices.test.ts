@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { runInProcess } from '../../../support/runInProcess'
+
+const store = mkdtempSync(join(tmpdir(), 'blockscope-choices-'))
+afterAll(() => rmSync(store, { recursive: true, force: true }))
+
+it('shows how far what auto chose is behind the other kernels of a sweep', async () => {
+  const point = ['-M', '64', '-N', '64', '-K', '256,512', '--reps', '20', '--store', store]
+  const kernels = ['--kernels', 'auto,cpu-avx2,cpu-portable']
+  await runInProcess(['sweep', '--device', 'cpu', '--formats', 'mxfp4', ...kernels, ...point])
+  const choices = ['runs', 'choices', 'latest', '--store', store]
+  const { stdout, code } = await runInProcess([...choices, '--at-most', '900'])
+  expect(stdout).toMatch(/^mxfp4 64 64 512 +cpu-\S+ +[\d.]+ +cpu-\S+ +[\d.]+ +[\d.]+ +cpu-/m)
+  expect(stdout).toMatch(
+    /^2 problems of 2 compared; at most [\d.]+ of the best exact kernel's time\.$/m
+  )
+  expect(code).toBe(0)
+  const json = await runInProcess([...choices, '--json'])
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    choices: [{ problem: 'mxfp4 64 64 256', overExact: expect.any(Number) }, {}]
+  })
+})
+
+it('fails where nothing was timed beside a choice, of a folder too', async () => {
+  const { stdout, code } = await runInProcess([
+    ...['runs', 'choices', 'docs/results/h200-gpt-oss-120b']
+  ])
+  expect(stdout).toContain('No kernel was timed beside a choice: name others too.')
+  expect(code).toBe(1)
+})
+
+it('refuses what is no run', async () => {
+  const { stderr, code } = await runInProcess(['runs', 'choices', 'nowhere', '--store', store])
+  expect(stderr).toContain('no run "nowhere"')
+  expect(code).toBe(2)
+})
