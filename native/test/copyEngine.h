@@ -68,21 +68,23 @@ struct BoxCopy {
 };
 
 // Copies end in any order: whichever chance says.
-class CopiesUnderWay {
+template <class Copy>
+class UnderWay {
  public:
-  void begin(BoxCopy copy) { all_.push_back(std::move(copy)); }
+  void begin(Copy copy) { all_.push_back(std::move(copy)); }
   bool empty() const { return all_.empty(); }
   uint32_t nextChance() { return chance_ = chance_ * 1664525 + 1013904223; }
-  BoxCopy take(uint32_t chance) {
+  Copy take(uint32_t chance) {
     const auto which = all_.begin() + static_cast<std::ptrdiff_t>((chance >> 16) % all_.size());
-    BoxCopy copy = std::move(*which);
+    Copy copy = std::move(*which);
     all_.erase(which);
     return copy;
   }
 
  private:
-  std::vector<BoxCopy> all_;
+  std::vector<Copy> all_;
   uint32_t chance_ = 12345;
 };
+using CopiesUnderWay = UnderWay<BoxCopy>;
 
 }  // namespace fibers

@@ -28,6 +28,8 @@ class Mbarriers {
   }
   // Whether the phase of this parity is over: what try_wait.parity asks.
   bool isOver(uint32_t at, uint32_t parity) { return (find(at).phase & 1) != (parity & 1); }
+  // How many are over.
+  uint32_t phases(uint32_t at) { return find(at).phase; }
 
  private:
   struct Barrier {

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "../core/outputs.h"
+#include "operandBoxes.h"
 #include "tensorCluster.h"
 
 namespace fibers {
@@ -227,35 +228,22 @@ class TensorMachine {
   void leave(const char* where) const { order_.mayTell(environment_, where); }
   void checkFenced(const char* what) const { order_.mayUse(environment_, what); }
 
-  void begin(const Matrix& of, const Box& box, u32 to, int64_t x, int y, u32 barrier) const {
+  void begin(const OperandBox& of, u32 to, int64_t y, u32 barrier) const {
     if (T::kCtas == 1 && rankOfAddress(barrier, rank_) != rank_)
       fail("a copy of cta_group::1 tells another CTA");
     if (launch_.mistake == TensorMistake::kPeersBarrier) barrier = localAddress(barrier);
-    const auto pieces = box.pieces(of, x, y, to);
+    const auto pieces = of.box.pieces(of.of, of.x, y, to);
     for (const Piece& piece : pieces) cta_.shared.begin(piece.place);
     cluster_.copies.begin({rank_, pieces, mappedAddress(barrier, rankOfAddress(barrier, rank_)),
-                           box.bytesOfMatrix()});
+                           of.box.bytesOfMatrix()});
   }
   void loadBox(const ScaledMatrix& of, int rows, u32 to, int k, int row, u32 barrier) const {
-    constexpr bool kPacked = T::form().depth() == 64;
-    const int bits = blockscope::numberFormat(
-                         static_cast<blockscope::NumberFormatId>(of.format.element))
-                         .storageBits,
-              perPiece = kPacked ? 32 : 16, pieceBytes = perPiece * bits / 8,
-              rowBytes = of.k * bits / 8;
-    // The driver refuses other maps: strides of 16 bytes, of 32 where it pads.
-    const bool pads = !kPacked && bits < 8;
-    if (rowBytes % (pads ? 32 : 16) != 0 || (pads && of.k % 128 != 0)) fail("no such tensor map");
     if (to % 1024 != 0) fail("a box that does not begin where the swizzle does");
-    begin({of.packed.data(), rowBytes, of.rows}, {128, rows, true, pieceBytes}, to,
-          k / perPiece * pieceBytes, row, barrier);
+    begin(boxOfCodes(of, T::form().depth() == 64, T::kRowBytes, rows, k), to, row, barrier);
   }
   void loadScales(const ScaledMatrix& of, int blocks, u32 to, int group, int block,
                   u32 barrier) const {
-    constexpr int kBytes = tcgen05::kScaleGroupBytes;
-    const int groups = tcgen05::ceilDiv(of.k / of.format.scaleBlock, tcgen05::kScaleGroup);
-    begin({of.placed.data(), groups * kBytes, tcgen05::ceilDiv(of.rows, 128)},
-          {T::kGroups * kBytes, blocks, false}, to, group * kBytes, block, barrier);
+    begin(boxOfScales(of, T::kGroups, blocks, group), to, block, barrier);
   }
   [[noreturn]] static void fail(const std::string& what) { throw std::runtime_error(what); }
 

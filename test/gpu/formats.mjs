@@ -10,10 +10,11 @@ export const named = (format) => !/^e\dm\dxe\dm\d$/.test(format)
 export const able = (kernel, format) =>
   kernel.capabilities.some((c) => c.format === format && c.level !== 'unavailable')
 
-/** Without those of test/gpu/kernels that are wrong on purpose. */
+/** Without those of test/gpu/kernels that are wrong on purpose; KERNELS=mma,simt limits them. */
 export function testedKernels(device) {
   const faulty = new Set(['overruns', 'faults', 'hangs', 'mistyped', 'wrong'])
-  return device.kernels.filter(({ id }) => !faulty.has(id))
+  const wanted = process.env.KERNELS?.split(',')
+  return device.kernels.filter(({ id }) => !faulty.has(id) && (wanted?.includes(id) ?? true))
 }
 
 /** Rows of A for which K is split among blocks, and their sums meet: the order must not be that of arrival. */
@@ -34,6 +35,9 @@ const shapes = [
   [257, 1000, 640, 'adversarial', 'f32'],
   [1, 8, 32, 'normal', 'f16']
 ]
+/** K of an odd number of blocks of 16, whose rows of fp4 are no whole 16 bytes. */
+const shapesOfSixteen = [[33, 40, 48, 'normal', 'f32']]
+const hasBlocksOf16 = (format) => /nvfp4|_b16/.test(format)
 /** A pair without a name differs from the named ones in how it is decoded alone. */
 const pairShapes = [
   [129, 264, 544, 'uniform-codes', 'f32'],
@@ -63,7 +67,11 @@ async function validate(checks, session, kernel, name, format, more) {
 }
 
 async function checkShapes(checks, kernels, format) {
-  for (const [m, n, k, distribution, output] of named(format) ? shapes : pairShapes) {
+  const all = [
+    ...(named(format) ? shapes : pairShapes),
+    ...(hasBlocksOf16(format) ? shapesOfSixteen : [])
+  ]
+  for (const [m, n, k, distribution, output] of all) {
     await checks.attempt(`open ${format} ${distribution}`, async () => {
       const session = await open(format, m, n, k, { distribution, output })
       for (const kernel of kernels) {

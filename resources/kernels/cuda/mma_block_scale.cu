@@ -1,5 +1,5 @@
 // mma-block-scale: block-scaled matrix instructions of a warp, `mma.sync ... block_scale`. sm_120a
-// and sm_121a; with EMULATED 1 the same source on any GPU from sm_80 on, its matrix instruction
+// and sm_121a; with EMULATED 1 the same source on any GPU from sm_90 on, its matrix instruction
 // computed lane by lane.
 //
 //   C (M, N) = tensorScale A (M, K) x B (N, K)^T, scales in nvidia_32_4_4; any M, N, K a multiple
@@ -24,9 +24,26 @@ typedef blockscale::EmulatedMachine Machine;
 typedef blockscale::NativeMachine Machine;
 #endif
 
-extern "C" __global__ void __launch_bounds__(Tile::kThreads)
-    multiply(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c,
-             int M, int N, int K, float tensorScale) {
-  if (dynamicSharedBytes() < Tile::kBytes || blockDim.x != Tile::kThreads) asm volatile("trap;");
-  blockscale::run<Tile>(Machine(), {aCodes, bCodes, aScales, bScales, M, N, K}, tensorScale, c);
+template <class Loader>
+__device__ inline void multiplyBy(const Loader& loader, Output* c, int M, int N, int K,
+                                  float tensorScale) {
+  if (dynamicSharedBytes() < Tile::kBytes || blockDim.x != Tile::kThreads) trap();
+  blockscale::run<Tile>(Machine(), loader, {M, N, K}, tensorScale, c);
+}
+
+// Where TMA takes the operands' rows.
+extern "C" __global__ void __launch_bounds__(Tile::kThreads, 1)
+    multiply(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
+             const __grid_constant__ TensorMap aScales, const __grid_constant__ TensorMap bScales,
+             Output* c, int M, int N, int K, float tensorScale) {
+  multiplyBy(blockscale::BoxLoader<Tile, blockscale::Maps>{{&a, &b, &aScales, &bScales}}, c, M, N,
+             K, tensorScale);
+}
+
+// Where it does not.
+extern "C" __global__ void __launch_bounds__(Tile::kThreads, 1)
+    multiplyByPieces(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales,
+                     Output* c, int M, int N, int K, float tensorScale) {
+  multiplyBy(blockscale::PieceLoader<Tile>{aCodes, bCodes, aScales, bScales}, c, M, N, K,
+             tensorScale);
 }

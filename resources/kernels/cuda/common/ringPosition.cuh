@@ -7,7 +7,7 @@ template <int Stages>
 struct RingPosition {
   int stage = 0;
   u32 phase = 0;
-  __device__ void advance() {
+  LANE_CODE void advance() {
     if (++stage == Stages) {
       stage = 0;
       phase ^= 1;

@@ -34,10 +34,18 @@ struct CommonMachine {
   __device__ static int block() { return blockIdx.x; }
   __device__ static int blocks() { return gridDim.x; }
   __device__ static void sync() { __syncthreads(); }
-  __device__ static u32 sharedStart() {
-    extern __shared__ __align__(128) u8 dynamic[];
-    return sharedAddress(dynamic);
+  __device__ static void syncWarp() { __syncwarp(); }
+  __device__ static bool isLeader() { return electOne(); }
+  // The swizzle works on absolute addresses.
+  __device__ static u32 sharedStart() { return dynamicSharedStart() + 1023 & ~1023u; }
+
+  __device__ static void initBarrier(u32 barrier, u32 arrivals) {
+    ::initBarrier(barrier, arrivals);
   }
+  __device__ static void publishBarriers() { ::publishBarriers(); }
+  __device__ static void expect(u32 barrier, u32 bytes) { expectBytes(barrier, bytes); }
+  __device__ static void arrive(u32 barrier) { arriveHere(barrier); }
+  __device__ static void wait(u32 barrier, u32 parity) { waitFor(barrier, parity); }
 
   // Bytes from global memory to shared memory without registers, `valid` of them, then zeros.
   template <int Bytes>
@@ -50,11 +58,9 @@ struct CommonMachine {
                    "r"(valid)
                    : "memory");
   }
-  __device__ static void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-  // Until at most Pending groups of this thread are under way.
-  template <int Pending>
-  __device__ static void waitForCopies() {
-    asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
+  // Arrives once this thread's copies are there.
+  __device__ static void arriveWhenCopied(u32 barrier) {
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
   }
 
   __device__ static u32 loadWord(u32 address) { return ::loadWord(address); }
@@ -78,9 +84,69 @@ struct CommonMachine {
   }
 };
 
+// To the CTA's own shared memory: sm_120 does what names a cluster's by a call, for which
+// setmaxnreg is left out. CUDA before 12.8 has the cluster's alone.
+#if __CUDACC_VER_MAJOR__ > 12 || __CUDACC_VER_MINOR__ >= 8
+#define BS_TENSOR(dimensions) "cp.async.bulk.tensor." dimensions ".shared::cta.global" BS_TELLING
+#else
+#define BS_TENSOR(dimensions) \
+  "cp.async.bulk.tensor." dimensions ".shared::cluster.global" BS_TELLING
+#endif
+#define BS_TELLING ".mbarrier::complete_tx::bytes "
+
+// Boxes that the copy engine brings: codes at (k, row), zeros beyond the matrix, and 512 bytes of
+// scales for each group of four along K from `group`, of each 128 rows from `block`.
+struct Maps {
+  const TensorMap *a, *b, *aScales, *bScales;
+
+  template <class T>
+  __device__ void loadA(u32 to, int k, int row, u32 barrier) const {
+    loadCodes(to, a, inBox<T>(k), row, barrier);
+  }
+  template <class T>
+  __device__ void loadB(u32 to, int k, int row, u32 barrier) const {
+    loadCodes(to, b, inBox<T>(k), row, barrier);
+  }
+  template <class T>
+  __device__ void loadScalesA(u32 to, int group, int block, u32 barrier) const {
+    loadScales(to, aScales, group, block, barrier);
+  }
+  template <class T>
+  __device__ void loadScalesB(u32 to, int group, int block, u32 barrier) const {
+    loadScales(to, bScales, group, block, barrier);
+  }
+
+ private:
+  // Packed fp4 lies in the map as bytes.
+  template <class T>
+  __device__ static int inBox(int k) {
+    return T::kDepth == 64 ? k / 2 : k;
+  }
+  __device__ static void loadCodes(u32 to, const TensorMap* map, int x, int y, u32 barrier) {
+    asm volatile(BS_TENSOR("2d") "[%0], [%1, {%2, %3}], [%4];" ::"r"(to), "l"(map), "r"(x), "r"(y),
+                 "r"(barrier)
+                 : "memory");
+  }
+  __device__ static void loadScales(u32 to, const TensorMap* map, int group, int block,
+                                    u32 barrier) {
+    asm volatile(BS_TENSOR("3d") "[%0], [%1, {0, %2, %3}], [%4];" ::"r"(to), "l"(map), "r"(group),
+                 "r"(block), "r"(barrier)
+                 : "memory");
+  }
+};
+
 // sm_120a and its family.
 struct NativeMachine : CommonMachine {
   static constexpr int kStepsAtOnce = 4;  // instructions along K that the compiler may interleave
+
+  template <int Registers>
+  __device__ static void giveRegistersBack() {
+    ::giveRegistersBack<Registers>();
+  }
+  template <int Registers>
+  __device__ static void takeRegisters() {
+    ::takeRegisters<Registers>();
+  }
 
   // Four matrices of 8 rows x 16 codes of `Bits` bits, or x 16 bytes: lane 8 i + r has the address
   // of row r of matrix i.
@@ -107,9 +173,15 @@ struct NativeMachine : CommonMachine {
   }
 };
 
-// Any GPU from sm_80 on.
+// Any GPU from sm_90 on.
 struct EmulatedMachine : CommonMachine {
   static constexpr int kStepsAtOnce = 1;
+
+  // sm_90 without the "a" has none to exchange.
+  template <int Registers>
+  __device__ static void giveRegistersBack() {}
+  template <int Registers>
+  __device__ static void takeRegisters() {}
 
   template <int Bits>
   __device__ static void loadMatrices(u32 (&words)[4], u32 address) {
