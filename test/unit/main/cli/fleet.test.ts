@@ -195,6 +195,31 @@ describe('fleet', () => {
     expect(existsSync(join(work, 'bad'))).toBe(false)
   })
 
+  it('leaves a shard of another version as it is, says so, and goes without it or does the task anew', async () => {
+    const sweeps = [64, 96].map((k) => [...small, '-K', String(k)])
+    const fleet = join(work, 'newer')
+    const run = () => runInProcess(['fleet', 'run', planOf('newer', { sweeps }), '--dir', fleet])
+    await run()
+    const folder = join(fleet, 'tasks', '0000')
+    const path = join(folder, readdirSync(folder)[0]!, 'run.json')
+    const newer = readFileSync(path, 'utf8').replace(/"formatVersion": \d+/, '"formatVersion": 99')
+    writeFileSync(path, newer)
+    const { stdout, stderr } = await runInProcess(['fleet', 'status', fleet])
+    expect(stdout + stderr).toMatch(
+      /^Task 0 has a run that cannot be read, and stays as it is: .* was written by a newer blockscope \(run format 99; .*$/m
+    )
+    const own = ['--store', join(work, 'newer-store')]
+    const refused = await runInProcess(['fleet', 'collect', fleet, ...own])
+    expect(refused.stderr).toMatch(/^blockscope: 1 of 2 tasks are not done; .*\n$/)
+    expect(refused.code).toBe(1)
+    const partial = await runInProcess(['fleet', 'collect', fleet, ...own, '--partial'])
+    expect(partial.stdout).toMatch(/^\S+: 1 task on /)
+    expect((await run()).stdout).toContain('2 tasks on the CPU, 0 failed')
+    expect(readFileSync(path, 'utf8')).toBe(newer)
+    const whole = await runInProcess(['fleet', 'collect', fleet, ...own])
+    expect(whole.stdout).toMatch(/^\S+: 2 tasks on /)
+  })
+
   it('says what is no fleet, and which task is none', async () => {
     expect(await runInProcess(['fleet', 'status', work])).toMatchObject({
       code: 2,
