@@ -11,6 +11,7 @@ import { rooflineOption } from '../charts/roofline'
 import { dimensionOf, isGeometric } from '../charts/sweepAxis'
 import { sweepLines } from '../charts/sweepSeries'
 import type { Run, Step } from '../contract/run'
+import { isLedByRead } from '../measurement/readShare'
 import { roofsOfRun } from '../measurement/roofs'
 import { toleranceShareOf } from '../measurement/validationFigures'
 
@@ -33,6 +34,10 @@ export function speedCharts(run: Run): ReportChart[] {
   const choices = baselineChoices(lines)
   const baseline = choices.find(({ id }) => id === usualBaseline(choices))
   const ratioOf = ratioTo(baseline?.id ?? '', lines)
+  const isLed = isLedByRead(run.steps, run.device)
+  const metric = isLed ? ('bandwidth' as const) : ('tflops' as const)
+  /** Ratios are of rates. */
+  const compared = isLed ? undefined : baseline
   const draw = (option: ChartOption, height: number, legend = true) => {
     const picture = asPicture(option, { width, height }, { legend })
     return drawSvg(picture.option, picture.size)
@@ -47,8 +52,8 @@ export function speedCharts(run: Run): ReportChart[] {
     )
   }
   if (hasOnePlace(lines)) {
-    const plot = dotPlot(lines, 'tflops', roofs, baseline && ratioOf)
-    const option = dotPlotOption(plot, 'tflops', paperTheme, baseline?.short)
+    const plot = dotPlot(lines, metric, roofs, compared && ratioOf)
+    const option = dotPlotOption(plot, metric, paperTheme, compared?.short)
     const speed = {
       title: `Speed, ${plot.unit}`,
       note: 'dot: median, bar: quartiles, tick: what the roofline allows, hollow: reference only',
@@ -57,13 +62,13 @@ export function speedCharts(run: Run): ReportChart[] {
     return [speed, roofline]
   }
   const chartChoices = {
-    metric: 'tflops' as const,
+    metric,
     logX: isGeometric(lines),
     logY: false,
     roofs,
     apart: true,
     width,
-    baseline: baseline && { short: baseline.short, ratioOf }
+    baseline: compared && { short: compared.short, ratioOf }
   }
   const speed = {
     title: `Speed over ${dimensionOf(lines).toUpperCase()}`,

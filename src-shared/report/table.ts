@@ -3,6 +3,8 @@ import type { Run, Step } from '../contract/run'
 import { dispositionWords } from '../measurement/outcome'
 import { layerName, layersOf, usesOf } from '../measurement/modelTime'
 import { peersOf } from '../measurement/ratios'
+import { isLedByRead, shareOfRead } from '../measurement/readShare'
+import { roofsOfRun } from '../measurement/roofs'
 import { ownLaunchNs, passedByAllowance } from '../measurement/validationFigures'
 
 /** One column of a run's table: the same in the terminal, in CSV, in Markdown and in the HTML report. */
@@ -63,14 +65,17 @@ export const validateColumns: Column[] = [
   right('step', 's', (step) => step.seconds.toFixed(2))
 ]
 
+const rate = right('rate', 'TFLOP/s', (step) => figure(step.measurement?.tflops))
+const memory = right('memory', 'GB/s', (step) => figure(step.measurement?.gbytesPerSecond))
+
 export const sweepColumns: Column[] = [
   ...problem,
   right('median', 'us', (step) => microseconds(step.measurement?.timeNs.median)),
   right('q1', 'us', (step) => microseconds(step.measurement?.timeNs.q1)),
   right('q3', 'us', (step) => microseconds(step.measurement?.timeNs.q3)),
   right('n', '', (step) => figure(step.measurement?.timeNs.samples)),
-  right('rate', 'TFLOP/s', (step) => figure(step.measurement?.tflops)),
-  right('memory', 'GB/s', (step) => figure(step.measurement?.gbytesPerSecond)),
+  rate,
+  memory,
   left('notes', (step) => step.measurement?.badges.join(', ') ?? step.reason)
 ]
 
@@ -81,8 +86,10 @@ function microseconds(ns: number | undefined): string {
   return ns === undefined || Number.isNaN(ns) ? '-' : (ns / 1e3).toFixed(2)
 }
 
+type Tabled = Pick<Run, 'kind' | 'steps' | 'spec' | 'device' | 'roofs'>
+
 /** A sweep is compared with the peers that were timed in it (src-shared/measurement/ratios.ts). */
-export function columnsOf(run: Pick<Run, 'kind' | 'steps' | 'spec'>): Column[] {
+export function columnsOf(run: Tabled): Column[] {
   const { shapes } = run.spec
   const plain = run.kind === 'validate' ? validateColumns : sweepColumnsOf(run)
   const chosen = run.steps.some(({ choice }) => choice) ? withChoice(plain) : plain
@@ -111,12 +118,16 @@ const withChoice = (columns: readonly Column[]): Column[] =>
     right('auto predicts', 'us', ({ choice }) => microseconds(choice?.predictedNs))
   )
 
-function sweepColumnsOf(run: Pick<Run, 'kind' | 'steps'>): Column[] {
+/** With few rows of A bandwidth comes first, and what it is of a plain read. */
+function sweepColumnsOf(run: Tabled): Column[] {
   const ratios = peersOf(run)
     .filter(({ isThere }) => isThere)
     .map(({ title, ratioOf }) => right(title, '', (step) => ratioText(ratioOf(step))))
-  const after = sweepColumns.findIndex(({ title }) => title === 'rate') + 1
-  return sweepColumns.toSpliced(after, 0, ...ratios)
+  const [before, after] = [sweepColumns.slice(0, -3), sweepColumns.slice(-1)]
+  if (!isLedByRead(run.steps, run.device)) return [...before, rate, ...ratios, memory, ...after]
+  const roofs = roofsOfRun(run)
+  const ofRead = right('of read', '%', (step) => percentOf(shareOfRead(step, roofs)))
+  return [...before, memory, ofRead, rate, ...ratios, ...after]
 }
 
 const ratioText = (ratio: number | undefined) => (ratio === undefined ? '-' : ratio.toFixed(2))

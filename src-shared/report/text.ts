@@ -3,6 +3,8 @@ import type { Run, Step } from '../contract/run'
 import { layersOf, layerName, modelTimesOf, modelTimeText, usesOf } from '../measurement/modelTime'
 import { stepLines } from './stepLines'
 import { peersOf } from '../measurement/ratios'
+import { shareOfRead } from '../measurement/readShare'
+import { roofsOfRun } from '../measurement/roofs'
 import { columnsOf, heading, type Column } from './table'
 
 function csvField(text: string): string {
@@ -12,12 +14,13 @@ function csvField(text: string): string {
 /** RFC 4180, with raw numbers: what a spreadsheet or pandas reads. */
 export function runToCsv(run: Run): string {
   const peers = peersOf(run)
+  const roofs = roofsOfRun(run)
   const isGrouped = run.steps.some(({ groups }) => groups)
   const header = [
     'format,kernel,provider,level,m,n,k,result,reason,max_abs,max_rel,normwise,elements_outside',
     'stated_error,error_before_rounding',
     'samples,discarded,min_ns,q1_ns,median_ns,q3_ns,p95_ns,max_ns,mean_ns,stdev_ns',
-    'tflops,gbytes_per_second,flops,bytes,mean_mhz,mean_watts,badges,method,source_hash',
+    'tflops,gbytes_per_second,share_of_read,flops,bytes,mean_mhz,mean_watts,badges,method,source_hash',
     ...peers.map(({ field }) => field),
     ...(isGrouped ? ['groups'] : []),
     ...(run.spec.shapes ? ['layers', 'uses'] : [])
@@ -46,6 +49,7 @@ export function runToCsv(run: Run): string {
       ...timesOf(step),
       measurement?.tflops,
       measurement?.gbytesPerSecond,
+      shareOfRead(step, roofs),
       measurement?.flops,
       measurement?.bytes,
       measurement?.meanMHz,

@@ -3,6 +3,7 @@ import type { RatioOf } from '@shared/charts/baseline'
 import { shareOfStep, type Roofs } from '@shared/charts/limits'
 import { figureOf, sweepScale, type SweepLine } from '@shared/charts/sweepSeries'
 import { layerName, layersOf } from '@shared/measurement/modelTime'
+import { isLedByRead, shareOfRead } from '@shared/measurement/readShare'
 import type { Column } from '../../components/tableColumns'
 import { band, count, digits, errorFigure, percent, quantity, text, times } from '@shared/units'
 
@@ -34,6 +35,29 @@ export function sweepColumns(
     (of) => of === 'k' || new Set(steps.map((step) => step[of])).size > 1
   )
   const number = (value: number | undefined) => (value === undefined ? '–' : digits(value))
+  const bandwidthColumn: Column<SweepRow> = {
+    id: 'bandwidth',
+    title: 'Bandwidth',
+    unit: bandwidth.unit,
+    numeric: true,
+    width: 'minmax(116px, 0.7fr)',
+    value: ({ step }) => scaled(figureOf(step, 'bandwidth')?.value, bandwidth.factor),
+    text: ({ step }) => number(scaled(figureOf(step, 'bandwidth')?.value, bandwidth.factor))
+  }
+  const readColumn: Column<SweepRow> = {
+    id: 'read',
+    title: 'Of read',
+    unit: '%',
+    numeric: true,
+    width: '86px',
+    hint: "Share of the rate at which the device's memory was read in this run",
+    value: ({ step }) => scaled(shareOfRead(step, roofs), 100),
+    text: ({ step }) => {
+      const share = shareOfRead(step, roofs)
+      return share === undefined ? '–' : percent(share).replace(' %', '')
+    }
+  }
+  const isLed = isLedByRead(steps, roofs.device)
   const columns: (Column<SweepRow> | false)[] = [
     withRun && { id: 'run', title: 'Run', value: ({ runTitle }) => runTitle },
     {
@@ -62,6 +86,7 @@ export function sweepColumns(
       value: ({ step }) => step[of],
       text: ({ step }) => count(step[of])
     })),
+    ...(isLed ? [bandwidthColumn, readColumn] : []),
     {
       id: 'rate',
       title: 'Rate',
@@ -117,15 +142,7 @@ export function sweepColumns(
       value: ({ step }) => scaled(figureOf(step, 'time')?.value, time.factor),
       text: ({ step }) => number(scaled(figureOf(step, 'time')?.value, time.factor))
     },
-    {
-      id: 'bandwidth',
-      title: 'Bandwidth',
-      unit: bandwidth.unit,
-      numeric: true,
-      width: 'minmax(116px, 0.7fr)',
-      value: ({ step }) => scaled(figureOf(step, 'bandwidth')?.value, bandwidth.factor),
-      text: ({ step }) => number(scaled(figureOf(step, 'bandwidth')?.value, bandwidth.factor))
-    },
+    !isLed && bandwidthColumn,
     {
       id: 'error',
       title: 'Error',

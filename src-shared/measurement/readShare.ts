@@ -1,0 +1,38 @@
+/**
+ * With few rows of A reading B is what takes the time (docs/kernels.md, "Few rows of A"): bandwidth, and the share that it is of a
+ * plain read of the device's memory, then say more than FLOP/s.
+ */
+import type { Device } from '../contract/devices'
+import type { Step } from '../contract/run'
+import type { DeviceRoofs } from './roofs'
+
+/** As many as the kernels for few rows take, of A or of each group. */
+const fewRows = 64
+
+const hasFewRows = ({ m, groups }: Pick<Step, 'm' | 'groups'>): boolean =>
+  (groups ? Math.max(...groups.rows) : m) <= fewRows
+
+/** Whether bandwidth is what to show first: all that a GPU was measured at has few rows. */
+export function isLedByRead(
+  steps: readonly Pick<Step, 'm' | 'groups' | 'measurement'>[],
+  device: Pick<Device, 'kind'> | undefined
+): boolean {
+  const measured = steps.filter(({ measurement }) => measurement)
+  return (
+    device !== undefined &&
+    device.kind !== 'cpu' &&
+    measured.length > 0 &&
+    measured.every(hasFewRows)
+  )
+}
+
+/** Of the rate at which memory was read on this device; undefined where that was not measured, and of operands that lie in a cache. */
+export function shareOfRead(
+  { measurement }: Pick<Step, 'measurement'>,
+  { device, measured }: DeviceRoofs
+): number | undefined {
+  const read = measured.find(({ kind, of }) => kind === 'memory' && of === 'dram')
+  if (!read || !measurement || device?.kind === 'cpu' || !measurement.cacheMode.startsWith('cold'))
+    return undefined
+  return (measurement.gbytesPerSecond * 1e9) / read.rate
+}
