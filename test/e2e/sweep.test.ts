@@ -116,6 +116,35 @@ describeInBrowser('Sweep view', () => {
     rmSync(join(server.storeFolder, id!), { recursive: true })
   })
 
+  it('begins with bandwidth, and its share of a plain read, where all products have few rows of A', async () => {
+    const whole = JSON.parse(readFileSync('docs/results/h200-gpt-oss-120b/run.json', 'utf8')) as Run
+    const path = join(server.storeFolder, 'few.json')
+    writeFileSync(path, JSON.stringify({ ...whole, steps: whole.steps.filter(({ m }) => m <= 16) }))
+    const imported = execFileSync(process.execPath, [
+      ...['out/node/blockscope.js', 'runs', 'import', path, '--store', server.storeFolder]
+    ])
+    rmSync(path)
+    const id = /Imported as (\S+?)\.?\s/.exec(imported.toString())![1]
+    const { page, close, errors } = await openPage(browser, server.url)
+    await page.evaluate(`location.hash = '#/sweep?run=${id}'`)
+    const kinds = page.getByRole('group', { name: 'What the chart shows' })
+    await expect.poll(() => kinds.getByRole('radio', { name: /B\/s$/ }).isChecked()).toBe(true)
+    const titles = page.getByRole('region', { name: 'Table' }).getByRole('columnheader')
+    const order = (await titles.allTextContents()).filter((title) =>
+      /Bandwidth|Of read|Rate/.test(title)
+    )
+    expect(order.map((title) => /Bandwidth|Of read|Rate/.exec(title)![0])).toEqual([
+      'Bandwidth',
+      'Of read',
+      'Rate'
+    ])
+    await kinds.getByRole('radio', { name: /FLOP\/s$/ }).check({ force: true })
+    await expect.poll(() => page.url()).toContain('metric=tflops')
+    expect(errors).toEqual([])
+    await close()
+    rmSync(join(server.storeFolder, id!), { recursive: true })
+  })
+
   it('shows a sweep of one K as sorted dots, beside a baseline that a key chooses', async () => {
     const imported = execFileSync(process.execPath, [
       ...['out/node/blockscope.js', 'runs', 'import', 'test/fixtures/runs/h200-8192/run.json'],
