@@ -61,7 +61,7 @@ async function choices(words: string, store: RunStore, flags: Flags): Promise<vo
 }
 
 const heading = [
-  ...['format, M, N, K', 'chosen', 'us', 'best exact', 'us', 'chosen / it'],
+  ...['format, M x N x K', 'chosen', 'us', 'best exact', 'us', 'chosen / it'],
   ...['best of all', 'us', 'chosen / it']
 ]
 const isNumber = (at: number) => /^us$|\//.test(heading[at]!)

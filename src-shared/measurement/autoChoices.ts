@@ -2,10 +2,11 @@
 import { autoKernel } from '../contract/devices'
 import type { Run, Step } from '../contract/run'
 import { percent } from '../units'
+import { problemText } from './problemText'
 import { pointOf } from './ratios'
 
 export interface AutoChoice {
-  /** 'mxfp4 16 8192 8192' */
+  /** 'mxfp4 16 x 8192 x 8192' */
   problem: string
   chosen: Step
   /** The fastest exact kernel, and the fastest of all; the chosen one among them. Undefined where none was timed. */
@@ -50,10 +51,10 @@ function choiceBeside(
   steps: readonly Step[],
   timeOf: (step: Step) => number | undefined
 ): AutoChoice {
-  const problem = pointOf(chosen)
+  const point = pointOf(chosen)
   const own = timeOf(chosen)
   const rivals = steps.filter(
-    (step) => isRival(step) && timeOf(step) !== undefined && pointOf(step) === problem
+    (step) => isRival(step) && timeOf(step) !== undefined && pointOf(step) === point
   )
   const fastest = (among: readonly Step[]) =>
     among.toSorted((one, other) => timeOf(one)! - timeOf(other)!)[0]
@@ -61,6 +62,7 @@ function choiceBeside(
   const isAlone = rivals.every((step) => step === chosen)
   const over = (step: Step | undefined) =>
     step && own !== undefined && !isAlone ? own / timeOf(step)! : undefined
+  const problem = problemText(chosen)
   return { problem, chosen, bestExact, best, overExact: over(bestExact), overBest: over(best) }
 }
 

@@ -2,16 +2,12 @@
  * What a run says below its table: what `auto` chose, how approximate kernels stand to the error they state, what kernels counted
  * while they made their products, and which algorithms matmul libraries took.
  */
-import { groupsText } from '../contract/groups'
-import type { Run, Step } from '../contract/run'
+import type { Run } from '../contract/run'
 import { algorithmText } from '../measurement/matmulAlgorithm'
+import { problemText } from '../measurement/problemText'
 import { countedText, statedText } from '../measurement/validationFigures'
 
 type Steps = Pick<Run, 'steps'>
-
-/** 'mxfp4 8192 x 8192 x 512' */
-const problemText = ({ format, m, n, k, groups }: Step) =>
-  `${format} ${m} x ${n} x ${k}${groups ? `, ${groupsText(groups)}` : ''}`
 
 /** 'auto: mxfp4 8192 x 8192 x 512: wgmma, the fastest of 5 exact kernels by the cost model: ...' */
 const choiceLines = ({ steps }: Steps): string[] =>

@@ -1,10 +1,10 @@
-"""torch.matmul on bf16 operands that were dequantised beforehand: what a block-scaled kernel is to beat. NOT RUN yet."""
+"""torch.matmul on bf16 operands that were dequantised beforehand: what a block-scaled kernel is to beat. Run on an NVIDIA H200 with torch 2.11."""
 
 FORMATS = ("nvfp4", "mxfp4", "mxfp4_b16", "mxfp8", "mxfp8_e5m2", "mxfp8_e4m3_e5m2", "mixed", "mxfp6_e2m3", "mxfp6_e3m2")
 
 
 class TorchBf16:
-    """torch.matmul on bf16 operands dequantised beforehand (not run)"""
+    """torch.matmul on bf16 operands dequantised beforehand"""
 
     id = "torch-bf16"
     device = "cuda"

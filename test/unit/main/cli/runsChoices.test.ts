@@ -13,21 +13,32 @@ it('shows how far what auto chose is behind the other kernels of a sweep', async
   await runInProcess(['sweep', '--device', 'cpu', '--formats', 'mxfp4', ...kernels, ...point])
   const choices = ['runs', 'choices', 'latest', '--store', store]
   const { stdout, code } = await runInProcess([...choices, '--at-most', '900'])
-  expect(stdout).toMatch(/^mxfp4 64 64 512 +cpu-\S+ +[\d.]+ +cpu-\S+ +[\d.]+ +[\d.]+ +cpu-/m)
+  expect(stdout).toMatch(/^mxfp4 64 x 64 x 512 +cpu-\S+ +[\d.]+ +cpu-\S+ +[\d.]+ +[\d.]+ +cpu-/m)
   expect(stdout).toMatch(
     /^2 problems of 2 compared; at most [\d.]+ of the best exact kernel's time\.$/m
   )
   expect(code).toBe(0)
   const json = await runInProcess([...choices, '--json'])
   expect(JSON.parse(json.stdout)).toMatchObject({
-    choices: [{ problem: 'mxfp4 64 64 256', overExact: expect.any(Number) }, {}]
+    choices: [{ problem: 'mxfp4 64 x 64 x 256', overExact: expect.any(Number) }, {}]
   })
 })
 
-it('fails where nothing was timed beside a choice, of a folder too', async () => {
+it('compares with what others chose to measure, of a folder too', async () => {
   const { stdout, code } = await runInProcess([
     ...['runs', 'choices', 'docs/results/h200-gpt-oss-120b']
   ])
+  expect(stdout).toContain(
+    "24 problems of 32 compared; at most 1.000 of the best exact kernel's time."
+  )
+  expect(code).toBe(0)
+})
+
+it('fails where nothing was timed beside a choice; groups are told in words', async () => {
+  const { stdout, code } = await runInProcess([
+    ...['runs', 'choices', 'docs/results/h200-gpt-oss-grouped']
+  ])
+  expect(stdout).toMatch(/^mxfp4 8192 x 5760 x 2880, 64 groups of 1 row, contiguous +decode-fp8 /m)
   expect(stdout).toContain('No kernel was timed beside a choice: name others too.')
   expect(code).toBe(1)
 })

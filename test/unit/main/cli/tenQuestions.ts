@@ -52,7 +52,7 @@ export function expected(run: Run): Required<Answers> {
 }
 
 export function fromRows(rows: readonly Row[]): Answers {
-  const isOperation = ({ name }: Row) => / \[M=\d+, N=\d+, K=\d+\]/.test(name)
+  const isOperation = ({ name }: Row) => / \[M=\d+, N=\d+, K=\d+[,\]]/.test(name)
   const operations = rows.filter(isOperation)
   const of = (metric: string) =>
     Object.fromEntries(operations.map(({ name, metrics }) => [name, metrics[metric]!]))

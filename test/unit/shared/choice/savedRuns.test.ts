@@ -58,7 +58,13 @@ function kernelsOf(architecture: string): Kernel[] {
 }
 
 beforeAll(() => {
-  for (const run of ['h200-8192', 'h200-8192-mxfp4', 'h200-k-sweep']) {
+  for (const run of [
+    'h200-8192',
+    'h200-8192-mxfp4',
+    'h200-8192-peers',
+    'h200-4096',
+    'h200-k-sweep'
+  ]) {
     const found = parseRun(text(`docs/results/${run}/run.json`), run)
     device ??= found.device!
     facts ??= factsOf(device, found.roofs ?? [])
