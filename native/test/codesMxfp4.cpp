@@ -1,4 +1,5 @@
-// wgmma's product of codes in mxfp4.
+// wgmma's product of codes in mxfp4, float16 by the copy engine.
+#define OUTPUT_TYPE 0
 #define A_FORMAT 0
 #define B_FORMAT 0
 #define SCALE_FORMAT 5

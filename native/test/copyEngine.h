@@ -35,11 +35,11 @@ struct Matrix {
 // Rows of `bytes` of shared memory, 16 of which `pieceBytes` of the matrix fill.
 struct Box {
   int bytes, rows;
-  bool isSwizzled = true;  // within rows of 64 or 128 bytes
+  bool isSwizzled = true;  // within rows of 32, 64 or 128 bytes
   int pieceBytes = 16;
 
   uint32_t place(int row, int piece) const {
-    const int with = !isSwizzled ? 0 : bytes == 128 ? row % 8 : row / 2 % 4;
+    const int with = !isSwizzled ? 0 : row * bytes / 128 % (bytes / 16);
     return static_cast<uint32_t>(row * bytes + (piece ^ with) * 16);
   }
   // From byte `x` of row `y` on, zeros beyond the matrix; to shared memory from `to` on.
@@ -64,7 +64,6 @@ struct BoxCopy {
   std::vector<Piece> pieces;
   uint32_t barrier;  // of shared::cluster
   int64_t bytes;     // that it is told of
-  int source = -1;   // whose shared memory it comes from, read when it ends
 };
 
 // Copies end in any order: whichever chance says.

@@ -3,6 +3,7 @@
 #pragma once
 
 #define ACCUMULATE 0
+#define OUTPUT_TYPE 0
 #define CLUSTER 2
 #define TILE_M 128
 #define TILE_N 192

@@ -1,12 +1,15 @@
 // The bf16 product of sm_90a that widens B's codes itself, on groups
-// (resources/kernels/cuda/common/ gemm_codes.cuh), compiled for the CPU over hopperMachine.h: every
+// (resources/kernels/cuda/common/gemm_codes.cuh), compiled for the CPU over hopperMachine.h: every
 // row by its own matrix of B, nothing written beside them, and the machine's mistakes are seen. A
-// test names the formats by kernels' macros and includes this, which is the whole program.
+// test names the formats by kernels' macros, and OUTPUT_TYPE 0 where C is float16 and the copy
+// engine's to store, and includes this, which is the whole program.
 #pragma once
 
 #define GROUPED 1
 #define ACCUMULATE 0
+#ifndef OUTPUT_TYPE
 #define OUTPUT_TYPE 2
+#endif
 #define CLUSTER 2
 #define WIDE_TILE_M 128
 #define WIDE_TILE_N 256
@@ -14,9 +17,8 @@
 #define WIDE_STORE_BUFFERS 4
 #define WIDE_SHIFT 4
 #define WIDEN_THREADS 256
+#define CODE_STAGES 5
 #define CODE_STORE_BUFFERS 2
-#define CODE_SLOTS 2
-#define CODE_SLOT_BYTES 64
 #define SCALES_OF_THREAD 16
 
 #include "hopperMachine.h"
@@ -35,6 +37,11 @@ using hopper::Mistake;
 namespace {
 
 using Product = bf16gemm::ProductOfCodes;
+constexpr bool kByEngine = OUTPUT_TYPE == 0;
+// float16 holds the sums with it.
+constexpr float kTensorScale = kByEngine ? 0x1p-8f : 1;
+// Rows of C that the engine stores are multiples of 16 bytes.
+constexpr int kFewColumns = kByEngine ? 40 : 37;
 constexpr int kClusterRows = gemm::GroupedShape<Product>::kClusterRows;
 
 // A: bf16 without scales, or like B.
@@ -93,47 +100,48 @@ Outcome outcome(const Groups& of, int n, int k, Mistake mistake, Spoil spoil) {
   Outcome result;
   std::vector<u16> wide(int64_t{m} * k);
   u32 beyond = 0;
-  const u32 pieces = static_cast<u32>(m) * (k / kWidened(A_FORMAT)) +
-                     groups * ((n * blocks + kScalesOfPiece - 1) / kScalesOfPiece);
+  const u32 pieces =
+      static_cast<u32>(m) * (k / 8) + groups * ((n * blocks + kScalesOfPiece - 1) / kScalesOfPiece);
   for (u32 i = 0; i < pieces + 3; i++)
     widenRowsOfGroups(i, a.packed.data(), a.scales.data(), b.scales.data(), wide.data(),
                       starts.data(), rows.data(), groups, m, n, k, &beyond);
   result.isBeyond = beyond != 0;
 
-  constexpr float kUntouched = 0x1.2345p77f;
-  std::vector<float> c(int64_t{m} * n, kUntouched);
+  const Output untouched = toOutput(1234.5f);
+  std::vector<Output> c(int64_t{m} * n, untouched);
   const hopper::TensorMap aMap{
       reinterpret_cast<uint8_t*>(wide.data()), k * 2, m, 128, WIDE_TILE_M, 2};
-  const hopper::TensorMap codesMap{b.packed.data(),
-                                   k * kBits(B_FORMAT) / 8,
-                                   int64_t{groups} * n,
-                                   Product::kSlotRowBytes,
-                                   WIDE_TILE_N / CLUSTER,
-                                   1,
-                                   false};
+  const hopper::TensorMap codesMap{
+      b.packed.data(), k * kBits(B_FORMAT) / 8, int64_t{groups} * n, 32, WIDE_TILE_M, 1};
+  const hopper::TensorMap cMap{
+      reinterpret_cast<uint8_t*>(c.data()), n * 2, m, 32, Product::kPieceRows, 2};
   const GroupTables tables = {starts.data(), rows.data(), ends.data(), groups};
   result.thrown = messageOf([&] {
     hopper::launch(
         {2, CLUSTER, Product::kThreads, gemm::Shared<Product>::kBytes, {}, mistake}, [&] {
-          bf16gemm::runGroupsOfCodes<false>(&aMap, &codesMap, b.scales.data(), nullptr, c.data(),
-                                            tables, n, k, 1.0f, {nullptr, 1.0f});
+          bf16gemm::runGroupsOfCodes<kByEngine>(&aMap, &codesMap, b.scales.data(), &cMap, c.data(),
+                                                tables, n, k, kTensorScale, {nullptr, 1.0f});
         });
   });
   for (int row = 0; row < m; row++) {
     const auto group = static_cast<int>(segments.groupOf(row));
     for (int col = 0; col < n; col++) {
-      const float got = c[int64_t{row} * n + col];
+      const Output element = c[int64_t{row} * n + col];
       if (group < 0) {
-        result.wrong += got != kUntouched;
+        result.wrong += element != untouched;
         continue;
       }
       double sum = 0, magnitude = 0;
       for (int i = 0; i < k; i++) {
-        const double product = a.value(row, i) * b.value(group * n + col, i);
+        const double product = a.value(row, i) * b.value(group * n + col, i) * kTensorScale;
         sum += product, magnitude += std::fabs(product);
       }
+      const float got = kByEngine ? halfToFloat(static_cast<uint16_t>(element)) : element;
+      const double tolerance = magnitude * 0x1p-20 + (kByEngine ? std::fabs(sum) * 0x1p-11 : 0);
       if (std::isnan(sum)) result.wrong += !std::isnan(got);
-      else result.wrong += !(std::fabs(got - sum) <= magnitude * 0x1p-20);
+      else if (std::isinf(sum) || (kByEngine && std::fabs(sum) > 65519))
+        result.wrong += got != std::copysign(INFINITY, sum);
+      else result.wrong += !(std::fabs(got - sum) <= tolerance);
     }
   }
   return result;
@@ -161,7 +169,7 @@ void checkProduct() {
   const auto asTheyAre = [](ScaledMatrix&, ScaledMatrix&) {};
   // Several tiles of a cluster; odd numbers of stages; a K that ends inside one.
   CHECK(!isRight(ragged, 520, 192, asTheyAre).isBeyond);
-  isRight({GroupLayout::kMasked, {0, 100, 33, 0}, 1, 256}, 37, 480, asTheyAre);
+  isRight({GroupLayout::kMasked, {0, 100, 33, 0}, 1, 256}, kFewColumns, 480, asTheyAre);
   isRight({GroupLayout::kContiguous, {130, 5}, 128, 0}, 264, 32, asTheyAre);
 }
 void checkMistakes() {
@@ -170,9 +178,22 @@ void checkMistakes() {
   isSeen(Mistake::kEarlyRead, "a read");
   isSeen(Mistake::kEarlyWrite, "a ");
   isSeen(Mistake::kNotPublished, "was not published");
+  isSeen(Mistake::kEarlyChange, "registers change under a product");
   isSeen(Mistake::kNoClusterSync, "which has ended");
   isSeen(Mistake::kNoSwizzle, "");
   isSeen(Mistake::kOtherChunk, "");
+}
+
+// Infinities and NaN of B, which not every format has.
+void checkSpecial() {
+  for (const int code : {0x7f, 0xff, 0x7c, 0xfc}) {
+    if (std::isfinite(decode(numberFormatOf(B_FORMAT), static_cast<uint16_t>(code)))) continue;
+    const auto spoil = [code](ScaledMatrix&, ScaledMatrix& b) {
+      for (const int at : {3, 70 * 128 + 64, 70 * 128 + 127, 99 * 128 + 1})
+        b.codes[at] = b.packed[at] = static_cast<uint8_t>(code);
+    };
+    isRight({GroupLayout::kOffsets, {9}, 1, 0}, 104, 128, spoil);
+  }
 }
 
 // The smallest and largest scales that bf16 takes, and one beyond on either side.
@@ -184,8 +205,8 @@ void checkScales() {
       const auto spoil = [scale = scale, at](ScaledMatrix&, ScaledMatrix& b) {
         b.scales[at] = scale;
       };
-      CHECK(outcome(one, 37, 256, Mistake::kNone, spoil).isBeyond == isBeyond);
-      if (!isBeyond) isRight(one, 37, 256, spoil);
+      CHECK(outcome(one, kFewColumns, 256, Mistake::kNone, spoil).isBeyond == isBeyond);
+      if (!isBeyond) isRight(one, kFewColumns, 256, spoil);
     }
 }
 
@@ -193,6 +214,7 @@ void checkScales() {
 
 int main() {
   checkProduct();
+  if (kBits(B_FORMAT) == 8) checkSpecial();
   // The machine's mistakes and scales of 8 bits are alike in all formats: once.
   if (A_FORMAT == 0 && SCALE_FORMAT == 5) checkMistakes(), checkScales();
   return summary();

@@ -1,9 +1,10 @@
 // Clusters of sm_90 whose threads are fibers of a CPU: shared memory, barriers, the copy engine
 // with its swizzles and multicast, and products of fp8 and bf16 tiles in shared memory (PTX
 // ISA 9.0, "mbarrier", "cp.async.bulk.tensor", "barrier.cluster", "wgmma"). Copies end when every
-// thread waits, in any order; a product reads its operands when it is waited for. What the copy
-// engine brings is known by pieces: nobody reads one under way, and no copy goes over what was not
-// read. What threads store is published before the copy engine or a product reads it.
+// thread waits, in any order; a product reads its operands when it is waited for, and registers of
+// its A stay as they are until then. What the copy engine brings is known by pieces: nobody reads
+// one under way, and no copy goes over what was not read. What threads store is published before
+// the copy engine reads it.
 #pragma once
 
 #include <algorithm>
@@ -46,11 +47,12 @@ enum class Mistake {
   kOwnBarrierAlone,  // who has read a stage tells its own CTA alone
   kEarlyRead,        // who multiplies does not wait for stages
   kEarlyWrite,       // who fills stages does not wait until they are empty
-  kNotPublished,     // no fence between a thread's stores and the copy engine or a product
+  kNotPublished,     // no fence between a thread's stores and the copy engine
+  kEarlyChange,      // registers are written while a product still reads them
   kNoPredecessor,    // the kernel before is not waited for
   kNoClusterSync,    // CTAs begin and end by themselves
   kNoSwizzle,        // boxes lie in order
-  kOtherChunk,       // what a thread stores for a product lies in the neighbouring 16 bytes
+  kOtherChunk,       // half of the lanes give ldmatrix the neighbouring 16 bytes
 };
 
 // Rows of bytes, and boxes of them.
@@ -65,13 +67,15 @@ struct TensorMap {
 };
 
 // A wgmma: D of a thread (64 x 2 count of the warpgroup), tiles with a swizzle of 128 bytes.
-// Without tables numbers are bf16.
+// Without tables numbers are bf16. A may be in registers: a thread's own, and what its quad had.
 struct Wgmma {
   float* d;
   int count;
   uint64_t a, b;
   bool accumulate;
   const float *ofA, *ofB;
+  const u32* registers = nullptr;
+  std::array<std::array<u32, 4>, 4> quad = {};
 };
 
 struct Cta {
@@ -104,19 +108,11 @@ struct Cta {
     piece = Piece::kKnown;
     return found;
   }
-  // What the copy engine or a product reads: a whole piece.
+  // What the copy engine reads: a whole piece.
   const uint8_t* readAsync(u32 address) {
     if (unpublished[address / 16] > 0)
       fail("a read of what was not published at byte " + std::to_string(address));
     return read(address, 16);
-  }
-  // A piece that a thread makes for others to read, as a copy would bring it.
-  void make(u32 address, const u32 (&words)[4]) {
-    if (address % 16 != 0) fail("a store that is not aligned");
-    begin(address);
-    std::memcpy(at(address, 16), words, 16);
-    pieces[address / 16] = Piece::kBrought;
-    unpublished[address / 16]++;
   }
   void begin(u32 address) {
     at(address, 16);
@@ -186,7 +182,7 @@ class Machine {
   // ------------------------------------------------------------------------------- copies
 
   void load(u32 to, const TensorMap& map, int x, int y, u32 barrier, uint16_t mask) {
-    if (to % (map.isSwizzled && map.boxBytes == 128 ? 1024 : 128) != 0)
+    if (to % (map.isSwizzled ? 8 * map.boxBytes : 128) != 0)
       fail("a box that does not begin where the swizzle does");
     if (map.isMade && !state().hasWaited)
       fail("what the kernel before makes is loaded without a wait for it");
@@ -201,29 +197,11 @@ class Machine {
       copies_.begin({of, pieces, fibers::mappedAddress(barrier, of), box.bytesOfMatrix()});
     }
   }
-  // Of shared memory to the same place of another CTA.
-  void copyToCta(u32 address, u32 bytes, u32 barrier, u32 rank) {
-    if (address % 16 != 0 || bytes % 16 != 0) fail("a copy that is not aligned");
-    if (mistake == Mistake::kNoPeersHalf && this->rank() == 1) return;
-    std::vector<fibers::Piece> pieces;
-    for (u32 at = address; at < address + bytes; at += 16) {
-      cta(rank).begin(at);
-      pieces.push_back({at, {}});
-    }
-    const int to = static_cast<int>(rank);
-    copies_.begin(
-        {to, pieces, fibers::mappedAddress(barrier, to), bytes, static_cast<int>(this->rank())});
-  }
-  void storeFour(u32 address, const u32 (&words)[4]) {
-    if (mistake == Mistake::kOtherChunk) address ^= 16;
-    auto& stored = state().stored;
-    // What it has not published yet is this thread's to change.
-    if (std::find(stored.begin(), stored.end(), address / 16) != stored.end()) {
-      std::memcpy(cta().at(address, 16), words, 16);
-      return;
-    }
-    cta().make(address, words);
-    stored.push_back(address / 16);
+  // For the copy engine to read.
+  void storeForCopy(u32 address, const void* from, size_t bytes) {
+    cta().write(address, from, bytes);
+    cta().unpublished[address / 16]++;
+    state().stored.push_back(address / 16);
   }
   void publish() {
     if (mistake == Mistake::kNotPublished) return;
@@ -232,12 +210,12 @@ class Machine {
   }
   void store(const TensorMap& map, int x, int y, u32 from) {
     const fibers::Box box = map.box();
-    const uint8_t* bytes = cta().at(from, box.bytes * box.rows);
     for (int row = 0; row < box.rows; row++)
       for (int byte = 0; byte < box.bytes; byte++) {
         const int64_t to = int64_t{x} * map.elementBytes + byte;
         if (y + row < map.rows && to < map.rowBytes)
-          map.start[(y + row) * map.rowBytes + to] = bytes[box.place(row, byte / 16) + byte % 16];
+          map.start[(y + row) * map.rowBytes + to] =
+              cta().readAsync(from + box.place(row, byte / 16))[byte % 16];
       }
   }
   void copy(u32 to, const void* from, size_t bytes) {
@@ -257,15 +235,33 @@ class Machine {
   void storeMatrices(u32 address, const std::array<u32, 4>& words) {
     const auto& addresses = block.exchange(1, {address});
     for (int matrix = 0; matrix < 4; matrix++)
-      cta().write(addresses[8 * matrix + lane() / 4][0] + lane() % 4 * 4, &words[matrix], 4);
+      storeForCopy(addresses[8 * matrix + lane() / 4][0] + lane() % 4 * 4, &words[matrix], 4);
+  }
+  // stmatrix, .trans: what a lane holds of a row belongs to two rows.
+  void storeTurnedMatrices(u32 address, const std::array<u32, 4>& words) {
+    const auto& addresses = block.exchange(1, {address});
+    for (int matrix = 0; matrix < 4; matrix++)
+      for (int half = 0; half < 2; half++) {
+        const auto number = static_cast<uint16_t>(words[matrix] >> 16 * half);
+        storeForCopy(addresses[8 * matrix + lane() % 4 * 2 + half][0] + lane() / 4 * 2, &number, 2);
+      }
   }
 
   void multiply(const Wgmma& product) { state().begun.push_back(product); }
+  // A of a thread in registers: PTX ISA, "Register Fragments for wgmma".
+  void multiplyFromRegisters(Wgmma product, const u32 (&a)[4]) {
+    const auto& shown = block.exchange(4, {a[0], a[1], a[2], a[3]});
+    for (int of = 0; of < 4; of++)
+      for (int i = 0; i < 4; i++) product.quad[of][i] = shown[lane() / 4 * 4 + of][i];
+    product.registers = a;
+    multiply(product);
+  }
   void commit() {
     state().groups.push_back(std::move(state().begun));
     state().begun.clear();
   }
   void waitForProducts(size_t pending) {
+    if (mistake == Mistake::kEarlyChange && pending > 0) pending++;
     for (auto& groups = state().groups; groups.size() > pending; groups.pop_front())
       for (const Wgmma& product : groups.front()) compute(product);
   }
@@ -275,12 +271,7 @@ class Machine {
     if (copies_.empty()) return false;
     fibers::BoxCopy copy = copies_.take(copies_.nextChance());
     Cta& to = cta(static_cast<u32>(copy.rank));
-    for (fibers::Piece& piece : copy.pieces) {
-      if (copy.source >= 0)
-        std::memcpy(piece.bytes.data(), cta(static_cast<u32>(copy.source)).readAsync(piece.place),
-                    16);
-      to.bring(piece);
-    }
+    for (const fibers::Piece& piece : copy.pieces) to.bring(piece);
     to.barriers.complete(fibers::localAddress(copy.barrier), copy.bytes);
     return true;
   }
@@ -302,7 +293,7 @@ class Machine {
     for (int byte = 0; byte < 32; byte += 16) {
       const u32 address = first + static_cast<u32>(row) * 128;
       const u32 chunk = (column + byte) / 16 ^ (address >> 7 & 7);
-      const uint8_t* codes = cta().readAsync(address + chunk * 16);
+      const uint8_t* codes = cta().read(address + chunk * 16, 16);
       for (int i = 0; i < 16; i++)
         if (values) out[byte + i] = values[codes[i]];
         else if (i % 2 == 0)
@@ -311,11 +302,21 @@ class Machine {
     }
     return values ? 32 : 16;
   }
+  // bf16 numbers of one of a lane's two rows.
+  void readRegisters(const Wgmma& of, int half, float (&out)[32]) {
+    const auto& own = of.quad[lane() % 4];
+    if (!std::equal(own.begin(), own.end(), of.registers)) fail("registers change under a product");
+    for (int k = 0; k < 16; k++) {
+      const u32 word = of.quad[k % 8 / 2][half + k / 8 * 2];
+      out[k] = __uint_as_float(k % 2 == 0 ? word << 16 : word & 0xffff0000);
+    }
+  }
   void compute(const Wgmma& of) {
     const int warp = thread() / 32 % 4;
     float a[2][32], b[32];
     for (int half = 0; half < 2; half++)
-      readRow(static_cast<u32>(of.a), warp * 16 + lane() / 4 + 8 * half, of.ofA, a[half]);
+      if (of.registers) readRegisters(of, half, a[half]);
+      else readRow(static_cast<u32>(of.a), warp * 16 + lane() / 4 + 8 * half, of.ofA, a[half]);
     for (int group = 0; group < of.count / 4; group++)
       for (int pair = 0; pair < 2; pair++) {
         const int count =

@@ -10,7 +10,9 @@
 // The same for groups of rows with a matrix of B of their own each (GROUPED): tiles are of one group; those that end before
 // their last row are stored row by row.
 #include "common/gemm_bf16.cuh"
-#if GROUPED && B_FORMAT == 0 && !ACCUMULATE
+// Whether B may be widened inside the product. An accumulator's numbers on their way would cost its multiplying threads a spill.
+#define OF_CODES (!ACCUMULATE && (B_FORMAT == 0 || ((B_FORMAT == 3 || B_FORMAT == 4) && SCALE_BLOCK == 32)))
+#if GROUPED && OF_CODES
 #include "common/gemm_codes.cuh"
 #endif
 #include "common/tiled.cuh"
@@ -46,8 +48,7 @@ extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
                               {accumulator, outputScale});
 }
 
-// An accumulator's numbers on their way would cost its multiplying threads a spill: such products go by the pass.
-#if B_FORMAT == 0 && !ACCUMULATE
+#if OF_CODES
 extern "C" __global__ void widenRowsOfAllGroups(const u8* aCodes, const u8* aScales, const u8* bScales, u16* aWide, u32* beyond,
                                                 const int* groupStarts, const int* groupRows, int* tileEnds, int* slowTileEnds,
                                                 int groups, int M, int N, int K) {

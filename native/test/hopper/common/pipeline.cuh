@@ -57,27 +57,23 @@ inline void commitStores() {}
 template <int>
 void waitForStoreReads() {}
 inline void publishToCopyEngine() { machine().publish(); }
-inline void copyToCta(u32 address, u32 bytes, u32 barrier, u32 rank) {
-  machine().copyToCta(address, bytes, barrier, rank);
-}
 inline void storeMatrices(u32 address, u32 m0, u32 m1, u32 m2, u32 m3) {
   machine().storeMatrices(address, {m0, m1, m2, m3});
 }
+inline void storeTurnedMatrices(u32 address, u32 m0, u32 m1, u32 m2, u32 m3) {
+  machine().storeTurnedMatrices(address, {m0, m1, m2, m3});
+}
 inline void storeHalf(u32 address, u32 low) {
   const u16 bits = static_cast<u16>(low);
-  machine().cta().write(address, &bits, 2);
+  machine().storeForCopy(address, &bits, 2);
 }
 inline void storeWord(u32 address, u32 word) { machine().cta().write(address, &word, 4); }
-inline void storeFour(u32 address, const u32 (&words)[4]) { machine().storeFour(address, words); }
-inline void loadFour(u32 (&words)[4], u32 address) {
-  if (address % 16 != 0) hopper::fail("a load that is not aligned");
-  std::memcpy(words, machine().cta().read(address, 16), 16);
-}
 inline u32 loadWord(u32 address) { return machine().cta().word(address); }
 inline float loadNumber(u32 address) { return __uint_as_float(loadWord(address)); }
 inline float2 loadTwoNumbers(u32 address) { return {loadNumber(address), loadNumber(address + 4)}; }
 // PTX ISA, "ldmatrix".
 inline void loadMatrices(u32 (&words)[4], u32 address) {
+  if (machine().mistake == hopper::Mistake::kOtherChunk && machine().lane() < 16) address ^= 16;
   const auto& rows = machine().block.exchange(2, {address});
   const auto lane = static_cast<u32>(machine().lane());
   for (u32 matrix = 0; matrix < 4; matrix++)

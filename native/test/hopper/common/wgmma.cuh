@@ -37,8 +37,13 @@ inline void multiplyBf16(float (&d)[128], u64 a, u64 b, bool accumulate) {
   multiplyEightBits(d, a, b, accumulate, nullptr, nullptr);
 }
 
-// PTX ISA, "Register Fragments for wgmma": 16 rows a warp, 32 bytes of K. `Decode` gives number i
-// of those bytes.
+// A in registers, waited for like the others.
+inline void multiplyBf16(float (&d)[128], const u32 (&a)[4], u64 b, bool accumulate) {
+  machine().multiplyFromRegisters({d, 128, 0, b << 4, accumulate, nullptr, nullptr}, a);
+}
+
+// At once. PTX ISA, "Register Fragments for wgmma": 16 rows a warp, 32 bytes of K. `Decode` gives
+// number i of those bytes.
 template <int Count, int Numbers, typename Decode>
 void multiplyFromRegisters(float (&d)[Count], const u32 (&a)[4], u64 b, bool accumulate,
                            Decode decode) {

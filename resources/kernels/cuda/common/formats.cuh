@@ -4,7 +4,7 @@
 #pragma once
 
 #include "common/bf16Pairs.cuh"
-#include "common/eightBits.cuh"
+#include "common/outputs.cuh"
 #include "common/types.cuh"
 
 __host__ __device__ constexpr int kBits(int format) {
@@ -70,32 +70,6 @@ __device__ inline long long packedRowBytes(long long count) {
   return count * kBits(Format) / 8;
 }
 
-#if OUTPUT_TYPE == 2
-typedef float Output;
-#elif OUTPUT_TYPE >= 3
-typedef u8 Output;
-#else
-typedef u16 Output;
-#endif
-
-__device__ inline Output toOutput(float value) {
-#if OUTPUT_TYPE == 0
-  u16 bits;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
-  return bits;
-#elif OUTPUT_TYPE == 1
-  u16 bits;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
-  return bits;
-#elif OUTPUT_TYPE == 3
-  return (u8)toE4m3(value);
-#elif OUTPUT_TYPE == 4
-  return (u8)toE5m2(value);
-#else
-  return value;
-#endif
-}
-
 // What is rounded to C: the accumulator's number added, then scaled, as passes.cu does it; no
 // product is fused into the addition. A scale other than 1 comes with eight bits alone.
 __device__ inline float finishedSum(float sum, float accumulated, float outputScale) {
@@ -119,22 +93,6 @@ template <bool Turned>
 __device__ inline long long scaleAt(int row, int k, int rows, int K) {
   return Turned ? (long long)(k / SCALE_BLOCK) * rows + row
                 : (long long)row * (K / SCALE_BLOCK) + k / SCALE_BLOCK;
-}
-
-// Two neighbouring outputs of at most 16 bits in the low bits of a word; `low` has the lower
-// address.
-__device__ inline u32 toOutputPair(float low, float high) {
-  u32 pair;
-#if OUTPUT_TYPE == 4
-  pair = toE5m2Pair(low, high);
-#elif OUTPUT_TYPE == 3
-  pair = toE4m3Pair(low, high);
-#elif OUTPUT_TYPE == 1
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-#else
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-#endif
-  return pair;
 }
 
 // Two float32 numbers that are read once, at a multiple of 8 bytes that no thread of the kernel

@@ -48,8 +48,9 @@ struct Tile {
   static constexpr int kBytesFactors = Factors ? (64 + TileN) * 4 : 0;
   // 4 for products that are told a word beside each stage.
   static constexpr int kBytesOfStageWord = 0;
-  // A second ring, for products whose B comes as codes (gemm_codes.cuh).
-  static constexpr int kCodeSlots = 0, kBytesCodeSlot = 0;
+  // Beside each stage of products whose B comes as codes, and whether their sums are C's columns (gemm_codes.cuh).
+  static constexpr int kBytesBeside = 0;
+  static constexpr bool kIsTurned = false;
 
   static_assert(kGroups == 2, "the register file is divided for two multiplying warpgroups");
   static_assert(128 * (kLoadRegisters + kGroups * kMultiplyRegisters) <= 65536, "fits the register file");
@@ -101,10 +102,10 @@ struct GroupedShape {
 template <class T>
 struct Shared {
   static constexpr u32 kStore = T::kStages * T::kBytesStage, kFactors = kStore + T::kBytesStore;
-  static constexpr u32 kCodes = kFactors + T::kGroups * T::kBytesFactors;
-  static constexpr u32 kBarriersOfCodes = T::kStages * (16 + T::kBytesOfStageWord), kBarriers = kBarriersOfCodes + T::kCodeSlots * 16;
+  static constexpr u32 kBeside = kFactors + T::kGroups * T::kBytesFactors;
+  static constexpr u32 kBarriers = T::kStages * (16 + T::kBytesOfStageWord);
   // With what aligns the tiles to their swizzle's 1024 bytes.
-  static constexpr u32 kBytes = kCodes + T::kCodeSlots * T::kBytesCodeSlot + kBarriers + 1024;
+  static constexpr u32 kBytes = kBeside + T::kStages * T::kBytesBeside + kBarriers + 1024;
   static_assert(kBytes <= 227 * 1024, "fits shared memory");
   u32 barriers, tiles;
   __device__ explicit Shared(u32 start) : barriers(start), tiles((start + kBarriers + 1023) & ~1023u) {}
@@ -114,9 +115,7 @@ struct Shared {
   __device__ u32 stage(int i) const { return tiles + i * T::kBytesStage; }
   __device__ u32 store(int warp) const { return tiles + kStore + warp * (T::kBytesStore / T::kConsumerWarps); }
   __device__ u32 factors(int group) const { return tiles + kFactors + group * T::kBytesFactors; }
-  __device__ u32 codes(int i) const { return tiles + kCodes + i * T::kBytesCodeSlot; }
-  __device__ u32 codesFull(int i) const { return barriers + kBarriersOfCodes + i * 16; }
-  __device__ u32 codesEmpty(int i) const { return codesFull(i) + 8; }
+  __device__ u32 beside(int i) const { return tiles + kBeside + i * T::kBytesBeside; }
 };
 
 // What the multiplying threads are told beside each stage of a tile, where they are told anything (kBytesOfStageWord).
@@ -157,7 +156,6 @@ struct AsTheyLie {
   static constexpr int kArrivals = 1;  // at a full barrier
   const TensorMap *aMap, *bMap;
   Guide guide;
-  __device__ void initBarriers(Shared<T>) const {}
   template <class TilesOf>
   __device__ void load(TilesOf shape, Shared<T> shared) const {
     if (threadIdx.x < 32 && electOne()) gemm::load<T>(aMap, bMap, shape, shared, guide);
@@ -359,7 +357,6 @@ __device__ inline void runOf(const TilesOf shape, const Operands operands, const
       initBarrier(shared.full(i), Operands::kArrivals);
       initBarrier(shared.empty(i), T::kConsumerWarps * T::kCluster);
     }
-    operands.initBarriers(shared);
     publishBarriers();
   }
   syncCluster();
@@ -378,11 +375,15 @@ __device__ inline void runOf(const TilesOf shape, const Operands operands, const
       float sums[T::kSums];
       T::sum(sums, ring, shape.steps, shared, group * 64 * T::kStepBytes, factors.powers(row0));
       factors.arrive();
-      const bool isWhole = !TilesOf::kEndsInside || row0 + (int)(threadIdx.x / 32 % 4 + 1) * 16 <= place.endRow;
-      if constexpr (ByEngine)
-        if (isWhole)
-          storeByEngine<T>(sums, cMap, place.endRow, shape.N, row0, place.col, shared.store(threadIdx.x / 32 - 4), factors, finish);
-      if (!ByEngine || !isWhole) storeByThreads<T>(sums, c, place.endRow, shape.N, row0, place.col, factors, finish);
+      if constexpr (T::kIsTurned) {
+        T::template store<ByEngine>(sums, cMap, c, shape.N, place, shared, factors.factor, finish);
+      } else {
+        const bool isWhole = !TilesOf::kEndsInside || row0 + (int)(threadIdx.x / 32 % 4 + 1) * 16 <= place.endRow;
+        if constexpr (ByEngine)
+          if (isWhole)
+            storeByEngine<T>(sums, cMap, place.endRow, shape.N, row0, place.col, shared.store(threadIdx.x / 32 - 4), factors, finish);
+        if (!ByEngine || !isWhole) storeByThreads<T>(sums, c, place.endRow, shape.N, row0, place.col, factors, finish);
+      }
     }
     if (ByEngine && electOne()) waitForStoreReads<0>();
   }

@@ -1,10 +1,16 @@
-// The bf16 product whose B comes as codes and becomes bf16 in shared memory: nothing of it is written to memory before.
+// The bf16 product whose B comes as codes and becomes bf16 in registers: nothing of it is written
+// to memory before.
 //
-//   codes of 128 columns --TMA--> ring of codes --warpgroup 0--> this CTA's half of the stage --bulk copy--> the other CTA's
+//                     A^T, kTileN rows x 128 bytes of bf16
+//                   +---------------------------------+
+//    B, kTileM rows |  warpgroup 1: 64 x kTileN sums  |   Clusters of two such CTAs, one beside
+//       of codes    |  warpgroup 2: 64 x kTileN sums  |   the other in C, share A: each loads half
+//                   +---------------------------------+   of its tile and multicasts that half.
 //
-// Warpgroup 0 widens: 64 bytes of a row's codes lie in a slot of a ring of their own (kSlotSteps stages of K), a thread takes 16
-// of them at a time, and writes bf16 numbers where TMA would have swizzled them to. A comes as gemm.cuh has it, its elements along
-// K in the order in which codes fall apart (orderPairs).
+// C comes turned, for it is the left operand that wgmma takes from registers. The copy engine
+// brings A and codes; warpgroup 0 puts the codes' scales beside them, as bf16. A multiplying warp
+// widens its rows of the next stage while its product of this one is under way. A comes in the
+// order along K in which codes fall apart (placeInOrder in widenRows.cuh).
 #pragma once
 
 #include "common/gemm_bf16.cuh"
@@ -12,225 +18,293 @@
 
 namespace bf16gemm {
 
-static_assert(kBits(B_FORMAT) == 4, "codes of 8 bits take longer to widen than to multiply");
+static_assert(kBits(B_FORMAT) == 4 || (kBits(B_FORMAT) == 8 && SCALE_BLOCK == 32),
+              "codes that fall apart into pairs; five stages fit");
 
-struct ProductOfCodes : ProductOver<CODE_STORE_BUFFERS> {
-  // Warpgroup 0 has scales and codes under way.
-  static constexpr int kLoadRegisters = 56, kMultiplyRegisters = 224;
-  static_assert(kLoadRegisters + kGroups * kMultiplyRegisters <= 504, "what a CTA of 384 threads begins with");
-  static constexpr int kRows = kTileN / kCluster, kSlotRowBytes = CODE_SLOT_BYTES;
-  static constexpr int kCodeSlots = CODE_SLOTS, kBytesCodeSlot = kRows * kSlotRowBytes;
+// C's columns are the product's rows: kTileM is of a CTA's columns.
+struct ProductOfCodes
+    : gemm::Tile<WIDE_TILE_M, WIDE_TILE_N, CODE_STAGES, CODE_STORE_BUFFERS, false> {
+  using Base = gemm::Tile<WIDE_TILE_M, WIDE_TILE_N, CODE_STAGES, CODE_STORE_BUFFERS, false>;
+  using Base::kCluster, Base::kSums, Base::kTileM, Base::kTileN;
+  static constexpr bool kIsTurned = true;
+  static constexpr int kElements = 64, kInstructionElements = 16,
+                       kPerStage = kElements / kInstructionElements, kSpan = 1;
+  static constexpr int kRowBytes = kElements * kBits(B_FORMAT) / 8,
+                       kScales = kElements / SCALE_BLOCK, kRowFactors = kScales * 4;
+  static constexpr int kBytesStage = kTileN * kStepBytes, kBytesOfCodes = kTileM * kRowBytes;
+  static constexpr int kBytesBeside = kBytesOfCodes + kTileM * kRowFactors;
+  // Chunks are 16 bytes of a row's codes, of which a lane has a word: for kOfChunk instructions. A
+  // box has two of each row.
+  static constexpr int kChunks = kRowBytes / 16, kOfChunk = kPerStage / kChunks,
+                       kBoxes = kChunks / 2, kBytesBox = kTileM * 32;
+  static constexpr int kPieceRows = 32, kPieces = kTileN / kPieceRows;  // 16 columns of C
+  static_assert(kPieceRows * 32 == kBytesPiece, "as Tile has room for");
+
+  // Rows lane / 4 and + 8 of a warp's, as instructions take them.
+  typedef u32 Fragments[kPerStage][4];
+  // The same as codes; of each row the scales of the first and of the second half of its chunks.
+  struct Packed {
+    u32 words[kBoxes][4];
+    float2 scales[2];
+  };
+
+  // Where a lane's codes and scales lie in a stage.
+  struct Places {
+    u32 codes, scales;
+    __device__ Places() {
+      const int lane = threadIdx.x % 32, quad = lane % 4, first = (threadIdx.x / 32 - 4) * 16;
+      // As a source of ldmatrix: rows 0-7 and 8-15 of one chunk, then of the next. 32-byte swizzle:
+      // chunk c of row r lies at c ^ (r / 4 % 2).
+      codes = (first + lane % 16) * 32 + (lane / 16 ^ lane / 4 % 2) * 16;
+      scales =
+          kBytesOfCodes + (first + lane / 4) * kRowFactors + (SCALE_BLOCK == 16 ? quad / 2 * 8 : 0);
+    }
+  };
+  // Scale `i` of a stage of a row: those of a lane are side by side. A scale of 16 codes of four
+  // bits is two lanes' of four.
+  __device__ static int placeOfScale(int i) { return SCALE_BLOCK == 16 ? i % 2 * 2 + i / 2 : i; }
+
+  __device__ static void fetch(Packed& packed, const Places& from, u32 beside) {
+#pragma unroll
+    for (int box = 0; box < kBoxes; box++)
+      loadMatrices(packed.words[box], beside + box * kBytesBox + from.codes);
+#pragma unroll
+    for (int half = 0; half < 2; half++)
+      packed.scales[half] = loadTwoNumbers(beside + from.scales + half * 8 * kRowFactors);
+  }
+  __device__ static void widen(Fragments& wide, const Packed& packed) {
+#pragma unroll
+    for (int i = 0; i < kChunks * 2; i++) {
+      const int half = i % 2, chunk = i / 2;
+      const float2 scales = packed.scales[half];
+      const u32 codes = packed.words[i / 4][i % 4],
+                scale = __float_as_uint(chunk < kBoxes ? scales.x : scales.y);
+#pragma unroll
+      for (int pair = 0; pair < 2 * kOfChunk; pair++)
+        wide[chunk * kOfChunk + pair / 2][pair % 2 * 2 + half] = multiplyBf16Pair(
+            multiplyBf16Pair(smallPairOf<B_FORMAT>(codes, pair), unbiasOf<B_FORMAT>()), scale);
+    }
+    if constexpr (kBits(B_FORMAT) == 8) keepSpecial(wide, packed);
+  }
+  // NaN and infinities, which are bits like others to widen().
+  __device__ static void keepSpecial(Fragments& wide, const Packed& packed) {
+    bool any = false;
+#pragma unroll
+    for (int i = 0; i < kChunks * 2; i++) any |= holdsSpecial<B_FORMAT>(packed.words[i / 4][i % 4]);
+    if (!__any_sync(0xffffffff, any)) return;
+#pragma unroll
+    for (int i = 0; i < kChunks * 2; i++) {
+#pragma unroll
+      for (int pair = 0; pair < 2; pair++) {
+        const u32 codes = packed.words[i / 4][i % 4] >> 8 * pair;
+        u32& both = wide[i / 2][pair * 2 + i % 2];
+        both = specialOr(codes & 255, both & 0xffff) | specialOr(codes >> 16 & 255, both >> 16)
+                                                           << 16;
+      }
+    }
+  }
+  __device__ static u32 specialOr(u32 code, u32 wide) {
+    if (!holdsSpecial<B_FORMAT>(code)) return wide;
+    return B_FORMAT == 4 && (code & 127) == 0x7c ? 0x7f80 | (code & 128) << 8 : 0x7fff;
+  }
+
+  template <class Ring, class SharedPlaces>
+  __device__ static void sum(float (&total)[kSums], Ring& ring, int steps, SharedPlaces shared, int,
+                             gemm::NoPowers) {
+    const Places places;
+    Fragments held[2];
+    Packed packed;
+    waitFor(shared.full(ring.stage), ring.phase);
+    fetch(packed, places, shared.beside(ring.stage));
+    widen(held[0], packed);
+    u32 previous = 0;
+    auto multiplyStage = [&](const Fragments& now, Fragments& next, int step) {
+      const u64 a = tileDescriptor(shared.stage(ring.stage));
+      const u32 empty = shared.empty(ring.stage);
+      wgmmaFence();
+#pragma unroll
+      for (int k = 0; k < kPerStage; k++)
+        multiplyBf16(total, now[k], a + k * kDescriptorStep, step > 0 || k > 0);
+      wgmmaCommit();
+      ring.advance();
+      const bool isLast = step + 1 == steps;
+      if (!isLast) {
+        waitFor(shared.full(ring.stage), ring.phase);
+        fetch(packed, places, shared.beside(ring.stage));
+      }
+      // The product of the stage before, which read `next` and what it releases, is over.
+      wgmmaWait<1>();
+      if (step > 0) releaseStage<kCluster>(previous);
+      previous = empty;
+      if (!isLast) widen(next, packed);
+    };
+#pragma unroll 1
+    for (int step = 0; step < steps; step += 2) {
+      multiplyStage(held[0], held[1], step);
+      if (step + 1 < steps) multiplyStage(held[1], held[0], step + 1);
+    }
+    wgmmaWait<0>();
+    holdRegisters(total);
+    releaseStage<kCluster>(previous);
+  }
+
+  // Sums of a warpgroup: sum 4 j + e of a thread lies at row 8 j + 2 * (lane % 4) + e % 2 of C's
+  // tile, column warp * 16 + lane / 4 + 8 * (e / 2). By the copy engine where the tile's rows are
+  // all the group's.
+  template <bool ByEngine, class SharedPlaces>
+  __device__ static void store(const float (&d)[kSums], const TensorMap* cMap, Output* c, int N,
+                               const gemm::Place& place, SharedPlaces shared, float factor,
+                               gemm::Finish finish) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 - 4, col0 = place.col + warp * 16;
+    auto finishedAt = [&](int i) { return finishedSum(d[i] * factor, 0.0f, finish.outputScale); };
+    if (ByEngine && place.row + kTileN <= place.endRow) {
+      const bool isCopying = electOne();
+      // As a source of stmatrix: lane 8 i + r addresses row r of matrix i; 0 and 1 are columns 0-7
+      // and 8-15 of eight rows, 2 and 3 those of the next eight. 32-byte swizzle: 16-byte chunk c
+      // of row r lies at chunk c ^ (r / 4 % 2).
+      const u32 at = (lane / 16 * 8 + lane % 8) * 32 + (lane / 8 % 2 ^ lane / 4 % 2) * 16;
+#pragma unroll
+      for (int piece = 0; piece < kPieces; piece++) {
+        const u32 buffer = shared.store(warp) + piece % kStoreBuffers * kBytesPiece;
+        if (isCopying) waitForStoreReads<kStoreBuffers - 1>();
+        __syncwarp();
+#pragma unroll
+        for (int group = 0; group < kPieceRows / 8; group += 2) {
+          u32 pairs[4];
+#pragma unroll
+          for (int i = 0; i < 4; i++) {
+            const int first = (piece * kPieceRows / 8 + group) * 4 + i * 2;
+            pairs[i] = toOutputPair(finishedAt(first), finishedAt(first + 1));
+          }
+          storeTurnedMatrices(buffer + group * 256 + at, pairs[0], pairs[1], pairs[2], pairs[3]);
+        }
+        publishToCopyEngine();
+        __syncwarp();
+        if (isCopying) {
+          storeBox(cMap, col0, place.row + piece * kPieceRows, buffer);
+          commitStores();
+        }
+      }
+      return;
+    }
+    const int row0 = place.row + lane % 4 * 2, col = col0 + lane / 4;
+    Output* from = c + (long long)row0 * N + col;
+#pragma unroll
+    for (int i = 0; i < kSums; i++) {
+      const int row = i / 4 * 8 + i % 2, ofHalf = i % 4 / 2 * 8;
+      if (row0 + row < place.endRow && col + ofHalf < N)
+        from[(long long)row * N + ofHalf] = toOutput(finishedAt(i));
+    }
+  }
+};
+
+// Tiles of both CTAs of a cluster have the same rows of C, one the columns behind the other's.
+template <class T>
+struct TurnedGroups : gemm::GroupedShape<T> {
+  __device__ gemm::Place place(int tile, u32 rank) const {
+    gemm::Place first = gemm::GroupedShape<T>::place(tile, 0);
+    first.col += rank * T::kTileM, first.rowB += rank * T::kTileM;
+    return first;
+  }
 };
 
 template <class T>
 struct CodesOfB {
-  static_assert(T::kCluster == 2 && T::kRows == 128, "a half for each CTA, 32 rows of it for each warp");
+  static_assert(T::kCluster == 2 && T::kTileM == 128 && T::kTileN == 256,
+                "half of A for each CTA, a row of B for each thread");
   static constexpr int kWarps = 4, kArrivals = 1 + kWarps;
-  static constexpr int kStepBytes = T::kElements * kBits(B_FORMAT) / 8, kSlotSteps = T::kSlotRowBytes / kStepBytes;
-  // A unit is 16 bytes of codes; of a row of a stage, rows that a warp takes at once, how often.
-  static constexpr int kUnitElements = 128 / kBits(B_FORMAT), kUnits = kStepBytes / 16, kRowsAtOnce = 32 / kUnits;
-  static constexpr int kTimes = 32 / kRowsAtOnce, kScales = SCALE_BLOCK < kUnitElements ? kUnitElements / SCALE_BLOCK : 1;
-  // Of a lane's units of a slot.
-  static constexpr int kUnitsOfSlot = kSlotSteps * kTimes, kScaleWords = kUnitsOfSlot * kScales / 4;
-  static constexpr int kBytesHalf = T::kBytesB / 2, kBytesOfWarp = kBytesHalf / kWarps;
+  // Scales are loaded one by one, or two at a time where rows of them begin at even places.
+  static constexpr int kLoads = 2, kOfLoad = T::kScales / kLoads;
+  static_assert(kOfLoad == 1 || kOfLoad == 2, "scales of 32 or 16 elements");
 
   const TensorMap *aMap, *codesMap;
   const u8* scales;  // of all rows of B
   int rowsB, K;
 
-  // What a slot holds: stages of a tile from `step` on.
-  struct Slot {
+  // A stage of a tile.
+  struct Stage {
     int tile, step;
     gemm::Place place;
   };
-
-  __device__ void initBarriers(gemm::Shared<T> shared) const {
-    for (int i = 0; i < T::kCodeSlots; i++) {
-      initBarrier(shared.codesFull(i), 1);
-      initBarrier(shared.codesEmpty(i), kWarps);
-    }
-  }
-
   template <class TilesOf>
-  __device__ static void advance(Slot& slot, const TilesOf& shape, int tiles, u32 rank) {
-    slot.step += kSlotSteps;
-    if (slot.step < shape.steps) return;
-    slot.step = 0, slot.tile += gridDim.x / T::kCluster;
-    if (slot.tile < tiles) slot.place = shape.place(slot.tile, rank);
+  __device__ static void advance(Stage& stage, const TilesOf& shape, int tiles, u32 rank) {
+    if (++stage.step < shape.steps) return;
+    stage.step = 0, stage.tile += gridDim.x / T::kCluster;
+    if (stage.tile < tiles) stage.place = shape.place(stage.tile, rank);
   }
 
-  // The unit of a stage's row that this lane takes, and the first of its rows.
-  __device__ static int unit() { return threadIdx.x % kUnits; }
-  __device__ static int firstRow() { return threadIdx.x / 32 * 32 + threadIdx.x % 32 / kUnits; }
-
-  // Scale codes of this lane's units of a slot; 0 beyond B, where codes are zeros.
-  __device__ void loadScales(u32 (&codes)[kUnitsOfSlot], const Slot& slot, u32 rank) const {
-    const int row0 = slot.place.rowB + (int)rank * T::kRows + firstRow(), k0 = slot.step * T::kElements + unit() * kUnitElements;
-    // Fewer than 2^32 scales: the manifest row asks for it.
-    const u32 ofRow = K / SCALE_BLOCK, first = row0 * ofRow + k0 / SCALE_BLOCK;
+  // Scale codes of this thread's row; 0 beyond B, where codes are zeros.
+  __device__ void loadScales(u32 (&codes)[kLoads], const Stage& stage) const {
+    const int row = stage.place.rowB + (int)threadIdx.x, ofRow = K / SCALE_BLOCK,
+              first = stage.step * T::kScales;
+    const u8* at = scales + ((long long)row * ofRow + first);
 #pragma unroll
-    for (int i = 0; i < kUnitsOfSlot; i++) {
-      const int step = i / kTimes, rows = i % kTimes * kRowsAtOnce;
-      const u8* at = scales + (first + rows * ofRow + step * (T::kElements / SCALE_BLOCK));
+    for (int i = 0; i < kLoads; i++) {
       codes[i] = 0;
-      if (row0 + rows < rowsB && k0 + step * T::kElements < K) codes[i] = kScales == 2 ? *reinterpret_cast<const u16*>(at) : *at;
+      if (row < rowsB && first + i * kOfLoad < ofRow)
+        codes[i] = kOfLoad == 2 ? reinterpret_cast<const u16*>(at)[i] : at[i];
     }
   }
-  // The same in as few registers as they need, and whether one is large.
-  __device__ static bool pack(u32 (&words)[kScaleWords], const u32 (&codes)[kUnitsOfSlot]) {
-    constexpr int kOfWord = 4 / kScales;
-    bool areLarge = false;
+  __device__ static void storeScales(u32 to, const u32 (&codes)[kLoads]) {
 #pragma unroll
-    for (int word = 0; word < kScaleWords; word++) {
-      words[word] = 0;
-#pragma unroll
-      for (int i = 0; i < kOfWord; i++) {
-        words[word] |= codes[word * kOfWord + i] << 32 / kOfWord * i;
-        areLarge |= isLarge(codes[word * kOfWord + i]);
-      }
-    }
-    return areLarge;
-  }
-  // What takes pairs of small numbers to elements x scale x 2^-kWideShift, in both halves of a word.
-  __device__ static u32 factorOf(u32 scaleCode) {
-    const u32 scale = SCALE_FORMAT == 5 ? scaleCode * 0x00800080 : bothHalves(decodeScale<SCALE_FORMAT>(scaleCode));
-    return multiplyBf16Pair(unbiasOf<B_FORMAT>(), scale);
-  }
-  // Whether one of a unit's factors is beyond bf16's range.
-  __device__ static bool isLarge(u32 codes) {
-    constexpr int kUnbias = 127 - kBias(B_FORMAT) - kWideShift;  // an exponent
-    constexpr u32 kLimit = SCALE_FORMAT == 5 ? 254 - kUnbias : (127 - kUnbias + 7 << 3) + 7;
-    bool any = false;
-#pragma unroll
-    for (int i = 0; i < kScales; i++) any |= (codes >> 8 * i & 255) > kLimit;
-    return any;
-  }
-
-  // 16 bytes of codes to the chunks of 16 bytes from `to` on, which is where the first belongs.
-  __device__ static void widenUnit(const u32 (&codes)[4], u32 scaleCodes, u32 to) {
-    u32 factors[kScales];
-#pragma unroll
-    for (int i = 0; i < kScales; i++) factors[i] = factorOf(scaleCodes >> 8 * i & 255);
-#pragma unroll
-    for (int chunk = 0; chunk < 4; chunk++) {
-      u32 pairs[4];
-#pragma unroll
-      for (int i = 0; i < 4; i++)
-        pairs[i] = multiplyBf16Pair(smallPairOf<B_FORMAT>(codes[chunk], i), factors[chunk * kScales / 4]);
-      storeFour(to ^ chunk * 16, pairs);
-    }
-  }
-
-  // A stage's half of B: this lane's units from `codes` on to the chunks from `to` on. `first`: the first unit.
-  __device__ static void widenStage(const u32 (&first)[4], u32 codes, u32 scaleCodes, u32 to) {
-    u32 words[2][4] = {{first[0], first[1], first[2], first[3]}};
-#pragma unroll
-    for (int time = 0; time < kTimes; time++) {
-      // The next one comes while this one is widened.
-      if (time + 1 < kTimes) loadFour(words[(time + 1) % 2], codes + (time + 1) * kRowsAtOnce * T::kSlotRowBytes);
-      widenUnit(words[time % 2], scaleCodes >> 8 * (time * kScales), to + time * kRowsAtOnce * 128);
-    }
-  }
-  // The same with scales of any size: small, slow and hardly ever called.
-  __device__ static void widenAnyStage(u32 codes, u32 scaleCodes, u32 to) {
-#pragma unroll 1
-    for (int time = 0; time < kTimes; time++) {
-#pragma unroll 1
-      for (int chunk = 0; chunk < 4; chunk++) {
-        const int scale = kScales == 2 ? chunk / 2 : 0;
-        const float factor = decodeScale<SCALE_FORMAT>(scaleCodes >> 8 * (time * kScales + scale) & 255) * (1.0f / (1 << kWideShift));
-        const u32 word = loadWord(codes + time * kRowsAtOnce * T::kSlotRowBytes + chunk * 4);
-        u32 pairs[4];
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-          pairs[i] = toBf16Pair(decodeElement<B_FORMAT>(word >> 4 * i & 15) * factor, decodeElement<B_FORMAT>(word >> 4 * i + 16 & 15) * factor);
-        storeFour((to ^ chunk * 16) + time * kRowsAtOnce * 128, pairs);
-      }
+    for (int i = 0; i < T::kScales; i++) {
+      const u32 code = codes[i / kOfLoad] >> 8 * (i % kOfLoad) & 255;
+      storeWord(to + T::placeOfScale(i) * 4, SCALE_FORMAT == 5
+                                                 ? code * 0x00800080
+                                                 : bothHalves(decodeScale<SCALE_FORMAT>(code)));
     }
   }
 
   template <class TilesOf>
   __device__ void load(TilesOf shape, gemm::Shared<T> shared) const {
-    const int warp = threadIdx.x / 32;
     const u32 rank = clusterRank();
-    const bool isElected = electOne();
-    // 128-byte swizzle: chunk c of row r lies at chunk c ^ (r % 8), and rows of a lane are 8 or 16 apart.
-    const u32 inHalf = firstRow() * 128 + ((unit() * (8 / kUnits)) ^ firstRow() % 8) * 16;
-    const u32 from = shared.codes(0) + firstRow() * T::kSlotRowBytes + unit() * 16;
-    RingPosition<T::kStages> ring;
-    RingPosition<T::kCodeSlots> here;
-    auto request = [&](const Slot& slot, const RingPosition<T::kCodeSlots>& at) {
-      if (warp == 0) {
-        waitFor(shared.codesEmpty(at.stage), at.phase ^ 1);
-        if (isElected) {
-          expectBytes(shared.codesFull(at.stage), T::kBytesCodeSlot);
-          loadBox(shared.codes(at.stage), codesMap, slot.step * kStepBytes, slot.place.rowB + (int)rank * T::kRows,
-                  shared.codesFull(at.stage));
-        }
-      }
-    };
-    Slot slot{(int)blockIdx.x / T::kCluster, 0, {}};
+    const bool isElected = electOne(), isLoading = isElected && threadIdx.x / 32 == 0;
     const int tiles = shape.tiles();
-    if (slot.tile >= tiles) return;
-    slot.place = shape.place(slot.tile, rank);
-    request(slot, here);
-    u32 scaleWords[kScaleWords], coming[kUnitsOfSlot];
-    loadScales(coming, slot, rank);
-    bool areLarge = pack(scaleWords, coming);
+    RingPosition<T::kStages> ring;
+    Stage stage{(int)blockIdx.x / T::kCluster, 0, {}};
+    if (stage.tile >= tiles) return;
+    stage.place = shape.place(stage.tile, rank);
+    u32 codes[kLoads];
+    loadScales(codes, stage);
 #pragma unroll 1
-    for (;;) {
-      Slot next = slot;
+    while (stage.tile < tiles) {
+      Stage next = stage;
       advance(next, shape, tiles, rank);
-      const bool isLast = next.tile >= tiles;
-      if (!isLast) {
-        RingPosition<T::kCodeSlots> ahead = here;
-        ahead.advance();
-        request(next, ahead);
-        loadScales(coming, next, rank);
+      u32 coming[kLoads] = {};
+      if (next.tile < tiles) loadScales(coming, next);
+      const u32 full = shared.full(ring.stage), a = shared.stage(ring.stage),
+                beside = shared.beside(ring.stage);
+      waitFor(shared.empty(ring.stage), ring.phase ^ 1);
+      if (isLoading) {
+        expectBytes(full, T::kBytesStage + T::kBytesOfCodes);
+        loadBoxMulticast(a + rank * (T::kBytesStage / 2), aMap, stage.step * T::kElements,
+                         stage.place.row + rank * (T::kTileN / 2), full, (1 << T::kCluster) - 1);
+#pragma unroll
+        for (int box = 0; box < T::kBoxes; box++)
+          loadBox(beside + box * T::kBytesBox, codesMap, stage.step * T::kRowBytes + box * 32,
+                  stage.place.rowB, full);
       }
-      waitFor(shared.codesFull(here.stage), here.phase);
-      // Not unrolled: a scheduler has one warp of these, and it is to find its instructions close by.
-#pragma unroll 1
-      for (int i = 0; i < min(kSlotSteps, shape.steps - slot.step); i++) {
-        const int step = slot.step + i;
-        const u32 codes = from + here.stage * T::kBytesCodeSlot + i * kStepBytes;
-        const u32 full = shared.full(ring.stage), a = shared.stage(ring.stage), half = a + T::kBytesA + rank * kBytesHalf;
-        u32 words[4];
-        loadFour(words, codes);
-        waitFor(shared.empty(ring.stage), ring.phase ^ 1);
-        // The warps in turn, for it takes a while.
-        if (warp == ring.stage && isElected) {
-          // The other CTA brings its half.
-          expectBytes(full, T::kBytesA + kBytesHalf);
-          loadBox(a, aMap, step * T::kElements, slot.place.row, full);
-        }
-        widenStage(words, codes, scaleWords[0], half + inHalf);
-        if (areLarge) widenAnyStage(codes, scaleWords[0], half + inHalf);
-        scaleWords[0] = kScaleWords == 1 ? scaleWords[0] >> 16 : scaleWords[kScaleWords - 1];
-        publishToCopyEngine();
-        __syncwarp();
-        if (isElected) {
-          copyToCta(half + warp * kBytesOfWarp, kBytesOfWarp, full, rank ^ 1);
-          arriveHere(full);
-        }
-        ring.advance();
-      }
-      if (isElected) arriveHere(shared.codesEmpty(here.stage));
-      here.advance();
-      if (isLast) break;
-      slot = next;
-      areLarge = pack(scaleWords, coming);
+      storeScales(beside + T::kBytesOfCodes + threadIdx.x * T::kRowFactors, codes);
+      __syncwarp();
+      if (isElected) arriveHere(full);
+      ring.advance();
+      stage = next;
+#pragma unroll
+      for (int i = 0; i < kLoads; i++) codes[i] = coming[i];
     }
   }
 };
 
 // C of groups, as runGroups() has it; B's codes are rows of K of all groups' matrices.
 template <bool ByEngine>
-__device__ inline void runGroupsOfCodes(const TensorMap* aMap, const TensorMap* codesMap, const u8* bScales, const TensorMap* cMap,
-                                        Output* c, GroupTables of, int N, int K, float tensorScale, gemm::Finish finish) {
+__device__ inline void runGroupsOfCodes(const TensorMap* aMap, const TensorMap* codesMap,
+                                        const u8* bScales, const TensorMap* cMap, Output* c,
+                                        GroupTables of, int N, int K, float tensorScale,
+                                        gemm::Finish finish) {
   using T = ProductOfCodes;
-  const gemm::GroupedShape<T> shape{of, N, gemm::stepsOf<T>(K)};
-  gemm::runOf<T, ByEngine>(shape, CodesOfB<T>{aMap, codesMap, bScales, of.groups * N, K}, cMap, c, factorOf<T>(tensorScale), finish);
+  const TurnedGroups<T> shape{{of, N, gemm::stepsOf<T>(K)}};
+  gemm::runOf<T, ByEngine>(shape, CodesOfB<T>{aMap, codesMap, bScales, of.groups * N, K}, cMap, c,
+                           factorOf<T>(tensorScale), finish);
 }
 
 }  // namespace bf16gemm

@@ -66,14 +66,6 @@ __device__ inline void loadBox(u32 destination, const TensorMap* map, int x, int
                : "memory");
 }
 
-// Copies shared memory of this CTA to the same place of CTA `rank` of the cluster, whose barrier counts the bytes.
-__device__ inline void copyToCta(u32 address, u32 bytes, u32 barrier, u32 rank) {
-  asm volatile("{ .reg .b32 there, counts; mapa.shared::cluster.u32 there, %0, %3; mapa.shared::cluster.u32 counts, %2, %3; "
-               "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [there], [%0], %1, [counts]; }" ::"r"(address),
-               "r"(bytes), "r"(barrier), "r"(rank)
-               : "memory");
-}
-
 __device__ inline u32 clusterRank() {
   u32 rank;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
@@ -147,6 +139,13 @@ __device__ inline void storeMatrices(u32 address, u32 m0, u32 m1, u32 m2, u32 m3
                : "memory");
 }
 
+// The same of turned matrices: row r is what lanes 4 c + r / 2 hold, in half r % 2, at c.
+__device__ inline void storeTurnedMatrices(u32 address, u32 m0, u32 m1, u32 m2, u32 m3) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(m0), "r"(m1),
+               "r"(m2), "r"(m3)
+               : "memory");
+}
+
 // 16 bits to shared memory.
 __device__ inline void storeHalf(u32 address, u32 low) {
   asm volatile("st.shared.u16 [%0], %1;" ::"r"(address), "h"((u16)low) : "memory");
@@ -167,17 +166,6 @@ __device__ inline u32 loadWord(u32 address) {
   u32 word;
   asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address));
   return word;
-}
-
-__device__ inline void storeFour(u32 address, const u32 (&words)[4]) {
-  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
-               : "memory");
-}
-__device__ inline void loadFour(u32 (&words)[4], u32 address) {
-  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
-               : "r"(address)
-               : "memory");
 }
 
 __device__ inline float loadNumber(u32 address) {

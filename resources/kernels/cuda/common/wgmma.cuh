@@ -85,3 +85,4 @@ BS_WGMMA_FROM_REGISTERS(multiplyBf16, 4, "m64n8k16.f32.bf16.bf16", "%4", "%5", "
 BS_WGMMA_FROM_REGISTERS(multiplyBf16, 8, "m64n16k16.f32.bf16.bf16", "%8", "%9", "%10", "%11", "%12", "%13", "1, 1, 0")
 BS_WGMMA_FROM_REGISTERS(multiplyBf16, 16, "m64n32k16.f32.bf16.bf16", "%16", "%17", "%18", "%19", "%20", "%21", "1, 1, 0")
 BS_WGMMA_FROM_REGISTERS(multiplyBf16, 32, "m64n64k16.f32.bf16.bf16", "%32", "%33", "%34", "%35", "%36", "%37", "1, 1, 0")
+BS_WGMMA_FROM_REGISTERS(multiplyBf16, 128, "m64n256k16.f32.bf16.bf16", "%128", "%129", "%130", "%131", "%132", "%133", "1, 1, 0")

@@ -40,20 +40,11 @@ __device__ inline u32 smallPairOf(u32 codes, int i) {
   codes >>= 8 * (i / 2);
   return i % 2 == 0 ? (codes & 0x000f000f) * 4160 & 0x81c081c0 : (codes & 0x00f000f0) * 260 & 0x81c081c0;
 }
-// Pairs of neighbours, put in the order that smallPairOf gives codes of fp4.
-__device__ inline void orderPairs(u32 (&pairs)[4]) {
-  const u32 first[2] = {pairs[0], pairs[1]}, second[2] = {pairs[2], pairs[3]};
-#pragma unroll
-  for (int i = 0; i < 2; i++) {
-    pairs[2 * i] = __byte_perm(first[i], second[i], 0x5410);
-    pairs[2 * i + 1] = __byte_perm(first[i], second[i], 0x7632);
-  }
-}
 
 // What takes asSmallBf16's numbers to elements x 2^-kWideShift.
 template <int Format>
-__device__ inline u32 unbiasOf() {
-  return bothHalves(__int_as_float((127 + 127 - kBias(Format) - kWideShift) << 23));
+__device__ constexpr u32 unbiasOf() {
+  return (127 + 127 - kBias(Format) - kWideShift << 7) * 0x10001u;
 }
 
 // Whether one of four 8-bit codes is NaN or infinite.
@@ -64,27 +55,24 @@ __device__ inline bool holdsSpecial(u32 codes) {
   return kBits(Format) == 8 && ((codes & 0x7f7f7f7f) + kFromSpecial & 0x80808080) != 0;
 }
 
-// Eight bf16 numbers from 8 i on, which have no scales; shifted they are exact within the range of scales, and zero.
-template <bool Ordered>
+// Two bf16 numbers, which have no scales; shifted they are exact within the range of scales, and zero.
+__device__ inline u32 shiftedPair(u32 pair, u32* beyond) {
+#pragma unroll
+  for (int half = 0; half < 2; half++) {
+    const u32 magnitude = pair >> (16 * half) & 0x7fff, exponent = magnitude >> 7;
+    if (magnitude != 0 && (exponent < 127 - 117 + kWideShift || exponent > 127 + 117)) *beyond = 1;
+  }
+  return multiplyBf16Pair(pair, bothHalves(__int_as_float((127 - kWideShift) << 23)));
+}
+// Eight of them from 8 i on.
 __device__ inline void shiftAt(const u8* codes, u16* wide, long long i, u32* beyond) {
   const uint4 words = reinterpret_cast<const uint4*>(codes)[i];
-  u32 pairs[4] = {words.x, words.y, words.z, words.w};
-  const u32 shift = bothHalves(__int_as_float((127 - kWideShift) << 23));
-#pragma unroll
-  for (int pair = 0; pair < 4; pair++) {
-#pragma unroll
-    for (int half = 0; half < 2; half++) {
-      const u32 magnitude = pairs[pair] >> (16 * half) & 0x7fff, exponent = magnitude >> 7;
-      if (magnitude != 0 && (exponent < 127 - 117 + kWideShift || exponent > 127 + 117)) *beyond = 1;
-    }
-    pairs[pair] = multiplyBf16Pair(pairs[pair], shift);
-  }
-  if (Ordered) orderPairs(pairs);
-  storeStreaming(reinterpret_cast<uint4*>(wide) + i, make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]));
+  storeStreaming(reinterpret_cast<uint4*>(wide) + i, make_uint4(shiftedPair(words.x, beyond), shiftedPair(words.y, beyond),
+                                                                shiftedPair(words.z, beyond), shiftedPair(words.w, beyond)));
 }
 
 // Elements [n i, n i + n), n = kWidened(Format), of a matrix whose rows are whole scale blocks.
-template <int Format, bool Ordered>
+template <int Format>
 __device__ inline void widenScaledAt(const u8* codes, const u8* scales, u16* wide, long long i, u32* beyond) {
   constexpr int kCount = kWidened(Format), kWords = kCount * kBits(Format) / 32;
   const u32 scaleCode = scales[i * kCount / SCALE_BLOCK];
@@ -126,18 +114,15 @@ __device__ inline void widenScaledAt(const u8* codes, const u8* scales, u16* wid
   }
   uint4* out = reinterpret_cast<uint4*>(wide + i * kCount);
 #pragma unroll
-  for (int part = 0; part < kCount / 8; part++) {
-    u32 words[4] = {pairs[4 * part], pairs[4 * part + 1], pairs[4 * part + 2], pairs[4 * part + 3]};
-    if (Ordered) orderPairs(words);
-    storeStreaming(out + part, make_uint4(words[0], words[1], words[2], words[3]));
-  }
+  for (int part = 0; part < kCount / 8; part++)
+    storeStreaming(out + part, make_uint4(pairs[4 * part], pairs[4 * part + 1], pairs[4 * part + 2], pairs[4 * part + 3]));
 }
 
-// The same of either kind of elements; `Ordered`: as orderPairs puts them.
-template <int Format, bool Ordered = false>
+// The same of either kind of elements.
+template <int Format>
 __device__ inline void widenAt(const u8* codes, const u8* scales, u16* wide, long long i, u32* beyond) {
-  if constexpr (kIsScaled(Format)) widenScaledAt<Format, Ordered>(codes, scales, wide, i, beyond);
-  else shiftAt<Ordered>(codes, wide, i, beyond);
+  if constexpr (kIsScaled(Format)) widenScaledAt<Format>(codes, scales, wide, i, beyond);
+  else shiftAt(codes, wide, i, beyond);
 }
 
 // As widenBoth, of groups: piece i of A (rows of all groups, K) without its padding, and then of B, one matrix (N, K) for each
