@@ -7,14 +7,16 @@
       ],
       "include_dirs": [
         "<!(node -p \"require('node-addon-api').include_dir\")",
-        "<(INTERMEDIATE_DIR)"
+        "<(INTERMEDIATE_DIR)",
+        "../resources/kernels/cuda"
       ],
       "actions": [
         {
           "action_name": "source_hash",
           "variables": {
             "hashed": [
-              "<!@(node -p \"['core', 'cpu'].flatMap((d) => fs.readdirSync(d).map((f) => d + '/' + f)).join(' ')\")"
+              "<!@(node -p \"['core', 'cpu'].flatMap((d) => fs.readdirSync(d).map((f) => d + '/' + f)).join(' ')\")",
+              "<!@(node -p \"['form', 'number', 'sum'].map((f) => '../resources/kernels/cuda/common/blockScale/' + f + '.cuh').join(' ')\")"
             ]
           },
           "inputs": ["sourceHash.mjs", "<@(hashed)"],

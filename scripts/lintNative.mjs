@@ -35,15 +35,13 @@ function includesOf(path) {
     const target = join(dirname(path), name)
     if (!existsSync(target)) return void problems.push(`${place}: there is no file ${target}.`)
     const [from, to] = [roomOf(path), roomOf(target)]
-    // A test may look at kernels and fixtures.
-    if (to === '..' && from === 'test') return
     if (from !== to && !rooms[from]?.includes(to)) {
       const allowed = rooms[from]?.join(', ') || 'no other room'
       problems.push(
         `${place}: ${from} includes ${to}; it may include ${allowed} (${root}/rooms.json).`
       )
     }
-    found.push(target)
+    if (to !== '..') found.push(target)
   })
   return found
 }

@@ -35,18 +35,31 @@ const std::vector<CpuKernel>& cpuKernels() {
   return kernels;
 }
 
+const std::vector<CpuKernel>& cpuModels() {
+  static const std::vector<CpuKernel> models = {blackwellKernel()};
+  return models;
+}
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-const CpuKernel& findKernel(const std::string& id) {
+// Why a kernel does not compute a format here; empty where it does.
+std::string whyNot(const CpuKernel& kernel, const BlockFormat& format) {
+  if (!kernel.available) return kernel.unavailable;
+  return kernel.lacking ? kernel.lacking(format) : "";
+}
+
+const CpuKernel& findKernel(const std::string& id, const std::string& format) {
   std::string known;
-  for (const CpuKernel& kernel : cpuKernels()) {
-    if (kernel.id == id && !kernel.available)
-      throw Error(ErrorKind::kUnavailable, kernel.unavailable);
-    if (kernel.id == id) return kernel;
-    known += (known.empty() ? "" : ", ") + kernel.id;
-  }
+  for (const auto* kernels : {&cpuKernels(), &cpuModels()})
+    for (const CpuKernel& kernel : *kernels) {
+      known += (known.empty() ? "" : ", ") + kernel.id;
+      if (kernel.id != id) continue;
+      const std::string reason = whyNot(kernel, findBlockFormat(format));
+      if (!reason.empty()) throw Error(ErrorKind::kUnavailable, reason);
+      return kernel;
+    }
   throw Error(ErrorKind::kUsage,
               "The CPU has no kernel \"" + id + "\". Its kernels: " + known + ".");
 }
@@ -79,7 +92,7 @@ class CpuSession : public Session {
 
   ValidationReport validate(const ValidateRequest& request, const CancelFlag& cancel,
                             const Progress& progress) override {
-    const CpuKernel& kernel = findKernel(request.kernel);
+    const CpuKernel& kernel = findKernel(request.kernel, problem_.format);
     const std::vector<double>& expected = reference(cancel, progress);
     Workspace workspace;
     auto run = [&](const Operands& operands) {
@@ -102,7 +115,7 @@ class CpuSession : public Session {
 
   Measurement measure(const MeasureRequest& request, const CancelFlag& cancel,
                       const Progress& progress) override {
-    const CpuKernel& kernel = findKernel(request.kernel);
+    const CpuKernel& kernel = findKernel(request.kernel, problem_.format);
     const PackedOperands first = packOperands(problem_, operands_);
     const int64_t setBytes = first.bytes() + outputSize();
     const int64_t sets = request.cold ? affordableSets(setBytes) : 1;
@@ -180,6 +193,30 @@ constexpr const char* kCompiler = "compiled into the addon, compiler " __VERSION
 constexpr const char* kCompiler = "compiled into the addon";
 #endif
 
+Capability capabilityOf(const CpuKernel& kernel, const BlockFormat& format) {
+  std::string id(format.id);
+  const std::string reason = whyNot(kernel, format);
+  if (!reason.empty()) return {std::move(id), CapabilityLevel::kUnavailable, reason, ""};
+  return {std::move(id), kernel.lacking ? CapabilityLevel::kEmulated : CapabilityLevel::kExact,
+          kernel.describe(format), kernel.instruction(format)};
+}
+
+KernelInfo infoOf(const CpuKernel& kernel) {
+  KernelInfo info;
+  info.id = kernel.id;
+  info.provider = "blockscope";
+  info.outputs = {OutputType::kF16, OutputType::kBf16, OutputType::kF32, OutputType::kE4m3,
+                  OutputType::kE5m2};
+  info.summary = kernel.summary;
+  info.features = cpuFeatureList();
+  const std::string_view identity = BLOCKSCOPE_CPU_SOURCE_HASH;
+  info.identity.assign(identity.begin(), identity.end());
+  info.compileOptions = kCompiler;
+  for (const BlockFormat& format : everyBlockFormat())
+    info.capabilities.push_back(capabilityOf(kernel, format));
+  return info;
+}
+
 class CpuBackend : public Backend {
  public:
   std::string_view kind() const override { return "cpu"; }
@@ -199,27 +236,8 @@ class CpuBackend : public Backend {
       if (const int64_t bytes = dataCacheBytes(level); bytes > 0)
         device.properties[cacheNames[level - 1]] = static_cast<double>(bytes);
     if (const double clock = currentClockMHz(); clock > 0) device.properties["clockMHz"] = clock;
-    for (const CpuKernel& kernel : cpuKernels()) {
-      KernelInfo info;
-      info.id = kernel.id;
-      info.provider = "blockscope";
-      info.outputs = {OutputType::kF16, OutputType::kBf16, OutputType::kF32, OutputType::kE4m3,
-                      OutputType::kE5m2};
-      info.summary = kernel.summary;
-      info.features = cpuFeatureList();
-      const std::string_view identity = BLOCKSCOPE_CPU_SOURCE_HASH;
-      info.identity.assign(identity.begin(), identity.end());
-      info.compileOptions = kCompiler;
-      for (const BlockFormat& format : everyBlockFormat()) {
-        const CapabilityLevel level =
-            kernel.available ? CapabilityLevel::kExact : CapabilityLevel::kUnavailable;
-        info.capabilities.push_back(
-            {std::string(format.id), level,
-             kernel.available ? kernel.describe(format) : kernel.unavailable,
-             kernel.available ? kernel.instruction(format) : ""});
-      }
-      device.kernels.push_back(std::move(info));
-    }
+    for (const auto* kernels : {&cpuKernels(), &cpuModels()})
+      for (const CpuKernel& kernel : *kernels) device.kernels.push_back(infoOf(kernel));
     return {device};
   }
 

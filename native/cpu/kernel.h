@@ -49,6 +49,9 @@ struct CpuKernel {
                    const CancelFlag&) = nullptr;
   // The class of instruction that does a format's products, as Capability::instruction has it.
   std::string (*instruction)(const BlockFormat&) = nullptr;
+  // Of one that stands for another device's instruction: why it has not a format, empty where it
+  // has.
+  std::string (*lacking)(const BlockFormat&) = nullptr;
 
   // The whole operation from packed operands. A workspace that is kept makes repeated calls faster.
   void compute(const Problem& problem, const PackedOperands& packed, void* c, Workspace& workspace,
@@ -66,9 +69,12 @@ struct CpuKernel {
 
 // Best first.
 const std::vector<CpuKernel>& cpuKernels();
+// Those that compute as another device does, to check and not to use.
+const std::vector<CpuKernel>& cpuModels();
 
 // One per source file; each says from the features given whether it can run.
 CpuKernel portableKernel();
+CpuKernel blackwellKernel();
 CpuKernel avx2Kernel(const CpuFeatures&);
 CpuKernel avxVnniKernel(const CpuFeatures&);
 CpuKernel avx512Kernel(const CpuFeatures&);

@@ -54,7 +54,7 @@ export const targets: Target[] = [
     architecture: 'sm_120, sm_121 (RTX 50)',
     instruction: 'mma.sync block_scale',
     state: 'emulated',
-    note: 'Compiles to the block-scaled instruction; run with it emulated lane by lane, as Triton kernels for it are; not run on such a device.',
+    note: 'Compiles to the block-scaled instruction; run with it emulated lane by lane on a CPU, as Triton kernels for it are, and on an H200 in every pair of formats; not run on such a device.',
     devices: ['sm_120', 'sm_121'],
     kernels: ['mma-block-scale']
   },

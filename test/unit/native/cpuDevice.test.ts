@@ -11,6 +11,12 @@ describe('the CPU as a device', () => {
   it('names the code its kernels are built from: the hash of the sources at hand', () => {
     const files = ['core', 'cpu']
       .flatMap((folder) => readdirSync(`native/${folder}`).map((name) => `${folder}/${name}`))
+      // Of a kernel for GPUs, whose sums cpu-blackwell makes.
+      .concat(
+        ['form', 'number', 'sum'].map(
+          (name) => `../resources/kernels/cuda/common/blockScale/${name}.cuh`
+        )
+      )
       .sort()
     const hash = createHash('sha256')
     for (const file of files) {

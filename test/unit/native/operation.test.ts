@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { isEmulation } from '@shared/contract/devices'
 import type { Operation } from '@shared/contract/operation'
 import { everyBlockFormat, findBlockFormat } from '@shared/formats/blockFormat'
 import { decodeTable, isScaled } from '@shared/formats/numberFormat'
@@ -18,7 +19,9 @@ import { loadTestAddon } from '../../support/addon'
 
 const addon = loadTestAddon()
 const cpu = (await addon.detect()).devices.find(({ id }) => id === 'cpu')!
-const kernels = cpu.kernels.filter(({ capabilities }) => capabilities[0]!.level !== 'unavailable')
+const kernels = cpu.kernels.filter(
+  (kernel) => kernel.capabilities[0]!.level !== 'unavailable' && !isEmulation(kernel)
+)
 const flag = addon.createCancelFlag()
 
 const request = { atol: 1e-3, rtol: 1e-3, rule: 'allowances' as const, maxFailures: 1, mapTiles: 1 }

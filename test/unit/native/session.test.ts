@@ -1,12 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { isEmulation } from '@shared/contract/devices'
 import { blockFormats } from '@shared/formats/blockFormat'
 import type { NativeOpenRequest, NativeValidation } from '../../../src-main/engine/nativeBinding'
 import { loadTestAddon } from '../../support/addon'
 
 const addon = loadTestAddon()
 const device = (await addon.detect()).devices.find((found) => found.id === 'cpu')!
-const kernels = device.kernels.filter((kernel) => kernel.capabilities[0]!.level !== 'unavailable')
+const kernels = device.kernels.filter(
+  (kernel) => kernel.capabilities[0]!.level !== 'unavailable' && !isEmulation(kernel)
+)
 
 const request = { atol: 1e-3, rtol: 1e-3, rule: 'allowances' as const, maxFailures: 4, mapTiles: 8 }
 
@@ -22,6 +25,22 @@ async function validate(open: Omit<NativeOpenRequest, 'device'>, kernel: string)
 
 const generated = (distribution: string, seed = 1) => ({ distribution, seed })
 const passed = (report: NativeValidation) => [report.status, report.reason]
+
+describe('the forecast of block-scaled instructions', () => {
+  it('sums as they do, and says of which formats there is none', async () => {
+    const open: Omit<NativeOpenRequest, 'device'> = {
+      ...{ format: 'mxfp8', m: 33, n: 20, k: 2048, output: 'f32', batchA: [], batchB: [] },
+      operands: generated('positive')
+    }
+    const report = await validate(open, 'cpu-blackwell')
+    expect(passed(report)).toEqual(['passed', ''])
+    // float32 is cut off: more than its rounding, less than a tolerance would see.
+    expect(report.normwise).toBeGreaterThan(1e-7)
+    expect(report.normwise).toBeLessThan(1e-5)
+    const refused = validate({ ...open, format: 'w4a16_mxfp4' }, 'cpu-blackwell')
+    await expect(refused).rejects.toThrow(/bf16 activations are none/)
+  })
+})
 
 describe('the instruction that multiplies', () => {
   it('is named for every format that a CPU kernel computes', () => {
