@@ -70,19 +70,15 @@ export const knownNames = {
   formats: everyBlockFormat.filter(({ a }) => isScaled(a)).map(({ id }) => id),
   layouts: layouts.map(({ name }) => name),
   outputs: outputTypes,
-  /** What `takes` may name; that C may be of eight bits is said by `outputs`, and groups are not handed over. */
-  features: featureIds.filter((id) => id !== 'f8-output' && id !== 'grouped')
+  /** What `takes` may name; that C may be of eight bits is said by `outputs`. */
+  features: featureIds.filter((id) => id !== 'f8-output')
 }
-
-const notHandedGroups =
-  'A Python kernel is handed one product at a time; experts of their own are timed without --group-layout.'
 
 /** What a kernel does beside the plain product of one matrix with B as (N, K), by what its class says. */
 export function pythonFeatures({ takes, outputs }: Pick<Described, 'takes' | 'outputs'>) {
   const isTaken = (id: FeatureId) =>
     id === 'f8-output' ? outputs.some(isEightBits) : Object.hasOwn(takes, id)
   return featureIds.map((id): Feature => {
-    if (id === 'grouped') return { id, level: 'none', reason: notHandedGroups }
     const attribute = id === 'f8-output' ? 'outputs' : 'takes'
     return isTaken(id)
       ? { id, level: 'fused', reason: takes[id] ?? '' }

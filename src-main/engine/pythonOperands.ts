@@ -3,10 +3,11 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { broadcastBatch, matricesOf } from '@shared/batch'
+import { segmentsOf, type Groups } from '@shared/contract/groups'
 import { operationOf, plainOperation } from '@shared/contract/operation'
 import { findBlockFormat, type BlockFormat } from '@shared/formats/blockFormat'
 import { decodeTable, type NumberFormat } from '@shared/formats/numberFormat'
-import { packBatch, packedShapes } from '@shared/layouts/layout'
+import { packBatch, packedShapes, type ScaleLayout } from '@shared/layouts/layout'
 import { findLayout } from '@shared/layouts/registry'
 import { turned } from '@shared/operands/turned'
 import type { NativeOpenRequest, NativeOperands, NativeRaisedScale } from './nativeBinding'
@@ -23,9 +24,14 @@ export interface HandedOver {
 
 type Files = Record<string, { path: string; shape: number[] }>
 
-/** The operation, with the batch dimensions of A, B and C: none where C is one matrix, which then has no leading axes. */
+/**
+ * The operation, with the batch dimensions of A, B and C: none where C is one matrix, which then has no leading axes. Of groups B has
+ * one, C and A have none.
+ */
 export function handedOperation(problem: NativeOpenRequest) {
   const operation = operationOf({ ...plainOperation, ...problem })
+  const { groups } = operation
+  if (groups) return { ...operation, batch: [], batchA: [], batchB: [groups.rows.length] }
   const batch = broadcastBatch(operation.batchA, operation.batchB)!
   if (matricesOf(batch) === 1) return { ...operation, batch: [], batchA: [], batchB: [] }
   return { ...operation, batch }
@@ -39,7 +45,7 @@ export async function handOver(
   const { m, n, k, output } = problem
   const block = findBlockFormat(problem.format)
   const operation = handedOperation(problem)
-  const { bOrder, outputScale, batch, batchA, batchB } = operation
+  const { bOrder, outputScale, batch, batchA, batchB, groups } = operation
   const files: Files = {}
   const write = async (name: string, bytes: Uint8Array, shape: number[]) => {
     files[name] = await writeArray(join(folder, name), bytes, shape)
@@ -69,7 +75,13 @@ export async function handOver(
   return {
     ...{ m, n, k, output, outputScale, bOrder, batch, batchA, batchB },
     ...{ format: block.id, ...namesOf(block), files },
-    tensorScales: [tensorScaleA, tensorScaleB]
+    tensorScales: [tensorScaleA, tensorScaleB],
+    ...(groups && {
+      groups: {
+        ...{ layout: groups.layout, rows: groups.rows },
+        starts: segmentsOf(groups).segments.map(({ firstRow }) => firstRow)
+      }
+    })
   }
 }
 
@@ -86,7 +98,7 @@ async function writeScales(
   scales: Uint8Array,
   prefix = ''
 ): Promise<Files> {
-  const { bOrder, batchA, batchB } = handedOperation(problem)
+  const { bOrder, batchA, batchB, groups } = handedOperation(problem)
   const columns = problem.k / findBlockFormat(problem.format).scaleBlockSize
   const [rows, dims] = side === 'a' ? [problem.m, batchA] : [problem.n, batchB]
   const write = (name: string, bytes: Uint8Array, shape: number[]) =>
@@ -98,12 +110,33 @@ async function writeScales(
   })
   if (kernel.scaleLayout !== 'linear') {
     const layout = findLayout(kernel.scaleLayout)
+    if (side === 'a' && groups) {
+      const packed = scalesOfGroups(layout, groups, columns, scales)
+      return ofBoth(await write('Scales', packed, [packed.length]))
+    }
     const bytes = packBatch(layout, { rows, columns }, scales)
     return ofBoth(await write('Scales', bytes, packedShapes(layout, { rows, columns })[1]!))
   }
   // A swizzled layout is one of rows of N in both orders; linear scales lie as the codes do.
   if (side === 'a' || bOrder === 'nk') return ofBoth(linear)
   return ofBoth(await write('Scales', turned(scales, rows, columns), [columns, rows]))
+}
+
+/** Of each group padded on its own, one behind the other; padding rows have none. */
+function scalesOfGroups(
+  layout: ScaleLayout,
+  groups: Groups,
+  columns: number,
+  scales: Uint8Array
+): Uint8Array {
+  const parts = segmentsOf(groups).segments.map(({ firstRow, rows }) =>
+    packBatch(
+      layout,
+      { rows, columns },
+      scales.subarray(firstRow * columns, (firstRow + rows) * columns)
+    )
+  )
+  return Uint8Array.from(Buffer.concat(parts))
 }
 
 /** The scales of one operand with one of them raised, in the first matrix of a batch, and where C goes. */

@@ -49,6 +49,9 @@ class CpuDevice:
     def look_up(self, table, codes):
         return table[codes]
 
+    def integers(self, values):
+        return self.numpy.array(values, dtype=self.numpy.int32)
+
     def matrices(self, own, of):
         """For each matrix of the batch `of`, the one of the batch `own` that it is made of."""
         numbers = self.numpy.arange(math.prod(own), dtype=self.numpy.int32).reshape(own)
@@ -176,6 +179,9 @@ class CudaDevice:
 
     def look_up(self, table, codes):
         return table[codes.int()]
+
+    def integers(self, values):
+        return self.torch.tensor(values, dtype=self.torch.int32, device="cuda")
 
     def matrices(self, own, of):
         numbers = self.torch.arange(math.prod(own), dtype=self.torch.int32, device="cuda").reshape(own)

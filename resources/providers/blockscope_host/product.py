@@ -40,12 +40,36 @@ class Guarded:
         return int((before != GUARD).sum()), int((after != GUARD).sum())
 
 
+class Groups:
+    """The groups of a grouped product: rows of A and C, of which the group g has `rows[g]` from `starts[g]` on."""
+
+    def __init__(self, device, about, m):
+        self._device, self._m = device, m
+        self.layout, self.rows, self.starts = about["layout"], about["rows"], about["starts"]
+
+    def counts(self):
+        """int32: the rows of each group."""
+        return self._device.integers(self.rows)
+
+    def ends(self):
+        """int32: the row behind each group, padding not counted."""
+        return self._device.integers([start + rows for start, rows in zip(self.starts, self.rows)])
+
+    def of_rows(self):
+        """int32: the group of each row of A, -1 for padding."""
+        groups = [-1] * self._m
+        for group, (start, rows) in enumerate(zip(self.starts, self.rows)):
+            groups[start : start + rows] = [group] * rows
+        return self._device.integers(groups)
+
+
 class Operands:
     """What one product is made of; docs/providers.md lists the members.
 
     a: (M, K) packed along K, b: (N, K) packed along K or (K, N) packed along N, both uint8; a_scales and b_scales: uint8 in
     the kernel's scale layout; accumulator: (M, N) float32, or None; c: (M, N) in the output type, to be written unless run()
-    returns C. Where the kernel takes batches, each behind the dimensions of its own.
+    returns C. Where the kernel takes batches, each behind the dimensions of its own; where it takes groups, B has a matrix for each
+    of `groups`, which is None otherwise.
     """
 
     def __init__(self, device, request, c, copy=lambda array: array):
@@ -58,6 +82,7 @@ class Operands:
         self.a_tensor_scale, self.b_tensor_scale = request["tensorScales"]
         self.b_order, self.output_scale = request["bOrder"], request["outputScale"]
         self.batch, self.batch_a, self.batch_b = (tuple(request[name]) for name in ("batch", "batchA", "batchB"))
+        self.groups = Groups(device, request["groups"], self.m) if "groups" in request else None
         self.c = c
         self.a, self.b = (copy(self._read(name)) for name in ("a", "b"))
         self.a_scales, self.b_scales = (copy(self._read(name)) for name in ("aScales", "bScales"))

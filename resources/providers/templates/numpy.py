@@ -11,7 +11,7 @@ class MyKernel:
     formats = ["nvfp4", "mxfp4", "mxfp8", "mixed"]
     codes = "bytes"  # one code a byte; "packed": fp4 two to a byte, the even one low
     outputs = ["f16", "bf16", "f32", "e4m3", "e5m2"]
-    takes = ["b-kn", "accumulator", "batch"]  # beside the plain product; [] keeps to that
+    takes = ["b-kn", "accumulator", "batch", "grouped"]  # beside the plain product; [] keeps to that
 
     def detect(self):
         # Raise a RuntimeError that says why where it cannot run; what is returned is shown as its version.
@@ -28,9 +28,17 @@ class MyKernel:
         along_k = -2 if operands.b_order == "kn" else -1
         a_scales = numpy.repeat(scale_table[operands.a_scales], operands.scale_block, axis=-1)
         b_scales = numpy.repeat(scale_table[operands.b_scales], operands.scale_block, axis=along_k)
-        b = b_table[operands.b] * b_scales
-        product = (a_table[operands.a] * a_scales) @ (b if along_k == -2 else b.swapaxes(-1, -2))
+        a, b = a_table[operands.a] * a_scales, b_table[operands.b] * b_scales
+        b = b if along_k == -2 else b.swapaxes(-1, -2)
+        product = a @ b if operands.groups is None else self.grouped(a, b)
         product *= operands.a_tensor_scale * operands.b_tensor_scale
         if operands.accumulator is not None:
             product += operands.accumulator
         operands.c[...] = operands.rounded(product)
+
+    def grouped(self, a, b):
+        groups = self.operands.groups
+        product = numpy.zeros(self.operands.c.shape, numpy.float32)
+        for matrix, start, rows in zip(b, groups.starts, groups.rows):
+            product[start : start + rows] = a[start : start + rows] @ matrix
+        return product

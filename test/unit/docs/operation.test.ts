@@ -114,7 +114,6 @@ const ownFile: Described = {
   ...{ id: '--provider', outputs: plainOutputs, formats: [], isPython: true },
   features: pythonFeatures({ takes: {}, outputs: plainOutputs }).map((feature) => {
     const attribute = feature.id === 'f8-output' ? 'outputs' : 'takes'
-    if (feature.level === 'none' && feature.id === 'grouped') return feature
     return { ...feature, level: 'fused', reason: `where its class names it in \`${attribute}\`` }
   })
 }

@@ -13,6 +13,7 @@ const packages: Record<string, [packageName: string, install: RegExp]> = {
   'deep_gemm_fp8.py': ['deep_gemm', /github\.com\/deepseek-ai\/DeepGEMM/],
   'flashinfer_fp4.py': ['flashinfer', /pip install flashinfer-python/],
   'torch_bf16.py': ['torch', /pip install torch/],
+  'torch_grouped_mm.py': ['torch', /pip install torch/],
   'torch_scaled_mm.py': ['torch', /pip install torch/],
   'transformer_engine_mxfp8.py': [
     'transformer_engine',

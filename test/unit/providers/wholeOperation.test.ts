@@ -16,7 +16,9 @@ const store = ['--store', join(folder, 'store')]
 
 async function stepsOf(file: string, ...flags: string[]) {
   const words = ['validate', '--provider', file, '--providers', 'user']
-  const { stdout, stderr } = await runInProcess([...words, ...flags, ...small, ...store])
+  // Groups bring M.
+  const shape = flags.includes('--groups') ? small.toSpliced(small.indexOf('-M'), 2) : small
+  const { stdout, stderr } = await runInProcess([...words, ...flags, ...shape, ...store])
   if (stdout === '') throw new Error(stderr)
   const { steps } = JSON.parse(stdout) as Run
   return steps.map(({ kernel, format, disposition, reason, validation }) => {
@@ -50,6 +52,15 @@ describe.skipIf(!pythonHas('numpy'))('the numpy template', () => {
     ['B as (K, N), C in bf16', ['--b-order', 'kn', '--out', 'bf16']],
     ['batches that broadcast', ['--batch-a', '2,1', '--batch-b', '3']],
     ['an accumulator, C in e4m3', ['--beta', '1', '--out', 'e4m3', '--out-scale', '0.25']],
+    ['groups between padding', ['--groups', '13,0,2x40', '--group-align', '64']],
+    [
+      'groups with room, B as (K, N), an accumulator',
+      [
+        ...['--groups', '5,0,7', '--group-layout', 'masked', '--max-rows', '16'],
+        ...['--b-order', 'kn', '--beta', '1']
+      ]
+    ],
+    ['groups behind one another', ['--groups', '1,30,2', '--group-layout', 'offsets']],
     [
       'all of it',
       [
@@ -92,6 +103,35 @@ describe.skipIf(!pythonHas('numpy'))('a kernel', () => {
     ])
   })
 
+  it('is given its groups, where they stand, and their scales padded each on its own', async () => {
+    const shapes = [
+      'assert o.groups.layout == "contiguous" and o.groups.rows == [5, 0, 9] and o.groups.starts == [0, 16, 16]',
+      'assert o.m == 32 and o.a.shape == (32, 64) and o.b.shape == (3, 32, 64) and o.c.shape == (32, 32)',
+      '# 128 x 4 scales for each group that has rows',
+      'assert o.a_scales.shape == (1024,) and o.b_scales.shape == (3, 1, 1, 32, 4, 4)',
+      'assert o.groups.counts().tolist() == [5, 0, 9] and o.groups.ends().tolist() == [5, 16, 25]',
+      'assert o.groups.of_rows().tolist() == [0] * 5 + [-1] * 11 + [2] * 9 + [-1] * 7',
+      'a, b, c = o.values("a"), o.values("b"), numpy.zeros((32, 32), numpy.float32)',
+      'for g, (first, rows) in enumerate(zip(o.groups.starts, o.groups.rows)): c[first : first + rows] = a[first : first + rows] @ b[g].T',
+      'return o.rounded(c)'
+    ]
+    const attributes = 'takes = ["grouped"]\noutputs = ["f16"]\nscale_layout = "nvidia_32_4_4"'
+    const classes = classOf('Groups', attributes, shapes.join('\n')).replace(
+      /^ +c = o.values.*$/m,
+      ''
+    )
+    const wrong = classes
+      .replace('class Groups', 'class First')
+      .replace('id = "Groups"', 'id = "First"')
+    const path = fileOf('groups', classes, wrong.replace('@ b[g].T', '@ b[0].T'))
+    const groups = ['--groups', '5,0,9', '--group-align', '16']
+    const steps = await stepsOf(path, '--formats', 'mxfp4', ...groups)
+    expect(steps).toMatchObject([
+      { kernel: 'Groups', disposition: 'passed', reason: '', raised: ['passed', 'passed'] },
+      { kernel: 'First', disposition: 'incorrect' }
+    ])
+  })
+
   it('of one matrix has no leading axes, whatever dimensions of 1 were asked for', async () => {
     const run = 'assert o.batch == () and o.a.ndim == 2 and o.c.ndim == 2\nreturn o.rounded(c)'
     const path = fileOf('one', classOf('One', 'outputs = ["f16"]', run))
@@ -122,6 +162,7 @@ describe.skipIf(!pythonHas('numpy'))('a kernel', () => {
     [['--b-order', 'kn'], 'Plain does not take B as (K, N). Its class does not name it in takes.'],
     [['--beta', '1'], 'Plain does not take an accumulator. Its class does not name it in takes.'],
     [['--batch', '2'], 'Plain does not take a batch. Its class does not name it in takes.'],
+    [['--groups', '3,4'], 'Plain does not take groups. Its class does not name it in takes.'],
     [['--out', 'e4m3'], 'Plain does not write e4m3; it writes f16, bf16, f32.']
   ])('that names none of it is asked for none: %s', async (flags, reason) => {
     const path = fileOf('plain', classOf('Plain', 'pass', 'return o.rounded(c)'))
@@ -138,11 +179,7 @@ describe.skipIf(!pythonHas('numpy'))('a kernel', () => {
       { id: 'accumulator', level: 'none', reason: 'Its class does not name it in takes.' },
       { id: 'f8-output', level: 'fused', reason: '' },
       { id: 'batch', level: 'fused', reason: 'one launch for all' },
-      {
-        id: 'grouped',
-        level: 'none',
-        reason: expect.stringContaining('handed one product at a time')
-      }
+      { id: 'grouped', level: 'none', reason: 'Its class does not name it in takes.' }
     ])
     const { stdout: words } = await runInProcess(['provider', 'check', path])
     expect(words).toMatch(/^ {4}writes {3}f16, e4m3$/m)
@@ -150,7 +187,10 @@ describe.skipIf(!pythonHas('numpy'))('a kernel', () => {
   })
 
   it.each([
-    ['takes = ["beta"]', /Mine\.takes names 'beta'; a kernel takes b-kn, accumulator, batch\.$/m],
+    [
+      'takes = ["beta"]',
+      /Mine\.takes names 'beta'; a kernel takes b-kn, accumulator, batch, grouped\.$/m
+    ],
     ['protocol = 3', /Mine\.protocol is 3; this blockscope speaks up to 2: take a newer one\.$/m]
   ])('that says %s is refused in one sentence', async (attributes, sentence) => {
     const path = fileOf('refused', classOf('Mine', attributes, 'pass'))
