@@ -27,6 +27,7 @@ class CublasLtOperation : public Operation {
     set->tensorScale = operands.tensorScale();
     prepareSide(operands, Matrix::kA, set->aCodes, set->aScales);
     prepareSide(operands, Matrix::kB, set->bCodes, set->bScales);
+    operands.accumulatorInto(set->accumulator);
     return set;
   }
 
@@ -39,8 +40,8 @@ class CublasLtOperation : public Operation {
   void enqueue(size_t index, const Stream& stream) override {
     const OperandSet& set = *sets_[index];
     const auto at = [](const auto& buffer) { return reinterpret_cast<void*>(buffer.address()); };
-    calls_.enqueue({at(set.aCodes), at(set.bCodes), at(set.aScales), at(set.bScales), at(set.c),
-                    set.tensorScale},
+    calls_.enqueue({at(set.aCodes), at(set.bCodes), at(set.aScales), at(set.bScales),
+                    at(set.accumulator), at(set.c), set.tensorScale},
                    stream.handle());
   }
 

@@ -7,7 +7,8 @@ namespace blockscope::cuda {
 
 namespace {
 
-constexpr const char* kNoAccumulator = "It is asked for A x B alone here, without an accumulator.";
+// The library's C has the type of its D, and ours is float32.
+constexpr const char* kAccumulatorOfF32 = "It adds an accumulator where C is f32 alone.";
 constexpr const char* kNoGroups = "It is asked for one matmul or a batch here, not for groups.";
 constexpr const char* kNoKn = "Its block-scaled matmul reads B along K.";
 constexpr const char* kNoEightBits = "It is asked for f16, bf16 or f32 here.";
@@ -38,7 +39,7 @@ void checkAsked(const MatmulKernel& kernel, const Problem& problem) {
   auto refuse = [&](const char* why) {
     throw Error(ErrorKind::kUnavailable, kernel.id + ": " + why);
   };
-  if (problem.accumulate) refuse(kNoAccumulator);
+  if (problem.accumulate && problem.output != OutputType::kF32) refuse(kAccumulatorOfF32);
   if (problem.isGrouped()) refuse(kNoGroups);
   if (problem.bOrder == BOrder::kKn && !kernel.isBaseline()) refuse(kNoKn);
   if (problem.output == OutputType::kE4m3 || problem.output == OutputType::kE5m2)
@@ -63,7 +64,7 @@ KernelInfo describe(const MatmulLibrary& library, const MatmulKernel& kernel,
   info.scaleLayout = baseline ? "linear" : library.scaleLayout;
   info.features = {{"b-kn", baseline ? FeatureLevel::kPass : FeatureLevel::kNone,
                     baseline ? "B is converted beforehand, from either order (not timed)" : kNoKn},
-                   {"accumulator", FeatureLevel::kNone, kNoAccumulator},
+                   {"accumulator", FeatureLevel::kFused, "by its beta, where C is f32 alone"},
                    {"f8-output", FeatureLevel::kNone, kNoEightBits},
                    {"batch", FeatureLevel::kFused,
                     "one matmul after the other, broadcast operands where they lie"},
@@ -107,6 +108,7 @@ MatmulPlan planMatmul(const MatmulLibrary& library, const std::string& id, const
   checkAsked(kernel, problem);
   MatmulPlan plan;
   plan.conversion = kernel.conversion;
+  plan.accumulates = problem.accumulate;
   const bool isBf16 = kernel.conversion == OperandConversion::kToBf16;
   plan.output = isBf16 && problem.output == OutputType::kF16 ? OutputType::kBf16 : problem.output;
   plan.cType = typeOf(plan.output);

@@ -55,6 +55,7 @@ struct MatmulPlan {
   // bf16 is multiplied into bf16 or f32 alone: bf16 stands in where f16 was asked for.
   OutputType output = OutputType::kF16;
   OperandConversion conversion = OperandConversion::kNone;
+  bool accumulates = false;                  // beta is 1
   int64_t aBytes = 0, bBytes = 0;            // of one matrix
   int64_t aScaleBytes = 0, bScaleBytes = 0;  // of one matrix, in the library's layout
 };
@@ -75,9 +76,10 @@ template <class Lt, class Owner>
 class MatmulCalls {
  public:
   using Held = blockscope::Owned<void*, Owner>;
-  // Of a multiplication C = A x B^T, or of the first of a batch: addresses of the device.
+  // Of a multiplication C = alpha A x B^T, plus the accumulator where there is one, or of the first
+  // of a batch: addresses of the device.
   struct Operands {
-    const void *a, *b, *scalesA, *scalesB;
+    const void *a, *b, *scalesA, *scalesB, *accumulator;
     void* c;
     float alpha;
   };
@@ -137,6 +139,7 @@ class MatmulCalls {
       multiply({at(first.a, ofA * plan_.aBytes), at(first.b, ofB * plan_.bBytes),
                 at(first.scalesA, own * ofA * plan_.aScaleBytes),
                 at(first.scalesB, own * ofB * plan_.bScaleBytes),
+                at(first.accumulator, plan_.accumulates ? i * cBytes_ : 0),
                 static_cast<uint8_t*>(first.c) + i * cBytes_, first.alpha},
                stream);
     }
@@ -149,9 +152,10 @@ class MatmulCalls {
 
   void multiply(const Operands& of, void* stream) {
     if (plan_.scalePointers) setScales(of.scalesB, of.scalesA);
-    const float beta = 0;
+    const float beta = plan_.accumulates;
+    const void* added = plan_.accumulates ? of.accumulator : of.c;
     check(api_.matmul(handle_.get(), description_.get(), &of.alpha, of.b, left_.get(), of.a,
-                      right_.get(), &beta, of.c, result_.get(), of.c, result_.get(), &algorithm_,
+                      right_.get(), &beta, added, result_.get(), of.c, result_.get(), &algorithm_,
                       workspace_, workspaceBytes_, stream),
           "Kernel " + kernel_);
   }

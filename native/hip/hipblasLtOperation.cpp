@@ -120,9 +120,10 @@ class HipblasLtOperation : public Operation {
   std::optional<MatmulAlgorithm> algorithm() const override { return calls_.algorithm(); }
 
   void enqueue(const OperandSet& set, const Stream& stream) override {
-    calls_.enqueue({set.aCodes.address(), set.bCodes.address(), set.aScales.address(),
-                    set.bScales.address(), set.c.address(), set.tensorScale},
-                   stream.handle());
+    calls_.enqueue(
+        {set.aCodes.address(), set.bCodes.address(), set.aScales.address(), set.bScales.address(),
+         set.accumulator.address(), set.c.address(), set.tensorScale},
+        stream.handle());
   }
 
  private:

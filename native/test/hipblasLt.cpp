@@ -80,11 +80,11 @@ double valueAt(const Layout& layout, const void* data, int mode, const void* sca
 
 int multiply(hipblaslt::Handle, hipblaslt::Handle matmul, const void* alpha, const void* a,
              hipblaslt::Handle aLayout, const void* b, hipblaslt::Handle bLayout, const void* beta,
-             const void*, hipblaslt::Handle, void* d, hipblaslt::Handle dLayout,
+             const void* c, hipblaslt::Handle cLayout, void* d, hipblaslt::Handle dLayout,
              const hipblaslt::Algorithm* algorithm, void* workspace, size_t, runtime::Handle) {
   const Described& what = lastMatmul = of(matmul);
   const Layout &left = of(aLayout).layout, &right = of(bLayout).layout, &to = of(dLayout).layout;
-  if (what.at<int>(0) != 112 || what.at<int>(1) != 0 || *static_cast<const float*>(beta) != 0 ||
+  if (what.at<int>(0) != 112 || what.at<int>(1) != 0 || (of(cLayout).layout != to) ||
       algorithm->data[0] != 7 || !workspace || left.rows != right.rows || left.columns != to.rows ||
       right.columns != to.columns)
     return kInvalidValue;
@@ -97,7 +97,12 @@ int multiply(hipblaslt::Handle, hipblaslt::Handle matmul, const void* alpha, con
       for (int64_t k = 0; k < left.rows; k++)
         sum += valueAt(left, a, what.at<int>(31), what.at<const void*>(5), k, row) *
                valueAt(right, b, what.at<int>(32), what.at<const void*>(6), k, column);
-      writeOutput(type, sum * *static_cast<const float*>(alpha), d, column * to.leading + row);
+      const int64_t at = column * to.leading + row;
+      sum *= *static_cast<const float*>(alpha);
+      // Without a beta C is not read: it may be poison.
+      if (const float factor = *static_cast<const float*>(beta); factor != 0)
+        sum += factor * readOutput(type, c, at);
+      writeOutput(type, sum, d, at);
     }
   return 0;
 }
@@ -172,10 +177,14 @@ void productsAreThoseOfTheOperands() {
     Problem problem{format, 32, 48, 256, 1, OutputType::kF32};
     for (const char* batch : {"one", "broadcast"}) {
       if (batch == std::string("broadcast")) problem.batch = MatrixBatch({3}, {1});
-      const double error = errorOf(kernel, problem);
-      checkThat(error < most,
-                std::string(kernel) + " " + format + " " + batch + ": " + std::to_string(error),
-                __FILE__, __LINE__);
+      for (const bool accumulate : {false, true}) {
+        problem.accumulate = accumulate;
+        const double error = errorOf(kernel, problem);
+        checkThat(error < most,
+                  std::string(kernel) + " " + format + " " + batch +
+                      (accumulate ? " added: " : ": ") + std::to_string(error),
+                  __FILE__, __LINE__);
+      }
     }
   }
   CHECK(errorOf("hipblaslt-bf16", {"mxfp4", 32, 48, 64}) < 5e-3);  // bf16 for f16
@@ -226,7 +235,7 @@ void whatIsNotTakenIsUnavailable() {
   CHECK_CONTAINS(refusalOf("hipblaslt-mxfp4", {"mxfp4", 8, 48, 128}), "multiples of 16");
   Problem other = problem;
   other.accumulate = true;
-  CHECK_CONTAINS(refusalOf("hipblaslt-bf16", other), "without an accumulator");
+  CHECK_CONTAINS(refusalOf("hipblaslt-bf16", other), "adds an accumulator where C is f32 alone");
   other = problem, other.bOrder = BOrder::kKn;
   CHECK_CONTAINS(refusalOf("hipblaslt-mxfp8", other), "reads B along K");
   other = problem, other.output = OutputType::kE4m3;
