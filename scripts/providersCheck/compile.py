@@ -33,12 +33,13 @@ EXTENTS = {name: "i32" for name in ("M", "N", "K")}
 
 
 # What the operation has beside the plain product, as provider.py says it to a kernel.
-PLAIN = {"B_KN": False, "BATCHED": False, "ACCUMULATE": False, "MOST": 0.0}
+PLAIN = {"B_KN": False, "BATCHED": False, "GROUPED": False, "ACCUMULATE": False, "MOST": 0.0}
 WHOLE = {
     "plain": {},
     "(K, N)": {"B_KN": True},
     "batch, beta 1, e4m3": {"BATCHED": True, "ACCUMULATE": True, "MOST": MOST["e4m3"]},
     "e5m2": {"MOST": MOST["e5m2"]},
+    "groups": {"GROUPED": True},
 }
 TYPES_OF_C = {0.0: "*fp16", MOST["e4m3"]: "*fp8e4nv", MOST["e5m2"]: "*fp8e5"}
 
@@ -51,7 +52,7 @@ def source_of(kernel, format, constants):
     given = {
         "a_ptr": "*u8", "b_ptr": "*u8", "a_scale_ptr": scale, "b_scale_ptr": scale, "c_ptr": TYPES_OF_C[constants["MOST"]],
         "accumulator_ptr": "*fp32" if constants["ACCUMULATE"] else None,
-        **{name: "*i32" if constants["BATCHED"] else None for name in ("a_matrices", "b_matrices")},
+        **{name: "*i32" if constants["BATCHED"] or constants["GROUPED"] else None for name in ("a_matrices", "b_matrices")},
         **EXTENTS, "alpha": "fp32", "output_scale": "fp32",
     }
     constants.update({name: None for name, kind in given.items() if kind is None})
@@ -97,6 +98,8 @@ def cases():
     """(id, format, of the operation, target's name, how it is compiled, assembly's kind, what has to be in it)"""
     for format, name in ((format, name) for name in ("sm_100", "sm_110") for format in FORMATS):
         for words, operation in operations(format, name).items():
+            if operation.get("GROUPED"):
+                continue
             constants = {**tma(format), **operation}
             yield (
                 "triton-tma", format, words, name,

@@ -47,6 +47,10 @@ class Groups:
         self._device, self._m = device, m
         self.layout, self.rows, self.starts = about["layout"], about["rows"], about["starts"]
 
+    def firsts(self):
+        """int32: the first row of each group."""
+        return self._device.integers(self.starts)
+
     def counts(self):
         """int32: the rows of each group."""
         return self._device.integers(self.rows)

@@ -1,6 +1,8 @@
 """C = alpha (A * SA) (B * SB)^T + accumulator with tl.dot_scaled: operands and linear scales read through pointers, on any GPU.
 
-Matrices of a batch are tiles behind those of the first one; a_matrices and b_matrices say which of A and of B each is made of.
+Matrices of a batch are tiles behind those of the first one; a_matrices and b_matrices say which of A and of B each is made of. So are
+groups, of which they say where the rows of each begin and how many it has, M being those of the largest: smaller ones have programs
+that end at once.
 """
 
 import triton
@@ -14,7 +16,8 @@ def block_scaled_matmul(
     a_ptr, b_ptr, a_scale_ptr, b_scale_ptr, c_ptr, accumulator_ptr, a_matrices, b_matrices, M, N, K, alpha, output_scale,
     A_FORMAT: tl.constexpr, B_FORMAT: tl.constexpr, SCALE_BLOCK: tl.constexpr,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
-    FAST_MATH: tl.constexpr, B_KN: tl.constexpr, BATCHED: tl.constexpr, ACCUMULATE: tl.constexpr, MOST: tl.constexpr,
+    FAST_MATH: tl.constexpr, B_KN: tl.constexpr, BATCHED: tl.constexpr, GROUPED: tl.constexpr, ACCUMULATE: tl.constexpr,
+    MOST: tl.constexpr,
 ):
     # fp4 holds two elements in a byte along K.
     A_PER_BYTE: tl.constexpr = 2 if A_FORMAT == "e2m1" else 1
@@ -25,16 +28,26 @@ def block_scaled_matmul(
     columns = tl.cdiv(N, BLOCK_N)
     tile = tl.program_id(0)
     at_c = tl.zeros((), dtype=tl.int64)
-    if BATCHED:
+    if BATCHED or GROUPED:
         matrix = tile // (rows * columns)
         tile = tile % (rows * columns)
-        at_c = matrix.to(tl.int64) * M * N
-        of_a = tl.load(a_matrices + matrix).to(tl.int64) * M
-        of_b = tl.load(b_matrices + matrix).to(tl.int64) * N
+        if GROUPED:
+            of_a = tl.load(a_matrices + matrix).to(tl.int64)
+            of_b = matrix.to(tl.int64) * N
+            at_c = of_a * N
+            M = tl.load(b_matrices + matrix)
+            rows = tl.cdiv(M, BLOCK_M)
+        else:
+            of_a = tl.load(a_matrices + matrix).to(tl.int64) * M
+            of_b = tl.load(b_matrices + matrix).to(tl.int64) * N
+            at_c = matrix.to(tl.int64) * M * N
         a_ptr += of_a * (K // A_PER_BYTE)
         b_ptr += of_b * K // B_PER_BYTE
         a_scale_ptr += of_a * (K // SCALE_BLOCK)
         b_scale_ptr += of_b * (K // SCALE_BLOCK)
+    if GROUPED:
+        if tile >= rows * columns:
+            return
     group = tile // (GROUP_M * columns)
     group_rows = min(rows - group * GROUP_M, GROUP_M)
     within = tile % (GROUP_M * columns)

@@ -43,6 +43,8 @@ class _DotScaled:
 
     def prepare(self, operands):
         self.operands = operands
+        # Of C, or of the largest group.
+        self.rows = operands.m if operands.groups is None else max(operands.groups.rows)
         self.a_element, self.b_element, self.block = FORMATS[operands.format]
         self.scales = [operands.a_scales, operands.b_scales]
         if operands.scale_element == "ue4m3":
@@ -52,8 +54,8 @@ class _DotScaled:
 
     def grid(self, block_m, block_n):
         operands = self.operands
-        tiles = triton.cdiv(operands.m, block_m) * triton.cdiv(operands.n, block_n)
-        return (tiles * math.prod(operands.batch),)
+        tiles = triton.cdiv(self.rows, block_m) * triton.cdiv(operands.n, block_n)
+        return (tiles * (math.prod(operands.batch) if operands.groups is None else len(operands.groups.rows)),)
 
     def compile(self, configurations):
         """Side by side: Triton compiles each on one core."""
@@ -95,13 +97,14 @@ class _WholeOperation(_DotScaled):
     def arguments(self):
         o = self.operands
         pointers = (o.a, o.b, *self.scales, o.c, o.accumulator, *self.matrices)
-        return (*pointers, o.m, o.n, o.k, self.alpha, o.output_scale)
+        return (*pointers, self.rows, o.n, o.k, self.alpha, o.output_scale)
 
 
 class DotScaled(_WholeOperation):
     """tl.dot_scaled over operands read through pointers, linear scales; best of several tiles"""
 
     id = "triton"
+    takes = {**_WholeOperation.takes, "grouped": "groups are tiles behind one another in one launch; padding is not read"}
     fast_math = False
     # Small tiles serve small shapes and other GPUs.
     all_configurations = [
@@ -113,6 +116,13 @@ class DotScaled(_WholeOperation):
         tile(128, 256, 64, 8, 4),
         tile(64, 128, 128, 4, 4),
     ]
+
+    def prepare(self, operands):
+        super().prepare(operands)
+        groups = operands.groups
+        self.operation["GROUPED"] = groups is not None
+        if groups is not None:
+            self.matrices = [groups.firsts(), groups.counts()]
 
     def formats_here(self):
         gpu = current_gpu()

@@ -89,13 +89,20 @@ function tritonKernels(): Described[] | undefined {
   const script = `import ast, json
 tree = ast.parse(open("resources/providers/triton/provider.py").read())
 found = {}
+def value(node):
+    if not isinstance(node, ast.Dict): return ast.literal_eval(node)
+    merged = {}
+    for key, one in zip(node.keys, node.values):
+        if key is None: merged.update(found[one.value.id][one.attr])
+        else: merged[value(key)] = value(one)
+    return merged
 for node in tree.body:
     if not isinstance(node, ast.ClassDef): continue
     said = {}
     for base in node.bases: said.update(found.get(base.id, {}))
     for one in node.body:
         if isinstance(one, ast.Assign) and one.targets[0].id in ("id", "takes", "outputs"):
-            said[one.targets[0].id] = ast.literal_eval(one.value)
+            said[one.targets[0].id] = value(one.value)
     found[node.name] = said
 print(json.dumps([said for name, said in found.items() if not name.startswith("_")]))`
   const said = JSON.parse(execFileSync(python, ['-c', script], { encoding: 'utf8' })) as {
