@@ -2,13 +2,14 @@
 // bit as the emulated kernel of sm_120 has it, whose instruction sums in the same way; and mistakes, which must be seen.
 //   node tcgen05.mjs [formats] [mistakes] [FORMAT ...]      both, and all formats, where none is named
 // Most of the time is compilation on the CPU: several processes side by side.
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { addon, Checks, configure, isRight, open, root, validated } from './addon.mjs'
+import { addon, Checks, configure, isRight, open, validated } from './addon.mjs'
 import { able } from './formats.mjs'
-import { mistakes, wrongProduct } from './tcgen05Mistakes.mjs'
+import { checkMistake } from './mistaken.mjs'
+import { mistakes } from './tcgen05Mistakes.mjs'
 
 const kernels = ['tcgen05-emulated', 'tcgen05-pair-emulated']
 const other = 'mma-block-scale-emulated'
@@ -65,52 +66,13 @@ async function checkFormat(checks, format) {
     })
 }
 
-/** A folder with the kernel alone, changed, on one CTA or pair, so that it has several tiles. */
-function mistakenKernel({ changes }, id) {
-  const folder = mkdtempSync(join(tmpdir(), 'blockscope-mistake-'))
-  const from = join(root, 'resources/kernels/cuda')
-  cpSync(from, folder, { recursive: true })
-  const row = JSON.parse(readFileSync(join(from, 'manifest.json'), 'utf8')).kernels.find(
-    ({ variants }) => variants?.some((variant) => variant.id === id)
-  )
-  row.variants = row.variants.filter((variant) => variant.id === id)
-  row.variants[0].id = 'mistaken'
-  row.launches[0].grid = ['CTAS']
-  writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ kernels: [row] }))
-  for (const [file, before, after] of changes) {
-    const source = readFileSync(join(folder, file), 'utf8')
-    if (source.split(before).length !== 2) throw new Error(`${file} has no one place "${before}"`)
-    writeFileSync(
-      join(folder, file),
-      source.replace(before, () => after)
-    )
-  }
-  return folder
-}
-
-async function checkMistake(checks, mistake) {
-  for (const id of mistake.kernels ?? kernels) {
-    await checks.attempt(`${mistake.name}, ${id}`, async () => {
-      const folder = mistakenKernel(mistake, id)
-      configure(cache, [folder])
-      for (const format of mistake.formats ?? ['nvfp4', 'mxfp8']) {
-        const name = `${mistake.name}, ${id} ${format}`
-        const { m = 40, k = 1024 } = mistake
-        const session = await open(format, m, 24, k, { output: 'f32' })
-        let said
-        try {
-          const { status } = await run(session, 'mistaken')
-          said = status === 'incorrect' ? wrongProduct : status
-        } catch (error) {
-          said = error.message
-        }
-        await session.close()
-        const { says } = mistake
-        checks.check(name, says instanceof RegExp ? says.test(said) : said === says, said)
-        console.log(`${name}: ${said}`)
-      }
-      rmSync(folder, { recursive: true })
-    })
+/** On one CTA or pair, so that it has several tiles. */
+const ofMistakes = {
+  kernels,
+  formats: ['nvfp4', 'mxfp8'],
+  cache,
+  limit: (row) => {
+    row.launches[0].grid = ['CTAS']
   }
 }
 
@@ -120,7 +82,7 @@ const checks = new Checks()
 const words = process.argv.slice(2)
 if (words[0] === 'one') {
   if (words[1] === 'formats') await checkFormat(checks, words[2])
-  else await checkMistake(checks, mistakes[Number(words[2])])
+  else await checkMistake(checks, mistakes[Number(words[2])], ofMistakes)
 } else {
   configure(cache, [])
   const device = await findDevice()

@@ -1,18 +1,17 @@
 // Mistakes in the tcgen05 kernel, as changes of its source, and what its emulation says of each: a sentence, or, where the
 // instruction cannot know what was meant, a wrong product. The same as native/test/tensorKernel.cpp has them, which runs on a CPU.
+import { wrongProduct } from './mistaken.mjs'
+
 const gemm = 'common/tcgen05/gemm.cuh'
 const descriptors = 'common/tcgen05/descriptors.cuh'
 
-export const wrongProduct = 'a wrong product'
 const nobody = /a commit, an arrival or a copy is missing/
 
 /** Of a tile: rows and K such that each of two accumulators, or every stage, is used again. */
 const threeTiles = { m: 556 }
 const allStages = { k: 4096 }
 
-/** @typedef {{ name: string, changes: [string, string, string][], says: RegExp | string, m?: number, k?: number, formats?: string[], kernels?: string[] }} Mistake */
-
-/** Of a pair of CTAs. @type {Mistake[]} */
+/** Of a pair of CTAs. @type {import('./mistaken.mjs').Mistake[]} */
 const ofPairs = [
   {
     name: 'the second CTA does not hear of a commit',
@@ -82,7 +81,7 @@ const ofPairs = [
   }
 ]
 
-/** @type {Mistake[]} */
+/** @type {import('./mistaken.mjs').Mistake[]} */
 export const mistakes = [
   {
     name: 'eight rows half as far from the next',

@@ -47,7 +47,7 @@ struct Tile {
   static_assert(kBytes <= 99 * 1024, "fits the shared memory of a block of sm_120");
 
   // Bytes that TMA says it brought of 128 rows: narrow codes count without the padding that it
-  // makes.
+  // makes (NVIDIA/cutlass, sm120_blockscaled_mma_tma.hpp, TmaTransactionBytesMK).
   LANE_CODE static constexpr int bytesOf(int format) {
     return 128 * (kDepth == 64 ? kRowBytes : kRowBytes * storageBits(format) / 8);
   }
