@@ -93,7 +93,8 @@ async function deviceHere(
     if (flags.device === 'cpu') return true
     const device = findDevice(flags.device, found)
     return (
-      device.kind !== 'cpu' && isSettled(rankKernels(device.kernels, factsOf(device, []), problem))
+      device.kind !== 'cpu' &&
+      isSettled(choiceOf(rankKernels(device.kernels, factsOf(device, []), problem), problem))
     )
   }
   try {

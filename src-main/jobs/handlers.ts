@@ -25,7 +25,7 @@ import { addPythonKernels, offerFiles, withoutFile, type TakeProvider } from './
 import { RecordedPaths } from './recordedPaths'
 import { readHistory } from './runHistory'
 import { targets } from './targets'
-import { doesWithout, mayDoWithout } from './withoutTriton'
+import { doesWithout, isSettledWithout, mayDoWithout, namesAuto } from './withoutTriton'
 import { callEngine } from './weights/weightWork'
 
 export interface ApplicationOptions {
@@ -67,7 +67,7 @@ export interface Application {
   /** What earlier jobs found out about this machine. */
   memory: MachineMemory
   /** What is here, asked once; `suffices`: whether what is found without Triton, whose import takes seconds, is enough. */
-  detect(suffices?: (found: Detection) => boolean): Promise<Detection>
+  detect(suffices?: (found: Detection) => boolean | Promise<boolean>): Promise<Detection>
   /** A file the operating system asked to open; pages that watch are told. */
   openFile(path: string): void
   /** Cancels what runs, waits until it is on disk, ends the engine. */
@@ -117,11 +117,13 @@ export function createApplication(options: ApplicationOptions): Application {
   const detectEnough: Application['detect'] = async (suffices) => {
     if (!suffices || detection || chosenFiles.length > 0) return detect()
     const found = await detectNow({ withoutTriton: true }, manifests.warnings)
-    return suffices(found) ? found : detect()
+    return (await suffices(found)) ? found : detect()
   }
   /** What a job needs to know. */
   const detectFor = (spec: JobSpec): Promise<Detection> =>
-    detectEnough(mayDoWithout(spec) ? ({ devices }) => doesWithout(spec, devices) : undefined)
+    mayDoWithout(spec)
+      ? detectEnough(({ devices }) => doesWithout(spec, devices))
+      : detectEnough(namesAuto(spec) ? (found) => isSettledWithout(spec, found, memory) : undefined)
   /** Adds the kernels of a file to those that are offered; of a file that was added before, as it is now. */
   const offer = async (file: string): Promise<Detection> => {
     const found = withoutFile(await detect(), file)

@@ -54,10 +54,6 @@ export function rankKernels(
   return ranking
 }
 
-/** Whether the first stays so beside kernels without a cost, as Python's are. */
-export const isSettled = ({ ranked: [best] }: Ranking): boolean =>
-  best !== undefined && exactness[best.level] === 0 && 'ns' in best.prediction
-
 /** A kernel whose time cannot be told comes behind those whose time can. Finite, so that two of them are equal. */
 const timeOf = ({ prediction }: Candidate) =>
   'ns' in prediction ? prediction.ns : Number.MAX_SAFE_INTEGER
@@ -125,6 +121,12 @@ export function choiceOf(
     ...(predictedNs !== undefined && { predictedNs }),
     candidates
   }
+}
+
+/** Whether it stays so beside kernels without a cost, as Python's are. */
+export function isSettled({ kernel, candidates }: KernelChoice): boolean {
+  const chosen = candidates.find((one) => one.kernel === kernel)
+  return chosen?.predictedNs !== undefined && exactness[chosen.level as CapabilityLevel] === 0
 }
 
 function whyBest(best: Candidate, ranked: readonly Candidate[]): string {

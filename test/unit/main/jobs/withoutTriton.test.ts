@@ -13,9 +13,23 @@ const folder = mkdtempSync(join(tmpdir(), 'without-triton-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const own = makeKernel('wgmma', () => 'exact', { provider: 'blockscope' })
+const stage = {
+  ...{ name: 'multiply', units: '1', slots: '1', ns: '1000' },
+  ...{ bytes: '0', percentOfRead: '100', flop: '0', percentOfPeak: '100' }
+}
+/** Of the three the one whose time can be told: where C is e5m2, which the others do not write. */
+const priced = makeKernel('priced', () => 'exact', {
+  ...{ provider: 'blockscope', outputs: ['e5m2'] },
+  features: [{ id: 'f8-output', level: 'fused', reason: '' }],
+  model: {
+    ...{ constants: {}, requires: [] },
+    cost: { source: 'none', fixedNs: 1000, stages: [stage] }
+  }
+})
 const triton = makeKernel('triton', () => 'exact', { provider: 'Triton' })
 const deviceWith = (kernels: Device['kernels']): Device => ({
-  ...{ id: 'cuda:0', kind: 'cuda', name: 'a GPU', architecture: 'sm_90', properties: {}, kernels }
+  ...{ id: 'cuda:0', kind: 'cuda', name: 'a GPU', architecture: 'sm_90', kernels },
+  properties: { smCount: 132, clockMHz: 1980, memoryClockMHz: 3201, memoryBusBits: 6016 }
 })
 const cpu: Device = {
   ...{ id: 'cpu', kind: 'cpu', name: 'a CPU', architecture: 'x86-64', properties: {} },
@@ -28,7 +42,7 @@ async function asked(...specs: object[]): Promise<string[]> {
   const engineHost = answeringEngine(({ method, input }) => {
     const { withoutTriton = false } = (input ?? {}) as { withoutTriton?: boolean }
     if (method === 'detect') calls.push(withoutTriton ? 'without' : 'with')
-    const kernels = withoutTriton ? [own] : [own, triton]
+    const kernels = withoutTriton ? [own, priced] : [own, priced, triton]
     return { devices: [deviceWith(kernels), cpu], libraries: [] }
   })
   const application = createApplication({
@@ -54,7 +68,17 @@ it.each([
   ],
   ['the CPU', { device: 'cpu' }, ['without']],
   ['nothing', {}, ['with']],
-  ['auto', { kernels: ['wgmma', 'auto'] }, ['with']],
+  [
+    'auto, and no kernel has a cost',
+    { kernels: ['wgmma', 'auto'], device: 'cuda:0' },
+    ['without', 'with']
+  ],
+  ['auto, and an exact kernel has a cost', { kernels: ['Auto'], output: 'e5m2' }, ['without']],
+  [
+    'auto beside one that only it has',
+    { kernels: ['auto', 'triton'], output: 'e5m2' },
+    ['without', 'with']
+  ],
   ['its kernels too', { kernels: ['wgmma', 'triton'] }, ['without', 'with']],
   ['it', { providers: ['Triton'] }, ['without', 'with']]
 ])('a job that names %s', async (_what, spec, calls) => {
