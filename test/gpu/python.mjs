@@ -15,7 +15,9 @@ export const hasTriton = () =>
 /** The steps of a job of one product. */
 function stepsOf(job, flags, extent) {
   const store = mkdtempSync(join(tmpdir(), 'blockscope-python-'))
-  const shape = ['-M', extent, '-N', extent, '-K', extent].map(String)
+  // Groups bring M.
+  const rows = flags.includes('--groups') ? [] : ['-M', extent]
+  const shape = [...rows, '-N', extent, '-K', extent].map(String)
   const started = Date.now()
   const { stdout, stderr } = spawnSync(
     process.execPath,
@@ -67,7 +69,12 @@ export function checkPythonKernels(checks, architecture) {
     ['an accumulator', ['--beta', '1']],
     ['a batch', ['--batch-a', '2,1', '--batch-b', '3']],
     ['C in e4m3', ['--out', 'e4m3', '--out-scale', '0.25']],
-    ['C in e5m2', ['--out', 'e5m2']]
+    ['C in e5m2', ['--out', 'e5m2']],
+    ['groups', ['--groups', '300,0,17,1']],
+    [
+      'masked groups, an accumulator',
+      ['--groups', '9,0,70', '--group-layout', 'masked', '--max-rows', '80', '--beta', '1']
+    ]
   ]
   const triton = [
     '--kernels',
@@ -82,7 +89,9 @@ export function checkPythonKernels(checks, architecture) {
       256
     )) {
       // e2m1 packed along N: resources/providers/triton/dotScaled.py.
-      const isRefused = words === 'B (K, N)' && format === 'mxfp4' && !isNative
+      const isRefused =
+        (words === 'B (K, N)' && format === 'mxfp4' && !isNative) ||
+        (words.includes('groups') && kernel === 'triton-tma')
       checks.check(
         `${kernel} ${format} with ${words}`,
         disposition === (isRefused ? 'not-supported' : 'passed'),
