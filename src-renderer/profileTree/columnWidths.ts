@@ -4,7 +4,7 @@ import { useProfile } from '../stores/profile'
 import { useSavedForm } from '../stores/savedForm'
 
 export const nameColumn = 'Name'
-const usualWidth = { name: 200, column: 104 }
+const usualWidth = { name: 176, column: 104 }
 const leastWidth = 56
 const barWidth = 96
 /** Of a whole bar, which keeps clear of the figures before it, px. */

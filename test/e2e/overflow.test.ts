@@ -131,6 +131,27 @@ describeInBrowser('the width of every view', () => {
     expect(errors).toEqual([])
   })
 
+  it.each(['runs', 'timeline', 'profile'])(
+    'the table of %s shows every column at 1440 and 1024 pixels, and fades where it has more to show',
+    async (view) => {
+      const onTable = (what: string) =>
+        page.evaluate<boolean[]>(
+          `((box) => ${what})(document.querySelector('main .scrolls-sideways'))`
+        )
+      const look = () =>
+        onTable(`[box.scrollWidth > box.clientWidth, getComputedStyle(box).maskImage !== 'none']`)
+      await page.setViewportSize({ width: 1440, height: 900 })
+      await contents.find(([name]) => name === view)![1]()
+      for (const width of widths) {
+        await page.setViewportSize({ width, height: 900 })
+        const isNarrow = width === 420
+        await expect.poll(look, { message: `${width} pixels` }).toEqual([isNarrow, isNarrow])
+      }
+      await onTable('[box.scrollTo(box.scrollWidth, 0)]')
+      await expect.poll(look).toEqual([true, false])
+    }
+  )
+
   /** What is wider than its place, in words. */
   const overflows = () =>
     page.evaluate<string[]>(`(() => {
@@ -138,7 +159,11 @@ describeInBrowser('the width of every view', () => {
         const fits = (element) => element.scrollWidth <= element.clientWidth
         return [document.documentElement, main].filter((element) => !fits(element))
           .map((element) => element.tagName + ' ' + element.scrollWidth + ' > ' + element.clientWidth)
-          .concat(controlsPast(main))
+          .concat(controlsPast(main), innerWidth >= 1024 ? cutTitles(main) : [])
+        function cutTitles(main) {
+          return [...main.querySelectorAll('[role=columnheader] .truncate')].filter((title) => !fits(title))
+            .map((title) => 'cut: ' + title.textContent)
+        }
         // The page's padding hides a button that reaches past its panel.
         function controlsPast(main) {
           const past = (control) => {
