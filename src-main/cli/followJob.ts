@@ -1,7 +1,9 @@
 /** A job in the terminal: starts it, prints each step as it ends, shows progress, and cancels on Ctrl-C. */
+import { autoKernel } from '@shared/contract/devices'
 import type { JobSpec } from '@shared/contract/jobs'
 import type { JobEvent } from '@shared/contract/methods'
 import type { Run, Step } from '@shared/contract/run'
+import { dispositionWords } from '@shared/measurement/outcome'
 import { columnsOf, heading, type Column } from '@shared/report/table'
 import { columnWidths, tableLine } from '@shared/report/text'
 import {
@@ -51,10 +53,28 @@ export async function followJob(
   return { run, folder }
 }
 
+/** Words of columns that the first row need not have. */
+const expectedWords: Record<string, string[]> = {
+  result: [dispositionWords.baseline, dispositionWords['not-supported']]
+}
+
+/** Kernels that a run may have rows of: those that are named, else those of its device that compute a format of it. */
+function kernelsOf({ spec, device }: Run): string[] {
+  const named = spec.kernels.filter((name) => name !== autoKernel)
+  if (named.length === spec.kernels.length && named.length > 0) return named
+  const able = (device?.kernels ?? []).filter(
+    ({ provider, capabilities }) =>
+      (spec.providers.length === 0 || spec.providers.includes(provider)) &&
+      capabilities.some(({ level }) => level !== 'unavailable' && level !== 'emulated')
+  )
+  return [...named, ...able.map(({ id }) => id)]
+}
+
 /** Rows go to stdout as steps end; progress and notices go to stderr. */
 class Screen {
   private readonly columns: Column[]
   private widths: number[] | undefined
+  private readonly kernels: readonly string[]
   private lastProgress = 0
 
   constructor(
@@ -62,6 +82,7 @@ class Screen {
     private readonly quiet: boolean
   ) {
     this.columns = columnsOf(run)
+    this.kernels = kernelsOf(run)
   }
 
   show(event: JobEvent): void {
@@ -87,7 +108,11 @@ class Screen {
   private row(step: Step): void {
     clearProgress()
     if (!this.widths) {
-      const usual = this.columns.map((column) => Math.max(heading(column).length, 9))
+      const usual = this.columns.map((column) => {
+        const expected =
+          column.title === 'kernel' ? this.kernels : (expectedWords[column.title] ?? [])
+        return Math.max(heading(column).length, 9, ...expected.map(({ length }) => length))
+      })
       this.widths = columnWidths(this.columns, [step]).map((width, i) => Math.max(width, usual[i]!))
       print(tableLine(this.columns, undefined, this.widths))
     }

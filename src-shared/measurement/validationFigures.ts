@@ -28,6 +28,13 @@ export function passedByAllowance(validation: Validation): number | undefined {
   return withinRounding + withinCancellation
 }
 
+/** Of a baseline none: it computes something else, and near a zero any difference is a great many units in the last place. */
+export const ulpsAboveRounding = ({
+  baseline,
+  validation
+}: Pick<Step, 'baseline' | 'validation'>): number | undefined =>
+  baseline ? undefined : validation?.maxUlpsAboveRounding
+
 /** What an approximate kernel makes of what it states: 'error 1.3e-4 of 1.5e-4 stated'; undefined where it states none. */
 export function statedText(
   validation: Pick<Validation, 'statedError' | 'errorBeforeRounding'> | undefined

@@ -5,7 +5,7 @@ import { layerName, layersOf, usesOf } from '../measurement/modelTime'
 import { peersOf } from '../measurement/ratios'
 import { isLedByRead, shareOfRead } from '../measurement/readShare'
 import { roofsOfRun } from '../measurement/roofs'
-import { ownLaunchNs, passedByAllowance } from '../measurement/validationFigures'
+import { ownLaunchNs, passedByAllowance, ulpsAboveRounding } from '../measurement/validationFigures'
 
 /** One column of a run's table: the same in the terminal, in CSV, in Markdown and in the HTML report. */
 export interface Column {
@@ -56,7 +56,7 @@ export const validateColumns: Column[] = [
   right('norm-wise', '', (step) => figure(step.validation?.normwise)),
   right('outside', '', (step) => figure(step.validation?.elementsOutside)),
   right('of tolerance', '%', (step) => percentOf(step.validation?.maxToleranceShare)),
-  right('above rounding', 'ulp', (step) => figure(step.validation?.maxUlpsAboveRounding)),
+  right('above rounding', 'ulp', (step) => figure(ulpsAboveRounding(step))),
   right('by allowance', '', (step) =>
     figure(step.validation && passedByAllowance(step.validation))
   ),

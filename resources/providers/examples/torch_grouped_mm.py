@@ -1,5 +1,5 @@
 """torch._grouped_mm and _scaled_grouped_mm: the experts of a layer in one launch, in bf16 and in fp8 with a scale for each row, from
-sm_90 on. NOT RUN.
+sm_90 on. Run on an NVIDIA H200 with torch 2.11 (validated, not timed).
 
 torch is told where groups end: padding of contiguous groups is multiplied with the group before it, and its rows of C are not looked at.
 """
@@ -44,7 +44,7 @@ class _Grouped:
 
 
 class GroupedBf16(_Grouped):
-    """torch._grouped_mm on bf16 operands dequantised beforehand (not run)"""
+    """torch._grouped_mm on bf16 operands dequantised beforehand"""
 
     id = "torch-grouped-bf16"
     function = "_grouped_mm"
@@ -61,7 +61,7 @@ class GroupedBf16(_Grouped):
 
 
 class GroupedFp8(_Grouped):
-    """torch._scaled_grouped_mm, fp8 with a scale for each row, operands quantised anew beforehand (not run)"""
+    """torch._scaled_grouped_mm, fp8 with a scale for each row, operands quantised anew beforehand"""
 
     id = "torch-grouped-fp8"
     function = "_scaled_grouped_mm"

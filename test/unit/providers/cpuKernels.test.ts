@@ -75,6 +75,21 @@ describe.skipIf(!hasNumpy)('the numpy template', () => {
     expect(step.measurement!.launches.map(({ name }) => name)).toEqual(['my-kernel'])
   })
 
+  it('of a longer name than the first kernel stands in the same columns while they are printed', async () => {
+    const named = fileOf(
+      'long.py',
+      template('numpy').replace('"my-kernel"', '"a-kernel-whose-name-is-long"')
+    )
+    const { stdout } = await runInProcess([
+      ...['validate', '--provider', named, '--device', 'cpu', '--formats', 'mxfp8'],
+      ...['--kernels', 'cpu-portable,a-kernel-whose-name-is-long', '--store', join(folder, 'long')],
+      ...['-M', '33', '-N', '34', '-K', '64']
+    ])
+    const [title, ...rows] = stdout.split('\n').slice(0, 3)
+    const ends = rows.map((row) => row.indexOf(' 33 ') + 3)
+    expect(ends).toEqual([title!.indexOf(' M ') + 2, title!.indexOf(' M ') + 2])
+  })
+
   it('is given both levels of scales of a file of NVFP4 operands', async () => {
     const operands = ['--operands', 'test/fixtures/judge/operands.safetensors', '--out', 'f16']
     const kernels = ['--provider', path, '--kernels', 'my-kernel']
