@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import type { Detection } from '@shared/contract/devices'
+import { isEmulation, type Detection } from '@shared/contract/devices'
 import { blockFormats } from '@shared/formats/blockFormat'
 import { runBlockscope } from '../support/runBlockscope'
 import { buildNewCards, newCards } from '../unit/native/newCards'
@@ -84,7 +84,8 @@ describeInBrowser('Devices', () => {
     const { devices } = JSON.parse(stdout) as Detection
     const capabilities = devices
       .find(({ id }) => id === 'cpu')!
-      .kernels.flatMap((kernel) => kernel.capabilities)
+      .kernels.filter((kernel) => !isEmulation(kernel))
+      .flatMap((kernel) => kernel.capabilities)
       // The table has the formats with a short name; other pairs of elements are named in the operation's own table.
       .filter(({ format }) => blockFormats.some(({ id }) => id === format))
     const exact = capabilities.filter(({ level }) => level === 'exact').length
