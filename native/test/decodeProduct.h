@@ -54,7 +54,13 @@ struct Product {
   void run(Mistake mistake = Mistake::kNone) {
     const int most = *std::max_element(groups.begin(), groups.end());
     const int columns = most <= 8 ? 8 : most <= 16 ? 16 : most <= 32 ? 32 : 64;
-    const int cluster = columns > 8 ? 2 : 1, rowsOfB = n * matrices;
+    const int rowsOfB = n * matrices;
+    const int tilesAtOnce =
+        !GROUPED && columns > (kBits(B_FORMAT) == 4 ? 8 : 16) && ceilDivided(n, ROWS) > ctas ? 2
+                                                                                             : 1;
+    const bool isHalf = tilesAtOnce > 1 && (columns > 32 || kBits(B_FORMAT) > 4);
+    const int stageK = isHalf ? STAGE_K / 2 : STAGE_K;
+    const int cluster = columns > 8 && tilesAtOnce == 1 ? 2 : 1;
     const int tiles = ceilDivided(n, ROWS * cluster) * cluster * matrices;
     const int scales = k / SCALE_BLOCK, pitch = (scales + 15) / 16 * 16;
     std::vector<uint8_t> tokens(m * k * kTokenBytes), pitched(rowsOfB * pitch);
@@ -84,7 +90,7 @@ struct Product {
     const hopper::TensorMap scalesMap{copied ? pitched.data() : b.scales.data(),
                                       copied ? pitch : scales,
                                       rowsOfB,
-                                      STAGE_K / SCALE_BLOCK,
+                                      std::max(16, stageK / SCALE_BLOCK),
                                       ROWS,
                                       1,
                                       false,
@@ -97,8 +103,10 @@ struct Product {
                b.scales.data(),
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
                factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, copied > 0,
+               tilesAtOnce,
 #else
-               parts.data(), arrived.data(), c.data(), m, n, k, splits, copied > 0, 1.0f,
+               parts.data(), arrived.data(), c.data(), m, n, k, splits, copied > 0,
+               tilesAtOnce, 1.0f,
 #endif
                first, rows, matrices);
       };
@@ -172,8 +180,9 @@ void isRightOfSmall(Product product) {
   isRight(product);
 }
 
-void isSeen(Mistake mistake, const std::string& text) {
-  Product product{9, 130, 3072, 1, 2};  // more stages than the ring has
+void isSeen(Mistake mistake, const std::string& text, int ctas = 4) {
+  // More stages than the ring has.
+  Product product{9, 130, 5120, 1, ctas};
   const std::string thrown = messageOf([&] { product.run(mistake); });
   const bool seen = text.empty() ? thrown == "nothing was thrown" && product.wrong(1) > 9 * 130 / 4
                                  : thrown.find(text) != std::string::npos;
@@ -207,6 +216,9 @@ int main() {
   isRight({16, 64, 5120, 4, 6}, 2);   // parts, on fewer clusters
   isRight({17, 129, 768, 1, 4}, 3);
   isRight({64, 96, 1024, 2, 4}, 7);
+  isRight({16, 384, 1056, 1, 2}, 3);  // a cluster's two tiles for each CTA, then one
+  isRight({33, 600, 768, 1, 4}, 7);   // two at a time, of which a cluster has one in the end
+  isRight({20, 837, 512, 1, 2}, 7);   // twice two, and twice one; of the last some rows
   isRightOfCancelled({3, 64, 1024, 1, 1});
   if (SCALE_FORMAT == 5) isRightOfSmall({3, 64, 512, 1, 1});
   isSeen(Mistake::kNoPeersHalf, "every thread waits for another");
@@ -215,6 +227,8 @@ int main() {
   isSeen(Mistake::kNoPredecessor, "loaded without a wait for it");
   isSeen(Mistake::kNoClusterSync, "which has ended");
   isSeen(Mistake::kNoSwizzle, "");
+  isSeen(Mistake::kEarlyRead, "a read", 2);  // two tiles at a time
+  isSeen(Mistake::kNoSwizzle, "", 2);
   return summary();
 }
 #endif

@@ -184,6 +184,8 @@ class Machine {
   void load(u32 to, const TensorMap& map, int x, int y, u32 barrier, uint16_t mask) {
     if (to % (map.isSwizzled ? 8 * map.boxBytes : 128) != 0)
       fail("a box that does not begin where the swizzle does");
+    if (int64_t{x} * map.elementBytes % 16 != 0)
+      fail("a box that does not begin at a multiple of 16 bytes of a row");
     if (map.isMade && !state().hasWaited)
       fail("what the kernel before makes is loaded without a wait for it");
     if (mistake == Mistake::kNoPeersHalf && rank() == 1 && mask > 2) return;

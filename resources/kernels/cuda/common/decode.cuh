@@ -10,9 +10,12 @@
 //
 // At the end of a tile the four sums are added in shared memory, always in the same order.
 // Few tiles are split along K, too: the CTA that comes last to a tile adds the parts, in their
-// order. With more than 8 columns every CTA would bring several bytes of A from L2 for each of B's:
-// two CTAs, with tiles that are neighbours, are a cluster and bring half of A's columns each for
-// both.
+// order.
+//
+// With more than 8 columns every CTA would bring several bytes of A from L2 for each of B's. Where
+// there are enough tiles, it takes two at a time by the same A, two warpgroups each; its last one,
+// if their number is odd, has all four, two to every other stage. Else two CTAs, with tiles that
+// are neighbours, are a cluster and bring half of A's columns each for both.
 #pragma once
 
 #include "common/decodeAgain.cuh"
@@ -23,45 +26,64 @@
 namespace decode {
 
 // ROWS, STAGE_K, THREADS and SHARED_BYTES are constants of the manifest's row.
-constexpr int kRows = ROWS, kStageK = STAGE_K, kThreads = THREADS, kGroups = kThreads / 128 - 1,
-              kGroupK = kStageK / kGroups;
+constexpr int kRows = ROWS, kStageK = STAGE_K, kThreads = THREADS, kGroups = kThreads / 128 - 1;
 constexpr int kSharedBytes = SHARED_BYTES;
 static_assert(kRows == 64 && kGroups == 4,
               "a warpgroup multiplies 64 rows; registers are divided for four");
-// CTAs that share A where there are so many columns of it.
-__host__ __device__ constexpr int clusterFor(int tokens) { return tokens <= 8 ? 1 : 2; }
+// Tiles of B that a CTA takes at a time where it can, CTAs that share A, elements of K a stage.
+__host__ __device__ constexpr int mostTilesFor(int tokens) {
+  return GROUPED || tokens <= 8 || (tokens <= 16 && kBits(B_FORMAT) > 4) ? 1 : 2;
+}
+__host__ __device__ constexpr int clusterFor(int tokens, int tiles) {
+  return tokens <= 8 || tiles > 1 ? 1 : 2;
+}
+__host__ __device__ constexpr int stageFor(int tokens, int tiles) {
+  return tiles > 1 && (tokens > 32 || kBits(B_FORMAT) > 4) ? kStageK / 2 : kStageK;
+}
 // Registers of a loading and of a multiplying thread.
 constexpr int kLoadRegisters = 32, kMultiplyRegisters = 112;
-// A row of sums in shared memory: banks of neighbouring tokens are apart.
-constexpr int kPitch = kRows + 4;
 
-// What a CTA multiplies at a time: 64 rows of B, those of a matrix's end and on, by the tokens of
-// one product, over part of K.
+// What a CTA multiplies at a time: a tile of 64 rows of B or two, those of a matrix's end and on,
+// by the tokens of one product, over part of K.
 struct Item {
-  int tile;                // counted through all matrices of B
-  int row, rowOfAll;       // of B, first of 64: of its matrix, of all of them
+  int tile, tiles;         // the first, counted through all matrices of B; how many
+  int row, rowOfAll;       // of B, first of them: of its matrix, of all of them
   int firstToken, tokens;  // rows of A; none: there is nothing to do
   int split, step, end;    // part of K, its stages
 };
 
-// Items are parts of a cluster's tiles, one for each of its CTAs; `starts` and `rows` of groups,
-// where there are any.
+// Items are parts of a cluster's tiles, as many for each of its CTAs; `starts` and `rows` of
+// groups, where there are any.
 struct Problem {
   int M, N, K, splits;
   const int *starts, *rows;
   int groups;
-  int cluster = 1;  // CTAs
+  int cluster = 1, stageK = kStageK;  // CTAs; elements of K
+  int pairs = 0;                      // items of two tiles, the first
+  // A cluster's tiles and items of a matrix.
   __device__ int tiles() const { return (N + kRows * cluster - 1) / (kRows * cluster); }
-  __device__ int items() const { return tiles() * (GROUPED ? groups : 1) * splits; }
+  __device__ int itemsOfMatrix() const {
+    return pairs == 0 ? tiles() : pairs + max(tiles() - 2 * pairs, 0);
+  }
+  __device__ int items() const { return itemsOfMatrix() * (GROUPED ? groups : 1) * splits; }
   __device__ int firstItem() const { return blockIdx.x / cluster; }
   __device__ int nextItem(int item) const { return item + gridDim.x / cluster; }
-  __device__ int stages() const { return (K + kStageK - 1) / kStageK; }
+  __device__ int stages() const { return (K + stageK - 1) / stageK; }
+  // Every CTA takes two tiles at a time, and one at the end where it has an odd number.
+  __device__ void takePairs() {
+    const int ctas = gridDim.x, most = (tiles() + ctas - 1) / ctas;
+    pairs = min(most / 2 * ctas, (tiles() + 1) / 2);
+  }
   __device__ Item at(int number) const {
     Item item;
-    const int tile = number / splits, matrix = GROUPED ? tile / tiles() : 0,
+    const int part = number / splits, matrix = GROUPED ? part / itemsOfMatrix() : 0,
+              ofMatrix = part - matrix * itemsOfMatrix(),
+              tile = pairs == 0 ? ofMatrix : ofMatrix + min(ofMatrix, pairs),
               each = (stages() + splits - 1) / splits;
-    item.tile = tile * cluster + (int)blockIdx.x % cluster;
-    item.row = (item.tile - matrix * tiles() * cluster) * kRows;
+    item.tiles = pairs > 0 && ofMatrix < pairs && tile + 1 < tiles() ? 2 : 1;
+    const int own = tile * cluster + (int)blockIdx.x % cluster * item.tiles;
+    item.tile = matrix * tiles() * cluster + own;
+    item.row = own * kRows;
     item.rowOfAll = matrix * N + item.row;
     item.firstToken = GROUPED ? starts[matrix] : 0;
     item.tokens = GROUPED ? rows[matrix] : M;
@@ -75,17 +97,34 @@ struct Problem {
 // Rows of 128 bytes of a tile's codes.
 constexpr int kCodeBoxBytes = kRows * 128;
 
+// Bytes of a row of scales that come for a stage: the copy engine takes no fewer than 16, nor from
+// other places than every sixteenth.
+__host__ __device__ constexpr int scaleBytesFor(int stageK) {
+  return stageK / SCALE_BLOCK < 16 ? 16 : stageK / SCALE_BLOCK;
+}
+
 // Operand: how codes become matrix operands, and what a thread adds. It has kTokens; kCluster, how
-// many CTAs share A; the boxes of a stage's codes and tokens (kCodeBoxes, kTokenBoxes of kTokenBoxK
-// elements, rows of 128 bytes); total[], the sums of multiply() over a warpgroup's shares of
-// stages; end(), which marks those that are not right by NaN; kUnit, what they lack; kSmallest,
-// below which they may have lost bits.
+// many CTAs share A; kTiles, how many tiles a stage has room for, kStageK, its elements of K, and
+// kShareK, those of a warpgroup;
+// the boxes of a tile's codes and of tokens (kCodeBoxes, kTokenBoxes of kTokenBoxK elements, rows
+// of 128 bytes); kByWarp, whether its warps multiply by themselves; total[], the sums of multiply()
+// over a warpgroup's shares of stages; end(), which marks those that are not right by NaN; kUnit,
+// what they lack; kSmallest, below which they may have lost bits.
 template <class Operand>
 struct Ring {
-  static constexpr int kBytesCodes = Operand::kCodeBoxes * kCodeBoxBytes;
+  static constexpr int kTiles = Operand::kTiles;
+  static constexpr int kBytesCodes = Operand::kCodeBoxes * kCodeBoxBytes;  // of a tile
+  static constexpr int kScaleBytes = scaleBytesFor(Operand::kStageK);      // of a row
+  static constexpr int kBytesScales = kRows * kScaleBytes;
+  static constexpr int kBytesTile = kBytesCodes + kBytesScales;
   static constexpr int kBytesTokens = Operand::kTokenBoxes * 128 * Operand::kTokens;
-  static constexpr int kBytesStage = kBytesCodes + kBytesTokens + kRows * kStageK / SCALE_BLOCK;
-  static constexpr int kBytesSums = Operand::kTokens * kPitch * 4, kBytesOther = 1024 + 1024;
+  static constexpr int kBytesStage = kTiles * kBytesTile + kBytesTokens;
+  // Sums are added for so many tokens at a time. A row of them: banks of neighbouring tokens are
+  // apart.
+  static constexpr int kSumTokens =
+      Operand::kTokens <= 64 / kTiles ? Operand::kTokens : 64 / kTiles;
+  static constexpr int kPitch = kTiles * kRows + 4;
+  static constexpr int kBytesSums = kSumTokens * kPitch * 4, kBytesOther = 1024 + 1024;
   static constexpr int kStages = (kSharedBytes - kBytesSums - kBytesOther) / kBytesStage;
   static_assert(kStages >= 2 && kStages * 16 + 4 <= 1024 && kBytesStage % 1024 == 0,
                 "room for a ring");
@@ -95,24 +134,33 @@ struct Ring {
   __device__ u32 full(int i) const { return barriers + i * 8; }
   __device__ u32 empty(int i) const { return barriers + (kStages + i) * 8; }
   __device__ u32 order() const { return barriers + kStages * 16; }
-  __device__ u32 codes(int i) const { return tiles + i * kBytesStage; }
-  __device__ u32 tokens(int i) const { return codes(i) + kBytesCodes; }
-  __device__ u32 scales(int i) const { return tokens(i) + kBytesTokens; }
+  __device__ u32 codes(int i, int tile) const {
+    return tiles + i * kBytesStage + tile * kBytesCodes;
+  }
+  __device__ u32 tokens(int i) const { return codes(i, kTiles); }
+  __device__ u32 scales(int i, int tile) const {
+    return tokens(i) + kBytesTokens + tile * kBytesScales;
+  }
+  // Where in what came for stage `step` of K its scales begin.
+  __device__ static int firstScale(int step) {
+    return step * (Operand::kStageK / SCALE_BLOCK) % kScaleBytes;
+  }
   __device__ u32 sums() const { return tiles + kStages * kBytesStage; }
 };
 
 // The stages of a CTA's items, one after the other.
 struct Cursor {
   const Problem problem;
-  int number, rowOfAll = 0, firstToken = 0, step = 0, end = 0;
+  int number, tiles = 0, rowOfAll = 0, firstToken = 0, step = 0, end = 0;
   __device__ explicit Cursor(const Problem& of) : problem(of), number(of.firstItem()) { enter(); }
   __device__ bool done() const { return number >= problem.items(); }
-  __device__ int k() const { return step * kStageK; }
+  __device__ int k() const { return step * problem.stageK; }
   // To the first stage of this item or a later one: parts of a short K may have none.
   __device__ void enter() {
     for (; !done(); number = problem.nextItem(number)) {
       const Item item = problem.at(number);
-      rowOfAll = item.rowOfAll, firstToken = item.firstToken, step = item.step, end = item.end;
+      tiles = item.tiles, rowOfAll = item.rowOfAll, firstToken = item.firstToken;
+      step = item.step, end = item.end;
       if (step < end && item.tokens > 0) return;
     }
   }
@@ -130,20 +178,26 @@ template <class Operand>
 __device__ inline void load(const TensorMap* codesMap, const TensorMap* scalesMap,
                             const TensorMap* tokensMap, Problem problem, Ring<Operand> ring,
                             bool scalesAreMade) {
-  constexpr int kStages = Ring<Operand>::kStages, kCluster = Operand::kCluster;
+  constexpr int kStages = Ring<Operand>::kStages, kCluster = Operand::kCluster,
+                kTiles = Operand::kTiles;
   const int warp = threadIdx.x / 32;
   auto loadScales = [&](int stage, const Cursor& at) {
-    if (warp == 3)
-      loadBox(ring.scales(stage), scalesMap, at.k() / SCALE_BLOCK, at.rowOfAll, ring.full(stage));
+    const int tile = 3 - warp;
+    if (tile < kTiles && tile < at.tiles)
+      loadBox(ring.scales(stage, tile), scalesMap, at.k() / SCALE_BLOCK - ring.firstScale(at.step),
+              at.rowOfAll + tile * kRows, ring.full(stage));
   };
   auto loadGiven = [&](int stage, const Cursor& at) {
-    if (warp == 0) expectBytes(ring.full(stage), Ring<Operand>::kBytesStage);
+    if (warp == 0)
+      expectBytes(ring.full(stage),
+                  Ring<Operand>::kBytesStage - (kTiles - at.tiles) * Ring<Operand>::kBytesTile);
 #pragma unroll
-    for (int first = 0; first < Operand::kCodeBoxes; first += 4) {
-      const int box = first + warp, byte = at.k() * kBits(B_FORMAT) / 8 + box * 128;
-      if (box < Operand::kCodeBoxes)
-        loadBox(ring.codes(stage) + box * kCodeBoxBytes, codesMap, byte, at.rowOfAll,
-                ring.full(stage));
+    for (int first = 0; first < kTiles * Operand::kCodeBoxes; first += 4) {
+      const int box = first + warp, tile = box / Operand::kCodeBoxes,
+                byte = at.k() * kBits(B_FORMAT) / 8 + box % Operand::kCodeBoxes * 128;
+      if (tile < kTiles && tile < at.tiles)
+        loadBox(ring.codes(stage, 0) + box * kCodeBoxBytes, codesMap, byte,
+                at.rowOfAll + tile * kRows, ring.full(stage));
     }
     if (!scalesAreMade) loadScales(stage, at);
   };
@@ -221,11 +275,63 @@ __device__ inline void finish(Problem problem, const Given& given, const Item& i
   if (inside) given.c[(long long)token * problem.N + row] = value;
 }
 
+// Each sum in shared memory of an item's tokens from `firstToken` on: token, row of its matrix,
+// sum.
+template <class Operand, class Function>
+__device__ inline void forSums(const Item& item, const float* sums, int firstToken, int thread,
+                               Function function) {
+  // As many at a time as need no register more than the products.
+  [[maybe_unused]] constexpr int kUnroll = GROUPED ? 1 : Operand::kByWarp ? 4 : 2;
+  const int rows = item.tiles * kRows;
+#pragma unroll kUnroll
+  for (int i = thread; i < rows * Ring<Operand>::kSumTokens; i += kGroups * 128) {
+    const int token = item.tiles == 1 ? i / kRows : i / (2 * kRows), row = i - token * rows;
+    function(firstToken + token, item.row + row, sums[token * Ring<Operand>::kPitch + row]);
+  }
+}
+
+// C, or a part of it where K is split, of an item's tokens from `firstToken` on, whose sums over
+// the CTA are in shared memory.
+template <class Operand>
+__device__ inline void storeSums(const Problem& problem, const Given& given, const Item& item,
+                                 const float* sums, u32& order, int firstToken, int thread) {
+  const long long partSize = (long long)problem.M * problem.N;
+  const auto partOf = [&](int token, int row) {
+    return given.parts + (long long)(item.firstToken + token) * problem.N + row;
+  };
+  const auto isInside = [&](int token, int row) { return token < item.tokens && row < problem.N; };
+  bool isLast = true;
+  if (problem.splits > 1) {
+    forSums<Operand>(item, sums, firstToken, thread, [&](int token, int row, float sum) {
+      if (isInside(token, row)) partOf(token, row)[item.split * partSize] = sum;
+    });
+    __threadfence();
+    syncMultiplying();
+    if (thread == 0) order = atomicAdd(given.arrived + item.tile, 1);
+    syncMultiplying();
+    isLast = order == problem.splits - 1;
+    __threadfence();
+  }
+  if (!isLast) return;
+  forSums<Operand>(item, sums, firstToken, thread, [&](int token, int row, float sum) {
+    if (problem.splits > 1) {
+      sum = 0;
+      if (isInside(token, row))
+        for (int part = 0; part < problem.splits; part++)
+          sum += __ldcg(partOf(token, row) + part * partSize);
+    }
+    finish<Operand>(problem, given, item, token, row, sum);
+  });
+}
+
 template <class Operand>
 __device__ inline void multiplyAndStore(Problem problem, const Given& given, Ring<Operand> ring) {
-  constexpr int kTokens = Operand::kTokens;
-  const int thread = threadIdx.x - 128, group = thread / 128, warp = thread / 32 % 4,
-            lane = thread % 32;
+  constexpr int kTiles = Operand::kTiles, kShares = kGroups / kTiles,
+                kSumTokens = Ring<Operand>::kSumTokens;
+  // A warpgroup's number is one lane's, so that uniform registers tell its instructions what to
+  // read.
+  const int thread = threadIdx.x - 128, warp = thread / 32 % 4, lane = thread % 32,
+            group = Operand::kByWarp ? thread / 128 : __shfl_sync(0xffffffff, thread / 128, 0);
   RingPosition<Ring<Operand>::kStages> place;
   float* sums = reinterpret_cast<float*>(__cvta_shared_to_generic(ring.sums()));
   u32& order = *reinterpret_cast<u32*>(__cvta_shared_to_generic(ring.order()));
@@ -234,59 +340,42 @@ __device__ inline void multiplyAndStore(Problem problem, const Given& given, Rin
     const Item item = problem.at(number);
     if (GROUPED && item.tokens == 0) continue;
     Operand operand;
+    // A tile is for the warpgroups that share a stage; the only one for all, who take turns.
+    const bool isFull = kTiles == 1 || item.tiles == kTiles;
+    const int share = kTiles == 1 ? group : group % kShares,
+              pair = kTiles == 1 ? 0 : group / kShares, tile = isFull ? pair : 0;
     for (int step = item.step; step < item.end; step++, place.advance()) {
       waitFor(ring.full(place.stage), place.phase);
-      operand.multiply(ring.codes(place.stage), ring.scales(place.stage), ring.tokens(place.stage),
-                       group, warp, lane);
+      if (isFull || step % kTiles == pair)
+        operand.multiply(ring.codes(place.stage, tile),
+                         ring.scales(place.stage, tile) + ring.firstScale(step),
+                         ring.tokens(place.stage), share, warp, lane);
       if (Operand::kCluster > 1) releaseStage<Operand::kCluster>(ring.empty(place.stage));
       else if (lane == 0) arriveHere(ring.empty(place.stage));
     }
     operand.end();
-    // Sum 4 j + e of a thread is that of row warp * 16 + lane / 4 + 8 * (e / 2) of B and token 8 j
-    // + 2 * (lane % 4) + e % 2.
-    auto sumAt = [&](int i) -> float& {
-      const int token = i / 4 * 8 + lane % 4 * 2 + i % 2,
-                row = warp * 16 + lane / 4 + i % 4 / 2 * 8;
-      return sums[token * kPitch + row];
-    };
-    for (int from = kGroups - 1; from >= 0; from--) {
-      if (group == from)
+    // Sums of one tile are added by their warpgroups in this order.
+    const int rank = isFull ? share : group, ranks = isFull ? kShares : kGroups;
 #pragma unroll
-        for (int i = 0; i < kTokens / 2; i++)
-          sumAt(i) = operand.total[i] + (from < kGroups - 1 ? sumAt(i) : 0.0f);
-      syncMultiplying();
-    }
-    waitForPredecessor();
-    bool last = true;
-    auto sumOf = [&](int token, int row) { return sums[token * kPitch + row]; };
-    const long long partSize = (long long)problem.M * problem.N;
-    if (problem.splits > 1) {
-      for (int i = thread; i < kRows * kTokens; i += kGroups * 128) {
-        const int token = i / kRows, row = item.row + i % kRows;
-        if (token < item.tokens && row < problem.N)
-          given.parts[item.split * partSize + (long long)(item.firstToken + token) * problem.N +
-                      row] = sumOf(token, i % kRows);
+    for (int firstToken = 0; firstToken < Operand::kTokens; firstToken += kSumTokens) {
+      // Sum 4 j + e of a thread is that of row warp * 16 + lane / 4 + 8 * (e / 2) of B and token 8
+      // j + 2 * (lane % 4) + e % 2.
+      auto sumAt = [&](int i) -> float& {
+        const int token = i / 4 * 8 + lane % 4 * 2 + i % 2,
+                  row = tile * kRows + warp * 16 + lane / 4 + i % 4 / 2 * 8;
+        return sums[token * Ring<Operand>::kPitch + row];
+      };
+      for (int from = ranks - 1; from >= 0; from--) {
+        if (rank == from)
+#pragma unroll
+          for (int i = 0; i < kSumTokens / 2; i++)
+            sumAt(i) = operand.total[firstToken / 2 + i] + (from < ranks - 1 ? sumAt(i) : 0.0f);
+        syncMultiplying();
       }
-      __threadfence();
+      waitForPredecessor();
+      storeSums<Operand>(problem, given, item, sums, order, firstToken, thread);
       syncMultiplying();
-      if (thread == 0) order = atomicAdd(given.arrived + item.tile, 1);
-      syncMultiplying();
-      last = order == problem.splits - 1;
-      __threadfence();
     }
-    for (int i = thread; i < kRows * kTokens && last; i += kGroups * 128) {
-      const int token = i / kRows, row = item.row + i % kRows;
-      float sum = 0;
-      if (problem.splits == 1) {
-        sum = sumOf(token, i % kRows);
-      } else if (token < item.tokens && row < problem.N) {
-        for (int part = 0; part < problem.splits; part++)
-          sum += __ldcg(given.parts + part * partSize +
-                        (long long)(item.firstToken + token) * problem.N + row);
-      }
-      finish<Operand>(problem, given, item, token, row, sum);
-    }
-    syncMultiplying();
   }
 }
 
@@ -314,11 +403,13 @@ __device__ inline void prepareRest(const u8* bScales, u8* pitched, u32* arrived,
 
 // The kernel's body.
 template <class Operand>
-__device__ inline void run(const TensorMap* codesMap, const TensorMap* scalesMap,
-                           const TensorMap* tokensMap, Problem problem, const Given& given,
-                           bool scalesAreMade) {
+__device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scalesMap,
+                                const TensorMap* tokensMap, Problem problem, const Given& given,
+                                bool scalesAreMade) {
   const Ring<Operand> ring(dynamicSharedStart());
-  problem.cluster = Operand::kCluster;
+  problem.cluster = Operand::kCluster, problem.stageK = Operand::kStageK;
+  // K is split where tiles are too few to take two.
+  if (Operand::kTiles > 1) problem.splits = 1, problem.takePairs();
   if (threadIdx.x == 0) {
     for (int i = 0; i < Ring<Operand>::kStages; i++) {
       initBarrier(ring.full(i), 1);
@@ -342,6 +433,17 @@ __device__ inline void run(const TensorMap* codesMap, const TensorMap* scalesMap
     multiplyAndStore<Operand>(problem, given, ring);
   }
   if (Operand::kCluster > 1) syncCluster();
+}
+
+// `tiles`: how many a CTA takes at a time, where it can.
+template <template <int, int> class Operand, int Tokens>
+__device__ inline void run(const TensorMap* codesMap, const TensorMap* scalesMap,
+                           const TensorMap* tokensMap, const Problem& problem, const Given& given,
+                           bool scalesAreMade, int tiles) {
+  constexpr int kMost = mostTilesFor(Tokens);
+  if (kMost > 1 && tiles > 1)
+    runTiles<Operand<Tokens, kMost>>(codesMap, scalesMap, tokensMap, problem, given, scalesAreMade);
+  else runTiles<Operand<Tokens, 1>>(codesMap, scalesMap, tokensMap, problem, given, scalesAreMade);
 }
 
 }  // namespace decode

@@ -71,16 +71,20 @@ __device__ inline void prepareTokens(const u8* aCodes, const u8* aScales, u16* t
   }
 }
 
-template <int Tokens>
+template <int Tokens, int Tiles>
 struct Bf16 {
-  static constexpr int kTokens = Tokens, kCluster = clusterFor(Tokens), kChunkK = 128 / kBits(B_FORMAT);  // elements in 16 bytes
+  static constexpr int kTokens = Tokens, kTiles = Tiles, kCluster = clusterFor(Tokens, Tiles), kStageK = stageFor(Tokens, Tiles);
+  static constexpr int kShareK = kStageK * Tiles / kGroups;
+  static constexpr int kChunkK = 128 / kBits(B_FORMAT);  // elements in 16 bytes
   static constexpr int kCodeBoxes = kStageK * kBits(B_FORMAT) / 8 / 128, kTokenBoxK = 64, kTokenBoxes = kStageK / kTokenBoxK;
   // Instructions of a chunk; bytes of a row's scales in a stage; words of those that a warpgroup takes.
-  static constexpr int kInstructions = kFp4 ? 2 : 1, kRowBytes = kStageK / SCALE_BLOCK, kWords = kGroupK / SCALE_BLOCK / 4;
+  static constexpr int kInstructions = kFp4 ? 2 : 1, kRowBytes = scaleBytesFor(kStageK), kWords = kShareK / SCALE_BLOCK / 4;
   // Few columns: mma.sync, in which a warp waits for no other, and sums of a block are scaled; many: wgmma, and elements are.
-  static constexpr bool kByWarp = Tokens <= 16, kScaleSums = kByWarp && SCALE_BLOCK == 32;
+  static constexpr bool kByWarp = Tokens <= 16 && Tiles == 1, kScaleSums = kByWarp && SCALE_BLOCK == 32;
   // Chunks that are in registers together.
-  static constexpr int kTogether = kByWarp || Tokens == 64 ? 2 : kGroupK / kChunkK, kMatrices = kTogether * kInstructions;
+  static constexpr int kTogether = kByWarp || Tokens == 64 ? 2 : 128 / kChunkK, kMatrices = kTogether * kInstructions;
+  // Products are made while the next chunks fall apart.
+  static constexpr bool kWaitsOnce = Tokens == 64 && Tiles > 1;
   static constexpr float kUnit = kScaleSums ? kUnitOfSums : kShift == kTokenShift ? 1.0f : (float)(1 << (kShift - kTokenShift));
   static constexpr float kSmallest = kScaleSums ? 0x1p-100f : 0x1p-80f;
   static constexpr bool kFactors = false;
@@ -138,11 +142,11 @@ struct Bf16 {
     };
     // Matrices: rows 0-7 and 8-15 of one chunk, then of the next; 128-byte swizzle: chunk c of row r lies at c ^ (r % 8).
     auto loadTwoChunks = [&](u32 (&packed)[4], int ofGroup) {
-      const int ofStage = group * (kGroupK / kChunkK) + ofGroup, chunk = (ofStage % 8 + lane / 16) ^ (lane % 8);
+      const int ofStage = group * (kShareK / kChunkK) + ofGroup, chunk = (ofStage % 8 + lane / 16) ^ (lane % 8);
       loadMatrices(packed, codes + ofStage / 8 * kCodeBoxBytes + (warp * 16 + lane % 16) * 128 + chunk * 16);
     };
 #pragma unroll
-    for (int k = 0; k < kGroupK; k += kTogether * kChunkK) {
+    for (int k = 0; k < kShareK; k += kTogether * kChunkK) {
       u32 a[kMatrices][4];
 #pragma unroll
       for (int inside = 0; inside < kTogether; inside += 2) {
@@ -163,9 +167,10 @@ struct Bf16 {
       if constexpr (kByWarp) multiplyByWarp(a, words, tokens, group, lane, k);
       else multiplyByGroup(a, tokens, group, k);
     }
+    if (kWaitsOnce) finishProducts();
     if constexpr (!kFp4 || !kScaleSums) {
       if (!__any_sync(0xffffffff, special)) return;
-      for (int chunk = 0; chunk < kGroupK / kChunkK; chunk += 2) {
+      for (int chunk = 0; chunk < kShareK / kChunkK; chunk += 2) {
         u32 packed[4];
         loadTwoChunks(packed, chunk);
 #pragma unroll
@@ -179,7 +184,7 @@ struct Bf16 {
                                  int k) {
 #pragma unroll
     for (int i = 0; i < kInstructions; i++) {
-      const int from = group * kGroupK + k + i * 32, piece = (from % 64 / 8 + lane / 8) ^ (lane % 8);
+      const int from = group * kShareK + k + i * 32, piece = (from % 64 / 8 + lane / 8) ^ (lane % 8);
       float factors[2];
 #pragma unroll
       for (int half = 0; half < 2; half++) {
@@ -206,7 +211,7 @@ struct Bf16 {
   }
 
   __device__ void multiplyByGroup(const u32 (&a)[kMatrices][4], u32 tokens, int group, int k) {
-    const u64 b = tileDescriptor(tokens + group * (kGroupK / 64 * 128 * Tokens));
+    const u64 b = tileDescriptor(tokens + group * (kShareK / 64 * 128 * Tokens));
     wgmmaFence();
 #pragma unroll
     for (int i = 0; i < kMatrices; i++) {
@@ -214,6 +219,9 @@ struct Bf16 {
       multiplyBf16(total, a[i], b + (at / 64 * 128 * Tokens >> 4) + at % 64 / 16 * kDescriptorStep, true);
     }
     wgmmaCommit();
+    if (!kWaitsOnce) finishProducts();
+  }
+  __device__ void finishProducts() {
     wgmmaWait<0>();
     holdRegisters(total);
   }

@@ -16,21 +16,29 @@ __device__ inline void spreadCodes(u32 codes, u32& even, u32& odd) {
   even = (codes << 4 & 0x80808080) | (codes << 1 & 0x0e0e0e0e);
 }
 
-template <int Tokens>
+template <int Tokens, int Tiles>
 struct Mxfp4 {
-  static constexpr int kTokens = Tokens, kCluster = clusterFor(Tokens), kBlocks = kGroupK / 32;
+  static constexpr int kTokens = Tokens, kTiles = Tiles, kCluster = clusterFor(Tokens, Tiles), kStageK = stageFor(Tokens, Tiles);
+  static constexpr int kShareK = kStageK * Tiles / kGroups;
+  static constexpr int kBlocks = kShareK / 32, kRowBytes = scaleBytesFor(kStageK);
+  static constexpr bool kByWarp = false;
   static constexpr int kCodeBoxes = kStageK / 256, kTokenBoxK = 128, kTokenBoxes = kStageK / kTokenBoxK;
   // Blocks whose sums are in the tensor core together.
   static constexpr int kTogether = Tokens <= 16 ? 4 : Tokens == 32 ? 2 : 1;
 
   float total[Tokens / 2] = {};
 
-  // Blocks 4 * group and on of a stage: half of a box's 128-byte rows.
+  // Blocks kBlocks * group and on of a stage.
   __device__ void multiply(u32 codes, u32 scales, u32 tokens, int group, int warp, int lane) {
-    const int upper = warp * 16 + lane / 4;
-    const u32 upperScales = loadWord(scales + upper * 16 + group * 4), lowerScales = loadWord(scales + (upper + 8) * 16 + group * 4);
+    u32 words[2][kBlocks / 4];  // scales of this lane's two rows
+#pragma unroll
+    for (int half = 0; half < 2; half++)
+#pragma unroll
+      for (int i = 0; i < kBlocks / 4; i++)
+        words[half][i] = loadWord(scales + (warp * 16 + lane / 4 + half * 8) * kRowBytes + group * kBlocks + i * 4);
+    auto scaleOf = [&](int half, int block) { return __int_as_float((words[half][block / 4] >> block % 4 * 8 & 255) << 23); };
     u32 packed[4];  // of two blocks
-    const u64 b = tileDescriptor(tokens + group * kGroupK * Tokens);
+    const u64 b = tileDescriptor(tokens + group * kShareK * Tokens);
 #pragma unroll
     for (int first = 0; first < kBlocks; first += kTogether) {
       float part[kTogether][Tokens / 2];
@@ -40,22 +48,24 @@ struct Mxfp4 {
         const int block = first + i;
         if (block % 2 == 0) {
           // Matrices: rows 0-7 and 8-15 of one block, then of the next; 128-byte swizzle: chunk c of row r lies at c ^ (r % 8).
-          const int chunk = (group % 2 * kBlocks + block + lane / 16) ^ (lane % 8);
-          loadMatrices(packed, codes + group / 2 * kCodeBoxBytes + (warp * 16 + lane % 16) * 128 + chunk * 16);
+          const int ofStage = group * kBlocks + block, chunk = (ofStage % 8 + lane / 16) ^ (lane % 8);
+          loadMatrices(packed, codes + ofStage / 8 * kCodeBoxBytes + (warp * 16 + lane % 16) * 128 + chunk * 16);
         }
         spreadCodes(packed[block % 2 * 2], a[i][0], a[i][2]);
         spreadCodes(packed[block % 2 * 2 + 1], a[i][1], a[i][3]);
       }
       wgmmaFence();
 #pragma unroll
-      for (int i = 0; i < kTogether; i++) multiplyE5m2(part[i], a[i], b + (first + i) * kDescriptorStep, false);
+      for (int i = 0; i < kTogether; i++) {
+        const int block = first + i;  // rows of A's boxes are four
+        multiplyE5m2(part[i], a[i], b + (block / 4 * 128 * Tokens >> 4) + block % 4 * kDescriptorStep, false);
+      }
       wgmmaCommit();
       wgmmaWait<0>();
 #pragma unroll
       for (int i = 0; i < kTogether; i++) {
         holdRegisters(part[i]);
-        const float upperScale = __int_as_float((upperScales >> 8 * (first + i) & 255) << 23);
-        const float lowerScale = __int_as_float((lowerScales >> 8 * (first + i) & 255) << 23);
+        const float upperScale = scaleOf(0, first + i), lowerScale = scaleOf(1, first + i);
 #pragma unroll
         for (int j = 0; j < Tokens / 2; j++) total[j] += part[i][j] * (j % 4 < 2 ? upperScale : lowerScale);
       }
