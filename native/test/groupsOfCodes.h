@@ -100,8 +100,8 @@ Outcome outcome(const Groups& of, int n, int k, Mistake mistake, Spoil spoil) {
   Outcome result;
   std::vector<u16> wide(int64_t{m} * k);
   u32 beyond = 0;
-  const u32 pieces =
-      static_cast<u32>(m) * (k / 8) + groups * ((n * blocks + kScalesOfPiece - 1) / kScalesOfPiece);
+  const u32 pieces = static_cast<u32>(m) * (k / 16) +
+                     groups * ((n * blocks + kScalesOfPiece - 1) / kScalesOfPiece);
   for (u32 i = 0; i < pieces + 3; i++)
     widenRowsOfGroups(i, a.packed.data(), a.scales.data(), b.scales.data(), wide.data(),
                       starts.data(), rows.data(), groups, m, n, k, &beyond);

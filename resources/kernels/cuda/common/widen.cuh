@@ -56,19 +56,21 @@ __device__ inline bool holdsSpecial(u32 codes) {
 }
 
 // Two bf16 numbers, which have no scales; shifted they are exact within the range of scales, and zero.
-__device__ inline u32 shiftedPair(u32 pair, u32* beyond) {
+__device__ inline u32 shiftedPair(u32 pair, bool& isBeyond) {
 #pragma unroll
   for (int half = 0; half < 2; half++) {
     const u32 magnitude = pair >> (16 * half) & 0x7fff, exponent = magnitude >> 7;
-    if (magnitude != 0 && (exponent < 127 - 117 + kWideShift || exponent > 127 + 117)) *beyond = 1;
+    isBeyond |= magnitude != 0 && (exponent < 127 - 117 + kWideShift || exponent > 127 + 117);
   }
   return multiplyBf16Pair(pair, bothHalves(__int_as_float((127 - kWideShift) << 23)));
 }
 // Eight of them from 8 i on.
 __device__ inline void shiftAt(const u8* codes, u16* wide, long long i, u32* beyond) {
   const uint4 words = reinterpret_cast<const uint4*>(codes)[i];
-  storeStreaming(reinterpret_cast<uint4*>(wide) + i, make_uint4(shiftedPair(words.x, beyond), shiftedPair(words.y, beyond),
-                                                                shiftedPair(words.z, beyond), shiftedPair(words.w, beyond)));
+  bool isBeyond = false;
+  storeStreaming(reinterpret_cast<uint4*>(wide) + i, make_uint4(shiftedPair(words.x, isBeyond), shiftedPair(words.y, isBeyond),
+                                                                shiftedPair(words.z, isBeyond), shiftedPair(words.w, isBeyond)));
+  if (isBeyond) *beyond = 1;
 }
 
 // Elements [n i, n i + n), n = kWidened(Format), of a matrix whose rows are whole scale blocks.

@@ -21,10 +21,9 @@ __device__ inline u32 widenedPair(u32 codes, float scale) {
                     decodeElement<Format>(codes >> 16) * shifted);
 }
 
-// Words of codes that four threads read together.
+// Words of codes from `from` on, where so many lie behind one another.
 template <int Count>
-__device__ inline void loadBlock(u32 (&words)[Count], const u8* codes, u32 block) {
-  const u8* from = codes + (long long)block * (Count * 4);
+__device__ inline void loadWords(u32 (&words)[Count], const u8* from) {
 #pragma unroll
   for (int i = 0; i < Count;) {
     if (Count % 4 == 0) {
@@ -35,40 +34,57 @@ __device__ inline void loadBlock(u32 (&words)[Count], const u8* codes, u32 block
     }
   }
 }
+// Bits `first` to `first` + 32 of some words, as far as they go.
+template <int Count>
+__device__ inline u32 bitsOf(const u32 (&words)[Count], int first) {
+  const int word = first / 32, shift = first % 32;
+  if (shift == 0 || word + 1 == Count) return words[word] >> shift;
+  return words[word] >> shift | words[word + 1] << 32 - shift;
+}
 
-// Eight places of A, from 8 `piece` on.
+// Places of A: eight from 8 `piece` on and eight from 8 (piece + 2) on, of the same 32.
 template <int Format>
 __device__ inline void placeInOrder(const u8* codes, const u8* scales, u16* wide, u32 piece,
                                     u32* beyond) {
-  constexpr int kBitsOf = kBits(Format);
-  const u32 block = piece / (kOfBlock / 8), i = piece % (kOfBlock / 8);
-  u32 pairs[4];
+  constexpr int kBitsOf = kBits(Format), kHalf = kOfLane / 2;
+  const long long block = piece / 4;
+  bool isBeyond = false;
+  u32 pairs[2][4];
   if constexpr (kIsScaled(Format)) {
-    u32 words[kBitsOf * kOfBlock / 32];
-    loadBlock(words, codes, block);
+    u32 words[kBitsOf];
+    loadWords(words, codes + block * (kBitsOf * 4));
+    float scaleOfBlock[32 / SCALE_BLOCK];
 #pragma unroll
-    for (int quad = 0; quad < 4; quad++) {
-      const u32 scaleCode = scales[((long long)block * kOfBlock + quad * kOfLane) / SCALE_BLOCK];
-      if (beyondBf16(scaleCode)) *beyond = 1;
-      const int bit = kBitsOf * kOfLane * quad, word = bit / 32;
-      const u64 joined =
-          (words[word] | (u64)(word + 1 < (int)(sizeof(words) / 4) ? words[word + 1] : 0) << 32) >>
-          bit % 32;
-      const u32 low = (u32)(joined >> kBitsOf * i),
-                high = (u32)(joined >> kBitsOf * (i + kOfLane / 2));
-      constexpr u32 kMask = (1u << kBitsOf) - 1;
-      pairs[quad] = widenedPair<Format>((low & kMask) | (high & kMask) << 16,
-                                        decodeScale<SCALE_FORMAT>(scaleCode));
+    for (int i = 0; i < 32 / SCALE_BLOCK; i++) {
+      const u32 scaleCode = scales[block * (32 / SCALE_BLOCK) + i];
+      isBeyond |= beyondBf16(scaleCode);
+      scaleOfBlock[i] = decodeScale<SCALE_FORMAT>(scaleCode);
+    }
+    constexpr u32 kMask = (1u << kBitsOf) - 1;
+#pragma unroll
+    for (int at = 0; at < 8; at++) {
+      const int quad = at % 4, first = (kOfBlock == 16 ? at / 4 * 16 : 0) + quad * kOfLane;
+      const u32 shift = kBitsOf * (kOfBlock == 16 ? piece % 2 : piece % 2 + at / 4 * 2);
+      const u32 low = bitsOf(words, kBitsOf * first) >> shift,
+                high = bitsOf(words, kBitsOf * (first + kHalf)) >> shift;
+      // Where a lane's codes are a word, it has both.
+      const u32 both =
+          kBitsOf * kHalf == 16 ? low & kMask * 0x10001 : low & kMask | (high & kMask) << 16;
+      pairs[at / 4][quad] = widenedPair<Format>(both, scaleOfBlock[first / SCALE_BLOCK]);
     }
   } else {
-    const u16* from = reinterpret_cast<const u16*>(codes) + (long long)block * kOfBlock + i;
 #pragma unroll
-    for (int quad = 0; quad < 4; quad++)
-      pairs[quad] =
-          shiftedPair(from[quad * kOfLane] | from[quad * kOfLane + kOfLane / 2] << 16, beyond);
+    for (int at = 0; at < 8; at++) {
+      const int first = (kOfBlock == 16 ? at / 4 * 16 : at / 4 * 2) + at % 4 * kOfLane;
+      const u16* from = reinterpret_cast<const u16*>(codes) + block * 32 + piece % 2 + first;
+      pairs[at / 4][at % 4] = shiftedPair(from[0] | from[kHalf] << 16, isBeyond);
+    }
   }
-  storeStreaming(reinterpret_cast<uint4*>(wide) + piece,
-                 make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]));
+  if (isBeyond) *beyond = 1;
+#pragma unroll
+  for (int half = 0; half < 2; half++)
+    storeStreaming(reinterpret_cast<uint4*>(wide) + piece + half * 2,
+                   make_uint4(pairs[half][0], pairs[half][1], pairs[half][2], pairs[half][3]));
 }
 
 // Scales that one thread looks at, where B's codes are widened elsewhere.
@@ -97,12 +113,12 @@ __device__ inline void widenRowsOfGroups(u32 i, const u8* aCodes, const u8* aSca
                                          const u8* bScales, u16* aWide, const int* groupStarts,
                                          const int* groupRows, int groups, int M, int N, int K,
                                          u32* beyond) {
-  const u32 aOfRow = K / 8, aPieces = M * aOfRow;
+  const u32 aOfRow = K / 16, aPieces = M * aOfRow;
   const u32 ofMatrix = (u32)N * (K / SCALE_BLOCK),
             piecesOfMatrix = (ofMatrix + kScalesOfPiece - 1) / kScalesOfPiece;
   if (i < aPieces) {
     if (groupOfRow(groupStarts, groupRows, groups, (int)(i / aOfRow)) >= 0)
-      placeInOrder<A_FORMAT>(aCodes, aScales, aWide, i, beyond);
+      placeInOrder<A_FORMAT>(aCodes, aScales, aWide, i / 2 * 4 + i % 2, beyond);
   } else if (i < aPieces + groups * piecesOfMatrix) {
     const u32 matrix = (i - aPieces) / piecesOfMatrix;
     if (groupRows[matrix] > 0)
