@@ -9,6 +9,7 @@ anything behind, so this process ends with that answer. With `--fork MODULE ...`
 import json
 import os
 import queue
+import signal
 import sys
 import threading
 
@@ -67,6 +68,9 @@ def serve(requests, answers):
 
 
 def main():
+    # Ctrl-C and a scheduler's signal reach every process of the group; the program that asks decides what they mean.
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, lambda *_: None)
     if sys.argv[1:2] == ["--fork"]:
         fork_requests(sys.argv[2:], serve)
     serve(*take_streams())

@@ -6,6 +6,7 @@ import type { Run, Step } from '@shared/contract/run'
 import { dispositionWords } from '@shared/measurement/outcome'
 import { columnsOf, heading, type Column } from '@shared/report/table'
 import { columnWidths, tableLine } from '@shared/report/text'
+import { counted } from '@shared/units'
 import {
   clearProgress,
   print,
@@ -98,10 +99,10 @@ class Screen {
 
   /** What is planned, before it is done. */
   private planned({ run, stepsPlanned, secondsRange }: JobEvent & { type: 'snapshot' }): void {
-    const what = run.kind === 'sweep' ? 'points' : 'steps'
+    const what = counted(stepsPlanned, run.kind === 'sweep' ? 'point' : 'step')
     printNote([
       ...(run.operandsRead ?? []),
-      `${stepsPlanned} ${what} on ${run.device?.name ?? ''}, ${durationRange(secondsRange!)}.`
+      `${what} on ${run.device?.name ?? ''}, ${durationRange(secondsRange!)}.`
     ])
   }
 

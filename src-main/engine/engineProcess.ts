@@ -241,8 +241,9 @@ function receive(message: ToEngine): void {
 if (parentPort) parentPort.on('message', (event) => receive(event.data))
 else {
   process.on('message', (message) => receive(message as ToEngine))
-  // Ctrl-C reaches every process of the terminal; the parent decides what it means.
-  process.on('SIGINT', () => {})
+  // Ctrl-C reaches every process of the terminal, and what a scheduler or timeout sends every one of the group; the parent
+  // decides what it means.
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => {})
   // The parent is gone: nobody is left to report to.
   process.on('disconnect', () => process.exit(0))
 }

@@ -11,13 +11,20 @@ export interface RunningProgram {
   /** Resolves when what has been printed so far, on either stream, matches. */
   printed(pattern: RegExp): Promise<void>
   signal(name: NodeJS.Signals): void
+  /** To all that it started too, as a terminal and a scheduler do; of a program with a group of its own. */
+  signalGroup(name: NodeJS.Signals): void
   done: Promise<Finished>
 }
 
 /** Starts the real program as a child. */
-export function startBlockscope(args: string[], env: NodeJS.ProcessEnv = {}): RunningProgram {
+export function startBlockscope(
+  args: string[],
+  env: NodeJS.ProcessEnv = {},
+  { ownGroup = false } = {}
+): RunningProgram {
   const child = spawn(process.execPath, ['out/node/blockscope.js', ...args], {
     env: { ...process.env, ...env },
+    detached: ownGroup,
     stdio: ['ignore', 'pipe', 'pipe']
   })
   const output = { stdout: '', stderr: '' }
@@ -34,6 +41,7 @@ export function startBlockscope(args: string[], env: NodeJS.ProcessEnv = {}): Ru
   return {
     pid: child.pid!,
     signal: (name) => void child.kill(name),
+    signalGroup: (name) => void process.kill(-child.pid!, name),
     done,
     printed: (pattern) =>
       new Promise((resolve, reject) => {

@@ -1,11 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Run, RunOutcome, RunSummary } from '@shared/contract/run'
-import { runBlockscope, startBlockscope } from '../../../support/runBlockscope'
+import { pythonHas } from '../../../support/python'
+import { runBlockscope, startBlockscope, type RunningProgram } from '../../../support/runBlockscope'
 import { runInProcess } from '../../../support/runInProcess'
 
 let store: string
@@ -149,6 +151,57 @@ describe('faults in mid-sweep', () => {
     expect(cancelled.stdout).toContain('is interrupted; ')
     expect((await runInProcess(['runs', 'rm', id!, '--store', store])).code).toBe(0)
   })
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s to the whole group, as a terminal, timeout and Slurm send it, cancels: no step is told as failed',
+    async (name) => {
+      const folder = join(store, 'run')
+      const program = startBlockscope(sweep(folder), {}, { ownGroup: true })
+      await program.printed(/passed/)
+      program.signalGroup(name)
+      await expectCancelled(folder, program)
+    }
+  )
+
+  it.skipIf(!pythonHas('numpy')).each(['SIGINT', 'SIGTERM'] as const)(
+    '%s to the whole group while a kernel in Python is at work cancels it',
+    async (name) => {
+      const folder = join(store, 'run')
+      const begun = join(store, 'begun')
+      const provider = join(store, 'slow.py')
+      const plain = await readFile('resources/providers/templates/numpy.py', 'utf8')
+      const wait = `        open(${JSON.stringify(begun)}, "w").close()\n        import time; time.sleep(600)\n`
+      await writeFile(provider, plain.replace('        operands.c[...] =', `${wait}$&`))
+      const words = ['sweep', '--formats', 'nvfp4', '-M', '64', '-N', '64', '-K', '64']
+      const program = startBlockscope(
+        [
+          ...words,
+          '--provider',
+          provider,
+          '--kernels',
+          'my-kernel',
+          '--device',
+          'cpu',
+          '--out-dir',
+          folder
+        ],
+        {},
+        { ownGroup: true }
+      )
+      await expect.poll(() => existsSync(begun)).toBe(true)
+      program.signalGroup(name)
+      await expectCancelled(folder, program)
+    }
+  )
+
+  async function expectCancelled(folder: string, program: RunningProgram): Promise<void> {
+    const { code, stderr } = await program.done
+    expect(stderr).toContain('what is done is kept')
+    expect(code).toBe(1)
+    const run = await read(folder)
+    expect(run.status).toBe('cancelled')
+    expect(run.steps.map(({ disposition }) => disposition)).not.toContain('error')
+  }
 
   it('Ctrl-C cancels, keeps what is done and leaves no engine', async () => {
     const folder = join(store, 'run')
