@@ -59,3 +59,13 @@ it.each<[string, Step[], RegExp]>([
   const { problems } = judge(...steps)
   expect(problems[0]).toMatch(sentence)
 })
+
+it('a native kernel is exact, chosen or beside; what is behind by just as much as it may be is no problem', () => {
+  const native = { level: 'native' } as const
+  const beside = judge(step('a', 106, { choice }), step('tensor', 100, native))
+  expect(beside.problems).toEqual([expect.stringMatching(/: a takes 6\.0 % more than tensor\.$/)])
+  const chosen = judge(step('tensor', 100, { choice, ...native }), step('b', 100))
+  expect(chosen.problems).toEqual([])
+  const { problems } = judgeAuto({ steps: [step('a', 125, { choice }), step('b', 100)] }, 0.25)
+  expect(problems).toEqual([])
+})
