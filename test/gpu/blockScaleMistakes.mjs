@@ -20,7 +20,8 @@ const byBoxes = ['nvfp4', 'mxfp8']
 
 /** @type {Omit<import('./mistaken.mjs').Mistake, 'says'>[]} */
 const mistakes = [
-  { name: 'a stage is not waited for', changes: [[gemm, wait, '']] },
+  // Pieces were there in time on an H200 (mixed passed); the CPU's clocks see it however fast they come.
+  { name: 'a stage is not waited for', changes: [[gemm, wait, '']], formats: byBoxes },
   {
     name: 'a stage is given back before it is read',
     changes: [
@@ -45,8 +46,9 @@ const mistakes = [
     formats: byBoxes
   },
   {
-    name: 'pieces in the neighbouring 16 bytes',
-    changes: [[loaders, 'T::swizzled(row, chunk)', 'T::swizzled(row, chunk ^ 1)']],
+    // The other 16 of its 32 would be no mistake: both operands have them exchanged, under one scale.
+    name: 'pieces in the neighbouring 32 bytes',
+    changes: [[loaders, 'T::swizzled(row, chunk)', 'T::swizzled(row, chunk ^ 2)']],
     formats: ['mixed']
   },
   {

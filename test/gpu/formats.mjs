@@ -47,6 +47,9 @@ const tolerances = { f16: {}, bf16: { atol: 8e-3, rtol: 8e-3 }, f32: { rtol: 1e-
 /** Scales beyond a kernel's range are computed another way by those that say so. */
 const guarded = (kernel) => /^(wgmma|decode)/.test(kernel.id)
 
+/** Has one scale per tensor: told by its error, and only where scales lie together. */
+const ofOneScale = 'cublaslt-fp8'
+
 /** Whether `kernel` computes what `session` holds. A shape that it says it does not take is no check. */
 async function validate(checks, session, kernel, name, format, more) {
   return checks.attempt(name, async () => {
@@ -60,7 +63,10 @@ async function validate(checks, session, kernel, name, format, more) {
     // Approximate kernels are told by their error, not by every element; so is sm_120's instruction, which cuts off.
     const level = kernel.capabilities.find((c) => c.format === format)?.level
     const approximate = level === 'approximate' || level === 'native' || level === 'emulated'
-    const good = isRight(report, !approximate && !kernel.baseline)
+    const good =
+      kernel.id === ofOneScale
+        ? report.normwise < 0.06
+        : isRight(report, !approximate && !kernel.baseline)
     checks.check(name, good, `${report.status} normwise ${report.normwise} ${report.reason}`)
     return report.outputDigest
   })
@@ -75,7 +81,7 @@ async function checkShapes(checks, kernels, format) {
     await checks.attempt(`open ${format} ${distribution}`, async () => {
       const session = await open(format, m, n, k, { distribution, output })
       for (const kernel of kernels) {
-        if (kernel.id === 'cublaslt-fp8') continue
+        if (kernel.id === ofOneScale) continue
         if (distribution === 'adversarial' && !guarded(kernel)) continue
         const name = `${kernel.id} ${format} ${m}x${n}x${k} ${distribution}`
         const work = () => validate(checks, session, kernel, name, format, tolerances[output])

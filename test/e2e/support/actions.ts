@@ -55,9 +55,10 @@ const rulesOfColour = ['color-contrast', 'link-in-text-block']
 
 /** What axe calls serious or critical on the page as it is: rule and element. `rules`: those alone. */
 export async function seriousFaults(page: Page, rules?: readonly string[]): Promise<string[]> {
-  // A colour that is still on its way to the next look is a contrast that nobody sees.
+  // A colour that is still on its way to the next look is a contrast that nobody sees. What follows scrolling never ends.
   await page.evaluate(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
-    .then(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)))`)
+    .then(() => document.getAnimations().filter(({ timeline }) => timeline === document.timeline))
+    .then((running) => Promise.allSettled(running.map(({ finished }) => finished)))`)
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axeSource)
   return page.evaluate(`(() => {
     // What breaks a rule is as grave as axe calls the rule: the others' answers would be thrown away.
