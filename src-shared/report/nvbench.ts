@@ -1,5 +1,15 @@
-import { groupRowsText } from '../contract/groups'
-import type { Run } from '../contract/run'
+import { groupsText } from '../contract/groups'
+import type { Run, Step } from '../contract/run'
+
+/** Points with the same axes would be one to a reader: groups are an axis too. */
+const axesOf = ({ format, m, n, k, groups }: Step) => [
+  { name: 'Format', type: 'string', value: format },
+  ...Object.entries({ M: m, N: n, K: k }).map(([name, value]) => ({
+    ...{ name, type: 'int64' },
+    value: String(value)
+  })),
+  ...(groups ? [{ name: 'Groups', type: 'string', value: groupsText(groups) }] : [])
+]
 
 /**
  * The measured points in the shape of nvbench's JSON (benchmarks > states > axis_values and summaries), so that scripts
@@ -20,16 +30,10 @@ export function runToNvbench(run: Run): string {
       .filter((step) => step.kernel === kernel)
       .map((step) => {
         const { timeNs, tflops, gbytesPerSecond } = step.measurement!
+        const axes = axesOf(step)
         return {
-          name: `Format=${step.format} M=${step.m} N=${step.n} K=${step.k}${step.groups ? ` Groups=${groupRowsText(step.groups.rows)}` : ''}`,
-          axis_values: [
-            { name: 'Format', type: 'string', value: step.format },
-            ...(['m', 'n', 'k'] as const).map((axis) => ({
-              name: axis.toUpperCase(),
-              type: 'int64',
-              value: String(step[axis])
-            }))
-          ],
+          name: axes.map(({ name, value }) => `${name}=${value}`).join(' '),
+          axis_values: axes,
           is_skipped: false,
           summaries: [
             float64('nv/cold/sample_size', 'Samples', timeNs.samples),

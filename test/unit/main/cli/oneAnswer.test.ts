@@ -18,7 +18,6 @@ import { parseRun } from '@shared/contract/parseRun'
 import type { Run } from '@shared/contract/run'
 import { demangle } from '@shared/profile/ask/demangle'
 import { openProfile } from '@shared/profile/read/openProfile'
-import { operationName } from '@shared/profile/tree/operation'
 import { fromTransferable } from '@shared/profile/tree/transfer'
 import { register as registerConvert } from '../../../../src-main/cli/convert'
 import { register as registerDiff } from '../../../../src-main/cli/diff'
@@ -267,6 +266,10 @@ it('the tree printed after a job has the same times and rates', () => {
 
 const escaped = (text: string) => text.replace(/[[\]().*+?^${}|\\]/g, '\\$&')
 
+/** As operationName has it; `groups` in words, '' where there are none. */
+const named = ({ format, M, N, K, groups }: Record<string, string>, kernel: string) =>
+  `${kernel} ${format} [M=${M}, N=${N}, K=${K}${groups ? `, ${groups}` : ''}]`
+
 function fromCsv(text: string): Answers {
   const [head, ...lines] = text.trim().split('\n')
   // Reasons may hold commas within quotes.
@@ -275,23 +278,19 @@ function fromCsv(text: string): Answers {
   const rows = lines
     .map((line) => Object.fromEntries(cells(line).map((cell, at) => [titles[at], cell])))
     .filter((row) => row['median_ns'] !== '')
-  const named = (value: (row: Record<string, string>) => number) =>
+  const of = (value: (row: Record<string, string>) => number) =>
     Object.fromEntries(
       rows.map((row) => [
-        operationName({
-          kernel: row['kernel']!,
-          format: row['format']!,
-          ...{ m: Number(row['m']), n: Number(row['n']), k: Number(row['k']) }
-        }),
+        named({ ...row, M: row['m']!, N: row['n']!, K: row['k']! }, row['kernel']!),
         value(row as Record<string, string>)
       ])
     )
   return {
-    us: named((row) => Number(row['median_ns']) / 1e3),
-    tflops: named((row) => Number(row['tflops'])),
-    gbytes: named((row) => Number(row['gbytes_per_second'])),
-    samples: named((row) => Number(row['samples'])),
-    sampledMs: named((row) => (Number(row['mean_ns']) * Number(row['samples'])) / 1e6)
+    us: of((row) => Number(row['median_ns']) / 1e3),
+    tflops: of((row) => Number(row['tflops'])),
+    gbytes: of((row) => Number(row['gbytes_per_second'])),
+    samples: of((row) => Number(row['samples'])),
+    sampledMs: of((row) => (Number(row['mean_ns']) * Number(row['samples'])) / 1e6)
   }
 }
 
@@ -306,12 +305,11 @@ function fromNvbench(text: string): Answers {
   const { benchmarks } = JSON.parse(text) as { benchmarks: { name: string; states: State[] }[] }
   const points = benchmarks.flatMap(({ name, states }) =>
     states.map((state) => {
-      const axis = (wanted: string) => state.axis_values.find((one) => one.name === wanted)!.value
-      const [m, n, k] = ['M', 'N', 'K'].map((one) => Number(axis(one)))
+      const axes = Object.fromEntries(state.axis_values.map((one) => [one.name, one.value]))
       const value = (tag: string) =>
         Number(state.summaries.find((summary) => summary.tag === tag)!.data[0].value)
       return {
-        operation: operationName({ kernel: name, format: axis('Format'), m: m!, n: n!, k: k! }),
+        operation: named({ ...axes, format: axes['Format']!, groups: axes['Groups'] ?? '' }, name),
         value
       }
     })
