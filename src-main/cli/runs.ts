@@ -8,6 +8,7 @@ import { adviceOn } from '@shared/measurement/advice'
 import { compareRuns } from '@shared/measurement/compareRuns'
 import { compareValidations, type ComparedValidation } from '@shared/measurement/compareValidations'
 import { outcomeOf, verdictWords } from '@shared/measurement/outcome'
+import { extentsText } from '@shared/measurement/problemText'
 import { shortName } from '@shared/profile/ask/shortName'
 import { columnsOf, figure } from '@shared/report/table'
 import { columnWidths, tableLine } from '@shared/report/text'
@@ -163,7 +164,7 @@ async function compare(
   else if (rows.length === 0) print('The two runs have no measured point in common.')
   else {
     for (const row of rows) {
-      const point = `${row.format} ${row.kernel} M=${row.m} N=${row.n} K=${row.k}`
+      const point = `${row.format} ${row.kernel} ${extentsText(row)}`
       print(
         `${row.verdict.toUpperCase().padEnd(10)}${row.ratio.toFixed(4)}x  ${point}  ${row.reason}`
       )
@@ -186,11 +187,11 @@ function printComparedValidations(
   else if (cells.length === 0) print('The two validations judged no cell in common.')
   else
     print(
-      cells.map(({ change, format, kernel, m, n, k, baselineShare, testedShare }) =>
+      cells.map((cell) =>
         [
-          change.padEnd(12),
-          `${format} ${kernel} M=${m} N=${n} K=${k}`,
-          `error / tolerance ${figure(baselineShare)} -> ${figure(testedShare)}`
+          cell.change.padEnd(12),
+          `${cell.format} ${cell.kernel} ${extentsText(cell)}`,
+          `error / tolerance ${figure(cell.baselineShare)} -> ${figure(cell.testedShare)}`
         ].join('  ')
       )
     )

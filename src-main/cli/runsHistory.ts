@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { HistoryEntry, HistoryPoint } from '@shared/contract/history'
 import { UserError } from '@shared/errors'
+import { extentsText } from '@shared/measurement/problemText'
 import { knownName } from '@shared/knownName'
 import { digits } from '@shared/units'
 import { readHistory } from '../jobs/runHistory'
@@ -50,8 +51,8 @@ async function history(store: RunStore, flags: HistoryFlags): Promise<void> {
   if (baseline !== undefined && !entries.some(({ runId }) => runId === baseline))
     throw new UserError('usage', `Run ${baseline} did not measure this point.`)
   if (flags.json) return printJson({ point, entries })
-  const { format, kernel, m, n, k, mode, device } = point
-  print(`${format} ${kernel} M=${m} N=${n} K=${k}, ${mode}, ${device}`)
+  const { format, kernel, mode, device } = point
+  print(`${format} ${kernel} ${extentsText(point)}, ${mode}, ${device}`)
   print(
     entries.map((entry) =>
       line(

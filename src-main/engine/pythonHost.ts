@@ -35,7 +35,7 @@ export class PythonHost {
 
   /** Processes that have answered and wait, each with its context of the GPU. */
   get waiting(): number {
-    return this.idle.size
+    return [...this.idle.values()].filter(({ worker }) => worker.isAlive).length
   }
 
   /** The answer's result, not yet parsed. Rejects with a UserError, or with the code 'cancelled' once the signal aborts. */

@@ -1,5 +1,6 @@
-import { shapeKey } from '../contract/groups'
-import type { Run, Step } from '../contract/run'
+import type { Groups } from '../contract/groups'
+import type { Run } from '../contract/run'
+import { stepKey } from './ratios'
 import { compareMeasurements, type Comparison } from './verdict'
 
 export interface ComparedPoint extends Comparison {
@@ -8,25 +9,25 @@ export interface ComparedPoint extends Comparison {
   m: number
   n: number
   k: number
+  groups?: Groups | undefined
   baselineNs: number
   testedNs: number
 }
 
-const keyOf = (step: Step) => [step.format, step.kernel, shapeKey(step)].join(' ')
-
 /** Points that both runs measured, in the baseline's order. */
 export function compareRuns(baseline: Run, tested: Run): ComparedPoint[] {
-  const byKey = new Map(tested.steps.map((step) => [keyOf(step), step]))
+  const byKey = new Map(tested.steps.map((step) => [stepKey(step), step]))
   return baseline.steps.flatMap((step) => {
-    const other = byKey.get(keyOf(step))
+    const other = byKey.get(stepKey(step))
     if (!step.measurement || !other?.measurement) return []
-    const { format, kernel, m, n, k } = step
+    const { format, kernel, m, n, k, groups } = step
     return {
       format,
       kernel,
       m,
       n,
       k,
+      ...(groups && { groups }),
       baselineNs: step.measurement.timeNs.median,
       testedNs: other.measurement.timeNs.median,
       ...compareMeasurements(step.measurement, other.measurement)

@@ -1,6 +1,7 @@
 /** Two validations cell by cell: what became of each (format, kernel, shape), and how its error moved. */
-import { shapeKey } from '../contract/groups'
+import type { Groups } from '../contract/groups'
 import type { Run, Step } from '../contract/run'
+import { stepKey } from './ratios'
 import { isFailed } from './outcome'
 import { toleranceShareOf } from './validationFigures'
 
@@ -12,6 +13,7 @@ export interface ComparedValidation {
   m: number
   n: number
   k: number
+  groups?: Groups | undefined
   baseline: Step
   tested: Step
   /** Largest error over the tolerance; undefined where it was not judged. */
@@ -20,23 +22,32 @@ export interface ComparedValidation {
   change: ValidationChange
 }
 
-const keyOf = (step: Step) => [step.format, step.kernel, shapeKey(step)].join(' ')
-
 /** Errors are exact figures of exact runs: less than this is another reduction order, not another kernel. */
 const leastChange = 0.01
 
 /** Cells that both runs judged, what got worse first. */
 export function compareValidations(baseline: Run, tested: Run): ComparedValidation[] {
-  const byKey = new Map(tested.steps.map((step) => [keyOf(step), step]))
+  const byKey = new Map(tested.steps.map((step) => [stepKey(step), step]))
   const found = baseline.steps.flatMap((step): ComparedValidation[] => {
-    const other = byKey.get(keyOf(step))
+    const other = byKey.get(stepKey(step))
     if (!step.validation || !other?.validation) return []
-    const { format, kernel, m, n, k } = step
+    const { format, kernel, m, n, k, groups } = step
     const baselineShare = toleranceShareOf(step.validation)
     const testedShare = toleranceShareOf(other.validation)
     return [
       {
-        ...{ format, kernel, m, n, k, baseline: step, tested: other, baselineShare, testedShare },
+        ...{
+          format,
+          kernel,
+          m,
+          n,
+          k,
+          ...(groups && { groups }),
+          baseline: step,
+          tested: other,
+          baselineShare,
+          testedShare
+        },
         change: changeOf(step, other, baselineShare, testedShare)
       }
     ]

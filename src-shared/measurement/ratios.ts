@@ -5,6 +5,8 @@ import { familyOf } from './marks'
 
 /** What is compared has this in common. */
 export const pointOf = (of: Pick<Step, 'format'> & Shaped): string => `${of.format} ${shapeKey(of)}`
+/** The same step in another run. */
+export const stepKey = (step: Step): string => `${step.kernel} ${pointOf(step)}`
 
 export type StepRatio = (step: Step) => number | undefined
 

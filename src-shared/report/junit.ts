@@ -1,13 +1,13 @@
-import { groupsText } from '../contract/groups'
 import type { Run, Step } from '../contract/run'
 import { dispositionWords, outcomeOf, verdictWords } from '../measurement/outcome'
+import { extentsText } from '../measurement/problemText'
 import { junitXml, type JunitCase } from './junitSuites'
 
 /** A run as JUnit XML: a suite for each format, a case for each step. */
 export function runToJunit(run: Run): string {
   const cases = run.steps.map((step): JunitCase => ({
     suite: step.format,
-    name: `${step.kernel} M=${step.m} N=${step.n} K=${step.k}${step.groups ? ` ${groupsText(step.groups)}` : ''}`,
+    name: `${step.kernel} ${extentsText(step)}`,
     seconds: step.seconds,
     outcome: resultOf(step),
     message: step.reason || dispositionWords[step.disposition]

@@ -7,6 +7,7 @@ import { PythonHost } from '../../../src-main/engine/pythonHost'
 import { knownNames } from '../../../src-main/engine/pythonKernels'
 import { onceThrough, runPython } from '../../../src-main/engine/pythonRun'
 import { loadTestAddon } from '../../support/addon'
+import { smallOperands, smallProblem } from '../../support/smallProduct'
 import { pythonHas } from '../../support/python'
 
 const folder = mkdtempSync(join(tmpdir(), 'blockscope-workers-'))
@@ -37,17 +38,7 @@ class Mine:
         self.operands.c[...] = 0
 `
 
-const [m, n, k] = [4, 8, 64]
-const problem = {
-  ...{ device: 'cpu', format: 'mxfp4', m, n, k, output: 'f16' as const },
-  operands: { distribution: 'normal', seed: 1 }
-}
-const operands = {
-  aCodes: new Uint8Array(m * k),
-  bCodes: new Uint8Array(n * k),
-  aScales: new Uint8Array((m * k) / 32),
-  bScales: new Uint8Array((n * k) / 32)
-}
+const problem = smallProblem('cpu')
 
 describe.skipIf(!pythonHas('numpy'))('processes of Python', () => {
   let host: PythonHost
@@ -65,7 +56,7 @@ describe.skipIf(!pythonHas('numpy'))('processes of Python', () => {
     writeFileSync(said, '')
     const kernel = { id: 'Mine', file, codes: 'packed' as const, scaleLayout: 'linear' }
     const run = {
-      ...{ kernel: { ...kernel, cacheBytes: 0, memoryBytes: 0 }, problem, operands },
+      ...{ kernel: { ...kernel, cacheBytes: 0, memoryBytes: 0 }, problem, operands: smallOperands },
       ...{ rules: onceThrough, pack: loadTestAddon().packElements }
     }
     const asked = runPython(host, run, () => {}, new AbortController().signal)

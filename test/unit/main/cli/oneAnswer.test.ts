@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseRun } from '@shared/contract/parseRun'
 import type { Run } from '@shared/contract/run'
+import { groupsText } from '@shared/contract/groups'
 import { demangle } from '@shared/profile/ask/demangle'
 import { openProfile } from '@shared/profile/read/openProfile'
 import { fromTransferable } from '@shared/profile/tree/transfer'
@@ -219,20 +220,16 @@ describe.each([...saved, fresh])('%s', (file) => {
   })
 
   it('runs compare: with itself every point has the ratio that diff gives', async () => {
-    const { stdout } = await runCommand(registerRuns, [
-      ...[
-        'runs',
-        'compare',
-        run.id,
-        run.id,
-        '--store',
-        join(folder, `store${saved.indexOf(file)}`)
-      ],
-      '--json'
-    ])
+    const words = [
+      ...['runs', 'compare', run.id, run.id, '--store', join(folder, `store${saved.indexOf(file)}`)]
+    ]
+    const { stdout } = await runCommand(registerRuns, [...words, '--json'])
     const points = JSON.parse(stdout) as { baselineNs: number; ratio: number }[]
     expect(points.map(({ baselineNs }) => baselineNs / 1e3)).toEqual(Object.values(right.us))
     expect(points.every(({ ratio }) => ratio === 1)).toBe(true)
+    const text = (await runCommand(registerRuns, words)).stdout
+    for (const { groups } of run.steps)
+      if (groups) expect(text).toContain(` (${groupsText(groups)})`)
   })
 
   it('a run that was cut off: its folder and its export have the steps of its journal', async () => {

@@ -9,6 +9,7 @@ import { withFile, withTriton } from '../../../../src-main/engine/pythonKernels'
 import { pythonKernelOf } from '../../../../src-main/engine/pythonKernel'
 import { onceThrough, pythonMeasurement, runPython } from '../../../../src-main/engine/pythonRun'
 import { loadTestAddon } from '../../../support/addon'
+import { smallOperands, smallProblem } from '../../../support/smallProduct'
 
 const standIn = new PythonHost(
   resolve('test/unit/main/engine/standInProvider.mjs'),
@@ -134,17 +135,8 @@ describe('a file that a person named', () => {
   })
 })
 
-const [m, n, k] = [4, 8, 64]
-const problem = {
-  ...{ device: 'cuda:0', format: 'mxfp4', m, n, k, output: 'f16' as const },
-  operands: { distribution: 'normal', seed: 1 }
-}
-const operands = {
-  aCodes: new Uint8Array(m * k),
-  bCodes: new Uint8Array(n * k),
-  aScales: new Uint8Array((m * k) / 32),
-  bScales: new Uint8Array((n * k) / 32)
-}
+const problem = smallProblem('cuda:0')
+const { m, n } = problem
 const rules = { ...onceThrough, cold: true, fixedSamples: 3, recordLaunches: true }
 const never = new AbortController().signal
 async function run(
@@ -158,7 +150,7 @@ async function run(
   if (asked !== undefined) process.env.STAND_IN = asked
   const kernel = pythonKernelOf(devices[0]!.kernels[0]!, devices[0]!)!
   const pack = loadTestAddon().packElements
-  const asks = { kernel, problem, operands, rules: { ...rules, ...change }, pack }
+  const asks = { kernel, problem, operands: smallOperands, rules: { ...rules, ...change }, pack }
   return runPython(standIn, asks, onProgress, signal)
 }
 
