@@ -26,6 +26,9 @@ export function formatHash({ view, params }: Route): string {
 
 const current = shallowRef<Route>({ view: '', params: {} })
 
+/** The address as it was last read or written; undefined until it is followed. */
+let known: string | undefined
+
 export const route = computed(() => current.value)
 
 /** What each view showed last: who comes back finds it again. */
@@ -64,11 +67,15 @@ export const lastAddress = (view: ViewId): Route => ({ view, params: lastParams.
 
 /** Reads the address now and whenever it changes. */
 export function followAddress(): () => void {
-  const read = () => arrive(parseHash(location.hash))
   recall()
   read()
   addEventListener('hashchange', read)
   return () => removeEventListener('hashchange', read)
+}
+
+function read(): void {
+  known = location.hash
+  arrive(parseHash(known))
 }
 
 export function go(
@@ -78,8 +85,12 @@ export function go(
 ): void {
   const next: Route = { view, params }
   const hash = formatHash(next)
-  if (replace) history.replaceState(history.state, '', hash)
-  else if (hash !== location.hash) history.pushState(history.state, '', hash)
+  if (replace) {
+    // A link that was followed tells so by an event, which comes after what waits already: what the old address was to become is late.
+    if (known !== undefined && location.hash !== known) return read()
+    history.replaceState(history.state, '', hash)
+  } else if (hash !== location.hash) history.pushState(history.state, '', hash)
+  if (known !== undefined) known = location.hash
   arrive(next)
 }
 

@@ -1,12 +1,11 @@
 /** No view is wider than its window, at any width: nothing is cut off, nothing scrolls the page sideways. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { drop, go } from './support/actions'
 import { describeInBrowser, workerBrowser, openPage } from './support/browser'
-import { program, startServerProcess, type StartedServer } from './support/server'
+import { addRun, program, startServerProcess, type StartedServer } from './support/server'
 
 const widths = [1440, 1024, 420]
 
@@ -24,10 +23,7 @@ describeInBrowser('the width of every view', () => {
     run('sweep', '-K', '64,128', '--formats', 'mxfp4,mxfp8', '--reps', '5')
     run('sweep', '-K', '128', '--formats', 'mxfp4,mxfp8', '--reps', '5')
     // Many formats and kernels of several providers, as measured on an H200.
-    const saved = 'test/fixtures/runs/h200-8192'
-    const { id } = JSON.parse(readFileSync(join(saved, 'run.json'), 'utf8')) as { id: string }
-    mkdirSync(join(server.storeFolder, id))
-    cpSync(join(saved, 'run.json'), join(server.storeFolder, id, 'run.json'))
+    addRun(server.storeFolder, 'test/fixtures/runs/h200-8192/run.json')
     browser = await workerBrowser()
     const opened = await openPage(browser, server.url)
     page = opened.page

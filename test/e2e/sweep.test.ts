@@ -1,6 +1,6 @@
 /** The Sweep view in a real browser, over the real server, engine and addon. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import { runSchema, type Run } from '@shared/contract/run'
 import * as v from 'valibot'
 import { go, saved, seriousFaultsInBothLooks, sweptRows } from './support/actions'
 import { describeInBrowser, workerBrowser, openPage } from './support/browser'
-import { program, startServerProcess, type StartedServer } from './support/server'
+import { addRun, program, startServerProcess, type StartedServer } from './support/server'
 
 describeInBrowser('Sweep view', () => {
   let browser: Browser
@@ -337,9 +337,5 @@ function importLargeRun(storeFolder: string): void {
     index,
     k: 32 * (index + 1)
   }))
-  mkdirSync(join(storeFolder, 'large'))
-  writeFileSync(
-    join(storeFolder, 'large', 'run.json'),
-    JSON.stringify({ ...run, id: 'large', steps })
-  )
+  addRun(storeFolder, { ...run, id: 'large', steps })
 }

@@ -1,6 +1,6 @@
 /** The Timeline view in a real browser: every gesture, with the mouse and from the keyboard. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
@@ -15,7 +15,7 @@ import {
   type Size,
   type Theme
 } from './support/browser'
-import { program, startServerProcess, type StartedServer } from './support/server'
+import { addRun, program, startServerProcess, type StartedServer } from './support/server'
 
 const name = 'moe_decode.trace.json'
 
@@ -219,10 +219,7 @@ describeInBrowser('Timeline view', () => {
     const sums = 'test/fixtures/h200/triton_mxfp8_h200.hatchet'
     await drop(page, 'sums.hatchet', readFileSync(sums))
     await page.getByText('sums.hatchet has no timeline').waitFor()
-    const saved = 'test/fixtures/runs/h200-8192'
-    const { id } = JSON.parse(readFileSync(join(saved, 'run.json'), 'utf8')) as { id: string }
-    mkdirSync(join(server.storeFolder, id))
-    cpSync(join(saved, 'run.json'), join(server.storeFolder, id, 'run.json'))
+    const id = addRun(server.storeFolder, 'test/fixtures/runs/h200-8192/run.json')
     await go(page, `timeline?run=${id}`)
     const lane = page.locator('.lane', { hasText: 'wgmma-fp8-p256' }).first()
     await lane.waitFor()
@@ -254,16 +251,18 @@ describeInBrowser('Timeline view', () => {
 
   it('shows the range that its address names, at first and when it is followed', async () => {
     const { page, close, errors } = await openPage(browser, server.url)
-    const path = 'resources/examples/h200-8192-mxfp4.json'
-    const { id } = JSON.parse(readFileSync(path, 'utf8')) as { id: string }
-    mkdirSync(join(server.storeFolder, id))
-    cpSync(path, join(server.storeFolder, id, 'run.json'))
+    const id = addRun(server.storeFolder, 'resources/examples/h200-8192-mxfp4.json')
     const shows = (range: string) => expect.poll(() => command(page)).toContain(`--range ${range}`)
     const address = () => page.evaluate<string>('location.hash')
     await go(page, `timeline?run=${id}&range=1ms..3ms`)
     await shows('1ms..3ms')
     await expect.poll(() => shownLength(page)).toMatch(/^2\.\d* ms$/)
-    await go(page, `timeline?run=${id}&range=500us..900us`)
+    // Followed while the page is at work, beyond when it would write the range before: that is no longer the address.
+    await go(page, `timeline?run=${id}&range=2ms..3ms`)
+    await Promise.all([
+      page.evaluate('for (const end = performance.now() + 300; performance.now() < end; );'),
+      go(page, `timeline?run=${id}&range=500us..900us`)
+    ])
     await shows('500us..900us')
     expect(await page.locator('.pill').textContent()).toContain('400')
     await page.getByRole('application').focus()

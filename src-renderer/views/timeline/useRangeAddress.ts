@@ -1,4 +1,4 @@
-import { watchDebounced } from '@vueuse/core'
+import { useTimeoutFn } from '@vueuse/core'
 import { watch } from 'vue'
 import { messageOf } from '@shared/errors'
 import { commandRange, rangeOf } from '@shared/profile/lanes/rangeText'
@@ -50,13 +50,17 @@ export function useRangeAddress(
     }
   }
 
-  // Once the range stands still: who reads the address reads it anew with each writing.
-  watchDebounced(
-    () => timeline.range,
+  // Once the range stands still: who reads the address reads it anew with each writing. Not when another view is shown by then.
+  const { start: writeSoon } = useTimeoutFn(
     () => {
-      if (timeline.info) param.value = said()
+      if (timeline.info && isReady()) param.value = said()
     },
-    { debounce: restMs }
+    restMs,
+    { immediate: false }
+  )
+  watch(
+    () => timeline.range,
+    () => writeSoon()
   )
   // An address that is followed while the view is shown.
   watch(param, (text) => {

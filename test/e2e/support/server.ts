@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Run } from '@shared/contract/run'
 import { patience } from '../../support/patience'
 
 export const program = fileURLToPath(new URL('../../../out/node/blockscope.js', import.meta.url))
@@ -81,6 +82,15 @@ export async function startServerProcess(options: StartOptions = {}): Promise<St
       return code
     }
   }
+}
+
+/** Puts a run, or the file that one is saved in, into a store, where a first try of the test may have put it; its id. */
+export function addRun(storeFolder: string, from: Run | string): string {
+  const text = typeof from === 'string' ? readFileSync(from, 'utf8') : JSON.stringify(from)
+  const { id } = JSON.parse(text) as { id: string }
+  mkdirSync(join(storeFolder, id), { recursive: true })
+  writeFileSync(join(storeFolder, id, 'run.json'), text)
+  return id
 }
 
 function end(child: ChildProcess): Promise<number | null> {

@@ -26,6 +26,21 @@ it('a reload keeps what every view showed, in this tab', async () => {
   expect(after.lastAddress('runs').params).toEqual({})
 })
 
+it('a link that was followed counts before what is written for the address that it left', async () => {
+  const { followAddress, go, route, useParam } = await loaded()
+  const stop = followAddress()
+  go('timeline', { run: 'a' })
+  const range = useParam('range')
+  // As when the event of the link is still to come.
+  history.replaceState(history.state, '', '#/timeline?run=a&range=2ms..3ms')
+  range.value = '1ms..2ms'
+  expect(location.hash).toBe('#/timeline?run=a&range=2ms..3ms')
+  expect(route.value.params).toEqual({ run: 'a', range: '2ms..3ms' })
+  range.value = '1ms..2ms'
+  expect(location.hash).toBe('#/timeline?run=a&range=1ms..2ms')
+  stop()
+})
+
 it('what is kept is read with care', async () => {
   for (const kept of [
     '{',
