@@ -17,16 +17,15 @@ import type {
 import { loadAddon } from './loadAddon'
 import { PythonHost } from './pythonHost'
 import { withFile, withTriton } from './pythonKernels'
-import type { PythonKernel } from './pythonKernel'
 import { withRaised } from './raisedScales'
-import { onceThrough, pythonMeasurement, runPython, type Rules } from './pythonRun'
+import { OperandFiles } from './pythonOperands'
+import { onceThrough, pythonMeasurement, runPython, timePython } from './pythonRun'
 import type {
   NativeBinding,
   NativeDetection,
   NativeErrorCode,
   NativeKernel,
   NativeOpenRequest,
-  NativeRaisedScale,
   NativeSession
 } from './nativeBinding'
 import type { NativeCancelFlag, NativeProgress } from './nativeTask'
@@ -49,6 +48,8 @@ const addon = () => (loaded ??= loadAddon())
 interface OpenSession {
   native: NativeSession
   problem: NativeOpenRequest
+  /** What Python kernels read of it. */
+  files: OperandFiles
 }
 
 const sessions = new Map<number, OpenSession>()
@@ -85,19 +86,6 @@ function pythonOf() {
   return python
 }
 
-async function runPythonKernel(
-  id: number,
-  kernel: PythonKernel,
-  rules: Rules,
-  work: Work,
-  raised: readonly NativeRaisedScale[] = []
-) {
-  const { native, problem } = openSession(id)
-  const pack = addon().packElements
-  const run = { kernel, problem, operands: await native.operands(), rules, raised, pack }
-  return runPython(pythonOf().host, run, work.onProgress, work.signal)
-}
-
 type Implementation = {
   [M in EngineMethod]: (
     input: EngineMethods[M]['input'],
@@ -131,21 +119,22 @@ const methods: Implementation = {
   },
   async open(problem, { flag, onProgress }) {
     const native = await addon().open(problem, flag, onProgress)
-    sessions.set(nextSession, { native, problem })
+    const files = new OperandFiles(problem, () => native.operands(), addon().packElements)
+    sessions.set(nextSession, { native, problem, files })
     return nextSession++
   },
   async validate({ session: id, request, python: kernel }, work) {
     if (!kernel) return session(id).validate(request, work.flag, work.onProgress)
-    const { native } = openSession(id)
+    const { native, files } = openSession(id)
     const scales = await native.chooseScales(request, work.flag, work.onProgress)
     const raised = scales.filter(({ found }) => found)
     const start = performance.now()
-    const { output, afterRaising, samplesNs } = await runPythonKernel(
-      id,
-      kernel,
-      onceThrough,
-      work,
-      raised
+    const { output, afterRaising, samplesNs } = await runPython(
+      pythonOf().host,
+      { kernel, operands: files, rules: onceThrough },
+      raised,
+      work.onProgress,
+      work.signal
     )
     const kernelSeconds = (performance.now() - start) / 1000
     const judged = await native.judge(output, request, work.flag, work.onProgress)
@@ -168,14 +157,16 @@ const methods: Implementation = {
   async measure({ session: id, request, python: kernel }, work) {
     const companions = python?.host.waiting ?? 0
     if (!kernel) return session(id).measure({ ...request, companions }, work.flag, work.onProgress)
-    return pythonMeasurement(await runPythonKernel(id, kernel, request, work), request)
+    const run = { kernel, operands: openSession(id).files, rules: request }
+    const answer = await timePython(pythonOf().host, run, work.onProgress, work.signal)
+    return pythonMeasurement(answer, request)
   },
   roofs: ({ device }, { flag, onProgress }) => addon().measureRoofs(device, flag, onProgress),
   operands: (input) => session(input.session).operands(),
   async close(input) {
-    const closing = session(input.session)
+    const { native, files } = openSession(input.session)
     sessions.delete(input.session)
-    await closing.close()
+    await Promise.all([native.close(), files.remove()])
     return null
   },
   scanValues: ({ values, range }, { flag, onProgress }) =>

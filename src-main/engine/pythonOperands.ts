@@ -1,6 +1,7 @@
 /** Operands of one product as files for host.py, each with its shape: in the order, packing and layout that a kernel reads. */
 // eslint-disable-next-line no-restricted-imports -- operands for another process, in a folder that mkdtemp makes its owner's alone
-import { writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { broadcastBatch, matricesOf } from '@shared/batch'
 import { segmentsOf, type Groups } from '@shared/contract/groups'
@@ -10,19 +11,56 @@ import { decodeTable, type NumberFormat } from '@shared/formats/numberFormat'
 import { packBatch, packedShapes, type ScaleLayout } from '@shared/layouts/layout'
 import { findLayout } from '@shared/layouts/registry'
 import { turned } from '@shared/operands/turned'
+import { isRunning } from '../ground/processes'
 import type { NativeOpenRequest, NativeOperands, NativeRaisedScale } from './nativeBinding'
 import type { PythonKernel } from './pythonKernel'
 
-/** What is written: the problem, its operands, and how the kernel reads them. */
-export interface HandedOver {
-  kernel: PythonKernel
-  problem: NativeOpenRequest
-  operands: NativeOperands
-  /** Codes, one a byte, to a packing of src-shared/layouts/elementPacking.ts. */
-  pack: (packing: string, codes: Uint8Array) => Uint8Array
-}
+type File = { path: string; shape: number[] }
+type Files = Record<string, File>
+type Read = () => Promise<NativeOperands>
 
-type Files = Record<string, { path: string; shape: number[] }>
+/**
+ * The operands of one session as files, each written for the first kernel that reads it and kept for those after it, in a folder of
+ * its own until remove().
+ */
+export class OperandFiles {
+  readonly #written = new Map<string, Promise<File>>()
+  #folder: Promise<string> | undefined
+  #tensorScales: Promise<[number, number]> | undefined
+
+  /** `pack`: codes, one a byte, to a packing of src-shared/layouts/elementPacking.ts. */
+  constructor(
+    readonly problem: NativeOpenRequest,
+    readonly read: Read,
+    readonly pack: (packing: string, codes: Uint8Array) => Uint8Array
+  ) {}
+
+  /** The file of this name, made of the operands where there is none yet. */
+  keep(name: string, make: () => Promise<{ bytes: Uint8Array; shape: number[] }>): Promise<File> {
+    const write = async () => {
+      const { bytes, shape } = await make()
+      this.#folder ??= makeFolder()
+      return writeArray(join(await this.#folder, name), bytes, shape)
+    }
+    const kept = this.#written.get(name) ?? write()
+    this.#written.set(name, kept)
+    return kept
+  }
+
+  /** Of A and B. */
+  tensorScales(read: Read): Promise<[number, number]> {
+    this.#tensorScales ??= read().then(({ tensorScaleA = 1, tensorScaleB = 1 }) => [
+      tensorScaleA,
+      tensorScaleB
+    ])
+    return this.#tensorScales
+  }
+
+  async remove(): Promise<void> {
+    const folder = await this.#folder
+    if (folder) await rm(folder, { recursive: true, force: true })
+  }
+}
 
 /**
  * The operation, with the batch dimensions of A, B and C: none where C is one matrix, which then has no leading axes. Of groups B has
@@ -37,45 +75,68 @@ export function handedOperation(problem: NativeOpenRequest) {
   return { ...operation, batch }
 }
 
-/** Writes the operands as host.py reads them. */
-export async function handOver(
-  { kernel, problem, operands, pack }: HandedOver,
-  folder: string
-): Promise<object> {
+const folderName = /^blockscope-operands-(\d+)-/
+const dayMs = 24 * 60 * 60 * 1000
+
+/** A folder for operands. Those that a process left when it was ended, a day ago or more, are removed. */
+async function makeFolder(): Promise<string> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = folderName.exec(name)?.[1]
+    if (pid === undefined || isRunning(Number(pid))) continue
+    const path = join(tmpdir(), name)
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }))
+    // Another user's stay.
+    if (Date.now() - mtimeMs > dayMs)
+      await rm(path, { recursive: true, force: true }).catch(() => {})
+  }
+  return mkdtemp(join(tmpdir(), `blockscope-operands-${process.pid}-`))
+}
+
+/** The problem as host.py reads it, with the operands that this kernel reads. */
+export async function handOver(kernel: PythonKernel, operands: OperandFiles): Promise<object> {
+  const { problem, pack } = operands
   const { m, n, k, output } = problem
   const block = findBlockFormat(problem.format)
   const operation = handedOperation(problem)
   const { bOrder, outputScale, batch, batchA, batchB, groups } = operation
+  // They are large: read once here, where a file is missing, and let go.
+  let held: Promise<NativeOperands> | undefined
+  const read = () => (held ??= operands.read())
   const files: Files = {}
-  const write = async (name: string, bytes: Uint8Array, shape: number[]) => {
-    files[name] = await writeArray(join(folder, name), bytes, shape)
-  }
   for (const side of ['a', 'b'] as const) {
-    const { rows, dims, codes, element } =
-      side === 'a'
-        ? { rows: m, dims: batchA, codes: operands.aCodes, element: block.a }
-        : { rows: n, dims: batchB, codes: operands.bCodes, element: block.b }
-    await write(`${side}Codes`, codes, [...dims, rows, k])
+    const [rows, dims, element] = side === 'a' ? [m, batchA, block.a] : [n, batchB, block.b]
+    const codesOf = async () => (await read())[`${side}Codes`]
+    files[`${side}Codes`] = await operands.keep(`${side}Codes`, async () => ({
+      ...{ bytes: await codesOf(), shape: [...dims, rows, k] }
+    }))
     const isTurned = side === 'b' && bOrder === 'kn'
-    const inOrder = isTurned ? turned(codes, rows, k) : codes
-    const packed = kernel.codes === 'packed' ? packCodes(element, inOrder, pack) : inOrder
-    const lines = isTurned ? k : rows
-    if (packed === codes) files[side] = files[`${side}Codes`]!
-    else await write(side, packed, [...dims, lines, packed.length / matricesOf(dims) / lines])
-    const scales = side === 'a' ? operands.aScales : operands.bScales
-    Object.assign(files, await writeScales({ kernel, problem }, folder, side, scales))
-    await write(`${side}Table`, bytesOfTable(element), [])
+    const isPacked = kernel.codes === 'packed' && element.storageBits < 8
+    files[side] = files[`${side}Codes`]!
+    if (isTurned || isPacked) {
+      const lines = isTurned ? k : rows
+      files[side] = await operands.keep(`${side}-${isPacked ? 'packed' : 'codes'}`, async () => {
+        const codes = await codesOf()
+        const inOrder = isTurned ? turned(codes, rows, k) : codes
+        const bytes = isPacked ? packCodes(element, inOrder, pack) : inOrder
+        return { bytes, shape: [...dims, lines, bytes.length / matricesOf(dims) / lines] }
+      })
+    }
+    const keep: Keep = async (name, make) =>
+      operands.keep(name, async () => make((await read())[`${side}Scales`]))
+    Object.assign(files, await scaleFiles(kernel, problem, side, keep))
+    files[`${side}Table`] = await operands.keep(`${side}Table`, async () => tableOf(element))
   }
-  await write('scaleTable', bytesOfTable(block.scale), [])
-  const { accumulator, tensorScaleA = 1, tensorScaleB = 1 } = operands
-  if (operation.accumulate && accumulator) {
-    const { buffer, byteOffset, byteLength } = accumulator
-    await write('accumulator', new Uint8Array(buffer, byteOffset, byteLength), [...batch, m, n])
+  files.scaleTable = await operands.keep('scaleTable', async () => tableOf(block.scale))
+  if (operation.accumulate) {
+    files.accumulator = await operands.keep('accumulator', async () => {
+      const { buffer, byteOffset, byteLength } = (await read()).accumulator!
+      return { bytes: new Uint8Array(buffer, byteOffset, byteLength), shape: [...batch, m, n] }
+    })
   }
   return {
     ...{ m, n, k, output, outputScale, bOrder, batch, batchA, batchB },
     ...{ format: block.id, ...namesOf(block), files },
-    tensorScales: [tensorScaleA, tensorScaleB],
+    tensorScales: await operands.tensorScales(read),
     ...(groups && {
       groups: {
         ...{ layout: groups.layout, rows: groups.rows },
@@ -85,41 +146,51 @@ export async function handOver(
   }
 }
 
-async function writeArray(path: string, bytes: Uint8Array, shape: number[]) {
+async function writeArray(path: string, bytes: Uint8Array, shape: number[]): Promise<File> {
   await writeFile(`${path}.bin`, bytes)
   return { path: `${path}.bin`, shape }
 }
 
+/** Where a file of scales goes, and what it is made of: linear scales. */
+type Keep = (
+  name: string,
+  make: (scales: Uint8Array) => { bytes: Uint8Array; shape: number[] }
+) => Promise<File>
+
 /** Scales of one operand: linear with B as (N, K), whatever its order, and as the kernel reads them. */
-async function writeScales(
-  { kernel, problem }: Pick<HandedOver, 'kernel' | 'problem'>,
-  folder: string,
+async function scaleFiles(
+  kernel: PythonKernel,
+  problem: NativeOpenRequest,
   side: 'a' | 'b',
-  scales: Uint8Array,
-  prefix = ''
+  keep: Keep
 ): Promise<Files> {
   const { bOrder, batchA, batchB, groups } = handedOperation(problem)
   const columns = problem.k / findBlockFormat(problem.format).scaleBlockSize
   const [rows, dims] = side === 'a' ? [problem.m, batchA] : [problem.n, batchB]
-  const write = (name: string, bytes: Uint8Array, shape: number[]) =>
-    writeArray(join(folder, `${prefix}${side}${name}`), bytes, [...dims, ...shape])
-  const linear = await write('LinearScales', scales, [rows, columns])
-  const ofBoth = (own: Files[string]) => ({
-    [`${side}LinearScales`]: linear,
-    [`${side}Scales`]: own
-  })
+  const linear = await keep(`${side}LinearScales`, (scales) => ({
+    ...{ bytes: scales, shape: [...dims, rows, columns] }
+  }))
+  const ofBoth = (own: File) => ({ [`${side}LinearScales`]: linear, [`${side}Scales`]: own })
+  const own = `${side}Scales-${kernel.scaleLayout}`
   if (kernel.scaleLayout !== 'linear') {
     const layout = findLayout(kernel.scaleLayout)
     if (side === 'a' && groups) {
-      const packed = scalesOfGroups(layout, groups, columns, scales)
-      return ofBoth(await write('Scales', packed, [packed.length]))
+      return ofBoth(
+        await keep(own, (scales) => {
+          const bytes = scalesOfGroups(layout, groups, columns, scales)
+          return { bytes, shape: [bytes.length] }
+        })
+      )
     }
-    const bytes = packBatch(layout, { rows, columns }, scales)
-    return ofBoth(await write('Scales', bytes, packedShapes(layout, { rows, columns })[1]!))
+    const shape = [...dims, ...packedShapes(layout, { rows, columns })[1]!]
+    return ofBoth(
+      await keep(own, (scales) => ({ bytes: packBatch(layout, { rows, columns }, scales), shape }))
+    )
   }
   // A swizzled layout is one of rows of N in both orders; linear scales lie as the codes do.
   if (side === 'a' || bOrder === 'nk') return ofBoth(linear)
-  return ofBoth(await write('Scales', turned(scales, rows, columns), [columns, rows]))
+  const shape = [...dims, columns, rows]
+  return ofBoth(await keep(own, (scales) => ({ bytes: turned(scales, rows, columns), shape })))
 }
 
 /** Of each group padded on its own, one behind the other; padding rows have none. */
@@ -139,16 +210,21 @@ function scalesOfGroups(
   return Uint8Array.from(Buffer.concat(parts))
 }
 
-/** The scales of one operand with one of them raised, in the first matrix of a batch, and where C goes. */
+/** The scales of one operand with one of them raised, in the first matrix of a batch, and where C goes: files of `folder`. */
 export async function handOverRaised(
-  { kernel, problem, operands }: HandedOver,
-  folder: string,
-  { side, row, block, raised }: NativeRaisedScale
+  kernel: PythonKernel,
+  operands: OperandFiles,
+  { side, row, block, raised }: NativeRaisedScale,
+  folder: string
 ): Promise<{ files: Files; result: string }> {
+  const { problem } = operands
   const columns = problem.k / findBlockFormat(problem.format).scaleBlockSize
-  const scales = Uint8Array.from(side === 'a' ? operands.aScales : operands.bScales)
+  const scales = Uint8Array.from((await operands.read())[`${side}Scales`])
   scales[row * columns + block] = raised
-  const files = await writeScales({ kernel, problem }, folder, side, scales, 'raised-')
+  const files = await scaleFiles(kernel, problem, side, async (name, make) => {
+    const { bytes, shape } = make(scales)
+    return writeArray(join(folder, `raised-${name}`), bytes, shape)
+  })
   return { files, result: join(folder, `raised-${side}-c.bin`) }
 }
 
@@ -158,11 +234,16 @@ const namesOf = ({ a, b, scale, scaleBlockSize }: BlockFormat) => ({
   scaleBlock: scaleBlockSize
 })
 
-const bytesOfTable = (format: NumberFormat) =>
-  new Uint8Array(Float32Array.from(decodeTable(format)).buffer)
+const tableOf = (format: NumberFormat) => ({
+  bytes: new Uint8Array(Float32Array.from(decodeTable(format)).buffer),
+  shape: []
+})
 
-/** Two fp4 to a byte, the even one in the low nibble; four fp6 to three bytes; eight bits as they are. */
-function packCodes({ storageBits }: NumberFormat, codes: Uint8Array, pack: HandedOver['pack']) {
-  if (storageBits === 8) return codes
+/** Two fp4 to a byte, the even one in the low nibble; four fp6 to three bytes. */
+function packCodes(
+  { storageBits }: NumberFormat,
+  codes: Uint8Array,
+  pack: OperandFiles['pack']
+): Uint8Array {
   return pack(storageBits === 4 ? 'fp4_low_first' : 'fp6_dense', codes)
 }

@@ -15,7 +15,8 @@ import type {
   NativeRaisedScale
 } from './nativeBinding'
 import { knownNames, parseAnswer, protocolSchema } from './pythonKernels'
-import { handedOperation, handOver, handOverRaised, type HandedOver } from './pythonOperands'
+import type { PythonKernel } from './pythonKernel'
+import { handedOperation, handOver, handOverRaised, type OperandFiles } from './pythonOperands'
 import type { PythonHost } from './pythonHost'
 
 const runSchema = v.object({
@@ -57,10 +58,10 @@ export const onceThrough: Rules = {
 /** A compiler may take long for one configuration: the engine's parent is told meanwhile that this is alive. */
 const signOfLifeMs = 5000
 
-export interface PythonRun extends HandedOver {
+export interface PythonRun {
+  kernel: PythonKernel
+  operands: OperandFiles
   rules: Rules
-  /** Scales that are raised one after the other, each for one more run of the kernel. */
-  raised?: readonly NativeRaisedScale[]
 }
 
 /** C in the problem's output type, and that of each raised scale. */
@@ -69,40 +70,66 @@ interface Products {
   afterRaising: Uint8Array[]
 }
 
-/** What the kernel answered, with its products. Throws a UserError. */
+type OnProgress = (fraction: number, phase: string) => void
+
+/** What the kernel answered about its times. Throws a UserError. */
+export function timePython(
+  host: PythonHost,
+  run: PythonRun,
+  onProgress: OnProgress,
+  signal: AbortSignal
+): Promise<Answer> {
+  return ask(host, run, { result: null, raised: [] }, onProgress, signal)
+}
+
+/** The same with its product, and one more for each of the scales that are raised one after the other. */
 export async function runPython(
   host: PythonHost,
   run: PythonRun,
-  onProgress: (fraction: number, phase: string) => void,
+  raised: readonly NativeRaisedScale[],
+  onProgress: OnProgress,
   signal: AbortSignal
 ): Promise<Answer & Products> {
-  const { kernel, problem, rules, raised = [] } = run
-  const product = JSON.stringify([kernel, (await stat(kernel.file)).mtimeMs, problem])
-  const folder = await mkdtemp(join(tmpdir(), 'blockscope-operands-'))
+  const { kernel, operands } = run
+  const folder = await mkdtemp(join(tmpdir(), 'blockscope-product-'))
+  try {
+    const result = join(folder, 'c.bin')
+    const changed = []
+    for (const scale of raised) changed.push(await handOverRaised(kernel, operands, scale, folder))
+    const answer = await ask(host, run, { result, raised: changed }, onProgress, signal)
+    const read = (path: string) => readProduct(path, operands.problem, kernel.file)
+    const afterRaising = await Promise.all(changed.map(({ result: path }) => read(path)))
+    return { ...answer, output: await read(result), afterRaising }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function ask(
+  host: PythonHost,
+  { kernel, operands, rules }: PythonRun,
+  products: { result: string | null; raised: object[] },
+  onProgress: OnProgress,
+  signal: AbortSignal
+): Promise<Answer> {
+  const changedAt = (await stat(kernel.file)).mtimeMs
+  const product = JSON.stringify([kernel, changedAt, operands.problem])
   let phase = 'operands'
   const alive = setInterval(() => onProgress(0.5, `Python, ${phase}`), signOfLifeMs)
   try {
-    const result = join(folder, 'c.bin')
     const question = {
       ...{ method: 'run' as const, file: kernel.file, kernel: kernel.id, known: knownNames },
-      ...{ result, rules, cacheBytes: kernel.cacheBytes, memoryBytes: kernel.memoryBytes },
-      chosen: host.chosen.get(product) ?? null,
-      ...(await handOver(run, folder)),
-      raised: await Promise.all(raised.map((scale) => handOverRaised(run, folder, scale)))
+      ...{ rules, cacheBytes: kernel.cacheBytes, memoryBytes: kernel.memoryBytes },
+      ...{ chosen: host.chosen.get(product) ?? null, ...products },
+      ...(await handOver(kernel, operands))
     }
     const onPhase = (now: string) => onProgress(0.5, `Python, ${(phase = now)}`)
-    const answer = parseAnswer(
-      runSchema,
-      await host.ask(question, { signal, onPhase }),
-      kernel.file
-    )
+    const said = await host.ask(question, { signal, onPhase })
+    const answer = parseAnswer(runSchema, said, kernel.file)
     host.chosen.set(product, answer.chosen)
-    const read = (path: string) => readProduct(path, problem, kernel.file)
-    const afterRaising = await Promise.all(question.raised.map(({ result: path }) => read(path)))
-    return { ...answer, output: await read(result), afterRaising }
+    return answer
   } finally {
     clearInterval(alive)
-    await rm(folder, { recursive: true, force: true })
   }
 }
 

@@ -60,7 +60,7 @@ export function isAtWork(owner: Owner, lastSignMs: number): boolean {
 const isHere = ({ machine, host }: Owner) =>
   machine === undefined ? host === hostname() : machine === thisMachine()
 
-function isRunning(pid: number): boolean {
+export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeEach, afterEach, describe, expect, it } from 'vitest'
 import { PythonHost } from '../../../src-main/engine/pythonHost'
 import { knownNames } from '../../../src-main/engine/pythonKernels'
+import { OperandFiles } from '../../../src-main/engine/pythonOperands'
 import { onceThrough, runPython } from '../../../src-main/engine/pythonRun'
 import { loadTestAddon } from '../../support/addon'
 import { smallOperands, smallProblem } from '../../support/smallProduct'
@@ -55,12 +56,16 @@ describe.skipIf(!pythonHas('numpy'))('processes of Python', () => {
     writeFileSync(how, way)
     writeFileSync(said, '')
     const kernel = { id: 'Mine', file, codes: 'packed' as const, scaleLayout: 'linear' }
+    const pack = loadTestAddon().packElements
+    const operands = new OperandFiles(problem, async () => smallOperands, pack)
     const run = {
-      ...{ kernel: { ...kernel, cacheBytes: 0, memoryBytes: 0 }, problem, operands: smallOperands },
-      ...{ rules: onceThrough, pack: loadTestAddon().packElements }
+      kernel: { ...kernel, cacheBytes: 0, memoryBytes: 0 },
+      operands,
+      rules: onceThrough
     }
-    const asked = runPython(host, run, () => {}, new AbortController().signal)
+    const asked = runPython(host, run, [], () => {}, new AbortController().signal)
     await (way ? expect(asked).rejects.toThrow() : asked)
+    await operands.remove()
     const numbers = new Set(readFileSync(said, 'utf8').trim().split(' ').map(Number))
     expect(numbers.size).toBe(1)
     return [...numbers][0]!

@@ -1,5 +1,13 @@
 /** The engine's side of Python kernels against a stand-in that answers as host.py does, faults included. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -7,7 +15,13 @@ import type { EngineDetection } from '../../../../src-main/engine/engineProtocol
 import { PythonHost } from '../../../../src-main/engine/pythonHost'
 import { withFile, withTriton } from '../../../../src-main/engine/pythonKernels'
 import { pythonKernelOf } from '../../../../src-main/engine/pythonKernel'
-import { onceThrough, pythonMeasurement, runPython } from '../../../../src-main/engine/pythonRun'
+import { OperandFiles } from '../../../../src-main/engine/pythonOperands'
+import {
+  onceThrough,
+  pythonMeasurement,
+  runPython,
+  timePython
+} from '../../../../src-main/engine/pythonRun'
 import { loadTestAddon } from '../../../support/addon'
 import { smallOperands, smallProblem } from '../../../support/smallProduct'
 
@@ -139,19 +153,30 @@ const problem = smallProblem('cuda:0')
 const { m, n } = problem
 const rules = { ...onceThrough, cold: true, fixedSamples: 3, recordLaunches: true }
 const never = new AbortController().signal
-async function run(
-  change: object = {},
-  signal = never,
-  onProgress: (f: number, p: string) => void = () => {}
-) {
+/** What the stand-in's first kernel is asked with; STAND_IN is for the run, not for finding the kernel. */
+async function kernelAndRules(change: object = {}) {
   const asked = process.env.STAND_IN
   delete process.env.STAND_IN
   const { devices } = await withFile(found(gpu(same)), standIn, file)
   if (asked !== undefined) process.env.STAND_IN = asked
   const kernel = pythonKernelOf(devices[0]!.kernels[0]!, devices[0]!)!
-  const pack = loadTestAddon().packElements
-  const asks = { kernel, problem, operands: smallOperands, rules: { ...rules, ...change }, pack }
-  return runPython(standIn, asks, onProgress, signal)
+  return { kernel, rules: { ...rules, ...change } }
+}
+const filesOf = (read = async () => smallOperands) =>
+  new OperandFiles(problem, read, loadTestAddon().packElements)
+
+async function run(
+  change: object = {},
+  signal = never,
+  onProgress: (f: number, p: string) => void = () => {}
+) {
+  const operands = filesOf()
+  try {
+    const asks = { ...(await kernelAndRules(change)), operands }
+    return await runPython(standIn, asks, [], onProgress, signal)
+  } finally {
+    await operands.remove()
+  }
 }
 
 describe('a run', () => {
@@ -161,6 +186,34 @@ describe('a run', () => {
     expect(answer.output).toEqual(new Uint8Array(m * n * 2).fill(0x3c))
     expect(phases).not.toEqual([])
     expect(readdirSync(temporary)).toEqual([])
+  })
+
+  it('reads the operands once for all runs of a session; one that is timed alone writes no C', async () => {
+    let reads = 0
+    const operands = filesOf(async () => (reads++, smallOperands))
+    const asks = { ...(await kernelAndRules()), operands }
+    await runPython(standIn, asks, [], () => {}, never)
+    const [folder] = readdirSync(temporary)
+    const files = readdirSync(join(temporary, folder!))
+    await timePython(standIn, asks, () => {}, never)
+    expect(readdirSync(temporary)).toEqual([folder])
+    expect(readdirSync(join(temporary, folder!))).toEqual(files)
+    expect(reads).toBe(1)
+    await operands.remove()
+    expect(readdirSync(temporary)).toEqual([])
+  })
+
+  it('removes what an engine left that was ended a day ago', async () => {
+    const gone = [1, 0].map((days) => {
+      const path = join(temporary, `blockscope-operands-99999999-${days}`)
+      mkdirSync(path)
+      const then = new Date(Date.now() - days * 25 * 60 * 60 * 1000)
+      utimesSync(path, then, then)
+      return path
+    })
+    await run()
+    expect(gone.map((path) => existsSync(path))).toEqual([false, true])
+    rmSync(gone[1]!, { recursive: true })
   })
 
   it('keeps the record of every kernel that one operation launched', async () => {

@@ -37,7 +37,7 @@ const answers = {
   run({ m, n, k, files, result, rules, chosen }) {
     const size = (name) => readFileSync(files[name].path).length
     if (size('a') !== (m * k) / 2 || size('bScales') !== (n * k) / 32) throw new Error('operands')
-    if (how !== 'writes no C')
+    if (result !== null && how !== 'writes no C')
       writeFileSync(result, Buffer.alloc(how === 'writes half of C' ? m * n : m * n * 2, 0x3c))
     const cupti = how !== 'no CUPTI'
     return {
