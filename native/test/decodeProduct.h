@@ -54,14 +54,13 @@ struct Product {
   void run(Mistake mistake = Mistake::kNone) {
     const int most = *std::max_element(groups.begin(), groups.end());
     const int columns = most <= 8 ? 8 : most <= 16 ? 16 : most <= 32 ? 32 : 64;
-    const int rowsOfB = n * matrices;
-    const int tilesAtOnce =
-        !GROUPED && columns > (kBits(B_FORMAT) == 4 ? 8 : 16) && ceilDivided(n, ROWS) > ctas ? 2
-                                                                                             : 1;
+    const int rowsOfB = n * matrices, blocks = ceilDivided(most, columns);
+    const bool hasRoom = !GROUPED && columns > (kBits(B_FORMAT) == 4 ? 8 : 16);
+    const int tilesAtOnce = hasRoom && blocks * ceilDivided(n, ROWS) > ctas ? 2 : 1;
     const bool isHalf = tilesAtOnce > 1 && (columns > 32 || kBits(B_FORMAT) > 4);
     const int stageK = isHalf ? STAGE_K / 2 : STAGE_K;
     const int cluster = columns > 8 && tilesAtOnce == 1 ? 2 : 1;
-    const int tiles = ceilDivided(n, ROWS * cluster) * cluster * matrices;
+    const int tiles = ceilDivided(n, ROWS * cluster) * cluster * matrices * blocks;
     const int scales = k / SCALE_BLOCK, pitch = (scales + 15) / 16 * 16;
     std::vector<uint8_t> tokens(m * k * kTokenBytes), pitched(rowsOfB * pitch);
     std::vector<float> factors(m), parts(splits * m * n);
@@ -180,12 +179,14 @@ void isRightOfSmall(Product product) {
   isRight(product);
 }
 
-void isSeen(Mistake mistake, const std::string& text, int ctas = 4) {
-  // More stages than the ring has.
-  Product product{9, 130, 5120, 1, ctas};
+// More stages than the ring has.
+void isSeen(Mistake mistake, const std::string& text, int ctas = 4,
+            Product product = {9, 130, 5120, 1, 4}) {
+  product.ctas = ctas;
   const std::string thrown = messageOf([&] { product.run(mistake); });
-  const bool seen = text.empty() ? thrown == "nothing was thrown" && product.wrong(1) > 9 * 130 / 4
-                                 : thrown.find(text) != std::string::npos;
+  const bool seen =
+      text.empty() ? thrown == "nothing was thrown" && product.wrong(1) > product.m * product.n / 4
+                   : thrown.find(text) != std::string::npos;
   checkThat(seen, "mistake " + std::to_string(static_cast<int>(mistake)) + " not seen: " + thrown,
             __FILE__, __LINE__);
 }
@@ -203,6 +204,8 @@ int main() {
   isRight(of({0, 5}, 64, 2048, 2, 2));       // parts of K
   isRight(of({9, 0, 16, 1, 12}, 130, 1280, 1, 4), 3);  // clusters
   isRight(of({33, 2, 64}, 96, 1024, 2, 6), 7);
+  isRight(of({300, 0, 17, 128}, 70, 512, 1, 6), 7);  // blocks of rows
+  isRight(of({3, 130}, 64, 2048, 2, 4), 7);
   return summary();
 }
 #else
@@ -219,6 +222,11 @@ int main() {
   isRight({16, 384, 1056, 1, 2}, 3);  // a cluster's two tiles for each CTA, then one
   isRight({33, 600, 768, 1, 4}, 7);   // two at a time, of which a cluster has one in the end
   isRight({20, 837, 512, 1, 2}, 7);   // twice two, and twice one; of the last some rows
+  isRight({65, 70, 512, 1, 4}, 7);    // blocks of rows; one has one
+  isRight({100, 64, 2048, 2, 4}, 7);  // parts of K
+  isRight({128, 330, 768, 1, 4}, 7);  // two tiles at a time, then one, of each block
+  isRight({130, 96, 512, 1, 2}, 7);
+  isRight({256, 64, 512, 1, 8}, 7);
   isRightOfCancelled({3, 64, 1024, 1, 1});
   if (SCALE_FORMAT == 5) isRightOfSmall({3, 64, 512, 1, 1});
   isSeen(Mistake::kNoPeersHalf, "every thread waits for another");
@@ -229,6 +237,7 @@ int main() {
   isSeen(Mistake::kNoSwizzle, "");
   isSeen(Mistake::kEarlyRead, "a read", 2);  // two tiles at a time
   isSeen(Mistake::kNoSwizzle, "", 2);
+  isSeen(Mistake::kOtherBlock, "", 4, {128, 64, 512, 1, 4});
   return summary();
 }
 #endif

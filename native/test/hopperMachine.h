@@ -53,6 +53,8 @@ enum class Mistake {
   kNoClusterSync,    // CTAs begin and end by themselves
   kNoSwizzle,        // boxes lie in order
   kOtherChunk,       // half of the lanes give ldmatrix the neighbouring 16 bytes
+  kOtherBlock,  // of every two boxes of rows that the kernel before made, each begins where the
+                // other should
 };
 
 // Rows of bytes, and boxes of them.
@@ -190,6 +192,7 @@ class Machine {
       fail("what the kernel before makes is loaded without a wait for it");
     if (mistake == Mistake::kNoPeersHalf && rank() == 1 && mask > 2) return;
     fibers::Box box = map.box();
+    if (mistake == Mistake::kOtherBlock && map.isMade && map.isSwizzled) y ^= box.rows;
     if (mistake == Mistake::kNoSwizzle) box.isSwizzled = false;
     const auto pieces =
         box.pieces({map.start, map.rowBytes, map.rows}, int64_t{x} * map.elementBytes, y, to);

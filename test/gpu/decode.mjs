@@ -1,6 +1,6 @@
 // Few rows of A: the kernels for them beside a plain read of B and cuBLASLt in the same run, cold.
 //   node decode.mjs [NxK,...] [result.json]
-// FORMATS=mxfp4,nvfp4 limits the formats. The last column is the share of what the plain read reaches.
+// FORMATS=mxfp4,nvfp4 limits the formats, ROWS=128,256 are other rows of A, KERNELS=wgmma further kernels. The last column is the share of what the plain read reaches.
 import { writeFileSync } from 'node:fs'
 import { briefly, cudaDevice, open, timed } from './addon.mjs'
 import { able } from './formats.mjs'
@@ -14,13 +14,17 @@ const formats = process.env.FORMATS?.split(',') ?? [
   ...['w4a16_mxfp4', 'w4a16_nvfp4']
 ]
 const device = await cudaDevice(['test/gpu/kernels/plainRead'])
-const wanted = ['plain-read', 'decode-fp8', 'decode', 'cublaslt-fp8', 'cublaslt-bf16']
+const allRows = (process.env.ROWS ?? '1,8,16,32,64').split(',').map(Number)
+const wanted = [
+  ...['plain-read', 'decode-fp8', 'decode', 'cublaslt-fp8', 'cublaslt-bf16'],
+  ...(process.env.KERNELS?.split(',') ?? [])
+]
 const canDo = (id, format) =>
   device.kernels.some((kernel) => kernel.id === id && able(kernel, format))
 const rows = []
 for (const format of formats) {
   for (const [n, k] of shapes) {
-    for (const m of [1, 8, 16, 32, 64]) {
+    for (const m of allRows) {
       const session = await open(format, m, n, k)
       let read
       for (const kernel of wanted.filter((id) => canDo(id, format))) {

@@ -1,4 +1,4 @@
-// decode: fp4 and fp8 formats, and fp4 weights under bf16 activations, for few rows of A (M <= 64) on sm_90a, bound by reading B.
+// decode: fp4 and fp8 formats, and fp4 weights under bf16 activations, for few rows of A on sm_90a, bound by reading B.
 //
 //   C (M, N) = A (M, K) x B (N, K) with one linear scale per SCALE_BLOCK elements along K; any N.
 //   GROUPED: groups of rows of A, each with a matrix of B of its own, in one launch.

@@ -1,4 +1,4 @@
-// decode: MXFP4 for few rows of A (M <= 64) on sm_90a, bound by reading B.
+// decode: MXFP4 for few rows of A on sm_90a, bound by reading B.
 //
 //   C (M, N) = A (M, K) x B (N, K), e2m1 with one linear e8m0 scale per 32 elements along K; any N.
 //   GROUPED: groups of rows of A, each with a matrix of B of its own, in one launch.

@@ -1,5 +1,5 @@
-// C (M, N) = A (M, K) x B (N, K)^T for at most 64 rows of A on sm_90a: bound by reading B, which
-// goes from packed codes to the tensor cores through registers, once.
+// C (M, N) = A (M, K) x B (N, K)^T for few rows of A on sm_90a: bound by reading B, which goes from
+// packed codes to the tensor cores through registers, once for at most 64 rows.
 //
 //                  A^T, kTokens columns
 //                +----------------------+   One CTA a multiprocessor, tile after tile. A thread
@@ -16,6 +16,9 @@
 // there are enough tiles, it takes two at a time by the same A, two warpgroups each; its last one,
 // if their number is odd, has all four, two to every other stage. Else two CTAs, with tiles that
 // are neighbours, are a cluster and bring half of A's columns each for both.
+//
+// More than 64 rows are blocks of 64. A tile's blocks are taken one beside the other, so that all
+// but one read its B from L2.
 #pragma once
 
 #include "common/decodeAgain.cuh"
@@ -44,13 +47,16 @@ __host__ __device__ constexpr int stageFor(int tokens, int tiles) {
 constexpr int kLoadRegisters = 32, kMultiplyRegisters = 112;
 
 // What a CTA multiplies at a time: a tile of 64 rows of B or two, those of a matrix's end and on,
-// by the tokens of one product, over part of K.
+// by a block of tokens of one product, over part of K.
 struct Item {
-  int tile, tiles;         // the first, counted through all matrices of B; how many
+  int place, tiles;        // among all first tiles of all blocks; how many tiles
   int row, rowOfAll;       // of B, first of them: of its matrix, of all of them
-  int firstToken, tokens;  // rows of A; none: there is nothing to do
+  int firstToken, tokens;  // rows of A
   int split, step, end;    // part of K, its stages
 };
+
+// Rows of A of a block, where there are several.
+constexpr int kMostTokens = 64;
 
 // Items are parts of a cluster's tiles, as many for each of its CTAs; `starts` and `rows` of
 // groups, where there are any.
@@ -59,37 +65,67 @@ struct Problem {
   const int *starts, *rows;
   int groups;
   int cluster = 1, stageK = kStageK;  // CTAs; elements of K
-  int pairs = 0;                      // items of two tiles, the first
-  // A cluster's tiles and items of a matrix.
+  int columns = kMostTokens;          // rows of A that an item may have
+  int pairs = 0;                      // items of two tiles of each block, the first
+  // A cluster's tiles.
   __device__ int tiles() const { return (N + kRows * cluster - 1) / (kRows * cluster); }
-  __device__ int itemsOfMatrix() const {
-    return pairs == 0 ? tiles() : pairs + max(tiles() - 2 * pairs, 0);
+  __device__ int tokens(int group) const { return GROUPED ? rows[group] : M; }
+  __device__ int blocks(int group) const {
+    const int of = tokens(group);
+    return columns < kMostTokens ? !GROUPED || of > 0 : (of + kMostTokens - 1) / kMostTokens;
   }
-  __device__ int items() const { return itemsOfMatrix() * (GROUPED ? groups : 1) * splits; }
-  __device__ int firstItem() const { return blockIdx.x / cluster; }
-  __device__ int nextItem(int item) const { return item + gridDim.x / cluster; }
+  __device__ int items(int group) const {
+    const int ofBlock = pairs == 0 ? tiles() : pairs + max(tiles() - 2 * pairs, 0);
+    return ofBlock * blocks(group) * splits;
+  }
   __device__ int stages() const { return (K + stageK - 1) / stageK; }
   // Every CTA takes two tiles at a time, and one at the end where it has an odd number.
   __device__ void takePairs() {
-    const int ctas = gridDim.x, most = (tiles() + ctas - 1) / ctas;
-    pairs = min(most / 2 * ctas, (tiles() + 1) / 2);
+    const int ctas = gridDim.x, most = (tiles() * blocks(0) + ctas - 1) / ctas;
+    pairs = min(most / 2 * ctas / blocks(0), (tiles() + 1) / 2);
   }
-  __device__ Item at(int number) const {
+};
+
+// The items of a CTA, one after the other: those of a tile's blocks are neighbours, so are those of
+// a matrix.
+struct Items {
+  const Problem problem;
+  int number, group = 0, before = 0;  // `before`: items of the groups before this one
+  __device__ explicit Items(const Problem& of) : problem(of), number((int)blockIdx.x / of.cluster) {
+    findGroup();
+  }
+  __device__ bool done() const {
+    return GROUPED ? group == problem.groups : number >= problem.items(0);
+  }
+  __device__ void next() {
+    number += (int)gridDim.x / problem.cluster;
+    findGroup();
+  }
+  __device__ void findGroup() {
+    if (!GROUPED) return;
+    for (; group < problem.groups; group++) {
+      const int behind = before + problem.items(group);
+      if (number < behind) return;
+      before = behind;
+    }
+  }
+  __device__ Item item() const {
     Item item;
-    const int part = number / splits, matrix = GROUPED ? part / itemsOfMatrix() : 0,
-              ofMatrix = part - matrix * itemsOfMatrix(),
-              tile = pairs == 0 ? ofMatrix : ofMatrix + min(ofMatrix, pairs),
-              each = (stages() + splits - 1) / splits;
-    item.tiles = pairs > 0 && ofMatrix < pairs && tile + 1 < tiles() ? 2 : 1;
-    const int own = tile * cluster + (int)blockIdx.x % cluster * item.tiles;
-    item.tile = matrix * tiles() * cluster + own;
-    item.row = own * kRows;
-    item.rowOfAll = matrix * N + item.row;
-    item.firstToken = GROUPED ? starts[matrix] : 0;
-    item.tokens = GROUPED ? rows[matrix] : M;
-    item.split = number % splits;
-    item.step = min(item.split * each, stages());
-    item.end = min((item.split + 1) * each, stages());
+    const int pairs = problem.pairs, tiles = problem.tiles(), stages = problem.stages(),
+              part = (number - before) / problem.splits, blocks = problem.blocks(group),
+              ofBlock = part / blocks, firstToken = part % blocks * kMostTokens,
+              tile = pairs == 0 ? ofBlock : ofBlock + min(ofBlock, pairs),
+              each = (stages + problem.splits - 1) / problem.splits,
+              rank = (int)blockIdx.x % problem.cluster;
+    item.tiles = pairs > 0 && ofBlock < pairs && tile + 1 < tiles ? 2 : 1;
+    item.place = number / problem.splits * problem.cluster + rank;
+    item.row = (tile * problem.cluster + rank * item.tiles) * kRows;
+    item.rowOfAll = group * problem.N + item.row;
+    item.firstToken = (GROUPED ? problem.starts[group] : 0) + firstToken;
+    item.tokens = min(problem.tokens(group) - firstToken, problem.columns);
+    item.split = number % problem.splits;
+    item.step = min(item.split * each, stages);
+    item.end = min((item.split + 1) * each, stages);
     return item;
   }
 };
@@ -150,23 +186,23 @@ struct Ring {
 
 // The stages of a CTA's items, one after the other.
 struct Cursor {
-  const Problem problem;
-  int number, tiles = 0, rowOfAll = 0, firstToken = 0, step = 0, end = 0;
-  __device__ explicit Cursor(const Problem& of) : problem(of), number(of.firstItem()) { enter(); }
-  __device__ bool done() const { return number >= problem.items(); }
-  __device__ int k() const { return step * problem.stageK; }
+  Items items;
+  int tiles = 0, rowOfAll = 0, firstToken = 0, step = 0, end = 0;
+  __device__ explicit Cursor(const Problem& of) : items(of) { enter(); }
+  __device__ bool done() const { return items.done(); }
+  __device__ int k() const { return step * items.problem.stageK; }
   // To the first stage of this item or a later one: parts of a short K may have none.
   __device__ void enter() {
-    for (; !done(); number = problem.nextItem(number)) {
-      const Item item = problem.at(number);
+    for (; !done(); items.next()) {
+      const Item item = items.item();
       tiles = item.tiles, rowOfAll = item.rowOfAll, firstToken = item.firstToken;
       step = item.step, end = item.end;
-      if (step < end && item.tokens > 0) return;
+      if (step < end) return;
     }
   }
   __device__ void next() {
     if (++step < end) return;
-    number = problem.nextItem(number);
+    items.next();
     enter();
   }
 };
@@ -234,7 +270,7 @@ struct Given {
   const u8 *aCodes, *bCodes, *aScales, *bScales;
   const float* factors;  // of A's rows, where the operand has them
   float* parts;          // (splits, M, N) when K is split
-  u32* arrived;          // per tile
+  u32* arrived;          // per tile and block
   Output* c;
   float tensorScale;
 };
@@ -307,7 +343,7 @@ __device__ inline void storeSums(const Problem& problem, const Given& given, con
     });
     __threadfence();
     syncMultiplying();
-    if (thread == 0) order = atomicAdd(given.arrived + item.tile, 1);
+    if (thread == 0) order = atomicAdd(given.arrived + item.place, 1);
     syncMultiplying();
     isLast = order == problem.splits - 1;
     __threadfence();
@@ -335,10 +371,8 @@ __device__ inline void multiplyAndStore(Problem problem, const Given& given, Rin
   RingPosition<Ring<Operand>::kStages> place;
   float* sums = reinterpret_cast<float*>(__cvta_shared_to_generic(ring.sums()));
   u32& order = *reinterpret_cast<u32*>(__cvta_shared_to_generic(ring.order()));
-  for (int number = problem.firstItem(); number < problem.items();
-       number = problem.nextItem(number)) {
-    const Item item = problem.at(number);
-    if (GROUPED && item.tokens == 0) continue;
+  for (Items items(problem); !items.done(); items.next()) {
+    const Item item = items.item();
     Operand operand;
     // A tile is for the warpgroups that share a stage; the only one for all, who take turns.
     const bool isFull = kTiles == 1 || item.tiles == kTiles;
@@ -408,6 +442,7 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
                                 bool scalesAreMade) {
   const Ring<Operand> ring(dynamicSharedStart());
   problem.cluster = Operand::kCluster, problem.stageK = Operand::kStageK;
+  problem.columns = Operand::kTokens;
   // K is split where tiles are too few to take two.
   if (Operand::kTiles > 1) problem.splits = 1, problem.takePairs();
   if (threadIdx.x == 0) {

@@ -226,16 +226,18 @@ it('leaves decode kernels for large ones where their rows say so, and goes over 
   expect(chosen(1, 8192).kernel).toBe('decode-fp8')
   expect(chosen(64, 8192).kernel).toBe('decode-fp8')
   expect(chosen(1, 8192, 'nvfp4').kernel).toBe('decode')
+  expect(chosen(65, 8192).kernel).toBe('decode-fp8')
+  expect(chosen(128, 8192, 'nvfp4').kernel).toBe('decode')
   const large = chosen(8192, 8192)
   expect(large.kernel).toBe('wgmma-fp8-proved')
   expect(large.why).toMatch(
     /^the fastest of \d exact kernels by the cost model: \d+ us, \d+ us with wgmma-fp8-p32; wgmma-fp8-p\d+ is faster and approximate$/
   )
   expect(chosen(8192, 256).kernel).toBe('wgmma')
-  const refused = chosen(65, 8192).candidates.filter(({ level }) => level === 'unavailable')
+  const refused = chosen(513, 8192).candidates.filter(({ level }) => level === 'unavailable')
   expect(refused).toContainEqual({
     ...{ kernel: 'decode-fp8', level: 'unavailable' },
-    reason: 'it is for at most 64 rows of A, or of each group'
+    reason: 'it is for at most 512 rows of A, or of each group'
   })
   const experts = (rows: number) => {
     const of = { layout: 'masked' as const, rows: Array<number>(32).fill(rows) }
@@ -244,7 +246,8 @@ it('leaves decode kernels for large ones where their rows say so, and goes over 
     return choiceOf(rankKernels(kernels, facts, problem), problem)
   }
   expect(experts(20).kernel).toBe('decode-fp8')
-  expect(experts(65).kernel).not.toMatch(/^decode/)
+  expect(experts(65).kernel).toBe('decode-fp8')
+  expect(experts(513).kernel).not.toMatch(/^decode/)
 })
 
 it('takes a batch that a kernel for groups does at once for one launch, and one with a shared matrix for many', () => {
