@@ -316,12 +316,14 @@ __device__ inline void finish(Problem problem, const Given& given, const Item& i
 template <class Operand, class Function>
 __device__ inline void forSums(const Item& item, const float* sums, int firstToken, int thread,
                                Function function) {
-  // As many at a time as need no register more than the products.
+  // As many at a time as need no register more than the products. Their number is known where a
+  // CTA takes one tile: what finish() does stands no more often than it is run.
   [[maybe_unused]] constexpr int kUnroll = GROUPED ? 1 : Operand::kByWarp ? 4 : 2;
-  const int rows = item.tiles * kRows;
+  const int rows = (Operand::kTiles == 1 ? 1 : item.tiles) * kRows;
 #pragma unroll kUnroll
-  for (int i = thread; i < rows * Ring<Operand>::kSumTokens; i += kGroups * 128) {
-    const int token = item.tiles == 1 ? i / kRows : i / (2 * kRows), row = i - token * rows;
+  for (int first = 0; first < rows * Ring<Operand>::kSumTokens; first += kGroups * 128) {
+    const int i = first + thread, token = rows == kRows ? i / kRows : i / (2 * kRows),
+              row = i - token * rows;
     function(firstToken + token, item.row + row, sums[token * Ring<Operand>::kPitch + row]);
   }
 }
@@ -440,7 +442,8 @@ template <class Operand>
 __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scalesMap,
                                 const TensorMap* tokensMap, Problem problem, const Given& given,
                                 bool scalesAreMade) {
-  const Ring<Operand> ring(dynamicSharedStart());
+  // An address that is not computed from the place in the cluster again in every stage.
+  const Ring<Operand> ring(__shfl_sync(0xffffffff, dynamicSharedStart(), 0));
   problem.cluster = Operand::kCluster, problem.stageK = Operand::kStageK;
   problem.columns = Operand::kTokens;
   // K is split where tiles are too few to take two.
