@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { configure, open, root, validated } from './addon.mjs'
+import { change } from './change.mjs'
 
 export const wrongProduct = 'a wrong product'
 
@@ -20,14 +21,7 @@ export function mistakenKernel({ changes }, id, limit) {
   row.variants[0].id = 'mistaken'
   limit(row)
   writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ kernels: [row] }))
-  for (const [file, before, after] of changes) {
-    const source = readFileSync(join(folder, file), 'utf8')
-    if (source.split(before).length !== 2) throw new Error(`${file} has no one place "${before}"`)
-    writeFileSync(
-      join(folder, file),
-      source.replace(before, () => after)
-    )
-  }
+  change(folder, changes)
   return folder
 }
 

@@ -221,7 +221,7 @@ class EmulatedMachine {
     if (threadIdx.x == 0 && !environment_.isFaulted()) core_.finish();
   }
 
- private:
+ protected:
   __device__ Workspace& own() const { return *environment_.workspaces[rank()]; }
   __device__ static void syncEverybody() {
     __threadfence();

@@ -1,0 +1,1 @@
+export function change(folder: string, changes: [string, string, string][]): void
