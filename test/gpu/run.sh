@@ -1,11 +1,19 @@
 #!/bin/sh
 # GPU tests on any CUDA machine: NODE=/path/to/node test/gpu/run.sh [size of the table, 0 for none] [result file]
 # Its kernels under compute-sanitizer: test/gpu/run.sh sanitize (sanitize.mjs).
+# What emulates instructions of later GPUs, on theirs and on Triton's kernels, and mistakes in either: test/gpu/run.sh emulated.
 # Needs nothing but Node, native/build/Release/blockscope.node and out/node (npm run build:node).
 set -e
 cd "$(dirname "$0")"
 if [ "$1" = sanitize ]; then
   shift
   exec "${NODE:-node}" sanitize.mjs "$@"
+fi
+if [ "$1" = emulated ]; then
+  failed=0
+  for file in thirdParty blockScaleMistakes tcgen05; do
+    "${NODE:-node}" $file.mjs || failed=1
+  done
+  exit $failed
 fi
 exec "${NODE:-node}" gpu.mjs "$@"
