@@ -65,7 +65,9 @@ export function predictTime(
   const stages =
     products[0]?.parts === undefined
       ? addUp(names.map((each) => cost.stages.map((stage) => stageTime(stage, [each], rates))))
-      : cost.stages.map((stage) => stageTime(stage, partsOf(names[0]!, products[0]!.parts!), rates))
+      : cost.stages.map((stage) =>
+          stageTime(stage, partsOf(stage, names[0]!, products[0]!.parts!), rates)
+        )
   const passes = passesOf(kernel, problem, rates.read)
   const floorNs = (1e9 * workOf(...workArguments(kernel, problem)).bytes) / rates.read
   const all = [...stages, ...passes]
@@ -132,14 +134,16 @@ function namesOf(
     ...constants,
     ...{ M: m, N: n, K: k, V: block.scaleBlockSize, SMS: processors },
     ...{ BITS_A: block.a.storageBits, BITS_B: block.b.storageBits, BYTES_C: outputBytes[output]! },
-    ...{ GROUPS: groups, MOST_ROWS: parts ? Math.max(...parts) : m },
+    ...{ GROUPS: groups, GROUP_ROWS: m, MOST_ROWS: parts ? Math.max(...parts) : m },
     ACCUMULATE: accumulate ? 1 : 0
   }
 }
 
-/** Of one launch for all groups: what each of them adds to a stage, with its rows and its matrix of B. */
-const partsOf = (names: Names, parts: readonly number[]): Names[] =>
-  parts.map((m) => ({ ...names, M: m, GROUPS: 1 }))
+/** Of one launch for all groups: what each of them adds to a stage that names a group's rows; one that does not is done once. */
+const partsOf = (stage: CostStage, names: Names, parts: readonly number[]): Names[] =>
+  [stage.units, stage.ns, stage.bytes, stage.flop].some((text) => /\bGROUP_ROWS\b/.test(text))
+    ? parts.map((rows) => ({ ...names, GROUP_ROWS: rows }))
+    : [names]
 
 /** Several parts share the waves of a stage; a unit of each takes its own time. */
 function stageTime(

@@ -46,14 +46,14 @@ export function cpuCostOf(instruction: string): KernelCost | undefined {
       {
         ...stage,
         name: 'pack A',
-        units: `round_up(M, ${rows})`,
+        units: `round_up(GROUP_ROWS, ${rows})`,
         slots: '1',
         ns: `(K * ${packA} / 1000 + ${found.rowNs}) / SMS`
       },
       {
         ...stage,
         name: 'pack B',
-        units: `round_up(N, ${columns})`,
+        units: `GROUP_ROWS > 0 ? round_up(N, ${columns}) : 0`,
         slots: '1',
         ns: `K * ${packB} / (1000 * SMS)`
       },
@@ -62,7 +62,7 @@ export function cpuCostOf(instruction: string): KernelCost | undefined {
         name: 'multiply',
         units: '1',
         slots: '1',
-        flop: `2 * round_up(M, ${rows}) * round_up(N, ${columns}) * K`
+        flop: `2 * round_up(GROUP_ROWS, ${rows}) * round_up(N, ${columns}) * K`
       }
     ]
   }

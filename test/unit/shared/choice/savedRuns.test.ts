@@ -85,34 +85,77 @@ beforeAll(() => {
   }
   for (const { format, size, kernel, ns } of folded.rates)
     points.push({ run: 'folded', format, kernel, m: size, n: size, k: size, ns })
-  points.push(...decodeTable(), ...groupedTable())
+  points.push(...decodeTable(), ...groupedTable(), ...fewRowsTable(), ...expertsRun())
 })
 
-/** Groups of wgmma, and one product of as many rows. */
+/** Experts of gpt-oss-120b as groups. wgmma's and decode's single products are of kernels that have been rewritten since. */
+function expertsRun(): Point[] {
+  const run = 'h200-gpt-oss-grouped'
+  const { steps } = parseRun(text(`docs/results/${run}/run.json`), run)
+  return steps.flatMap(({ format, kernel, m, n, k, groups, measurement }): Point[] => {
+    const isOfToday = groups ? kernel !== 'wgmma' : kernel.startsWith('wgmma')
+    const ns = measurement?.timeNs.median
+    if (!isOfToday || ns === undefined) return []
+    return [{ run, format, kernel, m, n, k, ns, ...(groups && { groups }) }]
+  })
+}
+
+/** '6 x 1024 rows' as a step has them. */
+function groupsOf(layout: string, count: number, rows: number): { m: number; groups: Groups } {
+  const each = Array.from({ length: count }, () => rows)
+  const groups = { alignment: 1, maxRows: rows, rows: each }
+  return { m: count * rows, groups: { layout: layout as Groups['layout'], ...groups } }
+}
+
+/** Groups of the large kernels, and one product of as many rows. wgmma's of at most 1024 rows have another kernel since those two files. */
 function groupedTable(): Point[] {
   interface Row {
+    kernel?: string
     format: string
     groups: string
     n: number
     k: number
-    grouped: { ns: number }
-    dense: { ns: number }
+    grouped: { ns?: number; tflops?: number }
+    dense: { ns?: number; tflops?: number }
   }
-  const { rows } = JSON.parse(text('docs/results/h200-grouped.json')) as { rows: Row[] }
-  return rows.flatMap(({ groups: name, grouped, dense, ...shape }): Point[] => {
-    const [, layout, count, each] = /^(\w+) (\d+)x(\d+)$/.exec(name)!
-    const maxRows = Number(each)
-    const groups = {
-      ...{ layout: layout as Groups['layout'], alignment: 1, maxRows },
-      rows: Array.from({ length: Number(count) }, () => maxRows)
-    }
-    const m = groups.rows.length * maxRows
-    const point = { ...shape, run: name, kernel: 'wgmma', m }
-    return [
-      { ...point, groups, ns: grouped.ns },
-      { ...point, run: `${name}, dense`, ns: dense.ns }
-    ]
+  return ['h200-grouped', 'h200-grouped-fp8', 'h200-grouped-codes'].flatMap((file) => {
+    const { rows } = JSON.parse(text(`docs/results/${file}.json`)) as { rows: Row[] }
+    return rows.flatMap(({ kernel = 'wgmma', format, n, k, groups: name, grouped, dense }) => {
+      const [, layout, count, each] = /^(\w+) (\d+)x(\d+)$/.exec(name)!
+      const { m, groups } = groupsOf(layout!, Number(count), Number(each))
+      const nsOf = ({ ns, tflops }: Row['grouped']) => ns ?? (2 * m * n * k) / (1e3 * tflops!)
+      const point = { kernel, format, m, n, k }
+      const isOfToday = kernel !== 'wgmma' || Number(each) > 1024 || file.endsWith('codes')
+      return [
+        ...(isOfToday ? [{ ...point, run: `${file} ${name}`, groups, ns: nsOf(grouped) }] : []),
+        { ...point, run: `${file} ${name}, dense`, ns: nsOf(dense) }
+      ]
+    })
   })
+}
+
+/** Of docs/operation.md: | 6144 x 7168 | 8 | 199 | 224 | 1937 | 264 | 1933 |, 32 groups of few rows. */
+function fewRowsTable(): Point[] {
+  const lines = text('docs/operation.md').split('\n')
+  const from = lines.findIndex((line) => line.startsWith('| N x K | rows of each |'))
+  const kept: Point[] = []
+  let shape = [0, 0]
+  for (const line of lines.slice(from + 2)) {
+    if (!line.startsWith('|')) break
+    const [, where = '', rows, fp8, mxfp4, , nvfp4] = line.split('|').map((cell) => cell.trim())
+    if (where) shape = where.split(' x ').map(Number)
+    for (const [kernel, format, us] of [
+      ['decode-fp8', 'mxfp4', fp8],
+      ['decode', 'mxfp4', mxfp4],
+      ['decode', 'nvfp4', nvfp4]
+    ] as const)
+      if (us)
+        kept.push({
+          ...{ run: `docs/operation.md 32x${rows}`, kernel, format, n: shape[0]!, k: shape[1]! },
+          ...{ ...groupsOf('masked', 32, Number(rows)), ns: 1e3 * Number(us) }
+        })
+  }
+  return kept
 }
 
 /** Of docs/kernels.md: | 8192 x 8192 | 1 | 9.26 | 15.81 (59 %) | 21.44 (43 %) | ... */
@@ -188,7 +231,7 @@ it('puts the kernels of one problem in the order in which they were measured', (
   let pairs = 0
   for (const a of all)
     for (const b of all) {
-      if (keyOf(a) !== keyOf(b) || a.ns * toldApart >= b.ns) continue
+      if (keyOf(a) !== keyOf(b) || a.kernel === b.kernel || a.ns * toldApart >= b.ns) continue
       pairs++
       if (a.told >= b.told) wrong.push(`${keyOf(a)}: ${a.kernel} before ${b.kernel}`)
     }
@@ -267,7 +310,7 @@ it('takes a batch that a kernel for groups does at once for one launch, and one 
   expect(timeOf({ ...large, batchA: [2], batchB: [2] })).toBeCloseTo(2 * timeOf(large), 3)
 })
 
-it('counts each group of one launch as a product of its own rows, which knows the rows of the largest', () => {
+it('counts in a stage that names the rows of a group each group that has some, in others the launch, and knows the rows of the largest', () => {
   const wgmma = kernels.find(({ id }) => id === 'wgmma')!
   const unitsOf = (units: string, accumulate = false) => {
     const stage = { ...wgmma.model!.cost!.stages[0]!, units, slots: '1', ns: '1000000' }
@@ -286,10 +329,12 @@ it('counts each group of one launch as a product of its own rows, which knows th
     )
     return 'stages' in found ? found.stages[0]!.waves : NaN
   }
-  expect(unitsOf('M * GROUPS')).toBe(3 + 5)
-  expect(unitsOf('MOST_ROWS')).toBe(5 + 5)
-  expect(unitsOf('7 - ACCUMULATE')).toBe(7 + 7)
-  expect(unitsOf('7 - ACCUMULATE', true)).toBe(6 + 6)
+  expect(unitsOf('GROUP_ROWS')).toBe(3 + 5)
+  expect(unitsOf('GROUP_ROWS * 0 + MOST_ROWS')).toBe(5 + 5)
+  expect(unitsOf('GROUP_ROWS * 0 + M * GROUPS')).toBe(2 * 8 * 3)
+  expect(unitsOf('M * GROUPS')).toBe(8 * 3)
+  expect(unitsOf('7 - ACCUMULATE')).toBe(7)
+  expect(unitsOf('7 - ACCUMULATE', true)).toBe(6)
 })
 
 it('takes as large a batch for one launch as the backend does', () => {
