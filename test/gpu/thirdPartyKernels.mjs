@@ -205,7 +205,9 @@ function sourceOf(kernel) {
       .replace('#SHARED', `#${inputs.length}`)
       .replace('#MACHINE', `#${inputs.length + 1}`)
       .replace('#THREADS', String(threads))
-    return `      "${text.replaceAll('%', '%%').replaceAll('#', '%')}\\n"`
+    // Registers of the compiler around it have the same names, and stand for the operands.
+    const own = text.replace(/%(?=(?:p|r|rs|rd)[\d<])/g, '%triton_')
+    return `      "${own.replaceAll('%', '%%').replaceAll('#', '%')}\\n"`
   })
   const given = [
     ...inputs.map((name) => `"${pointers.includes(name) ? 'l' : 'r'}"(${name})`),

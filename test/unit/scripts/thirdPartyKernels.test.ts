@@ -48,6 +48,13 @@ describe.each(kernels)('$id', (kernel) => {
     expect(products).toHaveLength(1)
   })
 
+  it('has no register with a name that the compiler gives, which would hide an operand', () => {
+    writeKernels(folder, [kernel])
+    const source = readFileSync(join(folder, `${kernel.id}.cu`), 'utf8')
+    expect(source).not.toMatch(/%%(p|r|rs|rd)[\d<]/)
+    for (let i = 0; i < 5; i++) expect(source).toMatch(new RegExp(`mov\\.b64 %%\\w+, %${i};`))
+  })
+
   it('finds the place of every mistake in the emulation', () => {
     for (const { changes } of mistakesOf(kernel)) {
       writeKernels(folder, [kernel])
