@@ -3,6 +3,7 @@ import { computed, shallowRef, watch, type ComputedRef, type Ref } from 'vue'
 import type { RunStatus } from '@shared/contract/jobs'
 import type { Run } from '@shared/contract/run'
 import { failureOf, isCode, type Failure } from '../ground/failure'
+import { nextTask } from '../ground/nextTask'
 import { isOver, useJobs, type LiveJob } from './jobs'
 import { useMessages } from './messages'
 import { titleOfRun, useRuns } from './runs'
@@ -72,6 +73,8 @@ export function useShownRun(id: Ref<string>, { adopt }: { adopt?: Run['kind'] } 
     loading.value = true
     try {
       const found = await runs.get(wanted)
+      // It was read and checked in this one.
+      await nextTask()
       if (id.value !== wanted) return
       if (isOver(found.status)) stored.value = found
       else jobs.follow(wanted)

@@ -103,6 +103,9 @@ const isWithin = (box: Box, bounds: Box): boolean =>
 
 /** Liang and Barsky's clipping: whether a part of the line is in the box. */
 export function crosses([x1, y1, x2, y2]: Segment, { left, top, width, height }: Box): boolean {
+  // Nearly all lines of a chart are nowhere near the box.
+  if ((x1 < left && x2 < left) || (x1 > left + width && x2 > left + width)) return false
+  if ((y1 < top && y2 < top) || (y1 > top + height && y2 > top + height)) return false
   let [from, to] = [0, 1]
   for (const [step, low, high] of [
     [x2 - x1, left - x1, left + width - x1],

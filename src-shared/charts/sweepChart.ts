@@ -16,12 +16,6 @@ export type { SweepChartChoices } from './sweepChartChoices'
 
 export const pictureWidth = 1000
 
-export function sweepChartFacets(lines: readonly SweepLine[], choices: SweepChartChoices): Facets {
-  const widest = facetsFor(lines, choices)
-  // One below the other already: no name moves them.
-  return widest.columns === 1 ? widest : laidOut(lines, choices).facets
-}
-
 const facetsFor = (
   lines: readonly SweepLine[],
   { metric, baseline, apart, width = pictureWidth }: SweepChartChoices,
@@ -36,7 +30,7 @@ const facetsFor = (
  * As many panels side by side as fit; fewer where names of lines would else stand nowhere: wider ones have room for a column
  * of names.
  */
-function laidOut(lines: readonly SweepLine[], choices: SweepChartChoices) {
+export function laidOutSweep(lines: readonly SweepLine[], choices: SweepChartChoices) {
   const { metric, logY } = choices
   const scale = sweepScale(lines, metric)
   const figure = (step: Step) => figureOf(step, metric, choices.roofs)
@@ -61,10 +55,10 @@ function laidOut(lines: readonly SweepLine[], choices: SweepChartChoices) {
 export function sweepChartOption(
   lines: readonly SweepLine[],
   choices: SweepChartChoices,
-  theme: ChartTheme
+  theme: ChartTheme,
+  { facets: whole, context, nameColumn } = laidOutSweep(lines, choices)
 ) {
   const { metric, logX, logY, baseline } = choices
-  const { facets: whole, context, nameColumn } = laidOut(lines, choices)
   const { scale, axis, places } = context
   const panels = whole.panels.map((panel) => ({ ...panel, width: panel.width - nameColumn }))
   const facets: Facets = { ...whole, panels }
@@ -75,12 +69,13 @@ export function sweepChartOption(
   )
 
   const grids = [
-    ...panels.map(({ left, width, top, height }) => ({ left, width, top, height })),
+    ...panels.map(({ left, width, top, height }) => ({ left, width, top, height, ...asTold })),
     ...ratios.map(({ left, width, ratioTop, ratioHeight }) => ({
       left,
       width,
       top: ratioTop,
-      height: ratioHeight
+      height: ratioHeight,
+      ...asTold
     }))
   ]
   const xAxis = grids.map((grid, gridIndex) => {
@@ -161,6 +156,9 @@ export function sweepChartOption(
     ]
   }
 }
+
+/** Panels have room for their labels: ECharts would else measure every one of them twice to see that. */
+const asTold = { outerBoundsMode: 'none' as const }
 
 const isFirstOfRow = (panels: readonly Panel[], index: number) =>
   index === 0 || panels[index]!.left <= panels[0]!.left

@@ -4,7 +4,7 @@ import { dotPlot, hasOnePlace } from '../charts/dotPlot'
 import { dotPlotHeight, dotPlotOption } from '../charts/dotPlotOption'
 import { drawSvg } from '../charts/drawSvg'
 import { errorMapOption } from '../charts/errorMap'
-import { sweepChartFacets, sweepChartOption } from '../charts/sweepChart'
+import { laidOutSweep, sweepChartOption } from '../charts/sweepChart'
 import { paperTheme } from '../charts/paperTheme'
 import { asPicture, type ChartOption } from '../charts/picture'
 import { rooflineOption } from '../charts/roofline'
@@ -75,7 +75,7 @@ export function speedCharts(run: Run): ReportChart[] {
     note: 'line: median, band: quartiles, dashed: reference only',
     svg: draw(
       sweepChartOption(lines, chartChoices, paperTheme),
-      sweepChartFacets(lines, chartChoices).height
+      laidOutSweep(lines, chartChoices).facets.height
     )
   }
   return [speed, roofline]

@@ -9,8 +9,9 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chromium, type Browser } from 'playwright-core'
 import { browserFlags, browserPath } from '../../e2e/support/browserFlags'
-import { program, startServerProcess } from '../../e2e/support/server'
+import { program, startServerProcess, type StartedServer } from '../../e2e/support/server'
 import { generateProfile } from '../generateProfile'
+import { measureOpenRun } from './openRun'
 import { measureTimeline } from './timeline'
 import {
   measureFilters,
@@ -60,6 +61,7 @@ async function main(): Promise<void> {
   try {
     const lines = [
       ...(await startLines(browser, server.url)),
+      ...(await runLines(browser, server)),
       ...(await profileLines(browser, server.url, folder, Number(values.nodes))),
       ...(await timelineLines(browser, server.url, folder, Number(values.slices)))
     ]
@@ -110,6 +112,20 @@ async function startLines(browser: Browser, url: string): Promise<Line[]> {
       unit: 'ms',
       budget: 100,
       note: slowest.what
+    }
+  ]
+}
+
+const points = 600
+
+async function runLines(browser: Browser, server: StartedServer): Promise<Line[]> {
+  const { ms, tasks } = await measureOpenRun(browser, server, points)
+  return [
+    {
+      what: 'Open a run in Sweep',
+      value: ms,
+      unit: 'ms',
+      note: `${points} points, until chart and table stand; longest task ${Math.max(0, ...tasks).toFixed(0)} ms, ${tasks.length} over 50 ms`
     }
   ]
 }

@@ -15,7 +15,7 @@ import {
   type Box
 } from '@shared/charts/placeLabels'
 import { rooflineOption } from '@shared/charts/roofline'
-import { sweepChartFacets, sweepChartOption } from '@shared/charts/sweepChart'
+import { laidOutSweep, sweepChartOption } from '@shared/charts/sweepChart'
 import { sweepLines } from '@shared/charts/sweepSeries'
 import { roofsOfRun } from '@shared/measurement/roofs'
 import { gpu, makeMeasurement, makeRun, makeStep, sweepSpec } from '../support/samples'
@@ -128,7 +128,7 @@ describe('names at the ends of lines', () => {
 
   it.each([260, 600, 1000])('over M, %i pixels wide, lie apart and within their panel', (width) => {
     const option = sweepChartOption(lines, { ...choices, width }, paperTheme)
-    const [panel] = sweepChartFacets(lines, { ...choices, width }).panels
+    const [panel] = laidOutSweep(lines, { ...choices, width }).facets.panels
     const series = (option.series as unknown as LabelSeries[]).find(({ id }) =>
       id.startsWith('labels')
     )!
@@ -168,7 +168,7 @@ describe('names of lines that end close together', () => {
   } as const
   const drawn = (width: number) => {
     const option = sweepChartOption(lines, { ...choices, width }, paperTheme)
-    const whole = sweepChartFacets(lines, { ...choices, width }).panels
+    const whole = laidOutSweep(lines, { ...choices, width }).facets.panels
     const series = option.series as unknown as LabelSeries[]
     return {
       option,
@@ -230,7 +230,7 @@ describe('names of a crowded sweep over M', () => {
 
   it('are all of its shapes, in panels wide enough for a column of them', () => {
     const wide = { ...choices, width: 1140 }
-    expect(sweepChartFacets(lines, wide).columns).toBe(2)
+    expect(laidOutSweep(lines, wide).facets.columns).toBe(2)
     const series = sweepChartOption(lines, wide, paperTheme).series as unknown as LabelSeries[]
     const names = series.filter(({ id }) => id.startsWith('labels '))
     expect(names.map(({ data }) => data.length)).toEqual([9, 9, 9, 9])
@@ -240,7 +240,7 @@ describe('names of a crowded sweep over M', () => {
   it('leave four panels side by side where only references have no room', () => {
     const saved = savedRun('h200-k-sweep')
     const overK = sweepLines([{ run: saved, title: '', overlay: false }], 'k')
-    expect(sweepChartFacets(overK, { ...choices, width: 1140 }).columns).toBe(4)
+    expect(laidOutSweep(overK, { ...choices, width: 1140 }).facets.columns).toBe(4)
   })
 })
 

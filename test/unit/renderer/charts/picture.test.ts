@@ -10,7 +10,7 @@ import {
   hasTwoDimensions,
   inkOn
 } from '@shared/charts/heatMap'
-import { sweepChartFacets, sweepChartOption } from '@shared/charts/sweepChart'
+import { laidOutSweep, sweepChartOption } from '@shared/charts/sweepChart'
 import { noRoofs } from '@shared/charts/limits'
 import { paperTheme, paperTokens } from '@shared/charts/paperTheme'
 import { darkTokens } from '@shared/report/reportDark'
@@ -91,7 +91,7 @@ describe('an SVG', () => {
     [
       'over K',
       sweepChartOption(lines, choices, paperTheme),
-      sweepChartFacets(lines, choices).height
+      laidOutSweep(lines, choices).facets.height
     ],
     ['roofline', rooflineOption(lines, roofs, paperTheme), 480]
   ])('%s has its lines, axes, legend, title, device, date and command', (_name, option, height) => {

@@ -5,7 +5,7 @@ import type { Run, Step } from '@shared/contract/run'
 import { parseRun } from '../../../../src-shared/contract/parseRun'
 import { roofsOfRun } from '@shared/measurement/roofs'
 import { isGeometric, placeTicks } from '@shared/charts/sweepAxis'
-import { sweepChartFacets, sweepChartOption } from '@shared/charts/sweepChart'
+import { laidOutSweep, sweepChartOption } from '@shared/charts/sweepChart'
 import { noRoofs, type Roofs } from '@shared/charts/limits'
 import { dotPlot } from '@shared/charts/dotPlot'
 import { ratedRoofs } from '@shared/charts/ratedRoofs'
@@ -316,7 +316,7 @@ describe('the chart over K', () => {
     ])
     const apart = choices('tflops', { apart: true, width: 1000 })
     const option = sweepChartOption(lines, apart, light)
-    const { panels } = sweepChartFacets(lines, apart)
+    const { panels } = laidOutSweep(lines, apart).facets
     expect(panels.map(({ format }) => format)).toEqual(['mxfp4', 'nvfp4'])
     expect(new Set(option.yAxis.map(({ max }) => max)).size).toBe(1)
     const hits = lines.map(({ id }) => ({ seriesId: id, dataIndex: 0 }))
@@ -327,7 +327,7 @@ describe('the chart over K', () => {
       expect(text.split('\n')).toHaveLength(2)
     }
     // A narrow window has them one below the other.
-    const narrow = sweepChartFacets(lines, { ...apart, width: 360 })
+    const narrow = laidOutSweep(lines, { ...apart, width: 360 }).facets
     expect(narrow.panels[1]!.top).toBeGreaterThan(narrow.panels[0]!.top)
     expect(narrow.panels.every(({ left, width }) => left + width <= 360)).toBe(true)
   })
