@@ -85,7 +85,13 @@ beforeAll(() => {
   }
   for (const { format, size, kernel, ns } of folded.rates)
     points.push({ run: 'folded', format, kernel, m: size, n: size, k: size, ns })
-  points.push(...decodeTable(), ...groupedTable(), ...fewRowsTable(), ...expertsRun())
+  points.push(
+    ...decodeTable(),
+    ...groupedTable(),
+    ...fewRowsTable(),
+    ...expertsRun(),
+    ...blocksOfRows()
+  )
 })
 
 /** Experts of gpt-oss-120b as groups. wgmma's and decode's single products are of kernels that have been rewritten since. */
@@ -156,6 +162,36 @@ function fewRowsTable(): Point[] {
         })
   }
   return kept
+}
+
+/** decode of more than 64 rows, and of groups of them, beside wgmma; its groups with B of 8 bits ran at lower clocks than those that were fitted. */
+function blocksOfRows(): Point[] {
+  interface Row {
+    format: string
+    kernel: string
+    m: number
+    n: number
+    k: number
+    us: number
+  }
+  const run = 'h200-decode-rows'
+  const { rows, groups } = JSON.parse(text(`docs/results/${run}.json`)) as {
+    rows: Row[]
+    groups: (Omit<Row, 'm'> & { name: string; rows: number[] })[]
+  }
+  const isOurs = ({ kernel }: { kernel: string }) => /^(decode|decode-fp8|wgmma)$/.test(kernel)
+  return [
+    ...rows
+      .filter((row) => isOurs(row) && row.m > 64)
+      .map(({ us, ...row }) => ({ run, ...row, ns: 1e3 * us })),
+    ...groups
+      .filter((row) => isOurs(row) && (row.kernel !== 'wgmma' || row.format !== 'mxfp8'))
+      .map(({ us, name, rows: each, ...row }) => ({
+        ...{ ...row, run: `${run} ${name}`, m: each.reduce((sum, count) => sum + count, 0) },
+        groups: { layout: 'contiguous' as const, alignment: 1, maxRows: 0, rows: each },
+        ns: 1e3 * us
+      }))
+  ]
 }
 
 /** Of docs/kernels.md: | 8192 x 8192 | 1 | 9.26 | 15.81 (59 %) | 21.44 (43 %) | ... */
