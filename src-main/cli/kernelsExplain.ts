@@ -10,6 +10,7 @@ import { choiceOf, isSettled, rankKernels, type Candidate } from '@shared/choice
 import type { Problem, StageTime } from '@shared/choice/cost'
 import { UserError } from '@shared/errors'
 import { checkShape, findBlockFormat } from '@shared/formats/blockFormat'
+import { problemText } from '@shared/measurement/problemText'
 import { withModels } from '../engine/kernelManifests'
 import { print, printJson } from '../ground/terminal'
 import { findDevice } from '../jobs/plan'
@@ -71,7 +72,7 @@ async function explain(flags: Flags): Promise<void> {
     return
   }
   print([
-    `${block.id} ${m} x ${n} x ${k}, ${flags.cType} out, on ${device.name} (${device.architecture})`,
+    `${problemText(problem)}, ${flags.cType} out, on ${device.name} (${device.architecture})`,
     `read of memory: ${rateText(facts.read)}`,
     `auto: ${choice.kernel || 'none'}, ${choice.why}`,
     '',

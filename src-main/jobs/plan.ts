@@ -10,6 +10,7 @@ import { productOf, type Shapes } from '@shared/contract/shapes'
 import { basename } from 'node:path'
 import { UserError } from '@shared/errors'
 import { broadcastBatch, matricesOf } from '@shared/batch'
+import { extentsText } from '@shared/measurement/problemText'
 import { outputBytes } from '@shared/measurement/work'
 import { knownName } from '@shared/knownName'
 import { checkRowsOfN, checkShape, findBlockFormat } from '@shared/formats/blockFormat'
@@ -267,7 +268,7 @@ function checkMemory(device: Device, steps: PlannedStep[], spec: JobSpec): void 
       const gib = (bytes: number) => (bytes / 2 ** 30).toFixed(1)
       throw new UserError(
         'usage',
-        `M=${m} N=${n} K=${k} needs at least ${gib(needed)} GiB, and ${device.id} has ` +
+        `${extentsText({ m, n, k, groups })} needs at least ${gib(needed)} GiB, and ${device.id} has ` +
           `${gib(available)} GiB. Choose a smaller shape.`
       )
     }

@@ -1,13 +1,11 @@
 /** A gate as text, Markdown, JUnit XML, and in the form that PyTorch's benchmark dashboard reads. */
-import type { BaselinePoint, GatePoint, GateProblem, GateResult } from '../contract/gate'
+import type { BaselinePoint, GatePoint, GateResult } from '../contract/gate'
 import { deviceStateText } from '../contract/deviceState'
 import { isPassed } from '../measurement/gateResult'
 import { changeOf, powerText } from '../measurement/gateVerdict'
-import { extentsText } from '../measurement/problemText'
+import { extentsName, problemText } from '../measurement/problemText'
 import { median } from '../measurement/statistics'
 import { junitXml } from './junitSuites'
-
-const problemText = (problem: GateProblem) => `${problem.format} ${extentsText(problem)}`
 
 /** 'wgmma@base, wgmma@new' is 'wgmma'; two different kernels are both named. */
 export function kernelText({ base, new: tested }: GatePoint): string {
@@ -77,7 +75,7 @@ export function gateToMarkdown(gate: GateResult): string {
 export function gateToJunit(gate: GateResult): string {
   const cases = gate.points.map((point) => ({
     suite: point.format,
-    name: `${kernelText(point)} ${extentsText(point)}`,
+    name: `${kernelText(point)} ${extentsName(point)}`,
     seconds:
       [point.base, point.new].flatMap(({ samplesNs }) => samplesNs.flat()).reduce(sum, 0) / 1e9,
     outcome: isPassed(point.verdict) ? undefined : ('failure' as const),

@@ -1,13 +1,13 @@
 import type { Run, Step } from '../contract/run'
 import { dispositionWords, outcomeOf, verdictWords } from '../measurement/outcome'
-import { extentsText } from '../measurement/problemText'
+import { extentsName } from '../measurement/problemText'
 import { junitXml, type JunitCase } from './junitSuites'
 
 /** A run as JUnit XML: a suite for each format, a case for each step. */
 export function runToJunit(run: Run): string {
   const cases = run.steps.map((step): JunitCase => ({
     suite: step.format,
-    name: `${step.kernel} ${extentsText(step)}`,
+    name: `${step.kernel} ${extentsName(step)}`,
     seconds: step.seconds,
     outcome: resultOf(step),
     message: step.reason || dispositionWords[step.disposition]

@@ -50,7 +50,7 @@ describe('blockscope gate', () => {
     expect(missing.code).toBe(2)
 
     const recorded = await gate(kernel, ...baseline, '--record')
-    expect(recorded.stdout).toMatch(/^cpu-portable mxfp4 M=16 N=16 K=64: [\d.]+ us$/m)
+    expect(recorded.stdout).toMatch(/^cpu-portable mxfp4 16 x 16 x 64: [\d.]+ us$/m)
     expect(recorded.stdout).toMatch(/baseline\.json holds 1 points of /)
     expect(recorded.code).toBe(0)
     const text = readFileSync(at('baseline.json'), 'utf8')

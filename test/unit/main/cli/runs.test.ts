@@ -39,7 +39,7 @@ describe('runs', () => {
     )
     const junit = await runs('export', measured!.id, '--as', 'junit', '--output', '-')
     expect(junit.stdout).toMatch(/<testsuites name="blockscope sweep .* failures="0" errors="0"/)
-    expect((await runs('compare', id, id)).stdout).toMatch(/^same +mxfp4 cpu-\S+ M=128 N=96 K=256 /)
+    expect((await runs('compare', id, id)).stdout).toMatch(/^same +mxfp4 cpu-\S+ 128 x 96 x 256 /)
     expect((await runs('compare', id, measured!.id)).stdout).toContain(
       'no measured point in common'
     )

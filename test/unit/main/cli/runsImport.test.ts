@@ -32,8 +32,8 @@ describe("runs import of nvbench's JSON", () => {
     expect(shown).toMatch(/mxfp4 +gemm Tile=t +128 +128 +256 .* 20\.04 +20\.02 +20\.06 +40 /)
     expect(shown).toContain('Timed by nvbench 0.2.0: ./gemm_bench --jsonbin before.json.')
     const compared = (await runs('compare', a, b)).stdout
-    expect(compared).toMatch(/^FAST +0\.5000x +mxfp4 gemm Tile=t M=128 N=128 K=256/m)
-    expect(compared).toMatch(/^SAME +1\.0000x .* K=512/m)
+    expect(compared).toMatch(/^FAST +0\.5000x +mxfp4 gemm Tile=t 128 x 128 x 256/m)
+    expect(compared).toMatch(/^SAME +1\.0000x .* x 512  /m)
     const lines = readFileSync(join(store, a, 'samples.jsonl'), 'utf8')
       .trim()
       .split('\n')
