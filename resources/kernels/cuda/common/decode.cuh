@@ -86,6 +86,9 @@ struct Problem {
   }
 };
 
+// A division takes a hundred cycles and more, and these are most often by one.
+__device__ inline int divided(int a, int b) { return b == 1 ? a : a / b; }
+
 // The items of a CTA, one after the other: those of a tile's blocks are neighbours, so are those of
 // a matrix.
 struct Items {
@@ -112,18 +115,19 @@ struct Items {
   __device__ Item item() const {
     Item item;
     const int pairs = problem.pairs, tiles = problem.tiles(), stages = problem.stages(),
-              part = (number - before) / problem.splits, blocks = problem.blocks(group),
-              ofBlock = part / blocks, firstToken = part % blocks * kMostTokens,
+              splits = problem.splits, allParts = divided(number, splits),
+              part = GROUPED ? divided(number - before, splits) : allParts,
+              blocks = problem.blocks(group), ofBlock = divided(part, blocks),
+              firstToken = (part - ofBlock * blocks) * kMostTokens,
               tile = pairs == 0 ? ofBlock : ofBlock + min(ofBlock, pairs),
-              each = (stages + problem.splits - 1) / problem.splits,
-              rank = (int)blockIdx.x % problem.cluster;
+              each = divided(stages + splits - 1, splits), rank = (int)blockIdx.x % problem.cluster;
     item.tiles = pairs > 0 && ofBlock < pairs && tile + 1 < tiles ? 2 : 1;
-    item.place = number / problem.splits * problem.cluster + rank;
+    item.place = allParts * problem.cluster + rank;
     item.row = (tile * problem.cluster + rank * item.tiles) * kRows;
     item.rowOfAll = group * problem.N + item.row;
     item.firstToken = (GROUPED ? problem.starts[group] : 0) + firstToken;
     item.tokens = min(problem.tokens(group) - firstToken, problem.columns);
-    item.split = number % problem.splits;
+    item.split = number - allParts * splits;
     item.step = min(item.split * each, stages);
     item.end = min((item.split + 1) * each, stages);
     return item;
@@ -251,7 +255,7 @@ __device__ inline void load(const TensorMap* codesMap, const TensorMap* scalesMa
     if (scalesAreMade) loadScales(stage, at);
   };
   constexpr int kAhead = kStages < 3 ? kStages : 3;
-  Cursor ahead(problem), behind(problem);
+  Cursor ahead(problem), behind = ahead;
   RingPosition<kStages> place;
   for (; place.stage + place.phase * kStages < kAhead && !ahead.done();
        place.advance(), ahead.next())
@@ -328,36 +332,50 @@ __device__ inline void forSums(const Item& item, const float* sums, int firstTok
   }
 }
 
+// The sums of a tile whose K is split, in shared memory, from all parts in their order: each thread
+// those that it takes to C, all of a part at a time.
+template <class Operand>
+__device__ inline void addParts(const Problem& problem, const Given& given, const Item& item,
+                                float* sums, int firstToken, int thread) {
+  constexpr int kEach = kRows * Ring<Operand>::kSumTokens / (kGroups * 128),
+                kTokensApart = kGroups * 128 / kRows;
+  const int first = thread / kRows, row = thread % kRows;
+  float total[kEach] = {};
+  for (int part = 0; part < problem.splits; part++) {
+    const float* from = given.parts + (long long)part * problem.M * problem.N;
+#pragma unroll
+    for (int i = 0; i < kEach; i++) {
+      const int token = firstToken + first + i * kTokensApart;
+      const bool isInside = token < item.tokens && item.row + row < problem.N;
+      const long long place = (long long)(item.firstToken + token) * problem.N + item.row + row;
+      total[i] += __ldcg(from + (isInside ? place : 0));
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kEach; i++)
+    sums[(first + i * kTokensApart) * Ring<Operand>::kPitch + row] = total[i];
+}
+
 // C, or a part of it where K is split, of an item's tokens from `firstToken` on, whose sums over
 // the CTA are in shared memory.
 template <class Operand>
 __device__ inline void storeSums(const Problem& problem, const Given& given, const Item& item,
-                                 const float* sums, u32& order, int firstToken, int thread) {
-  const long long partSize = (long long)problem.M * problem.N;
-  const auto partOf = [&](int token, int row) {
-    return given.parts + (long long)(item.firstToken + token) * problem.N + row;
-  };
-  const auto isInside = [&](int token, int row) { return token < item.tokens && row < problem.N; };
-  bool isLast = true;
-  if (problem.splits > 1) {
+                                 float* sums, u32& order, int firstToken, int thread) {
+  if (Operand::kTiles == 1 && problem.splits > 1) {
     forSums<Operand>(item, sums, firstToken, thread, [&](int token, int row, float sum) {
-      if (isInside(token, row)) partOf(token, row)[item.split * partSize] = sum;
+      if (token < item.tokens && row < problem.N)
+        given.parts[((long long)item.split * problem.M + item.firstToken + token) * problem.N +
+                    row] = sum;
     });
     __threadfence();
     syncMultiplying();
     if (thread == 0) order = atomicAdd(given.arrived + item.place, 1);
     syncMultiplying();
-    isLast = order == problem.splits - 1;
+    if (order != problem.splits - 1) return;
     __threadfence();
+    addParts<Operand>(problem, given, item, sums, firstToken, thread);
   }
-  if (!isLast) return;
   forSums<Operand>(item, sums, firstToken, thread, [&](int token, int row, float sum) {
-    if (problem.splits > 1) {
-      sum = 0;
-      if (isInside(token, row))
-        for (int part = 0; part < problem.splits; part++)
-          sum += __ldcg(partOf(token, row) + part * partSize);
-    }
     finish<Operand>(problem, given, item, token, row, sum);
   });
 }
