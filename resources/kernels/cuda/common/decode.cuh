@@ -367,12 +367,15 @@ __device__ inline void storeSums(const Problem& problem, const Given& given, con
         given.parts[((long long)item.split * problem.M + item.firstToken + token) * problem.N +
                     row] = sum;
     });
-    __threadfence();
     syncMultiplying();
-    if (thread == 0) order = atomicAdd(given.arrived + item.place, 1);
+    // One thread's fences are for all that the barrier has brought together.
+    if (thread == 0) {
+      __threadfence();
+      order = atomicAdd(given.arrived + item.place, 1);
+      __threadfence();
+    }
     syncMultiplying();
     if (order != problem.splits - 1) return;
-    __threadfence();
     addParts<Operand>(problem, given, item, sums, firstToken, thread);
   }
   forSums<Operand>(item, sums, firstToken, thread, [&](int token, int row, float sum) {
