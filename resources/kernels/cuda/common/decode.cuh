@@ -105,12 +105,12 @@ struct Items {
     findGroup();
   }
   __device__ void findGroup() {
-    if (!GROUPED) return;
-    for (; group < problem.groups; group++) {
-      const int behind = before + problem.items(group);
-      if (number < behind) return;
-      before = behind;
-    }
+    if constexpr (GROUPED)
+      for (; group < problem.groups; group++) {
+        const int behind = before + problem.items(group);
+        if (number < behind) return;
+        before = behind;
+      }
   }
   __device__ Item item() const {
     Item item;
