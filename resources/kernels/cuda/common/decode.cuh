@@ -86,8 +86,9 @@ struct Problem {
   }
 };
 
-// A division takes a hundred cycles and more, and these are most often by one.
-__device__ inline int divided(int a, int b) { return b == 1 ? a : a / b; }
+// A division takes a hundred cycles and more, and these are most often by one. Groups have no
+// register left for the question.
+__device__ inline int divided(int a, int b) { return !GROUPED && b == 1 ? a : a / b; }
 
 // The items of a CTA, one after the other: those of a tile's blocks are neighbours, so are those of
 // a matrix.
