@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { everyBlockFormat } from '@shared/formats/blockFormat'
+import { evaluate } from '@shared/choice/expression'
+import { everyBlockFormat, findBlockFormat } from '@shared/formats/blockFormat'
 import { layoutCode } from '@shared/layouts/formula'
 import { findLayout } from '@shared/layouts/registry'
 import { parseUserLayout } from '@shared/layouts/userLayout'
@@ -55,6 +56,44 @@ describe('kernel manifests', () => {
       constants: {},
       launches: [{ function: 'f', block: ['128'], cluster: [], sharedBytes: '0', when: '1' }]
     })
+  })
+
+  it('of the GPU lie in rows of whole 16 bytes where TMA brings them, or refuse the problem', () => {
+    const { sources } = readKernelManifests([resolve('resources/kernels/cuda')])
+    const wrong: string[] = []
+    let looked = 0
+    for (const { id, formats, constants, requires, tensorMaps, launches } of sources)
+      for (const { format } of formats)
+        for (const k of [16, 32, 48, 80, 96, 160, 512])
+          for (const [m, n] of [
+            [7, 40],
+            [33, 200],
+            [300, 264]
+          ] as const) {
+            const { a, b, scaleBlockSize } = findBlockFormat(format)
+            if (k % scaleBlockSize !== 0) continue
+            const bits = { BITS_A: a.storageBits, BITS_B: b.storageBits }
+            const asked = {
+              M: m,
+              N: n,
+              K: k,
+              V: scaleBlockSize,
+              GROUPS: 0,
+              GROUP_ROWS: m,
+              MOST_ROWS: m
+            }
+            const names = { ...constants, ...bits, ...asked, SMS: 132, BYTES_C: 2, ACCUMULATE: 0 }
+            if (requires.some(({ that }) => evaluate(that, names) === 0)) continue
+            for (const launch of launches.filter(({ when }) => evaluate(when, names) !== 0))
+              for (const map of tensorMaps.filter(({ name }) => launch.arguments.includes(name))) {
+                looked++
+                const strides = map.strides.map((stride) => evaluate(stride, names))
+                if (strides.some((stride) => stride % 16 !== 0))
+                  wrong.push(`${id}, ${format}, ${m} x ${n} x ${k}: ${map.name}, ${strides.join()}`)
+              }
+          }
+    expect(wrong).toEqual([])
+    expect(looked).toBeGreaterThan(1000)
   })
 
   it('values stand for their expressions, prose apart', () => {
