@@ -229,7 +229,7 @@ describe.each([...saved, fresh])('%s', (file) => {
     expect(points.every(({ ratio }) => ratio === 1)).toBe(true)
     const text = (await runCommand(registerRuns, words)).stdout
     for (const { groups } of run.steps)
-      if (groups) expect(text).toContain(` (${groupsText(groups)})`)
+      if (groups) expect(text).toContain(`, ${groupsText(groups)}  `)
   })
 
   it('a run that was cut off: its folder and its export have the steps of its journal', async () => {
