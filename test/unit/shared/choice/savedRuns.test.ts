@@ -197,7 +197,9 @@ function blocksOfRows(): Point[] {
 /** Of docs/kernels.md: | 8192 x 8192 | 1 | 9.26 | 15.81 (59 %) | 21.44 (43 %) | ... */
 function decodeTable(): Point[] {
   const lines = text('docs/kernels.md').split('\n')
-  const from = lines.findIndex((line) => line.startsWith('| N x K | M | plain read | decode-fp8 | decode |'))
+  const from = lines.findIndex((line) =>
+    line.startsWith('| N x K | M | plain read | decode-fp8 | decode |')
+  )
   const kept: Point[] = []
   let shape = [0, 0]
   for (const line of lines.slice(from + 2)) {
