@@ -1,0 +1,124 @@
+// What each CTA of decode does, and in which order: tiles of B by blocks of rows of A and parts of K,
+// of one product or of groups (see decode.cuh).
+#pragma once
+
+#include "common/types.cuh"
+
+namespace decode {
+
+// ROWS and STAGE_K are constants of the manifest's row.
+constexpr int kRows = ROWS, kStageK = STAGE_K;
+
+// What a CTA multiplies at a time: a tile of 64 rows of B or two, those of a matrix's end and on,
+// by a block of tokens of one product, over part of K.
+struct Item {
+  int place, tiles;        // among all first tiles of all blocks; how many tiles
+  int row, rowOfAll;       // of B, first of them: of its matrix, of all of them
+  int firstToken, tokens;  // rows of A
+  int split, step, end;    // part of K, its stages
+};
+
+// Rows of A of a block, where there are several.
+constexpr int kMostTokens = 64;
+
+// Items are parts of a cluster's tiles, as many for each of its CTAs; `starts` and `rows` of
+// groups, where there are any.
+struct Problem {
+  int M, N, K, splits;
+  const int *starts, *rows;
+  int groups;
+  int cluster = 1, stageK = kStageK;  // CTAs; elements of K
+  int columns = kMostTokens;          // rows of A that an item may have
+  int pairs = 0;                      // items of two tiles of each block, the first
+  // A cluster's tiles.
+  __device__ int tiles() const { return (N + kRows * cluster - 1) / (kRows * cluster); }
+  __device__ int tokens(int group) const { return GROUPED ? rows[group] : M; }
+  __device__ int blocks(int group) const {
+    const int of = tokens(group);
+    return columns < kMostTokens ? !GROUPED || of > 0 : (of + kMostTokens - 1) / kMostTokens;
+  }
+  __device__ int items(int group) const {
+    const int ofBlock = pairs == 0 ? tiles() : pairs + max(tiles() - 2 * pairs, 0);
+    return ofBlock * blocks(group) * splits;
+  }
+  __device__ int stages() const { return (K + stageK - 1) / stageK; }
+  // Every CTA takes two tiles at a time, and one at the end where it has an odd number.
+  __device__ void takePairs() {
+    const int ctas = gridDim.x, most = (tiles() * blocks(0) + ctas - 1) / ctas;
+    pairs = min(most / 2 * ctas / blocks(0), (tiles() + 1) / 2);
+  }
+};
+
+// A division takes a hundred cycles and more, and these are most often by one. Groups have no
+// register left for the question.
+__device__ inline int divided(int a, int b) { return !GROUPED && b == 1 ? a : a / b; }
+
+// The items of a CTA, one after the other: those of a tile's blocks are neighbours, so are those of
+// a matrix.
+struct Items {
+  const Problem problem;
+  int number, group = 0, before = 0;  // `before`: items of the groups before this one
+  __device__ explicit Items(const Problem& of) : problem(of), number((int)blockIdx.x / of.cluster) {
+    findGroup();
+  }
+  __device__ bool done() const {
+    return GROUPED ? group == problem.groups : number >= problem.items(0);
+  }
+  __device__ void next() {
+    number += (int)gridDim.x / problem.cluster;
+    findGroup();
+  }
+  __device__ void findGroup() {
+    if constexpr (GROUPED)
+      for (; group < problem.groups; group++) {
+        const int behind = before + problem.items(group);
+        if (number < behind) return;
+        before = behind;
+      }
+  }
+  __device__ Item item() const {
+    Item item;
+    const int pairs = problem.pairs, tiles = problem.tiles(), stages = problem.stages(),
+              splits = problem.splits, allParts = divided(number, splits),
+              part = GROUPED ? divided(number - before, splits) : allParts,
+              blocks = problem.blocks(group), ofBlock = divided(part, blocks),
+              firstToken = (part - ofBlock * blocks) * kMostTokens,
+              tile = pairs == 0 ? ofBlock : ofBlock + min(ofBlock, pairs),
+              each = divided(stages + splits - 1, splits), rank = (int)blockIdx.x % problem.cluster;
+    item.tiles = pairs > 0 && ofBlock < pairs && tile + 1 < tiles ? 2 : 1;
+    item.place = allParts * problem.cluster + rank;
+    item.row = (tile * problem.cluster + rank * item.tiles) * kRows;
+    item.rowOfAll = group * problem.N + item.row;
+    item.firstToken = (GROUPED ? problem.starts[group] : 0) + firstToken;
+    item.tokens = min(problem.tokens(group) - firstToken, problem.columns);
+    item.split = number - allParts * splits;
+    item.step = min(item.split * each, stages);
+    item.end = min((item.split + 1) * each, stages);
+    return item;
+  }
+};
+
+// The stages of a CTA's items, one after the other.
+struct Cursor {
+  Items items;
+  int tiles = 0, rowOfAll = 0, firstToken = 0, step = 0, end = 0;
+  __device__ explicit Cursor(const Problem& of) : items(of) { enter(); }
+  __device__ bool done() const { return items.done(); }
+  __device__ int k() const { return step * items.problem.stageK; }
+  // To the first stage of this item or a later one: parts of a short K may have none.
+  __device__ void enter() {
+    for (; !done(); items.next()) {
+      const Item item = items.item();
+      tiles = item.tiles, rowOfAll = item.rowOfAll, firstToken = item.firstToken;
+      step = item.step, end = item.end;
+      if (step < end) return;
+    }
+  }
+  __device__ void next() {
+    if (++step < end) return;
+    items.next();
+    enter();
+  }
+};
+
+}  // namespace decode
