@@ -103,24 +103,20 @@ export async function handOver(kernel: PythonKernel, operands: OperandFiles): Pr
   let held: Promise<NativeOperands> | undefined
   const read = () => (held ??= operands.read())
   const files: Files = {}
+  /** Of A and B: what a code takes of its file. */
+  const codeBits = { a: 8, b: 8 }
   for (const side of ['a', 'b'] as const) {
     const [rows, dims, element] = side === 'a' ? [m, batchA, block.a] : [n, batchB, block.b]
-    const codesOf = async () => (await read())[`${side}Codes`]
-    files[`${side}Codes`] = await operands.keep(`${side}Codes`, async () => ({
-      ...{ bytes: await codesOf(), shape: [...dims, rows, k] }
-    }))
     const isTurned = side === 'b' && bOrder === 'kn'
-    const isPacked = kernel.codes === 'packed' && element.storageBits < 8
-    files[side] = files[`${side}Codes`]!
-    if (isTurned || isPacked) {
-      const lines = isTurned ? k : rows
-      files[side] = await operands.keep(`${side}-${isPacked ? 'packed' : 'codes'}`, async () => {
-        const codes = await codesOf()
-        const inOrder = isTurned ? turned(codes, rows, k) : codes
-        const bytes = isPacked ? packCodes(element, inOrder, pack) : inOrder
-        return { bytes, shape: [...dims, lines, bytes.length / matricesOf(dims) / lines] }
-      })
-    }
+    const bits = kernel.codes === 'packed' ? element.storageBits : 8
+    const lines = isTurned ? k : rows
+    codeBits[side] = bits
+    files[side] = await operands.keep(`${side}-${bits < 8 ? 'packed' : 'codes'}`, async () => {
+      const codes = (await read())[`${side}Codes`]
+      const inOrder = isTurned ? turned(codes, rows, k) : codes
+      const bytes = bits < 8 ? packCodes(element, inOrder, pack) : inOrder
+      return { bytes, shape: [...dims, lines, bytes.length / matricesOf(dims) / lines] }
+    })
     const keep: Keep = async (name, make) =>
       operands.keep(name, async () => make((await read())[`${side}Scales`]))
     Object.assign(files, await scaleFiles(kernel, problem, side, keep))
@@ -135,7 +131,7 @@ export async function handOver(kernel: PythonKernel, operands: OperandFiles): Pr
   }
   return {
     ...{ m, n, k, output, outputScale, bOrder, batch, batchA, batchB },
-    ...{ format: block.id, ...namesOf(block), files },
+    ...{ format: block.id, ...namesOf(block), codeBits, files },
     tensorScales: await operands.tensorScales(read),
     ...(groups && {
       groups: {

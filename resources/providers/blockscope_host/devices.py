@@ -11,6 +11,19 @@ import time
 EIGHT_BITS = {"e4m3": (4, 3, 0x7E, 0x7F), "e5m2": (5, 2, 0x7B, 0x7E)}
 
 
+def unpacked(codes, bits, stack):
+    """The codes of `bits` each in the last axis, which `stack` puts side by side: two fp4 of a byte, the even one in its low
+    nibble; four fp6 of three bytes."""
+    if bits == 8:
+        return codes
+    if bits == 4:
+        parts = [codes & 15, codes >> 4]
+    else:
+        first, second, third = (codes[..., start::3] for start in range(3))
+        parts = [first & 63, first >> 6 | (second & 15) << 2, second >> 4 | (third & 3) << 4, third >> 2]
+    return stack(parts, -1).reshape(*codes.shape[:-1], -1)
+
+
 class CpuDevice:
     """Arrays are numpy's. C in a type that numpy has none for is its bits: bf16 in uint16, e4m3 and e5m2 in uint8."""
 
@@ -45,6 +58,9 @@ class CpuDevice:
 
     def floats(self, path):
         return self.read(path).view(self.numpy.float32)
+
+    def unpacked(self, codes, bits):
+        return unpacked(codes, bits, self.numpy.stack)
 
     def look_up(self, table, codes):
         return table[codes]
@@ -176,6 +192,9 @@ class CudaDevice:
 
     def floats(self, path):
         return self.read(path).view(self.torch.float32)
+
+    def unpacked(self, codes, bits):
+        return unpacked(codes, bits, self.torch.stack)
 
     def look_up(self, table, codes):
         return table[codes.int()]

@@ -106,10 +106,17 @@ class Operands:
 
     def values(self, side):
         """A ("a") or B ("b") as float32 numbers, (M, K) or (N, K) in any order of B, block scales applied; tensor scales are not."""
-        codes, scales = self._read(f"{side}Codes"), self._read(f"{side}LinearScales")
-        element = self._device.look_up(self.table(side), codes)
-        scale = self._device.look_up(self.table("scale"), scales)
-        return (element.reshape(*scale.shape, self.scale_block) * scale[..., None]).reshape(element.shape)
+        element = self._device.look_up(self.table(side), self._codes(side))
+        scale = self._device.look_up(self.table("scale"), self._read(f"{side}LinearScales"))
+        blocks = element.reshape(*scale.shape, self.scale_block)
+        # They may fill half of the GPU's memory: not once more for the product.
+        blocks *= scale[..., None]
+        return blocks.reshape(element.shape)
+
+    def _codes(self, side):
+        """One code a byte, (M, K) or (N, K) in any order of B, from those that the kernel reads."""
+        codes = self._device.unpacked(getattr(self, side), self._request["codeBits"][side])
+        return codes.swapaxes(-1, -2) if side == "b" and self.b_order == "kn" else codes
 
     def matrices(self, side):
         """For each matrix of C the number, int32, of the matrix of A ("a") or B ("b") that it is made of."""

@@ -132,6 +132,20 @@ describe.skipIf(!pythonHas('numpy'))('a kernel', () => {
     ])
   })
 
+  it('has the values of the codes that it reads, of each width, packed or a byte each', async () => {
+    const both = ['packed', 'bytes'].map((codes) =>
+      classOf(codes, `codes = "${codes}"\n${all}`, 'return o.rounded(c)').replace(
+        '["mxfp4", "mxfp8"]',
+        '["mxfp4", "mxfp6_e3m2", "mixed"]'
+      )
+    )
+    const formats = ['--formats', 'mxfp4,mxfp6_e3m2,mixed']
+    for (const order of ['nk', 'kn']) {
+      const steps = await stepsOf(fileOf('widths', ...both), ...formats, '--b-order', order)
+      expect(steps.map(({ disposition }) => disposition)).toEqual(Array(6).fill('passed'))
+    }
+  })
+
   it('of one matrix has no leading axes, whatever dimensions of 1 were asked for', async () => {
     const run = 'assert o.batch == () and o.a.ndim == 2 and o.c.ndim == 2\nreturn o.rounded(c)'
     const path = fileOf('one', classOf('One', 'outputs = ["f16"]', run))
