@@ -67,7 +67,7 @@ struct Product {
     std::vector<u32> arrived(tiles, 99);
     const std::vector<int> starts = this->starts();
     const int *first = starts.data(), *rows = groups.data();
-    const int copied = scales % 16 == 0 ? 0 : rowsOfB * pitch / 4;
+    const int copied = scales % 16 == 0 ? 0 : rowsOfB * pitch / 16;
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
     hopper::launch({m + ceilDivided(copied, ENCODE_THREADS), 1, ENCODE_THREADS, 0}, [&] {
       prepare(a.codes.data(), a.scales.data(), b.scales.data(), tokens.data(), factors.data(),

@@ -17,8 +17,8 @@ extern "C" __global__ void __launch_bounds__(PREPARE_THREADS)
   const bool isInside = first < (long long)M * K;
   if (isInside && (!GROUPED || groupOfRow(groupStarts, groupRows, groups, (int)(first / K)) >= 0))
     decode::prepareTokens(aCodes, aScales, aWide, first);
-  decode::prepareRest(bScales, pitched, arrived, (int)blockIdx.x - blocksOfTokens, N, K / SCALE_BLOCK, pitch, tiles, groupRows,
-                      groups);
+  decode::prepareRest(bScales, pitched, arrived, (int)blockIdx.x - blocksOfTokens, (int)gridDim.x - blocksOfTokens, N,
+                      K / SCALE_BLOCK, pitch, tiles, groupRows, groups);
 }
 
 #define BS_DECODE(TOKENS)                                                                                                   \

@@ -24,7 +24,8 @@ extern "C" __global__ void __launch_bounds__(kEncodeThreads)
     // NaN makes every sum of the row NaN, and NaN is computed again.
     if (__syncthreads_or(isOutside) && threadIdx.x == 0) aEncoded[row * K] = 0x7f;
   }
-  decode::prepareRest(bScales, pitched, arrived, (int)blockIdx.x - M, N, K / SCALE_BLOCK, pitch, tiles, groupRows, groups);
+  decode::prepareRest(bScales, pitched, arrived, (int)blockIdx.x - M, (int)gridDim.x - M, N, K / SCALE_BLOCK, pitch, tiles,
+                      groupRows, groups);
 }
 
 #define BS_DECODE(TOKENS)                                                                                                   \

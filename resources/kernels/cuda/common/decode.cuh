@@ -23,6 +23,7 @@
 
 #include "common/decodeAgain.cuh"
 #include "common/decodeItems.cuh"
+#include "common/decodePrepare.cuh"
 #include "common/groups.cuh"
 #include "common/pipeline.cuh"
 #include "common/wgmma.cuh"
@@ -324,28 +325,6 @@ __device__ inline void multiplyAndStore(Problem problem, const Given& given, Rin
       syncMultiplying();
     }
   }
-}
-
-// What the multiplying kernel needs beside A: no CTA has arrived at a tile, and B's scales in rows
-// of `pitch` bytes where their own are not what the copy engine takes: every thread of the blocks
-// from 0 on copies four. There are none when there is nothing to copy. `groupRows`: rows of A of
-// each group, whose matrix of B has N rows; an empty one's are not read.
-__device__ inline void prepareRest(const u8* bScales, u8* pitched, u32* arrived, int block, int N,
-                                   int columns, int pitch, int tiles, const int* groupRows,
-                                   int groups) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < tiles; i += gridDim.x * blockDim.x)
-    arrived[i] = 0;
-  const int word = block * (int)blockDim.x + (int)threadIdx.x, words = pitch / 4;
-  if (block < 0 || word >= N * words * (GROUPED ? groups : 1)) return;
-  if (GROUPED && groupRows[word / words / N] == 0) return;
-  const u8* row = bScales + (long long)(word / words) * columns;
-  u32 four = 0;
-#pragma unroll
-  for (int i = 0; i < 4; i++) {
-    const int column = word % words * 4 + i;
-    if (column < columns) four |= (u32)row[column] << 8 * i;
-  }
-  reinterpret_cast<u32*>(pitched)[word] = four;
 }
 
 // The kernel's body.
