@@ -19,8 +19,12 @@ export const addon = createRequire(import.meta.url)(
 
 let rows = []
 
-export function configure(cacheDirectory, own = ['test/gpu/kernels']) {
-  const folders = ['resources/kernels/cuda', ...own].map((folder) => resolve(root, folder))
+export function configure(
+  cacheDirectory,
+  own = ['test/gpu/kernels'],
+  shipped = 'resources/kernels/cuda'
+) {
+  const folders = [shipped, ...own].map((folder) => resolve(root, folder))
   const { sources, warnings } = readKernelManifests(folders)
   if (warnings.length) throw new Error(warnings.join('\n'))
   rows = sources

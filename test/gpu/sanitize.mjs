@@ -1,14 +1,15 @@
 // Every kernel for the GPU at hand under compute-sanitizer's memcheck and racecheck, at small shapes, where it is installed:
 //   test/gpu/run.sh sanitize [KERNEL ...]
 // TOOLS=memcheck,racecheck,synccheck and FORMATS=mxfp4,nvfp4 say with what; LIMIT=100 after how many seconds nothing more is begun,
-// COMPUTE_SANITIZER which program it is. Kernels are compiled beforehand and taken from the cache; what surrounds them (operands,
+// COMPUTE_SANITIZER which program it is. Racecheck's kernels are built so that every lane arrives at a barrier (everyLane.mjs). Kernels are compiled beforehand and taken from the cache; what surrounds them (operands,
 // reference, comparison) runs under it too.
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { addon, Checks, configure, open, validated } from './addon.mjs'
+import { addon, Checks, configure, open, root, validated } from './addon.mjs'
+import { letEveryLaneArrive } from './everyLane.mjs'
 import { able } from './formats.mjs'
 
 const list = (variable, otherwise) => (process.env[variable] ?? otherwise).split(',')
@@ -96,27 +97,53 @@ async function sideBySide(tasks, end, work) {
   return waiting.length
 }
 
-async function checkAll(checks, sanitizer, device, words, cache) {
+/** `temporary` has the compiled kernels and racecheck's sources. */
+async function checkAll(checks, sanitizer, device, words, temporary) {
   const end = Date.now() + 1000 * Number(process.env.LIMIT ?? 100)
   const kernels = device.kernels.filter(
     ({ id, provider }) => provider === 'blockscope' && (words.length === 0 || words.includes(id))
   )
+  const tools = list('TOOLS', 'memcheck,racecheck')
+  const shipped = join(root, 'resources/kernels/cuda')
+  const everyLane = join(temporary, 'everyLane')
+  if (tools.includes('racecheck')) {
+    cpSync(shipped, everyLane, { recursive: true })
+    letEveryLaneArrive(everyLane)
+    console.log("racecheck's kernels: every lane arrives at a barrier, not one for its warp")
+  }
+  const sourcesOf = (tool) => (tool === 'racecheck' ? everyLane : shipped)
   const tasks = list('FORMATS', 'mxfp4,mxfp8,nvfp4,mixed').flatMap((format) =>
-    kernels.filter((kernel) => able(kernel, format)).map(({ id }) => ({ id, format }))
+    kernels
+      .filter((kernel) => able(kernel, format))
+      .flatMap(({ id }) =>
+        [...new Set(tools.map(sourcesOf))].map((sources) => ({ id, format, sources }))
+      )
   )
   const file = fileURLToPath(import.meta.url)
-  const one = ({ id, format }) => [process.execPath, file, 'one', cache, id, format]
+  const one = ({ id, format, sources }) => [
+    process.execPath,
+    file,
+    'one',
+    temporary,
+    sources,
+    id,
+    format
+  ]
   const ready = []
   const uncompiled = await sideBySide(tasks, end, async (task) => {
     const [program, ...rest] = one(task)
     const { code, said, seconds } = await started(program, rest)
-    const name = `${task.id} ${task.format} alone`
+    const changed = task.sources === everyLane ? ', every lane arriving' : ''
+    const name = `${task.id} ${task.format} alone${changed}`
     if (code !== 0) checks.check(name, false, `${code}: ${said}`)
     else if (!said.includes('no shape taken')) ready.push(task)
     console.log(`${name}: ${seconds.toFixed(1)} s, ${said.trim().replaceAll('\n', '; ')}`)
   })
-  const checked = list('TOOLS', 'memcheck,racecheck').flatMap((tool) =>
-    everyKernelFirst(ready).map((task) => ({ ...task, tool }))
+  const checked = tools.flatMap((tool) =>
+    everyKernelFirst(ready.filter(({ sources }) => sources === sourcesOf(tool))).map((task) => ({
+      ...task,
+      tool
+    }))
   )
   const unchecked = await sideBySide(checked, end, async ({ tool, ...task }) => {
     const own = ['--tool', tool, '--error-exitcode', String(wrong), '--print-limit', '3']
@@ -131,14 +158,14 @@ async function checkAll(checks, sanitizer, device, words, cache) {
     console.log(`Time was up: ${uncompiled + unchecked} were not begun (LIMIT).`)
 }
 
-const [mode, cacheOf, ...rest] = process.argv.slice(2)
+const [mode, cache, sources, ...rest] = process.argv.slice(2)
 if (mode === 'one') {
-  configure(cacheOf, [])
+  configure(cache, [], sources)
   await runOne(...rest)
 } else {
   const checks = new Checks()
-  const cache = mkdtempSync(join(tmpdir(), 'blockscope-sanitize-'))
-  configure(cache, [])
+  const temporary = mkdtempSync(join(tmpdir(), 'blockscope-sanitize-'))
+  configure(temporary, [])
   const device = await findDevice()
   const sanitizer = process.env.COMPUTE_SANITIZER ?? 'compute-sanitizer'
   const version = spawnSync(sanitizer, ['--version'], { encoding: 'utf8' })
@@ -146,8 +173,8 @@ if (mode === 'one') {
   else if (!device) console.log('No CUDA device: nothing to test.')
   else {
     console.log(`${device.name}, ${version.stdout.trim().split('\n').at(-1)}`)
-    await checkAll(checks, sanitizer, device, process.argv.slice(2), cache)
+    await checkAll(checks, sanitizer, device, process.argv.slice(2), temporary)
   }
-  rmSync(cache, { recursive: true, force: true })
+  rmSync(temporary, { recursive: true, force: true })
   checks.end()
 }

@@ -1,0 +1,1 @@
+export function letEveryLaneArrive(folder: string): void
