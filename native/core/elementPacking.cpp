@@ -1,8 +1,10 @@
 #include "elementPacking.h"
 
+#include <algorithm>
 #include <string>
 
 #include "backend.h"
+#include "threads.h"
 
 namespace blockscope {
 
@@ -50,15 +52,24 @@ const ElementPacking& findElementPacking(std::string_view name) {
 
 std::vector<uint8_t> packElements(const ElementPacking& packing,
                                   const std::vector<uint8_t>& codes) {
-  std::vector<uint8_t> packed(wholeGroups(codes.size(), packing.bits.size(), packing, "codes") *
-                              packing.groupBytes);
-  for (size_t i = 0; i < codes.size(); i++) {
-    const int64_t bit = packing.bitOf(static_cast<int64_t>(i));
-    const int word = (codes[i] & ((1 << packing.storageBits) - 1)) << bit % 8;
-    packed[bit / 8] |= static_cast<uint8_t>(word);
-    // A code of 6 bits may reach into the next byte, never past the group.
-    if (word > 255) packed[bit / 8 + 1] |= static_cast<uint8_t>(word >> 8);
-  }
+  const size_t size = packing.bits.size();
+  const int64_t groups = wholeGroups(codes.size(), size, packing, "codes");
+  std::vector<uint8_t> packed(groups * packing.groupBytes);
+  // Operands have billions of codes: on all cores, a run of groups at a time.
+  constexpr int64_t kRun = 1 << 16;
+  parallelFor((groups + kRun - 1) / kRun, CancelFlag(), [&](int64_t run) {
+    for (int64_t group = run * kRun; group < std::min(groups, (run + 1) * kRun); group++) {
+      const uint8_t* from = &codes[group * size];
+      uint8_t* to = &packed[group * packing.groupBytes];
+      for (size_t i = 0; i < size; i++) {
+        const int bit = packing.bits[i];
+        const int word = (from[i] & ((1 << packing.storageBits) - 1)) << bit % 8;
+        to[bit / 8] |= static_cast<uint8_t>(word);
+        // A code of 6 bits may reach into the next byte, never past the group.
+        if (word > 255) to[bit / 8 + 1] |= static_cast<uint8_t>(word >> 8);
+      }
+    }
+  });
   return packed;
 }
 
