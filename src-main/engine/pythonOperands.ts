@@ -19,21 +19,49 @@ type File = { path: string; shape: number[] }
 type Files = Record<string, File>
 type Read = () => Promise<NativeOperands>
 
+interface Scales {
+  a: Uint8Array
+  b: Uint8Array
+  /** Of A and B. */
+  tensor: [number, number]
+}
+
+/** Copies: a view would hold all operands. */
+const scalesOf = ({ aScales, bScales, tensorScaleA = 1, tensorScaleB = 1 }: NativeOperands) => ({
+  ...{ a: Uint8Array.from(aScales), b: Uint8Array.from(bScales) },
+  tensor: [tensorScaleA, tensorScaleB] as [number, number]
+})
+
 /**
  * The operands of one session as files, each written for the first kernel that reads it and kept for those after it, in a folder of
  * its own until remove().
  */
 export class OperandFiles {
   readonly #written = new Map<string, Promise<File>>()
+  readonly #copyOperands: Read
   #folder: Promise<string> | undefined
-  #tensorScales: Promise<[number, number]> | undefined
+  #scales: Promise<Scales> | undefined
 
-  /** `pack`: codes, one a byte, to a packing of src-shared/layouts/elementPacking.ts. */
+  /** `copyOperands`: all of them, gigabytes; `pack`: codes, one a byte, to a packing of src-shared/layouts/elementPacking.ts. */
   constructor(
     readonly problem: NativeOpenRequest,
-    readonly read: Read,
+    copyOperands: Read,
     readonly pack: (packing: string, codes: Uint8Array) => Uint8Array
-  ) {}
+  ) {
+    this.#copyOperands = copyOperands
+  }
+
+  /** All operands, to be let go soon. */
+  async read(): Promise<NativeOperands> {
+    const operands = await this.#copyOperands()
+    this.#scales ??= Promise.resolve(scalesOf(operands))
+    return operands
+  }
+
+  /** Linear, of A and B, which are kept from the first reading on: no second one takes the codes along. Not to be changed. */
+  scales(): Promise<Scales> {
+    return (this.#scales ??= this.#copyOperands().then(scalesOf))
+  }
 
   /** The file of this name, made of the operands where there is none yet. */
   keep(name: string, make: () => Promise<{ bytes: Uint8Array; shape: number[] }>): Promise<File> {
@@ -42,18 +70,13 @@ export class OperandFiles {
       this.#folder ??= makeFolder()
       return writeArray(join(await this.#folder, name), bytes, shape)
     }
-    const kept = this.#written.get(name) ?? write()
+    const known = this.#written.get(name)
+    if (known) return known
+    const kept = write()
     this.#written.set(name, kept)
+    // The next kernel tries again: a full disk may have room by then.
+    kept.catch(() => this.#written.delete(name))
     return kept
-  }
-
-  /** Of A and B. */
-  tensorScales(read: Read): Promise<[number, number]> {
-    this.#tensorScales ??= read().then(({ tensorScaleA = 1, tensorScaleB = 1 }) => [
-      tensorScaleA,
-      tensorScaleB
-    ])
-    return this.#tensorScales
   }
 
   async remove(): Promise<void> {
@@ -118,7 +141,7 @@ export async function handOver(kernel: PythonKernel, operands: OperandFiles): Pr
       return { bytes, shape: [...dims, lines, bytes.length / matricesOf(dims) / lines] }
     })
     const keep: Keep = async (name, make) =>
-      operands.keep(name, async () => make((await read())[`${side}Scales`]))
+      operands.keep(name, async () => make((await operands.scales())[side]))
     Object.assign(files, await scaleFiles(kernel, problem, side, keep))
     files[`${side}Table`] = await operands.keep(`${side}Table`, async () => tableOf(element))
   }
@@ -132,7 +155,7 @@ export async function handOver(kernel: PythonKernel, operands: OperandFiles): Pr
   return {
     ...{ m, n, k, output, outputScale, bOrder, batch, batchA, batchB },
     ...{ format: block.id, ...namesOf(block), codeBits, files },
-    tensorScales: await operands.tensorScales(read),
+    tensorScales: (await operands.scales()).tensor,
     ...(groups && {
       groups: {
         ...{ layout: groups.layout, rows: groups.rows },
@@ -215,7 +238,7 @@ export async function handOverRaised(
 ): Promise<{ files: Files; result: string }> {
   const { problem } = operands
   const columns = problem.k / findBlockFormat(problem.format).scaleBlockSize
-  const scales = Uint8Array.from((await operands.read())[`${side}Scales`])
+  const scales = Uint8Array.from((await operands.scales())[side])
   scales[row * columns + block] = raised
   const files = await scaleFiles(kernel, problem, side, async (name, make) => {
     const { bytes, shape } = make(scales)
