@@ -110,6 +110,17 @@ std::vector<int64_t> productsToPerturb(const Problem& problem) {
 
 }  // namespace
 
+HeldChange::HeldChange(Operands& operands, const ChangedScale* change) {
+  if (!change) return;
+  auto& scales = change->side == OperandSide::kA ? operands.aScales : operands.bScales;
+  scale_ = &scales[change->index];
+  was_ = std::exchange(*scale_, change->code);
+}
+
+HeldChange::~HeldChange() {
+  if (scale_) *scale_ = was_;
+}
+
 ScaleChoice chooseScale(const Problem& problem, const Operands& operands,
                         const std::vector<double>& reference, OperandSide side,
                         const Tolerance& tolerance) {
@@ -281,11 +292,9 @@ bool perturb(const Problem& problem, const Operands& operands, const std::vector
                    "belong cannot be seen. Use other operands.";
     return false;
   }
-  Operands changed = operands;
   const int64_t blocks = problem.k / findBlockFormat(problem.format).scaleBlockSize;
-  auto& scales = side == OperandSide::kA ? changed.aScales : changed.bScales;
-  scales[choice.row * blocks + choice.block] = choice.raised;
-  const KernelRun after = run(changed);
+  const ChangedScale raised{side, choice.row * blocks + choice.block, choice.raised};
+  const KernelRun after = run(&raised);
   report.launchNs.push_back(after.launchNs);
   check =
       checkPerturbation(problem, operands, reference, before, after.output, side, choice, request);
@@ -304,7 +313,7 @@ ValidationReport validateWith(const Problem& problem, const Operands& operands,
   };
   report(0.1, "kernel");
   Stopwatch watch;
-  const KernelRun first = run(operands);
+  const KernelRun first = run(nullptr);
   const double kernelSeconds = watch.lap();
   report(0.4, "comparison");
   ValidationReport result =

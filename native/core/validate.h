@@ -17,7 +17,29 @@ struct KernelRun {
   double launchNs = 0;  // 0: not known
   Counted counted = {};
 };
-using RunKernel = std::function<KernelRun(const Operands&)>;
+
+// A scale that a run of the kernel finds in place of the one that stands in the operands.
+struct ChangedScale {
+  OperandSide side = OperandSide::kA;
+  int64_t index = 0;  // among all scales of the operand
+  uint8_t code = 0;
+};
+// nullptr: the operands as they are.
+using RunKernel = std::function<KernelRun(const ChangedScale*)>;
+
+// Host operands with that scale (nullptr: none) as long as it lives, and as they were after it:
+// gigabytes are not copied for one byte.
+class HeldChange {
+ public:
+  HeldChange(Operands&, const ChangedScale*);
+  ~HeldChange();
+  HeldChange(const HeldChange&) = delete;
+  HeldChange& operator=(const HeldChange&) = delete;
+
+ private:
+  uint8_t* scale_ = nullptr;
+  uint8_t was_ = 0;
+};
 
 // Runs the kernel up to three times: on the operands, and with one scale of A, then one of B,
 // raised by one exponent (in the first matrix of a batch, in any group). A problem none of whose

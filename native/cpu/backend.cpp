@@ -95,8 +95,9 @@ class CpuSession : public Session {
     const CpuKernel& kernel = findKernel(request.kernel, problem_.format);
     const std::vector<double>& expected = reference(cancel, progress);
     Workspace workspace;
-    auto run = [&](const Operands& operands) {
-      const PackedOperands packed = packOperands(problem_, operands);
+    auto run = [&](const ChangedScale* change) {
+      const HeldChange held(operands_, change);
+      const PackedOperands packed = packOperands(problem_, operands_);
       // Poisoned, so that an element that is never written is seen.
       KernelRun done{std::vector<uint8_t>(outputSize(), 0xff)};
       const auto start = Clock::now();
@@ -170,7 +171,7 @@ class CpuSession : public Session {
   }
 
   const Problem problem_;
-  const Operands operands_;
+  Operands operands_;
   std::vector<double> reference_;
   const bool fromFile_;
   double oracleSeconds_ = 0;

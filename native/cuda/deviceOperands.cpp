@@ -75,12 +75,6 @@ DeviceOperands::DeviceOperands(const DeviceContext& context, const Kernels& kern
   upload(host);
 }
 
-DeviceOperands DeviceOperands::holding(const Operands& host) const {
-  DeviceOperands other(context_, module_, problem_);
-  other.upload(host);
-  return other;
-}
-
 void DeviceOperands::upload(const Operands& host) {
   auto copied = [&](const std::vector<uint8_t>& bytes, const char* what) {
     return bytes.empty() ? DeviceBuffer() : uploaded(context_, bytes.data(), bytes.size(), what);
@@ -94,6 +88,14 @@ void DeviceOperands::upload(const Operands& host) {
                             host.accumulator.size() * sizeof(float), "the accumulator");
   tensorScaleA_ = host.tensorScaleA;
   tensorScaleB_ = host.tensorScaleB;
+}
+
+uint8_t DeviceOperands::exchangeScale(OperandSide side, int64_t index, uint8_t code) {
+  DeviceBuffer& scales = side == OperandSide::kA ? a_.scales : b_.scales;
+  uint8_t was = 0;
+  scales.read(&was, sizeof was, static_cast<size_t>(index));
+  scales.write(&code, sizeof code, static_cast<size_t>(index));
+  return was;
 }
 
 Operands DeviceOperands::download() const {

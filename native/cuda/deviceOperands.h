@@ -23,8 +23,8 @@ class DeviceOperands {
   // Copies them over.
   DeviceOperands(const DeviceContext&, const Kernels&, const Problem&, const Operands&);
 
-  // Other operands of the same problem.
-  DeviceOperands holding(const Operands&) const;
+  // Puts `code` in place of the scale at `index` of all the operand's, which it returns.
+  uint8_t exchangeScale(OperandSide, int64_t index, uint8_t code);
   Operands download() const;
   // Product of the two per-tensor scales.
   float tensorScale() const { return tensorScaleA_ * tensorScaleB_; }

@@ -21,6 +21,31 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// The device's operands with that scale (nullptr: none) as long as it lives, and as they were
+// after it.
+class HeldOnDevice {
+ public:
+  HeldOnDevice(DeviceOperands& operands, const ChangedScale* change)
+      : operands_(operands), change_(change) {
+    if (change) was_ = operands.exchangeScale(change->side, change->index, change->code);
+  }
+  ~HeldOnDevice() {
+    if (!change_) return;
+    try {
+      operands_.exchangeScale(change_->side, change_->index, was_);
+    } catch (const Error&) {
+      // The device is lost, which whoever uses it next is told.
+    }
+  }
+  HeldOnDevice(const HeldOnDevice&) = delete;
+  HeldOnDevice& operator=(const HeldOnDevice&) = delete;
+
+ private:
+  DeviceOperands& operands_;
+  const ChangedScale* change_;
+  uint8_t was_ = 0;
+};
+
 }  // namespace
 
 std::unique_ptr<Operation> makeOperation(const DeviceContext& context, const Kernels& kernels,
@@ -85,11 +110,10 @@ Operation& CudaSession::prepare(const std::string& kernel) {
   return *prepared_;
 }
 
-KernelRun CudaSession::runOnce(Operation& operation, const std::string& kernel,
-                               const DeviceOperands& operands) {
+KernelRun CudaSession::runOnce(Operation& operation, const std::string& kernel) {
   const std::string what = "Kernel " + kernel;
   const Stream stream(*context_);
-  const auto set = operation.prepare(operands);
+  const auto set = operation.prepare(*onDevice_);
   operation.bind({set.get()});
   set->poison(stream);
   const Event start(*context_), stop(*context_);
@@ -125,9 +149,9 @@ ValidationReport CudaSession::validate(const ValidateRequest& request, const Can
                                        const Progress& progress) {
   Operation& operation = prepare(request.kernel);
   const auto& expected = reference(cancel, progress);
-  auto run = [&](const Operands& wanted) {
-    if (&wanted == &operands()) return runOnce(operation, request.kernel, *onDevice_);
-    return runOnce(operation, request.kernel, onDevice_->holding(wanted));
+  auto run = [&](const ChangedScale* change) {
+    const HeldOnDevice held(*onDevice_, change);
+    return runOnce(operation, request.kernel);
   };
   ValidationReport report = validateWith(problem_, operands(), expected, run, request, cancel,
                                          progress, comparison(request));

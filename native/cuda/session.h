@@ -30,7 +30,7 @@ class CudaSession : public Session {
 
  private:
   Operation& prepare(const std::string& kernel);
-  KernelRun runOnce(Operation&, const std::string& kernel, const DeviceOperands&);
+  KernelRun runOnce(Operation&, const std::string& kernel);
   ValidationReport signedBy(ValidationReport) const;
   CompareRows comparison(const ValidateRequest&);
 

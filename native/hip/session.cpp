@@ -61,8 +61,9 @@ class HipSession : public Session {
     Operation& operation = prepare(request.kernel);
     const std::vector<double>& expected = reference(cancel, progress);
     const std::string what = "Kernel " + request.kernel;
-    auto run = [&](const Operands& operands) {
-      const OperandSet set = operation.prepare(operands);
+    auto run = [&](const ChangedScale* change) {
+      const HeldChange held(operands_, change);
+      const OperandSet set = operation.prepare(operands_);
       set.poison(*device_);
       operation.clearCounters();
       const Stream stream(*device_);
@@ -190,7 +191,7 @@ class HipSession : public Session {
   const std::vector<KernelRow> rows_;
   const std::shared_ptr<const CompileCache> cache_;
   const Problem problem_;
-  const Operands operands_;
+  Operands operands_;
   std::vector<double> reference_;
   const std::string oracle_;
   double oracleSeconds_ = 0;

@@ -8,6 +8,7 @@
 #include "../core/outputs.h"
 #include "../core/validate.h"
 #include "check.h"
+#include "onCopies.h"
 
 using namespace blockscope;
 
@@ -223,7 +224,8 @@ void scalesThatDoNotShowProveNothing() {
   const ValidateRequest loose{"k", {20, 0}, 4, 8};
   auto run = [&](const Operands&) { return KernelRun{flat.output}; };
   const ValidationReport report =
-      validateWith(flat.problem, flat.operands, flat.reference, run, loose, kNever, nullptr);
+      validateWith(flat.problem, flat.operands, flat.reference, onCopies(flat.operands, run), loose,
+                   kNever, nullptr);
   CHECK(report.status == ValidationStatus::kProvesNothing);
   CHECK_CONTAINS(report.reason, "No scale of A");
 }
@@ -241,8 +243,9 @@ void scalesOfAnotherMatrixAreCaught() {
     wrong.store();
     return KernelRun{wrong.output};
   };
-  const ValidationReport report = validateWith(batch.problem, batch.operands, batch.reference, run,
-                                               {"k", kTolerance, 4, 8}, kNever, nullptr);
+  const ValidationReport report =
+      validateWith(batch.problem, batch.operands, batch.reference, onCopies(batch.operands, run),
+                   {"k", kTolerance, 4, 8}, kNever, nullptr);
   CHECK(report.elementsOutside == 0);
   CHECK(report.status == ValidationStatus::kIncorrect);
   CHECK_CONTAINS(report.reason, "matrix 1");

@@ -16,6 +16,7 @@
 #include "../core/validate.h"
 #include "../cpu/kernel.h"
 #include "check.h"
+#include "onCopies.h"
 
 using namespace blockscope;
 
@@ -136,7 +137,8 @@ void everyKernelPasses() {
             return KernelRun{productOf(kernel, problem, given)};
           };
           const ValidationReport report =
-              validateWith(problem, operands, reference, run, usualRequest(), kNever, nullptr);
+              validateWith(problem, operands, reference, onCopies(operands, run), usualRequest(),
+                           kNever, nullptr);
           checkThat(report.status == ValidationStatus::kPassed, kernel.id + ": " + report.reason,
                     __FILE__, __LINE__);
           const int64_t rows = std::accumulate(groups.rows.begin(), groups.rows.end(), int64_t{0});
@@ -184,7 +186,8 @@ void wrongGroupsAreSeen() {
       spoil(wrong);
       return KernelRun{productOf(kernel, problem, wrong)};
     };
-    return validateWith(problem, operands, reference, run, usualRequest(), kNever, nullptr);
+    return validateWith(problem, operands, reference, onCopies(operands, run), usualRequest(),
+                        kNever, nullptr);
   };
   CHECK(validated([](Operands&) {}).status == ValidationStatus::kPassed);
   CHECK(validated([&](Operands& wrong) {

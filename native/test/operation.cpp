@@ -10,6 +10,7 @@
 #include "../core/validate.h"
 #include "../cpu/kernel.h"
 #include "check.h"
+#include "onCopies.h"
 
 using namespace blockscope;
 
@@ -37,7 +38,8 @@ ValidationReport validated(const CpuKernel& kernel, const Problem& problem,
   ValidateRequest request;
   request.tolerance = {1e-3, 1e-3};
   auto run = [&](const Operands& given) { return KernelRun{productOf(kernel, problem, given)}; };
-  return validateWith(problem, operands, reference, run, request, kNever, nullptr);
+  return validateWith(problem, operands, reference, onCopies(operands, run), request, kNever,
+                      nullptr);
 }
 
 void passes(const Problem& problem, const std::string& distribution = "normal") {
@@ -213,7 +215,7 @@ void aSharedMatrixOfABatchIsPerturbed() {
     return KernelRun{c};
   };
   const ValidationReport report =
-      validateWith(problem, operands, reference, run, request, kNever, nullptr);
+      validateWith(problem, operands, reference, onCopies(operands, run), request, kNever, nullptr);
   CHECK(report.perturbationA.state == CheckState::kPassed);
   CHECK(report.perturbationB.state == CheckState::kFailed);
   CHECK_CONTAINS(report.reason, "of 120 elements");

@@ -12,6 +12,7 @@
 #include "../core/threads.h"
 #include "../core/validate.h"
 #include "check.h"
+#include "onCopies.h"
 
 using namespace blockscope;
 
@@ -80,10 +81,11 @@ struct Case {
     });
     return c;
   }
-  ValidationReport validate(const RunKernel& run, double stated,
+  using Kernel = std::function<KernelRun(const Operands&)>;
+  ValidationReport validate(const Kernel& run, double stated,
                             PassRule rule = PassRule::kAllowances) const {
-    return validateWith(problem, operands, reference, run, {"k", {1e-4, 1e-4}, 4, 8, rule, stated},
-                        kNever, nullptr);
+    return validateWith(problem, operands, reference, onCopies(operands, run),
+                        {"k", {1e-4, 1e-4}, 4, 8, rule, stated}, kNever, nullptr);
   }
   ValidationReport validate(int bits, double stated, PassRule rule = PassRule::kAllowances) const {
     return validate([&](const Operands& given) { return KernelRun{product(given, bits)}; }, stated,

@@ -16,6 +16,7 @@
 #include "../core/validate.h"
 #include "../cpu/kernel.h"
 #include "check.h"
+#include "onCopies.h"
 
 using namespace blockscope;
 
@@ -39,8 +40,8 @@ ValidationReport validateFault(const char* format, Fault fault) {
   const Operands operands = generateOperands(problem, {"normal", 3}, kNever);
   const std::vector<double> reference = referenceProduct(problem, operands, kNever, nullptr);
   auto run = [&](const Operands& changed) { return KernelRun{fault(problem, changed)}; };
-  return validateWith(problem, operands, reference, run, {"fault", kTolerance, 4, 16}, kNever,
-                      nullptr);
+  return validateWith(problem, operands, reference, onCopies(operands, run),
+                      {"fault", kTolerance, 4, 16}, kNever, nullptr);
 }
 
 std::vector<uint8_t> swappedScales(const Problem& problem, const Operands& operands) {
@@ -110,8 +111,9 @@ void perturbationCatchesWhatThePlainComparisonCannot() {
   auto swapped = [&](const Operands& changed) {
     return KernelRun{swappedScales(problem, changed)};
   };
-  const ValidationReport report = validateWith(problem, operands, reference, swapped,
-                                               {"fault", kTolerance, 4, 16}, kNever, nullptr);
+  const ValidationReport report =
+      validateWith(problem, operands, reference, onCopies(operands, swapped),
+                   {"fault", kTolerance, 4, 16}, kNever, nullptr);
   CHECK(report.elementsOutside == 0);
   CHECK(report.status == ValidationStatus::kIncorrect);
   CHECK(report.perturbationA.state == CheckState::kFailed);
@@ -124,8 +126,9 @@ void perturbationCatchesWhatThePlainComparisonCannot() {
                   &wrong.aScales[row * blocks] + blocks);
     return KernelRun{rightProduct(problem, wrong)};
   };
-  const ValidationReport wrongBlock = validateWith(problem, operands, reference, shifted,
-                                                   {"fault", kTolerance, 4, 16}, kNever, nullptr);
+  const ValidationReport wrongBlock =
+      validateWith(problem, operands, reference, onCopies(operands, shifted),
+                   {"fault", kTolerance, 4, 16}, kNever, nullptr);
   CHECK(wrongBlock.status == ValidationStatus::kIncorrect);
   CHECK_CONTAINS(wrongBlock.perturbationA.reason, "wrong block");
 }
@@ -143,8 +146,8 @@ void aNanInTheOperandsIsJudgedByTheDefinition() {
     const std::vector<double> reference = referenceProduct(problem, operands, kNever, nullptr);
     auto validate = [&](Fault kernel) {
       auto run = [&](const Operands& changed) { return KernelRun{kernel(problem, changed)}; };
-      return validateWith(problem, operands, reference, run, {"nan", kTolerance, 4, 16}, kNever,
-                          nullptr);
+      return validateWith(problem, operands, reference, onCopies(operands, run),
+                          {"nan", kTolerance, 4, 16}, kNever, nullptr);
     };
     const ValidationReport right = validate(rightProduct);
     checkThat(right.status == ValidationStatus::kPassed,
@@ -175,7 +178,7 @@ void aValidationSaysWhatItsPartsTook() {
   };
   const ValidateRequest request{"timed", kTolerance, 4, 16};
   const ValidationReport report =
-      validateWith(problem, operands, reference, run, request, kNever, nullptr);
+      validateWith(problem, operands, reference, onCopies(operands, run), request, kNever, nullptr);
   CHECK((report.launchNs == std::vector<double>{100, 101, 102}));
   CHECK(report.counted.of == "runs" && report.counted.counts == std::vector<uint64_t>{100});
   CHECK(report.kernelSeconds > 0 && report.comparisonSeconds > 0 && report.perturbationSeconds > 0);
@@ -194,6 +197,29 @@ void aValidationSaysWhatItsPartsTook() {
   CHECK(digestOf(other) == judged.outputDigest);
   other.push_back(0);
   CHECK(digestOf(other) != judged.outputDigest);
+}
+
+// Operands are gigabytes: a raised scale is put into the very ones, and goes again with the run.
+void aChangedScaleIsThereAsLongAsItIsHeld() {
+  const Problem problem{"nvfp4", 32, 16, 64, 1, OutputType::kF16};
+  Operands operands = generateOperands(problem, {"normal", 3}, kNever);
+  const Operands before = operands;
+  const uint8_t* const where = operands.bScales.data();
+  {
+    const ChangedScale change{OperandSide::kB, 7, 0x11};
+    const HeldChange held(operands, &change);
+    CHECK(operands.bScales[7] == 0x11 && operands.bScales.data() == where);
+    CHECK(operands.aScales == before.aScales);
+  }
+  CHECK(operands.bScales == before.bScales);
+  const std::string thrown = messageOf([&] {
+    const ChangedScale change{OperandSide::kA, 3, 0x12};
+    const HeldChange held(operands, &change);
+    throw std::runtime_error("cancelled");
+  });
+  CHECK(thrown == "cancelled" && operands.aScales == before.aScales);
+  const HeldChange none(operands, nullptr);
+  CHECK(operands.aScales == before.aScales && operands.bScales == before.bScales);
 }
 
 void oracleAgreesWithTheDefinition() {
@@ -274,6 +300,7 @@ int main() {
   perturbationCatchesWhatThePlainComparisonCannot();
   aNanInTheOperandsIsJudgedByTheDefinition();
   aValidationSaysWhatItsPartsTook();
+  aChangedScaleIsThereAsLongAsItIsHeld();
   oracleAgreesWithTheDefinition();
   outputsRoundAsTheyShould();
   kernelsStopWithin100Milliseconds();

@@ -7,8 +7,9 @@ import type { FleetPlan } from '@shared/contract/fleet'
 import type { Device } from '@shared/contract/devices'
 import { UserError, exitCodeOf } from '@shared/errors'
 import { formatNamed } from '@shared/formats/formatSets'
+import { pointText } from '@shared/measurement/problemText'
 import { outlierSentence, spreadOfPlaces, type PointSpread } from '@shared/measurement/placeSpread'
-import { counted, percent, shape, timeSpan } from '@shared/units'
+import { counted, percent, timeSpan } from '@shared/units'
 import { collect as collectRuns } from '../fleet/collect'
 import { FleetFolder, readPlan, type TaskStatus } from '../fleet/fleetFolder'
 import { takeTask, taskOf, workOfTask } from '../fleet/fleetTask'
@@ -338,9 +339,8 @@ async function collect(path: string, flags: StoreFlags & { partial?: boolean }):
   )
 }
 
-async function compare(id: string, flags: StoreFlags): Promise<void> {
-  const store = openStore(flags)
-  const points = spreadOfPlaces(await store.read(await store.find(id)))
+async function compare(words: string, flags: StoreFlags): Promise<void> {
+  const points = spreadOfPlaces((await openStore(flags).locate(words)).run)
   if (flags.json)
     return printJson(points.map(({ step, ...rest }) => ({ ...pointOf(step), ...rest })))
   if (points.length === 0) return print('No point of this run was measured in more than one place.')
@@ -356,11 +356,8 @@ async function compare(id: string, flags: StoreFlags): Promise<void> {
 
 const pointOf = ({ format, kernel, m, n, k }: PointSpread['step']) => ({ format, kernel, m, n, k })
 
-const nameOf = ({ format, kernel, m, n, k }: PointSpread['step']) =>
-  `${format} ${kernel} ${shape(m, n, k)}`
-
 const spreadRow = ({ step, places, fastestNs, slowestNs, spread }: PointSpread): string[] => [
-  nameOf(step),
+  pointText(step),
   String(places.length),
   timeSpan(fastestNs),
   timeSpan(slowestNs),
@@ -368,7 +365,7 @@ const spreadRow = ({ step, places, fastestNs, slowestNs, spread }: PointSpread):
 ]
 
 function pointSentences({ step, outliers, choices }: PointSpread): string[] {
-  const point = nameOf(step)
+  const point = pointText(step)
   return [
     ...outliers.map((outlier) => `${point}: ${outlierSentence(outlier)}`),
     ...(choices > 1

@@ -8,7 +8,7 @@ import { adviceOn } from '@shared/measurement/advice'
 import { compareRuns } from '@shared/measurement/compareRuns'
 import { compareValidations, type ComparedValidation } from '@shared/measurement/compareValidations'
 import { outcomeOf, verdictWords } from '@shared/measurement/outcome'
-import { extentsText } from '@shared/measurement/problemText'
+import { pointText } from '@shared/measurement/problemText'
 import { shortName } from '@shared/profile/ask/shortName'
 import { columnsOf, figure } from '@shared/report/table'
 import { columnWidths, tableLine } from '@shared/report/text'
@@ -44,7 +44,7 @@ export function register(program: Command): void {
     )
     .addHelpText(
       'after',
-      '\nAn id may be cut short where that leaves one run; "latest" is the newest.'
+      '\nAn id may be cut short where that leaves one run; "latest" is the newest. What only reads takes a folder with a run.json, too.'
     )
   const command = (name: string, description: string) =>
     runs
@@ -54,7 +54,7 @@ export function register(program: Command): void {
       .option('--json', 'print as JSON')
 
   command('list', 'all runs, newest first').action(list)
-  command('show <id>', 'one run')
+  command('show <run>', 'one run')
     .option('--advice', 'also what each measured point says about its limits')
     .action(show)
   command(
@@ -74,7 +74,7 @@ export function register(program: Command): void {
     .action(resume)
   command('rm <id...>', 'move runs to the trash').action(remove)
   command('restore <id>', 'bring a run back from the trash').action(restore)
-  command('export <id>', 'write a run as one file')
+  command('export <run>', 'write a run as one file')
     .addOption(new Option('--as <form>', 'what to write').choices(exportForms).default('json'))
     .option('--output <file>', 'where to, or - for stdout (default: a name made from the id)')
     .option('--force', 'replace the file if it is there')
@@ -120,8 +120,7 @@ function listCells(run: Output<'runs.list'>[number]): string[] {
 }
 
 async function show(words: string, flags: Flags & { advice?: boolean }): Promise<void> {
-  const store = open(flags)
-  const run = await store.read(await store.find(words))
+  const { run } = await open(flags).locate(words)
   if (flags.json) return printJson(stringifyRun(run, 2))
   print(run.id)
   print(verdictLine(run))
@@ -142,21 +141,19 @@ async function show(words: string, flags: Flags & { advice?: boolean }): Promise
 
 function adviceLines(run: Run): string[] {
   const lines = run.steps.flatMap((step) =>
-    adviceOn(step, run.device, shortName).map(
-      ({ text }) => `${step.format} ${step.kernel} K=${step.k}: ${text}`
-    )
+    adviceOn(step, run.device, shortName).map(({ text }) => `${pointText(step)}: ${text}`)
   )
   return ['', ...(lines.length > 0 ? lines : ['No point stands out.'])]
 }
 
 async function compare(
-  baselineId: string,
-  testedId: string,
+  baselineWords: string,
+  testedWords: string,
   flags: Flags & { failOnSlow?: boolean }
 ): Promise<void> {
   const store = open(flags)
-  const baseline = await store.read(await store.find(baselineId))
-  const tested = await store.read(await store.find(testedId))
+  const { run: baseline } = await store.locate(baselineWords)
+  const { run: tested } = await store.locate(testedWords)
   if (baseline.kind === 'validate' && tested.kind === 'validate')
     return printComparedValidations(compareValidations(baseline, tested), flags)
   const rows = compareRuns(baseline, tested)
@@ -164,10 +161,8 @@ async function compare(
   else if (rows.length === 0) print('The two runs have no measured point in common.')
   else {
     for (const row of rows) {
-      const point = `${row.format} ${row.kernel} ${extentsText(row)}`
-      print(
-        `${row.verdict.toUpperCase().padEnd(10)}${row.ratio.toFixed(4)}x  ${point}  ${row.reason}`
-      )
+      const { verdict, ratio, reason } = row
+      print(`${verdict.toUpperCase().padEnd(10)}${ratio.toFixed(4)}x  ${pointText(row)}  ${reason}`)
     }
   }
   if (!flags.failOnSlow) return
@@ -190,7 +185,7 @@ function printComparedValidations(
       cells.map((cell) =>
         [
           cell.change.padEnd(12),
-          `${cell.format} ${cell.kernel} ${extentsText(cell)}`,
+          pointText(cell),
           `error / tolerance ${figure(cell.baselineShare)} -> ${figure(cell.testedShare)}`
         ].join('  ')
       )
@@ -259,9 +254,9 @@ async function exportOne(
   words: string,
   flags: Flags & { as: ExportForm; output?: string; force?: boolean }
 ): Promise<void> {
-  const store = open(flags)
-  const id = await store.find(words)
-  const exported = await exportRun(store, id, flags.as)
+  const located = await open(flags).locate(words)
+  const { id } = located.run
+  const exported = await exportRun(located, flags.as)
   if (flags.output === '-') {
     if (flags.json || flags.force)
       throw new UserError('usage', '--json and --force are of a file; --output is standard output.')

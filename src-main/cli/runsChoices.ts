@@ -1,13 +1,10 @@
 /** runs choices: how far what `auto` chose is behind the best kernel of a run. */
 import type { Command } from 'commander'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Step } from '@shared/contract/run'
 import { exitCodeOf } from '@shared/errors'
 import { judgeAuto, type AutoChoice } from '@shared/measurement/autoChoices'
 import { counted } from '@shared/units'
 import { print, printJson } from '../ground/terminal'
-import { readRunFolder, runFileName } from '../store/runFile'
 import type { RunStore } from '../store/runStore'
 import { positiveNumber } from './arguments'
 
@@ -34,9 +31,7 @@ export function addChoices(command: Command, open: (flags: Flags) => RunStore): 
 }
 
 async function choices(words: string, store: RunStore, flags: Flags): Promise<void> {
-  const run = existsSync(join(words, runFileName))
-    ? await readRunFolder(words)
-    : await store.read(await store.find(words))
+  const { run } = await store.locate(words)
   const { choices: found, problems } = judgeAuto(run, flags.atMost / 100)
   if (problems.length > 0) process.exitCode = exitCodeOf.failed
   if (flags.json) return printJson({ choices: found.map(figuresOf), problems })

@@ -6,6 +6,7 @@ import { CallClock } from './callClock'
 import type { EngineChild, EngineHost } from './engineHost'
 import type { EngineMethod, EngineMethods, EngineOptions, FromEngine } from './engineProtocol'
 import type { NativeErrorCode } from './nativeBinding'
+import { removeOperandsOf } from './operandsFolder'
 
 /** What an engine call rejects with. */
 export class EngineError extends Error {
@@ -95,8 +96,14 @@ export class Engine {
     this.child = child
     this.endReason = undefined
     this.lastPong = Date.now()
-    child.onMessage((message) => this.receive(message))
+    // Electron knows it only from the start to the end of the process.
+    let { pid } = child
+    child.onMessage((message) => {
+      pid ??= child.pid
+      this.receive(message)
+    })
     child.onExit((how) => {
+      if (pid !== undefined) void removeOperandsOf(pid)
       if (this.child === child) this.ended(this.endReason ?? this.describeExit(how, child))
     })
     this.watch = setInterval(() => this.checkSigns(), Math.min(1000, this.timings.pingMs / 3))

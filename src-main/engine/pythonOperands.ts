@@ -1,7 +1,6 @@
 /** Operands of one product as files for host.py, each with its shape: in the order, packing and layout that a kernel reads. */
 // eslint-disable-next-line no-restricted-imports -- operands for another process, in a folder that mkdtemp makes its owner's alone
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { broadcastBatch, matricesOf } from '@shared/batch'
 import { segmentsOf, type Groups } from '@shared/contract/groups'
@@ -11,8 +10,8 @@ import { decodeTable, type NumberFormat } from '@shared/formats/numberFormat'
 import { packBatch, packedShapes, type ScaleLayout } from '@shared/layouts/layout'
 import { findLayout } from '@shared/layouts/registry'
 import { turned } from '@shared/operands/turned'
-import { isRunning } from '../ground/processes'
 import type { NativeOpenRequest, NativeOperands, NativeRaisedScale } from './nativeBinding'
+import { makeOperandsFolder } from './operandsFolder'
 import type { PythonKernel } from './pythonKernel'
 
 type File = { path: string; shape: number[] }
@@ -67,7 +66,7 @@ export class OperandFiles {
   keep(name: string, make: () => Promise<{ bytes: Uint8Array; shape: number[] }>): Promise<File> {
     const write = async () => {
       const { bytes, shape } = await make()
-      this.#folder ??= makeFolder()
+      this.#folder ??= makeOperandsFolder()
       return writeArray(join(await this.#folder, name), bytes, shape)
     }
     const known = this.#written.get(name)
@@ -96,23 +95,6 @@ export function handedOperation(problem: NativeOpenRequest) {
   const batch = broadcastBatch(operation.batchA, operation.batchB)!
   if (matricesOf(batch) === 1) return { ...operation, batch: [], batchA: [], batchB: [] }
   return { ...operation, batch }
-}
-
-const folderName = /^blockscope-operands-(\d+)-/
-const dayMs = 24 * 60 * 60 * 1000
-
-/** A folder for operands. Those that a process left when it was ended, a day ago or more, are removed. */
-async function makeFolder(): Promise<string> {
-  for (const name of await readdir(tmpdir())) {
-    const pid = folderName.exec(name)?.[1]
-    if (pid === undefined || isRunning(Number(pid))) continue
-    const path = join(tmpdir(), name)
-    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }))
-    // Another user's stay.
-    if (Date.now() - mtimeMs > dayMs)
-      await rm(path, { recursive: true, force: true }).catch(() => {})
-  }
-  return mkdtemp(join(tmpdir(), `blockscope-operands-${process.pid}-`))
 }
 
 /** The problem as host.py reads it, with the operands that this kernel reads. */

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { pack } from 'msgpackr/pack'
@@ -10,19 +12,17 @@ import { runToCsv, runToMarkdown } from '@shared/report/text'
 import { derivedFiles, profileName, traceName } from '../store/derivedFiles'
 import { bundledFiles, type RunBundle } from '../store/importRun'
 import { runFileName, stringifyRun } from '../store/runFile'
-import type { RunStore } from '../store/runStore'
+import type { LocatedRun } from '../store/runStore'
 
 /** A run as one file, in any of the forms that other tools read. */
 export async function exportRun(
-  store: RunStore,
-  id: string,
+  { run, folder }: LocatedRun,
   as: ExportForm
 ): Promise<Output<'runs.export'>> {
   const text = (name: string, content: string) => ({
-    name: `${id}${name}`,
+    name: `${run.id}${name}`,
     bytes: new TextEncoder().encode(content)
   })
-  const run = await store.read(id)
   switch (as) {
     case 'json':
       return text('.json', stringifyRun(run, 1) + '\n')
@@ -41,7 +41,7 @@ export async function exportRun(
     case 'trace':
       return text('.trace.json', derivedFiles(run)[traceName]!)
     case 'folder':
-      return { name: `${id}.blockscope-run`, bytes: await bundle(store, run) }
+      return { name: `${run.id}.blockscope-run`, bytes: await bundle(run, folder) }
   }
 }
 
@@ -62,14 +62,14 @@ function hatchet(run: Run): string {
   throw new UserError('usage', `Run ${run.id} has no profile: no kernel was timed in it.`)
 }
 
-async function bundle(store: RunStore, run: Run): Promise<Uint8Array<ArrayBuffer>> {
+async function bundle(run: Run, folder: string): Promise<Uint8Array<ArrayBuffer>> {
   const files: RunBundle['files'] = {}
   const derived = derivedFiles(run)
   for (const name of bundledFiles) {
     const text = name === runFileName ? stringifyRun(run, 1) + '\n' : derived[name]
     const bytes =
       text === undefined
-        ? await store.file(run.id, name).catch(() => undefined)
+        ? await readFile(join(folder, name)).catch(() => undefined)
         : new TextEncoder().encode(text)
     if (bytes) files[name] = plain(bytes)
   }

@@ -195,7 +195,7 @@ export function createApplication(options: ApplicationOptions): Application {
       await store.restore(id)
       return {}
     },
-    'runs.export': ({ id, as }) => exportRun(store, id, as),
+    'runs.export': async ({ id, as }) => exportRun(await store.located(id), as),
     'runs.import': ({ name, bytes }) => importRun(store, name, bytes),
     'captures.start': async (spec) => ({ id: await captures.start(spec) }),
     'captures.watch': ({ id }, { signal, progress }) => captures.watch(id, signal, progress),

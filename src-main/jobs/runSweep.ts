@@ -5,6 +5,7 @@
  */
 import { defaults } from '@shared/contract/defaults'
 import type { Step } from '@shared/contract/run'
+import { pointText } from '@shared/measurement/problemText'
 import { presets, sustainedNs, type Preset } from '@shared/measurement/presets'
 import { median } from '@shared/measurement/statistics'
 import type { SweepSpec } from '@shared/contract/jobs'
@@ -155,9 +156,9 @@ function isKnownApproximation(step: Step): boolean {
 
 /** A round of a point, kept and shown; false when it came to nothing. */
 async function measureOnce(sweep: Sweep, point: Point, round: number): Promise<boolean> {
-  const { context, spec, rounds } = sweep
+  const { context, rounds } = sweep
   const progress = (fraction: number, phase: string) => {
-    const name = pointName(point.planned, spec)
+    const name = pointText(point.step)
     context.progress(fraction, `round ${round + 1} of ${rounds}, ${name}: ${phase}`)
   }
   context.meter.begin(unitOf.measurement(point.planned.index, round))
@@ -245,12 +246,6 @@ async function recordPoint({ context, spec }: Sweep, point: Point): Promise<void
   await context.record(point.step)
 }
 
-/** 'nvfp4 K=4096 wgmma', with M and N where the sweep has several. */
-function pointName({ format, m, n, k, kernel }: PlannedStep, spec: SweepSpec): string {
-  const several = [spec.mValues.length > 1 && `M=${m}`, spec.nValues.length > 1 && `N=${n}`]
-  return [format, ...several, `K=${k}`, kernel.id].filter(Boolean).join(' ')
-}
-
 /** Measures the round's first point once more; more than 2 % change is said in the run. */
 async function checkDrift(sweep: Sweep, first: Point): Promise<void> {
   const before = first.rounds.at(-1)
@@ -260,7 +255,7 @@ async function checkDrift(sweep: Sweep, first: Point): Promise<void> {
   const change = median(again.samplesNs) / median(before.samplesNs) - 1
   if (Math.abs(change) > maxDrift) {
     await sweep.context.notice(
-      `Drifted: ${pointName(first.planned, sweep.spec)} took ${(Math.abs(change) * 100).toFixed(1)} % ` +
+      `Drifted: ${pointText(first.step)} took ${(Math.abs(change) * 100).toFixed(1)} % ` +
         `${change > 0 ? 'more' : 'less'} time at the end of the round than at its start.`
     )
   }

@@ -48,6 +48,12 @@ export function makeRunId(kind: string, formats: readonly string[], now: Date): 
   return `${stamp}-${kind}-${what}`.replace(/[^\w.-]/g, '_')
 }
 
+/** A run, and the folder that its files lie in. */
+export interface LocatedRun {
+  run: Run
+  folder: string
+}
+
 /** The folder of runs. Each run is a folder of its own, readable without this program. */
 export class RunStore {
   constructor(readonly folder: string) {}
@@ -119,9 +125,21 @@ export class RunStore {
       words !== '' && id.startsWith(words) && !/^-\d+$/.test(id.slice(words.length))
     const matching = (await this.ids()).filter(isMeant).sort()
     if (matching.length === 1) return matching[0]!
-    if (matching.length === 0) throw noSuchRun(words)
+    if (matching.length === 0) throw holdsRun(words) ? notOfTheStore(words) : noSuchRun(words)
     const some = matching.slice(-4).join(', ')
     throw new UserError('usage', `${matching.length} runs begin with "${words}", such as ${some}.`)
+  }
+
+  /** The run that a person means: by a folder that holds one, of this store or not, or as find() does. */
+  async locate(words: string): Promise<LocatedRun> {
+    if (holdsRun(words)) return { run: await readAsItStands(words), folder: words }
+    const id = await this.find(words)
+    return this.located(id)
+  }
+
+  /** A run of this store, and where it lies. */
+  async located(id: string): Promise<LocatedRun> {
+    return { run: await this.read(id), folder: this.folderOf(id) }
   }
 
   private async ids(): Promise<string[]> {
@@ -162,12 +180,8 @@ export class RunStore {
   async read(id: string): Promise<Run> {
     const folder = this.folderOf(id)
     if (!existsSync(folder)) throw noSuchRun(id)
-    const run = await readRunFolder(folder)
+    const run = await readAsItStands(folder)
     run.id = basename(folder)
-    if (isUnfinished(run) && !(await currentOwner(folder))) {
-      run.status = 'interrupted'
-      run.reason = `The program that wrote this run ended before the run did; what was done is saved.`
-    }
     return run
   }
 
@@ -297,6 +311,18 @@ export class RunStore {
 const isUnfinished = ({ status }: Pick<Run, 'status'>) =>
   status === 'running' || status === 'queued'
 
+/** A run that was cut off (its writer is gone) is 'interrupted', with the steps it finished. */
+async function readAsItStands(folder: string): Promise<Run> {
+  const run = await readRunFolder(folder)
+  if (isUnfinished(run) && !(await currentOwner(folder))) {
+    run.status = 'interrupted'
+    run.reason = `The program that wrote this run ended before the run did; what was done is saved.`
+  }
+  return run
+}
+
+const holdsRun = (folder: string) => existsSync(join(folder, runFileName))
+
 const notEmpty = (path: string) =>
   new UserError('usage', `${path} is not empty; name a new folder for this run.`)
 
@@ -304,6 +330,12 @@ const notEmpty = (path: string) =>
 async function refuseUnlessEmpty(path: string): Promise<void> {
   if ((await readdir(path)).length > 0) throw notEmpty(path)
 }
+
+const notOfTheStore = (folder: string) =>
+  new UserError(
+    'usage',
+    `${folder} holds a run that is not of this store. "blockscope runs import ${join(folder, runFileName)}" brings it in.`
+  )
 
 function noSuchRun(id: string): UserError {
   return new UserError(

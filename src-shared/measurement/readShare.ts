@@ -1,5 +1,5 @@
 /**
- * With few rows of A reading B is what takes the time (docs/kernels.md, "Few rows of A"): bandwidth, and the share that it is of a
+ * With few rows of A reading B is what takes the time (docs/decode.md): bandwidth, and the share that it is of a
  * plain read of the device's memory, then say more than FLOP/s.
  */
 import type { Device } from '../contract/devices'

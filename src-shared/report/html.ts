@@ -5,6 +5,7 @@ import { operationName } from '../contract/operation'
 import type { Run, Step } from '../contract/run'
 import { outcomeOf, verdictWords } from '../measurement/outcome'
 import { hostText, madeByText, operandsText } from '../measurement/runName'
+import { pointText } from '../measurement/problemText'
 import { mistakesOf, ruleOf } from '../measurement/validationFigures'
 import { judgedSteps, largestErrorText, scaleCheckText } from '../measurement/validationSummary'
 import { digits } from '../units'
@@ -197,7 +198,7 @@ function everyStep(run: Run): string {
   const reasons = run.steps.filter((step) => step.reason)
   const why =
     reasons.length > 0
-      ? `<h2>Reasons</h2>${definitions(reasons.map((s) => [`${s.format} ${s.kernel} K=${s.k}`, s.reason] as const))}`
+      ? `<h2>Reasons</h2>${definitions(reasons.map((step) => [pointText(step), step.reason] as const))}`
       : ''
   return (
     `<h2>Every step <small>${same.join(', ')}</small></h2><div class="wide"><table class="steps"><thead><tr>${head.join('')}</tr></thead>` +

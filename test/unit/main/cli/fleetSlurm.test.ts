@@ -163,7 +163,7 @@ describe.skipIf(reason)('a fleet under Slurm', () => {
     expect(new Set(places.map((place) => place.run)).size).toBe(tasks)
     expect(measurement.timeNs.samples).toBe(3 * tasks)
     const compared = await blockscope('fleet', 'compare', 'latest', '--store', join(work, 'store'))
-    expect(compared.stdout).toMatch(/mxfp4 cpu-portable 16 × 16 × 64 +50 /)
+    expect(compared.stdout).toMatch(/mxfp4 cpu-portable 16 x 16 x 64 +50 /)
   })
 
   it('says what Slurm refuses, and keeps the fleet for another try', async () => {

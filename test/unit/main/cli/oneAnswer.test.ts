@@ -73,7 +73,7 @@ describe.each([...saved, fresh])('%s', (file) => {
     store = new RunStore(join(folder, `store${saved.indexOf(file)}`))
     await importRun(store, 'run.json', new Uint8Array(readFileSync(file)))
     hatchet = name('hatchet')
-    writeFileSync(hatchet, (await exportRun(store, run.id, 'hatchet')).bytes)
+    writeFileSync(hatchet, (await exportRun(await store.located(run.id), 'hatchet')).bytes)
   })
 
   it('view: run.json, the run folder, the exported profile and the stored one', async () => {
@@ -85,7 +85,9 @@ describe.each([...saved, fresh])('%s', (file) => {
   it('the profile kept beside a saved run is the one that is made from it', async () => {
     const kept = join(file, '..', 'profile.hatchet')
     if (!existsSync(kept)) return
-    const made = new TextDecoder().decode((await exportRun(store, run.id, 'hatchet')).bytes)
+    const made = new TextDecoder().decode(
+      (await exportRun(await store.located(run.id), 'hatchet')).bytes
+    )
     expect(readFileSync(kept, 'utf8') === made, `${kept}: convert ${file} ${kept} renews it`).toBe(
       true
     )
@@ -195,7 +197,7 @@ describe.each([...saved, fresh])('%s', (file) => {
 
   it('exports and reports: CSV, nvbench, Markdown, HTML, the trace, a bundle that is imported again', async () => {
     const text = async (as: 'csv' | 'nvbench' | 'markdown' | 'html' | 'trace') =>
-      new TextDecoder().decode((await exportRun(store, run.id, as)).bytes)
+      new TextDecoder().decode((await exportRun(await store.located(run.id), as)).bytes)
     agree(fromCsv(await text('csv')), right)
     agree(fromNvbench(await text('nvbench')), right)
     const pages = [await text('markdown'), await text('html')]
@@ -212,7 +214,7 @@ describe.each([...saved, fresh])('%s', (file) => {
     const drawn = events.traceEvents.filter(({ name }) => Object.hasOwn(right.us, name))
     agree({ us: Object.fromEntries(drawn.map(({ name, dur }) => [name, dur])) }, right)
 
-    const bundle = await exportRun(store, run.id, 'folder')
+    const bundle = await exportRun(await store.located(run.id), 'folder')
     const second = new RunStore(join(folder, `again${saved.indexOf(file)}`))
     await importRun(second, bundle.name, bundle.bytes)
     const again = await json(registerView, 'view', second.folderOf(run.id), '-m', metrics)

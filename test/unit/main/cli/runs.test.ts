@@ -35,7 +35,7 @@ describe('runs', () => {
       JSON.parse((await runs('list', '--json')).stdout) as { id: string; device: string }[]
     ).filter(({ device }) => device.includes('H200'))
     expect((await runs('show', measured!.id, '--advice')).stdout).toMatch(
-      /mxfp4 wgmma K=8192: widen takes 5 % of the time/
+      /mxfp4 wgmma 8192 x 8192 x 8192: widen takes 5 % of the time/
     )
     const junit = await runs('export', measured!.id, '--as', 'junit', '--output', '-')
     expect(junit.stdout).toMatch(/<testsuites name="blockscope sweep .* failures="0" errors="0"/)
@@ -45,6 +45,28 @@ describe('runs', () => {
     )
     const history = await runs('history', '--baseline', measured!.id)
     expect(history.stdout).toMatch(/TFLOP\/s +q1-q3 .*\+0\.0 % to the baseline +first/)
+  })
+
+  it('shows, compares and exports what lies in a folder outside the store, and says of the rest how to bring it in', async () => {
+    const saved = 'docs/results/h200-8192'
+    expect((await runs('show', saved)).stdout).toContain('on NVIDIA H200 (sm_90).')
+    expect((await runs('compare', saved, `${saved}/`)).stdout).toMatch(
+      /^same +mxfp4 wgmma 8192 x 8192 x 8192 /i
+    )
+    const spread = await runInProcess(['fleet', 'compare', saved, '--store', store])
+    expect(spread.stdout).toContain('No point of this run was measured in more than one place.')
+    const bundle = join(store, 'saved.blockscope-run')
+    const exported = await runs('export', saved, '--as', 'folder', '--output', bundle)
+    expect(exported).toMatchObject({ code: 0, stderr: '' })
+    const { id } = JSON.parse(await readFile(join(saved, 'run.json'), 'utf8')) as { id: string }
+    expect((await runs('import', bundle)).stdout).toContain(`Imported as ${id}`)
+    for (const verb of ['resume', 'rm', 'cancel']) {
+      const { code, stderr } = await runs(verb, saved)
+      expect(code).toBe(2)
+      expect(stderr).toBe(
+        `${saved} holds a run that is not of this store. "blockscope runs import ${saved}/run.json" brings it in.\n`
+      )
+    }
   })
 
   it('refuses a run of a newer version and leaves it as it is', async () => {

@@ -1,4 +1,6 @@
-import { resolve } from 'node:path'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Engine, type EngineTimings } from '../../../../src-main/engine/engine'
 import { forkedEngineHost } from '../../../../src-main/engine/engineHost'
@@ -80,6 +82,21 @@ describe('the engine process', () => {
     })
     await engine.call('detect', null)
     expect(engine.pid).not.toBe(before)
+  })
+
+  it('killed: the operands that it wrote for Python kernels are removed, those of another process stay', async () => {
+    makeEngine()
+    await engine.call('detect', null)
+    const ofProcess = (pid: number) => {
+      const folder = mkdtempSync(join(tmpdir(), `blockscope-operands-${pid}-`))
+      writeFileSync(join(folder, 'a-codes'), 'codes')
+      return folder
+    }
+    const [its, another] = [ofProcess(engine.pid!), ofProcess(process.pid)]
+    process.kill(engine.pid!, 'SIGKILL')
+    await expect.poll(() => existsSync(its)).toBe(false)
+    expect(existsSync(another)).toBe(true)
+    rmSync(another, { recursive: true })
   })
 
   it('a process that stands still is ended after the ping time', async () => {

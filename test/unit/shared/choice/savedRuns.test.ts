@@ -1,4 +1,4 @@
-/** The cost model against every time of our kernels that was measured on an H200 and kept (docs/results, docs/kernels.md). */
+/** The cost model against every time of our kernels that was measured on an H200 and kept (docs/results, docs/decode.md). */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
@@ -140,14 +140,21 @@ function groupedTable(): Point[] {
   })
 }
 
+/** The rows of the one table whose heading begins so. */
+function tableUnder(file: string, heading: string): string[] {
+  const lines = text(file).split('\n')
+  const [at, ...more] = lines.flatMap((line, at) => (line.startsWith(heading) ? [at] : []))
+  if (at === undefined || more.length > 0)
+    throw new Error(`${file} has ${more.length + (at === undefined ? 0 : 1)} tables "${heading}".`)
+  const end = lines.findIndex((line, index) => index > at && !line.startsWith('|'))
+  return lines.slice(at + 2, end)
+}
+
 /** Of docs/operation.md: | 6144 x 7168 | 8 | 199 | 224 | 1937 | 264 | 1933 |, 32 groups of few rows. */
 function fewRowsTable(): Point[] {
-  const lines = text('docs/operation.md').split('\n')
-  const from = lines.findIndex((line) => line.startsWith('| N x K | rows of each |'))
   const kept: Point[] = []
   let shape = [0, 0]
-  for (const line of lines.slice(from + 2)) {
-    if (!line.startsWith('|')) break
+  for (const line of tableUnder('docs/operation.md', '| N x K | rows of each |')) {
     const [, where = '', rows, fp8, mxfp4, , nvfp4] = line.split('|').map((cell) => cell.trim())
     if (where) shape = where.split(' x ').map(Number)
     for (const [kernel, format, us] of [
@@ -194,21 +201,17 @@ function blocksOfRows(): Point[] {
   ]
 }
 
-/** Of docs/kernels.md: | 8192 x 8192 | 1 | 9.26 | 15.81 (59 %) | 21.44 (43 %) | ... */
+/** Of docs/decode.md: | 8192 x 8192 | 1 | 9.26 | 15.81 (59 %) | 21.44 (43 %) | ... */
 function decodeTable(): Point[] {
-  const lines = text('docs/kernels.md').split('\n')
-  const from = lines.findIndex((line) =>
-    line.startsWith('| N x K | M | plain read | decode-fp8 | decode |')
-  )
   const kept: Point[] = []
   let shape = [0, 0]
-  for (const line of lines.slice(from + 2)) {
-    if (!line.startsWith('|')) break
+  const heading = '| N x K | M | plain read | decode-fp8 | decode |'
+  for (const line of tableUnder('docs/decode.md', heading)) {
     const [, where = '', m, , ...times] = line.split('|').map((cell) => cell.trim())
     if (where) shape = where.split(' x ').map(Number)
     for (const [at, kernel] of ['decode-fp8', 'decode'].entries())
       kept.push({
-        ...{ run: 'docs/kernels.md', format: 'mxfp4', kernel, m: Number(m) },
+        ...{ run: 'docs/decode.md', format: 'mxfp4', kernel, m: Number(m) },
         ...{ n: shape[0]!, k: shape[1]!, ns: parseFloat(times[at]!) * 1e3 }
       })
   }
