@@ -51,7 +51,7 @@ describe('runs', () => {
     const saved = 'docs/results/h200-8192'
     expect((await runs('show', saved)).stdout).toContain('on NVIDIA H200 (sm_90).')
     expect((await runs('compare', saved, `${saved}/`)).stdout).toMatch(
-      /^same +mxfp4 wgmma 8192 x 8192 x 8192 /i
+      /^SAME +1\.0000x +mxfp4 wgmma 8192 x 8192 x 8192 /
     )
     const spread = await runInProcess(['fleet', 'compare', saved, '--store', store])
     expect(spread.stdout).toContain('No point of this run was measured in more than one place.')
@@ -64,7 +64,7 @@ describe('runs', () => {
       const { code, stderr } = await runs(verb, saved)
       expect(code).toBe(2)
       expect(stderr).toBe(
-        `${saved} holds a run that is not of this store. "blockscope runs import ${saved}/run.json" brings it in.\n`
+        `blockscope: ${saved} holds a run that is not of this store. "blockscope runs import ${saved}/run.json" brings it in.\n`
       )
     }
   })
