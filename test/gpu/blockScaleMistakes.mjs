@@ -18,7 +18,7 @@ const wait = 'machine.wait(ring.full(), ring.phase);'
 /** nvfp4 and mxfp8 go by boxes, mixed by pieces. */
 const byBoxes = ['nvfp4', 'mxfp8']
 
-/** @type {Omit<import('./mistaken.mjs').Mistake, 'says'>[]} */
+/** @type {Omit<import('./mistaken.mjs').KernelMistake, 'says'>[]} */
 const mistakes = [
   // Pieces were there in time on an H200 (mixed passed); the CPU's clocks see it however fast they come.
   { name: 'a stage is not waited for', changes: [[gemm, wait, '']], formats: byBoxes },

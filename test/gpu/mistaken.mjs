@@ -7,7 +7,7 @@ import { change } from './change.mjs'
 
 export const wrongProduct = 'a wrong product'
 
-/** @typedef {{ name: string, changes: [string, string, string][], says: RegExp | string, m?: number, n?: number, k?: number, formats?: string[], kernels?: string[] }} Mistake */
+/** In a kernel. @typedef {{ name: string, changes: import('./change.mjs').Changes, says: RegExp | string, m?: number, n?: number, k?: number, formats?: string[], kernels?: string[] }} KernelMistake */
 
 /** A folder with the kernel alone, changed; `limit` changes its row, so that a block has several tiles. */
 export function mistakenKernel({ changes }, id, limit) {

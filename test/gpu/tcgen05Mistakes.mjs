@@ -11,7 +11,7 @@ const nobody = /a commit, an arrival or a copy is missing/
 const threeTiles = { m: 556 }
 const allStages = { k: 4096 }
 
-/** Of a pair of CTAs. @type {import('./mistaken.mjs').Mistake[]} */
+/** Of a pair of CTAs. @type {import('./mistaken.mjs').KernelMistake[]} */
 const ofPairs = [
   {
     name: 'the second CTA does not hear of a commit',
@@ -81,7 +81,7 @@ const ofPairs = [
   }
 ]
 
-/** @type {import('./mistaken.mjs').Mistake[]} */
+/** @type {import('./mistaken.mjs').KernelMistake[]} */
 export const mistakes = [
   {
     name: 'eight rows half as far from the next',

@@ -56,7 +56,7 @@ async function checkProducts(checks, kernel) {
   }
 }
 
-/** A mistake in the emulation shows in most elements of a tile, or stops the kernel with a sentence. @param {import('./thirdPartyKernels.mjs').Kernel} kernel  @param {import('./thirdPartyMistakes.mjs').Mistake} mistake */
+/** A mistake in the emulation shows in most elements of a tile, or stops the kernel with a sentence. @param {import('./thirdPartyKernels.mjs').Kernel} kernel  @param {import('./thirdPartyMistakes.mjs').EmulationMistake} mistake */
 async function checkMistake(checks, kernel, mistake) {
   const { id, format, m, n } = kernel
   const { name, says } = mistake

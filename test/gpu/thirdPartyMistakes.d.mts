@@ -1,13 +1,14 @@
+import type { Changes } from './change.mjs'
 import type { Kernel } from './thirdPartyKernels.mjs'
 
-/** A change of an emulation's source: file, what it has in one place, and what in its stead. */
-export interface Mistake {
+/** In an emulation of an instruction, under which a kernel of another compiler runs. */
+export interface EmulationMistake {
   name: string
-  changes: [string, string, string][]
+  changes: Changes
   /** What it says; a wrong product otherwise. */
   says?: RegExp
   /** That it is a mistake for. */
   formats?: string[]
   ctas?: number
 }
-export function mistakesOf(kernel: Kernel): Mistake[]
+export function mistakesOf(kernel: Kernel): EmulationMistake[]

@@ -1,7 +1,7 @@
 // Mistakes in the emulations of block-scaled instructions, as changes of their source, under which kernels of another compiler
 // must go wrong: a product, or a sentence of the model of tensor memory.
 
-/** @typedef {import('./thirdPartyMistakes.mjs').Mistake} Mistake */
+/** @typedef {import('./thirdPartyMistakes.mjs').EmulationMistake} EmulationMistake */
 
 const form = 'common/blockScale/form.cuh'
 const core = 'common/tcgen05/tensorCore.cuh'
@@ -10,7 +10,7 @@ const operands = 'common/tcgen05/operands.cuh'
 const tilesOfProduct = `decodedTile(one.a), b = decodedTile(one.b);
     const int first`
 
-/** Another thread id would be none: Triton has the scales in all lanes of a quad that may be asked. @type {Mistake[]} */
+/** Another thread id would be none: Triton has the scales in all lanes of a quad that may be asked. @type {EmulationMistake[]} */
 const ofWarps = [
   {
     name: 'scale lanes of a pair swapped',
@@ -49,7 +49,7 @@ const ofWarps = [
   }
 ]
 
-/** @type {Mistake[]} */
+/** @type {EmulationMistake[]} */
 const ofTensorMemory = [
   {
     name: 'scale lanes of a pair swapped',
