@@ -235,6 +235,24 @@ export default tseslint.config(
   },
   {
     files: ['test/e2e/**/*.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            "CallExpression[callee.name='expect'] > :not(FunctionExpression, ArrowFunctionExpression).arguments CallExpression[callee.property.name='url']",
+          message: 'An address changes when the page comes to it: expect.poll(() => page.url()).'
+        },
+        {
+          selector:
+            "CallExpression[callee.name='expect'] > CallExpression[callee.property.name='url']",
+          message: 'An address changes when the page comes to it: expect.poll(() => page.url()).'
+        }
+      ]
+    }
+  },
+  {
+    files: ['test/e2e/**/*.ts'],
     ignores: ['test/e2e/support/actions.ts'],
     rules: {
       'no-restricted-properties': [

@@ -37,7 +37,7 @@ describeInBrowser('Capture', () => {
     const { page, close, errors } = await openPage(browser, `${server.url}&/capture`)
     const table = page.getByRole('grid', { name: 'Kernels' })
     await table.getByRole('row').nth(6).waitFor()
-    expect(page.url()).toContain('#/capture')
+    await expect.poll(() => page.url()).toContain('#/capture')
     expect(await table.getAttribute('aria-rowcount')).toBe('7')
     const first = table.locator('[data-index="0"]')
     // Two processes of 3,000 launches over six shapes.
@@ -71,7 +71,7 @@ describeInBrowser('Capture', () => {
       ['K', '64']
     ] as const)
       await expect.poll(() => page.getByLabel(name, { exact: true }).inputValue()).toBe(value)
-    expect(page.url()).not.toContain('shape=')
+    await expect.poll(() => page.url()).not.toContain('shape=')
     const chosen = page.getByRole('group', { name: 'Formats' }).locator(':checked')
     await expect.poll(() => chosen.count()).toBe(1)
     expect(await chosen.inputValue()).toBe('mxfp8')

@@ -90,7 +90,7 @@ describeInBrowser('the page of a server', () => {
       label: 'µ',
       refused: expect.stringMatching(/^invalid-input: runs\.get: id: .*run id/)
     })
-    expect(page.url()).toBe(`http://127.0.0.1:${server.port}/`)
+    await expect.poll(() => page.url()).toBe(`http://127.0.0.1:${server.port}/`)
     expect(
       await page.evaluate('document.cookie + sessionStorage.length + localStorage.length')
     ).toBe('00')
@@ -103,7 +103,7 @@ describeInBrowser('the page of a server', () => {
     const url = `${server.url}&/profile?run=a`
     const { page, close } = await openPage(browser, url)
     await page.evaluate('connect()')
-    expect(new URL(page.url()).hash).toBe('#/profile?run=a')
+    await expect.poll(() => new URL(page.url()).hash).toBe('#/profile?run=a')
     await close()
   })
 

@@ -83,8 +83,8 @@ describeInBrowser('Which layout is it?', () => {
       if (await show.count()) {
         await show.click()
         const [, row, column] = /scale of row (\d+), column (\d+)/.exec(stdout)!
-        expect(page.url()).toContain(`row=${row}`)
-        expect(page.url()).toMatch(new RegExp(`col(umn)?=${column}`))
+        await expect.poll(() => page.url()).toContain(`row=${row}`)
+        await expect.poll(() => page.url()).toMatch(new RegExp(`col(umn)?=${column}`))
       }
       expect(errors).toEqual([])
       await close()

@@ -44,7 +44,7 @@ describeInElectron('the desktop app', () => {
 
   it('shows the page from its own scheme, connected to the main process', async () => {
     const { page } = app
-    expect(page.url()).toMatch(/^app:\/\/blockscope\//)
+    await expect.poll(() => page.url()).toMatch(/^app:\/\/blockscope\//)
     await page.getByText('Connected', { exact: true }).waitFor()
     expect(await page.evaluate('Object.keys(window.blockscope)')).toEqual(['connect'])
     expect(await page.evaluate('typeof require + typeof process')).toBe('undefinedundefined')
@@ -76,7 +76,7 @@ describeInElectron('the desktop app', () => {
     )
     expect(reached).toBe('refused')
     expect(electron.windows()).toHaveLength(1)
-    expect(page.url()).toMatch(/^app:\/\/blockscope\//)
+    await expect.poll(() => page.url()).toMatch(/^app:\/\/blockscope\//)
   })
 
   it('has a native menu that leads to every view', async () => {
@@ -132,7 +132,7 @@ describeInElectron('the desktop app', () => {
     await stubDialogs(electron, { files: [] })
     await chooseInMenu(electron, 'File > Open...')
     await expect.poll(async () => (await shownDialogs(electron)).open.length).toBe(1)
-    expect(app.page.url()).toContain('#/runs')
+    await expect.poll(() => app.page.url()).toContain('#/runs')
     expect(state().recentFiles).toHaveLength(2)
   })
 
@@ -178,7 +178,7 @@ describeInElectron('the desktop app', () => {
     await go(app.page, 'formats')
     expect(await desktop.startAgain('--page=https://example.com')).toBe(0)
     expect(await desktop.startAgain('--page=//evil/../x')).toBe(0)
-    expect(app.page.url()).toMatch(/^app:\/\/blockscope\/.*#\/formats/)
+    await expect.poll(() => app.page.url()).toMatch(/^app:\/\/blockscope\/.*#\/formats/)
   })
 
   it('opens what is dropped on it', async () => {
