@@ -1,6 +1,13 @@
 /** A folder with the files that commands in README and docs name, made small, and `blockscope` on its path. */
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -45,6 +52,8 @@ export async function makeDocsFolder(): Promise<DocsFolder> {
   for (const name of ['run', 'before', 'after', 'run.part_0', 'run.part_1'])
     writeFileSync(at(`${name}.hatchet`), JSON.stringify(profile()))
 
+  // Saved runs, which pages name by their place in the repository.
+  symlinkSync(resolve('docs'), at('docs'))
   writeProfilesOfOthers(at)
   writeFileSync(at('step.trace.json'), JSON.stringify(trace()))
 
