@@ -67,7 +67,9 @@ struct Product {
     std::vector<u32> arrived(tiles, 99);
     const std::vector<int> starts = this->starts();
     const int *first = starts.data(), *rows = groups.data();
-    const int copied = scales % 16 == 0 ? 0 : rowsOfB * pitch / 16;
+    // As the manifest's SCALE_ROWS and COPIED.
+    const int scaleRows = GROUPED && scales % 16 != 0 && scales % 2 == 0 && n % 8 == 0 ? 8 : 1;
+    const int copied = scaleRows * scales % 16 == 0 ? 0 : rowsOfB * pitch / 16;
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
     hopper::launch({m + ceilDivided(copied, ENCODE_THREADS), 1, ENCODE_THREADS, 0}, [&] {
       prepare(a.codes.data(), a.scales.data(), b.scales.data(), tokens.data(), factors.data(),
@@ -87,13 +89,14 @@ struct Product {
     const hopper::TensorMap codesMap{
         b.packed.data(), k * kBits(B_FORMAT) / 8, rowsOfB, 128, ROWS, 1};
     const hopper::TensorMap scalesMap{copied ? pitched.data() : b.scales.data(),
-                                      copied ? pitch : scales,
-                                      rowsOfB,
-                                      std::max(16, stageK / SCALE_BLOCK),
-                                      ROWS,
+                                      copied ? pitch : scaleRows * scales,
+                                      rowsOfB / scaleRows,
+                                      std::max(16, stageK / SCALE_BLOCK) + (scaleRows > 1 ? 16 : 0),
+                                      ROWS / scaleRows,
                                       1,
                                       false,
-                                      copied > 0};
+                                      copied > 0,
+                                      scaleRows > 1};
     const hopper::TensorMap tokensMap{tokens.data(), k * kTokenBytes, m,    128,
                                       columns,       kTokenBytes,     true, true};
     hopper::launch({ctas / cluster, cluster, THREADS, SHARED_BYTES, {}, mistake}, [&] {
@@ -101,11 +104,11 @@ struct Product {
         kernel(codesMap, scalesMap, tokensMap, a.codes.data(), again.data(), a.scales.data(),
                b.scales.data(),
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
-               factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, copied > 0,
-               tilesAtOnce,
+               factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, scaleRows,
+               copied > 0, tilesAtOnce,
 #else
-               parts.data(), arrived.data(), c.data(), m, n, k, splits, copied > 0,
-               tilesAtOnce, 1.0f,
+               parts.data(), arrived.data(), c.data(), m, n, k, splits, scaleRows,
+               copied > 0, tilesAtOnce, 1.0f,
 #endif
                first, rows, matrices);
       };
@@ -200,6 +203,9 @@ int main() {
     for (const int rows : groups) m = afterGroup(m, rows);
     return Product{m, n, k, splits, ctas, std::move(groups)};
   };
+  isRight(of({5, 0, 2}, 136, 1056, 1, 2));  // scales that begin between two words, or are copied
+  isRight(of({5, 0, 2}, 136, 1088, 1, 2));
+  isRight(of({20, 70}, 72, 2880, 2, 4), 3);
   isRight(of({3, 0, 8, 1}, 70, 768, 1, 3));  // an empty one; columns of the next matrix in a tile
   isRight(of({0, 5}, 64, 2048, 2, 2));       // parts of K
   isRight(of({9, 0, 16, 1, 12}, 130, 1280, 1, 4), 3);  // clusters

@@ -63,7 +63,8 @@ struct TensorMap {
   int64_t rowBytes, rows;
   int boxBytes, boxRows, elementBytes;
   bool isSwizzled = true;
-  bool isMade = false;  // by the kernel before, which griddepcontrol.wait waits for
+  bool isMade = false;     // by the kernel before, which griddepcontrol.wait waits for
+  bool mayBeLeft = false;  // not all of a box need be read
 
   fibers::Box box() const { return {boxBytes, boxRows, isSwizzled}; }
 };
@@ -194,8 +195,9 @@ class Machine {
     fibers::Box box = map.box();
     if (mistake == Mistake::kOtherBlock && map.isMade && map.isSwizzled) y ^= box.rows;
     if (mistake == Mistake::kNoSwizzle) box.isSwizzled = false;
-    const auto pieces =
+    auto pieces =
         box.pieces({map.start, map.rowBytes, map.rows}, int64_t{x} * map.elementBytes, y, to);
+    for (fibers::Piece& piece : pieces) piece.isOutside |= map.mayBeLeft;
     for (int of = 0; mask >> of != 0; of++) {
       if (!(mask >> of & 1)) continue;
       for (const fibers::Piece& piece : pieces) cta(static_cast<u32>(of)).begin(piece.place);

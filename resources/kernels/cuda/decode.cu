@@ -25,11 +25,11 @@ extern "C" __global__ void __launch_bounds__(PREPARE_THREADS)
   extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) multiply##TOKENS(                                        \
       const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,                               \
       const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, \
-      float* parts, u32* arrived, Output* c, int M, int N, int K, int splits, int scalesAreMade, int tilesAtOnce, float tensorScale,           \
+      float* parts, u32* arrived, Output* c, int M, int N, int K, int splits, int scaleRows, int scalesAreMade, int tilesAtOnce, float tensorScale,           \
       const int* groupStarts, const int* groupRows, int groups) {                                                           \
     decode::run<decode::Bf16, TOKENS>(&codesMap, &scalesMap, &tokensMap, {M, N, K, splits, groupStarts, groupRows, groups},                                  \
                                       {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, tensorScale},            \
-                                      scalesAreMade, tilesAtOnce);                                                                       \
+                                      {scaleRows, scalesAreMade != 0}, tilesAtOnce);                                                                       \
   }
 BS_DECODE(8)
 BS_DECODE(16)

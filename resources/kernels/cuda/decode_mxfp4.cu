@@ -33,10 +33,10 @@ extern "C" __global__ void __launch_bounds__(kEncodeThreads)
       const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,                               \
       const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, \
       const float* aFactors, float* parts, u32* arrived, Output* c, int M, int N, int K, int splits,      \
-      int scalesAreMade, int tilesAtOnce, const int* groupStarts, const int* groupRows, int groups) {                                        \
+      int scaleRows, int scalesAreMade, int tilesAtOnce, const int* groupStarts, const int* groupRows, int groups) {                                        \
     decode::run<decode::Mxfp4, TOKENS>(&codesMap, &scalesMap, &tokensMap, {M, N, K, splits, groupStarts, groupRows, groups},                                 \
                                        {aCodes, bCodes, aScales, bScales, aFactors, parts, arrived, c, 1.0f},        \
-                                       scalesAreMade, tilesAtOnce);                                                                 \
+                                       {scaleRows, scalesAreMade != 0}, tilesAtOnce);                                                                 \
   }
 BS_DECODE(8)
 BS_DECODE(16)

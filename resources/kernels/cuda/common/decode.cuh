@@ -57,6 +57,43 @@ __host__ __device__ constexpr int scaleBytesFor(int stageK) {
   return stageK / SCALE_BLOCK < 16 ? 16 : stageK / SCALE_BLOCK;
 }
 
+// Of groups, rows of B whose scales are one row of the tensor map: where a row's are not a multiple of
+// 16 bytes, as the copy engine would have them, those of eight are. Each of the eight then has a box
+// of its own, from the last sixteenth byte before its scales on. A single product's few scales are
+// copied instead: telling where they are would take it 1 to 7 %.
+constexpr int kEight = 8;
+// Bytes of a row of scales in shared memory, at most.
+__host__ __device__ constexpr int scaleRoomFor(int stageK) {
+  return scaleBytesFor(stageK) + (GROUPED ? 16 : 0);
+}
+
+// Where in a tile's scales of a stage those of a lane's two rows are: warp * 16 + lane / 4, and
+// eight more.
+struct LaneScales {
+  u32 first;  // bytes, to those of the first row, which may begin between two words
+  u32 apart;
+  __device__ LaneScales(int scaleRows, int ofRow, int stageK, int warp, int lane) {
+    const int row = lane / 4;
+    const bool isOfEight = GROUPED && scaleRows == kEight;
+    apart = isOfEight ? scaleRoomFor(stageK) : 8 * scaleBytesFor(stageK);
+    first = warp * 2 * apart + (isOfEight ? row * kRows / kEight * apart + row * ofRow % 16
+                                          : row * scaleBytesFor(stageK));
+  }
+  // Of row `half`, as words, those that begin at `from`.
+  template <int Words>
+  __device__ void load(u32 (&words)[Words], u32 from, int half) const {
+    const u32 place = from + first + half * apart, aligned = GROUPED ? place & ~3 : place;
+    const bool isBetween = GROUPED && (place & 2) != 0;
+#pragma unroll
+    for (int i = 0; i < Words; i++) words[i] = loadWord(aligned + i * 4);
+    const u32 behind = isBetween ? loadWord(aligned + Words * 4) : 0;
+#pragma unroll
+    for (int i = 0; GROUPED && i < Words; i++)
+      words[i] = __byte_perm(words[i], i + 1 < Words ? words[i + 1] : behind,
+                             isBetween ? 0x5432 : 0x3210);
+  }
+};
+
 // Operand: how codes become matrix operands, and what a thread adds. It has kTokens; kCluster, how
 // many CTAs share A; kTiles, how many tiles a stage has room for, kStageK, its elements of K, and
 // kShareK, those of a warpgroup;
@@ -69,7 +106,7 @@ struct Ring {
   static constexpr int kTiles = Operand::kTiles;
   static constexpr int kBytesCodes = Operand::kCodeBoxes * kCodeBoxBytes;  // of a tile
   static constexpr int kScaleBytes = scaleBytesFor(Operand::kStageK);      // of a row
-  static constexpr int kBytesScales = kRows * kScaleBytes;
+  static constexpr int kBytesScales = kRows * scaleRoomFor(Operand::kStageK);
   static constexpr int kBytesTile = kBytesCodes + kBytesScales;
   static constexpr int kBytesTokens = Operand::kTokenBoxes * 128 * Operand::kTokens;
   static constexpr int kBytesStage = kTiles * kBytesTile + kBytesTokens;
@@ -102,26 +139,41 @@ struct Ring {
   __device__ u32 sums() const { return tiles + kStages * kBytesStage; }
 };
 
+// What the scales' tensor map is of: rows of B's that are one of its, 1 or kEight; whether the kernel
+// before this one makes them.
+struct ScalesOf {
+  int rows;
+  bool areMade;
+};
+
 // One lane of each of the four loading warps; they share a stage's boxes. What the kernel before
 // this one makes (A, and B's scales where they are copied) is not there at first: the codes of the
 // first stages go ahead of it. Not of all: what is asked for later waits behind them.
 template <class Operand>
 __device__ inline void load(const TensorMap* codesMap, const TensorMap* scalesMap,
                             const TensorMap* tokensMap, Problem problem, Ring<Operand> ring,
-                            bool scalesAreMade) {
+                            ScalesOf scalesOf) {
   constexpr int kStages = Ring<Operand>::kStages, kCluster = Operand::kCluster,
                 kTiles = Operand::kTiles;
   const int warp = threadIdx.x / 32;
   auto loadScales = [&](int stage, const Cursor& at) {
-    const int tile = 3 - warp;
-    if (tile < kTiles && tile < at.tiles)
-      loadBox(ring.scales(stage, tile), scalesMap, at.k() / SCALE_BLOCK - ring.firstScale(at.step),
-              at.rowOfAll + tile * kRows, ring.full(stage));
+    const int from = at.k() / SCALE_BLOCK - ring.firstScale(at.step), tile = 3 - warp;
+    if constexpr (GROUPED) {
+#pragma unroll 1
+      for (int row = 3 - warp; row < scalesOf.rows; row += 4)
+        loadBox(ring.scales(stage, 0) + row * (Ring<Operand>::kBytesScales / kEight), scalesMap,
+                row * (problem.K / SCALE_BLOCK) + from & ~15,
+                scalesOf.rows == 1 ? at.rowOfAll : at.rowOfAll / kEight, ring.full(stage));
+    } else if (tile < kTiles && tile < at.tiles) {
+      loadBox(ring.scales(stage, tile), scalesMap, from, at.rowOfAll + tile * kRows,
+              ring.full(stage));
+    }
   };
   auto loadGiven = [&](int stage, const Cursor& at) {
     if (warp == 0)
       expectBytes(ring.full(stage),
-                  Ring<Operand>::kBytesStage - (kTiles - at.tiles) * Ring<Operand>::kBytesTile);
+                  Ring<Operand>::kBytesStage - (kTiles - at.tiles) * Ring<Operand>::kBytesTile -
+                      (GROUPED && scalesOf.rows == 1 ? kRows * 16 : 0));
 #pragma unroll
     for (int first = 0; first < kTiles * Operand::kCodeBoxes; first += 4) {
       const int box = first + warp, tile = box / Operand::kCodeBoxes,
@@ -130,7 +182,7 @@ __device__ inline void load(const TensorMap* codesMap, const TensorMap* scalesMa
         loadBox(ring.codes(stage, 0) + box * kCodeBoxBytes, codesMap, byte,
                 at.rowOfAll + tile * kRows, ring.full(stage));
     }
-    if (!scalesAreMade) loadScales(stage, at);
+    if (!scalesOf.areMade) loadScales(stage, at);
   };
   auto loadMade = [&](int stage, const Cursor& at) {
 #pragma unroll
@@ -143,7 +195,7 @@ __device__ inline void load(const TensorMap* codesMap, const TensorMap* scalesMa
       else
         loadBoxMulticast(place, tokensMap, k, at.firstToken, ring.full(stage), (1 << kCluster) - 1);
     }
-    if (scalesAreMade) loadScales(stage, at);
+    if (scalesOf.areMade) loadScales(stage, at);
   };
   constexpr int kAhead = kStages < 3 ? kStages : 3;
   Cursor ahead(problem), behind = ahead;
@@ -275,13 +327,15 @@ __device__ inline void storeSums(const Problem& problem, const Given& given, con
 }
 
 template <class Operand>
-__device__ inline void multiplyAndStore(Problem problem, const Given& given, Ring<Operand> ring) {
+__device__ inline void multiplyAndStore(Problem problem, const Given& given, Ring<Operand> ring,
+                                        int scaleRows) {
   constexpr int kTiles = Operand::kTiles, kShares = kGroups / kTiles,
                 kSumTokens = Ring<Operand>::kSumTokens;
   // A warpgroup's number is one lane's, so that uniform registers tell its instructions what to
   // read.
   const int thread = threadIdx.x - 128, warp = thread / 32 % 4, lane = thread % 32,
             group = Operand::kByWarp ? thread / 128 : __shfl_sync(0xffffffff, thread / 128, 0);
+  const LaneScales laneScales(scaleRows, problem.K / SCALE_BLOCK, Operand::kStageK, warp, lane);
   RingPosition<Ring<Operand>::kStages> place;
   float* sums = reinterpret_cast<float*>(__cvta_shared_to_generic(ring.sums()));
   u32& order = *reinterpret_cast<u32*>(__cvta_shared_to_generic(ring.order()));
@@ -297,7 +351,7 @@ __device__ inline void multiplyAndStore(Problem problem, const Given& given, Rin
       if (isFull || step % kTiles == pair)
         operand.multiply(ring.codes(place.stage, tile),
                          ring.scales(place.stage, tile) + ring.firstScale(step),
-                         ring.tokens(place.stage), share, warp, lane);
+                         laneScales, ring.tokens(place.stage), share, warp, lane);
       if (Operand::kCluster > 1) releaseStage<Operand::kCluster>(ring.empty(place.stage));
       else if (lane == 0) arriveHere(ring.empty(place.stage));
     }
@@ -331,7 +385,7 @@ __device__ inline void multiplyAndStore(Problem problem, const Given& given, Rin
 template <class Operand>
 __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scalesMap,
                                 const TensorMap* tokensMap, Problem problem, const Given& given,
-                                bool scalesAreMade) {
+                                ScalesOf scalesOf) {
   // An address that is not computed from the place in the cluster again in every stage.
   const Ring<Operand> ring(__shfl_sync(0xffffffff, dynamicSharedStart(), 0));
   problem.cluster = Operand::kCluster, problem.stageK = Operand::kStageK;
@@ -355,10 +409,10 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
   else __syncthreads();
   if (threadIdx.x < 128) {
     giveRegistersBack<kLoadRegisters>();
-    if (electOne()) load<Operand>(codesMap, scalesMap, tokensMap, problem, ring, scalesAreMade);
+    if (electOne()) load<Operand>(codesMap, scalesMap, tokensMap, problem, ring, scalesOf);
   } else {
     takeRegisters<kMultiplyRegisters>();
-    multiplyAndStore<Operand>(problem, given, ring);
+    multiplyAndStore<Operand>(problem, given, ring, scalesOf.rows);
   }
   if (Operand::kCluster > 1) syncCluster();
 }
@@ -367,11 +421,11 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
 template <template <int, int> class Operand, int Tokens>
 __device__ inline void run(const TensorMap* codesMap, const TensorMap* scalesMap,
                            const TensorMap* tokensMap, const Problem& problem, const Given& given,
-                           bool scalesAreMade, int tiles) {
+                           ScalesOf scalesOf, int tiles) {
   constexpr int kMost = mostTilesFor(Tokens);
   if (kMost > 1 && tiles > 1)
-    runTiles<Operand<Tokens, kMost>>(codesMap, scalesMap, tokensMap, problem, given, scalesAreMade);
-  else runTiles<Operand<Tokens, 1>>(codesMap, scalesMap, tokensMap, problem, given, scalesAreMade);
+    runTiles<Operand<Tokens, kMost>>(codesMap, scalesMap, tokensMap, problem, given, scalesOf);
+  else runTiles<Operand<Tokens, 1>>(codesMap, scalesMap, tokensMap, problem, given, scalesOf);
 }
 
 }  // namespace decode

@@ -77,8 +77,8 @@ struct Bf16 {
   static constexpr int kShareK = kStageK * Tiles / kGroups;
   static constexpr int kChunkK = 128 / kBits(B_FORMAT);  // elements in 16 bytes
   static constexpr int kCodeBoxes = kStageK * kBits(B_FORMAT) / 8 / 128, kTokenBoxK = 64, kTokenBoxes = kStageK / kTokenBoxK;
-  // Instructions of a chunk; bytes of a row's scales in a stage; words of those that a warpgroup takes.
-  static constexpr int kInstructions = kFp4 ? 2 : 1, kRowBytes = scaleBytesFor(kStageK), kWords = kShareK / SCALE_BLOCK / 4;
+  // Instructions of a chunk; words of a row's scales that a warpgroup takes.
+  static constexpr int kInstructions = kFp4 ? 2 : 1, kWords = kShareK / SCALE_BLOCK / 4;
   // Few columns: mma.sync, in which a warp waits for no other, and sums of a block are scaled; many: wgmma, and elements are.
   static constexpr bool kByWarp = Tokens <= 16 && Tiles == 1, kScaleSums = kByWarp && SCALE_BLOCK == 32;
   // Chunks that are in registers together.
@@ -123,17 +123,18 @@ struct Bf16 {
   }
 
   // The group's share of a stage.
-  __device__ void multiply(u32 codes, u32 scales, u32 tokens, int group, int warp, int lane) {
+  __device__ void multiply(u32 codes, u32 scales, const LaneScales& laneScales, u32 tokens, int group, int warp, int lane) {
     u32 words[2][kWords];  // scales of this lane's two rows
     bool special = false;
 #pragma unroll
-    for (int half = 0; half < 2; half++)
+    for (int half = 0; half < 2; half++) {
+      laneScales.load(words[half], scales + group * kWords * 4, half);
 #pragma unroll
       for (int i = 0; i < kWords; i++) {
-        words[half][i] = loadWord(scales + (warp * 16 + lane / 4 + half * 8) * kRowBytes + group * kWords * 4 + i * 4);
         special |= !kScaleSums && isOutside(words[half][i]);
         if (kLinearScale) words[half][i] &= 0x7f7f7f7f;
       }
+    }
     // Where it has 16 elements, a scale is of one of two chunks (fp8), or of two of four lanes (fp4).
     const int ofLane = SCALE_BLOCK < kChunkK ? lane % 4 / 2 : 0;
     auto scaleOf = [&](int half, int chunk) {

@@ -20,7 +20,7 @@ template <int Tokens, int Tiles>
 struct Mxfp4 {
   static constexpr int kTokens = Tokens, kTiles = Tiles, kCluster = clusterFor(Tokens, Tiles), kStageK = stageFor(Tokens, Tiles);
   static constexpr int kShareK = kStageK * Tiles / kGroups;
-  static constexpr int kBlocks = kShareK / 32, kRowBytes = scaleBytesFor(kStageK);
+  static constexpr int kBlocks = kShareK / 32;
   static constexpr bool kByWarp = false;
   static constexpr int kCodeBoxes = kStageK / 256, kTokenBoxK = 128, kTokenBoxes = kStageK / kTokenBoxK;
   // Blocks whose sums are in the tensor core together.
@@ -29,13 +29,10 @@ struct Mxfp4 {
   float total[Tokens / 2] = {};
 
   // Blocks kBlocks * group and on of a stage.
-  __device__ void multiply(u32 codes, u32 scales, u32 tokens, int group, int warp, int lane) {
+  __device__ void multiply(u32 codes, u32 scales, const LaneScales& laneScales, u32 tokens, int group, int warp, int lane) {
     u32 words[2][kBlocks / 4];  // scales of this lane's two rows
 #pragma unroll
-    for (int half = 0; half < 2; half++)
-#pragma unroll
-      for (int i = 0; i < kBlocks / 4; i++)
-        words[half][i] = loadWord(scales + (warp * 16 + lane / 4 + half * 8) * kRowBytes + group * kBlocks + i * 4);
+    for (int half = 0; half < 2; half++) laneScales.load(words[half], scales + group * kBlocks, half);
     auto scaleOf = [&](int half, int block) { return __int_as_float((words[half][block / 4] >> block % 4 * 8 & 255) << 23); };
     u32 packed[4];  // of two blocks
     const u64 b = tileDescriptor(tokens + group * kShareK * Tokens);
