@@ -243,6 +243,11 @@ void ManifestOperation::bind(const std::vector<const OperandSet*>& sets) {
   // They count on through all operations: clearing is no part of what is timed.
   const std::vector<uint32_t> none(row_.counters.labels.size());
   counters_.write(none.data(), counters_.bytes());
+  for (const WorkspaceRow& buffer : row_.workspace) {
+    if (!buffer.zeroedOnce) continue;
+    DeviceBuffer& memory = workspace_.at(buffer.name);
+    memory.write(std::vector<uint8_t>(memory.bytes()).data(), memory.bytes());
+  }
   launches_.clear();
   for (const OperandSet* set : sets) {
     auto& matrices = launches_.emplace_back();

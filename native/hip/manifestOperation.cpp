@@ -36,7 +36,10 @@ ManifestOperation::ManifestOperation(const Device& device, const KernelRow& row,
     int64_t bytes = 0;
     for (const cuda::Part& part : parts_)
       bytes = std::max(bytes, cuda::evaluate(buffer.bytes, part.variables));
-    workspace_.emplace(buffer.name, Buffer(device, bytes, "the workspace"));
+    const Buffer& memory =
+        workspace_.emplace(buffer.name, Buffer(device, bytes, "the workspace")).first->second;
+    if (buffer.zeroedOnce)
+      memory.write(device, std::vector<uint8_t>(memory.bytes()).data(), memory.bytes());
   }
   if (!own_.isGrouped()) return;
   const auto [starts, rows] = cuda::groupTablesOf(own_);

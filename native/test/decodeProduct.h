@@ -44,6 +44,8 @@ struct Product {
   Activations a{m, k};
   ScaledMatrix b{{B_FORMAT, SCALE_FORMAT, SCALE_BLOCK}, n* matrices, k, 60, "linear"};
   GuardedOutput<float> c{m, n};
+  bool mayBeAlone = true;     // a kernel that makes A ready for itself may be taken
+  int leftArrived = 0;        // counters that are not zero after a run
   bool isOtherAgain = false;  // sums that are computed again are others: by other codes of B
 
   std::vector<int> starts() const {
@@ -64,24 +66,24 @@ struct Product {
     const int scales = k / SCALE_BLOCK, pitch = (scales + 15) / 16 * 16;
     std::vector<uint8_t> tokens(m * k * kTokenBytes), pitched(rowsOfB * pitch);
     std::vector<float> factors(m), parts(splits * m * n);
-    std::vector<u32> arrived(tiles, 99);
+    std::vector<u32> arrived(tiles);
     const std::vector<int> starts = this->starts();
     const int *first = starts.data(), *rows = groups.data();
-    // As the manifest's SCALE_ROWS and COPIED.
-    const int scaleRows = GROUPED && scales % 16 != 0 && scales % 2 == 0 && n % 8 == 0 ? 8 : 1;
+    const int scaleRows = this->scaleRows();
     const int copied = scaleRows * scales % 16 == 0 ? 0 : rowsOfB * pitch / 16;
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
     hopper::launch({m + ceilDivided(copied, ENCODE_THREADS), 1, ENCODE_THREADS, 0}, [&] {
       prepare(a.codes.data(), a.scales.data(), b.scales.data(), tokens.data(), factors.data(),
-              pitched.data(), arrived.data(), m, n, k, pitch, tiles, first, rows, matrices);
+              pitched.data(), m, n, k, pitch, first, rows, matrices);
     });
 #else
     const int ofTokens = ceilDivided(m * k / 8, PREPARE_THREADS);
-    hopper::launch({ofTokens + ceilDivided(copied, PREPARE_THREADS), 1, PREPARE_THREADS, 0}, [&] {
-      prepare(a.codes.data(), a.scales.data(), b.scales.data(),
-              reinterpret_cast<u16*>(tokens.data()), pitched.data(), arrived.data(), m, n, k, pitch,
-              tiles, ofTokens, first, rows, matrices);
-    });
+    if (!isAlone())
+      hopper::launch({ofTokens + ceilDivided(copied, PREPARE_THREADS), 1, PREPARE_THREADS, 0}, [&] {
+        prepare(a.codes.data(), a.scales.data(), b.scales.data(),
+                reinterpret_cast<u16*>(tokens.data()), pitched.data(), m, n, k, pitch, ofTokens,
+                first, rows, matrices);
+      });
 #endif
     std::vector<uint8_t> again = b.packed;
     for (int i = 0; i < k / 4 && isOtherAgain; i++)
@@ -104,23 +106,52 @@ struct Product {
         kernel(codesMap, scalesMap, tokensMap, a.codes.data(), again.data(), a.scales.data(),
                b.scales.data(),
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
-               factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, scaleRows,
-               copied > 0, tilesAtOnce,
+               factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, copied > 0,
+               tilesAtOnce,
 #else
-               parts.data(), arrived.data(), c.data(), m, n, k, splits, scaleRows,
-               copied > 0, tilesAtOnce, 1.0f,
+               parts.data(), arrived.data(), c.data(), m, n, k, splits, copied > 0,
+               tilesAtOnce, 1.0f,
 #endif
                first, rows, matrices);
       };
-      if (columns == 8) call(multiply8);
-      else if (columns == 16) call(multiply16);
-      else if (columns == 32) call(multiply32);
-      else call(multiply64);
+#if GROUPED
+      if (scaleRows > 1) {
+        call(columns == 8    ? multiply8OfEight
+             : columns == 16 ? multiply16OfEight
+             : columns == 32 ? multiply32OfEight
+                             : multiply64OfEight);
+        return;
+      }
+#elif A_FORMAT != 0 || SCALE_FORMAT != 5
+      if (isAlone()) {
+        (scaleRows == 1 ? multiplyAlone : multiplyAloneOfEight)(
+            codesMap, scalesMap, a.codes.data(), again.data(), a.scales.data(), b.scales.data(),
+            parts.data(), arrived.data(), c.data(), m, n, k, splits, 1.0f);
+        return;
+      }
+#endif
+      call(columns == 8    ? multiply8
+           : columns == 16 ? multiply16
+           : columns == 32 ? multiply32
+                           : multiply64);
     });
+    leftArrived = static_cast<int>(
+        std::count_if(arrived.begin(), arrived.end(), [](u32 count) { return count != 0; }));
   }
+  // As the manifest's IS_SMALL, SCALE_ROWS and ALONE.
+  bool isSmall() const {
+    const int pitch = ceilDivided(k, STAGE_K) * STAGE_K * 2 + 16;
+    return mayBeAlone && !GROUPED && !kIsFp8 && m <= 8 &&
+           m * pitch + 256 <= OWN_BYTES * (kBits(A_FORMAT) == 16 ? 3 : 4) / 4;
+  }
+  int scaleRows() const {
+    const int scales = k / SCALE_BLOCK;
+    return (GROUPED || isSmall()) && scales % 16 != 0 && scales % 2 == 0 && n % 8 == 0 ? 8 : 1;
+  }
+  bool isAlone() const { return isSmall() && scaleRows() * (k / SCALE_BLOCK) % 16 == 0; }
   // Padding is not judged.
   int wrong(int every) const {
-    int count = c.guardsWritten();
+    int count = c.guardsWritten() + leftArrived;
     const std::vector<int> starts = this->starts();
     for (int matrix = 0; matrix < matrices; matrix++)
       for (int at = 0; at < groups[matrix] * n; at += every) {
@@ -217,8 +248,21 @@ int main() {
 #else
 int main() {
   isRight({1, 64, 512, 1, 1});
-  isRight({8, 200, 1280, 1, 3});    // more tiles than CTAs; a tail of K
-  isRight({3, 70, 4096, 3, 4}, 3);  // parts of K
+  isRight({8, 200, 1280, 1, 3});     // more tiles than CTAs; a tail of K
+  isRight({3, 70, 4096, 3, 4}, 3);   // parts of K
+  isRight({8, 130, 1280, 1, 2}, 3);  // more tiles than CTAs and, with scales of 16, a tail of K
+  if (!kIsFp8) {
+    // The same with A made ready by a kernel before, and a matrix of A that is too large for the
+    // other.
+    Product prepared = {3, 70, 4096, 3, 4};
+    prepared.mayBeAlone = false;
+    isRight(std::move(prepared), 3);
+    checkThat(!Product{8, 64, 4096, 1, 1}.isAlone() && Product{1, 64, 4096, 1, 1}.isAlone(),
+              "what is alone", __FILE__, __LINE__);
+    isRight({8, 64, 4096, 2, 2}, 7);
+    isRight({8, 136, 1056, 1, 2});  // scales that begin between two words, or are copied
+    isRight({2, 136, 2880, 2, 4});
+  }
   isRight(
       {9, 130, 1024, 1, 2});  // one cluster, two tiles of two CTAs, of which the last has no rows
   isRight({16, 321, 1536, 1, 4}, 3);  // a cluster has one tile more than another

@@ -144,6 +144,7 @@ const rowSchema = v.pipe(
           name,
           bytes: expression,
           zeroed: v.optional(v.boolean('must be true or false'), false),
+          zeroedOnce: v.optional(v.boolean('must be true or false'), false),
           /** Holds the text of what the kernel found wrong, ended by a zero. */
           fault: v.optional(v.boolean('must be true or false'), false)
         })

@@ -5,33 +5,59 @@
 //
 // 1. prepare: A to bf16; B's scales at a pitch that the copy engine takes, if theirs is none.
 // 2. multiply<tokens>: starts while prepare runs (common/decode.cuh, common/decode_bf16.cuh).
+// Or, where A is small and B's scales need no copy, multiplyAlone: each CTA makes A ready for itself.
 //
 // Products are exact, sums float32. Elements of C whose operands or sums leave that range are computed again in float64.
 #include "common/decode_bf16.cuh"
 
 extern "C" __global__ void __launch_bounds__(PREPARE_THREADS)
-    prepare(const u8* aCodes, const u8* aScales, const u8* bScales, u16* aWide, u8* pitched, u32* arrived, int M, int N, int K,
-            int pitch, int tiles, int blocksOfTokens, const int* groupStarts, const int* groupRows, int groups) {
+    prepare(const u8* aCodes, const u8* aScales, const u8* bScales, u16* aWide, u8* pitched, int M, int N, int K,
+            int pitch, int blocksOfTokens, const int* groupStarts, const int* groupRows, int groups) {
   letDependentsStart();
   const long long first = ((long long)blockIdx.x * PREPARE_THREADS + threadIdx.x) * 8;
   const bool isInside = first < (long long)M * K;
-  if (isInside && (!GROUPED || groupOfRow(groupStarts, groupRows, groups, (int)(first / K)) >= 0))
-    decode::prepareTokens(aCodes, aScales, aWide, first);
-  decode::prepareRest(bScales, pitched, arrived, (int)blockIdx.x - blocksOfTokens, (int)gridDim.x - blocksOfTokens, N,
-                      K / SCALE_BLOCK, pitch, tiles, groupRows, groups);
+  if (isInside && (!GROUPED || groupOfRow(groupStarts, groupRows, groups, (int)(first / K)) >= 0)) {
+    decode::GivenTokens given;
+    given.read(aCodes, aScales, first);
+    u32 words[4];
+    decode::prepareTokens(given, words);
+    u32* block = reinterpret_cast<u32*>(aWide + first / decode::kOrderedK * decode::kOrderedK);
+#pragma unroll
+    for (int i = 0; i < 4; i++) block[decode::placeOfWord((int)(first % decode::kOrderedK), i)] = words[i];
+  }
+  decode::prepareScales(bScales, pitched, (int)blockIdx.x - blocksOfTokens, (int)gridDim.x - blocksOfTokens, N,
+                        K / SCALE_BLOCK, pitch, groupRows, groups);
 }
 
-#define BS_DECODE(TOKENS)                                                                                                   \
-  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) multiply##TOKENS(                                        \
+#define BS_DECODE(NAME, OPERAND, TOKENS)                                                                                                   \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                                        \
       const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,                               \
       const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, \
-      float* parts, u32* arrived, Output* c, int M, int N, int K, int splits, int scaleRows, int scalesAreMade, int tilesAtOnce, float tensorScale,           \
+      float* parts, u32* arrived, Output* c, int M, int N, int K, int splits, int scalesAreMade, int tilesAtOnce, float tensorScale,           \
       const int* groupStarts, const int* groupRows, int groups) {                                                           \
-    decode::run<decode::Bf16, TOKENS>(&codesMap, &scalesMap, &tokensMap, {M, N, K, splits, groupStarts, groupRows, groups},                                  \
+    decode::run<decode::OPERAND, TOKENS>(&codesMap, &scalesMap, &tokensMap, {M, N, K, splits, groupStarts, groupRows, groups},                                  \
                                       {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, tensorScale},            \
-                                      {scaleRows, scalesAreMade != 0}, tilesAtOnce);                                                                       \
+                                      scalesAreMade, tilesAtOnce);                                                                       \
   }
-BS_DECODE(8)
-BS_DECODE(16)
-BS_DECODE(32)
-BS_DECODE(64)
+BS_DECODE(multiply8, Bf16, 8)
+BS_DECODE(multiply16, Bf16, 16)
+BS_DECODE(multiply32, Bf16, 32)
+BS_DECODE(multiply64, Bf16, 64)
+#if GROUPED
+BS_DECODE(multiply8OfEight, Bf16OfEight, 8)
+BS_DECODE(multiply16OfEight, Bf16OfEight, 16)
+BS_DECODE(multiply32OfEight, Bf16OfEight, 32)
+BS_DECODE(multiply64OfEight, Bf16OfEight, 64)
+#else
+#define BS_DECODE_ALONE(NAME, OF_EIGHT)                                                                                     \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                                                   \
+      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap, const u8* aCodes,            \
+      const u8* bCodes, const u8* aScales, const u8* bScales, float* parts, u32* arrived, Output* c, int M, int N, int K,   \
+      int splits, float tensorScale) {                                                                                      \
+    decode::runTiles<decode::Bf16Alone<OF_EIGHT>>(                                                                   \
+        &codesMap, &scalesMap, nullptr, {M, N, K, splits, nullptr, nullptr, 0},                                             \
+        {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, tensorScale}, false); \
+  }
+BS_DECODE_ALONE(multiplyAlone, false)
+BS_DECODE_ALONE(multiplyAloneOfEight, true)
+#endif

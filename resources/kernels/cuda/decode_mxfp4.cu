@@ -15,7 +15,7 @@ static_assert(A_FORMAT == 0 && B_FORMAT == 0 && SCALE_FORMAT == 5 && SCALE_BLOCK
 
 extern "C" __global__ void __launch_bounds__(kEncodeThreads)
     prepare(const u8* aCodes, const u8* aScales, const u8* bScales, u8* aEncoded, float* aFactors, u8* pitched,
-            u32* arrived, int M, int N, int K, int pitch, int tiles, const int* groupStarts, const int* groupRows, int groups) {
+            int M, int N, int K, int pitch, const int* groupStarts, const int* groupRows, int groups) {
   letDependentsStart();
   if (blockIdx.x < M && (!GROUPED || groupOfRow(groupStarts, groupRows, groups, (int)blockIdx.x) >= 0)) {
     const long long row = blockIdx.x;
@@ -24,21 +24,27 @@ extern "C" __global__ void __launch_bounds__(kEncodeThreads)
     // NaN makes every sum of the row NaN, and NaN is computed again.
     if (__syncthreads_or(isOutside) && threadIdx.x == 0) aEncoded[row * K] = 0x7f;
   }
-  decode::prepareRest(bScales, pitched, arrived, (int)blockIdx.x - M, (int)gridDim.x - M, N, K / SCALE_BLOCK, pitch, tiles,
-                      groupRows, groups);
+  decode::prepareScales(bScales, pitched, (int)blockIdx.x - M, (int)gridDim.x - M, N, K / SCALE_BLOCK, pitch, groupRows,
+                        groups);
 }
 
-#define BS_DECODE(TOKENS)                                                                                                   \
-  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) multiply##TOKENS(                                        \
+#define BS_DECODE(NAME, OPERAND, TOKENS)                                                                                                   \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                                        \
       const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,                               \
       const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, \
       const float* aFactors, float* parts, u32* arrived, Output* c, int M, int N, int K, int splits,      \
-      int scaleRows, int scalesAreMade, int tilesAtOnce, const int* groupStarts, const int* groupRows, int groups) {                                        \
-    decode::run<decode::Mxfp4, TOKENS>(&codesMap, &scalesMap, &tokensMap, {M, N, K, splits, groupStarts, groupRows, groups},                                 \
+      int scalesAreMade, int tilesAtOnce, const int* groupStarts, const int* groupRows, int groups) {                                        \
+    decode::run<decode::OPERAND, TOKENS>(&codesMap, &scalesMap, &tokensMap, {M, N, K, splits, groupStarts, groupRows, groups},                                 \
                                        {aCodes, bCodes, aScales, bScales, aFactors, parts, arrived, c, 1.0f},        \
-                                       {scaleRows, scalesAreMade != 0}, tilesAtOnce);                                                                 \
+                                       scalesAreMade, tilesAtOnce);                                                                 \
   }
-BS_DECODE(8)
-BS_DECODE(16)
-BS_DECODE(32)
-BS_DECODE(64)
+BS_DECODE(multiply8, Mxfp4, 8)
+BS_DECODE(multiply16, Mxfp4, 16)
+BS_DECODE(multiply32, Mxfp4, 32)
+BS_DECODE(multiply64, Mxfp4, 64)
+#if GROUPED
+BS_DECODE(multiply8OfEight, Mxfp4OfEight, 8)
+BS_DECODE(multiply16OfEight, Mxfp4OfEight, 16)
+BS_DECODE(multiply32OfEight, Mxfp4OfEight, 32)
+BS_DECODE(multiply64OfEight, Mxfp4OfEight, 64)
+#endif

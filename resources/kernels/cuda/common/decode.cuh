@@ -57,40 +57,40 @@ __host__ __device__ constexpr int scaleBytesFor(int stageK) {
   return stageK / SCALE_BLOCK < 16 ? 16 : stageK / SCALE_BLOCK;
 }
 
-// Of groups, rows of B whose scales are one row of the tensor map: where a row's are not a multiple of
-// 16 bytes, as the copy engine would have them, those of eight are. Each of the eight then has a box
-// of its own, from the last sixteenth byte before its scales on. A single product's few scales are
-// copied instead: telling where they are would take it 1 to 7 %.
+// Where rows of B's scales are not a multiple of 16 bytes, as the copy engine would have them,
+// eight rows' are: a row of the tensor map. Each of the eight then has a box of its own, from the
+// last sixteenth byte before its scales on.
 constexpr int kEight = 8;
-// Bytes of a row of scales in shared memory, at most.
-__host__ __device__ constexpr int scaleRoomFor(int stageK) {
-  return scaleBytesFor(stageK) + (GROUPED ? 16 : 0);
+// Bytes of a row of scales in shared memory.
+__host__ __device__ constexpr int scalePitchFor(int stageK, bool ofEight) {
+  return scaleBytesFor(stageK) + (ofEight ? 16 : 0);
 }
 
 // Where in a tile's scales of a stage those of a lane's two rows are: warp * 16 + lane / 4, and
 // eight more.
+template <int StageK, bool OfEight>
 struct LaneScales {
-  u32 first;  // bytes, to those of the first row, which may begin between two words
-  u32 apart;
-  __device__ LaneScales(int scaleRows, int ofRow, int stageK, int warp, int lane) {
+  static constexpr int kPitch = scalePitchFor(StageK, OfEight),
+                       kApart = OfEight ? kPitch : 8 * kPitch;
+  u32 first;  // bytes, to those of the first row, which of eight may begin between two words
+  __device__ LaneScales(int ofRow, int warp, int lane) {
     const int row = lane / 4;
-    const bool isOfEight = GROUPED && scaleRows == kEight;
-    apart = isOfEight ? scaleRoomFor(stageK) : 8 * scaleBytesFor(stageK);
-    first = warp * 2 * apart + (isOfEight ? row * kRows / kEight * apart + row * ofRow % 16
-                                          : row * scaleBytesFor(stageK));
+    first = warp * 2 * kApart + row * (OfEight ? kRows / kEight : 1) * kPitch;
+    if (OfEight) first += row * ofRow % 16;
   }
   // Of row `half`, as words, those that begin at `from`.
   template <int Words>
   __device__ void load(u32 (&words)[Words], u32 from, int half) const {
-    const u32 place = from + first + half * apart, aligned = GROUPED ? place & ~3 : place;
-    const bool isBetween = GROUPED && (place & 2) != 0;
+    const u32 place = from + first + half * kApart, aligned = OfEight ? place & ~3 : place;
+    const bool isBetween = OfEight && (place & 2) != 0;
 #pragma unroll
     for (int i = 0; i < Words; i++) words[i] = loadWord(aligned + i * 4);
+    if (!OfEight) return;
     const u32 behind = isBetween ? loadWord(aligned + Words * 4) : 0;
 #pragma unroll
-    for (int i = 0; GROUPED && i < Words; i++)
-      words[i] = __byte_perm(words[i], i + 1 < Words ? words[i + 1] : behind,
-                             isBetween ? 0x5432 : 0x3210);
+    for (int i = 0; i < Words; i++)
+      words[i] =
+          __byte_perm(words[i], i + 1 < Words ? words[i + 1] : behind, isBetween ? 0x5432 : 0x3210);
   }
 };
 
@@ -100,13 +100,15 @@ struct LaneScales {
 // the boxes of a tile's codes and of tokens (kCodeBoxes, kTokenBoxes of kTokenBoxK elements, rows
 // of 128 bytes); kByWarp, whether its warps multiply by themselves; total[], the sums of multiply()
 // over a warpgroup's shares of stages; end(), which marks those that are not right by NaN; kUnit,
-// what they lack; kSmallest, below which they may have lost bits.
+// what they lack; kSmallest, below which they may have lost bits. kOwnBytes: of A as the CTA itself
+// makes it ready, for all of K (OwnTokens); 0 where a kernel before this one does. kOfEight:
+// whether scales come by kEight rows; Scales: a lane's.
 template <class Operand>
 struct Ring {
   static constexpr int kTiles = Operand::kTiles;
   static constexpr int kBytesCodes = Operand::kCodeBoxes * kCodeBoxBytes;  // of a tile
   static constexpr int kScaleBytes = scaleBytesFor(Operand::kStageK);      // of a row
-  static constexpr int kBytesScales = kRows * scaleRoomFor(Operand::kStageK);
+  static constexpr int kBytesScales = kRows * scalePitchFor(Operand::kStageK, Operand::kOfEight);
   static constexpr int kBytesTile = kBytesCodes + kBytesScales;
   static constexpr int kBytesTokens = Operand::kTokenBoxes * 128 * Operand::kTokens;
   static constexpr int kBytesStage = kTiles * kBytesTile + kBytesTokens;
@@ -116,7 +118,9 @@ struct Ring {
       Operand::kTokens <= 64 / kTiles ? Operand::kTokens : 64 / kTiles;
   static constexpr int kPitch = kTiles * kRows + 4;
   static constexpr int kBytesSums = kSumTokens * kPitch * 4, kBytesOther = 1024 + 1024;
-  static constexpr int kStages = (kSharedBytes - kBytesSums - kBytesOther) / kBytesStage;
+  static constexpr int kStages =
+      (kSharedBytes - kBytesSums - kBytesOther - Operand::kOwnBytes) / kBytesStage;
+  static_assert(kBytesSums % 16 == 0, "A of the CTA's own begins behind the sums");
   static_assert(kStages >= 2 && kStages * 16 + 4 <= 1024 && kBytesStage % 1024 == 0,
                 "room for a ring");
   u32 barriers, tiles;
@@ -137,13 +141,7 @@ struct Ring {
     return step * (Operand::kStageK / SCALE_BLOCK) % kScaleBytes;
   }
   __device__ u32 sums() const { return tiles + kStages * kBytesStage; }
-};
-
-// What the scales' tensor map is of: rows of B's that are one of its, 1 or kEight; whether the kernel
-// before this one makes them.
-struct ScalesOf {
-  int rows;
-  bool areMade;
+  __device__ u32 own() const { return sums() + kBytesSums; }
 };
 
 // One lane of each of the four loading warps; they share a stage's boxes. What the kernel before
@@ -152,18 +150,21 @@ struct ScalesOf {
 template <class Operand>
 __device__ inline void load(const TensorMap* codesMap, const TensorMap* scalesMap,
                             const TensorMap* tokensMap, Problem problem, Ring<Operand> ring,
-                            ScalesOf scalesOf) {
+                            bool scalesAreMade) {
   constexpr int kStages = Ring<Operand>::kStages, kCluster = Operand::kCluster,
                 kTiles = Operand::kTiles;
   const int warp = threadIdx.x / 32;
   auto loadScales = [&](int stage, const Cursor& at) {
     const int from = at.k() / SCALE_BLOCK - ring.firstScale(at.step), tile = 3 - warp;
-    if constexpr (GROUPED) {
-#pragma unroll 1
-      for (int row = 3 - warp; row < scalesOf.rows; row += 4)
+    if constexpr (Operand::kOfEight) {
+      static_assert(kTiles == 1, "one tile's");
+#pragma unroll
+      for (int first = 0; first < kEight; first += 4) {
+        const int row = first + tile;
         loadBox(ring.scales(stage, 0) + row * (Ring<Operand>::kBytesScales / kEight), scalesMap,
-                row * (problem.K / SCALE_BLOCK) + from & ~15,
-                scalesOf.rows == 1 ? at.rowOfAll : at.rowOfAll / kEight, ring.full(stage));
+                row * (problem.K / SCALE_BLOCK) + from & ~15, at.rowOfAll / kEight,
+                ring.full(stage));
+      }
     } else if (tile < kTiles && tile < at.tiles) {
       loadBox(ring.scales(stage, tile), scalesMap, from, at.rowOfAll + tile * kRows,
               ring.full(stage));
@@ -172,8 +173,7 @@ __device__ inline void load(const TensorMap* codesMap, const TensorMap* scalesMa
   auto loadGiven = [&](int stage, const Cursor& at) {
     if (warp == 0)
       expectBytes(ring.full(stage),
-                  Ring<Operand>::kBytesStage - (kTiles - at.tiles) * Ring<Operand>::kBytesTile -
-                      (GROUPED && scalesOf.rows == 1 ? kRows * 16 : 0));
+                  Ring<Operand>::kBytesStage - (kTiles - at.tiles) * Ring<Operand>::kBytesTile);
 #pragma unroll
     for (int first = 0; first < kTiles * Operand::kCodeBoxes; first += 4) {
       const int box = first + warp, tile = box / Operand::kCodeBoxes,
@@ -182,7 +182,7 @@ __device__ inline void load(const TensorMap* codesMap, const TensorMap* scalesMa
         loadBox(ring.codes(stage, 0) + box * kCodeBoxBytes, codesMap, byte,
                 at.rowOfAll + tile * kRows, ring.full(stage));
     }
-    if (!scalesOf.areMade) loadScales(stage, at);
+    if (!scalesAreMade) loadScales(stage, at);
   };
   auto loadMade = [&](int stage, const Cursor& at) {
 #pragma unroll
@@ -195,7 +195,7 @@ __device__ inline void load(const TensorMap* codesMap, const TensorMap* scalesMa
       else
         loadBoxMulticast(place, tokensMap, k, at.firstToken, ring.full(stage), (1 << kCluster) - 1);
     }
-    if (scalesOf.areMade) loadScales(stage, at);
+    if (scalesAreMade) loadScales(stage, at);
   };
   constexpr int kAhead = kStages < 3 ? kStages : 3;
   Cursor ahead(problem), behind = ahead;
@@ -316,6 +316,8 @@ __device__ inline void storeSums(const Problem& problem, const Given& given, con
       __threadfence();
       order = atomicAdd(given.arrived + item.place, 1);
       __threadfence();
+      // For the next product; the manifest's row has them zero before the first.
+      if (order == problem.splits - 1) given.arrived[item.place] = 0;
     }
     syncMultiplying();
     if (order != problem.splits - 1) return;
@@ -327,18 +329,26 @@ __device__ inline void storeSums(const Problem& problem, const Given& given, con
 }
 
 template <class Operand>
-__device__ inline void multiplyAndStore(Problem problem, const Given& given, Ring<Operand> ring,
-                                        int scaleRows) {
+__device__ inline void multiplyAndStore(Problem problem, const Given& given, Ring<Operand> ring) {
   constexpr int kTiles = Operand::kTiles, kShares = kGroups / kTiles,
                 kSumTokens = Ring<Operand>::kSumTokens;
   // A warpgroup's number is one lane's, so that uniform registers tell its instructions what to
   // read.
   const int thread = threadIdx.x - 128, warp = thread / 32 % 4, lane = thread % 32,
             group = Operand::kByWarp ? thread / 128 : __shfl_sync(0xffffffff, thread / 128, 0);
-  const LaneScales laneScales(scaleRows, problem.K / SCALE_BLOCK, Operand::kStageK, warp, lane);
+  const typename Operand::Scales laneScales(problem.K / SCALE_BLOCK, warp, lane);
   RingPosition<Ring<Operand>::kStages> place;
   float* sums = reinterpret_cast<float*>(__cvta_shared_to_generic(ring.sums()));
   u32& order = *reinterpret_cast<u32*>(__cvta_shared_to_generic(ring.order()));
+  if constexpr (Operand::kOwnBytes > 0) {
+    Operand::makeTokens(ring.own(), problem, given.aCodes, given.aScales, thread);
+    syncMultiplying();
+  }
+  auto tokensOf = [&](int step, int stage, int share) {
+    if constexpr (Operand::kOwnBytes > 0)
+      return Operand::ownTokensOf(ring.own(), problem, step, share, lane);
+    else return ring.tokens(stage);
+  };
   for (Items items(problem); !items.done(); items.next()) {
     const Item item = items.item();
     Operand operand;
@@ -350,8 +360,8 @@ __device__ inline void multiplyAndStore(Problem problem, const Given& given, Rin
       waitFor(ring.full(place.stage), place.phase);
       if (isFull || step % kTiles == pair)
         operand.multiply(ring.codes(place.stage, tile),
-                         ring.scales(place.stage, tile) + ring.firstScale(step),
-                         laneScales, ring.tokens(place.stage), share, warp, lane);
+                         ring.scales(place.stage, tile) + ring.firstScale(step), laneScales,
+                         tokensOf(step, place.stage, share), share, warp, lane);
       if (Operand::kCluster > 1) releaseStage<Operand::kCluster>(ring.empty(place.stage));
       else if (lane == 0) arriveHere(ring.empty(place.stage));
     }
@@ -385,7 +395,7 @@ __device__ inline void multiplyAndStore(Problem problem, const Given& given, Rin
 template <class Operand>
 __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scalesMap,
                                 const TensorMap* tokensMap, Problem problem, const Given& given,
-                                ScalesOf scalesOf) {
+                                bool scalesAreMade) {
   // An address that is not computed from the place in the cluster again in every stage.
   const Ring<Operand> ring(__shfl_sync(0xffffffff, dynamicSharedStart(), 0));
   problem.cluster = Operand::kCluster, problem.stageK = Operand::kStageK;
@@ -402,17 +412,17 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
   if (threadIdx.x == 32) {
     fetchMap(codesMap);
     fetchMap(scalesMap);
-    fetchMap(tokensMap);
+    if (Operand::kOwnBytes == 0) fetchMap(tokensMap);
   }
   // What a CTA of a cluster brings goes to the others' rings too: those must be there, and stay.
   if (Operand::kCluster > 1) syncCluster();
   else __syncthreads();
   if (threadIdx.x < 128) {
     giveRegistersBack<kLoadRegisters>();
-    if (electOne()) load<Operand>(codesMap, scalesMap, tokensMap, problem, ring, scalesOf);
+    if (electOne()) load<Operand>(codesMap, scalesMap, tokensMap, problem, ring, scalesAreMade);
   } else {
     takeRegisters<kMultiplyRegisters>();
-    multiplyAndStore<Operand>(problem, given, ring, scalesOf.rows);
+    multiplyAndStore<Operand>(problem, given, ring);
   }
   if (Operand::kCluster > 1) syncCluster();
 }
@@ -421,11 +431,11 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
 template <template <int, int> class Operand, int Tokens>
 __device__ inline void run(const TensorMap* codesMap, const TensorMap* scalesMap,
                            const TensorMap* tokensMap, const Problem& problem, const Given& given,
-                           ScalesOf scalesOf, int tiles) {
+                           bool scalesAreMade, int tiles) {
   constexpr int kMost = mostTilesFor(Tokens);
   if (kMost > 1 && tiles > 1)
-    runTiles<Operand<Tokens, kMost>>(codesMap, scalesMap, tokensMap, problem, given, scalesOf);
-  else runTiles<Operand<Tokens, 1>>(codesMap, scalesMap, tokensMap, problem, given, scalesOf);
+    runTiles<Operand<Tokens, kMost>>(codesMap, scalesMap, tokensMap, problem, given, scalesAreMade);
+  else runTiles<Operand<Tokens, 1>>(codesMap, scalesMap, tokensMap, problem, given, scalesAreMade);
 }
 
 }  // namespace decode

@@ -28,15 +28,12 @@ __device__ inline uint4 sixteenBytes(const u8* from, int count, long long left) 
   return make_uint4(moved[0], moved[1], moved[2], moved[3]);
 }
 
-// What the multiplying kernel needs beside A: no CTA has arrived at a tile, and B's scales in rows
-// of `pitch` bytes where their own are not what the copy engine takes. The blocks from `block` 0
-// on copy, each thread 16 bytes at a time; there are none when there is nothing to copy.
-// `groupRows`: rows of A of each group, whose matrix of B has N rows; an empty one's are not read.
-__device__ inline void prepareRest(const u8* bScales, u8* pitched, u32* arrived, int block,
-                                   int blocks, int N, int columns, int pitch, int tiles,
-                                   const int* groupRows, int groups) {
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < tiles; i += gridDim.x * blockDim.x)
-    arrived[i] = 0;
+// What the multiplying kernel needs beside A: B's scales in rows of `pitch` bytes where their own
+// are not what the copy engine takes. The blocks from `block` 0 on copy, each thread 16 bytes at a
+// time; there are none when there is nothing to copy. `groupRows`: rows of A of each group, whose
+// matrix of B has N rows; an empty one's are not read.
+__device__ inline void prepareScales(const u8* bScales, u8* pitched, int block, int blocks, int N,
+                                     int columns, int pitch, const int* groupRows, int groups) {
   if (block < 0) return;
   const int ofRow = pitch / 16, rows = N * (GROUPED ? groups : 1), all = rows * ofRow;
   const long long bytes = (long long)rows * columns;

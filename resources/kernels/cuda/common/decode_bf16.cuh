@@ -38,13 +38,39 @@ constexpr bool kSumsMayBeScaled = SCALE_BLOCK == 32;
 // below 2^kLargestToken: beside sums that are not computed again, products with the scale 2^-127, which counts as 0, are nothing.
 constexpr int kSmallestToken = 3 - kTokenShift, kLargestToken = 40;
 
-// Eight elements of A from k on, times scale and 2^kTokenShift, into their places. fp4 codes of B: in a block of 32, element
-// 8 q + 4 e + 2 t + h goes to 16 t + 8 h + 2 q + e; fp8: in a block of 16, element 4 q + 2 e + h to 8 h + 2 q + e.
-__device__ inline void prepareTokens(const u8* aCodes, const u8* aScales, u16* tokens, long long first) {
+// Elements along K whose order A has changed.
+constexpr int kOrderedK = kFp4 ? 32 : 16;
+
+// What eight elements of A are made from: their codes, and their scale's.
+struct GivenTokens {
+  static constexpr int kBitsOfA = kBits(A_FORMAT), kWords = kBitsOfA / 4;
+  u32 words[kWords], scale;
+  // Those from `first` on, a multiple of eight.
+  __device__ void read(const u8* aCodes, const u8* aScales, long long first) {
+    const u8* from = aCodes + first * kBitsOfA / 8;
+    if constexpr (kWords == 4) {
+      const uint4 all = *reinterpret_cast<const uint4*>(from);
+      words[0] = all.x, words[1] = all.y, words[2] = all.z, words[3] = all.w;
+    } else {
+#pragma unroll
+      for (int i = 0; i < kWords; i++) words[i] = reinterpret_cast<const u32*>(from)[i];
+    }
+    scale = kIsScaled(A_FORMAT) ? aScales[first / SCALE_BLOCK] : 0;
+  }
+  __device__ u32 code(int i) const { return words[i * kBitsOfA / 32] >> i * kBitsOfA % 32 & (1u << kBitsOfA) - 1; }
+};
+
+// Eight elements of A from `first` on, times scale and 2^kTokenShift, as words; and in which place each lies among those of the
+// kOrderedK elements that `first` is of. fp4 codes of B: in a block of 32, element 8 q + 4 e + 2 t + h goes to 16 t + 8 h + 2 q + e;
+// fp8: in a block of 16, element 4 q + 2 e + h to 8 h + 2 q + e.
+__device__ inline int placeOfWord(int first, int i) {
+  return kFp4 ? i / 2 * 8 + i % 2 * 4 + first % 32 / 8 : i % 2 * 4 + first % 16 / 4 + i / 2;
+}
+__device__ inline void prepareTokens(const GivenTokens& given, u32 (&words)[4]) {
   float scale = powerOfTwo(kTokenShift), values[8];
   bool outside = false;  // of what may be multiplied where sums are scaled
   if constexpr (kIsScaled(A_FORMAT)) {
-    const u32 code = aScales[first / SCALE_BLOCK];
+    const u32 code = given.scale;
     // Magnitudes of elements lie below 2^kLargest and from 2^kSmallest on.
     constexpr int kLargest = A_FORMAT == 0 ? 3 : A_FORMAT == 3 ? 9 : 16, kSmallest = A_FORMAT == 0 ? -1 : A_FORMAT == 3 ? -9 : -16;
     const bool represented = kLinearScale || code <= 254 - kLargest - kTokenShift;
@@ -54,29 +80,30 @@ __device__ inline void prepareTokens(const u8* aCodes, const u8* aScales, u16* t
     // Elements have exponents of their own: those that vanish beside a block's largest, in four threads, may.
     u32 largest = 0;
 #pragma unroll
-    for (int i = 0; i < 8; i++) largest = max(largest, packedCode<A_FORMAT>(aCodes, first + i) & 0x7fff);
+    for (int i = 0; i < 8; i++) largest = max(largest, given.code(i) & 0x7fff);
     largest = __reduce_max_sync(0xfu << (threadIdx.x % 32 & ~3), largest);
     outside = kSumsMayBeScaled && (largest < 127 + kSmallestToken + 24 << 7 || largest > 127 + kLargestToken << 7);
   }
 #pragma unroll
   for (int i = 0; i < 8; i++) {
-    const float value = decodeElement<A_FORMAT>(packedCode<A_FORMAT>(aCodes, first + i));
+    const float value = decodeElement<A_FORMAT>(given.code(i));
     values[i] = outside && value != 0 ? nanValue() : value * scale;
   }
-  u32* out = reinterpret_cast<u32*>(tokens + first / (kFp4 ? 32 : 16) * (kFp4 ? 32 : 16));
 #pragma unroll
-  for (int i = 0; i < 4; i++) {
-    if (kFp4) out[i / 2 * 8 + i % 2 * 4 + first % 32 / 8] = toBf16Pair(values[i], values[i + 4]);
-    else out[i % 2 * 4 + first % 16 / 4 + i / 2] = toBf16Pair(values[i / 2 * 4 + i % 2], values[i / 2 * 4 + i % 2 + 2]);
-  }
+  for (int i = 0; i < 4; i++)
+    words[i] = kFp4 ? toBf16Pair(values[i], values[i + 4]) : toBf16Pair(values[i / 2 * 4 + i % 2], values[i / 2 * 4 + i % 2 + 2]);
 }
 
-template <int Tokens, int Tiles>
-struct Bf16 {
+// OwnTokens: a CTA makes A ready for itself, all of K before its first stage, while that is on its way. In shared memory zeros come
+// first, as many as a warpgroup's share of a stage, which stand for the rows that A lacks; then A's rows, whose pitch is a whole number
+// of stages, zeros behind K, and 16 bytes, which keep the eight rows of a matrix in banks of their own.
+template <int Tokens, int Tiles, bool OfEight, bool OwnTokens>
+struct Bf16Of {
   static constexpr int kTokens = Tokens, kTiles = Tiles, kCluster = clusterFor(Tokens, Tiles), kStageK = stageFor(Tokens, Tiles);
   static constexpr int kShareK = kStageK * Tiles / kGroups;
   static constexpr int kChunkK = 128 / kBits(B_FORMAT);  // elements in 16 bytes
-  static constexpr int kCodeBoxes = kStageK * kBits(B_FORMAT) / 8 / 128, kTokenBoxK = 64, kTokenBoxes = kStageK / kTokenBoxK;
+  static constexpr int kCodeBoxes = kStageK * kBits(B_FORMAT) / 8 / 128, kTokenBoxK = 64,
+                       kTokenBoxes = OwnTokens ? 0 : kStageK / kTokenBoxK;
   // Instructions of a chunk; words of a row's scales that a warpgroup takes.
   static constexpr int kInstructions = kFp4 ? 2 : 1, kWords = kShareK / SCALE_BLOCK / 4;
   // Few columns: mma.sync, in which a warp waits for no other, and sums of a block are scaled; many: wgmma, and elements are.
@@ -87,7 +114,11 @@ struct Bf16 {
   static constexpr bool kWaitsOnce = Tokens == 64 && Tiles > 1;
   static constexpr float kUnit = kScaleSums ? kUnitOfSums : kShift == kTokenShift ? 1.0f : (float)(1 << (kShift - kTokenShift));
   static constexpr float kSmallest = kScaleSums ? 0x1p-100f : 0x1p-80f;
-  static constexpr bool kFactors = false;
+  static constexpr bool kFactors = false, kOfEight = OfEight;
+  using Scales = LaneScales<kStageK, OfEight>;
+  // OWN_BYTES is a constant of the manifest's row, which has this kernel only where A is no larger.
+  static constexpr int kOwnBytes = OwnTokens ? OWN_BYTES : 0, kOwnZeros = kShareK * 2;
+  static_assert(!OwnTokens || (Tokens == 8 && kByWarp && kOwnBytes % 16 == 0), "a lane reads 16 bytes of one of eight rows");
 
   float total[Tokens / 2] = {};
   u32 spoiled[2] = {};  // whether something in a row of this lane's is not what was multiplied
@@ -122,8 +153,52 @@ struct Bf16 {
     }
   }
 
-  // The group's share of a stage.
-  __device__ void multiply(u32 codes, u32 scales, const LaneScales& laneScales, u32 tokens, int group, int warp, int lane) {
+  __device__ static int ownPitch(const Problem& problem) { return problem.stages() * kStageK * 2 + 16; }
+
+  // A's rows from `own` on, by all multiplying threads; where K is split, the parts that the CTA has.
+  __device__ static void makeTokens(u32 own, const Problem& problem, const u8* aCodes, const u8* aScales, int thread) {
+    if (thread < kOwnZeros / 4) storeWord(own + thread * 4, 0);
+    int from = 0, to = problem.stages() * kStageK;
+    if (problem.splits > 1) {
+      from = to, to = 0;
+      for (Items items(problem); !items.done(); items.next()) {
+        const Item item = items.item();
+        from = min(from, item.step * kStageK), to = max(to, item.end * kStageK);
+      }
+    }
+    // All that a thread reads at a time is under way together.
+    constexpr int kAtOnce = 4, kThreadsOfAll = kGroups * 128;
+    const int ofRow = max(to - from, 0) / 8, all = problem.M * ofRow, pitch = ownPitch(problem);
+    for (int first = thread; first < all; first += kAtOnce * kThreadsOfAll) {
+      GivenTokens given[kAtOnce] = {};  // zeros behind K
+      int rows[kAtOnce], ks[kAtOnce];
+#pragma unroll
+      for (int i = 0; i < kAtOnce; i++) {
+        const int piece = first + i * kThreadsOfAll;
+        rows[i] = problem.M == 1 ? 0 : piece / ofRow;
+        ks[i] = piece < all ? from + (piece - rows[i] * ofRow) * 8 : to;
+        if (ks[i] < min(to, problem.K)) given[i].read(aCodes, aScales, (long long)rows[i] * problem.K + ks[i]);
+      }
+#pragma unroll
+      for (int i = 0; i < kAtOnce; i++) {
+        if (ks[i] >= to) break;
+        u32 words[4];
+        prepareTokens(given[i], words);
+        const u32 block = own + kOwnZeros + rows[i] * pitch + ks[i] / kOrderedK * kOrderedK * 2;
+#pragma unroll
+        for (int j = 0; j < 4; j++) storeWord(block + placeOfWord(ks[i], j) * 4, words[j]);
+      }
+    }
+  }
+
+  // Where a lane's first 16 bytes of the group's share of stage `step` lie.
+  __device__ static u32 ownTokensOf(u32 own, const Problem& problem, int step, int group, int lane) {
+    if (lane % 8 >= problem.M) return own + lane / 8 * 16;
+    return own + kOwnZeros + lane % 8 * ownPitch(problem) + (step * kStageK + group * kShareK) * 2 + lane / 8 * 16;
+  }
+
+  // The group's share of a stage; `tokens`: A's part of the stage, or what ownTokensOf() says.
+  __device__ void multiply(u32 codes, u32 scales, const Scales& laneScales, u32 tokens, int group, int warp, int lane) {
     u32 words[2][kWords];  // scales of this lane's two rows
     bool special = false;
 #pragma unroll
@@ -180,12 +255,18 @@ struct Bf16 {
     }
   }
 
+  // Where this lane's 16 bytes of `token` and the seven behind it lie, of the 32 elements from k on of the warpgroup's share.
+  __device__ static u32 placeOf(u32 tokens, int token, int group, int lane, int k) {
+    if (OwnTokens) return tokens + k * 2;
+    const int from = group * kShareK + k, piece = (from % 64 / 8 + lane / 8) ^ (lane % 8);
+    return tokens + from / 64 * (128 * Tokens) + (token + lane % 8) * 128 + piece * 16;
+  }
+
   // 32 elements of K at a time, which are two instructions'.
   __device__ void multiplyByWarp(const u32 (&a)[kMatrices][4], const u32 (&words)[2][kWords], u32 tokens, int group, int lane,
                                  int k) {
 #pragma unroll
     for (int i = 0; i < kInstructions; i++) {
-      const int from = group * kShareK + k + i * 32, piece = (from % 64 / 8 + lane / 8) ^ (lane % 8);
       float factors[2];
 #pragma unroll
       for (int half = 0; half < 2; half++) {
@@ -195,7 +276,7 @@ struct Bf16 {
 #pragma unroll
       for (int token = 0; token < Tokens; token += 8) {
         u32 b[4];
-        loadMatrices(b, tokens + from / 64 * (128 * Tokens) + (token + lane % 8) * 128 + piece * 16);
+        loadMatrices(b, placeOf(tokens, token, group, lane, k + i * 32));
         float* sums = total + token / 2;
         if constexpr (kScaleSums) {
           float part[4];
@@ -239,5 +320,12 @@ struct Bf16 {
       if (spoiled[i % 4 / 2]) total[i] = nanValue();
   }
 };
+
+template <int Tokens, int Tiles>
+using Bf16 = Bf16Of<Tokens, Tiles, false, false>;
+template <int Tokens, int Tiles>
+using Bf16OfEight = Bf16Of<Tokens, Tiles, true, false>;
+template <bool OfEight>
+using Bf16Alone = Bf16Of<8, 1, OfEight, true>;
 
 }  // namespace decode

@@ -16,12 +16,13 @@ __device__ inline void spreadCodes(u32 codes, u32& even, u32& odd) {
   even = (codes << 4 & 0x80808080) | (codes << 1 & 0x0e0e0e0e);
 }
 
-template <int Tokens, int Tiles>
-struct Mxfp4 {
+template <int Tokens, int Tiles, bool OfEight>
+struct Mxfp4Of {
   static constexpr int kTokens = Tokens, kTiles = Tiles, kCluster = clusterFor(Tokens, Tiles), kStageK = stageFor(Tokens, Tiles);
   static constexpr int kShareK = kStageK * Tiles / kGroups;
   static constexpr int kBlocks = kShareK / 32;
-  static constexpr bool kByWarp = false;
+  static constexpr bool kByWarp = false, kOfEight = OfEight;
+  using Scales = LaneScales<kStageK, OfEight>;
   static constexpr int kCodeBoxes = kStageK / 256, kTokenBoxK = 128, kTokenBoxes = kStageK / kTokenBoxK;
   // Blocks whose sums are in the tensor core together.
   static constexpr int kTogether = Tokens <= 16 ? 4 : Tokens == 32 ? 2 : 1;
@@ -29,7 +30,7 @@ struct Mxfp4 {
   float total[Tokens / 2] = {};
 
   // Blocks kBlocks * group and on of a stage.
-  __device__ void multiply(u32 codes, u32 scales, const LaneScales& laneScales, u32 tokens, int group, int warp, int lane) {
+  __device__ void multiply(u32 codes, u32 scales, const Scales& laneScales, u32 tokens, int group, int warp, int lane) {
     u32 words[2][kBlocks / 4];  // scales of this lane's two rows
 #pragma unroll
     for (int half = 0; half < 2; half++) laneScales.load(words[half], scales + group * kBlocks, half);
@@ -74,6 +75,12 @@ struct Mxfp4 {
   // What a sum lacks: codes are numbers times 2^-14, A's rows have factors.
   static constexpr float kUnit = 16384, kSmallest = 0x1p-80f;
   static constexpr bool kFactors = true;
+  static constexpr int kOwnBytes = 0;
 };
+
+template <int Tokens, int Tiles>
+using Mxfp4 = Mxfp4Of<Tokens, Tiles, false>;
+template <int Tokens, int Tiles>
+using Mxfp4OfEight = Mxfp4Of<Tokens, Tiles, true>;
 
 }  // namespace decode
