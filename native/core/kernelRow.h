@@ -39,11 +39,11 @@ struct RequirementRow {
 struct WorkspaceRow {
   std::string name, bytes;
   bool zeroed = false;
-  // Before the first operation on some operands: a kernel leaves zeros behind.
-  bool zeroedOnce = false;
   // Text of what the kernel itself finds wrong, ended by a zero; cleared once an operation.
   bool fault = false;
-  BLOCKSCOPE_FIELDS(name, bytes, zeroed, zeroedOnce, fault)
+  // Before the first operation on some operands: a kernel leaves zeros behind.
+  bool zeroedOnce = false;
+  BLOCKSCOPE_FIELDS(name, bytes, zeroed, fault, zeroedOnce)
 
   // `part`: which run of the row's launches, of a batch or groups.
   bool isClearedBefore(size_t part) const { return zeroed || (fault && part == 0); }

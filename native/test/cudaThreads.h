@@ -37,7 +37,7 @@ T ofLane(int place, T value, int lane) {
 }
 template <typename T, typename Choose>
 T reduced(int place, unsigned lanes, T value, Choose choose) {
-  const auto& all = block().exchange(place, {static_cast<uint32_t>(value)});
+  const auto& all = block().exchangeOfSome(lanes, place, {static_cast<uint32_t>(value)});
   for (size_t lane = 0; lane < 32; lane++)
     if (lanes >> lane & 1) value = choose(value, static_cast<T>(all[lane][0]));
   return value;

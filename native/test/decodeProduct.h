@@ -38,7 +38,9 @@ struct Activations {
 int afterGroup(int start, int rows) { return (start + rows + 3) / 4 * 4; }
 
 struct Product {
-  int m, n, k, splits, ctas;      // that the launch has
+  // How K is divided: stages of each cluster one after the other, or, of groups, parts of each tile;
+  // 0, or 1 of groups: not.
+  int m, n, k, divided = 0, ctas = 1;  // that the launch has, where K is not divided
   std::vector<int> groups = {m};  // rows of each
   int matrices = static_cast<int>(groups.size());
   Activations a{m, k};
@@ -54,28 +56,36 @@ struct Product {
     return all;
   }
   void run(Mistake mistake = Mistake::kNone) {
-    const int most = *std::max_element(groups.begin(), groups.end());
-    const int columns = most <= 8 ? 8 : most <= 16 ? 16 : most <= 32 ? 32 : 64;
-    const int rowsOfB = n * matrices, blocks = ceilDivided(most, columns);
+    const int rowsOfLargest = *std::max_element(groups.begin(), groups.end());
+    const int columns = rowsOfLargest <= 8    ? 8
+                        : rowsOfLargest <= 16 ? 16
+                        : rowsOfLargest <= 32 ? 32
+                                              : 64;
+    const int rowsOfB = n * matrices, blocks = ceilDivided(rowsOfLargest, columns);
+    const int share = GROUPED ? 0 : divided;
     const bool hasRoom = !GROUPED && columns > (kBits(B_FORMAT) == 4 ? 8 : 16);
-    const int tilesAtOnce = hasRoom && blocks * ceilDivided(n, ROWS) > ctas ? 2 : 1;
+    const int tilesAtOnce = hasRoom && share == 0 && blocks * ceilDivided(n, ROWS) > ctas ? 2 : 1;
     const bool isHalf = tilesAtOnce > 1 && (columns > 32 || kBits(B_FORMAT) > 4);
     const int stageK = isHalf ? STAGE_K / 2 : STAGE_K;
     const int cluster = columns > 8 && tilesAtOnce == 1 ? 2 : 1;
     const int tiles = ceilDivided(n, ROWS * cluster) * cluster * matrices * blocks;
     const int scales = k / SCALE_BLOCK, pitch = (scales + 15) / 16 * 16;
     std::vector<uint8_t> tokens(m * k * kTokenBytes), pitched(rowsOfB * pitch);
-    std::vector<float> factors(m), parts(splits * m * n);
+    const int stages = ceilDivided(k, stageK),
+              mostParts = GROUPED ? divided : share > 0 ? ceilDivided(stages - 1, share) + 1 : 1,
+              clusters = share > 0 ? ceilDivided(tiles / cluster * stages, share) : ctas / cluster;
+    std::vector<float> factors(m), parts(mostParts * m * n);
     std::vector<u32> arrived(tiles);
     const std::vector<int> starts = this->starts();
     const int *first = starts.data(), *rows = groups.data();
     const int scaleRows = this->scaleRows();
     const int copied = scaleRows * scales % 16 == 0 ? 0 : rowsOfB * pitch / 16;
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
-    hopper::launch({m + ceilDivided(copied, ENCODE_THREADS), 1, ENCODE_THREADS, 0}, [&] {
-      prepare(a.codes.data(), a.scales.data(), b.scales.data(), tokens.data(), factors.data(),
-              pitched.data(), m, n, k, pitch, first, rows, matrices);
-    });
+    if (!isAlone())
+      hopper::launch({m + ceilDivided(copied, ENCODE_THREADS), 1, ENCODE_THREADS, 0}, [&] {
+        prepare(a.codes.data(), a.scales.data(), b.scales.data(), tokens.data(), factors.data(),
+                pitched.data(), m, n, k, pitch, first, rows, matrices);
+      });
 #else
     const int ofTokens = ceilDivided(m * k / 8, PREPARE_THREADS);
     if (!isAlone())
@@ -101,15 +111,15 @@ struct Product {
                                       scaleRows > 1};
     const hopper::TensorMap tokensMap{tokens.data(), k * kTokenBytes, m,    128,
                                       columns,       kTokenBytes,     true, true};
-    hopper::launch({ctas / cluster, cluster, THREADS, SHARED_BYTES, {}, mistake}, [&] {
+    hopper::launch({clusters, cluster, THREADS, SHARED_BYTES, {}, mistake}, [&] {
       const auto call = [&](auto kernel) {
         kernel(codesMap, scalesMap, tokensMap, a.codes.data(), again.data(), a.scales.data(),
                b.scales.data(),
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
-               factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, copied > 0,
-               tilesAtOnce,
+               factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, divided, share,
+               copied > 0, tilesAtOnce,
 #else
-               parts.data(), arrived.data(), c.data(), m, n, k, splits, copied > 0,
+               parts.data(), arrived.data(), c.data(), m, n, k, divided, share, copied > 0,
                tilesAtOnce, 1.0f,
 #endif
                first, rows, matrices);
@@ -122,11 +132,16 @@ struct Product {
                              : multiply64OfEight);
         return;
       }
-#elif A_FORMAT != 0 || SCALE_FORMAT != 5
+#else
       if (isAlone()) {
         (scaleRows == 1 ? multiplyAlone : multiplyAloneOfEight)(
             codesMap, scalesMap, a.codes.data(), again.data(), a.scales.data(), b.scales.data(),
-            parts.data(), arrived.data(), c.data(), m, n, k, splits, 1.0f);
+            parts.data(), arrived.data(), c.data(), m, n, k,
+#if A_FORMAT == 0 && SCALE_FORMAT == 5
+            share);
+#else
+            share, 1.0f);
+#endif
         return;
       }
 #endif
@@ -140,9 +155,9 @@ struct Product {
   }
   // As the manifest's IS_SMALL, SCALE_ROWS and ALONE.
   bool isSmall() const {
-    const int pitch = ceilDivided(k, STAGE_K) * STAGE_K * 2 + 16;
-    return mayBeAlone && !GROUPED && !kIsFp8 && m <= 8 &&
-           m * pitch + 256 <= OWN_BYTES * (kBits(A_FORMAT) == 16 ? 3 : 4) / 4;
+    const int wide = ceilDivided(k, STAGE_K) * STAGE_K, rows = m <= 2 ? m : m <= 4 ? 4 : 8,
+              bytes = kIsFp8 ? wide * 8 : rows * (wide * 2 + 16) + 256;
+    return mayBeAlone && !GROUPED && m <= 8 && bytes <= OWN_BYTES;
   }
   int scaleRows() const {
     const int scales = k / SCALE_BLOCK;
@@ -215,7 +230,7 @@ void isRightOfSmall(Product product) {
 
 // More stages than the ring has.
 void isSeen(Mistake mistake, const std::string& text, int ctas = 4,
-            Product product = {9, 130, 5120, 1, 4}) {
+            Product product = {9, 130, 5120, 0, 4}) {
   product.ctas = ctas;
   const std::string thrown = messageOf([&] { product.run(mistake); });
   const bool seen =
@@ -247,38 +262,39 @@ int main() {
 }
 #else
 int main() {
-  isRight({1, 64, 512, 1, 1});
-  isRight({8, 200, 1280, 1, 3});     // more tiles than CTAs; a tail of K
-  isRight({3, 70, 4096, 3, 4}, 3);   // parts of K
-  isRight({8, 130, 1280, 1, 2}, 3);  // more tiles than CTAs and, with scales of 16, a tail of K
-  if (!kIsFp8) {
-    // The same with A made ready by a kernel before, and a matrix of A that is too large for the
-    // other.
-    Product prepared = {3, 70, 4096, 3, 4};
-    prepared.mayBeAlone = false;
-    isRight(std::move(prepared), 3);
-    checkThat(!Product{8, 64, 4096, 1, 1}.isAlone() && Product{1, 64, 4096, 1, 1}.isAlone(),
-              "what is alone", __FILE__, __LINE__);
-    isRight({8, 64, 4096, 2, 2}, 7);
-    isRight({8, 136, 1056, 1, 2});  // scales that begin between two words, or are copied
-    isRight({2, 136, 2880, 2, 4});
-  }
-  isRight(
-      {9, 130, 1024, 1, 2});  // one cluster, two tiles of two CTAs, of which the last has no rows
-  isRight({16, 321, 1536, 1, 4}, 3);  // a cluster has one tile more than another
-  isRight({16, 64, 5120, 4, 6}, 2);   // parts, on fewer clusters
-  isRight({17, 129, 768, 1, 4}, 3);
-  isRight({64, 96, 1024, 2, 4}, 7);
-  isRight({16, 384, 1056, 1, 2}, 3);  // a cluster's two tiles for each CTA, then one
-  isRight({33, 600, 768, 1, 4}, 7);   // two at a time, of which a cluster has one in the end
-  isRight({20, 837, 512, 1, 2}, 7);   // twice two, and twice one; of the last some rows
-  isRight({65, 70, 512, 1, 4}, 7);    // blocks of rows; one has one
+  isRight({1, 64, 512, 0, 1});
+  isRight({8, 200, 1280, 0, 3});     // more tiles than CTAs; a tail of K
+  isRight({8, 130, 1280, 0, 2}, 3);  // the same where, with scales of 16, they need no copy
+  isRight({3, 70, 4096, 3}, 3);      // parts of K, of three and of four CTAs
+  isRight({2, 330, 1280, 5}, 3);     // stages of two tiles, or of three
+  isRight({1, 150, 2048, 11});       // more than a tile's, and fewer in the end
+  isRight({5, 72, 2880, 2});         // scales that begin between two words, or are copied
+  // The same with A made ready by a kernel before, and A that is too large for the other.
+  Product prepared = {3, 70, 4096, 3};
+  prepared.mayBeAlone = false;
+  isRight(std::move(prepared), 3);
+  const int large = kIsFp8 ? 8704 : 4096;
+  checkThat(!Product{8, 64, large}.isAlone() && Product{1, 64, 4096}.isAlone(), "what is alone",
+            __FILE__, __LINE__);
+  isRight({8, 64, large, 4}, 7);
+  isRight({8, 136, 1056, 0, 2});
+  isRight({2, 136, 2880, 3});
+  // One cluster, two tiles of two CTAs, of which the last has no rows.
+  isRight({9, 130, 1024, 0, 2});
+  isRight({16, 321, 1536, 0, 4}, 3);  // a cluster has one tile more than another
+  isRight({16, 64, 5120, 3}, 2);      // parts
+  isRight({17, 129, 768, 0, 4}, 3);
+  isRight({64, 96, 1024, 1}, 7);
+  isRight({16, 384, 1056, 0, 2}, 3);  // a cluster's two tiles for each CTA, then one
+  isRight({33, 600, 768, 0, 4}, 7);   // two at a time, of which a cluster has one in the end
+  isRight({20, 837, 512, 0, 2}, 7);   // twice two, and twice one; of the last some rows
+  isRight({65, 70, 512, 0, 4}, 7);    // blocks of rows; one has one
   isRight({100, 64, 2048, 2, 4}, 7);  // parts of K
-  isRight({128, 330, 768, 1, 4}, 7);  // two tiles at a time, then one, of each block
-  isRight({130, 96, 512, 1, 2}, 7);
-  isRight({256, 64, 512, 1, 8}, 7);
-  isRightOfCancelled({3, 64, 1024, 1, 1});
-  if (SCALE_FORMAT == 5) isRightOfSmall({3, 64, 512, 1, 1});
+  isRight({128, 330, 768, 0, 4}, 7);  // two tiles at a time, then one, of each block
+  isRight({130, 96, 512, 0, 2}, 7);
+  isRight({256, 64, 512, 0, 8}, 7);
+  isRightOfCancelled({3, 64, 1024, 0, 1});
+  if (SCALE_FORMAT == 5) isRightOfSmall({3, 64, 512, 0, 1});
   isSeen(Mistake::kNoPeersHalf, "every thread waits for another");
   isSeen(Mistake::kOwnBarrierAlone, "every thread waits for another");
   isSeen(Mistake::kEarlyRead, "a read");
@@ -287,7 +303,8 @@ int main() {
   isSeen(Mistake::kNoSwizzle, "");
   isSeen(Mistake::kEarlyRead, "a read", 2);  // two tiles at a time
   isSeen(Mistake::kNoSwizzle, "", 2);
-  isSeen(Mistake::kOtherBlock, "", 4, {128, 64, 512, 1, 4});
+  isSeen(Mistake::kOtherBlock, "", 4, {128, 64, 512, 0, 4});
+  if (kIsFp8) isSeen(Mistake::kNotPublished, "not published", 1, {2, 64, 1024, 0, 1});
   return summary();
 }
 #endif

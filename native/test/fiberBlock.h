@@ -6,6 +6,7 @@
 #include <ucontext.h>
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -133,6 +134,8 @@ class Block {
   }
   // A barrier of `threads` of its threads, by its number.
   void syncSome(int barrier, int threads) { meet(named_[{rank(), barrier}], threads); }
+  // Without a wait for the others.
+  void arriveAtSome(int barrier, int threads) { arrive(named_[{rank(), barrier}], threads); }
   void syncCluster() {
     meet(all_, static_cast<int>(fibers_.size()));
     fibers_[current_].barriers++;
@@ -147,15 +150,12 @@ class Block {
 
   // What every lane of this thread's warp shows at the same place of the program, `place`.
   const ShownByAll& exchange(int place, const Shown& mine) {
-    Warp& warp = warps_[current_ / Lanes];
-    if (warp.meeting.arrived == 0) warp.place = place;
-    if (warp.place != place)
-      throw std::runtime_error("lanes of a warp are at different instructions");
-    // The other buffer may still be read.
-    auto& buffer = warp.shown[warp.meeting.generation % 2];
-    buffer[current_ % Lanes] = mine;
-    meet(warp.meeting, Lanes);
-    return buffer;
+    return exchange(warps_[current_ / Lanes], Lanes, place, mine);
+  }
+  // The same of some lanes, a bit each; others are elsewhere.
+  const ShownByAll& exchangeOfSome(uint32_t lanes, int place, const Shown& mine) {
+    if (std::popcount(lanes) == Lanes) return exchange(place, mine);
+    return exchange(ofSome_[{current_ / Lanes, lanes}], std::popcount(lanes), place, mine);
   }
 
  private:
@@ -178,12 +178,26 @@ class Block {
     std::array<ShownByAll, 2> shown;
   };
 
+  const ShownByAll& exchange(Warp& warp, int lanes, int place, const Shown& mine) {
+    if (warp.meeting.arrived == 0) warp.place = place;
+    if (warp.place != place)
+      throw std::runtime_error("lanes of a warp are at different instructions");
+    // The other buffer may still be read.
+    auto& buffer = warp.shown[warp.meeting.generation % 2];
+    buffer[current_ % Lanes] = mine;
+    meet(warp.meeting, lanes);
+    return buffer;
+  }
+
+  // Whether all are there.
+  static bool arrive(Meeting& meeting, int count) {
+    if (++meeting.arrived < count) return false;
+    meeting.arrived = 0;
+    meeting.generation++;
+    return true;
+  }
   void meet(Meeting& meeting, int count) {
-    if (++meeting.arrived == count) {
-      meeting.arrived = 0;
-      meeting.generation++;
-      return;
-    }
+    if (arrive(meeting, count)) return;
     Fiber& fiber = fibers_[current_];
     fiber.waitsFor = &meeting, fiber.generation = meeting.generation;
     swapcontext(&fiber.context, &scheduler_);
@@ -212,6 +226,7 @@ class Block {
 
   std::vector<Fiber> fibers_;
   std::vector<Warp> warps_;
+  std::map<std::pair<int, uint32_t>, Warp> ofSome_;  // by warp and lanes
   std::vector<uint8_t> stacks_;
   std::vector<Meeting> ctas_;
   Meeting all_;

@@ -111,7 +111,7 @@ struct Cta {
     piece = Piece::kKnown;
     return found;
   }
-  // What the copy engine reads: a whole piece.
+  // What the copy engine or a product reads: a whole piece.
   const uint8_t* readAsync(u32 address) {
     if (unpublished[address / 16] > 0)
       fail("a read of what was not published at byte " + std::to_string(address));

@@ -29,15 +29,16 @@ extern "C" __global__ void __launch_bounds__(PREPARE_THREADS)
                         K / SCALE_BLOCK, pitch, groupRows, groups);
 }
 
-#define BS_DECODE(NAME, OPERAND, TOKENS)                                                                                                   \
-  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                                        \
+#define BS_DECODE(NAME, OPERAND, TOKENS)                                                                                     \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                                                    \
       const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,                               \
       const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, \
-      float* parts, u32* arrived, Output* c, int M, int N, int K, int splits, int scalesAreMade, int tilesAtOnce, float tensorScale,           \
-      const int* groupStarts, const int* groupRows, int groups) {                                                           \
-    decode::run<decode::OPERAND, TOKENS>(&codesMap, &scalesMap, &tokensMap, {M, N, K, splits, groupStarts, groupRows, groups},                                  \
-                                      {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, tensorScale},            \
-                                      scalesAreMade, tilesAtOnce);                                                                       \
+      float* parts, u32* arrived, Output* c, int M, int N, int K, int splits, int share, int scalesAreMade, int tilesAtOnce, \
+      float tensorScale, const int* groupStarts, const int* groupRows, int groups) {                                         \
+    decode::run<decode::OPERAND, TOKENS>(&codesMap, &scalesMap, &tokensMap,                                                  \
+                                         {M, N, K, splits, share, groupStarts, groupRows, groups},                           \
+                                         {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, tensorScale},        \
+                                         scalesAreMade, tilesAtOnce);                                                        \
   }
 BS_DECODE(multiply8, Bf16, 8)
 BS_DECODE(multiply16, Bf16, 16)
@@ -49,14 +50,14 @@ BS_DECODE(multiply16OfEight, Bf16OfEight, 16)
 BS_DECODE(multiply32OfEight, Bf16OfEight, 32)
 BS_DECODE(multiply64OfEight, Bf16OfEight, 64)
 #else
-#define BS_DECODE_ALONE(NAME, OF_EIGHT)                                                                                     \
-  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                                                   \
-      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap, const u8* aCodes,            \
-      const u8* bCodes, const u8* aScales, const u8* bScales, float* parts, u32* arrived, Output* c, int M, int N, int K,   \
-      int splits, float tensorScale) {                                                                                      \
-    decode::runTiles<decode::Bf16Alone<OF_EIGHT>>(                                                                   \
-        &codesMap, &scalesMap, nullptr, {M, N, K, splits, nullptr, nullptr, 0},                                             \
-        {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, tensorScale}, false); \
+#define BS_DECODE_ALONE(NAME, OF_EIGHT)                                                                                       \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                                                     \
+      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap, const u8* aCodes,              \
+      const u8* bCodes, const u8* aScales, const u8* bScales, float* parts, u32* arrived, Output* c, int M, int N, int K,     \
+      int share, float tensorScale) {                                                                                         \
+    decode::runTiles<decode::Bf16Alone<OF_EIGHT>>(&codesMap, &scalesMap, nullptr, {M, N, K, 1, share, nullptr, nullptr, 0},   \
+                                                  {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, tensorScale}, \
+                                                  false);                                                                     \
   }
 BS_DECODE_ALONE(multiplyAlone, false)
 BS_DECODE_ALONE(multiplyAloneOfEight, true)

@@ -6,6 +6,7 @@
 // 1. prepare: A's rows to e5m2 with a power of two each taken out; B's scales at a pitch that the copy engine takes, if theirs
 //    is none.
 // 2. multiply<tokens>: starts while prepare runs (common/decode.cuh, common/decode_e5m2.cuh).
+// Or, where A is small and B's scales need no copy, multiplyAlone: each CTA makes A ready for itself.
 //
 // Sums of a block are exact, sums of blocks float32. Elements of C whose rows need more than e5m2's window, or whose sums leave
 // float32's range, are computed again in float64.
@@ -28,15 +29,16 @@ extern "C" __global__ void __launch_bounds__(kEncodeThreads)
                         groups);
 }
 
-#define BS_DECODE(NAME, OPERAND, TOKENS)                                                                                                   \
-  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                                        \
+#define BS_DECODE(NAME, OPERAND, TOKENS)                                                                                     \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                                                    \
       const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,                               \
       const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, \
-      const float* aFactors, float* parts, u32* arrived, Output* c, int M, int N, int K, int splits,      \
-      int scalesAreMade, int tilesAtOnce, const int* groupStarts, const int* groupRows, int groups) {                                        \
-    decode::run<decode::OPERAND, TOKENS>(&codesMap, &scalesMap, &tokensMap, {M, N, K, splits, groupStarts, groupRows, groups},                                 \
-                                       {aCodes, bCodes, aScales, bScales, aFactors, parts, arrived, c, 1.0f},        \
-                                       scalesAreMade, tilesAtOnce);                                                                 \
+      const float* aFactors, float* parts, u32* arrived, Output* c, int M, int N, int K, int splits, int share,              \
+      int scalesAreMade, int tilesAtOnce, const int* groupStarts, const int* groupRows, int groups) {                        \
+    decode::run<decode::OPERAND, TOKENS>(&codesMap, &scalesMap, &tokensMap,                                                  \
+                                         {M, N, K, splits, share, groupStarts, groupRows, groups},                           \
+                                         {aCodes, bCodes, aScales, bScales, aFactors, parts, arrived, c, 1.0f},              \
+                                         scalesAreMade, tilesAtOnce);                                                        \
   }
 BS_DECODE(multiply8, Mxfp4, 8)
 BS_DECODE(multiply16, Mxfp4, 16)
@@ -47,4 +49,16 @@ BS_DECODE(multiply8OfEight, Mxfp4OfEight, 8)
 BS_DECODE(multiply16OfEight, Mxfp4OfEight, 16)
 BS_DECODE(multiply32OfEight, Mxfp4OfEight, 32)
 BS_DECODE(multiply64OfEight, Mxfp4OfEight, 64)
+#else
+#define BS_DECODE_ALONE(NAME, OF_EIGHT)                                                                                     \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                                                   \
+      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap, const u8* aCodes,            \
+      const u8* bCodes, const u8* aScales, const u8* bScales, float* parts, u32* arrived, Output* c, int M, int N, int K,   \
+      int share) {                                                                                                          \
+    decode::runTiles<decode::Mxfp4Alone<OF_EIGHT>>(&codesMap, &scalesMap, nullptr, {M, N, K, 1, share, nullptr, nullptr, 0}, \
+                                                   {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, 1.0f},    \
+                                                   false);                                                                  \
+  }
+BS_DECODE_ALONE(multiplyAlone, false)
+BS_DECODE_ALONE(multiplyAloneOfEight, true)
 #endif

@@ -20,6 +20,11 @@ template <int Threads>
 void syncSome(int barrier) {
   machine().block.syncSome(barrier, Threads);
 }
+template <int Threads>
+void arriveAtSome(int barrier) {
+  machine().block.arriveAtSome(barrier, Threads);
+}
+inline u32 countIn(u32* counter) { return (*counter)++; }
 inline void fetchMap(const TensorMap*) {}
 inline void letDependentsStart() {}
 inline void waitForPredecessor() { machine().waitForPredecessor(); }
@@ -68,6 +73,9 @@ inline void storeHalf(u32 address, u32 low) {
   machine().storeForCopy(address, &bits, 2);
 }
 inline void storeWord(u32 address, u32 word) { machine().cta().write(address, &word, 4); }
+// Unlike a word of these a product or the copy engine may read.
+inline void storeTwoWords(u32 address, uint2 words) { machine().storeForCopy(address, &words, 8); }
+inline void storeSixteen(u32 address, uint4 words) { machine().storeForCopy(address, &words, 16); }
 inline u32 loadWord(u32 address) { return machine().cta().word(address); }
 inline float loadNumber(u32 address) { return __uint_as_float(loadWord(address)); }
 inline float2 loadTwoNumbers(u32 address) { return {loadNumber(address), loadNumber(address + 4)}; }

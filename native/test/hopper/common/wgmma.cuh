@@ -63,7 +63,9 @@ void multiplyFromRegisters(float (&d)[Count], const u32 (&a)[4], u64 b, bool acc
       const int byte = i * 32 / Numbers;
       u32 at = static_cast<u32>(b << 4) + column / 8 * 1024 + column % 8 * 128 + byte / 4 * 4;
       at ^= (at >> 7 & 7) << 4;
-      numbers[i] = decode(loadWord(at) >> byte % 4 * 8);
+      u32 word;
+      std::memcpy(&word, machine().cta().readAsync(at & ~15u) + at % 16, 4);
+      numbers[i] = decode(word >> byte % 4 * 8);
     }
     for (int half = 0; half < 2; half++) {
       float& sum = d[column / 8 * 4 + half * 2 + column % 2];

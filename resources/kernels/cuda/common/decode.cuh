@@ -9,8 +9,9 @@
 //                +----------------------+
 //
 // At the end of a tile the four sums are added in shared memory, always in the same order.
-// Few tiles are split along K, too: the CTA that comes last to a tile adds the parts, in their
-// order.
+// Where tiles are few, or a little more than whole turns of all CTAs, they are split along K, too:
+// every CTA has as many stages, from one tile into the next, and the one that comes last to a tile
+// adds the parts, in their order.
 //
 // With more than 8 columns every CTA would bring several bytes of A from L2 for each of B's. Where
 // there are enough tiles, it takes two at a time by the same A, two warpgroups each; its last one,
@@ -100,9 +101,10 @@ struct LaneScales {
 // the boxes of a tile's codes and of tokens (kCodeBoxes, kTokenBoxes of kTokenBoxK elements, rows
 // of 128 bytes); kByWarp, whether its warps multiply by themselves; total[], the sums of multiply()
 // over a warpgroup's shares of stages; end(), which marks those that are not right by NaN; kUnit,
-// what they lack; kSmallest, below which they may have lost bits. kOwnBytes: of A as the CTA itself
-// makes it ready, for all of K (OwnTokens); 0 where a kernel before this one does. kOfEight:
-// whether scales come by kEight rows; Scales: a lane's.
+// what they lack; kSmallest, below which they may have lost bits; kOfEight, whether scales come by
+// kEight rows, and Scales, a lane's. kOwnBytes: of A where the CTA itself makes it ready, all of K
+// before its first stage (Own: what a thread of those that multiply has of it); 0 where a kernel
+// before this one does.
 template <class Operand>
 struct Ring {
   static constexpr int kTiles = Operand::kTiles;
@@ -120,15 +122,16 @@ struct Ring {
   static constexpr int kBytesSums = kSumTokens * kPitch * 4, kBytesOther = 1024 + 1024;
   static constexpr int kStages =
       (kSharedBytes - kBytesSums - kBytesOther - Operand::kOwnBytes) / kBytesStage;
-  static_assert(kBytesSums % 16 == 0, "A of the CTA's own begins behind the sums");
-  static_assert(kStages >= 2 && kStages * 16 + 4 <= 1024 && kBytesStage % 1024 == 0,
+  static constexpr int kBytesBarriers = kStages * 16 + 4 + Operand::kTokens * 4;
+  static_assert(kStages >= 2 && kBytesBarriers <= 1024 && kBytesStage % 1024 == 0,
                 "room for a ring");
   u32 barriers, tiles;
   __device__ explicit Ring(u32 start)
-      : barriers(start), tiles((start + kStages * 16 + 4 + 1023) & ~1023u) {}
+      : barriers(start), tiles((start + kBytesBarriers + 1023) & ~1023u) {}
   __device__ u32 full(int i) const { return barriers + i * 8; }
   __device__ u32 empty(int i) const { return barriers + (kStages + i) * 8; }
   __device__ u32 order() const { return barriers + kStages * 16; }
+  __device__ u32 factors() const { return order() + 4; }
   __device__ u32 codes(int i, int tile) const {
     return tiles + i * kBytesStage + tile * kBytesCodes;
   }
@@ -140,8 +143,8 @@ struct Ring {
   __device__ static int firstScale(int step) {
     return step * (Operand::kStageK / SCALE_BLOCK) % kScaleBytes;
   }
-  __device__ u32 sums() const { return tiles + kStages * kBytesStage; }
-  __device__ u32 own() const { return sums() + kBytesSums; }
+  __device__ u32 own() const { return tiles + kStages * kBytesStage; }
+  __device__ u32 sums() const { return own() + Operand::kOwnBytes; }
 };
 
 // One lane of each of the four loading warps; they share a stage's boxes. What the kernel before
@@ -197,9 +200,17 @@ __device__ inline void load(const TensorMap* codesMap, const TensorMap* scalesMa
     }
     if (scalesAreMade) loadScales(stage, at);
   };
-  constexpr int kAhead = kStages < 3 ? kStages : 3;
-  Cursor ahead(problem), behind = ahead;
+  Cursor ahead(problem);
   RingPosition<kStages> place;
+  if constexpr (Operand::kOwnBytes > 0) {
+    for (; !ahead.done(); place.advance(), ahead.next()) {
+      waitFor(ring.empty(place.stage), place.phase ^ 1);
+      loadGiven(place.stage, ahead);
+    }
+    return;
+  }
+  constexpr int kAhead = kStages < 3 ? kStages : 3;
+  Cursor behind = ahead;
   for (; place.stage + place.phase * kStages < kAhead && !ahead.done();
        place.advance(), ahead.next())
     loadGiven(place.stage, ahead);
@@ -216,13 +227,26 @@ __device__ inline void load(const TensorMap* codesMap, const TensorMap* scalesMa
 struct Given {
   const u8 *aCodes, *bCodes, *aScales, *bScales;
   const float* factors;  // of A's rows, where the operand has them
-  float* parts;          // (splits, M, N) when K is split
+  float* parts;          // (most parts of a tile, M, N) when K is split
   u32* arrived;          // per tile and block
   Output* c;
   float tensorScale;
 };
 
-__device__ inline void syncMultiplying() { syncSome<kGroups * 128>(1); }
+// Barriers of some of the threads, by number.
+constexpr int kMultiplying = 1, kLoadersAreThere = 2, kBarriersAreThere = 3;
+__device__ inline void syncMultiplying() { syncSome<kGroups * 128>(kMultiplying); }
+
+// A's rows among the threads that multiply, where these make A ready: a row is for 2^log of them, as
+// many as each of 1, 2, 4 or 8 may have, and a thread has pieces of it 2^log apart.
+struct OwnRows {
+  int log;
+  static_assert(kGroups * 128 == 1 << 9, "threads that multiply");
+  __device__ explicit OwnRows(int M) : log(M == 1 ? 9 : M == 2 ? 8 : M <= 4 ? 7 : 6) {}
+  __device__ int count() const { return 1 << 9 - log; }
+  __device__ int rowOf(int thread) const { return thread >> log; }
+  __device__ int pieceOf(int thread, int i) const { return (thread & (1 << log) - 1) + (i << log); }
+};
 
 // C from sums, of a token of the item and a row of its matrix; those that may have lost something
 // are computed again.
@@ -284,7 +308,7 @@ __device__ inline void addParts(const Problem& problem, const Given& given, cons
                 kTokensApart = kGroups * 128 / kRows;
   const int first = thread / kRows, row = thread % kRows;
   float total[kEach] = {};
-  for (int part = 0; part < problem.splits; part++) {
+  for (int part = 0; part < item.parts; part++) {
     const float* from = given.parts + (long long)part * problem.M * problem.N;
 #pragma unroll
     for (int i = 0; i < kEach; i++) {
@@ -304,23 +328,20 @@ __device__ inline void addParts(const Problem& problem, const Given& given, cons
 template <class Operand>
 __device__ inline void storeSums(const Problem& problem, const Given& given, const Item& item,
                                  float* sums, u32& order, int firstToken, int thread) {
-  if (Operand::kTiles == 1 && problem.splits > 1) {
+  if (Operand::kTiles == 1 && item.parts > 1) {
     forSums<Operand>(item, sums, firstToken, thread, [&](int token, int row, float sum) {
       if (token < item.tokens && row < problem.N)
-        given.parts[((long long)item.split * problem.M + item.firstToken + token) * problem.N +
+        given.parts[((long long)item.part * problem.M + item.firstToken + token) * problem.N +
                     row] = sum;
     });
     syncMultiplying();
-    // One thread's fences are for all that the barrier has brought together.
     if (thread == 0) {
-      __threadfence();
-      order = atomicAdd(given.arrived + item.place, 1);
-      __threadfence();
+      order = countIn(given.arrived + item.place);
       // For the next product; the manifest's row has them zero before the first.
-      if (order == problem.splits - 1) given.arrived[item.place] = 0;
+      if (order == item.parts - 1) given.arrived[item.place] = 0;
     }
     syncMultiplying();
-    if (order != problem.splits - 1) return;
+    if (order != item.parts - 1) return;
     addParts<Operand>(problem, given, item, sums, firstToken, thread);
   }
   forSums<Operand>(item, sums, firstToken, thread, [&](int token, int row, float sum) {
@@ -329,7 +350,7 @@ __device__ inline void storeSums(const Problem& problem, const Given& given, con
 }
 
 template <class Operand>
-__device__ inline void multiplyAndStore(Problem problem, const Given& given, Ring<Operand> ring) {
+__device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Operand> ring) {
   constexpr int kTiles = Operand::kTiles, kShares = kGroups / kTiles,
                 kSumTokens = Ring<Operand>::kSumTokens;
   // A warpgroup's number is one lane's, so that uniform registers tell its instructions what to
@@ -341,12 +362,17 @@ __device__ inline void multiplyAndStore(Problem problem, const Given& given, Rin
   float* sums = reinterpret_cast<float*>(__cvta_shared_to_generic(ring.sums()));
   u32& order = *reinterpret_cast<u32*>(__cvta_shared_to_generic(ring.order()));
   if constexpr (Operand::kOwnBytes > 0) {
-    Operand::makeTokens(ring.own(), problem, given.aCodes, given.aScales, thread);
+    typename Operand::Own own(problem.M);
+    own.askFor(problem, given, thread);
+    syncSome<kThreads>(kBarriersAreThere);
+    own.make(ring, problem, thread);
+    if (Operand::kFactors)
+      given.factors = reinterpret_cast<const float*>(__cvta_shared_to_generic(ring.factors()));
     syncMultiplying();
   }
   auto tokensOf = [&](int step, int stage, int share) {
     if constexpr (Operand::kOwnBytes > 0)
-      return Operand::ownTokensOf(ring.own(), problem, step, share, lane);
+      return Operand::ownTokensOf(ring, problem, step, share, lane);
     else return ring.tokens(stage);
   };
   for (Items items(problem); !items.done(); items.next()) {
@@ -401,7 +427,7 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
   problem.cluster = Operand::kCluster, problem.stageK = Operand::kStageK;
   problem.columns = Operand::kTokens;
   // K is split where tiles are too few to take two.
-  if (Operand::kTiles > 1) problem.splits = 1, problem.takePairs();
+  if (Operand::kTiles > 1) problem.splits = 1, problem.share = 0, problem.takePairs();
   if (threadIdx.x == 0) {
     for (int i = 0; i < Ring<Operand>::kStages; i++) {
       initBarrier(ring.full(i), 1);
@@ -415,10 +441,17 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
     if (Operand::kOwnBytes == 0) fetchMap(tokensMap);
   }
   // What a CTA of a cluster brings goes to the others' rings too: those must be there, and stay.
+  // Where the CTA makes A ready, it asks for A and for B at once: what is asked for later waits
+  // behind what is asked for before.
+  constexpr bool kAtOnce = Operand::kOwnBytes > 0;
   if (Operand::kCluster > 1) syncCluster();
-  else __syncthreads();
+  else if (!kAtOnce) __syncthreads();
   if (threadIdx.x < 128) {
     giveRegistersBack<kLoadRegisters>();
+    if (kAtOnce) {
+      syncSome<128>(kLoadersAreThere);
+      arriveAtSome<kThreads>(kBarriersAreThere);
+    }
     if (electOne()) load<Operand>(codesMap, scalesMap, tokensMap, problem, ring, scalesAreMade);
   } else {
     takeRegisters<kMultiplyRegisters>();

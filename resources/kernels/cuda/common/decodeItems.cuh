@@ -15,7 +15,8 @@ struct Item {
   int place, tiles;        // among all first tiles of all blocks; how many tiles
   int row, rowOfAll;       // of B, first of them: of its matrix, of all of them
   int firstToken, tokens;  // rows of A
-  int split, step, end;    // part of K, its stages
+  int part, parts;         // of K: which, of how many of this place
+  int step, end;           // its stages
 };
 
 // Rows of A of a block, where there are several.
@@ -24,7 +25,10 @@ constexpr int kMostTokens = 64;
 // Items are parts of a cluster's tiles, as many for each of its CTAs; `starts` and `rows` of
 // groups, where there are any.
 struct Problem {
-  int M, N, K, splits;
+  int M, N, K;
+  // How K is divided. Of groups every tile's is, in `splits` parts. Of one product a cluster has
+  // `share` stages one after the other, from one tile into the next; 0: whole tiles, by turns.
+  int splits, share;
   const int *starts, *rows;
   int groups;
   int cluster = 1, stageK = kStageK;  // CTAs; elements of K
@@ -37,9 +41,10 @@ struct Problem {
     const int of = tokens(group);
     return columns < kMostTokens ? !GROUPED || of > 0 : (of + kMostTokens - 1) / kMostTokens;
   }
+  // Places, of groups times parts of K.
   __device__ int items(int group) const {
     const int ofBlock = pairs == 0 ? tiles() : pairs + max(tiles() - 2 * pairs, 0);
-    return ofBlock * blocks(group) * splits;
+    return ofBlock * blocks(group) * (GROUPED ? splits : 1);
   }
   __device__ int stages() const { return (K + stageK - 1) / stageK; }
   // Every CTA takes two tiles at a time, and one at the end where it has an odd number.
@@ -58,13 +63,28 @@ __device__ inline int divided(int a, int b) { return !GROUPED && b == 1 ? a : a 
 struct Items {
   const Problem problem;
   int number, group = 0, before = 0;  // `before`: items of the groups before this one
+  int step = 0, left = 0;             // of a share: stage of K, stages
   __device__ explicit Items(const Problem& of) : problem(of), number((int)blockIdx.x / of.cluster) {
-    findGroup();
+    if (GROUPED) {
+      findGroup();
+    } else if (problem.share > 0) {
+      const int stages = problem.stages(), first = number * problem.share;
+      left = min(problem.share, problem.items(0) * stages - first);
+      number = first / stages;
+      step = first - number * stages;
+    }
   }
   __device__ bool done() const {
-    return GROUPED ? group == problem.groups : number >= problem.items(0);
+    return GROUPED             ? group == problem.groups
+           : problem.share > 0 ? left <= 0
+                               : number >= problem.items(0);
   }
   __device__ void next() {
+    if (!GROUPED && problem.share > 0) {
+      left -= problem.stages() - step;
+      number++, step = 0;
+      return;
+    }
     number += (int)gridDim.x / problem.cluster;
     findGroup();
   }
@@ -79,21 +99,34 @@ struct Items {
   __device__ Item item() const {
     Item item;
     const int pairs = problem.pairs, tiles = problem.tiles(), stages = problem.stages(),
-              splits = problem.splits, allParts = divided(number, splits),
-              part = GROUPED ? divided(number - before, splits) : allParts,
-              blocks = problem.blocks(group), ofBlock = divided(part, blocks),
-              firstToken = (part - ofBlock * blocks) * kMostTokens,
+              splits = GROUPED ? problem.splits : 1, place = divided(number, splits),
+              ofGroup = GROUPED ? divided(number - before, splits) : place,
+              blocks = problem.blocks(group), ofBlock = divided(ofGroup, blocks),
+              firstToken = (ofGroup - ofBlock * blocks) * kMostTokens,
               tile = pairs == 0 ? ofBlock : ofBlock + min(ofBlock, pairs),
-              each = divided(stages + splits - 1, splits), rank = (int)blockIdx.x % problem.cluster;
+              rank = (int)blockIdx.x % problem.cluster;
     item.tiles = pairs > 0 && ofBlock < pairs && tile + 1 < tiles ? 2 : 1;
-    item.place = allParts * problem.cluster + rank;
+    item.place = place * problem.cluster + rank;
     item.row = (tile * problem.cluster + rank * item.tiles) * kRows;
     item.rowOfAll = group * problem.N + item.row;
     item.firstToken = (GROUPED ? problem.starts[group] : 0) + firstToken;
     item.tokens = min(problem.tokens(group) - firstToken, problem.columns);
-    item.split = number - allParts * splits;
-    item.step = min(item.split * each, stages);
-    item.end = min((item.split + 1) * each, stages);
+    if constexpr (GROUPED) {
+      const int each = divided(stages + splits - 1, splits);
+      item.part = number - place * splits, item.parts = splits;
+      item.step = min(item.part * each, stages);
+      item.end = min((item.part + 1) * each, stages);
+    } else {
+      item.step = step;
+      item.end = problem.share > 0 ? min(step + left, stages) : stages;
+      item.part = 0, item.parts = 1;
+      if (item.end - step < stages) {
+        // The first and the last cluster that have some of it.
+        const int first = place * stages / problem.share,
+                  last = (place * stages + stages - 1) / problem.share;
+        item.part = (int)blockIdx.x / problem.cluster - first, item.parts = last - first + 1;
+      }
+    }
     return item;
   }
 };

@@ -94,9 +94,9 @@ __device__ inline void prepareTokens(const GivenTokens& given, u32 (&words)[4]) 
     words[i] = kFp4 ? toBf16Pair(values[i], values[i + 4]) : toBf16Pair(values[i / 2 * 4 + i % 2], values[i / 2 * 4 + i % 2 + 2]);
 }
 
-// OwnTokens: a CTA makes A ready for itself, all of K before its first stage, while that is on its way. In shared memory zeros come
-// first, as many as a warpgroup's share of a stage, which stand for the rows that A lacks; then A's rows, whose pitch is a whole number
-// of stages, zeros behind K, and 16 bytes, which keep the eight rows of a matrix in banks of their own.
+// OwnTokens: a CTA makes A ready for itself (Own). In shared memory zeros come first, as many as a warpgroup's share of a stage, which
+// stand for the rows that A lacks; then A's rows, whose pitch is a whole number of stages, zeros behind K, and 16 bytes, which keep the
+// eight rows of a matrix in banks of their own.
 template <int Tokens, int Tiles, bool OfEight, bool OwnTokens>
 struct Bf16Of {
   static constexpr int kTokens = Tokens, kTiles = Tiles, kCluster = clusterFor(Tokens, Tiles), kStageK = stageFor(Tokens, Tiles);
@@ -153,48 +153,44 @@ struct Bf16Of {
     }
   }
 
-  __device__ static int ownPitch(const Problem& problem) { return problem.stages() * kStageK * 2 + 16; }
+  struct Own {
+    // Of a thread, eight elements each.
+    static constexpr int kMost = kOwnBytes / 16 / (kGroups * 128);
+    GivenTokens given[kMost == 0 ? 1 : kMost];
+    OwnRows rows;
+    __device__ explicit Own(int M) : rows(M) {}
 
-  // A's rows from `own` on, by all multiplying threads; where K is split, the parts that the CTA has.
-  __device__ static void makeTokens(u32 own, const Problem& problem, const u8* aCodes, const u8* aScales, int thread) {
-    if (thread < kOwnZeros / 4) storeWord(own + thread * 4, 0);
-    int from = 0, to = problem.stages() * kStageK;
-    if (problem.splits > 1) {
-      from = to, to = 0;
-      for (Items items(problem); !items.done(); items.next()) {
-        const Item item = items.item();
-        from = min(from, item.step * kStageK), to = max(to, item.end * kStageK);
+    // All of a thread's are under way together.
+    __device__ void askFor(const Problem& problem, const Given& from, int thread) {
+#pragma unroll
+      for (int i = 0; i < kMost; i++) given[i] = {};  // behind K
+#pragma unroll
+      for (int i = 0; i < kMost; i++) {
+        const int row = rows.rowOf(thread), k = rows.pieceOf(thread, i) * 8;
+        if (row >= problem.M || k >= problem.K) break;
+        given[i].read(from.aCodes, from.aScales, (long long)row * problem.K + k);
       }
     }
-    // All that a thread reads at a time is under way together.
-    constexpr int kAtOnce = 4, kThreadsOfAll = kGroups * 128;
-    const int ofRow = max(to - from, 0) / 8, all = problem.M * ofRow, pitch = ownPitch(problem);
-    for (int first = thread; first < all; first += kAtOnce * kThreadsOfAll) {
-      GivenTokens given[kAtOnce] = {};  // zeros behind K
-      int rows[kAtOnce], ks[kAtOnce];
+    __device__ void make(const Ring<Bf16Of>& ring, const Problem& problem, int thread) const {
+      if (thread < kOwnZeros / 4) storeWord(ring.own() + thread * 4, 0);
 #pragma unroll
-      for (int i = 0; i < kAtOnce; i++) {
-        const int piece = first + i * kThreadsOfAll;
-        rows[i] = problem.M == 1 ? 0 : piece / ofRow;
-        ks[i] = piece < all ? from + (piece - rows[i] * ofRow) * 8 : to;
-        if (ks[i] < min(to, problem.K)) given[i].read(aCodes, aScales, (long long)rows[i] * problem.K + ks[i]);
-      }
-#pragma unroll
-      for (int i = 0; i < kAtOnce; i++) {
-        if (ks[i] >= to) break;
+      for (int i = 0; i < kMost; i++) {
+        const int row = rows.rowOf(thread), k = rows.pieceOf(thread, i) * 8;
+        if (row >= problem.M || k >= problem.stages() * kStageK) break;
         u32 words[4];
         prepareTokens(given[i], words);
-        const u32 block = own + kOwnZeros + rows[i] * pitch + ks[i] / kOrderedK * kOrderedK * 2;
+        const u32 block = ring.own() + kOwnZeros + row * ownPitch(problem) + k / kOrderedK * kOrderedK * 2;
 #pragma unroll
-        for (int j = 0; j < 4; j++) storeWord(block + placeOfWord(ks[i], j) * 4, words[j]);
+        for (int j = 0; j < 4; j++) storeWord(block + placeOfWord(k, j) * 4, words[j]);
       }
     }
-  }
+  };
+  __device__ static int ownPitch(const Problem& problem) { return problem.stages() * kStageK * 2 + 16; }
 
   // Where a lane's first 16 bytes of the group's share of stage `step` lie.
-  __device__ static u32 ownTokensOf(u32 own, const Problem& problem, int step, int group, int lane) {
-    if (lane % 8 >= problem.M) return own + lane / 8 * 16;
-    return own + kOwnZeros + lane % 8 * ownPitch(problem) + (step * kStageK + group * kShareK) * 2 + lane / 8 * 16;
+  __device__ static u32 ownTokensOf(const Ring<Bf16Of>& ring, const Problem& problem, int step, int group, int lane) {
+    if (lane % 8 >= problem.M) return ring.own() + lane / 8 * 16;
+    return ring.own() + kOwnZeros + lane % 8 * ownPitch(problem) + (step * kStageK + group * kShareK) * 2 + lane / 8 * 16;
   }
 
   // The group's share of a stage; `tokens`: A's part of the stage, or what ownTokensOf() says.

@@ -16,18 +16,83 @@ __device__ inline void spreadCodes(u32 codes, u32& even, u32& odd) {
   even = (codes << 4 & 0x80808080) | (codes << 1 & 0x0e0e0e0e);
 }
 
-template <int Tokens, int Tiles, bool OfEight>
+// OwnTokens: a CTA makes A ready for itself (Own), for all of K as boxes of the copy engine would lie.
+template <int Tokens, int Tiles, bool OfEight, bool OwnTokens>
 struct Mxfp4Of {
   static constexpr int kTokens = Tokens, kTiles = Tiles, kCluster = clusterFor(Tokens, Tiles), kStageK = stageFor(Tokens, Tiles);
   static constexpr int kShareK = kStageK * Tiles / kGroups;
   static constexpr int kBlocks = kShareK / 32;
   static constexpr bool kByWarp = false, kOfEight = OfEight;
   using Scales = LaneScales<kStageK, OfEight>;
-  static constexpr int kCodeBoxes = kStageK / 256, kTokenBoxK = 128, kTokenBoxes = kStageK / kTokenBoxK;
+  static constexpr int kCodeBoxes = kStageK / 256, kTokenBoxK = 128,
+                       kTokenBoxes = OwnTokens ? 0 : kStageK / kTokenBoxK;
   // Blocks whose sums are in the tensor core together.
   static constexpr int kTogether = Tokens <= 16 ? 4 : Tokens == 32 ? 2 : 1;
 
+  // OWN_BYTES is a constant of the manifest's row, which has this kernel only where A is no larger.
+  static constexpr int kOwnBytes = OwnTokens ? OWN_BYTES : 0;
+  static_assert(!OwnTokens || (Tokens == 8 && kOwnBytes % 1024 == 0), "boxes of eight rows");
+
   float total[Tokens / 2] = {};
+
+  struct Own {
+    // Of a thread, half blocks.
+    static constexpr int kMost = kOwnBytes / 16 / (kGroups * 128);
+    uint2 codes[kMost];
+    int scales[kMost];
+    OwnRows rows;
+    __device__ explicit Own(int M) : rows(M) {}
+
+    // All of a thread's are under way together.
+    __device__ void askFor(const Problem& problem, const Given& from, int thread) {
+      const int row = rows.rowOf(thread), ofRow = problem.K / 16, at = row * ofRow + rows.pieceOf(thread, 0);
+      const uint2* packed = reinterpret_cast<const uint2*>(from.aCodes) + at;
+      const u8* scale = from.aScales + at / 2;
+#pragma unroll
+      for (int i = 0; i < kMost; i++) codes[i] = make_uint2(0, 0), scales[i] = 127;
+#pragma unroll
+      for (int i = 0; i < kMost; i++) {
+        if (row >= problem.M || rows.pieceOf(thread, i) >= ofRow) break;
+        codes[i] = packed[i << rows.log];
+        scales[i] = scale[i << rows.log - 1];
+      }
+    }
+    __device__ void make(const Ring<Mxfp4Of>& ring, const Problem& problem, int thread) const {
+      const int row = rows.rowOf(thread), pieces = problem.stages() * (kStageK / 16);
+      // Rows that there are no threads for.
+      for (u32 i = thread; i < pieces * Tokens; i += kGroups * 128)
+        if (i / 8 % 8 >= rows.count()) storeSixteen(ring.own() + i * 16, make_uint4(0, 0, 0, 0));
+      ScaleRange range;
+#pragma unroll
+      for (int i = 0; i < kMost; i++) {
+        if (rows.pieceOf(thread, i) >= pieces) break;
+        range.see(codes[i], scales[i]);
+      }
+      range = range.ofWarp();
+      // Warps tell one another where sums will be.
+      if (thread % 32 == 0) storeTwoWords(ring.sums() + thread / 32 * 8, make_uint2(range.smallest, range.largest));
+      syncMultiplying();
+      const u32 ofOther = ring.sums() + ((row << rows.log - 5) + (thread & (1 << rows.log - 5) - 1)) * 8;
+      range = Range{(int)loadWord(ofOther), (int)loadWord(ofOther + 4)}.ofWarp();
+      if (rows.pieceOf(thread, 0) == 0) storeWord(ring.factors() + row * 4, __float_as_uint(range.factor()));
+      const int reference = range.reference();
+#pragma unroll
+      for (int i = 0; i < kMost; i++) {
+        const int piece = rows.pieceOf(thread, i);
+        if (piece >= pieces) break;
+        uint4 out = encodeSixteen(codes[i], scales[i] - reference);
+        // NaN makes every sum of the row NaN, and NaN is computed again.
+        if (piece == 0 && range.isOutside()) out.x = 0x7f;
+        const u32 box = ring.own() + piece / 8 * 1024 + row * 128 + piece % 2 * 8;
+        storeTwoWords(box + (piece % 8 / 2 * 2 ^ row) * 16, evenBytes(out));
+        storeTwoWords(box + (piece % 8 / 2 * 2 + 1 ^ row) * 16, oddBytes(out));
+      }
+      publishToCopyEngine();
+    }
+  };
+  __device__ static u32 ownTokensOf(const Ring<Mxfp4Of>& ring, const Problem&, int step, int, int) {
+    return ring.own() + step * kStageK * Tokens;
+  }
 
   // Blocks kBlocks * group and on of a stage.
   __device__ void multiply(u32 codes, u32 scales, const Scales& laneScales, u32 tokens, int group, int warp, int lane) {
@@ -75,12 +140,13 @@ struct Mxfp4Of {
   // What a sum lacks: codes are numbers times 2^-14, A's rows have factors.
   static constexpr float kUnit = 16384, kSmallest = 0x1p-80f;
   static constexpr bool kFactors = true;
-  static constexpr int kOwnBytes = 0;
 };
 
 template <int Tokens, int Tiles>
-using Mxfp4 = Mxfp4Of<Tokens, Tiles, false>;
+using Mxfp4 = Mxfp4Of<Tokens, Tiles, false, false>;
 template <int Tokens, int Tiles>
-using Mxfp4OfEight = Mxfp4Of<Tokens, Tiles, true>;
+using Mxfp4OfEight = Mxfp4Of<Tokens, Tiles, true, false>;
+template <bool OfEight>
+using Mxfp4Alone = Mxfp4Of<8, 1, OfEight, true>;
 
 }  // namespace decode

@@ -196,8 +196,8 @@ __device__ inline bool foldRow(const u8* codes, const u8* scales, u8* folded, fl
   UNROLL
   for (int i = 0; i < kHeldPieces; i++) binades.see<Format>(held[i]);
   for (int i = kHeldPieces; i < turns; i++) binades.see<Format>(load(i));
-  const int2 range = rangeOfBlock(binades.smallest, binades.largest);
-  binades.smallest = range.x, binades.largest = range.y;
+  const Range range = rangeOfBlock({binades.smallest, binades.largest});
+  binades.smallest = range.smallest, binades.largest = range.largest;
   if (HasChunks && binades.isTooWide<Format>()) {
     if (threadIdx.x == 0) *exponents.used = 1;
     return foldChunks<Format>(codes, scales, folded, exponents.of, exponents.rows, K);

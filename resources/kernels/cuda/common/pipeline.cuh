@@ -116,6 +116,17 @@ template <int Threads>
 __device__ inline void syncSome(int barrier) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "n"(Threads) : "memory");
 }
+// Arrives at such a barrier and goes on.
+template <int Threads>
+__device__ inline void arriveAtSome(int barrier) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "n"(Threads) : "memory");
+}
+// Counts a CTA in, by one thread behind a barrier: what those before it wrote is there for whoever reads behind its own. Their number.
+__device__ inline u32 countIn(u32* counter) {
+  u32 before;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(counter) : "memory");
+  return before;
+}
 
 // Stores a box from shared memory; what lies outside the tensor is left out. One thread issues, commits and waits.
 __device__ inline void storeBox(const TensorMap* map, int x, int y, u32 source) {
@@ -161,6 +172,14 @@ __device__ inline void loadMatrices(u32 (&words)[4], u32 address) {
 
 __device__ inline void storeWord(u32 address, u32 word) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(word) : "memory");
+}
+__device__ inline void storeTwoWords(u32 address, uint2 words) {
+  asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(address), "r"(words.x), "r"(words.y) : "memory");
+}
+__device__ inline void storeSixteen(u32 address, uint4 words) {
+  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(words.x), "r"(words.y), "r"(words.z),
+               "r"(words.w)
+               : "memory");
 }
 __device__ inline u32 loadWord(u32 address) {
   u32 word;

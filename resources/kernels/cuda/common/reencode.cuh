@@ -26,18 +26,50 @@ __device__ inline uint2 encodeEight(u32 codes, uint2 table) {
                     __byte_perm(table.x, table.y, magnitudes >> 16) | __byte_perm(evenSigns, oddSigns, 0x7362));
 }
 
-// Smallest and largest over the block of kEncodeThreads threads.
-__device__ inline int2 rangeOfBlock(int smallest, int largest) {
-  __shared__ int2 ofWarp[kEncodeThreads / 32];
-  smallest = __reduce_min_sync(0xffffffff, smallest);
-  largest = __reduce_max_sync(0xffffffff, largest);
-  if (threadIdx.x % 32 == 0) ofWarp[threadIdx.x / 32] = make_int2(smallest, largest);
+struct Range {
+  int smallest, largest;
+  __device__ Range ofWarp() const {
+    return {__reduce_min_sync(0xffffffff, smallest), __reduce_max_sync(0xffffffff, largest)};
+  }
+};
+
+// Over the block of kEncodeThreads threads.
+__device__ inline Range rangeOfBlock(Range range) {
+  __shared__ Range ofWarps[kEncodeThreads / 32];
+  range = range.ofWarp();
+  if (threadIdx.x % 32 == 0) ofWarps[threadIdx.x / 32] = range;
   __syncthreads();
-  const int2 one = ofWarp[threadIdx.x % 32 % (kEncodeThreads / 32)];
-  smallest = __reduce_min_sync(0xffffffff, one.x);
-  largest = __reduce_max_sync(0xffffffff, one.y);
-  return make_int2(smallest, largest);
+  return ofWarps[threadIdx.x % 32 % (kEncodeThreads / 32)].ofWarp();
 }
+
+// The smallest and the largest scale of a row's blocks that are not zero.
+struct ScaleRange : Range {
+  __device__ ScaleRange(Range of = {255, -1}) : Range(of) {}
+  // Half a block: a NaN scale makes NaN of zeros too, and is outside of any window.
+  __device__ void see(uint2 codes, int scale) {
+    if (scale == 255) smallest = -1024, largest = 255;
+    if (((codes.x | codes.y) & 0x77777777) == 0) return;
+    smallest = min(smallest, scale);
+    largest = max(largest, scale);
+  }
+  // A row of zeros has none.
+  __device__ int reference() const { return largest < 0 ? 127 : max(largest - kLargestExact, smallest - kSmallestNormal); }
+  __device__ bool isOutside() const {
+    return largest >= 0 && (smallest - reference() < kSmallestExact || reference() < kSmallestReference ||
+                            reference() > kLargestReference);
+  }
+  __device__ float factor() const { return __int_as_float(min(max(reference(), 1), 254) << 23); }
+};
+
+// Half a block in e5m2, in its order. Zeros have any table: its first byte is always 0.
+__device__ inline uint4 encodeSixteen(uint2 codes, int exponent) {
+  const uint2 table = codeTable(min(max(exponent, kSmallestExact), kLargestExact));
+  const uint2 first = encodeEight(codes.x, table), second = encodeEight(codes.y, table);
+  return make_uint4(first.x, first.y, second.x, second.y);
+}
+// The even and the odd ones of sixteen bytes.
+__device__ inline uint2 evenBytes(uint4 all) { return make_uint2(__byte_perm(all.x, all.y, 0x6420), __byte_perm(all.z, all.w, 0x6420)); }
+__device__ inline uint2 oddBytes(uint4 all) { return make_uint2(__byte_perm(all.x, all.y, 0x7531), __byte_perm(all.z, all.w, 0x7531)); }
 
 // The order of a block's 32 elements in the encoded row.
 enum class Order { kAsPacked, kEvenThenOdd };
@@ -59,15 +91,8 @@ __device__ inline bool reencodeRow(const u8* codes, const u8* scales, u8* encode
   const uint2* packed = reinterpret_cast<const uint2*>(codes);
   const int pieces = K / 16;
   uint2 held[kHeld];
-  int heldScale[kHeld], smallest = 255, largest = -1;
-  bool notANumber = false;
-  auto see = [&](uint2 words, int scale) {
-    // A NaN scale makes NaN of zeros too.
-    notANumber |= scale == 255;
-    if (((words.x | words.y) & 0x77777777) == 0) return;
-    smallest = min(smallest, scale);
-    largest = max(largest, scale);
-  };
+  int heldScale[kHeld];
+  ScaleRange range;
   UNROLL
   for (int i = 0; i < kHeld; i++) {
     const int piece = threadIdx.x + i * kEncodeThreads;
@@ -75,26 +100,20 @@ __device__ inline bool reencodeRow(const u8* codes, const u8* scales, u8* encode
     heldScale[i] = piece < pieces ? scales[piece / 2] : 127;
   }
   UNROLL
-  for (int i = 0; i < kHeld; i++) see(held[i], heldScale[i]);
+  for (int i = 0; i < kHeld; i++) range.see(held[i], heldScale[i]);
   for (int piece = threadIdx.x + kHeld * kEncodeThreads; piece < pieces; piece += kEncodeThreads)
-    see(packed[piece], scales[piece / 2]);
-  const int2 range = rangeOfBlock(smallest, largest);
-  // A row of zeros has none.
-  const int reference = range.y < 0 ? 127 : max(range.y - kLargestExact, range.x - kSmallestNormal);
-  const bool outside = notANumber || (range.y >= 0 && (range.x - reference < kSmallestExact ||
-                                                       reference < kSmallestReference || reference > kLargestReference));
-  if (threadIdx.x == 0) *factor = __int_as_float(min(max(reference, 1), 254) << 23);
+    range.see(packed[piece], scales[piece / 2]);
+  range = rangeOfBlock(range);
+  const int reference = range.reference();
+  if (threadIdx.x == 0) *factor = range.factor();
   auto encode = [&](int piece, uint2 words, int scale) {
-    // Zeros have any table: its first byte is always 0.
-    const uint2 table = codeTable(min(max(scale - reference, kSmallestExact), kLargestExact));
-    const uint2 first = encodeEight(words.x, table), second = encodeEight(words.y, table);
-    const uint4 out = make_uint4(first.x, first.y, second.x, second.y);
+    const uint4 out = encodeSixteen(words, scale - reference);
     if (ElementOrder == Order::kAsPacked) {
       storeStreaming(encoded + piece * 16, out);
     } else {
       uint2* block = reinterpret_cast<uint2*>(encoded + piece / 2 * 32 + piece % 2 * 8);
-      block[0] = make_uint2(__byte_perm(out.x, out.y, 0x6420), __byte_perm(out.z, out.w, 0x6420));
-      block[2] = make_uint2(__byte_perm(out.x, out.y, 0x7531), __byte_perm(out.z, out.w, 0x7531));
+      block[0] = evenBytes(out);
+      block[2] = oddBytes(out);
     }
   };
   auto take = [&](int piece, uint2 words, int scale) {
@@ -110,5 +129,5 @@ __device__ inline bool reencodeRow(const u8* codes, const u8* scales, u8* encode
     take(piece, isInside ? packed[piece] : make_uint2(0, 0), isInside ? scales[piece / 2] : 127);
     seen.conclude(first, 1);
   }
-  return outside;
+  return range.isOutside();
 }
