@@ -16,6 +16,7 @@ inline void trap() { hopper::fail("a trap"); }
 inline bool electOne() { return machine().lane() == 0; }
 inline u32 clusterRank() { return machine().rank(); }
 inline void syncCluster() { machine().syncCluster(); }
+inline void meetCluster() { machine().syncCluster(); }
 template <int Threads>
 void syncSome(int barrier) {
   machine().block.syncSome(barrier, Threads);
@@ -24,6 +25,7 @@ template <int Threads>
 void arriveAtSome(int barrier) {
   machine().block.arriveAtSome(barrier, Threads);
 }
+inline int hidden(int number) { return number; }
 inline u32 countIn(u32* counter) { return (*counter)++; }
 inline void fetchMap(const TensorMap*) {}
 inline void letDependentsStart() {}

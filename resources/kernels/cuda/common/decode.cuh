@@ -119,7 +119,11 @@ struct Ring {
   static constexpr int kSumTokens =
       Operand::kTokens <= 64 / kTiles ? Operand::kTokens : 64 / kTiles;
   static constexpr int kPitch = kTiles * kRows + 4;
-  static constexpr int kBytesSums = kSumTokens * kPitch * 4, kBytesOther = 1024 + 1024;
+  // Of few tokens each warpgroup's have a place, and are added where they are read: one barrier
+  // instead of one for each.
+  static constexpr int kPlaces = kTiles == 1 && Operand::kTokens <= 16 ? kGroups : 1,
+                       kPlace = kSumTokens * kPitch;
+  static constexpr int kBytesSums = kPlaces * kPlace * 4, kBytesOther = 1024 + 1024;
   static constexpr int kStages =
       (kSharedBytes - kBytesSums - kBytesOther - Operand::kOwnBytes) / kBytesStage;
   static constexpr int kBytesBarriers = kStages * 16 + 4 + Operand::kTokens * 4;
@@ -268,25 +272,27 @@ __device__ inline void finish(Problem problem, const Given& given, const Item& i
   // A warp's sums are of one token.
   const int ofToken = small == 0
                           ? kAllZero
-                          : leastExponent<A_FORMAT>(given.aCodes, given.aScales, token, problem.K);
+                          : leastExponent<A_FORMAT>(given.aCodes, given.aScales, token, hidden(problem.K));
   if (ofToken == kAllZero) small = 0;
   for (u32 left = unknown | small; left != 0; left &= left - 1) {
-    const int lane = __ffs(left) - 1, rowOfLane = __shfl_sync(0xffffffff, rowOfAll, lane);
+    const int lane = __ffs(left) - 1, rowOfLane = __shfl_sync(0xffffffff, rowOfAll, lane),
+              K = hidden(problem.K);
     if ((small >> lane & 1) != 0 && ofToken >= kSureExponent &&
-        leastExponent<B_FORMAT>(given.bCodes, given.bScales, rowOfLane, problem.K) >= kSureExponent)
+        leastExponent<B_FORMAT>(given.bCodes, given.bScales, rowOfLane, K) >= kSureExponent)
       continue;
     const double exact = exactSum(given.aCodes, given.aScales, given.bCodes, given.bScales, token,
-                                  rowOfLane, problem.K);
+                                  rowOfLane, K);
     if (threadIdx.x % 32 == lane) value = toOutput((float)(exact * given.tensorScale));
   }
   if (inside) given.c[(long long)token * problem.N + row] = value;
 }
 
 // Each sum in shared memory of an item's tokens from `firstToken` on: token, row of its matrix,
-// sum.
+// sum. `areAdded`: those of all warpgroups are in the first place.
 template <class Operand, class Function>
-__device__ inline void forSums(const Item& item, const float* sums, int firstToken, int thread,
-                               Function function) {
+__device__ inline void forSums(const Item& item, const float* sums, bool areAdded, int firstToken,
+                               int thread, Function function) {
+  constexpr int kPlaces = Ring<Operand>::kPlaces, kPlace = Ring<Operand>::kPlace;
   // As many at a time as need no register more than the products. Their number is known where a
   // CTA takes one tile: what finish() does stands no more often than it is run.
   [[maybe_unused]] constexpr int kUnroll = GROUPED ? 1 : Operand::kByWarp ? 4 : 2;
@@ -295,7 +301,15 @@ __device__ inline void forSums(const Item& item, const float* sums, int firstTok
   for (int first = 0; first < rows * Ring<Operand>::kSumTokens; first += kGroups * 128) {
     const int i = first + thread, token = rows == kRows ? i / kRows : i / (2 * kRows),
               row = i - token * rows;
-    function(firstToken + token, item.row + row, sums[token * Ring<Operand>::kPitch + row]);
+    const float* at = sums + token * Ring<Operand>::kPitch + row;
+    float sum = *at;
+    if (kPlaces > 1 && !areAdded) {
+      float others = at[(kPlaces - 1) * kPlace];
+#pragma unroll
+      for (int of = kPlaces - 2; of > 0; of--) others = at[of * kPlace] + others;
+      sum += others;
+    }
+    function(firstToken + token, item.row + row, sum);
   }
 }
 
@@ -303,12 +317,12 @@ __device__ inline void forSums(const Item& item, const float* sums, int firstTok
 // those that it takes to C, all of a part at a time.
 template <class Operand>
 __device__ inline void addParts(const Problem& problem, const Given& given, const Item& item,
-                                float* sums, int firstToken, int thread) {
+                                int parts, float* sums, int firstToken, int thread) {
   constexpr int kEach = kRows * Ring<Operand>::kSumTokens / (kGroups * 128),
                 kTokensApart = kGroups * 128 / kRows;
   const int first = thread / kRows, row = thread % kRows;
   float total[kEach] = {};
-  for (int part = 0; part < item.parts; part++) {
+  for (int part = 0; part < parts; part++) {
     const float* from = given.parts + (long long)part * problem.M * problem.N;
 #pragma unroll
     for (int i = 0; i < kEach; i++) {
@@ -328,23 +342,25 @@ __device__ inline void addParts(const Problem& problem, const Given& given, cons
 template <class Operand>
 __device__ inline void storeSums(const Problem& problem, const Given& given, const Item& item,
                                  float* sums, u32& order, int firstToken, int thread) {
-  if (Operand::kTiles == 1 && item.parts > 1) {
-    forSums<Operand>(item, sums, firstToken, thread, [&](int token, int row, float sum) {
+  const Parts parts = Operand::kTiles == 1 ? problem.partsOf(item) : Parts{0, 1};
+  if (parts.all > 1) {
+    forSums<Operand>(item, sums, false, firstToken, thread, [&](int token, int row, float sum) {
       if (token < item.tokens && row < problem.N)
-        given.parts[((long long)item.part * problem.M + item.firstToken + token) * problem.N +
+        given.parts[((long long)parts.own * problem.M + item.firstToken + token) * problem.N +
                     row] = sum;
     });
     syncMultiplying();
     if (thread == 0) {
       order = countIn(given.arrived + item.place);
       // For the next product; the manifest's row has them zero before the first.
-      if (order == item.parts - 1) given.arrived[item.place] = 0;
+      if (order == parts.all - 1) given.arrived[item.place] = 0;
     }
     syncMultiplying();
-    if (order != item.parts - 1) return;
-    addParts<Operand>(problem, given, item, sums, firstToken, thread);
+    if (order != parts.all - 1) return;
+    addParts<Operand>(problem, given, item, parts.all, sums, firstToken, thread);
   }
-  forSums<Operand>(item, sums, firstToken, thread, [&](int token, int row, float sum) {
+  const bool areAdded = parts.all > 1;
+  forSums<Operand>(item, sums, areAdded, firstToken, thread, [&](int token, int row, float sum) {
     finish<Operand>(problem, given, item, token, row, sum);
   });
 }
@@ -352,7 +368,7 @@ __device__ inline void storeSums(const Problem& problem, const Given& given, con
 template <class Operand>
 __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Operand> ring) {
   constexpr int kTiles = Operand::kTiles, kShares = kGroups / kTiles,
-                kSumTokens = Ring<Operand>::kSumTokens;
+                kSumTokens = Ring<Operand>::kSumTokens, kPlaces = Ring<Operand>::kPlaces;
   // A warpgroup's number is one lane's, so that uniform registers tell its instructions what to
   // read.
   const int thread = threadIdx.x - 128, warp = thread / 32 % 4, lane = thread % 32,
@@ -401,14 +417,21 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
       auto sumAt = [&](int i) -> float& {
         const int token = i / 4 * 8 + lane % 4 * 2 + i % 2,
                   row = tile * kRows + warp * 16 + lane / 4 + i % 4 / 2 * 8;
-        return sums[token * Ring<Operand>::kPitch + row];
+        return sums[(kPlaces > 1 ? group : 0) * Ring<Operand>::kPlace +
+                    token * Ring<Operand>::kPitch + row];
       };
-      for (int from = ranks - 1; from >= 0; from--) {
-        if (rank == from)
+      if constexpr (kPlaces > 1) {
 #pragma unroll
-          for (int i = 0; i < kSumTokens / 2; i++)
-            sumAt(i) = operand.total[firstToken / 2 + i] + (from < ranks - 1 ? sumAt(i) : 0.0f);
+        for (int i = 0; i < kSumTokens / 2; i++) sumAt(i) = operand.total[i];
         syncMultiplying();
+      } else {
+        for (int from = ranks - 1; from >= 0; from--) {
+          if (rank == from)
+#pragma unroll
+            for (int i = 0; i < kSumTokens / 2; i++)
+              sumAt(i) = operand.total[firstToken / 2 + i] + (from < ranks - 1 ? sumAt(i) : 0.0f);
+          syncMultiplying();
+        }
       }
       waitForPredecessor();
       storeSums<Operand>(problem, given, item, sums, order, firstToken, thread);
@@ -444,7 +467,7 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
   // Where the CTA makes A ready, it asks for A and for B at once: what is asked for later waits
   // behind what is asked for before.
   constexpr bool kAtOnce = Operand::kOwnBytes > 0;
-  if (Operand::kCluster > 1) syncCluster();
+  if (Operand::kCluster > 1) meetCluster();
   else if (!kAtOnce) __syncthreads();
   if (threadIdx.x < 128) {
     giveRegistersBack<kLoadRegisters>();

@@ -15,8 +15,12 @@ struct Item {
   int place, tiles;        // among all first tiles of all blocks; how many tiles
   int row, rowOfAll;       // of B, first of them: of its matrix, of all of them
   int firstToken, tokens;  // rows of A
-  int part, parts;         // of K: which, of how many of this place
-  int step, end;           // its stages
+  int part, step, end;     // part of K, of groups; its stages
+};
+
+// Which part of its place's K an item is, and of how many.
+struct Parts {
+  int own, all;
 };
 
 // Rows of A of a block, where there are several.
@@ -47,6 +51,14 @@ struct Problem {
     return ofBlock * blocks(group) * (GROUPED ? splits : 1);
   }
   __device__ int stages() const { return (K + stageK - 1) / stageK; }
+  // Of one product's place: the first and the last cluster that have some of its stages.
+  __device__ Parts partsOf(const Item& item) const {
+    if (GROUPED) return {item.part, splits};
+    if (share == 0) return {0, 1};
+    const int before = item.place / cluster * stages(), first = before / share,
+              last = (before + stages() - 1) / share;
+    return {(int)blockIdx.x / cluster - first, last - first + 1};
+  }
   // Every CTA takes two tiles at a time, and one at the end where it has an odd number.
   __device__ void takePairs() {
     const int ctas = gridDim.x, most = (tiles() * blocks(0) + ctas - 1) / ctas;
@@ -113,19 +125,12 @@ struct Items {
     item.tokens = min(problem.tokens(group) - firstToken, problem.columns);
     if constexpr (GROUPED) {
       const int each = divided(stages + splits - 1, splits);
-      item.part = number - place * splits, item.parts = splits;
+      item.part = number - place * splits;
       item.step = min(item.part * each, stages);
       item.end = min((item.part + 1) * each, stages);
     } else {
-      item.step = step;
-      item.end = problem.share > 0 ? min(step + left, stages) : stages;
-      item.part = 0, item.parts = 1;
-      if (item.end - step < stages) {
-        // The first and the last cluster that have some of it.
-        const int first = place * stages / problem.share,
-                  last = (place * stages + stages - 1) / problem.share;
-        item.part = (int)blockIdx.x / problem.cluster - first, item.parts = last - first + 1;
-      }
+      item.part = 0;
+      item.step = step, item.end = problem.share > 0 ? min(step + left, stages) : stages;
     }
     return item;
   }

@@ -359,7 +359,7 @@ __device__ inline void runOf(const TilesOf shape, const Operands operands, const
     }
     publishBarriers();
   }
-  syncCluster();
+  meetCluster();
   if (threadIdx.x < 128) {
     giveRegistersBack<T::kLoadRegisters>();
     operands.load(shape, shared);

@@ -74,6 +74,10 @@ __device__ inline u32 clusterRank() {
 __device__ inline void syncCluster() {
   asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
 }
+// At the start, behind publishBarriers(), which has made all visible that must be: no fence of the device.
+__device__ inline void meetCluster() {
+  asm volatile("barrier.cluster.arrive.relaxed; barrier.cluster.wait;" ::: "memory");
+}
 
 // A warp that has read a stage says so to every CTA of the cluster: any of them may write it next.
 template <int Cluster>
@@ -88,6 +92,13 @@ __device__ inline void giveRegistersBack() {
 template <int Registers>
 __device__ inline void takeRegisters() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
+}
+
+// A number that the compiler does not know: what is computed from it stays where it stands, instead of in registers outside of a loop
+// that hardly ever comes here.
+__device__ inline int hidden(int number) {
+  asm volatile("" : "+r"(number));
+  return number;
 }
 
 // Where a block's dynamic shared memory begins, and how much of it there is.
