@@ -157,7 +157,7 @@ struct Product {
   bool isSmall() const {
     const int wide = ceilDivided(k, STAGE_K) * STAGE_K, rows = m <= 2 ? m : m <= 4 ? 4 : 8,
               bytes = kIsFp8 ? wide * 8 : rows * (wide * 2 + 16) + 256;
-    return mayBeAlone && !GROUPED && m <= 8 && bytes <= OWN_BYTES;
+    return mayBeAlone && !GROUPED && m <= (A_FORMAT == 7 ? 4 : 8) && bytes <= OWN_BYTES;
   }
   int scaleRows() const {
     const int scales = k / SCALE_BLOCK;

@@ -124,8 +124,13 @@ struct Ring {
   static constexpr int kPlaces = kTiles == 1 && Operand::kTokens <= 16 ? kGroups : 1,
                        kPlace = kSumTokens * kPitch;
   static constexpr int kBytesSums = kPlaces * kPlace * 4, kBytesOther = 1024 + 1024;
-  static constexpr int kStages =
-      (kSharedBytes - kBytesSums - kBytesOther - Operand::kOwnBytes) / kBytesStage;
+  // Few tokens: as many as keep the memory busy. More of them wait behind those of other CTAs, and
+  // the last CTA to have its own ends later.
+  static constexpr bool kIsShort = kTiles == 1 && Operand::kTokens <= 16 && kBits(B_FORMAT) == 4;
+  static constexpr int kFit =
+                           (kSharedBytes - kBytesSums - kBytesOther - Operand::kOwnBytes) /
+                           kBytesStage,
+                       kStages = kIsShort && kFit > 4 ? 4 : kFit;
   static constexpr int kBytesBarriers = kStages * 16 + 4 + Operand::kTokens * 4;
   static_assert(kStages >= 2 && kBytesBarriers <= 1024 && kBytesStage % 1024 == 0,
                 "room for a ring");
