@@ -25,20 +25,37 @@ __device__ inline double exactSum(const u8* aCodes, const u8* aScales, const u8*
 // small they are.
 constexpr int kSureExponent = -40, kAllZero = 1 << 20;
 
-// An exponent that no number of a row is below, zeros aside, by one warp; kAllZero where there are
-// no others.
+// Of an element that is not zero, under the scale 1.
+template <int Format>
+constexpr int kLeastOfElement = Format == 0 ? -1 : Format == 3 ? -9 : -16;
+
+// An exponent that no number of a row is below by its scales alone, by one warp: a block of zeros
+// may have a smaller one than any number. Without scales nothing is known.
+template <int Format>
+__device__ inline int leastByScales(const u8* scales, int row, int K) {
+  if constexpr (!kIsScaled(Format)) return -kAllZero;
+  if constexpr (SCALE_FORMAT == 6) return kLeastOfElement<Format> - 9;
+  const int blocks = K / SCALE_BLOCK;
+  int least = 255;
+#pragma unroll 8
+  for (int block = threadIdx.x % 32; block < blocks; block += 32)
+    least = min(least, (int)scales[(long long)row * blocks + block]);
+  return __reduce_min_sync(0xffffffff, least) - 127 + kLeastOfElement<Format>;
+}
+
+// The same by elements too, zeros aside; kAllZero where there are no others.
 template <int Format>
 __device__ inline int leastExponent(const u8* codes, const u8* scales, int row, int K) {
   constexpr int kBitsEach = kBits(Format), kWords = SCALE_BLOCK * kBitsEach / 32;
-  constexpr int kSmallest = Format == 0 ? -1 : Format == 3 ? -9 : -16;
-  if constexpr (kIsScaled(Format) && SCALE_FORMAT == 6) return kSmallest - 9;
+  const int byScales = leastByScales<Format>(scales, row, K);
+  if (byScales >= kSureExponent || (kIsScaled(Format) && SCALE_FORMAT == 6)) return byScales;
   const u32* words = reinterpret_cast<const u32*>(codes + (long long)row * K / 8 * kBitsEach);
   const int blocks = K / SCALE_BLOCK;
   int least = kAllZero;
 #pragma unroll(16 / kWords)
   for (int block = threadIdx.x % 32; block < blocks; block += 32) {
     if constexpr (kIsScaled(Format)) {
-      const int exponent = (int)scales[(long long)row * blocks + block] - 127 + kSmallest;
+      const int exponent = (int)scales[(long long)row * blocks + block] - 127 + kLeastOfElement<Format>;
       u32 magnitudes = 0;
 #pragma unroll
       for (int i = 0; i < kWords; i++)

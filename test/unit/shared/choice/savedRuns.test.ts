@@ -28,6 +28,8 @@ interface Point {
   k: number
   groups?: Groups
   ns: number
+  /** Of the run's own device; otherwise those of the first. */
+  facts?: DeviceFacts
 }
 
 const text = (path: string) => readFileSync(resolve(path), 'utf8')
@@ -87,7 +89,11 @@ beforeAll(() => {
     points.push({ run: 'folded', format, kernel, m: size, n: size, k: size, ns })
   points.push(
     ...groupedTable(),
-    ...ownRun('h200-decode-shapes'),
+    ...ownRun('h100-decode-list'),
+    // Kernels of at most 8 rows are others since.
+    ...[...ownRun('h200-decode-shapes'), ...ownRun('h200-decode-list')].filter(
+      ({ kernel, m }) => !kernel.startsWith('decode') || m > 8
+    ),
     ...ownRun('h200-gpt-oss-groups-choices'),
     ...blocksOfRows()
   )
@@ -95,14 +101,15 @@ beforeAll(() => {
 
 /** All of a run but wgmma-fp8-proved at few rows, where hardly an interval is proved, and groups of wgmma in MXFP8. */
 function ownRun(run: string): Point[] {
-  const { steps } = parseRun(text(`docs/results/${run}/run.json`), run)
+  const { steps, device: of, roofs } = parseRun(text(`docs/results/${run}/run.json`), run)
+  const own = of && roofs ? factsOf(of, roofs) : facts
   return steps.flatMap(({ format, kernel, m, n, k, groups, measurement }): Point[] => {
     const ns = measurement?.timeNs.median
     const isUnlike =
       (kernel === 'wgmma-fp8-proved' && m < 128) ||
       (kernel === 'wgmma' && format === 'mxfp8' && groups !== undefined)
     if (isUnlike || ns === undefined) return []
-    return [{ run, format, kernel, m, n, k, ns, ...(groups && { groups }) }]
+    return [{ run, format, kernel, m, n, k, ns, facts: own, ...(groups && { groups }) }]
   })
 }
 
@@ -185,7 +192,7 @@ function predicted(point: Point): number | undefined {
     ({ format }) => format === point.format
   )?.instruction
   if (!kernel || instruction === undefined) return undefined
-  const found = predictTime(kernel, instruction, facts, problemOf(point))
+  const found = predictTime(kernel, instruction, point.facts ?? facts, problemOf(point))
   return 'ns' in found ? found.ns : undefined
 }
 
@@ -243,7 +250,7 @@ it('chooses of what was measured the best exact kernel, or one within 5 % of it'
     const measured = points.filter((one) => keyOf(one) === name)
     const timeOf = (id: string) => measured.find(({ kernel }) => kernel === id)?.ns
     const timed = kernels.filter(({ id }) => timeOf(id) !== undefined)
-    const { ranked } = rankKernels(timed, facts, problemOf(problem))
+    const { ranked } = rankKernels(timed, problem.facts ?? facts, problemOf(problem))
     const exact = ranked.filter(({ level }) => level === 'exact')
     const best = Math.min(...exact.map(({ kernel }) => timeOf(kernel.id)!))
     const share = timeOf(ranked[0]!.kernel.id)! / best
