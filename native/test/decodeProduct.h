@@ -38,13 +38,13 @@ struct Activations {
 int afterGroup(int start, int rows) { return (start + rows + 3) / 4 * 4; }
 
 struct Product {
-  // How K is divided: stages of each cluster one after the other, or, of groups, parts of each tile;
-  // 0, or 1 of groups: not.
+  // How K is divided: stages of each cluster one after the other, or, of groups, parts of each
+  // tile; 0, or 1 of groups: not.
   int m, n, k, divided = 0, ctas = 1;  // that the launch has, where K is not divided
-  std::vector<int> groups = {m};  // rows of each
+  std::vector<int> groups = {m};       // rows of each
   int matrices = static_cast<int>(groups.size());
   Activations a{m, k};
-  ScaledMatrix b{{B_FORMAT, SCALE_FORMAT, SCALE_BLOCK}, n* matrices, k, 60, "linear"};
+  ScaledMatrix b{{B_FORMAT, SCALE_FORMAT, SCALE_BLOCK}, n * matrices, k, 60, "linear"};
   GuardedOutput<float> c{m, n};
   bool mayBeAlone = true;     // a kernel that makes A ready for itself may be taken
   int leftArrived = 0;        // counters that are not zero after a run
@@ -72,7 +72,9 @@ struct Product {
     const int scales = k / SCALE_BLOCK, pitch = (scales + 15) / 16 * 16;
     std::vector<uint8_t> tokens(m * k * kTokenBytes), pitched(rowsOfB * pitch);
     const int stages = ceilDivided(k, stageK),
-              mostParts = GROUPED ? divided : share > 0 ? ceilDivided(stages - 1, share) + 1 : 1,
+              mostParts = GROUPED     ? divided
+                          : share > 0 ? ceilDivided(stages - 1, share) + 1
+                                      : 1,
               clusters = share > 0 ? ceilDivided(tiles / cluster * stages, share) : ctas / cluster;
     std::vector<float> factors(m), parts(mostParts * m * n);
     std::vector<u32> arrived(tiles);
@@ -155,7 +157,10 @@ struct Product {
   }
   // As the manifest's IS_SMALL, SCALE_ROWS and ALONE.
   bool isSmall() const {
-    const int wide = ceilDivided(k, STAGE_K) * STAGE_K, rows = m <= 2 ? m : m <= 4 ? 4 : 8,
+    const int wide = ceilDivided(k, STAGE_K) * STAGE_K,
+              rows = m <= 2   ? m
+                     : m <= 4 ? 4
+                              : 8,
               bytes = kIsFp8 ? wide * 8 : rows * (wide * 2 + 16) + 256;
     return mayBeAlone && !GROUPED && m <= (A_FORMAT == 7 ? 4 : 8) && bytes <= OWN_BYTES;
   }

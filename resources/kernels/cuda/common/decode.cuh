@@ -127,9 +127,8 @@ struct Ring {
   // Few tokens: as many as keep the memory busy. More of them wait behind those of other CTAs, and
   // the last CTA to have its own ends later.
   static constexpr bool kIsShort = kTiles == 1 && Operand::kTokens <= 16 && kBits(B_FORMAT) == 4;
-  static constexpr int kFit =
-                           (kSharedBytes - kBytesSums - kBytesOther - Operand::kOwnBytes) /
-                           kBytesStage,
+  static constexpr int kFit = (kSharedBytes - kBytesSums - kBytesOther - Operand::kOwnBytes) /
+                              kBytesStage,
                        kStages = kIsShort && kFit > 4 ? 4 : kFit;
   static constexpr int kBytesBarriers = kStages * 16 + 4 + Operand::kTokens * 4;
   static_assert(kStages >= 2 && kBytesBarriers <= 1024 && kBytesStage % 1024 == 0,
@@ -246,8 +245,8 @@ struct Given {
 constexpr int kMultiplying = 1, kLoadersAreThere = 2, kBarriersAreThere = 3;
 __device__ inline void syncMultiplying() { syncSome<kGroups * 128>(kMultiplying); }
 
-// A's rows among the threads that multiply, where these make A ready: a row is for 2^log of them, as
-// many as each of 1, 2, 4 or 8 may have, and a thread has pieces of it 2^log apart.
+// A's rows among the threads that multiply, where these make A ready: a row is for 2^log of them,
+// as many as each of 1, 2, 4 or 8 may have, and a thread has pieces of it 2^log apart.
 struct OwnRows {
   int log;
   static_assert(kGroups * 128 == 1 << 9, "threads that multiply");
@@ -275,9 +274,9 @@ __device__ inline void finish(Problem problem, const Given& given, const Item& i
   u32 small =
       OUTPUT_TYPE == 0 ? 0 : __ballot_sync(0xffffffff, inside && fabsf(sum) < Operand::kSmallest);
   // A warp's sums are of one token.
-  const int ofToken = small == 0
-                          ? kAllZero
-                          : leastExponent<A_FORMAT>(given.aCodes, given.aScales, token, hidden(problem.K));
+  const int ofToken =
+      small == 0 ? kAllZero
+                 : leastExponent<A_FORMAT>(given.aCodes, given.aScales, token, hidden(problem.K));
   if (ofToken == kAllZero) small = 0;
   for (u32 left = unknown | small; left != 0; left &= left - 1) {
     const int lane = __ffs(left) - 1, rowOfLane = __shfl_sync(0xffffffff, rowOfAll, lane),
@@ -285,8 +284,8 @@ __device__ inline void finish(Problem problem, const Given& given, const Item& i
     if ((small >> lane & 1) != 0 && ofToken >= kSureExponent &&
         leastExponent<B_FORMAT>(given.bCodes, given.bScales, rowOfLane, K) >= kSureExponent)
       continue;
-    const double exact = exactSum(given.aCodes, given.aScales, given.bCodes, given.bScales, token,
-                                  rowOfLane, K);
+    const double exact =
+        exactSum(given.aCodes, given.aScales, given.bCodes, given.bScales, token, rowOfLane, K);
     if (threadIdx.x % 32 == lane) value = toOutput((float)(exact * given.tensorScale));
   }
   if (inside) given.c[(long long)token * problem.N + row] = value;
@@ -351,8 +350,9 @@ __device__ inline void storeSums(const Problem& problem, const Given& given, con
   if (parts.all > 1) {
     forSums<Operand>(item, sums, false, firstToken, thread, [&](int token, int row, float sum) {
       if (token < item.tokens && row < problem.N)
-        given.parts[((long long)parts.own * problem.M + item.firstToken + token) * problem.N +
-                    row] = sum;
+        given
+            .parts[((long long)parts.own * problem.M + item.firstToken + token) * problem.N + row] =
+            sum;
     });
     syncMultiplying();
     if (thread == 0) {

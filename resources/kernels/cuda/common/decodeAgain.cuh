@@ -27,7 +27,9 @@ constexpr int kSureExponent = -40, kAllZero = 1 << 20;
 
 // Of an element that is not zero, under the scale 1.
 template <int Format>
-constexpr int kLeastOfElement = Format == 0 ? -1 : Format == 3 ? -9 : -16;
+constexpr int kLeastOfElement = Format == 0   ? -1
+                                : Format == 3 ? -9
+                                              : -16;
 
 // An exponent that no number of a row is below by its scales alone, by one warp: a block of zeros
 // may have a smaller one than any number. Without scales nothing is known.
@@ -55,7 +57,8 @@ __device__ inline int leastExponent(const u8* codes, const u8* scales, int row, 
 #pragma unroll(16 / kWords)
   for (int block = threadIdx.x % 32; block < blocks; block += 32) {
     if constexpr (kIsScaled(Format)) {
-      const int exponent = (int)scales[(long long)row * blocks + block] - 127 + kLeastOfElement<Format>;
+      const int exponent =
+          (int)scales[(long long)row * blocks + block] - 127 + kLeastOfElement<Format>;
       u32 magnitudes = 0;
 #pragma unroll
       for (int i = 0; i < kWords; i++)
