@@ -92,7 +92,7 @@ class Block {
   explicit Block(int threads, int ctas = 1)
       : fibers_(threads * ctas),
         warps_(fibers_.size() / Lanes),
-        stacks_(fibers_.size() * kStackBytes),
+        stacks_(std::make_unique_for_overwrite<uint8_t[]>(fibers_.size() * kStackBytes)),
         ctas_(ctas) {}
 
   int current() const { return current_; }
@@ -207,7 +207,7 @@ class Block {
   void prepare(size_t i) {
     ucontext_t& context = fibers_[i].context;
     getcontext(&context);
-    context.uc_stack.ss_sp = stacks_.data() + i * kStackBytes;
+    context.uc_stack.ss_sp = stacks_.get() + i * kStackBytes;
     context.uc_stack.ss_size = kStackBytes;
     context.uc_link = &scheduler_;
     const auto self = reinterpret_cast<uintptr_t>(this);
@@ -227,7 +227,8 @@ class Block {
   std::vector<Fiber> fibers_;
   std::vector<Warp> warps_;
   std::map<std::pair<int, uint32_t>, Warp> ofSome_;  // by warp and lanes
-  std::vector<uint8_t> stacks_;
+  // Not cleared: of most of them a fiber needs little.
+  std::unique_ptr<uint8_t[]> stacks_;
   std::vector<Meeting> ctas_;
   Meeting all_;
   std::map<std::pair<int, int>, Meeting> named_;  // by CTA and number

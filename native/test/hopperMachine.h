@@ -104,10 +104,11 @@ struct Cta {
   // Bytes of one piece.
   const uint8_t* read(u32 address, size_t bytes) {
     Piece& piece = pieces[address / 16];
-    const std::string where = " at byte " + std::to_string(address);
     const uint8_t* found = at(address, bytes);
-    if (piece == Piece::kUnknown) fail("a read of what nobody wrote" + where);
-    if (piece == Piece::kUnderWay) fail("a read under a copy" + where);
+    if (piece == Piece::kUnknown || piece == Piece::kUnderWay)
+      fail((piece == Piece::kUnknown ? "a read of what nobody wrote at byte "
+                                     : "a read under a copy at byte ") +
+           std::to_string(address));
     piece = Piece::kKnown;
     return found;
   }
@@ -120,9 +121,10 @@ struct Cta {
   void begin(u32 address) {
     at(address, 16);
     Piece& piece = pieces[address / 16];
-    const std::string where = " at byte " + std::to_string(address);
-    if (piece == Piece::kUnderWay) fail("two copies at once" + where);
-    if (piece == Piece::kBrought) fail("a copy over what nobody has read" + where);
+    if (piece == Piece::kUnderWay || piece == Piece::kBrought)
+      fail((piece == Piece::kUnderWay ? "two copies at once at byte "
+                                      : "a copy over what nobody has read at byte ") +
+           std::to_string(address));
     piece = Piece::kUnderWay;
   }
   void bring(const fibers::Piece& piece) {

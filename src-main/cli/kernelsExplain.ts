@@ -119,7 +119,7 @@ async function deviceOfRun(folder: string, { kernelDir }: Flags) {
 function candidateLines({ kernel, level, instruction, prediction }: Candidate, facts: DeviceFacts) {
   const head = `${kernel.id} (${level})`
   if ('reason' in prediction) return [`${head}: no time: ${prediction.reason}`]
-  const stages = prediction.stages.map(stageText)
+  const stages = prediction.stages.filter(({ waves }) => waves > 0).map(stageText)
   return [
     `${head}: ${microseconds(prediction.ns)}, at least ${microseconds(prediction.floorNs)} by memory`,
     `  ${stages.join('; ')}`,
