@@ -12,7 +12,8 @@ it('explains the choice for the device of a run that was made elsewhere', async 
   expect(stdout).toContain('mxfp4 16 x 8192 x 8192, f16 out, on NVIDIA H200 (sm_90)')
   expect(stdout).toMatch(/^auto: decode-fp8, the fastest of \d exact kernels/m)
   // Stages with nothing to do (K is not divided here) are left out.
-  const stages = /^ {2}prepare [\d.]+ us; clusters and sums [\d.]+ us; read [\d.]+ us; multiply [\d.]+ us, 97 % filled$/m
+  const stages =
+    /^ {2}prepare [\d.]+ us; clusters and sums [\d.]+ us; read [\d.]+ us; multiply [\d.]+ us, 97 % filled$/m
   expect(stdout).toMatch(stages)
   expect(stdout).not.toMatch(/ 0\.0 us/)
   expect(stdout).toContain('cublaslt-bf16: left out: a baseline')
