@@ -3,32 +3,38 @@ import { join } from 'node:path'
 import { messageOf } from '@shared/errors'
 import { diagnoseCode, diagnoseLog } from '@shared/machineCode/diagnose'
 import { diagnoseGcn, parseGcn } from '@shared/machineCode/gcn'
-import { parseSass, scalesInMainLoop } from '@shared/machineCode/sass'
+import { scalesInMainLoop } from '@shared/machineCode/sass'
 import { assembleBuild } from '../../src-main/engine/machineCode/amdCode'
 import type { Build } from '../../src-main/engine/machineCode/builds'
 import { compileBuild } from '../../src-main/engine/machineCode/machineCode'
+import type { Tool } from '../../src-main/engine/machineCode/tools'
 import type { NativeBinding } from '../../src-main/engine/nativeBinding'
 
-/** Sentences about what is wrong with the build; none when it is as it should be. */
+/** What is wrong with a build, in sentences; none when it is as it should be. */
+export interface Checked {
+  wrong: string[]
+  /** Why its machine code was not read, in one sentence; '' where it was. */
+  withoutCode: string
+}
+
 export async function checkBuild(
   build: Build,
   folder: string,
   nvcc: string,
-  nvdisasm: string | undefined
-): Promise<string[]> {
+  nvdisasm: Tool
+): Promise<Checked> {
   try {
-    const { log, disassembly } = await compileBuild(build, folder, nvcc, nvdisasm)
-    const functions = disassembly === undefined ? [] : parseSass(disassembly)
+    const { log, functions, withoutCode } = await compileBuild(build, folder, nvcc, nvdisasm)
     const code = diagnoseCode(functions)
-    if (build.level === 'native' && functions.length > 0 && !functions.some(scalesInMainLoop))
+    if (build.level === 'native' && !withoutCode && !functions.some(scalesInMainLoop))
       code.push({ text: 'no main loop has a block-scaled matrix instruction' })
     // An emulated instruction is a function call: what its caller holds is spilled around it.
     const ofLog = diagnoseLog(log).filter(
       ({ function: name }) => !name || build.level !== 'emulated'
     )
-    return [...ofLog, ...code].map(({ text }) => text)
+    return { wrong: [...ofLog, ...code].map(({ text }) => text), withoutCode }
   } catch (error) {
-    return [messageOf(error)]
+    return { wrong: [messageOf(error)], withoutCode: '' }
   }
 }
 

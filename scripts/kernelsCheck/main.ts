@@ -5,6 +5,7 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { exitCodeOf, messageOf, UserError } from '@shared/errors'
+import { counted } from '@shared/units'
 import { loadAddon } from '../../src-main/engine/loadAddon'
 import { findClang, findLinker, noClang } from '../../src-main/engine/machineCode/amdCode'
 import { isAmdTarget, listBuilds } from '../../src-main/engine/machineCode/builds'
@@ -44,12 +45,16 @@ async function main(): Promise<number> {
   const clang = findClang()
   const linker = findLinker()
   const nvrtc = await findNvrtc()
+  /** Builds that were compiled only, by the reason. */
+  const notRead = new Map<string, number>()
   const check = async ({ folder, build }: (typeof wanted)[number]) => {
     if (isAmdTarget(build.target))
       return clang.path && checkAmdBuild(build, folder, clang.path, linker.path)
-    const byNvcc = nvcc.path && (await checkBuild(build, folder, nvcc.path, nvdisasm.path))
+    const byNvcc = nvcc.path && (await checkBuild(build, folder, nvcc.path, nvdisasm))
     const byNvrtc = nvrtc.addon && (await checkByNvrtc(nvrtc.addon, build, folder))
-    return (byNvcc || byNvrtc) && [...(byNvcc || []), ...(byNvrtc || [])]
+    if (byNvcc && byNvcc.withoutCode)
+      notRead.set(byNvcc.withoutCode, (notRead.get(byNvcc.withoutCode) ?? 0) + 1)
+    return (byNvcc || byNvrtc) && [...(byNvcc ? byNvcc.wrong : []), ...(byNvrtc || [])]
   }
 
   let next = 0
@@ -74,10 +79,10 @@ async function main(): Promise<number> {
     forNvidia > 0 &&
       !nvcc.path &&
       `${notFound('nvcc', nvcc)}: install the CUDA toolkit (13.0 or later) or set NVCC to its path; none of ${forNvidia} builds for NVIDIA GPUs was looked into.`,
-    forNvidia > 0 &&
-      nvcc.path &&
-      !nvdisasm.path &&
-      `${notFound('nvdisasm', nvdisasm)}: compiled only; main loops were not looked into for fences and local memory.`,
+    ...[...notRead].map(
+      ([reason, builds]) =>
+        `${reason} The main loops of ${counted(builds, 'build')} were not looked into for fences and local memory.`
+    ),
     forNvidia > 0 &&
       !nvrtc.addon &&
       `${nvrtc.lacking} None of ${forNvidia} builds for NVIDIA GPUs was compiled as a session does it.`,

@@ -7,25 +7,31 @@ import { UserError } from '@shared/errors'
 import { knownName } from '@shared/knownName'
 import { diagnoseCode, diagnoseLog } from '@shared/machineCode/diagnose'
 import { resourcesIn } from '@shared/machineCode/ptxasLog'
-import { countInstructions, parseSass } from '@shared/machineCode/sass'
+import { countInstructions, parseSass, type SassFunction } from '@shared/machineCode/sass'
 import { amdMachineCode } from './amdCode'
 import { isAmdTarget, listBuilds, type Build } from './builds'
 import { kernelFiles } from './kernelFiles'
 import { findTool, notFound, runTool, type Tool } from './tools'
 
+const ofTheCompiler = "registers and spills are the compiler's own words"
+const missing = (nvdisasm: Tool): string =>
+  `${notFound('nvdisasm', nvdisasm)}: the CUDA toolkit and Python's triton package have it; ${ofTheCompiler}.`
+
 export interface Compiled {
   /** What the compiler said. */
   log: string
-  /** Of nvdisasm, with source lines; undefined where there is no nvdisasm. */
-  disassembly: string | undefined
+  /** With source lines, by nvdisasm; none where that is missing or too old. */
+  functions: SassFunction[]
+  /** Why there are none, in one sentence; '' where there are. */
+  withoutCode: string
 }
 
-/** Throws a UserError with the compiler's words when the source does not compile or the cubin is not understood. */
+/** Throws a UserError with the compiler's words when the source does not compile, or nvdisasm's when it fails. */
 export async function compileBuild(
   build: Build,
   folder: string,
   nvcc: string,
-  nvdisasm: string | undefined
+  nvdisasm: Tool
 ): Promise<Compiled> {
   const place = await mkdtemp(join(tmpdir(), 'blockscope-kernels-'))
   try {
@@ -42,16 +48,16 @@ export async function compileBuild(
       ...['-o', cubin, join(folder, build.source)]
     ])
     if (compiled.failed) throw new UserError('failed', `does not compile:\n${compiled.text}`)
-    if (!nvdisasm) return { log: compiled.text, disassembly: undefined }
-    const disassembled = await runTool(nvdisasm, ['-g', '-c', cubin])
-    if (disassembled.failed)
-      throw new UserError(
-        'failed',
-        disassembled.text.includes('Cannot decode architecture')
-          ? `cannot be disassembled: ${nvdisasm} does not know ${build.target}; install a newer CUDA toolkit or set NVDISASM to a newer one.`
-          : `cannot be disassembled:\n${disassembled.text}`
-      )
-    return { log: compiled.text, disassembly: disassembled.text }
+    const log = compiled.text
+    if (!nvdisasm.path) return { log, functions: [], withoutCode: missing(nvdisasm) }
+    const disassembled = await runTool(nvdisasm.path, ['-g', '-c', cubin])
+    if (!disassembled.failed)
+      return { log, functions: parseSass(disassembled.text), withoutCode: '' }
+    if (disassembled.text.includes('Cannot decode architecture')) {
+      const withoutCode = `${nvdisasm.path} does not know ${build.target}: install a newer CUDA toolkit or set NVDISASM to a newer one; ${ofTheCompiler}.`
+      return { log, functions: [], withoutCode }
+    }
+    throw new UserError('failed', `cannot be disassembled:\n${disassembled.text}`)
   } finally {
     await rm(place, { recursive: true, force: true })
   }
@@ -111,8 +117,7 @@ export async function machineCodeOf(
       `${notFound('nvcc', nvcc)}: install the CUDA toolkit (13.0 or later) or set NVCC to its path.`
     )
   const nvdisasm = findTool('nvdisasm', 'NVDISASM', env)
-  const { log, disassembly } = await compileBuild(build, folder, nvcc.path, nvdisasm.path)
-  const functions = disassembly === undefined ? [] : parseSass(disassembly)
+  const { log, functions, withoutCode } = await compileBuild(build, folder, nvcc.path, nvdisasm)
   const resources = new Map(resourcesIn(log).map((one) => [one.name, one]))
   const files = kernelFiles(folder)
   return {
@@ -121,7 +126,7 @@ export async function machineCodeOf(
     format: build.format,
     output: build.output,
     compiler: nvcc.path,
-    withoutCode: missing(nvdisasm),
+    withoutCode,
     warnings: [...diagnoseLog(log), ...diagnoseCode(functions)].map((found) => ({
       ...found,
       file: files.inFolder(found.file)
@@ -140,8 +145,3 @@ export async function machineCodeOf(
     sources: await files.sources()
   }
 }
-
-const missing = (nvdisasm: Tool): string =>
-  nvdisasm.path
-    ? ''
-    : `${notFound('nvdisasm', nvdisasm)}: the CUDA toolkit and Python's triton package have it; registers and spills are the compiler's own words.`

@@ -240,11 +240,11 @@ describe.skipIf(lacking)('the fp8 product', () => {
       listBuilds(folder).find(({ name }) => name === 'wgmma-fp8-p128.sm_90a.mxfp4.f16')!,
       folder,
       nvcc.path!,
-      nvdisasm.path
+      nvdisasm
     )
 
   it('passes as it is', async () => {
-    expect(await check(kernels)).toEqual([])
+    expect(await check(kernels)).toEqual({ wrong: [], withoutCode: '' })
   })
 
   it('fails with the cluster scopes that its barriers once had', async () => {
@@ -257,7 +257,7 @@ describe.skipIf(lacking)('the fp8 product', () => {
       .replace('try_wait.parity.shared::cta', 'try_wait.parity.acquire.cluster.shared::cta')
     expect(once.length).toBe(now.length + '.release.cluster.acquire.cluster'.length)
     writeFileSync(header, once)
-    const said = (await check(folder)).join('\n')
+    const said = (await check(folder)).wrong.join('\n')
     expect(said).toMatch(
       /multiply at \w+: MEMBAR\S*GPU, a fence of device scope, inside a main loop/
     )
@@ -275,12 +275,32 @@ describe.skipIf(lacking)('copies', () => {
     expect(once).not.toBe(now)
     writeFileSync(header, once)
     const build = listBuilds(folder).find(({ name }) => name === 'wgmma.sm_90a.mxfp4.f16')!
-    const said = await checkBuild(build, folder, nvcc.path!, nvdisasm.path)
+    const { wrong: said } = await checkBuild(build, folder, nvcc.path!, nvdisasm)
     expect(said.length).toBeGreaterThan(1)
     for (const sentence of said)
       expect(sentence).toMatch(
         /^multiply\w* at \w+: UTMALDG\.2D\S*, in a loop over lanes: elect.sync/
       )
+  })
+})
+
+describe.skipIf(!nvcc.path)('a disassembler that is too old', () => {
+  it('costs the machine code, not the check', async () => {
+    const old = join(temporary(), 'nvdisasm')
+    // As that of CUDA 12.8 says it of sm_103.
+    const words = "nvdisasm fatal   : Cannot decode architecture 'SM103'"
+    writeFileSync(old, `#!/bin/sh\necho "${words}" >&2\nexit 1\n`, { mode: 0o755 })
+    const timing = listBuilds(kernels).find(({ kernel }) => kernel === 'support-timing')!
+    const tool = { path: old, lookedAt: [] }
+    const { wrong, withoutCode } = await checkBuild(timing, kernels, nvcc.path!, tool)
+    expect(wrong).toEqual([])
+    expect(withoutCode).toMatch(
+      `${old} does not know ${timing.target}: install a newer CUDA toolkit`
+    )
+    const wanted = { kernel: 'wgmma', architecture: '', format: 'mxfp4', output: 'f16' }
+    const shown = await machineCodeOf([kernels], wanted, { ...process.env, NVDISASM: old })
+    expect(shown.resources.length).toBeGreaterThan(0)
+    expect(shown.withoutCode).toMatch(/does not know sm_90a/)
   })
 })
 
@@ -290,21 +310,25 @@ describe.skipIf(!nvcc.path)('the kernels of block-scaled instructions', () => {
       listBuilds(kernels).find((build) => build.name === name)!,
       kernels,
       nvcc.path!,
-      nvdisasm.path
+      nvdisasm
     )
 
   // Of sm_90a, which every nvdisasm knows.
   it('their emulation compiles for other GPUs', async () => {
-    expect(await check('mma-block-scale-emulated.sm_90.nvfp4.f16')).toEqual([])
-    expect(await check('tcgen05-pair-emulated.sm_90.mixed.f16')).toEqual([])
+    for (const name of [
+      'mma-block-scale-emulated.sm_90.nvfp4.f16',
+      'tcgen05-pair-emulated.sm_90.mixed.f16'
+    ])
+      expect((await check(name)).wrong, name).toEqual([])
   })
 
   it('compile for their own, where an instruction that scales is in the main loop', async () => {
-    const said = await check('mma-block-scale.sm_120a.mxfp6_e2m3.f16')
-    said.push(...(await check('tcgen05.sm_100a.mxfp6_e2m3.f16')))
-    said.push(...(await check('tcgen05-pair.sm_103a.nvfp4.f16')))
-    // Before CUDA 13 nvdisasm does not know sm_120.
-    expect(said.filter((text) => !text.includes('cannot be disassembled'))).toEqual([])
+    for (const name of [
+      'mma-block-scale.sm_120a.mxfp6_e2m3.f16',
+      'tcgen05.sm_100a.mxfp6_e2m3.f16',
+      'tcgen05-pair.sm_103a.nvfp4.f16'
+    ])
+      expect((await check(name)).wrong, name).toEqual([])
   })
 })
 
@@ -334,7 +358,10 @@ describe('NVRTC', () => {
   })
 
   it.skipIf(!nvcc.path)('nvcc takes a function of the host', async () => {
-    expect(await checkBuild(timing, withHostFunction(), nvcc.path!, undefined)).toEqual([])
+    const without = findTool('nvdisasm', 'NVDISASM', { NVDISASM: '/nowhere/nvdisasm' })
+    const checked = await checkBuild(timing, withHostFunction(), nvcc.path!, without)
+    expect(checked.wrong).toEqual([])
+    expect(checked.withoutCode).toMatch(/^nvdisasm was not found \(looked at: NVDISASM=/)
   })
 })
 

@@ -1,0 +1,147 @@
+// What a CTA of decode has in shared memory: a ring of stages of K, A where it makes it ready
+// itself, and sums; and how its threads divide it (see decode.cuh).
+#pragma once
+
+#include "common/decodeItems.cuh"
+#include "common/pipeline.cuh"
+
+namespace decode {
+
+// THREADS and SHARED_BYTES are constants of the manifest's row.
+constexpr int kThreads = THREADS, kGroups = kThreads / 128 - 1;
+constexpr int kSharedBytes = SHARED_BYTES;
+static_assert(kRows == 64 && kGroups == 4,
+              "a warpgroup multiplies 64 rows; registers are divided for four");
+// Tiles of B that a CTA takes at a time where it can, CTAs that share A, elements of K a stage.
+__host__ __device__ constexpr int mostTilesFor(int tokens) {
+  return GROUPED || tokens <= 8 || (tokens <= 16 && kBits(B_FORMAT) > 4) ? 1 : 2;
+}
+__host__ __device__ constexpr int clusterFor(int tokens, int tiles) {
+  return tokens <= 8 || tiles > 1 ? 1 : 2;
+}
+__host__ __device__ constexpr int stageFor(int tokens, int tiles) {
+  return tiles > 1 && (tokens > 32 || kBits(B_FORMAT) > 4) ? kStageK / 2 : kStageK;
+}
+
+// Rows of 128 bytes of a tile's codes.
+constexpr int kCodeBoxBytes = kRows * 128;
+
+// Bytes of a row of scales that come for a stage: the copy engine takes no fewer than 16, nor from
+// other places than every sixteenth.
+__host__ __device__ constexpr int scaleBytesFor(int stageK) {
+  return stageK / SCALE_BLOCK < 16 ? 16 : stageK / SCALE_BLOCK;
+}
+
+// Where rows of B's scales are not a multiple of 16 bytes, as the copy engine would have them,
+// eight rows' are: a row of the tensor map. Each of the eight then has a box of its own, from the
+// last sixteenth byte before its scales on.
+constexpr int kEight = 8;
+// Bytes of a row of scales in shared memory.
+__host__ __device__ constexpr int scalePitchFor(int stageK, bool ofEight) {
+  return scaleBytesFor(stageK) + (ofEight ? 16 : 0);
+}
+
+// Where in a tile's scales of a stage those of a lane's two rows are: warp * 16 + lane / 4, and
+// eight more.
+template <int StageK, bool OfEight>
+struct LaneScales {
+  static constexpr int kPitch = scalePitchFor(StageK, OfEight),
+                       kApart = OfEight ? kPitch : 8 * kPitch;
+  u32 first;  // bytes, to those of the first row, which of eight may begin between two words
+  __device__ LaneScales(int ofRow, int warp, int lane) {
+    const int row = lane / 4;
+    first = warp * 2 * kApart + row * (OfEight ? kRows / kEight : 1) * kPitch;
+    if (OfEight) first += row * ofRow % 16;
+  }
+  // Of row `half`, as words, those that begin at `from`.
+  template <int Words>
+  __device__ void load(u32 (&words)[Words], u32 from, int half) const {
+    const u32 place = from + first + half * kApart, aligned = OfEight ? place & ~3 : place;
+    const bool isBetween = OfEight && (place & 2) != 0;
+#pragma unroll
+    for (int i = 0; i < Words; i++) words[i] = loadWord(aligned + i * 4);
+    if (!OfEight) return;
+    const u32 behind = isBetween ? loadWord(aligned + Words * 4) : 0;
+#pragma unroll
+    for (int i = 0; i < Words; i++)
+      words[i] =
+          __byte_perm(words[i], i + 1 < Words ? words[i + 1] : behind, isBetween ? 0x5432 : 0x3210);
+  }
+};
+
+// Operand: how codes become matrix operands, and what a thread adds. It has kTokens; kCluster, how
+// many CTAs share A; kTiles, how many tiles a stage has room for, kStageK, its elements of K, and
+// kShareK, those of a warpgroup;
+// the boxes of a tile's codes and of tokens (kCodeBoxes, kTokenBoxes of kTokenBoxK elements, rows
+// of 128 bytes); kByWarp, whether its warps multiply by themselves; total[], the sums of multiply()
+// over a warpgroup's shares of stages; end(), which marks those that are not right by NaN; kUnit,
+// what they lack; kSmallest, below which they may have lost bits; kOfEight, whether scales come by
+// kEight rows, and Scales, a lane's. kOwnBytes: of A where the CTA itself makes it ready, all of K
+// before its first stage (Own: what a thread of those that multiply has of it); 0 where a kernel
+// before this one does.
+template <class Operand>
+struct Ring {
+  static constexpr int kTiles = Operand::kTiles;
+  static constexpr int kBytesCodes = Operand::kCodeBoxes * kCodeBoxBytes;  // of a tile
+  static constexpr int kScaleBytes = scaleBytesFor(Operand::kStageK);      // of a row
+  static constexpr int kBytesScales = kRows * scalePitchFor(Operand::kStageK, Operand::kOfEight);
+  static constexpr int kBytesTile = kBytesCodes + kBytesScales;
+  static constexpr int kBytesTokens = Operand::kTokenBoxes * 128 * Operand::kTokens;
+  static constexpr int kBytesStage = kTiles * kBytesTile + kBytesTokens;
+  // Sums are added for so many tokens at a time. A row of them: banks of neighbouring tokens are
+  // apart.
+  static constexpr int kSumTokens =
+      Operand::kTokens <= 64 / kTiles ? Operand::kTokens : 64 / kTiles;
+  static constexpr int kPitch = kTiles * kRows + 4;
+  // Of few tokens each warpgroup's have a place, and are added where they are read: one barrier
+  // instead of one for each.
+  static constexpr int kPlaces = kTiles == 1 && Operand::kTokens <= 16 ? kGroups : 1,
+                       kPlace = kSumTokens * kPitch;
+  static constexpr int kBytesSums = kPlaces * kPlace * 4, kBytesOther = 1024 + 1024;
+  // Few tokens: as many as keep the memory busy. More of them wait behind those of other CTAs, and
+  // the last CTA to have its own ends later.
+  static constexpr bool kIsShort = kTiles == 1 && Operand::kTokens <= 16 && kBits(B_FORMAT) == 4;
+  static constexpr int kFit = (kSharedBytes - kBytesSums - kBytesOther - Operand::kOwnBytes) /
+                              kBytesStage,
+                       kStages = kIsShort && kFit > 4 ? 4 : kFit;
+  static constexpr int kBytesBarriers = kStages * 16 + 4 + Operand::kTokens * 4;
+  static_assert(kStages >= 2 && kBytesBarriers <= 1024 && kBytesStage % 1024 == 0,
+                "room for a ring");
+  u32 barriers, tiles;
+  __device__ explicit Ring(u32 start)
+      : barriers(start), tiles((start + kBytesBarriers + 1023) & ~1023u) {}
+  __device__ u32 full(int i) const { return barriers + i * 8; }
+  __device__ u32 empty(int i) const { return barriers + (kStages + i) * 8; }
+  __device__ u32 order() const { return barriers + kStages * 16; }
+  __device__ u32 factors() const { return order() + 4; }
+  __device__ u32 codes(int i, int tile) const {
+    return tiles + i * kBytesStage + tile * kBytesCodes;
+  }
+  __device__ u32 tokens(int i) const { return codes(i, kTiles); }
+  __device__ u32 scales(int i, int tile) const {
+    return tokens(i) + kBytesTokens + tile * kBytesScales;
+  }
+  // Where in what came for stage `step` of K its scales begin.
+  __device__ static int firstScale(int step) {
+    return step * (Operand::kStageK / SCALE_BLOCK) % kScaleBytes;
+  }
+  __device__ u32 own() const { return tiles + kStages * kBytesStage; }
+  __device__ u32 sums() const { return own() + Operand::kOwnBytes; }
+};
+
+// Barriers of some of the threads, by number.
+constexpr int kMultiplying = 1, kLoadersAreThere = 2, kBarriersAreThere = 3;
+__device__ inline void syncMultiplying() { syncSome<kGroups * 128>(kMultiplying); }
+
+// A's rows among the threads that multiply, where these make A ready: a row is for 2^log of them,
+// as many as each of 1, 2, 4 or 8 may have, and a thread has pieces of it 2^log apart.
+struct OwnRows {
+  int log;
+  static_assert(kGroups * 128 == 1 << 9, "threads that multiply");
+  __device__ explicit OwnRows(int M) : log(M == 1 ? 9 : M == 2 ? 8 : M <= 4 ? 7 : 6) {}
+  __device__ int count() const { return 1 << 9 - log; }
+  __device__ int rowOf(int thread) const { return thread >> log; }
+  __device__ int pieceOf(int thread, int i) const { return (thread & (1 << log) - 1) + (i << log); }
+};
+
+}  // namespace decode
