@@ -1,21 +1,32 @@
-// The house of native/, as part of `npm run lint`: includes point one way (native/rooms.json) and in no circle, and lines
-// end by column 100, as .clang-format has it. `node scripts/lintNative.mjs [folder]`
+// The house of native/, as part of `npm run lint`: includes point one way (native/rooms.json) and in no circle; and there and in
+// kernels lines end by column 100, as .clang-format has it. `node scripts/lintNative.mjs [folder [folder of kernels]]`
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, extname, join, relative, sep } from 'node:path'
 
 const columns = 100
 const sources = new Set(['.cpp', '.h', '.inc'])
+const kernelSources = new Set(['.cu', '.cuh', '.hip', '.h'])
 
-const root = process.argv[2] ?? 'native'
+const [root = 'native', kernels = 'resources/kernels'] = process.argv.slice(2)
 const { rooms } = JSON.parse(readFileSync(join(root, 'rooms.json'), 'utf8'))
 const problems = []
 
-function filesOf(folder) {
+function filesOf(folder, extensions) {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) return entry.name === 'build' ? [] : filesOf(path)
-    return sources.has(extname(entry.name)) ? [path] : []
+    if (entry.isDirectory()) return entry.name === 'build' ? [] : filesOf(path, extensions)
+    return extensions.has(extname(entry.name)) ? [path] : []
   })
+}
+
+/** Lines of a file; those that are too long are problems. */
+function linesOf(path) {
+  const lines = readFileSync(path, 'utf8').split('\n')
+  lines.forEach((line, i) => {
+    if ([...line].length > columns)
+      problems.push(`${path}:${i + 1}: longer than ${columns} columns.`)
+  })
+  return lines
 }
 
 /** Made by the build or given by node-addon-api: in no room. */
@@ -25,11 +36,9 @@ const roomOf = (path) => relative(root, path).split(sep)[0]
 
 /** Files that a file includes by name, and what is wrong with them. */
 function includesOf(path) {
-  const text = readFileSync(path, 'utf8')
   const found = []
-  text.split('\n').forEach((line, i) => {
+  linesOf(path).forEach((line, i) => {
     const place = `${path}:${i + 1}`
-    if ([...line].length > columns) problems.push(`${place}: longer than ${columns} columns.`)
     const name = /^\s*#\s*include\s+"([^"]+)"/.exec(line)?.[1]
     if (!name || outside.has(name)) return
     const target = join(dirname(path), name)
@@ -51,7 +60,7 @@ for (const name of readdirSync(root)) {
   const folder = join(root, name)
   if (name === 'build' || !statSync(folder).isDirectory()) continue
   if (!rooms[name]) problems.push(`${folder} is no room of ${root}/rooms.json.`)
-  for (const path of filesOf(folder)) graph.set(path, includesOf(path))
+  for (const path of filesOf(folder, sources)) graph.set(path, includesOf(path))
 }
 
 /** Walks what a file includes; a file met again on the way down closes a circle. */
@@ -64,6 +73,8 @@ function walk(path, way) {
   done.add(path)
 }
 for (const path of graph.keys()) walk(path, [])
+
+for (const path of filesOf(kernels, kernelSources)) linesOf(path)
 
 for (const problem of problems) console.error(problem)
 process.exitCode = problems.length ? 1 : 0

@@ -3,42 +3,48 @@
 //   C (M, N) = A (M, K) x B (N, K), e2m1 with one linear e8m0 scale per 32 elements along K; any N.
 //   GROUPED: groups of rows of A, each with a matrix of B of its own, in one launch.
 //
-// 1. prepare: A's rows to e5m2 with a power of two each taken out; B's scales at a pitch that the copy engine takes, if theirs
-//    is none.
+// 1. prepare: A's rows to e5m2 with a power of two each taken out; B's scales at a pitch that the
+//    copy engine takes, if theirs is none.
 // 2. multiply<tokens>: starts while prepare runs (common/decode.cuh, common/decode_e5m2.cuh).
-// Or, where A is small and B's scales need no copy, multiplyAlone: each CTA makes A ready for itself.
+// Or, where A is small and B's scales need no copy, multiplyAlone: each CTA makes A ready for
+// itself.
 //
-// Sums of a block are exact, sums of blocks float32. Elements of C whose rows need more than e5m2's window, or whose sums leave
-// float32's range, are computed again in float64.
+// Sums of a block are exact, sums of blocks float32. Elements of C whose rows need more than e5m2's
+// window, or whose sums leave float32's range, are computed again in float64.
 #include "common/decode_e5m2.cuh"
 
-static_assert(A_FORMAT == 0 && B_FORMAT == 0 && SCALE_FORMAT == 5 && SCALE_BLOCK == 32, "MXFP4 only");
+static_assert(A_FORMAT == 0 && B_FORMAT == 0 && SCALE_FORMAT == 5 && SCALE_BLOCK == 32,
+              "MXFP4 only");
 
 extern "C" __global__ void __launch_bounds__(kEncodeThreads)
-    prepare(const u8* aCodes, const u8* aScales, const u8* bScales, u8* aEncoded, float* aFactors, u8* pitched,
-            int M, int N, int K, int pitch, const int* groupStarts, const int* groupRows, int groups) {
+    prepare(const u8* aCodes, const u8* aScales, const u8* bScales, u8* aEncoded, float* aFactors,
+            u8* pitched, int M, int N, int K, int pitch, const int* groupStarts,
+            const int* groupRows, int groups) {
   letDependentsStart();
-  if (blockIdx.x < M && (!GROUPED || groupOfRow(groupStarts, groupRows, groups, (int)blockIdx.x) >= 0)) {
+  if (blockIdx.x < M &&
+      (!GROUPED || groupOfRow(groupStarts, groupRows, groups, (int)blockIdx.x) >= 0)) {
     const long long row = blockIdx.x;
-    const bool isOutside = reencodeRow<Order::kEvenThenOdd>(aCodes + row * (K / 2), aScales + row * (K / 32),
-                                                            aEncoded + row * K, aFactors + row, K);
+    const bool isOutside = reencodeRow<Order::kEvenThenOdd>(
+        aCodes + row * (K / 2), aScales + row * (K / 32), aEncoded + row * K, aFactors + row, K);
     // NaN makes every sum of the row NaN, and NaN is computed again.
     if (__syncthreads_or(isOutside) && threadIdx.x == 0) aEncoded[row * K] = 0x7f;
   }
-  decode::prepareScales(bScales, pitched, (int)blockIdx.x - M, (int)gridDim.x - M, N, K / SCALE_BLOCK, pitch, groupRows,
-                        groups);
+  decode::prepareScales(bScales, pitched, (int)blockIdx.x - M, (int)gridDim.x - M, N,
+                        K / SCALE_BLOCK, pitch, groupRows, groups);
 }
 
-#define BS_DECODE(NAME, OPERAND, TOKENS)                                                                                     \
-  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                                                    \
-      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,                               \
-      const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, \
-      const float* aFactors, float* parts, u32* arrived, Output* c, int M, int N, int K, int splits, int share,              \
-      int scalesAreMade, int tilesAtOnce, const int* groupStarts, const int* groupRows, int groups) {                        \
-    decode::run<decode::OPERAND, TOKENS>(&codesMap, &scalesMap, &tokensMap,                                                  \
-                                         {M, N, K, splits, share, groupStarts, groupRows, groups},                           \
-                                         {aCodes, bCodes, aScales, bScales, aFactors, parts, arrived, c, 1.0f},              \
-                                         scalesAreMade, tilesAtOnce);                                                        \
+#define BS_DECODE(NAME, OPERAND, TOKENS)                                                         \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                        \
+      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,   \
+      const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes,           \
+      const u8* aScales, const u8* bScales, const float* aFactors, float* parts, u32* arrived,   \
+      Output* c, int M, int N, int K, int splits, int share, int scalesAreMade, int tilesAtOnce, \
+      const int* groupStarts, const int* groupRows, int groups) {                                \
+    decode::run<decode::OPERAND, TOKENS>(                                                        \
+        &codesMap, &scalesMap, &tokensMap,                                                       \
+        {M, N, K, splits, share, groupStarts, groupRows, groups},                                \
+        {aCodes, bCodes, aScales, bScales, aFactors, parts, arrived, c, 1.0f}, scalesAreMade,    \
+        tilesAtOnce);                                                                            \
   }
 BS_DECODE(multiply8, Mxfp4, 8)
 BS_DECODE(multiply16, Mxfp4, 16)
@@ -50,14 +56,14 @@ BS_DECODE(multiply16OfEight, Mxfp4OfEight, 16)
 BS_DECODE(multiply32OfEight, Mxfp4OfEight, 32)
 BS_DECODE(multiply64OfEight, Mxfp4OfEight, 64)
 #else
-#define BS_DECODE_ALONE(NAME, OF_EIGHT)                                                                                     \
-  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                                                   \
-      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap, const u8* aCodes,            \
-      const u8* bCodes, const u8* aScales, const u8* bScales, float* parts, u32* arrived, Output* c, int M, int N, int K,   \
-      int share) {                                                                                                          \
-    decode::runTiles<decode::Mxfp4Alone<OF_EIGHT>>(&codesMap, &scalesMap, nullptr, {M, N, K, 1, share, nullptr, nullptr, 0}, \
-                                                   {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, 1.0f},    \
-                                                   false);                                                                  \
+#define BS_DECODE_ALONE(NAME, OF_EIGHT)                                                        \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                      \
+      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap, \
+      const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, float* parts,  \
+      u32* arrived, Output* c, int M, int N, int K, int share) {                               \
+    decode::runTiles<decode::Mxfp4Alone<OF_EIGHT>>(                                            \
+        &codesMap, &scalesMap, nullptr, {M, N, K, 1, share, nullptr, nullptr, 0},              \
+        {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, 1.0f}, false);          \
   }
 BS_DECODE_ALONE(multiplyAlone, false)
 BS_DECODE_ALONE(multiplyAloneOfEight, true)

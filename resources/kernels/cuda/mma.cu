@@ -2,8 +2,8 @@
 // later.
 //
 //   C (M, N) = outputScale (A (M, K) x B + accumulator (M, N)) with B (N, K) or, with B_ORDER 1,
-//   (K, N) and one linear scale per SCALE_BLOCK elements along K; any M, N; or that for each group of
-//   rows with a matrix of B of its own.
+//   (K, N) and one linear scale per SCALE_BLOCK elements along K; any M, N; or that for each group
+//   of rows with a matrix of B of its own.
 //
 // Element x scale is exact in bf16 (at most 8 significant bits; scales 2^-125 to 2^125), products
 // and sums in float32. 128 x 128 tiles of C, depth 32, 8 warps of 64 x 32; fragments as PTX ISA
@@ -75,8 +75,8 @@ __device__ inline void multiplyTile(const u8* aCodes, const u8* bCodes, const u8
 #pragma unroll
       for (int i = 0; i < 4; i++)
         loadMatrices(fragmentA[i], &a[(warpRow + i * 16 + lane % 16) * kPitch + k + lane / 16 * 8]);
-        // Two 8-column groups at once: matrices (n 0-7, k 0-7), (n 0-7, k 8-15), (n 8-15, k 0-7),
-        // (n 8-15, k 8-15).
+      // Two 8-column groups at once: matrices (n 0-7, k 0-7), (n 0-7, k 8-15), (n 8-15, k 0-7),
+      // (n 8-15, k 8-15).
 #pragma unroll
       for (int j = 0; j < 2; j++)
         loadMatrices(

@@ -1,8 +1,8 @@
 // simt: the plain kernel, right on any GPU from sm_80.
 //
 //   C (M, N) = outputScale (A (M, K) x B + accumulator (M, N)) with B (N, K) or, with B_ORDER 1,
-//   (K, N) and one linear scale per SCALE_BLOCK elements along K; any M, N; or that for each group of
-//   rows with a matrix of B of its own.
+//   (K, N) and one linear scale per SCALE_BLOCK elements along K; any M, N; or that for each group
+//   of rows with a matrix of B of its own.
 //
 // Element x scale in float32 (exact: at most 8 significant bits), float32 sums.
 #include "common/tiled.cuh"

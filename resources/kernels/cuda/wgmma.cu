@@ -1,17 +1,20 @@
 // wgmma: every format exactly, on sm_90a.
 //
-//   C (M, N) = outputScale (A (M, K) x B (N, K) + accumulator (M, N)) with one linear scale per SCALE_BLOCK elements along K; any
-//   M, N.
+//   C (M, N) = outputScale (A (M, K) x B (N, K) + accumulator (M, N)) with one linear scale per
+//   SCALE_BLOCK elements along K; any M, N.
 //
-// 1. widen: both packed operands to bf16, element x scale: exact while scales lie within 2^-117..2^117.
+// 1. widen: both packed operands to bf16, element x scale: exact while scales lie within
+//    2^-117..2^117.
 // 2. multiply: bf16 product with wgmma and TMA, float32 sums (common/gemm_bf16.cuh).
 // 3. fallback: only if a scale lies outside; float64, slow and right.
 //
-// The same for groups of rows with a matrix of B of their own each (GROUPED): tiles are of one group; those that end before
-// their last row are stored row by row.
+// The same for groups of rows with a matrix of B of their own each (GROUPED): tiles are of one
+// group; those that end before their last row are stored row by row.
 #include "common/gemm_bf16.cuh"
-// Whether B may be widened inside the product. An accumulator's numbers on their way would cost its multiplying threads a spill.
-#define OF_CODES (!ACCUMULATE && (B_FORMAT == 0 || ((B_FORMAT == 3 || B_FORMAT == 4) && SCALE_BLOCK == 32)))
+// Whether B may be widened inside the product. An accumulator's numbers on their way would cost its
+// multiplying threads a spill.
+#define OF_CODES \
+  (!ACCUMULATE && (B_FORMAT == 0 || ((B_FORMAT == 3 || B_FORMAT == 4) && SCALE_BLOCK == 32)))
 #if GROUPED && OF_CODES
 #include "common/gemm_codes.cuh"
 #endif
@@ -21,94 +24,120 @@
 #if GROUPED
 constexpr int kClusterRows = gemm::GroupedShape<bf16gemm::Product>::kClusterRows;
 
-extern "C" __global__ void widenAllGroups(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u16* aWide,
-                                       u16* bWide, u32* beyond, const int* groupStarts, const int* groupRows, int* tileEnds,
-                                       int* slowTileEnds, int groups, int M, int N, int K) {
+extern "C" __global__ void widenAllGroups(const u8* aCodes, const u8* bCodes, const u8* aScales,
+                                          const u8* bScales, u16* aWide, u16* bWide, u32* beyond,
+                                          const int* groupStarts, const int* groupRows,
+                                          int* tileEnds, int* slowTileEnds, int groups, int M,
+                                          int N, int K) {
   if (blockIdx.x == 0 && threadIdx.x < 32) cumulateTiles(groupRows, groups, kClusterRows, tileEnds);
-  if (blockIdx.x == 0 && threadIdx.x / 32 == 1) cumulateTiles(groupRows, groups, tiled::kTile, slowTileEnds);
-  widenOfGroups(blockIdx.x * blockDim.x + threadIdx.x, aCodes, bCodes, aScales, bScales, aWide, bWide, groupStarts, groupRows, groups, M, N, K, beyond);
+  if (blockIdx.x == 0 && threadIdx.x / 32 == 1)
+    cumulateTiles(groupRows, groups, tiled::kTile, slowTileEnds);
+  widenOfGroups(blockIdx.x * blockDim.x + threadIdx.x, aCodes, bCodes, aScales, bScales, aWide,
+                bWide, groupStarts, groupRows, groups, M, N, K, beyond);
 }
 
 extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
     multiplyGroups(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
-                   const __grid_constant__ TensorMap cMap, Output* c, const u32* beyond, const int* groupStarts,
-                   const int* groupRows, const int* tileEnds, int groups, int N, int K, float tensorScale,
-                   const float* accumulator, float outputScale) {
+                   const __grid_constant__ TensorMap cMap, Output* c, const u32* beyond,
+                   const int* groupStarts, const int* groupRows, const int* tileEnds, int groups,
+                   int N, int K, float tensorScale, const float* accumulator, float outputScale) {
   if (*beyond == 0)
-    bf16gemm::runGroups<true>(&aMap, &bMap, &cMap, c, {groupStarts, groupRows, tileEnds, groups}, N, K, tensorScale,
-                              {accumulator, outputScale});
+    bf16gemm::runGroups<true>(&aMap, &bMap, &cMap, c, {groupStarts, groupRows, tileEnds, groups}, N,
+                              K, tensorScale, {accumulator, outputScale});
 }
 
 extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
-    multiplyGroupsAnyRows(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap, Output* c,
-                          const u32* beyond, const int* groupStarts, const int* groupRows, const int* tileEnds, int groups,
-                          int N, int K, float tensorScale, const float* accumulator, float outputScale) {
+    multiplyGroupsAnyRows(const __grid_constant__ TensorMap aMap,
+                          const __grid_constant__ TensorMap bMap, Output* c, const u32* beyond,
+                          const int* groupStarts, const int* groupRows, const int* tileEnds,
+                          int groups, int N, int K, float tensorScale, const float* accumulator,
+                          float outputScale) {
   if (*beyond == 0)
-    bf16gemm::runGroups<false>(&aMap, &bMap, nullptr, c, {groupStarts, groupRows, tileEnds, groups}, N, K, tensorScale,
-                              {accumulator, outputScale});
+    bf16gemm::runGroups<false>(&aMap, &bMap, nullptr, c, {groupStarts, groupRows, tileEnds, groups},
+                               N, K, tensorScale, {accumulator, outputScale});
 }
 
 #if OF_CODES
-extern "C" __global__ void widenRowsOfAllGroups(const u8* aCodes, const u8* aScales, const u8* bScales, u16* aWide, u32* beyond,
-                                                const int* groupStarts, const int* groupRows, int* tileEnds, int* slowTileEnds,
-                                                int groups, int M, int N, int K) {
+extern "C" __global__ void widenRowsOfAllGroups(const u8* aCodes, const u8* aScales,
+                                                const u8* bScales, u16* aWide, u32* beyond,
+                                                const int* groupStarts, const int* groupRows,
+                                                int* tileEnds, int* slowTileEnds, int groups, int M,
+                                                int N, int K) {
   if (blockIdx.x == 0 && threadIdx.x < 32) cumulateTiles(groupRows, groups, kClusterRows, tileEnds);
-  if (blockIdx.x == 0 && threadIdx.x / 32 == 1) cumulateTiles(groupRows, groups, tiled::kTile, slowTileEnds);
-  widenRowsOfGroups(blockIdx.x * blockDim.x + threadIdx.x, aCodes, aScales, bScales, aWide, groupStarts, groupRows, groups, M, N, K, beyond);
+  if (blockIdx.x == 0 && threadIdx.x / 32 == 1)
+    cumulateTiles(groupRows, groups, tiled::kTile, slowTileEnds);
+  widenRowsOfGroups(blockIdx.x * blockDim.x + threadIdx.x, aCodes, aScales, bScales, aWide,
+                    groupStarts, groupRows, groups, M, N, K, beyond);
 }
 
 extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
-    multiplyGroupsOfCodes(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap codesMap, const u8* bScales,
-                          const __grid_constant__ TensorMap cMap, Output* c, const u32* beyond, const int* groupStarts,
-                          const int* groupRows, const int* tileEnds, int groups, int N, int K, float tensorScale,
-                          const float* accumulator, float outputScale) {
+    multiplyGroupsOfCodes(const __grid_constant__ TensorMap aMap,
+                          const __grid_constant__ TensorMap codesMap, const u8* bScales,
+                          const __grid_constant__ TensorMap cMap, Output* c, const u32* beyond,
+                          const int* groupStarts, const int* groupRows, const int* tileEnds,
+                          int groups, int N, int K, float tensorScale, const float* accumulator,
+                          float outputScale) {
   if (*beyond == 0)
-    bf16gemm::runGroupsOfCodes<true>(&aMap, &codesMap, bScales, &cMap, c, {groupStarts, groupRows, tileEnds, groups}, N, K,
-                                     tensorScale, {accumulator, outputScale});
+    bf16gemm::runGroupsOfCodes<true>(&aMap, &codesMap, bScales, &cMap, c,
+                                     {groupStarts, groupRows, tileEnds, groups}, N, K, tensorScale,
+                                     {accumulator, outputScale});
 }
 
 extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
-    multiplyGroupsOfCodesAnyRows(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap codesMap,
-                                 const u8* bScales, Output* c, const u32* beyond, const int* groupStarts, const int* groupRows,
-                                 const int* tileEnds, int groups, int N, int K, float tensorScale, const float* accumulator,
+    multiplyGroupsOfCodesAnyRows(const __grid_constant__ TensorMap aMap,
+                                 const __grid_constant__ TensorMap codesMap, const u8* bScales,
+                                 Output* c, const u32* beyond, const int* groupStarts,
+                                 const int* groupRows, const int* tileEnds, int groups, int N,
+                                 int K, float tensorScale, const float* accumulator,
                                  float outputScale) {
   if (*beyond == 0)
-    bf16gemm::runGroupsOfCodes<false>(&aMap, &codesMap, bScales, nullptr, c, {groupStarts, groupRows, tileEnds, groups}, N, K,
-                                      tensorScale, {accumulator, outputScale});
+    bf16gemm::runGroupsOfCodes<false>(&aMap, &codesMap, bScales, nullptr, c,
+                                      {groupStarts, groupRows, tileEnds, groups}, N, K, tensorScale,
+                                      {accumulator, outputScale});
 }
 #endif
 
 extern "C" __global__ void __launch_bounds__(tiled::kThreads)
-    fallbackGroups(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, const u32* beyond, Output* c,
-                   const int* groupStarts, const int* groupRows, const int* slowTileEnds, int groups, int N, int K,
-                   float tensorScale, const float* accumulator, float outputScale) {
+    fallbackGroups(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales,
+                   const u32* beyond, Output* c, const int* groupStarts, const int* groupRows,
+                   const int* slowTileEnds, int groups, int N, int K, float tensorScale,
+                   const float* accumulator, float outputScale) {
   if (*beyond != 0)
-    tiled::multiplyGroups<double>(aCodes, bCodes, aScales, bScales, c, {groupStarts, groupRows, slowTileEnds, groups}, N, K,
-                                  tensorScale, accumulator, outputScale);
+    tiled::multiplyGroups<double>(aCodes, bCodes, aScales, bScales, c,
+                                  {groupStarts, groupRows, slowTileEnds, groups}, N, K, tensorScale,
+                                  accumulator, outputScale);
 }
 #else
-extern "C" __global__ void widen(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u16* aWide,
-                                 u16* bWide, u32* beyond, long long aCount, long long bCount) {
+extern "C" __global__ void widen(const u8* aCodes, const u8* bCodes, const u8* aScales,
+                                 const u8* bScales, u16* aWide, u16* bWide, u32* beyond,
+                                 long long aCount, long long bCount) {
   widenBoth(aCodes, bCodes, aScales, bScales, aWide, bWide, aCount, bCount, beyond);
 }
 
 extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
     multiply(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
-             const __grid_constant__ TensorMap cMap, const u32* beyond, int M, int N, int K, float tensorScale,
-             const float* accumulator, float outputScale) {
-  if (*beyond == 0) bf16gemm::run<true>(&aMap, &bMap, &cMap, nullptr, M, N, K, tensorScale, {accumulator, outputScale});
+             const __grid_constant__ TensorMap cMap, const u32* beyond, int M, int N, int K,
+             float tensorScale, const float* accumulator, float outputScale) {
+  if (*beyond == 0)
+    bf16gemm::run<true>(&aMap, &bMap, &cMap, nullptr, M, N, K, tensorScale,
+                        {accumulator, outputScale});
 }
 
 extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
-    multiplyAnyRows(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap, Output* c,
-                    const u32* beyond, int M, int N, int K, float tensorScale, const float* accumulator, float outputScale) {
-  if (*beyond == 0) bf16gemm::run<false>(&aMap, &bMap, nullptr, c, M, N, K, tensorScale, {accumulator, outputScale});
+    multiplyAnyRows(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
+                    Output* c, const u32* beyond, int M, int N, int K, float tensorScale,
+                    const float* accumulator, float outputScale) {
+  if (*beyond == 0)
+    bf16gemm::run<false>(&aMap, &bMap, nullptr, c, M, N, K, tensorScale,
+                         {accumulator, outputScale});
 }
 
 extern "C" __global__ void __launch_bounds__(tiled::kThreads)
-    fallback(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, const u32* beyond, Output* c, int M,
-             int N, int K, float tensorScale, const float* accumulator, float outputScale) {
+    fallback(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales,
+             const u32* beyond, Output* c, int M, int N, int K, float tensorScale,
+             const float* accumulator, float outputScale) {
   if (*beyond != 0)
-    tiled::multiply<double>(aCodes, bCodes, aScales, bScales, c, M, N, K, tensorScale, accumulator, outputScale);
+    tiled::multiply<double>(aCodes, bCodes, aScales, bScales, c, M, N, K, tensorScale, accumulator,
+                            outputScale);
 }
 #endif

@@ -20,14 +20,30 @@ function folderWith(files: Record<string, string>): string {
 }
 
 describe('native/', () => {
-  function lint(files: Record<string, string>) {
+  function lint(files: Record<string, string>, kernelFiles: Record<string, string> = {}) {
     const folder = folderWith(files)
+    const kernels = folderWith(kernelFiles)
     cpSync('native/rooms.json', join(folder, 'rooms.json'))
-    const { status, stderr } = spawnSync(process.execPath, ['scripts/lintNative.mjs', folder], {
-      encoding: 'utf8'
-    })
-    return { status, said: stderr.replaceAll(`${folder}/`, '') }
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ['scripts/lintNative.mjs', folder, kernels],
+      { encoding: 'utf8' }
+    )
+    return { status, said: stderr.replaceAll(`${folder}/`, '').replaceAll(`${kernels}/`, '') }
   }
+
+  it('a line beyond column 100 is refused, in kernels too', () => {
+    const line = (length: number) => `// ${'-'.repeat(length - 3)}\n`
+    const { status, said } = lint(
+      { 'core/a.cpp': `\n${line(101)}`, 'core/b.cpp': line(100) },
+      { 'cuda/c.cuh': line(101), 'cuda/d.cu': line(100), 'cuda/e.md': line(101) }
+    )
+    expect(said.trim().split('\n')).toEqual([
+      'core/a.cpp:2: longer than 100 columns.',
+      'cuda/c.cuh:1: longer than 100 columns.'
+    ])
+    expect(status).toBe(1)
+  })
 
   it('includes along rooms.json are fine', () => {
     const cpu = '#include "../core/a.h"\n#include <vector>\n'

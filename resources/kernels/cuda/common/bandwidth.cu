@@ -3,8 +3,10 @@
 typedef unsigned int u32;
 typedef long long i64;
 
-// Reads `count` vectors `passes` times. The sum is stored where it cannot be, so that no read is left out.
-extern "C" __global__ void __launch_bounds__(256) readAll(const uint4* from, i64 count, int passes, u32* never) {
+// Reads `count` vectors `passes` times. The sum is stored where it cannot be, so that no read is
+// left out.
+extern "C" __global__ void __launch_bounds__(256)
+    readAll(const uint4* from, i64 count, int passes, u32* never) {
   u32 sum = 0;
   const i64 stride = (i64)gridDim.x * blockDim.x;
   for (int pass = 0; pass < passes; pass++) {

@@ -1,5 +1,5 @@
-// What each CTA of decode does, and in which order: tiles of B by blocks of rows of A and parts of K,
-// of one product or of groups (see decode.cuh).
+// What each CTA of decode does, and in which order: tiles of B by blocks of rows of A and parts of
+// K, of one product or of groups (see decode.cuh).
 #pragma once
 
 #include "common/types.cuh"

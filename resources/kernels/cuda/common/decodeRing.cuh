@@ -69,6 +69,13 @@ struct LaneScales {
   }
 };
 
+// Scale `index` of e8m0 in words of four, as a power of two; 2^-127, which has no exponent field,
+// as 0: what it adds is nothing beside a sum that is not computed again.
+template <int Words>
+__device__ inline float powerAt(const u32 (&words)[Words], int index) {
+  return __int_as_float((words[index / 4] >> index % 4 * 8 & 255) << 23);
+}
+
 // Operand: how codes become matrix operands, and what a thread adds. It has kTokens; kCluster, how
 // many CTAs share A; kTiles, how many tiles a stage has room for, kStageK, its elements of K, and
 // kShareK, those of a warpgroup;

@@ -1,19 +1,23 @@
 // Any fp4 or fp8 format in bf16 for decode.cuh.
 //
-// The bits of a code at the places of bf16's sign, lowest exponent and highest mantissa bits are its number times
-// 2^(bias - 127). Up to 16 tokens are multiplied by mma.sync: with so few columns it is faster than wgmma, whose warps wait for one
-// another. There, where a scale has 32 elements, B's are multiplied as they are, and their sum by the scale. Elsewhere one bf16x2
-// multiplication scales the elements, exactly, but for 2^-kShift. A has 2^kTokenShift, so that neither side leaves bf16's range:
+// The bits of a code at the places of bf16's sign, lowest exponent and highest mantissa bits are
+// its number times 2^(bias - 127). Up to 16 tokens are multiplied by mma.sync: with so few columns
+// it is faster than wgmma, whose warps wait for one another. There, where a scale has 32 elements,
+// B's are multiplied as they are, and their sum by the scale. Elsewhere one bf16x2 multiplication
+// scales the elements, exactly, but for 2^-kShift. A has 2^kTokenShift, so that neither side leaves
+// bf16's range:
 //
 //   B's element    kShift   A below   exact for scales of elements
 //   e2m1, e8m0       63       2^65     2^-63..2^64
 //   e4m3, e8m0       60       2^68     2^-63..2^64
 //   e5m2, e8m0       52       2^76     2^-63..2^64
-//   e2m1, ue4m3     119       2^28     all; A has 2^116 and the result 2^3, or, where it is bf16, 2^100 and 2^19
+//   e2m1, ue4m3     119       2^28     all; A has 2^116 and the result 2^3
+//                                      (bf16 activations: 2^100, 2^19)
 //
-// What is outside, infinite or NaN makes its rows' sums infinite or NaN, and decode.cuh computes those again; so does a block of A
-// that is outside of what may be multiplied where sums are scaled. The order of elements along K is that in which codes fall apart
-// into pairs; prepareTokens() puts A into the same.
+// What is outside, infinite or NaN makes its rows' sums infinite or NaN, and decode.cuh computes
+// those again; so does a block of A that is outside of what may be multiplied where sums are
+// scaled. The order of elements along K is that in which codes fall apart into pairs;
+// prepareTokens() puts A into the same.
 #pragma once
 
 #include "common/decode.cuh"
@@ -24,7 +28,8 @@ namespace decode {
 constexpr bool kFp4 = kBits(B_FORMAT) == 4, kLinearScale = SCALE_FORMAT == 6;
 constexpr int kShift = kLinearScale ? 119 : B_FORMAT == 0 ? 63 : B_FORMAT == 3 ? 60 : 52;
 constexpr int kTokenShift = !kLinearScale ? kShift : kIsScaled(A_FORMAT) ? 116 : 100;
-static_assert(kBits(B_FORMAT) != 6 && (!kLinearScale || B_FORMAT == 0), "formats whose codes fall apart into pairs");
+static_assert(kBits(B_FORMAT) != 6 && (!kLinearScale || B_FORMAT == 0),
+              "formats whose codes fall apart into pairs");
 
 // 2^exponent, whole numbers -126..127.
 __device__ inline float powerOfTwo(int exponent) { return __int_as_float((127 + exponent) << 23); }
@@ -34,8 +39,9 @@ constexpr float kUnitOfSums = (float)(1ull << (127 - kBias(B_FORMAT) - kTokenShi
 // For some number of tokens.
 constexpr bool kSumsMayBeScaled = SCALE_BLOCK == 32;
 
-// Where sums are scaled, A's numbers are from 2^kSmallestToken on, which takes products with B's smallest out of the subnormals, and
-// below 2^kLargestToken: beside sums that are not computed again, products with the scale 2^-127, which counts as 0, are nothing.
+// Where sums are scaled, A's numbers are from 2^kSmallestToken on, which takes products with B's
+// smallest out of the subnormals, and below 2^kLargestToken: beside sums that are not computed
+// again, products with the scale 2^-127, which counts as 0, are nothing.
 constexpr int kSmallestToken = 3 - kTokenShift, kLargestToken = 40;
 
 // Elements along K whose order A has changed.
@@ -57,12 +63,15 @@ struct GivenTokens {
     }
     scale = kIsScaled(A_FORMAT) ? aScales[first / SCALE_BLOCK] : 0;
   }
-  __device__ u32 code(int i) const { return words[i * kBitsOfA / 32] >> i * kBitsOfA % 32 & (1u << kBitsOfA) - 1; }
+  __device__ u32 code(int i) const {
+    return words[i * kBitsOfA / 32] >> i * kBitsOfA % 32 & (1u << kBitsOfA) - 1;
+  }
 };
 
-// Eight elements of A from `first` on, times scale and 2^kTokenShift, as words; and in which place each lies among those of the
-// kOrderedK elements that `first` is of. fp4 codes of B: in a block of 32, element 8 q + 4 e + 2 t + h goes to 16 t + 8 h + 2 q + e;
-// fp8: in a block of 16, element 4 q + 2 e + h to 8 h + 2 q + e.
+// Eight elements of A from `first` on, times scale and 2^kTokenShift, as words; and in which place
+// each lies among those of the kOrderedK elements that `first` is of. fp4 codes of B: in a block of
+// 32, element 8 q + 4 e + 2 t + h goes to 16 t + 8 h + 2 q + e; fp8: in a block of 16, element 4 q
+// + 2 e + h to 8 h + 2 q + e.
 __device__ inline int placeOfWord(int first, int i) {
   return kFp4 ? i / 2 * 8 + i % 2 * 4 + first % 32 / 8 : i % 2 * 4 + first % 16 / 4 + i / 2;
 }
@@ -72,17 +81,25 @@ __device__ inline void prepareTokens(const GivenTokens& given, u32 (&words)[4]) 
   if constexpr (kIsScaled(A_FORMAT)) {
     const u32 code = given.scale;
     // Magnitudes of elements lie below 2^kLargest and from 2^kSmallest on.
-    constexpr int kLargest = A_FORMAT == 0 ? 3 : A_FORMAT == 3 ? 9 : 16, kSmallest = A_FORMAT == 0 ? -1 : A_FORMAT == 3 ? -9 : -16;
+    constexpr int kLargest = A_FORMAT == 0   ? 3
+                             : A_FORMAT == 3 ? 9
+                                             : 16,
+                  kSmallest = A_FORMAT == 0   ? -1
+                              : A_FORMAT == 3 ? -9
+                                              : -16;
     const bool represented = kLinearScale || code <= 254 - kLargest - kTokenShift;
     scale *= represented ? decodeScale<SCALE_FORMAT>(code) : nanValue();
-    outside = kSumsMayBeScaled && ((int)code < 127 + kSmallestToken - kSmallest || code > 127 + kLargestToken - kLargest);
+    outside = kSumsMayBeScaled && ((int)code < 127 + kSmallestToken - kSmallest ||
+                                   code > 127 + kLargestToken - kLargest);
   } else {
-    // Elements have exponents of their own: those that vanish beside a block's largest, in four threads, may.
+    // Elements have exponents of their own: those that vanish beside a block's largest, in four
+    // threads, may.
     u32 largest = 0;
 #pragma unroll
     for (int i = 0; i < 8; i++) largest = max(largest, given.code(i) & 0x7fff);
     largest = __reduce_max_sync(0xfu << (threadIdx.x % 32 & ~3), largest);
-    outside = kSumsMayBeScaled && (largest < 127 + kSmallestToken + 24 << 7 || largest > 127 + kLargestToken << 7);
+    outside = kSumsMayBeScaled &&
+              (largest < 127 + kSmallestToken + 24 << 7 || largest > 127 + kLargestToken << 7);
   }
 #pragma unroll
   for (int i = 0; i < 8; i++) {
@@ -91,40 +108,51 @@ __device__ inline void prepareTokens(const GivenTokens& given, u32 (&words)[4]) 
   }
 #pragma unroll
   for (int i = 0; i < 4; i++)
-    words[i] = kFp4 ? toBf16Pair(values[i], values[i + 4]) : toBf16Pair(values[i / 2 * 4 + i % 2], values[i / 2 * 4 + i % 2 + 2]);
+    words[i] = kFp4 ? toBf16Pair(values[i], values[i + 4])
+                    : toBf16Pair(values[i / 2 * 4 + i % 2], values[i / 2 * 4 + i % 2 + 2]);
 }
 
-// OwnTokens: a CTA makes A ready for itself (Own). In shared memory zeros come first, as many as a warpgroup's share of a stage, which
-// stand for the rows that A lacks; then A's rows, whose pitch is a whole number of stages, zeros behind K, and 16 bytes, which keep the
-// eight rows of a matrix in banks of their own.
+// OwnTokens: a CTA makes A ready for itself (Own). In shared memory zeros come first, as many as a
+// warpgroup's share of a stage, which stand for the rows that A lacks; then A's rows, whose pitch
+// is a whole number of stages, zeros behind K, and 16 bytes, which keep the eight rows of a matrix
+// in banks of their own.
 template <int Tokens, int Tiles, bool OfEight, bool OwnTokens>
 struct Bf16Of {
-  static constexpr int kTokens = Tokens, kTiles = Tiles, kCluster = clusterFor(Tokens, Tiles), kStageK = stageFor(Tokens, Tiles);
+  static constexpr int kTokens = Tokens, kTiles = Tiles, kCluster = clusterFor(Tokens, Tiles),
+                       kStageK = stageFor(Tokens, Tiles);
   static constexpr int kShareK = kStageK * Tiles / kGroups;
   static constexpr int kChunkK = 128 / kBits(B_FORMAT);  // elements in 16 bytes
   static constexpr int kCodeBoxes = kStageK * kBits(B_FORMAT) / 8 / 128, kTokenBoxK = 64,
                        kTokenBoxes = OwnTokens ? 0 : kStageK / kTokenBoxK;
   // Instructions of a chunk; words of a row's scales that a warpgroup takes.
   static constexpr int kInstructions = kFp4 ? 2 : 1, kWords = kShareK / SCALE_BLOCK / 4;
-  // Few columns: mma.sync, in which a warp waits for no other, and sums of a block are scaled; many: wgmma, and elements are.
-  static constexpr bool kByWarp = Tokens <= 16 && Tiles == 1, kScaleSums = kByWarp && SCALE_BLOCK == 32;
+  // Few columns: mma.sync, in which a warp waits for no other, and sums of a block are scaled;
+  // many: wgmma, and elements are.
+  static constexpr bool kByWarp = Tokens <= 16 && Tiles == 1,
+                        kScaleSums = kByWarp && SCALE_BLOCK == 32;
   // Chunks that are in registers together.
-  static constexpr int kTogether = kByWarp || Tokens == 64 ? 2 : 128 / kChunkK, kMatrices = kTogether * kInstructions;
+  static constexpr int kTogether = kByWarp || Tokens == 64 ? 2 : 128 / kChunkK,
+                       kMatrices = kTogether * kInstructions;
   // Products are made while the next chunks fall apart.
   static constexpr bool kWaitsOnce = Tokens == 64 && Tiles > 1;
-  static constexpr float kUnit = kScaleSums ? kUnitOfSums : kShift == kTokenShift ? 1.0f : (float)(1 << (kShift - kTokenShift));
+  static constexpr float kUnit = kScaleSums              ? kUnitOfSums
+                                 : kShift == kTokenShift ? 1.0f
+                                                         : (float)(1 << (kShift - kTokenShift));
   static constexpr float kSmallest = kScaleSums ? 0x1p-100f : 0x1p-80f;
   static constexpr bool kFactors = false, kOfEight = OfEight;
   using Scales = LaneScales<kStageK, OfEight>;
   // OWN_BYTES is a constant of the manifest's row, which has this kernel only where A is no larger.
   static constexpr int kOwnBytes = OwnTokens ? OWN_BYTES : 0, kOwnZeros = kShareK * 2;
-  static_assert(!OwnTokens || (Tokens == 8 && kByWarp && kOwnBytes % 16 == 0), "a lane reads 16 bytes of one of eight rows");
+  static_assert(!OwnTokens || (Tokens == 8 && kByWarp && kOwnBytes % 16 == 0),
+                "a lane reads 16 bytes of one of eight rows");
 
   float total[Tokens / 2] = {};
   u32 spoiled[2] = {};  // whether something in a row of this lane's is not what was multiplied
 
   // A scale's bytes in the low half of both halves of a word, from four scales.
-  __device__ static u32 bothOf(u32 four, int index) { return __byte_perm(four, 0, 0x4040 + index * 0x0101); }
+  __device__ static u32 bothOf(u32 four, int index) {
+    return __byte_perm(four, 0, 0x4040 + index * 0x0101);
+  }
   // The multiplier of elements in both halves of a word: 2^(127 - bias) x scale x 2^-kShift.
   __device__ static u32 multiplier(u32 both) {
     if (kLinearScale) return multiplyBf16Pair(both * 16, bothHalves(powerOfTwo(127)));
@@ -133,18 +161,22 @@ struct Bf16Of {
   // Whether one of four scales is outside what is exact.
   __device__ static bool isOutside(u32 codes) {
     if (kLinearScale) return ((codes & 0x7f7f7f7f) + 0x01010101 & 0x80808080) != 0;
-    return ((codes ^ codes << 1) & 0x80808080) != 0x80808080;  // 64..191: the two highest bits differ
+    return ((codes ^ codes << 1) & 0x80808080) !=
+           0x80808080;  // 64..191: the two highest bits differ
   }
 
-  // Whether a block with this scale and these codes is not what the multiplication makes of it; zeros may have any scale but NaN.
+  // Whether a block with this scale and these codes is not what the multiplication makes of it;
+  // zeros may have any scale but NaN.
   __device__ static bool isSpoiled(u32 scale, u32 codes) {
     if (kScaleSums) return holdsSpecial<B_FORMAT>(codes);
     if (kLinearScale) return (scale & 127) == 127;
     const bool nonZero = (codes & (kFp4 ? 0x77777777 : 0x7f7f7f7f)) != 0;
-    return scale == 255 || (nonZero && (scale < 64 || scale > 191)) || holdsSpecial<B_FORMAT>(codes);
+    return scale == 255 || (nonZero && (scale < 64 || scale > 191)) ||
+           holdsSpecial<B_FORMAT>(codes);
   }
 
-  // Words of two pairs each for two matrix instructions (fp4: 8 codes) or one (fp8: 4 codes), scaled where elements are.
+  // Words of two pairs each for two matrix instructions (fp4: 8 codes) or one (fp8: 4 codes),
+  // scaled where elements are.
   __device__ static void spread(u32 codes, u32 scale, u32 (&pairs)[2 * kInstructions]) {
 #pragma unroll
     for (int i = 0; i < 2 * kInstructions; i++) {
@@ -179,22 +211,28 @@ struct Bf16Of {
         if (row >= problem.M || k >= problem.stages() * kStageK) break;
         u32 words[4];
         prepareTokens(given[i], words);
-        const u32 block = ring.own() + kOwnZeros + row * ownPitch(problem) + k / kOrderedK * kOrderedK * 2;
+        const u32 block =
+            ring.own() + kOwnZeros + row * ownPitch(problem) + k / kOrderedK * kOrderedK * 2;
 #pragma unroll
         for (int j = 0; j < 4; j++) storeWord(block + placeOfWord(k, j) * 4, words[j]);
       }
     }
   };
-  __device__ static int ownPitch(const Problem& problem) { return problem.stages() * kStageK * 2 + 16; }
+  __device__ static int ownPitch(const Problem& problem) {
+    return problem.stages() * kStageK * 2 + 16;
+  }
 
   // Where a lane's first 16 bytes of the group's share of stage `step` lie.
-  __device__ static u32 ownTokensOf(const Ring<Bf16Of>& ring, const Problem& problem, int step, int group, int lane) {
+  __device__ static u32 ownTokensOf(const Ring<Bf16Of>& ring, const Problem& problem, int step,
+                                    int group, int lane) {
     if (lane % 8 >= problem.M) return ring.own() + lane / 8 * 16;
-    return ring.own() + kOwnZeros + lane % 8 * ownPitch(problem) + (step * kStageK + group * kShareK) * 2 + lane / 8 * 16;
+    return ring.own() + kOwnZeros + lane % 8 * ownPitch(problem) +
+           (step * kStageK + group * kShareK) * 2 + lane / 8 * 16;
   }
 
   // The group's share of a stage; `tokens`: A's part of the stage, or what ownTokensOf() says.
-  __device__ void multiply(u32 codes, u32 scales, const Scales& laneScales, u32 tokens, int group, int warp, int lane) {
+  __device__ void multiply(u32 codes, u32 scales, const Scales& laneScales, u32 tokens, int group,
+                           int warp, int lane) {
     u32 words[2][kWords];  // scales of this lane's two rows
     bool special = false;
 #pragma unroll
@@ -206,16 +244,20 @@ struct Bf16Of {
         if (kLinearScale) words[half][i] &= 0x7f7f7f7f;
       }
     }
-    // Where it has 16 elements, a scale is of one of two chunks (fp8), or of two of four lanes (fp4).
+    // Where it has 16 elements, a scale is of one of two chunks (fp8), or of two of four lanes
+    // (fp4).
     const int ofLane = SCALE_BLOCK < kChunkK ? lane % 4 / 2 : 0;
     auto scaleOf = [&](int half, int chunk) {
       const int place = chunk * kChunkK / SCALE_BLOCK;
       return bothOf(words[half][place / 4], place % 4 + ofLane);
     };
-    // Matrices: rows 0-7 and 8-15 of one chunk, then of the next; 128-byte swizzle: chunk c of row r lies at c ^ (r % 8).
-    auto loadTwoChunks = [&](u32 (&packed)[4], int ofGroup) {
-      const int ofStage = group * (kShareK / kChunkK) + ofGroup, chunk = (ofStage % 8 + lane / 16) ^ (lane % 8);
-      loadMatrices(packed, codes + ofStage / 8 * kCodeBoxBytes + (warp * 16 + lane % 16) * 128 + chunk * 16);
+    // Matrices: rows 0-7 and 8-15 of one chunk, then of the next; 128-byte swizzle: chunk c of row
+    // r lies at c ^ (r % 8).
+    auto loadTwoChunks = [&](u32(&packed)[4], int ofGroup) {
+      const int ofStage = group * (kShareK / kChunkK) + ofGroup,
+                chunk = (ofStage % 8 + lane / 16) ^ (lane % 8);
+      loadMatrices(
+          packed, codes + ofStage / 8 * kCodeBoxBytes + (warp * 16 + lane % 16) * 128 + chunk * 16);
     };
 #pragma unroll
     for (int k = 0; k < kShareK; k += kTogether * kChunkK) {
@@ -227,7 +269,8 @@ struct Bf16Of {
 #pragma unroll
         for (int i = 0; i < 4; i++) {
           u32 pairs[2 * kInstructions];
-          spread(packed[i], kScaleSums ? 0 : multiplier(scaleOf(i % 2, k / kChunkK + inside + i / 2)), pairs);
+          spread(packed[i],
+                 kScaleSums ? 0 : multiplier(scaleOf(i % 2, k / kChunkK + inside + i / 2)), pairs);
           special |= holdsSpecial<B_FORMAT>(packed[i]);
 #pragma unroll
           for (int t = 0; t < kInstructions; t++) {
@@ -246,12 +289,14 @@ struct Bf16Of {
         u32 packed[4];
         loadTwoChunks(packed, chunk);
 #pragma unroll
-        for (int i = 0; i < 4; i++) spoiled[i % 2] |= isSpoiled(scaleOf(i % 2, chunk + i / 2) & 255, packed[i]);
+        for (int i = 0; i < 4; i++)
+          spoiled[i % 2] |= isSpoiled(scaleOf(i % 2, chunk + i / 2) & 255, packed[i]);
       }
     }
   }
 
-  // Where this lane's 16 bytes of `token` and the seven behind it lie, of the 32 elements from k on of the warpgroup's share.
+  // Where this lane's 16 bytes of `token` and the seven behind it lie, of the 32 elements from k on
+  // of the warpgroup's share.
   __device__ static u32 placeOf(u32 tokens, int token, int group, int lane, int k) {
     if (OwnTokens) return tokens + k * 2;
     const int from = group * kShareK + k, piece = (from % 64 / 8 + lane / 8) ^ (lane % 8);
@@ -259,16 +304,11 @@ struct Bf16Of {
   }
 
   // 32 elements of K at a time, which are two instructions'.
-  __device__ void multiplyByWarp(const u32 (&a)[kMatrices][4], const u32 (&words)[2][kWords], u32 tokens, int group, int lane,
-                                 int k) {
+  __device__ void multiplyByWarp(const u32 (&a)[kMatrices][4], const u32 (&words)[2][kWords],
+                                 u32 tokens, int group, int lane, int k) {
 #pragma unroll
     for (int i = 0; i < kInstructions; i++) {
-      float factors[2];
-#pragma unroll
-      for (int half = 0; half < 2; half++) {
-        const int place = (k / 32 + i) % 4;
-        factors[half] = __int_as_float(__byte_perm(words[half][k / 128], 0, 0x0444 + place * 0x1000) >> 1);
-      }
+      const float factors[2] = {powerAt(words[0], k / 32 + i), powerAt(words[1], k / 32 + i)};
 #pragma unroll
       for (int token = 0; token < Tokens; token += 8) {
         u32 b[4];
@@ -294,7 +334,8 @@ struct Bf16Of {
 #pragma unroll
     for (int i = 0; i < kMatrices; i++) {
       const int at = k + i * 16;  // rows of A's boxes are 64 elements
-      multiplyBf16(total, a[i], b + (at / 64 * 128 * Tokens >> 4) + at % 64 / 16 * kDescriptorStep, true);
+      multiplyBf16(total, a[i], b + (at / 64 * 128 * Tokens >> 4) + at % 64 / 16 * kDescriptorStep,
+                   true);
     }
     wgmmaCommit();
     if (!kWaitsOnce) finishProducts();

@@ -1,8 +1,10 @@
-// MXFP4 in e5m2 for decode.cuh: the sum of a scale block is exact in the tensor core, then times B's scale in float32.
+// MXFP4 in e5m2 for decode.cuh: the sum of a scale block is exact in the tensor core, then times
+// B's scale in float32.
 //
-// A code (sign, two bits of exponent, one of mantissa) is, at the places of e5m2's sign, lowest exponent bits and highest
-// mantissa bit, its number times 2^-14: a shift and two masks make four of them. A's rows come ready in e5m2 (common/reencode.cuh),
-// each block's even elements before its odd ones, which is how B's nibbles fall apart.
+// A code (sign, two bits of exponent, one of mantissa) is, at the places of e5m2's sign, lowest
+// exponent bits and highest mantissa bit, its number times 2^-14: a shift and two masks make four
+// of them. A's rows come ready in e5m2 (common/reencode.cuh), each block's even elements before its
+// odd ones, which is how B's nibbles fall apart.
 #pragma once
 
 #include "common/decode.cuh"
@@ -16,10 +18,12 @@ __device__ inline void spreadCodes(u32 codes, u32& even, u32& odd) {
   even = (codes << 4 & 0x80808080) | (codes << 1 & 0x0e0e0e0e);
 }
 
-// OwnTokens: a CTA makes A ready for itself (Own), for all of K as boxes of the copy engine would lie.
+// OwnTokens: a CTA makes A ready for itself (Own), for all of K as boxes of the copy engine would
+// lie.
 template <int Tokens, int Tiles, bool OfEight, bool OwnTokens>
 struct Mxfp4Of {
-  static constexpr int kTokens = Tokens, kTiles = Tiles, kCluster = clusterFor(Tokens, Tiles), kStageK = stageFor(Tokens, Tiles);
+  static constexpr int kTokens = Tokens, kTiles = Tiles, kCluster = clusterFor(Tokens, Tiles),
+                       kStageK = stageFor(Tokens, Tiles);
   static constexpr int kShareK = kStageK * Tiles / kGroups;
   static constexpr int kBlocks = kShareK / 32;
   static constexpr bool kByWarp = false, kOfEight = OfEight;
@@ -45,7 +49,8 @@ struct Mxfp4Of {
 
     // All of a thread's are under way together.
     __device__ void askFor(const Problem& problem, const Given& from, int thread) {
-      const int row = rows.rowOf(thread), ofRow = problem.K / 16, at = row * ofRow + rows.pieceOf(thread, 0);
+      const int row = rows.rowOf(thread), ofRow = problem.K / 16,
+                at = row * ofRow + rows.pieceOf(thread, 0);
       const uint2* packed = reinterpret_cast<const uint2*>(from.aCodes) + at;
       const u8* scale = from.aScales + at / 2;
 #pragma unroll
@@ -70,11 +75,14 @@ struct Mxfp4Of {
       }
       range = range.ofWarp();
       // Warps tell one another where sums will be.
-      if (thread % 32 == 0) storeTwoWords(ring.sums() + thread / 32 * 8, make_uint2(range.smallest, range.largest));
+      if (thread % 32 == 0)
+        storeTwoWords(ring.sums() + thread / 32 * 8, make_uint2(range.smallest, range.largest));
       syncMultiplying();
-      const u32 ofOther = ring.sums() + ((row << rows.log - 5) + (thread & (1 << rows.log - 5) - 1)) * 8;
+      const u32 ofOther =
+          ring.sums() + ((row << rows.log - 5) + (thread & (1 << rows.log - 5) - 1)) * 8;
       range = Range{(int)loadWord(ofOther), (int)loadWord(ofOther + 4)}.ofWarp();
-      if (rows.pieceOf(thread, 0) == 0) storeWord(ring.factors() + row * 4, __float_as_uint(range.factor()));
+      if (rows.pieceOf(thread, 0) == 0)
+        storeWord(ring.factors() + row * 4, __float_as_uint(range.factor()));
       const int reference = range.reference();
 #pragma unroll
       for (int i = 0; i < kMost; i++) {
@@ -95,11 +103,12 @@ struct Mxfp4Of {
   }
 
   // Blocks kBlocks * group and on of a stage.
-  __device__ void multiply(u32 codes, u32 scales, const Scales& laneScales, u32 tokens, int group, int warp, int lane) {
+  __device__ void multiply(u32 codes, u32 scales, const Scales& laneScales, u32 tokens, int group,
+                           int warp, int lane) {
     u32 words[2][kBlocks / 4];  // scales of this lane's two rows
 #pragma unroll
-    for (int half = 0; half < 2; half++) laneScales.load(words[half], scales + group * kBlocks, half);
-    auto scaleOf = [&](int half, int block) { return __int_as_float((words[half][block / 4] >> block % 4 * 8 & 255) << 23); };
+    for (int half = 0; half < 2; half++)
+      laneScales.load(words[half], scales + group * kBlocks, half);
     u32 packed[4];  // of two blocks
     const u64 b = tileDescriptor(tokens + group * kShareK * Tokens);
 #pragma unroll
@@ -110,9 +119,12 @@ struct Mxfp4Of {
       for (int i = 0; i < kTogether; i++) {
         const int block = first + i;
         if (block % 2 == 0) {
-          // Matrices: rows 0-7 and 8-15 of one block, then of the next; 128-byte swizzle: chunk c of row r lies at c ^ (r % 8).
-          const int ofStage = group * kBlocks + block, chunk = (ofStage % 8 + lane / 16) ^ (lane % 8);
-          loadMatrices(packed, codes + ofStage / 8 * kCodeBoxBytes + (warp * 16 + lane % 16) * 128 + chunk * 16);
+          // Matrices: rows 0-7 and 8-15 of one block, then of the next; 128-byte swizzle: chunk c
+          // of row r lies at c ^ (r % 8).
+          const int ofStage = group * kBlocks + block,
+                    chunk = (ofStage % 8 + lane / 16) ^ (lane % 8);
+          loadMatrices(packed, codes + ofStage / 8 * kCodeBoxBytes + (warp * 16 + lane % 16) * 128 +
+                                   chunk * 16);
         }
         spreadCodes(packed[block % 2 * 2], a[i][0], a[i][2]);
         spreadCodes(packed[block % 2 * 2 + 1], a[i][1], a[i][3]);
@@ -121,16 +133,19 @@ struct Mxfp4Of {
 #pragma unroll
       for (int i = 0; i < kTogether; i++) {
         const int block = first + i;  // rows of A's boxes are four
-        multiplyE5m2(part[i], a[i], b + (block / 4 * 128 * Tokens >> 4) + block % 4 * kDescriptorStep, false);
+        multiplyE5m2(part[i], a[i],
+                     b + (block / 4 * 128 * Tokens >> 4) + block % 4 * kDescriptorStep, false);
       }
       wgmmaCommit();
       wgmmaWait<0>();
 #pragma unroll
       for (int i = 0; i < kTogether; i++) {
         holdRegisters(part[i]);
-        const float upperScale = scaleOf(0, first + i), lowerScale = scaleOf(1, first + i);
+        const float upperScale = powerAt(words[0], first + i),
+                    lowerScale = powerAt(words[1], first + i);
 #pragma unroll
-        for (int j = 0; j < Tokens / 2; j++) total[j] += part[i][j] * (j % 4 < 2 ? upperScale : lowerScale);
+        for (int j = 0; j < Tokens / 2; j++)
+          total[j] += part[i][j] * (j % 4 < 2 ? upperScale : lowerScale);
       }
     }
   }

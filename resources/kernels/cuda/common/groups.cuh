@@ -46,9 +46,10 @@ LANE_CODE inline GroupTileRow groupTileRow(const GroupTables& of, int tileRow, i
   return {group, start + (tileRow - first) * rowsOfTile, start + of.rows[group]};
 }
 
-// Of the rows of A and then of every group's B, one behind the other: whether it is multiplied. Padding is not, nor what empty
-// groups have.
-LANE_CODE inline bool isRowOfGroups(const int* starts, const int* rows, int groups, int M, int N, u32 row) {
+// Of the rows of A and then of every group's B, one behind the other: whether it is multiplied.
+// Padding is not, nor what empty groups have.
+LANE_CODE inline bool isRowOfGroups(const int* starts, const int* rows, int groups, int M, int N,
+                                    u32 row) {
   return row < (u32)M ? groupOfRow(starts, rows, groups, (int)row) >= 0 : rows[(row - M) / N] > 0;
 }
 
@@ -70,12 +71,14 @@ __device__ inline void cumulateTiles(const int* rows, int groups, int rowsOfTile
   }
 }
 
-// Of a pass with a block for each row of A, then one for each row of every group's B: whether its row is read. The first blocks
-// make the tables of tile rows of two sizes.
-__device__ inline bool takesRow(const int* starts, const int* rows, int groups, int M, int N, int rowsOfTile, int* tileEnds,
-                                int rowsOfSlowTile, int* slowTileEnds) {
+// Of a pass with a block for each row of A, then one for each row of every group's B: whether its
+// row is read. The first blocks make the tables of tile rows of two sizes.
+__device__ inline bool takesRow(const int* starts, const int* rows, int groups, int M, int N,
+                                int rowsOfTile, int* tileEnds, int rowsOfSlowTile,
+                                int* slowTileEnds) {
   if (blockIdx.x == 0 && threadIdx.x < 32) cumulateTiles(rows, groups, rowsOfTile, tileEnds);
-  if (blockIdx.x == 1 && threadIdx.x < 32) cumulateTiles(rows, groups, rowsOfSlowTile, slowTileEnds);
+  if (blockIdx.x == 1 && threadIdx.x < 32)
+    cumulateTiles(rows, groups, rowsOfSlowTile, slowTileEnds);
   return isRowOfGroups(starts, rows, groups, M, N, blockIdx.x);
 }
 #endif

@@ -10,8 +10,8 @@ struct OperandValues {
   __device__ double at(long long row, unsigned k) const {
     const long long index = row * K + k;
     if (!scales)
-      return (double)__uint_as_float(
-          (unsigned)reinterpret_cast<const unsigned short*>(codes)[index] << 16);
+      return (double)__uint_as_float((unsigned)reinterpret_cast<const unsigned short*>(codes)[index]
+                                     << 16);
     return elementTable[codes[index]] * scaleTable[scales[row * (K / V) + k / V]];
   }
 };

@@ -198,9 +198,9 @@ __device__ void unscaledBlock(const Side& side, u64 block, int distribution, u16
       code = uniform;
     } else if (distribution == 5) {
       const u32 kind = word & 7, sign = word & 0x100 ? side.element.signBit : 0;
-      code = kind == 0   ? 0x407f | sign
-             : kind == 1 ? 1 | sign
-             : kind == 2 ? sign
+      code = kind == 0            ? 0x407f | sign
+             : kind == 1          ? 1 | sign
+             : kind == 2          ? sign
              : kind <= 4 && i > 0 ? codes[i - 1] ^ side.element.signBit
                                   : uniform;
     }

@@ -1,4 +1,5 @@
-// Barriers, the bulk tensor copy engine (TMA) and clusters of sm_90 (PTX ISA, "mbarrier", "cp.async.bulk.tensor").
+// Barriers, the bulk tensor copy engine (TMA) and clusters of sm_90 (PTX ISA, "mbarrier",
+// "cp.async.bulk.tensor").
 #pragma once
 
 #include "common/formats.cuh"
@@ -9,32 +10,41 @@ struct alignas(64) TensorMap {
   u64 opaque[16];
 };
 
-__device__ inline u32 sharedAddress(const void* pointer) { return (u32)__cvta_generic_to_shared(pointer); }
+__device__ inline u32 sharedAddress(const void* pointer) {
+  return (u32)__cvta_generic_to_shared(pointer);
+}
 
 __device__ inline void initBarrier(u32 barrier, u32 arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals));
 }
-__device__ inline void publishBarriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+__device__ inline void publishBarriers() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
 
-// True in one lane of a warp that is whole here. The assembler knows that what follows is one thread's: otherwise it puts every
-// load by the copy engine into a loop over the lanes that may be there.
+// True in one lane of a warp that is whole here. The assembler knows that what follows is one
+// thread's: otherwise it puts every load by the copy engine into a loop over the lanes that may be
+// there.
 __device__ inline bool electOne() {
   u32 isElected;
-  asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(isElected));
+  asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }"
+               : "=r"(isElected));
   return isElected != 0;
 }
 
 __device__ inline void expectBytes(u32 barrier, u32 bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
 }
 
-// Arrives at the barrier of the same place in CTA `rank` of the cluster. Scopes here and below are the default ones, a CTA:
-// stages are written by the copy engine alone and only read by threads, so nothing needs releasing further, and a wider
-// scope costs a device-wide fence in every step.
+// Arrives at the barrier of the same place in CTA `rank` of the cluster. Scopes here and below are
+// the default ones, a CTA: stages are written by the copy engine alone and only read by threads, so
+// nothing needs releasing further, and a wider scope costs a device-wide fence in every step.
 __device__ inline void arriveAt(u32 barrier, u32 rank) {
-  asm volatile("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; "
-               "mbarrier.arrive.shared::cluster.b64 _, [remote]; }" ::"r"(barrier), "r"(rank)
-               : "memory");
+  asm volatile(
+      "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; "
+      "mbarrier.arrive.shared::cluster.b64 _, [remote]; }" ::"r"(barrier),
+      "r"(rank)
+      : "memory");
 }
 
 // Arrives at a barrier of this CTA.
@@ -43,27 +53,37 @@ __device__ inline void arriveHere(u32 barrier) {
 }
 
 __device__ inline void waitFor(u32 barrier, u32 parity) {
-  asm volatile("{ .reg .pred done; WAIT: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1; "
-               "@done bra DONE; bra WAIT; DONE: }" ::"r"(barrier), "r"(parity)
-               : "memory");
+  asm volatile(
+      "{ .reg .pred done; WAIT: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1; "
+      "@done bra DONE; bra WAIT; DONE: }" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
 }
 
 // Brings a tensor map near the copy engine.
-__device__ inline void fetchMap(const TensorMap* map) { asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory"); }
+__device__ inline void fetchMap(const TensorMap* map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
 
-// Loads a box at (x, y) into the same shared address of every CTA in `mask`; each one's barrier counts the bytes.
-__device__ inline void loadBoxMulticast(u32 destination, const TensorMap* map, int x, int y, u32 barrier, u16 mask) {
-  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-               "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(destination),
-               "l"(map), "r"(x), "r"(y), "r"(barrier), "h"(mask)
-               : "memory");
+// Loads a box at (x, y) into the same shared address of every CTA in `mask`; each one's barrier
+// counts the bytes.
+__device__ inline void loadBoxMulticast(u32 destination, const TensorMap* map, int x, int y,
+                                        u32 barrier, u16 mask) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::"
+      "cluster "
+      "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(destination),
+      "l"(map), "r"(x), "r"(y), "r"(barrier), "h"(mask)
+      : "memory");
 }
 
 __device__ inline void loadBox(u32 destination, const TensorMap* map, int x, int y, u32 barrier) {
-  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], "
-               "[%4];" ::"r"(destination),
-               "l"(map), "r"(x), "r"(y), "r"(barrier)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, "
+      "%3}], "
+      "[%4];" ::"r"(destination),
+      "l"(map), "r"(x), "r"(y), "r"(barrier)
+      : "memory");
 }
 
 __device__ inline u32 clusterRank() {
@@ -74,7 +94,8 @@ __device__ inline u32 clusterRank() {
 __device__ inline void syncCluster() {
   asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
 }
-// At the start, behind publishBarriers(), which has made all visible that must be: no fence of the device.
+// At the start, behind publishBarriers(), which has made all visible that must be: no fence of the
+// device.
 __device__ inline void meetCluster() {
   asm volatile("barrier.cluster.arrive.relaxed; barrier.cluster.wait;" ::: "memory");
 }
@@ -94,8 +115,8 @@ __device__ inline void takeRegisters() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Registers));
 }
 
-// A number that the compiler does not know: what is computed from it stays where it stands, instead of in registers outside of a loop
-// that hardly ever comes here.
+// A number that the compiler does not know: what is computed from it stays where it stands, instead
+// of in registers outside of a loop that hardly ever comes here.
 __device__ inline int hidden(int number) {
   asm volatile("" : "+r"(number));
   return number;
@@ -112,13 +133,16 @@ __device__ inline u32 dynamicSharedBytes() {
   return bytes;
 }
 
-// Copies 16 bytes to shared memory without registers; the thread waits for all of its copies at once.
+// Copies 16 bytes to shared memory without registers; the thread waits for all of its copies at
+// once.
 __device__ inline void copySixteen(u32 destination, const void* source) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(destination), "l"(source) : "memory");
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(destination), "l"(source)
+               : "memory");
 }
 // The same of 4 bytes, for what does not lie in sixteens.
 __device__ inline void copyFour(u32 destination, const void* source) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(destination), "l"(source) : "memory");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(destination), "l"(source)
+               : "memory");
 }
 __device__ inline void waitForCopies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
@@ -132,18 +156,24 @@ template <int Threads>
 __device__ inline void arriveAtSome(int barrier) {
   asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "n"(Threads) : "memory");
 }
-// Counts a CTA in, by one thread behind a barrier: what those before it wrote is there for whoever reads behind its own. Their number.
+// Counts a CTA in, by one thread behind a barrier: what those before it wrote is there for whoever
+// reads behind its own. Their number.
 __device__ inline u32 countIn(u32* counter) {
   u32 before;
-  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(counter) : "memory");
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;"
+               : "=r"(before)
+               : "l"(counter)
+               : "memory");
   return before;
 }
 
-// Stores a box from shared memory; what lies outside the tensor is left out. One thread issues, commits and waits.
+// Stores a box from shared memory; what lies outside the tensor is left out. One thread issues,
+// commits and waits.
 __device__ inline void storeBox(const TensorMap* map, int x, int y, u32 source) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x), "r"(y),
-               "r"(source)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map),
+      "r"(x), "r"(y), "r"(source)
+      : "memory");
 }
 __device__ inline void commitStores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 // Until at most Pending groups still read shared memory.
@@ -152,20 +182,24 @@ __device__ inline void waitForStoreReads() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");
 }
 // Orders this thread's writes to shared memory before the copy engine's reads.
-__device__ inline void publishToCopyEngine() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+__device__ inline void publishToCopyEngine() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
 
-// Four 8 x 8 matrices of 16-bit numbers to shared memory: lane 8 i + r gives the address of row r of matrix i.
+// Four 8 x 8 matrices of 16-bit numbers to shared memory: lane 8 i + r gives the address of row r
+// of matrix i.
 __device__ inline void storeMatrices(u32 address, u32 m0, u32 m1, u32 m2, u32 m3) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(m0), "r"(m1),
-               "r"(m2), "r"(m3)
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+               "r"(m0), "r"(m1), "r"(m2), "r"(m3)
                : "memory");
 }
 
 // The same of turned matrices: row r is what lanes 4 c + r / 2 hold, in half r % 2, at c.
 __device__ inline void storeTurnedMatrices(u32 address, u32 m0, u32 m1, u32 m2, u32 m3) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(m0), "r"(m1),
-               "r"(m2), "r"(m3)
-               : "memory");
+  asm volatile(
+      "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+      "r"(m0), "r"(m1), "r"(m2), "r"(m3)
+      : "memory");
 }
 
 // 16 bits to shared memory.
@@ -173,8 +207,8 @@ __device__ inline void storeHalf(u32 address, u32 low) {
   asm volatile("st.shared.u16 [%0], %1;" ::"r"(address), "h"((u16)low) : "memory");
 }
 
-// Four 8 x 8 matrices of 16-bit numbers from shared memory: lane 8 i + r gives the address of row r of matrix i; word i of a
-// lane is bytes 4 * (lane % 4) and on of row lane / 4 of matrix i.
+// Four 8 x 8 matrices of 16-bit numbers from shared memory: lane 8 i + r gives the address of row r
+// of matrix i; word i of a lane is bytes 4 * (lane % 4) and on of row lane / 4 of matrix i.
 __device__ inline void loadMatrices(u32 (&words)[4], u32 address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
@@ -185,11 +219,12 @@ __device__ inline void storeWord(u32 address, u32 word) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(word) : "memory");
 }
 __device__ inline void storeTwoWords(u32 address, uint2 words) {
-  asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(address), "r"(words.x), "r"(words.y) : "memory");
+  asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(address), "r"(words.x), "r"(words.y)
+               : "memory");
 }
 __device__ inline void storeSixteen(u32 address, uint4 words) {
-  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(words.x), "r"(words.y), "r"(words.z),
-               "r"(words.w)
+  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(words.x),
+               "r"(words.y), "r"(words.z), "r"(words.w)
                : "memory");
 }
 __device__ inline u32 loadWord(u32 address) {
@@ -211,6 +246,9 @@ __device__ inline float2 loadTwoNumbers(u32 address) {
 
 __device__ inline void trap() { asm volatile("trap;"); }
 
-// Programmatic dependent launch: lets the next kernel start, and waits for all that the kernel before this one wrote.
-__device__ inline void letDependentsStart() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+// Programmatic dependent launch: lets the next kernel start, and waits for all that the kernel
+// before this one wrote.
+__device__ inline void letDependentsStart() {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
 __device__ inline void waitForPredecessor() { asm volatile("griddepcontrol.wait;" ::: "memory"); }

@@ -1,14 +1,17 @@
-// MXFP4 rows as e5m2: each row's scales are taken out against one power of two, the rest goes into the elements' exponents.
+// MXFP4 rows as e5m2: each row's scales are taken out against one power of two, the rest goes into
+// the elements' exponents.
 //
-// An element x 2^(scale - r) is exact in e5m2 for scale - r in -15..13. A row's reference r lies as high as its smallest scale
-// allows, since small exponents cost the tensor cores less power: r = max(largest - 13, smallest + 13) over blocks that are
-// not zero. So a row's scales may spread over 29 values. Sums of at most 2^17 products, times 2^(r - 127) for r within
-// 52..202, stay inside float32's normal range.
+// An element x 2^(scale - r) is exact in e5m2 for scale - r in -15..13. A row's reference r lies as
+// high as its smallest scale allows, since small exponents cost the tensor cores less power: r =
+// max(largest - 13, smallest + 13) over blocks that are not zero. So a row's scales may spread over
+// 29 values. Sums of at most 2^17 products, times 2^(r - 127) for r within 52..202, stay inside
+// float32's normal range.
 #pragma once
 
 #include "common/formats.cuh"
 
-constexpr int kEncodeThreads = ENCODE_THREADS, kLargestExact = 13, kSmallestNormal = -13, kSmallestExact = -15;
+constexpr int kEncodeThreads = ENCODE_THREADS, kLargestExact = 13, kSmallestNormal = -13,
+              kSmallestExact = -15;
 constexpr int kSmallestReference = 127 - 75, kLargestReference = 127 + 75;
 
 // e5m2 codes of 0, .5, 1, 1.5 | 2, 3, 4, 6 times 2^s, one a byte.
@@ -21,9 +24,11 @@ __device__ inline uint2 codeTable(int s) {
 
 // Eight fp4 codes, low nibble first, to eight e5m2 bytes.
 __device__ inline uint2 encodeEight(u32 codes, uint2 table) {
-  const u32 magnitudes = codes & 0x77777777, oddSigns = codes & 0x80808080, evenSigns = codes << 4 & 0x80808080;
-  return make_uint2(__byte_perm(table.x, table.y, magnitudes) | __byte_perm(evenSigns, oddSigns, 0x5140),
-                    __byte_perm(table.x, table.y, magnitudes >> 16) | __byte_perm(evenSigns, oddSigns, 0x7362));
+  const u32 magnitudes = codes & 0x77777777, oddSigns = codes & 0x80808080,
+            evenSigns = codes << 4 & 0x80808080;
+  return make_uint2(
+      __byte_perm(table.x, table.y, magnitudes) | __byte_perm(evenSigns, oddSigns, 0x5140),
+      __byte_perm(table.x, table.y, magnitudes >> 16) | __byte_perm(evenSigns, oddSigns, 0x7362));
 }
 
 struct Range {
@@ -53,10 +58,12 @@ struct ScaleRange : Range {
     largest = max(largest, scale);
   }
   // A row of zeros has none.
-  __device__ int reference() const { return largest < 0 ? 127 : max(largest - kLargestExact, smallest - kSmallestNormal); }
+  __device__ int reference() const {
+    return largest < 0 ? 127 : max(largest - kLargestExact, smallest - kSmallestNormal);
+  }
   __device__ bool isOutside() const {
-    return largest >= 0 && (smallest - reference() < kSmallestExact || reference() < kSmallestReference ||
-                            reference() > kLargestReference);
+    return largest >= 0 && (smallest - reference() < kSmallestExact ||
+                            reference() < kSmallestReference || reference() > kLargestReference);
   }
   __device__ float factor() const { return __int_as_float(min(max(reference(), 1), 254) << 23); }
 };
@@ -68,8 +75,12 @@ __device__ inline uint4 encodeSixteen(uint2 codes, int exponent) {
   return make_uint4(first.x, first.y, second.x, second.y);
 }
 // The even and the odd ones of sixteen bytes.
-__device__ inline uint2 evenBytes(uint4 all) { return make_uint2(__byte_perm(all.x, all.y, 0x6420), __byte_perm(all.z, all.w, 0x6420)); }
-__device__ inline uint2 oddBytes(uint4 all) { return make_uint2(__byte_perm(all.x, all.y, 0x7531), __byte_perm(all.z, all.w, 0x7531)); }
+__device__ inline uint2 evenBytes(uint4 all) {
+  return make_uint2(__byte_perm(all.x, all.y, 0x6420), __byte_perm(all.z, all.w, 0x6420));
+}
+__device__ inline uint2 oddBytes(uint4 all) {
+  return make_uint2(__byte_perm(all.x, all.y, 0x7531), __byte_perm(all.z, all.w, 0x7531));
+}
 
 // The order of a block's 32 elements in the encoded row.
 enum class Order { kAsPacked, kEvenThenOdd };
@@ -81,11 +92,13 @@ struct SeesNothing {
   __device__ void conclude(int, int) const {}
 };
 
-// One row: K / 2 bytes of codes, K / 32 scales. A thread takes 16 elements, half a scale block, at a time; the first kHeld of
-// them stay in registers between the two passes. True, for some thread, where the row needs more than the window. `seen` is
-// shown every piece with its scale, zeros beyond the row, and concludes after each kHeld of a thread, then after each.
+// One row: K / 2 bytes of codes, K / 32 scales. A thread takes 16 elements, half a scale block, at
+// a time; the first kHeld of them stay in registers between the two passes. True, for some thread,
+// where the row needs more than the window. `seen` is shown every piece with its scale, zeros
+// beyond the row, and concludes after each kHeld of a thread, then after each.
 template <Order ElementOrder, class Seen = SeesNothing>
-__device__ inline bool reencodeRow(const u8* codes, const u8* scales, u8* encoded, float* factor, int K, Seen seen = {}) {
+__device__ inline bool reencodeRow(const u8* codes, const u8* scales, u8* encoded, float* factor,
+                                   int K, Seen seen = {}) {
   static_assert(SCALE_BLOCK == 32, "a scale block is 16 bytes of fp4");
   constexpr int kHeld = kEncodeThreads >= 128 ? 4 : 512 / kEncodeThreads;
   const uint2* packed = reinterpret_cast<const uint2*>(codes);

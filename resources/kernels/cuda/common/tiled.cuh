@@ -84,10 +84,10 @@ __device__ inline void multiplyGroups(const u8* aCodes, const u8* bCodes, const 
   const int tileCols = (N + kTile - 1) / kTile, tiles = of.tileRows() * tileCols;
   for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const GroupTileRow place = groupTileRow(of, tile / tileCols, kTile);
-    multiplyTile<Number>(aCodes, bCodes + packedRowBytes<B_FORMAT>((long long)place.group * N * K), aScales,
-                         bScales + (long long)place.group * N * (K / SCALE_BLOCK), c, place.row,
-                         tile % tileCols * kTile, place.end, N, K, tensorScale, accumulator,
-                         outputScale);
+    multiplyTile<Number>(aCodes, bCodes + packedRowBytes<B_FORMAT>((long long)place.group * N * K),
+                         aScales, bScales + (long long)place.group * N * (K / SCALE_BLOCK), c,
+                         place.row, tile % tileCols * kTile, place.end, N, K, tensorScale,
+                         accumulator, outputScale);
   }
 }
 

@@ -1,6 +1,7 @@
-// Packed codes and scales to bf16 numbers: element x scale x 2^-kWideShift, exact (at most 8 significant bits) while the scale
-// lies within 2^(kWideShift - 117)..2^117. Numbers around 2 change every bit of the exponent from one to the next; smaller ones
-// cost the tensor cores less power. The product takes 2^(2 kWideShift) back.
+// Packed codes and scales to bf16 numbers: element x scale x 2^-kWideShift, exact (at most 8
+// significant bits) while the scale lies within 2^(kWideShift - 117)..2^117. Numbers around 2
+// change every bit of the exponent from one to the next; smaller ones cost the tensor cores less
+// power. The product takes 2^(2 kWideShift) back.
 #pragma once
 
 #include "common/formats.cuh"
@@ -9,7 +10,9 @@
 constexpr int kWideShift = WIDE_SHIFT;
 
 // True for a scale with which some element x scale is not exact in bf16, or overflows it.
-__device__ inline bool beyondBf16(u32 scale) { return SCALE_FORMAT == 5 && (scale < 127 - 117 + kWideShift || scale > 127 + 117); }
+__device__ inline bool beyondBf16(u32 scale) {
+  return SCALE_FORMAT == 5 && (scale < 127 - 117 + kWideShift || scale > 127 + 117);
+}
 
 constexpr int kWidenThreads = WIDEN_THREADS;
 // Elements a thread widens: 16 bytes of bf16, or whole words of fp6.
@@ -23,8 +26,8 @@ __host__ __device__ constexpr int kBias(int format) {
   return format <= 1 ? 1 : format == 2 ? 3 : format == 3 ? 7 : 15;
 }
 
-// Two codes, one in the low bits of each half of a word, as bf16 numbers times 2^(bias - 127): sign and exponent move to their
-// places in bf16, whose subnormals take the elements' own.
+// Two codes, one in the low bits of each half of a word, as bf16 numbers times 2^(bias - 127): sign
+// and exponent move to their places in bf16, whose subnormals take the elements' own.
 template <int Format>
 __device__ inline u32 asSmallBf16(u32 codes) {
   constexpr int kSign = kBits(Format) - 1, kShift = 7 - kMantissaBits(Format);
@@ -32,13 +35,14 @@ __device__ inline u32 asSmallBf16(u32 codes) {
   return (codes << (15 - kSign) & 0x80008000) | (codes << kShift & kMagnitude);
 }
 
-// Pair `i` of a word of fp4 (4 pairs: codes i and i + 4) or fp8 (2 pairs: codes i and i + 2), as asSmallBf16 has them: pairs that
-// fall apart without being gathered.
+// Pair `i` of a word of fp4 (4 pairs: codes i and i + 4) or fp8 (2 pairs: codes i and i + 2), as
+// asSmallBf16 has them: pairs that fall apart without being gathered.
 template <int Format>
 __device__ inline u32 smallPairOf(u32 codes, int i) {
   if (kBits(Format) == 8) return asSmallBf16<Format>(codes >> 8 * i & 0x00ff00ff);
   codes >>= 8 * (i / 2);
-  return i % 2 == 0 ? (codes & 0x000f000f) * 4160 & 0x81c081c0 : (codes & 0x00f000f0) * 260 & 0x81c081c0;
+  return i % 2 == 0 ? (codes & 0x000f000f) * 4160 & 0x81c081c0
+                    : (codes & 0x00f000f0) * 260 & 0x81c081c0;
 }
 
 // What takes asSmallBf16's numbers to elements x 2^-kWideShift.
@@ -55,7 +59,8 @@ __device__ inline bool holdsSpecial(u32 codes) {
   return kBits(Format) == 8 && ((codes & 0x7f7f7f7f) + kFromSpecial & 0x80808080) != 0;
 }
 
-// Two bf16 numbers, which have no scales; shifted they are exact within the range of scales, and zero.
+// Two bf16 numbers, which have no scales; shifted they are exact within the range of scales, and
+// zero.
 __device__ inline u32 shiftedPair(u32 pair, bool& isBeyond) {
 #pragma unroll
   for (int half = 0; half < 2; half++) {
@@ -68,14 +73,16 @@ __device__ inline u32 shiftedPair(u32 pair, bool& isBeyond) {
 __device__ inline void shiftAt(const u8* codes, u16* wide, long long i, u32* beyond) {
   const uint4 words = reinterpret_cast<const uint4*>(codes)[i];
   bool isBeyond = false;
-  storeStreaming(reinterpret_cast<uint4*>(wide) + i, make_uint4(shiftedPair(words.x, isBeyond), shiftedPair(words.y, isBeyond),
-                                                                shiftedPair(words.z, isBeyond), shiftedPair(words.w, isBeyond)));
+  storeStreaming(reinterpret_cast<uint4*>(wide) + i,
+                 make_uint4(shiftedPair(words.x, isBeyond), shiftedPair(words.y, isBeyond),
+                            shiftedPair(words.z, isBeyond), shiftedPair(words.w, isBeyond)));
   if (isBeyond) *beyond = 1;
 }
 
 // Elements [n i, n i + n), n = kWidened(Format), of a matrix whose rows are whole scale blocks.
 template <int Format>
-__device__ inline void widenScaledAt(const u8* codes, const u8* scales, u16* wide, long long i, u32* beyond) {
+__device__ inline void widenScaledAt(const u8* codes, const u8* scales, u16* wide, long long i,
+                                     u32* beyond) {
   constexpr int kCount = kWidened(Format), kWords = kCount * kBits(Format) / 32;
   const u32 scaleCode = scales[i * kCount / SCALE_BLOCK];
   u32 words[kWords];
@@ -84,7 +91,8 @@ __device__ inline void widenScaledAt(const u8* codes, const u8* scales, u16* wid
     words[0] = loaded.x, words[kWords - 1] = loaded.y;
   } else {
 #pragma unroll
-    for (int word = 0; word < kWords; word++) words[word] = reinterpret_cast<const u32*>(codes)[i * kWords + word];
+    for (int word = 0; word < kWords; word++)
+      words[word] = reinterpret_cast<const u32*>(codes)[i * kWords + word];
   }
   if (beyondBf16(scaleCode)) *beyond = 1;
   const float scale = decodeScale<SCALE_FORMAT>(scaleCode);
@@ -100,54 +108,62 @@ __device__ inline void widenScaledAt(const u8* codes, const u8* scales, u16* wid
       both = __byte_perm(words[pair / 2], 0, pair % 2 ? 0x4342 : 0x4140);
     } else {
       const int bit = pair * 12;
-      const u64 joined = words[bit / 32] | (bit / 32 < kWords - 1 ? (u64)words[bit / 32 + 1] << 32 : 0);
+      const u64 joined =
+          words[bit / 32] | (bit / 32 < kWords - 1 ? (u64)words[bit / 32 + 1] << 32 : 0);
       const u32 bits = (u32)(joined >> (bit % 32));
       both = (bits & 0x3f) | (bits << 10 & 0x3f0000);
     }
     pairs[pair] = multiplyBf16Pair(multiplyBf16Pair(asSmallBf16<Format>(both), unbias), scales2);
   }
-  if (kBits(Format) == 8 && (holdsSpecial<Format>(words[0]) || holdsSpecial<Format>(words[kWords - 1]))) {
+  if (kBits(Format) == 8 &&
+      (holdsSpecial<Format>(words[0]) || holdsSpecial<Format>(words[kWords - 1]))) {
 #pragma unroll
     for (int pair = 0; pair < kCount / 2; pair++) {
       const u32 both = words[pair / 2 % kWords] >> (pair % 2 * 16);
       const float shifted = scale * (1.0f / (1 << kWideShift));
-      pairs[pair] = toBf16Pair(decodeElement<Format>(both & 255) * shifted, decodeElement<Format>(both >> 8 & 255) * shifted);
+      pairs[pair] = toBf16Pair(decodeElement<Format>(both & 255) * shifted,
+                               decodeElement<Format>(both >> 8 & 255) * shifted);
     }
   }
   uint4* out = reinterpret_cast<uint4*>(wide + i * kCount);
 #pragma unroll
   for (int part = 0; part < kCount / 8; part++)
-    storeStreaming(out + part, make_uint4(pairs[4 * part], pairs[4 * part + 1], pairs[4 * part + 2], pairs[4 * part + 3]));
+    storeStreaming(out + part, make_uint4(pairs[4 * part], pairs[4 * part + 1], pairs[4 * part + 2],
+                                          pairs[4 * part + 3]));
 }
 
 // The same of either kind of elements.
 template <int Format>
-__device__ inline void widenAt(const u8* codes, const u8* scales, u16* wide, long long i, u32* beyond) {
+__device__ inline void widenAt(const u8* codes, const u8* scales, u16* wide, long long i,
+                               u32* beyond) {
   if constexpr (kIsScaled(Format)) widenScaledAt<Format>(codes, scales, wide, i, beyond);
   else shiftAt(codes, wide, i, beyond);
 }
 
-// As widenBoth, of groups: piece i of A (rows of all groups, K) without its padding, and then of B, one matrix (N, K) for each
-// group that has rows. False: there is no such piece.
-__device__ inline bool widenOfGroups(u32 i, const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u16* aWide,
-                                     u16* bWide, const int* groupStarts, const int* groupRows, int groups, int M, int N, int K,
-                                     u32* beyond) {
+// As widenBoth, of groups: piece i of A (rows of all groups, K) without its padding, and then of B,
+// one matrix (N, K) for each group that has rows. False: there is no such piece.
+__device__ inline bool widenOfGroups(u32 i, const u8* aCodes, const u8* bCodes, const u8* aScales,
+                                     const u8* bScales, u16* aWide, u16* bWide,
+                                     const int* groupStarts, const int* groupRows, int groups,
+                                     int M, int N, int K, u32* beyond) {
   // Fewer than 2^32 pieces: the manifest row requires it.
   const u32 aOfRow = K / kWidened(A_FORMAT), bOfMatrix = (u32)N * (K / kWidened(B_FORMAT));
   const u32 aPieces = M * aOfRow, pieces = aPieces + groups * bOfMatrix;
   if (i >= pieces) return false;
   if (i < aPieces) {
-    if (groupOfRow(groupStarts, groupRows, groups, (int)(i / aOfRow)) >= 0) widenAt<A_FORMAT>(aCodes, aScales, aWide, i, beyond);
+    if (groupOfRow(groupStarts, groupRows, groups, (int)(i / aOfRow)) >= 0)
+      widenAt<A_FORMAT>(aCodes, aScales, aWide, i, beyond);
   } else if (groupRows[(i - aPieces) / bOfMatrix] > 0) {
     widenAt<B_FORMAT>(bCodes, bScales, bWide, i - aPieces, beyond);
   }
   return true;
 }
 
-// Both operands in one launch, kWidened elements a thread: threads beyond A's take B's. Sets *beyond when a scale lies outside
-// the range.
-__device__ inline void widenBoth(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u16* aWide,
-                                 u16* bWide, long long aCount, long long bCount, u32* beyond) {
+// Both operands in one launch, kWidened elements a thread: threads beyond A's take B's. Sets
+// *beyond when a scale lies outside the range.
+__device__ inline void widenBoth(const u8* aCodes, const u8* bCodes, const u8* aScales,
+                                 const u8* bScales, u16* aWide, u16* bWide, long long aCount,
+                                 long long bCount, u32* beyond) {
   const long long aPieces = aCount / kWidened(A_FORMAT), bPieces = bCount / kWidened(B_FORMAT);
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < aPieces + bPieces;
        i += (long long)gridDim.x * blockDim.x) {
