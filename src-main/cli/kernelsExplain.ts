@@ -76,8 +76,12 @@ async function explain(flags: Flags): Promise<void> {
     `read of memory: ${rateText(facts.read)}`,
     `auto: ${choice.kernel || 'none'}, ${choice.why}`,
     '',
-    ...ranking.ranked.flatMap((one) => candidateLines(one, facts)),
-    ...ranking.left.map(({ kernel, reason }) => `${kernel.id}: left out: ${reason}`),
+    ...candidateLines(ranking.ranked),
+    '',
+    ...basisLines(ranking.ranked, facts),
+    ...byReason(ranking.left.map(({ kernel, reason }) => [reason, kernel.id])).map(
+      ([reason, ids]) => `left out: ${ids.join(', ')}: ${reason}`
+    ),
     ...(device.kernels.some(({ python }) => python) || device.kind === 'cpu'
       ? []
       : ['Python kernels are not looked at: they have no cost, and come behind.'])
@@ -116,15 +120,50 @@ async function deviceOfRun(folder: string, { kernelDir }: Flags) {
   return { device: device!, roofs: run.roofs ?? [] }
 }
 
-function candidateLines({ kernel, level, instruction, prediction }: Candidate, facts: DeviceFacts) {
-  const head = `${kernel.id} (${level})`
-  if ('reason' in prediction) return [`${head}: no time: ${prediction.reason}`]
-  const stages = prediction.stages.filter(({ waves }) => waves > 0).map(stageText)
+/** A table, best first: the time, what of it is for sure, and what it adds up from. */
+function candidateLines(ranked: readonly Candidate[]): string[] {
+  const rows = ranked.map(({ kernel, level, prediction }) => {
+    if ('reason' in prediction) return [kernel.id, level, '-', '-', `no time: ${prediction.reason}`]
+    const { ns, fixedNs, floorNs, stages } = prediction
+    const busy = stages.filter(({ waves }) => waves > 0).map(stageText)
+    const fixed = fixedNs > 0 ? [`launches ${microseconds(fixedNs)}`] : []
+    return [
+      kernel.id,
+      level,
+      microseconds(ns),
+      microseconds(floorNs),
+      [...fixed, ...busy].join('; ')
+    ]
+  })
+  const table = [['kernel', 'level', 'predicted', 'at least', 'of'], ...rows]
+  const widths = table[0]!.map((_, at) => Math.max(...table.map((row) => row[at]!.length)))
+  const isNumber = (at: number) => at === 2 || at === 3
+  return table.map((row) =>
+    row
+      .map((cell, at) => (isNumber(at) ? cell.padStart(widths[at]!) : cell.padEnd(widths[at]!)))
+      .join('  ')
+      .trimEnd()
+  )
+}
+
+/** The rates and constants that the times stand on, each once. */
+function basisLines(ranked: readonly Candidate[], facts: DeviceFacts): string[] {
+  const instructions = [...new Set(ranked.map(({ instruction }) => instruction))]
+  const sources = ranked.flatMap(({ kernel, prediction }): [string, string][] =>
+    'reason' in prediction ? [] : [[prediction.source, kernel.id]]
+  )
   return [
-    `${head}: ${microseconds(prediction.ns)}, at least ${microseconds(prediction.floorNs)} by memory`,
-    `  ${stages.join('; ')}`,
-    `  ${instruction} peak: ${rateText(facts.peakOf(instruction), 'GFLOP/s')}; constants: ${prediction.source}`
+    'at least: operands read and C written once, at the rate of memory',
+    ...instructions.map((one) => `peak of ${one}: ${rateText(facts.peakOf(one), 'TFLOP/s', 1e12)}`),
+    ...byReason(sources).map(([source, ids]) => `constants of ${ids.join(', ')}: ${source}`)
   ]
+}
+
+/** Ids with what is said of them: each saying once, with all its ids. */
+function byReason(said: readonly (readonly [saying: string, id: string])[]): [string, string[]][] {
+  const ids = new Map<string, string[]>()
+  for (const [saying, id] of said) ids.set(saying, [...(ids.get(saying) ?? []), id])
+  return [...ids]
 }
 
 function stageText({ name, ns, waves, filled }: StageTime): string {
@@ -136,5 +175,7 @@ function stageText({ name, ns, waves, filled }: StageTime): string {
 
 const microseconds = (ns: number): string => `${(ns / 1e3).toFixed(1)} us`
 
-const rateText = (rate: Rate, unit = 'GB/s'): string =>
-  'reason' in rate ? rate.reason : `${Math.round(rate.rate / 1e9)} ${unit}, ${rate.source}`
+const rateText = (rate: Rate, unit = 'GB/s', scale = 1e9): string =>
+  'reason' in rate
+    ? rate.reason
+    : `${Number((rate.rate / scale).toPrecision(4))} ${unit}, ${rate.source}`

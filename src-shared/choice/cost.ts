@@ -30,6 +30,8 @@ export type Prediction =
       ns: number
       /** What the kernel's own stages add up to; less than `ns` where memory is the limit. */
       summedNs: number
+      /** Of it, what launches and the gaps between them take. */
+      fixedNs: number
       stages: StageTime[]
       /** What reading operands and writing the result takes at least. */
       floorNs: number
@@ -71,10 +73,10 @@ export function predictTime(
   const passes = passesOf(kernel, problem, rates.read)
   const floorNs = (1e9 * workOf(...workArguments(kernel, problem)).bytes) / rates.read
   const all = [...stages, ...passes]
-  const fixed = cost.fixedNs * products.length
-  const summed = all.reduce((sum, { ns }) => sum + ns, fixed)
-  const ns = Math.max(summed, floorNs)
-  return { ns, summedNs: summed, stages: all, floorNs, source: cost.source }
+  const fixedNs = cost.fixedNs * products.length
+  const summedNs = all.reduce((sum, { ns }) => sum + ns, fixedNs)
+  const ns = Math.max(summedNs, floorNs)
+  return { ns, summedNs, fixedNs, stages: all, floorNs, source: cost.source }
 }
 
 /** Why a kernel refuses a problem, as its row's `requires` says; undefined: it does not. */
