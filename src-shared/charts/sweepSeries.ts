@@ -1,5 +1,6 @@
 /** Steps of sweeps as lines: one per kernel, format and level, so that native and emulated never share one. */
 import type { Run, Step } from '../contract/run'
+import type { ShapeRow } from '../contract/shapes'
 import {
   formatSymbol,
   hollowCharacters,
@@ -109,13 +110,35 @@ export function sweepLines(sources: readonly SweepSource[], asked?: Dimension): 
 /** What tells lines of one kernel apart: the extents besides the axis that the run has several of; over M, a model's layers. */
 function variantsOf({ spec, steps }: Run, over: Dimension): (step: Step) => string {
   const rows = over === 'm' ? spec.shapes?.rows : undefined
-  if (rows)
-    return ({ n, k }) =>
-      [...new Set(rows.flatMap((row) => (row.n === n && row.k === k ? row.name : [])))].join(', ')
+  if (rows) return layersOf(rows)
   const varying = (['m', 'n', 'k'] as const).filter(
     (of) => of !== over && new Set(steps.map((step) => step[of])).size > 1
   )
   return (step) => varying.map((of) => `${of.toUpperCase()} = ${tick(step[of])}`).join(', ')
+}
+
+/** A layer by the names that it has at every M; by N x K where it has none, and beside a name that another layer has too. */
+function layersOf(rows: readonly ShapeRow[]): (layer: Pick<Step, 'n' | 'k'>) => string {
+  const extents = ({ n, k }: Pick<Step, 'n' | 'k'>) => `${n} x ${k}`
+  const namesAt = new Map<string, Map<number, Set<string>>>()
+  for (const row of rows) {
+    const layer = namesAt.get(extents(row)) ?? new Map<number, Set<string>>()
+    layer.set(row.m, (layer.get(row.m) ?? new Set()).add(row.name))
+    namesAt.set(extents(row), layer)
+  }
+  const names = new Map(
+    [...namesAt].map(([layer, atEachM]) => {
+      const [first, ...others] = atEachM.values()
+      return [layer, [...first!].filter((name) => others.every((at) => at.has(name))).join(', ')]
+    })
+  )
+  const called = [...names.values()]
+  return (step) => {
+    const layer = extents(step)
+    const name = names.get(layer) ?? ''
+    const isItsOwn = called.indexOf(name) === called.lastIndexOf(name)
+    return name && isItsOwn ? name : [name, layer].filter(Boolean).join(', ')
+  }
 }
 
 /** What a run may use, in an order that is known before it starts, so that colours do not change while it runs. */

@@ -99,26 +99,46 @@ describe('lines of a sweep', () => {
     expect(more).toEqual([])
   })
 
-  it("run over the tokens of a model, one for each of its layers' names", () => {
+  describe('over the M of listed shapes', () => {
     const row = (name: string, m: number, n: number) => ({
       ...{ name, m, n, k: 64, groups: 1, weight: 1, tokens: m }
     })
-    const rows = [row('qkv', 1, 96), row('o', 1, 64), row('qkv', 16, 96), row('o', 16, 64)]
-    const steps = rows.map(({ m, n, k }, index) =>
-      makeStep(index, 'nvfp4', 'mma_sync', { m, n, k, measurement: makeMeasurement(5, 2e12) })
-    )
-    const spec = { ...sweepSpec, kValues: [], shapes: { source: 'model', rows } }
-    const run = makeRun('run-1', { kind: 'sweep', spec, device: gpu, steps })
-    const lines = sweepLines([{ run, title: 'new', overlay: false }])
-    const drawn = lines.map(({ over, variant, points }) => [
-      over,
-      variant,
-      ...points.map((p) => p.at)
-    ])
-    expect(drawn).toEqual([
-      ['m', 'qkv', 1, 16],
-      ['m', 'o', 1, 16]
-    ])
+    const drawn = (rows: ReturnType<typeof row>[]) => {
+      const steps = rows.map(({ m, n, k }, index) =>
+        makeStep(index, 'nvfp4', 'mma_sync', { m, n, k, measurement: makeMeasurement(5, 2e12) })
+      )
+      const spec = { ...sweepSpec, kValues: [], shapes: { source: 'model', rows } }
+      const run = makeRun('run-1', { kind: 'sweep', spec, device: gpu, steps })
+      return sweepLines([{ run, title: 'new', overlay: false }]).map(
+        ({ over, variant, points }) => [over, variant, ...points.map(({ at: m }) => m)]
+      )
+    }
+
+    it("run over the tokens of a model, one for each of its layers' names", () => {
+      const rows = [row('qkv', 1, 96), row('o', 1, 64), row('qkv', 16, 96), row('o', 16, 64)]
+      expect(drawn([...rows, row('up', 1, 96), row('up', 16, 96)])).toEqual([
+        ['m', 'qkv, up', 1, 1, 16, 16],
+        ['m', 'o', 1, 16]
+      ])
+    })
+
+    it('are called by N x K where each row has a name of its own', () => {
+      expect(drawn([row('a', 1, 96), row('b', 16, 96), row('c', 1, 64), row('d', 16, 64)])).toEqual(
+        [
+          ['m', '96 x 64', 1, 16],
+          ['m', '64 x 64', 1, 16]
+        ]
+      )
+    })
+
+    it('stay apart where two layers have one name', () => {
+      const at = (m: number) => [row('proj', m, 96), row('proj', m, 64), row('o', m, 32)]
+      expect(drawn([...at(1), ...at(16)])).toEqual([
+        ['m', 'proj, 96 x 64', 1, 16],
+        ['m', 'proj, 64 x 64', 1, 16],
+        ['m', 'o', 1, 16]
+      ])
+    })
   })
 
   it('stand on a logarithmic axis where their values are powers', () => {
