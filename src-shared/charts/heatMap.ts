@@ -1,4 +1,5 @@
 /** A heat map of a sweep over two dimensions: M or N over K, or the kernels over the shapes. */
+import type { Step } from '../contract/run'
 import { channelsOf, luminance } from '../measurement/pictureColours'
 import { cutInTheMiddle, digits, tick } from '../units'
 import type { Roofs } from './limits'
@@ -34,15 +35,12 @@ export interface HeatMap {
   range: readonly [number, number]
 }
 
-/** Columns are the dimension with the most values; every other one that varies is told in the rows, as is the kernel. */
+/** Every other dimension that varies is told in the rows, as is the kernel; over M of listed shapes, the layer. */
 export function heatMap(lines: readonly SweepLine[], metric: SweepMetric, roofs: Roofs): HeatMap {
   const { unit, factor } = sweepScale(lines, metric)
+  const across = columnsOf(lines)
   const steps = lines.flatMap(({ points }) => points.map(({ step }) => step))
-  const values = (of: Dimension) =>
-    [...new Set(steps.map((step) => step[of]))].sort((a, b) => a - b)
-  const extents = (['k', 'm', 'n'] as const).map((of) => ({ of, found: values(of) }))
-  const across = extents.reduce((most, one) => (one.found.length > most.found.length ? one : most))
-  const others = extents.filter(({ of, found }) => of !== across.of && found.length > 1)
+  const others = dimensions.filter((of) => of !== across.of && valuesOf(steps, of).length > 1)
   const nameOf = (line: SweepLine) => lineName({ ...line, variant: '' })
   const names = [...new Set(lines.map(nameOf))]
   // A kernel's rows stand together, in order of what tells them apart.
@@ -50,8 +48,11 @@ export function heatMap(lines: readonly SweepLine[], metric: SweepMetric, roofs:
     line.points.flatMap(({ step }, point) => {
       const figure = figureOf(step, metric, roofs)
       if (!figure || !Number.isFinite(figure.value)) return []
-      const order = [names.indexOf(nameOf(line)), ...others.map(({ of }) => step[of])]
-      const told = others.map(({ of }) => `${of.toUpperCase()} = ${tick(step[of])}`)
+      const order = [names.indexOf(nameOf(line)), ...others.map((of) => step[of])]
+      const told =
+        line.over === across.of
+          ? [line.variant].filter(Boolean)
+          : others.map((of) => `${of.toUpperCase()} = ${tick(step[of])}`)
       const isNamed = names.length > 1 || told.length === 0
       const row = [...(isNamed ? [nameOf(line)] : []), ...told].join(', ')
       return [{ line, step, point, order, row, value: figure.value * factor }]
@@ -74,6 +75,30 @@ export function heatMap(lines: readonly SweepLine[], metric: SweepMetric, roofs:
   }
 }
 
+const dimensions = ['k', 'm', 'n'] as const
+
+const valuesOf = (steps: readonly Step[], of: Dimension): number[] =>
+  [...new Set(steps.map((step) => step[of]))].sort((a, b) => a - b)
+
+/** The dimension whose columns leave the fewest cells empty, a list of shapes being no grid; of those, the one with the most values. */
+function columnsOf(lines: readonly SweepLine[]): { of: Dimension; found: number[] } {
+  const steps = lines.flatMap(({ points }) => points.map(({ step }) => step))
+  const shapes = [...new Map(steps.map((step) => [`${step.m} ${step.n} ${step.k}`, step])).values()]
+  const candidates = dimensions.map((of) => {
+    const found = valuesOf(steps, of)
+    const rows = new Set(
+      shapes.map((shape) => dimensions.map((each) => (each === of ? '' : shape[each])).join(' '))
+    )
+    return { of, found, filled: shapes.length / (rows.size * found.length || 1) }
+  })
+  return candidates.reduce((best, one) => {
+    const isFuller = one.filled - best.filled
+    if (one.found.length > 1 && best.found.length > 1 && isFuller !== 0)
+      return isFuller > 0 ? one : best
+    return one.found.length > best.found.length ? one : best
+  })
+}
+
 function byOrder(a: readonly number[], b: readonly number[]): number {
   const at = a.findIndex((value, index) => value !== b[index])
   return at < 0 ? 0 : a[at]! - b[at]!
@@ -89,17 +114,21 @@ const wideEnough = 560
 const letterWidth = 6.2
 const isNarrow = (width: number) => width < wideEnough
 
-const marginFor = (width: number) => ({
-  left: Math.min(214, Math.round(width * 0.4)),
+/** Room for the longest name of a row, up to two fifths of the width. */
+const marginFor = ({ rows }: HeatMap, width: number) => ({
+  left: Math.min(
+    Math.ceil(Math.max(...rows.map(({ length }) => length), 0) * letterWidth) + 20,
+    Math.round(width * 0.4)
+  ),
   right: isNarrow(width) ? 12 : 24,
-  top: 30,
-  bottom: isNarrow(width) ? 66 : 44
+  top: isNarrow(width) ? 66 : 44,
+  bottom: 12
 })
 
 /** `width` of the chart in pixels. */
-export function heatMapHeight({ rows }: HeatMap, width: number): number {
-  const { top, bottom } = marginFor(width)
-  return top + bottom + rowHeight * Math.max(1, rows.length)
+export function heatMapHeight(map: HeatMap, width: number): number {
+  const { top, bottom } = marginFor(map, width)
+  return top + bottom + rowHeight * Math.max(1, map.rows.length)
 }
 
 /** Between the stops of the theme's ramp; 0 and 1 are its ends. */
@@ -123,7 +152,7 @@ export const inkOn = (fill: string): string =>
 /** `width` of the chart in pixels: numbers stand in the cells where there is room for them. */
 export function heatMapOption(map: HeatMap, metric: SweepMetric, theme: ChartTheme, width: number) {
   const [low, high] = map.range
-  const margin = marginFor(width)
+  const margin = marginFor(map, width)
   const letters = Math.floor((margin.left - 16) / letterWidth)
   const meaning = `${metricTitle[metric]}, ${digits(low)} to ${digits(high)} ${map.unit}`
   const room = (width - margin.left - margin.right) / Math.max(1, map.columns.length)
@@ -144,10 +173,13 @@ export function heatMapOption(map: HeatMap, metric: SweepMetric, theme: ChartThe
     xAxis: {
       ...axisStyle(theme),
       type: 'category' as const,
+      // Above the rows, which may be more than a window shows.
+      position: 'top' as const,
       data: map.columns.map(tick),
       name: `${map.dimension}${isNarrow(width) ? '\ncolour:\n' : '; colour: '}${meaning}`,
       nameLocation: 'middle' as const,
       nameGap: 28,
+      nameTextStyle: { ...axisStyle(theme).nameTextStyle, lineHeight: 13 },
       splitLine: { show: false }
     },
     yAxis: {

@@ -185,17 +185,45 @@ describe('the heat map', () => {
     expect([one.rows, hasTwoDimensions(one)]).toEqual([['M = 1', 'M = 4'], true])
   })
 
+  it('has no holes for a list of shapes, whose layers are its rows', () => {
+    const row = (name: string, m: number, n: number, k: number) => ({
+      ...{ name, m, n, k, groups: 1, weight: 1, tokens: m }
+    })
+    const rows = [1, 16].flatMap((m) => [
+      row('qkv', m, 5120, 2880),
+      row('o', m, 2880, 4096),
+      row('up', m, 7168, 2048)
+    ])
+    const steps = rows.map(({ m, n, k }, index) =>
+      makeStep(index, 'nvfp4', 'a', { m, n, k, measurement: makeMeasurement(5, 2e12) })
+    )
+    const shapes = { source: 'model', rows }
+    const listed = { ...run, spec: { ...sweepSpec, kValues: [], shapes } as typeof run.spec, steps }
+    const map = heatMap(
+      sweepLines([{ run: listed, title: '', overlay: false }]),
+      'bandwidth',
+      noRoofs
+    )
+    expect([map.dimension, map.columns]).toEqual(['M', [1, 16]])
+    expect(map.rows).toEqual(['up', 'qkv', 'o'])
+    expect(map.cells.length).toBe(map.rows.length * map.columns.length)
+    expect(map.unit).toMatch(/B\/s$/)
+  })
+
   it('leaves the columns their room in a narrow window, and keeps both ends of the names of rows', () => {
     const map = mapOf(
       stepAt(1, 512, 'cublaslt-block-scaled', 1e6),
-      stepAt(16, 1024, 'cublaslt-block-scaled', 2e6)
+      stepAt(16, 1024, 'cublaslt-block-scaled', 2e6),
+      stepAt(1, 512, 'a', 1e6)
     )
     const [wide, narrow] = [900, 300].map((width) =>
       heatMapOption(map, 'tflops', paperTheme, width)
     )
     expect(narrow!.grid.left).toBeLessThan(300 / 2)
     const long = 'cublaslt-block-scaled nvfp4, M = 16'
+    expect(map.rows).toContain(long)
     expect(narrow!.yAxis.axisLabel.formatter(long)).toMatch(/^cublas.*….*M = 16$/)
+    expect(wide!.yAxis.axisLabel.formatter(long)).toBe(long)
     const lines = narrow!.xAxis.name.split('\n')
     expect([lines.length, lines[0]]).toEqual([3, 'K'])
     expect(wide!.xAxis.name).toContain('K; colour: ')
