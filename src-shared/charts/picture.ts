@@ -18,7 +18,8 @@ export interface PictureCaption {
   command: string
 }
 
-export function captionOf(run: Run, what: string): PictureCaption {
+/** `note`: what else must be known to read it. */
+export function captionOf(run: Run, what: string, note = ''): PictureCaption {
   const name = runName({
     ...run,
     formats: run.spec.formats,
@@ -34,7 +35,8 @@ export function captionOf(run: Run, what: string): PictureCaption {
       shapeOf(run),
       spec.kind === 'sweep' && `${spec.mode} L2`,
       `${spec.output} out`,
-      createdAt.slice(0, 16).replace('T', ' ') + ' UTC'
+      createdAt.slice(0, 16).replace('T', ' ') + ' UTC',
+      note
     ]
       .filter(Boolean)
       .join(' · '),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { parseRun } from '@shared/contract/parseRun'
 import type { Run } from '@shared/contract/run'
-import { isLedByRead, shareOfRead } from '@shared/measurement/readShare'
+import { isLedByRead, moreBytesText, shareOfRead } from '@shared/measurement/readShare'
 import { roofsOfRun } from '@shared/measurement/roofs'
 import { speedCharts } from '@shared/report/reportCharts'
 import { columnsOf, heading } from '@shared/report/table'
@@ -53,4 +53,25 @@ it('operands in a cache, and a device whose memory was not read, have no share',
     .split('\n')
     .map((line) => line.split(','))
   expect(Number(row![header!.indexOf('share_of_read')])).toBe(shareOfRead(few.steps[0]!, roofs))
+})
+
+it('says which kernels move more bytes for the same product: their bandwidth is no speed', () => {
+  const file = 'docs/results/h100-decode-list/run.json'
+  const { steps } = parseRun(readFileSync(file, 'utf8'), file)
+  const ofFp4 = steps.filter(({ format }) => format === 'mxfp4')
+  const text = moreBytesText(ofFp4)
+  const [, low, high] =
+    /^For the same products cublaslt-bf16 moves ([\d.]+) to ([\d.]+) times the bytes: compare times\.$/.exec(
+      text
+    )!
+  // 16 bits beside 4 and a scale's 8 of 32 elements, and C, which is alike.
+  expect(Number(high)).toBeCloseTo(16 / (4 + 8 / 32), 1)
+  expect(Number(low)).toBeLessThan(Number(high))
+  expect(moreBytesText(ofFp4.filter(({ baseline }) => !baseline))).toBe('')
+  // One kernel alone, of whatever bytes, is compared with none.
+  expect(moreBytesText(ofFp4.filter(({ baseline }) => baseline))).toBe('')
+  expect(moreBytesText([])).toBe('')
+  const run: Run = { ...few, steps: ofFp4 }
+  expect(speedCharts(run)[0]!.note).toContain(text)
+  expect(speedCharts(whole)[0]!.note).not.toContain('the bytes')
 })
