@@ -25,6 +25,8 @@ const rows = [-11, 12, -25, 26, -39, 40]
 const overhang = 4
 /** From the edge of the panel to a name in the column, which a line from the end of its line crosses. */
 const leader = 14
+/** A name that more lines run through is not read. */
+const mostCrossed = 2
 /** A panel that would be narrower keeps its names inside. */
 const leastPanel = 240
 
@@ -102,7 +104,8 @@ function boxesInside(
     { left: 0, top: 0, width: panel.width + overhang, height: panel.height },
     {
       taken: ends.map(({ end }) => ({ left: end.x - 3, top: end.y - 3, width: 6, height: 6 })),
-      lines: segments
+      lines: segments,
+      mostCrossed
     }
   )
   return {

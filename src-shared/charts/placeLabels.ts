@@ -49,12 +49,17 @@ export function placesAround(width: number, gap: number) {
 
 /**
  * The box of each label, undefined where there is no room: the first that is asked for chooses first. A label keeps within
- * `bounds` and off other labels and `taken`; of the places that remain it takes the one that the fewest lines run through.
+ * `bounds` and off other labels and `taken`; of the places that remain it takes the one that the fewest lines run through, and
+ * none where more than `mostCrossed` do.
  */
 export function placeLabels(
   wishes: readonly LabelWish[],
   bounds: Box,
-  { taken = [], lines = [] }: { taken?: readonly Box[]; lines?: readonly Segment[] } = {}
+  {
+    taken = [],
+    lines = [],
+    mostCrossed = Infinity
+  }: { taken?: readonly Box[]; lines?: readonly Segment[]; mostCrossed?: number } = {}
 ): (Box | undefined)[] {
   const placed = [...taken]
   return wishes.map(({ x, y, text, places }) => {
@@ -64,7 +69,7 @@ export function placeLabels(
       const box = { left: x + left, top: y + top, width: labelWidth(text), height: labelHeight }
       if (!isWithin(box, bounds) || placed.some((other) => intersects(box, other))) continue
       const crossed = lines.filter((line) => crosses(line, box)).length
-      if (crossed >= least) continue
+      if (crossed >= least || crossed > mostCrossed) continue
       best = box
       least = crossed
     }

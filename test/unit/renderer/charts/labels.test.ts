@@ -279,6 +279,10 @@ describe('a label', () => {
     expect(off!.left + off!.width).toBe(42)
     const everywhere = Array.from({ length: 40 }, (_, y) => [0, y * 3, 200, y * 3] as const)
     expect(placeLabels([wish(50, 50)], bounds, { lines: everywhere })[0]).toBeDefined()
+    const most = (mostCrossed: number) =>
+      placeLabels([wish(50, 50)], bounds, { lines: everywhere, mostCrossed })[0]
+    expect(most(2)).toBeUndefined()
+    expect(most(10)).toBeDefined()
   })
 })
 
