@@ -137,7 +137,7 @@ export const flagRules: FlagRule[] = [
     commands: ['validate', 'sweep', 'gate'],
     flags: ['--tokens', '--tp'],
     needs: ['--shapes'],
-    why: 'they are of a model'
+    why: 'they say which of its shapes'
   },
   {
     commands: ['validate', 'sweep'],

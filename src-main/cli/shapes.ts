@@ -14,6 +14,7 @@ import {
   bundledShapes,
   usualTokens
 } from '@shared/shapes/bundledModels'
+import { listShapes } from '@shared/shapes/listShapes'
 import { modelShapes } from '@shared/shapes/modelShapes'
 import { readShapeFile, shapesToCsv, shapesToJson } from '@shared/shapes/shapeFile'
 import { writeOutput } from '../ground/files'
@@ -30,7 +31,7 @@ export interface ShapeFlags {
   tp?: number
 }
 
-const ofTokens = `tokens of a step, comma-separated (default: ${usualTokens.join(',')})`
+const ofTokens = `tokens of a step, comma-separated (default: ${usualTokens.join(',')}; of a list all that it has)`
 const ofTp = 'GPUs that share each layer (default: 1)'
 
 /** Of validate and sweep. */
@@ -99,8 +100,8 @@ export async function readShapes({
   if (!isPath) {
     const name = knownName(words, names, 'model here', 'Models')
     if (!Object.hasOwn(bundledLists, name)) return bundledShapes(name, step, groupLayout)
-    checkIsList(name, tokens ?? tp ?? groupLayout)
-    return { source: name, rows: bundledLists[name]!() }
+    checkIsList(name, tp ?? groupLayout)
+    return listShapes(name, bundledLists[name]!(), tokens)
   }
   let text: string
   try {
@@ -114,15 +115,15 @@ export async function readShapes({
     const rows = withGroupLayout(modelShapes(read.config, words, step), groupLayout)
     return { source, ...step, ...(groupLayout && { groupLayout }), rows }
   }
-  checkIsList(words, tokens ?? tp ?? groupLayout)
-  return { source, rows: read.rows }
+  checkIsList(words, tp ?? groupLayout)
+  return listShapes(source, read.rows, tokens)
 }
 
 function checkIsList(name: string, ofModel: unknown): void {
   if (ofModel !== undefined)
     throw new UserError(
       'usage',
-      `${name} is a list of shapes: --tokens, --tp and --group-layout are of a model.`
+      `${name} is a list of shapes: --tp and --group-layout are of a model.`
     )
 }
 

@@ -1,5 +1,5 @@
 /** The shapes of a model as a person chooses them in a form, in place of M, N and K. */
-import type { Shapes } from '@shared/contract/shapes'
+import type { ShapeRow, Shapes } from '@shared/contract/shapes'
 import { messageOf, UserError } from '@shared/errors'
 import type { GroupLayout } from '@shared/contract/groups'
 import { withGroupLayout } from '@shared/contract/shapes'
@@ -9,6 +9,7 @@ import {
   bundledShapes,
   usualTokens
 } from '@shared/shapes/bundledModels'
+import { listShapes, tokensOf } from '@shared/shapes/listShapes'
 import { modelShapes } from '@shared/shapes/modelShapes'
 import { readShapeFile } from '@shared/shapes/shapeFile'
 import { extent, wholeNumber, type Checked } from './fields'
@@ -22,6 +23,8 @@ export type ShapesForm = {
   model: string
   tokens: string
   tp: string
+  /** Of a list, those whose shapes are wanted; '': all. */
+  listTokens: string
   /** How the experts of a model stand; '': they are products of their own. */
   groupLayout: GroupLayout | ''
   /** Of a file, or of the run that was taken over: one or none. */
@@ -32,6 +35,7 @@ export const initialShapes: ShapesForm = {
   model: noModel,
   tokens: usualTokens.join(', '),
   tp: '1',
+  listTokens: '',
   groupLayout: '',
   taken: []
 }
@@ -49,7 +53,8 @@ export const modelChoices = ({ taken }: ShapesForm): { value: string; title: str
 export function shapesFormOf(shapes: Shapes | undefined): ShapesForm {
   if (!shapes) return { ...initialShapes }
   const { source, tokens, tp, groupLayout } = shapes
-  if (source in bundledLists) return { ...initialShapes, model: source }
+  if (source in bundledLists)
+    return { ...initialShapes, model: source, listTokens: tokens?.join(', ') ?? '' }
   if (!(source in bundledModels) || !tokens)
     return { ...initialShapes, model: shapesOfRun, taken: [shapes] }
   const made = { tokens: tokens.join(', '), tp: String(tp ?? 1) }
@@ -63,14 +68,13 @@ export function checkShapes(form: ShapesForm): {
 } {
   if (form.model === noModel) return { fields: { tokens: {}, tp: {} } }
   const list = bundledLists[form.model]
-  if (list) return { fields: { tokens: {}, tp: {} }, shapes: { source: form.model, rows: list() } }
+  if (list) return checkList(form, list())
   if (!(form.model in bundledModels)) {
     const [shapes] = form.taken
     return { fields: { tokens: {}, tp: {} }, ...(shapes && { shapes }) }
   }
-  const words = form.tokens.split(/[\s,;]+/).filter(Boolean)
-  const all = words.map((word) => extent(word, 'Tokens', false))
-  const wrong = words.length === 0 ? { problem: 'Tokens are missing.' } : all.find(isWrong)
+  const all = tokensIn(form.tokens)
+  const wrong = all.length === 0 ? { problem: 'Tokens are missing.' } : all.find(isWrong)
   const tp = wholeNumber(form.tp, 'GPUs a layer', { min: 1, max: 1024 })
   if (wrong || tp.value === undefined) return { fields: { tokens: wrong ?? {}, tp } }
   try {
@@ -84,6 +88,33 @@ export function checkShapes(form: ShapesForm): {
   }
 }
 
+/** Numbers of tokens as they are typed. */
+const tokensIn = (text: string): Checked<number>[] =>
+  text
+    .split(/[\s,;]+/)
+    .filter(Boolean)
+    .map((word) => extent(word, 'Tokens', false))
+
+function checkList(
+  { model, listTokens }: ShapesForm,
+  rows: readonly ShapeRow[]
+): ReturnType<typeof checkShapes> {
+  const all = tokensIn(listTokens)
+  const wrong = all.find(isWrong)
+  if (wrong) return { fields: { tokens: wrong, tp: {} } }
+  try {
+    const tokens = [...new Set(all.map(({ value }) => value!))]
+    const shapes = listShapes(model, rows, tokens.length > 0 ? tokens : undefined)
+    return { fields: { tokens: {}, tp: {} }, shapes }
+  } catch (error) {
+    return { fields: { tokens: { problem: messageOf(error) }, tp: {} } }
+  }
+}
+
+/** The numbers of tokens that a chosen list has shapes of; none where it does not say, and of a model. */
+export const listedTokens = ({ model }: ShapesForm): number[] =>
+  model in bundledLists ? tokensOf(bundledLists[model]!()) : []
+
 const isWrong = ({ problem }: Checked<number>) => problem !== undefined
 
 /** Whether M, N and K come from a model. */
@@ -96,10 +127,7 @@ export const hasModel = ({ model }: ShapesForm): boolean => model !== noModel
 export function shapesOfFile(text: string, name: string, form: ShapesForm): Shapes {
   const read = readShapeFile(text, name)
   if ('rows' in read) return { source: name, rows: read.rows }
-  const all = form.tokens
-    .split(/[\s,;]+/)
-    .filter(Boolean)
-    .map((word) => extent(word, 'Tokens', false))
+  const all = tokensIn(form.tokens)
   const wrong = all.find(isWrong)
   if (wrong) throw new UserError('usage', wrong.problem!)
   const tokens = all.map(({ value }) => value!)

@@ -94,7 +94,7 @@ export const withGroupLayout = (
 export const shapesSchema = v.strictObject({
   /** Where the rows come from: a bundled model's name, or a file's path. */
   source: v.pipe(v.string(), v.minLength(1), v.maxLength(4096)),
-  /** What rows of a model were made for; absent where a file holds the rows themselves. */
+  /** What rows of a model were made for, or which rows of a list these are; absent: all of a list. */
   tokens: v.optional(v.array(extent)),
   tp: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1024))),
   /** That the experts of a model were given. */

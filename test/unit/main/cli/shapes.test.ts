@@ -105,8 +105,13 @@ describe('blockscope shapes', () => {
     [['--shapes', './none.json'], './none.json cannot be read'],
     [
       ['--shapes', list, '--tp', '2'],
-      'is a list of shapes: --tokens, --tp and --group-layout are of a model.'
+      'is a list of shapes: --tp and --group-layout are of a model.'
     ],
+    [
+      ['--shapes', 'llm-layers', '--tokens', '1,2'],
+      'llm-layers has no shapes of 2 tokens; it has those of 1, 8, 16, 32, 64, 4096.'
+    ],
+    [['--shapes', list, '--tokens', '1'], 'does not say of how many tokens its shapes are.'],
     [['--shapes', 'gpt-oss-120b', '--tp', '7'], 'which 7 GPUs cannot share evenly.'],
     [
       ['--shapes', 'gpt-oss-120b', '--tokens', '1048577'],

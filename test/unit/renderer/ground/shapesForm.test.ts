@@ -3,6 +3,7 @@ import { bundledShapes } from '@shared/shapes/bundledModels'
 import {
   checkShapes,
   initialShapes,
+  listedTokens,
   modelChoices,
   shapesFormOf,
   shapesOfFile
@@ -55,6 +56,23 @@ describe('the shapes of a form', () => {
     expect(() => shapesOfFile(config, 'c.json', { ...initialShapes, tokens: 'x' })).toThrow(
       'Tokens'
     )
+  })
+
+  it('are those of a list, or those of its tokens that are named', () => {
+    const form = { ...initialShapes, model: 'llm-layers' }
+    expect(listedTokens(form)).toEqual([1, 8, 16, 32, 64, 4096])
+    expect(checkShapes(form).shapes!.rows).toHaveLength(42)
+    const few = checkShapes({ ...form, listTokens: '8, 64 8' }).shapes!
+    expect(few).toMatchObject({ source: 'llm-layers', tokens: [8, 64] })
+    expect(few.rows.map(({ m }) => m)).toEqual([...Array(7).fill(8), ...Array(7).fill(64)])
+    expect(checkShapes(shapesFormOf(few)).shapes).toEqual(few)
+    const wrong = (listTokens: string) => checkShapes({ ...form, listTokens }).fields.tokens.problem
+    expect(wrong('2')).toBe(
+      'llm-layers has no shapes of 2 tokens; it has those of 1, 8, 16, 32, 64, 4096.'
+    )
+    expect(wrong('x')).toBe('Tokens must be a whole number.')
+    expect(listedTokens({ ...form, model: 'deepgemm-grouped' })).toEqual([])
+    expect(listedTokens({ ...form, model: 'llama-70b' })).toEqual([])
   })
 
   it('group the experts of a model where that is chosen, and lists come as they are', () => {
