@@ -1,6 +1,6 @@
 #include "packing.h"
 
-#include <cstring>
+#include <algorithm>
 
 namespace blockscope {
 
@@ -10,7 +10,7 @@ int64_t packedBytes(const NumberFormat& format, int64_t count) {
 
 void packCodes(const NumberFormat& format, const uint8_t* codes, int64_t count, uint8_t* packed) {
   if (format.storageBits >= 8) {
-    std::memcpy(packed, codes, packedBytes(format, count));
+    std::copy_n(codes, packedBytes(format, count), packed);
   } else if (format.storageBits == 4) {
     for (int64_t i = 0; i < count / 2; i++)
       packed[i] = static_cast<uint8_t>((codes[2 * i] & 15) | (codes[2 * i + 1] << 4));
@@ -25,7 +25,7 @@ void packCodes(const NumberFormat& format, const uint8_t* codes, int64_t count, 
 
 void unpackCodes(const NumberFormat& format, const uint8_t* packed, int64_t count, uint8_t* codes) {
   if (format.storageBits >= 8) {
-    std::memcpy(codes, packed, packedBytes(format, count));
+    std::copy_n(packed, packedBytes(format, count), codes);
   } else if (format.storageBits == 4) {
     for (int64_t i = 0; i < count / 2; i++) {
       codes[2 * i] = packed[i] & 15;

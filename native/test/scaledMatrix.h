@@ -1,6 +1,7 @@
 // Random block-scaled operands of kernels that run on the CPU.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -48,8 +49,10 @@ struct ScaledMatrix {
 
   // Element times scale.
   double value(int row, int i) const {
-    using blockscope::decode;
-    return decode(numberFormatOf(format.element), codes[row * k + i]) *
-           decode(numberFormatOf(format.scale), scales[(row * k + i) / format.scaleBlock]);
+    const auto numbers = [](int of) -> const std::array<float, 256>& {
+      return blockscope::decodeTable(static_cast<blockscope::NumberFormatId>(of));
+    };
+    return static_cast<double>(numbers(format.element)[codes[row * k + i]]) *
+           numbers(format.scale)[scales[(row * k + i) / format.scaleBlock]];
   }
 };
