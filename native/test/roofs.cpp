@@ -28,8 +28,10 @@ void everyInstructionOfAKernelHasARoof() {
                 kernel.id + " has no roof for " + kernel.instruction(format), __FILE__, __LINE__);
   }
   CHECK(memory.count("dram") == 1);
+#ifndef __SANITIZE_ADDRESS__  // which may double the instructions of one loop and not another's
   // An instruction set that does four times the work of plain C++ in a register is not slower.
   for (const auto& [instruction, rate] : compute) CHECK(rate >= compute["fp64:portable"]);
+#endif
   for (const auto& [name, rate] : compute)
     std::printf("%-18s %8.1f Gop/s\n", name.c_str(), rate / 1e9);
   for (const auto& [name, rate] : memory)
