@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander'
 import type { MachineCode } from '@shared/contract/machineCode'
+import { columnLines } from '@shared/columns'
 import { outputTypes } from '@shared/contract/jobs'
 import { resourceText } from '@shared/machineCode/resourceText'
 import { machineCodeOf } from '../engine/machineCode/machineCode'
@@ -61,14 +62,12 @@ function list(flags: Flags): void {
     })
   )
   if (flags.json) return printJson(rows)
-  const width = Math.max(...rows.map(({ id }) => id.length))
-  const targets = Math.max(...rows.map(({ architectures }) => architectures.join(', ').length))
-  print(
-    rows.map(
-      ({ id, architectures, formats }) =>
-        `${id.padEnd(width)}  ${architectures.join(', ').padEnd(targets)}  ${formatListText(formats) || 'support'}`
-    )
-  )
+  const cells = rows.map(({ id, architectures, formats }) => [
+    id,
+    architectures.join(', '),
+    formatListText(formats) || 'support'
+  ])
+  print(columnLines(cells, () => true))
 }
 
 async function show(id: string, flags: ShowFlags): Promise<void> {

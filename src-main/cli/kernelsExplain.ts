@@ -8,6 +8,7 @@ import type { Roof } from '@shared/contract/roofs'
 import { factsOf, type DeviceFacts, type Rate } from '@shared/choice/deviceFacts'
 import { choiceOf, isSettled, rankKernels, type Candidate } from '@shared/choice/choose'
 import type { Problem, StageTime } from '@shared/choice/cost'
+import { columnLines } from '@shared/columns'
 import { UserError } from '@shared/errors'
 import { checkShape, findBlockFormat } from '@shared/formats/blockFormat'
 import { problemText } from '@shared/measurement/problemText'
@@ -136,14 +137,7 @@ function candidateLines(ranked: readonly Candidate[]): string[] {
     ]
   })
   const table = [['kernel', 'level', 'predicted', 'at least', 'of'], ...rows]
-  const widths = table[0]!.map((_, at) => Math.max(...table.map((row) => row[at]!.length)))
-  const isNumber = (at: number) => at === 2 || at === 3
-  return table.map((row) =>
-    row
-      .map((cell, at) => (isNumber(at) ? cell.padStart(widths[at]!) : cell.padEnd(widths[at]!)))
-      .join('  ')
-      .trimEnd()
-  )
+  return columnLines(table, (column) => column !== 2 && column !== 3)
 }
 
 /** The rates and constants that the times stand on, each once. */

@@ -1,6 +1,7 @@
 /** runs choices: how far what `auto` chose is behind the best kernel of a run. */
 import type { Command } from 'commander'
 import type { Step } from '@shared/contract/run'
+import { columnLines } from '@shared/columns'
 import { exitCodeOf } from '@shared/errors'
 import { judgeAuto, type AutoChoice } from '@shared/measurement/autoChoices'
 import { counted } from '@shared/units'
@@ -36,16 +37,7 @@ async function choices(words: string, store: RunStore, flags: Flags): Promise<vo
   if (problems.length > 0) process.exitCode = exitCodeOf.failed
   if (flags.json) return printJson({ choices: found.map(figuresOf), problems })
   const rows = [heading, ...found.map(cellsOf)]
-  const widths = heading.map((_, at) => Math.max(...rows.map((cells) => cells[at]!.length)))
-  if (found.length > 0)
-    print(
-      rows.map((cells) =>
-        cells
-          .map((cell, at) => (isNumber(at) ? cell.padStart(widths[at]!) : cell.padEnd(widths[at]!)))
-          .join('  ')
-          .trimEnd()
-      )
-    )
+  if (found.length > 0) print(columnLines(rows, (column) => !isNumber(column)))
   const over = found.flatMap(({ overExact, overBest }) => overExact ?? overBest ?? [])
   if (over.length > 0)
     print([

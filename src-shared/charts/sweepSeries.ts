@@ -117,9 +117,9 @@ function variantsOf({ spec, steps }: Run, over: Dimension): (step: Step) => stri
   return (step) => varying.map((of) => `${of.toUpperCase()} = ${tick(step[of])}`).join(', ')
 }
 
-/** A layer by the names that it has at every M; by N x K where it has none, and beside a name that another layer has too. */
+/** A layer by the names that it has at every M; by N × K where it has none, and beside a name that another layer has too. */
 function layersOf(rows: readonly ShapeRow[]): (layer: Pick<Step, 'n' | 'k'>) => string {
-  const extents = ({ n, k }: Pick<Step, 'n' | 'k'>) => `${n} x ${k}`
+  const extents = ({ n, k }: Pick<Step, 'n' | 'k'>) => `${tick(n)} × ${tick(k)}`
   const namesAt = new Map<string, Map<number, Set<string>>>()
   for (const row of rows) {
     const layer = namesAt.get(extents(row)) ?? new Map<number, Set<string>>()

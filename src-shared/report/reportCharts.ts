@@ -11,7 +11,7 @@ import { rooflineOption } from '../charts/roofline'
 import { dimensionOf, isGeometric } from '../charts/sweepAxis'
 import { sweepLines } from '../charts/sweepSeries'
 import type { Run, Step } from '../contract/run'
-import { isLedByRead, moreBytesText } from '../measurement/readShare'
+import { isLedByRead } from '../measurement/readShare'
 import { roofsOfRun } from '../measurement/roofs'
 import { toleranceShareOf } from '../measurement/validationFigures'
 
@@ -36,8 +36,6 @@ export function speedCharts(run: Run): ReportChart[] {
   const ratioOf = ratioTo(baseline?.id ?? '', lines)
   const isLed = isLedByRead(run.steps, run.device)
   const metric = isLed ? ('bandwidth' as const) : ('tflops' as const)
-  const moreBytes = isLed ? moreBytesText(run.steps) : ''
-  const noteWith = (note: string) => [note, moreBytes].filter(Boolean).join('. ')
   /** Ratios are of rates. */
   const compared = isLed ? undefined : baseline
   const draw = (option: ChartOption, height: number, legend = true) => {
@@ -58,9 +56,7 @@ export function speedCharts(run: Run): ReportChart[] {
     const option = dotPlotOption(plot, metric, paperTheme, compared?.short)
     const speed = {
       title: `Speed, ${plot.unit}`,
-      note: noteWith(
-        'dot: median, bar: quartiles, tick: what the roofline allows, hollow: reference only'
-      ),
+      note: 'dot: median, bar: quartiles, tick: what the roofline allows, hollow: reference only',
       svg: draw(option, dotPlotHeight(plot))
     }
     return [speed, roofline]
@@ -76,7 +72,7 @@ export function speedCharts(run: Run): ReportChart[] {
   }
   const speed = {
     title: `Speed over ${dimensionOf(lines).toUpperCase()}`,
-    note: noteWith('line: median, band: quartiles, dashed: reference only'),
+    note: 'line: median, band: quartiles, dashed: reference only',
     svg: draw(
       sweepChartOption(lines, chartChoices, paperTheme),
       laidOutSweep(lines, chartChoices).facets.height

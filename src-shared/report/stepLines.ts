@@ -1,10 +1,11 @@
 /**
- * What a run says below its table: what `auto` chose, how approximate kernels stand to the error they state, what kernels counted
+ * What a run says below its table: where bandwidth leads, whose is of more bytes, what `auto` chose, how approximate kernels stand to the error they state, what kernels counted
  * while they made their products, and which algorithms matmul libraries took.
  */
 import type { Run } from '../contract/run'
 import { algorithmText } from '../measurement/matmulAlgorithm'
 import { problemText } from '../measurement/problemText'
+import { isLedByRead, moreBytesText } from '../measurement/readShare'
 import { countedText, statedText } from '../measurement/validationFigures'
 
 type Steps = Pick<Run, 'steps'>
@@ -45,9 +46,15 @@ function algorithmLines({ steps }: Steps): string[] {
   )
 }
 
+const byteLines = ({ steps, device }: Pick<Run, 'steps' | 'device'>): string[] =>
+  isLedByRead(steps, device) ? [moreBytesText(steps)].filter(Boolean) : []
+
 /** Under their headings; those without a line are left out. */
-export const stepLines = (run: Steps): { title: string; lines: string[] }[] =>
+export const stepLines = (
+  run: Pick<Run, 'steps' | 'device'>
+): { title: string; lines: string[] }[] =>
   [
+    { title: 'Bytes moved', lines: byteLines(run) },
     { title: 'Chosen by auto', lines: choiceLines(run) },
     { title: 'Stated errors', lines: statedLines(run) },
     { title: 'Counted by kernels', lines: countedLines(run) },

@@ -1,15 +1,9 @@
 /** The charts of a sweep as pure options: runs in, what is drawn out. */
-import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Run, Step } from '@shared/contract/run'
-import { parseRun } from '../../../../src-shared/contract/parseRun'
-import { roofsOfRun } from '@shared/measurement/roofs'
 import { isGeometric, placeTicks } from '@shared/charts/sweepAxis'
 import { laidOutSweep, sweepChartOption } from '@shared/charts/sweepChart'
 import { noRoofs, type Roofs } from '@shared/charts/limits'
-import { dotPlot } from '@shared/charts/dotPlot'
-import { ratedRoofs } from '@shared/charts/ratedRoofs'
-import { roofsOf } from '@shared/charts/rooflinePlot'
 import {
   figureOf,
   groupOf,
@@ -122,11 +116,11 @@ describe('lines of a sweep', () => {
       ])
     })
 
-    it('are called by N x K where each row has a name of its own', () => {
+    it('are called by N × K where each row has a name of its own', () => {
       expect(drawn([row('a', 1, 96), row('b', 16, 96), row('c', 1, 64), row('d', 16, 64)])).toEqual(
         [
-          ['m', '96 x 64', 1, 16],
-          ['m', '64 x 64', 1, 16]
+          ['m', '96 × 64', 1, 16],
+          ['m', '64 × 64', 1, 16]
         ]
       )
     })
@@ -134,8 +128,8 @@ describe('lines of a sweep', () => {
     it('stay apart where two layers have one name', () => {
       const at = (m: number) => [row('proj', m, 96), row('proj', m, 64), row('o', m, 32)]
       expect(drawn([...at(1), ...at(16)])).toEqual([
-        ['m', 'proj, 96 x 64', 1, 16],
-        ['m', 'proj, 64 x 64', 1, 16],
+        ['m', 'proj, 96 × 64', 1, 16],
+        ['m', 'proj, 64 × 64', 1, 16],
         ['m', 'o', 1, 16]
       ])
     })
@@ -362,63 +356,5 @@ describe('the chart over K', () => {
     }
     expect(placeTicks(linesOf([at(100, 5), at(700, 5)]), false)).toEqual([100, 700])
     expect(placeTicks([], true)).toEqual([])
-  })
-})
-
-describe('rated roofs', () => {
-  const path = 'docs/results/h200-k-sweep/run.json'
-  const run = parseRun(readFileSync(path, 'utf8'), path)
-  const all: Roofs = { ...roofsOfRun(run), entered: {} }
-  const lines = linesOf(run.steps)
-  const choices = { metric: 'tflops', logX: true, logY: false, apart: true, width: 1150 } as const
-  const drawn = (roofs: Roofs, metric: 'tflops' | 'time' = 'tflops') =>
-    sweepChartOption(lines, { ...choices, metric, roofs }, light).series as {
-      id: string
-      data: unknown[]
-    }[]
-
-  it('are of each instruction at the highest clock, once, lowest first', () => {
-    expect(ratedRoofs(lines, all, 1).map(({ name }) => name)).toEqual([
-      'bf16 roof 1,071',
-      'fp8 roof 2,141'
-    ])
-    // In the unit of the chart, names too.
-    expect(ratedRoofs(lines, all, 1000)[0]!.name).toBe('bf16 roof 1,070,531')
-    expect(ratedRoofs(lines, { ...all, entered: { compute: 1e12 } }, 1)).toEqual([])
-    expect(ratedRoofs(lines, noRoofs, 1)).toEqual([])
-  })
-
-  it('are those that the roofline draws', () => {
-    const rates = roofsOf(lines, all).map(({ compute }) => compute!.rate / 1e12)
-    expect(rates.sort((a, b) => a - b)).toEqual(ratedRoofs(lines, all, 1).map(({ value }) => value))
-  })
-
-  it('stand in every panel of rates that has such a kernel: a line on the axis, an arrow above it', () => {
-    const series = drawn(all)
-    const inside = series.filter(({ id }) => id.startsWith('roof ') && id.includes('bf16'))
-    expect(inside.map(({ id }) => id)).toEqual(
-      ['mxfp4', 'mxfp8', 'mixed', 'nvfp4'].map((format) => `roof ${format} bf16 roof 1,071`)
-    )
-    for (const { data } of inside)
-      for (const [, value] of data as [number, number][]) expect(value).toBeCloseTo(1070.5, 1)
-    const names = series
-      .filter(({ id }) => id.startsWith('roof names'))
-      .map(({ data }) =>
-        (data as { label: { formatter: string } }[]).map((one) => one.label.formatter)
-      )
-    expect(names).toEqual(Array(4).fill(['bf16 roof 1,071', 'fp8 roof 2,141 ↑']))
-    expect(drawn(all, 'time').filter(({ id }) => id.startsWith('roof'))).toEqual([])
-  })
-
-  it('are lines of the dot plot where its axis holds them', () => {
-    const path = 'docs/results/h200-8192/run.json'
-    const one = parseRun(readFileSync(path, 'utf8'), path)
-    const roofs: Roofs = { ...roofsOfRun(one), entered: {} }
-    const plot = dotPlot(linesOf(one.steps), 'tflops', roofs, undefined)
-    expect(plot.roofs.map(({ name }) => name)).toEqual(['bf16 roof 1,071', 'fp8 roof 2,141'])
-    expect(plot.ticks.at(-1)).toBeGreaterThanOrEqual(plot.roofs[1]!.value)
-    const slow = one.steps.filter(({ kernel }) => kernel === 'triton')
-    expect(dotPlot(linesOf(slow), 'tflops', roofs, undefined).roofs).toEqual([])
-    expect(dotPlot(linesOf(one.steps), 'time', roofs, undefined).roofs).toEqual([])
   })
 })

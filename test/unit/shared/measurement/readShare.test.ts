@@ -6,6 +6,7 @@ import type { Run } from '@shared/contract/run'
 import { isLedByRead, moreBytesText, shareOfRead } from '@shared/measurement/readShare'
 import { roofsOfRun } from '@shared/measurement/roofs'
 import { speedCharts } from '@shared/report/reportCharts'
+import { stepLines } from '@shared/report/stepLines'
 import { columnsOf, heading } from '@shared/report/table'
 import { runToCsv } from '@shared/report/text'
 
@@ -71,7 +72,8 @@ it('says which kernels move more bytes for the same product: their bandwidth is 
   // One kernel alone, of whatever bytes, is compared with none.
   expect(moreBytesText(ofFp4.filter(({ baseline }) => baseline))).toBe('')
   expect(moreBytesText([])).toBe('')
-  const run: Run = { ...few, steps: ofFp4 }
-  expect(speedCharts(run)[0]!.note).toContain(text)
-  expect(speedCharts(whole)[0]!.note).not.toContain('the bytes')
+  const told = (run: Run) => stepLines(run).find(({ title }) => title === 'Bytes moved')?.lines
+  expect(told({ ...few, steps: ofFp4 })).toEqual([text])
+  // Where the rate leads, nobody takes bandwidth for speed.
+  expect(told(whole)).toBeUndefined()
 })
