@@ -113,7 +113,7 @@ struct Product {
                                       scaleRows > 1};
     const hopper::TensorMap tokensMap{tokens.data(), k * kTokenBytes, m,    128,
                                       columns,       kTokenBytes,     true, true};
-    hopper::launch({clusters, cluster, THREADS, SHARED_BYTES, {}, mistake}, [&] {
+    hopper::launch({clusters, cluster, THREADS, SHARED_BYTES, {{factors.data(), m * sizeof(float)}}, mistake}, [&] {
       const auto call = [&](auto kernel) {
         kernel(codesMap, scalesMap, tokensMap, a.codes.data(), again.data(), a.scales.data(),
                b.scales.data(),

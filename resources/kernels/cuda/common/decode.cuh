@@ -36,8 +36,18 @@ namespace decode {
 // Registers of a loading and of a multiplying thread.
 constexpr int kLoadRegisters = 32, kMultiplyRegisters = 112;
 
+// What a CTA of a cluster brings goes to the others' rings too: their barriers must be there. Who
+// loads does not wait for those of its own CTA.
+template <int Cluster>
+__device__ inline void meetAll(bool isLoading) {
+  if (Cluster > 1) meetCluster();
+  else if (isLoading) arriveAtSome<kThreads>(kBarriersAreThere);
+  else syncSome<kThreads>(kBarriersAreThere);
+}
+
 template <class Operand>
-__device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Operand> ring) {
+__device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Operand> ring,
+                                        const typename Operand::Own& own) {
   constexpr int kTiles = Operand::kTiles, kShares = kGroups / kTiles,
                 kSumTokens = Ring<Operand>::kSumTokens, kPlaces = Ring<Operand>::kPlaces;
   // A warpgroup's number is one lane's, so that uniform registers tell its instructions what to
@@ -49,22 +59,28 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
   float* sums = reinterpret_cast<float*>(__cvta_shared_to_generic(ring.sums()));
   u32& order = *reinterpret_cast<u32*>(__cvta_shared_to_generic(ring.order()));
   if constexpr (Operand::kOwnBytes > 0) {
-    typename Operand::Own own(problem.M);
-    own.askFor(problem, given, thread);
-    syncSome<kThreads>(kBarriersAreThere);
+    meetAll<1>(false);
     own.make(ring, problem, thread);
-    if (Operand::kFactors)
-      given.factors = reinterpret_cast<const float*>(__cvta_shared_to_generic(ring.factors()));
     syncMultiplying();
+  } else {
+    meetAll<Operand::kCluster>(false);
+    waitForPredecessor();
   }
+  const float* factors = given.factors;
+  if (Operand::kFactors)
+    given.factors = reinterpret_cast<const float*>(__cvta_shared_to_generic(ring.factors()));
   auto tokensOf = [&](int step, int stage, int share) {
     if constexpr (Operand::kOwnBytes > 0)
       return Operand::ownTokensOf(ring, problem, step, share, lane);
     else return ring.tokens(stage);
   };
-  for (Items items(problem); !items.done(); items.next()) {
+  Items items(problem);
+  for (items.begin(); !items.done(); items.next()) {
     const Item item = items.item();
     Operand operand;
+    // Not when they are needed: by then each would wait for L2.
+    if (Operand::kFactors && Operand::kOwnBytes == 0 && thread < item.tokens)
+      copyFour(ring.factors() + thread * 4, factors + item.firstToken + thread);
     // A tile is for the warpgroups that share a stage; the only one for all, who take turns.
     const bool isFull = kTiles == 1 || item.tiles == kTiles;
     const int share = kTiles == 1 ? group : group % kShares,
@@ -79,6 +95,7 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
       else if (lane == 0) arriveHere(ring.empty(place.stage));
     }
     operand.end();
+    if (Operand::kFactors && Operand::kOwnBytes == 0) waitForCopies();
     // Sums of one tile are added by their warpgroups in this order.
     const int rank = isFull ? share : group, ranks = isFull ? kShares : kGroups;
 #pragma unroll
@@ -104,7 +121,6 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
           syncMultiplying();
         }
       }
-      waitForPredecessor();
       storeSums<Operand>(problem, given, item, sums, order, firstToken, thread);
       syncMultiplying();
     }
@@ -122,36 +138,39 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
   problem.columns = Operand::kTokens;
   // K is split where tiles are too few to take two.
   if (Operand::kTiles > 1) problem.splits = 1, problem.share = 0, problem.takePairs();
-  if (threadIdx.x == 0) {
-    for (int i = 0; i < Ring<Operand>::kStages; i++) {
-      initBarrier(ring.full(i), 1);
-      initBarrier(ring.empty(i), kGroups * 4 * Operand::kCluster);
-    }
-    publishBarriers();
-  }
-  if (threadIdx.x == 32) {
-    fetchMap(codesMap);
-    fetchMap(scalesMap);
-    if (Operand::kOwnBytes == 0) fetchMap(tokensMap);
-  }
-  // What a CTA of a cluster brings goes to the others' rings too: those must be there, and stay.
-  // Where the CTA makes A ready, it asks for A and for B at once: what is asked for later waits
-  // behind what is asked for before.
-  constexpr bool kAtOnce = Operand::kOwnBytes > 0;
-  if (Operand::kCluster > 1) meetCluster();
-  else if (!kAtOnce) __syncthreads();
+  typename Operand::Own own(problem.M);
+  // Before B, behind which it would wait.
+  if (Operand::kOwnBytes > 0 && threadIdx.x >= 128)
+    own.askFor(problem, given, (int)threadIdx.x - 128);
+  Loader<Operand> loader(codesMap, scalesMap, tokensMap, problem, ring, scalesAreMade);
   if (threadIdx.x < 128) {
-    giveRegistersBack<kLoadRegisters>();
-    if (kAtOnce) {
-      syncSome<128>(kLoadersAreThere);
-      arriveAtSome<kThreads>(kBarriersAreThere);
+    if (threadIdx.x == 0) {
+      for (int i = 0; i < Ring<Operand>::kStages; i++) {
+        initBarrier(ring.full(i), 1);
+        initBarrier(ring.empty(i), kGroups * 4 * Operand::kCluster);
+      }
+      publishBarriers();
     }
-    if (electOne()) load<Operand>(codesMap, scalesMap, tokensMap, problem, ring, scalesAreMade);
+    if (threadIdx.x == 32) {
+      fetchMap(codesMap);
+      fetchMap(scalesMap);
+      if (Operand::kOwnBytes == 0) fetchMap(tokensMap);
+    }
+    loader.begin();
+    __syncwarp();
+  }
+  // Asked in a way that the compiler does not see through: so what is first in time is first in the
+  // machine code, too. Instructions that no cache has are what a CTA waits for at its start.
+  if (hidden((int)threadIdx.x) < 128) {
+    giveRegistersBack<kLoadRegisters>();
+    meetAll<Operand::kCluster>(true);
+    loader.goOn();
   } else {
     takeRegisters<kMultiplyRegisters>();
-    multiplyAndStore<Operand>(problem, given, ring);
+    multiplyAndStore<Operand>(problem, given, ring, own);
   }
-  if (Operand::kCluster > 1) syncCluster();
+  // Nobody writes to a CTA that has ended.
+  if (Operand::kCluster > 1) meetCluster();
 }
 
 // `tiles`: how many a CTA takes at a time, where it can.

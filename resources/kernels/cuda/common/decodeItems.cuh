@@ -74,9 +74,12 @@ __device__ inline int divided(int a, int b) { return !GROUPED && b == 1 ? a : a 
 // a matrix.
 struct Items {
   const Problem problem;
-  int number, group = 0, before = 0;  // `before`: items of the groups before this one
-  int step = 0, left = 0;             // of a share: stage of K, stages
-  __device__ explicit Items(const Problem& of) : problem(of), number((int)blockIdx.x / of.cluster) {
+  int number = 0, group = 0, before = 0;  // `before`: items of the groups before this one
+  int step = 0, left = 0;                 // of a share: stage of K, stages
+  __device__ explicit Items(const Problem& of) : problem(of) {}
+  // To the first.
+  __device__ void begin() {
+    number = (int)blockIdx.x / problem.cluster;
     if (GROUPED) {
       findGroup();
     } else if (problem.share > 0) {
@@ -140,9 +143,14 @@ struct Items {
 struct Cursor {
   Items items;
   int tiles = 0, rowOfAll = 0, firstToken = 0, step = 0, end = 0;
-  __device__ explicit Cursor(const Problem& of) : items(of) { enter(); }
+  __device__ explicit Cursor(const Problem& of) : items(of) {}
+  // To the first stage.
+  __device__ void begin() {
+    items.begin();
+    enter();
+  }
   __device__ bool done() const { return items.done(); }
-  __device__ int k() const { return step * items.problem.stageK; }
+  __device__ int k(int ofStep) const { return ofStep * items.problem.stageK; }
   // To the first stage of this item or a later one: parts of a short K may have none.
   __device__ void enter() {
     for (; !done(); items.next()) {
@@ -152,8 +160,10 @@ struct Cursor {
       if (step < end) return;
     }
   }
-  __device__ void next() {
-    if (++step < end) return;
+  // No further than to the end of this item.
+  __device__ void next(int stages) {
+    step += stages;
+    if (step < end || done()) return;
     items.next();
     enter();
   }

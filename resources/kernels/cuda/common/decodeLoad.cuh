@@ -8,81 +8,102 @@
 
 namespace decode {
 
-// One lane of each of the four loading warps; they share a stage's boxes. What the kernel before
+// The four loading warps, one lane of each; they share a stage's boxes. What the kernel before
 // this one makes (A, and B's scales where they are copied) is not there at first: the codes of the
 // first stages go ahead of it. Not of all: what is asked for later waits behind them.
 template <class Operand>
-__device__ inline void load(const TensorMap* codesMap, const TensorMap* scalesMap,
-                            const TensorMap* tokensMap, Problem problem, Ring<Operand> ring,
-                            bool scalesAreMade) {
-  constexpr int kStages = Ring<Operand>::kStages, kCluster = Operand::kCluster,
-                kTiles = Operand::kTiles;
+struct Loader {
+  static constexpr int kStages = Ring<Operand>::kStages, kCluster = Operand::kCluster,
+                       kTiles = Operand::kTiles;
+  static constexpr bool kTokensAreMade = Operand::kOwnBytes == 0;
+  static constexpr int kAhead = kTokensAreMade && kStages > 3 ? 3 : kStages;
+  const TensorMap *codesMap, *scalesMap, *tokensMap;
+  const Ring<Operand> ring;
+  const bool scalesAreMade;
   const int warp = threadIdx.x / 32;
-  auto loadScales = [&](int stage, const Cursor& at) {
-    const int from = at.k() / SCALE_BLOCK - ring.firstScale(at.step), tile = 3 - warp;
-    if constexpr (Operand::kOfEight) {
-      static_assert(kTiles == 1, "one tile's");
-#pragma unroll
-      for (int first = 0; first < kEight; first += 4) {
-        const int row = first + tile;
-        loadBox(ring.scales(stage, 0) + row * (Ring<Operand>::kBytesScales / kEight), scalesMap,
-                row * (problem.K / SCALE_BLOCK) + from & ~15, at.rowOfAll / kEight,
-                ring.full(stage));
-      }
-    } else if (tile < kTiles && tile < at.tiles) {
-      loadBox(ring.scales(stage, tile), scalesMap, from, at.rowOfAll + tile * kRows,
-              ring.full(stage));
+  Cursor at;
+  int begun = 0;  // stages
+
+  __device__ Loader(const TensorMap* codes, const TensorMap* scales, const TensorMap* tokens,
+                    const Problem& problem, const Ring<Operand>& ring, bool scalesAreMade)
+      : codesMap(codes),
+        scalesMap(scales),
+        tokensMap(tokens),
+        ring(ring),
+        scalesAreMade(scalesAreMade),
+        at(problem) {}
+
+  // The first stages of the first item, before threads have met: as soon as this CTA's barriers are
+  // there.
+  __device__ void begin() {
+    at.begin();
+    syncSome<128>(kLoadersAreThere);
+    if (!electOne()) return;
+    begun = min(kAhead, at.end - at.step);
+#pragma unroll 1
+    for (int stage = 0; stage < begun; stage++) loadGiven(stage, at.step + stage);
+  }
+  // Once the cluster's barriers are there.
+  __device__ void goOn() {
+    if (!electOne()) return;
+    if (kTokensAreMade) {
+      waitForPredecessor();
+#pragma unroll 1
+      for (int stage = 0; stage < begun; stage++) loadMade(stage, at.step + stage);
     }
-  };
-  auto loadGiven = [&](int stage, const Cursor& at) {
+    RingPosition<kStages> place;
+    for (int stage = 0; stage < begun; stage++) place.advance();
+    for (at.next(begun); !at.done(); place.advance(), at.next(1)) {
+      waitFor(ring.empty(place.stage), place.phase ^ 1);
+      loadGiven(place.stage, at.step);
+      if (kTokensAreMade) loadMade(place.stage, at.step);
+    }
+  }
+
+ private:
+  __device__ void loadGiven(int stage, int step) const {
     if (warp == 0)
       expectBytes(ring.full(stage),
                   Ring<Operand>::kBytesStage - (kTiles - at.tiles) * Ring<Operand>::kBytesTile);
 #pragma unroll
     for (int first = 0; first < kTiles * Operand::kCodeBoxes; first += 4) {
       const int box = first + warp, tile = box / Operand::kCodeBoxes,
-                byte = at.k() * kBits(B_FORMAT) / 8 + box % Operand::kCodeBoxes * 128;
+                byte = at.k(step) * kBits(B_FORMAT) / 8 + box % Operand::kCodeBoxes * 128;
       if (tile < kTiles && tile < at.tiles)
         loadBox(ring.codes(stage, 0) + box * kCodeBoxBytes, codesMap, byte,
                 at.rowOfAll + tile * kRows, ring.full(stage));
     }
-    if (!scalesAreMade) loadScales(stage, at);
-  };
-  auto loadMade = [&](int stage, const Cursor& at) {
+    if (!scalesAreMade) loadScales(stage, step);
+  }
+  __device__ void loadMade(int stage, int step) const {
 #pragma unroll
     for (int first = 0; first < Operand::kTokenBoxes; first += 4 * kCluster) {
       const int box = first + (3 - warp) * kCluster + (int)blockIdx.x % kCluster,
-                k = at.k() + box * Operand::kTokenBoxK;
+                k = at.k(step) + box * Operand::kTokenBoxK;
       const u32 place = ring.tokens(stage) + box * Operand::kTokens * 128;
       if (Operand::kTokenBoxes % (4 * kCluster) != 0 && box >= Operand::kTokenBoxes) continue;
       if (kCluster == 1) loadBox(place, tokensMap, k, at.firstToken, ring.full(stage));
       else
         loadBoxMulticast(place, tokensMap, k, at.firstToken, ring.full(stage), (1 << kCluster) - 1);
     }
-    if (scalesAreMade) loadScales(stage, at);
-  };
-  Cursor ahead(problem);
-  RingPosition<kStages> place;
-  if constexpr (Operand::kOwnBytes > 0) {
-    for (; !ahead.done(); place.advance(), ahead.next()) {
-      waitFor(ring.empty(place.stage), place.phase ^ 1);
-      loadGiven(place.stage, ahead);
+    if (scalesAreMade) loadScales(stage, step);
+  }
+  __device__ void loadScales(int stage, int step) const {
+    const int from = at.k(step) / SCALE_BLOCK - ring.firstScale(step), tile = 3 - warp;
+    if constexpr (Operand::kOfEight) {
+      static_assert(kTiles == 1, "one tile's");
+#pragma unroll
+      for (int first = 0; first < kEight; first += 4) {
+        const int row = first + tile;
+        loadBox(ring.scales(stage, 0) + row * (Ring<Operand>::kBytesScales / kEight), scalesMap,
+                row * (at.items.problem.K / SCALE_BLOCK) + from & ~15, at.rowOfAll / kEight,
+                ring.full(stage));
+      }
+    } else if (tile < kTiles && tile < at.tiles) {
+      loadBox(ring.scales(stage, tile), scalesMap, from, at.rowOfAll + tile * kRows,
+              ring.full(stage));
     }
-    return;
   }
-  constexpr int kAhead = kStages < 3 ? kStages : 3;
-  Cursor behind = ahead;
-  for (; place.stage + place.phase * kStages < kAhead && !ahead.done();
-       place.advance(), ahead.next())
-    loadGiven(place.stage, ahead);
-  waitForPredecessor();
-  for (int stage = 0; stage < kAhead && !behind.done(); stage++, behind.next())
-    loadMade(stage, behind);
-  for (; !ahead.done(); place.advance(), ahead.next()) {
-    waitFor(ring.empty(place.stage), place.phase ^ 1);
-    loadGiven(place.stage, ahead);
-    loadMade(place.stage, ahead);
-  }
-}
+};
 
 }  // namespace decode

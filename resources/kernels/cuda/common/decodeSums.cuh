@@ -10,30 +10,38 @@ namespace decode {
 
 struct Given {
   const u8 *aCodes, *bCodes, *aScales, *bScales;
-  const float* factors;  // of A's rows, where the operand has them
+  const float* factors;  // of A's rows, where the operand has them; of an item's, in shared memory
   float* parts;          // (most parts of a tile, M, N) when K is split
   u32* arrived;          // per tile and block
   Output* c;
   float tensorScale;
 };
 
-// C from sums, of a token of the item and a row of its matrix; those that may have lost something
-// are computed again.
+// A number of C from a sum of an item's token.
 template <class Operand>
-__device__ inline void finish(Problem problem, const Given& given, const Item& item,
-                              int tokenOfItem, int row, float sum) {
+__device__ inline Output outputOf(const Given& given, int tokenOfItem, float sum) {
+  const float factor = Operand::kUnit * given.tensorScale;
+  return toOutput(Operand::kFactors ? sum * given.factors[tokenOfItem] * factor : sum * factor);
+}
+
+// Rows that were not represented and NaN scales make NaN or infinity.
+__device__ inline bool isUnknown(float sum) { return !(fabsf(sum) < __int_as_float(0x7f800000)); }
+// What underflows on the way is far below float16's range, not below float32's; but small sums are
+// most often sums of zeros, or of numbers that are far from underflow and cancel.
+template <class Operand>
+__device__ inline bool isSmall(float sum) {
+  return OUTPUT_TYPE != 0 && fabsf(sum) < Operand::kSmallest;
+}
+
+// The sum of a token of the item and a row of its matrix again, if it may have lost something, for
+// all lanes of a warp.
+template <class Operand>
+__device__ inline void finishAgain(const Problem& problem, const Given& given, const Item& item,
+                                   int tokenOfItem, int row, float sum) {
   const bool inside = tokenOfItem < item.tokens && row < problem.N;
   const int token = item.firstToken + tokenOfItem, rowOfAll = item.rowOfAll - item.row + row;
-  const float factor = Operand::kUnit * given.tensorScale;
-  Output value =
-      toOutput(Operand::kFactors && inside ? sum * given.factors[token] * factor : sum * factor);
-  // Rows that were not represented and NaN scales make NaN or infinity. What underflows on the way
-  // is far below float16's range, not below float32's; but small sums are most often sums of zeros,
-  // or of numbers that are far from underflow and cancel.
-  const u32 unknown =
-      __ballot_sync(0xffffffff, inside && !(fabsf(sum) < __int_as_float(0x7f800000)));
-  u32 small =
-      OUTPUT_TYPE == 0 ? 0 : __ballot_sync(0xffffffff, inside && fabsf(sum) < Operand::kSmallest);
+  const u32 unknown = __ballot_sync(0xffffffff, inside && isUnknown(sum));
+  u32 small = __ballot_sync(0xffffffff, inside && isSmall<Operand>(sum));
   // A warp's sums are of one token.
   const int ofToken =
       small == 0 ? kAllZero
@@ -47,22 +55,19 @@ __device__ inline void finish(Problem problem, const Given& given, const Item& i
       continue;
     const double exact =
         exactSum(given.aCodes, given.aScales, given.bCodes, given.bScales, token, rowOfLane, K);
-    if (threadIdx.x % 32 == lane) value = toOutput((float)(exact * given.tensorScale));
+    if (threadIdx.x % 32 == lane)
+      given.c[(long long)token * problem.N + row] = toOutput((float)(exact * given.tensorScale));
   }
-  if (inside) given.c[(long long)token * problem.N + row] = value;
 }
 
 // Each sum in shared memory of an item's tokens from `firstToken` on: token, row of its matrix,
-// sum. `areAdded`: those of all warpgroups are in the first place.
-template <class Operand, class Function>
+// sum. `areAdded`: those of all warpgroups are in the first place. So many at a time.
+template <class Operand, int AtATime, class Function>
 __device__ inline void forSums(const Item& item, const float* sums, bool areAdded, int firstToken,
                                int thread, Function function) {
   constexpr int kPlaces = Ring<Operand>::kPlaces, kPlace = Ring<Operand>::kPlace;
-  // As many at a time as need no register more than the products. Their number is known where a
-  // CTA takes one tile: what finish() does stands no more often than it is run.
-  [[maybe_unused]] constexpr int kUnroll = GROUPED ? 1 : Operand::kByWarp ? 4 : 2;
   const int rows = (Operand::kTiles == 1 ? 1 : item.tiles) * kRows;
-#pragma unroll kUnroll
+#pragma unroll AtATime
   for (int first = 0; first < rows * Ring<Operand>::kSumTokens; first += kGroups * 128) {
     const int i = first + thread, token = rows == kRows ? i / kRows : i / (2 * kRows),
               row = i - token * rows;
@@ -108,13 +113,13 @@ template <class Operand>
 __device__ inline void storeSums(const Problem& problem, const Given& given, const Item& item,
                                  float* sums, u32& order, int firstToken, int thread) {
   const Parts parts = Operand::kTiles == 1 ? problem.partsOf(item) : Parts{0, 1};
+  constexpr int kAtATime = 4;
   if (parts.all > 1) {
-    forSums<Operand>(item, sums, false, firstToken, thread, [&](int token, int row, float sum) {
-      if (token < item.tokens && row < problem.N)
-        given
-            .parts[((long long)parts.own * problem.M + item.firstToken + token) * problem.N + row] =
-            sum;
-    });
+    forSums<Operand, kAtATime>(
+        item, sums, false, firstToken, thread, [&](int token, int row, float sum) {
+          const long long of = (long long)parts.own * problem.M + item.firstToken + token;
+          if (token < item.tokens && row < problem.N) given.parts[of * problem.N + row] = sum;
+        });
     syncMultiplying();
     if (thread == 0) {
       order = countIn(given.arrived + item.place);
@@ -126,8 +131,17 @@ __device__ inline void storeSums(const Problem& problem, const Given& given, con
     addParts<Operand>(problem, given, item, parts.all, sums, firstToken, thread);
   }
   const bool areAdded = parts.all > 1;
-  forSums<Operand>(item, sums, areAdded, firstToken, thread, [&](int token, int row, float sum) {
-    finish<Operand>(problem, given, item, token, row, sum);
+  bool mayHaveLost = false;
+  forSums<Operand, kAtATime>(
+      item, sums, areAdded, firstToken, thread, [&](int token, int row, float sum) {
+        if (token >= item.tokens || row >= problem.N) return;
+        given.c[(long long)(item.firstToken + token) * problem.N + row] =
+            outputOf<Operand>(given, token, sum);
+        mayHaveLost |= isUnknown(sum) || isSmall<Operand>(sum);
+      });
+  if (!__any_sync(0xffffffff, mayHaveLost)) return;
+  forSums<Operand, 1>(item, sums, areAdded, firstToken, thread, [&](int token, int row, float sum) {
+    finishAgain<Operand>(problem, given, item, token, row, sum);
   });
 }
 

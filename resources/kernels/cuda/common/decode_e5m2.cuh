@@ -42,8 +42,8 @@ struct Mxfp4Of {
   struct Own {
     // Of a thread, half blocks.
     static constexpr int kMost = kOwnBytes / 16 / (kGroups * 128);
-    uint2 codes[kMost];
-    int scales[kMost];
+    uint2 codes[kMost == 0 ? 1 : kMost];
+    int scales[kMost == 0 ? 1 : kMost];
     OwnRows rows;
     __device__ explicit Own(int M) : rows(M) {}
 

@@ -1,0 +1,64 @@
+// Few rows of A: the kernels for them against the reference, each twice with the same bits, at every number of rows where something
+// about them changes, in shapes whose K is divided and whose tiles are whole. `node fewRows.mjs [FORMAT]` prints what failed, then
+// 'N passed, N failed'; without a format all, side by side. ROWS=1,64 are other rows of A, KERNELS=decode some of the kernels.
+import { fileURLToPath } from 'node:url'
+import { Checks, cudaDevice, open, validated } from './addon.mjs'
+import { able, testedKernels } from './formats.mjs'
+
+const formats = ['mxfp4', 'mixed', 'nvfp4', 'mxfp8', 'mxfp8_e5m2', 'w4a16_mxfp4', 'w4a16_nvfp4']
+/** Where A is made ready by each block or by a kernel before, and one instruction takes the place of another. */
+const allRows = process.env.ROWS?.split(',').map(Number) ?? [
+  ...[1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33, 64],
+  ...[65, 200]
+]
+/** N x K: layers of models, tails of both, scales whose rows are no whole 16 bytes, and more tiles than blocks. */
+const shapes = [
+  [2880, 2880],
+  [7168, 2048],
+  [4096, 7168],
+  [520, 1056],
+  [10240, 2048],
+  [17000, 544]
+]
+const outputs = [
+  ['f16', {}],
+  ['bf16', { atol: 8e-3, rtol: 8e-3 }],
+  ['f32', { rtol: 1e-4 }]
+]
+const distributions = ['normal', 'wide-scales', 'tutorial']
+
+async function checkFormat(checks, device, format) {
+  const kernels = testedKernels(device).filter(
+    (kernel) => kernel.id.startsWith('decode') && able(kernel, format)
+  )
+  let turn = 0
+  for (const [n, k] of shapes)
+    for (const m of allRows) {
+      const [output, tolerance] = outputs[turn % outputs.length]
+      const distribution = distributions[Math.floor(turn / outputs.length) % distributions.length]
+      turn++
+      const session = await open(format, m, n, k, { output, distribution })
+      for (const { id } of kernels) {
+        const name = `${id} ${format} ${m}x${n}x${k} ${output} ${distribution}`
+        await checks.attempt(name, async () => {
+          const first = await validated(session, id, tolerance)
+          const again = await validated(session, id, tolerance)
+          const isRight = first.status === 'passed'
+          checks.check(name, isRight, `${first.status} normwise ${first.normwise} ${first.reason}`)
+          checks.check(`${name}: the same bits`, first.outputDigest === again.outputDigest)
+        })
+      }
+      await session.close()
+    }
+}
+
+const checks = new Checks()
+const file = fileURLToPath(import.meta.url)
+const format = process.argv[2]
+if (format) await checkFormat(checks, await cudaDevice(), format)
+else
+  await checks.inProcesses(
+    file,
+    formats.map((one) => [one])
+  )
+checks.end()
