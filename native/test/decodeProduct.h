@@ -46,6 +46,7 @@ struct Product {
   Activations a{m, k};
   ScaledMatrix b{{B_FORMAT, SCALE_FORMAT, SCALE_BLOCK}, n * matrices, k, 60, "linear"};
   GuardedOutput<float> c{m, n};
+  int across = 1;             // CTAs that divide a tile's K, `divided` stages each
   bool mayBeAlone = true;     // a kernel that makes A ready for itself may be taken
   int leftArrived = 0;        // counters that are not zero after a run
   bool isOtherAgain = false;  // sums that are computed again are others: by other codes of B
@@ -62,20 +63,23 @@ struct Product {
                         : rowsOfLargest <= 32 ? 32
                                               : 64;
     const int rowsOfB = n * matrices, blocks = ceilDivided(rowsOfLargest, columns);
-    const int share = GROUPED ? 0 : divided;
+    const int share = GROUPED ? 0 : divided, splits = GROUPED ? divided : across;
     const bool hasRoom = !GROUPED && columns > (kBits(B_FORMAT) == 4 ? 8 : 16);
     const int tilesAtOnce = hasRoom && share == 0 && blocks * ceilDivided(n, ROWS) > ctas ? 2 : 1;
     const bool isHalf = tilesAtOnce > 1 && (columns > 32 || kBits(B_FORMAT) > 4);
     const int stageK = isHalf ? STAGE_K / 2 : STAGE_K;
-    const int cluster = columns > 8 && tilesAtOnce == 1 ? 2 : 1;
-    const int tiles = ceilDivided(n, ROWS * cluster) * cluster * matrices * blocks;
+    const int sharing = columns > 8 && tilesAtOnce == 1 && across == 1 ? 2 : 1,
+              cluster = sharing * across;
+    const int tiles = ceilDivided(n, ROWS * sharing) * sharing * matrices * blocks;
     const int scales = k / SCALE_BLOCK, pitch = (scales + 15) / 16 * 16;
     std::vector<uint8_t> tokens(m * k * kTokenBytes), pitched(rowsOfB * pitch);
     const int stages = ceilDivided(k, stageK),
               mostParts = GROUPED     ? divided
                           : share > 0 ? ceilDivided(stages - 1, share) + 1
                                       : 1,
-              clusters = share > 0 ? ceilDivided(tiles / cluster * stages, share) : ctas / cluster;
+              clusters = across > 1  ? tiles
+                         : share > 0 ? ceilDivided(tiles / cluster * stages, share)
+                                     : ctas / cluster;
     std::vector<float> factors(m), parts(mostParts * m * n);
     std::vector<u32> arrived(tiles);
     const std::vector<int> starts = this->starts();
@@ -118,10 +122,10 @@ struct Product {
         kernel(codesMap, scalesMap, tokensMap, a.codes.data(), again.data(), a.scales.data(),
                b.scales.data(),
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
-               factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, divided, share,
+               factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, share,
                copied > 0, tilesAtOnce,
 #else
-               parts.data(), arrived.data(), c.data(), m, n, k, divided, share, copied > 0,
+               parts.data(), arrived.data(), c.data(), m, n, k, splits, share, copied > 0,
                tilesAtOnce, 1.0f,
 #endif
                first, rows, matrices);
@@ -138,7 +142,7 @@ struct Product {
       if (isAlone()) {
         (scaleRows == 1 ? multiplyAlone : multiplyAloneOfEight)(
             codesMap, scalesMap, a.codes.data(), again.data(), a.scales.data(), b.scales.data(),
-            parts.data(), arrived.data(), c.data(), m, n, k,
+            parts.data(), arrived.data(), c.data(), m, n, k, splits,
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
             share);
 #else
@@ -233,6 +237,11 @@ void isRightOfSmall(Product product) {
   isRight(product);
 }
 
+Product across(int ctas, Product product) {
+  product.across = ctas;
+  return product;
+}
+
 // More stages than the ring has.
 void isSeen(Mistake mistake, const std::string& text, int ctas = 4,
             Product product = {9, 130, 5120, 0, 4}) {
@@ -298,6 +307,15 @@ int main() {
   isRight({128, 330, 768, 0, 4}, 7);  // two tiles at a time, then one, of each block
   isRight({130, 96, 512, 0, 2}, 7);
   isRight({256, 64, 512, 0, 8}, 7);
+  // A cluster's CTAs divide K.
+  isRight(across(2, {1, 130, 1280, 2}), 3);
+  isRight(across(4, {3, 72, 2880, 2}), 3);
+  isRight(across(2, {8, 70, 4096, 4}), 3);
+  isRight(across(2, {13, 130, 2048, 2}), 3);
+  isRight(across(8, {20, 70, 4096, 1}), 7);
+  isRight(across(4, {64, 96, 3072, 2}), 7);  // the last has no stages
+  isRight(across(2, {130, 70, 1024, 1}), 7);
+  isRightOfCancelled(across(2, {3, 64, 1024, 1}));
   isRightOfCancelled({3, 64, 1024, 0, 1});
   if (SCALE_FORMAT == 5) isRightOfSmall({3, 64, 512, 0, 1});
   isSeen(Mistake::kNoPeersHalf, "every thread waits for another");
@@ -305,6 +323,7 @@ int main() {
   isSeen(Mistake::kEarlyRead, "a read");
   isSeen(Mistake::kNoPredecessor, "loaded without a wait for it");
   isSeen(Mistake::kNoClusterSync, "which has ended");
+  isSeen(Mistake::kNoClusterSync, "which has ended", 4, across(2, {9, 130, 5120, 5}));
   isSeen(Mistake::kNoSwizzle, "");
   isSeen(Mistake::kEarlyRead, "a read", 2);  // two tiles at a time
   isSeen(Mistake::kNoSwizzle, "", 2);

@@ -155,6 +155,7 @@ class Machine {
 
   int thread() const { return block.thread(); }
   int lane() const { return thread() % 32; }
+  int size() const { return static_cast<int>(ctas_.size()); }
   u32 rank() const { return static_cast<u32>(block.rank()); }
   u32 sharedBytes() const { return sharedBytes_; }
   Cta& cta() { return ctas_[rank()]; }
@@ -180,6 +181,12 @@ class Machine {
   void syncCluster() {
     if (mistake == Mistake::kNoClusterSync) block.sync();
     else block.syncCluster();
+  }
+  // What lies at the same place in the shared memory of a CTA.
+  template <class Value>
+  const Value* ofCta(const Value* own, u32 rank) {
+    const auto place = reinterpret_cast<const uint8_t*>(own) - cta().shared.data();
+    return reinterpret_cast<const Value*>(cta(rank).shared.data() + place);
   }
   void waitForPredecessor() { state().hasWaited = mistake != Mistake::kNoPredecessor; }
   void end() { cta().threadsEnded++; }

@@ -62,9 +62,9 @@ BS_DECODE(multiply64OfEight, Bf16OfEight, 64)
   extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                      \
       const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap, \
       const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, float* parts,  \
-      u32* arrived, Output* c, int M, int N, int K, int share, float tensorScale) {            \
+      u32* arrived, Output* c, int M, int N, int K, int splits, int share, float tensorScale) {            \
     decode::runTiles<decode::Bf16Alone<OF_EIGHT>>(                                             \
-        &codesMap, &scalesMap, nullptr, {M, N, K, 1, share, nullptr, nullptr, 0},              \
+        &codesMap, &scalesMap, nullptr, {M, N, K, splits, share, nullptr, nullptr, 0},              \
         {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, tensorScale}, false);   \
   }
 BS_DECODE_ALONE(multiplyAlone, false)

@@ -15,8 +15,14 @@ inline u32 dynamicSharedBytes() { return machine().sharedBytes(); }
 inline void trap() { hopper::fail("a trap"); }
 inline bool electOne() { return machine().lane() == 0; }
 inline u32 clusterRank() { return machine().rank(); }
+inline int clusterIndex() { return static_cast<int>(blockIdx.x) / machine().size(); }
+inline int clusterCount() { return static_cast<int>(gridDim.x) / machine().size(); }
 inline void syncCluster() { machine().syncCluster(); }
 inline void meetCluster() { machine().syncCluster(); }
+template <class Value>
+const Value* ofCta(const Value* own, u32 rank) {
+  return machine().ofCta(own, rank);
+}
 template <int Threads>
 void syncSome(int barrier) {
   machine().block.syncSome(barrier, Threads);

@@ -36,11 +36,10 @@ namespace decode {
 // Registers of a loading and of a multiplying thread.
 constexpr int kLoadRegisters = 32, kMultiplyRegisters = 112;
 
-// What a CTA of a cluster brings goes to the others' rings too: their barriers must be there. Who
-// loads does not wait for those of its own CTA.
-template <int Cluster>
-__device__ inline void meetAll(bool isLoading) {
-  if (Cluster > 1) meetCluster();
+// What a CTA brings of an A that a cluster shares goes to the others' rings too: their barriers must
+// be there. Who loads does not wait for those of its own CTA.
+__device__ inline void meetAll(bool isShared, bool isLoading) {
+  if (isShared) meetCluster();
   else if (isLoading) arriveAtSome<kThreads>(kBarriersAreThere);
   else syncSome<kThreads>(kBarriersAreThere);
 }
@@ -54,16 +53,16 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
   // read.
   const int thread = threadIdx.x - 128, warp = thread / 32 % 4, lane = thread % 32,
             group = Operand::kByWarp ? thread / 128 : __shfl_sync(0xffffffff, thread / 128, 0);
+  const bool isShared = sharesTokens<Operand>(problem);
   const typename Operand::Scales laneScales(problem.K / SCALE_BLOCK, warp, lane);
   RingPosition<Ring<Operand>::kStages> place;
   float* sums = reinterpret_cast<float*>(__cvta_shared_to_generic(ring.sums()));
-  u32& order = *reinterpret_cast<u32*>(__cvta_shared_to_generic(ring.order()));
   if constexpr (Operand::kOwnBytes > 0) {
-    meetAll<1>(false);
+    meetAll(false, false);
     own.make(ring, problem, thread);
     syncMultiplying();
   } else {
-    meetAll<Operand::kCluster>(false);
+    meetAll(isShared, false);
     waitForPredecessor();
   }
   const float* factors = given.factors;
@@ -91,7 +90,7 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
         operand.multiply(ring.codes(place.stage, tile),
                          ring.scales(place.stage, tile) + ring.firstScale(step), laneScales,
                          tokensOf(step, place.stage, share), share, warp, lane);
-      if (Operand::kCluster > 1) releaseStage<Operand::kCluster>(ring.empty(place.stage));
+      if (isShared) releaseStage<Operand::kCluster>(ring.empty(place.stage));
       else if (lane == 0) arriveHere(ring.empty(place.stage));
     }
     operand.end();
@@ -121,7 +120,7 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
           syncMultiplying();
         }
       }
-      storeSums<Operand>(problem, given, item, sums, order, firstToken, thread);
+      storeSums<Operand>(problem, given, item, ring, firstToken, thread);
       syncMultiplying();
     }
   }
@@ -134,10 +133,13 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
                                 bool scalesAreMade) {
   // An address that is not computed from the place in the cluster again in every stage.
   const Ring<Operand> ring(__shfl_sync(0xffffffff, dynamicSharedStart(), 0));
-  problem.cluster = Operand::kCluster, problem.stageK = Operand::kStageK;
+  problem.stageK = Operand::kStageK;
   problem.columns = Operand::kTokens;
   // K is split where tiles are too few to take two.
   if (Operand::kTiles > 1) problem.splits = 1, problem.share = 0, problem.takePairs();
+  const bool isShared = sharesTokens<Operand>(problem);
+  static_assert(Operand::kCluster <= 2, "2^sharing CTAs");
+  if (isShared) problem.sharing = 1;
   typename Operand::Own own(problem.M);
   // Before B, behind which it would wait.
   if (Operand::kOwnBytes > 0 && threadIdx.x >= 128)
@@ -147,7 +149,7 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
     if (threadIdx.x == 0) {
       for (int i = 0; i < Ring<Operand>::kStages; i++) {
         initBarrier(ring.full(i), 1);
-        initBarrier(ring.empty(i), kGroups * 4 * Operand::kCluster);
+        initBarrier(ring.empty(i), kGroups * 4 * (isShared ? Operand::kCluster : 1));
       }
       publishBarriers();
     }
@@ -163,14 +165,15 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
   // machine code, too. Instructions that no cache has are what a CTA waits for at its start.
   if (hidden((int)threadIdx.x) < 128) {
     giveRegistersBack<kLoadRegisters>();
-    meetAll<Operand::kCluster>(true);
+    meetAll(isShared, true);
     loader.goOn();
+    if (problem.across() > 1) syncCluster();
   } else {
     takeRegisters<kMultiplyRegisters>();
     multiplyAndStore<Operand>(problem, given, ring, own);
   }
-  // Nobody writes to a CTA that has ended.
-  if (Operand::kCluster > 1) meetCluster();
+  // Nobody comes to the shared memory of a CTA that has ended.
+  if (isShared || problem.across() > 1) meetCluster();
 }
 
 // `tiles`: how many a CTA takes at a time, where it can.

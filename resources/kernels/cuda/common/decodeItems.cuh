@@ -2,6 +2,7 @@
 // K, of one product or of groups (see decode.cuh).
 #pragma once
 
+#include "common/pipeline.cuh"
 #include "common/types.cuh"
 
 namespace decode {
@@ -26,20 +27,27 @@ struct Parts {
 // Rows of A of a block, where there are several.
 constexpr int kMostTokens = 64;
 
-// Items are parts of a cluster's tiles, as many for each of its CTAs; `starts` and `rows` of
-// groups, where there are any.
+// Items are parts of a cluster's tiles, as many for each of its CTAs, or a tile whose K its CTAs
+// divide; `starts` and `rows` of groups, where there are any.
 struct Problem {
   int M, N, K;
-  // How K is divided. Of groups every tile's is, in `splits` parts. Of one product a cluster has
+  // How K is divided. Of groups every tile's is, in `splits` parts. Of one product a tile is a
+  // cluster's of `splits` CTAs with `share` stages each, or, where `splits` is 1, a cluster has
   // `share` stages one after the other, from one tile into the next; 0: whole tiles, by turns.
   int splits, share;
   const int *starts, *rows;
   int groups;
-  int cluster = 1, stageK = kStageK;  // CTAs; elements of K
+  int sharing = 0;                    // 2^sharing CTAs of a cluster have tiles of their own
+  int stageK = kStageK;               // elements of K
   int columns = kMostTokens;          // rows of A that an item may have
   int pairs = 0;                      // items of two tiles of each block, the first
+  // CTAs that divide a tile's K.
+  __device__ int across() const { return GROUPED ? 1 : splits; }
+  __device__ bool isShared() const { return !GROUPED && splits == 1 && share > 0; }
   // A cluster's tiles.
-  __device__ int tiles() const { return (N + kRows * cluster - 1) / (kRows * cluster); }
+  __device__ int tiles() const {
+    return (N + kRows - 1) / kRows + (1 << sharing) - 1 >> sharing;
+  }
   __device__ int tokens(int group) const { return GROUPED ? rows[group] : M; }
   __device__ int blocks(int group) const {
     const int of = tokens(group);
@@ -54,10 +62,10 @@ struct Problem {
   // Of one product's place: the first and the last cluster that have some of its stages.
   __device__ Parts partsOf(const Item& item) const {
     if (GROUPED) return {item.part, splits};
-    if (share == 0) return {0, 1};
-    const int before = item.place / cluster * stages(), first = before / share,
+    if (!isShared()) return {0, 1};
+    const int before = (item.place >> sharing) * stages(), first = before / share,
               last = (before + stages() - 1) / share;
-    return {(int)blockIdx.x / cluster - first, last - first + 1};
+    return {clusterIndex() - first, last - first + 1};
   }
   // Every CTA takes two tiles at a time, and one at the end where it has an odd number.
   __device__ void takePairs() {
@@ -79,10 +87,10 @@ struct Items {
   __device__ explicit Items(const Problem& of) : problem(of) {}
   // To the first.
   __device__ void begin() {
-    number = (int)blockIdx.x / problem.cluster;
+    number = clusterIndex();
     if (GROUPED) {
       findGroup();
-    } else if (problem.share > 0) {
+    } else if (problem.isShared()) {
       const int stages = problem.stages(), first = number * problem.share;
       left = min(problem.share, problem.items(0) * stages - first);
       number = first / stages;
@@ -90,17 +98,17 @@ struct Items {
     }
   }
   __device__ bool done() const {
-    return GROUPED             ? group == problem.groups
-           : problem.share > 0 ? left <= 0
-                               : number >= problem.items(0);
+    return GROUPED              ? group == problem.groups
+           : problem.isShared() ? left <= 0
+                                : number >= problem.items(0);
   }
   __device__ void next() {
-    if (!GROUPED && problem.share > 0) {
+    if (problem.isShared()) {
       left -= problem.stages() - step;
       number++, step = 0;
       return;
     }
-    number += (int)gridDim.x / problem.cluster;
+    number += clusterCount();
     findGroup();
   }
   __device__ void findGroup() {
@@ -119,10 +127,10 @@ struct Items {
               blocks = problem.blocks(group), ofBlock = divided(ofGroup, blocks),
               firstToken = (ofGroup - ofBlock * blocks) * kMostTokens,
               tile = pairs == 0 ? ofBlock : ofBlock + min(ofBlock, pairs),
-              rank = (int)blockIdx.x % problem.cluster;
+              rank = problem.sharing > 0 ? (int)clusterRank() : 0;
     item.tiles = pairs > 0 && ofBlock < pairs && tile + 1 < tiles ? 2 : 1;
-    item.place = place * problem.cluster + rank;
-    item.row = (tile * problem.cluster + rank * item.tiles) * kRows;
+    item.place = (place << problem.sharing) + rank;
+    item.row = ((tile << problem.sharing) + rank * item.tiles) * kRows;
     item.rowOfAll = group * problem.N + item.row;
     item.firstToken = (GROUPED ? problem.starts[group] : 0) + firstToken;
     item.tokens = min(problem.tokens(group) - firstToken, problem.columns);
@@ -133,7 +141,11 @@ struct Items {
       item.end = min((item.part + 1) * each, stages);
     } else {
       item.part = 0;
-      item.step = step, item.end = problem.share > 0 ? min(step + left, stages) : stages;
+      item.step = step, item.end = problem.isShared() ? min(step + left, stages) : stages;
+      if (problem.across() > 1) {
+        item.step = min((int)clusterRank() * problem.share, stages);
+        item.end = min(item.step + problem.share, stages);
+      }
     }
     return item;
   }

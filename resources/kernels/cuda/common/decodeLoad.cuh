@@ -76,15 +76,17 @@ struct Loader {
     if (!scalesAreMade) loadScales(stage, step);
   }
   __device__ void loadMade(int stage, int step) const {
+    // Where CTAs share A, this one brings every so many-th box, for all of them.
+    const bool isForAll = sharesTokens<Operand>(at.items.problem);
+    const int apart = isForAll ? kCluster : 1, first = isForAll ? (int)clusterRank() : 0;
 #pragma unroll
-    for (int first = 0; first < Operand::kTokenBoxes; first += 4 * kCluster) {
-      const int box = first + (3 - warp) * kCluster + (int)blockIdx.x % kCluster,
-                k = at.k(step) + box * Operand::kTokenBoxK;
+    for (int i = 0; i < Operand::kTokenBoxes; i += 4) {
+      const int box = (i + 3 - warp) * apart + first, k = at.k(step) + box * Operand::kTokenBoxK;
       const u32 place = ring.tokens(stage) + box * Operand::kTokens * 128;
-      if (Operand::kTokenBoxes % (4 * kCluster) != 0 && box >= Operand::kTokenBoxes) continue;
-      if (kCluster == 1) loadBox(place, tokensMap, k, at.firstToken, ring.full(stage));
-      else
+      if (box >= Operand::kTokenBoxes) continue;
+      if (isForAll)
         loadBoxMulticast(place, tokensMap, k, at.firstToken, ring.full(stage), (1 << kCluster) - 1);
+      else loadBox(place, tokensMap, k, at.firstToken, ring.full(stage));
     }
     if (scalesAreMade) loadScales(stage, step);
   }

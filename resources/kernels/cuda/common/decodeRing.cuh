@@ -136,6 +136,12 @@ struct Ring {
   __device__ u32 sums() const { return own() + Operand::kOwnBytes; }
 };
 
+// Whether the CTAs of a cluster have tiles of their own and share A: not where they divide K.
+template <class Operand>
+__device__ inline bool sharesTokens(const Problem& problem) {
+  return Operand::kCluster > 1 && problem.across() == 1;
+}
+
 // Barriers of some of the threads, by number.
 constexpr int kMultiplying = 1, kLoadersAreThere = 2, kBarriersAreThere = 3;
 __device__ inline void syncMultiplying() { syncSome<kGroups * 128>(kMultiplying); }

@@ -37,8 +37,7 @@ __device__ inline bool isSmall(float sum) {
 // all lanes of a warp.
 template <class Operand>
 __device__ inline void finishAgain(const Problem& problem, const Given& given, const Item& item,
-                                   int tokenOfItem, int row, float sum) {
-  const bool inside = tokenOfItem < item.tokens && row < problem.N;
+                                   int tokenOfItem, int row, float sum, bool inside) {
   const int token = item.firstToken + tokenOfItem, rowOfAll = item.rowOfAll - item.row + row;
   const u32 unknown = __ballot_sync(0xffffffff, inside && isUnknown(sum));
   u32 small = __ballot_sync(0xffffffff, inside && isSmall<Operand>(sum));
@@ -60,67 +59,98 @@ __device__ inline void finishAgain(const Problem& problem, const Given& given, c
   }
 }
 
-// Each sum in shared memory of an item's tokens from `firstToken` on: token, row of its matrix,
-// sum. `areAdded`: those of all warpgroups are in the first place. So many at a time.
-template <class Operand, int AtATime, class Function>
-__device__ inline void forSums(const Item& item, const float* sums, bool areAdded, int firstToken,
-                               int thread, Function function) {
-  constexpr int kPlaces = Ring<Operand>::kPlaces, kPlace = Ring<Operand>::kPlace;
-  const int rows = (Operand::kTiles == 1 ? 1 : item.tiles) * kRows;
-#pragma unroll AtATime
-  for (int first = 0; first < rows * Ring<Operand>::kSumTokens; first += kGroups * 128) {
-    const int i = first + thread, token = rows == kRows ? i / kRows : i / (2 * kRows),
-              row = i - token * rows;
-    const float* at = sums + token * Ring<Operand>::kPitch + row;
-    float sum = *at;
-    if (kPlaces > 1 && !areAdded) {
-      float others = at[(kPlaces - 1) * kPlace];
-#pragma unroll
-      for (int of = kPlaces - 2; of > 0; of--) others = at[of * kPlace] + others;
-      sum += others;
-    }
-    function(firstToken + token, item.row + row, sum);
-  }
-}
-
-// The sums of a tile whose K is split, in shared memory, from all parts in their order: each thread
-// those that it takes to C, all of a part at a time.
+// The sums of an item that a thread takes to C, of those in shared memory of kSumTokens tokens.
 template <class Operand>
-__device__ inline void addParts(const Problem& problem, const Given& given, const Item& item,
-                                int parts, float* sums, int firstToken, int thread) {
-  constexpr int kEach = kRows * Ring<Operand>::kSumTokens / (kGroups * 128),
-                kTokensApart = kGroups * 128 / kRows;
-  const int first = thread / kRows, row = thread % kRows;
-  float total[kEach] = {};
-  for (int part = 0; part < parts; part++) {
-    const float* from = given.parts + (long long)part * problem.M * problem.N;
+struct OwnSums {
+  static constexpr int kThreads = kGroups * 128, kPlaces = Ring<Operand>::kPlaces,
+                       kPlace = Ring<Operand>::kPlace, kSumTokens = Ring<Operand>::kSumTokens,
+                       kEach = Operand::kTiles * kRows * kSumTokens / kThreads;
+  const Item& item;
+  const int N, firstToken, thread, rows;
+  // Where CTAs divide K, each takes its part of the tokens to C.
+  const int tokens, firstOfCta;
+  float sums[kEach] = {};
+
+  __device__ OwnSums(const Problem& problem, const Item& item, int firstToken, int thread)
+      : item(item),
+        N(problem.N),
+        firstToken(firstToken),
+        thread(thread),
+        rows((Operand::kTiles == 1 ? 1 : item.tiles) * kRows),
+        tokens(tokensOf(problem)),
+        firstOfCta(Operand::kTiles > 1 || problem.across() == 1 ? 0 : tokens * (int)clusterRank()) {}
+
+  // CTAs that divide K are a power of two.
+  __device__ static int tokensOf(const Problem& problem) {
+    return Operand::kTiles > 1 ? kSumTokens : kSumTokens >> (__ffs(problem.across()) - 1);
+  }
+  // Of sum i: which there is of the tokens, token of the item, row of its matrix, what it lies on.
+  __device__ int number(int i) const { return i * kThreads + thread; }
+  __device__ int place(int i) const {
+    return firstOfCta + (rows == kRows ? number(i) / kRows : number(i) / (2 * kRows));
+  }
+  __device__ int token(int i) const { return firstToken + place(i); }
+  __device__ int row(int i) const { return item.row + (number(i) & rows - 1); }
+  __device__ bool isInside(int i) const {
+    return number(i) < rows * tokens && token(i) < item.tokens && row(i) < N;
+  }
+  // Where a thread has fewer than the most, its last ones are others', and read for nothing.
+  __device__ int offset(int i) const {
+    return min(place(i), kSumTokens - 1) * Ring<Operand>::kPitch + (number(i) & rows - 1);
+  }
+  __device__ float sum(int i) const {
+    float found = sums[0];
+#pragma unroll
+    for (int j = 1; j < kEach; j++) found = i == j ? sums[j] : found;
+    return found;
+  }
+
+  // Adds those of a CTA's warpgroups.
+  __device__ void add(const float* of) {
 #pragma unroll
     for (int i = 0; i < kEach; i++) {
-      const int token = firstToken + first + i * kTokensApart;
-      const bool isInside = token < item.tokens && item.row + row < problem.N;
-      const long long place = (long long)(item.firstToken + token) * problem.N + item.row + row;
-      total[i] += __ldcg(from + (isInside ? place : 0));
+      const float* at = of + offset(i);
+      float sum = at[(kPlaces - 1) * kPlace];
+#pragma unroll
+      for (int place = kPlaces - 2; place >= 0; place--) sum = at[place * kPlace] + sum;
+      sums[i] += sum;
     }
   }
+  // Adds a part of K, float32 of (M, N).
+  __device__ void addPart(const float* part) {
 #pragma unroll
-  for (int i = 0; i < kEach; i++)
-    sums[(first + i * kTokensApart) * Ring<Operand>::kPitch + row] = total[i];
-}
+    for (int i = 0; i < kEach; i++)
+      sums[i] += __ldcg(part + (isInside(i) ? inC(i) : 0));
+  }
+  __device__ long long inC(int i) const {
+    return (long long)(item.firstToken + token(i)) * N + row(i);
+  }
+};
 
 // C, or a part of it where K is split, of an item's tokens from `firstToken` on, whose sums over
 // the CTA are in shared memory.
 template <class Operand>
 __device__ inline void storeSums(const Problem& problem, const Given& given, const Item& item,
-                                 float* sums, u32& order, int firstToken, int thread) {
+                                 const Ring<Operand>& ring, int firstToken, int thread) {
   const Parts parts = Operand::kTiles == 1 ? problem.partsOf(item) : Parts{0, 1};
-  constexpr int kAtATime = 4;
+  const auto* sums = reinterpret_cast<const float*>(__cvta_shared_to_generic(ring.sums()));
+  OwnSums<Operand> own(problem, item, firstToken, thread);
+  constexpr int kEach = OwnSums<Operand>::kEach;
+  if (Operand::kTiles == 1 && problem.across() > 1) {
+    // Every CTA's are there, and stay until all have met again.
+    syncCluster();
+#pragma unroll 2
+    for (int rank = 0; rank < problem.across(); rank++) own.add(ofCta(sums, rank));
+  } else {
+    own.add(sums);
+  }
   if (parts.all > 1) {
-    forSums<Operand, kAtATime>(
-        item, sums, false, firstToken, thread, [&](int token, int row, float sum) {
-          const long long of = (long long)parts.own * problem.M + item.firstToken + token;
-          if (token < item.tokens && row < problem.N) given.parts[of * problem.N + row] = sum;
-        });
+    const long long ofPart = (long long)problem.M * problem.N;
+#pragma unroll
+    for (int i = 0; i < kEach; i++)
+      if (own.isInside(i)) given.parts[parts.own * ofPart + own.inC(i)] = own.sums[i];
     syncMultiplying();
+    u32& order = *reinterpret_cast<u32*>(__cvta_shared_to_generic(ring.order()));
     if (thread == 0) {
       order = countIn(given.arrived + item.place);
       // For the next product; the manifest's row has them zero before the first.
@@ -128,21 +158,25 @@ __device__ inline void storeSums(const Problem& problem, const Given& given, con
     }
     syncMultiplying();
     if (order != parts.all - 1) return;
-    addParts<Operand>(problem, given, item, parts.all, sums, firstToken, thread);
+    // All parts in their order, not in that of their coming.
+#pragma unroll
+    for (int i = 0; i < kEach; i++) own.sums[i] = 0;
+    for (int part = 0; part < parts.all; part++) own.addPart(given.parts + part * ofPart);
   }
-  const bool areAdded = parts.all > 1;
   bool mayHaveLost = false;
-  forSums<Operand, kAtATime>(
-      item, sums, areAdded, firstToken, thread, [&](int token, int row, float sum) {
-        if (token >= item.tokens || row >= problem.N) return;
-        given.c[(long long)(item.firstToken + token) * problem.N + row] =
-            outputOf<Operand>(given, token, sum);
-        mayHaveLost |= isUnknown(sum) || isSmall<Operand>(sum);
-      });
+#pragma unroll
+  for (int i = 0; i < kEach; i++) {
+    if (!own.isInside(i)) continue;
+    given.c[own.inC(i)] = outputOf<Operand>(given, own.token(i), own.sums[i]);
+    mayHaveLost |= isUnknown(own.sums[i]) || isSmall<Operand>(own.sums[i]);
+  }
   if (!__any_sync(0xffffffff, mayHaveLost)) return;
-  forSums<Operand, 1>(item, sums, areAdded, firstToken, thread, [&](int token, int row, float sum) {
-    finishAgain<Operand>(problem, given, item, token, row, sum);
-  });
+#pragma unroll 1
+  for (int of = 0; of < kEach; of++) {
+    const int i = hidden(of);
+    finishAgain<Operand>(problem, given, item, own.token(i), own.row(i), own.sum(i),
+                         own.isInside(i));
+  }
 }
 
 }  // namespace decode

@@ -91,8 +91,26 @@ __device__ inline u32 clusterRank() {
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
 }
+// Which cluster of how many; a CTA without one is its own.
+__device__ inline int clusterIndex() {
+  int index;
+  asm volatile("mov.u32 %0, %%clusterid.x;" : "=r"(index));
+  return index;
+}
+__device__ inline int clusterCount() {
+  int count;
+  asm volatile("mov.u32 %0, %%nclusterid.x;" : "=r"(count));
+  return count;
+}
 __device__ inline void syncCluster() {
   asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
+}
+// What lies at `own` of this CTA's shared memory in that of another of the cluster.
+template <class Value>
+__device__ inline const Value* ofCta(const Value* own, u32 rank) {
+  u64 found;
+  asm volatile("mapa.u64 %0, %1, %2;" : "=l"(found) : "l"(own), "r"(rank));
+  return reinterpret_cast<const Value*>(found);
 }
 // At the start, behind publishBarriers(), which has made all visible that must be: no fence of the
 // device.
