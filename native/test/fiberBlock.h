@@ -131,6 +131,16 @@ class Block {
     fibers_[current_].barriers++;
   }
 
+  // The same in two steps.
+  void arriveAtCluster() {
+    fibers_[current_].ofCluster = all_.generation;
+    arrive(all_, static_cast<int>(fibers_.size()));
+  }
+  void waitForCluster() {
+    waitUntil([this, before = fibers_[current_].ofCluster] { return all_.generation != before; });
+    fibers_[current_].barriers++;
+  }
+
   // Lets others go first; the running thread goes on once `isReady`.
   void waitUntil(std::function<bool()> isReady) {
     Fiber& fiber = fibers_[current_];
@@ -159,6 +169,7 @@ class Block {
     bool done = false;
     const Meeting* waitsFor = nullptr;
     unsigned generation = 0;
+    unsigned ofCluster = 0;  // the generation of a meeting that it has arrived at
     std::function<bool()> isReady;
     int barriers = 0;
   };

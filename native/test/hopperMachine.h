@@ -182,11 +182,11 @@ class Machine {
     if (mistake == Mistake::kNoClusterSync) block.sync();
     else block.syncCluster();
   }
-  // What lies at the same place in the shared memory of a CTA.
-  template <class Value>
-  const Value* ofCta(const Value* own, u32 rank) {
-    const auto place = reinterpret_cast<const uint8_t*>(own) - cta().shared.data();
-    return reinterpret_cast<const Value*>(cta(rank).shared.data() + place);
+  void arriveAtCluster() { block.arriveAtCluster(); }
+  void waitForCluster() {
+    if (mistake == Mistake::kNoClusterSync) return;
+    block.waitForCluster();
+    state().hasMet = true;
   }
   void waitForPredecessor() { state().hasWaited = mistake != Mistake::kNoPredecessor; }
   void end() { cta().threadsEnded++; }
@@ -212,6 +212,12 @@ class Machine {
       for (const fibers::Piece& piece : pieces) cta(static_cast<u32>(of)).begin(piece.place);
       copies_.begin({of, pieces, fibers::mappedAddress(barrier, of), box.bytesOfMatrix()});
     }
+  }
+  // st.async
+  void send(u32 address, u32 barrier, u32 rank, const void* from, size_t bytes) {
+    if (!state().hasMet) fail("a number is sent to a CTA that may not be there yet");
+    cta(rank).write(address, from, bytes);
+    cta(rank).barriers.complete(barrier, static_cast<int>(bytes));
   }
   // For the copy engine to read.
   void storeForCopy(u32 address, const void* from, size_t bytes) {
@@ -294,7 +300,7 @@ class Machine {
 
  private:
   struct ThreadState {
-    bool hasWaited = false;
+    bool hasWaited = false, hasMet = false;
     std::vector<u32> stored;  // pieces, since the last fence
     std::vector<std::function<void()>> copies;
     std::vector<Wgmma> begun;

@@ -19,9 +19,10 @@ inline int clusterIndex() { return static_cast<int>(blockIdx.x) / machine().size
 inline int clusterCount() { return static_cast<int>(gridDim.x) / machine().size(); }
 inline void syncCluster() { machine().syncCluster(); }
 inline void meetCluster() { machine().syncCluster(); }
-template <class Value>
-const Value* ofCta(const Value* own, u32 rank) {
-  return machine().ofCta(own, rank);
+inline void arriveAtCluster() { machine().arriveAtCluster(); }
+inline void waitForCluster() { machine().waitForCluster(); }
+inline void sendNumber(u32 address, u32 barrier, u32 rank, float number) {
+  machine().send(address, barrier, rank, &number, sizeof number);
 }
 template <int Threads>
 void syncSome(int barrier) {

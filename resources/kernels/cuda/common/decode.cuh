@@ -37,10 +37,16 @@ namespace decode {
 constexpr int kLoadRegisters = 32, kMultiplyRegisters = 112;
 
 // What a CTA brings of an A that a cluster shares goes to the others' rings too: their barriers must
-// be there. Who loads does not wait for those of its own CTA.
-__device__ inline void meetAll(bool isShared, bool isLoading) {
-  if (isShared) meetCluster();
-  else if (isLoading) arriveAtSome<kThreads>(kBarriersAreThere);
+// be there. Who loads does not wait for those of its own CTA. Where CTAs divide K, sums wait for the
+// others' barriers (storeSums).
+template <class Operand>
+__device__ inline void meetAll(const Problem& problem, bool isLoading) {
+  if (sharesTokens<Operand>(problem)) {
+    meetCluster();
+    return;
+  }
+  if (problem.across() > 1) arriveAtCluster();
+  if (isLoading) arriveAtSome<kThreads>(kBarriersAreThere);
   else syncSome<kThreads>(kBarriersAreThere);
 }
 
@@ -56,13 +62,12 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
   const bool isShared = sharesTokens<Operand>(problem);
   const typename Operand::Scales laneScales(problem.K / SCALE_BLOCK, warp, lane);
   RingPosition<Ring<Operand>::kStages> place;
-  float* sums = reinterpret_cast<float*>(__cvta_shared_to_generic(ring.sums()));
   if constexpr (Operand::kOwnBytes > 0) {
-    meetAll(false, false);
+    meetAll<Operand>(problem, false);
     own.make(ring, problem, thread);
     syncMultiplying();
   } else {
-    meetAll(isShared, false);
+    meetAll<Operand>(problem, false);
     waitForPredecessor();
   }
   const float* factors = given.factors;
@@ -95,8 +100,12 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
     }
     operand.end();
     if (Operand::kFactors && Operand::kOwnBytes == 0) waitForCopies();
-    // Sums of one tile are added by their warpgroups in this order.
     const int rank = isFull ? share : group, ranks = isFull ? kShares : kGroups;
+    // Each has a place of its own where there is room: that of few tokens, or of stages that all
+    // have read. Else one place goes round.
+    const bool haveRoom = kPlaces > 1 || (kTiles == 1 && !GROUPED && items.isLast());
+    float* sums = reinterpret_cast<float*>(
+        __cvta_shared_to_generic(haveRoom ? ring.placesOfSums() : ring.sums()));
 #pragma unroll
     for (int firstToken = 0; firstToken < Operand::kTokens; firstToken += kSumTokens) {
       // Sum 4 j + e of a thread is that of row warp * 16 + lane / 4 + 8 * (e / 2) of B and token 8
@@ -104,12 +113,13 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
       auto sumAt = [&](int i) -> float& {
         const int token = i / 4 * 8 + lane % 4 * 2 + i % 2,
                   row = tile * kRows + warp * 16 + lane / 4 + i % 4 / 2 * 8;
-        return sums[(kPlaces > 1 ? group : 0) * Ring<Operand>::kPlace +
+        return sums[(haveRoom ? group : 0) * Ring<Operand>::kPlace +
                     token * Ring<Operand>::kPitch + row];
       };
-      if constexpr (kPlaces > 1) {
+      if (haveRoom) {
+        if (kPlaces == 1) syncMultiplying();
 #pragma unroll
-        for (int i = 0; i < kSumTokens / 2; i++) sumAt(i) = operand.total[i];
+        for (int i = 0; i < kSumTokens / 2; i++) sumAt(i) = operand.total[firstToken / 2 + i];
         syncMultiplying();
       } else {
         for (int from = ranks - 1; from >= 0; from--) {
@@ -120,7 +130,7 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
           syncMultiplying();
         }
       }
-      storeSums<Operand>(problem, given, item, ring, firstToken, thread);
+      storeSums<Operand>(problem, given, item, ring, sums, haveRoom, firstToken, thread);
       syncMultiplying();
     }
   }
@@ -151,6 +161,10 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
         initBarrier(ring.full(i), 1);
         initBarrier(ring.empty(i), kGroups * 4 * (isShared ? Operand::kCluster : 1));
       }
+      if (problem.across() > 1) {
+        initBarrier(ring.cameIn(), 1);
+        expectBytes(ring.cameIn(), OwnSums<Operand>::bytesOfOthers(problem));
+      }
       publishBarriers();
     }
     if (threadIdx.x == 32) {
@@ -165,15 +179,15 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
   // machine code, too. Instructions that no cache has are what a CTA waits for at its start.
   if (hidden((int)threadIdx.x) < 128) {
     giveRegistersBack<kLoadRegisters>();
-    meetAll(isShared, true);
+    meetAll<Operand>(problem, true);
     loader.goOn();
-    if (problem.across() > 1) syncCluster();
+    if (problem.across() > 1) waitForCluster();
   } else {
     takeRegisters<kMultiplyRegisters>();
     multiplyAndStore<Operand>(problem, given, ring, own);
   }
   // Nobody comes to the shared memory of a CTA that has ended.
-  if (isShared || problem.across() > 1) meetCluster();
+  if (isShared) meetCluster();
 }
 
 // `tiles`: how many a CTA takes at a time, where it can.

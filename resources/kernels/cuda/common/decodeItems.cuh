@@ -102,6 +102,11 @@ struct Items {
            : problem.isShared() ? left <= 0
                                 : number >= problem.items(0);
   }
+  // Of one product's.
+  __device__ bool isLast() const {
+    return problem.isShared() ? left <= problem.stages() - step
+                              : number + clusterCount() >= problem.items(0);
+  }
   __device__ void next() {
     if (problem.isShared()) {
       left -= problem.stages() - step;

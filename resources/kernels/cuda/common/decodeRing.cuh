@@ -19,6 +19,10 @@ __host__ __device__ constexpr int mostTilesFor(int tokens) {
 __host__ __device__ constexpr int clusterFor(int tokens, int tiles) {
   return tokens <= 8 || tiles > 1 ? 1 : 2;
 }
+// CTAs that may divide K; more would leave the ring one stage less.
+__host__ __device__ constexpr int mostAcross(int tokens) {
+  return GROUPED ? 1 : tokens > 32 ? 2 : 4;
+}
 __host__ __device__ constexpr int stageFor(int tokens, int tiles) {
   return tiles > 1 && (tokens > 32 || kBits(B_FORMAT) > 4) ? kStageK / 2 : kStageK;
 }
@@ -104,14 +108,21 @@ struct Ring {
   // instead of one for each.
   static constexpr int kPlaces = kTiles == 1 && Operand::kTokens <= 16 ? kGroups : 1,
                        kPlace = kSumTokens * kPitch;
-  static constexpr int kBytesSums = kPlaces * kPlace * 4, kBytesOther = 1024 + 1024;
+  // Where CTAs of a cluster divide K, sums come from the others, each a part of the tokens'.
+  static constexpr int kBytesReceived = kTiles > 1   ? 0
+                                        : mostAcross(Operand::kTokens) > 1
+                                            ? Operand::kTokens * kRows * 4 *
+                                                  (mostAcross(Operand::kTokens) - 1) /
+                                                  mostAcross(Operand::kTokens)
+                                            : 0;
+  static constexpr int kBytesSums = kPlaces * kPlace * 4 + kBytesReceived, kBytesOther = 1024 + 1024;
   // Few tokens: as many as keep the memory busy. More of them wait behind those of other CTAs, and
   // the last CTA to have its own ends later.
   static constexpr bool kIsShort = kTiles == 1 && Operand::kTokens <= 16 && kBits(B_FORMAT) == 4;
   static constexpr int kFit = (kSharedBytes - kBytesSums - kBytesOther - Operand::kOwnBytes) /
                               kBytesStage,
                        kStages = kIsShort && kFit > 4 ? 4 : kFit;
-  static constexpr int kBytesBarriers = kStages * 16 + 4 + Operand::kTokens * 4;
+  static constexpr int kBytesBarriers = kStages * 16 + 16 + Operand::kTokens * 4;
   static_assert(kStages >= 2 && kBytesBarriers <= 1024 && kBytesStage % 1024 == 0,
                 "room for a ring");
   u32 barriers, tiles;
@@ -119,8 +130,10 @@ struct Ring {
       : barriers(start), tiles((start + kBytesBarriers + 1023) & ~1023u) {}
   __device__ u32 full(int i) const { return barriers + i * 8; }
   __device__ u32 empty(int i) const { return barriers + (kStages + i) * 8; }
-  __device__ u32 order() const { return barriers + kStages * 16; }
-  __device__ u32 factors() const { return order() + 4; }
+  // Of the sums that others send.
+  __device__ u32 cameIn() const { return barriers + kStages * 16; }
+  __device__ u32 order() const { return cameIn() + 8; }
+  __device__ u32 factors() const { return order() + 8; }
   __device__ u32 codes(int i, int tile) const {
     return tiles + i * kBytesStage + tile * kBytesCodes;
   }
@@ -134,6 +147,9 @@ struct Ring {
   }
   __device__ u32 own() const { return tiles + kStages * kBytesStage; }
   __device__ u32 sums() const { return own() + Operand::kOwnBytes; }
+  // Where warpgroups' sums have a place each: there, or, when all stages have been read, in theirs.
+  __device__ u32 placesOfSums() const { return kPlaces > 1 ? sums() : tiles; }
+  __device__ u32 received() const { return sums() + kPlaces * kPlace * 4; }
 };
 
 // Whether the CTAs of a cluster have tiles of their own and share A: not where they divide K.

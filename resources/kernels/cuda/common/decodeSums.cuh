@@ -59,96 +59,122 @@ __device__ inline void finishAgain(const Problem& problem, const Given& given, c
   }
 }
 
-// The sums of an item that a thread takes to C, of those in shared memory of kSumTokens tokens.
+// The sums of an item that a thread takes to C, of those in shared memory of kSumTokens tokens: of
+// one row, and of tokens as far apart as all threads have rows.
 template <class Operand>
 struct OwnSums {
-  static constexpr int kThreads = kGroups * 128, kPlaces = Ring<Operand>::kPlaces,
+  static constexpr int kThreads = kGroups * 128, kPitch = Ring<Operand>::kPitch,
                        kPlace = Ring<Operand>::kPlace, kSumTokens = Ring<Operand>::kSumTokens,
                        kEach = Operand::kTiles * kRows * kSumTokens / kThreads;
-  const Item& item;
-  const int N, firstToken, thread, rows;
-  // Where CTAs divide K, each takes its part of the tokens to C.
-  const int tokens, firstOfCta;
-  float sums[kEach] = {};
+  const int rows, apart, firstOfThread, row;
+  // Which tokens this CTA takes to C: a part, where CTAs divide K.
+  int first = 0, tokens = kSumTokens;
+  long long inC;       // of the first sum
+  const long long step;  // from one sum to the next, in C
+  float sums[kEach];
 
   __device__ OwnSums(const Problem& problem, const Item& item, int firstToken, int thread)
-      : item(item),
-        N(problem.N),
-        firstToken(firstToken),
-        thread(thread),
-        rows((Operand::kTiles == 1 ? 1 : item.tiles) * kRows),
-        tokens(tokensOf(problem)),
-        firstOfCta(Operand::kTiles > 1 || problem.across() == 1 ? 0 : tokens * (int)clusterRank()) {}
+      : rows((Operand::kTiles == 1 ? 1 : item.tiles) * kRows),
+        apart(rows == kRows ? kThreads / kRows : kThreads / (2 * kRows)),
+        firstOfThread(rows == kRows ? thread / kRows : thread / (2 * kRows)),
+        row(thread & rows - 1),
+        inC((long long)(item.firstToken + firstToken + firstOfThread) * problem.N + item.row + row),
+        step((long long)apart * problem.N) {
+    tokens = min(tokens, item.tokens - firstToken);
+    if (item.row + row >= problem.N) tokens = 0;
+  }
 
-  // CTAs that divide K are a power of two.
-  __device__ static int tokensOf(const Problem& problem) {
-    return Operand::kTiles > 1 ? kSumTokens : kSumTokens >> (__ffs(problem.across()) - 1);
+  // Of sum i, among the tokens in shared memory.
+  __device__ int token(int i) const { return firstOfThread + i * apart; }
+  __device__ bool isInside(int i) const { return token(i) >= first && token(i) < tokens; }
+
+  // From one place, or those of all warpgroups.
+  __device__ void read(const float* from, bool ofAll) {
+    const float* at = from + firstOfThread * kPitch + row;
+#pragma unroll
+    for (int i = 0; i < kEach; i++) {
+      // Of one tile there are half as many as of two.
+      if (Operand::kTiles > 1 && token(i) >= kSumTokens) continue;
+      const float* own = at + i * apart * kPitch;
+      sums[i] = own[0];
+      if (!ofAll) continue;
+      float others = own[(kGroups - 1) * kPlace];
+#pragma unroll
+      for (int group = kGroups - 2; group > 0; group--) others = own[group * kPlace] + others;
+      sums[i] += others;
+    }
   }
-  // Of sum i: which there is of the tokens, token of the item, row of its matrix, what it lies on.
-  __device__ int number(int i) const { return i * kThreads + thread; }
-  __device__ int place(int i) const {
-    return firstOfCta + (rows == kRows ? number(i) / kRows : number(i) / (2 * kRows));
+
+  // CTAs that divide K, a power of two, send one another their sums; each has a part of the tokens'
+  // in the end.
+  __device__ static u32 bytesOfOthers(const Problem& problem) {
+    return (problem.across() - 1) * (kRows * 4 << tokensAcross(problem));
   }
-  __device__ int token(int i) const { return firstToken + place(i); }
-  __device__ int row(int i) const { return item.row + (number(i) & rows - 1); }
-  __device__ bool isInside(int i) const {
-    return number(i) < rows * tokens && token(i) < item.tokens && row(i) < N;
+  // As a power of two.
+  __device__ static int tokensAcross(const Problem& problem) {
+    return __ffs(kSumTokens) - __ffs(problem.across());
   }
-  // Where a thread has fewer than the most, its last ones are others', and read for nothing.
-  __device__ int offset(int i) const {
-    return min(place(i), kSumTokens - 1) * Ring<Operand>::kPitch + (number(i) & rows - 1);
+  __device__ void exchange(const Problem& problem, const Ring<Operand>& ring) {
+    const int log = tokensAcross(problem), each = 1 << log, rank = (int)clusterRank();
+    // Where the sum of the first of an owner's tokens from another CTA lies.
+    const auto placeFrom = [&](int owner, int of) {
+      return ring.received() + ((of - (of > owner) - owner) * each * kRows + row) * 4;
+    };
+    waitForCluster();
+#pragma unroll
+    for (int i = 0; i < kEach; i++) {
+      const int owner = token(i) >> log;
+      if (owner != rank)
+        sendNumber(placeFrom(owner, rank) + token(i) * kRows * 4, ring.cameIn(), owner, sums[i]);
+    }
+    first = rank * each, tokens = min(tokens, first + each);
+    waitFor(ring.cameIn(), 0);
+#pragma unroll
+    for (int i = 0; i < kEach; i++) {
+      if (!isInside(i)) continue;
+      float total = 0;
+      for (int of = 0; of < problem.across(); of++)
+        total += of == rank ? sums[i] : loadNumber(placeFrom(rank, of) + token(i) * kRows * 4);
+      sums[i] = total;
+    }
   }
+
+  // Parts of K, each float32 of (M, N), all in their order.
+  __device__ void writePart(float* part) const {
+#pragma unroll
+    for (int i = 0; i < kEach; i++)
+      if (isInside(i)) part[inC + i * step] = sums[i];
+  }
+  __device__ void addParts(const float* parts, int count, long long each) {
+#pragma unroll
+    for (int i = 0; i < kEach; i++) sums[i] = 0;
+    for (int part = 0; part < count; part++)
+#pragma unroll
+      for (int i = 0; i < kEach; i++)
+        sums[i] += __ldcg(parts + part * each + (isInside(i) ? inC + i * step : 0));
+  }
+
   __device__ float sum(int i) const {
     float found = sums[0];
 #pragma unroll
     for (int j = 1; j < kEach; j++) found = i == j ? sums[j] : found;
     return found;
   }
-
-  // Adds those of a CTA's warpgroups.
-  __device__ void add(const float* of) {
-#pragma unroll
-    for (int i = 0; i < kEach; i++) {
-      const float* at = of + offset(i);
-      float sum = at[(kPlaces - 1) * kPlace];
-#pragma unroll
-      for (int place = kPlaces - 2; place >= 0; place--) sum = at[place * kPlace] + sum;
-      sums[i] += sum;
-    }
-  }
-  // Adds a part of K, float32 of (M, N).
-  __device__ void addPart(const float* part) {
-#pragma unroll
-    for (int i = 0; i < kEach; i++)
-      sums[i] += __ldcg(part + (isInside(i) ? inC(i) : 0));
-  }
-  __device__ long long inC(int i) const {
-    return (long long)(item.firstToken + token(i)) * N + row(i);
-  }
 };
 
 // C, or a part of it where K is split, of an item's tokens from `firstToken` on, whose sums over
-// the CTA are in shared memory.
+// the CTA are in shared memory: in a place, or in one of each warpgroup.
 template <class Operand>
 __device__ inline void storeSums(const Problem& problem, const Given& given, const Item& item,
-                                 const Ring<Operand>& ring, int firstToken, int thread) {
+                                 const Ring<Operand>& ring, const float* sums, bool ofAll,
+                                 int firstToken, int thread) {
   const Parts parts = Operand::kTiles == 1 ? problem.partsOf(item) : Parts{0, 1};
-  const auto* sums = reinterpret_cast<const float*>(__cvta_shared_to_generic(ring.sums()));
   OwnSums<Operand> own(problem, item, firstToken, thread);
-  constexpr int kEach = OwnSums<Operand>::kEach;
-  if (Operand::kTiles == 1 && problem.across() > 1) {
-    // Every CTA's are there, and stay until all have met again.
-    syncCluster();
-#pragma unroll 2
-    for (int rank = 0; rank < problem.across(); rank++) own.add(ofCta(sums, rank));
-  } else {
-    own.add(sums);
-  }
+  own.read(sums, ofAll);
+  if (Operand::kTiles == 1 && problem.across() > 1) own.exchange(problem, ring);
   if (parts.all > 1) {
     const long long ofPart = (long long)problem.M * problem.N;
-#pragma unroll
-    for (int i = 0; i < kEach; i++)
-      if (own.isInside(i)) given.parts[parts.own * ofPart + own.inC(i)] = own.sums[i];
+    own.writePart(given.parts + parts.own * ofPart);
     syncMultiplying();
     u32& order = *reinterpret_cast<u32*>(__cvta_shared_to_generic(ring.order()));
     if (thread == 0) {
@@ -158,24 +184,22 @@ __device__ inline void storeSums(const Problem& problem, const Given& given, con
     }
     syncMultiplying();
     if (order != parts.all - 1) return;
-    // All parts in their order, not in that of their coming.
-#pragma unroll
-    for (int i = 0; i < kEach; i++) own.sums[i] = 0;
-    for (int part = 0; part < parts.all; part++) own.addPart(given.parts + part * ofPart);
+    own.addParts(given.parts, parts.all, ofPart);
   }
   bool mayHaveLost = false;
 #pragma unroll
-  for (int i = 0; i < kEach; i++) {
+  for (int i = 0; i < own.kEach; i++) {
     if (!own.isInside(i)) continue;
-    given.c[own.inC(i)] = outputOf<Operand>(given, own.token(i), own.sums[i]);
+    given.c[own.inC + i * own.step] =
+        outputOf<Operand>(given, firstToken + own.token(i), own.sums[i]);
     mayHaveLost |= isUnknown(own.sums[i]) || isSmall<Operand>(own.sums[i]);
   }
   if (!__any_sync(0xffffffff, mayHaveLost)) return;
 #pragma unroll 1
-  for (int of = 0; of < kEach; of++) {
+  for (int of = 0; of < own.kEach; of++) {
     const int i = hidden(of);
-    finishAgain<Operand>(problem, given, item, own.token(i), own.row(i), own.sum(i),
-                         own.isInside(i));
+    finishAgain<Operand>(problem, given, item, firstToken + own.token(i), item.row + own.row,
+                         own.sum(i), own.isInside(i));
   }
 }
 

@@ -105,17 +105,26 @@ __device__ inline int clusterCount() {
 __device__ inline void syncCluster() {
   asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
 }
-// What lies at `own` of this CTA's shared memory in that of another of the cluster.
-template <class Value>
-__device__ inline const Value* ofCta(const Value* own, u32 rank) {
-  u64 found;
-  asm volatile("mapa.u64 %0, %1, %2;" : "=l"(found) : "l"(own), "r"(rank));
-  return reinterpret_cast<const Value*>(found);
+// A meeting in two steps, for who has something else to do meanwhile: every thread takes both.
+__device__ inline void arriveAtCluster() {
+  asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
 }
-// At the start, behind publishBarriers(), which has made all visible that must be: no fence of the
-// device.
+__device__ inline void waitForCluster() { asm volatile("barrier.cluster.wait;" ::: "memory"); }
+// At the start, behind publishBarriers(), which has made all visible that must be, and at the end:
+// no fence of the device.
 __device__ inline void meetCluster() {
-  asm volatile("barrier.cluster.arrive.relaxed; barrier.cluster.wait;" ::: "memory");
+  arriveAtCluster();
+  waitForCluster();
+}
+// Writes a number to the same place in another CTA's shared memory; its barrier counts the bytes
+// once they are there.
+__device__ inline void sendNumber(u32 address, u32 barrier, u32 rank, float number) {
+  asm volatile(
+      "{ .reg .b32 to, at; mapa.shared::cluster.u32 to, %0, %2; mapa.shared::cluster.u32 at, %1, "
+      "%2; st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [to], %3, [at]; }" ::"r"(
+          address),
+      "r"(barrier), "r"(rank), "r"(__float_as_uint(number))
+      : "memory");
 }
 
 // A warp that has read a stage says so to every CTA of the cluster: any of them may write it next.
