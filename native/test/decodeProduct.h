@@ -68,7 +68,7 @@ struct Product {
     const int tilesAtOnce = hasRoom && share == 0 && blocks * ceilDivided(n, ROWS) > ctas ? 2 : 1;
     const bool isHalf = tilesAtOnce > 1 && (columns > 32 || kBits(B_FORMAT) > 4);
     const int stageK = isHalf ? STAGE_K / 2 : STAGE_K;
-    const int sharing = columns > 8 && tilesAtOnce == 1 && across == 1 ? 2 : 1,
+    const int sharing = columns > 8 && tilesAtOnce == 1 && across == 1 && !isAlone() ? 2 : 1,
               cluster = sharing * across;
     const int tiles = ceilDivided(n, ROWS * sharing) * sharing * matrices * blocks;
     const int scales = k / SCALE_BLOCK, pitch = (scales + 15) / 16 * 16;
@@ -140,7 +140,10 @@ struct Product {
       }
 #else
       if (isAlone()) {
-        (scaleRows == 1 ? multiplyAlone : multiplyAloneOfEight)(
+        const auto kernel = columns == 8 ? scaleRows == 1 ? multiplyAlone8 : multiplyAlone8OfEight
+                            : scaleRows == 1 ? multiplyAlone16
+                                             : multiplyAlone16OfEight;
+        kernel(
             codesMap, scalesMap, a.codes.data(), again.data(), a.scales.data(), b.scales.data(),
             parts.data(), arrived.data(), c.data(), m, n, k, splits,
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
@@ -164,9 +167,10 @@ struct Product {
     const int wide = ceilDivided(k, STAGE_K) * STAGE_K,
               rows = m <= 2   ? m
                      : m <= 4 ? 4
-                              : 8,
-              bytes = kIsFp8 ? wide * 8 : rows * (wide * 2 + 16) + 256;
-    return mayBeAlone && !GROUPED && m <= (A_FORMAT == 7 ? 4 : 8) && bytes <= OWN_BYTES;
+                     : m <= 8 ? 8
+                              : 16,
+              bytes = kIsFp8 ? wide * (m <= 8 ? 8 : 16) : rows * (wide * 2 + 16) + 256;
+    return mayBeAlone && !GROUPED && m <= 16 && bytes <= (kIsFp8 || m <= 8 ? OWN_BYTES : OWN_BYTES_16);
   }
   int scaleRows() const {
     const int scales = k / SCALE_BLOCK;
@@ -242,9 +246,14 @@ Product across(int ctas, Product product) {
   return product;
 }
 
+Product prepared(Product product) {
+  product.mayBeAlone = false;
+  return product;
+}
+
 // More stages than the ring has.
 void isSeen(Mistake mistake, const std::string& text, int ctas = 4,
-            Product product = {9, 130, 5120, 0, 4}) {
+            Product product = prepared({9, 130, 5120, 0, 4})) {
   product.ctas = ctas;
   const std::string thrown = messageOf([&] { product.run(mistake); });
   const bool seen =
@@ -284,9 +293,7 @@ int main() {
   isRight({1, 150, 2048, 11});       // more than a tile's, and fewer in the end
   isRight({5, 72, 2880, 2});         // scales that begin between two words, or are copied
   // The same with A made ready by a kernel before, and A that is too large for the other.
-  Product prepared = {3, 70, 4096, 3};
-  prepared.mayBeAlone = false;
-  isRight(std::move(prepared), 3);
+  isRight(prepared({3, 70, 4096, 3}), 3);
   const int large = kIsFp8 ? 8704 : 4096;
   checkThat(!Product{8, 64, large}.isAlone() && Product{1, 64, 4096}.isAlone(), "what is alone",
             __FILE__, __LINE__);
@@ -294,9 +301,12 @@ int main() {
   isRight({8, 136, 1056, 0, 2});
   isRight({2, 136, 2880, 3});
   // One cluster, two tiles of two CTAs, of which the last has no rows.
-  isRight({9, 130, 1024, 0, 2});
-  isRight({16, 321, 1536, 0, 4}, 3);  // a cluster has one tile more than another
-  isRight({16, 64, 5120, 3}, 2);      // parts
+  isRight(prepared({9, 130, 1024, 0, 2}));
+  isRight(prepared({16, 321, 1536, 0, 4}), 3);  // a cluster has one tile more than another
+  isRight(prepared({16, 64, 5120, 3}), 2);      // parts
+  isRight({9, 130, 1024, 0, 2});                // the same where each CTA makes A ready
+  isRight({16, 321, 1536, 0, 3}, 3);
+  isRight({13, 72, 2880, 3}, 2);
   isRight({17, 129, 768, 0, 4}, 3);
   isRight({64, 96, 1024, 1}, 7);
   isRight({16, 384, 1056, 0, 2}, 3);  // a cluster's two tiles for each CTA, then one
@@ -312,6 +322,7 @@ int main() {
   isRight(across(4, {3, 72, 2880, 2}), 3);
   isRight(across(2, {8, 70, 4096, 4}), 3);
   isRight(across(2, {13, 130, 2048, 2}), 3);
+  isRight(across(2, prepared({13, 130, 2048, 2})), 3);
   isRight(across(4, {20, 70, 4096, 2}), 7);
   isRight(across(2, {64, 96, 3072, 3}), 7);
   isRight(across(4, {32, 96, 2560, 2}), 7);  // the last has no stages
@@ -324,7 +335,7 @@ int main() {
   isSeen(Mistake::kEarlyRead, "a read");
   isSeen(Mistake::kNoPredecessor, "loaded without a wait for it");
   isSeen(Mistake::kNoClusterSync, "which has ended");
-  isSeen(Mistake::kNoClusterSync, "may not be there yet", 4, across(2, {9, 130, 5120, 5}));
+  isSeen(Mistake::kNoClusterSync, "may not be there yet", 4, across(2, prepared({9, 130, 5120, 5})));
   isSeen(Mistake::kNoSwizzle, "");
   isSeen(Mistake::kEarlyRead, "a read", 2);  // two tiles at a time
   isSeen(Mistake::kNoSwizzle, "", 2);

@@ -174,9 +174,13 @@ class Machine {
     block.waitUntil(
         [this, of = &cta(), barrier, parity] { return of->barriers.isOver(barrier, parity); });
   }
-  void arrive(u32 barrier, u32 rank) {
+  void arrive(u32 barrier) {
+    const u32 rank = rankOf(barrier);
     if (mistake == Mistake::kOwnBarrierAlone && rank != this->rank()) return;
-    cta(rank).barriers.arrive(barrier);
+    cta(rank).barriers.arrive(fibers::localAddress(barrier));
+  }
+  u32 rankOf(u32 address) const {
+    return static_cast<u32>(fibers::rankOfAddress(address, block.rank()));
   }
   void syncCluster() {
     if (mistake == Mistake::kNoClusterSync) block.sync();
@@ -214,10 +218,12 @@ class Machine {
     }
   }
   // st.async
-  void send(u32 address, u32 barrier, u32 rank, const void* from, size_t bytes) {
+  void send(u32 address, u32 barrier, const void* from, size_t bytes) {
     if (!state().hasMet) fail("a number is sent to a CTA that may not be there yet");
-    cta(rank).write(address, from, bytes);
-    cta(rank).barriers.complete(barrier, static_cast<int>(bytes));
+    if (rankOf(address) != rankOf(barrier)) fail("a number is sent and counted in different CTAs");
+    Cta& to = cta(rankOf(address));
+    to.write(fibers::localAddress(address), from, bytes);
+    to.barriers.complete(fibers::localAddress(barrier), static_cast<int>(bytes));
   }
   // For the copy engine to read.
   void storeForCopy(u32 address, const void* from, size_t bytes) {

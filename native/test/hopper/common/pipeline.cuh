@@ -21,8 +21,8 @@ inline void syncCluster() { machine().syncCluster(); }
 inline void meetCluster() { machine().syncCluster(); }
 inline void arriveAtCluster() { machine().arriveAtCluster(); }
 inline void waitForCluster() { machine().waitForCluster(); }
-inline void sendNumber(u32 address, u32 barrier, u32 rank, float number) {
-  machine().send(address, barrier, rank, &number, sizeof number);
+inline void sendNumber(u32 address, u32 barrier, float number) {
+  machine().send(address, barrier, &number, sizeof number);
 }
 template <int Threads>
 void syncSome(int barrier) {
@@ -47,7 +47,11 @@ inline void initBarrier(u32 barrier, u32 arrivals) {
 }
 inline void publishBarriers() {}
 inline void expectBytes(u32 barrier, u32 bytes) { machine().cta().barriers.arrive(barrier, bytes); }
-inline void arriveAt(u32 barrier, u32 rank) { machine().arrive(barrier, rank); }
+inline u32 atCta(u32 address, u32 rank) {
+  return fibers::mappedAddress(address, static_cast<int>(rank));
+}
+inline void arriveThere(u32 barrier) { machine().arrive(barrier); }
+inline void arriveAt(u32 barrier, u32 rank) { arriveThere(atCta(barrier, rank)); }
 inline void arriveHere(u32 barrier) { machine().cta().barriers.arrive(barrier); }
 inline void waitFor(u32 barrier, u32 parity) { machine().wait(barrier, parity); }
 template <int Cluster>

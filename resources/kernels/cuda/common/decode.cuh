@@ -60,6 +60,8 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
   const int thread = threadIdx.x - 128, warp = thread / 32 % 4, lane = thread % 32,
             group = Operand::kByWarp ? thread / 128 : __shfl_sync(0xffffffff, thread / 128, 0);
   const bool isShared = sharesTokens<Operand>(problem);
+  const int fillers = isShared ? Operand::kCluster : 1;
+  const u32 released = atCta(ring.empty(0), isShared ? lane % Operand::kCluster : (int)clusterRank());
   const typename Operand::Scales laneScales(problem.K / SCALE_BLOCK, warp, lane);
   RingPosition<Ring<Operand>::kStages> place;
   if constexpr (Operand::kOwnBytes > 0) {
@@ -73,6 +75,7 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
   const float* factors = given.factors;
   if (Operand::kFactors)
     given.factors = reinterpret_cast<const float*>(__cvta_shared_to_generic(ring.factors()));
+  const u32 ownPitch = Operand::kOwnBytes > 0 ? Operand::ownPitch(problem) : 0;
   auto tokensOf = [&](int step, int stage, int share) {
     if constexpr (Operand::kOwnBytes > 0)
       return Operand::ownTokensOf(ring, problem, step, share, lane);
@@ -94,9 +97,10 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
       if (isFull || step % kTiles == pair)
         operand.multiply(ring.codes(place.stage, tile),
                          ring.scales(place.stage, tile) + ring.firstScale(step), laneScales,
-                         tokensOf(step, place.stage, share), share, warp, lane);
-      if (isShared) releaseStage<Operand::kCluster>(ring.empty(place.stage));
-      else if (lane == 0) arriveHere(ring.empty(place.stage));
+                         tokensOf(step, place.stage, share), ownPitch, share, warp, lane);
+      // A warp that has read a stage says so to every CTA that fills it.
+      if (Operand::kCluster == 1 && lane == 0) arriveHere(ring.empty(place.stage));
+      if (Operand::kCluster > 1 && lane < fillers) arriveThere(released + place.stage * 8);
     }
     operand.end();
     if (Operand::kFactors && Operand::kOwnBytes == 0) waitForCopies();

@@ -12,16 +12,14 @@ constexpr int kThreads = THREADS, kGroups = kThreads / 128 - 1;
 constexpr int kSharedBytes = SHARED_BYTES;
 static_assert(kRows == 64 && kGroups == 4,
               "a warpgroup multiplies 64 rows; registers are divided for four");
+// CTAs that may divide a tile's K.
+constexpr int kMostAcross = GROUPED ? 1 : 8;
 // Tiles of B that a CTA takes at a time where it can, CTAs that share A, elements of K a stage.
 __host__ __device__ constexpr int mostTilesFor(int tokens) {
   return GROUPED || tokens <= 8 || (tokens <= 16 && kBits(B_FORMAT) > 4) ? 1 : 2;
 }
 __host__ __device__ constexpr int clusterFor(int tokens, int tiles) {
   return tokens <= 8 || tiles > 1 ? 1 : 2;
-}
-// CTAs that may divide K; more would leave the ring one stage less.
-__host__ __device__ constexpr int mostAcross(int tokens) {
-  return GROUPED ? 1 : tokens > 32 ? 2 : 4;
 }
 __host__ __device__ constexpr int stageFor(int tokens, int tiles) {
   return tiles > 1 && (tokens > 32 || kBits(B_FORMAT) > 4) ? kStageK / 2 : kStageK;
@@ -108,13 +106,11 @@ struct Ring {
   // instead of one for each.
   static constexpr int kPlaces = kTiles == 1 && Operand::kTokens <= 16 ? kGroups : 1,
                        kPlace = kSumTokens * kPitch;
-  // Where CTAs of a cluster divide K, sums come from the others, each a part of the tokens'.
-  static constexpr int kBytesReceived = kTiles > 1   ? 0
-                                        : mostAcross(Operand::kTokens) > 1
-                                            ? Operand::kTokens * kRows * 4 *
-                                                  (mostAcross(Operand::kTokens) - 1) /
-                                                  mostAcross(Operand::kTokens)
-                                            : 0;
+  // Where CTAs of a cluster divide K, sums come from the others, each a part of the tokens'. A CTA
+  // has one item then, its warpgroups' sums lie in places of their own, and if these are stages the
+  // one that would go round is free.
+  static constexpr int kBytesReceived =
+      kTiles == 1 && kPlaces > 1 ? Operand::kTokens * kRows * 4 * (kMostAcross - 1) / kMostAcross : 0;
   static constexpr int kBytesSums = kPlaces * kPlace * 4 + kBytesReceived, kBytesOther = 1024 + 1024;
   // Few tokens: as many as keep the memory busy. More of them wait behind those of other CTAs, and
   // the last CTA to have its own ends later.
@@ -149,7 +145,7 @@ struct Ring {
   __device__ u32 sums() const { return own() + Operand::kOwnBytes; }
   // Where warpgroups' sums have a place each: there, or, when all stages have been read, in theirs.
   __device__ u32 placesOfSums() const { return kPlaces > 1 ? sums() : tiles; }
-  __device__ u32 received() const { return sums() + kPlaces * kPlace * 4; }
+  __device__ u32 received() const { return kPlaces > 1 ? sums() + kPlaces * kPlace * 4 : sums(); }
 };
 
 // Whether the CTAs of a cluster have tiles of their own and share A: not where they divide K.
@@ -163,11 +159,11 @@ constexpr int kMultiplying = 1, kLoadersAreThere = 2, kBarriersAreThere = 3;
 __device__ inline void syncMultiplying() { syncSome<kGroups * 128>(kMultiplying); }
 
 // A's rows among the threads that multiply, where these make A ready: a row is for 2^log of them,
-// as many as each of 1, 2, 4 or 8 may have, and a thread has pieces of it 2^log apart.
+// as many as each of 1, 2, 4, 8 or 16 may have, and a thread has pieces of it 2^log apart.
 struct OwnRows {
   int log;
   static_assert(kGroups * 128 == 1 << 9, "threads that multiply");
-  __device__ explicit OwnRows(int M) : log(M == 1 ? 9 : M == 2 ? 8 : M <= 4 ? 7 : 6) {}
+  __device__ explicit OwnRows(int M) : log(M == 1 ? 9 : M == 2 ? 8 : M <= 4 ? 7 : M <= 8 ? 6 : 5) {}
   __device__ int count() const { return 1 << 9 - log; }
   __device__ int rowOf(int thread) const { return thread >> log; }
   __device__ int pieceOf(int thread, int i) const { return (thread & (1 << log) - 1) + (i << log); }

@@ -125,7 +125,8 @@ struct OwnSums {
     for (int i = 0; i < kEach; i++) {
       const int owner = token(i) >> log;
       if (owner != rank)
-        sendNumber(placeFrom(owner, rank) + token(i) * kRows * 4, ring.cameIn(), owner, sums[i]);
+        sendNumber(atCta(placeFrom(owner, rank) + token(i) * kRows * 4, owner),
+                   atCta(ring.cameIn(), owner), sums[i]);
     }
     first = rank * each, tokens = min(tokens, first + each);
     waitFor(ring.cameIn(), 0);

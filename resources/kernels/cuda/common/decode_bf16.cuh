@@ -118,7 +118,7 @@ __device__ inline void prepareTokens(const GivenTokens& given, u32 (&words)[4]) 
 // in banks of their own.
 template <int Tokens, int Tiles, bool OfEight, bool OwnTokens>
 struct Bf16Of {
-  static constexpr int kTokens = Tokens, kTiles = Tiles, kCluster = clusterFor(Tokens, Tiles),
+  static constexpr int kTokens = Tokens, kTiles = Tiles, kCluster = OwnTokens ? 1 : clusterFor(Tokens, Tiles),
                        kStageK = stageFor(Tokens, Tiles);
   static constexpr int kShareK = kStageK * Tiles / kGroups;
   static constexpr int kChunkK = 128 / kBits(B_FORMAT);  // elements in 16 bytes
@@ -141,9 +141,13 @@ struct Bf16Of {
   static constexpr float kSmallest = kScaleSums ? 0x1p-100f : 0x1p-80f;
   static constexpr bool kFactors = false, kOfEight = OfEight;
   using Scales = LaneScales<kStageK, OfEight>;
-  // OWN_BYTES is a constant of the manifest's row, which has this kernel only where A is no larger.
-  static constexpr int kOwnBytes = OwnTokens ? OWN_BYTES : 0, kOwnZeros = kShareK * 2;
-  static_assert(!OwnTokens || (Tokens == 8 && kByWarp && kOwnBytes % 16 == 0),
+  // OWN_BYTES and OWN_BYTES_16 are constants of the manifest's row, which has these kernels only
+  // where A is no larger.
+  static constexpr int kOwnBytes = !OwnTokens    ? 0
+                                   : Tokens == 8 ? OWN_BYTES
+                                                 : OWN_BYTES_16,
+                       kOwnZeros = Tokens == 8 ? kShareK * 2 : 0;
+  static_assert(!OwnTokens || (Tokens <= 16 && kByWarp && kOwnBytes % 16 == 0),
                 "a lane reads 16 bytes of one of eight rows");
 
   float total[Tokens / 2] = {};
@@ -208,7 +212,8 @@ struct Bf16Of {
 #pragma unroll
       for (int i = 0; i < kMost; i++) {
         const int row = rows.rowOf(thread), k = rows.pieceOf(thread, i) * 8;
-        if (row >= problem.M || k >= problem.stages() * kStageK) break;
+        // Of sixteen rows all are there.
+        if ((Tokens == 8 && row >= problem.M) || k >= problem.stages() * kStageK) break;
         u32 words[4];
         prepareTokens(given[i], words);
         const u32 block =
@@ -225,14 +230,15 @@ struct Bf16Of {
   // Where a lane's first 16 bytes of the group's share of stage `step` lie.
   __device__ static u32 ownTokensOf(const Ring<Bf16Of>& ring, const Problem& problem, int step,
                                     int group, int lane) {
-    if (lane % 8 >= problem.M) return ring.own() + lane / 8 * 16;
+    if (Tokens == 8 && lane % 8 >= problem.M) return ring.own() + lane / 8 * 16;
     return ring.own() + kOwnZeros + lane % 8 * ownPitch(problem) +
            (step * kStageK + group * kShareK) * 2 + lane / 8 * 16;
   }
 
-  // The group's share of a stage; `tokens`: A's part of the stage, or what ownTokensOf() says.
-  __device__ void multiply(u32 codes, u32 scales, const Scales& laneScales, u32 tokens, int group,
-                           int warp, int lane) {
+  // The group's share of a stage; `tokens`: A's part of the stage, or what ownTokensOf() says, and
+  // `ownPitch` bytes from one row to the next.
+  __device__ void multiply(u32 codes, u32 scales, const Scales& laneScales, u32 tokens,
+                           u32 ownPitch, int group, int warp, int lane) {
     u32 words[2][kWords];  // scales of this lane's two rows
     bool special = false;
 #pragma unroll
@@ -279,7 +285,7 @@ struct Bf16Of {
           }
         }
       }
-      if constexpr (kByWarp) multiplyByWarp(a, words, tokens, group, lane, k);
+      if constexpr (kByWarp) multiplyByWarp(a, words, tokens, ownPitch, group, lane, k);
       else multiplyByGroup(a, tokens, group, k);
     }
     if (kWaitsOnce) finishProducts();
@@ -297,22 +303,22 @@ struct Bf16Of {
 
   // Where this lane's 16 bytes of `token` and the seven behind it lie, of the 32 elements from k on
   // of the warpgroup's share.
-  __device__ static u32 placeOf(u32 tokens, int token, int group, int lane, int k) {
-    if (OwnTokens) return tokens + k * 2;
+  __device__ static u32 placeOf(u32 tokens, u32 ownPitch, int token, int group, int lane, int k) {
+    if (OwnTokens) return tokens + token * ownPitch + k * 2;
     const int from = group * kShareK + k, piece = (from % 64 / 8 + lane / 8) ^ (lane % 8);
     return tokens + from / 64 * (128 * Tokens) + (token + lane % 8) * 128 + piece * 16;
   }
 
   // 32 elements of K at a time, which are two instructions'.
   __device__ void multiplyByWarp(const u32 (&a)[kMatrices][4], const u32 (&words)[2][kWords],
-                                 u32 tokens, int group, int lane, int k) {
+                                 u32 tokens, u32 ownPitch, int group, int lane, int k) {
 #pragma unroll
     for (int i = 0; i < kInstructions; i++) {
       const float factors[2] = {powerAt(words[0], k / 32 + i), powerAt(words[1], k / 32 + i)};
 #pragma unroll
       for (int token = 0; token < Tokens; token += 8) {
         u32 b[4];
-        loadMatrices(b, placeOf(tokens, token, group, lane, k + i * 32));
+        loadMatrices(b, placeOf(tokens, ownPitch, token, group, lane, k + i * 32));
         float* sums = total + token / 2;
         if constexpr (kScaleSums) {
           float part[4];
@@ -362,7 +368,7 @@ template <int Tokens, int Tiles>
 using Bf16 = Bf16Of<Tokens, Tiles, false, false>;
 template <int Tokens, int Tiles>
 using Bf16OfEight = Bf16Of<Tokens, Tiles, true, false>;
-template <bool OfEight>
-using Bf16Alone = Bf16Of<8, 1, OfEight, true>;
+template <int Tokens, bool OfEight>
+using Bf16Alone = Bf16Of<Tokens, 1, OfEight, true>;
 
 }  // namespace decode

@@ -22,7 +22,7 @@ __device__ inline void spreadCodes(u32 codes, u32& even, u32& odd) {
 // lie.
 template <int Tokens, int Tiles, bool OfEight, bool OwnTokens>
 struct Mxfp4Of {
-  static constexpr int kTokens = Tokens, kTiles = Tiles, kCluster = clusterFor(Tokens, Tiles),
+  static constexpr int kTokens = Tokens, kTiles = Tiles, kCluster = OwnTokens ? 1 : clusterFor(Tokens, Tiles),
                        kStageK = stageFor(Tokens, Tiles);
   static constexpr int kShareK = kStageK * Tiles / kGroups;
   static constexpr int kBlocks = kShareK / 32;
@@ -35,7 +35,7 @@ struct Mxfp4Of {
 
   // OWN_BYTES is a constant of the manifest's row, which has this kernel only where A is no larger.
   static constexpr int kOwnBytes = OwnTokens ? OWN_BYTES : 0;
-  static_assert(!OwnTokens || (Tokens == 8 && kOwnBytes % 1024 == 0), "boxes of eight rows");
+  static_assert(!OwnTokens || (Tokens <= 16 && kOwnBytes % (Tokens * 128) == 0), "boxes of A");
 
   float total[Tokens / 2] = {};
 
@@ -66,7 +66,7 @@ struct Mxfp4Of {
       const int row = rows.rowOf(thread), pieces = problem.stages() * (kStageK / 16);
       // Rows that there are no threads for.
       for (u32 i = thread; i < pieces * Tokens; i += kGroups * 128)
-        if (i / 8 % 8 >= rows.count()) storeSixteen(ring.own() + i * 16, make_uint4(0, 0, 0, 0));
+        if (i / 8 % Tokens >= rows.count()) storeSixteen(ring.own() + i * 16, make_uint4(0, 0, 0, 0));
       ScaleRange range;
 #pragma unroll
       for (int i = 0; i < kMost; i++) {
@@ -91,20 +91,21 @@ struct Mxfp4Of {
         uint4 out = encodeSixteen(codes[i], scales[i] - reference);
         // NaN makes every sum of the row NaN, and NaN is computed again.
         if (piece == 0 && range.isOutside()) out.x = 0x7f;
-        const u32 box = ring.own() + piece / 8 * 1024 + row * 128 + piece % 2 * 8;
-        storeTwoWords(box + (piece % 8 / 2 * 2 ^ row) * 16, evenBytes(out));
-        storeTwoWords(box + (piece % 8 / 2 * 2 + 1 ^ row) * 16, oddBytes(out));
+        const u32 box = ring.own() + piece / 8 * (Tokens * 128) + row * 128 + piece % 2 * 8;
+        storeTwoWords(box + (piece % 8 / 2 * 2 ^ row % 8) * 16, evenBytes(out));
+        storeTwoWords(box + (piece % 8 / 2 * 2 + 1 ^ row % 8) * 16, oddBytes(out));
       }
       publishToCopyEngine();
     }
   };
+  __device__ static int ownPitch(const Problem&) { return 0; }  // A lies in boxes
   __device__ static u32 ownTokensOf(const Ring<Mxfp4Of>& ring, const Problem&, int step, int, int) {
     return ring.own() + step * kStageK * Tokens;
   }
 
   // Blocks kBlocks * group and on of a stage.
-  __device__ void multiply(u32 codes, u32 scales, const Scales& laneScales, u32 tokens, int group,
-                           int warp, int lane) {
+  __device__ void multiply(u32 codes, u32 scales, const Scales& laneScales, u32 tokens, u32,
+                           int group, int warp, int lane) {
     u32 words[2][kBlocks / 4];  // scales of this lane's two rows
 #pragma unroll
     for (int half = 0; half < 2; half++)
@@ -161,7 +162,7 @@ template <int Tokens, int Tiles>
 using Mxfp4 = Mxfp4Of<Tokens, Tiles, false, false>;
 template <int Tokens, int Tiles>
 using Mxfp4OfEight = Mxfp4Of<Tokens, Tiles, true, false>;
-template <bool OfEight>
-using Mxfp4Alone = Mxfp4Of<8, 1, OfEight, true>;
+template <int Tokens, bool OfEight>
+using Mxfp4Alone = Mxfp4Of<Tokens, 1, OfEight, true>;
 
 }  // namespace decode

@@ -36,16 +36,22 @@ __device__ inline void expectBytes(u32 barrier, u32 bytes) {
                : "memory");
 }
 
-// Arrives at the barrier of the same place in CTA `rank` of the cluster. Scopes here and below are
+// An address of this CTA's shared memory, as that of the same place in CTA `rank` of the cluster.
+__device__ inline u32 atCta(u32 address, u32 rank) {
+  u32 there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+  return there;
+}
+
+// Arrives at a barrier, whichever CTA's of the cluster. Scopes here and below are
 // the default ones, a CTA: stages are written by the copy engine alone and only read by threads, so
 // nothing needs releasing further, and a wider scope costs a device-wide fence in every step.
-__device__ inline void arriveAt(u32 barrier, u32 rank) {
-  asm volatile(
-      "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1; "
-      "mbarrier.arrive.shared::cluster.b64 _, [remote]; }" ::"r"(barrier),
-      "r"(rank)
-      : "memory");
+__device__ inline void arriveThere(u32 barrier) {
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
+
+// At the barrier of the same place in CTA `rank` of the cluster.
+__device__ inline void arriveAt(u32 barrier, u32 rank) { arriveThere(atCta(barrier, rank)); }
 
 // Arrives at a barrier of this CTA.
 __device__ inline void arriveHere(u32 barrier) {
@@ -116,15 +122,12 @@ __device__ inline void meetCluster() {
   arriveAtCluster();
   waitForCluster();
 }
-// Writes a number to the same place in another CTA's shared memory; its barrier counts the bytes
-// once they are there.
-__device__ inline void sendNumber(u32 address, u32 barrier, u32 rank, float number) {
-  asm volatile(
-      "{ .reg .b32 to, at; mapa.shared::cluster.u32 to, %0, %2; mapa.shared::cluster.u32 at, %1, "
-      "%2; st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [to], %3, [at]; }" ::"r"(
-          address),
-      "r"(barrier), "r"(rank), "r"(__float_as_uint(number))
-      : "memory");
+// Writes a number to a CTA's shared memory; its barrier counts the bytes once they are there.
+__device__ inline void sendNumber(u32 address, u32 barrier, float number) {
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
+                   address),
+               "r"(__float_as_uint(number)), "r"(barrier)
+               : "memory");
 }
 
 // A warp that has read a stage says so to every CTA of the cluster: any of them may write it next.
