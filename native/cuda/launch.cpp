@@ -35,7 +35,7 @@ void enqueueLaunch(const DeviceContext& context, const Launch& launch, const Str
   config.sharedBytes = launch.sharedBytes;
   config.stream = stream.handle();
   config.attributes = attributes;
-  if (launch.cluster[0] > 0) {
+  if (launch.cluster[0] * launch.cluster[1] * launch.cluster[2] > 1) {
     auto& attribute = attributes[config.attributeCount++];
     attribute.id = driver::kLaunchClusterDimension;
     attribute.value.clusterDim = {launch.cluster[0], launch.cluster[1], launch.cluster[2]};

@@ -140,9 +140,11 @@ struct Product {
       }
 #else
       if (isAlone()) {
-        const auto kernel = columns == 8 ? scaleRows == 1 ? multiplyAlone8 : multiplyAlone8OfEight
-                            : scaleRows == 1 ? multiplyAlone16
-                                             : multiplyAlone16OfEight;
+        auto kernel = columns == 8 ? multiplyAlone8 : multiplyAlone16;
+        if (scaleRows > 1) kernel = multiplyAlone8OfEight;
+#if A_FORMAT == 0 && SCALE_FORMAT == 5
+        if (scaleRows > 1 && columns > 8) kernel = multiplyAlone16OfEight;
+#endif
         kernel(
             codesMap, scalesMap, a.codes.data(), again.data(), a.scales.data(), b.scales.data(),
             parts.data(), arrived.data(), c.data(), m, n, k, splits,
@@ -170,7 +172,9 @@ struct Product {
                      : m <= 8 ? 8
                               : 16,
               bytes = kIsFp8 ? wide * (m <= 8 ? 8 : 16) : rows * (wide * 2 + 16) + 256;
-    return mayBeAlone && !GROUPED && m <= 16 && bytes <= (kIsFp8 || m <= 8 ? OWN_BYTES : OWN_BYTES_16);
+    if (!kIsFp8 && m > 8 && k / SCALE_BLOCK % 16 != 0) return false;
+    return mayBeAlone && !GROUPED && m <= 16 &&
+           bytes <= (kIsFp8 || m <= 8 ? OWN_BYTES : OWN_BYTES_16);
   }
   int scaleRows() const {
     const int scales = k / SCALE_BLOCK;

@@ -70,5 +70,4 @@ BS_DECODE(multiply64OfEight, Bf16OfEight, 64)
 BS_DECODE_ALONE(multiplyAlone8, 8, false)
 BS_DECODE_ALONE(multiplyAlone8OfEight, 8, true)
 BS_DECODE_ALONE(multiplyAlone16, 16, false)
-BS_DECODE_ALONE(multiplyAlone16OfEight, 16, true)
 #endif
