@@ -140,10 +140,12 @@ struct Product {
       }
 #else
       if (isAlone()) {
-        auto kernel = columns == 8 ? multiplyAlone8 : multiplyAlone16;
-        if (scaleRows > 1) kernel = multiplyAlone8OfEight;
+        auto kernel = scaleRows > 1 ? multiplyAlone8OfEight : multiplyAlone8;
+#if (A_FORMAT == 0 && SCALE_FORMAT == 5) || B_FORMAT != 0 || SCALE_BLOCK == 16
+        if (columns > 8) kernel = multiplyAlone16;
+#endif
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
-        if (scaleRows > 1 && columns > 8) kernel = multiplyAlone16OfEight;
+        if (columns > 8 && scaleRows > 1) kernel = multiplyAlone16OfEight;
 #endif
         kernel(
             codesMap, scalesMap, a.codes.data(), again.data(), a.scales.data(), b.scales.data(),
@@ -172,7 +174,9 @@ struct Product {
                      : m <= 8 ? 8
                               : 16,
               bytes = kIsFp8 ? wide * (m <= 8 ? 8 : 16) : rows * (wide * 2 + 16) + 256;
-    if (!kIsFp8 && m > 8 && k / SCALE_BLOCK % 16 != 0) return false;
+    const bool mayBeSixteen =
+        A_FORMAT != 7 && (B_FORMAT != 0 || SCALE_BLOCK == 16) && k / SCALE_BLOCK % 16 == 0;
+    if (!kIsFp8 && m > (A_FORMAT == 7 ? 4 : 8) && !mayBeSixteen) return false;
     return mayBeAlone && !GROUPED && m <= 16 &&
            bytes <= (kIsFp8 || m <= 8 ? OWN_BYTES : OWN_BYTES_16);
   }

@@ -3,6 +3,7 @@
  * loops, and what costs most inside a main loop. Loops are natural loops of the flow graph (Aho, Lam, Sethi, Ullman, Compilers, section 9.6).
  */
 import { countFamilies, type InstructionCount, type InstructionFamily } from './instructionCounts'
+import { releasedTooEarly } from './loadsUnderWay'
 
 export interface Instruction {
   /** Byte offset in the function. */
@@ -206,17 +207,22 @@ const copyEngine = /^(UTMA(LDG|STG|REDG)|UBLK(CP|RED))\b/
 
 /**
  * What costs most: fences of device scope and local memory inside the innermost loops that hold matrix instructions or tile
- * loads, and instructions of the copy engine in a loop over lanes, wherever it is.
+ * loads, and instructions of the copy engine in a loop over lanes, wherever it is. And what makes wrong results now and then:
+ * a stage released before it has been read.
  */
 export function findInLoops(of: SassFunction): Finding[] {
   const loops = loopsOf(of)
   const main = [...mainLoopsOf(of, loops)]
   const lanes = overLanes(of, loops)
+  const next = successors(of)
+  const early = new Set(main.flatMap((loop) => releasedTooEarly(of.instructions, next, loop)))
   return of.instructions.flatMap(({ opcode, offset, file, line }, i) => {
     const found = (why: string) => [{ function: of.name, offset, opcode, why, file, line }]
     const innermost = copyEngine.test(opcode) ? loops.find((loop) => loop.has(i)) : undefined
     if (innermost && lanes.has(innermost))
       return found('in a loop over lanes: elect.sync tells the assembler that it is one thread')
+    if (early.has(i))
+      return found('a stage is released while a load from shared memory is under way')
     const why = costs.find(([pattern]) => pattern.test(opcode))?.[1]
     return why && main.some((loop) => loop.has(i)) ? found(`${why}, inside a main loop`) : []
   })

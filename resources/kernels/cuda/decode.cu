@@ -69,5 +69,8 @@ BS_DECODE(multiply64OfEight, Bf16OfEight, 64)
   }
 BS_DECODE_ALONE(multiplyAlone8, 8, false)
 BS_DECODE_ALONE(multiplyAlone8OfEight, 8, true)
+#if B_FORMAT != 0 || SCALE_BLOCK == 16
+// With sums of blocks of fp4 as well, a thread has too few registers.
 BS_DECODE_ALONE(multiplyAlone16, 16, false)
+#endif
 #endif

@@ -47,6 +47,7 @@ inline void initBarrier(u32 barrier, u32 arrivals) {
 }
 inline void publishBarriers() {}
 inline void expectBytes(u32 barrier, u32 bytes) { machine().cta().barriers.arrive(barrier, bytes); }
+inline u32 behind(u32) { return 0; }
 inline u32 atCta(u32 address, u32 rank) {
   return fibers::mappedAddress(address, static_cast<int>(rank));
 }

@@ -61,7 +61,9 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
             group = Operand::kByWarp ? thread / 128 : __shfl_sync(0xffffffff, thread / 128, 0);
   const bool isShared = sharesTokens<Operand>(problem);
   const int fillers = isShared ? Operand::kCluster : 1;
-  const u32 released = atCta(ring.empty(0), isShared ? lane % Operand::kCluster : (int)clusterRank());
+  // From this CTA's addresses to those of one who fills its ring.
+  const u32 toFillers = atCta(ring.empty(0), isShared ? lane % Operand::kCluster : clusterRank()) -
+                        ring.empty(0);
   const typename Operand::Scales laneScales(problem.K / SCALE_BLOCK, warp, lane);
   RingPosition<Ring<Operand>::kStages> place;
   if constexpr (Operand::kOwnBytes > 0) {
@@ -98,9 +100,14 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
         operand.multiply(ring.codes(place.stage, tile),
                          ring.scales(place.stage, tile) + ring.firstScale(step), laneScales,
                          tokensOf(step, place.stage, share), ownPitch, share, warp, lane);
-      // A warp that has read a stage says so to every CTA that fills it.
-      if (Operand::kCluster == 1 && lane == 0) arriveHere(ring.empty(place.stage));
-      if (Operand::kCluster > 1 && lane < fillers) arriveThere(released + place.stage * 8);
+      // A warp that has read a stage says so to every CTA that fills it: behind sums of both rows of
+      // B that a thread has, which all that it loaded goes into.
+      const u32 empty =
+          ring.empty(place.stage) + behind(__float_as_uint(operand.total[0]) |
+                                           __float_as_uint(operand.total[2]));
+      if (GROUPED && Operand::kCluster > 1) releaseStage<Operand::kCluster>(empty);
+      else if (Operand::kCluster > 1 && lane < fillers) arriveThere(toFillers + empty);
+      else if (Operand::kCluster == 1 && lane == 0) arriveHere(empty);
     }
     operand.end();
     if (Operand::kFactors && Operand::kOwnBytes == 0) waitForCopies();

@@ -224,7 +224,7 @@ struct Bf16Of {
     }
   };
   __device__ static int ownPitch(const Problem& problem) {
-    return problem.stages() * kStageK * 2 + 16;
+    return Tokens == 8 ? problem.stages() * kStageK * 2 + 16 : kOwnBytes / Tokens;
   }
 
   // Where a lane's first 16 bytes of the group's share of stage `step` lie.

@@ -53,6 +53,11 @@ __device__ inline void arriveThere(u32 barrier) {
 // At the barrier of the same place in CTA `rank` of the cluster.
 __device__ inline void arriveAt(u32 barrier, u32 rank) { arriveThere(atCta(barrier, rank)); }
 
+// Nothing, but known no sooner than `word` is in its register. Who says that a stage has been read
+// adds it to the barrier's address: a load that is still under way has not read yet, and the copy
+// engine does not wait for it.
+__device__ inline u32 behind(u32 word) { return word & threadIdx.y; }
+
 // Arrives at a barrier of this CTA.
 __device__ inline void arriveHere(u32 barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
