@@ -11,8 +11,13 @@ interface Coded {
 const load = /^LDSM?\b/
 /** An arrival of one without bytes: who has read says so. One that announces bytes has a register of them. */
 const release = /^SYNCS\.ARRIVE\.\S*A1T0/
-/** What ends no sooner than all that a thread has loaded. */
-const fence = /^MEMBAR\b/
+/**
+ * What ends no sooner than all that a thread has loaded, and a wait that leaves a product under way: what is released behind it is
+ * the stage of the product before, what was loaded is of the next.
+ */
+const isBetween = ({ opcode, operands }: Coded) =>
+  /^MEMBAR\b/.test(opcode) ||
+  (opcode.startsWith('WARPGROUP.DEPBAR') && !/\b0x0$/.test(operands.trim()))
 const writesNothing = /^(ST|RED|BRA|SYNCS|BAR|EXIT|WARPSYNC|BSSY|BSYNC)/
 
 /** The registers an instruction names: the one it writes to first, where it does. */
@@ -46,15 +51,15 @@ export function releasedTooEarly(
   for (let changed = true; changed;) {
     changed = false
     for (const i of places) {
-      const { opcode } = instructions[i]!
+      const instruction = instructions[i]!
       const { written, read } = registers.get(i)!
       const named = written === undefined ? read : [...read, written]
       const after = new Set(
-        fence.test(opcode)
+        isBetween(instruction)
           ? []
           : [...before.get(i)!].filter((at) => !named.some((register) => holds(at, register)))
       )
-      if (load.test(opcode)) after.add(i)
+      if (load.test(instruction.opcode)) after.add(i)
       for (const to of next[i]!) {
         const known = before.get(to)
         if (!known) continue

@@ -1,6 +1,8 @@
 // Few rows of A: the kernels for them against the reference, each twice with the same bits, at every number of rows where something
-// about them changes, in shapes whose K is divided and whose tiles are whole. `node fewRows.mjs [FORMAT]` prints what failed, then
-// 'N passed, N failed'; without a format all, side by side. ROWS=1,64 are other rows of A, KERNELS=decode some of the kernels.
+// about them changes, in shapes whose K is divided and whose tiles are whole; then large matrices many times, where each must have
+// the same bits: what is wrong now and then shows in nothing else. `node fewRows.mjs [FORMAT]` prints what failed, then
+// 'N passed, N failed'; without a format all, side by side. ROWS=1,64 are other rows of A, KERNELS=decode some of the kernels,
+// TIMES=1000 how often each large one is made.
 import { fileURLToPath } from 'node:url'
 import { Checks, cudaDevice, open, validated } from './addon.mjs'
 import { able, testedKernels } from './formats.mjs'
@@ -20,6 +22,14 @@ const shapes = [
   [10240, 2048],
   [17000, 544]
 ]
+/** M, N, K of what is made many times: a block has several tiles, or parts of two, and the last ones find the memory free. */
+const large = [
+  [1, 57344, 8192],
+  [8, 57344, 8192],
+  [1, 10240, 8192],
+  [64, 8192, 8192]
+]
+const times = Number(process.env.TIMES ?? 60)
 const outputs = [
   ['f16', {}],
   ['bf16', { atol: 8e-3, rtol: 8e-3 }],
@@ -27,10 +37,29 @@ const outputs = [
 ]
 const distributions = ['normal', 'wide-scales', 'tutorial']
 
+async function checkLarge(checks, kernels, format) {
+  for (const [m, n, k] of large) {
+    const session = await open(format, m, n, k, { output: 'bf16' })
+    for (const { id } of kernels) {
+      const name = `${id} ${format} ${m}x${n}x${k}: the same bits ${times} times`
+      await checks.attempt(name, async () => {
+        const found = new Map()
+        for (let time = 0; time < times; time++) {
+          const { outputDigest } = await validated(session, id, outputs[1][1])
+          found.set(outputDigest, (found.get(outputDigest) ?? 0) + 1)
+        }
+        checks.check(name, found.size === 1, [...found.values()].join(' and '))
+      })
+    }
+    await session.close()
+  }
+}
+
 async function checkFormat(checks, device, format) {
   const kernels = testedKernels(device).filter(
     (kernel) => kernel.id.startsWith('decode') && able(kernel, format)
   )
+  await checkLarge(checks, kernels, format)
   let turn = 0
   for (const [n, k] of shapes)
     for (const m of allRows) {

@@ -61,6 +61,38 @@ describe('machine code', () => {
     expect(found).toEqual(['MEMBAR.ALL.GPU', 'ERRBAR', 'CCTL.IVALL', 'LDL'])
   })
 
+  it('a stage is released behind all that was loaded from it, or behind a wait that leaves a product under way', () => {
+    const found = (...lines: string[]) =>
+      opcodesFoundIn(
+        '.L_x_0:',
+        'SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR8], R16',
+        'LDSM.16.M88.4 R32, [R40]',
+        'HMMA.16816.F32.BF16 R52, R52, R34, RZ',
+        ...lines,
+        '@P1 BRA `(.L_x_0)',
+        'EXIT'
+      )
+    const release = '@!P0 SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR8+0x20], RZ'
+    expect(found('LDS R20, [R68+UR7+0x4000]', release, 'FFMA R1, R20, R2, R1')).toEqual([
+      'SYNCS.ARRIVE.TRANS64.A1T0'
+    ])
+    const remote = 'SYNCS.ARRIVE.TRANS64.RED.A1T0 RZ, [R3+URZ], RZ'
+    expect(found('LDS.128 R20, [R68]', remote)).toEqual(['SYNCS.ARRIVE.TRANS64.RED.A1T0'])
+    expect(found('LDS.128 R20, [R68]', 'FFMA R1, R23, R2, R1', remote)).toEqual([])
+    expect(found('LDS R20, [R68]', 'STS [R60], R20', release)).toEqual([])
+    expect(found('LDS R20, [R68]', 'MEMBAR.ALL.CTA', release)).toEqual([])
+    // The last use of another stage's loads is a product that has ended.
+    expect(found('LDS R20, [R68]', 'WARPGROUP.DEPBAR.LE gsb0, 0x1', release)).toEqual([])
+    expect(found('LDS R20, [R68]', 'WARPGROUP.DEPBAR.LE gsb0, 0x0', release)).toEqual([
+      'SYNCS.ARRIVE.TRANS64.A1T0'
+    ])
+    // An arrival that announces bytes is of who loads.
+    expect(found('LDS R20, [R68]', 'SYNCS.ARRIVE.TRANS64 RZ, [UR7], R28')).toEqual([])
+    // Around the loop: the load behind a release is under way at the next, unless it is used before.
+    expect(found(release, 'LDS R20, [R68]')).toEqual(['SYNCS.ARRIVE.TRANS64.A1T0'])
+    expect(found(release, 'LDS R20, [R68]', 'LOP3.LUT R4, R20, R5, RZ, 0xc0, !PT')).toEqual([])
+  })
+
   it('the loop over tiles around the main loop may store and fence', () => {
     const found = opcodesFoundIn(
       '.L_x_0:',
