@@ -337,7 +337,9 @@ int main() {
   isRight(across(2, {130, 70, 1024, 1}), 7);
   isRightOfCancelled(across(2, {3, 64, 1024, 1}));
   isRightOfCancelled({3, 64, 1024, 0, 1});
+  isRightOfCancelled({3, 130, 1024, 0, 2});  // of several tiles each sum is looked at for itself
   if (SCALE_FORMAT == 5) isRightOfSmall({3, 64, 512, 0, 1});
+  if (SCALE_FORMAT == 5) isRightOfSmall(across(2, {3, 72, 1056, 2}));
   isSeen(Mistake::kNoPeersHalf, "every thread waits for another");
   isSeen(Mistake::kOwnBarrierAlone, "every thread waits for another");
   isSeen(Mistake::kEarlyRead, "a read");

@@ -66,6 +66,18 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
                         ring.empty(0);
   const typename Operand::Scales laneScales(problem.K / SCALE_BLOCK, warp, lane);
   RingPosition<Ring<Operand>::kStages> place;
+  Items items(problem);
+  items.begin();
+  // Of a CTA's only item all scales are looked at, while it waits for its first stage.
+  const bool looks = kLooks<Operand> && !items.done() && items.isLast();
+  const Item first = looks ? items.item() : Item{};
+  const int scalesOfRow = problem.K / SCALE_BLOCK, rowsOfB = min(kRows, problem.N - first.row);
+  const SureScales<A_FORMAT, kGroups * 128> ofA(
+      given.aScales + (long long)first.firstToken * scalesOfRow,
+      looks ? first.tokens * scalesOfRow : 0, thread);
+  const SureScales<B_FORMAT, kGroups * 128> ofB(
+      given.bScales + (long long)first.rowOfAll * scalesOfRow,
+      looks ? rowsOfB * scalesOfRow : 0, thread);
   if constexpr (Operand::kOwnBytes > 0) {
     meetAll<Operand>(problem, false);
     own.make(ring, problem, thread);
@@ -74,6 +86,7 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
     meetAll<Operand>(problem, false);
     waitForPredecessor();
   }
+  if (kLooks<Operand> && !(looks && ofA.areAll() && ofB.areAll())) storeWord(ring.unsure(), 1);
   const float* factors = given.factors;
   if (Operand::kFactors)
     given.factors = reinterpret_cast<const float*>(__cvta_shared_to_generic(ring.factors()));
@@ -83,8 +96,7 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
       return Operand::ownTokensOf(ring, problem, step, share, lane);
     else return ring.tokens(stage);
   };
-  Items items(problem);
-  for (items.begin(); !items.done(); items.next()) {
+  for (; !items.done(); items.next()) {
     const Item item = items.item();
     Operand operand;
     // Not when they are needed: by then each would wait for L2.
@@ -172,6 +184,7 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
         initBarrier(ring.full(i), 1);
         initBarrier(ring.empty(i), kGroups * 4 * (isShared ? Operand::kCluster : 1));
       }
+      if (kMayUnderflow) storeWord(ring.unsure(), kLooks<Operand> ? 0 : 1);
       if (problem.across() > 1) {
         initBarrier(ring.cameIn(), 1);
         expectBytes(ring.cameIn(), OwnSums<Operand>::bytesOfOthers(problem));

@@ -129,6 +129,8 @@ struct Ring {
   // Of the sums that others send.
   __device__ u32 cameIn() const { return barriers + kStages * 16; }
   __device__ u32 order() const { return cameIn() + 8; }
+  // Whether sums that are small may have lost something.
+  __device__ u32 unsure() const { return order() + 4; }
   __device__ u32 factors() const { return order() + 8; }
   __device__ u32 codes(int i, int tile) const {
     return tiles + i * kBytesStage + tile * kBytesCodes;
