@@ -24,10 +24,11 @@ __device__ inline Output outputOf(const Given& given, int tokenOfItem, float sum
   return toOutput(Operand::kFactors ? sum * given.factors[tokenOfItem] * factor : sum * factor);
 }
 
-// Whether a CTA that has one item finds out beforehand that small sums need no look.
+// Whether a CTA that has one item finds out beforehand that small sums need no look. Of few tokens
+// too few sums are small: the look takes longer than they.
 template <class Operand>
-constexpr bool kLooks = kMayUnderflow && !GROUPED && Operand::kTiles == 1 && SCALE_FORMAT == 5 &&
-                        kIsScaled(A_FORMAT);
+constexpr bool kLooks = kMayUnderflow && !GROUPED && Operand::kTiles == 1 &&
+                        Operand::kTokens > 16 && SCALE_FORMAT == 5 && kIsScaled(A_FORMAT);
 
 // Rows that were not represented and NaN scales make NaN or infinity.
 __device__ inline bool isUnknown(float sum) { return !(fabsf(sum) < __int_as_float(0x7f800000)); }
