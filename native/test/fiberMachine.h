@@ -169,6 +169,7 @@ class Machine {
   void initBarrier(u32 barrier, int arrivals) const { cta_.order.init(barrier, arrivals, thread_); }
   void publishBarriers() const {}
   void expect(u32 barrier, int bytes) const { cta_.order.arrive(barrier, thread_, bytes); }
+  void arriveBehind(u32 barrier, const float (&)[4]) const { arrive(barrier); }
   void arrive(u32 barrier) const {
     if (!is(Mistake::kEarlyRelease)) cta_.order.arrive(barrier, thread_);
   }

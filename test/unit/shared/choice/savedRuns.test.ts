@@ -90,11 +90,13 @@ beforeAll(() => {
   points.push(
     ...groupedTable(),
     ...ownRun('h100-decode-list'),
-    // Kernels of at most 8 rows are others since.
-    ...[...ownRun('h200-decode-shapes'), ...ownRun('h200-decode-list')].filter(
-      ({ kernel, m }) => !kernel.startsWith('decode') || m > 8
-    ),
-    ...ownRun('h200-gpt-oss-groups-choices'),
+    // decode of at most 64 rows is another since, which the largest matrices hardly show.
+    ...['h200-decode-shapes', 'h200-decode-list', 'h200-gpt-oss-groups-choices']
+      .flatMap(ownRun)
+      .filter(
+        ({ kernel, m, n, k, groups }) =>
+          !kernel.startsWith('decode') || groups || m > 64 || n * k >= 8192 * 28672
+      ),
     ...blocksOfRows()
   )
 })

@@ -166,7 +166,9 @@ LANE_CODE inline void multiply(const Machine& machine, const Problem& of, Ring<T
       multiplyStage<T>(machine, ring.codes(), warpRow, warpColumn, sums);
       // All lanes have read: one says so for the warp.
       machine.syncWarp();
-      if (machine.thread() % 32 == 0) machine.arrive(ring.empty());
+      // Behind sums that all it has loaded goes into.
+      const float last[4] = {sums.d[0][0][0], sums.d[1][1][0], sums.d[2][2][0], sums.d[3][3][0]};
+      if (machine.thread() % 32 == 0) machine.arriveBehind(ring.empty(), last);
       ring.advance();
       at.advance(of, machine.blocks());
     } while (at.step != 0);

@@ -45,6 +45,12 @@ struct CommonMachine {
   __device__ static void publishBarriers() { ::publishBarriers(); }
   __device__ static void expect(u32 barrier, u32 bytes) { expectBytes(barrier, bytes); }
   __device__ static void arrive(u32 barrier) { arriveHere(barrier); }
+  __device__ static void arriveBehind(u32 barrier, const float (&sums)[4]) {
+    u32 all = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++) all |= __float_as_uint(sums[i]);
+    arriveHere(barrier + behind(all));
+  }
   __device__ static void wait(u32 barrier, u32 parity) { waitFor(barrier, parity); }
 
   // Bytes from global memory to shared memory without registers, `valid` of them, then zeros.
