@@ -117,52 +117,53 @@ struct Product {
                                       scaleRows > 1};
     const hopper::TensorMap tokensMap{tokens.data(), k * kTokenBytes, m,    128,
                                       columns,       kTokenBytes,     true, true};
-    hopper::launch({clusters, cluster, THREADS, SHARED_BYTES, {{factors.data(), m * sizeof(float)}}, mistake}, [&] {
-      const auto call = [&](auto kernel) {
-        kernel(codesMap, scalesMap, tokensMap, a.codes.data(), again.data(), a.scales.data(),
-               b.scales.data(),
+    hopper::launch(
+        {clusters, cluster, THREADS, SHARED_BYTES, {{factors.data(), m * sizeof(float)}}, mistake},
+        [&] {
+          const auto call = [&](auto kernel) {
+            kernel(codesMap, scalesMap, tokensMap, a.codes.data(), again.data(), a.scales.data(),
+                   b.scales.data(),
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
-               factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, share,
-               copied > 0, tilesAtOnce,
+                   factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, share,
+                   copied > 0, tilesAtOnce,
 #else
-               parts.data(), arrived.data(), c.data(), m, n, k, splits, share, copied > 0,
-               tilesAtOnce, 1.0f,
+                   parts.data(), arrived.data(), c.data(), m, n, k, splits, share, copied > 0,
+                   tilesAtOnce, 1.0f,
 #endif
-               first, rows, matrices);
-      };
+                   first, rows, matrices);
+          };
 #if GROUPED
-      if (scaleRows > 1) {
-        call(columns == 8    ? multiply8OfEight
-             : columns == 16 ? multiply16OfEight
-             : columns == 32 ? multiply32OfEight
-                             : multiply64OfEight);
-        return;
-      }
+          if (scaleRows > 1) {
+            call(columns == 8    ? multiply8OfEight
+                 : columns == 16 ? multiply16OfEight
+                 : columns == 32 ? multiply32OfEight
+                                 : multiply64OfEight);
+            return;
+          }
 #else
-      if (isAlone()) {
-        auto kernel = scaleRows > 1 ? multiplyAlone8OfEight : multiplyAlone8;
+          if (isAlone()) {
+            auto kernel = scaleRows > 1 ? multiplyAlone8OfEight : multiplyAlone8;
 #if (A_FORMAT == 0 && SCALE_FORMAT == 5) || B_FORMAT != 0 || SCALE_BLOCK == 16
-        if (columns > 8) kernel = multiplyAlone16;
+            if (columns > 8) kernel = multiplyAlone16;
 #endif
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
-        if (columns > 8 && scaleRows > 1) kernel = multiplyAlone16OfEight;
+            if (columns > 8 && scaleRows > 1) kernel = multiplyAlone16OfEight;
 #endif
-        kernel(
-            codesMap, scalesMap, a.codes.data(), again.data(), a.scales.data(), b.scales.data(),
-            parts.data(), arrived.data(), c.data(), m, n, k, splits,
+            kernel(codesMap, scalesMap, a.codes.data(), again.data(), a.scales.data(),
+                   b.scales.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits,
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
-            share);
+                   share);
 #else
-            share, 1.0f);
+                   share, 1.0f);
 #endif
-        return;
-      }
+            return;
+          }
 #endif
-      call(columns == 8    ? multiply8
-           : columns == 16 ? multiply16
-           : columns == 32 ? multiply32
-                           : multiply64);
-    });
+          call(columns == 8    ? multiply8
+               : columns == 16 ? multiply16
+               : columns == 32 ? multiply32
+                               : multiply64);
+        });
     leftArrived = static_cast<int>(
         std::count_if(arrived.begin(), arrived.end(), [](u32 count) { return count != 0; }));
   }
@@ -345,7 +346,8 @@ int main() {
   isSeen(Mistake::kEarlyRead, "a read");
   isSeen(Mistake::kNoPredecessor, "loaded without a wait for it");
   isSeen(Mistake::kNoClusterSync, "which has ended");
-  isSeen(Mistake::kNoClusterSync, "may not be there yet", 4, across(2, prepared({9, 130, 5120, 5})));
+  isSeen(Mistake::kNoClusterSync, "may not be there yet", 4,
+         across(2, prepared({9, 130, 5120, 5})));
   isSeen(Mistake::kNoSwizzle, "");
   isSeen(Mistake::kEarlyRead, "a read", 2);  // two tiles at a time
   isSeen(Mistake::kNoSwizzle, "", 2);

@@ -58,14 +58,14 @@ BS_DECODE(multiply16OfEight, Bf16OfEight, 16)
 BS_DECODE(multiply32OfEight, Bf16OfEight, 32)
 BS_DECODE(multiply64OfEight, Bf16OfEight, 64)
 #else
-#define BS_DECODE_ALONE(NAME, TOKENS, OF_EIGHT)                                                        \
-  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                      \
-      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap, \
-      const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, float* parts,  \
-      u32* arrived, Output* c, int M, int N, int K, int splits, int share, float tensorScale) {            \
-    decode::runTiles<decode::Bf16Alone<TOKENS, OF_EIGHT>>(                                             \
-        &codesMap, &scalesMap, nullptr, {M, N, K, splits, share, nullptr, nullptr, 0},              \
-        {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, tensorScale}, false);   \
+#define BS_DECODE_ALONE(NAME, TOKENS, OF_EIGHT)                                                 \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                       \
+      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,  \
+      const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, float* parts,   \
+      u32* arrived, Output* c, int M, int N, int K, int splits, int share, float tensorScale) { \
+    decode::runTiles<decode::Bf16Alone<TOKENS, OF_EIGHT>>(                                      \
+        &codesMap, &scalesMap, nullptr, {M, N, K, splits, share, nullptr, nullptr, 0},          \
+        {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, tensorScale}, false);    \
   }
 BS_DECODE_ALONE(multiplyAlone8, 8, false)
 BS_DECODE_ALONE(multiplyAlone8OfEight, 8, true)

@@ -56,13 +56,13 @@ BS_DECODE(multiply16OfEight, Mxfp4OfEight, 16)
 BS_DECODE(multiply32OfEight, Mxfp4OfEight, 32)
 BS_DECODE(multiply64OfEight, Mxfp4OfEight, 64)
 #else
-#define BS_DECODE_ALONE(NAME, TOKENS, OF_EIGHT)                                                        \
+#define BS_DECODE_ALONE(NAME, TOKENS, OF_EIGHT)                                                \
   extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                      \
       const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap, \
       const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, float* parts,  \
-      u32* arrived, Output* c, int M, int N, int K, int splits, int share) {                               \
-    decode::runTiles<decode::Mxfp4Alone<TOKENS, OF_EIGHT>>(                                            \
-        &codesMap, &scalesMap, nullptr, {M, N, K, splits, share, nullptr, nullptr, 0},              \
+      u32* arrived, Output* c, int M, int N, int K, int splits, int share) {                   \
+    decode::runTiles<decode::Mxfp4Alone<TOKENS, OF_EIGHT>>(                                    \
+        &codesMap, &scalesMap, nullptr, {M, N, K, splits, share, nullptr, nullptr, 0},         \
         {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, 1.0f}, false);          \
   }
 BS_DECODE_ALONE(multiplyAlone8, 8, false)

@@ -9,14 +9,15 @@
 //                +----------------------+
 //
 // At the end of a tile the four sums are added in shared memory, always in the same order.
-// Where tiles are few, or a little more than whole turns of all CTAs, they are split along K, too:
-// every CTA has as many stages, from one tile into the next, and the one that comes last to a tile
-// adds the parts, in their order.
+// Where tiles are few, a cluster's CTAs divide the K of one, send one another their sums and take a
+// part of the tokens each to C. Where tiles are a little more than whole turns of all CTAs, every
+// CTA has as many stages, from one tile into the next, and the one that comes last to a tile adds
+// the parts, in their order.
 //
 // With more than 8 columns every CTA would bring several bytes of A from L2 for each of B's. Where
 // there are enough tiles, it takes two at a time by the same A, two warpgroups each; its last one,
-// if their number is odd, has all four, two to every other stage. Else two CTAs, with tiles that
-// are neighbours, are a cluster and bring half of A's columns each for both.
+// if their number is odd, has all four, two to every other stage. Else, where K is not divided, two
+// CTAs with tiles that are neighbours are a cluster and bring half of A's columns each for both.
 //
 // More than 64 rows are blocks of 64. A tile's blocks are taken one beside the other, so that all
 // but one read its B from L2.
@@ -36,9 +37,9 @@ namespace decode {
 // Registers of a loading and of a multiplying thread.
 constexpr int kLoadRegisters = 32, kMultiplyRegisters = 112;
 
-// What a CTA brings of an A that a cluster shares goes to the others' rings too: their barriers must
-// be there. Who loads does not wait for those of its own CTA. Where CTAs divide K, sums wait for the
-// others' barriers (storeSums).
+// What a CTA brings of an A that a cluster shares goes to the others' rings too: their barriers
+// must be there. Who loads does not wait for those of its own CTA. Where CTAs divide K, sums wait
+// for the others' barriers (storeSums).
 template <class Operand>
 __device__ inline void meetAll(const Problem& problem, bool isLoading) {
   if (sharesTokens<Operand>(problem)) {
@@ -62,8 +63,8 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
   const bool isShared = sharesTokens<Operand>(problem);
   const int fillers = isShared ? Operand::kCluster : 1;
   // From this CTA's addresses to those of one who fills its ring.
-  const u32 toFillers = atCta(ring.empty(0), isShared ? lane % Operand::kCluster : clusterRank()) -
-                        ring.empty(0);
+  const u32 toFillers =
+      atCta(ring.empty(0), isShared ? lane % Operand::kCluster : clusterRank()) - ring.empty(0);
   const typename Operand::Scales laneScales(problem.K / SCALE_BLOCK, warp, lane);
   RingPosition<Ring<Operand>::kStages> place;
   Items items(problem);
@@ -76,8 +77,8 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
       given.aScales + (long long)first.firstToken * scalesOfRow,
       looks ? first.tokens * scalesOfRow : 0, thread);
   const SureScales<B_FORMAT, kGroups * 128> ofB(
-      given.bScales + (long long)first.rowOfAll * scalesOfRow,
-      looks ? rowsOfB * scalesOfRow : 0, thread);
+      given.bScales + (long long)first.rowOfAll * scalesOfRow, looks ? rowsOfB * scalesOfRow : 0,
+      thread);
   if constexpr (Operand::kOwnBytes > 0) {
     meetAll<Operand>(problem, false);
     own.make(ring, problem, thread);
@@ -112,11 +113,10 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
         operand.multiply(ring.codes(place.stage, tile),
                          ring.scales(place.stage, tile) + ring.firstScale(step), laneScales,
                          tokensOf(step, place.stage, share), ownPitch, share, warp, lane);
-      // A warp that has read a stage says so to every CTA that fills it: behind sums of both rows of
-      // B that a thread has, which all that it loaded goes into.
-      const u32 empty =
-          ring.empty(place.stage) + behind(__float_as_uint(operand.total[0]) |
-                                           __float_as_uint(operand.total[2]));
+      // A warp that has read a stage says so to every CTA that fills it: behind sums of both rows
+      // of B that a thread has, which all that it loaded goes into.
+      const u32 empty = ring.empty(place.stage) + behind(__float_as_uint(operand.total[0]) |
+                                                         __float_as_uint(operand.total[2]));
       if (GROUPED && Operand::kCluster > 1) releaseStage<Operand::kCluster>(empty);
       else if (Operand::kCluster > 1 && lane < fillers) arriveThere(toFillers + empty);
       else if (Operand::kCluster == 1 && lane == 0) arriveHere(empty);
@@ -136,8 +136,8 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
       auto sumAt = [&](int i) -> float& {
         const int token = i / 4 * 8 + lane % 4 * 2 + i % 2,
                   row = tile * kRows + warp * 16 + lane / 4 + i % 4 / 2 * 8;
-        return sums[(haveRoom ? group : 0) * Ring<Operand>::kPlace +
-                    token * Ring<Operand>::kPitch + row];
+        return sums[(haveRoom ? group : 0) * Ring<Operand>::kPlace + token * Ring<Operand>::kPitch +
+                    row];
       };
       if (haveRoom) {
         if (kPlaces == 1) syncMultiplying();

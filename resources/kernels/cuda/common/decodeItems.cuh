@@ -37,17 +37,15 @@ struct Problem {
   int splits, share;
   const int *starts, *rows;
   int groups;
-  int sharing = 0;                    // 2^sharing CTAs of a cluster have tiles of their own
-  int stageK = kStageK;               // elements of K
-  int columns = kMostTokens;          // rows of A that an item may have
-  int pairs = 0;                      // items of two tiles of each block, the first
+  int sharing = 0;            // 2^sharing CTAs of a cluster have tiles of their own
+  int stageK = kStageK;       // elements of K
+  int columns = kMostTokens;  // rows of A that an item may have
+  int pairs = 0;              // items of two tiles of each block, the first
   // CTAs that divide a tile's K.
   __device__ int across() const { return GROUPED ? 1 : splits; }
   __device__ bool isShared() const { return !GROUPED && splits == 1 && share > 0; }
   // A cluster's tiles.
-  __device__ int tiles() const {
-    return (N + kRows - 1) / kRows + (1 << sharing) - 1 >> sharing;
-  }
+  __device__ int tiles() const { return (N + kRows - 1) / kRows + (1 << sharing) - 1 >> sharing; }
   __device__ int tokens(int group) const { return GROUPED ? rows[group] : M; }
   __device__ int blocks(int group) const {
     const int of = tokens(group);

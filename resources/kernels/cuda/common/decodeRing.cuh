@@ -110,8 +110,10 @@ struct Ring {
   // has one item then, its warpgroups' sums lie in places of their own, and if these are stages the
   // one that would go round is free.
   static constexpr int kBytesReceived =
-      kTiles == 1 && kPlaces > 1 ? Operand::kTokens * kRows * 4 * (kMostAcross - 1) / kMostAcross : 0;
-  static constexpr int kBytesSums = kPlaces * kPlace * 4 + kBytesReceived, kBytesOther = 1024 + 1024;
+      kTiles == 1 && kPlaces > 1 ? Operand::kTokens * kRows * 4 * (kMostAcross - 1) / kMostAcross
+                                 : 0;
+  static constexpr int kBytesSums = kPlaces * kPlace * 4 + kBytesReceived,
+                       kBytesOther = 1024 + 1024;
   // Few tokens: as many as keep the memory busy. More of them wait behind those of other CTAs, and
   // the last CTA to have its own ends later.
   static constexpr bool kIsShort = kTiles == 1 && Operand::kTokens <= 16 && kBits(B_FORMAT) == 4;

@@ -75,7 +75,7 @@ struct OwnSums {
   const int rows, apart, firstOfThread, row;
   // Which tokens this CTA takes to C: a part, where CTAs divide K.
   int first = 0, tokens = kSumTokens;
-  long long inC;       // of the first sum
+  long long inC;         // of the first sum
   const long long step;  // from one sum to the next, in C
   float sums[kEach];
 

@@ -118,7 +118,8 @@ __device__ inline void prepareTokens(const GivenTokens& given, u32 (&words)[4]) 
 // in banks of their own.
 template <int Tokens, int Tiles, bool OfEight, bool OwnTokens>
 struct Bf16Of {
-  static constexpr int kTokens = Tokens, kTiles = Tiles, kCluster = OwnTokens ? 1 : clusterFor(Tokens, Tiles),
+  static constexpr int kTokens = Tokens, kTiles = Tiles,
+                       kCluster = OwnTokens ? 1 : clusterFor(Tokens, Tiles),
                        kStageK = stageFor(Tokens, Tiles);
   static constexpr int kShareK = kStageK * Tiles / kGroups;
   static constexpr int kChunkK = 128 / kBits(B_FORMAT);  // elements in 16 bytes

@@ -22,7 +22,8 @@ __device__ inline void spreadCodes(u32 codes, u32& even, u32& odd) {
 // lie.
 template <int Tokens, int Tiles, bool OfEight, bool OwnTokens>
 struct Mxfp4Of {
-  static constexpr int kTokens = Tokens, kTiles = Tiles, kCluster = OwnTokens ? 1 : clusterFor(Tokens, Tiles),
+  static constexpr int kTokens = Tokens, kTiles = Tiles,
+                       kCluster = OwnTokens ? 1 : clusterFor(Tokens, Tiles),
                        kStageK = stageFor(Tokens, Tiles);
   static constexpr int kShareK = kStageK * Tiles / kGroups;
   static constexpr int kBlocks = kShareK / 32;
@@ -66,7 +67,8 @@ struct Mxfp4Of {
       const int row = rows.rowOf(thread), pieces = problem.stages() * (kStageK / 16);
       // Rows that there are no threads for.
       for (u32 i = thread; i < pieces * Tokens; i += kGroups * 128)
-        if (i / 8 % Tokens >= rows.count()) storeSixteen(ring.own() + i * 16, make_uint4(0, 0, 0, 0));
+        if (i / 8 % Tokens >= rows.count())
+          storeSixteen(ring.own() + i * 16, make_uint4(0, 0, 0, 0));
       ScaleRange range;
 #pragma unroll
       for (int i = 0; i < kMost; i++) {

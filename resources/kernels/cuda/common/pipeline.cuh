@@ -129,10 +129,11 @@ __device__ inline void meetCluster() {
 }
 // Writes a number to a CTA's shared memory; its barrier counts the bytes once they are there.
 __device__ inline void sendNumber(u32 address, u32 barrier, float number) {
-  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
-                   address),
-               "r"(__float_as_uint(number)), "r"(barrier)
-               : "memory");
+  asm volatile(
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
+          address),
+      "r"(__float_as_uint(number)), "r"(barrier)
+      : "memory");
 }
 
 // A warp that has read a stage says so to every CTA of the cluster: any of them may write it next.
