@@ -113,6 +113,9 @@ inline void expectBytes(u32 barrier, u32 bytes) {
 inline void arriveHere(u32 barrier) {
   gpu::cluster->own().barriers.arrive(fibers::localAddress(barrier));
 }
+inline u32 atCta(u32 address, u32 rank) {
+  return fibers::mappedAddress(address, static_cast<int>(rank));
+}
 inline void arriveAt(u32 barrier, u32 rank) {
   gpu::cluster->ctas.at(rank).barriers.arrive(fibers::localAddress(barrier));
 }
@@ -127,9 +130,6 @@ namespace tcgen05 {
 inline u64 nanoseconds() {
   gpu::cluster->pause();
   return gpu::cluster->time;
-}
-inline u32 inCta(u32 address, u32 rank) {
-  return fibers::mappedAddress(address, static_cast<int>(rank));
 }
 inline void loadPiece(u32 (&words)[4], u32 address) {
   std::memcpy(words, gpu::cluster->bytes(address, 16), 16);

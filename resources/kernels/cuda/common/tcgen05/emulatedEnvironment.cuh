@@ -94,7 +94,7 @@ struct GpuEnvironment {
   }
   __device__ static void release(const Pieces&) {}
   __device__ static void piece(int cta, u32 address, u32 (&words)[4]) {
-    loadPiece(words, T::kCtas == 1 ? address : inCta(address, (u32)cta));
+    loadPiece(words, T::kCtas == 1 ? address : atCta(address, (u32)cta));
   }
   template <class Line>
   __device__ static u32 sumOf(const Form&, Line& line, u32 before) {

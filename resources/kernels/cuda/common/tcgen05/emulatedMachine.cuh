@@ -253,7 +253,7 @@ class EmulatedMachine {
   }
   __device__ static void tell(u32 barrier, u32 bytes) {
     __threadfence();
-    completeBytes(inCta(barrier & ~kOfFirst, toldBy(barrier)), bytes);
+    completeBytes(atCta(barrier & ~kOfFirst, toldBy(barrier)), bytes);
   }
   template <int Format>
   __device__ __noinline__ void loadCodes(u32 to, const TensorMap* map, CodeRows from, int k,

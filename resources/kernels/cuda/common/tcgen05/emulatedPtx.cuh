@@ -12,12 +12,6 @@ __device__ inline u64 nanoseconds() {
   return now;
 }
 
-// The shared::cluster address of a place in CTA `rank`.
-__device__ inline u32 inCta(u32 address, u32 rank) {
-  u32 there;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
-  return there;
-}
 __device__ inline void loadPiece(u32 (&words)[4], u32 address) {
   asm volatile("ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];"
                : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])

@@ -63,15 +63,10 @@ struct NativeMachine {
   __device__ static void publishBarriers() { ::publishBarriers(); }
   __device__ static void expect(u32 barrier, u32 bytes) { expectBytes(barrier, bytes); }
   // The same place in the first CTA of the pair.
-  __device__ static u32 ofFirst(u32 address) {
-    if (CTAS == 1) return address;
-    u32 there;
-    asm volatile("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(there) : "r"(address));
-    return there;
-  }
+  __device__ static u32 ofFirst(u32 address) { return CTAS == 1 ? address : atCta(address, 0); }
   __device__ static void arrive(u32 barrier) {
-    if (CTAS == 1) return arriveHere(barrier);
-    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
+    if (CTAS == 1) arriveHere(barrier);
+    else arriveThere(barrier);
   }
   __device__ static void wait(u32 barrier, u32 parity) { waitFor(barrier, parity); }
 
