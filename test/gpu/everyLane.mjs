@@ -18,9 +18,24 @@ const changes = [
   [gemm, 'T::kConsumerWarps * T::kCluster);', 'T::kConsumerWarps * T::kCluster * 32);'],
   [codes, 'kArrivals = 1 + kWarps;', 'kArrivals = 1 + kWarps * 32;'],
   [codes, 'if (isElected) arriveHere(full);', 'arriveHere(full);'],
-  [decode, 'kGroups * 4 * Operand::kCluster);', 'kGroups * 4 * Operand::kCluster * 32);'],
-  [decode, 'else if (lane == 0) arriveHere(ring', 'else arriveHere(ring'],
-  [blockScale, 'if (machine.thread() % 32 == 0) machine.arrive(', 'machine.arrive('],
+  [
+    decode,
+    'kGroups * 4 * (isShared ? Operand::kCluster : 1));',
+    'kGroups * 4 * (isShared ? Operand::kCluster : 1) * 32);'
+  ],
+  [
+    decode,
+    'else if (Operand::kCluster > 1 && lane < fillers) arriveThere(toFillers + empty);',
+    `else if (Operand::kCluster > 1)
+        for (int i = 0; i < fillers; i++)
+          arriveThere(atCta(empty, isShared ? i : (int)clusterRank()));`
+  ],
+  [
+    decode,
+    'else if (Operand::kCluster == 1 && lane == 0) arriveHere(empty);',
+    'else if (Operand::kCluster == 1) arriveHere(empty);'
+  ],
+  [blockScale, 'if (machine.thread() % 32 == 0) machine.arriveBehind(', 'machine.arriveBehind('],
   [
     blockScale,
     'machine.initBarrier(each.empty(), T::kMultiplyingWarps);',
