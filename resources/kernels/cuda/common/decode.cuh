@@ -79,12 +79,11 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
   const SureScales<B_FORMAT, kGroups * 128> ofB(
       given.bScales + (long long)first.rowOfAll * scalesOfRow, looks ? rowsOfB * scalesOfRow : 0,
       thread);
+  meetAll<Operand>(problem, false);
   if constexpr (Operand::kOwnBytes > 0) {
-    meetAll<Operand>(problem, false);
     own.make(ring, problem, thread);
     syncMultiplying();
   } else {
-    meetAll<Operand>(problem, false);
     waitForPredecessor();
   }
   if (kLooks<Operand> && !(looks && ofA.areAll() && ofB.areAll())) storeWord(ring.unsure(), 1);
@@ -114,7 +113,8 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
                          ring.scales(place.stage, tile) + ring.firstScale(step), laneScales,
                          tokensOf(step, place.stage, share), ownPitch, share, warp, lane);
       // A warp that has read a stage says so to every CTA that fills it: behind sums of both rows
-      // of B that a thread has, which all that it loaded goes into.
+      // of B that a thread has, which all that it loaded goes into. Groups have no register left
+      // for the way to others' barriers.
       const u32 empty = ring.empty(place.stage) + behind(__float_as_uint(operand.total[0]) |
                                                          __float_as_uint(operand.total[2]));
       if (GROUPED && Operand::kCluster > 1) releaseStage<Operand::kCluster>(empty);

@@ -43,7 +43,7 @@ struct Problem {
   int pairs = 0;              // items of two tiles of each block, the first
   // CTAs that divide a tile's K.
   __device__ int across() const { return GROUPED ? 1 : splits; }
-  __device__ bool isShared() const { return !GROUPED && splits == 1 && share > 0; }
+  __device__ bool hasShares() const { return !GROUPED && splits == 1 && share > 0; }
   // A cluster's tiles.
   __device__ int tiles() const { return (N + kRows - 1) / kRows + (1 << sharing) - 1 >> sharing; }
   __device__ int tokens(int group) const { return GROUPED ? rows[group] : M; }
@@ -60,7 +60,7 @@ struct Problem {
   // Of one product's place: the first and the last cluster that have some of its stages.
   __device__ Parts partsOf(const Item& item) const {
     if (GROUPED) return {item.part, splits};
-    if (!isShared()) return {0, 1};
+    if (!hasShares()) return {0, 1};
     const int before = (item.place >> sharing) * stages(), first = before / share,
               last = (before + stages() - 1) / share;
     return {clusterIndex() - first, last - first + 1};
@@ -88,7 +88,7 @@ struct Items {
     number = clusterIndex();
     if (GROUPED) {
       findGroup();
-    } else if (problem.isShared()) {
+    } else if (problem.hasShares()) {
       const int stages = problem.stages(), first = number * problem.share;
       left = min(problem.share, problem.items(0) * stages - first);
       number = first / stages;
@@ -96,17 +96,17 @@ struct Items {
     }
   }
   __device__ bool done() const {
-    return GROUPED              ? group == problem.groups
-           : problem.isShared() ? left <= 0
-                                : number >= problem.items(0);
+    return GROUPED               ? group == problem.groups
+           : problem.hasShares() ? left <= 0
+                                 : number >= problem.items(0);
   }
   // Of one product's.
   __device__ bool isLast() const {
-    return problem.isShared() ? left <= problem.stages() - step
-                              : number + clusterCount() >= problem.items(0);
+    return problem.hasShares() ? left <= problem.stages() - step
+                               : number + clusterCount() >= problem.items(0);
   }
   __device__ void next() {
-    if (problem.isShared()) {
+    if (problem.hasShares()) {
       left -= problem.stages() - step;
       number++, step = 0;
       return;
@@ -144,7 +144,7 @@ struct Items {
       item.end = min((item.part + 1) * each, stages);
     } else {
       item.part = 0;
-      item.step = step, item.end = problem.isShared() ? min(step + left, stages) : stages;
+      item.step = step, item.end = problem.hasShares() ? min(step + left, stages) : stages;
       if (problem.across() > 1) {
         item.step = min((int)clusterRank() * problem.share, stages);
         item.end = min(item.step + problem.share, stages);
