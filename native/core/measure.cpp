@@ -13,7 +13,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kMostSets = 512;
 constexpr double kMemoryShare = 0.4;
-constexpr double kGroupBelowNs = 20e3;
+constexpr double kGroupBelowNs = 200e3;
 constexpr double kGroupNs = 200e3;
 
 double secondsSince(Clock::time_point start) {

@@ -1,4 +1,4 @@
-// The sampling loop of method bs-1 (docs/measurement.md), over whatever produces one sample.
+// The sampling loop of method bs-2 (docs/measurement.md), over whatever produces one sample.
 #pragma once
 
 #include <functional>
@@ -47,8 +47,8 @@ struct Grouping {
   int samples = 1;
 };
 
-// Below 20 us, where the resolution of events (about 0.5 us) is felt: launches of about 200 us
-// together, 8 to 512, and then as many more as it takes to go through the sets evenly. After a
+// Below 200 us, where what two events add to a launch between them (some 2.5 us on an H100) is
+// felt: launches of about 200 us together, 8 to 512, and then as many more as it takes to go through the sets evenly. After a
 // flush no set is taken twice, so that each launch finds its own in memory.
 Grouping groupingOf(double launchNs, const CachePlan&);
 

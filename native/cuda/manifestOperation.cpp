@@ -268,6 +268,7 @@ void ManifestOperation::clearWorkspace(size_t part, const Stream& stream) const 
   for (const WorkspaceRow& buffer : row_.workspace) {
     if (!buffer.isClearedBefore(part)) continue;
     const DeviceBuffer& memory = workspace_.at(buffer.name);
+    if (memory.bytes() == 0) continue;
     context_.check(
         context_.api().memsetD8Async(memory.address(), 0, memory.bytes(), stream.handle()),
         "Clearing workspace");

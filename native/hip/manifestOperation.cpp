@@ -150,7 +150,8 @@ void ManifestOperation::enqueue(const OperandSet& set, const Stream& stream) {
   for (size_t i = 0; i < parts_.size(); i++) {
     const cuda::Part& part = parts_[i];
     for (const WorkspaceRow& buffer : row_.workspace)
-      if (const Buffer& memory = workspace_.at(buffer.name); buffer.isClearedBefore(i))
+      if (const Buffer& memory = workspace_.at(buffer.name);
+          buffer.isClearedBefore(i) && memory.bytes() > 0)
         device_.check(
             device_.api().memsetAsync(memory.address(), 0, memory.bytes(), stream.handle()),
             "Clearing workspace");

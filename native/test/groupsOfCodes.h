@@ -1,70 +1,16 @@
-// The bf16 product of sm_90a that widens B's codes itself, on groups
-// (resources/kernels/cuda/common/gemm_codes.cuh), compiled for the CPU over hopperMachine.h: every
-// row by its own matrix of B, nothing written beside them, and the machine's mistakes are seen. A
-// test names the formats by kernels' macros, and OUTPUT_TYPE 0 where C is float16 and the copy
-// engine's to store, and includes this, which is the whole program.
+// The bf16 product of sm_90a that widens B's codes itself, on groups: every row by its own matrix of B, nothing written beside
+// them, and the machine's mistakes are seen. A test names the formats (codesProduct.h) and includes this, which is the whole
+// program.
 #pragma once
 
 #define GROUPED 1
-#define ACCUMULATE 0
-#ifndef OUTPUT_TYPE
-#define OUTPUT_TYPE 2
-#endif
-#define CLUSTER 2
-#define WIDE_TILE_M 128
-#define WIDE_TILE_N 256
-#define WIDE_STAGES 4
-#define WIDE_STORE_BUFFERS 4
-#define WIDE_SHIFT 4
-#define WIDEN_THREADS 256
-#define CODE_STAGES 5
-#define CODE_STORE_BUFFERS 2
-#define SCALES_OF_THREAD 16
-
-#include "hopperMachine.h"
-// Instructions that no test here comes to.
-#define asm(...)
-#include "../../resources/kernels/cuda/common/gemm_codes.cuh"
-#undef asm
-
 #include "../core/groups.h"
-#include "check.h"
-#include "scaledMatrix.h"
-
-using namespace blockscope;
-using hopper::Mistake;
+#include "codesProduct.h"
 
 namespace {
 
 using Product = bf16gemm::ProductOfCodes;
-constexpr bool kByEngine = OUTPUT_TYPE == 0;
-// float16 holds the sums with it.
-constexpr float kTensorScale = kByEngine ? 0x1p-8f : 1;
-// Rows of C that the engine stores are multiples of 16 bytes.
-constexpr int kFewColumns = kByEngine ? 40 : 37;
 constexpr int kClusterRows = gemm::GroupedShape<Product>::kClusterRows;
-
-// A: bf16 without scales, or like B.
-struct Rows : ScaledMatrix {
-  static constexpr bool kIsScaledA = A_FORMAT != 7;
-  std::vector<double> plain;
-
-  Rows(int rows, int k)
-      : ScaledMatrix({kIsScaledA ? A_FORMAT : 0, SCALE_FORMAT, SCALE_BLOCK}, rows, k, 70,
-                     "linear") {
-    if (kIsScaledA) return;
-    packed.clear();
-    for (int i = 0; i < rows * k; i++) {
-      const uint32_t draw = philox(7, 50, i)[0];
-      plain.push_back(std::ldexp(static_cast<int>(draw % 255) - 127, -6));
-      const uint16_t bits = floatToBf16(static_cast<float>(plain.back()));
-      packed.push_back(bits & 255), packed.push_back(bits >> 8);
-    }
-  }
-  double value(int row, int i) const {
-    return kIsScaledA ? ScaledMatrix::value(row, i) : plain[row * k + i];
-  }
-};
 
 struct Outcome {
   std::string thrown;
@@ -136,12 +82,7 @@ Outcome outcome(const Groups& of, int n, int k, Mistake mistake, Spoil spoil) {
         const double product = a.value(row, i) * b.value(group * n + col, i) * kTensorScale;
         sum += product, magnitude += std::fabs(product);
       }
-      const float got = kByEngine ? halfToFloat(static_cast<uint16_t>(element)) : element;
-      const double tolerance = magnitude * 0x1p-20 + (kByEngine ? std::fabs(sum) * 0x1p-11 : 0);
-      if (std::isnan(sum)) result.wrong += !std::isnan(got);
-      else if (std::isinf(sum) || (kByEngine && std::fabs(sum) > 65519))
-        result.wrong += got != std::copysign(INFINITY, sum);
-      else result.wrong += !(std::fabs(got - sum) <= tolerance);
+      result.wrong += !isRightElement(element, sum, magnitude);
     }
   }
   return result;

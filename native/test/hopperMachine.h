@@ -373,11 +373,13 @@ struct Launch {
   u32 sharedBytes;
   std::vector<fibers::Span> readable = {};  // by cp.async
   Mistake mistake = Mistake::kNone;
+  bool isBackwards = false;
 };
 
-// Every cluster of a launch, one after the other.
+// Every cluster of a launch, one after the other, or the last first.
 inline void launch(const Launch& of, const std::function<void()>& kernel) {
-  for (int cluster = 0; cluster < of.clusters; cluster++) {
+  for (int i = 0; i < of.clusters; i++) {
+    const int cluster = of.isBackwards ? of.clusters - 1 - i : i;
     Machine one(of.threads, of.sharedBytes, of.readable, of.size, of.mistake);
     current = &one;
     gpu::running = {&one.block, cluster * of.size, of.clusters * of.size};

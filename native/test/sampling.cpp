@@ -1,4 +1,4 @@
-// The stop rules of method bs-1, over samples made up here, and the thread pool under everything.
+// The stop rules of method bs-2, over samples made up here, and the thread pool under everything.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -151,14 +151,15 @@ int64_t coldBytes(int64_t bytesPerSet, double launchNs) {
 
 void groupedLaunchesFindTheirOperandsInMemory() {
   const CachePlan hot;
-  CHECK(groupingOf(20e3, hot).launches == 1);
+  CHECK(groupingOf(200e3, hot).launches == 1);
+  CHECK(groupingOf(199e3, hot).launches == 8);
+  CHECK(groupingOf(20e3, hot).launches == 10);
   CHECK(groupingOf(19e3, hot).launches == 11);
-  CHECK(groupingOf(199e3, hot).launches == 1);
   CHECK(groupingOf(100, hot).launches == 512);
   // A flush that holds for one set alone is before each launch.
   CHECK(groupingOf(3e3, {1, true, ""}).launches == 1);
   for (const int64_t bytes : {4 << 10, 96 << 10, 400 << 10, 1 << 20, 3 << 20, 11 << 20, 50 << 20})
-    for (const double ns : {1e3, 3e3, 5e3, 12e3, 19e3})
+    for (const double ns : {1e3, 3e3, 5e3, 12e3, 19e3, 50e3, 150e3})
       // What is rounded off where sets are shared out among samples: an eighth.
       CHECK(coldBytes(bytes, ns) >= 3 * kCache * 7 / 8 - bytes);
 }

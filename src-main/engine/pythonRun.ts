@@ -22,6 +22,7 @@ import type { PythonHost } from './pythonHost'
 const runSchema = v.object({
   protocol: protocolSchema,
   samplesNs: v.pipe(v.array(v.number()), v.nonEmpty()),
+  launchesPerSample: v.number(),
   stopReason: v.string(),
   /** The best of the kernel's configurations, for the next run of this product; null where it has none. */
   chosen: v.nullable(v.object({ configuration: v.unknown(), words: v.string() })),
@@ -169,14 +170,14 @@ export function pythonMeasurement(
   answer: Answer,
   { cold, fixedSamples }: Rules
 ): NativeMeasurement {
-  const { operandSets: sets, launches, stopReason, chosen } = answer
+  const { operandSets: sets, launches, launchesPerSample, stopReason, chosen } = answer
   const { mean, standardDeviation } = statisticsOf(answer.samplesNs, 0)
   const isNoisy = fixedSamples === 0 && standardDeviation / mean > noisyShare
   return {
     samplesNs: Float64Array.from(answer.samplesNs),
     samplesMHz: new Float64Array(),
     discarded: 0,
-    launchesPerSample: 1,
+    launchesPerSample,
     operandSets: sets,
     cacheMode: cold ? coldText(sets, answer.flushed) : 'hot',
     timingSource: answer.clock,
@@ -185,7 +186,11 @@ export function pythonMeasurement(
     compileSeconds: 0,
     meanWatts: 0,
     meanTemperatureC: 0,
-    badges: [...(isNoisy ? ['noisy'] : []), ...(stopReason === 'timed out' ? [stopReason] : [])],
+    badges: [
+      ...(launchesPerSample > 1 ? ['grouped'] : []),
+      ...(isNoisy ? ['noisy'] : []),
+      ...(stopReason === 'timed out' ? [stopReason] : [])
+    ],
     launches,
     cuptiNs: answer.launchSource === 'CUPTI' ? totalOf(launches) : 0,
     sustainedNs: answer.sustainedNs,

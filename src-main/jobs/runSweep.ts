@@ -1,12 +1,12 @@
 /**
- * A sweep, by method bs-1 (docs/measurement.md), in rounds over all points, each in a new random order, problem by problem.
+ * A sweep, by method bs-2 (docs/measurement.md), in rounds over all points, each in a new random order, problem by problem.
  * In the first round a problem's kernels are validated before they are timed, so what is cut off has whole problems. The
  * round's first point is measured again at its end to see drift.
  */
 import { defaults } from '@shared/contract/defaults'
 import type { Step } from '@shared/contract/run'
 import { pointText } from '@shared/measurement/problemText'
-import { presets, sustainedNs, type Preset } from '@shared/measurement/presets'
+import { methodName, presets, sustainedNs, type Preset } from '@shared/measurement/presets'
 import { median } from '@shared/measurement/statistics'
 import type { SweepSpec } from '@shared/contract/jobs'
 import type { NativeMeasurement, MeasureRequest } from '../engine/nativeBinding'
@@ -240,7 +240,7 @@ function measureRequest(
 
 async function recordPoint({ context, spec }: Sweep, point: Point): Promise<void> {
   point.step.measurement = toMeasurement(point.rounds, point.step, point.planned.kernel, {
-    method: `bs-1 ${spec.reps ? `fixed ${spec.reps}` : spec.preset}, ${spec.mode}`,
+    method: `${methodName} ${spec.reps ? `fixed ${spec.reps}` : spec.preset}, ${spec.mode}`,
     spec
   })
   await context.record(point.step)

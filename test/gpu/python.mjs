@@ -54,6 +54,11 @@ export function checkPythonKernels(checks, architecture) {
     }
     checks.check(`${kernel} ${format} passes`, disposition === 'passed', reason)
     checks.check(`${kernel} ${format} is timed`, measurement?.timeNs.samples >= 7)
+    checks.check(
+      `${kernel} ${format} is timed several launches at a time`,
+      measurement?.launchesPerSample >= 8,
+      `${measurement?.launchesPerSample} of ${measurement?.timeNs.median} ns`
+    )
     const [launch] = measurement?.launches ?? []
     const isRecorded = /block_scaled_matmul/.test(launch?.name) && launch.endNs > launch.startNs
     checks.check(`${kernel} ${format} launches are recorded`, isRecorded, JSON.stringify(launch))
@@ -112,6 +117,9 @@ export function checkPythonKernels(checks, architecture) {
     file('torch-mine'),
     file('triton-outside', (text) => text.replace('tl.store(c + ', 'tl.store(c + 64 + ')),
     file('triton-raises', (text) => text.replace('o = self.operands', 'raise ValueError("no")')),
+    file('torch-waits', (text) =>
+      text.replace('operands.rounded(product)', 'operands.rounded(product + product.sum().item() * 0)')
+    ),
     file('torch-shape', (text) =>
       text.replace('operands.rounded(product)', 'operands.rounded(product.mT[1:])')
     )
@@ -124,11 +132,20 @@ export function checkPythonKernels(checks, architecture) {
     taken.length === 1 && taken[0].disposition === 'passed',
     JSON.stringify(taken.map(({ disposition, reason }) => [disposition, reason]))
   )
+  // It cannot be captured, and is timed nevertheless.
+  const waiting = [...flags, '--kernels', 'torch-waits', '--preset', 'quick']
+  const [waits] = stepsOf('sweep', waiting, 256)
+  checks.check(
+    'torch-waits is timed one launch at a time',
+    waits?.disposition === 'passed' && waits.measurement?.launchesPerSample === 1,
+    `${waits?.disposition} ${waits?.reason} ${waits?.measurement?.launchesPerSample}`
+  )
   const steps = new Map(stepsOf('validate', flags, 512).map((step) => [step.kernel, step]))
   /** @type {[id: string, disposition: string, words: RegExp][]} */
   const expected = [
     ['triton-mine', 'passed', /^$/],
     ['torch-mine', 'passed', /^$/],
+    ['torch-waits', 'passed', /^$/],
     ['triton-outside', 'error', /wrote outside C/],
     ['triton-raises', 'error', /raised ValueError: no/],
     ['torch-shape', 'error', /returned C of shape/]

@@ -15,7 +15,7 @@
 // multiplying threads a spill.
 #define OF_CODES \
   (!ACCUMULATE && (B_FORMAT == 0 || ((B_FORMAT == 3 || B_FORMAT == 4) && SCALE_BLOCK == 32)))
-#if GROUPED && OF_CODES
+#if OF_CODES
 #include "common/gemm_codes.cuh"
 #endif
 #include "common/tiled.cuh"
@@ -131,6 +131,48 @@ extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
     bf16gemm::run<false>(&aMap, &bMap, nullptr, c, M, N, K, tensorScale,
                          {accumulator, outputScale});
 }
+
+#if OF_CODES
+extern "C" __global__ void widenRows(const u8* aCodes, const u8* aScales, const u8* bScales,
+                                     u16* aWide, u32* beyond, int M, int N, int K) {
+  letDependentsStart();
+  widenRowsOfOne(blockIdx.x * blockDim.x + threadIdx.x, aCodes, aScales, bScales, aWide, M, N, K,
+                 beyond);
+}
+
+#define BS_MULTIPLY_OF_CODES(ROWS, STAGES)                                                         \
+  extern "C" __global__ void __launch_bounds__(bf16gemm::ProductOfCodes::kThreads, 1)              \
+      multiplyOfCodes##ROWS(                                                                       \
+          const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap codesMap,      \
+          const u8* bScales, const __grid_constant__ TensorMap cMap, int byEngine, Output* c,      \
+          float* parts, u32* arrived, int mostParts, const u32* beyond, int M, int N, int K,       \
+          int share, int across, float tensorScale, float outputScale) {                           \
+    using T = bf16gemm::ProductOfCodesOver<ROWS, STAGES>;                                          \
+    letDependentsStart();                                                                          \
+    waitForPredecessor();                                                                          \
+    if (*beyond == 0)                                                                              \
+      bf16gemm::runRowsOfCodes<ROWS, STAGES>(                                                      \
+          &aMap, &codesMap, bScales, &cMap, c,                                                     \
+          {M, N, gemm::stepsOf<T>(K), share, byEngine != 0, across, parts, arrived, mostParts}, K, \
+          tensorScale, {nullptr, outputScale});                                                    \
+  }
+BS_MULTIPLY_OF_CODES(128, CODE_STAGES_128)
+BS_MULTIPLY_OF_CODES(192, CODE_STAGES_192)
+BS_MULTIPLY_OF_CODES(256, CODE_STAGES)
+
+// `beyond`: and how many blocks have seen it; the last of them has it 0 for the next product.
+extern "C" __global__ void __launch_bounds__(tiled::kThreads)
+    fallbackOfCodes(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales,
+                    u32* beyond, Output* c, int M, int N, int K, float tensorScale,
+                    float outputScale) {
+  waitForPredecessor();
+  if (*beyond == 0) return;
+  tiled::multiply<double>(aCodes, bCodes, aScales, bScales, c, M, N, K, tensorScale, nullptr,
+                          outputScale);
+  __syncthreads();
+  if (threadIdx.x == 0 && countIn(beyond + 1) == gridDim.x - 1) beyond[0] = beyond[1] = 0;
+}
+#endif
 
 extern "C" __global__ void __launch_bounds__(tiled::kThreads)
     fallback(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales,

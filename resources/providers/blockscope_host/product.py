@@ -1,11 +1,12 @@
 """One product by one kernel: operands from the session's files, C back into a file, samples and launches."""
 
+import itertools
 import math
 import statistics
 
 from .devices import devices
 from .kernelFile import PROTOCOL, Trouble, is_mistake, kernel_file
-from .sampling import sample, warm_up
+from .sampling import Grouped, grouping_of, sample, warm_up
 
 GUARD_BYTES = 4096
 GUARD = 0xA5
@@ -265,6 +266,17 @@ class Product:
         words = ", ".join(f"{name} {value}" for name, value in first.configuration.items())
         return {"configuration": first.configuration, "words": f"best of {len(tried)}: {words}"}
 
+    def grouped(self):
+        """What queues the next sample, and of how many launches: short ones are captured, several in a graph; where that cannot
+        be, or they are long, a sample is one launch."""
+        estimate = min(self.call(self.device.times, self.launch, 3))
+        launches, samples = grouping_of(estimate, len(self.instances), self.flushes)
+        graphs = self.call(self.device.graphs, self.launch, launches, samples) if launches > 1 else []
+        if not graphs:
+            return self.launch, 1
+        turns = itertools.cycle(graphs)
+        return (lambda: next(turns)()), launches
+
     def compile(self, configurations):
         """Lets a kernel that can compile its configurations beside one another do so, before each is tried."""
         together = getattr(self.instances[0], "compile", None)
@@ -288,15 +300,20 @@ def run(request, say):
     product.add_sets()
     # The first launch compiles, and shows what is wrong, before any is timed.
     product.take()
-    warmup_ns = product.call(warm_up, product.device, product.launch, rules)
-    samples, stop = product.call(sample, product.device, product.launch, rules, say)
+    # C alone is wanted, or times alone.
+    queue, each = product.grouped() if request["result"] is None else (product.launch, 1)
+    device = Grouped(product.device, each)
+    shared = device.rules(rules)
+    warmup_ns = product.call(warm_up, device, queue, shared) * each
+    samples, stop = product.call(sample, device, queue, shared, say)
     launches, source = [], ""
     if rules["recordLaunches"]:
         launches, source = product.call(product.device.launches, product.launch, request["kernel"])
     sustained_ns, count = 0, 0
     if rules["sustainedNs"] > 0:
-        count = max(1, round(rules["sustainedNs"] / statistics.median(samples)))
-        sustained_ns = product.call(product.device.back_to_back, product.launch, count) / count
+        queued = max(1, round(rules["sustainedNs"] / statistics.median(samples) / each))
+        count = queued * each
+        sustained_ns = product.call(product.device.back_to_back, queue, queued) / count
     c = product.take()
     if request["result"] is not None:
         product.device.write(c, request["result"])
@@ -307,6 +324,7 @@ def run(request, say):
     return {
         "protocol": PROTOCOL,
         "samplesNs": samples,
+        "launchesPerSample": each,
         "stopReason": stop,
         "chosen": chosen,
         "warmupNs": warmup_ns,

@@ -1,8 +1,41 @@
-"""Method bs-1 (docs/measurement.md): warm-up, how many samples, and when they are enough. Times in nanoseconds."""
+"""Method bs-2 (docs/measurement.md): what a sample is of, warm-up, how many samples, and when they are enough. Times in nanoseconds."""
 
+import math
 import statistics
 import time
 from collections import deque
+
+
+# As in native/core/measure.cpp.
+GROUP_BELOW_NS = GROUP_NS = 200e3
+
+
+def grouping_of(launch_ns, sets, flushes):
+    """Launches of one sample, and how many such samples go through the operand sets: groupingOf of native/core/measure.cpp."""
+    if launch_ns >= GROUP_BELOW_NS:
+        return 1, 1
+    wanted = min(512, max(8, math.ceil(GROUP_NS / max(launch_ns, 1))))
+    if flushes:
+        return min(wanted, sets), 1
+    if sets <= wanted:
+        return -(-wanted // sets) * sets, 1
+    samples = sets // wanted
+    return sets // samples, samples
+
+
+class Grouped:
+    """A device each of whose samples is of several launches; its times, and what `rules` ask for, are those of one of them."""
+
+    def __init__(self, device, launches):
+        self.device, self.launches, self.batch = device, launches, device.batch
+
+    def times(self, queue, count):
+        return [taken / self.launches for taken in self.device.times(queue, count)]
+
+    def rules(self, rules):
+        """`rules` of a measurement with the time and the launches that they ask for shared among the launches of a sample."""
+        shared = {name: rules[name] / self.launches for name in ("warmupNs", "minTimeNs")}
+        return {**rules, **shared, "warmupLaunches": -(-rules["warmupLaunches"] // self.launches)}
 
 
 class NoiseHistory:

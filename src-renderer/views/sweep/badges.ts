@@ -1,4 +1,4 @@
-/** What the badges of a measurement mean (spec: method bs-1). */
+/** What the badges of a measurement mean (spec: method bs-2). */
 const meanings: Record<string, string> = {
   noisy: 'The samples scatter more than the stop rule asks for.',
   unstable: 'The medians of the rounds differ by more than 2 %.',
@@ -7,7 +7,7 @@ const meanings: Record<string, string> = {
   'power-capped': 'The device was at its power limit; this is its normal sustained speed.',
   contended: 'Other processes used the device.',
   'timed out': 'The time for this point ran out before the stop rule was met.',
-  grouped: 'Shorter than 20 µs: several launches were timed together.',
+  grouped: 'Shorter than 200 µs: several launches were timed together.',
   'power-optimistic': 'Operands of zeros draw less power, and so allow higher clocks.'
 }
 

@@ -114,6 +114,27 @@ print(json.dumps({
     })
   })
 
+  it('times short launches several at a time, as the engine does', () => {
+    const script = `import json
+from blockscope_host.sampling import Grouped, grouping_of, warm_up
+class Device:
+    batch = 8
+    def times(self, queue, count): return [queue] * count
+grouped = Grouped(Device(), 4)
+rules = {"warmupLaunches": 5, "warmupNs": 1000, "minTimeNs": 200, "fixedSamples": 7}
+shared = grouped.rules(rules)
+print(json.dumps([
+    [grouping_of(*asked) for asked in [(200e3, 1, False), (199e3, 1, False), (20e3, 1, False), (19e3, 1, False), (100, 1, False),
+        (3e3, 1, True), (3e3, 512, True), (20e3, 4, False), (3e3, 181, False)]],
+    grouped.times(500, 2), shared, warm_up(grouped, 500, shared)]))`
+    expect(ask(script)).toEqual([
+      [[1, 1], [8, 1], [10, 1], [11, 1], [512, 1], [1, 1], [67, 1], [12, 1], [90, 2]],
+      [125, 125],
+      { warmupLaunches: 2, warmupNs: 250, minTimeNs: 50, fixedSamples: 7 },
+      250
+    ])
+  })
+
   it('takes operand sets in turn, and flushes the cache where they would be too many or too large', () => {
     const script = `import json
 from blockscope_host.product import cold_plan

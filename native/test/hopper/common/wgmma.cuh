@@ -14,6 +14,7 @@ void wgmmaWait() {
 }
 template <int Count>
 void holdRegisters(float (&)[Count]) {}
+inline void holdOperand(u32 (&)[4]) {}
 
 template <int Count>
 void multiplyEightBits(float (&d)[Count], u64 a, u64 b, bool accumulate, const float* ofA,
@@ -38,8 +39,18 @@ inline void multiplyBf16(float (&d)[128], u64 a, u64 b, bool accumulate) {
 }
 
 // A in registers, waited for like the others.
+template <int Count>
+void multiplyLater(float (&d)[Count], const u32 (&a)[4], u64 b, bool accumulate) {
+  machine().multiplyFromRegisters({d, Count, 0, b << 4, accumulate, nullptr, nullptr}, a);
+}
+inline void multiplyBf16(float (&d)[64], const u32 (&a)[4], u64 b, bool accumulate) {
+  multiplyLater(d, a, b, accumulate);
+}
+inline void multiplyBf16(float (&d)[96], const u32 (&a)[4], u64 b, bool accumulate) {
+  multiplyLater(d, a, b, accumulate);
+}
 inline void multiplyBf16(float (&d)[128], const u32 (&a)[4], u64 b, bool accumulate) {
-  machine().multiplyFromRegisters({d, 128, 0, b << 4, accumulate, nullptr, nullptr}, a);
+  multiplyLater(d, a, b, accumulate);
 }
 
 // At once. PTX ISA, "Register Fragments for wgmma": 16 rows a warp, 32 bytes of K. `Decode` gives

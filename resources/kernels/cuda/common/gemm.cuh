@@ -153,16 +153,18 @@ __device__ inline void runOf(const TilesOf shape, const Operands operands, const
     const int group = threadIdx.x / 128 - 1;
     const auto factors = makeFactors(shared, group);
     RingPosition<T::kStages> ring;
-    for (int tile = blockIdx.x / T::kCluster; tile < shape.tiles();
-         tile += gridDim.x / T::kCluster) {
-      const Place place = shape.place(tile, clusterRank());
+    for (typename TilesOf::Turns turn(shape); turn.isLeft(shape); turn.next(shape)) {
+      const Place place = shape.place(turn.tile, clusterRank());
       const int row0 = place.row + group * 64;
       factors.fetch(row0, place.rowB);
       float sums[T::kSums];
-      T::sum(sums, ring, shape.steps, shared, group * 64 * T::kStepBytes, factors.powers(row0));
+      T::sum(sums, ring, turn.end - turn.begin, shared, group * 64 * T::kStepBytes,
+             factors.powers(row0));
       factors.arrive();
       if constexpr (T::kIsTurned) {
-        T::template store<ByEngine>(sums, cMap, c, shape.N, place, shared, factors.factor, finish);
+        if (!shape.takeParts(sums, turn, place, shared, c, factors.factor, finish)) continue;
+        T::store(ByEngine && shape.mayStoreByEngine(), sums, cMap, c, shape.N, place, shared,
+                 factors.factor, finish);
       } else {
         const bool isWhole =
             !TilesOf::kEndsInside || row0 + (int)(threadIdx.x / 32 % 4 + 1) * 16 <= place.endRow;

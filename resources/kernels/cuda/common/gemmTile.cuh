@@ -51,8 +51,25 @@ struct Place {
 
 __device__ constexpr int ceilDiv(int a, int b) { return (a + b - 1) / b; }
 
+// What a cluster multiplies, one after the other: here tiles, each over all of K.
+template <class T>
+struct WholeTiles {
+  int tile = blockIdx.x / T::kCluster, begin = 0, end;  // which, and its stages
+  template <class TilesOf>
+  __device__ explicit WholeTiles(const TilesOf& shape) : end(shape.steps) {}
+  template <class TilesOf>
+  __device__ bool isLeft(const TilesOf& shape) const {
+    return tile < shape.tiles();
+  }
+  template <class TilesOf>
+  __device__ void next(const TilesOf&) {
+    tile += gridDim.x / T::kCluster;
+  }
+};
+
 template <class T>
 struct Shape {
+  using Turns = WholeTiles<T>;
   // Rows beyond M are outside of C's tensor map too.
   static constexpr bool kEndsInside = false;
   int M, N, steps;
@@ -70,6 +87,7 @@ struct Shape {
 // rows are those of clusters.
 template <class T>
 struct GroupedShape {
+  using Turns = WholeTiles<T>;
   static constexpr bool kEndsInside = true;
   static constexpr int kClusterRows = T::kTileM * T::kCluster;
   GroupTables of;

@@ -7,6 +7,11 @@
 //       of codes    |  warpgroup 2: 64 x kTileN sums  |   the other in C, share A: each loads half
 //                   +---------------------------------+   of its tile and multicasts that half.
 //
+// Of one product K is divided where tiles are no whole turns of all CTAs. Where they are few, a
+// cluster is several such pairs, each with a part of its tile's K; they read one another's sums in
+// shared memory, and take a part of the rows each to C. Else every cluster has as many stages, from
+// one tile into the next, and of a tile's parts a warp that comes last adds them, in their order.
+//
 // C comes turned, for it is the left operand that wgmma takes from registers. The copy engine
 // brings A and codes; warpgroup 0 puts the codes' scales beside them, as bf16. A multiplying warp
 // widens its rows of the next stage while its product of this one is under way. A comes in the
@@ -21,11 +26,21 @@ namespace bf16gemm {
 static_assert(kBits(B_FORMAT) == 4 || (kBits(B_FORMAT) == 8 && SCALE_BLOCK == 32),
               "codes that fall apart into pairs; five stages fit");
 
-// C's columns are the product's rows: kTileM is of a CTA's columns.
-struct ProductOfCodes
-    : gemm::Tile<WIDE_TILE_M, WIDE_TILE_N, CODE_STAGES, CODE_STORE_BUFFERS, false> {
-  using Base = gemm::Tile<WIDE_TILE_M, WIDE_TILE_N, CODE_STAGES, CODE_STORE_BUFFERS, false>;
-  using Base::kCluster, Base::kSums, Base::kTileM, Base::kTileN;
+// CTAs that share A: all of a cluster, or two where more divide K.
+template <class T>
+struct Team {
+  u32 rank, first;  // of this CTA in it, of its first CTA in the cluster
+  __device__ Team() : rank(clusterRank() % T::kCluster), first(clusterRank() - rank) {}
+  __device__ u32 number() const { return first / T::kCluster; }
+  __device__ u16 mask() const { return (u16)((1 << T::kCluster) - 1 << first); }
+};
+
+// C's columns are the product's rows: kTileM is of a CTA's columns, kTileN of rows of A and C.
+template <int TileN, int Stages>
+struct ProductOfCodesOver : gemm::Tile<WIDE_TILE_M, TileN, Stages, CODE_STORE_BUFFERS, false> {
+  using Base = gemm::Tile<WIDE_TILE_M, TileN, Stages, CODE_STORE_BUFFERS, false>;
+  using Base::kCluster, Base::kSums, Base::kTileM, Base::kTileN, Base::kStepBytes,
+      Base::kBytesPiece, Base::kStoreBuffers;
   static constexpr bool kIsTurned = true;
   static constexpr int kElements = 64, kInstructionElements = 16,
                        kPerStage = kElements / kInstructionElements, kSpan = 1;
@@ -72,36 +87,36 @@ struct ProductOfCodes
     for (int half = 0; half < 2; half++)
       packed.scales[half] = loadTwoNumbers(beside + from.scales + half * 8 * kRowFactors);
   }
-  __device__ static void widen(Fragments& wide, const Packed& packed) {
+  // What instruction `k` takes.
+  __device__ static void widen(u32 (&wide)[4], const Packed& packed, int k) {
+    const int chunk = k / kOfChunk;
+    bool isSpecial = false;
 #pragma unroll
-    for (int i = 0; i < kChunks * 2; i++) {
-      const int half = i % 2, chunk = i / 2;
+    for (int half = 0; half < 2; half++) {
       const float2 scales = packed.scales[half];
-      const u32 codes = packed.words[i / 4][i % 4],
+      const u32 codes = wordOf(packed, chunk, half),
                 scale = __float_as_uint(chunk < kBoxes ? scales.x : scales.y);
 #pragma unroll
-      for (int pair = 0; pair < 2 * kOfChunk; pair++)
-        wide[chunk * kOfChunk + pair / 2][pair % 2 * 2 + half] = multiplyBf16Pair(
-            multiplyBf16Pair(smallPairOf<B_FORMAT>(codes, pair), unbiasOf<B_FORMAT>()), scale);
+      for (int pair = 0; pair < 2; pair++)
+        wide[pair * 2 + half] =
+            multiplyBf16Pair(multiplyBf16Pair(smallPairOf<B_FORMAT>(codes, k % kOfChunk * 2 + pair),
+                                              unbiasOf<B_FORMAT>()),
+                             scale);
+      isSpecial |= holdsSpecial<B_FORMAT>(codes);
     }
-    if constexpr (kBits(B_FORMAT) == 8) keepSpecial(wide, packed);
-  }
-  // NaN and infinities, which are bits like others to widen().
-  __device__ static void keepSpecial(Fragments& wide, const Packed& packed) {
-    bool any = false;
+    if constexpr (kBits(B_FORMAT) == 8) {
+      // NaN and infinities, which are bits like others to the products above.
+      if (!__any_sync(0xffffffff, isSpecial)) return;
 #pragma unroll
-    for (int i = 0; i < kChunks * 2; i++) any |= holdsSpecial<B_FORMAT>(packed.words[i / 4][i % 4]);
-    if (!__any_sync(0xffffffff, any)) return;
-#pragma unroll
-    for (int i = 0; i < kChunks * 2; i++) {
-#pragma unroll
-      for (int pair = 0; pair < 2; pair++) {
-        const u32 codes = packed.words[i / 4][i % 4] >> 8 * pair;
-        u32& both = wide[i / 2][pair * 2 + i % 2];
-        both = specialOr(codes & 255, both & 0xffff) | specialOr(codes >> 16 & 255, both >> 16)
-                                                           << 16;
+      for (int i = 0; i < 4; i++) {
+        const u32 codes = wordOf(packed, chunk, i % 2) >> i / 2 * 8;
+        wide[i] = specialOr(codes & 255, wide[i] & 0xffff) |
+                  specialOr(codes >> 16 & 255, wide[i] >> 16) << 16;
       }
     }
+  }
+  __device__ static u32 wordOf(const Packed& packed, int chunk, int half) {
+    return packed.words[chunk / 2][chunk % 2 * 2 + half];
   }
   __device__ static u32 specialOr(u32 code, u32 wide) {
     if (!holdsSpecial<B_FORMAT>(code)) return wide;
@@ -116,27 +131,40 @@ struct ProductOfCodes
     Packed packed;
     waitFor(shared.full(ring.stage), ring.phase);
     fetch(packed, places, shared.beside(ring.stage));
-    widen(held[0], packed);
+#pragma unroll
+    for (int k = 0; k < kPerStage; k++) widen(held[0][k], packed, k);
+    const Team<ProductOfCodesOver> team;
+    const auto release = [&](u32 empty) {
+      if (threadIdx.x % 32 < kCluster) arriveAt(empty, team.first + threadIdx.x % 32);
+    };
     u32 previous = 0;
+    // What the next stage's instructions take is made between this one's, as long as the tensor
+    // cores have those to do: a warp waits at each until it is taken.
     auto multiplyStage = [&](const Fragments& now, Fragments& next, int step) {
       const u64 a = tileDescriptor(shared.stage(ring.stage));
       const u32 empty = shared.empty(ring.stage);
-      wgmmaFence();
-#pragma unroll
-      for (int k = 0; k < kPerStage; k++)
-        multiplyBf16(total, now[k], a + k * kDescriptorStep, step > 0 || k > 0);
-      wgmmaCommit();
       ring.advance();
-      const bool isLast = step + 1 == steps;
-      if (!isLast) {
-        waitFor(shared.full(ring.stage), ring.phase);
-        fetch(packed, places, shared.beside(ring.stage));
+#pragma unroll
+      for (int k = 0; k < kPerStage; k++) {
+        wgmmaFence();
+        multiplyBf16(total, now[k], a + k * kDescriptorStep, step > 0 || k > 0);
+        wgmmaCommit();
+        if (k == 0) {
+          // Behind a tile's last stage what is there is made once more, for nobody.
+          if (step + 1 == steps) continue;
+          waitFor(shared.full(ring.stage), ring.phase);
+          fetch(packed, places, shared.beside(ring.stage));
+          continue;
+        }
+        // The product of the stage before that read it is over.
+        wgmmaWait<kPerStage + 1>();
+        widen(next[k - 1], packed, k - 1);
+        holdOperand(next[k - 1]);
       }
-      // The product of the stage before, which read `next` and what it releases, is over.
-      wgmmaWait<1>();
-      if (step > 0) releaseStage<kCluster>(previous);
+      wgmmaWait<kPerStage>();
+      widen(next[kPerStage - 1], packed, kPerStage - 1);
+      if (step > 0) release(previous);
       previous = empty;
-      if (!isLast) widen(next, packed);
     };
 #pragma unroll 1
     for (int step = 0; step < steps; step += 2) {
@@ -145,19 +173,19 @@ struct ProductOfCodes
     }
     wgmmaWait<0>();
     holdRegisters(total);
-    releaseStage<kCluster>(previous);
+    release(previous);
   }
 
   // Sums of a warpgroup: sum 4 j + e of a thread lies at row 8 j + 2 * (lane % 4) + e % 2 of C's
   // tile, column warp * 16 + lane / 4 + 8 * (e / 2). By the copy engine where the tile's rows are
   // all the group's.
-  template <bool ByEngine, class SharedPlaces>
-  __device__ static void store(const float (&d)[kSums], const TensorMap* cMap, Output* c, int N,
-                               const gemm::Place& place, SharedPlaces shared, float factor,
-                               gemm::Finish finish) {
+  template <class SharedPlaces>
+  __device__ static void store(bool byEngine, const float (&d)[kSums], const TensorMap* cMap,
+                               Output* c, int N, const gemm::Place& place, SharedPlaces shared,
+                               float factor, gemm::Finish finish) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 - 4, col0 = place.col + warp * 16;
     auto finishedAt = [&](int i) { return finishedSum(d[i] * factor, 0.0f, finish.outputScale); };
-    if (ByEngine && place.row + kTileN <= place.endRow) {
+    if (byEngine && place.row + kTileN <= place.endRow) {
       const bool isCopying = electOne();
       // As a source of stmatrix: lane 8 i + r addresses row r of matrix i; 0 and 1 are columns 0-7
       // and 8-15 of eight rows, 2 and 3 those of the next eight. 32-byte swizzle: 16-byte chunk c
@@ -198,9 +226,19 @@ struct ProductOfCodes
   }
 };
 
+using ProductOfCodes = ProductOfCodesOver<WIDE_TILE_N, CODE_STAGES>;
+
 // Tiles of both CTAs of a cluster have the same rows of C, one the columns behind the other's.
 template <class T>
 struct TurnedGroups : gemm::GroupedShape<T> {
+  static_assert(T::kTileN == T::kCluster * T::kTileM, "the cluster's tile is square");
+  __device__ bool mayStoreByEngine() const { return true; }
+  __device__ void meetAtEnd() const {}
+  template <class Places>
+  __device__ bool takeParts(float (&)[T::kSums], const gemm::WholeTiles<T>&, const gemm::Place&,
+                            const Places&, Output*, float, gemm::Finish) const {
+    return true;
+  }
   __device__ gemm::Place place(int tile, u32 rank) const {
     gemm::Place first = gemm::GroupedShape<T>::place(tile, 0);
     first.col += rank * T::kTileM, first.rowB += rank * T::kTileM;
@@ -208,9 +246,159 @@ struct TurnedGroups : gemm::GroupedShape<T> {
   }
 };
 
+// As many stages for each cluster, from one tile into the next; or a tile's for each team of one.
+template <class T>
+struct Shares {
+  int tile, begin, end, left;
+  template <class TilesOf>
+  __device__ explicit Shares(const TilesOf& shape) {
+    if (shape.across > 1) {
+      tile = clusterIndex(), begin = (int)Team<T>().number() * shape.share;
+      end = min(shape.steps, begin + shape.share), left = end - begin;
+      return;
+    }
+    const int first = (int)blockIdx.x / T::kCluster * shape.share;
+    tile = first / shape.steps, begin = first - tile * shape.steps;
+    left = min(shape.share, shape.tiles() * shape.steps - first);
+    end = min(shape.steps, begin + left);
+  }
+  template <class TilesOf>
+  __device__ bool isLeft(const TilesOf&) const {
+    return left > 0;
+  }
+  template <class TilesOf>
+  __device__ void next(const TilesOf& shape) {
+    left -= end - begin;
+    tile++, begin = 0, end = min(shape.steps, left);
+  }
+};
+
+// Tiles of one product: those of the same rows of B one behind the other.
+template <class T>
+struct TurnedRows {
+  using Turns = Shares<T>;
+  static constexpr bool kEndsInside = true;
+  static constexpr int kSumsOfWarp = T::kSums * 32;
+  int M, N, steps, share;
+  bool byEngine;
+  int across;    // teams of a cluster, which divide a tile's K
+  float* parts;  // (tiles, warps of a team, mostParts, kSums / 4, lanes, 4) where clusters do
+  u32* arrived;  // (tiles, warps of a team)
+  int mostParts;
+  __device__ void meetAtEnd() const {
+    if (across > 1) syncCluster();
+  }
+  __device__ bool mayStoreByEngine() const { return byEngine; }
+  __device__ int tileRows() const { return gemm::ceilDiv(M, T::kTileN); }
+  __device__ int tiles() const { return tileRows() * gemm::ceilDiv(N, T::kTileM * T::kCluster); }
+  __device__ gemm::Place place(int tile, u32 rank) const {
+    const int column = tile / tileRows(), row = tile - column * tileRows(),
+              first = (column * T::kCluster + (int)(rank % T::kCluster)) * T::kTileM;
+    return {row * T::kTileN, M, first, first};
+  }
+  // Of sums over a part of K: whether a warp has those of all K then, to store.
+  template <class Places>
+  __device__ bool takeParts(float (&sums)[T::kSums], const Turns& turn, const gemm::Place& place,
+                            const Places& shared, Output* c, float factor,
+                            gemm::Finish finish) const {
+    if (across == 1) return addParts(sums, turn);
+    storeAcross(sums, place, shared, c, factor, finish);
+    return false;
+  }
+  // Teams' sums lie in their stages, which all have been read; each takes as many rows of C.
+  template <class Places>
+  __device__ void storeAcross(const float (&sums)[T::kSums], const gemm::Place& place,
+                              const Places& shared, Output* c, float factor,
+                              gemm::Finish finish) const {
+    constexpr int kWarps = T::kConsumerWarps, kPitch = (T::kTileM + 4) * 4, kMostAcross = 4;
+    static_assert(T::kTileN * kPitch <= T::kStages * T::kBytesStage, "room for sums");
+    struct alignas(4 * sizeof(Output)) Four {
+      Output of[4];
+    };
+    const int lane = threadIdx.x % 32, warp = (int)threadIdx.x / 32 - 4;
+    const u32 own = shared.stage(0);
+    const Team<T> team;
+    syncSome<kWarps * 32>(1);
+    // Straight from the accumulators to memory, the assembler would have products wait for one
+    // another.
+#pragma unroll
+    for (int i = 0; i < T::kSums; i++) {
+      const int row = i / 4 * 8 + lane % 4 * 2 + i % 2,
+                column = warp * 16 + lane / 4 + i % 4 / 2 * 8;
+      storeWord(own + row * kPitch + column * 4, __float_as_uint(sums[i] * factor));
+    }
+    syncCluster();
+    const int each = gemm::ceilDiv(T::kTileN, across), first = (int)team.number() * each,
+              end = min(min(first + each, T::kTileN), M - place.row), column = place.col + lane * 4;
+#pragma unroll 2
+    for (int row = first + warp; row < end; row += kWarps) {
+      float4 added[kMostAcross];
+#pragma unroll
+      for (int of = 0; of < kMostAcross; of++)
+        if (of < across)
+          added[of] =
+              loadFourThere(atCta(own + row * kPitch + lane * 16, of * T::kCluster + team.rank));
+      float total[4] = {};
+#pragma unroll
+      for (int of = 0; of < kMostAcross; of++)
+        if (of < across)
+          total[0] += added[of].x, total[1] += added[of].y, total[2] += added[of].z,
+              total[3] += added[of].w;
+      Four four;
+#pragma unroll
+      for (int i = 0; i < 4; i++)
+        four.of[i] = toOutput(finishedSum(total[i], 0.0f, finish.outputScale));
+      Output* to = c + (long long)(place.row + row) * N + column;
+      if (N % 4 == 0) {
+        if (column < N) *reinterpret_cast<Four*>(to) = four;
+      } else {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+          if (column + i < N) to[i] = four.of[i];
+      }
+    }
+  }
+  // A warp's sums and those of other clusters, if it comes last.
+  __device__ bool addParts(float (&sums)[T::kSums], const Turns& turn) const {
+    const int before = turn.tile * steps, first = before / share,
+              others = (before + steps - 1) / share - first;
+    if (others == 0) return true;
+    const int lane = threadIdx.x % 32, cluster = (int)blockIdx.x / T::kCluster,
+              warp = (turn.tile * T::kCluster + (int)clusterRank()) * T::kConsumerWarps +
+                     (int)threadIdx.x / 32 - 4;
+    float4* own = reinterpret_cast<float4*>(parts + (long long)warp * mostParts * kSumsOfWarp) +
+                  (cluster - first) * (kSumsOfWarp / 4) + lane;
+#pragma unroll
+    for (int i = 0; i < T::kSums; i += 4)
+      own[i * 8] = make_float4(sums[i], sums[i + 1], sums[i + 2], sums[i + 3]);
+    __syncwarp();
+    u32 order = lane == 0 ? countIn(arrived + warp) : 0;
+    order = __shfl_sync(0xffffffff, order, 0);
+    if ((int)order != others) return false;
+    // For the next product; the manifest's row has them zero before the first.
+    if (lane == 0) arrived[warp] = 0;
+    __syncwarp();
+    const float4* from = own - (cluster - first) * (kSumsOfWarp / 4);
+    // Of two it does not matter which is first.
+    const int known = others == 1 ? cluster - first : -1;
+    if (known < 0)
+#pragma unroll
+      for (int i = 0; i < T::kSums; i++) sums[i] = 0;
+    for (int part = 0; part <= others; part++, from += kSumsOfWarp / 4) {
+      if (part == known) continue;
+#pragma unroll
+      for (int i = 0; i < T::kSums; i += 4) {
+        const float4 four = __ldcg(from + i * 8);
+        sums[i] += four.x, sums[i + 1] += four.y, sums[i + 2] += four.z, sums[i + 3] += four.w;
+      }
+    }
+    return true;
+  }
+};
+
 template <class T>
 struct CodesOfB {
-  static_assert(T::kCluster == 2 && T::kTileM == 128 && T::kTileN == 256,
+  static_assert(T::kCluster == 2 && T::kTileM == 128,
                 "half of A for each CTA, a row of B for each thread");
   static constexpr int kWarps = 4, kArrivals = 1 + kWarps;
   // Scales are loaded one by one, or two at a time where rows of them begin at even places.
@@ -222,18 +410,25 @@ struct CodesOfB {
   int rowsB, K;
 
   // A stage of a tile.
-  struct Stage {
-    int tile, step;
-    gemm::Place place;
-  };
   template <class TilesOf>
-  __device__ static void advance(Stage& stage, const TilesOf& shape, int tiles, u32 rank) {
-    if (++stage.step < shape.steps) return;
-    stage.step = 0, stage.tile += gridDim.x / T::kCluster;
-    if (stage.tile < tiles) stage.place = shape.place(stage.tile, rank);
-  }
+  struct StageOf {
+    typename TilesOf::Turns turn;
+    int step;
+    gemm::Place place;
+    __device__ StageOf(const TilesOf& shape, u32 rank) : turn(shape) { enter(shape, rank); }
+    __device__ void enter(const TilesOf& shape, u32 rank) {
+      step = turn.begin;
+      if (turn.isLeft(shape)) place = shape.place(turn.tile, rank);
+    }
+    __device__ void advance(const TilesOf& shape, u32 rank) {
+      if (++step < turn.end) return;
+      turn.next(shape);
+      enter(shape, rank);
+    }
+  };
 
   // Scale codes of this thread's row; 0 beyond B, where codes are zeros.
+  template <class Stage>
   __device__ void loadScales(u32 (&codes)[kLoads], const Stage& stage) const {
     const int row = stage.place.rowB + (int)threadIdx.x, ofRow = K / SCALE_BLOCK,
               first = stage.step * T::kScales;
@@ -257,28 +452,26 @@ struct CodesOfB {
 
   template <class TilesOf>
   __device__ void load(TilesOf shape, gemm::Shared<T> shared) const {
-    const u32 rank = clusterRank();
+    const Team<T> team;
+    const u32 rank = team.rank;
     const bool isElected = electOne(), isLoading = isElected && threadIdx.x / 32 == 0;
-    const int tiles = shape.tiles();
     RingPosition<T::kStages> ring;
-    Stage stage{(int)blockIdx.x / T::kCluster, 0, {}};
-    if (stage.tile >= tiles) return;
-    stage.place = shape.place(stage.tile, rank);
-    u32 codes[kLoads];
-    loadScales(codes, stage);
+    StageOf<TilesOf> stage(shape, rank);
+    u32 codes[kLoads] = {};
+    if (stage.turn.isLeft(shape)) loadScales(codes, stage);
 #pragma unroll 1
-    while (stage.tile < tiles) {
-      Stage next = stage;
-      advance(next, shape, tiles, rank);
+    while (stage.turn.isLeft(shape)) {
+      StageOf<TilesOf> next = stage;
+      next.advance(shape, rank);
       u32 coming[kLoads] = {};
-      if (next.tile < tiles) loadScales(coming, next);
+      if (next.turn.isLeft(shape)) loadScales(coming, next);
       const u32 full = shared.full(ring.stage), a = shared.stage(ring.stage),
                 beside = shared.beside(ring.stage);
       waitFor(shared.empty(ring.stage), ring.phase ^ 1);
       if (isLoading) {
         expectBytes(full, T::kBytesStage + T::kBytesOfCodes);
         loadBoxMulticast(a + rank * (T::kBytesStage / 2), aMap, stage.step * T::kElements,
-                         stage.place.row + rank * (T::kTileN / 2), full, (1 << T::kCluster) - 1);
+                         stage.place.row + rank * (T::kTileN / 2), full, team.mask());
 #pragma unroll
         for (int box = 0; box < T::kBoxes; box++)
           loadBox(beside + box * T::kBytesBox, codesMap, stage.step * T::kRowBytes + box * 32,
@@ -292,6 +485,7 @@ struct CodesOfB {
 #pragma unroll
       for (int i = 0; i < kLoads; i++) codes[i] = coming[i];
     }
+    shape.meetAtEnd();
   }
 };
 
@@ -305,6 +499,17 @@ __device__ inline void runGroupsOfCodes(const TensorMap* aMap, const TensorMap* 
   const TurnedGroups<T> shape{{of, N, gemm::stepsOf<T>(K)}};
   gemm::runOf<T, ByEngine>(shape, CodesOfB<T>{aMap, codesMap, bScales, of.groups * N, K}, cMap, c,
                            factorOf<T>(tensorScale), finish);
+}
+
+// C of one product, of rows of A that widenRowsOfOne has put in order.
+template <int TileN, int Stages>
+__device__ inline void runRowsOfCodes(const TensorMap* aMap, const TensorMap* codesMap,
+                                      const u8* bScales, const TensorMap* cMap, Output* c,
+                                      TurnedRows<ProductOfCodesOver<TileN, Stages>> shape, int K,
+                                      float tensorScale, gemm::Finish finish) {
+  using T = ProductOfCodesOver<TileN, Stages>;
+  gemm::runOf<T, sizeof(Output) == 2>(shape, CodesOfB<T>{aMap, codesMap, bScales, shape.N, K}, cMap,
+                                      c, factorOf<T>(tensorScale), finish);
 }
 
 }  // namespace bf16gemm

@@ -274,6 +274,14 @@ __device__ inline float loadNumber(u32 address) {
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address));
   return value;
 }
+// Four of any CTA's shared memory: `address` as atCta() says it.
+__device__ inline float4 loadFourThere(u32 address) {
+  float4 four;
+  asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w)
+               : "r"(address));
+  return four;
+}
 __device__ inline float2 loadTwoNumbers(u32 address) {
   float2 both;
   asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(both.x), "=f"(both.y) : "r"(address));

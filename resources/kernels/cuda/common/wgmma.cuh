@@ -32,6 +32,12 @@ __device__ inline void holdRegisters(float (&d)[Count]) {
   for (int i = 0; i < Count; i++) asm volatile("" : "+f"(d[i])::"memory");
 }
 
+// The same of an operand in registers: what it is made by stands ahead of this point.
+__device__ inline void holdOperand(u32 (&words)[4]) {
+#pragma unroll
+  for (int i = 0; i < 4; i++) asm volatile("" : "+r"(words[i])::"memory");
+}
+
 // Accumulators as the assembler lists them: BS_TEN(7) is "%70, ..., %79", BS_EIGHT(8) is d[8] ...
 // d[15].
 #define BS_TEN(t)                                                                                  \
@@ -43,6 +49,10 @@ __device__ inline void holdRegisters(float (&d)[Count]) {
 #define BS_LIST_32 BS_TEN() ", " BS_TEN(1) ", " BS_TEN(2) ", %30, %31"
 #define BS_LIST_70 \
   BS_TEN() ", " BS_TEN(1) ", " BS_TEN(2) ", " BS_TEN(3) ", " BS_TEN(4) ", " BS_TEN(5) ", " BS_TEN(6)
+#define BS_LIST_64                                                         \
+  BS_TEN()                                                                 \
+  ", " BS_TEN(1) ", " BS_TEN(2) ", " BS_TEN(3) ", " BS_TEN(4) ", " BS_TEN( \
+      5) ", %60, %61, %62, %63"
 #define BS_LIST_96 BS_LIST_70 ", " BS_TEN(7) ", " BS_TEN(8) ", %90, %91, %92, %93, %94, %95"
 #define BS_LIST_100 BS_LIST_70 ", " BS_TEN(7) ", " BS_TEN(8) ", " BS_TEN(9)
 #define BS_LIST_128 \
@@ -102,5 +112,9 @@ BS_WGMMA_FROM_REGISTERS(multiplyBf16, 16, "m64n32k16.f32.bf16.bf16", "%16", "%17
                         "%20", "%21", "1, 1, 0")
 BS_WGMMA_FROM_REGISTERS(multiplyBf16, 32, "m64n64k16.f32.bf16.bf16", "%32", "%33", "%34", "%35",
                         "%36", "%37", "1, 1, 0")
+BS_WGMMA_FROM_REGISTERS(multiplyBf16, 64, "m64n128k16.f32.bf16.bf16", "%64", "%65", "%66", "%67",
+                        "%68", "%69", "1, 1, 0")
+BS_WGMMA_FROM_REGISTERS(multiplyBf16, 96, "m64n192k16.f32.bf16.bf16", "%96", "%97", "%98", "%99",
+                        "%100", "%101", "1, 1, 0")
 BS_WGMMA_FROM_REGISTERS(multiplyBf16, 128, "m64n256k16.f32.bf16.bf16", "%128", "%129", "%130",
                         "%131", "%132", "%133", "1, 1, 0")

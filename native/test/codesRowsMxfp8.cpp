@@ -1,0 +1,6 @@
+// wgmma's product of codes of one problem in mxfp8.
+#define A_FORMAT 3
+#define B_FORMAT 3
+#define SCALE_FORMAT 5
+#define SCALE_BLOCK 32
+#include "rowsOfCodes.h"
