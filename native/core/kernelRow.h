@@ -31,6 +31,12 @@ struct Feature {
   BLOCKSCOPE_FIELDS(id, level, reason)
 };
 
+// An expression by name: the row's others may use it, and those behind it here.
+struct ValueRow {
+  std::string name, expression;
+  BLOCKSCOPE_FIELDS(name, expression)
+};
+
 struct RequirementRow {
   std::string that, message;
   BLOCKSCOPE_FIELDS(that, message)
@@ -95,14 +101,15 @@ struct KernelRow {
   std::vector<Feature> features;
   std::vector<FormatRow> formats;
   std::map<std::string, int64_t> constants;
+  std::vector<ValueRow> values;
   std::vector<RequirementRow> requires_;
   CountersRow counters;  // no labels: it counts nothing
   std::vector<WorkspaceRow> workspace;
   std::vector<TensorMapRow> tensorMaps;
   std::vector<LaunchRow> launches;
   BLOCKSCOPE_FIELDS(id, provider, summary, file, role, architectures, options, scaleLayout, codes,
-                    outputs, features, formats, constants, requires_, counters, workspace,
-                    tensorMaps, launches)
+                    outputs, features, formats, constants, values, requires_, counters,
+                    workspace, tensorMaps, launches)
 
   // nullptr when the kernel does not claim it.
   const FormatRow* findFormat(const std::string& format) const;

@@ -47,9 +47,9 @@ struct Grouping {
   int samples = 1;
 };
 
-// Below 200 us, where what two events add to a launch between them (some 2.5 us on an H100) is
-// felt: launches of about 200 us together, 8 to 512, and then as many more as it takes to go through the sets evenly. After a
-// flush no set is taken twice, so that each launch finds its own in memory.
+// Below 200 us, where what two events add to a launch between them (some 2 us on an H100) is felt:
+// launches of about 200 us together, 8 to 512, and then as many more as it takes to go through the
+// sets evenly. After a flush no set is taken twice, so that each launch finds its own in memory.
 Grouping groupingOf(double launchNs, const CachePlan&);
 
 }  // namespace blockscope

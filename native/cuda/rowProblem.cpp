@@ -42,6 +42,10 @@ Variables problemVariables(const KernelRow& row, const Problem& problem, int mul
     if (!variables.emplace(name, value).second)
       throw Error(ErrorKind::kUsage, "Kernel " + row.id + ": the constant \"" + name +
                                          "\" has the name of a given variable.");
+  for (const auto& [name, expression] : row.values)
+    if (!variables.emplace(name, evaluate(expression, variables)).second)
+      throw Error(ErrorKind::kUsage, "Kernel " + row.id + ": the value \"" + name +
+                                         "\" has the name of a given variable.");
   return variables;
 }
 

@@ -1,6 +1,8 @@
-// The bf16 product of sm_90a that widens B's codes itself (resources/kernels/cuda/common/gemm_codes.cuh), compiled for the CPU over
-// hopperMachine.h: what its tests on groups (groupsOfCodes.h) and on one product (rowsOfCodes.h) have alike. A test names the
-// formats by kernels' macros, and OUTPUT_TYPE 0 where C is float16 and the copy engine's to store.
+// The bf16 product of sm_90a that widens B's codes itself
+// (resources/kernels/cuda/common/gemm_codes.cuh), compiled for the CPU over hopperMachine.h: what
+// its tests on groups (groupsOfCodes.h) and on one product (rowsOfCodes.h) have alike. A test names
+// the formats by kernels' macros, and OUTPUT_TYPE 0 where C is float16 and the copy engine's to
+// store.
 #pragma once
 
 #define ACCUMULATE 0

@@ -80,6 +80,19 @@ void rowsMeetProblems() {
                                              "-DGROUPED=0", "-DACCUMULATE=0", "-DBLOCK=64"}));
 }
 
+void valuesAreNamesToo() {
+  KernelRow row = exampleRow();
+  row.values = {{"TILES", "ceil_div(N, BLOCK)"}, {"SPLITS", "K > 512 ? SMS / TILES : 1"}};
+  const Problem problem{"mxfp4", 128, 130, 1024};
+  const Variables variables = problemVariables(row, problem, 132);
+  CHECK(variables.at("TILES") == 3 && variables.at("SPLITS") == 44);
+  auto said = [&] { return messageOf([&] { problemVariables(row, problem, 132); }); };
+  row.values = {{"SPLITS", "SMS / TILES"}, {"TILES", "3"}};
+  CHECK_CONTAINS(said(), "TILES");
+  row.values = {{"BLOCK", "3"}};
+  CHECK_CONTAINS(said(), "the value \"BLOCK\" has the name of a given variable");
+}
+
 void kernelsReadScalesInAnyLayout() {
   const std::string own =
       "own = rowTile:0 row:16 | columnTile:0 column:2 | columnTile rowTile column row";
@@ -236,6 +249,7 @@ int main() {
   expressionsAreCsOverWholeNumbers();
   expressionsHave64Bits();
   rowsMeetProblems();
+  valuesAreNamesToo();
   kernelsReadScalesInAnyLayout();
   baselinesSayWhatTheyRead();
   targetsFitDevices();

@@ -1,6 +1,6 @@
-// The bf16 product of sm_90a that widens B's codes itself, on groups: every row by its own matrix of B, nothing written beside
-// them, and the machine's mistakes are seen. A test names the formats (codesProduct.h) and includes this, which is the whole
-// program.
+// The bf16 product of sm_90a that widens B's codes itself, on groups: every row by its own matrix
+// of B, nothing written beside them, and the machine's mistakes are seen. A test names the formats
+// (codesProduct.h) and includes this, which is the whole program.
 #pragma once
 
 #define GROUPED 1

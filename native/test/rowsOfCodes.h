@@ -1,6 +1,6 @@
-// The same product on one problem: tiles of 128, 192 and 256 rows, K divided among the CTAs of a cluster and among clusters,
-// in whichever order these come to an end. A test names the formats (codesProduct.h) and includes this, which is the whole
-// program.
+// The same product on one problem: tiles of 128, 192 and 256 rows, K divided among the CTAs of a
+// cluster and among clusters, in whichever order these come to an end. A test names the formats
+// (codesProduct.h) and includes this, which is the whole program.
 #pragma once
 
 #define GROUPED 0
@@ -51,22 +51,27 @@ Outcome outcome(const Shape& of, Mistake mistake = Mistake::kNone, bool isBackwa
   result.c.assign(int64_t{m} * n + 1, toOutput(1234.5f));
   const hopper::TensorMap aMap{
       reinterpret_cast<uint8_t*>(wide.data()), k * 2, m, 128, TileN / 2, 2};
-  const hopper::TensorMap codesMap{
-      b.packed.data(), k * kBits(B_FORMAT) / 8, n, 32, WIDE_TILE_M, 1};
+  const hopper::TensorMap codesMap{b.packed.data(), k * kBits(B_FORMAT) / 8, n, 32, WIDE_TILE_M, 1};
   const hopper::TensorMap cMap{
       reinterpret_cast<uint8_t*>(result.c.data()), n * 2, m, 32, T::kPieceRows, 2};
   // Twice: the second finds the counters as the first left them.
   result.thrown = messageOf([&] {
     for (int i = 0; i < 2; i++)
-      hopper::launch({clusters, CLUSTER * across, T::kThreads, gemm::Shared<T>::kBytes, {},
-                      mistake, isBackwards},
-                     [&] {
-                       bf16gemm::runRowsOfCodes<TileN, Stages>(
-                           &aMap, &codesMap, b.scales.data(), &cMap, result.c.data(),
-                           {m, n, steps, share, byEngine, across,
-                            reinterpret_cast<float*>(parts.data()), arrived.data(), mostParts},
-                           k, kTensorScale, {nullptr, 1.0f});
-                     });
+      hopper::launch(
+          {clusters,
+           CLUSTER * across,
+           T::kThreads,
+           gemm::Shared<T>::kBytes,
+           {},
+           mistake,
+           isBackwards},
+          [&] {
+            bf16gemm::runRowsOfCodes<TileN, Stages>(
+                &aMap, &codesMap, b.scales.data(), &cMap, result.c.data(),
+                {m, n, steps, share, byEngine, across, reinterpret_cast<float*>(parts.data()),
+                 arrived.data(), mostParts, &beyond},
+                k, kTensorScale, {nullptr, 1.0f});
+          });
   });
   for (int row = 0; row < m; row++)
     for (int col = 0; col < n; col++) {
@@ -102,7 +107,8 @@ void isSeen(Mistake mistake, const std::string& text, const Shape& of) {
 }
 
 void checkProduct() {
-  // Whole tiles, one after the other; a K that ends inside a stage; columns that the engine cannot store.
+  // Whole tiles, one after the other; a K that ends inside a stage; columns that the engine cannot
+  // store.
   isRight<128, CODE_STAGES_128>({130, 264, 160, 2 * 3});
   isRight<192, CODE_STAGES_192>({70, 37, 96, 2});
   // Parts of a tile by two clusters, and by more; of tiles that begin where the one before ends.

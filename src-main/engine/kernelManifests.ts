@@ -79,10 +79,10 @@ export function withModels<D extends { kernels: Kernel[] }>(
   sources: readonly KernelRow[]
 ): D[] {
   const models = new Map(
-    sources.map(({ id, constants, requires, cost, formats }) => [
+    sources.map(({ id, constants, values, requires, cost, formats }) => [
       id,
       {
-        model: { constants, requires, ...(cost && { cost }) },
+        model: { constants, values, requires, ...(cost && { cost }) },
         errors: new Map(formats.map(({ format, error }) => [format, error]))
       }
     ])

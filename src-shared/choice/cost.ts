@@ -11,7 +11,7 @@ import { findBlockFormat } from '../formats/blockFormat'
 import { outputBytes, workOf, type Asked } from '../measurement/work'
 import { cpuCostOf } from './cpuCosts'
 import type { DeviceFacts } from './deviceFacts'
-import { evaluate, type Names } from './expression'
+import { evaluate, withValues, type Names } from './expression'
 
 /** One operation: what is multiplied, in which format, and what the operation has beside the plain product. */
 export type Problem = Shaped & Asked & { format: string }
@@ -126,19 +126,20 @@ function productsOf(kernel: Kernel, { m, n, k, groups, ...asked }: Problem): Pro
 
 /** The names that expressions of a manifest may use. */
 function namesOf(
-  { constants }: KernelModel,
+  { constants, values = [] }: KernelModel,
   { format, n, k, output, accumulate = plainOperation.accumulate }: Problem,
   { m, parts, groups = 0 }: Product,
   { processors }: DeviceFacts
 ): Names {
   const block = findBlockFormat(format)
-  return {
+  const names = {
     ...constants,
     ...{ M: m, N: n, K: k, V: block.scaleBlockSize, SMS: processors },
     ...{ BITS_A: block.a.storageBits, BITS_B: block.b.storageBits, BYTES_C: outputBytes[output]! },
     ...{ GROUPS: groups, GROUP_ROWS: m, MOST_ROWS: parts ? Math.max(...parts) : m },
     ACCUMULATE: accumulate ? 1 : 0
   }
+  return withValues(names, values)
 }
 
 /** Of one launch for all groups: what each of them adds to a stage that names a group's rows; one that does not is done once. */

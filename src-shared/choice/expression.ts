@@ -124,6 +124,16 @@ export function evaluate(expression: string, names: Names): number {
   }
 }
 
+/** Names and the values that a row has beside them, each by those before it. Throws as evaluate(). */
+export function withValues(
+  names: Names,
+  values: readonly { name: string; expression: string }[]
+): Names {
+  const all = { ...names }
+  for (const { name, expression } of values) all[name] = evaluate(expression, all)
+  return all
+}
+
 function tokensOf(expression: string): string[] | undefined {
   const tokens: string[] = []
   tokenPattern.lastIndex = 0

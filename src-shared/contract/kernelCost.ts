@@ -33,9 +33,14 @@ export type CostStage = KernelCost['stages'][number]
 
 export const requirementSchema = object({ that: expression, message: text })
 
+/** Expressions by name, in the order in which they may use one another. */
+export const namedValuesSchema = v.array(v.object({ name: v.string(), expression: v.string() }))
+export type NamedValues = v.InferOutput<typeof namedValuesSchema>
+
 /** What of a manifest row says on which problems a kernel can be used, and how long it takes. */
 export const kernelModelSchema = v.object({
   constants: v.record(v.string(), v.number()),
+  values: v.optional(namedValuesSchema),
   requires: v.array(requirementSchema),
   cost: v.optional(kernelCostSchema)
 })

@@ -12,7 +12,7 @@ import {
   type FeatureId
 } from './devices'
 import { outputTypeSchema } from './jobs'
-import { kernelCostSchema, requirementSchema } from './kernelCost'
+import { kernelCostSchema, requirementSchema, type NamedValues } from './kernelCost'
 import { statedErrorSchema } from './statedError'
 import { choice, expression, list, name, object, text, wholeNumber } from './rowFields'
 
@@ -133,7 +133,7 @@ const rowSchema = v.pipe(
     fused: v.optional(list(choice(['b-kn', 'accumulator', 'f8-output', 'grouped'])), []),
     formats: v.optional(list(formatSchema), []),
     constants: v.optional(v.record(name, wholeNumber, 'must be an object of whole numbers'), {}),
-    /** Expressions by name, for the row's others; one may use those before it. */
+    /** Expressions by name, for the row's others; one may use those before it. In their order from here on. */
     values: v.optional(v.record(valueName, expression, 'must be an object of expressions'), {}),
     requires: v.optional(list(requirementSchema), []),
     /** Constants of the cost model; a kernel without is chosen by `auto` only where nothing else is as exact. */
@@ -172,7 +172,11 @@ const rowSchema = v.pipe(
     ['values']
   ),
   v.transform(({ instruction, fused, values, ...row }) => ({
-    ...withValues(row, values),
+    ...row,
+    values: Object.entries(values).map(([name, expression]): NamedValues[number] => ({
+      name,
+      expression
+    })),
     features: featureIds.map((id) => featureOf(id, fused, row.outputs.includes('f32'))),
     formats: row.formats.flatMap(namedFormats).map((format) => ({
       ...format,
@@ -181,24 +185,6 @@ const rowSchema = v.pipe(
     }))
   }))
 )
-
-/** `given` with the names of values written out in everything but prose. */
-function withValues<T>(given: T, values: Readonly<Record<string, string>>): T {
-  const known = new Map<string, string>()
-  const writeOut = (text: string) =>
-    text.replace(/[A-Za-z_]\w*/g, (word) => (known.has(word) ? `(${known.get(word)})` : word))
-  for (const [name, value] of Object.entries(values)) known.set(name, writeOut(value))
-  const prose = ['summary', 'message', 'reason', 'source', 'file']
-  const visit = (value: unknown): unknown => {
-    if (typeof value === 'string') return writeOut(value)
-    if (Array.isArray(value)) return value.map(visit)
-    if (!isObject(value)) return value
-    return Object.fromEntries(
-      Object.entries(value).map(([key, of]) => [key, prose.includes(key) ? of : visit(of)])
-    )
-  }
-  return known.size ? (visit(given) as T) : given
-}
 
 /** How a row does what the operation has beside the plain product: `finishes`, a pass may finish the f32 product it writes. */
 function featureOf(id: FeatureId, fused: readonly string[], finishes: boolean): Feature {

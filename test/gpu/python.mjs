@@ -118,7 +118,10 @@ export function checkPythonKernels(checks, architecture) {
     file('triton-outside', (text) => text.replace('tl.store(c + ', 'tl.store(c + 64 + ')),
     file('triton-raises', (text) => text.replace('o = self.operands', 'raise ValueError("no")')),
     file('torch-waits', (text) =>
-      text.replace('operands.rounded(product)', 'operands.rounded(product + product.sum().item() * 0)')
+      text.replace(
+        'operands.rounded(product)',
+        'operands.rounded(product + product.sum().item() * 0)'
+      )
     ),
     file('torch-shape', (text) =>
       text.replace('operands.rounded(product)', 'operands.rounded(product.mT[1:])')

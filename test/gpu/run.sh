@@ -15,7 +15,7 @@ if [ "$1" = rows ]; then
 fi
 if [ "$1" = emulated ]; then
   failed=0
-  for file in thirdParty blockScaleMistakes tcgen05; do
+  for file in thirdParty blockScale tcgen05; do
     "${NODE:-node}" $file.mjs || failed=1
   done
   exit $failed

@@ -140,21 +140,19 @@ extern "C" __global__ void widenRows(const u8* aCodes, const u8* aScales, const 
                  beyond);
 }
 
-#define BS_MULTIPLY_OF_CODES(ROWS, STAGES)                                                         \
-  extern "C" __global__ void __launch_bounds__(bf16gemm::ProductOfCodes::kThreads, 1)              \
-      multiplyOfCodes##ROWS(                                                                       \
-          const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap codesMap,      \
-          const u8* bScales, const __grid_constant__ TensorMap cMap, int byEngine, Output* c,      \
-          float* parts, u32* arrived, int mostParts, const u32* beyond, int M, int N, int K,       \
-          int share, int across, float tensorScale, float outputScale) {                           \
-    using T = bf16gemm::ProductOfCodesOver<ROWS, STAGES>;                                          \
-    letDependentsStart();                                                                          \
-    waitForPredecessor();                                                                          \
-    if (*beyond == 0)                                                                              \
-      bf16gemm::runRowsOfCodes<ROWS, STAGES>(                                                      \
-          &aMap, &codesMap, bScales, &cMap, c,                                                     \
-          {M, N, gemm::stepsOf<T>(K), share, byEngine != 0, across, parts, arrived, mostParts}, K, \
-          tensorScale, {nullptr, outputScale});                                                    \
+#define BS_MULTIPLY_OF_CODES(ROWS, STAGES)                                                    \
+  extern "C" __global__ void __launch_bounds__(bf16gemm::ProductOfCodes::kThreads, 1)         \
+      multiplyOfCodes##ROWS(                                                                  \
+          const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap codesMap, \
+          const u8* bScales, const __grid_constant__ TensorMap cMap, int byEngine, Output* c, \
+          float* parts, u32* arrived, int mostParts, const u32* beyond, int M, int N, int K,  \
+          int share, int across, float tensorScale, float outputScale) {                      \
+    using T = bf16gemm::ProductOfCodesOver<ROWS, STAGES>;                                     \
+    letDependentsStart();                                                                     \
+    bf16gemm::runRowsOfCodes<ROWS, STAGES>(&aMap, &codesMap, bScales, &cMap, c,               \
+                                           {M, N, gemm::stepsOf<T>(K), share, byEngine != 0,  \
+                                            across, parts, arrived, mostParts, beyond},       \
+                                           K, tensorScale, {nullptr, outputScale});           \
   }
 BS_MULTIPLY_OF_CODES(128, CODE_STAGES_128)
 BS_MULTIPLY_OF_CODES(192, CODE_STAGES_192)

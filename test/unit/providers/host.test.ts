@@ -128,7 +128,17 @@ print(json.dumps([
         (3e3, 1, True), (3e3, 512, True), (20e3, 4, False), (3e3, 181, False)]],
     grouped.times(500, 2), shared, warm_up(grouped, 500, shared)]))`
     expect(ask(script)).toEqual([
-      [[1, 1], [8, 1], [10, 1], [11, 1], [512, 1], [1, 1], [67, 1], [12, 1], [90, 2]],
+      [
+        [1, 1],
+        [8, 1],
+        [10, 1],
+        [11, 1],
+        [512, 1],
+        [1, 1],
+        [67, 1],
+        [12, 1],
+        [90, 2]
+      ],
       [125, 125],
       { warmupLaunches: 2, warmupNs: 250, minTimeNs: 50, fixedSamples: 7 },
       250

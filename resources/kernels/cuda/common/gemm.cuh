@@ -145,6 +145,8 @@ __device__ inline void runOf(const TilesOf shape, const Operands operands, const
     publishBarriers();
   }
   meetCluster();
+  if constexpr (T::kIsTurned)
+    if (!shape.isThere()) return;
   if (threadIdx.x < 128) {
     giveRegistersBack<T::kLoadRegisters>();
     operands.load(shape, shared);

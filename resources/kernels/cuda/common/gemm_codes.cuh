@@ -232,6 +232,7 @@ using ProductOfCodes = ProductOfCodesOver<WIDE_TILE_N, CODE_STAGES>;
 template <class T>
 struct TurnedGroups : gemm::GroupedShape<T> {
   static_assert(T::kTileN == T::kCluster * T::kTileM, "the cluster's tile is square");
+  __device__ bool isThere() const { return true; }
   __device__ bool mayStoreByEngine() const { return true; }
   __device__ void meetAtEnd() const {}
   template <class Places>
@@ -285,6 +286,13 @@ struct TurnedRows {
   float* parts;  // (tiles, warps of a team, mostParts, kSums / 4, lanes, 4) where clusters do
   u32* arrived;  // (tiles, warps of a team)
   int mostParts;
+  const u32* beyond;
+  // Once the kernel before has made A ready: whether all scales are within bf16's range. If not, C
+  // is another kernel's.
+  __device__ bool isThere() const {
+    waitForPredecessor();
+    return *beyond == 0;
+  }
   __device__ void meetAtEnd() const {
     if (across > 1) syncCluster();
   }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { evaluate } from '@shared/choice/expression'
+import { evaluate, withValues } from '@shared/choice/expression'
 import { everyBlockFormat, findBlockFormat } from '@shared/formats/blockFormat'
 import { layoutCode } from '@shared/layouts/formula'
 import { findLayout } from '@shared/layouts/registry'
@@ -62,7 +62,7 @@ describe('kernel manifests', () => {
     const { sources } = readKernelManifests([resolve('resources/kernels/cuda')])
     const wrong: string[] = []
     let looked = 0
-    for (const { id, formats, constants, requires, tensorMaps, launches } of sources)
+    for (const { id, formats, constants, values, requires, tensorMaps, launches } of sources)
       for (const { format } of formats)
         for (const k of [16, 32, 48, 80, 96, 160, 512])
           for (const [m, n] of [
@@ -82,7 +82,8 @@ describe('kernel manifests', () => {
               GROUP_ROWS: m,
               MOST_ROWS: m
             }
-            const names = { ...constants, ...bits, ...asked, SMS: 132, BYTES_C: 2, ACCUMULATE: 0 }
+            const given = { ...constants, ...bits, ...asked, SMS: 132, BYTES_C: 2, ACCUMULATE: 0 }
+            const names = withValues(given, values)
             if (requires.some(({ that }) => evaluate(that, names) === 0)) continue
             for (const launch of launches.filter(({ when }) => evaluate(when, names) !== 0))
               for (const map of tensorMaps.filter(({ name }) => launch.arguments.includes(name))) {
@@ -96,21 +97,47 @@ describe('kernel manifests', () => {
     expect(looked).toBeGreaterThan(1000)
   })
 
-  it('values stand for their expressions, prose apart', () => {
-    const values = { TILES: 'ceil_div(N, 64)', SPLITS: 'K > 512 ? SMS / TILES : 1' }
-    const requires = [{ that: 'TILES > 1', message: 'TILES' }]
-    const launches = [{ ...launch, grid: ['TILES * SPLITS'], arguments: ['SPLITS', 'c'] }]
-    const { sources, warnings } = readKernelManifests([
-      folderWith([{ ...row, values, requires, launches }])
-    ])
+  it('values are in their order, as they are written', () => {
+    const values = { TILES: 'ceil_div(N, 64)', SPLITS: 'K > 512 ? SMS / TILES : 1', TWO: 2 }
+    const { sources, warnings } = readKernelManifests([folderWith([{ ...row, values }])])
     expect(warnings).toEqual([])
-    const splits = '(K > 512 ? SMS / (ceil_div(N, 64)) : 1)'
-    expect(sources[0]!.requires).toEqual([{ that: '(ceil_div(N, 64)) > 1', message: 'TILES' }])
-    expect(sources[0]!.launches[0]).toMatchObject({
-      grid: [`(ceil_div(N, 64)) * ${splits}`],
-      arguments: [splits, 'c']
-    })
-    expect(sources[0]).not.toHaveProperty('values')
+    expect(sources[0]!.values).toEqual([
+      { name: 'TILES', expression: 'ceil_div(N, 64)' },
+      { name: 'SPLITS', expression: 'K > 512 ? SMS / TILES : 1' },
+      { name: 'TWO', expression: '2' }
+    ])
+    const names = withValues({ N: 130, K: 1024, SMS: 132 }, sources[0]!.values)
+    expect(names).toMatchObject({ TILES: 3, SPLITS: 44, TWO: 2 })
+  })
+
+  // They are evaluated whether or not a launch asks for them.
+  it('values of our rows can be told for every problem, on small devices too', () => {
+    const { sources } = readKernelManifests(
+      ['cuda', 'hip'].map((folder) => resolve('resources/kernels', folder))
+    )
+    let told = 0
+    for (const { id, constants, values } of sources)
+      for (const SMS of [8, 24, 78, 132, 160])
+        for (const GROUPS of [0, 1, 300])
+          for (const [M, N, K] of [
+            [1, 1, 32],
+            [64, 37, 2880],
+            [513, 8192, 96],
+            [8192, 57344, 28672]
+          ] as const)
+            for (const [BITS_A, BITS_B, V] of [
+              [4, 4, 32],
+              [4, 4, 16],
+              [8, 8, 32],
+              [16, 4, 16],
+              [6, 6, 32]
+            ] as const) {
+              const given = { M, N, K, V, SMS, GROUPS, GROUP_ROWS: M, MOST_ROWS: M, BITS_A, BITS_B }
+              const names = { ...constants, ...given, BYTES_C: 2, ACCUMULATE: 0 }
+              expect(() => withValues(names, values), id).not.toThrow()
+              told += values.length
+            }
+    expect(told).toBeGreaterThan(1000)
   })
 
   it('a bad row costs that kernel only, and the first of two ids stays', () => {

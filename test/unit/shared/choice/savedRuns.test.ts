@@ -48,12 +48,13 @@ function kernelsOf(architecture: string): Kernel[] {
     if (typeof row === 'string') throw new Error(row)
     const fits = row.architectures.some((one) => one === `${architecture}a` || one.endsWith('+'))
     if (row.role === 'support' || !fits) return []
-    const { id, provider, summary, scaleLayout, outputs, features, constants, requires, cost } = row
+    const { id, provider, summary, scaleLayout, outputs, features } = row
+    const { constants, values, requires, cost } = row
     return [
       {
         ...{ id, provider, summary, scaleLayout, outputs, features, capabilities: row.formats },
         ...{ baseline: false, operandBits: 0, sourceHash: '', compileOptions: '' },
-        model: { constants, requires, ...(cost && { cost }) }
+        model: { constants, values, requires, ...(cost && { cost }) }
       }
     ]
   })
@@ -89,26 +90,23 @@ beforeAll(() => {
     points.push({ run: 'folded', format, kernel, m: size, n: size, k: size, ns })
   points.push(
     ...groupedTable(),
-    ...ownRun('h100-decode-list'),
-    // decode of at most 64 rows is another since, which the largest matrices hardly show.
-    ...['h200-decode-shapes', 'h200-decode-list', 'h200-gpt-oss-groups-choices']
+    ...['h100-decode-list', 'h200-decode-list', 'h200-rows-list'].flatMap(ownRun),
+    // Of before decode and wgmma of at most 4096 rows were others.
+    ...['h200-decode-shapes', 'h200-gpt-oss-groups-choices']
       .flatMap(ownRun)
-      .filter(
-        ({ kernel, m, n, k, groups }) =>
-          !kernel.startsWith('decode') || groups || m > 64 || n * k >= 8192 * 28672
-      ),
-    ...blocksOfRows()
+      .filter(({ kernel, groups }) => groups || !/^(decode|decode-fp8|wgmma)$/.test(kernel)),
+    ...groupsOfFewRows()
   )
 })
 
-/** All of a run but wgmma-fp8-proved at few rows, where hardly an interval is proved, and groups of wgmma in MXFP8. */
+/** All of a run but wgmma-fp8-proved of at most 512 rows, where hardly an interval is proved, and groups of wgmma in MXFP8. */
 function ownRun(run: string): Point[] {
   const { steps, device: of, roofs } = parseRun(text(`docs/results/${run}/run.json`), run)
   const own = of && roofs ? factsOf(of, roofs) : facts
   return steps.flatMap(({ format, kernel, m, n, k, groups, measurement }): Point[] => {
     const ns = measurement?.timeNs.median
     const isUnlike =
-      (kernel === 'wgmma-fp8-proved' && m < 128) ||
+      (kernel === 'wgmma-fp8-proved' && m <= 512) ||
       (kernel === 'wgmma' && format === 'mxfp8' && groups !== undefined)
     if (isUnlike || ns === undefined) return []
     return [{ run, format, kernel, m, n, k, ns, facts: own, ...(groups && { groups }) }]
@@ -122,7 +120,7 @@ function groupsOf(layout: string, count: number, rows: number): { m: number; gro
   return { m: count * rows, groups: { layout: layout as Groups['layout'], ...groups } }
 }
 
-/** Groups of the large kernels, and one product of as many rows. wgmma's of at most 1024 rows have another kernel since those two files. */
+/** Groups of the large kernels, and one product of as many rows. wgmma has other kernels for groups of at most 1024 rows since those two files, and for a product of at most 4096. */
 function groupedTable(): Point[] {
   interface Row {
     kernel?: string
@@ -143,40 +141,34 @@ function groupedTable(): Point[] {
       const isOfToday = kernel !== 'wgmma' || Number(each) > 1024 || file.endsWith('codes')
       return [
         ...(isOfToday ? [{ ...point, run: `${file} ${name}`, groups, ns: nsOf(grouped) }] : []),
-        { ...point, run: `${file} ${name}, dense`, ns: nsOf(dense) }
+        ...(kernel === 'wgmma' && m <= 4096
+          ? []
+          : [{ ...point, run: `${file} ${name}, dense`, ns: nsOf(dense) }])
       ]
     })
   })
 }
 
-/** decode of more than 64 rows, beside wgmma, and wgmma's groups of them; those with B of 8 bits ran at lower clocks than those that were fitted. */
-function blocksOfRows(): Point[] {
+/** wgmma's groups of few rows; those with B of 8 bits ran at lower clocks than those that were fitted. */
+function groupsOfFewRows(): Point[] {
   interface Row {
     format: string
     kernel: string
-    m: number
+    name: string
+    rows: number[]
     n: number
     k: number
     us: number
   }
   const run = 'h200-decode-rows'
-  const { rows, groups } = JSON.parse(text(`docs/results/${run}.json`)) as {
-    rows: Row[]
-    groups: (Omit<Row, 'm'> & { name: string; rows: number[] })[]
-  }
-  const isOurs = ({ kernel }: { kernel: string }) => /^(decode|decode-fp8|wgmma)$/.test(kernel)
-  return [
-    ...rows
-      .filter((row) => isOurs(row) && row.m > 64)
-      .map(({ us, ...row }) => ({ run, ...row, ns: 1e3 * us })),
-    ...groups
-      .filter(({ kernel, format }) => kernel === 'wgmma' && format !== 'mxfp8')
-      .map(({ us, name, rows: each, ...row }) => ({
-        ...{ ...row, run: `${run} ${name}`, m: each.reduce((sum, count) => sum + count, 0) },
-        groups: { layout: 'contiguous' as const, alignment: 1, maxRows: 0, rows: each },
-        ns: 1e3 * us
-      }))
-  ]
+  const { groups } = JSON.parse(text(`docs/results/${run}.json`)) as { groups: Row[] }
+  return groups
+    .filter(({ kernel, format }) => kernel === 'wgmma' && format !== 'mxfp8')
+    .map(({ us, name, rows: each, ...row }) => ({
+      ...{ ...row, run: `${run} ${name}`, m: each.reduce((sum, count) => sum + count, 0) },
+      groups: { layout: 'contiguous' as const, alignment: 1, maxRows: 0, rows: each },
+      ns: 1e3 * us
+    }))
 }
 
 /** Of two points that have it alike one problem was measured in one run. */
@@ -203,11 +195,22 @@ interface Residual extends Point {
   ratio: number
 }
 
+let told: Residual[] | undefined
 const residuals = (): Residual[] =>
-  points.flatMap((point) => {
-    const told = predicted(point)
-    return told === undefined ? [] : [{ ...point, told, ratio: point.ns / told }]
-  })
+  (told ??= points.flatMap((point) => {
+    const ns = predicted(point)
+    return ns === undefined ? [] : [{ ...point, told: ns, ratio: point.ns / ns }]
+  }))
+
+/** Points of one problem in one run. */
+function byProblem<T extends Point>(of: readonly T[]): Map<string, T[]> {
+  const problems = new Map<string, T[]>()
+  for (const point of of) {
+    const key = keyOf(point)
+    problems.set(key, [...(problems.get(key) ?? []), point])
+  }
+  return problems
+}
 
 const us = (ns: number) => (ns / 1e3).toFixed(1).padStart(9)
 
@@ -234,22 +237,24 @@ it('puts the kernels of one problem in the order in which they were measured', (
   const all = residuals()
   const wrong: string[] = []
   let pairs = 0
-  for (const a of all)
-    for (const b of all) {
-      if (keyOf(a) !== keyOf(b) || a.kernel === b.kernel || a.ns * toldApart >= b.ns) continue
-      pairs++
-      if (a.told >= b.told) wrong.push(`${keyOf(a)}: ${a.kernel} before ${b.kernel}`)
-    }
+  for (const [key, ofOne] of byProblem(all))
+    for (const a of ofOne)
+      for (const b of ofOne) {
+        if (a.kernel === b.kernel || a.ns * toldApart >= b.ns) continue
+        pairs++
+        if (a.told >= b.told) wrong.push(`${key}: ${a.kernel} before ${b.kernel}`)
+      }
   expect(pairs).toBeGreaterThan(30)
   expect(wrong, tableOf(all)).toEqual([])
 })
 
 it('chooses of what was measured the best exact kernel, or one within 5 % of it', () => {
-  const problems = new Map(residuals().map((one) => [keyOf(one), one]))
+  const measuredOf = byProblem(points)
   const lines: string[] = []
   let worst = 1
-  for (const [name, problem] of problems) {
-    const measured = points.filter((one) => keyOf(one) === name)
+  for (const [name, [first]] of byProblem(residuals())) {
+    const problem = first!
+    const measured = measuredOf.get(name)!
     const timeOf = (id: string) => measured.find(({ kernel }) => kernel === id)?.ns
     const timed = kernels.filter(({ id }) => timeOf(id) !== undefined)
     const { ranked } = rankKernels(timed, problem.facts ?? facts, problemOf(problem))
