@@ -12,8 +12,8 @@ const blockScale = 'common/blockScale/gemm.cuh'
 const changes = [
   [
     pipeline,
-    'if (threadIdx.x % 32 < Cluster) arriveAt(emptyBarrier, threadIdx.x % 32);',
-    'for (u32 rank = 0; rank < Cluster; rank++) arriveAt(emptyBarrier, rank);'
+    'if (threadIdx.x % 32 < Cluster) arriveAt(emptyBarrier, first + threadIdx.x % 32);',
+    'for (u32 rank = 0; rank < Cluster; rank++) arriveAt(emptyBarrier, first + rank);'
   ],
   [gemm, 'T::kConsumerWarps * T::kCluster);', 'T::kConsumerWarps * T::kCluster * 32);'],
   [codes, 'kArrivals = 1 + kWarps;', 'kArrivals = 1 + kWarps * 32;'],

@@ -56,8 +56,9 @@ inline void arriveAt(u32 barrier, u32 rank) { arriveThere(atCta(barrier, rank));
 inline void arriveHere(u32 barrier) { machine().cta().barriers.arrive(barrier); }
 inline void waitFor(u32 barrier, u32 parity) { machine().wait(barrier, parity); }
 template <int Cluster>
-void releaseStage(u32 emptyBarrier) {
-  if (machine().lane() < Cluster) arriveAt(emptyBarrier, static_cast<u32>(machine().lane()));
+void releaseStage(u32 emptyBarrier, u32 first = 0) {
+  const auto lane = static_cast<u32>(machine().lane());
+  if (lane < Cluster) arriveAt(emptyBarrier, first + lane);
 }
 
 inline void loadBoxMulticast(u32 to, const TensorMap* map, int x, int y, u32 barrier, u16 mask) {

@@ -134,9 +134,6 @@ struct ProductOfCodesOver : gemm::Tile<WIDE_TILE_M, TileN, Stages, CODE_STORE_BU
 #pragma unroll
     for (int k = 0; k < kPerStage; k++) widen(held[0][k], packed, k);
     const Team<ProductOfCodesOver> team;
-    const auto release = [&](u32 empty) {
-      if (threadIdx.x % 32 < kCluster) arriveAt(empty, team.first + threadIdx.x % 32);
-    };
     u32 previous = 0;
     // What the next stage's instructions take is made between this one's, as long as the tensor
     // cores have those to do: a warp waits at each until it is taken.
@@ -163,7 +160,7 @@ struct ProductOfCodesOver : gemm::Tile<WIDE_TILE_M, TileN, Stages, CODE_STORE_BU
       }
       wgmmaWait<kPerStage>();
       widen(next[kPerStage - 1], packed, kPerStage - 1);
-      if (step > 0) release(previous);
+      if (step > 0) releaseStage<kCluster>(previous, team.first);
       previous = empty;
     };
 #pragma unroll 1
@@ -173,7 +170,7 @@ struct ProductOfCodesOver : gemm::Tile<WIDE_TILE_M, TileN, Stages, CODE_STORE_BU
     }
     wgmmaWait<0>();
     holdRegisters(total);
-    release(previous);
+    releaseStage<kCluster>(previous, team.first);
   }
 
   // Sums of a warpgroup: sum 4 j + e of a thread lies at row 8 j + 2 * (lane % 4) + e % 2 of C's

@@ -136,10 +136,11 @@ __device__ inline void sendNumber(u32 address, u32 barrier, float number) {
       : "memory");
 }
 
-// A warp that has read a stage says so to every CTA of the cluster: any of them may write it next.
+// A warp that has read a stage says so to every CTA of the cluster, or to so many from `first` on:
+// any of them may write it next.
 template <int Cluster>
-__device__ inline void releaseStage(u32 emptyBarrier) {
-  if (threadIdx.x % 32 < Cluster) arriveAt(emptyBarrier, threadIdx.x % 32);
+__device__ inline void releaseStage(u32 emptyBarrier, u32 first = 0) {
+  if (threadIdx.x % 32 < Cluster) arriveAt(emptyBarrier, first + threadIdx.x % 32);
 }
 
 template <int Registers>
