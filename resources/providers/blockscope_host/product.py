@@ -269,7 +269,9 @@ class Product:
     def grouped(self):
         """What queues the next sample, and of how many launches: short ones are captured, several in a graph; where that cannot
         be, or they are long, a sample is one launch."""
-        estimate = min(self.call(self.device.times, self.launch, 3))
+        if not self.device.has_graphs:
+            return self.launch, 1
+        (estimate,) = self.call(self.device.times, self.launch, 1)
         launches, samples = grouping_of(estimate, len(self.instances), self.flushes)
         graphs = self.call(self.device.graphs, self.launch, launches, samples) if launches > 1 else []
         if not graphs:

@@ -145,6 +145,34 @@ print(json.dumps([
     ])
   })
 
+  it('queues graphs in turn where a launch can be captured, and single launches where not', () => {
+    const script = `import json
+from blockscope_host.product import Product
+class Device:
+    has_graphs = True
+    def __init__(self, ns, captures): self.ns, self.captures, self.queued = ns, captures, []
+    def times(self, launch, count): return [launch() or self.ns for _ in range(count)]
+    def graphs(self, launch, launches, samples):
+        for _ in range(launches * samples): launch()
+        return [lambda i=i: self.queued.append(i) for i in range(samples)] if self.captures else []
+def ask(ns, captures, sets):
+    product = Product.__new__(Product)
+    product.device, product.flushes, product.instances, launched = Device(ns, captures), False, [None] * sets, []
+    product.call = lambda work, *arguments: work(*arguments)
+    product.launch = lambda: launched.append(1)
+    queue, each = product.grouped()
+    before = len(launched)
+    for _ in range(3): queue()
+    return [each, before, len(launched) - before, product.device.queued]
+print(json.dumps([ask(20e3, True, 4), ask(3e3, True, 181), ask(20e3, False, 4), ask(300e3, True, 1)]))`
+    expect(ask(script)).toEqual([
+      [12, 13, 0, [0, 0, 0]],
+      [90, 181, 0, [0, 1, 0]],
+      [1, 13, 3, []],
+      [1, 1, 3, []]
+    ])
+  })
+
   it('takes operand sets in turn, and flushes the cache where they would be too many or too large', () => {
     const script = `import json
 from blockscope_host.product import cold_plan
