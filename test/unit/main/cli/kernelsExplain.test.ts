@@ -13,13 +13,13 @@ it('explains the choice for the device of a run that was made elsewhere', async 
   expect(stdout).toMatch(/^auto: decode-fp8, the fastest of \d exact kernels/m)
   // Stages with nothing to do (K is not divided here) are left out.
   const stages =
-    /launches ([\d.]+) us; prepare ([\d.]+) us; clusters and sums ([\d.]+) us; read ([\d.]+) us; multiply ([\d.]+) us, 97 % filled$/
+    /launches ([\d.]+) us; prepare ([\d.]+) us; read ([\d.]+) us; multiply ([\d.]+) us, 97 % filled$/
   const row = stdout.split('\n').find((line) => line.startsWith('decode-fp8 '))!
   const parts = stages.exec(row)!.slice(1).map(Number)
   const predicted = Number(/^decode-fp8 +exact +([\d.]+) us/.exec(row)![1])
   const sum = parts.reduce((total, part) => total + part, 0)
-  // Six numbers, each rounded to a tenth.
-  expect(Math.abs(sum - predicted)).toBeLessThan(0.31)
+  // Five numbers, each rounded to a tenth.
+  expect(Math.abs(sum - predicted)).toBeLessThan(0.26)
   expect(stdout).not.toMatch(/ 0\.0 us/)
   // What is said of several kernels is said once.
   expect(stdout.match(/^peak of fp8: /gm)).toHaveLength(1)

@@ -236,6 +236,7 @@ describe('a run', () => {
       )
     ).toEqual(['cold: 512 operand sets, cache flush', 'cold: cache flush', 'cold: 1 operand set'])
     expect(measured.stopReason).toBe('fixed; best of 2: warps 8')
+    expect(measured.launchesPerSample).toBe(12)
   })
 
   it('of a product whose configurations were tried takes the one that was best', async () => {
@@ -254,7 +255,12 @@ describe('a run', () => {
     }
     const badges = (fixedSamples: number) =>
       pythonMeasurement(answer, { ...rules, fixedSamples }).badges
-    expect([badges(0), badges(3)]).toEqual([['noisy', 'timed out'], ['timed out']])
+    expect([badges(0), badges(3)]).toEqual([
+      ['grouped', 'noisy', 'timed out'],
+      ['grouped', 'timed out']
+    ])
+    const single = pythonMeasurement({ ...answer, launchesPerSample: 1 }, rules)
+    expect([single.launchesPerSample, single.badges]).toEqual([1, ['timed out']])
   })
 
   it("without CUPTI no launch is recorded, and no time is called CUPTI's", async () => {

@@ -42,7 +42,8 @@ const answers = {
     const cupti = how !== 'no CUPTI'
     return {
       protocol: 2,
-      ...{ samplesNs: [11_000, 10_000, 10_500], stopReason: 'fixed', warmupNs: 5 },
+      ...{ samplesNs: [11_000, 10_000, 10_500], launchesPerSample: 12 },
+      ...{ stopReason: 'fixed', warmupNs: 5 },
       chosen: chosen ?? { configuration: { warps: 8 }, words: 'best of 2: warps 8' },
       ...{ operandSets: 4, clock: 'CUDA events' },
       launches:
