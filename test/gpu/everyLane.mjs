@@ -4,7 +4,7 @@ import { change } from './change.mjs'
 
 const pipeline = 'common/pipeline.cuh'
 const gemm = 'common/gemm.cuh'
-const codes = 'common/gemm_codes.cuh'
+const codes = 'common/gemm_codesLoad.cuh'
 const decode = 'common/decode.cuh'
 const blockScale = 'common/blockScale/gemm.cuh'
 
