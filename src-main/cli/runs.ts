@@ -5,7 +5,7 @@ import { exportForms, type ExportForm, type Output } from '@shared/contract/meth
 import type { Run } from '@shared/contract/run'
 import { exitCodeOf, UserError } from '@shared/errors'
 import { adviceOn } from '@shared/measurement/advice'
-import { compareRuns } from '@shared/measurement/compareRuns'
+import { compareRuns, comparisonDoubts } from '@shared/measurement/compareRuns'
 import { compareValidations, type ComparedValidation } from '@shared/measurement/compareValidations'
 import { outcomeOf, verdictWords } from '@shared/measurement/outcome'
 import { pointText } from '@shared/measurement/problemText'
@@ -157,6 +157,7 @@ async function compare(
   if (baseline.kind === 'validate' && tested.kind === 'validate')
     return printComparedValidations(compareValidations(baseline, tested), flags)
   const rows = compareRuns(baseline, tested)
+  printNote(comparisonDoubts(baseline, tested))
   if (flags.json) printJson(rows)
   else if (rows.length === 0) print('The two runs have no measured point in common.')
   else {

@@ -1,3 +1,5 @@
+import type { NamedValues } from '../contract/kernelCost'
+
 /**
  * The integer expressions of kernel manifests (resources/kernels/cuda/README.md), as native/cuda/expression.cpp evaluates
  * them: C's grammar from ?: to unary minus, over whole numbers that a double holds exactly.
@@ -125,10 +127,7 @@ export function evaluate(expression: string, names: Names): number {
 }
 
 /** Names and the values that a row has beside them, each by those before it. Throws as evaluate(). */
-export function withValues(
-  names: Names,
-  values: readonly { name: string; expression: string }[]
-): Names {
+export function withValues(names: Names, values: NamedValues): Names {
   const all = { ...names }
   for (const { name, expression } of values) all[name] = evaluate(expression, all)
   return all

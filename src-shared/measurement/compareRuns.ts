@@ -1,4 +1,5 @@
 import type { Groups } from '../contract/groups'
+import { operationName } from '../contract/operation'
 import type { Run } from '../contract/run'
 import { stepKey } from './ratios'
 import { compareMeasurements, type Comparison } from './verdict'
@@ -33,4 +34,19 @@ export function compareRuns(baseline: Run, tested: Run): ComparedPoint[] {
       ...compareMeasurements(step.measurement, other.measurement)
     }
   })
+}
+
+/** Why the times of two runs may not be comparable, in sentences. */
+export function comparisonDoubts(a: Run, b: Run): string[] {
+  const method = (run: Run) => run.steps.find((step) => step.measurement)?.measurement?.method ?? ''
+  const same: [what: string, left: string, right: string][] = [
+    ['device', a.device?.name ?? '', b.device?.name ?? ''],
+    ['method', method(a), method(b)],
+    ['operands', a.spec.distribution, b.spec.distribution],
+    ['output type', a.spec.output, b.spec.output],
+    ['operation', operationName(a.spec), operationName(b.spec)]
+  ]
+  return same.flatMap(([what, left, right]) =>
+    left === right ? [] : [`Different ${what}: ${left || 'none'} and ${right || 'none'}.`]
+  )
 }

@@ -43,7 +43,7 @@ export function historyPoints(runs: readonly Run[]): { point: HistoryPoint; runs
 /** A change needs disjoint quartiles and more than this. */
 export const leastChange = 0.01
 
-/** Rates of the point in each run, the oldest first. A noisy run has no verdict and is nothing to compare with. */
+/** Rates of the point in each run, the oldest first. A noisy run has no verdict and is nothing to compare with; one timed in groups and one not are not compared. */
 export function historyOf(runs: readonly Run[], point: HistoryPoint): HistoryEntry[] {
   const wanted = keyOf(point)
   const sorted = [...runs].sort((a, b) => a.createdAt.localeCompare(b.createdAt))
@@ -79,11 +79,15 @@ export function historyOf(runs: readonly Run[], point: HistoryPoint): HistoryEnt
       verdict: 'first'
     }
     if (measured.badges.includes('noisy')) entry.verdict = 'noisy'
-    else if (before) Object.assign(entry, changeSince(before, entry))
+    else if (before && isGrouped(before) === isGrouped(entry))
+      Object.assign(entry, changeSince(before, entry))
     if (entry.verdict !== 'noisy') before = entry
     return [entry]
   })
 }
+
+/** A launch timed alone takes some 2 us longer than among others: the step from one to the other (bs-1 to bs-2) is no change. */
+const isGrouped = ({ badges }: HistoryEntry): boolean => badges.includes('grouped')
 
 function changeSince(
   before: HistoryEntry,

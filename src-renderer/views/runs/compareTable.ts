@@ -1,7 +1,6 @@
 /** Two or more runs point by point: the first is the baseline. */
-import { operationName } from '@shared/contract/operation'
 import type { Run } from '@shared/contract/run'
-import { compareRuns, type ComparedPoint } from '@shared/measurement/compareRuns'
+import { compareRuns, comparisonDoubts, type ComparedPoint } from '@shared/measurement/compareRuns'
 import type { Verdict } from '@shared/measurement/verdict'
 import type { Column } from '../../components/tableColumns'
 import { digits, ratio, scaleFor, shape } from '@shared/units'
@@ -60,22 +59,8 @@ function summarize(
     meanRatio: points.length > 0 ? Math.exp(logs / points.length) : NaN,
     onlyBaseline: measured(baseline) - points.length,
     onlyTested: measured(run) - points.length,
-    doubts: doubtsAbout(baseline, run)
+    doubts: comparisonDoubts(baseline, run)
   }
-}
-
-function doubtsAbout(a: Run, b: Run): string[] {
-  const method = (run: Run) => run.steps.find((step) => step.measurement)?.measurement?.method ?? ''
-  const same: [what: string, left: string, right: string][] = [
-    ['device', a.device?.name ?? '', b.device?.name ?? ''],
-    ['method', method(a), method(b)],
-    ['operands', a.spec.distribution, b.spec.distribution],
-    ['output type', a.spec.output, b.spec.output],
-    ['operation', operationName(a.spec), operationName(b.spec)]
-  ]
-  return same.flatMap(([what, left, right]) =>
-    left === right ? [] : [`Different ${what}: ${left || 'none'} and ${right || 'none'}.`]
-  )
 }
 
 const order: Record<Verdict, number> = { slow: 0, ambiguous: 1, same: 2, fast: 3 }

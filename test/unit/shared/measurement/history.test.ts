@@ -46,6 +46,17 @@ describe('the history of a point', () => {
   ]
   const [{ point, runs: count }] = historyPoints(runs) as [ReturnType<typeof historyPoints>[number]]
 
+  it('tells no change between a launch timed alone and one timed among others', () => {
+    const grouped = ['grouped']
+    const changed = [
+      runAt(2, measured(700)),
+      runAt(3, measured(760, 0.002, grouped)),
+      runAt(4, measured(800, 0.002, grouped))
+    ]
+    const verdicts = historyOf(changed, point).map(({ verdict }) => verdict)
+    expect(verdicts).toEqual(['first', 'first', 'faster'])
+  })
+
   it('is found by device, format, kernel, shape and cache', () => {
     expect(count).toBe(5)
     expect(point).toMatchObject({
