@@ -69,16 +69,6 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
   RingPosition<Ring<Operand>::kStages> place;
   Items items(problem);
   items.begin();
-  // Of a CTA's only item all scales are looked at, while it waits for its first stage.
-  const bool looks = kLooks<Operand> && !items.done() && items.isLast();
-  const Item first = looks ? items.item() : Item{};
-  const int scalesOfRow = problem.K / SCALE_BLOCK, rowsOfB = min(kRows, problem.N - first.row);
-  const SureScales<A_FORMAT, kGroups * 128> ofA(
-      given.aScales + (long long)first.firstToken * scalesOfRow,
-      looks ? first.tokens * scalesOfRow : 0, thread);
-  const SureScales<B_FORMAT, kGroups * 128> ofB(
-      given.bScales + (long long)first.rowOfAll * scalesOfRow, looks ? rowsOfB * scalesOfRow : 0,
-      thread);
   meetAll<Operand>(problem, false);
   if constexpr (Operand::kOwnBytes > 0) {
     own.make(ring, problem, thread);
@@ -86,7 +76,6 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
   } else {
     waitForPredecessor();
   }
-  if (kLooks<Operand> && !(looks && ofA.areAll() && ofB.areAll())) storeWord(ring.unsure(), 1);
   const float* factors = given.factors;
   if (Operand::kFactors)
     given.factors = reinterpret_cast<const float*>(__cvta_shared_to_generic(ring.factors()));
@@ -121,7 +110,9 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
       else if (Operand::kCluster > 1 && lane < fillers) arriveThere(toFillers + empty);
       else if (Operand::kCluster == 1 && lane == 0) arriveHere(empty);
     }
-    operand.end();
+    // Two tiles' warpgroups take turns where there is one.
+    const int last = item.end - 1 - (isFull || (item.end - 1) % kTiles == pair ? 0 : 1);
+    operand.end(problem.K - last * Operand::kStageK, share);
     if (Operand::kFactors && Operand::kOwnBytes == 0) waitForCopies();
     const int rank = isFull ? share : group, ranks = isFull ? kShares : kGroups;
     // Each has a place of its own where there is room: that of few tokens, or of stages that all
@@ -184,7 +175,6 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
         initBarrier(ring.full(i), 1);
         initBarrier(ring.empty(i), kGroups * 4 * (isShared ? Operand::kCluster : 1));
       }
-      if (kMayUnderflow) storeWord(ring.unsure(), kLooks<Operand> ? 0 : 1);
       if (problem.across() > 1) {
         initBarrier(ring.cameIn(), 1);
         expectBytes(ring.cameIn(), OwnSums<Operand>::bytesOfOthers(problem));

@@ -80,44 +80,4 @@ __device__ inline int leastExponent(const u8* codes, const u8* scales, int row, 
   return __reduce_min_sync(0xffffffff, least);
 }
 
-// Whether scales of e8m0 are all such that their numbers are 2^kSureExponent or more: most often,
-// and then no sum need be looked at for itself. `Threads` threads look at once, each at what is
-// its own: first what it asks for, to be there when it goes on, then what is left.
-template <int Format, int Threads>
-struct SureScales {
-  static constexpr int kAsked = 2;
-  static constexpr u32 kLeast = 127 + kSureExponent - kLeastOfElement<Format>;
-  static_assert(kLeast < 128, "told by seven bits, or the highest is set");
-  const u8* const scales;
-  const int bytes, thread;
-  uint4 asked[kAsked];
-
-  __device__ SureScales(const u8* scales, int bytes, int thread)
-      : scales(scales), bytes(bytes), thread(thread) {
-#pragma unroll
-    for (int i = 0; i < kAsked; i++) {
-      asked[i] = make_uint4(~0u, ~0u, ~0u, ~0u);
-      if (isAligned() && thread + i * Threads < bytes / 16) asked[i] = piece(thread + i * Threads);
-    }
-  }
-  __device__ bool isAligned() const { return (u64)scales % 16 == 0; }
-  __device__ uint4 piece(int i) const { return reinterpret_cast<const uint4*>(scales)[i]; }
-  // The highest bit of each byte: whether it is kLeast or more.
-  __device__ static u32 sure(u32 four) {
-    return ((four & 0x7f7f7f7f) | 0x80808080) - kLeast * 0x01010101 | four;
-  }
-  __device__ static u32 sure(const uint4& all) {
-    return sure(all.x) & sure(all.y) & sure(all.z) & sure(all.w);
-  }
-  __device__ bool areAll() const {
-    if (!isAligned()) return false;
-    u32 found = ~0u;
-#pragma unroll
-    for (int i = 0; i < kAsked; i++) found &= sure(asked[i]);
-    for (int i = thread + kAsked * Threads; i < bytes / 16; i += Threads) found &= sure(piece(i));
-    if (thread < bytes % 16) found &= sure(scales[bytes - 1 - thread] * 0x01010101u);
-    return (found & 0x80808080) == 0x80808080;
-  }
-};
-
 }  // namespace decode

@@ -78,13 +78,17 @@ __device__ inline float powerAt(const u32 (&words)[Words], int index) {
   return __int_as_float((words[index / 4] >> index % 4 * 8 & 255) << 23);
 }
 
+// Of a part of K: zero, but something may have been lost. Of all parts they are below 512 times it.
+constexpr float kMark = 0x1p-149f;
+
 // Operand: how codes become matrix operands, and what a thread adds. It has kTokens; kCluster, how
 // many CTAs share A; kTiles, how many tiles a stage has room for, kStageK, its elements of K, and
 // kShareK, those of a warpgroup;
 // the boxes of a tile's codes and of tokens (kCodeBoxes, kTokenBoxes of kTokenBoxK elements, rows
 // of 128 bytes); kByWarp, whether its warps multiply by themselves; total[], the sums of multiply()
 // over a warpgroup's shares of stages; end(), which marks those that are not right by NaN; kUnit,
-// what they lack; kSmallest, below which they may have lost bits; kOfEight, whether scales come by
+// what they lack; kSmallest, below which they may have lost bits; kMarksZeros, whether those of zero that may have
+// are kMark; kOfEight, whether scales come by
 // kEight rows, and Scales, a lane's. kOwnBytes: of A where the CTA itself makes it ready, all of K
 // before its first stage (Own: what a thread of those that multiply has of it); 0 where a kernel
 // before this one does.
@@ -131,8 +135,6 @@ struct Ring {
   // Of the sums that others send.
   __device__ u32 cameIn() const { return barriers + kStages * 16; }
   __device__ u32 order() const { return cameIn() + 8; }
-  // Whether sums that are small may have lost something.
-  __device__ u32 unsure() const { return order() + 4; }
   __device__ u32 factors() const { return order() + 8; }
   __device__ u32 codes(int i, int tile) const {
     return tiles + i * kBytesStage + tile * kBytesCodes;

@@ -21,32 +21,33 @@ struct Given {
 template <class Operand>
 __device__ inline Output outputOf(const Given& given, int tokenOfItem, float sum) {
   const float factor = Operand::kUnit * given.tensorScale;
-  return toOutput(Operand::kFactors ? sum * given.factors[tokenOfItem] * factor : sum * factor);
+  return toOutput(sum * (Operand::kFactors ? given.factors[tokenOfItem] * factor : factor));
 }
-
-// Whether a CTA that has one item finds out beforehand that small sums need no look. Of few tokens
-// too few sums are small: the look takes longer than they.
-template <class Operand>
-constexpr bool kLooks = kMayUnderflow && !GROUPED && Operand::kTiles == 1 &&
-                        Operand::kTokens > 16 && SCALE_FORMAT == 5 && kIsScaled(A_FORMAT);
 
 // Rows that were not represented and NaN scales make NaN or infinity.
 __device__ inline bool isUnknown(float sum) { return !(fabsf(sum) < __int_as_float(0x7f800000)); }
 // What underflows on the way is far below float16's range, not below float32's; but small sums are
 // most often sums of zeros, or of numbers that are far from underflow and cancel.
 template <class Operand>
-__device__ inline bool isSmall(float sum, bool unsure) {
-  return kMayUnderflow && unsure && fabsf(sum) < Operand::kSmallest;
+__device__ inline bool isSmall(float sum) {
+  return kMayUnderflow && fabsf(sum) < Operand::kSmallest && !(Operand::kMarksZeros && sum == 0);
+}
+// Whether it is zero, of parts that were marked.
+template <class Operand>
+__device__ inline bool isMarkedZero(float sum) {
+  return Operand::kMarksZeros && sum != 0 && fabsf(sum) < kMark * 512;
 }
 
 // The sum of a token of the item and a row of its matrix again, if it may have lost something, for
 // all lanes of a warp.
 template <class Operand>
 __device__ inline void finishAgain(const Problem& problem, const Given& given, const Item& item,
-                                   int tokenOfItem, int row, float sum, bool inside, bool unsure) {
+                                   int tokenOfItem, int row, float sum, bool inside) {
   const int token = item.firstToken + tokenOfItem, rowOfAll = item.rowOfAll - item.row + row;
   const u32 unknown = __ballot_sync(0xffffffff, inside && isUnknown(sum));
-  u32 small = __ballot_sync(0xffffffff, inside && isSmall<Operand>(sum, unsure));
+  u32 small = __ballot_sync(0xffffffff, inside && isSmall<Operand>(sum));
+  if (inside && isMarkedZero<Operand>(sum))
+    given.c[(long long)token * problem.N + row] = toOutput(0.0f);
   // A warp's sums are of one token.
   const int ofToken =
       small == 0 ? kAllZero
@@ -193,21 +194,20 @@ __device__ inline void storeSums(const Problem& problem, const Given& given, con
     if (order != parts.all - 1) return;
     own.addParts(given.parts, parts.all, ofPart);
   }
-  const bool unsure = kMayUnderflow && loadWord(ring.unsure()) != 0;
   bool mayHaveLost = false;
 #pragma unroll
   for (int i = 0; i < own.kEach; i++) {
     if (!own.isInside(i)) continue;
     given.c[own.inC + i * own.step] =
         outputOf<Operand>(given, firstToken + own.token(i), own.sums[i]);
-    mayHaveLost |= isUnknown(own.sums[i]) || isSmall<Operand>(own.sums[i], unsure);
+    mayHaveLost |= isUnknown(own.sums[i]) || isSmall<Operand>(own.sums[i]);
   }
   if (!__any_sync(0xffffffff, mayHaveLost)) return;
 #pragma unroll 1
   for (int of = 0; of < own.kEach; of++) {
     const int i = hidden(of);
     finishAgain<Operand>(problem, given, item, firstToken + own.token(i), item.row + own.row,
-                         own.sum(i), own.isInside(i), unsure);
+                         own.sum(i), own.isInside(i));
   }
 }
 

@@ -140,7 +140,7 @@ struct Bf16Of {
                                  : kShift == kTokenShift ? 1.0f
                                                          : (float)(1 << (kShift - kTokenShift));
   static constexpr float kSmallest = kScaleSums ? 0x1p-100f : 0x1p-80f;
-  static constexpr bool kFactors = false, kOfEight = OfEight;
+  static constexpr bool kMarksZeros = false, kFactors = false, kOfEight = OfEight;
   using Scales = LaneScales<kStageK, OfEight>;
   // OWN_BYTES and OWN_BYTES_16 are constants of the manifest's row, which has these kernels only
   // where A is no larger.
@@ -353,7 +353,7 @@ struct Bf16Of {
   }
 
   // Four lanes hold the sums of a row, each for other tokens.
-  __device__ void end() {
+  __device__ void end(int, int) {
 #pragma unroll
     for (int half = 0; half < 2; half++) {
       spoiled[half] |= __shfl_xor_sync(0xffffffff, spoiled[half], 1);

@@ -39,6 +39,13 @@ struct Mxfp4Of {
   static_assert(!OwnTokens || (Tokens <= 16 && kOwnBytes % (Tokens * 128) == 0), "boxes of A");
 
   float total[Tokens / 2] = {};
+  // Whether B's scales are 2^-63 or more, by the highest bit of each byte: of the stages before the
+  // last, and of that.
+  u32 sure = ~0u, last[kBlocks / 4];
+  __device__ Mxfp4Of() {
+#pragma unroll
+    for (u32& four : last) four = ~0u;
+  }
 
   struct Own {
     // Of a thread, half blocks.
@@ -112,6 +119,13 @@ struct Mxfp4Of {
 #pragma unroll
     for (int half = 0; half < 2; half++)
       laneScales.load(words[half], scales + group * kBlocks, half);
+    if (kMayUnderflow) {
+#pragma unroll
+      for (int i = 0; i < kBlocks / 4; i++) {
+        sure &= last[i];
+        last[i] = (words[0][i] | words[0][i] << 1) & (words[1][i] | words[1][i] << 1);
+      }
+    }
     u32 packed[4];  // of two blocks
     const u64 b = tileDescriptor(tokens + group * kShareK * Tokens);
 #pragma unroll
@@ -153,10 +167,25 @@ struct Mxfp4Of {
     }
   }
 
-  __device__ void end() {}
+  // Sums of blocks are multiples of 2^-31: multiplied by 2^-63 or more they lose nothing. Else a sum
+  // that is small is marked, one of zero by what is nothing beside a sum of other parts of K that
+  // is not. Behind K there are zeros, which are no scales.
+  __device__ void end(int elementsOfLast, int group) {
+    if (!kMayUnderflow) return;
+#pragma unroll
+    for (int i = 0; i < kBlocks / 4; i++) {
+      const int inside = elementsOfLast / 32 - group * kBlocks - i * 4;
+      sure &= last[i] | (inside < 4 ? ~0u << 8 * max(inside, 0) : 0);
+    }
+    if ((sure & 0x80808080) == 0x80808080) return;
+#pragma unroll
+    for (int i = 0; i < Tokens / 2; i++)
+      if (fabsf(total[i]) < kSmallest) total[i] = total[i] == 0 ? kMark : nanValue();
+  }
 
   // What a sum lacks: codes are numbers times 2^-14, A's rows have factors.
   static constexpr float kUnit = 16384, kSmallest = 0x1p-80f;
+  static constexpr bool kMarksZeros = true;
   static constexpr bool kFactors = true;
 };
 
