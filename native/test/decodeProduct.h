@@ -250,8 +250,8 @@ void isRightOfSmall(Product product) {
   isRight(product);
 }
 
-// Products of one block of K are float32's smallest numbers, which a kernel may lose, those of others
-// are zeros of scales that lose nothing: who has them knows nothing of it.
+// Products of one block of K are float32's smallest numbers, which a kernel may lose, those of
+// others are zeros of scales that lose nothing: who has them knows nothing of it.
 void isRightOfLost(Product product, int lost) {
   auto& a = product.a;
   auto& b = product.b;

@@ -177,7 +177,7 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
       }
       if (problem.across() > 1) {
         initBarrier(ring.cameIn(), 1);
-        expectBytes(ring.cameIn(), OwnSums<Operand>::bytesOfOthers(problem));
+        expectBytes(ring.cameIn(), OwnSums<Operand>::kBytesReceived);
       }
       publishBarriers();
     }

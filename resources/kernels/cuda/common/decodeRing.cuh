@@ -87,11 +87,10 @@ constexpr float kMark = 0x1p-149f;
 // the boxes of a tile's codes and of tokens (kCodeBoxes, kTokenBoxes of kTokenBoxK elements, rows
 // of 128 bytes); kByWarp, whether its warps multiply by themselves; total[], the sums of multiply()
 // over a warpgroup's shares of stages; end(), which marks those that are not right by NaN; kUnit,
-// what they lack; kSmallest, below which they may have lost bits; kMarksZeros, whether those of zero that may have
-// are kMark; kOfEight, whether scales come by
-// kEight rows, and Scales, a lane's. kOwnBytes: of A where the CTA itself makes it ready, all of K
-// before its first stage (Own: what a thread of those that multiply has of it); 0 where a kernel
-// before this one does.
+// what they lack; kSmallest, below which they may have lost bits; kMarksZeros, whether those of
+// zero that may have are kMark; kOfEight, whether scales come by kEight rows, and Scales, a lane's.
+// kOwnBytes: of A where the CTA itself makes it ready, all of K before its first stage (Own: what a
+// thread of those that multiply has of it); 0 where a kernel before this one does.
 template <class Operand>
 struct Ring {
   static constexpr int kTiles = Operand::kTiles;
@@ -110,12 +109,11 @@ struct Ring {
   // instead of one for each.
   static constexpr int kPlaces = kTiles == 1 && Operand::kTokens <= 16 ? kGroups : 1,
                        kPlace = kSumTokens * kPitch;
-  // Where CTAs of a cluster divide K, sums come from the others, each a part of the tokens'. A CTA
+  // Where CTAs of a cluster divide K, sums come from all, each a part of the tokens'. A CTA
   // has one item then, its warpgroups' sums lie in places of their own, and if these are stages the
   // one that would go round is free.
   static constexpr int kBytesReceived =
-      kTiles == 1 && kPlaces > 1 ? Operand::kTokens * kRows * 4 * (kMostAcross - 1) / kMostAcross
-                                 : 0;
+      kTiles == 1 && kPlaces > 1 && kMostAcross > 1 ? Operand::kTokens * kRows * 4 : 0;
   static constexpr int kBytesSums = kPlaces * kPlace * 4 + kBytesReceived,
                        kBytesOther = 1024 + 1024;
   // Few tokens: as many as keep the memory busy. More of them wait behind those of other CTAs, and
@@ -173,6 +171,10 @@ struct OwnRows {
   __device__ int count() const { return 1 << 9 - log; }
   __device__ int rowOf(int thread) const { return thread >> log; }
   __device__ int pieceOf(int thread, int i) const { return (thread & (1 << log) - 1) + (i << log); }
+  // How many of `all` pieces of a row a thread has.
+  __device__ int countOf(int thread, int all) const {
+    return all + (1 << log) - 1 - pieceOf(thread, 0) >> log;
+  }
 };
 
 }  // namespace decode

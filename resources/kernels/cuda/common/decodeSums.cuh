@@ -113,38 +113,30 @@ struct OwnSums {
   }
 
   // CTAs that divide K, a power of two, send one another their sums; each has a part of the tokens'
-  // in the end.
-  __device__ static u32 bytesOfOthers(const Problem& problem) {
-    return (problem.across() - 1) * (kRows * 4 << tokensAcross(problem));
-  }
-  // As a power of two.
-  __device__ static int tokensAcross(const Problem& problem) {
-    return __ffs(kSumTokens) - __ffs(problem.across());
-  }
+  // in the end. Nothing here is jumped over, not even what a CTA sends to itself: behind a jump in
+  // code that runs once a warp waits for instructions.
+  static constexpr u32 kBytesReceived = kRows * kSumTokens * 4;
   __device__ void exchange(const Problem& problem, const Ring<Operand>& ring) {
-    const int log = tokensAcross(problem), each = 1 << log, rank = (int)clusterRank();
-    // Where the sum of the first of an owner's tokens from another CTA lies.
-    const auto placeFrom = [&](int owner, int of) {
-      return ring.received() + ((of - (of > owner) - owner) * each * kRows + row) * 4;
+    const int log = __ffs(kSumTokens) - __ffs(problem.across()), each = 1 << log,
+              rank = (int)clusterRank();
+    // Where an owner has what a CTA sent it of a token of its.
+    const auto placeFrom = [&](int of, int token) {
+      return ring.received() + ((of << log | token & each - 1) * kRows + row) * 4;
     };
     waitForCluster();
 #pragma unroll
     for (int i = 0; i < kEach; i++) {
       const int owner = token(i) >> log;
-      if (owner != rank)
-        sendNumber(atCta(placeFrom(owner, rank) + token(i) * kRows * 4, owner),
-                   atCta(ring.cameIn(), owner), sums[i]);
+      sendNumber(atCta(placeFrom(rank, token(i)), owner), atCta(ring.cameIn(), owner), sums[i]);
     }
     first = rank * each, tokens = min(tokens, first + each);
     waitFor(ring.cameIn(), 0);
 #pragma unroll
-    for (int i = 0; i < kEach; i++) {
-      if (!isInside(i)) continue;
-      float total = 0;
-      for (int of = 0; of < problem.across(); of++)
-        total += of == rank ? sums[i] : loadNumber(placeFrom(rank, of) + token(i) * kRows * 4);
-      sums[i] = total;
-    }
+    for (int i = 0; i < kEach; i++) sums[i] = 0;
+#pragma unroll 1
+    for (int of = 0; of < problem.across(); of++)
+#pragma unroll
+      for (int i = 0; i < kEach; i++) sums[i] += loadNumber(placeFrom(of, token(i)));
   }
 
   // Parts of K, each float32 of (M, N), all in their order.
@@ -197,10 +189,9 @@ __device__ inline void storeSums(const Problem& problem, const Given& given, con
   bool mayHaveLost = false;
 #pragma unroll
   for (int i = 0; i < own.kEach; i++) {
-    if (!own.isInside(i)) continue;
-    given.c[own.inC + i * own.step] =
-        outputOf<Operand>(given, firstToken + own.token(i), own.sums[i]);
-    mayHaveLost |= isUnknown(own.sums[i]) || isSmall<Operand>(own.sums[i]);
+    const Output number = outputOf<Operand>(given, firstToken + own.token(i), own.sums[i]);
+    if (own.isInside(i)) given.c[own.inC + i * own.step] = number;
+    mayHaveLost |= own.isInside(i) && (isUnknown(own.sums[i]) || isSmall<Operand>(own.sums[i]));
   }
   if (!__any_sync(0xffffffff, mayHaveLost)) return;
 #pragma unroll 1

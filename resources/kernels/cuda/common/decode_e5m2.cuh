@@ -76,10 +76,11 @@ struct Mxfp4Of {
       for (u32 i = thread; i < pieces * Tokens; i += kGroups * 128)
         if (i / 8 % Tokens >= rows.count())
           storeSixteen(ring.own() + i * 16, make_uint4(0, 0, 0, 0));
+      const int count = rows.countOf(thread, pieces);
       ScaleRange range;
 #pragma unroll
       for (int i = 0; i < kMost; i++) {
-        if (rows.pieceOf(thread, i) >= pieces) break;
+        if (i >= count) break;
         range.see(codes[i], scales[i]);
       }
       range = range.ofWarp();
@@ -93,16 +94,20 @@ struct Mxfp4Of {
       if (rows.pieceOf(thread, 0) == 0)
         storeWord(ring.factors() + row * 4, __float_as_uint(range.factor()));
       const int reference = range.reference();
+      // A thread's pieces are whole boxes apart, each of eight in a row: chunk c of row r lies at c
+      // ^ (r % 8).
+      const int first = rows.pieceOf(thread, 0), chunk = first % 8 / 2 * 2 ^ row % 8;
+      const u32 even = ring.own() + first / 8 * (Tokens * 128) + row * 128 + first % 2 * 8 +
+                       chunk * 16,
+                odd = even + ((chunk ^ 1) - chunk) * 16, apart = Tokens * 128 << rows.log - 3;
 #pragma unroll
       for (int i = 0; i < kMost; i++) {
-        const int piece = rows.pieceOf(thread, i);
-        if (piece >= pieces) break;
-        uint4 out = encodeSixteen(codes[i], scales[i] - reference);
+        if (i >= count) break;
+        EvenAndOdd out(codes[i], scales[i] - reference);
         // NaN makes every sum of the row NaN, and NaN is computed again.
-        if (piece == 0 && range.isOutside()) out.x = 0x7f;
-        const u32 box = ring.own() + piece / 8 * (Tokens * 128) + row * 128 + piece % 2 * 8;
-        storeTwoWords(box + (piece % 8 / 2 * 2 ^ row % 8) * 16, evenBytes(out));
-        storeTwoWords(box + (piece % 8 / 2 * 2 + 1 ^ row % 8) * 16, oddBytes(out));
+        if (i == 0 && first == 0 && range.isOutside()) out.even[0] = 0x7f;
+        storeTwoWords(even + i * apart, make_uint2(out.even[0], out.even[1]));
+        storeTwoWords(odd + i * apart, make_uint2(out.odd[0], out.odd[1]));
       }
       publishToCopyEngine();
     }
@@ -167,9 +172,9 @@ struct Mxfp4Of {
     }
   }
 
-  // Sums of blocks are multiples of 2^-31: multiplied by 2^-63 or more they lose nothing. Else a sum
-  // that is small is marked, one of zero by what is nothing beside a sum of other parts of K that
-  // is not. Behind K there are zeros, which are no scales.
+  // Sums of blocks are multiples of 2^-31: multiplied by 2^-63 or more they lose nothing. Else a
+  // sum that is small is marked, one of zero by what is nothing beside a sum of other parts of K
+  // that is not. Behind K there are zeros, which are no scales.
   __device__ void end(int elementsOfLast, int group) {
     if (!kMayUnderflow) return;
 #pragma unroll

@@ -16,10 +16,14 @@ constexpr int kSmallestReference = 127 - 75, kLargestReference = 127 + 75;
 
 // e5m2 codes of 0, .5, 1, 1.5 | 2, 3, 4, 6 times 2^s, one a byte.
 __device__ inline uint2 codeTable(int s) {
-  if (s == -15) return make_uint2(0x03020100, 0x0a080604);
-  if (s == -14) return make_uint2(0x06040200, 0x0e0c0a08);
   // One step of s is one step of the exponent field, 4 in the code; zero stays zero.
-  return make_uint2(0x3e3c3800 + s * 0x04040400, 0x46444240 + s * 0x04040404);
+  const uint2 normal = make_uint2(0x3e3c3800 + s * 0x04040400, 0x46444240 + s * 0x04040404);
+  return make_uint2(s == -15   ? 0x03020100
+                    : s == -14 ? 0x06040200
+                               : normal.x,
+                    s == -15   ? 0x0a080604
+                    : s == -14 ? 0x0e0c0a08
+                               : normal.y);
 }
 
 // Eight fp4 codes, low nibble first, to eight e5m2 bytes.
@@ -52,10 +56,9 @@ struct ScaleRange : Range {
   __device__ ScaleRange(Range of = {255, -1}) : Range(of) {}
   // Half a block: a NaN scale makes NaN of zeros too, and is outside of any window.
   __device__ void see(uint2 codes, int scale) {
-    if (scale == 255) smallest = -1024, largest = 255;
-    if (((codes.x | codes.y) & 0x77777777) == 0) return;
-    smallest = min(smallest, scale);
-    largest = max(largest, scale);
+    const bool isSeen = ((codes.x | codes.y) & 0x77777777) != 0 || scale == 255;
+    smallest = min(smallest, scale == 255 ? -1024 : isSeen ? scale : 255);
+    largest = max(largest, isSeen ? scale : -1);
   }
   // A row of zeros has none.
   __device__ int reference() const {
@@ -74,13 +77,23 @@ __device__ inline uint4 encodeSixteen(uint2 codes, int exponent) {
   const uint2 first = encodeEight(codes.x, table), second = encodeEight(codes.y, table);
   return make_uint4(first.x, first.y, second.x, second.y);
 }
-// The even and the odd ones of sixteen bytes.
-__device__ inline uint2 evenBytes(uint4 all) {
-  return make_uint2(__byte_perm(all.x, all.y, 0x6420), __byte_perm(all.z, all.w, 0x6420));
-}
-__device__ inline uint2 oddBytes(uint4 all) {
-  return make_uint2(__byte_perm(all.x, all.y, 0x7531), __byte_perm(all.z, all.w, 0x7531));
-}
+
+// The same with its even elements before its odd ones, where signs lie as they come.
+struct EvenAndOdd {
+  u32 even[2], odd[2];
+  __device__ EvenAndOdd(uint2 codes, int exponent) {
+    const uint2 table = codeTable(min(max(exponent, kSmallestExact), kLargestExact));
+    const u32 packed[2] = {codes.x, codes.y};
+    UNROLL
+    for (int i = 0; i < 2; i++) {
+      const u32 magnitudes = packed[i] & 0x77777777,
+                first = __byte_perm(table.x, table.y, magnitudes),
+                second = __byte_perm(table.x, table.y, magnitudes >> 16);
+      even[i] = __byte_perm(first, second, 0x6420) | (packed[i] << 4 & 0x80808080);
+      odd[i] = __byte_perm(first, second, 0x7531) | (packed[i] & 0x80808080);
+    }
+  }
+};
 
 // The order of a block's 32 elements in the encoded row.
 enum class Order { kAsPacked, kEvenThenOdd };
@@ -120,13 +133,13 @@ __device__ inline bool reencodeRow(const u8* codes, const u8* scales, u8* encode
   const int reference = range.reference();
   if (threadIdx.x == 0) *factor = range.factor();
   auto encode = [&](int piece, uint2 words, int scale) {
-    const uint4 out = encodeSixteen(words, scale - reference);
     if (ElementOrder == Order::kAsPacked) {
-      storeStreaming(encoded + piece * 16, out);
+      storeStreaming(encoded + piece * 16, encodeSixteen(words, scale - reference));
     } else {
+      const EvenAndOdd out(words, scale - reference);
       uint2* block = reinterpret_cast<uint2*>(encoded + piece / 2 * 32 + piece % 2 * 8);
-      block[0] = evenBytes(out);
-      block[2] = oddBytes(out);
+      block[0] = make_uint2(out.even[0], out.even[1]);
+      block[2] = make_uint2(out.odd[0], out.odd[1]);
     }
   };
   auto take = [&](int piece, uint2 words, int scale) {
