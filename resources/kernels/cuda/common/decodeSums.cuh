@@ -30,7 +30,7 @@ __device__ inline bool isUnknown(float sum) { return !(fabsf(sum) < __int_as_flo
 // most often sums of zeros, or of numbers that are far from underflow and cancel.
 template <class Operand>
 __device__ inline bool isSmall(float sum) {
-  return kMayUnderflow && fabsf(sum) < Operand::kSmallest && !(Operand::kMarksZeros && sum == 0);
+  return kMayUnderflow & fabsf(sum) < Operand::kSmallest & !(Operand::kMarksZeros & sum == 0);
 }
 // Whether it is zero, of parts that were marked.
 template <class Operand>
@@ -93,16 +93,17 @@ struct OwnSums {
 
   // Of sum i, among the tokens in shared memory.
   __device__ int token(int i) const { return firstOfThread + i * apart; }
-  __device__ bool isInside(int i) const { return token(i) >= first && token(i) < tokens; }
+  __device__ bool isInside(int i) const {
+    return (u32)(token(i) - first) < (u32)max(tokens - first, 0);
+  }
 
   // From one place, or those of all warpgroups.
   __device__ void read(const float* from, bool ofAll) {
-    const float* at = from + firstOfThread * kPitch + row;
 #pragma unroll
     for (int i = 0; i < kEach; i++) {
-      // Of one tile there are half as many as of two.
-      if (Operand::kTiles > 1 && token(i) >= kSumTokens) continue;
-      const float* own = at + i * apart * kPitch;
+      // Of one tile there are half as many as of two: no more than that are inside.
+      const int there = Operand::kTiles > 1 ? min(token(i), kSumTokens - 1) : token(i);
+      const float* own = from + there * kPitch + row;
       sums[i] = own[0];
       if (!ofAll) continue;
       float others = own[(kGroups - 1) * kPlace];
@@ -148,6 +149,9 @@ struct OwnSums {
   __device__ void addParts(const float* parts, int count, long long each) {
 #pragma unroll
     for (int i = 0; i < kEach; i++) sums[i] = 0;
+    // One after the other takes groups' last registers.
+    constexpr int kAtOnce = GROUPED ? 4 : 1;
+#pragma unroll kAtOnce
     for (int part = 0; part < count; part++)
 #pragma unroll
       for (int i = 0; i < kEach; i++)
@@ -191,7 +195,7 @@ __device__ inline void storeSums(const Problem& problem, const Given& given, con
   for (int i = 0; i < own.kEach; i++) {
     const Output number = outputOf<Operand>(given, firstToken + own.token(i), own.sums[i]);
     if (own.isInside(i)) given.c[own.inC + i * own.step] = number;
-    mayHaveLost |= own.isInside(i) && (isUnknown(own.sums[i]) || isSmall<Operand>(own.sums[i]));
+    mayHaveLost |= own.isInside(i) & (isUnknown(own.sums[i]) | isSmall<Operand>(own.sums[i]));
   }
   if (!__any_sync(0xffffffff, mayHaveLost)) return;
 #pragma unroll 1
