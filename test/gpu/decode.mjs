@@ -1,6 +1,7 @@
 // Few rows of A: the kernels for them beside a plain read of B and cuBLASLt in the same run, cold.
 //   node decode.mjs [NxK,...] [result.json]
-// FORMATS=mxfp4,nvfp4 limits the formats, ROWS=128,256 are other rows of A, KERNELS=wgmma further kernels. The last column is the share of what the plain read reaches.
+// FORMATS=mxfp4,nvfp4 limits the formats, ROWS=128,256 are other rows of A, KERNELS=wgmma further kernels, OUTPUT=bf16 another type of C (which may hold
+// sums that float16 has as zero). The last column is the share of what the plain read reaches.
 import { writeFileSync } from 'node:fs'
 import { briefly, cudaDevice, open, timed } from './addon.mjs'
 import { able } from './formats.mjs'
@@ -25,7 +26,7 @@ const rows = []
 for (const format of formats) {
   for (const [n, k] of shapes) {
     for (const m of allRows) {
-      const session = await open(format, m, n, k)
+      const session = await open(format, m, n, k, { output: process.env.OUTPUT ?? 'f16' })
       let read
       for (const kernel of wanted.filter((id) => canDo(id, format))) {
         const { ns, badges } = await timed(session, kernel, { recordLaunches: false })
