@@ -140,7 +140,9 @@ struct OwnSums {
       for (int i = 0; i < kEach; i++) sums[i] += loadNumber(placeFrom(of, token(i)));
   }
 
-  // Parts of K, each float32 of (M, N), all in their order.
+  // Parts of K, each float32 of (M, N), all in their order. One after the other takes groups' last
+  // registers.
+  static constexpr int kPartsAtOnce = GROUPED ? 4 : 1;
   __device__ void writePart(float* part) const {
 #pragma unroll
     for (int i = 0; i < kEach; i++)
@@ -149,9 +151,7 @@ struct OwnSums {
   __device__ void addParts(const float* parts, int count, long long each) {
 #pragma unroll
     for (int i = 0; i < kEach; i++) sums[i] = 0;
-    // One after the other takes groups' last registers.
-    constexpr int kAtOnce = GROUPED ? 4 : 1;
-#pragma unroll kAtOnce
+#pragma unroll(kPartsAtOnce)
     for (int part = 0; part < count; part++)
 #pragma unroll
       for (int i = 0; i < kEach; i++)
