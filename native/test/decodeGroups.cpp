@@ -9,4 +9,4 @@
 // clang-format off
 #include "decodeKernel.h"
 #include "../../resources/kernels/cuda/decode_mxfp4.cu"
-#include "decodeProduct.h"
+#include "decodeChecks.h"

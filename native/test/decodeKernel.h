@@ -1,6 +1,6 @@
 // The kernels for few rows of A (resources/kernels/cuda/common/decode.cuh) on the CPU, their
 // threads as fibers: every C against a sum in float64. A test names the formats by kernels' macros,
-// includes this, the kernel, and decodeProduct.h.
+// includes this, the kernel, and decodeChecks.h.
 #pragma once
 
 #include <cmath>

@@ -8,4 +8,4 @@
 // clang-format off
 #include "decodeKernel.h"
 #include "../../resources/kernels/cuda/decode.cu"
-#include "decodeProduct.h"
+#include "decodeChecks.h"

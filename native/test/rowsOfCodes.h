@@ -43,7 +43,10 @@ Outcome outcome(const Shape& of, Mistake mistake = Mistake::kNone, bool isBackwa
   result.isBeyond = beyond != 0;
 
   const int steps = gemm::stepsOf<T>(k), tiles = (m + TileN - 1) / TileN * ((n + 255) / 256),
-            mostParts = (steps - 1 + share - 1) / share + 1,
+            // As the manifest's CODE_PARTS: there is no room for more.
+      mostParts = across > 1 || share % steps == 0 ? 1
+                  : steps % share == 0             ? steps / share
+                                                   : (steps - 1 + share - 1) / share + 1,
             clusters = across > 1 ? tiles : (tiles * steps + share - 1) / share;
   std::vector<float4> parts(int64_t{tiles} * mostParts * 256 * TileN / 4);
   std::vector<u32> arrived(tiles * CLUSTER * T::kConsumerWarps);
@@ -114,6 +117,8 @@ void checkProduct() {
   // Parts of a tile by two clusters, and by more; of tiles that begin where the one before ends.
   isRight<128, CODE_STAGES_128>({5, 520, 320, 4});
   isRight<256, CODE_STAGES>({200, 40, 416, 2});
+  // Whole parts of each tile.
+  isRight<256, CODE_STAGES>({200, 300, 384, 3});
   // By the CTAs of a cluster; the last has fewer stages.
   isRight<128, CODE_STAGES_128>({100, 272, 384, 3, 2});
   isRight<192, CODE_STAGES_192>({150, 43, 448, 3, 3});

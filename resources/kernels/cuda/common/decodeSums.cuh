@@ -28,6 +28,7 @@ __device__ inline Output outputOf(const Given& given, int tokenOfItem, float sum
 __device__ inline bool isUnknown(float sum) { return !(fabsf(sum) < __int_as_float(0x7f800000)); }
 // What underflows on the way is far below float16's range, not below float32's; but small sums are
 // most often sums of zeros, or of numbers that are far from underflow and cancel.
+// All is asked, without a jump.
 template <class Operand>
 __device__ inline bool isSmall(float sum) {
   return kMayUnderflow & fabsf(sum) < Operand::kSmallest & !(Operand::kMarksZeros & sum == 0);

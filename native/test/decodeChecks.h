@@ -1,0 +1,219 @@
+// What every kernel for few rows of A must do: products of any shape on any number of CTAs, zeros
+// and numbers that may be lost, and the machine's mistakes are seen. Included behind the kernel.
+#pragma once
+
+#include "decodeProduct.h"
+
+namespace {
+
+void isRight(Product product, int every = 1) { checkProduct("decode", product, every); }
+
+// The second row's halves of K are equal but for the sign, as those of B are: its sums are zero,
+// and known to be.
+void isRightOfCancelled(Product product) {
+  auto& a = product.a;
+  auto& b = product.b;
+  const auto repeat = [](auto& all, size_t row, size_t each) {
+    std::copy_n(all.begin() + row * each, each / 2, all.begin() + row * each + each / 2);
+  };
+  const int bytes = product.k * kBits(A_FORMAT) / 8;
+  repeat(a.codes, 1, bytes);
+  for (int i = bytes / 2; i < bytes; i++)
+    a.codes[bytes + i] ^= kBits(A_FORMAT) == 4                 ? 0x88
+                          : kBits(A_FORMAT) == 8 || i % 2 == 1 ? 0x80
+                                                               : 0;
+  repeat(a.scales, 1, a.scales.size() / product.m);
+  for (int i = 0; i < product.k / 2; i++)
+    a.values[product.k + product.k / 2 + i] = -a.values[product.k + i];
+  for (int row = 0; row < product.n; row++) {
+    repeat(b.codes, row, product.k);
+    repeat(b.packed, row, b.packed.size() / product.n);
+    repeat(b.scales, row, b.scales.size() / product.n);
+  }
+  product.isOtherAgain = true;
+  isRight(product);
+}
+
+// Products below what sums are scaled by: computed again.
+void isRightOfSmall(Product product) {
+  auto& a = product.a;
+  for (size_t i = 0; i < a.values.size(); i++) {
+    if constexpr (A_FORMAT == 7) {
+      const uint16_t bits =
+          blockscope::floatToBf16(static_cast<float>(std::ldexp(a.values[i], -35)));
+      a.codes[2 * i] = bits & 255, a.codes[2 * i + 1] = bits >> 8;
+      a.values[i] = std::ldexp(a.values[i], -35);
+    } else {
+      a.values[i] = std::ldexp(a.values[i], 92 - a.scales[i / SCALE_BLOCK]);
+    }
+  }
+  std::fill(a.scales.begin(), a.scales.end(), 92);
+  std::fill(product.b.scales.begin(), product.b.scales.end(), 40);
+  isRight(product);
+}
+
+// Products of one block of K are float32's smallest numbers, which a kernel may lose, those of
+// others are zeros of scales that lose nothing: who has them knows nothing of it.
+void isRightOfLost(Product product, int lost) {
+  auto& a = product.a;
+  auto& b = product.b;
+  for (size_t i = 0; i < a.values.size(); i++)
+    a.values[i] = std::ldexp(a.values[i], 127 - a.scales[i / SCALE_BLOCK]);
+  std::fill(a.scales.begin(), a.scales.end(), 127);
+  const int blocks = product.k / SCALE_BLOCK;
+  for (int row = 0; row < product.n; row++) {
+    const auto clear = [&](auto& all, int value) {
+      const size_t each = all.size() / product.n;
+      for (size_t i = 0; i < each; i++)
+        if (static_cast<int>(i / (each / blocks)) != lost) all[row * each + i] = value;
+    };
+    clear(b.codes, 0), clear(b.packed, 0), clear(b.scales, 127);
+    b.scales[row * blocks + lost] = 0;
+  }
+  isRight(product);
+}
+
+// Zeros of B by large numbers of A, under scales that may lose something.
+void isRightOfZeros(Product product) {
+  auto& a = product.a;
+  auto& b = product.b;
+  for (size_t i = 0; i < a.values.size(); i++)
+    a.values[i] = std::ldexp(a.values[i], 180 - a.scales[i / SCALE_BLOCK]);
+  std::fill(a.scales.begin(), a.scales.end(), 180);
+  for (auto* all : {&b.codes, &b.packed, &b.scales}) std::fill(all->begin(), all->end(), 0);
+  isRight(product);
+}
+
+// Rows of A whose power of two is small by numbers of B that are not: what comes of it is a normal
+// number of float32, sums times that power alone are none.
+void isRightOfSmallRows(Product product) {
+  auto& a = product.a;
+  for (size_t i = 0; i < a.values.size(); i++)
+    a.values[i] = std::ldexp(a.values[i], 54 - a.scales[i / SCALE_BLOCK]);
+  std::fill(a.scales.begin(), a.scales.end(), 54);
+  for (size_t i = 0; i < product.b.scales.size(); i++) product.b.scales[i] = i % 2 == 0 ? 64 : 70;
+  isRight(product);
+}
+
+Product across(int ctas, Product product) {
+  product.across = ctas;
+  return product;
+}
+
+Product prepared(Product product) {
+  product.mayBeAlone = false;
+  return product;
+}
+
+// More stages than the ring has.
+void isSeen(Mistake mistake, const std::string& text, int ctas = 4,
+            Product product = prepared({9, 130, 5120, 0, 4})) {
+  product.ctas = ctas;
+  const std::string thrown = messageOf([&] { product.run(mistake); });
+  const bool seen =
+      text.empty() ? thrown == "nothing was thrown" && product.wrong(1) > product.m * product.n / 4
+                   : thrown.find(text) != std::string::npos;
+  checkThat(seen, "mistake " + std::to_string(static_cast<int>(mistake)) + " not seen: " + thrown,
+            __FILE__, __LINE__);
+}
+
+}  // namespace
+
+#if GROUPED
+int main() {
+  const auto of = [](std::vector<int> groups, int n, int k, int splits, int ctas) {
+    int m = 0;
+    for (const int rows : groups) m = afterGroup(m, rows);
+    return Product{m, n, k, splits, ctas, std::move(groups)};
+  };
+  isRight(of({5, 0, 2}, 136, 1056, 1, 2));  // scales that begin between two words, or are copied
+  isRight(of({5, 0, 2}, 136, 1088, 1, 2));
+  isRight(of({20, 70}, 72, 2880, 2, 4), 3);
+  isRight(of({3, 0, 8, 1}, 70, 768, 1, 3));  // an empty one; columns of the next matrix in a tile
+  isRight(of({0, 5}, 64, 2048, 2, 2));       // parts of K
+  isRight(of({9, 0, 16, 1, 12}, 130, 1280, 1, 4), 3);  // clusters
+  isRight(of({33, 2, 64}, 96, 1024, 2, 6), 7);
+  isRight(of({300, 0, 17, 128}, 70, 512, 1, 6), 7);  // blocks of rows
+  isRight(of({3, 130}, 64, 2048, 2, 4), 7);
+  return summary();
+}
+#else
+int main() {
+  isRight({1, 64, 512, 0, 1});
+  isRight({8, 200, 1280, 0, 3});     // more tiles than CTAs; a tail of K
+  isRight({8, 130, 1280, 0, 2}, 3);  // the same where, with scales of 16, they need no copy
+  isRight({3, 70, 4096, 3}, 3);      // parts of K, of three and of four CTAs
+  isRight({2, 330, 1280, 5}, 3);     // stages of two tiles, or of three
+  isRight({1, 150, 2048, 11});       // more than a tile's, and fewer in the end
+  isRight({5, 72, 2880, 2});         // scales that begin between two words, or are copied
+  // The same with A made ready by a kernel before, and A that is too large for the other.
+  isRight(prepared({3, 70, 4096, 3}), 3);
+  const int large = kIsFp8 ? 8704 : 4096;
+  checkThat(!Product{8, 64, large}.isAlone() && Product{1, 64, 4096}.isAlone(), "what is alone",
+            __FILE__, __LINE__);
+  isRight({8, 64, large, 4}, 7);
+  isRight({8, 136, 1056, 0, 2});
+  isRight({2, 136, 2880, 3});
+  // One cluster, two tiles of two CTAs, of which the last has no rows.
+  isRight(prepared({9, 130, 1024, 0, 2}));
+  isRight(prepared({16, 321, 1536, 0, 4}), 3);  // a cluster has one tile more than another
+  isRight(prepared({16, 64, 5120, 3}), 2);      // parts
+  isRight({9, 130, 1024, 0, 2});                // the same where each CTA makes A ready
+  isRight({16, 321, 1536, 0, 3}, 3);
+  isRight({13, 72, 2880, 3}, 2);
+  isRight({17, 129, 768, 0, 4}, 3);
+  isRight({64, 96, 1024, 1}, 7);
+  isRight({16, 384, 1056, 0, 2}, 3);  // a cluster's two tiles for each CTA, then one
+  isRight({33, 600, 768, 0, 4}, 7);   // two at a time, of which a cluster has one in the end
+  isRight({20, 837, 512, 0, 2}, 7);   // twice two, and twice one; of the last some rows
+  isRight({65, 70, 512, 0, 4}, 7);    // blocks of rows; one has one
+  isRight({100, 64, 2048, 2, 4}, 7);  // parts of K
+  isRight({128, 330, 768, 0, 4}, 7);  // two tiles at a time, then one, of each block
+  isRight({130, 96, 512, 0, 2}, 7);
+  isRight({256, 64, 512, 0, 8}, 7);
+  // A cluster's CTAs divide K.
+  isRight(across(2, {1, 130, 1280, 2}), 3);
+  isRight(across(4, {3, 72, 2880, 2}), 3);
+  isRight(across(2, {8, 70, 4096, 4}), 3);
+  isRight(across(2, {13, 130, 2048, 2}), 3);
+  isRight(across(2, prepared({13, 130, 2048, 2})), 3);
+  isRight(across(4, {20, 70, 4096, 2}), 7);
+  isRight(across(2, {64, 96, 3072, 3}), 7);
+  isRight(across(4, {32, 96, 2560, 2}), 7);  // the last has no stages
+  isRight(across(2, {130, 70, 1024, 1}), 7);
+  isRightOfCancelled(across(2, {3, 64, 1024, 1}));
+  isRightOfCancelled({3, 64, 1088, 0, 1});
+  isRightOfCancelled({3, 130, 1024, 0, 2});  // of several tiles each sum is looked at for itself
+  if (SCALE_FORMAT == 5) isRightOfSmall({3, 64, 512, 0, 1});
+  if (SCALE_FORMAT == 5) isRightOfSmall(across(2, {3, 72, 1056, 2}));
+  if (SCALE_FORMAT == 5 && A_FORMAT != 7) {
+    for (const int lost : {0, 20, 63}) {
+      isRightOfLost({3, 64, 2048, 0, 1}, lost);
+      isRightOfLost({3, 70, 2048, 3}, lost);
+      isRightOfLost({20, 70, 2048, 3}, lost);
+      isRightOfLost(across(2, {3, 130, 2048, 2}), lost);
+      isRightOfLost(across(4, {20, 70, 2048, 1}), lost);
+    }
+    for (const int lost : {0, 20, 32}) {
+      isRightOfLost({3, 64, 1056, 0, 1}, lost);
+      isRightOfLost({20, 330, 1056, 0, 2}, lost);  // two tiles at a time, then one, by turns
+    }
+    isRightOfSmallRows({3, 130, 1056, 0, 2});
+    isRightOfZeros({3, 130, 1056, 0, 2});
+    isRightOfZeros(across(2, {20, 70, 2048, 2}));
+  }
+  isSeen(Mistake::kNoPeersHalf, "every thread waits for another");
+  isSeen(Mistake::kOwnBarrierAlone, "every thread waits for another");
+  isSeen(Mistake::kEarlyRead, "a read");
+  isSeen(Mistake::kNoPredecessor, "loaded without a wait for it");
+  isSeen(Mistake::kNoClusterSync, "which has ended");
+  isSeen(Mistake::kNoClusterSync, "may not be there yet", 4,
+         across(2, prepared({9, 130, 5120, 5})));
+  isSeen(Mistake::kNoSwizzle, "");
+  isSeen(Mistake::kEarlyRead, "a read", 2);  // two tiles at a time
+  isSeen(Mistake::kNoSwizzle, "", 2);
+  isSeen(Mistake::kOtherBlock, "", 4, {128, 64, 512, 0, 4});
+  if (kIsFp8) isSeen(Mistake::kNotPublished, "not published", 1, {2, 64, 1024, 0, 1});
+  return summary();
+}
+#endif
