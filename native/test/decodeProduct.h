@@ -125,10 +125,9 @@ struct Product {
                    b.scales.data(),
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
                    factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, share,
-                   copied > 0, tilesAtOnce,
+                   copied > 0,
 #else
-                   parts.data(), arrived.data(), c.data(), m, n, k, splits, share, copied > 0,
-                   tilesAtOnce, 1.0f,
+                   parts.data(), arrived.data(), c.data(), m, n, k, splits, share, copied > 0, 1.0f,
 #endif
                    first, rows, matrices);
           };
@@ -157,6 +156,12 @@ struct Product {
                    share, 1.0f);
 #endif
             return;
+          }
+          if (tilesAtOnce > 1) {
+#if B_FORMAT == 0
+            if (columns == 16) return call(multiply16Pairs);
+#endif
+            return call(columns == 32 ? multiply32Pairs : multiply64Pairs);
           }
 #endif
           call(columns == 8    ? multiply8

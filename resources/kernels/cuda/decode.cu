@@ -35,29 +35,34 @@ extern "C" __global__ void __launch_bounds__(PREPARE_THREADS)
                         groups);
 }
 
-#define BS_DECODE(NAME, OPERAND, TOKENS)                                                         \
-  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                        \
-      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,   \
-      const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes,           \
-      const u8* aScales, const u8* bScales, float* parts, u32* arrived, Output* c, int M, int N, \
-      int K, int splits, int share, int scalesAreMade, int tilesAtOnce, float tensorScale,       \
-      const int* groupStarts, const int* groupRows, int groups) {                                \
-    decode::run<decode::OPERAND, TOKENS>(                                                        \
-        &codesMap, &scalesMap, &tokensMap,                                                       \
-        {M, N, K, splits, share, groupStarts, groupRows, groups},                                \
-        {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, tensorScale},             \
-        scalesAreMade, tilesAtOnce);                                                             \
+#define BS_DECODE(NAME, OPERAND, TOKENS, TILES)                                                   \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                         \
+      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,    \
+      const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes,            \
+      const u8* aScales, const u8* bScales, float* parts, u32* arrived, Output* c, int M, int N,  \
+      int K, int splits, int share, int scalesAreMade, float tensorScale, const int* groupStarts, \
+      const int* groupRows, int groups) {                                                         \
+    decode::runTiles<decode::OPERAND<TOKENS, TILES>>(                                             \
+        &codesMap, &scalesMap, &tokensMap,                                                        \
+        {M, N, K, splits, share, groupStarts, groupRows, groups},                                 \
+        {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, tensorScale},              \
+        scalesAreMade);                                                                           \
   }
-BS_DECODE(multiply8, Bf16, 8)
-BS_DECODE(multiply16, Bf16, 16)
-BS_DECODE(multiply32, Bf16, 32)
-BS_DECODE(multiply64, Bf16, 64)
+BS_DECODE(multiply8, Bf16, 8, 1)
+BS_DECODE(multiply16, Bf16, 16, 1)
+BS_DECODE(multiply32, Bf16, 32, 1)
+BS_DECODE(multiply64, Bf16, 64, 1)
 #if GROUPED
-BS_DECODE(multiply8OfEight, Bf16OfEight, 8)
-BS_DECODE(multiply16OfEight, Bf16OfEight, 16)
-BS_DECODE(multiply32OfEight, Bf16OfEight, 32)
-BS_DECODE(multiply64OfEight, Bf16OfEight, 64)
+BS_DECODE(multiply8OfEight, Bf16OfEight, 8, 1)
+BS_DECODE(multiply16OfEight, Bf16OfEight, 16, 1)
+BS_DECODE(multiply32OfEight, Bf16OfEight, 32, 1)
+BS_DECODE(multiply64OfEight, Bf16OfEight, 64, 1)
 #else
+#if B_FORMAT == 0
+BS_DECODE(multiply16Pairs, Bf16, 16, 2)
+#endif
+BS_DECODE(multiply32Pairs, Bf16, 32, 2)
+BS_DECODE(multiply64Pairs, Bf16, 64, 2)
 #define BS_DECODE_ALONE(NAME, TOKENS, OF_EIGHT)                                                 \
   extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                       \
       const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,  \

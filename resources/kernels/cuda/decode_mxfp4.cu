@@ -33,29 +33,31 @@ extern "C" __global__ void __launch_bounds__(kEncodeThreads)
                         K / SCALE_BLOCK, pitch, groupRows, groups);
 }
 
-#define BS_DECODE(NAME, OPERAND, TOKENS)                                                         \
-  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                        \
-      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,   \
-      const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes,           \
-      const u8* aScales, const u8* bScales, const float* aFactors, float* parts, u32* arrived,   \
-      Output* c, int M, int N, int K, int splits, int share, int scalesAreMade, int tilesAtOnce, \
-      const int* groupStarts, const int* groupRows, int groups) {                                \
-    decode::run<decode::OPERAND, TOKENS>(                                                        \
-        &codesMap, &scalesMap, &tokensMap,                                                       \
-        {M, N, K, splits, share, groupStarts, groupRows, groups},                                \
-        {aCodes, bCodes, aScales, bScales, aFactors, parts, arrived, c, 1.0f}, scalesAreMade,    \
-        tilesAtOnce);                                                                            \
+#define BS_DECODE(NAME, OPERAND, TOKENS, TILES)                                                \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                      \
+      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap, \
+      const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes,         \
+      const u8* aScales, const u8* bScales, const float* aFactors, float* parts, u32* arrived, \
+      Output* c, int M, int N, int K, int splits, int share, int scalesAreMade,                \
+      const int* groupStarts, const int* groupRows, int groups) {                              \
+    decode::runTiles<decode::OPERAND<TOKENS, TILES>>(                                          \
+        &codesMap, &scalesMap, &tokensMap,                                                     \
+        {M, N, K, splits, share, groupStarts, groupRows, groups},                              \
+        {aCodes, bCodes, aScales, bScales, aFactors, parts, arrived, c, 1.0f}, scalesAreMade); \
   }
-BS_DECODE(multiply8, Mxfp4, 8)
-BS_DECODE(multiply16, Mxfp4, 16)
-BS_DECODE(multiply32, Mxfp4, 32)
-BS_DECODE(multiply64, Mxfp4, 64)
+BS_DECODE(multiply8, Mxfp4, 8, 1)
+BS_DECODE(multiply16, Mxfp4, 16, 1)
+BS_DECODE(multiply32, Mxfp4, 32, 1)
+BS_DECODE(multiply64, Mxfp4, 64, 1)
 #if GROUPED
-BS_DECODE(multiply8OfEight, Mxfp4OfEight, 8)
-BS_DECODE(multiply16OfEight, Mxfp4OfEight, 16)
-BS_DECODE(multiply32OfEight, Mxfp4OfEight, 32)
-BS_DECODE(multiply64OfEight, Mxfp4OfEight, 64)
+BS_DECODE(multiply8OfEight, Mxfp4OfEight, 8, 1)
+BS_DECODE(multiply16OfEight, Mxfp4OfEight, 16, 1)
+BS_DECODE(multiply32OfEight, Mxfp4OfEight, 32, 1)
+BS_DECODE(multiply64OfEight, Mxfp4OfEight, 64, 1)
 #else
+BS_DECODE(multiply16Pairs, Mxfp4, 16, 2)
+BS_DECODE(multiply32Pairs, Mxfp4, 32, 2)
+BS_DECODE(multiply64Pairs, Mxfp4, 64, 2)
 #define BS_DECODE_ALONE(NAME, TOKENS, OF_EIGHT)                                                \
   extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                      \
       const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap, \

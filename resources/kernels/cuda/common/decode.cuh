@@ -150,7 +150,8 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
   }
 }
 
-// The kernel's body.
+// The body of a kernel. That of one tile at a time and that of two are kernels of their own: what
+// waits, which ptxas puts at a kernel's far end, is nearer to its main loop.
 template <class Operand>
 __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scalesMap,
                                 const TensorMap* tokensMap, Problem problem, const Given& given,
@@ -202,17 +203,6 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
   }
   // Nobody comes to the shared memory of a CTA that has ended.
   if (isShared) meetCluster();
-}
-
-// `tiles`: how many a CTA takes at a time, where it can.
-template <template <int, int> class Operand, int Tokens>
-__device__ inline void run(const TensorMap* codesMap, const TensorMap* scalesMap,
-                           const TensorMap* tokensMap, const Problem& problem, const Given& given,
-                           bool scalesAreMade, int tiles) {
-  constexpr int kMost = mostTilesFor(Tokens);
-  if (kMost > 1 && tiles > 1)
-    runTiles<Operand<Tokens, kMost>>(codesMap, scalesMap, tokensMap, problem, given, scalesAreMade);
-  else runTiles<Operand<Tokens, 1>>(codesMap, scalesMap, tokensMap, problem, given, scalesAreMade);
 }
 
 }  // namespace decode

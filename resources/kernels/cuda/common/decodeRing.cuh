@@ -14,10 +14,7 @@ static_assert(kRows == 64 && kGroups == 4,
               "a warpgroup multiplies 64 rows; registers are divided for four");
 // CTAs that may divide a tile's K.
 constexpr int kMostAcross = GROUPED ? 1 : 8;
-// Tiles of B that a CTA takes at a time where it can, CTAs that share A, elements of K a stage.
-__host__ __device__ constexpr int mostTilesFor(int tokens) {
-  return GROUPED || tokens <= 8 || (tokens <= 16 && kBits(B_FORMAT) > 4) ? 1 : 2;
-}
+// CTAs that share A, elements of K a stage.
 __host__ __device__ constexpr int clusterFor(int tokens, int tiles) {
   return tokens <= 8 || tiles > 1 ? 1 : 2;
 }
