@@ -46,7 +46,7 @@ struct Product {
   Activations a{m, k};
   ScaledMatrix b{{B_FORMAT, SCALE_FORMAT, SCALE_BLOCK}, n * matrices, k, 60, "linear"};
   GuardedOutput<float> c{m, n};
-  int across = 1;             // CTAs that divide a tile's K, `divided` stages each
+  int across = 1;             // CTAs that divide a tile's K, where it is divided
   bool mayBeAlone = true;     // a kernel that makes A ready for itself may be taken
   int leftArrived = 0;        // counters that are not zero after a run
   bool isOtherAgain = false;  // sums that are computed again are others: by other codes of B
@@ -63,17 +63,21 @@ struct Product {
                         : rowsOfLargest <= 32 ? 32
                                               : 64;
     const int rowsOfB = n * matrices, blocks = ceilDivided(rowsOfLargest, columns);
-    const int share = GROUPED ? 0 : divided, splits = GROUPED ? divided : across;
-    const bool hasRoom = !GROUPED && columns > (kBits(B_FORMAT) == 4 ? 8 : 16);
-    const int tilesAtOnce = hasRoom && share == 0 && blocks * ceilDivided(n, ROWS) > ctas ? 2 : 1;
-    const bool isHalf = tilesAtOnce > 1 && (columns > 32 || kBits(B_FORMAT) > 4);
+    const bool hasRoom = !GROUPED && divided == 0 && columns > (kBits(B_FORMAT) == 4 ? 8 : 16);
+    const int tilesAtOnce = hasRoom && blocks * ceilDivided(n, ROWS) > ctas ? 2 : 1;
+    const bool takesTurns =
+        !kIsFp8 && !GROUPED && tilesAtOnce == 1 && columns * kBits(B_FORMAT) >= 256;
+    const bool isHalf = takesTurns || (tilesAtOnce > 1 && (columns > 32 || kBits(B_FORMAT) > 4));
     const int stageK = isHalf ? STAGE_K / 2 : STAGE_K;
     const int sharing = columns > 8 && tilesAtOnce == 1 && across == 1 && !isAlone() ? 2 : 1,
               cluster = sharing * across;
     const int tiles = ceilDivided(n, ROWS * sharing) * sharing * matrices * blocks;
     const int scales = k / SCALE_BLOCK, pitch = (scales + 15) / 16 * 16;
     std::vector<uint8_t> tokens(m * k * kTokenBytes), pitched(rowsOfB * pitch);
-    const int stages = ceilDivided(k, stageK),
+    const int stages = ceilDivided(k, stageK), splits = GROUPED ? divided : across,
+              share = GROUPED      ? 0
+                      : across > 1 ? ceilDivided(stages, across)
+                                   : divided,
               mostParts = GROUPED     ? divided
                           : share > 0 ? ceilDivided(stages - 1, share) + 1
                                       : 1,

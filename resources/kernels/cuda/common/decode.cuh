@@ -54,8 +54,9 @@ __device__ inline void meetAll(const Problem& problem, bool isLoading) {
 template <class Operand>
 __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Operand> ring,
                                         const typename Operand::Own& own) {
-  constexpr int kTiles = Operand::kTiles, kShares = kGroups / kTiles,
-                kSumTokens = Ring<Operand>::kSumTokens, kPlaces = Ring<Operand>::kPlaces;
+  constexpr int kTiles = Operand::kTiles, kTurns = Operand::kTurns,
+                kShares = kGroups / (kTiles * kTurns), kSumTokens = Ring<Operand>::kSumTokens,
+                kPlaces = Ring<Operand>::kPlaces;
   // A warpgroup's number is one lane's, so that uniform registers tell its instructions what to
   // read.
   const int thread = threadIdx.x - 128, warp = thread / 32 % 4, lane = thread % 32,
@@ -91,13 +92,15 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
     // Not when they are needed: by then each would wait for L2.
     if (Operand::kFactors && Operand::kOwnBytes == 0 && thread < item.tokens)
       copyFour(ring.factors() + thread * 4, factors + item.firstToken + thread);
-    // A tile is for the warpgroups that share a stage; the only one for all, who take turns.
-    const bool isFull = kTiles == 1 || item.tiles == kTiles;
-    const int share = kTiles == 1 ? group : group % kShares,
-              pair = kTiles == 1 ? 0 : group / kShares, tile = isFull ? pair : 0;
+    // Warpgroups that share a stage are a part: the only one, or one with a tile of its own, or one
+    // of two that take turns, at places of the ring or, where two tiles would fit but there is one,
+    // at stages of K.
+    const bool hasOwnTile = kTiles > 1 && item.tiles == kTiles;
+    const int share = group % kShares, part = group / kShares, tile = hasOwnTile ? part : 0;
     for (int step = item.step; step < item.end; step++, place.advance()) {
+      if (place.stage % kTurns != (kTurns > 1 ? part : 0)) continue;
       waitFor(ring.full(place.stage), place.phase);
-      if (isFull || step % kTiles == pair)
+      if (kTurns > 1 || hasOwnTile || step % kTiles == part)
         operand.multiply(ring.codes(place.stage, tile),
                          ring.scales(place.stage, tile) + ring.firstScale(step), laneScales,
                          tokensOf(step, place.stage, share), ownPitch, share, warp, lane);
@@ -110,11 +113,12 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
       else if (Operand::kCluster > 1 && lane < fillers) arriveThere(toFillers + empty);
       else if (Operand::kCluster == 1 && lane == 0) arriveHere(empty);
     }
-    // Two tiles' warpgroups take turns where there is one.
-    const int last = item.end - 1 - (isFull || (item.end - 1) % kTiles == pair ? 0 : 1);
+    const bool hadLast = kTurns > 1 ? (place.stage + kTurns - 1) % kTurns == part
+                                    : hasOwnTile || (item.end - 1) % kTiles == part;
+    const int last = item.end - 1 - (hadLast ? 0 : 1);
     operand.end(problem.K - last * Operand::kStageK, share);
     if (Operand::kFactors && Operand::kOwnBytes == 0) waitForCopies();
-    const int rank = isFull ? share : group, ranks = isFull ? kShares : kGroups;
+    const int rank = hasOwnTile ? share : group, ranks = hasOwnTile ? kShares : kGroups;
     // Each has a place of its own where there is room: that of few tokens, or of stages that all
     // have read. Else one place goes round.
     const bool haveRoom = kPlaces > 1 || (kTiles == 1 && !GROUPED && items.isLast());
@@ -174,7 +178,8 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
     if (threadIdx.x == 0) {
       for (int i = 0; i < Ring<Operand>::kStages; i++) {
         initBarrier(ring.full(i), 1);
-        initBarrier(ring.empty(i), kGroups * 4 * (isShared ? Operand::kCluster : 1));
+        initBarrier(ring.empty(i),
+                    kGroups * 4 / Operand::kTurns * (isShared ? Operand::kCluster : 1));
       }
       if (problem.across() > 1) {
         initBarrier(ring.cameIn(), 1);

@@ -16,7 +16,8 @@ struct Loader {
   static constexpr int kStages = Ring<Operand>::kStages, kCluster = Operand::kCluster,
                        kTiles = Operand::kTiles;
   static constexpr bool kTokensAreMade = Operand::kOwnBytes == 0;
-  static constexpr int kAhead = kTokensAreMade && kStages > 3 ? 3 : kStages;
+  static constexpr int kAhead =
+      kTokensAreMade && kStages > 3 * Operand::kTurns ? 3 * Operand::kTurns : kStages;
   const TensorMap *codesMap, *scalesMap, *tokensMap;
   const Ring<Operand> ring;
   const bool scalesAreMade;

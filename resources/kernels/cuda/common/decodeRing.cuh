@@ -14,12 +14,14 @@ static_assert(kRows == 64 && kGroups == 4,
               "a warpgroup multiplies 64 rows; registers are divided for four");
 // CTAs that may divide a tile's K.
 constexpr int kMostAcross = GROUPED ? 1 : 8;
-// CTAs that share A, elements of K a stage.
+// CTAs that share A.
 __host__ __device__ constexpr int clusterFor(int tokens, int tiles) {
   return tokens <= 8 || tiles > 1 ? 1 : 2;
 }
-__host__ __device__ constexpr int stageFor(int tokens, int tiles) {
-  return tiles > 1 && (tokens > 32 || kBits(B_FORMAT) > 4) ? kStageK / 2 : kStageK;
+// Elements of K a stage, at which warpgroups take turns or not.
+__host__ __device__ constexpr int stageFor(int tokens, int tiles, int turns) {
+  const bool isHalf = turns > 1 || (tiles > 1 && (tokens > 32 || kBits(B_FORMAT) > 4));
+  return isHalf ? kStageK / 2 : kStageK;
 }
 
 // Rows of 128 bytes of a tile's codes.
@@ -79,15 +81,16 @@ __device__ inline float powerAt(const u32 (&words)[Words], int index) {
 constexpr float kMark = 0x1p-149f;
 
 // Operand: how codes become matrix operands, and what a thread adds. It has kTokens; kCluster, how
-// many CTAs share A; kTiles, how many tiles a stage has room for, kStageK, its elements of K, and
-// kShareK, those of a warpgroup;
-// the boxes of a tile's codes and of tokens (kCodeBoxes, kTokenBoxes of kTokenBoxK elements, rows
-// of 128 bytes); kByWarp, whether its warps multiply by themselves; total[], the sums of multiply()
-// over a warpgroup's shares of stages; end(), which marks those that are not right by NaN; kUnit,
-// what they lack; kSmallest, below which they may have lost bits; kMarksZeros, whether those of
-// zero that may have are kMark; kOfEight, whether scales come by kEight rows, and Scales, a lane's.
-// kOwnBytes: of A where the CTA itself makes it ready, all of K before its first stage (Own: what a
-// thread of those that multiply has of it); 0 where a kernel before this one does.
+// many CTAs share A; kTiles, how many tiles a stage has room for; kTurns, in how many parts
+// warpgroups take turns at stages; kStageK, a stage's elements of K, and kShareK, those of a
+// warpgroup; the boxes of a tile's codes and of tokens (kCodeBoxes, kTokenBoxes of kTokenBoxK
+// elements, rows of 128 bytes); kByWarp, whether its warps multiply by themselves; total[], the
+// sums of multiply() over a warpgroup's shares of stages; end(), which marks those that are not
+// right by NaN; kUnit, what they lack; kSmallest, below which they may have lost bits; kMarksZeros,
+// whether those of zero that may have are kMark; kOfEight, whether scales come by kEight rows, and
+// Scales, a lane's. kOwnBytes: of A where the CTA itself makes it ready, all of K before its first
+// stage (Own: what a thread of those that multiply has of it); 0 where a kernel before this one
+// does.
 template <class Operand>
 struct Ring {
   static constexpr int kTiles = Operand::kTiles;
@@ -114,11 +117,12 @@ struct Ring {
   static constexpr int kBytesSums = kPlaces * kPlace * 4 + kBytesReceived,
                        kBytesOther = 1024 + 1024;
   // Few tokens: as many as keep the memory busy. More of them wait behind those of other CTAs, and
-  // the last CTA to have its own ends later.
+  // the last CTA to have its own ends later. Of turns a whole number: a warpgroup has stages of its
+  // own, whose barriers it sees in every phase.
   static constexpr bool kIsShort = kTiles == 1 && Operand::kTokens <= 16 && kBits(B_FORMAT) == 4;
   static constexpr int kFit = (kSharedBytes - kBytesSums - kBytesOther - Operand::kOwnBytes) /
                               kBytesStage,
-                       kStages = kIsShort && kFit > 4 ? 4 : kFit;
+                       kStages = kIsShort && kFit > 4 ? 4 : kFit / Operand::kTurns *Operand::kTurns;
   static constexpr int kBytesBarriers = kStages * 16 + 16 + Operand::kTokens * 4;
   static_assert(kStages >= 2 && kBytesBarriers <= 1024 && kBytesStage % 1024 == 0,
                 "room for a ring");

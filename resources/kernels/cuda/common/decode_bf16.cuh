@@ -118,10 +118,13 @@ __device__ inline void prepareTokens(const GivenTokens& given, u32 (&words)[4]) 
 // in banks of their own.
 template <int Tokens, int Tiles, bool OfEight, bool OwnTokens>
 struct Bf16Of {
+  // Where A is most of a stage, halves of it make more of a ring, and one half of the warpgroups
+  // multiplies while the other's codes fall apart.
+  static constexpr int kTurns = !GROUPED && Tiles == 1 && Tokens * kBits(B_FORMAT) >= 256 ? 2 : 1;
   static constexpr int kTokens = Tokens, kTiles = Tiles,
                        kCluster = OwnTokens ? 1 : clusterFor(Tokens, Tiles),
-                       kStageK = stageFor(Tokens, Tiles);
-  static constexpr int kShareK = kStageK * Tiles / kGroups;
+                       kStageK = stageFor(Tokens, Tiles, kTurns);
+  static constexpr int kShareK = kStageK * Tiles * kTurns / kGroups;
   static constexpr int kChunkK = 128 / kBits(B_FORMAT);  // elements in 16 bytes
   static constexpr int kCodeBoxes = kStageK * kBits(B_FORMAT) / 8 / 128, kTokenBoxK = 64,
                        kTokenBoxes = OwnTokens ? 0 : kStageK / kTokenBoxK;

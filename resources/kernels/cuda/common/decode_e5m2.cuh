@@ -22,10 +22,10 @@ __device__ inline void spreadCodes(u32 codes, u32& even, u32& odd) {
 // lie.
 template <int Tokens, int Tiles, bool OfEight, bool OwnTokens>
 struct Mxfp4Of {
-  static constexpr int kTokens = Tokens, kTiles = Tiles,
+  static constexpr int kTokens = Tokens, kTiles = Tiles, kTurns = 1,
                        kCluster = OwnTokens ? 1 : clusterFor(Tokens, Tiles),
-                       kStageK = stageFor(Tokens, Tiles);
-  static constexpr int kShareK = kStageK * Tiles / kGroups;
+                       kStageK = stageFor(Tokens, Tiles, kTurns);
+  static constexpr int kShareK = kStageK * Tiles * kTurns / kGroups;
   static constexpr int kBlocks = kShareK / 32;
   static constexpr bool kByWarp = false, kOfEight = OfEight;
   using Scales = LaneScales<kStageK, OfEight>;
