@@ -116,13 +116,14 @@ struct Ring {
       kTiles == 1 && kPlaces > 1 && kMostAcross > 1 ? Operand::kTokens * kRows * 4 : 0;
   static constexpr int kBytesSums = kPlaces * kPlace * 4 + kBytesReceived,
                        kBytesOther = 1024 + 1024;
-  // Few tokens: as many as keep the memory busy. More of them wait behind those of other CTAs, and
-  // the last CTA to have its own ends later. Of turns a whole number: a warpgroup has stages of its
-  // own, whose barriers it sees in every phase.
+  // Few tokens: as many as keep the memory busy, more where A is half of them. Yet more wait behind
+  // those of other CTAs, and the last CTA to have its own ends later. Of turns a whole number: a
+  // warpgroup has stages of its own, whose barriers it sees in every phase.
   static constexpr bool kIsShort = kTiles == 1 && Operand::kTokens <= 16 && kBits(B_FORMAT) == 4;
   static constexpr int kFit = (kSharedBytes - kBytesSums - kBytesOther - Operand::kOwnBytes) /
-                              kBytesStage,
-                       kStages = kIsShort && kFit > 4 ? 4 : kFit / Operand::kTurns *Operand::kTurns;
+                              kBytesStage / Operand::kTurns * Operand::kTurns,
+                       kEnough = kBytesTokens < kBytesCodes ? 4 : 6,
+                       kStages = kIsShort && kFit > kEnough ? kEnough : kFit;
   static constexpr int kBytesBarriers = kStages * 16 + 16 + Operand::kTokens * 4;
   static_assert(kStages >= 2 && kBytesBarriers <= 1024 && kBytesStage % 1024 == 0,
                 "room for a ring");
