@@ -17,7 +17,11 @@ export function utilityEngineHost(modulePath: string): EngineHost {
           return child.pid
         },
         send: (message) => child.postMessage(message),
-        kill: () => void child.kill(),
+        // Its own kill() asks by SIGTERM, which an engine leaves to its parent.
+        kill() {
+          if (child.pid === undefined) child.kill()
+          else process.kill(child.pid, 'SIGKILL')
+        },
         onMessage: (listener) =>
           void child.on('message', (message: FromEngine) => listener(message)),
         onExit: (listener) =>

@@ -17,6 +17,13 @@ export const addon = createRequire(import.meta.url)(
   join(root, 'native/build/Release/blockscope.node')
 )
 
+// CUDA's libraries take these signals and then call whoever had them: Node's own raises them again, for ever.
+for (const [name, code] of /** @type {const} */ ([
+  ['SIGINT', 130],
+  ['SIGTERM', 143]
+]))
+  process.on(name, () => process.exit(code))
+
 let rows = []
 
 export function configure(

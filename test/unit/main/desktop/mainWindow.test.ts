@@ -9,7 +9,7 @@ const { dialog, forks } = vi.hoisted(() => ({
 }))
 
 class FakeUtilityProcess extends EventEmitter {
-  pid = 42
+  pid: number | undefined = 42
   stderr = new PassThrough()
   postMessage = vi.fn()
   kill = vi.fn()
@@ -115,7 +115,13 @@ describe('the engine as a utility process', () => {
     forked.emit('exit', 132)
     expect(onExit.mock.calls).toEqual([['exited with code 132']])
     await vi.waitFor(() => expect(child.lastWords()).toBe('illegal instruction'))
+    const kill = vi.spyOn(process, 'kill').mockReturnValue(true)
     child.kill()
+    expect(kill.mock.calls).toEqual([[42, 'SIGKILL']])
+    forked.pid = undefined
+    child.kill()
+    expect(kill).toHaveBeenCalledTimes(1)
     expect(forked.kill).toHaveBeenCalledTimes(1)
+    kill.mockRestore()
   })
 })
