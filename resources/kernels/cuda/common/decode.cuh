@@ -96,11 +96,13 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
     // of two that take turns, at places of the ring or, where two tiles would fit but there is one,
     // at stages of K.
     const bool hasOwnTile = kTiles > 1 && item.tiles == kTiles;
-    const int share = group % kShares, part = group / kShares, tile = hasOwnTile ? part : 0;
+    constexpr bool kOnePart = kShares == kGroups;
+    const int share = kOnePart ? group : group % kShares, part = kOnePart ? 0 : group / kShares,
+              tile = hasOwnTile ? part : 0;
     for (int step = item.step; step < item.end; step++, place.advance()) {
-      if (place.stage % kTurns != (kTurns > 1 ? part : 0)) continue;
+      if (kTurns > 1 && (u32)place.stage % kTurns != part) continue;
       waitFor(ring.full(place.stage), place.phase);
-      if (kTurns > 1 || hasOwnTile || step % kTiles == part)
+      if (kTurns > 1 || hasOwnTile || (u32)step % kTiles == part)
         operand.multiply(ring.codes(place.stage, tile),
                          ring.scales(place.stage, tile) + ring.firstScale(step), laneScales,
                          tokensOf(step, place.stage, share), ownPitch, share, warp, lane);

@@ -145,7 +145,7 @@ struct Ring {
   }
   // Where in what came for stage `step` of K its scales begin.
   __device__ static int firstScale(int step) {
-    return step * (Operand::kStageK / SCALE_BLOCK) % kScaleBytes;
+    return (u32)step * (Operand::kStageK / SCALE_BLOCK) % kScaleBytes;
   }
   __device__ u32 own() const { return tiles + kStages * kBytesStage; }
   __device__ u32 sums() const { return own() + Operand::kOwnBytes; }
