@@ -20,8 +20,8 @@ const changes = [
   [codes, 'if (isElected) arriveHere(full);', 'arriveHere(full);'],
   [
     decode,
-    'kGroups * 4 * (isShared ? Operand::kCluster : 1));',
-    'kGroups * 4 * (isShared ? Operand::kCluster : 1) * 32);'
+    'kGroups * 4 / Operand::kTurns * (isShared ? Operand::kCluster : 1));',
+    'kGroups * 4 / Operand::kTurns * (isShared ? Operand::kCluster : 1) * 32);'
   ],
   [
     decode,
