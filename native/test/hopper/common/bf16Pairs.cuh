@@ -11,6 +11,14 @@ inline u32 toBf16Pair(float low, float high) {
 inline u32 multiplyBf16Pair(u32 a, u32 b) {
   return toBf16Pair(ofBf16(a & 0xffff) * ofBf16(b & 0xffff), ofBf16(a >> 16) * ofBf16(b >> 16));
 }
+template <u32 Mask>
+inline u32 onlyBits(u32 a) {
+  return a & Mask;
+}
+template <u32 Mask>
+inline u32 selectBits(u32 a, u32 b) {
+  return (a & Mask) | (b & ~Mask);
+}
 inline u32 bothHalves(float value) { return toBf16Pair(value, value); }
 
 // PTX ISA, "Matrix Fragments for mma.m16n8k16".

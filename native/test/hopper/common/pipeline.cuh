@@ -91,6 +91,9 @@ inline void storeWord(u32 address, u32 word) { machine().cta().write(address, &w
 // Unlike a word of these a product or the copy engine may read.
 inline void storeTwoWords(u32 address, uint2 words) { machine().storeForCopy(address, &words, 8); }
 inline void storeSixteen(u32 address, uint4 words) { machine().storeForCopy(address, &words, 16); }
+inline u32 loadByte(u32 address) {
+  return machine().cta().word(address & ~3u) >> address % 4 * 8 & 255;
+}
 inline u32 loadWord(u32 address) { return machine().cta().word(address); }
 inline float loadNumber(u32 address) { return __uint_as_float(loadWord(address)); }
 inline float4 loadFourThere(u32 address) {

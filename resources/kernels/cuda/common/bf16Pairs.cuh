@@ -1,4 +1,4 @@
-// Two bf16 numbers to a word: rounding, products, and matrix instructions of a warp.
+// Two bf16 numbers to a word: rounding, products, their bits, and matrix instructions of a warp.
 #pragma once
 
 #include "common/types.cuh"
@@ -13,6 +13,21 @@ __device__ inline u32 multiplyBf16Pair(u32 a, u32 b) {
   u32 product;
   asm("mul.rn.bf16x2 %0, %1, %2;" : "=r"(product) : "r"(a), "r"(b));
   return product;
+}
+// The bits under the mask; compilers would take a shift of them before it, and need another mask.
+template <u32 Mask>
+__device__ inline u32 onlyBits(u32 a) {
+  u32 bits;
+  asm("and.b32 %0, %1, %2;" : "=r"(bits) : "r"(a), "n"(Mask));
+  return bits;
+}
+// The bits of `a` under the mask, those of `b` elsewhere: one instruction, which compilers make two
+// of where they know bits of `b`.
+template <u32 Mask>
+__device__ inline u32 selectBits(u32 a, u32 b) {
+  u32 bits;
+  asm("lop3.b32 %0, %1, %2, %3, 0xe4;" : "=r"(bits) : "r"(a), "r"(b), "n"(Mask));
+  return bits;
 }
 __device__ inline u32 bothHalves(float value) { return toBf16Pair(value, value); }
 

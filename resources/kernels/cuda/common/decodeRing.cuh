@@ -54,6 +54,9 @@ struct LaneScales {
     first = warp * 2 * kApart + row * (OfEight ? kRows / kEight : 1) * kPitch;
     if (OfEight) first += row * ofRow % 16;
   }
+  // Of row `half`, that at `from`. A load takes nothing of the pipe that codes fall apart in, which
+  // to take a byte out of a word would.
+  __device__ u32 at(u32 from, int half) const { return loadByte(from + first + half * kApart); }
   // Of row `half`, as words, those that begin at `from`.
   template <int Words>
   __device__ void load(u32 (&words)[Words], u32 from, int half) const {
@@ -70,12 +73,9 @@ struct LaneScales {
   }
 };
 
-// Scale `index` of e8m0 in words of four, as a power of two; 2^-127, which has no exponent field,
-// as 0: what it adds is nothing beside a sum that is not computed again.
-template <int Words>
-__device__ inline float powerAt(const u32 (&words)[Words], int index) {
-  return __int_as_float((words[index / 4] >> index % 4 * 8 & 255) << 23);
-}
+// A scale of e8m0 as a power of two; 2^-127, which has no exponent field, as 0: what it adds is
+// nothing beside a sum that is not computed again.
+__device__ inline float powerOf(u32 scale) { return __int_as_float(scale << 23); }
 
 // Of a part of K: zero, but something may have been lost. Of all parts they are below 512 times it.
 constexpr float kMark = 0x1p-149f;
@@ -85,7 +85,8 @@ constexpr float kMark = 0x1p-149f;
 // warpgroups take turns at stages; kStageK, a stage's elements of K, and kShareK, those of a
 // warpgroup; the boxes of a tile's codes and of tokens (kCodeBoxes, kTokenBoxes of kTokenBoxK
 // elements, rows of 128 bytes); kByWarp, whether its warps multiply by themselves; total[], the
-// sums of multiply() over a warpgroup's shares of stages; end(), which marks those that are not
+// sums of multiply() over a warpgroup's shares of stages; loaded(), what all that multiply() loaded
+// went into; end(), which marks those that are not
 // right by NaN; kUnit, what they lack; kSmallest, below which they may have lost bits; kMarksZeros,
 // whether those of zero that may have are kMark; kOfEight, whether scales come by kEight rows, and
 // Scales, a lane's. kOwnBytes: of A where the CTA itself makes it ready, all of K before its first

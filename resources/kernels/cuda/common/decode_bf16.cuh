@@ -157,27 +157,23 @@ struct Bf16Of {
   float total[Tokens / 2] = {};
   u32 spoiled[2] = {};  // whether something in a row of this lane's is not what was multiplied
 
-  // A scale's bytes in the low half of both halves of a word, from four scales.
-  __device__ static u32 bothOf(u32 four, int index) {
-    return __byte_perm(four, 0, 0x4040 + index * 0x0101);
-  }
   // The multiplier of elements in both halves of a word: 2^(127 - bias) x scale x 2^-kShift.
-  __device__ static u32 multiplier(u32 both) {
-    if (kLinearScale) return multiplyBf16Pair(both * 16, bothHalves(powerOfTwo(127)));
-    return both * 128 + (127 - kBias(B_FORMAT) - kShift) * 0x00800080u;
+  __device__ static u32 multiplier(u32 scale) {
+    if (kLinearScale) return multiplyBf16Pair(scale * 0x00100010, bothHalves(powerOfTwo(127)));
+    return scale * 0x00800080 + (127 - kBias(B_FORMAT) - kShift) * 0x00800080u;
   }
-  // Whether one of four scales is outside what is exact.
-  __device__ static bool isOutside(u32 codes) {
-    if (kLinearScale) return ((codes & 0x7f7f7f7f) + 0x01010101 & 0x80808080) != 0;
-    return ((codes ^ codes << 1) & 0x80808080) !=
-           0x80808080;  // 64..191: the two highest bits differ
+  // Of four scales, in the highest bits of bytes: which are outside what is exact. A carry from
+  // one may tell the next too.
+  __device__ static u32 outsideOf(u32 codes) {
+    if (kLinearScale) return codes | codes + 0x01010101;  // from 127 on
+    return ~(codes ^ codes << 1);  // all but 64..191, whose two highest bits differ
   }
 
   // Whether a block with this scale and these codes is not what the multiplication makes of it;
   // zeros may have any scale but NaN.
   __device__ static bool isSpoiled(u32 scale, u32 codes) {
     if (kScaleSums) return holdsSpecial<B_FORMAT>(codes);
-    if (kLinearScale) return (scale & 127) == 127;
+    if (kLinearScale) return scale >= 127;  // NaN, or with the bit that has no meaning
     const bool nonZero = (codes & (kFp4 ? 0x77777777 : 0x7f7f7f7f)) != 0;
     return scale == 255 || (nonZero && (scale < 64 || scale > 191)) ||
            holdsSpecial<B_FORMAT>(codes);
@@ -243,23 +239,21 @@ struct Bf16Of {
   // `ownPitch` bytes from one row to the next.
   __device__ void multiply(u32 codes, u32 scales, const Scales& laneScales, u32 tokens,
                            u32 ownPitch, int group, int warp, int lane) {
-    u32 words[2][kWords];  // scales of this lane's two rows
-    bool special = false;
+    const u32 ownScales = scales + group * kWords * 4;
+    u32 outside = 0;
 #pragma unroll
-    for (int half = 0; half < 2; half++) {
-      laneScales.load(words[half], scales + group * kWords * 4, half);
+    for (int half = 0; half < 2 && !kScaleSums; half++) {
+      u32 words[kWords];
+      laneScales.load(words, ownScales, half);
 #pragma unroll
-      for (int i = 0; i < kWords; i++) {
-        special |= !kScaleSums && isOutside(words[half][i]);
-        if (kLinearScale) words[half][i] &= 0x7f7f7f7f;
-      }
+      for (int i = 0; i < kWords; i++) outside |= outsideOf(words[i]);
     }
+    bool special = (outside & 0x80808080) != 0;
     // Where it has 16 elements, a scale is of one of two chunks (fp8), or of two of four lanes
     // (fp4).
     const int ofLane = SCALE_BLOCK < kChunkK ? lane % 4 / 2 : 0;
     auto scaleOf = [&](int half, int chunk) {
-      const int place = chunk * kChunkK / SCALE_BLOCK;
-      return bothOf(words[half][place / 4], place % 4 + ofLane);
+      return laneScales.at(ownScales + ofLane + chunk * kChunkK / SCALE_BLOCK, half);
     };
     // Matrices: rows 0-7 and 8-15 of one chunk, then of the next; 128-byte swizzle: chunk c of row
     // r lies at c ^ (r % 8).
@@ -289,7 +283,8 @@ struct Bf16Of {
           }
         }
       }
-      if constexpr (kByWarp) multiplyByWarp(a, words, tokens, ownPitch, group, lane, k);
+      if constexpr (kByWarp)
+        multiplyByWarp(a, ownScales, laneScales, tokens, ownPitch, group, lane, k);
       else multiplyByGroup(a, tokens, group, k);
     }
     if (kWaitsOnce) finishProducts();
@@ -300,7 +295,7 @@ struct Bf16Of {
         loadTwoChunks(packed, chunk);
 #pragma unroll
         for (int i = 0; i < 4; i++)
-          spoiled[i % 2] |= isSpoiled(scaleOf(i % 2, chunk + i / 2) & 255, packed[i]);
+          spoiled[i % 2] |= isSpoiled(scaleOf(i % 2, chunk + i / 2), packed[i]);
       }
     }
   }
@@ -314,11 +309,14 @@ struct Bf16Of {
   }
 
   // 32 elements of K at a time, which are two instructions'.
-  __device__ void multiplyByWarp(const u32 (&a)[kMatrices][4], const u32 (&words)[2][kWords],
+  __device__ void multiplyByWarp(const u32 (&a)[kMatrices][4], u32 scales, const Scales& laneScales,
                                  u32 tokens, u32 ownPitch, int group, int lane, int k) {
 #pragma unroll
     for (int i = 0; i < kInstructions; i++) {
-      const float factors[2] = {powerAt(words[0], k / 32 + i), powerAt(words[1], k / 32 + i)};
+      float factors[2];
+#pragma unroll
+      for (int half = 0; half < 2 && kScaleSums; half++)
+        factors[half] = powerOf(laneScales.at(scales + k / 32 + i, half));
 #pragma unroll
       for (int token = 0; token < Tokens; token += 8) {
         u32 b[4];
@@ -353,6 +351,10 @@ struct Bf16Of {
   __device__ void finishProducts() {
     wgmmaWait<0>();
     holdRegisters(total);
+  }
+
+  __device__ u32 loaded() const {
+    return __float_as_uint(total[0]) | __float_as_uint(total[2]) | spoiled[0] | spoiled[1];
   }
 
   // Four lanes hold the sums of a row, each for other tokens.

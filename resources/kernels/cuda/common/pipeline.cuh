@@ -264,6 +264,11 @@ __device__ inline void storeSixteen(u32 address, uint4 words) {
                "r"(words.y), "r"(words.z), "r"(words.w)
                : "memory");
 }
+__device__ inline u32 loadByte(u32 address) {
+  u32 byte;
+  asm volatile("ld.shared.u8 %0, [%1];" : "=r"(byte) : "r"(address));
+  return byte;
+}
 __device__ inline u32 loadWord(u32 address) {
   u32 word;
   asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address));
