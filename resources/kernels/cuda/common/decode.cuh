@@ -106,9 +106,11 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
         operand.multiply(ring.codes(place.stage, tile),
                          ring.scales(place.stage, tile) + ring.firstScale(step), laneScales,
                          tokensOf(step, place.stage, share), ownPitch, share, warp, lane);
-      // A warp that has read a stage says so to every CTA that fills it. Groups have no register
-      // left for the way to others' barriers.
-      const u32 empty = ring.empty(place.stage) + behind(operand.loaded());
+      // A warp that has read a stage says so to every CTA that fills it: behind sums of both rows
+      // of B that a thread has, which all that it loaded goes into. Groups have no register left
+      // for the way to others' barriers.
+      const u32 empty = ring.empty(place.stage) + behind(__float_as_uint(operand.total[0]) |
+                                                         __float_as_uint(operand.total[2]));
       if (GROUPED && Operand::kCluster > 1) releaseStage<Operand::kCluster>(empty);
       else if (Operand::kCluster > 1 && lane < fillers) arriveThere(toFillers + empty);
       else if (Operand::kCluster == 1 && lane == 0) arriveHere(empty);

@@ -54,8 +54,8 @@ struct LaneScales {
     first = warp * 2 * kApart + row * (OfEight ? kRows / kEight : 1) * kPitch;
     if (OfEight) first += row * ofRow % 16;
   }
-  // Of row `half`, that at `from`. A load takes nothing of the pipe that codes fall apart in, which
-  // to take a byte out of a word would.
+  // Of row `half`, that at `from`: a load of its own where to take it out of a word, in the pipe of
+  // logic, is what warps wait for.
   __device__ u32 at(u32 from, int half) const { return loadByte(from + first + half * kApart); }
   // Of row `half`, as words, those that begin at `from`.
   template <int Words>
@@ -76,6 +76,11 @@ struct LaneScales {
 // A scale of e8m0 as a power of two; 2^-127, which has no exponent field, as 0: what it adds is
 // nothing beside a sum that is not computed again.
 __device__ inline float powerOf(u32 scale) { return __int_as_float(scale << 23); }
+// Scale `index` of words of four.
+template <int Words>
+__device__ inline float powerAt(const u32 (&words)[Words], int index) {
+  return powerOf(words[index / 4] >> index % 4 * 8 & 255);
+}
 
 // Of a part of K: zero, but something may have been lost. Of all parts they are below 512 times it.
 constexpr float kMark = 0x1p-149f;
@@ -85,8 +90,7 @@ constexpr float kMark = 0x1p-149f;
 // warpgroups take turns at stages; kStageK, a stage's elements of K, and kShareK, those of a
 // warpgroup; the boxes of a tile's codes and of tokens (kCodeBoxes, kTokenBoxes of kTokenBoxK
 // elements, rows of 128 bytes); kByWarp, whether its warps multiply by themselves; total[], the
-// sums of multiply() over a warpgroup's shares of stages; loaded(), what all that multiply() loaded
-// went into; end(), which marks those that are not
+// sums of multiply() over a warpgroup's shares of stages; end(), which marks those that are not
 // right by NaN; kUnit, what they lack; kSmallest, below which they may have lost bits; kMarksZeros,
 // whether those of zero that may have are kMark; kOfEight, whether scales come by kEight rows, and
 // Scales, a lane's. kOwnBytes: of A where the CTA itself makes it ready, all of K before its first

@@ -157,26 +157,40 @@ struct Bf16Of {
   float total[Tokens / 2] = {};
   u32 spoiled[2] = {};  // whether something in a row of this lane's is not what was multiplied
 
-  // The multiplier of elements in both halves of a word: 2^(127 - bias) x scale x 2^-kShift.
-  __device__ static u32 multiplier(u32 scale) {
-    if (kLinearScale) return multiplyBf16Pair(scale * 0x00100010, bothHalves(powerOfTwo(127)));
-    return scale * 0x00800080 + (127 - kBias(B_FORMAT) - kShift) * 0x00800080u;
+  // A scale's bytes in the low half of both halves of a word, from four scales.
+  __device__ static u32 bothOf(u32 four, int index) {
+    return __byte_perm(four, 0, 0x4040 + index * 0x0101);
   }
-  // Of four scales, in the highest bits of bytes: which are outside what is exact. A carry from
-  // one may tell the next too.
-  __device__ static u32 outsideOf(u32 codes) {
-    if (kLinearScale) return codes | codes + 0x01010101;  // from 127 on
-    return ~(codes ^ codes << 1);  // all but 64..191, whose two highest bits differ
+  // The multiplier of elements in both halves of a word: 2^(127 - bias) x scale x 2^-kShift.
+  __device__ static u32 multiplier(u32 both) {
+    if (kLinearScale) return multiplyBf16Pair(both * 16, bothHalves(powerOfTwo(127)));
+    return both * 128 + (127 - kBias(B_FORMAT) - kShift) * 0x00800080u;
+  }
+  // Whether one of four scales is outside what is exact.
+  __device__ static bool isOutside(u32 codes) {
+    if (kLinearScale) return ((codes & 0x7f7f7f7f) + 0x01010101 & 0x80808080) != 0;
+    return ((codes ^ codes << 1) & 0x80808080) !=
+           0x80808080;  // 64..191: the two highest bits differ
   }
 
   // Whether a block with this scale and these codes is not what the multiplication makes of it;
   // zeros may have any scale but NaN.
   __device__ static bool isSpoiled(u32 scale, u32 codes) {
     if (kScaleSums) return holdsSpecial<B_FORMAT>(codes);
-    if (kLinearScale) return scale >= 127;  // NaN, or with the bit that has no meaning
+    if (kLinearScale) return (scale & 127) == 127;
     const bool nonZero = (codes & (kFp4 ? 0x77777777 : 0x7f7f7f7f)) != 0;
     return scale == 255 || (nonZero && (scale < 64 || scale > 191)) ||
            holdsSpecial<B_FORMAT>(codes);
+  }
+
+  // What smallPairOf makes of fp4, by one operation less of the pipe of logic and one more of that
+  // of products: faster where warps multiply by themselves and elements are not scaled, slower
+  // beside wgmma. Exponent and mantissa are put at the places of a mask, the sign comes from the
+  // highest bits of bytes, of which the mask hides those of the low ones.
+  __device__ static u32 selectedPairOf(u32 codes, int i) {
+    const u32 magnitude = i < 2 ? codes << (i == 0 ? 6 : 2) : codes >> (i == 2 ? 2 : 6),
+              signs = onlyBits<0x80808080>(i % 2 == 0 ? codes << 4 : codes);
+    return selectBits<0x01c001c0>(magnitude, i < 2 ? signs << 8 : signs);
   }
 
   // Words of two pairs each for two matrix instructions (fp4: 8 codes) or one (fp8: 4 codes),
@@ -184,7 +198,8 @@ struct Bf16Of {
   __device__ static void spread(u32 codes, u32 scale, u32 (&pairs)[2 * kInstructions]) {
 #pragma unroll
     for (int i = 0; i < 2 * kInstructions; i++) {
-      const u32 small = smallPairOf<B_FORMAT>(codes, i);
+      const u32 small =
+          kScaleSums && kFp4 ? selectedPairOf(codes, i) : smallPairOf<B_FORMAT>(codes, i);
       pairs[i] = kScaleSums ? small : multiplyBf16Pair(small, scale);
     }
   }
@@ -240,20 +255,23 @@ struct Bf16Of {
   __device__ void multiply(u32 codes, u32 scales, const Scales& laneScales, u32 tokens,
                            u32 ownPitch, int group, int warp, int lane) {
     const u32 ownScales = scales + group * kWords * 4;
-    u32 outside = 0;
+    u32 words[2][kWords];  // scales of this lane's two rows, where elements are scaled
+    bool special = false;
 #pragma unroll
     for (int half = 0; half < 2 && !kScaleSums; half++) {
-      u32 words[kWords];
-      laneScales.load(words, ownScales, half);
+      laneScales.load(words[half], ownScales, half);
 #pragma unroll
-      for (int i = 0; i < kWords; i++) outside |= outsideOf(words[i]);
+      for (int i = 0; i < kWords; i++) {
+        special |= isOutside(words[half][i]);
+        if (kLinearScale) words[half][i] &= 0x7f7f7f7f;
+      }
     }
-    bool special = (outside & 0x80808080) != 0;
     // Where it has 16 elements, a scale is of one of two chunks (fp8), or of two of four lanes
     // (fp4).
     const int ofLane = SCALE_BLOCK < kChunkK ? lane % 4 / 2 : 0;
     auto scaleOf = [&](int half, int chunk) {
-      return laneScales.at(ownScales + ofLane + chunk * kChunkK / SCALE_BLOCK, half);
+      const int place = chunk * kChunkK / SCALE_BLOCK;
+      return bothOf(words[half][place / 4], place % 4 + ofLane);
     };
     // Matrices: rows 0-7 and 8-15 of one chunk, then of the next; 128-byte swizzle: chunk c of row
     // r lies at c ^ (r % 8).
@@ -295,7 +313,8 @@ struct Bf16Of {
         loadTwoChunks(packed, chunk);
 #pragma unroll
         for (int i = 0; i < 4; i++)
-          spoiled[i % 2] |= isSpoiled(scaleOf(i % 2, chunk + i / 2), packed[i]);
+          spoiled[i % 2] |=
+              isSpoiled(kScaleSums ? 0 : scaleOf(i % 2, chunk + i / 2) & 255, packed[i]);
       }
     }
   }
@@ -351,10 +370,6 @@ struct Bf16Of {
   __device__ void finishProducts() {
     wgmmaWait<0>();
     holdRegisters(total);
-  }
-
-  __device__ u32 loaded() const {
-    return __float_as_uint(total[0]) | __float_as_uint(total[2]) | spoiled[0] | spoiled[1];
   }
 
   // Four lanes hold the sums of a row, each for other tokens.

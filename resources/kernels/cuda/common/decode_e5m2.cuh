@@ -120,11 +120,11 @@ struct Mxfp4Of {
   // Blocks kBlocks * group and on of a stage.
   __device__ void multiply(u32 codes, u32 scales, const Scales& laneScales, u32 tokens, u32,
                            int group, int warp, int lane) {
-    const u32 ownScales = scales + group * kBlocks;
-    if (kMayUnderflow) {
-      u32 words[2][kBlocks / 4];  // scales of this lane's two rows
+    u32 words[2][kBlocks / 4];  // scales of this lane's two rows
 #pragma unroll
-      for (int half = 0; half < 2; half++) laneScales.load(words[half], ownScales, half);
+    for (int half = 0; half < 2; half++)
+      laneScales.load(words[half], scales + group * kBlocks, half);
+    if (kMayUnderflow) {
 #pragma unroll
       for (int i = 0; i < kBlocks / 4; i++) {
         sure &= last[i];
@@ -163,17 +163,13 @@ struct Mxfp4Of {
 #pragma unroll
       for (int i = 0; i < kTogether; i++) {
         holdRegisters(part[i]);
-        const float upperScale = powerOf(laneScales.at(ownScales + first + i, 0)),
-                    lowerScale = powerOf(laneScales.at(ownScales + first + i, 1));
+        const float upperScale = powerAt(words[0], first + i),
+                    lowerScale = powerAt(words[1], first + i);
 #pragma unroll
         for (int j = 0; j < Tokens / 2; j++)
           total[j] += part[i][j] * (j % 4 < 2 ? upperScale : lowerScale);
       }
     }
-  }
-
-  __device__ u32 loaded() const {
-    return __float_as_uint(total[0]) | __float_as_uint(total[2]) | (kMayUnderflow ? last[0] : 0);
   }
 
   // Sums of blocks are multiples of 2^-31: multiplied by 2^-63 or more they lose nothing. Else a

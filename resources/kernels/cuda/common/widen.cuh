@@ -40,12 +40,9 @@ __device__ inline u32 asSmallBf16(u32 codes) {
 template <int Format>
 __device__ inline u32 smallPairOf(u32 codes, int i) {
   if (kBits(Format) == 8) return asSmallBf16<Format>(codes >> 8 * i & 0x00ff00ff);
-  // Exponent and mantissa at the places of this mask, the sign from the highest bits of bytes, of
-  // which those of the low bytes are under the mask.
-  constexpr u32 kMagnitude = 0x01c001c0;
-  const u32 magnitude = i < 2 ? codes << (i == 0 ? 6 : 2) : codes >> (i == 2 ? 2 : 6),
-            signs = onlyBits<0x80808080>(i % 2 == 0 ? codes << 4 : codes);
-  return selectBits<kMagnitude>(magnitude, i < 2 ? signs << 8 : signs);
+  codes >>= 8 * (i / 2);
+  return i % 2 == 0 ? (codes & 0x000f000f) * 4160 & 0x81c081c0
+                    : (codes & 0x00f000f0) * 260 & 0x81c081c0;
 }
 
 // What takes asSmallBf16's numbers to elements x 2^-kWideShift.
