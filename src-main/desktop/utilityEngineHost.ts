@@ -17,7 +17,7 @@ export function utilityEngineHost(modulePath: string): EngineHost {
           return child.pid
         },
         send: (message) => child.postMessage(message),
-        // Its own kill() asks by SIGTERM, which an engine leaves to its parent.
+        // Its own kill() asks by SIGTERM, which a busy engine does not hear.
         kill() {
           if (child.pid === undefined) child.kill()
           else process.kill(child.pid, 'SIGKILL')

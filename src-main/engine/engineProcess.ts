@@ -229,12 +229,18 @@ function receive(message: ToEngine): void {
   else void call(message.id, message.method, message.input)
 }
 
-// Ctrl-C reaches every process of the terminal, and what a scheduler or timeout sends every one of the group; the parent
-// decides what it means. Without a listener Node's own raises it again, for what CUDA's libraries put in its place and what calls it: for ever.
-for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => {})
-if (parentPort) parentPort.on('message', (event) => receive(event.data))
-else {
+// Without a listener a signal may go round for ever: CUDA's libraries take its place and call Node's own, which raises it again.
+const listenTo = (listener: () => void): void => {
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, listener)
+}
+if (parentPort) {
+  parentPort.on('message', (event) => receive(event.data))
+  listenTo(() => process.kill(process.pid, 'SIGKILL'))
+} else {
   process.on('message', (message) => receive(message as ToEngine))
+  // Ctrl-C reaches every process of the terminal, and what a scheduler or timeout sends every one of the group; the parent
+  // decides what it means.
+  listenTo(() => {})
   // The parent is gone: nobody is left to report to.
   process.on('disconnect', () => process.exit(0))
 }

@@ -132,6 +132,7 @@ struct Ring {
   static constexpr int kBytesBarriers = kStages * 16 + 16 + Operand::kTokens * 4;
   static_assert(kStages >= 2 && kBytesBarriers <= 1024 && kBytesStage % 1024 == 0,
                 "room for a ring");
+  static_assert(kStages % Operand::kTurns == 0, "a warpgroup has stages of its own");
   u32 barriers, tiles;
   __device__ explicit Ring(u32 start)
       : barriers(start), tiles((start + kBytesBarriers + 1023) & ~1023u) {}
