@@ -54,21 +54,24 @@ describeInElectron('jobs in the desktop app', () => {
     expect(run.steps.every(({ disposition }) => disposition === 'passed')).toBe(true)
   })
 
-  it('an engine that is killed costs a job and is started anew', async () => {
-    await startLongSweep(app.page)
-    const before = (await enginePid())!
-    process.kill(before, 'SIGKILL')
-    await expect.poll(enginePid).not.toBe(before)
-    const cancel = app.page.getByRole('button', { name: 'Cancel', exact: true })
-    if (await cancel.count()) await cancel.click()
-    await cancel.waitFor({ state: 'detached' })
-    const run = runs().at(-1)!
-    expect(run.steps.some(({ measurement }) => measurement)).toBe(true)
-    expect(JSON.stringify(run)).toMatch(/engine/i)
-    await validate(app.page, 64)
-    await validated(app.page)
-    expect(await enginePid()).toBeGreaterThan(0)
-  })
+  it.each(['SIGKILL', 'SIGTERM'] as const)(
+    'an engine that gets %s costs a job and is started anew',
+    async (signal) => {
+      await startLongSweep(app.page)
+      const before = (await enginePid())!
+      process.kill(before, signal)
+      await expect.poll(enginePid).not.toBe(before)
+      const cancel = app.page.getByRole('button', { name: 'Cancel', exact: true })
+      if (await cancel.count()) await cancel.click()
+      await cancel.waitFor({ state: 'detached' })
+      const run = runs().at(-1)!
+      expect(run.steps.some(({ measurement }) => measurement)).toBe(true)
+      expect(JSON.stringify(run)).toMatch(/engine/i)
+      await validate(app.page, 64)
+      await validated(app.page)
+      expect(await enginePid()).toBeGreaterThan(0)
+    }
+  )
 
   it('a page that is killed is asked about and loaded again; the sweep went on', async () => {
     await startLongSweep(app.page)
