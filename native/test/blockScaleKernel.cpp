@@ -2,10 +2,9 @@
 // the CPU, its threads as fibers: every pair of formats, odd shapes, several tiles a block; C bit
 // for bit as the instructions one after the other make it. And what must be seen.
 #include "../../resources/kernels/cuda/common/blockScale/gemm.cuh"
-#include "../cuda/expression.h"
 #include "fiberMachine.h"
+#include "manifestValues.h"
 #include "productCheck.h"
-#include "readJson.h"
 #include "scaledProduct.h"
 
 using namespace blockscope;
@@ -91,20 +90,10 @@ template <int A, int B>
 using Tile = blockscale::Tile<A, B, 5, 32, 128, A == 0 && B == 0 ? 5 : 2>;
 using Nvfp4 = blockscale::Tile<0, 0, 6, 16, 128, 5>;
 
-// A value may use those before it, whose order is not kept here.
-void evaluateValues(const Json& values, blockscope::cuda::Variables& names) {
-  for (size_t pass = 0; pass < values.members.size(); pass++)
-    for (const auto& [name, value] : values.members) try {
-        names[name] = blockscope::cuda::evaluate(value.text, names);
-      } catch (const blockscope::Error&) {
-        names.erase(name);
-      }
-}
-
 // What the manifest's row has the host do is what a tile is; by boxes where the maps can be made.
 template <class T>
 void isAsInTheManifest() {
-  const Json manifest = readJson("../../resources/kernels/cuda/manifest.json");
+  const Json manifest = readManifest();
   int variants = 0;
   for (const Json& row : manifest["kernels"].list) {
     if (row["file"].text != "mma_block_scale.cu") continue;

@@ -1,150 +1,13 @@
 // What the CUDA backend takes from the driver and from cuBLASLt it gives back, whichever call
 // fails: a driver made of counters stands in for the real one.
-#include <array>
-#include <cstring>
-#include <map>
 #include <string>
-#include <tuple>
-#include <vector>
 
-#include "../cuda/cublasLtOperation.h"
 #include "../cuda/kernels.h"
 #include "../cuda/manifestOperation.h"
 #include "../cuda/sampler.h"
-#include "check.h"
-
-using namespace blockscope;
-using namespace blockscope::cuda;
+#include "cudaStandIn.h"
 
 namespace {
-
-// Things that are created and given back, and which creation fails: -1, none.
-int alive = 0, created = 0, failing = -1;
-bool lost = false;
-
-template <typename T>
-int create(T* to) {
-  if (created++ == failing) return lost ? driver::kLaunchFailed : 1;
-  *to = (T)(uintptr_t)(1000 + created);
-  alive++;
-  return 0;
-}
-int giveBack(auto) {
-  alive--;
-  return 0;
-}
-
-void standIn() {
-  auto& all = const_cast<Libraries&>(libraries());
-  auto& driver = all.driver;
-  driver.getErrorName = [](int, const char** name) {
-    *name = "CUDA_ERROR";
-    return 0;
-  };
-  driver.getErrorString = [](int, const char** text) {
-    *text = "as told";
-    return 0;
-  };
-  driver.deviceGet = [](driver::Device* device, int) {
-    *device = 0;
-    return 0;
-  };
-  driver.primaryCtxRetain = [](driver::Handle* to, driver::Device) { return create(to); };
-  driver.primaryCtxRelease = [](driver::Device) { return giveBack(0); };
-  driver.ctxSetCurrent = [](driver::Handle) { return 0; };
-  driver.memGetInfo = [](size_t* free, size_t* total) {
-    *free = *total = size_t{1} << 40;
-    return 0;
-  };
-  driver.memAlloc = [](driver::DevicePointer* to, size_t) { return create(to); };
-  driver.memFree = [](driver::DevicePointer at) { return giveBack(at); };
-  driver.memHostAlloc = [](void** to, size_t, unsigned) {
-    static int flags[2];
-    const int result = create(to);
-    if (result == 0) *to = flags;
-    return result;
-  };
-  // Mapping fails where creating does, and takes nothing.
-  driver.memHostGetDevicePointer = [](driver::DevicePointer* to, void*, unsigned) {
-    const int result = create(to);
-    if (result == 0) alive--;
-    return result;
-  };
-  driver.memFreeHost = [](void* at) { return giveBack(at); };
-  driver.moduleLoadData = [](driver::Handle* to, const void*) { return create(to); };
-  driver.moduleUnload = [](driver::Handle module) { return giveBack(module); };
-  driver.moduleGetFunction = [](driver::Handle* to, driver::Handle, const char*) {
-    *to = to;
-    return 0;
-  };
-  driver.launchKernelEx = [](const driver::LaunchConfig*, driver::Handle, void**, void**) {
-    return 0;
-  };
-  driver.streamCreate = [](driver::Handle* to, unsigned) { return create(to); };
-  driver.streamDestroy = [](driver::Handle stream) { return giveBack(stream); };
-  driver.streamQuery = [](driver::Handle) { return 0; };
-  driver.streamSynchronize = [](driver::Handle) { return 0; };
-  driver.streamBeginCapture = [](driver::Handle, int) { return 0; };
-  driver.streamEndCapture = [](driver::Handle, driver::Handle* to) { return create(to); };
-  driver.graphInstantiate = [](driver::Handle* to, driver::Handle, unsigned long long) {
-    return create(to);
-  };
-  driver.graphLaunch = [](driver::Handle, driver::Handle) { return 0; };
-  driver.graphDestroy = [](driver::Handle graph) { return giveBack(graph); };
-  driver.graphExecDestroy = [](driver::Handle graph) { return giveBack(graph); };
-  driver.eventCreate = [](driver::Handle* to, unsigned) { return create(to); };
-  driver.eventDestroy = [](driver::Handle event) { return giveBack(event); };
-  driver.eventRecord = [](driver::Handle, driver::Handle) { return 0; };
-  driver.eventElapsedTime = [](float* milliseconds, driver::Handle, driver::Handle) {
-    *milliseconds = 0.001f;
-    return 0;
-  };
-  auto& nvrtc = all.nvrtc;
-  all.nvrtcInfo.found = true;
-  nvrtc.createProgram = [](nvrtc::Program* to, const char*, const char*, int, const char* const*,
-                           const char* const*) { return create(to); };
-  nvrtc.destroyProgram = [](nvrtc::Program* program) { return giveBack(program); };
-  nvrtc.compileProgram = [](nvrtc::Program, int, const char* const*) {
-    return created++ == failing ? 1 : 0;
-  };
-  nvrtc.getErrorString = [](int) { return "as told"; };
-  nvrtc.getProgramLogSize = [](nvrtc::Program, size_t* size) {
-    *size = 0;
-    return 0;
-  };
-  nvrtc.getCubinSize = [](nvrtc::Program, size_t* size) {
-    *size = 4;
-    return 0;
-  };
-  nvrtc.getCubin = [](nvrtc::Program, char* image) {
-    std::fill_n(image, 4, 'x');
-    return 0;
-  };
-  auto& lt = all.cublasLt;
-  all.cublasLtInfo.found = true;
-  lt.getStatusString = [](int) { return "as told"; };
-  lt.create = [](cublaslt::Handle* to) { return create(to); };
-  lt.destroy = [](cublaslt::Handle handle) { return giveBack(handle); };
-  lt.matmulDescCreate = [](cublaslt::Handle* to, int, int) { return create(to); };
-  lt.matmulDescSetAttribute = [](cublaslt::Handle, int, const void*, size_t) {
-    return created++ == failing ? 1 : 0;
-  };
-  lt.matmulDescDestroy = [](cublaslt::Handle handle) { return giveBack(handle); };
-  lt.matrixLayoutCreate = [](cublaslt::Handle* to, int, uint64_t, uint64_t, int64_t) {
-    return create(to);
-  };
-  lt.matrixLayoutDestroy = [](cublaslt::Handle handle) { return giveBack(handle); };
-  lt.preferenceCreate = [](cublaslt::Handle* to) { return create(to); };
-  lt.preferenceSetAttribute = [](cublaslt::Handle, int, const void*, size_t) { return 0; };
-  lt.preferenceDestroy = [](cublaslt::Handle handle) { return giveBack(handle); };
-  lt.getHeuristic = [](cublaslt::Handle, cublaslt::Handle, cublaslt::Handle, cublaslt::Handle,
-                       cublaslt::Handle, cublaslt::Handle, cublaslt::Handle, int,
-                       cublaslt::HeuristicResult*, int* found) {
-    *found = 1;
-    return created++ == failing ? 1 : 0;
-  };
-  lt.algorithmAttribute = [](const cublaslt::Algorithm*, int, void*, size_t, size_t*) { return 7; };
-}
 
 class Nothing : public Operation {
  public:
@@ -154,14 +17,6 @@ class Nothing : public Operation {
     if (created++ == failing) throw Error(ErrorKind::kDevice, "a launch failed");
   }
 };
-
-DeviceFacts hopper() {
-  DeviceFacts facts;
-  facts.name = "Stand-in", facts.major = 9, facts.multiprocessors = 4;
-  return facts;
-}
-
-const Problem kProblem{"mxfp4", 128, 128, 128};
 
 KernelRow rowOf(const std::string& id, const std::string& file) {
   KernelRow row;
@@ -298,99 +153,6 @@ void tensorMapsOfCodes() {
   CHECK(message.find("\"code\" is of aCodes or bCodes") != std::string::npos);
 }
 
-// What cuBLASLt is asked for. It thinks in columns: its A is our B, and each brings its own scales.
-std::map<int, int32_t> askedModes;
-std::vector<std::array<int64_t, 4>> askedLayouts;  // type, rows, columns, leading dimension
-
-void blockScalesAreAskedFor() {
-  failing = -1;
-  auto& lt = const_cast<Libraries&>(libraries()).cublasLt;
-  lt.matmulDescSetAttribute = [](cublaslt::Handle, int attribute, const void* value, size_t bytes) {
-    if (bytes == 4) std::memcpy(&askedModes[attribute], value, 4);
-    return 0;
-  };
-  lt.matrixLayoutCreate = [](cublaslt::Handle* to, int type, uint64_t rows, uint64_t columns,
-                             int64_t leading) {
-    askedLayouts.push_back(
-        {type, static_cast<int64_t>(rows), static_cast<int64_t>(columns), leading});
-    return create(to);
-  };
-  const DeviceContext context(hopper());
-  // CUDA's library_types.h and cublasLt.h: 28 and 29 are e4m3 and e5m2, 33 e2m1, 2 float16; scale
-  // mode 1 is ue4m3 per 16, 2 ue8m0 per 32; attributes 31 and 32 are the modes of A and B.
-  for (const auto& [kernel, format, a, b, mode] :
-       {std::tuple("cublaslt-mxfp8", "mxfp8_e4m3_e5m2", 28, 29, 2),
-        {"cublaslt-nvfp4", "nvfp4", 33, 33, 1},
-        {"cublaslt-mxfp4", "mxfp4", 33, 33, 2}}) {
-    askedModes.clear(), askedLayouts.clear();
-    makeCublasLtOperation(context, {format, 96, 160, 256}, kernel);
-    CHECK(askedModes[31] == mode && askedModes[32] == mode && askedModes[3] == 1);
-    const std::vector<std::array<int64_t, 4>> expected = {
-        {b, 256, 160, 256}, {a, 256, 96, 256}, {2, 160, 96, 160}};
-    CHECK(askedLayouts == expected);
-    const MatmulPlan plan = planMatmul(cublasLt(), kernel, {format, 96, 160, 256});
-    // Rows padded to 128, blocks of K to 4.
-    CHECK(plan.aScaleBytes == 128 * (mode == 2 ? 8 : 16));
-    CHECK(plan.bScaleBytes == 2 * plan.aScaleBytes);
-  }
-}
-
-// One without mxfp4 has no algorithm for it: such a point is left out of a run with the reason.
-void whatItDoesNotHaveIsUnavailable() {
-  auto& lt = const_cast<Libraries&>(libraries()).cublasLt;
-  const auto had = lt.getHeuristic;
-  lt.getHeuristic = [](cublaslt::Handle, cublaslt::Handle, cublaslt::Handle, cublaslt::Handle,
-                       cublaslt::Handle, cublaslt::Handle, cublaslt::Handle, int,
-                       cublaslt::HeuristicResult*, int*) { return 15; };
-  const DeviceContext context(hopper());
-  try {
-    makeCublasLtOperation(context, {"mxfp4", 96, 160, 256}, "cublaslt-mxfp4");
-    CHECK(false);
-  } catch (const Error& error) {
-    CHECK(error.kind == ErrorKind::kUnavailable);
-    CHECK_CONTAINS(error.what(), "cuBLASLt has no algorithm for cublaslt-mxfp4 with mxfp4, M=96");
-  }
-  lt.getHeuristic = had;
-}
-
-// It is asked for as many bytes as cublasLt.h says an attribute has: two of a cluster, else four.
-// What cannot be used is passed over.
-void whatItChoseIsTold() {
-  auto& lt = const_cast<Libraries&>(libraries()).cublasLt;
-  lt.getHeuristic = [](cublaslt::Handle, cublaslt::Handle, cublaslt::Handle, cublaslt::Handle,
-                       cublaslt::Handle, cublaslt::Handle, cublaslt::Handle, int most,
-                       cublaslt::HeuristicResult* proposals, int* found) {
-    CHECK(most == 8);
-    *found = 3;
-    proposals[0].state = 15;
-    proposals[1] = {{{42}}, 1 << 20, 0, 3.875f, {}};
-    return 0;
-  };
-  lt.algorithmAttribute = [](const cublaslt::Algorithm* algorithm, int attribute, void* value,
-                             size_t bytes, size_t* written) {
-    constexpr uint32_t kValues[] = {66, 24, 3, 2, 1, 9, 35, 0, 3};
-    if (algorithm->data[0] != 42 || bytes != (attribute == 8 ? 2 : 4)) return 7;
-    std::memcpy(value, &kValues[attribute], bytes);  // little-endian
-    *written = bytes;
-    return 0;
-  };
-  const DeviceContext context(hopper());
-  const auto told = *makeCublasLtOperation(context, kProblem, "cublaslt-bf16")->algorithm();
-  CHECK(told.id == 66 && told.tile == "256x128" && told.stages == "64xAUTO");
-  CHECK(told.cluster == "2x1x1" && told.splitK == 3 && told.reduction == "in its sums");
-  CHECK(told.swizzle == 1 && told.customOption == 9 && told.name.empty());
-  CHECK(told.workspaceBytes == 1 << 20 && told.waves == 3.875);
-  CHECK(told.rank == 2 && told.proposed == 3);
-  // A library that does not know an attribute.
-  lt.algorithmAttribute = [](const cublaslt::Algorithm*, int attribute, void*, size_t,
-                             size_t* written) {
-    *written = 0;
-    return attribute > 5 ? 7 : 0;
-  };
-  const auto less = *makeCublasLtOperation(context, kProblem, "cublaslt-bf16")->algorithm();
-  CHECK(less.tile.empty() && less.cluster.empty() && !less.splitK && !less.swizzle);
-}
-
 }  // namespace
 
 int main() {
@@ -400,8 +162,5 @@ int main() {
   resultsThatBreakAContextAreKnown();
   aShapeThatIsNotTakenIsUnavailable();
   tensorMapsOfCodes();
-  blockScalesAreAskedFor();
-  whatItDoesNotHaveIsUnavailable();
-  whatItChoseIsTold();
   return summary();
 }

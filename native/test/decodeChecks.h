@@ -117,10 +117,44 @@ void isSeen(Mistake mistake, const std::string& text, int ctas = 4,
             __FILE__, __LINE__);
 }
 
+// What the manifest's row has the host do is what its kernels are: their constants, and how long
+// the stages are of the one that is launched.
+void isAsInTheManifest() {
+  const Json manifest = readManifest();
+  int launched = 0;
+  for (const Json& row : manifest["kernels"].list) {
+    if (row["file"].text != (kIsFp8 ? "decode_mxfp4.cu" : "decode.cu")) continue;
+    blockscope::cuda::Variables names;
+    for (const auto& [name, value] : row["constants"].members) names[name] = int(value);
+    CHECK(names["ROWS"] == ROWS && names["STAGE_K"] == STAGE_K && names["THREADS"] == THREADS);
+    CHECK(names["SHARED_BYTES"] == SHARED_BYTES && names["OWN_BYTES"] == OWN_BYTES);
+    if (!kIsFp8) CHECK(names["OWN_BYTES_16"] == OWN_BYTES_16);
+    names["SMS"] = 132, names["GROUPS"] = GROUPED, names["V"] = SCALE_BLOCK;
+    names["BITS_A"] = kBits(A_FORMAT), names["BITS_B"] = kBits(B_FORMAT);
+    for (const int rows : {1, 8, 9, 16, 17, 32, 33, 64, 130})
+      for (const auto& [n, k] : {std::pair{2880, 2880}, {8192, 2048}, {57344, 8192}}) {
+        names["M"] = names["MOST_ROWS"] = rows, names["N"] = n, names["K"] = k;
+        evaluateValues(row["values"], names);
+        for (const Json& launch : row["launches"].list) {
+          const std::string& function = launch["function"].text;
+          if (function == "prepare" || blockscope::cuda::evaluate(launch["when"].text, names) == 0)
+            continue;
+          const int tiles = function.find("Pairs") == std::string::npos ? 1 : 2,
+                    columns = std::stoi(function.substr(function.find_first_of("0123456789")));
+          CHECK(names["TILES"] == tiles && names["COLUMNS"] == columns);
+          CHECK(names["STAGE"] == stageOf(columns, tiles));
+          launched++;
+        }
+      }
+  }
+  CHECK(launched == 9 * 3);  // one for each problem
+}
+
 }  // namespace
 
 #if GROUPED
 int main() {
+  isAsInTheManifest();
   const auto of = [](std::vector<int> groups, int n, int k, int splits, int ctas) {
     int m = 0;
     for (const int rows : groups) m = afterGroup(m, rows);
@@ -138,7 +172,22 @@ int main() {
   return summary();
 }
 #else
+// Both ways in which four pairs of fp4 fall apart.
+void pairsAreThose() {
+#if !(A_FORMAT == 0 && SCALE_FORMAT == 5) && B_FORMAT == 0
+  for (const u32 others : {0u, 0xffffffffu})
+    for (u32 both = 0; both < 256; both++)
+      for (int i = 0; i < 4; i++) {
+        const u32 mask = 0xf000fu << 4 * i,
+                  codes = (others & ~mask) | (both & 15) << 4 * i | both >> 4 << 16 + 4 * i;
+        CHECK((decode::Bf16<8, 1>::selectedPairOf(codes, i) == smallPairOf<B_FORMAT>(codes, i)));
+      }
+#endif
+}
+
 int main() {
+  isAsInTheManifest();
+  pairsAreThose();
   isRight({1, 64, 512, 0, 1});
   isRight({8, 200, 1280, 0, 3});     // more tiles than CTAs; a tail of K
   isRight({8, 130, 1280, 0, 2}, 3);  // the same where, with scales of 16, they need no copy

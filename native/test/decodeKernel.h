@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "hopperMachine.h"
+#include "manifestValues.h"
 #include "productCheck.h"
 #include "scaledMatrix.h"
 #include "scaledProduct.h"

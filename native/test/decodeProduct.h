@@ -10,6 +10,26 @@ using hopper::Mistake;
 constexpr bool kIsFp8 = A_FORMAT == 0 && SCALE_FORMAT == 5;
 constexpr int kTokenBytes = kIsFp8 ? 1 : 2;
 
+#if A_FORMAT == 0 && SCALE_FORMAT == 5
+template <int Tokens, int Tiles>
+using Operand = decode::Mxfp4<Tokens, Tiles>;
+#else
+template <int Tokens, int Tiles>
+using Operand = decode::Bf16<Tokens, Tiles>;
+#endif
+
+// Elements of K a stage, of the kernel for so many columns and tiles at a time.
+int stageOf(int columns, int tiles) {
+  if (tiles > 1)
+    return columns == 16   ? Operand<16, 2>::kStageK
+           : columns == 32 ? Operand<32, 2>::kStageK
+                           : Operand<64, 2>::kStageK;
+  return columns == 8    ? Operand<8, 1>::kStageK
+         : columns == 16 ? Operand<16, 1>::kStageK
+         : columns == 32 ? Operand<32, 1>::kStageK
+                         : Operand<64, 1>::kStageK;
+}
+
 int ceilDivided(int a, int b) { return (a + b - 1) / b; }
 
 // A of bf16 without scales, or like B.
@@ -65,10 +85,7 @@ struct Product {
     const int rowsOfB = n * matrices, blocks = ceilDivided(rowsOfLargest, columns);
     const bool hasRoom = !GROUPED && divided == 0 && columns > (kBits(B_FORMAT) == 4 ? 8 : 16);
     const int tilesAtOnce = hasRoom && blocks * ceilDivided(n, ROWS) > ctas ? 2 : 1;
-    const bool takesTurns =
-        !kIsFp8 && !GROUPED && tilesAtOnce == 1 && columns * kBits(B_FORMAT) >= 256;
-    const bool isHalf = takesTurns || (tilesAtOnce > 1 && (columns > 32 || kBits(B_FORMAT) > 4));
-    const int stageK = isHalf ? STAGE_K / 2 : STAGE_K;
+    const int stageK = stageOf(columns, tilesAtOnce);
     const int sharing = columns > 8 && tilesAtOnce == 1 && across == 1 && !isAlone() ? 2 : 1,
               cluster = sharing * across;
     const int tiles = ceilDivided(n, ROWS * sharing) * sharing * matrices * blocks;

@@ -5,6 +5,7 @@
 
 #include <bit>
 
+#include "../../resources/kernels/cuda/common/tcgen05/threadOrder.cuh"
 #include "../core/outputs.h"
 #include "operandBoxes.h"
 #include "tensorCluster.h"

@@ -1,5 +1,6 @@
 /** What the checkpoint commands share: flags that say what a file does not say itself, and a weight by name. */
 import { Option, type Command } from 'commander'
+import type { TensorScaleUse } from '@shared/checkpoints/convention'
 import {
   findConvention,
   findWeights,
@@ -8,7 +9,6 @@ import {
   type FoundWeights,
   type Named
 } from '@shared/checkpoints/conventions'
-import type { TensorScaleUse } from '@shared/checkpoints/conventionTable'
 import { ownConvention } from '@shared/checkpoints/ownConvention'
 import { likelyWeights } from '@shared/checkpoints/unknown'
 import { UserError } from '@shared/errors'

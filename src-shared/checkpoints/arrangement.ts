@@ -12,13 +12,8 @@ import {
   unpackItems,
   unpackScales
 } from '../layouts/layout'
-import {
-  orderOf,
-  rowBytes,
-  storedRowBytes,
-  type BlockScaledWeight,
-  type Convention
-} from './conventions'
+import type { Convention } from './convention'
+import { orderOf, rowBytes, storedRowBytes, type BlockScaledWeight } from './conventions'
 
 /** Bytes from..to of a tensor. */
 export type ReadTensor = (tensor: TensorEntry, from: number, to: number) => Uint8Array

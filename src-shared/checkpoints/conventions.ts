@@ -6,9 +6,10 @@ import { hasShapeOf, layoutsOfShape } from '../layouts/byShape'
 import { paddedShape, paddedSize, type ScaleLayout, type ScaleShape } from '../layouts/layout'
 import { findElementPacking, type ElementPacking } from '../layouts/elementPacking'
 import { findLayout } from '../layouts/registry'
-import { conventions, type Convention } from './conventionTable'
+import type { Convention } from './convention'
+import { conventions } from './conventionTable'
 
-export { conventions, type Convention }
+export { conventions }
 
 /** Metadata key that names the layout of all block scales of a file; without it they are as their convention has them. */
 export const scaleLayoutKey = 'scale_layout'

@@ -3,8 +3,8 @@ import { UserError } from '../errors'
 import { dtypeBits, type NewTensor, type TensorEntry } from '../formats/safetensors'
 import { paddedShape, type ScaleLayout } from '../layouts/layout'
 import { findLayout } from '../layouts/registry'
+import type { Convention } from './convention'
 import { storedRowBytes, type BlockScaledWeight } from './conventions'
-import type { Convention } from './conventionTable'
 import { totalRows, type WeightSource } from './weightSource'
 
 /** Of the same elements, scales and block size: converting between them rounds nothing. */

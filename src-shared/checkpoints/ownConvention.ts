@@ -3,7 +3,7 @@ import { UserError } from '../errors'
 import { findBlockFormat } from '../formats/blockFormat'
 import type { SafetensorsHeader, TensorEntry } from '../formats/safetensors'
 import { findElementPacking } from '../layouts/elementPacking'
-import type { Convention, TensorScaleUse } from './conventionTable'
+import type { Convention, TensorScaleUse } from './convention'
 
 export interface NamedTensors {
   codes: string

@@ -1,8 +1,8 @@
 /** The scale of a whole tensor, or one for each matrix of it, beside the scales of its blocks. */
 import { decodeFloats } from '../formats/floatTensor'
 import type { ReadTensor } from './arrangement'
+import type { TensorScaleUse } from './convention'
 import type { BlockScaledWeight } from './conventions'
-import type { TensorScaleUse } from './conventionTable'
 
 /** Largest e2m1 times largest e4m3: what TransformerEngine divides the largest magnitude by. */
 const largestNvfp4 = 6 * 448

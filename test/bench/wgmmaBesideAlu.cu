@@ -1,13 +1,16 @@
-// What a matrix instruction with A from registers leaves to other instructions on sm_90a: cycles of
-// a multiprocessor for each, where its warps have so many other instructions between two.
-//
-//   nvcc -gencode=arch=compute_90a,code=sm_90a -O3 -std=c++17 -Iresources/kernels/cuda
-//     test/bench/wgmmaBesideAlu.cu -o /tmp/wgmmaBesideAlu && /tmp/wgmmaBesideAlu
-//
-// The lines above are one command. Four warpgroups a multiprocessor, as decode's; each makes four
-// products, waits for them, and does its other instructions: on one of every four schedulers a
-// warp of each. Were the two beside one another, the time would be the larger of both.
+/*
+ * What a matrix instruction with A from registers leaves to other instructions on sm_90a: cycles of
+ * a multiprocessor for each, where its warps have so many other instructions between two.
+ *
+ *   nvcc -gencode=arch=compute_90a,code=sm_90a -std=c++17 -I resources/kernels/cuda -run \
+ *     test/bench/wgmmaBesideAlu.cu
+ *
+ * Four warpgroups a multiprocessor, as decode's; each makes four products, waits for them, and does
+ * its other instructions: on one of every four schedulers a warp of each. Were the two beside one
+ * another, the time would be the larger of both.
+ */
 #include <cstdio>
+#include <cstdlib>
 
 // What a manifest's row would tell; nothing here depends on it.
 #define SCALE_FORMAT 5

@@ -1,11 +1,11 @@
 /** A checkpoint in another convention, scale layout or format: planned as a whole, done in steps, resumed after a kill. */
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
+import type { Convention } from '@shared/checkpoints/convention'
 import {
   findWeights,
   scaleLayoutKey,
   unsureText,
-  type Convention,
   type Named
 } from '@shared/checkpoints/conventions'
 import {

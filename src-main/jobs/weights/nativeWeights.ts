@@ -1,6 +1,7 @@
 /** Weights of checkpoints as the native addon is told of them. */
 import { readCodes, readRowScales, type ReadTensor } from '@shared/checkpoints/arrangement'
-import { isPlain, type BlockScaledWeight, type Convention } from '@shared/checkpoints/conventions'
+import type { Convention } from '@shared/checkpoints/convention'
+import { isPlain, type BlockScaledWeight } from '@shared/checkpoints/conventions'
 import { readTensorScales, tensorScaleAt } from '@shared/checkpoints/tensorScale'
 import { bytesPerRow, totalRows, type WeightSource } from '@shared/checkpoints/weightSource'
 import { layoutText } from '@shared/layouts/describe'

@@ -2,8 +2,8 @@
  * Itanium C++ names to text, as GNU c++filt writes them less the return types of templates: right, or raw. The grammar
  * is in demangler/.
  */
-import { Printer, TooLong } from './demangler/nodes'
 import { Parser } from './demangler/parser'
+import { Printer, TooLong } from './demangler/printer'
 import { NotMangled } from './demangler/scanner'
 
 /** The demangled name, or the name itself when it is not a mangled one. */

@@ -54,8 +54,8 @@ struct LaneScales {
     first = warp * 2 * kApart + row * (OfEight ? kRows / kEight : 1) * kPitch;
     if (OfEight) first += row * ofRow % 16;
   }
-  // Of row `half`, that at `from`: a load of its own where to take it out of a word, in the pipe of
-  // logic, is what warps wait for.
+  // Of row `half`, that at `from`, by a load of its own: taking it out of a word costs the pipe of
+  // logic, which is what warps that multiply by themselves wait for.
   __device__ u32 at(u32 from, int half) const { return loadByte(from + first + half * kApart); }
   // Of row `half`, as words, those that begin at `from`.
   template <int Words>

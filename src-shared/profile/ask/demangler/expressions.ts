@@ -1,14 +1,6 @@
 /** <expression> and <expr-primary> of the Itanium C++ ABI, section 5.1.6: template arguments that are computed. */
-import {
-  Expansion,
-  List,
-  type Node,
-  Scoped,
-  Sequence,
-  Encoding,
-  Text,
-  WithArguments
-} from './nodes'
+import { Expansion, List, Scoped, Sequence, Encoding, Text, WithArguments } from './nodes'
+import type { Node } from './printer'
 import { NotMangled } from './scanner'
 import {
   binaryOperators,

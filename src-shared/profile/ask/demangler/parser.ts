@@ -6,7 +6,6 @@ import { Expressions } from './expressions'
 import {
   Encoding,
   Lambda,
-  type Node,
   Pack,
   Scoped,
   Sequence,
@@ -16,6 +15,7 @@ import {
   Text,
   WithArguments
 } from './nodes'
+import type { Node } from './printer'
 import { NotMangled } from './scanner'
 import { operatorNames, specialNames, standardClasses } from './tables'
 

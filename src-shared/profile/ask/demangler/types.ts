@@ -4,12 +4,12 @@ import {
   Declarator,
   Expansion,
   FunctionType,
-  type Node,
   Qualified,
   Sequence,
   Text,
   WithArguments
 } from './nodes'
+import type { Node } from './printer'
 import { NotMangled, Scanner } from './scanner'
 import { builtinTypes } from './tables'
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/tcgen05/emulatedEnvironment.cuh"
+#include "common/tcgen05/threadOrder.cuh"
 
 namespace tcgen05 {
 
