@@ -11,7 +11,12 @@ __device__ inline u32 toBf16Pair(float low, float high) {
 
 __device__ inline u32 multiplyBf16Pair(u32 a, u32 b) {
   u32 product;
+#if __CUDA_ARCH__ >= 900
   asm("mul.rn.bf16x2 %0, %1, %2;" : "=r"(product) : "r"(a), "r"(b));
+#else
+  // With -0 added, which changes no number.
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(product) : "r"(a), "r"(b), "r"(0x80008000));
+#endif
   return product;
 }
 // The bits under the mask; compilers would take a shift of them before it, and need another mask.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/formats.cuh"
+#include "common/pipeline.cuh"
 
 namespace decode {
 
@@ -78,6 +79,35 @@ __device__ inline int leastExponent(const u8* codes, const u8* scales, int row, 
     }
   }
   return __reduce_min_sync(0xffffffff, least);
+}
+
+// What is outside of what was multiplied, in either operand, makes NaN or infinity.
+__device__ inline bool isUnknown(float sum) { return !(fabsf(sum) < __int_as_float(0x7f800000)); }
+
+// What a sum is computed again from.
+struct Codes {
+  const u8 *aCodes, *bCodes, *aScales, *bScales;
+};
+
+// Sums of one token and a row of B for each lane again, by a warp for all its lanes, where they are
+// unknown, or small and not known to have lost nothing. `write`: takes the exact one, on its lane.
+template <class Write>
+__device__ inline void sumsAgain(const Codes& of, int token, int rowOfLane, int K, bool unknown,
+                                 bool isSmall, Write write) {
+  const u32 allUnknown = __ballot_sync(0xffffffff, unknown);
+  u32 small = __ballot_sync(0xffffffff, isSmall);
+  const int ofToken =
+      small == 0 ? kAllZero : leastExponent<A_FORMAT>(of.aCodes, of.aScales, token, hidden(K));
+  if (ofToken == kAllZero) small = 0;
+  for (u32 left = allUnknown | small; left != 0; left &= left - 1) {
+    const int lane = __ffs(left) - 1, row = __shfl_sync(0xffffffff, rowOfLane, lane),
+              length = hidden(K);
+    if ((small >> lane & 1) != 0 && ofToken >= kSureExponent &&
+        leastExponent<B_FORMAT>(of.bCodes, of.bScales, row, length) >= kSureExponent)
+      continue;
+    const double exact = exactSum(of.aCodes, of.aScales, of.bCodes, of.bScales, token, row, length);
+    if (threadIdx.x % 32 == lane) write(exact);
+  }
 }
 
 }  // namespace decode

@@ -24,8 +24,6 @@ __device__ inline Output outputOf(const Given& given, int tokenOfItem, float sum
   return toOutput(sum * (Operand::kFactors ? given.factors[tokenOfItem] * factor : factor));
 }
 
-// Rows that were not represented and NaN scales make NaN or infinity.
-__device__ inline bool isUnknown(float sum) { return !(fabsf(sum) < __int_as_float(0x7f800000)); }
 // What underflows on the way is far below float16's range, not below float32's; but small sums are
 // most often sums of zeros, or of numbers that are far from underflow and cancel.
 // All is asked, without a jump.
@@ -45,26 +43,14 @@ template <class Operand>
 __device__ inline void finishAgain(const Problem& problem, const Given& given, const Item& item,
                                    int tokenOfItem, int row, float sum, bool inside) {
   const int token = item.firstToken + tokenOfItem, rowOfAll = item.rowOfAll - item.row + row;
-  const u32 unknown = __ballot_sync(0xffffffff, inside && isUnknown(sum));
-  u32 small = __ballot_sync(0xffffffff, inside && isSmall<Operand>(sum));
   if (inside && isMarkedZero<Operand>(sum))
     given.c[(long long)token * problem.N + row] = toOutput(0.0f);
   // A warp's sums are of one token.
-  const int ofToken =
-      small == 0 ? kAllZero
-                 : leastExponent<A_FORMAT>(given.aCodes, given.aScales, token, hidden(problem.K));
-  if (ofToken == kAllZero) small = 0;
-  for (u32 left = unknown | small; left != 0; left &= left - 1) {
-    const int lane = __ffs(left) - 1, rowOfLane = __shfl_sync(0xffffffff, rowOfAll, lane),
-              K = hidden(problem.K);
-    if ((small >> lane & 1) != 0 && ofToken >= kSureExponent &&
-        leastExponent<B_FORMAT>(given.bCodes, given.bScales, rowOfLane, K) >= kSureExponent)
-      continue;
-    const double exact =
-        exactSum(given.aCodes, given.aScales, given.bCodes, given.bScales, token, rowOfLane, K);
-    if (threadIdx.x % 32 == lane)
-      given.c[(long long)token * problem.N + row] = toOutput((float)(exact * given.tensorScale));
-  }
+  sumsAgain({given.aCodes, given.bCodes, given.aScales, given.bScales}, token, rowOfAll, problem.K,
+            inside && isUnknown(sum), inside && isSmall<Operand>(sum), [&](double exact) {
+              given.c[(long long)token * problem.N + row] =
+                  toOutput((float)(exact * given.tensorScale));
+            });
 }
 
 // The sums of an item that a thread takes to C, of those in shared memory of kSumTokens tokens: of

@@ -1,18 +1,9 @@
 // Any fp4 or fp8 format in bf16 for decode.cuh.
 //
-// The bits of a code at the places of bf16's sign, lowest exponent and highest mantissa bits are
-// its number times 2^(bias - 127). Up to 16 tokens are multiplied by mma.sync: with so few columns
-// it is faster than wgmma, whose warps wait for one another. There, where a scale has 32 elements,
-// B's are multiplied as they are, and their sum by the scale. Elsewhere one bf16x2 multiplication
-// scales the elements, exactly, but for 2^-kShift. A has 2^kTokenShift, so that neither side leaves
-// bf16's range:
-//
-//   B's element    kShift   A below   exact for scales of elements
-//   e2m1, e8m0       63       2^65     2^-63..2^64
-//   e4m3, e8m0       60       2^68     2^-63..2^64
-//   e5m2, e8m0       52       2^76     2^-63..2^64
-//   e2m1, ue4m3     119       2^28     all; A has 2^116 and the result 2^3
-//                                      (bf16 activations: 2^100, 2^19)
+// Elements are scaled as common/scaledBf16.cuh says. Up to 16 tokens are multiplied by mma.sync:
+// with so few columns it is faster than wgmma, whose warps wait for one another. There, where a
+// scale has 32 elements, B's are multiplied as they are, and their sum by the scale. Elsewhere one
+// bf16x2 multiplication scales the elements.
 //
 // What is outside, infinite or NaN makes its rows' sums infinite or NaN, and decode.cuh computes
 // those again; so does a block of A that is outside of what may be multiplied where sums are
@@ -21,18 +12,9 @@
 #pragma once
 
 #include "common/decode.cuh"
-#include "common/widen.cuh"
+#include "common/scaledBf16.cuh"
 
 namespace decode {
-
-constexpr bool kFp4 = kBits(B_FORMAT) == 4, kLinearScale = SCALE_FORMAT == 6;
-constexpr int kShift = kLinearScale ? 119 : B_FORMAT == 0 ? 63 : B_FORMAT == 3 ? 60 : 52;
-constexpr int kTokenShift = !kLinearScale ? kShift : kIsScaled(A_FORMAT) ? 116 : 100;
-static_assert(kBits(B_FORMAT) != 6 && (!kLinearScale || B_FORMAT == 0),
-              "formats whose codes fall apart into pairs");
-
-// 2^exponent, whole numbers -126..127.
-__device__ inline float powerOfTwo(int exponent) { return __int_as_float((127 + exponent) << 23); }
 
 // What sums that are scaled lack: the places of codes and A's shift.
 constexpr float kUnitOfSums = (float)(1ull << (127 - kBias(B_FORMAT) - kTokenShift) % 64);
@@ -87,7 +69,7 @@ __device__ inline void prepareTokens(const GivenTokens& given, u32 (&words)[4]) 
                   kSmallest = A_FORMAT == 0   ? -1
                               : A_FORMAT == 3 ? -9
                                               : -16;
-    const bool represented = kLinearScale || code <= 254 - kLargest - kTokenShift;
+    const bool represented = kLinearScale || code <= kLargestTokenScale;
     scale *= represented ? decodeScale<SCALE_FORMAT>(code) : nanValue();
     outside = kSumsMayBeScaled && ((int)code < 127 + kSmallestToken - kSmallest ||
                                    code > 127 + kLargestToken - kLargest);
@@ -139,9 +121,7 @@ struct Bf16Of {
                        kMatrices = kTogether * kInstructions;
   // Products are made while the next chunks fall apart.
   static constexpr bool kWaitsOnce = Tokens == 64 && Tiles > 1;
-  static constexpr float kUnit = kScaleSums              ? kUnitOfSums
-                                 : kShift == kTokenShift ? 1.0f
-                                                         : (float)(1 << (kShift - kTokenShift));
+  static constexpr float kUnit = kScaleSums ? kUnitOfSums : kUnitOfElements;
   static constexpr float kSmallest = kScaleSums ? 0x1p-100f : 0x1p-80f;
   static constexpr bool kMarksZeros = false, kFactors = false, kOfEight = OfEight;
   using Scales = LaneScales<kStageK, OfEight>;
@@ -157,15 +137,6 @@ struct Bf16Of {
   float total[Tokens / 2] = {};
   u32 spoiled[2] = {};  // whether something in a row of this lane's is not what was multiplied
 
-  // A scale's bytes in the low half of both halves of a word, from four scales.
-  __device__ static u32 bothOf(u32 four, int index) {
-    return __byte_perm(four, 0, 0x4040 + index * 0x0101);
-  }
-  // The multiplier of elements in both halves of a word: 2^(127 - bias) x scale x 2^-kShift.
-  __device__ static u32 multiplier(u32 both) {
-    if (kLinearScale) return multiplyBf16Pair(both * 16, bothHalves(powerOfTwo(127)));
-    return both * 128 + (127 - kBias(B_FORMAT) - kShift) * 0x00800080u;
-  }
   // Whether one of four scales is outside what is exact.
   __device__ static bool isOutside(u32 codes) {
     if (kLinearScale) return ((codes & 0x7f7f7f7f) + 0x01010101 & 0x80808080) != 0;
@@ -177,10 +148,7 @@ struct Bf16Of {
   // zeros may have any scale but NaN.
   __device__ static bool isSpoiled(u32 scale, u32 codes) {
     if (kScaleSums) return holdsSpecial<B_FORMAT>(codes);
-    if (kLinearScale) return (scale & 127) == 127;
-    const bool nonZero = (codes & (kFp4 ? 0x77777777 : 0x7f7f7f7f)) != 0;
-    return scale == 255 || (nonZero && (scale < 64 || scale > 191)) ||
-           holdsSpecial<B_FORMAT>(codes);
+    return isSpoiledScaled(scale, codes);
   }
 
   // What smallPairOf makes of fp4, by one operation less of the pipe of logic and one more of that
@@ -292,7 +260,8 @@ struct Bf16Of {
         for (int i = 0; i < 4; i++) {
           u32 pairs[2 * kInstructions];
           spread(packed[i],
-                 kScaleSums ? 0 : multiplier(scaleOf(i % 2, k / kChunkK + inside + i / 2)), pairs);
+                 kScaleSums ? 0 : multiplierOf(scaleOf(i % 2, k / kChunkK + inside + i / 2)),
+                 pairs);
           special |= holdsSpecial<B_FORMAT>(packed[i]);
 #pragma unroll
           for (int t = 0; t < kInstructions; t++) {

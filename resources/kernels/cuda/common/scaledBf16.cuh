@@ -1,0 +1,54 @@
+// Elements of fp4 and fp8 times their scales in bf16, exactly, as the kernels for few rows of A
+// multiply them.
+//
+// The bits of a code at the places of bf16's sign, lowest exponent and highest mantissa bits are
+// its number times 2^(bias - 127) (smallPairOf); one bf16x2 multiplication makes element x scale of
+// it, but for 2^-kShift. A has 2^kTokenShift, so that neither side leaves bf16's range:
+//
+//   B's element    kShift   A below   exact for scales of elements
+//   e2m1, e8m0       63       2^65     2^-63..2^64
+//   e4m3, e8m0       60       2^68     2^-63..2^64
+//   e5m2, e8m0       52       2^76     2^-63..2^64
+//   e2m1, ue4m3     119       2^28     all; A has 2^116 and the result 2^3
+//                                      (bf16 activations: 2^100, 2^19)
+#pragma once
+
+#include "common/widen.cuh"
+
+namespace decode {
+
+constexpr bool kFp4 = kBits(B_FORMAT) == 4, kLinearScale = SCALE_FORMAT == 6;
+constexpr int kShift = kLinearScale ? 119 : B_FORMAT == 0 ? 63 : B_FORMAT == 3 ? 60 : 52;
+constexpr int kTokenShift = !kLinearScale ? kShift : kIsScaled(A_FORMAT) ? 116 : 100;
+static_assert(kBits(B_FORMAT) != 6 && (!kLinearScale || B_FORMAT == 0),
+              "formats whose codes fall apart into pairs");
+
+// What sums of scaled elements lack.
+constexpr float kUnitOfElements =
+    kShift == kTokenShift ? 1.0f : (float)(1 << (kShift - kTokenShift));
+
+// 2^exponent, whole numbers -126..127.
+__device__ inline float powerOfTwo(int exponent) { return __int_as_float((127 + exponent) << 23); }
+
+// The largest scale of A that is represented, where scales are powers of two.
+constexpr int kLargestTokenScale = 254 - (A_FORMAT == 0 ? 3 : A_FORMAT == 3 ? 9 : 16) - kTokenShift;
+
+// A scale's bytes in the low half of both halves of a word, from four scales.
+__device__ inline u32 bothOf(u32 four, int index) {
+  return __byte_perm(four, 0, 0x4040 + index * 0x0101);
+}
+// The multiplier of B's elements in both halves of a word: 2^(127 - bias) x scale x 2^-kShift.
+__device__ inline u32 multiplierOf(u32 both) {
+  if (kLinearScale) return multiplyBf16Pair(both * 16, bothHalves(powerOfTwo(127)));
+  return both * 128 + (127 - kBias(B_FORMAT) - kShift) * 0x00800080u;
+}
+
+// Whether elements of a row of B with this scale and these codes are not what the multiplication
+// makes of them; zeros may have any scale but NaN.
+__device__ inline bool isSpoiledScaled(u32 scale, u32 codes) {
+  if (kLinearScale) return (scale & 127) == 127;
+  const bool nonZero = (codes & (kFp4 ? 0x77777777 : 0x7f7f7f7f)) != 0;
+  return scale == 255 || (nonZero && (scale < 64 || scale > 191)) || holdsSpecial<B_FORMAT>(codes);
+}
+
+}  // namespace decode

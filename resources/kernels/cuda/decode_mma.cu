@@ -1,0 +1,51 @@
+// decode-mma: fp4 and fp8 formats, and fp4 weights under bf16 activations, for few rows of A by
+// mma.sync. sm_80 and later.
+//
+//   C (M, N) = outputScale (A (M, K) x B (N, K) + accumulator (M, N)) with one linear scale per
+//   SCALE_BLOCK elements along K; any M, N; or that for each group of rows with a matrix of B of
+//   its own.
+//
+// A CTA multiplies 16 rows of B by at most 16 of A (common/decode_mma.cuh), more are blocks, CTAs
+// beside one another, of which all but one read B from L2. Products are exact, sums float32.
+// Elements of C whose operands or sums leave that range are computed again in float64.
+#include "common/decode_mma.cuh"
+#include "common/groups.cuh"
+
+#if GROUPED
+extern "C" __global__ void placeTiles(const int* groupRows, int* tileEnds, int groups,
+                                      int rowsOfTile) {
+  cumulateTiles(groupRows, groups, rowsOfTile, tileEnds);
+}
+
+// As many blocks as there may be tile rows; those beyond have nothing to do.
+#define BS_DECODE_MMA(NAME, EIGHTS, WARPS)                                                        \
+  extern "C" __global__ void __launch_bounds__(32 * WARPS, 16 / WARPS) NAME(                      \
+      const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c, int M, \
+      int N, int K, int blocks, float tensorScale, const float* accumulator, float outputScale,   \
+      const int* groupStarts, const int* groupRows, const int* tileEnds, int groups) {            \
+    const GroupTables of = {groupStarts, groupRows, tileEnds, groups};                            \
+    const int tile = (int)blockIdx.x / blocks, block = (int)blockIdx.x - tile * blocks;           \
+    if (block >= of.tileRows()) return;                                                           \
+    const GroupTileRow place = groupTileRow(of, block, 8 * EIGHTS);                               \
+    const long long matrix = (long long)place.group * N;                                          \
+    decode::multiplyRows<EIGHTS, WARPS>({aCodes, bCodes + packedRowBytes<B_FORMAT>(matrix * K),   \
+                                         aScales, bScales + matrix * (K / SCALE_BLOCK)},          \
+                                        c, tile * decode::kRowsOfB, place.row, place.end, N, K,   \
+                                        tensorScale, accumulator, outputScale);                   \
+  }
+#else
+#define BS_DECODE_MMA(NAME, EIGHTS, WARPS)                                                        \
+  extern "C" __global__ void __launch_bounds__(32 * WARPS, 16 / WARPS) NAME(                      \
+      const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c, int M, \
+      int N, int K, int blocks, float tensorScale, const float* accumulator, float outputScale) { \
+    int tile = (int)blockIdx.x, block = 0;                                                        \
+    if (blocks > 1) tile = (int)blockIdx.x / blocks, block = (int)blockIdx.x - tile * blocks;     \
+    decode::multiplyRows<EIGHTS, WARPS>({aCodes, bCodes, aScales, bScales}, c,                    \
+                                        tile * decode::kRowsOfB, block * 8 * EIGHTS, M, N, K,     \
+                                        tensorScale, accumulator, outputScale);                   \
+  }
+#endif
+BS_DECODE_MMA(multiply8By4, 1, 4)
+BS_DECODE_MMA(multiply16By4, 2, 4)
+BS_DECODE_MMA(multiply8By8, 1, 8)
+BS_DECODE_MMA(multiply16By8, 2, 8)
