@@ -1,6 +1,8 @@
-// A product of a kernel for few rows of A on the machine: its operands, its launches as the
+// A product of a kernel for few rows of A on the machine: its launches as the
 // manifest's row has them, and how many of its sums are wrong. Included behind the kernel.
 #pragma once
+
+#include "decodeOperands.h"
 
 namespace {
 
@@ -8,6 +10,7 @@ using hopper::Mistake;
 
 // The kernel that has A in e5m2, with a factor for each row, or the one that has it in bf16.
 constexpr bool kIsFp8 = A_FORMAT == 0 && SCALE_FORMAT == 5;
+constexpr const char* kKernel = kIsFp8 ? "decode-fp8" : "decode";
 constexpr int kTokenBytes = kIsFp8 ? 1 : 2;
 
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
@@ -30,33 +33,6 @@ int stageOf(int columns, int tiles) {
                          : Operand<64, 1>::kStageK;
 }
 
-int ceilDivided(int a, int b) { return (a + b - 1) / b; }
-
-// A of bf16 without scales, or like B.
-struct Activations {
-  std::vector<uint8_t> codes, scales;
-  std::vector<double> values;
-
-  Activations(int rows, int k) {
-    if constexpr (A_FORMAT == 7) {
-      for (int i = 0; i < rows * k; i++) {
-        const uint32_t draw = blockscope::philox(7, 50, i)[0];
-        const float value = std::ldexp(static_cast<float>(static_cast<int>(draw % 255) - 127), -6);
-        const uint16_t bits = blockscope::floatToBf16(value);
-        codes.push_back(bits & 255), codes.push_back(bits >> 8);
-        values.push_back(value);
-      }
-    } else {
-      const ScaledMatrix a({A_FORMAT, SCALE_FORMAT, SCALE_BLOCK}, rows, k, 50, "linear");
-      codes = a.packed, scales = a.scales;
-      for (int i = 0; i < rows * k; i++) values.push_back(a.value(i / k, i % k));
-    }
-  }
-};
-
-// Groups begin at multiples of four rows; what lies between is padding.
-int afterGroup(int start, int rows) { return (start + rows + 3) / 4 * 4; }
-
 struct Product {
   // How K is divided: stages of each cluster one after the other, or, of groups, parts of each
   // tile; 0, or 1 of groups: not.
@@ -71,11 +47,6 @@ struct Product {
   int leftArrived = 0;        // counters that are not zero after a run
   bool isOtherAgain = false;  // sums that are computed again are others: by other codes of B
 
-  std::vector<int> starts() const {
-    std::vector<int> all = {0};
-    for (const int rows : groups) all.push_back(afterGroup(all.back(), rows));
-    return all;
-  }
   void run(Mistake mistake = Mistake::kNone) {
     const int rowsOfLargest = *std::max_element(groups.begin(), groups.end());
     const int columns = rowsOfLargest <= 8    ? 8
@@ -103,7 +74,7 @@ struct Product {
                                      : ctas / cluster;
     std::vector<float> factors(m), parts(mostParts * m * n);
     std::vector<u32> arrived(tiles);
-    const std::vector<int> starts = this->starts();
+    const std::vector<int> starts = startsOf(groups);
     const int *first = starts.data(), *rows = groups.data();
     const int scaleRows = this->scaleRows();
     const int copied = scaleRows * scales % 16 == 0 ? 0 : rowsOfB * pitch / 16;
@@ -212,22 +183,9 @@ struct Product {
     return (GROUPED || isSmall()) && scales % 16 != 0 && scales % 2 == 0 && n % 8 == 0 ? 8 : 1;
   }
   bool isAlone() const { return isSmall() && scaleRows() * (k / SCALE_BLOCK) % 16 == 0; }
-  // Padding is not judged.
-  int wrong(int every) const {
-    int count = c.guardsWritten() + leftArrived;
-    const std::vector<int> starts = this->starts();
-    for (int matrix = 0; matrix < matrices; matrix++)
-      for (int at = 0; at < groups[matrix] * n; at += every) {
-        const int row = starts[matrix] + at / n, column = matrix * n + at % n;
-        double sum = 0, magnitude = 0;
-        for (int i = 0; i < k; i++) {
-          const double product = a.values[row * k + i] * b.value(column, i);
-          sum += product, magnitude += std::fabs(product);
-        }
-        count += !(std::fabs(c[row * n + at % n] - sum) <= 0x1p-20 * magnitude);
-      }
-    return count;
-  }
+  int wrong(int every) const { return wrongOf(*this, every) + leftArrived; }
 };
 
 }  // namespace
+
+#include "decodeNumbers.h"

@@ -30,9 +30,9 @@ export const targets: Target[] = [
     architecture: 'sm_80, sm_86, sm_89',
     instruction: 'mma.sync m16n8k16 bf16',
     state: 'compiled',
-    note: 'The same source was validated on an H200; not on these devices.',
+    note: 'The same sources were validated on an H200 (mma) and an H100 (decode-mma); not on these devices.',
     devices: ['sm_80', 'sm_86', 'sm_89'],
-    kernels: ['mma']
+    kernels: ['mma', 'decode-mma']
   },
   {
     architecture: 'sm_100, sm_103 (B200, B300)',

@@ -1,0 +1,194 @@
+// What decode-mma (resources/kernels/cuda/decode_mma.cu) must do: products of any shape by four,
+// eight and sixteen warps, of groups, zeros and numbers that may be lost, and rows whose numbers
+// are outside of what is multiplied. Included behind the kernel.
+#pragma once
+
+#include "decodeOperands.h"
+
+namespace {
+
+constexpr const char* kKernel = "decode-mma";
+
+struct Product {
+  int m, n, k, warps = 4;
+  std::vector<int> groups = {m};  // rows of each
+  int matrices = static_cast<int>(groups.size());
+  Activations a{m, k};
+  ScaledMatrix b{{B_FORMAT, SCALE_FORMAT, SCALE_BLOCK}, n * matrices, k, 60, "linear"};
+  GuardedOutput<float> c{m, n};
+  bool isOtherAgain = false;  // of no use: what is computed again is read where all is
+
+  void run() {
+    const int columns = *std::max_element(groups.begin(), groups.end()) <= 8 ? 8 : 16;
+    std::vector<int> tileEnds;
+    for (const int rows : groups)
+      tileEnds.push_back((tileEnds.empty() ? 0 : tileEnds.back()) + ceilDivided(rows, columns));
+    // As the manifest's BLOCKS.
+    const int blocks = ceilDivided(m, columns) + (GROUPED ? matrices : 0);
+    hopper::launch({ceilDivided(n, 16) * blocks, 1, 32 * warps, 0}, [&] {
+      const auto call = [&](auto kernel) {
+        kernel(a.codes.data(), b.packed.data(), a.scales.data(), b.scales.data(), c.data(), m, n, k,
+               blocks, 1.0f, nullptr, 1.0f
+#if GROUPED
+               ,
+               startsOf(groups).data(), groups.data(), tileEnds.data(), matrices
+#endif
+        );
+      };
+      if (columns == 8) call(warps == 4 ? multiply8By4 : warps == 8 ? multiply8By8 : multiply8By16);
+      else call(warps == 4 ? multiply16By4 : warps == 8 ? multiply16By8 : multiply16By16);
+    });
+  }
+  int wrong(int every) const { return wrongOf(*this, every); }
+};
+
+}  // namespace
+
+#include "decodeNumbers.h"
+
+namespace {
+
+Product byEight(Product product) {
+  product.warps = 8;
+  return product;
+}
+Product bySixteen(Product product) {
+  product.warps = 16;
+  return product;
+}
+
+// What the manifest's row launches is what its kernels are.
+void isAsInTheManifest() {
+  const Json manifest = readManifest();
+  int launched = 0;
+  for (const Json& row : manifest["kernels"].list) {
+    if (row["file"].text != "decode_mma.cu") continue;
+    blockscope::cuda::Variables names;
+    for (const auto& [name, value] : row["constants"].members) names[name] = int(value);
+    CHECK(names["ROWS"] == decode::kRowsOfB);
+    names["SMS"] = 132, names["GROUPS"] = GROUPED ? 3 : 0, names["V"] = SCALE_BLOCK;
+    names["BITS_A"] = kBits(A_FORMAT), names["BITS_B"] = kBits(B_FORMAT);
+    for (const int rows : {1, 8, 9, 16, 17, 64})
+      for (const auto& [n, k] :
+           {std::pair{2880, 2880}, {7168, 2048}, {57344, 8192}, {1536, 7168}, {8, 32}}) {
+        names["M"] = names["MOST_ROWS"] = rows, names["N"] = n, names["K"] = k;
+        evaluateValues(row["values"], names);
+        for (const Json& launch : row["launches"].list) {
+          const std::string& function = launch["function"].text;
+          if (function == "placeTiles" ||
+              blockscope::cuda::evaluate(launch["when"].text, names) == 0)
+            continue;
+          const int columns = rows <= 8 ? 8 : 16, warps = static_cast<int>(names["WARPS"]);
+          CHECK(function == "multiply" + std::to_string(columns) + "By" + std::to_string(warps));
+          CHECK(names["BLOCKS"] == ceilDivided(rows, columns) + (GROUPED ? 3 : 0));
+          CHECK(names["TURNS_OF_FOUR"] - 2 == ceilDivided(k, 4 * decode::kOfWarp) &&
+                names["TURNS_OF_EIGHT"] - 2 == ceilDivided(k, 8 * decode::kOfWarp) &&
+                names["TURNS_OF_SIXTEEN"] - 2 == ceilDivided(k, 16 * decode::kOfWarp));
+          launched++;
+        }
+      }
+  }
+  CHECK(launched == 6 * 5);  // one for each problem
+}
+
+// One block of one row of B under `scale`, at an end of what is exact or past it, with what it has
+// or with zeros; the warp's other rows have nothing of the kind.
+void isRightOfScale(Product product, int scale, bool isZero) {
+  auto& b = product.b;
+  const int row = product.n / 2, blocks = product.k / SCALE_BLOCK, block = blocks - 2;
+  b.scales[row * blocks + block] = static_cast<uint8_t>(scale);
+  const auto clear = [&](auto& all) {
+    const size_t each = all.size() / product.n / blocks;
+    std::fill_n(all.begin() + (row * blocks + block) * each, each, 0);
+  };
+  if (isZero) clear(b.codes), clear(b.packed);
+  isRight(product);
+}
+
+// Products that are lost among A's and B's powers of two, and make a normal number together.
+void isRightOfLostTogether(Product product) {
+  auto& a = product.a;
+  for (size_t i = 0; i < a.values.size(); i++) {
+    a.values[i] = 0x1p-125;
+    const uint16_t bits = blockscope::floatToBf16(0x1p-125f);
+    a.codes[2 * i] = bits & 255, a.codes[2 * i + 1] = bits >> 8;
+  }
+  std::fill(product.b.codes.begin(), product.b.codes.end(), 1);
+  std::fill(product.b.packed.begin(), product.b.packed.end(), 0x11);
+  std::fill(product.b.scales.begin(), product.b.scales.end(), 1);
+  isRight(product);
+}
+
+// NaN in one block of a row of B, by its scale or an element, is NaN in all of the row's sums, and
+// in no others.
+void isNanOfOneRow(Product product, bool ofA, bool byElement) {
+  const int row = (ofA ? product.m : product.n) - 2, blocks = product.k / SCALE_BLOCK;
+  if (byElement) (ofA ? product.a.codes : product.b.packed)[(row + 1) * product.k - 1] = 0x7f;
+  else
+    (ofA ? product.a.scales : product.b.scales)[(row + 1) * blocks - 1] =
+        SCALE_FORMAT == 5 ? 255 : 127;
+  product.run();
+  for (int token = 0; token < product.m; token++)
+    for (int of = 0; of < product.n; of++)
+      CHECK(std::isnan(product.c[token * product.n + of]) == ((ofA ? token : of) == row));
+}
+
+}  // namespace
+
+#if GROUPED
+int main() {
+  isAsInTheManifest();
+  const auto of = [](std::vector<int> groups, int n, int k, int warps) {
+    int m = 0;
+    for (const int rows : groups) m = afterGroup(m, rows);
+    return Product{m, n, k, warps, std::move(groups)};
+  };
+  isRight(of({5, 0, 2}, 136, 1056, 4));
+  isRight(of({5, 0, 2}, 40, 1056, 8));
+  isRight(of({20, 64}, 72, 544, 4), 3);
+  isRight(of({9, 0, 16, 1, 12}, 37, 1280, 8), 3);
+  isRight(of({0, 5}, 16, 32, 4));
+  isRight(of({7, 1, 0, 8}, 24, 4160, 16));
+  return summary();
+}
+#else
+int main() {
+  isAsInTheManifest();
+  isRight({1, 16, 32});
+  isRight({1, 8, 64});  // fewer rows than a CTA has
+  isRight({3, 50, 2048});
+  isRight(byEight({3, 50, 2048}));
+  isRight({8, 200, 1056});  // a last turn that some of four lanes have nothing of
+  isRight(byEight({8, 37, 2880}));
+  isRight({9, 33, 1120});
+  isRight(byEight({16, 72, 4096}), 3);
+  isRight({17, 40, 544});  // blocks of rows
+  isRight(byEight({64, 24, 1056}), 3);
+  isRight(bySixteen({1, 24, 7168}));
+  isRight(bySixteen({13, 40, 2880}));  // some warps have nothing
+  isRightOfCancelled({3, 64, 1024});
+  isRightOfCancelled(byEight({9, 24, 1088}));
+  if (SCALE_FORMAT == 5) {
+    isRightOfSmall({3, 24, 512});
+    isRightOfSmall(byEight({10, 24, 1056}));
+    for (const int scale : {64, 191, 63, 192, 0, 210})
+      for (const bool isZero : {false, true}) {
+        isRightOfScale({5, 40, 1056}, scale, isZero);
+        isRightOfScale(byEight({12, 24, 2048}), scale, isZero);
+      }
+  }
+  if (SCALE_FORMAT == 5 && A_FORMAT != 7) {
+    for (const int lost : {0, 20, 32}) isRightOfLost({3, 24, 1056}, lost);
+    isRightOfSmallRows({3, 24, 1056});
+    isRightOfZeros({3, 40, 1056});
+  }
+  if (SCALE_FORMAT == 6 && A_FORMAT == 7) isRightOfLostTogether({3, 24, 1024});
+  isNanOfOneRow({3, 40, 1056}, false, false);
+  isNanOfOneRow(byEight({9, 40, 2048}), false, false);
+  if (A_FORMAT != 7) isNanOfOneRow({3, 40, 1056}, true, false);
+  if (A_FORMAT != 7) isNanOfOneRow(byEight({11, 24, 1056}), true, false);
+  if (B_FORMAT == 3) isNanOfOneRow({3, 40, 1056}, false, true);
+  if (A_FORMAT == 3) isNanOfOneRow({3, 40, 1056}, true, true);
+  return summary();
+}
+#endif
