@@ -19,12 +19,14 @@ struct Product {
   bool isOtherAgain = false;  // of no use: what is computed again is read where all is
 
   void run() {
-    const int columns = *std::max_element(groups.begin(), groups.end()) <= 8 ? 8 : 16;
+    const int most = *std::max_element(groups.begin(), groups.end()), columns = most <= 8 ? 8 : 16;
     std::vector<int> tileEnds;
     for (const int rows : groups)
       tileEnds.push_back((tileEnds.empty() ? 0 : tileEnds.back()) + ceilDivided(rows, columns));
     // As the manifest's BLOCKS.
-    const int blocks = ceilDivided(m, columns) + (GROUPED ? matrices : 0);
+    const int blocks = GROUPED ? std::min(ceilDivided(m, columns) + matrices,
+                                          matrices * ceilDivided(most, columns))
+                               : ceilDivided(m, columns);
     hopper::launch({ceilDivided(n, 16) * blocks, 1, 32 * warps, 0}, [&] {
       const auto call = [&](auto kernel) {
         kernel(a.codes.data(), b.packed.data(), a.scales.data(), b.scales.data(), c.data(), m, n, k,
@@ -80,7 +82,8 @@ void isAsInTheManifest() {
             continue;
           const int columns = rows <= 8 ? 8 : 16, warps = static_cast<int>(names["WARPS"]);
           CHECK(function == "multiply" + std::to_string(columns) + "By" + std::to_string(warps));
-          CHECK(names["BLOCKS"] == ceilDivided(rows, columns) + (GROUPED ? 3 : 0));
+          const int ofOne = ceilDivided(rows, columns);
+          CHECK(names["BLOCKS"] == (GROUPED ? std::min(ofOne + 3, 3 * ofOne) : ofOne));
           CHECK(names["TURNS_OF_FOUR"] - 2 == ceilDivided(k, 4 * decode::kOfWarp) &&
                 names["TURNS_OF_EIGHT"] - 2 == ceilDivided(k, 8 * decode::kOfWarp) &&
                 names["TURNS_OF_SIXTEEN"] - 2 == ceilDivided(k, 16 * decode::kOfWarp));

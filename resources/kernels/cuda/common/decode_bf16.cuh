@@ -62,17 +62,10 @@ __device__ inline void prepareTokens(const GivenTokens& given, u32 (&words)[4]) 
   bool outside = false;  // of what may be multiplied where sums are scaled
   if constexpr (kIsScaled(A_FORMAT)) {
     const u32 code = given.scale;
-    // Magnitudes of elements lie below 2^kLargest and from 2^kSmallest on.
-    constexpr int kLargest = A_FORMAT == 0   ? 3
-                             : A_FORMAT == 3 ? 9
-                                             : 16,
-                  kSmallest = A_FORMAT == 0   ? -1
-                              : A_FORMAT == 3 ? -9
-                                              : -16;
     const bool represented = kLinearScale || code <= kLargestTokenScale;
     scale *= represented ? decodeScale<SCALE_FORMAT>(code) : nanValue();
-    outside = kSumsMayBeScaled && ((int)code < 127 + kSmallestToken - kSmallest ||
-                                   code > 127 + kLargestToken - kLargest);
+    outside = kSumsMayBeScaled && ((int)code < 127 + kSmallestToken - kLeastOfElement<A_FORMAT> ||
+                                   code > 127 + kLargestToken - kLargestOfA);
   } else {
     // Elements have exponents of their own: those that vanish beside a block's largest, in four
     // threads, may.

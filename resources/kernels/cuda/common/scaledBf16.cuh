@@ -30,8 +30,12 @@ constexpr float kUnitOfElements =
 // 2^exponent, whole numbers -126..127.
 __device__ inline float powerOfTwo(int exponent) { return __int_as_float((127 + exponent) << 23); }
 
-// The largest scale of A that is represented, where scales are powers of two.
-constexpr int kLargestTokenScale = 254 - (A_FORMAT == 0 ? 3 : A_FORMAT == 3 ? 9 : 16) - kTokenShift;
+// Magnitudes of A's elements lie below 2^kLargestOfA; the largest of its scales that is
+// represented, where they are powers of two.
+constexpr int kLargestOfA = A_FORMAT == 0   ? 3
+                            : A_FORMAT == 3 ? 9
+                                            : 16,
+              kLargestTokenScale = 254 - kLargestOfA - kTokenShift;
 
 // A scale's bytes in the low half of both halves of a word, from four scales.
 __device__ inline u32 bothOf(u32 four, int index) {
