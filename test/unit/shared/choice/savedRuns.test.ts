@@ -305,6 +305,18 @@ it('leaves decode kernels for large ones where their rows say so, and goes over 
   expect(experts(513).kernel).not.toMatch(/^decode/)
 })
 
+it('has a kernel for few rows on every architecture from sm_80 on', () => {
+  for (const architecture of ['sm_80', 'sm_89', 'sm_90']) {
+    const chosen = (m: number, format: string) => {
+      const problem = { ...{ format, m, n: 2880, k: 2880 }, output: 'f16' }
+      return choiceOf(rankKernels(kernelsOf(architecture), facts, problem), problem).kernel
+    }
+    for (const format of ['nvfp4', 'mxfp8', 'w4a16_mxfp4'])
+      expect(chosen(8, format), `${architecture} ${format}`).toBe('decode-mma')
+    expect(chosen(2048, 'nvfp4')).toBe(architecture === 'sm_90' ? 'wgmma' : 'mma')
+  }
+})
+
 it('takes a batch that a kernel for groups does at once for one launch, and one with a shared matrix for many', () => {
   const wgmma = kernels.find(({ id }) => id === 'wgmma')!
   const timeOf = (problem: object) => {
