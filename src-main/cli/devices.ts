@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import {
   featuresHere,
   featureWords,
-  isEmulation,
+  listedKernels,
   type Detection,
   type Device,
   type Kernel
@@ -60,7 +60,7 @@ function describeDevice(device: Device, withEmulations: boolean): string[] {
     `${device.id}  ${device.name}  ${device.architecture}`,
     `  ${properties.join('  ')}`
   ]
-  const shown = device.kernels.filter((kernel) => withEmulations || !isEmulation(kernel))
+  const shown = listedKernels(device.kernels, withEmulations)
   for (const kernel of shown) {
     const role = kernel.baseline ? ' (baseline, not the block-scaled operation)' : ''
     lines.push(`  ${kernel.id} (${kernel.provider})${role}: ${kernel.summary}`)

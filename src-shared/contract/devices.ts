@@ -94,12 +94,24 @@ export function isEmulation({ capabilities }: Pick<Kernel, 'capabilities'>): boo
   return levels.length > 0 && levels.every((level) => level === 'emulated')
 }
 
+const computesSomething = ({ capabilities }: Pick<Kernel, 'capabilities'>) =>
+  capabilities.some(({ level }) => level !== 'unavailable')
+
+/** A device's kernels as they are listed: those that compute something there, then those written for others. Emulations where asked for. */
+export function listedKernels<K extends Pick<Kernel, 'capabilities'>>(
+  kernels: readonly K[],
+  withEmulations: boolean
+): K[] {
+  const shown = kernels.filter((kernel) => withEmulations || !isEmulation(kernel))
+  return [
+    ...shown.filter(computesSomething),
+    ...shown.filter((kernel) => !computesSomething(kernel))
+  ]
+}
+
 /** What of the operation beside the plain product it takes on this device: nothing where it computes no format here. */
-export const featuresHere = ({
-  capabilities,
-  features
-}: Pick<Kernel, 'capabilities' | 'features'>): Feature[] =>
-  capabilities.every(({ level }) => level === 'unavailable') ? [] : features
+export const featuresHere = (kernel: Pick<Kernel, 'capabilities' | 'features'>): Feature[] =>
+  computesSomething(kernel) ? kernel.features : []
 
 export const deviceSchema = v.object({
   /** 'cpu', 'cuda:0' */
