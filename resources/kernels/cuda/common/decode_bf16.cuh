@@ -115,7 +115,7 @@ struct Bf16Of {
   // Products are made while the next chunks fall apart.
   static constexpr bool kWaitsOnce = Tokens == 64 && Tiles > 1;
   static constexpr float kUnit = kScaleSums ? kUnitOfSums : kUnitOfElements;
-  static constexpr float kSmallest = kScaleSums ? 0x1p-100f : 0x1p-80f;
+  static constexpr float kSmallest = kScaleSums ? 0x1p-100f : kSmallestOfElements;
   static constexpr bool kMarksZeros = false, kFactors = false, kOfEight = OfEight;
   using Scales = LaneScales<kStageK, OfEight>;
   // OWN_BYTES and OWN_BYTES_16 are constants of the manifest's row, which has these kernels only
@@ -133,8 +133,8 @@ struct Bf16Of {
   // Whether one of four scales is outside what is exact.
   __device__ static bool isOutside(u32 codes) {
     if (kLinearScale) return ((codes & 0x7f7f7f7f) + 0x01010101 & 0x80808080) != 0;
-    return ((codes ^ codes << 1) & 0x80808080) !=
-           0x80808080;  // 64..191: the two highest bits differ
+    static_assert(kLeastScale == 64 && kMostScale == 191, "the two highest bits differ");
+    return ((codes ^ codes << 1) & 0x80808080) != 0x80808080;
   }
 
   // Whether a block with this scale and these codes is not what the multiplication makes of it;

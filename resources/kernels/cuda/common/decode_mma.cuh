@@ -28,29 +28,25 @@ constexpr int kPairsOfWord = kFp4 ? 4 : 2;
 constexpr u32 kNanPair = 0x7fff7fff;
 static_assert(kPiecesOfA > 0, "a lane has at least 16 bytes of A");
 
-// 16 bytes that are read once, from a multiple of 16 bytes, and those that are read again soon.
-__device__ inline uint4 loadOnce(const u8* from) {
+// 16 bytes from a multiple of 16 bytes, which no thread of the kernel writes: those that are read
+// once, and those that are read again soon.
 #ifdef __CUDACC__
-  uint4 words;
-  asm volatile("ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
-               : "l"(from));
-  return words;
+#define BS_LOAD_SIXTEEN(NAME, HINTS)                                          \
+  __device__ inline uint4 NAME(const u8* from) {                              \
+    uint4 words;                                                              \
+    asm volatile("ld.global.nc" HINTS ".v4.u32 {%0, %1, %2, %3}, [%4];"       \
+                 : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w) \
+                 : "l"(from));                                                \
+    return words;                                                             \
+  }
 #else
-  return *reinterpret_cast<const uint4*>(from);
+#define BS_LOAD_SIXTEEN(NAME, HINTS) \
+  inline uint4 NAME(const u8* from) { return *reinterpret_cast<const uint4*>(from); }
 #endif
-}
-__device__ inline uint4 loadOften(const u8* from) {
-#ifdef __CUDACC__
-  uint4 words;
-  asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
-               : "l"(from));
-  return words;
-#else
-  return *reinterpret_cast<const uint4*>(from);
-#endif
-}
+BS_LOAD_SIXTEEN(loadOnce, ".L1::no_allocate.L2::128B")
+BS_LOAD_SIXTEEN(loadOften, "")
+#undef BS_LOAD_SIXTEEN
+
 // A lane's one or two scales, in the low bytes.
 __device__ inline u32 loadScales(const u8* from) {
 #ifdef __CUDACC__
@@ -72,9 +68,9 @@ __device__ inline u32 wordOf(const uint4& words, int i) {
   return i == 0 ? words.x : i == 1 ? words.y : i == 2 ? words.z : words.w;
 }
 
-// Whether a scale of B is outside what is exact.
+// Whether a scale of B may be outside what is exact.
 __device__ inline bool isOutside(u32 scale) {
-  return kLinearScale ? (scale & 127) == 127 : scale - 64 > 127;
+  return kLinearScale ? (scale & 127) == 127 : scale - kLeastScale > kMostScale - kLeastScale;
 }
 
 // What takes elements of A, their bias put right, to element x scale x 2^kTokenShift.
@@ -298,7 +294,7 @@ __device__ inline void multiplyRows(const Codes& of, Output* c, int row, int tok
     if (isInside)
       c[at] = finished(sum * (kUnitOfElements * tensorScale), accumulator, at, outputScale);
     const bool unknown = isInside && isUnknown(sum),
-               isSmall = isInside && kMayUnderflow && fabsf(sum) < 0x1p-80f;
+               isSmall = isInside && kMayUnderflow && fabsf(sum) < kSmallestOfElements;
     if (!__any_sync(0xffffffff, unknown | isSmall)) continue;
     sumsAgain(of, token + i, row + lane, K, unknown, isSmall, [&](double exact) {
       c[at] = finished((float)(exact * tensorScale), accumulator, at, outputScale);

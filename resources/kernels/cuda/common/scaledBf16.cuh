@@ -23,9 +23,10 @@ constexpr int kTokenShift = !kLinearScale ? kShift : kIsScaled(A_FORMAT) ? 116 :
 static_assert(kBits(B_FORMAT) != 6 && (!kLinearScale || B_FORMAT == 0),
               "formats whose codes fall apart into pairs");
 
-// What sums of scaled elements lack.
+// What sums of scaled elements lack, and below which they may have lost something.
 constexpr float kUnitOfElements =
     kShift == kTokenShift ? 1.0f : (float)(1 << (kShift - kTokenShift));
+constexpr float kSmallestOfElements = 0x1p-80f;
 
 // 2^exponent, whole numbers -126..127.
 __device__ inline float powerOfTwo(int exponent) { return __int_as_float((127 + exponent) << 23); }
@@ -47,12 +48,16 @@ __device__ inline u32 multiplierOf(u32 both) {
   return both * 128 + (127 - kBias(B_FORMAT) - kShift) * 0x00800080u;
 }
 
+// Scales of B, powers of two, whose elements are exact.
+constexpr u32 kLeastScale = 64, kMostScale = 191;
+
 // Whether elements of a row of B with this scale and these codes are not what the multiplication
 // makes of them; zeros may have any scale but NaN.
 __device__ inline bool isSpoiledScaled(u32 scale, u32 codes) {
   if (kLinearScale) return (scale & 127) == 127;
   const bool nonZero = (codes & (kFp4 ? 0x77777777 : 0x7f7f7f7f)) != 0;
-  return scale == 255 || (nonZero && (scale < 64 || scale > 191)) || holdsSpecial<B_FORMAT>(codes);
+  return scale == 255 || (nonZero && (scale < kLeastScale || scale > kMostScale)) ||
+         holdsSpecial<B_FORMAT>(codes);
 }
 
 }  // namespace decode

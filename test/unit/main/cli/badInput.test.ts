@@ -40,36 +40,13 @@ describe('bad input gets one sentence and its exit code', () => {
     ],
     [
       'layout without padding',
-      [
-        'layout',
-        'map',
-        '--layout',
-        'nvidia_32_4_4',
-        '--rows',
-        '100',
-        '--cols',
-        '3',
-        '--no-padding'
-      ],
+      'layout map --layout nvidia_32_4_4 --rows 100 --cols 3 --no-padding'.split(' '),
       2,
       /takes 128 x 4 for 100 x 3/
     ],
     [
       'outside',
-      [
-        'layout',
-        'locate',
-        '--layout',
-        'linear',
-        '--rows',
-        '2',
-        '--cols',
-        '2',
-        '--row',
-        '2',
-        '--col',
-        '0'
-      ],
+      'layout locate --layout linear --rows 2 --cols 2 --row 2 --col 0'.split(' '),
       2,
       /lies outside 2 x 2/
     ],
