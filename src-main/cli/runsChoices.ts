@@ -1,16 +1,21 @@
 /** runs choices: how far what `auto` chose is behind the best kernel of a run. */
 import type { Command } from 'commander'
-import type { Step } from '@shared/contract/run'
+import { chooseAgain } from '@shared/choice/chooseAgain'
+import type { Run, Step } from '@shared/contract/run'
 import { columnLines } from '@shared/columns'
-import { exitCodeOf } from '@shared/errors'
+import { exitCodeOf, UserError } from '@shared/errors'
 import { judgeAuto, type AutoChoice } from '@shared/measurement/autoChoices'
 import { counted } from '@shared/units'
+import { withModels } from '../engine/kernelManifests'
 import { print, printJson } from '../ground/terminal'
 import type { RunStore } from '../store/runStore'
 import { positiveNumber } from './arguments'
+import { kernelSourcesOf } from './localApplication'
 
 interface Flags {
   atMost: number
+  again?: boolean
+  kernelDir?: string[]
   store?: string
   json?: boolean
 }
@@ -24,6 +29,11 @@ export function addChoices(command: Command, open: (flags: Flags) => RunStore): 
       positiveNumber,
       5
     )
+    .option(
+      '--again',
+      'choose again among the kernels that were timed, by their costs as they are known here now'
+    )
+    .option('--kernel-dir <folder...>', 'with --again: folder with kernels and their manifest.json')
     .addHelpText(
       'after',
       '\n<run>: an id, or a folder. Exit code: 1 where a choice is further behind, or nothing is beside one.'
@@ -33,7 +43,8 @@ export function addChoices(command: Command, open: (flags: Flags) => RunStore): 
 
 async function choices(words: string, store: RunStore, flags: Flags): Promise<void> {
   const { run } = await store.locate(words)
-  const { choices: found, problems } = judgeAuto(run, flags.atMost / 100)
+  const steps = flags.again ? chosenNow(run, words, flags) : run.steps
+  const { choices: found, problems } = judgeAuto({ steps }, flags.atMost / 100)
   if (problems.length > 0) process.exitCode = exitCodeOf.failed
   if (flags.json) return printJson({ choices: found.map(figuresOf), problems })
   const rows = [heading, ...found.map(cellsOf)]
@@ -45,6 +56,13 @@ async function choices(words: string, store: RunStore, flags: Flags): Promise<vo
       `${counted(over.length, 'problem')} of ${found.length} compared; at most ${Math.max(...over).toFixed(3)} of the best exact kernel's time.`
     ])
   print(problems)
+}
+
+function chosenNow(run: Run, words: string, { kernelDir }: Flags): Step[] {
+  if (!run.device)
+    throw new UserError('usage', `${words} does not say on which device it was made.`)
+  const [device] = withModels([run.device], kernelSourcesOf(kernelDir))
+  return chooseAgain(run, device!)
 }
 
 const heading = [

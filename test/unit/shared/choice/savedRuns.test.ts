@@ -95,8 +95,7 @@ beforeAll(() => {
     ...ownRun('h200-rows-list').filter(
       ({ kernel, m, n }) => kernel !== 'wgmma' || (n === 8192 ? m > 256 : n !== 4096 || m !== 512)
     ),
-    // Of before decode-fp8 saw B's scales as it multiplies.
-    ...ownRun('h200-decode-list').filter(({ kernel }) => kernel !== 'decode-fp8'),
+    ...ownRun('h200-decode-list'),
     // Of before decode and wgmma of at most 4096 rows were others.
     ...['h200-decode-shapes', 'h200-gpt-oss-groups-choices']
       .flatMap(ownRun)
