@@ -1,6 +1,6 @@
 // What decode-mma (resources/kernels/cuda/decode_mma.cu) must do: products of any shape by four,
-// eight and sixteen warps, of groups, zeros and numbers that may be lost, and rows whose numbers
-// are outside of what is multiplied. Included behind the kernel.
+// eight and sixteen warps, of tiles of B in pairs, of groups, zeros and numbers that may be lost,
+// and rows whose numbers are outside of what is multiplied. Included behind the kernel.
 #pragma once
 
 #include "decodeOperands.h"
@@ -16,6 +16,7 @@ struct Product {
   Activations a{m, k};
   ScaledMatrix b{{B_FORMAT, SCALE_FORMAT, SCALE_BLOCK}, n * matrices, k, 60, "linear"};
   GuardedOutput<float> c{m, n};
+  bool isInPairs = false;
   bool isOtherAgain = false;  // of no use: what is computed again is read where all is
 
   void run() {
@@ -27,7 +28,7 @@ struct Product {
     const int blocks = GROUPED ? std::min(ceilDivided(m, columns) + matrices,
                                           matrices * ceilDivided(most, columns))
                                : ceilDivided(m, columns);
-    hopper::launch({ceilDivided(n, 16) * blocks, 1, 32 * warps, 0}, [&] {
+    hopper::launch({ceilDivided(n, isInPairs ? 32 : 16) * blocks, 1, 32 * warps, 0}, [&] {
       const auto call = [&](auto kernel) {
         kernel(a.codes.data(), b.packed.data(), a.scales.data(), b.scales.data(), c.data(), m, n, k,
                blocks, 1.0f, nullptr, 1.0f
@@ -37,6 +38,10 @@ struct Product {
 #endif
         );
       };
+#if !GROUPED
+      if (isInPairs && columns == 16) return call(multiply16PairsBy12);
+      if (isInPairs) return call(warps == 8 ? multiply8PairsBy8 : multiply8PairsBy12);
+#endif
       if (columns == 8) call(warps == 4 ? multiply8By4 : warps == 8 ? multiply8By8 : multiply8By16);
       else call(warps == 4 ? multiply16By4 : warps == 8 ? multiply16By8 : multiply16By16);
     });
@@ -58,16 +63,22 @@ Product bySixteen(Product product) {
   product.warps = 16;
   return product;
 }
+// With as many warps as there are for pairs of so many rows.
+Product inPairs(Product product, int warps = 12) {
+  product.warps = warps;
+  product.isInPairs = true;
+  return product;
+}
 
 // What the manifest's row launches is what its kernels are.
 void isAsInTheManifest() {
   const Json manifest = readManifest();
-  int launched = 0;
+  int launched = 0, inPairs = 0;
   for (const Json& row : manifest["kernels"].list) {
     if (row["file"].text != "decode_mma.cu") continue;
     blockscope::cuda::Variables names;
     for (const auto& [name, value] : row["constants"].members) names[name] = int(value);
-    CHECK(names["ROWS"] == decode::kRowsOfB);
+    CHECK(names["ROWS"] == decode::kRowsOfTile);
     names["SMS"] = 132, names["GROUPS"] = GROUPED ? 3 : 0, names["V"] = SCALE_BLOCK;
     names["BITS_A"] = kBits(A_FORMAT), names["BITS_B"] = kBits(B_FORMAT);
     for (const int rows : {1, 8, 9, 16, 17, 64})
@@ -81,7 +92,11 @@ void isAsInTheManifest() {
               blockscope::cuda::evaluate(launch["when"].text, names) == 0)
             continue;
           const int columns = rows <= 8 ? 8 : 16, warps = static_cast<int>(names["WARPS"]);
-          CHECK(function == "multiply" + std::to_string(columns) + "By" + std::to_string(warps));
+          const bool areInPairs = names["IN_PAIRS"] != 0;
+          CHECK(function == "multiply" + std::to_string(columns) + (areInPairs ? "Pairs" : "") +
+                                "By" + std::to_string(warps));
+          CHECK(names["TILES"] == ceilDivided(n, areInPairs ? 32 : 16));
+          inPairs += areInPairs;
           const int ofOne = ceilDivided(rows, columns);
           CHECK(names["BLOCKS"] == (GROUPED ? std::min(ofOne + 3, 3 * ofOne) : ofOne));
           CHECK(names["TURNS_OF_FOUR"] - 2 == ceilDivided(k, 4 * decode::kOfWarp) &&
@@ -92,6 +107,7 @@ void isAsInTheManifest() {
       }
   }
   CHECK(launched == 6 * 5);  // one for each problem
+  CHECK(GROUPED ? inPairs == 0 : inPairs >= 10 && inPairs < launched);
 }
 
 // One block of one row of B under `scale`, at an end of what is exact or past it, with what it has
@@ -169,15 +185,24 @@ int main() {
   isRight(byEight({64, 24, 1056}), 3);
   isRight(bySixteen({1, 24, 7168}));
   isRight(bySixteen({13, 40, 2880}));  // some warps have nothing
+  isRight(inPairs({1, 32, 32}));
+  isRight(inPairs({8, 50, 2880}));
+  isRight(inPairs({5, 72, 1056}, 8));
+  isRight(inPairs({3, 8, 4096}, 8));  // a second tile that is not there
+  isRight(inPairs({16, 88, 1120}));
+  isRight(inPairs({41, 40, 544}), 3);
   isRightOfCancelled({3, 64, 1024});
+  isRightOfCancelled(inPairs({9, 56, 1088}));
   isRightOfCancelled(byEight({9, 24, 1088}));
   if (SCALE_FORMAT == 5) {
     isRightOfSmall({3, 24, 512});
     isRightOfSmall(byEight({10, 24, 1056}));
+    isRightOfSmall(inPairs({3, 40, 1056}, 8));
     for (const int scale : {64, 191, 63, 192, 0, 210})
       for (const bool isZero : {false, true}) {
         isRightOfScale({5, 40, 1056}, scale, isZero);
         isRightOfScale(byEight({12, 24, 2048}), scale, isZero);
+        isRightOfScale(inPairs({12, 60, 1056}), scale, isZero);
       }
   }
   if (SCALE_FORMAT == 5 && A_FORMAT != 7) {
@@ -188,8 +213,11 @@ int main() {
   if (SCALE_FORMAT == 6 && A_FORMAT == 7) isRightOfLostTogether({3, 24, 1024});
   isNanOfOneRow({3, 40, 1056}, false, false);
   isNanOfOneRow(byEight({9, 40, 2048}), false, false);
+  isNanOfOneRow(inPairs({3, 60, 1056}, 8), false, false);
+  isNanOfOneRow(inPairs({9, 44, 1056}), false, false);
   if (A_FORMAT != 7) isNanOfOneRow({3, 40, 1056}, true, false);
   if (A_FORMAT != 7) isNanOfOneRow(byEight({11, 24, 1056}), true, false);
+  if (A_FORMAT != 7) isNanOfOneRow(inPairs({11, 40, 1056}), true, false);
   if (B_FORMAT == 3) isNanOfOneRow({3, 40, 1056}, false, true);
   if (A_FORMAT == 3) isNanOfOneRow({3, 40, 1056}, true, true);
   return summary();

@@ -5,8 +5,8 @@
 //   SCALE_BLOCK elements along K; any M, N; or that for each group of rows with a matrix of B of
 //   its own.
 //
-// A CTA multiplies 16 rows of B by at most 16 of A (common/decode_mma.cuh), more are blocks, CTAs
-// beside one another, of which all but one read B from L2. Products are exact, sums float32.
+// A CTA multiplies 16 or 32 rows of B by at most 16 of A (common/decode_mma.cuh), more are blocks,
+// CTAs beside one another, of which all but one read B from L2. Products are exact, sums float32.
 // Elements of C whose operands or sums leave that range are computed again in float64.
 #include "common/decode_mma.cuh"
 #include "common/groups.cuh"
@@ -18,8 +18,8 @@ extern "C" __global__ void placeTiles(const int* groupRows, int* tileEnds, int g
 }
 
 // As many blocks as there may be tile rows; those beyond have nothing to do.
-#define BS_DECODE_MMA(NAME, EIGHTS, WARPS)                                                        \
-  extern "C" __global__ void __launch_bounds__(32 * WARPS, 16 / WARPS) NAME(                      \
+#define BS_DECODE_MMA(NAME, EIGHTS, TILES, WARPS, AT_ONCE)                                        \
+  extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_ONCE) NAME(                         \
       const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c, int M, \
       int N, int K, int blocks, float tensorScale, const float* accumulator, float outputScale,   \
       const int* groupStarts, const int* groupRows, const int* tileEnds, int groups) {            \
@@ -28,26 +28,32 @@ extern "C" __global__ void placeTiles(const int* groupRows, int* tileEnds, int g
     if (block >= of.tileRows()) return;                                                           \
     const GroupTileRow place = groupTileRow(of, block, 8 * EIGHTS);                               \
     const long long matrix = (long long)place.group * N;                                          \
-    decode::multiplyRows<EIGHTS, WARPS>({aCodes, bCodes + packedRowBytes<B_FORMAT>(matrix * K),   \
-                                         aScales, bScales + matrix * (K / SCALE_BLOCK)},          \
-                                        c, tile * decode::kRowsOfB, place.row, place.end, N, K,   \
-                                        tensorScale, accumulator, outputScale);                   \
+    decode::multiplyRows<EIGHTS, TILES, WARPS>(                                                   \
+        {aCodes, bCodes + packedRowBytes<B_FORMAT>(matrix * K), aScales,                          \
+         bScales + matrix * (K / SCALE_BLOCK)},                                                   \
+        c, tile * (TILES * decode::kRowsOfTile), place.row, place.end, N, K, tensorScale,         \
+        accumulator, outputScale);                                                                \
   }
 #else
-#define BS_DECODE_MMA(NAME, EIGHTS, WARPS)                                                        \
-  extern "C" __global__ void __launch_bounds__(32 * WARPS, 16 / WARPS) NAME(                      \
+#define BS_DECODE_MMA(NAME, EIGHTS, TILES, WARPS, AT_ONCE)                                        \
+  extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_ONCE) NAME(                         \
       const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c, int M, \
       int N, int K, int blocks, float tensorScale, const float* accumulator, float outputScale) { \
     int tile = (int)blockIdx.x, block = 0;                                                        \
     if (blocks > 1) tile = (int)blockIdx.x / blocks, block = (int)blockIdx.x - tile * blocks;     \
-    decode::multiplyRows<EIGHTS, WARPS>({aCodes, bCodes, aScales, bScales}, c,                    \
-                                        tile * decode::kRowsOfB, block * 8 * EIGHTS, M, N, K,     \
-                                        tensorScale, accumulator, outputScale);                   \
+    decode::multiplyRows<EIGHTS, TILES, WARPS>(                                                   \
+        {aCodes, bCodes, aScales, bScales}, c, tile * (TILES * decode::kRowsOfTile),              \
+        block * 8 * EIGHTS, M, N, K, tensorScale, accumulator, outputScale);                      \
   }
 #endif
-BS_DECODE_MMA(multiply8By4, 1, 4)
-BS_DECODE_MMA(multiply16By4, 2, 4)
-BS_DECODE_MMA(multiply8By8, 1, 8)
-BS_DECODE_MMA(multiply16By8, 2, 8)
-BS_DECODE_MMA(multiply8By16, 1, 16)
-BS_DECODE_MMA(multiply16By16, 2, 16)
+BS_DECODE_MMA(multiply8By4, 1, 1, 4, 4)
+BS_DECODE_MMA(multiply16By4, 2, 1, 4, 4)
+BS_DECODE_MMA(multiply8By8, 1, 1, 8, 2)
+BS_DECODE_MMA(multiply16By8, 2, 1, 8, 2)
+BS_DECODE_MMA(multiply8By16, 1, 1, 16, 1)
+BS_DECODE_MMA(multiply16By16, 2, 1, 16, 1)
+#if !GROUPED
+BS_DECODE_MMA(multiply8PairsBy8, 1, 2, 8, 2)
+BS_DECODE_MMA(multiply8PairsBy12, 1, 2, 12, 1)
+BS_DECODE_MMA(multiply16PairsBy12, 2, 2, 12, 1)
+#endif

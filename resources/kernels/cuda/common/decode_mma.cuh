@@ -3,9 +3,10 @@
 // 16 rows of A.
 //
 //                8 or 16 rows of A
-//              +-------------------------+   A CTA has 16 rows of B, and its warps take 64 bytes of
-//    16 rows   | warp 0 | warp 1 | ... |     each of them by turns: 128 elements of K of fp4, 64 of
-//    of B      +-------------------------+   fp8. What a lane loads it multiplies itself.
+//             +-----------------------+   A CTA has a tile of 16 rows of B, or a pair of tiles,
+//   16 or 32  | warp 0 | warp 1 | ... |   and its warps take 64 bytes of each row by turns: 128
+//   rows of B +-----------------------+   elements of K of fp4, 64 of fp8. What a lane loads it
+//                                         multiplies itself; what it makes of A is for both tiles.
 //
 // In a matrix instruction four lanes have a row of either side. Each loads 16 bytes of B's codes
 // and A's elements of the same K as they lie, so an instruction's elements come from four places
@@ -18,7 +19,7 @@
 
 namespace decode {
 
-constexpr int kRowsOfB = 16;
+constexpr int kRowsOfTile = 16;  // of B
 // A lane's elements of K, those of a warp, and the lane's scales; its pieces of 16 bytes of A.
 constexpr int kOfLane = 128 / kBits(B_FORMAT), kOfWarp = 4 * kOfLane,
               kScalesOfLane = kOfLane > SCALE_BLOCK ? kOfLane / SCALE_BLOCK : 1,
@@ -104,29 +105,30 @@ __device__ inline u32 tokenPairOf(const uint4 (&pieces)[kPiecesOfA], int word, i
   }
 }
 
-// The part of K that a warp has, of a CTA's rows of B by 8 * Eights rows of A.
-template <int Eights, int Warps>
+// The part of K that a warp has, of a CTA's tiles of B by 8 * Eights rows of A.
+template <int Eights, int Tiles, int Warps>
 struct OfWarp {
   static constexpr int kStep = Warps * kOfWarp;  // elements from a warp's turn to its next
+  static constexpr int kRows = 2 * Tiles;        // of B, of a lane: lane / 4 and every eighth on
   struct Weights {
-    uint4 codes[2];
-    u32 scales[2];
+    uint4 codes[kRows];
+    u32 scales[kRows];
   };
   struct Tokens {
     uint4 pieces[Eights][kPiecesOfA];
     u32 scales[Eights];
   };
-  // Of this lane's next turn: of rows lane / 4 and 8 behind it.
-  const u8 *codes[2], *scales[2], *tokens[Eights], *tokenScales[Eights];
+  // Of this lane's next turn.
+  const u8 *codes[kRows], *scales[kRows], *tokens[Eights], *tokenScales[Eights];
   int k;  // where its elements begin
-  float total[Eights][4] = {};
+  float total[Tiles][Eights][4] = {};
   bool special = false;  // something is outside of what is multiplied, in a row of B
 
   __device__ void askFor(Weights& weights) const {
 #pragma unroll
-    for (int half = 0; half < 2; half++) {
-      weights.codes[half] = loadOnce(codes[half]);
-      weights.scales[half] = loadScales(scales[half]);
+    for (int row = 0; row < kRows; row++) {
+      weights.codes[row] = loadOnce(codes[row]);
+      weights.scales[row] = loadScales(scales[row]);
     }
   }
   __device__ void askFor(Tokens& given) const {
@@ -141,8 +143,8 @@ struct OfWarp {
   __device__ void advance() {
     k += kStep;
 #pragma unroll
-    for (int half = 0; half < 2; half++)
-      codes[half] += kStep * kBits(B_FORMAT) / 8, scales[half] += kStep / SCALE_BLOCK;
+    for (int row = 0; row < kRows; row++)
+      codes[row] += kStep * kBits(B_FORMAT) / 8, scales[row] += kStep / SCALE_BLOCK;
 #pragma unroll
     for (int eight = 0; eight < Eights; eight++)
       tokens[eight] += kStep * kBits(A_FORMAT) / 8, tokenScales[eight] += kStep / SCALE_BLOCK;
@@ -176,34 +178,38 @@ struct OfWarp {
   }
 
   __device__ void multiply(const Weights& weights, const u32 (&tokens)[Eights][4 * kPairsOfWord]) {
-    u32 multipliers[2][kScalesOfLane];
+    u32 multipliers[kRows][kScalesOfLane];
 #pragma unroll
-    for (int half = 0; half < 2; half++)
+    for (int row = 0; row < kRows; row++)
 #pragma unroll
       for (int i = 0; i < kScalesOfLane; i++) {
-        special |= isOutside(weights.scales[half] >> 8 * i & 255);
-        multipliers[half][i] =
-            multiplierOf(bothOf(weights.scales[half], i) & (kLinearScale ? 0x007f007f : ~0u));
+        special |= isOutside(weights.scales[row] >> 8 * i & 255);
+        multipliers[row][i] =
+            multiplierOf(bothOf(weights.scales[row], i) & (kLinearScale ? 0x007f007f : ~0u));
       }
 #pragma unroll
     for (int word = 0; word < 4; word++) {
-      u32 pairs[2][kPairsOfWord];
+      u32 pairs[kRows][kPairsOfWord];
 #pragma unroll
-      for (int half = 0; half < 2; half++) {
-        const u32 codes = wordOf(weights.codes[half], word);
+      for (int row = 0; row < kRows; row++) {
+        const u32 codes = wordOf(weights.codes[row], word);
         special |= holdsSpecial<B_FORMAT>(codes);
 #pragma unroll
         for (int i = 0; i < kPairsOfWord; i++)
-          pairs[half][i] = multiplyBf16Pair(smallPairOf<B_FORMAT>(codes, i),
-                                            multipliers[half][word * kScalesOfLane / 4]);
+          pairs[row][i] = multiplyBf16Pair(smallPairOf<B_FORMAT>(codes, i),
+                                           multipliers[row][word * kScalesOfLane / 4]);
       }
 #pragma unroll
       for (int eight = 0; eight < Eights; eight++)
 #pragma unroll
         for (int i = 0; i < kPairsOfWord; i += 2) {
-          const u32 rows[4] = {pairs[0][i], pairs[1][i], pairs[0][i + 1], pairs[1][i + 1]};
           const u32* own = tokens[eight] + word * kPairsOfWord + i;
-          addPairs(total[eight], rows, own[0], own[1]);
+#pragma unroll
+          for (int tile = 0; tile < Tiles; tile++) {
+            const auto &low = pairs[2 * tile], &high = pairs[2 * tile + 1];
+            const u32 rows[4] = {low[i], high[i], low[i + 1], high[i + 1]};
+            addPairs(total[tile][eight], rows, own[0], own[1]);
+          }
         }
     }
   }
@@ -227,40 +233,43 @@ struct OfWarp {
   }
 
   // NaN for rows of B that hold what is outside; `codes` and `scales` are those of the first turn.
-  __device__ void spoil(const u8* const (&codes)[2], const u8* const (&scales)[2], int first,
-                        int K) {
-    u32 spoiled[2] = {};
+  __device__ void spoil(const u8* const (&codes)[kRows], const u8* const (&scales)[kRows],
+                        int first, int K) {
+    u32 spoiled[kRows] = {};
 #pragma unroll 1
     for (int at = 0; first + at < K; at += kStep)
 #pragma unroll
-      for (int half = 0; half < 2; half++)
+      for (int row = 0; row < kRows; row++)
 #pragma unroll 1
         for (int word = 0; word < 4; word++)
-          spoiled[half] |= isSpoiledScaled(
-              scales[half][at / SCALE_BLOCK + word * kScalesOfLane / 4],
-              *reinterpret_cast<const u32*>(codes[half] + at * kBits(B_FORMAT) / 8 + word * 4));
+          spoiled[row] |= isSpoiledScaled(
+              scales[row][at / SCALE_BLOCK + word * kScalesOfLane / 4],
+              *reinterpret_cast<const u32*>(codes[row] + at * kBits(B_FORMAT) / 8 + word * 4));
 #pragma unroll
-    for (int half = 0; half < 2; half++) {
-      spoiled[half] |= __shfl_xor_sync(0xffffffff, spoiled[half], 1);
-      spoiled[half] |= __shfl_xor_sync(0xffffffff, spoiled[half], 2);
+    for (int row = 0; row < kRows; row++) {
+      spoiled[row] |= __shfl_xor_sync(0xffffffff, spoiled[row], 1);
+      spoiled[row] |= __shfl_xor_sync(0xffffffff, spoiled[row], 2);
 #pragma unroll
       for (int eight = 0; eight < Eights; eight++)
-        if (spoiled[half]) total[eight][2 * half] = total[eight][2 * half + 1] = nanValue();
+        if (spoiled[row])
+          for (int e = 0; e < 2; e++) total[row / 2][eight][row % 2 * 2 + e] = nanValue();
     }
   }
 };
 
-// C's part of 16 rows of B, from `row` on, and the tokens from `token` to before `endToken`, at
+// C's part of Tiles tiles of B, from `row` on, and the tokens from `token` to before `endToken`, at
 // most 8 * Eights.
-template <int Eights, int Warps>
+template <int Eights, int Tiles, int Warps>
 __device__ inline void multiplyRows(const Codes& of, Output* c, int row, int token, int endToken,
                                     int N, int K, float tensorScale, const float* accumulator,
                                     float outputScale) {
-  __shared__ float sums[Warps][8 * Eights][kRowsOfB + 4];
+  using Own = OfWarp<Eights, Tiles, Warps>;
+  constexpr int kRowsOfCta = Tiles * kRowsOfTile;
+  __shared__ float sums[Warps][8 * Eights][kRowsOfCta + 4];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32,
             first = warp * kOfWarp + lane % 4 * kOfLane;
   const int blocks = K / SCALE_BLOCK;
-  OfWarp<Eights, Warps> own;
+  Own own;
   own.k = first;
 #pragma unroll
   for (int eight = 0; eight < Eights; eight++) {
@@ -269,28 +278,31 @@ __device__ inline void multiplyRows(const Codes& of, Output* c, int row, int tok
     own.tokens[eight] = of.aCodes + (ofLane * K + first) / 8 * kBits(A_FORMAT);
     own.tokenScales[eight] = of.aScales + (ofLane * blocks + first / SCALE_BLOCK);
   }
-  const u8 *codes[2], *scales[2];
+  const u8 *codes[Own::kRows], *scales[Own::kRows];
 #pragma unroll
-  for (int half = 0; half < 2; half++) {
-    const long long ofLane = min(row + half * 8 + lane / 4, N - 1);
-    own.codes[half] = codes[half] = of.bCodes + (ofLane * K + first) / 8 * kBits(B_FORMAT);
-    own.scales[half] = scales[half] = of.bScales + (ofLane * blocks + first / SCALE_BLOCK);
+  for (int i = 0; i < Own::kRows; i++) {
+    const long long ofLane = min(row + i * 8 + lane / 4, N - 1);
+    own.codes[i] = codes[i] = of.bCodes + (ofLane * K + first) / 8 * kBits(B_FORMAT);
+    own.scales[i] = scales[i] = of.bScales + (ofLane * blocks + first / SCALE_BLOCK);
   }
   own.run(K);
   if (__any_sync(0xffffffff, own.special)) own.spoil(codes, scales, first, K);
-  // Sum e is of row lane / 4 + 8 * (e / 2) and token 2 * (lane % 4) + e % 2.
+  // Sum e is of a tile's row lane / 4 + 8 * (e / 2) and token 2 * (lane % 4) + e % 2.
 #pragma unroll
-  for (int eight = 0; eight < Eights; eight++)
+  for (int tile = 0; tile < Tiles; tile++)
 #pragma unroll
-    for (int e = 0; e < 4; e++)
-      sums[warp][eight * 8 + lane % 4 * 2 + e % 2][lane / 4 + e / 2 * 8] = own.total[eight][e];
+    for (int eight = 0; eight < Eights; eight++)
+#pragma unroll
+      for (int e = 0; e < 4; e++)
+        sums[warp][eight * 8 + lane % 4 * 2 + e % 2][tile * kRowsOfTile + lane / 4 + e / 2 * 8] =
+            own.total[tile][eight][e];
   __syncthreads();
   for (int i = warp; i < min(endToken - token, 8 * Eights); i += Warps) {
-    const bool isInside = lane < kRowsOfB && row + lane < N;
+    const bool isInside = lane < kRowsOfCta && row + lane < N;
     const long long at = (long long)(token + i) * N + row + lane;
     float sum = 0;
 #pragma unroll
-    for (int part = 0; part < Warps; part++) sum += sums[part][i][lane % kRowsOfB];
+    for (int part = 0; part < Warps; part++) sum += sums[part][i][lane % kRowsOfCta];
     if (isInside)
       c[at] = finished(sum * (kUnitOfElements * tensorScale), accumulator, at, outputScale);
     const bool unknown = isInside && isUnknown(sum),
