@@ -42,6 +42,8 @@ export function addChoices(command: Command, open: (flags: Flags) => RunStore): 
 }
 
 async function choices(words: string, store: RunStore, flags: Flags): Promise<void> {
+  if (flags.kernelDir && !flags.again)
+    throw new UserError('usage', '--kernel-dir goes with --again.')
   const { run } = await store.locate(words)
   const steps = flags.again ? chosenNow(run, words, flags) : run.steps
   const { choices: found, problems } = judgeAuto({ steps }, flags.atMost / 100)

@@ -34,6 +34,22 @@ it('compares with what others chose to measure, of a folder too', async () => {
   expect(code).toBe(0)
 })
 
+it("chooses again by today's costs among the kernels that were timed", async () => {
+  for (const card of ['h100', 'h200']) {
+    const words = ['runs', 'choices', `docs/results/${card}-decode-list`, '--again']
+    const { stdout } = await runInProcess(words)
+    expect(stdout).toMatch(/^210 problems of 210 compared; at most 1\.\d+ of the best exact /m)
+    expect(stdout).toMatch(/^w4a16_mxfp4 8 x 8192 x 8192 +decode/m)
+  }
+})
+
+it('takes --kernel-dir with --again only, and needs to know the device then', async () => {
+  const words = ['runs', 'choices', 'docs/results/h200-decode-list', '--kernel-dir', store]
+  const alone = await runInProcess(words)
+  expect(alone.stderr).toContain('--kernel-dir goes with --again.')
+  expect(alone.code).toBe(2)
+})
+
 it('fails where nothing was timed beside a choice; groups are told in words', async () => {
   const { stdout, code } = await runInProcess([
     ...['runs', 'choices', 'docs/results/h200-gpt-oss-grouped']
