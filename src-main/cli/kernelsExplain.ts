@@ -9,15 +9,14 @@ import { factsOf, type DeviceFacts, type Rate } from '@shared/choice/deviceFacts
 import { choiceOf, isSettled, rankKernels, type Candidate } from '@shared/choice/choose'
 import type { Problem, StageTime } from '@shared/choice/cost'
 import { columnLines } from '@shared/columns'
-import { UserError } from '@shared/errors'
 import { checkShape, findBlockFormat } from '@shared/formats/blockFormat'
 import { problemText } from '@shared/measurement/problemText'
-import { withModels } from '../engine/kernelManifests'
 import { print, printJson } from '../ground/terminal'
 import { findDevice } from '../jobs/plan'
 import { readRunFolder } from '../store/runFile'
 import { positiveInteger } from './arguments'
-import { kernelSourcesOf, localApplication } from './localApplication'
+import { deviceOfRun } from './deviceOfRun'
+import { localApplication } from './localApplication'
 
 interface Flags {
   format: string
@@ -59,7 +58,7 @@ async function explain(flags: Flags): Promise<void> {
   checkShape(block, m, n, k)
   const problem: Problem = { ...plainOperation, format: block.id, m, n, k, output: flags.cType }
   const { device, roofs } = flags.deviceOf
-    ? await deviceOfRun(flags.deviceOf, flags)
+    ? await deviceThere(flags.deviceOf, flags)
     : await deviceHere(flags, problem)
   const facts = factsOf(device, roofs)
   const ranking = rankKernels(device.kernels, facts, problem)
@@ -111,14 +110,9 @@ async function deviceHere(
   }
 }
 
-/** With the cost of kernels as it is known here now. */
-async function deviceOfRun(folder: string, { kernelDir }: Flags) {
-  const sources = kernelSourcesOf(kernelDir)
+async function deviceThere(folder: string, { kernelDir }: Flags) {
   const run = await readRunFolder(folder)
-  if (!run.device)
-    throw new UserError('usage', `${folder} does not say on which device it was made.`)
-  const [device] = withModels([run.device], sources)
-  return { device: device!, roofs: run.roofs ?? [] }
+  return { device: deviceOfRun(run, folder, kernelDir), roofs: run.roofs ?? [] }
 }
 
 /** A table, best first: the time, what of it is for sure, and what it adds up from. */

@@ -1,16 +1,15 @@
 /** runs choices: how far what `auto` chose is behind the best kernel of a run. */
 import type { Command } from 'commander'
 import { chooseAgain } from '@shared/choice/chooseAgain'
-import type { Run, Step } from '@shared/contract/run'
+import type { Step } from '@shared/contract/run'
 import { columnLines } from '@shared/columns'
 import { exitCodeOf, UserError } from '@shared/errors'
 import { judgeAuto, type AutoChoice } from '@shared/measurement/autoChoices'
 import { counted } from '@shared/units'
-import { withModels } from '../engine/kernelManifests'
 import { print, printJson } from '../ground/terminal'
 import type { RunStore } from '../store/runStore'
 import { positiveNumber } from './arguments'
-import { kernelSourcesOf } from './localApplication'
+import { deviceOfRun } from './deviceOfRun'
 
 interface Flags {
   atMost: number
@@ -45,7 +44,7 @@ async function choices(words: string, store: RunStore, flags: Flags): Promise<vo
   if (flags.kernelDir && !flags.again)
     throw new UserError('usage', '--kernel-dir goes with --again.')
   const { run } = await store.locate(words)
-  const steps = flags.again ? chosenNow(run, words, flags) : run.steps
+  const steps = flags.again ? chooseAgain(run, deviceOfRun(run, words, flags.kernelDir)) : run.steps
   const { choices: found, problems } = judgeAuto({ steps }, flags.atMost / 100)
   if (problems.length > 0) process.exitCode = exitCodeOf.failed
   if (flags.json) return printJson({ choices: found.map(figuresOf), problems })
@@ -58,13 +57,6 @@ async function choices(words: string, store: RunStore, flags: Flags): Promise<vo
       `${counted(over.length, 'problem')} of ${found.length} compared; at most ${Math.max(...over).toFixed(3)} of the best exact kernel's time.`
     ])
   print(problems)
-}
-
-function chosenNow(run: Run, words: string, { kernelDir }: Flags): Step[] {
-  if (!run.device)
-    throw new UserError('usage', `${words} does not say on which device it was made.`)
-  const [device] = withModels([run.device], kernelSourcesOf(kernelDir))
-  return chooseAgain(run, device!)
 }
 
 const heading = [

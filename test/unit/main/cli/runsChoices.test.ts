@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -48,6 +48,15 @@ it('takes --kernel-dir with --again only, and needs to know the device then', as
   const alone = await runInProcess(words)
   expect(alone.stderr).toContain('--kernel-dir goes with --again.')
   expect(alone.code).toBe(2)
+  const { device: _device, ...run } = JSON.parse(
+    readFileSync('docs/results/h200-4096/run.json', 'utf8')
+  )
+  const folder = join(store, 'of-no-device')
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'run.json'), JSON.stringify(run))
+  const { stderr, code } = await runInProcess(['runs', 'choices', folder, '--again'])
+  expect(stderr).toContain(`${folder} does not say on which device it was made.`)
+  expect(code).toBe(2)
 })
 
 it('fails where nothing was timed beside a choice; groups are told in words', async () => {
