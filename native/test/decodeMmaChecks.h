@@ -101,6 +101,7 @@ void isAsInTheManifest() {
           CHECK(names["BLOCKS"] == (GROUPED ? std::min(ofOne + 3, 3 * ofOne) : ofOne));
           CHECK(names["TURNS_OF_FOUR"] - 2 == ceilDivided(k, 4 * decode::kOfWarp) &&
                 names["TURNS_OF_EIGHT"] - 2 == ceilDivided(k, 8 * decode::kOfWarp) &&
+                names["TURNS_OF_TWELVE"] - 2 == ceilDivided(k, 12 * decode::kOfWarp) &&
                 names["TURNS_OF_SIXTEEN"] - 2 == ceilDivided(k, 16 * decode::kOfWarp));
           launched++;
         }

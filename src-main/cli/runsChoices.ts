@@ -6,7 +6,7 @@ import { columnLines } from '@shared/columns'
 import { exitCodeOf, UserError } from '@shared/errors'
 import { judgeAuto, type AutoChoice } from '@shared/measurement/autoChoices'
 import { counted } from '@shared/units'
-import { print, printJson } from '../ground/terminal'
+import { print, printJson, printNote } from '../ground/terminal'
 import type { RunStore } from '../store/runStore'
 import { positiveNumber } from './arguments'
 import { deviceOfRun } from './deviceOfRun'
@@ -57,6 +57,10 @@ async function choices(words: string, store: RunStore, flags: Flags): Promise<vo
       `${counted(over.length, 'problem')} of ${found.length} compared; at most ${Math.max(...over).toFixed(3)} of the best exact kernel's time.`
     ])
   print(problems)
+  if (flags.again)
+    printNote(
+      'Chosen by the costs of today, compared by the times of the run: a kernel that was rewritten since has the time of then.'
+    )
 }
 
 const heading = [

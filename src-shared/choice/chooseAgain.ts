@@ -11,15 +11,19 @@ import { factsOf } from './deviceFacts'
  */
 export function chooseAgain({ steps, spec, roofs }: Run, device: Device): Step[] {
   const facts = factsOf(device, roofs ?? [])
-  const timed = new Map<string, Set<string>>()
+  const timed = new Map<string, Step[]>()
   for (const step of steps)
-    if (step.measurement)
-      timed.set(pointOf(step), (timed.get(pointOf(step)) ?? new Set()).add(step.kernel))
+    if (step.measurement) timed.set(pointOf(step), [...(timed.get(pointOf(step)) ?? []), step])
+  const choices = new Map(
+    [...timed].map(([point, ofOne]) => {
+      const { format, m, n, k, groups } = ofOne[0]!
+      const kernels = device.kernels.filter(({ id }) => ofOne.some(({ kernel }) => kernel === id))
+      const problem = { ...spec, format, m, n, k, ...(groups && { groups }) }
+      return [point, choiceOf(rankKernels(kernels, facts, problem), problem)] as const
+    })
+  )
   return steps.map(({ choice: _before, ...step }) => {
-    const { format, m, n, k, groups, kernel } = step
-    const kernels = device.kernels.filter(({ id }) => timed.get(pointOf(step))?.has(id))
-    const problem = { ...spec, format, m, n, k, ...(groups && { groups }) }
-    const choice = choiceOf(rankKernels(kernels, facts, problem), problem)
-    return kernel === choice.kernel ? { ...step, choice } : step
+    const choice = choices.get(pointOf(step))
+    return choice?.kernel === step.kernel ? { ...step, choice } : step
   })
 }

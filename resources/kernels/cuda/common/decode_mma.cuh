@@ -252,6 +252,7 @@ struct OfWarp {
 #pragma unroll
       for (int eight = 0; eight < Eights; eight++)
         if (spoiled[row])
+#pragma unroll
           for (int e = 0; e < 2; e++) total[row / 2][eight][row % 2 * 2 + e] = nanValue();
     }
   }

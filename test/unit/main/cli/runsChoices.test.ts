@@ -35,12 +35,16 @@ it('compares with what others chose to measure, of a folder too', async () => {
 })
 
 it("chooses again by today's costs among the kernels that were timed", async () => {
-  for (const card of ['h100', 'h200']) {
-    const words = ['runs', 'choices', `docs/results/${card}-decode-list`, '--again']
-    const { stdout } = await runInProcess(words)
-    expect(stdout).toMatch(/^210 problems of 210 compared; at most 1\.\d+ of the best exact /m)
-    expect(stdout).toMatch(/^w4a16_mxfp4 8 x 8192 x 8192 +decode/m)
-  }
+  const words = ['runs', 'choices', 'docs/results/h200-decode-list']
+  const point = /^mixed 1 x 10240 x 8192 +(\S+) .*$/m
+  const then = await runInProcess(words)
+  expect(point.exec(then.stdout)![1]).toBe('decode-mma')
+  expect(then.stdout).toContain('mixed 1 x 10240 x 8192: decode-mma takes 29 % more than decode.')
+  const { stdout, stderr } = await runInProcess([...words, '--again'])
+  expect(point.exec(stdout)![1]).toBe('decode')
+  expect(stdout).not.toContain('mixed 1 x 10240 x 8192: ')
+  expect(stdout).toMatch(/^210 problems of 210 compared; /m)
+  expect(stderr).toContain('a kernel that was rewritten since has the time of then.')
 })
 
 it('takes --kernel-dir with --again only, and needs to know the device then', async () => {

@@ -1,14 +1,12 @@
-/** The cost model against every time of our kernels that was measured on an H200 and kept (docs/results). */
+/** The cost model against every time of our kernels that was measured on an H200 or an H100 and kept (docs/results). */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { mostTogether, predictTime } from '@shared/choice/cost'
-import { withValues } from '@shared/choice/expression'
+import { mostTogether, predictTime, type Prediction, type StageTime } from '@shared/choice/cost'
 import { factsOf, type DeviceFacts } from '@shared/choice/deviceFacts'
 import { choiceOf, rankKernels } from '@shared/choice/choose'
 import type { Device, Kernel } from '@shared/contract/devices'
 import type { Groups } from '@shared/contract/groups'
-import { findBlockFormat } from '@shared/formats/blockFormat'
 import { expandVariants, parseKernelRow } from '@shared/contract/kernelRow'
 import { parseRun } from '@shared/contract/parseRun'
 
@@ -121,25 +119,18 @@ function ownRun(run: string): Point[] {
   })
 }
 
-/** Whether decode-mma has tiles of B in pairs today, as its row says. */
-function isInPairs({ kernel, format, m, n, k, facts: of }: Point): boolean {
-  if (kernel !== 'decode-mma') return false
-  const { constants, values = [] } = kernels.find(({ id }) => id === kernel)!.model!
-  const { a, b, scaleBlockSize } = findBlockFormat(format)
-  const names = {
-    ...{ ...constants, M: m, MOST_ROWS: m, N: n, K: k, GROUPS: 0, V: scaleBlockSize },
-    ...{ BITS_A: a.storageBits, BITS_B: b.storageBits, SMS: (of ?? facts).processors }
-  }
-  return withValues(names, values)['IN_PAIRS'] !== 0
-}
+/** Whether decode-mma has tiles of B in pairs today, as its row's cost says. */
+const isInPairs = (point: Point): boolean =>
+  point.kernel === 'decode-mma' &&
+  stagesOf(point).some(({ name, waves }) => name === 'multiply pairs' && waves > 0)
 
+const singles = JSON.parse(text('docs/results/h100-decode-pairs.json')) as {
+  rows: { format: string; m: number; n: number; k: number; singlesUs: number }[]
+}
 /** The time of single tiles, by the build before, where that list was made with pairs and today's rule has none. */
 function asInPairs(point: Point): Point {
   if (point.kernel !== 'decode-mma' || isInPairs(point)) return point
-  const { rows } = JSON.parse(text('docs/results/h100-decode-pairs.json')) as {
-    rows: { format: string; m: number; n: number; k: number; singlesUs: number }[]
-  }
-  const found = rows.find((row) =>
+  const found = singles.rows.find((row) =>
     (['format', 'm', 'n', 'k'] as const).every((name) => row[name] === point[name])
   )
   return { ...point, ns: 1e3 * found!.singlesUs }
@@ -212,14 +203,23 @@ const problemOf = ({ format, m, n, k, groups }: Point) => ({
   ...(groups && { groups })
 })
 
-function predicted(point: Point): number | undefined {
+function prediction(point: Point): Prediction | undefined {
   const kernel = kernels.find(({ id }) => id === point.kernel)
   const instruction = kernel?.capabilities.find(
     ({ format }) => format === point.format
   )?.instruction
   if (!kernel || instruction === undefined) return undefined
-  const found = predictTime(kernel, instruction, point.facts ?? facts, problemOf(point))
-  return 'ns' in found ? found.ns : undefined
+  return predictTime(kernel, instruction, point.facts ?? facts, problemOf(point))
+}
+
+function predicted(point: Point): number | undefined {
+  const found = prediction(point)
+  return found && 'ns' in found ? found.ns : undefined
+}
+
+function stagesOf(point: Point): StageTime[] {
+  const found = prediction(point)
+  return found && 'ns' in found ? found.stages : []
 }
 
 interface Residual extends Point {
