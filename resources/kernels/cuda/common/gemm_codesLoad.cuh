@@ -11,7 +11,9 @@ struct CodesOfB {
   static_assert(T::kCluster == 2 && T::kTileM == 128,
                 "half of A for each CTA, a row of B for each thread");
   static constexpr int kWarps = 4, kArrivals = 1 + kWarps;
-  // Scales are loaded one by one, or two at a time where rows of them begin at even places.
+  // A row's scales of a stage are one load where rows have those of whole stages; else each is one,
+  // or two are where rows of them begin at even places. The thread that brings a stage is among
+  // those that load: every instruction here delays it.
   static constexpr int kLoads = 2, kOfLoad = T::kScales / kLoads;
   static_assert(kOfLoad == 1 || kOfLoad == 2, "scales of 32 or 16 elements");
 
@@ -19,41 +21,55 @@ struct CodesOfB {
   const u8* scales;  // of all rows of B
   int rowsB, K;
 
-  // A stage of a tile.
+  // A stage of a tile, and where this thread's row has its scales.
   template <class TilesOf>
   struct StageOf {
     typename TilesOf::Turns turn;
     int step;
     gemm::Place place;
-    __device__ StageOf(const TilesOf& shape, u32 rank) : turn(shape) { enter(shape, rank); }
-    __device__ void enter(const TilesOf& shape, u32 rank) {
-      step = turn.begin;
-      if (turn.isLeft(shape)) place = shape.place(turn.tile, rank);
+    const u8* scales = nullptr;  // null beyond B
+    __device__ StageOf(const TilesOf& shape, const CodesOfB& of, u32 rank) : turn(shape) {
+      enter(shape, of, rank);
     }
-    __device__ void advance(const TilesOf& shape, u32 rank) {
+    __device__ void enter(const TilesOf& shape, const CodesOfB& of, u32 rank) {
+      step = turn.begin;
+      if (!turn.isLeft(shape)) return;
+      place = shape.place(turn.tile, rank);
+      const int row = place.rowB + (int)threadIdx.x;
+      scales = row < of.rowsB
+                   ? of.scales + (long long)row * (of.K / SCALE_BLOCK) + step * T::kScales
+                   : nullptr;
+    }
+    __device__ void advance(const TilesOf& shape, const CodesOfB& of, u32 rank) {
+      if (scales) scales += T::kScales;
       if (++step < turn.end) return;
       turn.next(shape);
-      enter(shape, rank);
+      enter(shape, of, rank);
     }
   };
 
   // Scale codes of this thread's row; 0 beyond B, where codes are zeros.
   template <class Stage>
   __device__ void loadScales(u32 (&codes)[kLoads], const Stage& stage) const {
-    const int row = stage.place.rowB + (int)threadIdx.x, ofRow = K / SCALE_BLOCK,
-              first = stage.step * T::kScales;
-    const u8* at = scales + ((long long)row * ofRow + first);
+    const u8* at = stage.scales;
 #pragma unroll
-    for (int i = 0; i < kLoads; i++) {
-      codes[i] = 0;
-      if (row < rowsB && first + i * kOfLoad < ofRow)
-        codes[i] = kOfLoad == 2 ? reinterpret_cast<const u16*>(at)[i] : at[i];
+    for (int i = 0; i < kLoads; i++) codes[i] = 0;
+    if (!at) return;
+    if (K % T::kElements == 0) {
+      codes[0] =
+          T::kScales == 4 ? *reinterpret_cast<const u32*>(at) : *reinterpret_cast<const u16*>(at);
+      return;
     }
+#pragma unroll
+    for (int i = 0; i < kLoads; i++)
+      if (stage.step * T::kScales + i * kOfLoad < K / SCALE_BLOCK)
+        codes[i] = kOfLoad == 2 ? reinterpret_cast<const u16*>(at)[i] : at[i];
   }
   __device__ static void storeScales(u32 to, const u32 (&codes)[kLoads]) {
+    const u32 all = codes[0] | codes[1] << kOfLoad * 8;
 #pragma unroll
     for (int i = 0; i < T::kScales; i++) {
-      const u32 code = codes[i / kOfLoad] >> 8 * (i % kOfLoad) & 255;
+      const u32 code = all >> 8 * i & 255;
       storeWord(to + T::placeOfScale(i) * 4, SCALE_FORMAT == 5
                                                  ? code * 0x00800080
                                                  : bothHalves(decodeScale<SCALE_FORMAT>(code)));
@@ -66,13 +82,13 @@ struct CodesOfB {
     const u32 rank = team.rank;
     const bool isElected = electOne(), isLoading = isElected && threadIdx.x / 32 == 0;
     RingPosition<T::kStages> ring;
-    StageOf<TilesOf> stage(shape, rank);
+    StageOf<TilesOf> stage(shape, *this, rank);
     u32 codes[kLoads] = {};
     if (stage.turn.isLeft(shape)) loadScales(codes, stage);
 #pragma unroll 1
     while (stage.turn.isLeft(shape)) {
       StageOf<TilesOf> next = stage;
-      next.advance(shape, rank);
+      next.advance(shape, *this, rank);
       u32 coming[kLoads] = {};
       if (next.turn.isLeft(shape)) loadScales(coming, next);
       const u32 full = shared.full(ring.stage), a = shared.stage(ring.stage),
