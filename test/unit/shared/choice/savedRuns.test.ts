@@ -91,10 +91,7 @@ beforeAll(() => {
   points.push(
     ...groupedTable(),
     ...ownRun('h100-decode-list').map(asInPairs),
-    // Of before wgmma divided K in whole halves of a tile, of these.
-    ...ownRun('h200-rows-list').filter(
-      ({ kernel, m, n }) => kernel !== 'wgmma' || (n === 8192 ? m > 256 : n !== 4096 || m !== 512)
-    ),
+    ...ownRun('h100-rows-list'),
     // Of before decode-mma had tiles in pairs.
     ...ownRun('h200-decode-list').filter((point) => !isInPairs(point)),
     // Of before decode and wgmma of at most 4096 rows were others.
