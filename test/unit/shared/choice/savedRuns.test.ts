@@ -102,15 +102,13 @@ beforeAll(() => {
   )
 })
 
-/** All of a run but wgmma-fp8-proved of fewer than 16 rows, which takes longer there, and groups of wgmma in MXFP8. */
+/** All of a run but wgmma-fp8-proved of fewer than 16 rows, which takes longer there. */
 function ownRun(run: string): Point[] {
   const { steps, device: of, roofs } = parseRun(text(`docs/results/${run}/run.json`), run)
   const own = of && roofs ? factsOf(of, roofs) : facts
   return steps.flatMap(({ format, kernel, m, n, k, groups, measurement }): Point[] => {
     const ns = measurement?.timeNs.median
-    const isUnlike =
-      (kernel === 'wgmma-fp8-proved' && m < 16) ||
-      (kernel === 'wgmma' && format === 'mxfp8' && groups !== undefined)
+    const isUnlike = kernel === 'wgmma-fp8-proved' && m < 16
     if (isUnlike || ns === undefined) return []
     return [{ run, format, kernel, m, n, k, ns, facts: own, ...(groups && { groups }) }]
   })
@@ -169,7 +167,7 @@ function groupedTable(): Point[] {
   })
 }
 
-/** wgmma's groups of few rows; those with B of 8 bits ran at lower clocks than those that were fitted. */
+/** wgmma's groups of few rows. */
 function groupsOfFewRows(): Point[] {
   interface Row {
     format: string
@@ -183,7 +181,7 @@ function groupsOfFewRows(): Point[] {
   const run = 'h200-decode-rows'
   const { groups } = JSON.parse(text(`docs/results/${run}.json`)) as { groups: Row[] }
   return groups
-    .filter(({ kernel, format }) => kernel === 'wgmma' && format !== 'mxfp8')
+    .filter(({ kernel }) => kernel === 'wgmma')
     .map(({ us, name, rows: each, ...row }) => ({
       ...{ ...row, run: `${run} ${name}`, m: each.reduce((sum, count) => sum + count, 0) },
       groups: { layout: 'contiguous' as const, alignment: 1, maxRows: 0, rows: each },
