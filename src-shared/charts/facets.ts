@@ -1,5 +1,5 @@
 /** Where the panels of a chart over K, M or N stand: one for each format, of the same size, a ratio chart below each. */
-import type { SweepLine } from './sweepSeries'
+import type { SweepLine, SweepPoint } from './sweepSeries'
 
 export interface Panel {
   format: string
@@ -66,25 +66,59 @@ export function facetsOf(
 
 /** More lines than this in one panel are too many to name: the best of each provider stand out. */
 export const mostNamed = 6
-/** Of several shapes: the best of each provider at each of them, while a column beside the panel holds their names. */
-const mostOfShapes = 14
+/** While a column beside the panel holds their names: of several shapes the best at each, and lines that are better by `clearly` elsewhere on the axis. */
+const mostInColumn = 14
+const clearly = 1.05
 
-/** Lines of a panel that are drawn in full; the others step back. */
+/**
+ * Lines of a panel that are drawn in full; the others step back. `valueOf`: of a point, the more the better, or 0. What is best at
+ * the end of the axis comes first; a kernel that leads at the other end is named as well while there is room.
+ */
 export function standingOut(
   lines: readonly SweepLine[],
-  valueOf: (line: SweepLine) => number,
+  valueOf: (point: SweepPoint) => number,
   providerOf: (line: SweepLine) => string
 ): ReadonlySet<string> {
   if (lines.length <= mostNamed) return new Set(lines.map(({ id }) => id))
-  const bestOf = (keyOf: (line: SweepLine) => string) => {
-    const best = new Map<string, SweepLine>()
-    for (const line of lines) {
-      const before = best.get(keyOf(line))
-      if (!before || valueOf(line) > valueOf(before)) best.set(keyOf(line), line)
-    }
-    return new Set([...best.values()].map(({ id }) => id))
-  }
   const provider = (line: SweepLine) => `${providerOf(line)} ${line.overlay}`
-  const ofShapes = bestOf((line) => `${provider(line)} ${line.variant}`)
-  return ofShapes.size <= mostOfShapes ? ofShapes : bestOf(provider)
+  const shape = (line: SweepLine) => `${provider(line)} ${line.variant}`
+  const ofShapes = groupsOf(lines, shape)
+  const last = (line: SweepLine) => valueOf(line.points.at(-1)!)
+  const bestAtEnd = (group: readonly SweepLine[]) =>
+    group.reduce((best, line) => (last(line) > last(best) ? line : best))
+  const anywhere = ofShapes.flatMap((group) => leading(group, bestAtEnd(group), valueOf))
+  const atEnd = ofShapes.map(bestAtEnd)
+  const fitting = [anywhere, atEnd].find(({ length }) => length <= mostInColumn)
+  return new Set((fitting ?? groupsOf(lines, provider).map(bestAtEnd)).map(({ id }) => id))
+}
+
+function groupsOf(lines: readonly SweepLine[], keyOf: (line: SweepLine) => string): SweepLine[][] {
+  const groups = new Map<string, SweepLine[]>()
+  for (const line of lines) {
+    const key = keyOf(line)
+    groups.set(key, [...(groups.get(key) ?? []), line])
+  }
+  return [...groups.values()]
+}
+
+/** `first`, and what is clearly better than it, and than what was added before, somewhere on the axis. */
+function leading(
+  group: readonly SweepLine[],
+  first: SweepLine,
+  valueOf: (point: SweepPoint) => number
+): SweepLine[] {
+  const found = [first]
+  const valueAt = (line: SweepLine, at: number) => {
+    const point = line.points.find((one) => one.at === at)
+    return point ? valueOf(point) : 0
+  }
+  for (const line of group) {
+    const isBetter = line.points.some(
+      (point) =>
+        group.every((other) => valueOf(point) >= valueAt(other, point.at)) &&
+        found.every((other) => valueOf(point) > clearly * valueAt(other, point.at))
+    )
+    if (isBetter) found.push(line)
+  }
+  return found
 }

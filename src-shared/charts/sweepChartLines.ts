@@ -22,7 +22,10 @@ export function namedLines(
   const least = choices.metric === 'time'
   return standingOut(
     lines,
-    (line) => (least ? -1 : 1) * (figure(line.points.at(-1)!.step)?.value ?? 0),
+    ({ step }) => {
+      const value = figure(step)?.value ?? 0
+      return least && value > 0 ? 1 / value : value
+    },
     familyOf
   )
 }

@@ -12,6 +12,7 @@ import {
   usualBaseline
 } from '@shared/charts/baseline'
 import { dotPlot, hasOnePlace } from '@shared/charts/dotPlot'
+import { familyOf } from '@shared/measurement/marks'
 import { ticksTo } from '@shared/charts/ticks'
 import { standingOut } from '@shared/charts/facets'
 import { sweepLines } from '@shared/charts/sweepSeries'
@@ -135,7 +136,7 @@ describe('names at the ends of lines', () => {
     const crowd = lines.filter(({ format }) => format === 'mxfp4')
     const out = standingOut(
       crowd,
-      (line) => line.points[0]!.step.measurement!.tflops,
+      ({ step }) => step.measurement!.tflops,
       ({ provider }) => provider
     )
     const names = crowd.filter(({ id }) => out.has(id)).map(({ kernel }) => kernel)
@@ -147,5 +148,26 @@ describe('names at the ends of lines', () => {
         () => 'one'
       ).size
     ).toBe(3)
+  })
+
+  it('are those of kernels that lead elsewhere on the axis too, while there is room', () => {
+    const decode = v.parse(
+      runSchema,
+      JSON.parse(readFileSync('docs/results/h100-decode-list/run.json', 'utf8'))
+    )
+    const all = sweepLines([{ run: decode, title: 'H100', overlay: false }])
+    const namesOf = (shown: typeof all) => {
+      const out = standingOut(shown, ({ step }) => step.measurement!.tflops, familyOf)
+      return shown.filter(({ id }) => out.has(id)).map(({ kernel }) => kernel)
+    }
+    const some = all.filter(
+      ({ format, variant }) => format === 'mxfp4' && ['8192x8192', '2880x2880'].includes(variant)
+    )
+    expect(some).toHaveLength(8)
+    const [end, fewest, peer] = ['decode-fp8', 'decode-mma', 'cublaslt-bf16']
+    expect(namesOf(some).sort()).toEqual([peer, peer, end, end, fewest, fewest])
+    const many = all.filter(({ format }) => format === 'nvfp4')
+    expect(many).toHaveLength(21)
+    expect(namesOf(many).sort()).toEqual([...Array(7).fill(peer), ...Array(7).fill('decode')])
   })
 })
