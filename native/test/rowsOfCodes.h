@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "codesProduct.h"
+#include "manifestValues.h"
 
 namespace {
 
@@ -15,6 +16,18 @@ struct Shape {
   // Stages of a cluster, or of each pair of CTAs where so many of them divide a tile's K.
   int share, across = 1;
 };
+
+// Parts of a tile that the manifest's row has room for.
+int partsOf(int steps, int share, int across) {
+  static const std::string expression = [] {
+    const Json manifest = readManifest();
+    for (const Json& row : manifest["kernels"].list)
+      if (row["file"].text == "wgmma.cu") return row["values"]["CODE_PARTS"].text;
+    return std::string();
+  }();
+  return static_cast<int>(cuda::evaluate(
+      expression, {{"CODE_STEPS", steps}, {"CODE_SHARE", share}, {"CODE_ACROSS", across}}));
+}
 
 struct Outcome {
   std::string thrown;
@@ -43,10 +56,7 @@ Outcome outcome(const Shape& of, Mistake mistake = Mistake::kNone, bool isBackwa
   result.isBeyond = beyond != 0;
 
   const int steps = gemm::stepsOf<T>(k), tiles = (m + TileN - 1) / TileN * ((n + 255) / 256),
-            // As the manifest's CODE_PARTS: there is no room for more.
-      mostParts = across > 1 || share % steps == 0 ? 1
-                  : steps % share == 0             ? steps / share
-                                                   : (steps - 1 + share - 1) / share + 1,
+            mostParts = partsOf(steps, share, across),
             clusters = across > 1 ? tiles : (tiles * steps + share - 1) / share;
   std::vector<float4> parts(int64_t{tiles} * mostParts * 256 * TileN / 4);
   std::vector<u32> arrived(tiles * CLUSTER * T::kConsumerWarps);

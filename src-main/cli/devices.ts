@@ -7,6 +7,7 @@ import {
   type Device,
   type Kernel
 } from '@shared/contract/devices'
+import { groupedBy } from '@shared/groupedBy'
 import { counted } from '@shared/units'
 import { print, printJson } from '../ground/terminal'
 import { connectInProcess } from '../transports/inProcess'
@@ -88,11 +89,7 @@ const line = (level: string, what: string, reason: string) => [
 function alike(
   capabilities: Kernel['capabilities']
 ): [formats: string, level: string, reason: string][] {
-  const groups = new Map<string, Kernel['capabilities']>()
-  for (const one of capabilities) {
-    const key = JSON.stringify([one.level, one.reason])
-    groups.set(key, [...(groups.get(key) ?? []), one])
-  }
+  const groups = groupedBy(capabilities, ({ level, reason }) => JSON.stringify([level, reason]))
   return [...groups.values()].map((group) => [
     formatListText(group.map(({ format }) => format)),
     group[0]!.level,

@@ -1,6 +1,7 @@
 /** One run of what the tasks of a fleet measured, for each kind of device and model. */
 import type { Run } from '@shared/contract/run'
 import { UserError } from '@shared/errors'
+import { groupedBy } from '@shared/groupedBy'
 import { alikeKey, mergeRuns, type Shard } from '@shared/measurement/mergeRuns'
 import { shapeOf } from '@shared/measurement/runName'
 import { derivedFiles } from '../store/derivedFiles'
@@ -35,11 +36,7 @@ export async function collect(
     throw new UserError('failed', 'No task is done: there is nothing to collect.')
   const shards: Shard[] = []
   for (const { task, run } of done) shards.push(await shardOf(folder, task, run!.id))
-  const alike = new Map<string, Shard[]>()
-  for (const shard of shards) {
-    const key = alikeKey(shard.run)
-    alike.set(key, [...(alike.get(key) ?? []), shard])
-  }
+  const alike = groupedBy(shards, ({ run }) => alikeKey(run))
   const collected: Collected[] = []
   for (const own of alike.values())
     collected.push({

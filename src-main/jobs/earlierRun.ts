@@ -5,6 +5,7 @@ import type { JobSpec } from '@shared/contract/jobs'
 import type { Device } from '@shared/contract/devices'
 import { measuredRoundSchema, type Run, type Step, type StoredRound } from '@shared/contract/run'
 import { UserError } from '@shared/errors'
+import { groupedBy } from '@shared/groupedBy'
 import { dispositionOf } from '@shared/measurement/outcome'
 import * as v from 'valibot'
 import type { NativeMeasurement } from '../engine/nativeBinding'
@@ -35,9 +36,7 @@ export async function openEarlierRun(
     const step = steps.get(keyOf({ ...planned, kernel: planned.kernel.id }))
     return step && hasSameSource(step, planned) ? step : undefined
   }
-  const measured = new Map<number, StoredRound[]>()
-  for (const round of await store.rounds(id))
-    measured.set(round.step, [...(measured.get(round.step) ?? []), round])
+  const measured = groupedBy(await store.rounds(id), ({ step }) => step)
   const kept = plan.steps.filter((planned) => find(planned)?.validation).length
   return {
     note: `Resumes ${id} of ${run.createdAt}: ${kept} of ${plan.steps.length} steps had been validated there.`,

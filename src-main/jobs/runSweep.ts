@@ -5,6 +5,7 @@
  */
 import { defaults } from '@shared/contract/defaults'
 import type { Step } from '@shared/contract/run'
+import { groupedBy } from '@shared/groupedBy'
 import { pointText } from '@shared/measurement/problemText'
 import { methodName, presets, sustainedNs, type Preset } from '@shared/measurement/presets'
 import { median } from '@shared/measurement/statistics'
@@ -66,12 +67,7 @@ export async function runSweep(context: JobContext): Promise<void> {
 
 /** A problem's steps go through a round together: its operands are made once. */
 function byProblem(steps: readonly PlannedStep[]): PlannedStep[][] {
-  const problems = new Map<string, PlannedStep[]>()
-  for (const step of steps) {
-    const key = problemOf(step)
-    problems.set(key, [...(problems.get(key) ?? []), step])
-  }
-  return [...problems.values()]
+  return [...groupedBy(steps, problemOf).values()]
 }
 
 async function measureRound(sweep: Sweep, points: Points, round: number): Promise<void> {

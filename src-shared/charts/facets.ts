@@ -1,4 +1,5 @@
 /** Where the panels of a chart over K, M or N stand: one for each format, of the same size, a ratio chart below each. */
+import { groupedBy } from '../groupedBy'
 import type { SweepLine, SweepPoint } from './sweepSeries'
 
 export interface Panel {
@@ -82,23 +83,15 @@ export function standingOut(
   if (lines.length <= mostNamed) return new Set(lines.map(({ id }) => id))
   const provider = (line: SweepLine) => `${providerOf(line)} ${line.overlay}`
   const shape = (line: SweepLine) => `${provider(line)} ${line.variant}`
-  const ofShapes = groupsOf(lines, shape)
+  const ofShapes = [...groupedBy(lines, shape).values()]
   const last = (line: SweepLine) => valueOf(line.points.at(-1)!)
   const bestAtEnd = (group: readonly SweepLine[]) =>
     group.reduce((best, line) => (last(line) > last(best) ? line : best))
   const anywhere = ofShapes.flatMap((group) => leading(group, bestAtEnd(group), valueOf))
   const atEnd = ofShapes.map(bestAtEnd)
   const fitting = [anywhere, atEnd].find(({ length }) => length <= mostInColumn)
-  return new Set((fitting ?? groupsOf(lines, provider).map(bestAtEnd)).map(({ id }) => id))
-}
-
-function groupsOf(lines: readonly SweepLine[], keyOf: (line: SweepLine) => string): SweepLine[][] {
-  const groups = new Map<string, SweepLine[]>()
-  for (const line of lines) {
-    const key = keyOf(line)
-    groups.set(key, [...(groups.get(key) ?? []), line])
-  }
-  return [...groups.values()]
+  const ofProviders = [...groupedBy(lines, provider).values()]
+  return new Set((fitting ?? ofProviders.map(bestAtEnd)).map(({ id }) => id))
 }
 
 /** `first`, and what is clearly better than it, and than what was added before, somewhere on the axis. */

@@ -1,5 +1,6 @@
 /** Tensors of a file that are of no known convention and look as if they were codes and scales. */
 import type { SafetensorsHeader, TensorEntry } from '../formats/safetensors'
+import { groupedBy } from '../groupedBy'
 import { conventions, type BlockScaledWeight } from './conventions'
 
 /** Two tensors that look like the codes and the scales of one weight. */
@@ -36,11 +37,7 @@ export function likelyWeights(
       !used.has(name) && shape.length >= 2 && !unsure.some((weight) => name.startsWith(weight))
   )
   const scales = rest.filter(({ dtype, name }) => scaleTypes.includes(dtype) && saysScale(name))
-  const byPlace = new Map<string, TensorEntry[]>()
-  for (const tensor of scales) {
-    const place = placeOf(tensor.name)
-    byPlace.set(place, [...(byPlace.get(place) ?? []), tensor])
-  }
+  const byPlace = groupedBy(scales, ({ name }) => placeOf(name))
   return rest.flatMap((codes) => {
     if (!codeTypes.includes(codes.dtype) || saysScale(codes.name)) return []
     const near = byPlace.get(placeOf(codes.name)) ?? []

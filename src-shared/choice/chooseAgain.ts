@@ -1,6 +1,7 @@
 /** What `auto` would choose in a run that is there, by the costs that its device's kernels have now. */
 import type { Device } from '../contract/devices'
 import type { Run, Step } from '../contract/run'
+import { groupedBy } from '../groupedBy'
 import { pointOf } from '../measurement/ratios'
 import { choiceOf, rankKernels } from './choose'
 import { factsOf } from './deviceFacts'
@@ -11,9 +12,10 @@ import { factsOf } from './deviceFacts'
  */
 export function chooseAgain({ steps, spec, roofs }: Run, device: Device): Step[] {
   const facts = factsOf(device, roofs ?? [])
-  const timed = new Map<string, Step[]>()
-  for (const step of steps)
-    if (step.measurement) timed.set(pointOf(step), [...(timed.get(pointOf(step)) ?? []), step])
+  const timed = groupedBy(
+    steps.filter(({ measurement }) => measurement),
+    pointOf
+  )
   const choices = new Map(
     [...timed].map(([point, ofOne]) => {
       const { format, m, n, k, groups } = ofOne[0]!

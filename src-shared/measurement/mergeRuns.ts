@@ -5,6 +5,7 @@ import type { SweepSpec } from '../contract/jobs'
 import { operationText } from '../contract/operation'
 import type { Measurement, Place, Run, Step } from '../contract/run'
 import type { Shapes } from '../contract/shapes'
+import { groupedBy } from '../groupedBy'
 import { statisticsOf } from './statistics'
 
 export interface Shard {
@@ -33,10 +34,8 @@ export function mergeRuns(
   as: Pick<Run, 'id' | 'label' | 'createdAt' | 'notes'>
 ): Run {
   const [first] = shards
-  const found = new Map<string, { step: Step; shard: Shard }[]>()
-  for (const shard of shards)
-    for (const step of shard.run.steps)
-      found.set(keyOf(step), [...(found.get(keyOf(step)) ?? []), { step, shard }])
+  const all = shards.flatMap((shard) => shard.run.steps.map((step) => ({ step, shard })))
+  const found = groupedBy(all, ({ step }) => keyOf(step))
   const steps = [...found.values()].map((points, index) => pooled(points, index))
   const hosts = [...new Set(shards.map(({ run }) => run.host.name))]
   const { resumes: _resumes, ...spec } = specOfAll(shards.map(({ run }) => run.spec as SweepSpec))

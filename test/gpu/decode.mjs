@@ -1,7 +1,8 @@
 // Few rows of A: the kernels for them beside a plain read of B and cuBLASLt in the same run, cold.
 //   node decode.mjs [NxK,...] [result.json]
 // FORMATS=mxfp4,nvfp4 limits the formats, ROWS=128,256 are other rows of A, KERNELS=wgmma further kernels, OUTPUT=bf16 another type of C (which may hold
-// sums that float16 has as zero). The last column is the share of what the plain read reaches.
+// sums that float16 has as zero), OWN=folder,... kernels of one's own as --kernel-dir takes them, for KERNELS: those of before a change, by another id. The last
+// column is the share of what the plain read reaches.
 import { writeFileSync } from 'node:fs'
 import { briefly, cudaDevice, open, timed } from './addon.mjs'
 import { able } from './formats.mjs'
@@ -14,7 +15,8 @@ const formats = process.env.FORMATS?.split(',') ?? [
   ...['mxfp4', 'mixed', 'nvfp4', 'mxfp8'],
   ...['w4a16_mxfp4', 'w4a16_nvfp4']
 ]
-const device = await cudaDevice(['test/gpu/kernels/plainRead'])
+const own = process.env.OWN?.split(',') ?? []
+const device = await cudaDevice(['test/gpu/kernels/plainRead', ...own])
 const allRows = (process.env.ROWS ?? '1,8,16,32,64').split(',').map(Number)
 const wanted = [
   ...['plain-read', 'decode-fp8', 'decode', 'cublaslt-fp8', 'cublaslt-bf16'],

@@ -1,5 +1,6 @@
 /** Every judged cell and every reference as one mark on a logarithmic line of error over tolerance. */
 import type { Run, Step } from '@shared/contract/run'
+import { groupedBy } from '@shared/groupedBy'
 import { formatSymbol, familyOf, providerColours, type Mark } from '@shared/measurement/marks'
 import { standingStep } from '@shared/measurement/validationSummary'
 import { toleranceShareOf } from '@shared/measurement/validationFigures'
@@ -75,11 +76,7 @@ export function limitStrip({ steps }: Pick<Run, 'steps'>, width: number): LimitS
 const axisTop = (rows: number) => 22 + rows * size
 
 function cellsOf(steps: readonly Step[]): Omit<StripMark, 'x' | 'y'>[] {
-  const groups = new Map<string, Step[]>()
-  for (const step of steps) {
-    const cell = `${step.kernel}~${step.format}`
-    groups.set(cell, [...(groups.get(cell) ?? []), step])
-  }
+  const groups = groupedBy(steps, ({ kernel, format }) => `${kernel}~${format}`)
   return [...groups].flatMap(([cell, of]) => {
     const { kernel, format, provider, baseline, validation } = standingStep(of)!
     const share = validation && toleranceShareOf(validation)

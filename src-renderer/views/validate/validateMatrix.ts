@@ -1,6 +1,7 @@
 /** What the Validate matrix shows: one cell per kernel and format, from the run so far and the device's capabilities. */
 import type { Device } from '@shared/contract/devices'
 import type { Run, Step } from '@shared/contract/run'
+import { groupedBy } from '@shared/groupedBy'
 import { familyOf, type ProviderFamily } from '@shared/measurement/marks'
 import { toleranceShareOf } from '@shared/measurement/validationFigures'
 import { standingStep } from '@shared/measurement/validationSummary'
@@ -47,11 +48,7 @@ export function validateMatrix(
   device: Device | undefined,
   { running, activity }: Live
 ): MatrixState {
-  const all = new Map<string, Step[]>()
-  for (const step of run?.steps ?? []) {
-    const key = `${step.kernel} ${step.format}`
-    all.set(key, [...(all.get(key) ?? []), step])
-  }
+  const all = groupedBy(run?.steps ?? [], ({ kernel, format }) => `${kernel} ${format}`)
   const steps = new Map([...all].map(([key, several]) => [key, standingStep(several)!]))
   const kernels = kernelsOf(run, device, [...steps.values()])
   const providers = new Map(kernels.map(({ id, group }) => [id, group]))

@@ -9,6 +9,7 @@ import type { Device, Kernel } from '@shared/contract/devices'
 import type { Groups } from '@shared/contract/groups'
 import { expandVariants, parseKernelRow } from '@shared/contract/kernelRow'
 import { parseRun } from '@shared/contract/parseRun'
+import { groupedBy } from '@shared/groupedBy'
 
 /** No measured time is further from its prediction than this factor, either way: of few rows some 2 us of a small product are told wrong. */
 const factorOf = (kernel: string) => (kernel.startsWith('decode') ? 1.25 : 1.15)
@@ -230,14 +231,7 @@ const residuals = (): Residual[] =>
   }))
 
 /** Points of one problem in one run. */
-function byProblem<T extends Point>(of: readonly T[]): Map<string, T[]> {
-  const problems = new Map<string, T[]>()
-  for (const point of of) {
-    const key = keyOf(point)
-    problems.set(key, [...(problems.get(key) ?? []), point])
-  }
-  return problems
-}
+const byProblem = <T extends Point>(of: readonly T[]): Map<string, T[]> => groupedBy(of, keyOf)
 
 const us = (ns: number) => (ns / 1e3).toFixed(1).padStart(9)
 
