@@ -9,6 +9,17 @@ namespace {
 
 constexpr const char* kKernel = "decode-mma";
 
+// Pairs of a CTA that is alone on a multiprocessor.
+constexpr int kMostWarps = B_FORMAT == 0 ? 12 : 16;
+#if !GROUPED
+constexpr auto multiply8PairsByMost =
+#if B_FORMAT == 0
+    multiply8PairsBy12;
+#else
+    multiply8PairsBy16;
+#endif
+#endif
+
 struct Product {
   int m, n, k, warps = 4;
   std::vector<int> groups = {m};  // rows of each
@@ -40,7 +51,10 @@ struct Product {
       };
 #if !GROUPED
       if (isInPairs && columns == 16) return call(multiply16PairsBy12);
-      if (isInPairs) return call(warps == 8 ? multiply8PairsBy8 : multiply8PairsBy12);
+      if (isInPairs)
+        return call(warps == 4   ? multiply8PairsBy4
+                    : warps == 8 ? multiply8PairsBy8
+                                 : multiply8PairsByMost);
 #endif
       if (columns == 8) call(warps == 4 ? multiply8By4 : warps == 8 ? multiply8By8 : multiply8By16);
       else call(warps == 4 ? multiply16By4 : warps == 8 ? multiply16By8 : multiply16By16);
@@ -64,8 +78,8 @@ Product bySixteen(Product product) {
   return product;
 }
 // With as many warps as there are for pairs of so many rows.
-Product inPairs(Product product, int warps = 12) {
-  product.warps = warps;
+Product inPairs(Product product, int warps = 0) {
+  product.warps = warps > 0 ? warps : product.m <= 8 ? kMostWarps : 12;
   product.isInPairs = true;
   return product;
 }
@@ -74,6 +88,7 @@ Product inPairs(Product product, int warps = 12) {
 void isAsInTheManifest() {
   const Json manifest = readManifest();
   int launched = 0, inPairs = 0;
+  std::set<std::string> found;
   for (const Json& row : manifest["kernels"].list) {
     if (row["file"].text != "decode_mma.cu") continue;
     blockscope::cuda::Variables names;
@@ -82,8 +97,12 @@ void isAsInTheManifest() {
     names["SMS"] = 132, names["GROUPS"] = GROUPED ? 3 : 0, names["V"] = SCALE_BLOCK;
     names["BITS_A"] = kBits(A_FORMAT), names["BITS_B"] = kBits(B_FORMAT);
     for (const int rows : {1, 8, 9, 16, 17, 64})
-      for (const auto& [n, k] :
-           {std::pair{2880, 2880}, {7168, 2048}, {57344, 8192}, {1536, 7168}, {8, 32}}) {
+      for (const auto& [n, k] : {std::pair{2880, 2880},
+                                 {7168, 2048},
+                                 {4096, 7168},
+                                 {11008, 4096},
+                                 {8192, 8192},
+                                 {8, 32}}) {
         names["M"] = names["MOST_ROWS"] = rows, names["N"] = n, names["K"] = k;
         evaluateValues(row["values"], names);
         for (const Json& launch : row["launches"].list) {
@@ -99,16 +118,16 @@ void isAsInTheManifest() {
           inPairs += areInPairs;
           const int ofOne = ceilDivided(rows, columns);
           CHECK(names["BLOCKS"] == (GROUPED ? std::min(ofOne + 3, 3 * ofOne) : ofOne));
-          CHECK(names["TURNS_OF_FOUR"] - 2 == ceilDivided(k, 4 * decode::kOfWarp) &&
-                names["TURNS_OF_EIGHT"] - 2 == ceilDivided(k, 8 * decode::kOfWarp) &&
-                names["TURNS_OF_TWELVE"] - 2 == ceilDivided(k, 12 * decode::kOfWarp) &&
-                names["TURNS_OF_SIXTEEN"] - 2 == ceilDivided(k, 16 * decode::kOfWarp));
+          CHECK(names["OF_WARP"] == decode::kOfWarp);
+          found.insert(function);
           launched++;
         }
       }
   }
-  CHECK(launched == 6 * 5);  // one for each problem
+  CHECK(launched == 6 * 6);  // one for each problem
   CHECK(GROUPED ? inPairs == 0 : inPairs >= 10 && inPairs < launched);
+  for (const int warps : {4, 8, kMostWarps})
+    CHECK(GROUPED || found.count("multiply8PairsBy" + std::to_string(warps)));
 }
 
 // One block of one row of B under `scale`, at an end of what is exact or past it, with what it has
@@ -190,6 +209,7 @@ int main() {
   isRight(inPairs({8, 50, 2880}));
   isRight(inPairs({5, 72, 1056}, 8));
   isRight(inPairs({3, 8, 4096}, 8));  // a second tile that is not there
+  isRight(inPairs({7, 40, 1120}, 4));
   isRight(inPairs({16, 88, 1120}));
   isRight(inPairs({41, 40, 544}), 3);
   isRightOfCancelled({3, 64, 1024});
@@ -215,6 +235,7 @@ int main() {
   isNanOfOneRow({3, 40, 1056}, false, false);
   isNanOfOneRow(byEight({9, 40, 2048}), false, false);
   isNanOfOneRow(inPairs({3, 60, 1056}, 8), false, false);
+  isNanOfOneRow(inPairs({3, 60, 1056}, 4), false, false);
   isNanOfOneRow(inPairs({9, 44, 1056}), false, false);
   if (A_FORMAT != 7) isNanOfOneRow({3, 40, 1056}, true, false);
   if (A_FORMAT != 7) isNanOfOneRow(byEight({11, 24, 1056}), true, false);

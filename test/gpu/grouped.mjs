@@ -1,7 +1,9 @@
 // Grouped products on a GPU: every kernel against the reference, then the rate of groups beside that of one product of the
 // same rows. `node test/gpu/grouped.mjs [check|rate|all] [result file]`. FORMATS=mxfp4,nvfp4 limits the formats, KERNELS=wgmma the
-// kernels, SEGMENTS='masked 6x1024' what is timed.
+// kernels, SEGMENTS='masked 6x1024' what is timed. What checks take is compiling: `grouped.mjs check-of FORMAT PART PARTS`, with every
+// PARTS-th of the kernels from PART on, are several side by side.
 import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { briefly, Checks, cudaDevice, isRight, listed, open, timed, validated } from './addon.mjs'
 import { able, testedKernels } from './formats.mjs'
 
@@ -73,20 +75,18 @@ async function validateAll(checks, kernels, format, name, session, tolerance) {
   }
 }
 
-async function checkOperands(checks) {
+async function checkOperands(checks, format) {
   const groups = of('contiguous', ragged, { alignment: 128 })
-  for (const format of formats) {
-    const [gpu, cpu] = await Promise.all(
-      ['cuda:0', 'cpu'].map((device) => openGroups(format, groups, 64, 128, { device }))
+  const [gpu, cpu] = await Promise.all(
+    ['cuda:0', 'cpu'].map((device) => openGroups(format, groups, 64, 128, { device }))
+  )
+  const [ours, theirs] = await Promise.all([gpu.operands(), cpu.operands()])
+  for (const name of ['aCodes', 'bCodes', 'aScales', 'bScales'])
+    checks.check(
+      `operands of ${format} ${name} are the CPU's`,
+      Buffer.compare(ours[name], theirs[name]) === 0
     )
-    const [ours, theirs] = await Promise.all([gpu.operands(), cpu.operands()])
-    for (const name of ['aCodes', 'bCodes', 'aScales', 'bScales'])
-      checks.check(
-        `operands of ${format} ${name} are the CPU's`,
-        Buffer.compare(ours[name], theirs[name]) === 0
-      )
-    await Promise.all([gpu.close(), cpu.close()])
-  }
+  await Promise.all([gpu.close(), cpu.close()])
 }
 
 /** One scale of one row is too far from the others for fp8: the product goes by bf16. */
@@ -107,46 +107,48 @@ async function checkBeyondWindow(checks, kernels, format) {
   await usual.close()
 }
 
-async function checkAll(checks, kernels) {
-  await checkOperands(checks)
-  for (const format of wanted('FORMATS', ['mxfp4', 'mxfp8']))
+/** What passes or the kernels themselves do, the fallback of scales beyond a range, several tiles of K. @type {[string, object, string, string, number][]} */
+const operations = [
+  ['B (K, N)', { bOrder: 'kn' }, 'f16', 'normal', 64],
+  ['accumulated to e4m3', { accumulate: true, outputScale: 0.3 }, 'e4m3', 'normal', 72],
+  ['accumulated to e5m2', { accumulate: true, outputScale: 0.3 }, 'e5m2', 'normal', 272],
+  ['accumulated', { accumulate: true }, 'f16', 'normal', 264],
+  ['accumulated, adversarial', { accumulate: true }, 'f32', 'adversarial', 264],
+  ['adversarial', {}, 'f32', 'adversarial', 264],
+  ['large K', {}, 'f16', 'normal', 520]
+]
+
+async function checkFormat(checks, kernels, format) {
+  if (['mxfp4', 'mxfp8'].includes(format))
     await checks.attempt('beyond the window', () => checkBeyondWindow(checks, kernels, format))
-  for (const format of formats)
-    for (const [name, groups, n, output] of cases)
-      await checks.attempt(`open ${format} ${name}`, async () => {
-        const session = await openGroups(format, groups, n, 256, { output })
-        await validateAll(checks, kernels, format, `${format} ${name}`, session, tolerances[output])
-        await session.close()
-      })
-  // What passes or the kernels themselves do, the fallback of scales beyond a range, several tiles of K.
-  const operations = [
-    ['B (K, N)', { bOrder: 'kn' }, 'f16', 'normal', 64],
-    ['accumulated to e4m3', { accumulate: true, outputScale: 0.3 }, 'e4m3', 'normal', 72],
-    ['accumulated to e5m2', { accumulate: true, outputScale: 0.3 }, 'e5m2', 'normal', 272],
-    ['accumulated', { accumulate: true }, 'f16', 'normal', 264],
-    ['accumulated, adversarial', { accumulate: true }, 'f32', 'adversarial', 264],
-    ['adversarial', {}, 'f32', 'adversarial', 264],
-    ['large K', {}, 'f16', 'normal', 520]
-  ]
-  for (const format of wanted('FORMATS', ['mxfp4', 'mxfp8', 'nvfp4']))
-    for (const [name, operation, output, distribution, n] of operations)
-      await checks.attempt(`open ${format} ${name}`, async () => {
-        const k = name === 'large K' ? 2880 : 256
-        const groups = of('contiguous', ragged, { alignment: 128 })
-        const more = { output, distribution, operation }
-        const session = await openGroups(format, groups, n, k, more)
-        const guarded = kernels.filter(({ id }) => /^(wgmma|decode)/.test(id))
-        const able_ = distribution === 'adversarial' ? guarded : kernels
-        await validateAll(
-          checks,
-          able_,
-          format,
-          `${format} ${name}`,
-          session,
-          tolerances[output] ?? {}
-        )
-        await session.close()
-      })
+  for (const [name, groups, n, output] of cases)
+    await checks.attempt(`open ${format} ${name}`, async () => {
+      const session = await openGroups(format, groups, n, 256, { output })
+      await validateAll(checks, kernels, format, `${format} ${name}`, session, tolerances[output])
+      await session.close()
+    })
+  if (!['mxfp4', 'mxfp8', 'nvfp4'].includes(format)) return
+  for (const [name, operation, output, distribution, n] of operations)
+    await checks.attempt(`open ${format} ${name}`, async () => {
+      const k = name === 'large K' ? 2880 : 256
+      const groups = of('contiguous', ragged, { alignment: 128 })
+      const session = await openGroups(format, groups, n, k, { output, distribution, operation })
+      const guarded = kernels.filter(({ id }) => /^(wgmma|decode)/.test(id))
+      const those = distribution === 'adversarial' ? guarded : kernels
+      const tolerance = tolerances[output] ?? {}
+      await validateAll(checks, those, format, `${format} ${name}`, session, tolerance)
+      await session.close()
+    })
+}
+
+/** Every format and part of the kernels in a process of its own. */
+async function checkAll(checks) {
+  for (const format of formats) await checkOperands(checks, format)
+  const parts = 4
+  const tasks = formats.flatMap((format) =>
+    Array.from({ length: parts }, (_, part) => ['check-of', format, String(part), String(parts)])
+  )
+  await checks.inProcesses(fileURLToPath(import.meta.url), tasks)
 }
 
 const weights = [
@@ -215,11 +217,15 @@ function note(checks, rows, { kernel, format, groups, n, k }, m, grouped, dense)
     checks.check(`${what} reaches ${wantedShare} of dense`, share >= wantedShare, share.toFixed(3))
 }
 
-const [what = 'all', file] = process.argv.slice(2)
+const [what = 'all', file, part = '0', parts = '1'] = process.argv.slice(2)
 const checks = new Checks()
 const device = await cudaDevice([])
 const rows = []
-if (what !== 'rate') await checkAll(checks, testedKernels(device))
-if (what !== 'check') await rates(checks, rows)
-if (file) writeFileSync(file, JSON.stringify({ device: briefly(device), rows }, null, 1))
+if (what === 'check-of') {
+  const some = testedKernels(device).filter((_, at) => at % Number(parts) === Number(part))
+  await checkFormat(checks, some, file)
+} else if (what !== 'rate') await checkAll(checks)
+if (what === 'rate' || what === 'all') await rates(checks, rows)
+if (file && what !== 'check-of')
+  writeFileSync(file, JSON.stringify({ device: briefly(device), rows }, null, 1))
 checks.end()

@@ -53,7 +53,14 @@ BS_DECODE_MMA(multiply16By8, 2, 1, 8, 2)
 BS_DECODE_MMA(multiply8By16, 1, 1, 16, 1)
 BS_DECODE_MMA(multiply16By16, 2, 1, 16, 1)
 #if !GROUPED
+BS_DECODE_MMA(multiply8PairsBy4, 1, 2, 4, 4)
 BS_DECODE_MMA(multiply8PairsBy8, 1, 2, 8, 2)
+// Alone on a multiprocessor: as many warps as there are registers for, where elements of 8 bits
+// make more turns of a row.
+#if B_FORMAT == 0
 BS_DECODE_MMA(multiply8PairsBy12, 1, 2, 12, 1)
+#else
+BS_DECODE_MMA(multiply8PairsBy16, 1, 2, 16, 1)
+#endif
 BS_DECODE_MMA(multiply16PairsBy12, 2, 2, 12, 1)
 #endif
