@@ -119,6 +119,7 @@ void isAsInTheManifest() {
           const int ofOne = ceilDivided(rows, columns);
           CHECK(names["BLOCKS"] == (GROUPED ? std::min(ofOne + 3, 3 * ofOne) : ofOne));
           CHECK(names["OF_WARP"] == decode::kOfWarp);
+          CHECK(names["MOST_WARPS"] == (columns == 8 ? kMostWarps : 12));
           found.insert(function);
           launched++;
         }

@@ -125,11 +125,11 @@ function productsOf(kernel: Kernel, { m, n, k, groups, ...asked }: Problem): Pro
 }
 
 /** The names that expressions of a manifest may use. */
-function namesOf(
+export function namesOf(
   { constants, values = [] }: KernelModel,
   { format, n, k, output, accumulate = plainOperation.accumulate }: Problem,
   { m, parts, groups = 0 }: Product,
-  { processors }: DeviceFacts
+  { processors }: Pick<DeviceFacts, 'processors'>
 ): Names {
   const block = findBlockFormat(format)
   const names = {

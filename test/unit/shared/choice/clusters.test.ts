@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
-import { evaluate, withValues, type Names } from '@shared/choice/expression'
+import { namesOf, type Problem } from '@shared/choice/cost'
+import { evaluate } from '@shared/choice/expression'
 import { expandVariants, parseKernelRow } from '@shared/contract/kernelRow'
 
 interface Launch {
@@ -23,19 +24,13 @@ const rows = kernels.flatMap(expandVariants) as Row[]
 const { clusters: atOnce } = json('docs/results/h100-codes-stage.json') as {
   clusters: Record<string, number>
 }
-const formats = {
-  mxfp4: { BITS_A: 4, BITS_B: 4, V: 32 },
-  nvfp4: { BITS_A: 4, BITS_B: 4, V: 16 },
-  mxfp8: { BITS_A: 8, BITS_B: 8, V: 32 },
-  w4a16_mxfp4: { BITS_A: 16, BITS_B: 4, V: 32 }
-}
-const one = { GROUPS: 0, ACCUMULATE: 0, BYTES_C: 2, SMS: 132 }
+const formats = ['mxfp4', 'nvfp4', 'mxfp8', 'w4a16_mxfp4']
 
 /** Clusters of more than two CTAs that a row launches for a product: their size, and how many. */
-function* clustersOf(given: Row, of: Names): Generator<[size: number, count: number]> {
+function* clustersOf(given: Row, of: Problem): Generator<[size: number, count: number]> {
   const row = parseKernelRow(given)
   if (typeof row === 'string') throw new Error(row)
-  const names = withValues({ ...row.constants, ...of }, row.values)
+  const names = namesOf(row, of, { m: of.m }, { processors: 132 })
   for (const { grid, cluster, when } of given.launches) {
     if (!cluster || (when && evaluate(when, names) === 0)) continue
     const size = evaluate(String(cluster[0]), names)
@@ -47,11 +42,11 @@ it('has as many clusters as an H100 has at once, in every row of one product', (
   const sizes = new Set<number>()
   const waiting: string[] = []
   for (const row of rows.filter(({ launches }) => launches?.some(({ cluster }) => cluster)))
-    for (const [format, bits] of Object.entries(formats))
+    for (const format of formats)
       for (const m of [8, 16, 64, 128, 256, 512])
         for (const k of [2048, 2880, 8192])
           for (let n = 64; n <= 10240; n += 192) {
-            const of = { ...one, ...bits, M: m, N: n, K: k, MOST_ROWS: m, GROUP_ROWS: m }
+            const of = { format, m, n, k, output: 'f16' }
             for (const [size, count] of clustersOf(row, of)) {
               sizes.add(size)
               if (count > atOnce[size]!)

@@ -1,9 +1,8 @@
 /** What decode-mma took by other divisions of its work on two cards (docs/results), and which one the manifest's row has. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { withValues } from '@shared/choice/expression'
+import { namesOf } from '@shared/choice/cost'
 import { parseKernelRow } from '@shared/contract/kernelRow'
-import { findBlockFormat } from '@shared/formats/blockFormat'
 
 export interface Divided {
   format: string
@@ -22,13 +21,10 @@ export const dividedOn = (card: string): Divided[] =>
 const { kernels } = json('resources/kernels/cuda/manifest.json') as { kernels: { id?: string }[] }
 const row = parseKernelRow(kernels.find(({ id }) => id === 'decode-mma'))
 if (typeof row === 'string') throw new Error(row)
-const { constants, values } = row
+const model = row
 
 /** What the row's values make of a problem on a GPU of 132 multiprocessors. */
-export function divisionOf({ format, m, n, k }: Divided): string {
-  const { a, b, scaleBlockSize } = findBlockFormat(format)
-  const bits = { BITS_A: a.storageBits, BITS_B: b.storageBits, V: scaleBlockSize }
-  const problem = { M: m, N: n, K: k, MOST_ROWS: m, GROUPS: 0, ACCUMULATE: 0, BYTES_C: 2, SMS: 132 }
-  const names = withValues({ ...constants, ...bits, ...problem }, values)
+export function divisionOf({ us: _us, ...problem }: Divided): string {
+  const names = namesOf(model, { ...problem, output: 'f16' }, problem, { processors: 132 })
   return `${names.IN_PAIRS ? 'pairs' : 'tiles'} by ${names.WARPS}`
 }
