@@ -20,9 +20,7 @@
 #define STAGE_K 512
 #define THREADS 640
 #define SHARED_BYTES 231424
-// Of the kernel that has A in e5m2, and of the one that has it in bf16.
-#define OWN_BYTES (A_FORMAT == 0 && SCALE_FORMAT == 5 ? 65536 : 33152)
-#define OWN_BYTES_16 65792
+#define OWN_BYTES 65536
 #define PREPARE_THREADS 128
 #define ENCODE_THREADS 512
 #define WIDE_SHIFT 0

@@ -34,7 +34,7 @@ int stageOf(int columns, int tiles) {
 }
 
 struct Product {
-  // How K is divided: stages of each cluster one after the other, or, of groups, parts of each
+  // How K is divided: stages of each CTA one after the other, or, of groups, parts of each
   // tile; 0, or 1 of groups: not.
   int m, n, k, divided = 0, ctas = 1;  // that the launch has, where K is not divided
   std::vector<int> groups = {m};       // rows of each
@@ -48,18 +48,10 @@ struct Product {
   bool isOtherAgain = false;  // sums that are computed again are others: by other codes of B
 
   void run(Mistake mistake = Mistake::kNone) {
-    const int rowsOfLargest = *std::max_element(groups.begin(), groups.end());
-    const int columns = rowsOfLargest <= 8    ? 8
-                        : rowsOfLargest <= 16 ? 16
-                        : rowsOfLargest <= 32 ? 32
-                                              : 64;
-    const int rowsOfB = n * matrices, blocks = ceilDivided(rowsOfLargest, columns);
-    const bool hasRoom = !GROUPED && divided == 0 && columns > (kBits(B_FORMAT) == 4 ? 8 : 16);
-    const int tilesAtOnce = hasRoom && blocks * ceilDivided(n, ROWS) > ctas ? 2 : 1;
+    const int columns = this->columns(), tilesAtOnce = this->tilesAtOnce();
+    const int rowsOfB = n * matrices, blocks = ceilDivided(rowsOfLargest(), columns);
     const int stageK = stageOf(columns, tilesAtOnce);
-    const int sharing = columns > 8 && tilesAtOnce == 1 && across == 1 && !isAlone() ? 2 : 1,
-              cluster = sharing * across;
-    const int tiles = ceilDivided(n, ROWS * sharing) * sharing * matrices * blocks;
+    const int tiles = ceilDivided(n, ROWS) * matrices * blocks;
     const int scales = k / SCALE_BLOCK, pitch = (scales + 15) / 16 * 16;
     std::vector<uint8_t> tokens(m * k * kTokenBytes), pitched(rowsOfB * pitch);
     const int stages = ceilDivided(k, stageK), splits = GROUPED ? divided : across,
@@ -70,8 +62,8 @@ struct Product {
                           : share > 0 ? ceilDivided(stages - 1, share) + 1
                                       : 1,
               clusters = across > 1  ? tiles
-                         : share > 0 ? ceilDivided(tiles / cluster * stages, share)
-                                     : ctas / cluster;
+                         : share > 0 ? ceilDivided(tiles * stages, share)
+                                     : ctas;
     std::vector<float> factors(m), parts(mostParts * m * n);
     std::vector<u32> arrived(tiles);
     const std::vector<int> starts = startsOf(groups);
@@ -85,7 +77,7 @@ struct Product {
                 pitched.data(), m, n, k, pitch, first, rows, matrices);
       });
 #else
-    const int ofTokens = ceilDivided(m * k / 8, PREPARE_THREADS);
+    const int ofTokens = ceilDivided(m * k / 32, PREPARE_THREADS);
     if (!isAlone())
       hopper::launch({ofTokens + ceilDivided(copied, PREPARE_THREADS), 1, PREPARE_THREADS, 0}, [&] {
         prepare(a.codes.data(), a.scales.data(), b.scales.data(),
@@ -110,7 +102,7 @@ struct Product {
     const hopper::TensorMap tokensMap{tokens.data(), k * kTokenBytes, m,    128,
                                       columns,       kTokenBytes,     true, true};
     hopper::launch(
-        {clusters, cluster, THREADS, SHARED_BYTES, {{factors.data(), m * sizeof(float)}}, mistake},
+        {clusters, across, THREADS, SHARED_BYTES, {{factors.data(), m * sizeof(float)}}, mistake},
         [&] {
           const auto call = [&](auto kernel) {
             kernel(codesMap, scalesMap, tokensMap, a.codes.data(), again.data(), a.scales.data(),
@@ -123,39 +115,27 @@ struct Product {
 #endif
                    first, rows, matrices);
           };
-#if GROUPED
-          if (scaleRows > 1) {
-            call(columns == 8    ? multiply8OfEight
-                 : columns == 16 ? multiply16OfEight
-                 : columns == 32 ? multiply32OfEight
-                                 : multiply64OfEight);
-            return;
-          }
-#else
+#if !GROUPED && A_FORMAT == 0 && SCALE_FORMAT == 5
           if (isAlone()) {
-            auto kernel = scaleRows > 1 ? multiplyAlone8OfEight : multiplyAlone8;
-#if (A_FORMAT == 0 && SCALE_FORMAT == 5) || B_FORMAT != 0 || SCALE_BLOCK == 16
-            if (columns > 8) kernel = multiplyAlone16;
-#endif
-#if A_FORMAT == 0 && SCALE_FORMAT == 5
-            if (columns > 8 && scaleRows > 1) kernel = multiplyAlone16OfEight;
-#endif
+            auto kernel = columns == 8 ? multiplyAlone8 : multiplyAlone16;
+            if (scaleRows > 1)
+              kernel = columns == 8 ? multiplyAlone8OfEight : multiplyAlone16OfEight;
             kernel(codesMap, scalesMap, a.codes.data(), again.data(), a.scales.data(),
-                   b.scales.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits,
-#if A_FORMAT == 0 && SCALE_FORMAT == 5
-                   share);
-#else
-                   share, 1.0f);
-#endif
+                   b.scales.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, share);
             return;
           }
-          if (tilesAtOnce > 1) {
-#if B_FORMAT == 0
-            if (columns == 16) return call(multiply16Pairs);
 #endif
-            return call(columns == 32 ? multiply32Pairs : multiply64Pairs);
-          }
+#if !GROUPED
+#if B_FORMAT == 0 && !(A_FORMAT == 0 && SCALE_FORMAT == 5)
+          if (tilesAtOnce > 1 && columns == 16) return call(multiply16Pairs);
 #endif
+          if (tilesAtOnce > 1) return call(columns == 32 ? multiply32Pairs : multiply64Pairs);
+#endif
+          if (scaleRows > 1)
+            return call(columns == 8    ? multiply8OfEight
+                        : columns == 16 ? multiply16OfEight
+                        : columns == 32 ? multiply32OfEight
+                                        : multiply64OfEight);
           call(columns == 8    ? multiply8
                : columns == 16 ? multiply16
                : columns == 32 ? multiply32
@@ -164,25 +144,28 @@ struct Product {
     leftArrived = static_cast<int>(
         std::count_if(arrived.begin(), arrived.end(), [](u32 count) { return count != 0; }));
   }
-  // As the manifest's IS_SMALL, SCALE_ROWS and ALONE.
-  bool isSmall() const {
-    const int wide = ceilDivided(k, STAGE_K) * STAGE_K,
-              rows = m <= 2   ? m
-                     : m <= 4 ? 4
-                     : m <= 8 ? 8
-                              : 16,
-              bytes = kIsFp8 ? wide * (m <= 8 ? 8 : 16) : rows * (wide * 2 + 16) + 256;
-    const bool mayBeSixteen =
-        A_FORMAT != 7 && (B_FORMAT != 0 || SCALE_BLOCK == 16) && k / SCALE_BLOCK % 16 == 0;
-    if (!kIsFp8 && m > (A_FORMAT == 7 ? 4 : 8) && !mayBeSixteen) return false;
-    return mayBeAlone && !GROUPED && m <= 16 &&
-           bytes <= (kIsFp8 || m <= 8 ? OWN_BYTES : OWN_BYTES_16);
+  // As the manifest's COLUMNS, TILES, SCALE_ROWS and ALONE.
+  int rowsOfLargest() const { return *std::max_element(groups.begin(), groups.end()); }
+  int columns() const {
+    const int rows = rowsOfLargest();
+    return rows <= 8 ? 8 : rows <= 16 ? 16 : rows <= 32 ? 32 : 64;
+  }
+  int tilesAtOnce() const {
+    const int tiles = ceilDivided(rowsOfLargest(), columns()) * ceilDivided(n, ROWS),
+              least = columns() > 16                                       ? 1
+                      : columns() == 16 && kBits(B_FORMAT) == 4 && !kIsFp8 ? 3
+                                                                           : 1000;
+    return !GROUPED && divided == 0 && tiles > least * ctas ? 2 : 1;
   }
   int scaleRows() const {
     const int scales = k / SCALE_BLOCK;
-    return (GROUPED || isSmall()) && scales % 16 != 0 && scales % 2 == 0 && n % 8 == 0 ? 8 : 1;
+    return tilesAtOnce() == 1 && scales % 16 != 0 && scales % 2 == 0 && n % 8 == 0 ? 8 : 1;
   }
-  bool isAlone() const { return isSmall() && scaleRows() * (k / SCALE_BLOCK) % 16 == 0; }
+  bool isAlone() const {
+    return kIsFp8 && mayBeAlone && !GROUPED && m <= 16 &&
+           ceilDivided(k, STAGE_K) * STAGE_K * columns() <= OWN_BYTES &&
+           scaleRows() * (k / SCALE_BLOCK) % 16 == 0;
+  }
   int wrong(int every) const { return wrongOf(*this, every) + leftArrived; }
 };
 

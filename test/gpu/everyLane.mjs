@@ -18,23 +18,8 @@ const changes = [
   [gemm, 'T::kConsumerWarps * T::kCluster);', 'T::kConsumerWarps * T::kCluster * 32);'],
   [codes, 'kArrivals = 1 + kWarps;', 'kArrivals = 1 + kWarps * 32;'],
   [codes, 'if (isElected) arriveHere(full);', 'arriveHere(full);'],
-  [
-    decode,
-    'kGroups * 4 / Operand::kTurns * (isShared ? Operand::kCluster : 1));',
-    'kGroups * 4 / Operand::kTurns * (isShared ? Operand::kCluster : 1) * 32);'
-  ],
-  [
-    decode,
-    'else if (Operand::kCluster > 1 && lane < fillers) arriveThere(toFillers + empty);',
-    `else if (Operand::kCluster > 1)
-        for (int i = 0; i < fillers; i++)
-          arriveThere(atCta(empty, isShared ? i : (int)clusterRank()));`
-  ],
-  [
-    decode,
-    'else if (Operand::kCluster == 1 && lane == 0) arriveHere(empty);',
-    'else if (Operand::kCluster == 1) arriveHere(empty);'
-  ],
+  [decode, 'kGroups * 4 / Operand::kTurns);', 'kGroups * 4 / Operand::kTurns * 32);'],
+  [decode, 'if (lane == 0) arriveHere(empty);', 'arriveHere(empty);'],
   [blockScale, 'if (machine.thread() % 32 == 0) machine.arriveBehind(', 'machine.arriveBehind('],
   [
     blockScale,

@@ -49,13 +49,11 @@ BS_DECODE(multiply8, Mxfp4, 8, 1)
 BS_DECODE(multiply16, Mxfp4, 16, 1)
 BS_DECODE(multiply32, Mxfp4, 32, 1)
 BS_DECODE(multiply64, Mxfp4, 64, 1)
-#if GROUPED
 BS_DECODE(multiply8OfEight, Mxfp4OfEight, 8, 1)
 BS_DECODE(multiply16OfEight, Mxfp4OfEight, 16, 1)
 BS_DECODE(multiply32OfEight, Mxfp4OfEight, 32, 1)
 BS_DECODE(multiply64OfEight, Mxfp4OfEight, 64, 1)
-#else
-BS_DECODE(multiply16Pairs, Mxfp4, 16, 2)
+#if !GROUPED
 BS_DECODE(multiply32Pairs, Mxfp4, 32, 2)
 BS_DECODE(multiply64Pairs, Mxfp4, 64, 2)
 #define BS_DECODE_ALONE(NAME, TOKENS, OF_EIGHT)                                                \

@@ -13,7 +13,11 @@ using hopper::TensorMap;
 inline u32 dynamicSharedStart() { return hopper::kSharedStart; }
 inline u32 dynamicSharedBytes() { return machine().sharedBytes(); }
 inline void trap() { hopper::fail("a trap"); }
-inline bool electOne() { return machine().lane() == 0; }
+// Every lane of the warp is here.
+inline bool electOne() {
+  machine().block.exchange(2, {});
+  return machine().lane() == 0;
+}
 inline u32 clusterRank() { return machine().rank(); }
 inline int clusterIndex() { return static_cast<int>(blockIdx.x) / machine().size(); }
 inline int clusterCount() { return static_cast<int>(gridDim.x) / machine().size(); }
@@ -21,8 +25,9 @@ inline void syncCluster() { machine().syncCluster(); }
 inline void meetCluster() { machine().syncCluster(); }
 inline void arriveAtCluster() { machine().arriveAtCluster(); }
 inline void waitForCluster() { machine().waitForCluster(); }
-inline void sendNumber(u32 address, u32 barrier, float number) {
-  machine().send(address, barrier, &number, sizeof number);
+template <int Count>
+void sendNumbers(bool ifSo, u32 address, u32 barrier, const float (&numbers)[Count]) {
+  if (ifSo) machine().send(address, barrier, numbers, sizeof numbers);
 }
 template <int Threads>
 void syncSome(int barrier) {
@@ -103,6 +108,14 @@ inline float4 loadFourThere(u32 address) {
   return {at(0), at(1), at(2), at(3)};
 }
 inline float2 loadTwoNumbers(u32 address) { return {loadNumber(address), loadNumber(address + 4)}; }
+template <int Count>
+void loadNumbers(float (&numbers)[Count], u32 address) {
+  for (int i = 0; i < Count; i++) numbers[i] = loadNumber(address + i * 4);
+}
+template <int Count>
+void loadFromL2(float (&numbers)[Count], const float* from) {
+  for (int i = 0; i < Count; i++) numbers[i] = __ldcg(from + i);
+}
 // PTX ISA, "ldmatrix".
 inline void loadMatrices(u32 (&words)[4], u32 address) {
   if (machine().mistake == hopper::Mistake::kOtherChunk && machine().lane() < 16) address ^= 16;

@@ -14,10 +14,9 @@
 // CTA has as many stages, from one tile into the next, and the one that comes last to a tile adds
 // the parts, in their order.
 //
-// With more than 8 columns every CTA would bring several bytes of A from L2 for each of B's. Where
-// there are enough tiles, it takes two at a time by the same A, two warpgroups each; its last one,
-// if their number is odd, has all four, two to every other stage. Else, where K is not divided, two
-// CTAs with tiles that are neighbours are a cluster and bring half of A's columns each for both.
+// With more than 8 columns a CTA brings several bytes of A from L2 for each of B's. Where there are
+// enough tiles, it takes two at a time by the same A, two warpgroups each; its last one, if their
+// number is odd, has all four, two to every other stage.
 //
 // More than 64 rows are blocks of 64. A tile's blocks are taken one beside the other, so that all
 // but one read its B from L2.
@@ -37,15 +36,9 @@ namespace decode {
 // Registers of a loading and of a multiplying thread.
 constexpr int kLoadRegisters = 32, kMultiplyRegisters = 112;
 
-// What a CTA brings of an A that a cluster shares goes to the others' rings too: their barriers
-// must be there. Who loads does not wait for those of its own CTA. Where CTAs divide K, sums wait
-// for the others' barriers (storeSums).
-template <class Operand>
+// Who loads does not wait for the barriers. Where CTAs divide K, sums wait for the others'
+// (storeSums).
 __device__ inline void meetAll(const Problem& problem, bool isLoading) {
-  if (sharesTokens<Operand>(problem)) {
-    meetCluster();
-    return;
-  }
   if (problem.across() > 1) arriveAtCluster();
   if (isLoading) arriveAtSome<kThreads>(kBarriersAreThere);
   else syncSome<kThreads>(kBarriersAreThere);
@@ -61,16 +54,11 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
   // read.
   const int thread = threadIdx.x - 128, warp = thread / 32 % 4, lane = thread % 32,
             group = Operand::kByWarp ? thread / 128 : __shfl_sync(0xffffffff, thread / 128, 0);
-  const bool isShared = sharesTokens<Operand>(problem);
-  const int fillers = isShared ? Operand::kCluster : 1;
-  // From this CTA's addresses to those of one who fills its ring.
-  const u32 toFillers =
-      atCta(ring.empty(0), isShared ? lane % Operand::kCluster : clusterRank()) - ring.empty(0);
   const typename Operand::Scales laneScales(problem.K / SCALE_BLOCK, warp, lane);
   RingPosition<Ring<Operand>::kStages> place;
   Items items(problem);
   items.begin();
-  meetAll<Operand>(problem, false);
+  meetAll(problem, false);
   if constexpr (Operand::kOwnBytes > 0) {
     own.make(ring, problem, thread);
     syncMultiplying();
@@ -80,10 +68,8 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
   const float* factors = given.factors;
   if (Operand::kFactors)
     given.factors = reinterpret_cast<const float*>(__cvta_shared_to_generic(ring.factors()));
-  const u32 ownPitch = Operand::kOwnBytes > 0 ? Operand::ownPitch(problem) : 0;
-  auto tokensOf = [&](int step, int stage, int share) {
-    if constexpr (Operand::kOwnBytes > 0)
-      return Operand::ownTokensOf(ring, problem, step, share, lane);
+  auto tokensOf = [&](int step, int stage) {
+    if constexpr (Operand::kOwnBytes > 0) return Operand::ownTokensOf(ring, step);
     else return ring.tokens(stage);
   };
   for (; !items.done(); items.next()) {
@@ -105,15 +91,12 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
       if (kTurns > 1 || hasOwnTile || (u32)step % kTiles == part)
         operand.multiply(ring.codes(place.stage, tile),
                          ring.scales(place.stage, tile) + ring.firstScale(step), laneScales,
-                         tokensOf(step, place.stage, share), ownPitch, share, warp, lane);
-      // A warp that has read a stage says so to every CTA that fills it: behind sums of both rows
-      // of B that a thread has, which all that it loaded goes into. Groups have no register left
-      // for the way to others' barriers.
+                         tokensOf(step, place.stage), share, warp, lane);
+      // A warp that has read a stage says so behind sums of both rows of B that a thread has,
+      // which all that it loaded goes into.
       const u32 empty = ring.empty(place.stage) + behind(__float_as_uint(operand.total[0]) |
                                                          __float_as_uint(operand.total[2]));
-      if (GROUPED && Operand::kCluster > 1) releaseStage<Operand::kCluster>(empty);
-      else if (Operand::kCluster > 1 && lane < fillers) arriveThere(toFillers + empty);
-      else if (Operand::kCluster == 1 && lane == 0) arriveHere(empty);
+      if (lane == 0) arriveHere(empty);
     }
     const bool hadLast = kTurns > 1 ? (place.stage + kTurns - 1) % kTurns == part
                                     : hasOwnTile || (item.end - 1) % kTiles == part;
@@ -168,24 +151,20 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
   problem.columns = Operand::kTokens;
   // K is split where tiles are too few to take two.
   if (Operand::kTiles > 1) problem.splits = 1, problem.share = 0, problem.takePairs();
-  const bool isShared = sharesTokens<Operand>(problem);
-  static_assert(Operand::kCluster <= 2, "2^sharing CTAs");
-  if (isShared) problem.sharing = 1;
   typename Operand::Own own(problem.M);
   // Before B, behind which it would wait.
-  if (Operand::kOwnBytes > 0 && threadIdx.x >= 128)
-    own.askFor(problem, given, (int)threadIdx.x - 128);
+  if constexpr (Operand::kOwnBytes > 0)
+    if (threadIdx.x >= 128) own.askFor(problem, given, (int)threadIdx.x - 128);
   Loader<Operand> loader(codesMap, scalesMap, tokensMap, problem, ring, scalesAreMade);
   if (threadIdx.x < 128) {
     if (threadIdx.x == 0) {
       for (int i = 0; i < Ring<Operand>::kStages; i++) {
         initBarrier(ring.full(i), 1);
-        initBarrier(ring.empty(i),
-                    kGroups * 4 / Operand::kTurns * (isShared ? Operand::kCluster : 1));
+        initBarrier(ring.empty(i), kGroups * 4 / Operand::kTurns);
       }
       if (problem.across() > 1) {
         initBarrier(ring.cameIn(), 1);
-        expectBytes(ring.cameIn(), OwnSums<Operand>::kBytesReceived);
+        expectBytes(ring.cameIn(), OwnSums<Operand>::bytesReceived(problem));
       }
       publishBarriers();
     }
@@ -201,15 +180,13 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
   // machine code, too. Instructions that no cache has are what a CTA waits for at its start.
   if (hidden((int)threadIdx.x) < 128) {
     giveRegistersBack<kLoadRegisters>();
-    meetAll<Operand>(problem, true);
+    meetAll(problem, true);
     loader.goOn();
     if (problem.across() > 1) waitForCluster();
   } else {
     takeRegisters<kMultiplyRegisters>();
     multiplyAndStore<Operand>(problem, given, ring, own);
   }
-  // Nobody comes to the shared memory of a CTA that has ended.
-  if (isShared) meetCluster();
 }
 
 }  // namespace decode

@@ -27,25 +27,23 @@ struct Parts {
 // Rows of A of a block, where there are several.
 constexpr int kMostTokens = 64;
 
-// Items are parts of a cluster's tiles, as many for each of its CTAs, or a tile whose K its CTAs
-// divide; `starts` and `rows` of groups, where there are any.
+// Items are tiles, one or two, or parts of them; or a tile whose K the CTAs of a cluster divide.
+// `starts` and `rows` of groups, where there are any.
 struct Problem {
   int M, N, K;
   // How K is divided. Of groups every tile's is, in `splits` parts. Of one product a tile is a
-  // cluster's of `splits` CTAs with `share` stages each, or, where `splits` is 1, a cluster has
-  // `share` stages one after the other, from one tile into the next; 0: whole tiles, by turns.
+  // cluster's of `splits` CTAs with `share` stages each, or, where `splits` is 1, a CTA has `share`
+  // stages one after the other, from one tile into the next; 0: whole tiles, by turns.
   int splits, share;
   const int *starts, *rows;
   int groups;
-  int sharing = 0;            // 2^sharing CTAs of a cluster have tiles of their own
   int stageK = kStageK;       // elements of K
   int columns = kMostTokens;  // rows of A that an item may have
   int pairs = 0;              // items of two tiles of each block, the first
   // CTAs that divide a tile's K.
   __device__ int across() const { return GROUPED ? 1 : splits; }
   __device__ bool hasShares() const { return !GROUPED && splits == 1 && share > 0; }
-  // A cluster's tiles.
-  __device__ int tiles() const { return (N + kRows - 1) / kRows + (1 << sharing) - 1 >> sharing; }
+  __device__ int tiles() const { return (N + kRows - 1) / kRows; }
   __device__ int tokens(int group) const { return GROUPED ? rows[group] : M; }
   __device__ int blocks(int group) const {
     const int of = tokens(group);
@@ -57,11 +55,11 @@ struct Problem {
     return ofBlock * blocks(group) * (GROUPED ? splits : 1);
   }
   __device__ int stages() const { return (K + stageK - 1) / stageK; }
-  // Of one product's place: the first and the last cluster that have some of its stages.
+  // Of one product's place: the first and the last CTA that have some of its stages.
   __device__ Parts partsOf(const Item& item) const {
     if (GROUPED) return {item.part, splits};
     if (!hasShares()) return {0, 1};
-    const int before = (item.place >> sharing) * stages(), first = before / share,
+    const int before = item.place * stages(), first = before / share,
               last = (before + stages() - 1) / share;
     return {clusterIndex() - first, last - first + 1};
   }
@@ -129,11 +127,10 @@ struct Items {
               ofGroup = GROUPED ? divided(number - before, splits) : place,
               blocks = problem.blocks(group), ofBlock = divided(ofGroup, blocks),
               firstToken = (ofGroup - ofBlock * blocks) * kMostTokens,
-              tile = pairs == 0 ? ofBlock : ofBlock + min(ofBlock, pairs),
-              rank = problem.sharing > 0 ? (int)clusterRank() : 0;
+              tile = pairs == 0 ? ofBlock : ofBlock + min(ofBlock, pairs);
     item.tiles = pairs > 0 && ofBlock < pairs && tile + 1 < tiles ? 2 : 1;
-    item.place = (place << problem.sharing) + rank;
-    item.row = ((tile << problem.sharing) + rank * item.tiles) * kRows;
+    item.place = place;
+    item.row = tile * kRows;
     item.rowOfAll = group * problem.N + item.row;
     item.firstToken = (GROUPED ? problem.starts[group] : 0) + firstToken;
     item.tokens = min(problem.tokens(group) - firstToken, problem.columns);

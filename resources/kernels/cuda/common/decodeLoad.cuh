@@ -9,15 +9,12 @@
 namespace decode {
 
 // The four loading warps, one lane of each; they share a stage's boxes. What the kernel before
-// this one makes (A, and B's scales where they are copied) is not there at first: the codes of the
-// first stages go ahead of it. Not of all: what is asked for later waits behind them.
+// this one makes (A, and B's scales where they are copied) is not there at first: B's codes of the
+// first stage go ahead of it. More of them would keep memory from what that kernel reads.
 template <class Operand>
 struct Loader {
-  static constexpr int kStages = Ring<Operand>::kStages, kCluster = Operand::kCluster,
-                       kTiles = Operand::kTiles;
+  static constexpr int kStages = Ring<Operand>::kStages, kTiles = Operand::kTiles;
   static constexpr bool kTokensAreMade = Operand::kOwnBytes == 0;
-  static constexpr int kAhead =
-      kTokensAreMade && kStages > 3 * Operand::kTurns ? 3 * Operand::kTurns : kStages;
   const TensorMap *codesMap, *scalesMap, *tokensMap;
   const Ring<Operand> ring;
   const bool scalesAreMade;
@@ -40,11 +37,12 @@ struct Loader {
     at.begin();
     syncSome<128>(kLoadersAreThere);
     if (!electOne()) return;
-    begun = min(kAhead, at.end - at.step);
+    const int stages = at.end - at.step;
+    begun = min(kTokensAreMade ? min(Operand::aheadOf(stages), kStages) : kStages, stages);
 #pragma unroll 1
     for (int stage = 0; stage < begun; stage++) loadGiven(stage, at.step + stage);
   }
-  // Once the cluster's barriers are there.
+  // Once the CTA's barriers are there.
   __device__ void goOn() {
     if (!electOne()) return;
     if (kTokensAreMade) {
@@ -77,17 +75,12 @@ struct Loader {
     if (!scalesAreMade) loadScales(stage, step);
   }
   __device__ void loadMade(int stage, int step) const {
-    // Where CTAs share A, this one brings every so many-th box, for all of them.
-    const bool isForAll = sharesTokens<Operand>(at.items.problem);
-    const int apart = isForAll ? kCluster : 1, first = isForAll ? (int)clusterRank() : 0;
 #pragma unroll
     for (int i = 0; i < Operand::kTokenBoxes; i += 4) {
-      const int box = (i + 3 - warp) * apart + first, k = at.k(step) + box * Operand::kTokenBoxK;
-      const u32 place = ring.tokens(stage) + box * Operand::kTokens * 128;
-      if (box >= Operand::kTokenBoxes) continue;
-      if (isForAll)
-        loadBoxMulticast(place, tokensMap, k, at.firstToken, ring.full(stage), (1 << kCluster) - 1);
-      else loadBox(place, tokensMap, k, at.firstToken, ring.full(stage));
+      const int box = i + 3 - warp;
+      if (box < Operand::kTokenBoxes)
+        loadBox(ring.tokens(stage) + box * Operand::kTokens * 128, tokensMap,
+                at.k(step) + box * Operand::kTokenBoxK, at.firstToken, ring.full(stage));
     }
     if (scalesAreMade) loadScales(stage, step);
   }

@@ -14,10 +14,6 @@ static_assert(kRows == 64 && kGroups == 4,
               "a warpgroup multiplies 64 rows; registers are divided for four");
 // CTAs that may divide a tile's K.
 constexpr int kMostAcross = GROUPED ? 1 : 8;
-// CTAs that share A.
-__host__ __device__ constexpr int clusterFor(int tokens, int tiles) {
-  return tokens <= 8 || tiles > 1 ? 1 : 2;
-}
 // Elements of K a stage, at which warpgroups take turns or not.
 __host__ __device__ constexpr int stageFor(int tokens, int tiles, int turns) {
   const bool isHalf = turns > 1 || (tiles > 1 && (tokens > 32 || kBits(B_FORMAT) > 4));
@@ -85,17 +81,16 @@ __device__ inline float powerAt(const u32 (&words)[Words], int index) {
 // Of a part of K: zero, but something may have been lost. Of all parts they are below 512 times it.
 constexpr float kMark = 0x1p-149f;
 
-// Operand: how codes become matrix operands, and what a thread adds. It has kTokens; kCluster, how
-// many CTAs share A; kTiles, how many tiles a stage has room for; kTurns, in how many parts
-// warpgroups take turns at stages; kStageK, a stage's elements of K, and kShareK, those of a
-// warpgroup; the boxes of a tile's codes and of tokens (kCodeBoxes, kTokenBoxes of kTokenBoxK
-// elements, rows of 128 bytes); kByWarp, whether its warps multiply by themselves; total[], the
-// sums of multiply() over a warpgroup's shares of stages; end(), which marks those that are not
-// right by NaN; kUnit, what they lack; kSmallest, below which they may have lost bits; kMarksZeros,
-// whether those of zero that may have are kMark; kOfEight, whether scales come by kEight rows, and
-// Scales, a lane's. kOwnBytes: of A where the CTA itself makes it ready, all of K before its first
-// stage (Own: what a thread of those that multiply has of it); 0 where a kernel before this one
-// does.
+// Operand: how codes become matrix operands, and what a thread adds. It has kTokens; kTiles, how
+// many tiles a stage has room for; kTurns, in how many parts warpgroups take turns at stages;
+// kStageK, a stage's elements of K, and kShareK, those of a warpgroup; the boxes of a tile's codes
+// and of tokens (kCodeBoxes, kTokenBoxes of kTokenBoxK elements, rows of 128 bytes); kByWarp,
+// whether its warps multiply by themselves; total[], the sums of multiply() over a warpgroup's
+// shares of stages; end(), which marks those that are not right by NaN; kUnit, what they lack;
+// kSmallest, below which they may have lost bits; kMarksZeros, whether those of zero that may have
+// are kMark; kOfEight, whether scales come by kEight rows, and Scales, a lane's. kOwnBytes: of A
+// where the CTA itself makes it ready, all of K before its first stage (Own: what a thread of those
+// that multiply has of it); 0 where a kernel before this one does.
 template <class Operand>
 struct Ring {
   static constexpr int kTiles = Operand::kTiles;
@@ -160,15 +155,14 @@ struct Ring {
   __device__ u32 received() const { return kPlaces > 1 ? sums() + kPlaces * kPlace * 4 : sums(); }
 };
 
-// Whether the CTAs of a cluster have tiles of their own and share A: not where they divide K.
-template <class Operand>
-__device__ inline bool sharesTokens(const Problem& problem) {
-  return Operand::kCluster > 1 && problem.across() == 1;
-}
-
 // Barriers of some of the threads, by number.
 constexpr int kMultiplying = 1, kLoadersAreThere = 2, kBarriersAreThere = 3;
 __device__ inline void syncMultiplying() { syncSome<kGroups * 128>(kMultiplying); }
+
+// Of an operand whose A a kernel before makes ready.
+struct NoOwn {
+  __device__ explicit NoOwn(int) {}
+};
 
 // A's rows among the threads that multiply, where these make A ready: a row is for 2^log of them,
 // as many as each of 1, 2, 4, 8 or 16 may have, and a thread has pieces of it 2^log apart.

@@ -37,48 +37,48 @@ __device__ inline bool isMarkedZero(float sum) {
   return Operand::kMarksZeros && sum != 0 && fabsf(sum) < kMark * 512;
 }
 
-// The sum of a token of the item and a row of its matrix again, if it may have lost something, for
-// all lanes of a warp.
-template <class Operand>
-__device__ inline void finishAgain(const Problem& problem, const Given& given, const Item& item,
-                                   int tokenOfItem, int row, float sum, bool inside) {
-  const int token = item.firstToken + tokenOfItem, rowOfAll = item.rowOfAll - item.row + row;
-  if (inside && isMarkedZero<Operand>(sum))
-    given.c[(long long)token * problem.N + row] = toOutput(0.0f);
-  // A warp's sums are of one token.
-  sumsAgain({given.aCodes, given.bCodes, given.aScales, given.bScales}, token, rowOfAll, problem.K,
-            inside && isUnknown(sum), inside && isSmall<Operand>(sum), [&](double exact) {
-              given.c[(long long)token * problem.N + row] =
-                  toOutput((float)(exact * given.tensorScale));
-            });
-}
+// Neighbours in memory that one instruction takes.
+template <class T, int Count>
+struct alignas(sizeof(T) * Count) Neighbours {
+  T all[Count];
+};
 
 // The sums of an item that a thread takes to C, of those in shared memory of kSumTokens tokens: of
-// one row, and of tokens as far apart as all threads have rows.
+// kWide neighbouring rows, and of kEach tokens as far apart as all threads have rows.
 template <class Operand>
 struct OwnSums {
   static constexpr int kThreads = kGroups * 128, kPitch = Ring<Operand>::kPitch,
                        kPlace = Ring<Operand>::kPlace, kSumTokens = Ring<Operand>::kSumTokens,
-                       kEach = Operand::kTiles * kRows * kSumTokens / kThreads;
-  const int rows, apart, firstOfThread, row;
+                       kAll = Operand::kTiles * kRows * kSumTokens / kThreads,
+                       kWide = kAll < 4 ? kAll : 4, kEach = kAll / kWide,
+                       kTokensOfWarp = kRows / kWide < 32 ? 32 * kWide / kRows : 1;
+  using Sums = Neighbours<float, kWide>;
+  const int threads, apart, firstOfThread, row;  // `threads`: that have a token
   // Which tokens this CTA takes to C: a part, where CTAs divide K.
   int first = 0, tokens = kSumTokens;
+  const int there;       // of the rows, those that the matrix has
+  const bool isAligned;  // kWide neighbours in C
   long long inC;         // of the first sum
-  const long long step;  // from one sum to the next, in C
-  float sums[kEach];
+  const long long step;  // from one token to the next, in C
+  Sums sums[kEach];
 
   __device__ OwnSums(const Problem& problem, const Item& item, int firstToken, int thread)
-      : rows((Operand::kTiles == 1 ? 1 : item.tiles) * kRows),
-        apart(rows == kRows ? kThreads / kRows : kThreads / (2 * kRows)),
-        firstOfThread(rows == kRows ? thread / kRows : thread / (2 * kRows)),
-        row(thread & rows - 1),
+      : threads((Operand::kTiles == 1 ? 1 : item.tiles) * (kRows / kWide)),
+        apart(threads == kRows / kWide ? kThreads / (kRows / kWide)
+                                       : kThreads / (2 * kRows / kWide)),
+        firstOfThread(threads == kRows / kWide ? thread / (kRows / kWide)
+                                               : thread / (2 * kRows / kWide)),
+        row((thread & threads - 1) * kWide),
+        there(problem.N - item.row - row),
+        isAligned(kWide == 1 || problem.N % kWide == 0),
         inC((long long)(item.firstToken + firstToken + firstOfThread) * problem.N + item.row + row),
         step((long long)apart * problem.N) {
-    tokens = min(tokens, item.tokens - firstToken);
-    if (item.row + row >= problem.N) tokens = 0;
+    tokens = there > 0 ? min(tokens, item.tokens - firstToken) : 0;
   }
 
-  // Of sum i, among the tokens in shared memory.
+  // Whether there is row j of the neighbours, where the first is.
+  __device__ bool hasRow(int j) const { return kWide == 1 || j < there; }
+  // Of sums i, among the tokens in shared memory.
   __device__ int token(int i) const { return firstOfThread + i * apart; }
   __device__ bool isInside(int i) const {
     return (u32)(token(i) - first) < (u32)max(tokens - first, 0);
@@ -89,21 +89,31 @@ struct OwnSums {
 #pragma unroll
     for (int i = 0; i < kEach; i++) {
       // Of one tile there are half as many as of two: no more than that are inside.
-      const int there = Operand::kTiles > 1 ? min(token(i), kSumTokens - 1) : token(i);
-      const float* own = from + there * kPitch + row;
-      sums[i] = own[0];
+      const int at = Operand::kTiles > 1 ? min(token(i), kSumTokens - 1) : token(i);
+      const auto placeOf = [&](int group) {
+        return *reinterpret_cast<const Sums*>(from + group * kPlace + at * kPitch + row);
+      };
+      sums[i] = placeOf(0);
       if (!ofAll) continue;
-      float others = own[(kGroups - 1) * kPlace];
+      Sums others = placeOf(kGroups - 1);
 #pragma unroll
-      for (int group = kGroups - 2; group > 0; group--) others = own[group * kPlace] + others;
-      sums[i] += others;
+      for (int group = kGroups - 2; group > 0; group--) {
+        const Sums of = placeOf(group);
+#pragma unroll
+        for (int j = 0; j < kWide; j++) others.all[j] = of.all[j] + others.all[j];
+      }
+#pragma unroll
+      for (int j = 0; j < kWide; j++) sums[i].all[j] += others.all[j];
     }
   }
 
   // CTAs that divide K, a power of two, send one another their sums; each has a part of the tokens'
-  // in the end. Nothing here is jumped over, not even what a CTA sends to itself: behind a jump in
-  // code that runs once a warp waits for instructions.
-  static constexpr u32 kBytesReceived = kRows * kSumTokens * 4;
+  // in the end. Nothing here is jumped over: behind a jump in code that runs once a warp waits for
+  // instructions.
+  __device__ static u32 bytesReceived(const Problem& problem) {
+    constexpr u32 kBytes = kRows * kSumTokens * 4;
+    return kBytes - kBytes / problem.across();
+  }
   __device__ void exchange(const Problem& problem, const Ring<Operand>& ring) {
     const int log = __ffs(kSumTokens) - __ffs(problem.across()), each = 1 << log,
               rank = (int)clusterRank();
@@ -115,16 +125,34 @@ struct OwnSums {
 #pragma unroll
     for (int i = 0; i < kEach; i++) {
       const int owner = token(i) >> log;
-      sendNumber(atCta(placeFrom(rank, token(i)), owner), atCta(ring.cameIn(), owner), sums[i]);
+      sendNumbers(owner != rank, atCta(placeFrom(rank, token(i)), owner),
+                  atCta(ring.cameIn(), owner), sums[i].all);
     }
     first = rank * each, tokens = min(tokens, first + each);
     waitFor(ring.cameIn(), 0);
-#pragma unroll
-    for (int i = 0; i < kEach; i++) sums[i] = 0;
 #pragma unroll 1
-    for (int of = 0; of < problem.across(); of++)
+    for (int other = 0; other < problem.across() - 1; other++)
 #pragma unroll
-      for (int i = 0; i < kEach; i++) sums[i] += loadNumber(placeFrom(of, token(i)));
+      for (int i = 0; i < kEach; i++) {
+        float part[kWide];
+        loadNumbers(part, placeFrom(other + (other >= rank), token(i)));
+#pragma unroll
+        for (int j = 0; j < kWide; j++) sums[i].all[j] += part[j];
+      }
+  }
+
+  // Numbers of sums i to where C, or a part of it, begins.
+  template <class T>
+  __device__ void write(T* to, int i, const Neighbours<T, kWide>& numbers) const {
+    if (!isInside(i)) return;
+    T* own = to + inC + i * step;
+    if (isAligned) {
+      *reinterpret_cast<Neighbours<T, kWide>*>(own) = numbers;
+    } else {
+#pragma unroll
+      for (int j = 0; j < kWide; j++)
+        if (hasRow(j)) own[j] = numbers.all[j];
+    }
   }
 
   // Parts of K, each float32 of (M, N), all in their order. One after the other takes groups' last
@@ -132,26 +160,58 @@ struct OwnSums {
   static constexpr int kPartsAtOnce = GROUPED ? 4 : 1;
   __device__ void writePart(float* part) const {
 #pragma unroll
-    for (int i = 0; i < kEach; i++)
-      if (isInside(i)) part[inC + i * step] = sums[i];
+    for (int i = 0; i < kEach; i++) write(part, i, sums[i]);
   }
   __device__ void addParts(const float* parts, int count, long long each) {
 #pragma unroll
-    for (int i = 0; i < kEach; i++) sums[i] = 0;
+    for (int i = 0; i < kEach; i++) sums[i] = {};
 #pragma unroll(kPartsAtOnce)
     for (int part = 0; part < count; part++)
 #pragma unroll
-      for (int i = 0; i < kEach; i++)
-        sums[i] += __ldcg(parts + part * each + (isInside(i) ? inC + i * step : 0));
+      for (int i = 0; i < kEach; i++) {
+        const float* from = parts + part * each + (isInside(i) ? inC + i * step : 0);
+        Sums of;
+        if (isAligned) {
+          loadFromL2(of.all, from);
+        } else {
+#pragma unroll
+          for (int j = 0; j < kWide; j++) of.all[j] = __ldcg(from + (hasRow(j) ? j : 0));
+        }
+#pragma unroll
+        for (int j = 0; j < kWide; j++) sums[i].all[j] += of.all[j];
+      }
   }
 
-  __device__ float sum(int i) const {
-    float found = sums[0];
+  // Sum `number` of all.
+  __device__ float sum(int number) const {
+    float found = sums[0].all[0];
 #pragma unroll
-    for (int j = 1; j < kEach; j++) found = i == j ? sums[j] : found;
+    for (int i = 1; i < kAll; i++) found = number == i ? sums[i / kWide].all[i % kWide] : found;
     return found;
   }
 };
+
+// The sum of a token of the item and a row of its matrix again, if it may have lost something, for
+// all lanes of a warp.
+template <class Operand>
+__device__ inline void finishAgain(const Problem& problem, const Given& given, const Item& item,
+                                   int tokenOfItem, int row, float sum, bool inside) {
+  const int token = item.firstToken + tokenOfItem, rowOfAll = item.rowOfAll - item.row + row;
+  if (inside && isMarkedZero<Operand>(sum))
+    given.c[(long long)token * problem.N + row] = toOutput(0.0f);
+  constexpr int kTokens = OwnSums<Operand>::kTokensOfWarp;
+#pragma unroll 1
+  for (int of = 0; of < kTokens; of++) {
+    const bool isOfIt = inside && (kTokens == 1 || (int)threadIdx.x % 32 / (32 / kTokens) == of);
+    sumsAgain({given.aCodes, given.bCodes, given.aScales, given.bScales},
+              kTokens == 1 ? token : __shfl_sync(0xffffffff, token, of * (32 / kTokens)), rowOfAll,
+              problem.K, isOfIt && isUnknown(sum), isOfIt && isSmall<Operand>(sum),
+              [&](double exact) {
+                given.c[(long long)token * problem.N + row] =
+                    toOutput((float)(exact * given.tensorScale));
+              });
+  }
+}
 
 // C, or a part of it where K is split, of an item's tokens from `firstToken` on, whose sums over
 // the CTA are in shared memory: in a place, or in one of each warpgroup.
@@ -177,19 +237,25 @@ __device__ inline void storeSums(const Problem& problem, const Given& given, con
     if (order != parts.all - 1) return;
     own.addParts(given.parts, parts.all, ofPart);
   }
+  constexpr int kWide = OwnSums<Operand>::kWide;
   bool mayHaveLost = false;
 #pragma unroll
   for (int i = 0; i < own.kEach; i++) {
-    const Output number = outputOf<Operand>(given, firstToken + own.token(i), own.sums[i]);
-    if (own.isInside(i)) given.c[own.inC + i * own.step] = number;
-    mayHaveLost |= own.isInside(i) & (isUnknown(own.sums[i]) | isSmall<Operand>(own.sums[i]));
+    Neighbours<Output, kWide> numbers;
+#pragma unroll
+    for (int j = 0; j < kWide; j++) {
+      const float sum = own.sums[i].all[j];
+      numbers.all[j] = outputOf<Operand>(given, firstToken + own.token(i), sum);
+      mayHaveLost |= own.isInside(i) & own.hasRow(j) & (isUnknown(sum) | isSmall<Operand>(sum));
+    }
+    own.write(given.c, i, numbers);
   }
   if (!__any_sync(0xffffffff, mayHaveLost)) return;
 #pragma unroll 1
-  for (int of = 0; of < own.kEach; of++) {
-    const int i = hidden(of);
-    finishAgain<Operand>(problem, given, item, firstToken + own.token(i), item.row + own.row,
-                         own.sum(i), own.isInside(i));
+  for (int of = 0; of < own.kAll; of++) {
+    const int number = hidden(of), i = number / kWide, j = number % kWide;
+    finishAgain<Operand>(problem, given, item, firstToken + own.token(i), item.row + own.row + j,
+                         own.sum(number), own.isInside(i) && own.hasRow(j));
   }
 }
 

@@ -8,10 +8,11 @@
 // What is outside, infinite or NaN makes its rows' sums infinite or NaN, and decode.cuh computes
 // those again; so does a block of A that is outside of what may be multiplied where sums are
 // scaled. The order of elements along K is that in which codes fall apart into pairs;
-// prepareTokens() puts A into the same.
+// decodeTokens.cuh puts A into the same.
 #pragma once
 
 #include "common/decode.cuh"
+#include "common/decodeTokens.cuh"
 #include "common/scaledBf16.cuh"
 
 namespace decode {
@@ -21,88 +22,16 @@ constexpr float kUnitOfSums = (float)(1ull << (127 - kBias(B_FORMAT) - kTokenShi
 // For some number of tokens.
 constexpr bool kSumsMayBeScaled = SCALE_BLOCK == 32;
 
-// Where sums are scaled, A's numbers are from 2^kSmallestToken on, which takes products with B's
-// smallest out of the subnormals, and below 2^kLargestToken: beside sums that are not computed
-// again, products with the scale 2^-127, which counts as 0, are nothing.
-constexpr int kSmallestToken = 3 - kTokenShift, kLargestToken = 40;
-
-// Elements along K whose order A has changed.
-constexpr int kOrderedK = kFp4 ? 32 : 16;
-
-// What eight elements of A are made from: their codes, and their scale's.
-struct GivenTokens {
-  static constexpr int kBitsOfA = kBits(A_FORMAT), kWords = kBitsOfA / 4;
-  u32 words[kWords], scale;
-  // Those from `first` on, a multiple of eight.
-  __device__ void read(const u8* aCodes, const u8* aScales, long long first) {
-    const u8* from = aCodes + first * kBitsOfA / 8;
-    if constexpr (kWords == 4) {
-      const uint4 all = *reinterpret_cast<const uint4*>(from);
-      words[0] = all.x, words[1] = all.y, words[2] = all.z, words[3] = all.w;
-    } else {
-#pragma unroll
-      for (int i = 0; i < kWords; i++) words[i] = reinterpret_cast<const u32*>(from)[i];
-    }
-    scale = kIsScaled(A_FORMAT) ? aScales[first / SCALE_BLOCK] : 0;
-  }
-  __device__ u32 code(int i) const {
-    return words[i * kBitsOfA / 32] >> i * kBitsOfA % 32 & (1u << kBitsOfA) - 1;
-  }
-};
-
-// Eight elements of A from `first` on, times scale and 2^kTokenShift, as words; and in which place
-// each lies among those of the kOrderedK elements that `first` is of. fp4 codes of B: in a block of
-// 32, element 8 q + 4 e + 2 t + h goes to 16 t + 8 h + 2 q + e; fp8: in a block of 16, element 4 q
-// + 2 e + h to 8 h + 2 q + e.
-__device__ inline int placeOfWord(int first, int i) {
-  return kFp4 ? i / 2 * 8 + i % 2 * 4 + first % 32 / 8 : i % 2 * 4 + first % 16 / 4 + i / 2;
-}
-__device__ inline void prepareTokens(const GivenTokens& given, u32 (&words)[4]) {
-  float scale = powerOfTwo(kTokenShift), values[8];
-  bool outside = false;  // of what may be multiplied where sums are scaled
-  if constexpr (kIsScaled(A_FORMAT)) {
-    const u32 code = given.scale;
-    const bool represented = kLinearScale || code <= kLargestTokenScale;
-    scale *= represented ? decodeScale<SCALE_FORMAT>(code) : nanValue();
-    outside = kSumsMayBeScaled && ((int)code < 127 + kSmallestToken - kLeastOfElement<A_FORMAT> ||
-                                   code > 127 + kLargestToken - kLargestOfA);
-  } else {
-    // Elements have exponents of their own: those that vanish beside a block's largest, in four
-    // threads, may.
-    u32 largest = 0;
-#pragma unroll
-    for (int i = 0; i < 8; i++) largest = max(largest, given.code(i) & 0x7fff);
-    largest = __reduce_max_sync(0xfu << (threadIdx.x % 32 & ~3), largest);
-    outside = kSumsMayBeScaled &&
-              (largest < 127 + kSmallestToken + 24 << 7 || largest > 127 + kLargestToken << 7);
-  }
-#pragma unroll
-  for (int i = 0; i < 8; i++) {
-    const float value = decodeElement<A_FORMAT>(given.code(i));
-    values[i] = outside && value != 0 ? nanValue() : value * scale;
-  }
-#pragma unroll
-  for (int i = 0; i < 4; i++)
-    words[i] = kFp4 ? toBf16Pair(values[i], values[i + 4])
-                    : toBf16Pair(values[i / 2 * 4 + i % 2], values[i / 2 * 4 + i % 2 + 2]);
-}
-
-// OwnTokens: a CTA makes A ready for itself (Own). In shared memory zeros come first, as many as a
-// warpgroup's share of a stage, which stand for the rows that A lacks; then A's rows, whose pitch
-// is a whole number of stages, zeros behind K, and 16 bytes, which keep the eight rows of a matrix
-// in banks of their own.
-template <int Tokens, int Tiles, bool OfEight, bool OwnTokens>
+template <int Tokens, int Tiles, bool OfEight>
 struct Bf16Of {
   // Where A is most of a stage, halves of it make more of a ring, and one half of the warpgroups
   // multiplies while the other's codes fall apart.
   static constexpr int kTurns = !GROUPED && Tiles == 1 && Tokens * kBits(B_FORMAT) >= 256 ? 2 : 1;
-  static constexpr int kTokens = Tokens, kTiles = Tiles,
-                       kCluster = OwnTokens ? 1 : clusterFor(Tokens, Tiles),
-                       kStageK = stageFor(Tokens, Tiles, kTurns);
+  static constexpr int kTokens = Tokens, kTiles = Tiles, kStageK = stageFor(Tokens, Tiles, kTurns);
   static constexpr int kShareK = kStageK * Tiles * kTurns / kGroups;
   static constexpr int kChunkK = 128 / kBits(B_FORMAT);  // elements in 16 bytes
   static constexpr int kCodeBoxes = kStageK * kBits(B_FORMAT) / 8 / 128, kTokenBoxK = 64,
-                       kTokenBoxes = OwnTokens ? 0 : kStageK / kTokenBoxK;
+                       kTokenBoxes = kStageK / kTokenBoxK;
   // Instructions of a chunk; words of a row's scales that a warpgroup takes.
   static constexpr int kInstructions = kFp4 ? 2 : 1, kWords = kShareK / SCALE_BLOCK / 4;
   // Few columns: mma.sync, in which a warp waits for no other, and sums of a block are scaled;
@@ -117,15 +46,11 @@ struct Bf16Of {
   static constexpr float kUnit = kScaleSums ? kUnitOfSums : kUnitOfElements;
   static constexpr float kSmallest = kScaleSums ? 0x1p-100f : kSmallestOfElements;
   static constexpr bool kMarksZeros = false, kFactors = false, kOfEight = OfEight;
+  // Sixteen tokens' products are so fast that many stages are as long as memory takes.
+  __device__ static int aheadOf(int stages) { return Tokens == 16 && kFp4 && stages > 8 ? 3 : 1; }
   using Scales = LaneScales<kStageK, OfEight>;
-  // OWN_BYTES and OWN_BYTES_16 are constants of the manifest's row, which has these kernels only
-  // where A is no larger.
-  static constexpr int kOwnBytes = !OwnTokens    ? 0
-                                   : Tokens == 8 ? OWN_BYTES
-                                                 : OWN_BYTES_16,
-                       kOwnZeros = Tokens == 8 ? kShareK * 2 : 0;
-  static_assert(!OwnTokens || (Tokens <= 16 && kByWarp && kOwnBytes % 16 == 0),
-                "a lane reads 16 bytes of one of eight rows");
+  using Own = NoOwn;
+  static constexpr int kOwnBytes = 0;
 
   float total[Tokens / 2] = {};
   u32 spoiled[2] = {};  // whether something in a row of this lane's is not what was multiplied
@@ -165,56 +90,9 @@ struct Bf16Of {
     }
   }
 
-  struct Own {
-    // Of a thread, eight elements each.
-    static constexpr int kMost = kOwnBytes / 16 / (kGroups * 128);
-    GivenTokens given[kMost == 0 ? 1 : kMost];
-    OwnRows rows;
-    __device__ explicit Own(int M) : rows(M) {}
-
-    // All of a thread's are under way together.
-    __device__ void askFor(const Problem& problem, const Given& from, int thread) {
-#pragma unroll
-      for (int i = 0; i < kMost; i++) given[i] = {};  // behind K
-#pragma unroll
-      for (int i = 0; i < kMost; i++) {
-        const int row = rows.rowOf(thread), k = rows.pieceOf(thread, i) * 8;
-        if (row >= problem.M || k >= problem.K) break;
-        given[i].read(from.aCodes, from.aScales, (long long)row * problem.K + k);
-      }
-    }
-    __device__ void make(const Ring<Bf16Of>& ring, const Problem& problem, int thread) const {
-      if (thread < kOwnZeros / 4) storeWord(ring.own() + thread * 4, 0);
-#pragma unroll
-      for (int i = 0; i < kMost; i++) {
-        const int row = rows.rowOf(thread), k = rows.pieceOf(thread, i) * 8;
-        // Of sixteen rows all are there.
-        if ((Tokens == 8 && row >= problem.M) || k >= problem.stages() * kStageK) break;
-        u32 words[4];
-        prepareTokens(given[i], words);
-        const u32 block =
-            ring.own() + kOwnZeros + row * ownPitch(problem) + k / kOrderedK * kOrderedK * 2;
-#pragma unroll
-        for (int j = 0; j < 4; j++) storeWord(block + placeOfWord(k, j) * 4, words[j]);
-      }
-    }
-  };
-  __device__ static int ownPitch(const Problem& problem) {
-    return Tokens == 8 ? problem.stages() * kStageK * 2 + 16 : kOwnBytes / Tokens;
-  }
-
-  // Where a lane's first 16 bytes of the group's share of stage `step` lie.
-  __device__ static u32 ownTokensOf(const Ring<Bf16Of>& ring, const Problem& problem, int step,
-                                    int group, int lane) {
-    if (Tokens == 8 && lane % 8 >= problem.M) return ring.own() + lane / 8 * 16;
-    return ring.own() + kOwnZeros + lane % 8 * ownPitch(problem) +
-           (step * kStageK + group * kShareK) * 2 + lane / 8 * 16;
-  }
-
-  // The group's share of a stage; `tokens`: A's part of the stage, or what ownTokensOf() says, and
-  // `ownPitch` bytes from one row to the next.
-  __device__ void multiply(u32 codes, u32 scales, const Scales& laneScales, u32 tokens,
-                           u32 ownPitch, int group, int warp, int lane) {
+  // The group's share of a stage; `tokens`: A's part of the stage.
+  __device__ void multiply(u32 codes, u32 scales, const Scales& laneScales, u32 tokens, int group,
+                           int warp, int lane) {
     const u32 ownScales = scales + group * kWords * 4;
     u32 words[2][kWords];  // scales of this lane's two rows, where elements are scaled
     bool special = false;
@@ -263,8 +141,7 @@ struct Bf16Of {
           }
         }
       }
-      if constexpr (kByWarp)
-        multiplyByWarp(a, ownScales, laneScales, tokens, ownPitch, group, lane, k);
+      if constexpr (kByWarp) multiplyByWarp(a, ownScales, laneScales, tokens, group, lane, k);
       else multiplyByGroup(a, tokens, group, k);
     }
     if (kWaitsOnce) finishProducts();
@@ -283,15 +160,14 @@ struct Bf16Of {
 
   // Where this lane's 16 bytes of `token` and the seven behind it lie, of the 32 elements from k on
   // of the warpgroup's share.
-  __device__ static u32 placeOf(u32 tokens, u32 ownPitch, int token, int group, int lane, int k) {
-    if (OwnTokens) return tokens + token * ownPitch + k * 2;
+  __device__ static u32 placeOf(u32 tokens, int token, int group, int lane, int k) {
     const int from = group * kShareK + k, piece = (from % 64 / 8 + lane / 8) ^ (lane % 8);
     return tokens + from / 64 * (128 * Tokens) + (token + lane % 8) * 128 + piece * 16;
   }
 
   // 32 elements of K at a time, which are two instructions'.
   __device__ void multiplyByWarp(const u32 (&a)[kMatrices][4], u32 scales, const Scales& laneScales,
-                                 u32 tokens, u32 ownPitch, int group, int lane, int k) {
+                                 u32 tokens, int group, int lane, int k) {
 #pragma unroll
     for (int i = 0; i < kInstructions; i++) {
       float factors[2];
@@ -301,7 +177,7 @@ struct Bf16Of {
 #pragma unroll
       for (int token = 0; token < Tokens; token += 8) {
         u32 b[4];
-        loadMatrices(b, placeOf(tokens, ownPitch, token, group, lane, k + i * 32));
+        loadMatrices(b, placeOf(tokens, token, group, lane, k + i * 32));
         float* sums = total + token / 2;
         if constexpr (kScaleSums) {
           float part[4];
@@ -348,10 +224,8 @@ struct Bf16Of {
 };
 
 template <int Tokens, int Tiles>
-using Bf16 = Bf16Of<Tokens, Tiles, false, false>;
+using Bf16 = Bf16Of<Tokens, Tiles, false>;
 template <int Tokens, int Tiles>
-using Bf16OfEight = Bf16Of<Tokens, Tiles, true, false>;
-template <int Tokens, bool OfEight>
-using Bf16Alone = Bf16Of<Tokens, 1, OfEight, true>;
+using Bf16OfEight = Bf16Of<Tokens, Tiles, true>;
 
 }  // namespace decode

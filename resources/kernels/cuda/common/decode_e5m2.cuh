@@ -23,11 +23,11 @@ __device__ inline void spreadCodes(u32 codes, u32& even, u32& odd) {
 template <int Tokens, int Tiles, bool OfEight, bool OwnTokens>
 struct Mxfp4Of {
   static constexpr int kTokens = Tokens, kTiles = Tiles, kTurns = 1,
-                       kCluster = OwnTokens ? 1 : clusterFor(Tokens, Tiles),
                        kStageK = stageFor(Tokens, Tiles, kTurns);
   static constexpr int kShareK = kStageK * Tiles * kTurns / kGroups;
   static constexpr int kBlocks = kShareK / 32;
   static constexpr bool kByWarp = false, kOfEight = OfEight;
+  __device__ static int aheadOf(int) { return 1; }
   using Scales = LaneScales<kStageK, OfEight>;
   static constexpr int kCodeBoxes = kStageK / 256, kTokenBoxK = 128,
                        kTokenBoxes = OwnTokens ? 0 : kStageK / kTokenBoxK;
@@ -112,14 +112,13 @@ struct Mxfp4Of {
       publishToCopyEngine();
     }
   };
-  __device__ static int ownPitch(const Problem&) { return 0; }  // A lies in boxes
-  __device__ static u32 ownTokensOf(const Ring<Mxfp4Of>& ring, const Problem&, int step, int, int) {
+  __device__ static u32 ownTokensOf(const Ring<Mxfp4Of>& ring, int step) {
     return ring.own() + step * kStageK * Tokens;
   }
 
   // Blocks kBlocks * group and on of a stage.
-  __device__ void multiply(u32 codes, u32 scales, const Scales& laneScales, u32 tokens, u32,
-                           int group, int warp, int lane) {
+  __device__ void multiply(u32 codes, u32 scales, const Scales& laneScales, u32 tokens, int group,
+                           int warp, int lane) {
     u32 words[2][kBlocks / 4];  // scales of this lane's two rows
 #pragma unroll
     for (int half = 0; half < 2; half++)

@@ -26,7 +26,6 @@ constexpr int kOfLane = 128 / kBits(B_FORMAT), kOfWarp = 4 * kOfLane,
               kPiecesOfA = kOfLane * kBits(A_FORMAT) / 128;
 // Pairs of elements in a word of B's codes.
 constexpr int kPairsOfWord = kFp4 ? 4 : 2;
-constexpr u32 kNanPair = 0x7fff7fff;
 static_assert(kPiecesOfA > 0, "a lane has at least 16 bytes of A");
 
 // 16 bytes from a multiple of 16 bytes, which no thread of the kernel writes: those that are read
@@ -72,18 +71,6 @@ __device__ inline u32 wordOf(const uint4& words, int i) {
 // Whether a scale of B may be outside what is exact.
 __device__ inline bool isOutside(u32 scale) {
   return kLinearScale ? (scale & 127) == 127 : scale - kLeastScale > kMostScale - kLeastScale;
-}
-
-// What takes elements of A, their bias put right, to element x scale x 2^kTokenShift.
-__device__ inline u32 multiplierOfTokens(u32 scale) {
-  if (!kIsScaled(A_FORMAT)) return bothHalves(powerOfTwo(kTokenShift));
-  if (!kLinearScale)
-    return scale <= kLargestTokenScale ? (scale + kTokenShift) * 0x00800080u : kNanPair;
-  // 2^-120 of it are its bits in a bf16.
-  const u32 magnitude = scale & 127,
-            itself = multiplyBf16Pair(magnitude * 16 * 0x00010001u, bothHalves(powerOfTwo(120)));
-  return magnitude == 127 ? kNanPair
-                          : multiplyBf16Pair(itself, bothHalves(powerOfTwo(kTokenShift)));
 }
 
 // The pair of A's elements that pair `i` of word `word` of B's codes meets: as they are of bf16, of

@@ -127,12 +127,30 @@ __device__ inline void meetCluster() {
   arriveAtCluster();
   waitForCluster();
 }
-// Writes a number to a CTA's shared memory; its barrier counts the bytes once they are there.
-__device__ inline void sendNumber(u32 address, u32 barrier, float number) {
+// Writes neighbouring numbers to a CTA's shared memory, if so; its barrier counts the bytes once
+// they are there.
+__device__ inline void sendNumbers(bool ifSo, u32 address, u32 barrier, const float (&numbers)[1]) {
   asm volatile(
-      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
-          address),
-      "r"(__float_as_uint(number)), "r"(barrier)
+      "{ .reg .pred p; setp.ne.s32 p, %0, 0; @p "
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%1], %3, [%2]; }" ::"r"(
+          (int)ifSo),
+      "r"(address), "r"(barrier), "f"(numbers[0])
+      : "memory");
+}
+__device__ inline void sendNumbers(bool ifSo, u32 address, u32 barrier, const float (&numbers)[2]) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.s32 p, %0, 0; @p "
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.f32 [%1], {%3, %4}, [%2]; "
+      "}" ::"r"((int)ifSo),
+      "r"(address), "r"(barrier), "f"(numbers[0]), "f"(numbers[1])
+      : "memory");
+}
+__device__ inline void sendNumbers(bool ifSo, u32 address, u32 barrier, const float (&numbers)[4]) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.s32 p, %0, 0; @p "
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%1], {%3, %4, %5, %6}, "
+      "[%2]; }" ::"r"((int)ifSo),
+      "r"(address), "r"(barrier), "f"(numbers[0]), "f"(numbers[1]), "f"(numbers[2]), "f"(numbers[3])
       : "memory");
 }
 
@@ -275,6 +293,31 @@ __device__ inline u32 loadWord(u32 address) {
   return word;
 }
 
+__device__ inline void loadNumbers(float (&numbers)[1], u32 address) {
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(numbers[0]) : "r"(address));
+}
+__device__ inline void loadNumbers(float (&numbers)[2], u32 address) {
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
+               : "=f"(numbers[0]), "=f"(numbers[1])
+               : "r"(address));
+}
+__device__ inline void loadNumbers(float (&numbers)[4], u32 address) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(numbers[0]), "=f"(numbers[1]), "=f"(numbers[2]), "=f"(numbers[3])
+               : "r"(address));
+}
+// What other CTAs of the kernel wrote to memory, past the cache of this multiprocessor.
+__device__ inline void loadFromL2(float (&numbers)[1], const float* from) {
+  numbers[0] = __ldcg(from);
+}
+__device__ inline void loadFromL2(float (&numbers)[2], const float* from) {
+  const float2 both = __ldcg(reinterpret_cast<const float2*>(from));
+  numbers[0] = both.x, numbers[1] = both.y;
+}
+__device__ inline void loadFromL2(float (&numbers)[4], const float* from) {
+  const float4 four = __ldcg(reinterpret_cast<const float4*>(from));
+  numbers[0] = four.x, numbers[1] = four.y, numbers[2] = four.z, numbers[3] = four.w;
+}
 __device__ inline float loadNumber(u32 address) {
   float value;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address));

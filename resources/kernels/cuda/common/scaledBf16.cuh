@@ -48,6 +48,19 @@ __device__ inline u32 multiplierOf(u32 both) {
   return both * 128 + (127 - kBias(B_FORMAT) - kShift) * 0x00800080u;
 }
 
+constexpr u32 kNanPair = 0x7fff7fff;
+// What takes elements of A, their bias put right, to element x scale x 2^kTokenShift.
+__device__ inline u32 multiplierOfTokens(u32 scale) {
+  if (!kIsScaled(A_FORMAT)) return bothHalves(powerOfTwo(kTokenShift));
+  if (!kLinearScale)
+    return scale <= kLargestTokenScale ? (scale + kTokenShift) * 0x00800080u : kNanPair;
+  // 2^-120 of it are its bits in a bf16.
+  const u32 magnitude = scale & 127,
+            itself = multiplyBf16Pair(magnitude * 16 * 0x00010001u, bothHalves(powerOfTwo(120)));
+  return magnitude == 127 ? kNanPair
+                          : multiplyBf16Pair(itself, bothHalves(powerOfTwo(kTokenShift)));
+}
+
 // Scales of B, powers of two, whose elements are exact.
 constexpr u32 kLeastScale = 64, kMostScale = 191;
 

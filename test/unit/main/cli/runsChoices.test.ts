@@ -36,13 +36,13 @@ it('compares with what others chose to measure, of a folder too', async () => {
 
 it("chooses again by today's costs among the kernels that were timed", async () => {
   const words = ['runs', 'choices', 'docs/results/h200-decode-list']
-  const point = /^w4a16_mxfp4 16 x 7168 x 2048 +(\S+) .*$/m
+  const point = /^w4a16_nvfp4 8 x 8192 x 8192 +(\S+) .*$/m
   const then = await runInProcess(words)
-  expect(point.exec(then.stdout)![1]).toBe('decode-mma')
-  const problem = 'w4a16_mxfp4 16 x 7168 x 2048: '
-  expect(then.stdout).toContain(`${problem}decode-mma takes 11 % more than decode.`)
+  expect(point.exec(then.stdout)![1]).toBe('decode')
+  const problem = 'w4a16_nvfp4 8 x 8192 x 8192: '
+  expect(then.stdout).toContain(`${problem}decode takes 10 % more than decode-mma.`)
   const { stdout, stderr } = await runInProcess([...words, '--again'])
-  expect(point.exec(stdout)![1]).toBe('decode')
+  expect(point.exec(stdout)![1]).toBe('decode-mma')
   expect(stdout).not.toContain(problem)
   expect(stdout).toMatch(/^210 problems of 210 compared; /m)
   expect(stderr).toContain('a kernel that was rewritten since has the time of then.')
