@@ -35,6 +35,7 @@ namespace decode {
 
 // Registers of a loading and of a multiplying thread.
 constexpr int kLoadRegisters = 32, kMultiplyRegisters = 112;
+static_assert(mayDivideRegisters(kLoadRegisters, kMultiplyRegisters, kGroups), "registers");
 
 // Who loads does not wait for the barriers. Where CTAs divide K, sums wait for the others'
 // (storeSums).

@@ -38,8 +38,7 @@ struct Tile {
   static constexpr bool kIsTurned = false;
 
   static_assert(kGroups == 2, "the register file is divided for two multiplying warpgroups");
-  static_assert(128 * (kLoadRegisters + kGroups * kMultiplyRegisters) <= 65536,
-                "fits the register file");
+  static_assert(mayDivideRegisters(kLoadRegisters, kMultiplyRegisters, kGroups), "registers");
   static_assert(TileN % kPieceColumns == 0, "whole pieces");
 };
 

@@ -27,3 +27,10 @@ typedef unsigned long long u64;
 #define DO_NOT_UNROLL
 #define UNROLL_BY(count)
 #endif
+
+// Whether warpgroups, of which one loads and the others multiply, may divide registers so by
+// setmaxnreg (PTX ISA): those that the CTA starts with, for each thread as many, in eights. Who
+// asks for more waits for ever.
+LANE_CODE constexpr bool mayDivideRegisters(int loading, int multiplying, int groups) {
+  return loading + groups * multiplying <= (1 + groups) * (65536 / (128 * (1 + groups)) / 8 * 8);
+}

@@ -22,6 +22,7 @@ struct Tile {
   static constexpr int kMultiplyingWarps = 8, kLoadingThreads = 128,
                        kThreads = kMultiplyingWarps * 32 + kLoadingThreads, kLoadingRegisters = 56,
                        kMultiplyingRegisters = 224;
+  static_assert(mayDivideRegisters(kLoadingRegisters, kMultiplyingRegisters, 2), "registers");
   LANE_CODE static constexpr Form form() { return formOf(A, B, Scale, ScaleBlock); }
   static_assert(isForm(formOf(A, B, Scale, ScaleBlock)), "there is an instruction for the format");
 
