@@ -151,11 +151,11 @@ struct Product {
     return rows <= 8 ? 8 : rows <= 16 ? 16 : rows <= 32 ? 32 : 64;
   }
   int tilesAtOnce() const {
-    const int tiles = ceilDivided(rowsOfLargest(), columns()) * ceilDivided(n, ROWS),
-              least = columns() > 16                                       ? 1
-                      : columns() == 16 && kBits(B_FORMAT) == 4 && !kIsFp8 ? 3
-                                                                           : 1000;
-    return !GROUPED && divided == 0 && tiles > least * ctas ? 2 : 1;
+    const int tiles = ceilDivided(rowsOfLargest(), columns()) * ceilDivided(n, ROWS);
+    const bool areMany =
+        columns() > 16 ? tiles > ctas
+                       : columns() == 16 && kBits(B_FORMAT) == 4 && !kIsFp8 && tiles > 3 * ctas;
+    return !GROUPED && divided == 0 && areMany ? 2 : 1;
   }
   int scaleRows() const {
     const int scales = k / SCALE_BLOCK;

@@ -15,7 +15,7 @@ inline u32 dynamicSharedBytes() { return machine().sharedBytes(); }
 inline void trap() { hopper::fail("a trap"); }
 // Every lane of the warp is here.
 inline bool electOne() {
-  machine().block.exchange(2, {});
+  machine().block.exchange(22, {});
   return machine().lane() == 0;
 }
 inline u32 clusterRank() { return machine().rank(); }

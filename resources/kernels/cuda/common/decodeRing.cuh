@@ -164,19 +164,4 @@ struct NoOwn {
   __device__ explicit NoOwn(int) {}
 };
 
-// A's rows among the threads that multiply, where these make A ready: a row is for 2^log of them,
-// as many as each of 1, 2, 4, 8 or 16 may have, and a thread has pieces of it 2^log apart.
-struct OwnRows {
-  int log;
-  static_assert(kGroups * 128 == 1 << 9, "threads that multiply");
-  __device__ explicit OwnRows(int M) : log(M == 1 ? 9 : M == 2 ? 8 : M <= 4 ? 7 : M <= 8 ? 6 : 5) {}
-  __device__ int count() const { return 1 << 9 - log; }
-  __device__ int rowOf(int thread) const { return thread >> log; }
-  __device__ int pieceOf(int thread, int i) const { return (thread & (1 << log) - 1) + (i << log); }
-  // How many of `all` pieces of a row a thread has.
-  __device__ int countOf(int thread, int all) const {
-    return all + (1 << log) - 1 - pieceOf(thread, 0) >> log;
-  }
-};
-
 }  // namespace decode

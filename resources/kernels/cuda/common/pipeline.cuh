@@ -129,30 +129,21 @@ __device__ inline void meetCluster() {
 }
 // Writes neighbouring numbers to a CTA's shared memory, if so; its barrier counts the bytes once
 // they are there.
-__device__ inline void sendNumbers(bool ifSo, u32 address, u32 barrier, const float (&numbers)[1]) {
-  asm volatile(
-      "{ .reg .pred p; setp.ne.s32 p, %0, 0; @p "
-      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%1], %3, [%2]; }" ::"r"(
-          (int)ifSo),
-      "r"(address), "r"(barrier), "f"(numbers[0])
-      : "memory");
-}
-__device__ inline void sendNumbers(bool ifSo, u32 address, u32 barrier, const float (&numbers)[2]) {
-  asm volatile(
-      "{ .reg .pred p; setp.ne.s32 p, %0, 0; @p "
-      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.f32 [%1], {%3, %4}, [%2]; "
-      "}" ::"r"((int)ifSo),
-      "r"(address), "r"(barrier), "f"(numbers[0]), "f"(numbers[1])
-      : "memory");
-}
-__device__ inline void sendNumbers(bool ifSo, u32 address, u32 barrier, const float (&numbers)[4]) {
-  asm volatile(
-      "{ .reg .pred p; setp.ne.s32 p, %0, 0; @p "
-      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%1], {%3, %4, %5, %6}, "
-      "[%2]; }" ::"r"((int)ifSo),
-      "r"(address), "r"(barrier), "f"(numbers[0]), "f"(numbers[1]), "f"(numbers[2]), "f"(numbers[3])
-      : "memory");
-}
+#define BS_SEND_NUMBERS(COUNT, TYPE, LIST, ...)                                           \
+  __device__ inline void sendNumbers(bool ifSo, u32 address, u32 barrier,                 \
+                                     const float (&numbers)[COUNT]) {                     \
+    asm volatile(                                                                         \
+        "{ .reg .pred p; setp.ne.s32 p, %0, 0; @p "                                       \
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes." TYPE " [%1], " LIST \
+        ", [%2]; }" ::"r"((int)ifSo),                                                     \
+        "r"(address), "r"(barrier), __VA_ARGS__                                           \
+        : "memory");                                                                      \
+  }
+BS_SEND_NUMBERS(1, "f32", "%3", "f"(numbers[0]))
+BS_SEND_NUMBERS(2, "v2.f32", "{%3, %4}", "f"(numbers[0]), "f"(numbers[1]))
+BS_SEND_NUMBERS(4, "v4.f32", "{%3, %4, %5, %6}", "f"(numbers[0]), "f"(numbers[1]), "f"(numbers[2]),
+                "f"(numbers[3]))
+#undef BS_SEND_NUMBERS
 
 // A warp that has read a stage says so to every CTA of the cluster, or to so many from `first` on:
 // any of them may write it next.
