@@ -6,6 +6,7 @@
 #pragma once
 
 #define ACCUMULATE 0
+#define B_ORDER 0
 #ifndef OUTPUT_TYPE
 #define OUTPUT_TYPE 2
 #endif
@@ -21,6 +22,8 @@
 #define CODE_STAGES_192 6
 #define CODE_STORE_BUFFERS 2
 #define SCALES_OF_THREAD 16
+#define TILED_TILE 64
+#define TILED_THREADS 256
 
 #include "hopperMachine.h"
 // Instructions that no test here comes to.

@@ -168,6 +168,13 @@ class Machine {
     return ctas_[rank];
   }
 
+  // The same for the running thread, which knows of others only what it has waited for.
+  Cta& ctaOfThread(u32 rank) {
+    if (rank != this->rank() && !state().hasMet)
+      fail("CTA " + std::to_string(rank) + " is used, which may not be there yet");
+    return cta(rank);
+  }
+
   void wait(u32 barrier, u32 parity) {
     if (mistake == Mistake::kEarlyRead && thread() >= 128) return;
     if (mistake == Mistake::kEarlyWrite && thread() < 128) return;
@@ -177,14 +184,15 @@ class Machine {
   void arrive(u32 barrier) {
     const u32 rank = rankOf(barrier);
     if (mistake == Mistake::kOwnBarrierAlone && rank != this->rank()) return;
-    cta(rank).barriers.arrive(fibers::localAddress(barrier));
+    ctaOfThread(rank).barriers.arrive(fibers::localAddress(barrier));
   }
   u32 rankOf(u32 address) const {
     return static_cast<u32>(fibers::rankOfAddress(address, block.rank()));
   }
   void syncCluster() {
-    if (mistake == Mistake::kNoClusterSync) block.sync();
-    else block.syncCluster();
+    if (mistake == Mistake::kNoClusterSync) return block.sync();
+    block.syncCluster();
+    state().hasMet = true;
   }
   void arriveAtCluster() { block.arriveAtCluster(); }
   void waitForCluster() {
@@ -213,15 +221,15 @@ class Machine {
     for (fibers::Piece& piece : pieces) piece.isOutside |= map.mayBeLeft;
     for (int of = 0; mask >> of != 0; of++) {
       if (!(mask >> of & 1)) continue;
-      for (const fibers::Piece& piece : pieces) cta(static_cast<u32>(of)).begin(piece.place);
+      for (const fibers::Piece& piece : pieces)
+        ctaOfThread(static_cast<u32>(of)).begin(piece.place);
       copies_.begin({of, pieces, fibers::mappedAddress(barrier, of), box.bytesOfMatrix()});
     }
   }
   // st.async
   void send(u32 address, u32 barrier, const void* from, size_t bytes) {
-    if (!state().hasMet) fail("a number is sent to a CTA that may not be there yet");
     if (rankOf(address) != rankOf(barrier)) fail("a number is sent and counted in different CTAs");
-    Cta& to = cta(rankOf(address));
+    Cta& to = ctaOfThread(rankOf(address));
     to.write(fibers::localAddress(address), from, bytes);
     to.barriers.complete(fibers::localAddress(barrier), static_cast<int>(bytes));
   }

@@ -13,14 +13,14 @@ const allRows = process.env.ROWS?.split(',').map(Number) ?? [
   ...[1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33, 64],
   ...[65, 200]
 ]
-/** N x K: layers of models, tails of both, scales whose rows are no whole 16 bytes, and more tiles than blocks. */
+/** N x K: layers of models, tails of both, scales whose rows are no whole 16 bytes, and more tiles than three for each block. */
 const shapes = [
   [2880, 2880],
   [7168, 2048],
   [4096, 7168],
   [520, 1056],
   [10240, 2048],
-  [17000, 544]
+  [28000, 544]
 ]
 /** M, N, K of what is made many times: a block has several tiles, or parts of two, and the last ones find the memory free. */
 const large = [

@@ -18,6 +18,8 @@ const shapes = [
   [129, 136, 640],
   [17, 40, 160]
 ]
+/** K that the CTAs of a cluster divide, of kernels that have such clusters from so much on. @type {Record<string, [number, number, number][]>} */
+const deepShapes = { wgmma: [[33, 40, 1536]] }
 /** Rows of groups, an empty one among them. */
 const groups = { layout: 'offsets', rows: [40, 0, 17], alignment: 1, maxRows: 0 }
 const wrong = 99
@@ -33,7 +35,7 @@ async function runOne(id, format) {
     (one) => one.id === 'grouped' && one.level !== 'none' && one.level !== 'pass'
   )
   const cases = [
-    ...shapes.map((shape) => ({ shape, more: { output: 'f32' } })),
+    ...[...shapes, ...(deepShapes[id] ?? [])].map((shape) => ({ shape, more: { output: 'f32' } })),
     ...(hasGroups ? [{ shape: [57, 72, 256], more: { output: 'f32', operation: { groups } } }] : [])
   ]
   let ran = 0

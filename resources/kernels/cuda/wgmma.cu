@@ -6,7 +6,8 @@
 // 1. widen: both packed operands to bf16, element x scale: exact while scales lie within
 //    2^-117..2^117.
 // 2. multiply: bf16 product with wgmma and TMA, float32 sums (common/gemm_bf16.cuh).
-// 3. fallback: only if a scale lies outside; float64, slow and right.
+// 3. fallback: only if a scale lies outside; float64, slow and right (one product that widens B
+//    itself does it in 2.)
 //
 // The same for groups of rows with a matrix of B of their own each (GROUPED): tiles are of one
 // group; those that end before their last row are stored row by row.
@@ -136,40 +137,29 @@ extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
 extern "C" __global__ void widenRows(const u8* aCodes, const u8* aScales, const u8* bScales,
                                      u16* aWide, u32* beyond, int M, int N, int K) {
   letDependentsStart();
-  widenRowsOfOne(blockIdx.x * blockDim.x + threadIdx.x, aCodes, aScales, bScales, aWide, M, N, K,
-                 beyond);
+  const u32 pieces = piecesOfOne(M, N, K);
+  for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < pieces; i += gridDim.x * blockDim.x)
+    widenRowsOfOne(i, aCodes, aScales, bScales, aWide, M, N, K, beyond);
 }
 
-#define BS_MULTIPLY_OF_CODES(ROWS, STAGES)                                                    \
-  extern "C" __global__ void __launch_bounds__(bf16gemm::ProductOfCodes::kThreads, 1)         \
-      multiplyOfCodes##ROWS(                                                                  \
-          const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap codesMap, \
-          const u8* bScales, const __grid_constant__ TensorMap cMap, int byEngine, Output* c, \
-          float* parts, u32* arrived, int mostParts, const u32* beyond, int M, int N, int K,  \
-          int share, int across, float tensorScale, float outputScale) {                      \
-    using T = bf16gemm::ProductOfCodesOver<ROWS, STAGES>;                                     \
-    letDependentsStart();                                                                     \
-    bf16gemm::runRowsOfCodes<ROWS, STAGES>(&aMap, &codesMap, bScales, &cMap, c,               \
-                                           {M, N, gemm::stepsOf<T>(K), share, byEngine != 0,  \
-                                            across, parts, arrived, mostParts, beyond},       \
-                                           K, tensorScale, {nullptr, outputScale});           \
+#define BS_MULTIPLY_OF_CODES(ROWS, STAGES)                                                      \
+  extern "C" __global__ void __launch_bounds__(bf16gemm::ProductOfCodes::kThreads, 1)           \
+      multiplyOfCodes##ROWS(                                                                    \
+          const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap codesMap,   \
+          const __grid_constant__ TensorMap cMap, int byEngine, const u8* aCodes,               \
+          const u8* bCodes, const u8* aScales, const u8* bScales, Output* c, float* parts,      \
+          u32* arrived, int mostParts, u32* beyond, int M, int N, int K, int share, int across, \
+          float tensorScale, float outputScale) {                                               \
+    using T = bf16gemm::ProductOfCodesOver<ROWS, STAGES>;                                       \
+    bf16gemm::runRowsOfCodes<ROWS, STAGES>(&aMap, &codesMap, &cMap, c,                          \
+                                           {aCodes, bCodes, aScales, bScales},                  \
+                                           {M, N, gemm::stepsOf<T>(K), share, byEngine != 0,    \
+                                            across, parts, arrived, mostParts, beyond},         \
+                                           K, tensorScale, {nullptr, outputScale});             \
   }
 BS_MULTIPLY_OF_CODES(128, CODE_STAGES_128)
 BS_MULTIPLY_OF_CODES(192, CODE_STAGES_192)
 BS_MULTIPLY_OF_CODES(256, CODE_STAGES)
-
-// `beyond`: and how many blocks have seen it; the last of them has it 0 for the next product.
-extern "C" __global__ void __launch_bounds__(tiled::kThreads)
-    fallbackOfCodes(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales,
-                    u32* beyond, Output* c, int M, int N, int K, float tensorScale,
-                    float outputScale) {
-  waitForPredecessor();
-  if (*beyond == 0) return;
-  tiled::multiply<double>(aCodes, bCodes, aScales, bScales, c, M, N, K, tensorScale, nullptr,
-                          outputScale);
-  __syncthreads();
-  if (threadIdx.x == 0 && countIn(beyond + 1) == gridDim.x - 1) beyond[0] = beyond[1] = 0;
-}
 #endif
 
 extern "C" __global__ void __launch_bounds__(tiled::kThreads)

@@ -101,12 +101,6 @@ inline u32 loadByte(u32 address) {
 }
 inline u32 loadWord(u32 address) { return machine().cta().word(address); }
 inline float loadNumber(u32 address) { return __uint_as_float(loadWord(address)); }
-inline float4 loadFourThere(u32 address) {
-  hopper::Cta& of = machine().cta(machine().rankOf(address));
-  const u32 place = fibers::localAddress(address);
-  const auto at = [&](u32 i) { return __uint_as_float(of.word(place + i * 4)); };
-  return {at(0), at(1), at(2), at(3)};
-}
 inline float2 loadTwoNumbers(u32 address) { return {loadNumber(address), loadNumber(address + 4)}; }
 template <int Count>
 void loadNumbers(float (&numbers)[Count], u32 address) {

@@ -128,12 +128,19 @@ __device__ inline int stepsOf(int K) {
   return ceilDiv(K, T::kElements * T::kSpan) * T::kSpan;
 }
 
+struct Nothing {
+  __device__ void operator()() const {}
+};
+
 // The kernel's body. T::sum multiplies `shape.steps` stages into the sums; `ByEngine` says how they
 // are stored. Where a part ends before its tile does, threads store what is its own: the copy
-// engine would write over what follows.
-template <class T, bool ByEngine, class TilesOf, class Operands, class MakeFactors>
+// engine would write over what follows. `otherwise`: what is done instead where a turned product
+// cannot be made so; ahead of registers being divided, for it has all of them.
+template <class T, bool ByEngine, class TilesOf, class Operands, class MakeFactors,
+          class Otherwise = Nothing>
 __device__ inline void runOf(const TilesOf shape, const Operands operands, const TensorMap* cMap,
-                             Output* c, MakeFactors makeFactors, Finish finish) {
+                             Output* c, MakeFactors makeFactors, Finish finish,
+                             Otherwise otherwise = {}) {
   const Shared<T> shared(dynamicSharedStart());
   if (threadIdx.x == 0) {
     // The manifest row has numbers of its own.
@@ -142,11 +149,12 @@ __device__ inline void runOf(const TilesOf shape, const Operands operands, const
       initBarrier(shared.full(i), Operands::kArrivals);
       initBarrier(shared.empty(i), T::kConsumerWarps * T::kCluster);
     }
+    if constexpr (T::kIsTurned) shape.expectSums(shared);
     publishBarriers();
   }
   meetCluster();
   if constexpr (T::kIsTurned)
-    if (!shape.isThere()) return;
+    if (!shape.isThere()) return otherwise();
   if (threadIdx.x < 128) {
     giveRegistersBack<T::kLoadRegisters>();
     operands.load(shape, shared);
@@ -180,8 +188,9 @@ __device__ inline void runOf(const TilesOf shape, const Operands operands, const
     }
     if (ByEngine && electOne()) waitForStoreReads<0>();
   }
-  // The other CTA may still arrive at this one's barriers.
-  syncCluster();
+  // The other CTA may still arrive at this one's barriers; the loading threads of a turned product
+  // have waited for that.
+  if constexpr (!T::kIsTurned) syncCluster();
 }
 
 template <class T, bool ByEngine, class TilesOf, class MakeFactors, class Guide = NoGuide>

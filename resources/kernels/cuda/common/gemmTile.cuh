@@ -110,7 +110,8 @@ template <class T>
 struct Shared {
   static constexpr u32 kStore = T::kStages * T::kBytesStage, kFactors = kStore + T::kBytesStore;
   static constexpr u32 kBeside = kFactors + T::kGroups * T::kBytesFactors;
-  static constexpr u32 kBarriers = T::kStages * (16 + T::kBytesOfStageWord);
+  static constexpr u32 kCameIn = T::kStages * (16 + T::kBytesOfStageWord),
+                       kBarriers = kCameIn + (T::kIsTurned ? 8 : 0);
   // With what aligns the tiles to their swizzle's 1024 bytes.
   static constexpr u32 kBytes = kBeside + T::kStages * T::kBytesBeside + kBarriers + 1024;
   static_assert(kBytes <= 227 * 1024, "fits shared memory");
@@ -120,6 +121,8 @@ struct Shared {
   __device__ u32 full(int i) const { return barriers + i * 8; }
   __device__ u32 empty(int i) const { return barriers + (T::kStages + i) * 8; }
   __device__ u32 word(int i) const { return barriers + T::kStages * 16 + i * T::kBytesOfStageWord; }
+  // Of turned products: where sums of other CTAs count in.
+  __device__ u32 cameIn() const { return barriers + kCameIn; }
   __device__ u32 stage(int i) const { return tiles + i * T::kBytesStage; }
   __device__ u32 store(int warp) const {
     return tiles + kStore + warp * (T::kBytesStore / T::kConsumerWarps);

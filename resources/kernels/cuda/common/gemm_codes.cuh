@@ -8,9 +8,9 @@
 //                   +---------------------------------+   of its tile and multicasts that half.
 //
 // Of one product K is divided where tiles are no whole turns of all CTAs. Where they are few, a
-// cluster is several such pairs, each with a part of its tile's K; they read one another's sums in
-// shared memory, and take a part of the rows each to C. Else every cluster has as many stages, from
-// one tile into the next, and of a tile's parts a warp that comes last adds them, in their order.
+// cluster is several such pairs, each with a part of its tile's K; they send one another their
+// sums, and take a part of the rows each to C. Else every cluster has as many stages, from one tile
+// into the next, and of a tile's parts a warp that comes last adds them, in their order.
 //
 // C comes turned, for it is the left operand that wgmma takes from registers. The copy engine
 // brings A and codes; warpgroup 0 puts the codes' scales beside them, as bf16. A multiplying warp
@@ -21,6 +21,7 @@
 #include "common/gemm_bf16.cuh"
 #include "common/gemm_codesLoad.cuh"
 #include "common/gemm_codesTiles.cuh"
+#include "common/tiled.cuh"
 #include "common/widenRows.cuh"
 
 namespace bf16gemm {
@@ -173,45 +174,102 @@ struct ProductOfCodesOver : gemm::Tile<WIDE_TILE_M, TileN, Stages, CODE_STORE_BU
   __device__ static void store(bool byEngine, const float (&d)[kSums], const TensorMap* cMap,
                                Output* c, int N, const gemm::Place& place, SharedPlaces shared,
                                float factor, gemm::Finish finish) {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 - 4, col0 = place.col + warp * 16;
-    auto finishedAt = [&](int i) { return finishedSum(d[i] * factor, 0.0f, finish.outputScale); };
-    if (byEngine && place.row + kTileN <= place.endRow) {
-      const bool isCopying = electOne();
-      // As a source of stmatrix: lane 8 i + r addresses row r of matrix i; 0 and 1 are columns 0-7
-      // and 8-15 of eight rows, 2 and 3 those of the next eight. 32-byte swizzle: 16-byte chunk c
-      // of row r lies at chunk c ^ (r / 4 % 2).
-      const u32 at = (lane / 16 * 8 + lane % 8) * 32 + (lane / 8 % 2 ^ lane / 4 % 2) * 16;
+    if (!byEngine || place.row + kTileN > place.endRow)
+      return storeEach(d, c, N, place, 0, factor, finish);
+    const int warp = threadIdx.x / 32 - 4, col0 = place.col + warp * 16;
+    const bool isCopying = electOne();
 #pragma unroll
-      for (int piece = 0; piece < kPieces; piece++) {
-        const u32 buffer = shared.store(warp) + piece % kStoreBuffers * kBytesPiece;
-        if (isCopying) waitForStoreReads<kStoreBuffers - 1>();
-        __syncwarp();
+    for (int piece = 0; piece < kPieces; piece++) {
+      const u32 buffer = shared.store(warp) + piece % kStoreBuffers * kBytesPiece;
+      if (isCopying) waitForStoreReads<kStoreBuffers - 1>();
+      __syncwarp();
 #pragma unroll
-        for (int group = 0; group < kPieceRows / 8; group += 2) {
-          u32 pairs[4];
-#pragma unroll
-          for (int i = 0; i < 4; i++) {
-            const int first = (piece * kPieceRows / 8 + group) * 4 + i * 2;
-            pairs[i] = toOutputPair(finishedAt(first), finishedAt(first + 1));
-          }
-          storeTurnedMatrices(buffer + group * 256 + at, pairs[0], pairs[1], pairs[2], pairs[3]);
-        }
-        publishToCopyEngine();
-        __syncwarp();
-        if (isCopying) {
-          storeBox(cMap, col0, place.row + piece * kPieceRows, buffer);
-          commitStores();
-        }
+      for (int sixteen = 0; sixteen < kPieceRows / 16; sixteen++)
+        turnSixteen(buffer + sixteen * kBytesTurned, d, piece * (kPieceRows / 16) + sixteen, factor,
+                    finish);
+      publishToCopyEngine();
+      __syncwarp();
+      if (isCopying) {
+        storeBox(cMap, col0, place.row + piece * kPieceRows, buffer);
+        commitStores();
       }
+    }
+  }
+  // Eight sums of a thread each, of sixteen rows and the next, `count` of them, by the threads: 32
+  // bytes of a row of C at a time, where `inSixteens` those are aligned.
+  static constexpr int kSixteensTogether = kTileN == 128 ? 2 : 4;
+  template <class SharedPlaces>
+  __device__ static void storeSixteens(bool inSixteens, const float (&d)[kSixteensTogether][8],
+                                       int count, Output* c, int N, const gemm::Place& place,
+                                       SharedPlaces shared, gemm::Finish finish) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 - 4;
+    if (sizeof(Output) != 2 || !inSixteens) {
+#pragma unroll
+      for (int i = 0; i < kSixteensTogether; i++)
+        if (i < count) storeEach(d[i], c, N, place, i * 16, 1.0f, finish);
       return;
     }
-    const int row0 = place.row + lane % 4 * 2, col = col0 + lane / 4;
+    const u32 buffer = shared.store(warp);
+    // The last ones have been read.
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < kSixteensTogether; i++)
+      turnSixteen(buffer + i * kBytesTurned, d[i], 0, 1.0f, finish);
+    __syncwarp();
+    const int ofLane = lane / 2, col = place.col + warp * 16 + lane % 2 * 8;
+    float words[kSixteensTogether][4];
+#pragma unroll
+    for (int i = 0; i < kSixteensTogether; i++)
+      loadNumbers(words[i],
+                  buffer + i * kBytesTurned + ofLane * 32 + (lane % 2 ^ ofLane / 4 % 2) * 16);
+#pragma unroll
+    for (int i = 0; i < kSixteensTogether; i++) {
+      const int row = place.row + i * 16 + ofLane;
+      if (i < count && row < place.endRow && col < N)
+        *reinterpret_cast<uint4*>(c + (long long)row * N + col) =
+            make_uint4(__float_as_uint(words[i][0]), __float_as_uint(words[i][1]),
+                       __float_as_uint(words[i][2]), __float_as_uint(words[i][3]));
+    }
+  }
+
+ private:
+  static constexpr int kBytesTurned = 16 * 32;
+  static_assert(sizeof(Output) != 2 ||
+                    kSixteensTogether * kBytesTurned <= kStoreBuffers * kBytesPiece,
+                "room for them");
+
+  __device__ static Output outputOf(float sum, float factor, gemm::Finish finish) {
+    return toOutput(finishedSum(sum * factor, 0.0f, finish.outputScale));
+  }
+  // Sums 8 i to 8 i + 7, to rows of 32 bytes. As a source of stmatrix: lane 8 i + r addresses row r
+  // of matrix i; 0 and 1 are columns 0-7 and 8-15 of eight rows, 2 and 3 those of the next eight.
+  // 32-byte swizzle: 16-byte chunk c of row r lies at chunk c ^ (r / 4 % 2).
+  template <int Count>
+  __device__ static void turnSixteen(u32 to, const float (&d)[Count], int i, float factor,
+                                     gemm::Finish finish) {
+    const int lane = threadIdx.x % 32;
+    auto finished = [&](int j) {
+      return finishedSum(d[i * 8 + j] * factor, 0.0f, finish.outputScale);
+    };
+    u32 pairs[4];
+#pragma unroll
+    for (int j = 0; j < 4; j++) pairs[j] = toOutputPair(finished(2 * j), finished(2 * j + 1));
+    storeTurnedMatrices(to + (lane / 16 * 8 + lane % 8) * 32 + (lane / 8 % 2 ^ lane / 4 % 2) * 16,
+                        pairs[0], pairs[1], pairs[2], pairs[3]);
+  }
+  // Sums from row `first` of the tile on, number by number.
+  template <int Count>
+  __device__ static void storeEach(const float (&d)[Count], Output* c, int N,
+                                   const gemm::Place& place, int first, float factor,
+                                   gemm::Finish finish) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 - 4,
+              row0 = place.row + first + lane % 4 * 2, col = place.col + warp * 16 + lane / 4;
     Output* from = c + (long long)row0 * N + col;
 #pragma unroll
-    for (int i = 0; i < kSums; i++) {
+    for (int i = 0; i < Count; i++) {
       const int row = i / 4 * 8 + i % 2, ofHalf = i % 4 / 2 * 8;
       if (row0 + row < place.endRow && col + ofHalf < N)
-        from[(long long)row * N + ofHalf] = toOutput(finishedAt(i));
+        from[(long long)row * N + ofHalf] = outputOf(d[i], factor, finish);
     }
   }
 };
@@ -230,15 +288,37 @@ __device__ inline void runGroupsOfCodes(const TensorMap* aMap, const TensorMap* 
                            factorOf<T>(tensorScale), finish);
 }
 
-// C of one product, of rows of A that widenRowsOfOne has put in order.
+// Operands as they come, where a product is made of them in float64.
+struct PackedOperands {
+  const u8 *aCodes, *bCodes, *aScales, *bScales;
+};
+
+// Where stages would be, for the first threads of a CTA.
+struct TilesOfSome : tiled::Tiles<double, 2> {
+  __device__ static void meet() { syncSome<tiled::kThreads>(1); }
+};
+
+// C of one product, of rows of A that widenRowsOfOne has put in order; of scales beyond bf16's
+// range in float64, slow and right.
 template <int TileN, int Stages>
 __device__ inline void runRowsOfCodes(const TensorMap* aMap, const TensorMap* codesMap,
-                                      const u8* bScales, const TensorMap* cMap, Output* c,
+                                      const TensorMap* cMap, Output* c, PackedOperands packed,
                                       TurnedRows<ProductOfCodesOver<TileN, Stages>> shape, int K,
                                       float tensorScale, gemm::Finish finish) {
   using T = ProductOfCodesOver<TileN, Stages>;
-  gemm::runOf<T, sizeof(Output) == 2>(shape, CodesOfB<T>{aMap, codesMap, bScales, shape.N, K}, cMap,
-                                      c, factorOf<T>(tensorScale), finish);
+  const auto inFloat64 = [&] {
+    if (threadIdx.x >= tiled::kThreads) return;
+    static_assert(sizeof(TilesOfSome) <= T::kStages * T::kBytesStage, "room for them");
+    const u32 place = gemm::Shared<T>(dynamicSharedStart()).stage(0);
+    tiled::multiplyIn(*reinterpret_cast<TilesOfSome*>(__cvta_shared_to_generic(place)),
+                      packed.aCodes, packed.bCodes, packed.aScales, packed.bScales, c, shape.M,
+                      shape.N, K, tensorScale, nullptr, finish.outputScale);
+    TilesOfSome::meet();
+    if (threadIdx.x == 0) shape.forgetBeyond();
+  };
+  const CodesOfB<T> operands{aMap, codesMap, packed.bScales, shape.N, K};
+  gemm::runOf<T, sizeof(Output) == 2>(shape, operands, cMap, c, factorOf<T>(tensorScale), finish,
+                                      inFloat64);
 }
 
 }  // namespace bf16gemm

@@ -111,7 +111,12 @@ struct CodesOfB {
 #pragma unroll
       for (int i = 0; i < kLoads; i++) codes[i] = coming[i];
     }
-    shape.meetAtEnd();
+    // Until the other CTA has arrived at this one's barriers for the last time: a meeting of the
+    // cluster that says so is a fence of the device.
+#pragma unroll 1
+    for (int i = 0; i < T::kStages; i++, ring.advance())
+      waitFor(shared.empty(ring.stage), ring.phase ^ 1);
+    shape.endLoading();
   }
 };
 

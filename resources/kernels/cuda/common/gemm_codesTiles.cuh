@@ -21,7 +21,9 @@ struct TurnedGroups : gemm::GroupedShape<T> {
   static_assert(T::kTileN == T::kCluster * T::kTileM, "the cluster's tile is square");
   __device__ bool isThere() const { return true; }
   __device__ bool mayStoreByEngine() const { return true; }
-  __device__ void meetAtEnd() const {}
+  template <class Places>
+  __device__ void expectSums(const Places&) const {}
+  __device__ void endLoading() const {}
   template <class Places>
   __device__ bool takeParts(float (&)[T::kSums], const gemm::WholeTiles<T>&, const gemm::Place&,
                             const Places&, Output*, float, gemm::Finish) const {
@@ -67,21 +69,39 @@ struct TurnedRows {
   using Turns = Shares<T>;
   static constexpr bool kEndsInside = true;
   static constexpr int kSumsOfWarp = T::kSums * 32;
+  // Sixteen rows of C's tile, of which a thread has eight sums, two times four.
+  static constexpr int kSixteens = T::kTileN / 16, kThreads = T::kConsumerWarps * 32,
+                       kBytesOfFours = kThreads * 16, kBytesOfSixteen = 2 * kBytesOfFours,
+                       kMostAcross = 4;
+  static_assert(kBytesOfSixteen == 16 * T::kTileM * 4, "all threads' are a CTA's");
   int M, N, steps, share;
   bool byEngine;
   int across;    // teams of a cluster, which divide a tile's K
   float* parts;  // (tiles, warps of a team, mostParts, kSums / 4, lanes, 4) where clusters do
   u32* arrived;  // (tiles, warps of a team)
   int mostParts;
-  const u32* beyond;
-  // Once the kernel before has made A ready: whether all scales are within bf16's range. If not, C
-  // is another kernel's.
+  u32* beyond;  // whether a scale is, and how many CTAs have seen it
+  // Once the kernel before has made A ready: whether all scales are within bf16's range.
   __device__ bool isThere() const {
     waitForPredecessor();
     return *beyond == 0;
   }
-  __device__ void meetAtEnd() const {
-    if (across > 1) syncCluster();
+  // By a thread of each CTA, once all of its have seen it: the last has it 0 for the next product.
+  __device__ void forgetBeyond() const {
+    if (countIn(beyond + 1) == gridDim.x - 1) beyond[0] = beyond[1] = 0;
+  }
+  // Sixteens that a team takes to C; the last may have fewer.
+  __device__ int each() const { return gemm::ceilDiv(kSixteens, across); }
+  __device__ int own() const { return min(each(), kSixteens - (int)Team<T>().number() * each()); }
+  template <class Places>
+  __device__ void expectSums(const Places& shared) const {
+    if (across == 1) return;
+    initBarrier(shared.cameIn(), 1);
+    expectBytes(shared.cameIn(), (across - 1) * own() * kBytesOfSixteen);
+  }
+  // Threads of a cluster whose teams divide K meet once all stages have been read.
+  __device__ void endLoading() const {
+    if (across > 1) meetCluster();
   }
   __device__ bool mayStoreByEngine() const { return byEngine; }
   __device__ int tileRows() const { return gemm::ceilDiv(M, T::kTileN); }
@@ -97,60 +117,82 @@ struct TurnedRows {
                             const Places& shared, Output* c, float factor,
                             gemm::Finish finish) const {
     if (across == 1) return addParts(sums, turn);
-    storeAcross(sums, place, shared, c, factor, finish);
+    exchange(sums, place, shared, c, factor, finish);
     return false;
   }
-  // Teams' sums lie in their stages, which all have been read; each takes as many rows of C.
-  template <class Places>
-  __device__ void storeAcross(const float (&sums)[T::kSums], const gemm::Place& place,
-                              const Places& shared, Output* c, float factor,
-                              gemm::Finish finish) const {
-    constexpr int kWarps = T::kConsumerWarps, kPitch = (T::kTileM + 4) * 4, kMostAcross = 4;
-    static_assert(T::kTileN * kPitch <= T::kStages * T::kBytesStage, "room for sums");
-    struct alignas(4 * sizeof(Output)) Four {
-      Output of[4];
-    };
-    const int lane = threadIdx.x % 32, warp = (int)threadIdx.x / 32 - 4;
-    const u32 own = shared.stage(0);
-    const Team<T> team;
-    syncSome<kWarps * 32>(1);
+  // A thread's sums, four by four, each with whether its row is team `owner`'s, and where among
+  // its.
+  template <class Give>
+  __device__ void giveRows(const float (&sums)[T::kSums], int owner, float factor,
+                           Give give) const {
     // Straight from the accumulators to memory, the assembler would have products wait for one
-    // another.
+    // another; multiplied they are not kept for the next team.
+    const float times = __uint_as_float((u32)hidden((int)__float_as_uint(factor)));
+    const int first = owner * each(), end = first + each();
 #pragma unroll
-    for (int i = 0; i < T::kSums; i++) {
-      const int row = i / 4 * 8 + lane % 4 * 2 + i % 2,
-                column = warp * 16 + lane / 4 + i % 4 / 2 * 8;
-      storeWord(own + row * kPitch + column * 4, __float_as_uint(sums[i] * factor));
+    for (int i = 0; i < kSixteens * 2; i++) {
+      float four[4];
+#pragma unroll
+      for (int j = 0; j < 4; j++) four[j] = sums[i * 4 + j] * times;
+      give(i / 2 >= first && i / 2 < end, (i - first * 2) * kBytesOfFours, four);
     }
-    syncCluster();
-    const int each = gemm::ceilDiv(T::kTileN, across), first = (int)team.number() * each,
-              end = min(min(first + each, T::kTileN), M - place.row), column = place.col + lane * 4;
-#pragma unroll 2
-    for (int row = first + warp; row < end; row += kWarps) {
-      float4 added[kMostAcross];
+  }
+  // Teams send one another their sums, to where the stages were; each adds those of its rows, in
+  // the teams' order, and takes them to C.
+  template <class Places>
+  __device__ void exchange(const float (&sums)[T::kSums], const gemm::Place& place,
+                           const Places& shared, Output* c, float factor,
+                           gemm::Finish finish) const {
+    static_assert(
+        kMostAcross * gemm::ceilDiv(kSixteens, kMostAcross) * kBytesOfSixteen <=
+                T::kStages * T::kBytesStage &&
+            3 * gemm::ceilDiv(kSixteens, 3) * kBytesOfSixteen <= T::kStages * T::kBytesStage,
+        "room for sums");
+    const Team<T> team;
+    const int thread = (int)threadIdx.x - 128, number = (int)team.number(), ofEach = each();
+    // Of team `of` and sixteen `i` of those that their owner has.
+    const auto placeFrom = [&](int of, int i) {
+      return shared.stage(0) + (of * ofEach + i) * kBytesOfSixteen + thread * 16;
+    };
+    meetCluster();
+    // The next team's first, so that no two send to the same at a time.
+#pragma unroll 1
+    for (int turn = 1; turn < across; turn++) {
+      const int owner = number + turn < across ? number + turn : number + turn - across;
+      const u32 rank = owner * T::kCluster + team.rank, cameIn = atCta(shared.cameIn(), rank),
+                there = atCta(placeFrom(number, 0), rank);
+      giveRows(sums, owner, factor, [&](bool isIts, u32 place, const float (&four)[4]) {
+        sendNumbers(isIts, there + place, cameIn, four);
+      });
+    }
+    giveRows(sums, number, factor, [&](bool isOwn, u32 place, const float (&four)[4]) {
+      if (isOwn)
+        storeSixteen(placeFrom(number, 0) + place,
+                     make_uint4(__float_as_uint(four[0]), __float_as_uint(four[1]),
+                                __float_as_uint(four[2]), __float_as_uint(four[3])));
+    });
+    waitFor(shared.cameIn(), 0);
+    const int first = place.row + number * ofEach * 16,
+              count = min(own(), gemm::ceilDiv(M - first, 16));
+    constexpr int kTogether = T::kSixteensTogether;
+#pragma unroll 1
+    for (int i = 0; i < count; i += kTogether) {
+      float totals[kTogether][8] = {};
+#pragma unroll 1
+      for (int of = 0; of < across; of++)
 #pragma unroll
-      for (int of = 0; of < kMostAcross; of++)
-        if (of < across)
-          added[of] =
-              loadFourThere(atCta(own + row * kPitch + lane * 16, of * T::kCluster + team.rank));
-      float total[4] = {};
+        for (int j = 0; j < kTogether; j++) {
+          const u32 from = placeFrom(of, min(i + j, count - 1));
+          float part[4];
 #pragma unroll
-      for (int of = 0; of < kMostAcross; of++)
-        if (of < across)
-          total[0] += added[of].x, total[1] += added[of].y, total[2] += added[of].z,
-              total[3] += added[of].w;
-      Four four;
+          for (int half = 0; half < 2; half++) {
+            loadNumbers(part, from + half * kBytesOfFours);
 #pragma unroll
-      for (int i = 0; i < 4; i++)
-        four.of[i] = toOutput(finishedSum(total[i], 0.0f, finish.outputScale));
-      Output* to = c + (long long)(place.row + row) * N + column;
-      if (N % 4 == 0) {
-        if (column < N) *reinterpret_cast<Four*>(to) = four;
-      } else {
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-          if (column + i < N) to[i] = four.of[i];
-      }
+            for (int e = 0; e < 4; e++) totals[j][half * 4 + e] += part[e];
+          }
+        }
+      T::storeSixteens(byEngine, totals, count - i, c, N, {first + i * 16, M, place.col, 0}, shared,
+                       finish);
     }
   }
   // A warp's sums and those of other clusters, if it comes last.

@@ -121,8 +121,8 @@ __device__ inline void arriveAtCluster() {
   asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
 }
 __device__ inline void waitForCluster() { asm volatile("barrier.cluster.wait;" ::: "memory"); }
-// At the start, behind publishBarriers(), which has made all visible that must be, and at the end:
-// no fence of the device.
+// Behind publishBarriers(), which has made all visible that must be, and where shared memory has
+// only been read: no fence of the device.
 __device__ inline void meetCluster() {
   arriveAtCluster();
   waitForCluster();
@@ -313,14 +313,6 @@ __device__ inline float loadNumber(u32 address) {
   float value;
   asm volatile("ld.shared.f32 %0, [%1];" : "=f"(value) : "r"(address));
   return value;
-}
-// Four of any CTA's shared memory: `address` as atCta() says it.
-__device__ inline float4 loadFourThere(u32 address) {
-  float4 four;
-  asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w)
-               : "r"(address));
-  return four;
 }
 __device__ inline float2 loadTwoNumbers(u32 address) {
   float2 both;

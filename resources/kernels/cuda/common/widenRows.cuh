@@ -108,14 +108,16 @@ __device__ inline void checkScales(const u8* scales, u32 count, u32 i, u32* beyo
   if (any) *beyond = 1;
 }
 
-// Of one product that widens B itself: A in B's order, and a look at B's scales.
+// Of one product that widens B itself: A in B's order, and a look at B's scales, piece by piece.
+__device__ inline u32 piecesOfOne(int M, int N, int K) {
+  const u32 scales = (u32)N * (K / SCALE_BLOCK);
+  return (u32)M * (K / 16) + (scales + kScalesOfPiece - 1) / kScalesOfPiece;
+}
 __device__ inline void widenRowsOfOne(u32 i, const u8* aCodes, const u8* aScales, const u8* bScales,
                                       u16* aWide, int M, int N, int K, u32* beyond) {
   const u32 aPieces = (u32)M * (K / 16), scales = (u32)N * (K / SCALE_BLOCK);
-  if (i < aPieces)
-    placeInOrder<A_FORMAT>(aCodes, aScales, aWide, i / 2 * 4 + i % 2, beyond);
-  else if (i < aPieces + (scales + kScalesOfPiece - 1) / kScalesOfPiece)
-    checkScales(bScales, scales, i - aPieces, beyond);
+  if (i < aPieces) placeInOrder<A_FORMAT>(aCodes, aScales, aWide, i / 2 * 4 + i % 2, beyond);
+  else checkScales(bScales, scales, i - aPieces, beyond);
 }
 
 // As widenOfGroups, for a product that widens B itself: A in B's order, and a look at B's scales.

@@ -93,10 +93,7 @@ beforeAll(() => {
   points.push(
     ...groupedTable(),
     ...['h100-decode-list', 'h200-decode-list'].flatMap(ownRun),
-    // Of before each CTA of decode and decode-fp8 brought its own A.
-    ...['h100-rows-list', 'h200-rows-list']
-      .flatMap(ownRun)
-      .filter(({ kernel }) => !/^decode/.test(kernel)),
+    ...['h100-rows-list', 'h200-rows-list'].flatMap(ownRun),
     // Of before decode and wgmma of at most 4096 rows were others.
     ...['h200-decode-shapes', 'h200-gpt-oss-groups-choices']
       .flatMap(ownRun)
@@ -107,13 +104,17 @@ beforeAll(() => {
   points.push(...divisionsOfToday())
 })
 
-/** All of a run but wgmma-fp8-proved of fewer than 16 rows, which takes longer there. */
+/**
+ * All of a run but wgmma-fp8-proved of fewer than 16 rows, which takes longer there, and a product of which some sums are computed
+ * again: 3 us more than with operands of other seeds (docs/kernels.md).
+ */
 function ownRun(run: string): Point[] {
   const { steps, device: of, roofs } = parseRun(text(`docs/results/${run}/run.json`), run)
   const own = of && roofs ? factsOf(of, roofs) : facts
   return steps.flatMap(({ format, kernel, m, n, k, groups, measurement }): Point[] => {
     const ns = measurement?.timeNs.median
-    const isUnlike = kernel === 'wgmma-fp8-proved' && m < 16
+    const isAgain = kernel === 'decode' && format === 'w4a16_mxfp4' && m === 512 && n === 2880
+    const isUnlike = isAgain || (kernel === 'wgmma-fp8-proved' && m < 16)
     if (isUnlike || ns === undefined) return []
     return [{ run, format, kernel, m, n, k, ns, facts: own, ...(groups && { groups }) }]
   })
@@ -127,7 +128,10 @@ function rowsOfToday(card: string): Point[] {
     now: (Point & { us: number })[]
   }
   return now.flatMap(({ us, ...of }) =>
-    of.kernel.startsWith('cublaslt') ? [] : { ...of, run, ns: 1e3 * us, ...(facts && { facts }) }
+    // wgmma of rows by codes is another since.
+    /^(cublaslt|wgmma$)/.test(of.kernel)
+      ? []
+      : { ...of, run, ns: 1e3 * us, ...(facts && { facts }) }
   )
 }
 
@@ -276,13 +280,10 @@ it('puts the kernels of one problem in the order in which they were measured', (
   expect(wrong, tableOf(all)).toEqual([])
 })
 
-/** Those whose choice is 6 and 7 % behind. */
-const furtherBehind = [
-  'h100-decode-list w4a16_nvfp4 8 57344 8192',
-  'h200-decode-ahead w4a16_mxfp4 512 2880 2880'
-]
+/** The one whose choice is 6 % behind. */
+const furtherBehind = 'h100-decode-list w4a16_nvfp4 8 57344 8192'
 
-it('chooses of what was measured the best exact kernel, or one within 5 % of it, but for two problems', () => {
+it('chooses of what was measured the best exact kernel, or one within 5 % of it, but for one problem', () => {
   const measuredOf = byProblem(points)
   const lines: string[] = []
   let worst = 1
@@ -295,8 +296,7 @@ it('chooses of what was measured the best exact kernel, or one within 5 % of it,
     const exact = ranked.filter(({ level }) => level === 'exact')
     const best = Math.min(...exact.map(({ kernel }) => timeOf(kernel.id)!))
     const share = timeOf(ranked[0]!.kernel.id)! / best
-    if (furtherBehind.includes(name.replace(/\s+/g, ' ').trim()))
-      expect(share, name).toBeLessThan(1.075)
+    if (name.replace(/\s+/g, ' ').trim() === furtherBehind) expect(share, name).toBeLessThan(1.065)
     else worst = Math.max(worst, share)
     lines.push(`${name}: ${ranked[0]!.kernel.id}, ${share.toFixed(3)} of the best`)
   }
