@@ -35,16 +35,17 @@ it('compares with what others chose to measure, of a folder too', async () => {
 })
 
 it("chooses again by today's costs among the kernels that were timed", async () => {
-  const words = ['runs', 'choices', 'docs/results/h200-decode-list']
-  const point = /^w4a16_nvfp4 8 x 8192 x 8192 +(\S+) .*$/m
+  // Made with costs that were fitted to it afterwards.
+  const words = ['runs', 'choices', 'docs/results/h100-rows-list']
+  const point = /^nvfp4 192 x 7168 x 2048 +(\S+) .*$/m
   const then = await runInProcess(words)
   expect(point.exec(then.stdout)![1]).toBe('decode')
-  const problem = 'w4a16_nvfp4 8 x 8192 x 8192: '
-  expect(then.stdout).toContain(`${problem}decode takes 10 % more than decode-mma.`)
+  const problem = 'nvfp4 192 x 7168 x 2048: '
+  expect(then.stdout).toContain(`${problem}decode takes 7.4 % more than wgmma.`)
   const { stdout, stderr } = await runInProcess([...words, '--again'])
-  expect(point.exec(stdout)![1]).toBe('decode-mma')
+  expect(point.exec(stdout)![1]).toBe('wgmma')
   expect(stdout).not.toContain(problem)
-  expect(stdout).toMatch(/^210 problems of 210 compared; /m)
+  expect(stdout).toMatch(/^142 problems of 165 compared; /m)
   expect(stderr).toContain('a kernel that was rewritten since has the time of then.')
 })
 

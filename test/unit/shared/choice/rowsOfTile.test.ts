@@ -1,0 +1,43 @@
+/** How many rows of A a tile of wgmma has where B's codes are widened inside the product (docs/kernels.md, "What a small product waits for"). */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { expect, it } from 'vitest'
+import { namesOf } from '@shared/choice/cost'
+import { evaluate } from '@shared/choice/expression'
+import { parseKernelRow } from '@shared/contract/kernelRow'
+
+interface Row {
+  id?: string
+  launches: { function: string; when?: string }[]
+}
+
+const { kernels } = JSON.parse(
+  readFileSync(resolve('resources/kernels/cuda/manifest.json'), 'utf8')
+) as { kernels: Row[] }
+const wgmma = kernels.find(({ id }) => id === 'wgmma')!
+
+/** The kernels that are launched, by their names, on a GPU of 132 multiprocessors. */
+function launched(m: number, n: number, k: number): string[] {
+  const row = parseKernelRow(wgmma)
+  if (typeof row === 'string') throw new Error(row)
+  const of = { format: 'mxfp4', m, n, k, output: 'f16' }
+  const names = namesOf(row, of, { m }, { processors: 132 })
+  return wgmma.launches
+    .filter(({ when }) => !when || evaluate(when, names) !== 0)
+    .map((launch) => launch.function)
+}
+
+it.each([
+  [128, 2880, 2880, 128],
+  [129, 2880, 2880, 192],
+  [256, 5120, 5120, 256],
+  // Three tiles of 192 are one turn of 66 clusters, two of 256 a part of one.
+  [512, 5120, 5120, 192],
+  [512, 4096, 7168, 256],
+  [512, 2880, 2880, 256],
+  // Three of either.
+  [513, 8192, 8192, 192],
+  [577, 8192, 8192, 256]
+])('%i rows by %i x %i are in tiles of %i', (m, n, k, rows) => {
+  expect(launched(m, n, k)).toEqual(['widenRows', `multiplyOfCodes${rows}`])
+})
