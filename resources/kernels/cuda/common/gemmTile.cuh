@@ -48,6 +48,12 @@ struct Place {
   int row, endRow, col, rowB;
 };
 
+// Four numbers as the words that a load or a store of 16 bytes has.
+__device__ inline uint4 wordsOf(const float (&four)[4]) {
+  return make_uint4(__float_as_uint(four[0]), __float_as_uint(four[1]), __float_as_uint(four[2]),
+                    __float_as_uint(four[3]));
+}
+
 __device__ constexpr int ceilDiv(int a, int b) { return (a + b - 1) / b; }
 
 // What a cluster multiplies, one after the other: here tiles, each over all of K.

@@ -226,9 +226,7 @@ struct ProductOfCodesOver : gemm::Tile<WIDE_TILE_M, TileN, Stages, CODE_STORE_BU
     for (int i = 0; i < kSixteensTogether; i++) {
       const int row = place.row + i * 16 + ofLane;
       if (i < count && row < place.endRow && col < N)
-        *reinterpret_cast<uint4*>(c + (long long)row * N + col) =
-            make_uint4(__float_as_uint(words[i][0]), __float_as_uint(words[i][1]),
-                       __float_as_uint(words[i][2]), __float_as_uint(words[i][3]));
+        *reinterpret_cast<uint4*>(c + (long long)row * N + col) = gemm::wordsOf(words[i]);
     }
   }
 

@@ -150,7 +150,8 @@ struct TurnedRows {
         "room for sums");
     const Team<T> team;
     const int thread = (int)threadIdx.x - 128, number = (int)team.number(), ofEach = each();
-    // Of team `of` and sixteen `i` of those that their owner has.
+    // Of team `of` and sixteen `i` of those that their owner has. A thread adds what threads of its
+    // number have sent, and its own.
     const auto placeFrom = [&](int of, int i) {
       return shared.stage(0) + (of * ofEach + i) * kBytesOfSixteen + thread * 16;
     };
@@ -166,10 +167,7 @@ struct TurnedRows {
       });
     }
     giveRows(sums, number, factor, [&](bool isOwn, u32 place, const float (&four)[4]) {
-      if (isOwn)
-        storeSixteen(placeFrom(number, 0) + place,
-                     make_uint4(__float_as_uint(four[0]), __float_as_uint(four[1]),
-                                __float_as_uint(four[2]), __float_as_uint(four[3])));
+      if (isOwn) storeSixteen(placeFrom(number, 0) + place, gemm::wordsOf(four));
     });
     waitFor(shared.cameIn(), 0);
     const int first = place.row + number * ofEach * 16,
