@@ -34,7 +34,7 @@ void isAsInTheManifest() {
   const Json manifest = readManifest();
   int launched = 0;
   for (const Json& row : manifest["kernels"].list) {
-    if (row["file"].text != (kIsFp8 ? "decode_mxfp4.cu" : "decode.cu")) continue;
+    if (row["file"].text != (kIsFp8 ? "decode_fp8.cu" : "decode.cu")) continue;
     blockscope::cuda::Variables names;
     for (const auto& [name, value] : row["constants"].members) names[name] = int(value);
     CHECK(names["ROWS"] == ROWS && names["STAGE_K"] == STAGE_K && names["THREADS"] == THREADS);

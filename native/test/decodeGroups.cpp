@@ -1,4 +1,4 @@
-// decode-fp8 (resources/kernels/cuda/decode_mxfp4.cu) on the CPU: groups with a matrix of B each.
+// decode-fp8 (resources/kernels/cuda/decode_fp8.cu) on the CPU: groups with a matrix of B each.
 #define GROUPED 1
 #define A_FORMAT 0
 #define B_FORMAT 0
@@ -8,5 +8,5 @@
 // The kernel stands between the two.
 // clang-format off
 #include "decodeKernel.h"
-#include "../../resources/kernels/cuda/decode_mxfp4.cu"
+#include "../../resources/kernels/cuda/decode_fp8.cu"
 #include "decodeChecks.h"

@@ -1,4 +1,4 @@
-// decode-fp8 (resources/kernels/cuda/decode_mxfp4.cu) on the CPU.
+// decode-fp8 (resources/kernels/cuda/decode_fp8.cu) on the CPU.
 #define A_FORMAT 0
 #define B_FORMAT 0
 #define SCALE_FORMAT 5
@@ -7,5 +7,5 @@
 // The kernel stands between the two.
 // clang-format off
 #include "decodeKernel.h"
-#include "../../resources/kernels/cuda/decode_mxfp4.cu"
+#include "../../resources/kernels/cuda/decode_fp8.cu"
 #include "decodeChecks.h"

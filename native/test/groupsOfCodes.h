@@ -9,18 +9,18 @@
 
 namespace {
 
-using Product = bf16gemm::ProductOfCodes;
-constexpr int kClusterRows = gemm::GroupedShape<Product>::kClusterRows;
-
 struct Outcome {
   std::string thrown;
   int64_t wrong = 0;
   bool isBeyond = false;
 };
 
-// `spoil`: changes the operands before anything reads them.
-template <typename Spoil>
+// By tiles of TileN rows of A. `spoil`: changes the operands before anything reads them.
+template <int TileN, int Stages, typename Spoil>
 Outcome outcome(const Groups& of, int n, int k, Mistake mistake, Spoil spoil) {
+  using Product = bf16gemm::ProductOfCodesOver<TileN, Stages>;
+  constexpr int kClusterRows = gemm::GroupedShape<Product>::kClusterRows;
+  static_assert(kClusterRows == TileN, "a cluster's CTAs are one beside the other");
   const Segments segments(of);
   const auto m = static_cast<int>(segments.totalRows()),
              groups = static_cast<int>(segments.count());
@@ -56,18 +56,19 @@ Outcome outcome(const Groups& of, int n, int k, Mistake mistake, Spoil spoil) {
   const Output untouched = toOutput(1234.5f);
   std::vector<Output> c(int64_t{m} * n, untouched);
   const hopper::TensorMap aMap{
-      reinterpret_cast<uint8_t*>(wide.data()), k * 2, m, 128, WIDE_TILE_M, 2};
+      reinterpret_cast<uint8_t*>(wide.data()), k * 2, m, 128, TileN / CLUSTER, 2};
   const hopper::TensorMap codesMap{
       b.packed.data(), k * kBits(B_FORMAT) / 8, int64_t{groups} * n, 32, WIDE_TILE_M, 1};
   const hopper::TensorMap cMap{
       reinterpret_cast<uint8_t*>(c.data()), n * 2, m, 32, Product::kPieceRows, 2};
   const GroupTables tables = {starts.data(), rows.data(), ends.data(), groups};
   result.thrown = messageOf([&] {
-    hopper::launch(
-        {2, CLUSTER, Product::kThreads, gemm::Shared<Product>::kBytes, {}, mistake}, [&] {
-          bf16gemm::runGroupsOfCodes<kByEngine>(&aMap, &codesMap, b.scales.data(), &cMap, c.data(),
-                                                tables, n, k, kTensorScale, {nullptr, 1.0f});
-        });
+    hopper::launch({2, CLUSTER, Product::kThreads, gemm::Shared<Product>::kBytes, {}, mistake},
+                   [&] {
+                     bf16gemm::runGroupsOfCodes<TileN, Stages>(&aMap, &codesMap, b.scales.data(),
+                                                               &cMap, kByEngine, c.data(), tables,
+                                                               n, k, kTensorScale, {nullptr, 1.0f});
+                   });
   });
   for (int row = 0; row < m; row++) {
     const auto group = static_cast<int>(segments.groupOf(row));
@@ -90,17 +91,19 @@ Outcome outcome(const Groups& of, int n, int k, Mistake mistake, Spoil spoil) {
 
 const Groups ragged = {GroupLayout::kOffsets, {300, 0, 17, 1}, 1, 0};
 
-template <typename Spoil>
+// Tiles of 256 rows of A, where no others are named.
+template <int TileN = 256, int Stages = CODE_STAGES, typename Spoil>
 Outcome isRight(const Groups& of, int n, int k, Spoil spoil) {
-  const Outcome got = outcome(of, n, k, Mistake::kNone, spoil);
+  const Outcome got = outcome<TileN, Stages>(of, n, k, Mistake::kNone, spoil);
   checkThat(got.thrown == "nothing was thrown" && got.wrong == 0,
-            std::to_string(n) + " x " + std::to_string(k) + ": " + got.thrown + ", " +
-                std::to_string(got.wrong) + " wrong",
+            std::to_string(TileN) + " rows by " + std::to_string(n) + " x " + std::to_string(k) +
+                ": " + got.thrown + ", " + std::to_string(got.wrong) + " wrong",
             __FILE__, __LINE__);
   return got;
 }
 void isSeen(Mistake mistake, const std::string& text) {
-  const Outcome got = outcome(ragged, 64, 384, mistake, [](ScaledMatrix&, ScaledMatrix&) {});
+  const Outcome got =
+      outcome<256, CODE_STAGES>(ragged, 64, 384, mistake, [](ScaledMatrix&, ScaledMatrix&) {});
   const bool isSeen = text.empty() ? got.wrong > 0 : got.thrown.find(text) != std::string::npos;
   checkThat(isSeen, "mistake " + std::to_string(static_cast<int>(mistake)) + ": " + got.thrown,
             __FILE__, __LINE__);
@@ -112,6 +115,10 @@ void checkProduct() {
   CHECK(!isRight(ragged, 520, 192, asTheyAre).isBeyond);
   isRight({GroupLayout::kMasked, {0, 100, 33, 0}, 1, 256}, kFewColumns, 480, asTheyAre);
   isRight({GroupLayout::kContiguous, {130, 5}, 128, 0}, 264, 32, asTheyAre);
+  // Groups of whole tiles, of less than one, of pieces of 32 rows and less behind them.
+  const Groups some = {GroupLayout::kOffsets, {128, 64, 0, 41, 200, 32}, 1, 0};
+  isRight<128, CODE_STAGES_128>(some, kFewColumns, 160, asTheyAre);
+  isRight<192, CODE_STAGES_192>(some, 264, 64, asTheyAre);
 }
 void checkMistakes() {
   isSeen(Mistake::kNoPeersHalf, "every thread waits for another");
@@ -146,7 +153,8 @@ void checkScales() {
       const auto spoil = [scale = scale, at](ScaledMatrix&, ScaledMatrix& b) {
         b.scales[at] = scale;
       };
-      CHECK(outcome(one, kFewColumns, 256, Mistake::kNone, spoil).isBeyond == isBeyond);
+      const Outcome got = outcome<256, CODE_STAGES>(one, kFewColumns, 256, Mistake::kNone, spoil);
+      CHECK(got.isBeyond == isBeyond);
       if (!isBeyond) isRight(one, kFewColumns, 256, spoil);
     }
 }

@@ -16,7 +16,8 @@ const list = (variable, otherwise) => (process.env[variable] ?? otherwise).split
 /** Tiles with tails and a ring that turns; few rows, an odd N. Larger ones take racecheck minutes. @type {[number, number, number][]} */
 const shapes = [
   [129, 136, 640],
-  [17, 40, 160]
+  [17, 40, 160],
+  [3, 40, 160]
 ]
 /** K that the CTAs of a cluster divide, of kernels that have such clusters from so much on. @type {Record<string, [number, number, number][]>} */
 const deepShapes = { wgmma: [[33, 40, 1536]] }

@@ -62,40 +62,31 @@ extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
 extern "C" __global__ void widenRowsOfAllGroups(const u8* aCodes, const u8* aScales,
                                                 const u8* bScales, u16* aWide, u32* beyond,
                                                 const int* groupStarts, const int* groupRows,
-                                                int* tileEnds, int* slowTileEnds, int groups, int M,
-                                                int N, int K) {
-  if (blockIdx.x == 0 && threadIdx.x < 32) cumulateTiles(groupRows, groups, kClusterRows, tileEnds);
+                                                int rowsOfTile, int* tileEnds, int* slowTileEnds,
+                                                int groups, int M, int N, int K) {
+  if (blockIdx.x == 0 && threadIdx.x < 32) cumulateTiles(groupRows, groups, rowsOfTile, tileEnds);
   if (blockIdx.x == 0 && threadIdx.x / 32 == 1)
     cumulateTiles(groupRows, groups, tiled::kTile, slowTileEnds);
   widenRowsOfGroups(blockIdx.x * blockDim.x + threadIdx.x, aCodes, aScales, bScales, aWide,
                     groupStarts, groupRows, groups, M, N, K, beyond);
 }
 
-extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
-    multiplyGroupsOfCodes(const __grid_constant__ TensorMap aMap,
-                          const __grid_constant__ TensorMap codesMap, const u8* bScales,
-                          const __grid_constant__ TensorMap cMap, Output* c, const u32* beyond,
-                          const int* groupStarts, const int* groupRows, const int* tileEnds,
-                          int groups, int N, int K, float tensorScale, const float* accumulator,
-                          float outputScale) {
-  if (*beyond == 0)
-    bf16gemm::runGroupsOfCodes<true>(&aMap, &codesMap, bScales, &cMap, c,
-                                     {groupStarts, groupRows, tileEnds, groups}, N, K, tensorScale,
-                                     {accumulator, outputScale});
-}
-
-extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
-    multiplyGroupsOfCodesAnyRows(const __grid_constant__ TensorMap aMap,
-                                 const __grid_constant__ TensorMap codesMap, const u8* bScales,
-                                 Output* c, const u32* beyond, const int* groupStarts,
-                                 const int* groupRows, const int* tileEnds, int groups, int N,
-                                 int K, float tensorScale, const float* accumulator,
-                                 float outputScale) {
-  if (*beyond == 0)
-    bf16gemm::runGroupsOfCodes<false>(&aMap, &codesMap, bScales, nullptr, c,
-                                      {groupStarts, groupRows, tileEnds, groups}, N, K, tensorScale,
-                                      {accumulator, outputScale});
-}
+#define BS_MULTIPLY_GROUPS_OF_CODES(ROWS, STAGES)                                                  \
+  extern "C" __global__ void __launch_bounds__(                                                    \
+      bf16gemm::ProductOfCodesOver<ROWS, STAGES>::kThreads, 1)                                     \
+      multiplyGroupsOfCodes##ROWS(                                                                 \
+          const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap codesMap,      \
+          const u8* bScales, const __grid_constant__ TensorMap cMap, int byEngine, Output* c,      \
+          const u32* beyond, const int* groupStarts, const int* groupRows, const int* tileEnds,    \
+          int groups, int N, int K, float tensorScale, float outputScale) {                        \
+    if (*beyond == 0)                                                                              \
+      bf16gemm::runGroupsOfCodes<ROWS, STAGES>(&aMap, &codesMap, bScales, &cMap, byEngine != 0, c, \
+                                               {groupStarts, groupRows, tileEnds, groups}, N, K,   \
+                                               tensorScale, {nullptr, outputScale});               \
+  }
+BS_MULTIPLY_GROUPS_OF_CODES(128, CODE_STAGES_128)
+BS_MULTIPLY_GROUPS_OF_CODES(192, CODE_STAGES_192)
+BS_MULTIPLY_GROUPS_OF_CODES(256, CODE_STAGES)
 #endif
 
 extern "C" __global__ void __launch_bounds__(tiled::kThreads)
@@ -143,7 +134,8 @@ extern "C" __global__ void widenRows(const u8* aCodes, const u8* aScales, const 
 }
 
 #define BS_MULTIPLY_OF_CODES(ROWS, STAGES)                                                      \
-  extern "C" __global__ void __launch_bounds__(bf16gemm::ProductOfCodes::kThreads, 1)           \
+  extern "C" __global__ void __launch_bounds__(                                                 \
+      bf16gemm::ProductOfCodesOver<ROWS, STAGES>::kThreads, 1)                                  \
       multiplyOfCodes##ROWS(                                                                    \
           const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap codesMap,   \
           const __grid_constant__ TensorMap cMap, int byEngine, const u8* aCodes,               \

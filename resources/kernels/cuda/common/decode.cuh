@@ -113,9 +113,11 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
 #pragma unroll
     for (int firstToken = 0; firstToken < Operand::kTokens; firstToken += kSumTokens) {
       // Sum 4 j + e of a thread is that of row warp * 16 + lane / 4 + 8 * (e / 2) of B and token 8
-      // j + 2 * (lane % 4) + e % 2.
+      // j + 2 * (lane % 4) + e % 2, or, where two columns are a token's, 8 j + lane % 4 + 4 * (e %
+      // 2).
       auto sumAt = [&](int i) -> float& {
-        const int token = i / 4 * 8 + lane % 4 * 2 + i % 2,
+        const int token = i / 4 * 8 +
+                          (Operand::kIsHalves ? lane % 4 + i % 2 * 4 : lane % 4 * 2 + i % 2),
                   row = tile * kRows + warp * 16 + lane / 4 + i % 4 / 2 * 8;
         return sums[(haveRoom ? group : 0) * Ring<Operand>::kPlace + token * Ring<Operand>::kPitch +
                     row];

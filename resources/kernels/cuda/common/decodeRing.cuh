@@ -85,12 +85,13 @@ constexpr float kMark = 0x1p-149f;
 // many tiles a stage has room for; kTurns, in how many parts warpgroups take turns at stages;
 // kStageK, a stage's elements of K, and kShareK, those of a warpgroup; the boxes of a tile's codes
 // and of tokens (kCodeBoxes, kTokenBoxes of kTokenBoxK elements, rows of 128 bytes); kByWarp,
-// whether its warps multiply by themselves; total[], the sums of multiply() over a warpgroup's
-// shares of stages; end(), which marks those that are not right by NaN; kUnit, what they lack;
-// kSmallest, below which they may have lost bits; kMarksZeros, whether those of zero that may have
-// are kMark; kOfEight, whether scales come by kEight rows, and Scales, a lane's. kOwnBytes: of A
-// where the CTA itself makes it ready, all of K before its first stage (Own: what a thread of those
-// that multiply has of it); 0 where a kernel before this one does.
+// whether its warps multiply by themselves; kIsHalves, whether a token has two columns; total[],
+// the sums of multiply() over a warpgroup's shares of stages; end(), which marks those that are not
+// right by NaN; kUnit, what they lack; kSmallest, below which they may have lost bits; kMarksZeros,
+// whether those of zero that may have are kMark; kOfEight, whether scales come by kEight rows, and
+// Scales, a lane's. kOwnBytes: of A where the CTA itself makes it ready, all of K before its first
+// stage (Own: what a thread of those that multiply has of it); 0 where a kernel before this one
+// does.
 template <class Operand>
 struct Ring {
   static constexpr int kTiles = Operand::kTiles;

@@ -37,7 +37,7 @@ struct Bf16Of {
   // Few columns: mma.sync, in which a warp waits for no other, and sums of a block are scaled;
   // many: wgmma, and elements are.
   static constexpr bool kByWarp = Tokens <= 16 && Tiles == 1,
-                        kScaleSums = kByWarp && SCALE_BLOCK == 32;
+                        kScaleSums = kByWarp && SCALE_BLOCK == 32, kIsHalves = false;
   // Chunks that are in registers together.
   static constexpr int kTogether = kByWarp || Tokens == 64 ? 2 : 128 / kChunkK,
                        kMatrices = kTogether * kInstructions;

@@ -7,31 +7,10 @@
 // odd ones, which is how B's nibbles fall apart.
 #pragma once
 
-#include "common/decode.cuh"
+#include "common/decodeE5m2.cuh"
 #include "common/reencode.cuh"
 
 namespace decode {
-
-// Eight codes to two words of e5m2: even elements, odd elements.
-__device__ inline void spreadCodes(u32 codes, u32& even, u32& odd) {
-  odd = (codes & 0x80808080) | (codes >> 3 & 0x0e0e0e0e);
-  even = (codes << 4 & 0x80808080) | (codes << 1 & 0x0e0e0e0e);
-}
-
-// A's rows among the threads that multiply, where these make A ready: a row is for 2^log of them,
-// as many as each of 1, 2, 4, 8 or 16 may have, and a thread has pieces of it 2^log apart.
-struct OwnRows {
-  int log;
-  static_assert(kGroups * 128 == 1 << 9, "threads that multiply");
-  __device__ explicit OwnRows(int M) : log(M == 1 ? 9 : M == 2 ? 8 : M <= 4 ? 7 : M <= 8 ? 6 : 5) {}
-  __device__ int count() const { return 1 << 9 - log; }
-  __device__ int rowOf(int thread) const { return thread >> log; }
-  __device__ int pieceOf(int thread, int i) const { return (thread & (1 << log) - 1) + (i << log); }
-  // How many of `all` pieces of a row a thread has.
-  __device__ int countOf(int thread, int all) const {
-    return all + (1 << log) - 1 - pieceOf(thread, 0) >> log;
-  }
-};
 
 // OwnTokens: a CTA makes A ready for itself (Own), for all of K as boxes of the copy engine would
 // lie.
@@ -41,7 +20,7 @@ struct Mxfp4Of {
                        kStageK = stageFor(Tokens, Tiles, kTurns);
   static constexpr int kShareK = kStageK * Tiles * kTurns / kGroups;
   static constexpr int kBlocks = kShareK / 32;
-  static constexpr bool kByWarp = false, kOfEight = OfEight;
+  static constexpr bool kByWarp = false, kOfEight = OfEight, kIsHalves = false;
   __device__ static int aheadOf(int) { return 1; }
   using Scales = LaneScales<kStageK, OfEight>;
   static constexpr int kCodeBoxes = kStageK / 256, kTokenBoxK = 128,

@@ -89,15 +89,18 @@ struct Shape {
 };
 
 // Groups of rows, each with a matrix of B of its own, behind one another in one tensor map; tile
-// rows are those of clusters.
+// rows are those of clusters, whose CTAs are one above the other, or, where C comes turned, one
+// beside the other.
 template <class T>
 struct GroupedShape {
   using Turns = WholeTiles<T>;
   static constexpr bool kEndsInside = true;
-  static constexpr int kClusterRows = T::kTileM * T::kCluster;
+  static constexpr int kOfCluster = T::kTileM * T::kCluster,
+                       kClusterRows = T::kIsTurned ? T::kTileN : kOfCluster,
+                       kClusterColumns = T::kIsTurned ? kOfCluster : T::kTileN;
   GroupTables of;
   int N, steps;
-  __device__ int tileCols() const { return ceilDiv(N, T::kTileN); }
+  __device__ int tileCols() const { return ceilDiv(N, kClusterColumns); }
   __device__ int tiles() const { return of.tileRows() * tileCols(); }
   __device__ Place place(int tile, u32 rank) const {
     // In the order of the dense product within each group.
@@ -105,9 +108,10 @@ struct GroupedShape {
               first = group > 0 ? of.tileEnds[group - 1] : 0;
     const TilePlace in =
         tilePlace(tile - first * tileCols(), of.tileEnds[group] - first, tileCols());
-    const int start = of.starts[group], col = in.col * T::kTileN;
-    return {start + (int)(in.row * T::kCluster + rank) * T::kTileM, start + of.rows[group], col,
-            group * N + col};
+    const int start = of.starts[group], ofRank = (int)rank * T::kTileM,
+              row = in.row * kClusterRows + (T::kIsTurned ? 0 : ofRank),
+              col = in.col * kClusterColumns + (T::kIsTurned ? ofRank : 0);
+    return {start + row, start + of.rows[group], col, group * N + col};
   }
 };
 

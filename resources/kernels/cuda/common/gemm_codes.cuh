@@ -168,18 +168,19 @@ struct ProductOfCodesOver : gemm::Tile<WIDE_TILE_M, TileN, Stages, CODE_STORE_BU
   }
 
   // Sums of a warpgroup: sum 4 j + e of a thread lies at row 8 j + 2 * (lane % 4) + e % 2 of C's
-  // tile, column warp * 16 + lane / 4 + 8 * (e / 2). By the copy engine where the tile's rows are
-  // all the group's.
+  // tile, column warp * 16 + lane / 4 + 8 * (e / 2). By the copy engine, but for a piece whose rows
+  // are not all the group's.
   template <class SharedPlaces>
   __device__ static void store(bool byEngine, const float (&d)[kSums], const TensorMap* cMap,
                                Output* c, int N, const gemm::Place& place, SharedPlaces shared,
                                float factor, gemm::Finish finish) {
-    if (!byEngine || place.row + kTileN > place.endRow)
-      return storeEach(d, c, N, place, 0, factor, finish);
+    if (!byEngine) return storeEach(d, c, N, place, 0, factor, finish);
     const int warp = threadIdx.x / 32 - 4, col0 = place.col + warp * 16;
     const bool isCopying = electOne();
 #pragma unroll
     for (int piece = 0; piece < kPieces; piece++) {
+      const int row0 = place.row + piece * kPieceRows;
+      if (row0 >= place.endRow) break;
       const u32 buffer = shared.store(warp) + piece % kStoreBuffers * kBytesPiece;
       if (isCopying) waitForStoreReads<kStoreBuffers - 1>();
       __syncwarp();
@@ -187,10 +188,14 @@ struct ProductOfCodesOver : gemm::Tile<WIDE_TILE_M, TileN, Stages, CODE_STORE_BU
       for (int sixteen = 0; sixteen < kPieceRows / 16; sixteen++)
         turnSixteen(buffer + sixteen * kBytesTurned, d, piece * (kPieceRows / 16) + sixteen, factor,
                     finish);
+      if (row0 + kPieceRows > place.endRow) {
+        __syncwarp();
+        return storeTurned<kPieceRows / 16>(buffer, c, N, row0, place.endRow, col0);
+      }
       publishToCopyEngine();
       __syncwarp();
       if (isCopying) {
-        storeBox(cMap, col0, place.row + piece * kPieceRows, buffer);
+        storeBox(cMap, col0, row0, buffer);
         commitStores();
       }
     }
@@ -202,7 +207,7 @@ struct ProductOfCodesOver : gemm::Tile<WIDE_TILE_M, TileN, Stages, CODE_STORE_BU
   __device__ static void storeSixteens(bool inSixteens, const float (&d)[kSixteensTogether][8],
                                        int count, Output* c, int N, const gemm::Place& place,
                                        SharedPlaces shared, gemm::Finish finish) {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 - 4;
+    const int warp = threadIdx.x / 32 - 4;
     if (sizeof(Output) != 2 || !inSixteens) {
 #pragma unroll
       for (int i = 0; i < kSixteensTogether; i++)
@@ -216,18 +221,8 @@ struct ProductOfCodesOver : gemm::Tile<WIDE_TILE_M, TileN, Stages, CODE_STORE_BU
     for (int i = 0; i < kSixteensTogether; i++)
       turnSixteen(buffer + i * kBytesTurned, d[i], 0, 1.0f, finish);
     __syncwarp();
-    const int ofLane = lane / 2, col = place.col + warp * 16 + lane % 2 * 8;
-    float words[kSixteensTogether][4];
-#pragma unroll
-    for (int i = 0; i < kSixteensTogether; i++)
-      loadNumbers(words[i],
-                  buffer + i * kBytesTurned + ofLane * 32 + (lane % 2 ^ ofLane / 4 % 2) * 16);
-#pragma unroll
-    for (int i = 0; i < kSixteensTogether; i++) {
-      const int row = place.row + i * 16 + ofLane;
-      if (i < count && row < place.endRow && col < N)
-        *reinterpret_cast<uint4*>(c + (long long)row * N + col) = gemm::wordsOf(words[i]);
-    }
+    storeTurned<kSixteensTogether>(
+        buffer, c, N, place.row, min(place.endRow, place.row + count * 16), place.col + warp * 16);
   }
 
  private:
@@ -255,6 +250,21 @@ struct ProductOfCodesOver : gemm::Tile<WIDE_TILE_M, TileN, Stages, CODE_STORE_BU
     storeTurnedMatrices(to + (lane / 16 * 8 + lane % 8) * 32 + (lane / 8 % 2 ^ lane / 4 % 2) * 16,
                         pairs[0], pairs[1], pairs[2], pairs[3]);
   }
+  // Sixteens of rows that were turned to `from`, from row `row` and column `col` of C on: 16 bytes
+  // of each by a lane.
+  template <int Count>
+  __device__ static void storeTurned(u32 from, Output* c, int N, int row, int endRow, int col) {
+    const int lane = threadIdx.x % 32, ofLane = lane / 2;
+    from += ofLane * 32 + (lane % 2 ^ ofLane / 4 % 2) * 16, row += ofLane, col += lane % 2 * 8;
+    float words[Count][4];
+#pragma unroll
+    for (int i = 0; i < Count; i++) loadNumbers(words[i], from + i * kBytesTurned);
+#pragma unroll
+    for (int i = 0; i < Count; i++)
+      if (row + i * 16 < endRow && col < N)
+        *reinterpret_cast<uint4*>(c + (long long)(row + i * 16) * N + col) =
+            gemm::wordsOf(words[i]);
+  }
   // Sums from row `first` of the tile on, number by number.
   template <int Count>
   __device__ static void storeEach(const float (&d)[Count], Output* c, int N,
@@ -272,18 +282,17 @@ struct ProductOfCodesOver : gemm::Tile<WIDE_TILE_M, TileN, Stages, CODE_STORE_BU
   }
 };
 
-using ProductOfCodes = ProductOfCodesOver<WIDE_TILE_N, CODE_STAGES>;
-
-// C of groups, as runGroups() has it; B's codes are rows of K of all groups' matrices.
-template <bool ByEngine>
+// C of groups, whose tile rows `of` are of TileN rows of A; B's codes are rows of K of all groups'
+// matrices.
+template <int TileN, int Stages>
 __device__ inline void runGroupsOfCodes(const TensorMap* aMap, const TensorMap* codesMap,
-                                        const u8* bScales, const TensorMap* cMap, Output* c,
-                                        GroupTables of, int N, int K, float tensorScale,
+                                        const u8* bScales, const TensorMap* cMap, bool byEngine,
+                                        Output* c, GroupTables of, int N, int K, float tensorScale,
                                         gemm::Finish finish) {
-  using T = ProductOfCodes;
-  const TurnedGroups<T> shape{{of, N, gemm::stepsOf<T>(K)}};
-  gemm::runOf<T, ByEngine>(shape, CodesOfB<T>{aMap, codesMap, bScales, of.groups * N, K}, cMap, c,
-                           factorOf<T>(tensorScale), finish);
+  using T = ProductOfCodesOver<TileN, Stages>;
+  const TurnedGroups<T> shape{{of, N, gemm::stepsOf<T>(K)}, byEngine};
+  gemm::runOf<T, sizeof(Output) == 2>(shape, CodesOfB<T>{aMap, codesMap, bScales, of.groups * N, K},
+                                      cMap, c, factorOf<T>(tensorScale), finish);
 }
 
 // Operands as they come, where a product is made of them in float64.

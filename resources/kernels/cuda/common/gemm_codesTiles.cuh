@@ -15,12 +15,12 @@ struct Team {
   __device__ u16 mask() const { return (u16)((1 << T::kCluster) - 1 << first); }
 };
 
-// Tiles of both CTAs of a cluster have the same rows of C, one the columns behind the other's.
+// Tiles of groups, each over all of K.
 template <class T>
 struct TurnedGroups : gemm::GroupedShape<T> {
-  static_assert(T::kTileN == T::kCluster * T::kTileM, "the cluster's tile is square");
+  bool byEngine;
   __device__ bool isThere() const { return true; }
-  __device__ bool mayStoreByEngine() const { return true; }
+  __device__ bool mayStoreByEngine() const { return byEngine; }
   template <class Places>
   __device__ void expectSums(const Places&) const {}
   __device__ void endLoading() const {}
@@ -28,11 +28,6 @@ struct TurnedGroups : gemm::GroupedShape<T> {
   __device__ bool takeParts(float (&)[T::kSums], const gemm::WholeTiles<T>&, const gemm::Place&,
                             const Places&, Output*, float, gemm::Finish) const {
     return true;
-  }
-  __device__ gemm::Place place(int tile, u32 rank) const {
-    gemm::Place first = gemm::GroupedShape<T>::place(tile, 0);
-    first.col += rank * T::kTileM, first.rowB += rank * T::kTileM;
-    return first;
   }
 };
 

@@ -1,16 +1,36 @@
-// decode: MXFP4 for few rows of A on sm_90a, bound by reading B.
+// decode-fp8: MXFP4 for few rows of A on sm_90a, and NVFP4 for at most four, bound by reading B.
 //
-//   C (M, N) = A (M, K) x B (N, K), e2m1 with one linear e8m0 scale per 32 elements along K; any N.
-//   GROUPED: groups of rows of A, each with a matrix of B of its own, in one launch.
+//   C (M, N) = A (M, K) x B (N, K), e2m1 with one linear scale per 32 (e8m0) or 16 (ue4m3) elements
+//   along K; any N.
+//   GROUPED (MXFP4): groups of rows of A, each with a matrix of B of its own, in one launch.
 //
 // 1. prepare: A's rows to e5m2 with a power of two each taken out; B's scales at a pitch that the
 //    copy engine takes, if theirs is none.
 // 2. multiply<tokens>: starts while prepare runs (common/decode.cuh, common/decode_e5m2.cuh).
-// Or, where A is small and B's scales need no copy, multiplyAlone: each CTA makes A ready for
-// itself.
+// Or, where A is small and B's scales need no copy, as NVFP4 must be, multiplyAlone: each CTA makes
+// A ready for itself (common/decode_nvfp4.cuh).
 //
 // Sums of a block are exact, sums of blocks float32. Elements of C whose rows need more than e5m2's
 // window, or whose sums leave float32's range, are computed again in float64.
+#if SCALE_BLOCK == 16
+#include "common/decode_nvfp4.cuh"
+
+static_assert(A_FORMAT == 0 && B_FORMAT == 0, "NVFP4 only");
+
+#if !GROUPED
+#define BS_DECODE_ALONE(NAME, OF_EIGHT)                                                         \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                       \
+      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,  \
+      const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, float* parts,   \
+      u32* arrived, Output* c, int M, int N, int K, int splits, int share, float tensorScale) { \
+    decode::runTiles<decode::Nvfp4Of<OF_EIGHT>>(                                                \
+        &codesMap, &scalesMap, nullptr, {M, N, K, splits, share, nullptr, nullptr, 0},          \
+        {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, tensorScale}, false);    \
+  }
+BS_DECODE_ALONE(multiplyAlone4, false)
+BS_DECODE_ALONE(multiplyAlone4OfEight, true)
+#endif
+#else
 #include "common/decode_e5m2.cuh"
 
 static_assert(A_FORMAT == 0 && B_FORMAT == 0 && SCALE_FORMAT == 5 && SCALE_BLOCK == 32,
@@ -69,4 +89,5 @@ BS_DECODE_ALONE(multiplyAlone8, 8, false)
 BS_DECODE_ALONE(multiplyAlone8OfEight, 8, true)
 BS_DECODE_ALONE(multiplyAlone16, 16, false)
 BS_DECODE_ALONE(multiplyAlone16OfEight, 16, true)
+#endif
 #endif
