@@ -15,9 +15,8 @@
 #if SCALE_BLOCK == 16
 #include "common/decode_nvfp4.cuh"
 
-static_assert(A_FORMAT == 0 && B_FORMAT == 0, "NVFP4 only");
+static_assert(A_FORMAT == 0 && B_FORMAT == 0 && !GROUPED, "NVFP4 only, and one product");
 
-#if !GROUPED
 #define BS_DECODE_ALONE(NAME, OF_EIGHT)                                                         \
   extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                       \
       const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,  \
@@ -29,7 +28,6 @@ static_assert(A_FORMAT == 0 && B_FORMAT == 0, "NVFP4 only");
   }
 BS_DECODE_ALONE(multiplyAlone4, false)
 BS_DECODE_ALONE(multiplyAlone4OfEight, true)
-#endif
 #else
 #include "common/decode_e5m2.cuh"
 

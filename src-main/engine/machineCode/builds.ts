@@ -1,5 +1,7 @@
 /** What of a manifest is compiled: every row for every target it claims, in every format and output type. */
 import { relative } from 'node:path'
+import { namesOf } from '@shared/choice/cost'
+import { evaluate } from '@shared/choice/expression'
 import { outputTypes } from '@shared/contract/jobs'
 import type { CapabilityLevel, FeatureId } from '@shared/contract/devices'
 import type { KernelRow } from '@shared/contract/kernelRow'
@@ -45,12 +47,24 @@ interface Case {
   grouped?: true
 }
 
+/** Whether a row's requirements leave groups in a format: of one row each, by matrices of no odd extent. */
+function takesGroups(row: KernelRow, { format, output }: Case): boolean {
+  const names = namesOf(
+    row,
+    { format, m: 2, n: 512, k: 512, output },
+    { m: 2, parts: [1, 1], groups: 2 },
+    { processors: 132 }
+  )
+  return row.requires.every(({ that }) => evaluate(that, names) !== 0)
+}
+
 /**
  * All, or of each what is worth a compilation: every format with the first output type, the first with every output type. And,
  * where the kernel reads B either way, formats of 4, 6 and 8 bits with B as (K, N); where it adds the accumulator itself, the first
  * format with every output type; where it does groups, all of it for them too.
  */
-function casesOf({ formats, outputs, features }: KernelRow, choice: 'some' | 'all'): Case[] {
+function casesOf(row: KernelRow, choice: 'some' | 'all'): Case[] {
+  const { formats, outputs, features } = row
   const does = (feature: FeatureId) =>
     features.some(({ id, level }) => id === feature && level === 'fused')
   const claimed = formats.filter(({ level }) => level !== 'unavailable')
@@ -69,7 +83,7 @@ function casesOf({ formats, outputs, features }: KernelRow, choice: 'some' | 'al
     .filter(({ format }) => does('accumulator') && format === claimed[0]!.format)
     .map((one): Case => ({ ...one, accumulated: true }))
   const groups = [...all, ...accumulated]
-    .filter(() => does('grouped'))
+    .filter((one) => does('grouped') && takesGroups(row, one))
     .map((one): Case => ({ ...one, grouped: true }))
   return all.length
     ? [...all, ...kn, ...accumulated, ...groups]

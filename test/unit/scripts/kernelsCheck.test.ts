@@ -44,6 +44,13 @@ describe('builds', () => {
     )
   })
 
+  it('of groups are those that a row does not refuse in a format', () => {
+    const grouped = listBuilds(kernels)
+      .filter(({ kernel, name }) => kernel === 'decode-fp8' && name.endsWith('.grouped'))
+      .map(({ format }) => format)
+    expect(new Set(grouped)).toEqual(new Set(['mxfp4']))
+  })
+
   it('a folder without a manifest is named', () => {
     expect(() => listBuilds('/nowhere')).toThrow(/\/nowhere has no manifest.json/)
   })
