@@ -62,7 +62,7 @@ export function predictTime(
   if ('reason' in read) return read
   const rates = { peak: peak.rate, read: read.rate }
   const { cost } = model
-  const products = productsOf(kernel, problem)
+  const products = productsOf(kernel, problem, facts)
   const names = products.map((one) => namesOf(model, problem, one, facts))
   const stages =
     products[0]?.parts === undefined
@@ -87,10 +87,22 @@ export function refusalOf(
 ): string | undefined {
   const { model } = kernel
   if (!model) return undefined
-  for (const product of productsOf(kernel, problem))
-    for (const { that, message } of model.requires)
-      if (evaluate(that, namesOf(model, problem, product, facts)) === 0) return message
+  for (const product of productsOf(kernel, problem, facts)) {
+    const refusal = refusalOfProduct(model, problem, product, facts)
+    if (refusal !== undefined) return refusal
+  }
   return undefined
+}
+
+function refusalOfProduct(
+  model: KernelModel,
+  problem: Problem,
+  product: Product,
+  facts: DeviceFacts
+): string | undefined {
+  if (!model.requires.length) return undefined
+  const names = namesOf(model, problem, product, facts)
+  return model.requires.find(({ that }) => evaluate(that, names) === 0)?.message
 }
 
 /** A product that a kernel's launches are made for once; `parts`: the rows of its groups, which it does at once; `groups`: how many there are, empty ones too. */
@@ -103,7 +115,8 @@ interface Product {
 /** Elements of A and B up to which a batch is one launch of a kernel for groups: kMostTogether in native/cuda/rowProblem.cpp. */
 export const mostTogether = 2 ** 27
 
-function productsOf(kernel: Kernel, { m, n, k, groups, ...asked }: Problem): Product[] {
+function productsOf(kernel: Kernel, problem: Problem, facts: DeviceFacts): Product[] {
+  const { m, n, k, groups, ...asked } = problem
   const { batchA, batchB } = { ...plainOperation, ...asked }
   const doesGroups = kernel.features.some(({ id, level }) => id === 'grouped' && level === 'fused')
   if (groups) {
@@ -115,12 +128,14 @@ function productsOf(kernel: Kernel, { m, n, k, groups, ...asked }: Problem): Pro
   const matrices = matricesOf(broadcastBatch(batchA, batchB) ?? [])
   const each = Array.from({ length: matrices }, () => m)
   const isShared = matricesOf(batchA) < matrices || matricesOf(batchB) < matrices
+  const together = { m: m * matrices, parts: each, groups: matrices }
   return kernel.model &&
     doesGroups &&
     matrices > 1 &&
     !isShared &&
-    matrices * (m + n) * k <= mostTogether
-    ? [{ m: m * matrices, parts: each, groups: matrices }]
+    matrices * (m + n) * k <= mostTogether &&
+    refusalOfProduct(kernel.model, problem, together, facts) === undefined
+    ? [together]
     : each.map((rows) => ({ m: rows }))
 }
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { mostTogether, predictTime, type Prediction } from '@shared/choice/cost'
+import { mostTogether, predictTime, refusalOf, type Prediction } from '@shared/choice/cost'
 import { factsOf, type DeviceFacts } from '@shared/choice/deviceFacts'
 import { choiceOf, rankKernels } from '@shared/choice/choose'
 import type { Device, Kernel } from '@shared/contract/devices'
@@ -388,6 +388,19 @@ it('takes a batch that a kernel for groups does at once for one launch, and one 
   expect(timeOf({ batchA: [8], batchB: [] })).toBeCloseTo(8 * alone, 3)
   const large = { m: 8192, n: 8192, k: 8192 }
   expect(timeOf({ ...large, batchA: [2], batchB: [2] })).toBeCloseTo(2 * timeOf(large), 3)
+})
+
+it('takes a batch one by one where a kernel refuses it as groups, as the backend does', () => {
+  const kernel = kernels.find(({ id }) => id === 'decode-fp8')!
+  const problem = { format: 'nvfp4', m: 2, n: 512, k: 512, output: 'f16' }
+  const batch = { ...problem, batchA: [3], batchB: [3] }
+  const nsOf = (one: typeof problem) => {
+    const found = predictTime(kernel, 'fp8', facts, one)
+    return 'ns' in found ? found.ns : NaN
+  }
+  expect(refusalOf(kernel, batch, facts)).toBeUndefined()
+  expect(nsOf(batch)).toBeCloseTo(3 * nsOf(problem), 3)
+  expect(refusalOf(kernel, { ...batch, m: 5 }, facts)).toMatch(/at most 4 rows of A/)
 })
 
 it('counts in a stage that names the rows of a group each group that has some, in others the launch, and knows the rows of the largest', () => {
