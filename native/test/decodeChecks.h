@@ -20,12 +20,7 @@ Product prepared(Product product) {
 void isSeen(Mistake mistake, const std::string& text, int ctas = 4,
             Product product = prepared({9, 130, 5120, 0, 4})) {
   product.ctas = ctas;
-  const std::string thrown = messageOf([&] { product.run(mistake); });
-  const bool seen =
-      text.empty() ? thrown == "nothing was thrown" && product.wrong(1) > product.m * product.n / 4
-                   : thrown.find(text) != std::string::npos;
-  checkThat(seen, "mistake " + std::to_string(static_cast<int>(mistake)) + " not seen: " + thrown,
-            __FILE__, __LINE__);
+  checkMistake(mistake, text, product);
 }
 
 // What the manifest's row has the host do is what its kernels are: their constants, and how long

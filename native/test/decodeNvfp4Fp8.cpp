@@ -115,12 +115,7 @@ void isRightOfNan() {
 }
 
 void isSeen(Mistake mistake, const std::string& text, Product product) {
-  const std::string thrown = messageOf([&] { product.run(mistake); });
-  const bool seen =
-      text.empty() ? thrown == "nothing was thrown" && product.wrong(1) > product.m * product.n / 4
-                   : thrown.find(text) != std::string::npos;
-  checkThat(seen, "mistake " + std::to_string(static_cast<int>(mistake)) + " not seen: " + thrown,
-            __FILE__, __LINE__);
+  checkMistake(mistake, text, product);
 }
 
 }  // namespace

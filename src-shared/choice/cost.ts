@@ -94,11 +94,12 @@ export function refusalOf(
   return undefined
 }
 
-function refusalOfProduct(
+/** The same of one product; `model`: of a kernel, or its row. */
+export function refusalOfProduct(
   model: KernelModel,
   problem: Problem,
   product: Product,
-  facts: DeviceFacts
+  facts: Pick<DeviceFacts, 'processors'>
 ): string | undefined {
   if (!model.requires.length) return undefined
   const names = namesOf(model, problem, product, facts)
@@ -115,7 +116,11 @@ interface Product {
 /** Elements of A and B up to which a batch is one launch of a kernel for groups: kMostTogether in native/cuda/rowProblem.cpp. */
 export const mostTogether = 2 ** 27
 
-function productsOf(kernel: Kernel, problem: Problem, facts: DeviceFacts): Product[] {
+function productsOf(
+  kernel: Kernel,
+  problem: Problem,
+  facts: Pick<DeviceFacts, 'processors'>
+): Product[] {
   const { m, n, k, groups, ...asked } = problem
   const { batchA, batchB } = { ...plainOperation, ...asked }
   const doesGroups = kernel.features.some(({ id, level }) => id === 'grouped' && level === 'fused')

@@ -1,7 +1,6 @@
 /** What of a manifest is compiled: every row for every target it claims, in every format and output type. */
 import { relative } from 'node:path'
-import { namesOf } from '@shared/choice/cost'
-import { evaluate } from '@shared/choice/expression'
+import { refusalOfProduct } from '@shared/choice/cost'
 import { outputTypes } from '@shared/contract/jobs'
 import type { CapabilityLevel, FeatureId } from '@shared/contract/devices'
 import type { KernelRow } from '@shared/contract/kernelRow'
@@ -49,13 +48,9 @@ interface Case {
 
 /** Whether a row's requirements leave groups in a format: of one row each, by matrices of no odd extent. */
 function takesGroups(row: KernelRow, { format, output }: Case): boolean {
-  const names = namesOf(
-    row,
-    { format, m: 2, n: 512, k: 512, output },
-    { m: 2, parts: [1, 1], groups: 2 },
-    { processors: 132 }
-  )
-  return row.requires.every(({ that }) => evaluate(that, names) !== 0)
+  const problem = { format, m: 2, n: 512, k: 512, output }
+  const groups = { m: 2, parts: [1, 1], groups: 2 }
+  return refusalOfProduct(row, problem, groups, { processors: 132 }) === undefined
 }
 
 /**

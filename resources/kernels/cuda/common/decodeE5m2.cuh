@@ -12,6 +12,21 @@ __device__ inline void spreadCodes(u32 codes, u32& even, u32& odd) {
   even = (codes << 4 & 0x80808080) | (codes << 1 & 0x0e0e0e0e);
 }
 
+// What an instruction takes of B, 32 elements of a warp's 16 rows: `ofStage` counts them from a
+// stage's first. `packed` has the codes of two, an even one and the next.
+__device__ inline void loadAndSpread(u32 (&a)[4], u32 (&packed)[4], u32 codes, int ofStage,
+                                     bool isEven, int warp, int lane) {
+  if (isEven) {
+    // Matrices: rows 0-7 and 8-15 of one instruction, then of the next; 128-byte swizzle: chunk c
+    // of row r lies at c ^ (r % 8).
+    const int chunk = (ofStage % 8 + lane / 16) ^ (lane % 8);
+    loadMatrices(packed,
+                 codes + ofStage / 8 * kCodeBoxBytes + (warp * 16 + lane % 16) * 128 + chunk * 16);
+  }
+  spreadCodes(packed[isEven ? 0 : 2], a[0], a[2]);
+  spreadCodes(packed[isEven ? 1 : 3], a[1], a[3]);
+}
+
 // A's rows among the threads that multiply, where these make A ready: a row is for 2^log of them,
 // as many as each of 1, 2, 4, 8 or 16 may have, and a thread has pieces of it 2^log apart.
 struct OwnRows {

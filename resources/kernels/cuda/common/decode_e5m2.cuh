@@ -133,16 +133,7 @@ struct Mxfp4Of {
 #pragma unroll
       for (int i = 0; i < kTogether; i++) {
         const int block = first + i;
-        if (block % 2 == 0) {
-          // Matrices: rows 0-7 and 8-15 of one block, then of the next; 128-byte swizzle: chunk c
-          // of row r lies at c ^ (r % 8).
-          const int ofStage = group * kBlocks + block,
-                    chunk = (ofStage % 8 + lane / 16) ^ (lane % 8);
-          loadMatrices(packed, codes + ofStage / 8 * kCodeBoxBytes + (warp * 16 + lane % 16) * 128 +
-                                   chunk * 16);
-        }
-        spreadCodes(packed[block % 2 * 2], a[i][0], a[i][2]);
-        spreadCodes(packed[block % 2 * 2 + 1], a[i][1], a[i][3]);
+        loadAndSpread(a[i], packed, codes, group * kBlocks + block, block % 2 == 0, warp, lane);
       }
       wgmmaFence();
 #pragma unroll

@@ -141,18 +141,8 @@ struct Nvfp4Of {
     }
     u32 packed[4], a[kInstructions][4];  // codes of two instructions
 #pragma unroll
-    for (int i = 0; i < kInstructions; i++) {
-      if (i % 2 == 0) {
-        // Matrices: rows 0-7 and 8-15 of what an instruction takes, then of the next; 128-byte
-        // swizzle: chunk c of row r lies at c ^ (r % 8).
-        const int ofStage = group * kInstructions + i,
-                  chunk = (ofStage % 8 + lane / 16) ^ (lane % 8);
-        loadMatrices(packed, codes + ofStage / 8 * kCodeBoxBytes + (warp * 16 + lane % 16) * 128 +
-                                 chunk * 16);
-      }
-      spreadCodes(packed[i % 2 * 2], a[i][0], a[i][2]);
-      spreadCodes(packed[i % 2 * 2 + 1], a[i][1], a[i][3]);
-    }
+    for (int i = 0; i < kInstructions; i++)
+      loadAndSpread(a[i], packed, codes, group * kInstructions + i, i % 2 == 0, warp, lane);
     float part[kInstructions][4];
     const u64 b = tileDescriptor(tokens + group * kShareK * kColumns);
     wgmmaFence();

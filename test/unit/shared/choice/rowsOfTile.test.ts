@@ -17,11 +17,12 @@ const { kernels } = JSON.parse(
 const wgmma = kernels.find(({ id }) => id === 'wgmma')!
 
 /** The kernels that are launched, by their names, on a GPU of 132 multiprocessors. */
-function launched(m: number, n: number, k: number): string[] {
+function launched(m: number, n: number, k: number, parts?: number[]): string[] {
   const row = parseKernelRow(wgmma)
   if (typeof row === 'string') throw new Error(row)
   const of = { format: 'mxfp4', m, n, k, output: 'f16' }
-  const names = namesOf(row, of, { m }, { processors: 132 })
+  const product = { m, ...(parts && { parts, groups: parts.length }) }
+  const names = namesOf(row, of, product, { processors: 132 })
   return wgmma.launches
     .filter(({ when }) => !when || evaluate(when, names) !== 0)
     .map((launch) => launch.function)
@@ -40,4 +41,24 @@ it.each([
   [577, 8192, 8192, 256]
 ])('%i rows by %i x %i are in tiles of %i', (m, n, k, rows) => {
   expect(launched(m, n, k)).toEqual(['widenRows', `multiplyOfCodes${rows}`])
+})
+
+it.each([
+  [[1, 128, 0], 128],
+  [[129, 129], 192],
+  // A large one among small ones.
+  [[400, 10, 20], 192],
+  [[300, 10, 20, 0, 5], 128],
+  [[193, 180], 256],
+  [[256, 256], 256],
+  // Two of 192 instead of two of 256.
+  [[257, 300], 192],
+  [[385, 400], 256]
+])('groups of %j rows are in tiles of %i', (parts, rows) => {
+  const m = parts.reduce((sum, count) => sum + count, 0)
+  expect(launched(m, 2880, 2880, parts)).toEqual([
+    'widenRowsOfAllGroups',
+    `multiplyGroupsOfCodes${rows}`,
+    'fallbackGroups'
+  ])
 })
