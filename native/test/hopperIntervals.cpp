@@ -17,6 +17,7 @@ namespace {
 std::map<u32, int> told;
 
 struct AnyLength {
+  static constexpr bool kLooksAhead = false;
   u64 at = 0;
   u32 word = 0;
   template <class Place>

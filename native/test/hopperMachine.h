@@ -38,6 +38,7 @@ enum class Mistake {
   kNoPeersHalf,      // the second CTA brings nothing that both need
   kOwnBarrierAlone,  // who has read a stage tells its own CTA alone
   kEarlyRead,        // who multiplies does not wait for stages
+  kEarlyTile,        // who fills stages does not wait for rows that others widen
   kEarlyWrite,       // who fills stages does not wait until they are empty
   kNotPublished,     // no fence between a thread's stores and the copy engine
   kEarlyChange,      // registers are written while a product still reads them

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { checkBeside } from './beside.mjs'
 import { checkCommandLine } from './commandLine.mjs'
 import { able, checkFormats, named, testedKernels } from './formats.mjs'
 import { checkFused } from './fused.mjs'
@@ -51,6 +52,8 @@ await checks.attempt('formats', () => checkFormats(checks, formats))
 console.log(since(), `formats: ${checks.passed} passed, ${checks.failed} failed`)
 await checkFused(checks, kernels)
 console.log(since(), `fused: ${checks.passed} passed, ${checks.failed} failed`)
+if (kernels.some(({ id }) => id === 'wgmma')) await checkBeside(checks)
+console.log(since(), `beside: ${checks.passed} passed, ${checks.failed} failed`)
 
 // 2. What the GPU does for itself, against the CPU: the reference, operands byte for byte, the comparison, scale layouts.
 for (const format of formats.filter(named)) {

@@ -4,8 +4,9 @@
 //   SCALE_BLOCK elements along K; any M, N.
 //
 // 1. widen: both packed operands to bf16, element x scale: exact while scales lie within
-//    2^-117..2^117.
-// 2. multiply: bf16 product with wgmma and TMA, float32 sums (common/gemm_bf16.cuh).
+//    2^-117..2^117. Of a large product only what its first tiles need.
+// 2. multiply: bf16 product with wgmma and TMA, float32 sums (common/gemm_bf16.cuh); beside it the
+//    operands' other rows are widened (common/widenBeside.cuh).
 // 3. fallback: only if a scale lies outside; float64, slow and right (one product that widens B
 //    itself does it in 2.)
 //
@@ -103,25 +104,38 @@ extern "C" __global__ void __launch_bounds__(tiled::kThreads)
 extern "C" __global__ void widen(const u8* aCodes, const u8* bCodes, const u8* aScales,
                                  const u8* bScales, u16* aWide, u16* bWide, u32* beyond,
                                  long long aCount, long long bCount) {
+  letDependentsStart();
   widenBoth(aCodes, bCodes, aScales, bScales, aWide, bWide, aCount, bCount, beyond);
 }
 
 extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
     multiply(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
-             const __grid_constant__ TensorMap cMap, const u32* beyond, int M, int N, int K,
-             float tensorScale, const float* accumulator, float outputScale) {
-  if (*beyond == 0)
-    bf16gemm::run<true>(&aMap, &bMap, &cMap, nullptr, M, N, K, tensorScale,
-                        {accumulator, outputScale});
+             const __grid_constant__ TensorMap cMap, const u8* aCodes, const u8* bCodes,
+             const u8* aScales, const u8* bScales, u16* aWide, u16* bWide, u32* progress,
+             int aBefore, int bBefore, int M, int N, int K, float tensorScale,
+             const float* accumulator, float outputScale) {
+  waitForPredecessor();
+  const gemm::WidenProgress of{progress};
+  if (*of.beyond() == 0)
+    bf16gemm::runAndWiden<true>(
+        &aMap, &bMap, &cMap, nullptr,
+        {aCodes, bCodes, aScales, bScales, aWide, bWide, of, aBefore, bBefore}, M, N, K,
+        tensorScale, {accumulator, outputScale});
 }
 
 extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
     multiplyAnyRows(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
-                    Output* c, const u32* beyond, int M, int N, int K, float tensorScale,
-                    const float* accumulator, float outputScale) {
-  if (*beyond == 0)
-    bf16gemm::run<false>(&aMap, &bMap, nullptr, c, M, N, K, tensorScale,
-                         {accumulator, outputScale});
+                    Output* c, const u8* aCodes, const u8* bCodes, const u8* aScales,
+                    const u8* bScales, u16* aWide, u16* bWide, u32* progress, int aBefore,
+                    int bBefore, int M, int N, int K, float tensorScale, const float* accumulator,
+                    float outputScale) {
+  waitForPredecessor();
+  const gemm::WidenProgress of{progress};
+  if (*of.beyond() == 0)
+    bf16gemm::runAndWiden<false>(
+        &aMap, &bMap, nullptr, c,
+        {aCodes, bCodes, aScales, bScales, aWide, bWide, of, aBefore, bBefore}, M, N, K,
+        tensorScale, {accumulator, outputScale});
 }
 
 #if OF_CODES
@@ -156,9 +170,10 @@ BS_MULTIPLY_OF_CODES(256, CODE_STAGES)
 
 extern "C" __global__ void __launch_bounds__(tiled::kThreads)
     fallback(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales,
-             const u32* beyond, Output* c, int M, int N, int K, float tensorScale,
+             u32* progress, Output* c, int M, int N, int K, float tensorScale,
              const float* accumulator, float outputScale) {
-  if (*beyond != 0)
+  const gemm::WidenProgress of{progress};
+  if (*of.beyond() != 0 || *of.beyondBeside() != 0)
     tiled::multiply<double>(aCodes, bCodes, aScales, bScales, c, M, N, K, tensorScale, accumulator,
                             outputScale);
 }

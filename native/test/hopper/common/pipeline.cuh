@@ -39,6 +39,15 @@ void arriveAtSome(int barrier) {
 }
 inline int hidden(int number) { return number; }
 inline u32 countIn(u32* counter) { return (*counter)++; }
+inline u32 takeNumber(u32* counter) { return (*counter)++; }
+inline void addReleasing(u32* counter) { (*counter)++; }
+inline bool hasReached(const u32* counter, u32 count) {
+  return machine().mistake == hopper::Mistake::kEarlyTile || *counter >= count;
+}
+inline void waitToReach(const u32* counter, u32 count) {
+  machine().block.waitUntil([=] { return hasReached(counter, count); });
+}
+inline void publishToCopyEngines() {}
 inline void fetchMap(const TensorMap*) {}
 inline void letDependentsStart() {}
 inline void waitForPredecessor() { machine().waitForPredecessor(); }

@@ -25,6 +25,7 @@ namespace gemm {
 // What the multiplying threads are told beside each stage of a tile, where they are told anything
 // (kBytesOfStageWord).
 struct NoGuide {
+  static constexpr bool kLooksAhead = false;
   __device__ void startTile(const Place&) {}
   __device__ u32 wordOf(int) { return 0; }
   __device__ void endTile(const Place&) {}
@@ -40,17 +41,26 @@ __device__ inline void load(const TensorMap* aMap, const TensorMap* bMap, TilesO
     const Place place = shape.place(tile, rank);
     guide.startTile(place);
     // Unrolled, the guide's registers would be more than there are.
+    const auto loadSteps = [&](int step, int end) {
 #pragma unroll 1
-    for (int step = 0; step < shape.steps; step++, ring.advance()) {
-      const u32 full = shared.full(ring.stage), a = shared.stage(ring.stage), b = a + T::kBytesA;
-      const u32 word = guide.wordOf(step);
-      waitFor(shared.empty(ring.stage), ring.phase ^ 1);
-      // Before the barrier is told of the bytes, which releases it.
-      if (T::kBytesOfStageWord > 0) storeWord(shared.word(ring.stage), word);
-      expectBytes(full, T::kBytesStage);
-      loadBox(a, aMap, step * kElements, place.row, full);
-      loadBoxMulticast(b + rank * (T::kBytesB / 2), bMap, step * kElements,
-                       place.rowB + rank * (T::kTileN / 2), full, (1 << T::kCluster) - 1);
+      for (; step < end; step++, ring.advance()) {
+        const u32 full = shared.full(ring.stage), a = shared.stage(ring.stage), b = a + T::kBytesA;
+        const u32 word = guide.wordOf(step);
+        waitFor(shared.empty(ring.stage), ring.phase ^ 1);
+        // Before the barrier is told of the bytes, which releases it.
+        if (T::kBytesOfStageWord > 0) storeWord(shared.word(ring.stage), word);
+        expectBytes(full, T::kBytesStage);
+        loadBox(a, aMap, step * kElements, place.row, full);
+        loadBoxMulticast(b + rank * (T::kBytesB / 2), bMap, step * kElements,
+                         place.rowB + rank * (T::kTileN / 2), full, (1 << T::kCluster) - 1);
+      }
+    };
+    if constexpr (Guide::kLooksAhead) {
+      loadSteps(0, shape.steps / 2);
+      guide.lookAhead(shape, tile + gridDim.x / T::kCluster, rank);
+      loadSteps(shape.steps / 2, shape.steps);
+    } else {
+      loadSteps(0, shape.steps);
     }
     guide.endTile(place);
   }

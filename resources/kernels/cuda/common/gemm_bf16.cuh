@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/gemm.cuh"
-#include "common/widen.cuh"
+#include "common/widenBeside.cuh"
 
 namespace bf16gemm {
 
@@ -14,6 +14,9 @@ struct ProductOver : gemm::Tile<WIDE_TILE_M, WIDE_TILE_N, WIDE_STAGES, StoreBuff
   static constexpr int kElements = 64, kInstructionElements = 16,
                        kPerStage = kElements / kInstructionElements, kSpan = 1;
   static constexpr int kAhead = GROUPED ? 4 : 8;
+  // Loading threads widen as well (widenBeside.cuh).
+  static constexpr int kLoadRegisters = 56, kMultiplyRegisters = 224;
+  static_assert(mayDivideRegisters(kLoadRegisters, kMultiplyRegisters, Base::kGroups), "registers");
 
   template <class Ring, class SharedPlaces>
   __device__ static void sum(float (&total)[kSums], Ring& ring, int steps, SharedPlaces shared,
@@ -53,6 +56,17 @@ __device__ inline void run(const TensorMap* aMap, const TensorMap* bMap, const T
                            Output* c, int M, int N, int K, float tensorScale, gemm::Finish finish) {
   gemm::run<Product, ByEngine>(aMap, bMap, cMap, c, M, N, K, factorOf<Product>(tensorScale),
                                finish);
+}
+
+// The same while later rows of `operands` are still to be widened.
+template <bool ByEngine>
+__device__ inline void runAndWiden(const TensorMap* aMap, const TensorMap* bMap,
+                                   const TensorMap* cMap, Output* c,
+                                   const gemm::WidenOperands& operands, int M, int N, int K,
+                                   float tensorScale, gemm::Finish finish) {
+  gemm::runOf<Product, ByEngine>(gemm::Shape<Product>{M, N, gemm::stepsOf<Product>(K)},
+                                 gemm::AsWidened<Product>{aMap, bMap, {operands, M, N, K}}, cMap, c,
+                                 factorOf<Product>(tensorScale), finish);
 }
 
 // The same for groups; `of` counts tile rows of clusters.

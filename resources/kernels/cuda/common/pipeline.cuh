@@ -213,6 +213,35 @@ __device__ inline u32 countIn(u32* counter) {
   return before;
 }
 
+// The next number of a counter.
+__device__ inline u32 takeNumber(u32* counter) {
+  u32 before;
+  asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], 1;"
+               : "=r"(before)
+               : "l"(counter)
+               : "memory");
+  return before;
+}
+// One more of what a warp has done, and whether there are so many: what its lanes wrote before is
+// there for who reads behind the answer.
+__device__ inline void addReleasing(u32* counter) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(counter) : "memory");
+}
+__device__ inline bool hasReached(const u32* counter, u32 count) {
+  u32 reached;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(reached) : "l"(counter) : "memory");
+  return reached >= count;
+}
+__device__ inline void waitToReach(const u32* counter, u32 count) {
+  while (!hasReached(counter, count)) {
+  }
+}
+// Orders this thread's reads and writes of memory and what copy engines read and write: on either
+// side of a release.
+__device__ inline void publishToCopyEngines() {
+  asm volatile("fence.proxy.async.global;" ::: "memory");
+}
+
 // Stores a box from shared memory; what lies outside the tensor is left out. One thread issues,
 // commits and waits.
 __device__ inline void storeBox(const TensorMap* map, int x, int y, u32 source) {

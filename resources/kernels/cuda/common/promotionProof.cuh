@@ -117,6 +117,7 @@ __device__ inline int longestProved(const Proof& ofA, const Proof& ofB) {
 
 // What a tile's intervals are proved for, and how many have which number.
 struct ProvedIntervals {
+  static constexpr bool kLooksAhead = false;
   Proofs proofs;
   u32* counters;
   int a, b, longest;

@@ -69,75 +69,134 @@ __device__ inline u32 shiftedPair(u32 pair, bool& isBeyond) {
   }
   return multiplyBf16Pair(pair, bothHalves(__int_as_float((127 - kWideShift) << 23)));
 }
-// Eight of them from 8 i on.
-__device__ inline void shiftAt(const u8* codes, u16* wide, long long i, u32* beyond) {
-  const uint4 words = reinterpret_cast<const uint4*>(codes)[i];
-  bool isBeyond = false;
-  storeStreaming(reinterpret_cast<uint4*>(wide) + i,
-                 make_uint4(shiftedPair(words.x, isBeyond), shiftedPair(words.y, isBeyond),
-                            shiftedPair(words.z, isBeyond), shiftedPair(words.w, isBeyond)));
-  if (isBeyond) *beyond = 1;
+// The pairs of a word of fp4 (four) or fp8 (two) in their order, as asSmallBf16 has them.
+template <int Format>
+__device__ inline void smallPairsOf(u32 codes, u32* pairs) {
+  if constexpr (kBits(Format) == 4) {
+    u32 apart[4];  // codes i and i + 4
+#pragma unroll
+    for (int i = 0; i < 4; i++) apart[i] = smallPairOf<Format>(codes, i);
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+      pairs[i] = __byte_perm(apart[i % 2 * 2], apart[i % 2 * 2 + 1], i < 2 ? 0x5410 : 0x7632);
+  } else {
+    constexpr u32 kMagnitude = 0x7f007f << 7 - kMantissaBits(Format);
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+      const u32 both = __byte_perm(codes, 0, i == 0 ? 0x1404 : 0x3424);  // in their high bytes
+      pairs[i] = (both & 0x80008000) | (both >> 1 + kMantissaBits(Format) & kMagnitude);
+    }
+  }
 }
 
-// Elements [n i, n i + n), n = kWidened(Format), of a matrix whose rows are whole scale blocks.
+// Neighbouring elements that one thread widens, which share a scale: loaded first, so that others'
+// can be on their way, and then widened.
 template <int Format>
-__device__ inline void widenScaledAt(const u8* codes, const u8* scales, u16* wide, long long i,
-                                     u32* beyond) {
-  constexpr int kCount = kWidened(Format), kWords = kCount * kBits(Format) / 32;
-  const u32 scaleCode = scales[i * kCount / SCALE_BLOCK];
-  u32 words[kWords];
-  if (kWords == 2) {
-    const uint2 loaded = reinterpret_cast<const uint2*>(codes)[i];
-    words[0] = loaded.x, words[kWords - 1] = loaded.y;
-  } else {
-#pragma unroll
-    for (int word = 0; word < kWords; word++)
-      words[word] = reinterpret_cast<const u32*>(codes)[i * kWords + word];
-  }
-  if (beyondBf16(scaleCode)) *beyond = 1;
-  const float scale = decodeScale<SCALE_FORMAT>(scaleCode);
-  const u32 unbias = unbiasOf<Format>(), scales2 = bothHalves(scale);
-  u32 pairs[kCount / 2];
-#pragma unroll
-  for (int pair = 0; pair < kCount / 2; pair++) {
-    u32 both;  // the codes, each in the low bits of its half
-    if (kBits(Format) == 4) {
-      const u32 byte = words[pair / 4] >> (pair % 4 * 8);
-      both = (byte & 0xf) | (byte << 12 & 0xf0000);
-    } else if (kBits(Format) == 8) {
-      both = __byte_perm(words[pair / 2], 0, pair % 2 ? 0x4342 : 0x4140);
+struct PieceToWiden {
+  static constexpr int kCount = kWidened(Format), kWords = kCount * kBits(Format) / 32;
+  // So many are on their way at once where a thread has many: as registers allow beside the code
+  // for the other operand.
+  static constexpr int kAtOnce = A_FORMAT == B_FORMAT ? (kWords == 1   ? 8
+                                                         : kWords == 2 ? 6
+                                                                       : 3)
+                                                      : (kWords == 3   ? 2
+                                                         : kWords == 2 ? 3
+                                                                       : 4);
+  u32 words[kWords], scaleCode;
+
+  __device__ void load(const u8* codes, const u8* scale) {
+    if constexpr (kIsScaled(Format)) scaleCode = *scale;
+    if constexpr (kWords == 4) {
+      const uint4 loaded = *reinterpret_cast<const uint4*>(codes);
+      words[0] = loaded.x, words[1] = loaded.y, words[2] = loaded.z, words[3] = loaded.w;
+    } else if constexpr (kWords == 2) {
+      const uint2 loaded = *reinterpret_cast<const uint2*>(codes);
+      words[0] = loaded.x, words[1] = loaded.y;
     } else {
-      const int bit = pair * 12;
-      const u64 joined =
-          words[bit / 32] | (bit / 32 < kWords - 1 ? (u64)words[bit / 32 + 1] << 32 : 0);
-      const u32 bits = (u32)(joined >> (bit % 32));
-      both = (bits & 0x3f) | (bits << 10 & 0x3f0000);
+#pragma unroll
+      for (int word = 0; word < kWords; word++)
+        words[word] = reinterpret_cast<const u32*>(codes)[word];
     }
-    pairs[pair] = multiplyBf16Pair(multiplyBf16Pair(asSmallBf16<Format>(both), unbias), scales2);
   }
-  if (kBits(Format) == 8 &&
-      (holdsSpecial<Format>(words[0]) || holdsSpecial<Format>(words[kWords - 1]))) {
+
+  // Sets *beyond where they are not what bf16 holds.
+  __device__ void store(u16* wide, u32* beyond) const {
+    u32 pairs[kCount / 2];
+    if (widen(pairs)) *beyond = 1;
+    storePairs(wide, pairs);
+  }
+
+  // Whether some of them are NaN or infinite, which `store` does not know.
+  __device__ bool isSpecial() const {
+    bool is = false;
+    if (kBits(Format) == 8)
+#pragma unroll
+      for (int word = 0; word < kWords; word++) is |= holdsSpecial<Format>(words[word]);
+    return is;
+  }
+  __device__ void storeSpecial(u16* wide) const {
+    u32 pairs[kCount / 2];
+    const float shifted = decodeScale<SCALE_FORMAT>(scaleCode) * (1.0f / (1 << kWideShift));
 #pragma unroll
     for (int pair = 0; pair < kCount / 2; pair++) {
       const u32 both = words[pair / 2 % kWords] >> (pair % 2 * 16);
-      const float shifted = scale * (1.0f / (1 << kWideShift));
       pairs[pair] = toBf16Pair(decodeElement<Format>(both & 255) * shifted,
                                decodeElement<Format>(both >> 8 & 255) * shifted);
     }
+    storePairs(wide, pairs);
   }
-  uint4* out = reinterpret_cast<uint4*>(wide + i * kCount);
-#pragma unroll
-  for (int part = 0; part < kCount / 8; part++)
-    storeStreaming(out + part, make_uint4(pairs[4 * part], pairs[4 * part + 1], pairs[4 * part + 2],
-                                          pairs[4 * part + 3]));
-}
 
-// The same of either kind of elements.
+ private:
+  __device__ static void storePairs(u16* wide, const u32 (&pairs)[kCount / 2]) {
+    uint4* out = reinterpret_cast<uint4*>(wide);
+#pragma unroll
+    for (int part = 0; part < kCount / 8; part++)
+      storeStreaming(out + part, make_uint4(pairs[4 * part], pairs[4 * part + 1],
+                                            pairs[4 * part + 2], pairs[4 * part + 3]));
+  }
+
+  __device__ bool widen(u32 (&pairs)[kCount / 2]) const {
+    bool isBeyond = false;
+    if constexpr (!kIsScaled(Format)) {
+#pragma unroll
+      for (int word = 0; word < kWords; word++) pairs[word] = shiftedPair(words[word], isBeyond);
+      return isBeyond;
+    } else {
+      if constexpr (kBits(Format) == 6) {
+#pragma unroll
+        for (int pair = 0; pair < kCount / 2; pair++) {
+          const int bit = pair * 12;
+          const u64 joined =
+              words[bit / 32] | (bit / 32 < kWords - 1 ? (u64)words[bit / 32 + 1] << 32 : 0);
+          const u32 bits = (u32)(joined >> (bit % 32));
+          pairs[pair] = asSmallBf16<Format>((bits & 0x3f) | (bits << 10 & 0x3f0000));
+        }
+      } else {
+#pragma unroll
+        for (int word = 0; word < kWords; word++)
+          smallPairsOf<Format>(words[word], pairs + word * (32 / kBits(Format) / 2));
+      }
+      // A power of two beyond bf16's range need not be right.
+      const u32 unbias = unbiasOf<Format>(),
+                scales = SCALE_FORMAT == 5 ? scaleCode * 0x00800080
+                                           : bothHalves(decodeScale<SCALE_FORMAT>(scaleCode));
+#pragma unroll
+      for (int pair = 0; pair < kCount / 2; pair++)
+        pairs[pair] = multiplyBf16Pair(multiplyBf16Pair(pairs[pair], unbias), scales);
+      return beyondBf16(scaleCode);
+    }
+  }
+};
+
+// Elements [n i, n i + n), n = kWidened(Format), of a matrix whose rows are whole scale blocks.
 template <int Format>
 __device__ inline void widenAt(const u8* codes, const u8* scales, u16* wide, long long i,
                                u32* beyond) {
-  if constexpr (kIsScaled(Format)) widenScaledAt<Format>(codes, scales, wide, i, beyond);
-  else shiftAt(codes, wide, i, beyond);
+  using Piece = PieceToWiden<Format>;
+  Piece piece;
+  piece.load(codes + i * Piece::kWords * 4, scales + i * Piece::kCount / SCALE_BLOCK);
+  piece.store(wide + i * Piece::kCount, beyond);
+  if (piece.isSpecial()) piece.storeSpecial(wide + i * Piece::kCount);
 }
 
 // As widenBoth, of groups: piece i of A (rows of all groups, K) without its padding, and then of B,
