@@ -104,6 +104,10 @@ ManifestOperation::ManifestOperation(const DeviceContext& context, const Kernels
     workspace_[buffer.name] = DeviceBuffer(context, static_cast<size_t>(bytes),
                                            "workspace \"" + buffer.name + "\" of kernel " + row.id);
   }
+  for (size_t i = 0; i < parts_.size(); i++)
+    for (auto& cleared = cleared_.emplace_back(); const WorkspaceRow& buffer : row.workspace)
+      if (const int64_t bytes = bytesClearedBefore(parts_[i], i, buffer); bytes > 0)
+        cleared.push_back({workspace_.at(buffer.name).address(), static_cast<size_t>(bytes)});
   counters_ = DeviceBuffer(context, row.counters.labels.size() * sizeof(uint32_t),
                            "counters of kernel " + row.id);
   if (own_.bOrder != problem.bOrder)
@@ -265,14 +269,9 @@ Counted ManifestOperation::counted() const {
 }
 
 void ManifestOperation::clearWorkspace(size_t part, const Stream& stream) const {
-  for (const WorkspaceRow& buffer : row_.workspace) {
-    if (!buffer.isClearedBefore(part)) continue;
-    const DeviceBuffer& memory = workspace_.at(buffer.name);
-    if (memory.bytes() == 0) continue;
-    context_.check(
-        context_.api().memsetD8Async(memory.address(), 0, memory.bytes(), stream.handle()),
-        "Clearing workspace");
-  }
+  for (const auto& [address, bytes] : cleared_[part])
+    context_.check(context_.api().memsetD8Async(address, 0, bytes, stream.handle()),
+                   "Clearing workspace");
 }
 
 std::string ManifestOperation::fault() const {

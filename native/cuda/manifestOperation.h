@@ -58,6 +58,8 @@ class ManifestOperation : public Operation {
   DeviceBuffer groupStarts_, groupRows_;  // int32 of each group, where the kernel finds them itself
   // [set][part]
   std::vector<std::vector<std::vector<Launch>>> launches_;
+  // Before each part.
+  std::vector<std::vector<std::pair<driver::DevicePointer, size_t>>> cleared_;
   double compileSeconds_ = 0;
 };
 

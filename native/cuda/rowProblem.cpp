@@ -173,4 +173,8 @@ std::vector<Part> partsOf(const KernelRow& row, const Problem& problem, int mult
   return parts;
 }
 
+int64_t bytesClearedBefore(const Part& part, size_t index, const WorkspaceRow& buffer) {
+  return buffer.isClearedBefore(index) ? evaluate(buffer.bytes, part.variables) : 0;
+}
+
 }  // namespace blockscope::cuda

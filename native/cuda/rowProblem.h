@@ -34,6 +34,8 @@ struct Part {
   int64_t scalesA = 0;  // bytes before its scales of A
 };
 std::vector<Part> partsOf(const KernelRow&, const Problem&, int multiprocessors);
+// Bytes of a workspace that are cleared before part `index`: none where the part has none of it.
+int64_t bytesClearedBefore(const Part&, size_t index, const WorkspaceRow&);
 
 // First row and rows of each group of a problem that has some, as a kernel that finds them reads
 // them.

@@ -150,11 +150,10 @@ void ManifestOperation::enqueue(const OperandSet& set, const Stream& stream) {
   for (size_t i = 0; i < parts_.size(); i++) {
     const cuda::Part& part = parts_[i];
     for (const WorkspaceRow& buffer : row_.workspace)
-      if (const Buffer& memory = workspace_.at(buffer.name);
-          buffer.isClearedBefore(i) && memory.bytes() > 0)
-        device_.check(
-            device_.api().memsetAsync(memory.address(), 0, memory.bytes(), stream.handle()),
-            "Clearing workspace");
+      if (const int64_t bytes = cuda::bytesClearedBefore(part, i, buffer); bytes > 0)
+        device_.check(device_.api().memsetAsync(workspace_.at(buffer.name).address(), 0,
+                                                static_cast<size_t>(bytes), stream.handle()),
+                      "Clearing workspace");
     // A matrix of B that several matrices of C share, one after the other, is turned once.
     if (passes_.turns() && part.product.matrixB != turned)
       passes_.turn(set, turned = part.product.matrixB, stream);

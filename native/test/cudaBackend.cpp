@@ -93,6 +93,21 @@ void valuesAreNamesToo() {
   CHECK_CONTAINS(said(), "the value \"BLOCK\" has the name of a given variable");
 }
 
+// Before a part what it has of it is cleared, and no more: a launch for nothing takes a small
+// product's time.
+void partsClearWhatTheyHave() {
+  WorkspaceRow flags;
+  flags.bytes = "M > 64 ? 16 + 4 * M : 0";
+  const Part few{{}, {{"M", 8}}}, many{{}, {{"M", 100}}};
+  CHECK(bytesClearedBefore(many, 0, flags) == 0);
+  flags.zeroed = true;
+  CHECK(bytesClearedBefore(few, 0, flags) == 0);
+  CHECK(bytesClearedBefore(many, 0, flags) == 416 && bytesClearedBefore(many, 1, flags) == 416);
+  // What a kernel says went wrong is of all parts.
+  flags.zeroed = false, flags.fault = true;
+  CHECK(bytesClearedBefore(many, 0, flags) == 416 && bytesClearedBefore(many, 1, flags) == 0);
+}
+
 void kernelsReadScalesInAnyLayout() {
   const std::string own =
       "own = rowTile:0 row:16 | columnTile:0 column:2 | columnTile rowTile column row";
@@ -209,13 +224,9 @@ void matmulsArePlanned() {
   CHECK(wide.aType == MatmulType::kBf16 && wide.output == OutputType::kBf16 && !wide.scalePointers);
   CHECK(planMatmul(cublasLt(), "cublaslt-fp8", {"mxfp4", 64, 64, 64}).scaleMode ==
         ScaleMode::kScalarF32);
-  CHECK_CONTAINS(messageOf([] {
-                   planMatmul(cublasLt(), "cublaslt-mxfp8", {"mxfp4", 64, 64, 64});
-                 }),
+  CHECK_CONTAINS(messageOf([] { planMatmul(cublasLt(), "cublaslt-mxfp8", {"mxfp4", 64, 64, 64}); }),
                  "does not compute mxfp4");
-  CHECK_CONTAINS(messageOf([] {
-                   planMatmul(cublasLt(), "cublaslt-nvfp4", {"mxfp4", 64, 64, 64});
-                 }),
+  CHECK_CONTAINS(messageOf([] { planMatmul(cublasLt(), "cublaslt-nvfp4", {"mxfp4", 64, 64, 64}); }),
                  "does not compute mxfp4");
 }
 
@@ -250,6 +261,7 @@ int main() {
   expressionsHave64Bits();
   rowsMeetProblems();
   valuesAreNamesToo();
+  partsClearWhatTheyHave();
   kernelsReadScalesInAnyLayout();
   baselinesSayWhatTheyRead();
   targetsFitDevices();
