@@ -76,5 +76,14 @@ inline bool isRightElement(Output element, double sum, double magnitude) {
     return got == std::copysign(INFINITY, sum);
   return std::fabs(got - sum) <= tolerance;
 }
+// For row `row` of A by row `rowOfB` of B.
+inline bool isProductOf(Output element, const Rows& a, int row, const ScaledMatrix& b, int rowOfB) {
+  double sum = 0, magnitude = 0;
+  for (int i = 0; i < a.k; i++) {
+    const double product = a.value(row, i) * b.value(rowOfB, i) * kTensorScale;
+    sum += product, magnitude += std::fabs(product);
+  }
+  return isRightElement(element, sum, magnitude);
+}
 
 }  // namespace

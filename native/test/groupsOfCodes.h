@@ -78,12 +78,7 @@ Outcome outcome(const Groups& of, int n, int k, Mistake mistake, Spoil spoil) {
         result.wrong += element != untouched;
         continue;
       }
-      double sum = 0, magnitude = 0;
-      for (int i = 0; i < k; i++) {
-        const double product = a.value(row, i) * b.value(group * n + col, i) * kTensorScale;
-        sum += product, magnitude += std::fabs(product);
-      }
-      result.wrong += !isRightElement(element, sum, magnitude);
+      result.wrong += !isProductOf(element, a, row, b, group * n + col);
     }
   }
   return result;

@@ -92,14 +92,8 @@ Outcome outcome(const Shape& of, Mistake mistake = Mistake::kNone, bool isBackwa
     }
   });
   for (int row = 0; row < m; row++)
-    for (int col = 0; col < n; col++) {
-      double sum = 0, magnitude = 0;
-      for (int i = 0; i < k; i++) {
-        const double product = a.value(row, i) * b.value(col, i) * kTensorScale;
-        sum += product, magnitude += std::fabs(product);
-      }
-      result.wrong += !isRightElement(result.c[int64_t{row} * n + col], sum, magnitude);
-    }
+    for (int col = 0; col < n; col++)
+      result.wrong += !isProductOf(result.c[int64_t{row} * n + col], a, row, b, col);
   result.wrong += result.c.back() != toOutput(1234.5f);
   return result;
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "codesProduct.h"
+#include "manifestValues.h"
 
 namespace {
 
@@ -62,14 +63,8 @@ Outcome outcome(const Shape& of, Mistake mistake, Change change) {
   result.isBeyondBefore = *progress.beyond() != 0;
   result.isBeyondBeside = *progress.beyondBeside() != 0;
   for (int row = 0; row < m; row++)
-    for (int col = 0; col < n; col++) {
-      double sum = 0, magnitude = 0;
-      for (int i = 0; i < k; i++) {
-        const double product = a.value(row, i) * b.value(col, i) * kTensorScale;
-        sum += product, magnitude += std::fabs(product);
-      }
-      result.wrong += !isRightElement(c[int64_t{row} * n + col], sum, magnitude);
-    }
+    for (int col = 0; col < n; col++)
+      result.wrong += !isProductOf(c[int64_t{row} * n + col], a, row, b, col);
   result.wrong += c.back() != toOutput(1234.5f);
   return result;
 }
@@ -92,6 +87,43 @@ void checkProduct() {
   isRight({270, 40, 544, 256, 40});
   isRight({40, 530, 64, 40, 256, 1});
   isRight({30, 24, 160, 30, 24, 1});
+}
+
+// What the manifest's row has widened before the product of M x N is all that the first tile of
+// each of 66 clusters needs.
+cuda::Variables rowsBefore(int m, int n) {
+  cuda::Variables names = {{"M", m},     {"N", n},      {"K", 8192},
+                           {"SMS", 132}, {"GROUPS", 0}, {"CODES", 0}};
+  const Json manifest = readManifest();
+  for (const Json& row : manifest["kernels"].list)
+    if (row["file"].text == "wgmma.cu") {
+      for (const auto& [name, value] : row["constants"].members) names[name] = value.number;
+      Json values = row["values"];
+      values.members.erase("CODES");
+      evaluateValues(values, names);
+    }
+  return names;
+}
+void checkRowsBefore() {
+  for (const auto& [m, n] : {std::pair{8192, 8192},
+                             {4096, 57344},
+                             {20000, 264},
+                             {200, 19000},
+                             {4360, 2600},
+                             {2304, 2304},
+                             {100, 100}}) {
+    const cuda::Variables names = rowsBefore(m, n);
+    const int rows = (m + 255) / 256, columns = (n + 255) / 256;
+    int64_t ofA = 0, ofB = 0;
+    for (int tile = 0; tile < std::min(66, rows * columns); tile++) {
+      const TilePlace place = tilePlace(tile, rows, columns);
+      ofA = std::max(ofA, int64_t{std::min(m, (place.row + 1) * 256)});
+      ofB = std::max(ofB, int64_t{std::min(n, (place.col + 1) * 256)});
+    }
+    // Bands are whole.
+    CHECK(names.at("A_BEFORE") >= ofA && names.at("A_BEFORE") < ofA + 8 * 256);
+    CHECK(names.at("B_BEFORE") == ofB);
+  }
 }
 
 void isSeen(Mistake mistake, const std::string& text, int k = 96) {
@@ -137,6 +169,7 @@ int main() {
     isSeen(Mistake::kNoClusterSync, "may not be there yet");
     isSeen(Mistake::kNoSwizzle, "");
     checkLastRow();
+    checkRowsBefore();
   }
   return summary();
 }

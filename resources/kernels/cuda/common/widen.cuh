@@ -89,34 +89,47 @@ __device__ inline void smallPairsOf(u32 codes, u32* pairs) {
   }
 }
 
+// Two codes, any, as bf16 numbers.
+template <int Format>
+__device__ inline u32 decodedPair(u32 low, u32 high, float scale) {
+  const float shifted = scale * (1.0f / (1 << kWideShift));
+  return toBf16Pair(decodeElement<Format>(low) * shifted, decodeElement<Format>(high) * shifted);
+}
+
+// Words of codes from `from` on, where so many lie behind one another.
+template <int Count>
+__device__ inline void loadWords(u32 (&words)[Count], const u8* from) {
+#pragma unroll
+  for (int i = 0; i < Count;) {
+    if (Count % 4 == 0) {
+      const uint4 four = *reinterpret_cast<const uint4*>(from + i * 4);
+      words[i++] = four.x, words[i++] = four.y, words[i++] = four.z, words[i++] = four.w;
+    } else if (Count == 2) {
+      const uint2 two = *reinterpret_cast<const uint2*>(from);
+      words[i++] = two.x, words[i++] = two.y;
+    } else {
+      words[i] = *reinterpret_cast<const u32*>(from + i * 4), i++;
+    }
+  }
+}
+// Bits `first` to `first` + 32 of some words, as far as they go.
+template <int Count>
+__device__ inline u32 bitsOf(const u32 (&words)[Count], int first) {
+  const int word = first / 32, shift = first % 32;
+  if (shift == 0 || word + 1 == Count) return words[word] >> shift;
+  return words[word] >> shift | words[word + 1] << 32 - shift;
+}
+
 // Neighbouring elements that one thread widens, which share a scale: loaded first, so that others'
 // can be on their way, and then widened.
 template <int Format>
 struct PieceToWiden {
   static constexpr int kCount = kWidened(Format), kWords = kCount * kBits(Format) / 32;
-  // So many are on their way at once where a thread has many: as registers allow beside the code
-  // for the other operand.
-  static constexpr int kAtOnce = A_FORMAT == B_FORMAT ? (kWords == 1   ? 8
-                                                         : kWords == 2 ? 6
-                                                                       : 3)
-                                                      : (kWords == 3   ? 2
-                                                         : kWords == 2 ? 3
-                                                                       : 4);
   u32 words[kWords], scaleCode;
 
   __device__ void load(const u8* codes, const u8* scale) {
     if constexpr (kIsScaled(Format)) scaleCode = *scale;
-    if constexpr (kWords == 4) {
-      const uint4 loaded = *reinterpret_cast<const uint4*>(codes);
-      words[0] = loaded.x, words[1] = loaded.y, words[2] = loaded.z, words[3] = loaded.w;
-    } else if constexpr (kWords == 2) {
-      const uint2 loaded = *reinterpret_cast<const uint2*>(codes);
-      words[0] = loaded.x, words[1] = loaded.y;
-    } else {
-#pragma unroll
-      for (int word = 0; word < kWords; word++)
-        words[word] = reinterpret_cast<const u32*>(codes)[word];
-    }
+    loadWords(words, codes);
   }
 
   // Sets *beyond where they are not what bf16 holds.
@@ -136,12 +149,11 @@ struct PieceToWiden {
   }
   __device__ void storeSpecial(u16* wide) const {
     u32 pairs[kCount / 2];
-    const float shifted = decodeScale<SCALE_FORMAT>(scaleCode) * (1.0f / (1 << kWideShift));
+    const float scale = decodeScale<SCALE_FORMAT>(scaleCode);
 #pragma unroll
     for (int pair = 0; pair < kCount / 2; pair++) {
       const u32 both = words[pair / 2 % kWords] >> (pair % 2 * 16);
-      pairs[pair] = toBf16Pair(decodeElement<Format>(both & 255) * shifted,
-                               decodeElement<Format>(both >> 8 & 255) * shifted);
+      pairs[pair] = decodedPair<Format>(both & 255, both >> 8 & 255, scale);
     }
     storePairs(wide, pairs);
   }
@@ -165,10 +177,7 @@ struct PieceToWiden {
       if constexpr (kBits(Format) == 6) {
 #pragma unroll
         for (int pair = 0; pair < kCount / 2; pair++) {
-          const int bit = pair * 12;
-          const u64 joined =
-              words[bit / 32] | (bit / 32 < kWords - 1 ? (u64)words[bit / 32 + 1] << 32 : 0);
-          const u32 bits = (u32)(joined >> (bit % 32));
+          const u32 bits = bitsOf(words, pair * 12);
           pairs[pair] = asSmallBf16<Format>((bits & 0x3f) | (bits << 10 & 0x3f0000));
         }
       } else {

@@ -46,32 +46,39 @@ struct WidenBeside {
   int M, N, K;
   __device__ int slabsOfB() const { return ceilDiv(max(N - of.bBefore, 0), kRowsB); }
 
+  // Pieces of a lane that are on their way at once: as registers allow, which hold the words of
+  // each, and where formats differ the code for the other operand has some.
+  __device__ static constexpr int atOnce(int words) {
+    if (A_FORMAT == B_FORMAT) return words == 1 ? 8 : words == 2 ? 6 : 3;
+    return words == 3 ? 2 : words == 2 ? 3 : 4;
+  }
+
   // A row, from its first code on, by a warp.
   template <int Format>
   __device__ void widenRow(const u8* codes, const u8* scales, u16* wide) const {
     using Piece = PieceToWiden<Format>;
     constexpr int kOfWarp = 32 * Piece::kCount;  // elements of a piece for each lane
-    constexpr int kAtOnce = Piece::kAtOnce;
+    constexpr int kCount = atOnce(Piece::kWords);
     static_assert(kOfWarp % SCALE_BLOCK == 0, "whole scale blocks");
     const int lane = hidden(threadIdx.x % 32);
     codes += lane * Piece::kWords * 4, scales += lane * Piece::kCount / SCALE_BLOCK;
     wide += lane * Piece::kCount;
-    for (int left = K / Piece::kCount - lane; left > 0; left -= 32 * kAtOnce) {
-      Piece pieces[kAtOnce];
+    for (int left = K / Piece::kCount - lane; left > 0; left -= 32 * kCount) {
+      Piece pieces[kCount];
       bool areSpecial = false;
 #pragma unroll
-      for (int i = 0; i < kAtOnce; i++)
+      for (int i = 0; i < kCount; i++)
         if (left > 32 * i)
           pieces[i].load(codes + i * 32 * Piece::kWords * 4, scales + i * kOfWarp / SCALE_BLOCK);
 #pragma unroll
-      for (int i = 0; i < kAtOnce; i++)
+      for (int i = 0; i < kCount; i++)
         if (left > 32 * i) {
           pieces[i].store(wide + i * kOfWarp, of.progress.beyondBeside());
           areSpecial |= pieces[i].isSpecial();
         }
       if (areSpecial) widenAgain<Format>(codes, scales, wide, left);
-      codes += kAtOnce * 32 * Piece::kWords * 4, scales += kAtOnce * kOfWarp / SCALE_BLOCK;
-      wide += kAtOnce * kOfWarp;
+      codes += kCount * 32 * Piece::kWords * 4, scales += kCount * kOfWarp / SCALE_BLOCK;
+      wide += kCount * kOfWarp;
     }
   }
   // Pieces that have NaN or infinity among them.
@@ -79,7 +86,7 @@ struct WidenBeside {
   __device__ void widenAgain(const u8* codes, const u8* scales, u16* wide, int left) const {
     using Piece = PieceToWiden<Format>;
 #pragma unroll 1
-    for (int i = 0; i < Piece::kAtOnce && left > 32 * i; i++) {
+    for (int i = 0; i < atOnce(Piece::kWords) && left > 32 * i; i++) {
       Piece piece;
       piece.load(codes + i * 32 * Piece::kWords * 4, scales + i * 32 * Piece::kCount / SCALE_BLOCK);
       if (piece.isSpecial()) piece.storeSpecial(wide + i * 32 * Piece::kCount);

@@ -16,30 +16,7 @@ __device__ inline u32 widenedPair(u32 codes, float scale) {
   if (!holdsSpecial<Format>(codes))
     return multiplyBf16Pair(multiplyBf16Pair(asSmallBf16<Format>(codes), unbiasOf<Format>()),
                             bothHalves(scale));
-  const float shifted = scale * (1.0f / (1 << kWideShift));
-  return toBf16Pair(decodeElement<Format>(codes & 255) * shifted,
-                    decodeElement<Format>(codes >> 16) * shifted);
-}
-
-// Words of codes from `from` on, where so many lie behind one another.
-template <int Count>
-__device__ inline void loadWords(u32 (&words)[Count], const u8* from) {
-#pragma unroll
-  for (int i = 0; i < Count;) {
-    if (Count % 4 == 0) {
-      const uint4 four = *reinterpret_cast<const uint4*>(from + i * 4);
-      words[i++] = four.x, words[i++] = four.y, words[i++] = four.z, words[i++] = four.w;
-    } else {
-      words[i] = *reinterpret_cast<const u32*>(from + i * 4), i++;
-    }
-  }
-}
-// Bits `first` to `first` + 32 of some words, as far as they go.
-template <int Count>
-__device__ inline u32 bitsOf(const u32 (&words)[Count], int first) {
-  const int word = first / 32, shift = first % 32;
-  if (shift == 0 || word + 1 == Count) return words[word] >> shift;
-  return words[word] >> shift | words[word + 1] << 32 - shift;
+  return decodedPair<Format>(codes & 255, codes >> 16, scale);
 }
 
 // Places of A: eight from 8 `piece` on and eight from 8 (piece + 2) on, of the same 32.
