@@ -2,7 +2,39 @@
 
 namespace blockscope::cuda {
 
+namespace {
+
+// Refuses what the driver would read past: it takes as many arguments as the function has
+// parameters, each as long as the parameter is. (CUDA driver API, "Execution Control": an index
+// that there is no parameter for is an invalid value.)
+void checkArguments(const DeviceContext& context, const Launch& launch) {
+  const auto parameterInfo = context.api().funcGetParamInfo;
+  if (!parameterInfo) return;
+  const auto& given = launch.arguments;
+  const auto bytesGiven = [&](size_t i) {
+    return std::visit([](const auto& value) { return sizeof(value); }, given[i]);
+  };
+  size_t offset = 0, bytes = 0, count = 0;
+  for (; parameterInfo(launch.function, count, &offset, &bytes) == driver::kSuccess; count++)
+    if (count < given.size() && bytes != bytesGiven(count))
+      throw Error(
+          ErrorKind::kUsage,
+          launch.name + ": parameter " + std::to_string(count + 1) + " has " +
+              std::to_string(bytes) + " bytes in the source, and what is given for it " +
+              std::to_string(bytesGiven(count)) +
+              ". Give what it is declared as: int as it is, i64:, f32:, a buffer or a map.");
+  if (count > given.size())
+    throw Error(ErrorKind::kUsage, launch.name + " has " + std::to_string(count) +
+                                       " parameters in the source and is given " +
+                                       std::to_string(given.size()) +
+                                       (given.size() == 1 ? " argument" : " arguments") +
+                                       ". Give one for each, in their order.");
+}
+
+}  // namespace
+
 void prepareLaunch(const DeviceContext& context, const Launch& launch) {
+  checkArguments(context, launch);
   const auto& api = context.api();
   constexpr unsigned kSharedBytesWithoutAsking = 48 * 1024;
   if (launch.sharedBytes > kSharedBytesWithoutAsking) {

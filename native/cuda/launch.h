@@ -24,7 +24,8 @@ struct Launch {
   std::vector<LaunchArgument> arguments;
 };
 
-// Allows the dynamic shared memory and cluster size a launch asks for; once per function.
+// Allows the dynamic shared memory and cluster size a launch asks for; once per function. Throws
+// Error(kUsage) for arguments that are not the function's.
 void prepareLaunch(const DeviceContext&, const Launch&);
 void enqueueLaunch(const DeviceContext&, const Launch&, const Stream&);
 

@@ -14,6 +14,8 @@ bool load(Library library, const std::vector<Symbol>& symbols, LibraryInfo& info
 }
 
 #define BLOCKSCOPE_SYMBOL2(member, name, parameters) {name, reinterpret_cast<void**>(&api.member)},
+#define BLOCKSCOPE_NEW_SYMBOL2(member, name, parameters) \
+  Symbol{name, reinterpret_cast<void**>(&api.member), false},
 #define BLOCKSCOPE_SYMBOL(member, name, result, parameters) \
   {name, reinterpret_cast<void**>(&api.member)},
 
@@ -43,7 +45,10 @@ void loadDriver(Libraries& found) {
 #else
   _putenv_s("CUDA_MODULE_LOADING", "EAGER");
 #endif
-  if (!load(Library::kDriver, {BLOCKSCOPE_DRIVER_FUNCTIONS(BLOCKSCOPE_SYMBOL2)}, info)) {
+  if (!load(Library::kDriver,
+            {BLOCKSCOPE_DRIVER_FUNCTIONS(BLOCKSCOPE_SYMBOL2)
+                 BLOCKSCOPE_NEW_DRIVER_FUNCTIONS(BLOCKSCOPE_NEW_SYMBOL2)},
+            info)) {
     if (api.driverGetVersion && api.driverGetVersion(&found.driverVersion) == driver::kSuccess &&
         found.driverVersion < kMinimumDriverVersion)
       info.reason = tooOldSentence(found.driverVersion);

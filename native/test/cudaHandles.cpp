@@ -153,6 +153,38 @@ void tensorMapsOfCodes() {
   CHECK(message.find("\"code\" is of aCodes or bCodes") != std::string::npos);
 }
 
+// What a row gives a function with an int, a buffer and a long long: the driver would read past
+// fewer, and past an int where eight bytes are taken.
+void argumentsAreTheFunctions() {
+  auto& driver = const_cast<Libraries&>(libraries()).driver;
+  const DeviceContext context(hopper());
+  Launch launch;
+  launch.name = "kernel mine (f)";
+  const auto said = [&](std::vector<LaunchArgument> arguments) {
+    launch.arguments = std::move(arguments);
+    return messageOf([&] { prepareLaunch(context, launch); });
+  };
+  const driver::DevicePointer buffer = 256;
+  const std::string right = said({int32_t{1}, buffer, int64_t{3}});
+  CHECK(said({int32_t{1}}) == right);  // a driver that does not tell
+  driver.funcGetParamInfo = [](driver::Handle, size_t index, size_t* offset, size_t* bytes) {
+    static constexpr size_t kBytes[] = {4, 8, 8};
+    if (index >= std::size(kBytes)) return 1;  // CUDA_ERROR_INVALID_VALUE
+    *offset = 8 * index, *bytes = kBytes[index];
+    return 0;
+  };
+  CHECK(said({int32_t{1}, buffer, int64_t{3}}) == right);
+  CHECK(said({int32_t{1}, buffer}) ==
+        "kernel mine (f) has 3 parameters in the source and is given 2 arguments. Give one for "
+        "each, in their order.");
+  CHECK_CONTAINS(said({int32_t{1}, buffer, int32_t{3}}),
+                 "kernel mine (f): parameter 3 has 8 bytes in the source, and what is given for it "
+                 "4.");
+  CHECK_CONTAINS(said({buffer, int32_t{1}, int64_t{3}}), "parameter 1 has 4 bytes");
+  CHECK(said({int32_t{1}, buffer, int64_t{3}, 1.0f}) == right);  // nothing is read past
+  driver.funcGetParamInfo = nullptr;
+}
+
 }  // namespace
 
 int main() {
@@ -162,5 +194,6 @@ int main() {
   resultsThatBreakAContextAreKnown();
   aShapeThatIsNotTakenIsUnavailable();
   tensorMapsOfCodes();
+  argumentsAreTheFunctions();
   return summary();
 }

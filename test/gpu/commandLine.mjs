@@ -72,6 +72,7 @@ function checkFaults(checks) {
     simt: /^$/,
     overruns: /writes outside C/,
     mistyped: /mistyped\.cu\(2\)[^]*notDeclared/,
+    short: /2 parameters in the source and is given 1 argument/,
     faults: /read or wrote outside its memory/,
     hangs: /did not end within 3 s/,
     example: /^$/

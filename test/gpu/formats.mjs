@@ -12,7 +12,7 @@ export const able = (kernel, format) =>
 
 /** Without those of test/gpu/kernels that are wrong on purpose; KERNELS=mma,simt limits them. */
 export function testedKernels(device) {
-  const faulty = new Set(['overruns', 'faults', 'hangs', 'mistyped', 'wrong'])
+  const faulty = new Set(['overruns', 'faults', 'hangs', 'mistyped', 'short', 'wrong'])
   const wanted = process.env.KERNELS?.split(',')
   return device.kernels.filter(({ id }) => !faulty.has(id) && (wanted?.includes(id) ?? true))
 }

@@ -108,6 +108,12 @@ await checks.attempt('refusals', async () => {
     /mistyped\.cu\(2\).*notDeclared/s,
     () => run('mistyped')
   )
+  await checks.refused(
+    'fewer arguments than parameters',
+    'usage',
+    /short \(overrun\) has 2 parameters in the source and is given 1 argument/,
+    () => run('short')
+  )
   await checks.refused('unknown kernel', 'usage', /no kernel/, () => run('nonesuch'))
   await checks.refused('overrun of C', 'device', /overruns writes outside C/, () => run('overruns'))
   const wrong = await run('wrong')

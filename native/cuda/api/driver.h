@@ -170,9 +170,14 @@ constexpr int kCaptureThreadLocal = 1;
     (TensorMap*, int, uint32_t, void*, const uint64_t*, const uint64_t*, const uint32_t*,       \
      const uint32_t*, int, int, int, int))
 
+// Those that an older driver may lack (CUDA 12.4).
+#define BLOCKSCOPE_NEW_DRIVER_FUNCTIONS(X) \
+  X(funcGetParamInfo, "cuFuncGetParamInfo", (Handle, size_t, size_t*, size_t*))
+
 struct Api {
 #define BLOCKSCOPE_MEMBER(member, symbol, parameters) int(*member) parameters = nullptr;
   BLOCKSCOPE_DRIVER_FUNCTIONS(BLOCKSCOPE_MEMBER)
+  BLOCKSCOPE_NEW_DRIVER_FUNCTIONS(BLOCKSCOPE_MEMBER)
 #undef BLOCKSCOPE_MEMBER
 };
 

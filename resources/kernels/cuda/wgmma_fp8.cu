@@ -67,6 +67,7 @@ __device__ inline Proofs proofsIn(u32* status, int M, int K) {
 extern "C" __global__ void __launch_bounds__(kEncodeThreads)
     encode(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u8* aEncoded,
            u8* bEncoded, float* aFactors, float* bFactors, u32* status, int M, int K) {
+  letDependentsStart();
   const bool isA = blockIdx.x < M;
   const int index = isA ? blockIdx.x : blockIdx.x - M;
   const long long row = index;
@@ -88,6 +89,7 @@ __device__ inline void multiplied(const TensorMap* aMap, const TensorMap* bMap,
                                   const TensorMap* cMap, Output* c, const float* aFactors,
                                   const float* bFactors, u32* status, u32* counters, int M, int N,
                                   int K, gemm::Finish finish) {
+  startBehindPredecessor();
   if (status[0] != 0) return;
 #if PROMOTION == 0
   const ProvedIntervals guide(proofsIn(status, M, K), counters);

@@ -141,6 +141,7 @@ extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
 extern "C" __global__ void __launch_bounds__(kEncodeThreads)
     encode(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, u8* aEncoded,
            u8* bEncoded, u8* aFactors, float* bFactors, u32* status, int M, int K) {
+  letDependentsStart();
   if (encodeRow(aCodes, bCodes, aScales, bScales, aEncoded, bEncoded, aFactors, bFactors,
                 status + 2, M, K))
     *status = 1;
@@ -163,6 +164,7 @@ extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
              const __grid_constant__ TensorMap cMap, u8* aFactors, const float* bFactors,
              const u32* status, u32*, int M, int N, int K, const float* accumulator,
              float outputScale) {
+  startBehindPredecessor();
   if (status[0] == 0)
     run<true>(&aMap, &bMap, &cMap, nullptr, aFactors, bFactors, status, M, N, K,
               {accumulator, outputScale});
@@ -172,6 +174,7 @@ extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
     multiplyAnyRows(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
                     Output* c, u8* aFactors, const float* bFactors, const u32* status, u32*, int M,
                     int N, int K, const float* accumulator, float outputScale) {
+  startBehindPredecessor();
   if (status[0] == 0)
     run<false>(&aMap, &bMap, nullptr, c, aFactors, bFactors, status, M, N, K,
                {accumulator, outputScale});

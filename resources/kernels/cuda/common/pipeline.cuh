@@ -357,3 +357,9 @@ __device__ inline void letDependentsStart() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
 __device__ inline void waitForPredecessor() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+// What a launch begins with that has others of its operation before and behind it: each waits for
+// the one before, which has waited for its own.
+__device__ inline void startBehindPredecessor() {
+  letDependentsStart();
+  waitForPredecessor();
+}
