@@ -1,5 +1,5 @@
 // The house of native/, as part of `npm run lint`: includes point one way (native/rooms.json) and in no circle; and there and in
-// kernels lines end by column 100, as .clang-format has it. `node scripts/lintNative.mjs [folder [folder of kernels]]`
+// kernels lines end by column 100, as .clang-format has it. Kernels have no generic lambdas. `node scripts/lintNative.mjs [folder [folder of kernels]]`
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, extname, join, relative, sep } from 'node:path'
 
@@ -74,7 +74,15 @@ function walk(path, way) {
 }
 for (const path of graph.keys()) walk(path, [])
 
-for (const path of filesOf(kernels, kernelSources)) linesOf(path)
+/** `[...](auto x)`, which nvcc takes and NVRTC, by which a session compiles, holds for the host's. */
+const genericLambda = /\]\s*\([^)]*\bauto\b/
+for (const path of filesOf(kernels, kernelSources))
+  linesOf(path).forEach((line, i) => {
+    if (genericLambda.test(line))
+      problems.push(
+        `${path}:${i + 1}: a lambda with a parameter of any type, which NVRTC refuses; write a function template.`
+      )
+  })
 
 for (const problem of problems) console.error(problem)
 process.exitCode = problems.length ? 1 : 0

@@ -45,6 +45,23 @@ describe('native/', () => {
     expect(status).toBe(1)
   })
 
+  it('a generic lambda is refused in kernels, which a session compiles by NVRTC', () => {
+    const lambda = (parameter: string) => `const auto add = [&](${parameter}) { sum += a[i]; };\n`
+    const { status, said } = lint(
+      { 'core/a.cpp': lambda('auto x') },
+      {
+        'cuda/b.cuh': `\n${lambda('int i, const auto& x')}`,
+        'cuda/c.cu': lambda('auto x'),
+        'cuda/d.cu': lambda('int automatic')
+      }
+    )
+    expect(said.trim().split('\n')).toEqual([
+      'cuda/b.cuh:2: a lambda with a parameter of any type, which NVRTC refuses; write a function template.',
+      'cuda/c.cu:1: a lambda with a parameter of any type, which NVRTC refuses; write a function template.'
+    ])
+    expect(status).toBe(1)
+  })
+
   it('includes along rooms.json are fine', () => {
     const cpu = '#include "../core/a.h"\n#include <vector>\n'
     expect(lint({ 'core/a.h': '#pragma once\n', 'cpu/b.cpp': cpu })).toEqual({
