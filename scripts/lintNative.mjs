@@ -1,11 +1,12 @@
 // The house of native/, as part of `npm run lint`: includes point one way (native/rooms.json) and in no circle; and there and in
-// kernels lines end by column 100, as .clang-format has it. Kernels have no generic lambdas. `node scripts/lintNative.mjs [folder [folder of kernels]]`
+// kernels lines end by column 100, as .clang-format has it. Those of CUDA have no generic lambdas. `node scripts/lintNative.mjs [folder [folder of kernels]]`
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, extname, join, relative, sep } from 'node:path'
 
 const columns = 100
 const sources = new Set(['.cpp', '.h', '.inc'])
-const kernelSources = new Set(['.cu', '.cuh', '.hip', '.h'])
+const cudaSources = new Set(['.cu', '.cuh'])
+const kernelSources = new Set([...cudaSources, '.hip', '.h'])
 
 const [root = 'native', kernels = 'resources/kernels'] = process.argv.slice(2)
 const { rooms } = JSON.parse(readFileSync(join(root, 'rooms.json'), 'utf8'))
@@ -74,15 +75,16 @@ function walk(path, way) {
 }
 for (const path of graph.keys()) walk(path, [])
 
-/** `[...](auto x)`, which nvcc takes and NVRTC, by which a session compiles, holds for the host's. */
-const genericLambda = /\]\s*\([^)]*\bauto\b/
-for (const path of filesOf(kernels, kernelSources))
-  linesOf(path).forEach((line, i) => {
-    if (genericLambda.test(line))
-      problems.push(
-        `${path}:${i + 1}: a lambda with a parameter of any type, which NVRTC refuses; write a function template.`
-      )
-  })
+/** `[...](auto x)`, which nvcc takes and NVRTC, by which a session compiles CUDA, holds for the host's. */
+const genericLambda = /\]\s*\([^()]*\bauto\b/g
+for (const path of filesOf(kernels, kernelSources)) {
+  const text = linesOf(path).join('\n')
+  if (!cudaSources.has(extname(path))) continue
+  for (const { index } of text.matchAll(genericLambda))
+    problems.push(
+      `${path}:${text.slice(0, index).split('\n').length}: a lambda with a parameter of any type, which NVRTC refuses; write a function template.`
+    )
+}
 
 for (const problem of problems) console.error(problem)
 process.exitCode = problems.length ? 1 : 0

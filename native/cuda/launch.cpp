@@ -4,9 +4,9 @@ namespace blockscope::cuda {
 
 namespace {
 
-// Refuses what the driver would read past: it takes as many arguments as the function has
-// parameters, each as long as the parameter is. (CUDA driver API, "Execution Control": an index
-// that there is no parameter for is an invalid value.)
+// Refuses arguments that the driver would read past: it takes as many as the function has
+// parameters, each as long as the parameter is. More are left where they are. (CUDA driver API,
+// "Execution Control": an index that there is no parameter for is an invalid value.)
 void checkArguments(const DeviceContext& context, const Launch& launch) {
   const auto parameterInfo = context.api().funcGetParamInfo;
   if (!parameterInfo) return;
@@ -20,9 +20,9 @@ void checkArguments(const DeviceContext& context, const Launch& launch) {
       throw Error(
           ErrorKind::kUsage,
           launch.name + ": parameter " + std::to_string(count + 1) + " has " +
-              std::to_string(bytes) + " bytes in the source, and what is given for it " +
+              std::to_string(bytes) + " bytes in the source and is given " +
               std::to_string(bytesGiven(count)) +
-              ". Give what it is declared as: int as it is, i64:, f32:, a buffer or a map.");
+              ". Write i64: for a long long, f32: for a float, a name for a pointer or a map.");
   if (count > given.size())
     throw Error(ErrorKind::kUsage, launch.name + " has " + std::to_string(count) +
                                        " parameters in the source and is given " +

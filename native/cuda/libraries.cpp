@@ -14,6 +14,7 @@ bool load(Library library, const std::vector<Symbol>& symbols, LibraryInfo& info
 }
 
 #define BLOCKSCOPE_SYMBOL2(member, name, parameters) {name, reinterpret_cast<void**>(&api.member)},
+// One that an older driver may lack.
 #define BLOCKSCOPE_NEW_SYMBOL2(member, name, parameters) \
   Symbol{name, reinterpret_cast<void**>(&api.member), false},
 #define BLOCKSCOPE_SYMBOL(member, name, result, parameters) \

@@ -177,9 +177,9 @@ void argumentsAreTheFunctions() {
   CHECK(said({int32_t{1}, buffer}) ==
         "kernel mine (f) has 3 parameters in the source and is given 2 arguments. Give one for "
         "each, in their order.");
-  CHECK_CONTAINS(said({int32_t{1}, buffer, int32_t{3}}),
-                 "kernel mine (f): parameter 3 has 8 bytes in the source, and what is given for it "
-                 "4.");
+  CHECK_CONTAINS(
+      said({int32_t{1}, buffer, int32_t{3}}),
+      "kernel mine (f): parameter 3 has 8 bytes in the source and is given 4. Write i64:");
   CHECK_CONTAINS(said({buffer, int32_t{1}, int64_t{3}}), "parameter 1 has 4 bytes");
   CHECK(said({int32_t{1}, buffer, int64_t{3}, 1.0f}) == right);  // nothing is read past
   driver.funcGetParamInfo = nullptr;

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { messageOf } from '@shared/errors'
 import { diagnoseCode, diagnoseLog } from '@shared/machineCode/diagnose'
 import { diagnoseGcn, parseGcn } from '@shared/machineCode/gcn'
-import { scalesInMainLoop } from '@shared/machineCode/sass'
+import { scalesInMainLoop, type SassFunction } from '@shared/machineCode/sass'
 import { assembleBuild } from '../../src-main/engine/machineCode/amdCode'
 import type { Build } from '../../src-main/engine/machineCode/builds'
 import { compileBuild } from '../../src-main/engine/machineCode/machineCode'
@@ -16,6 +16,13 @@ export interface Checked {
   /** Why its machine code was not read, in one sentence; '' where it was. */
   withoutCode: string
 }
+
+/** Who starts early and reads what the launch before has not written yet: griddepcontrol.wait is ACQBULK in machine code. */
+const doesNotWait = (functions: readonly SassFunction[], { dependents }: Build): string[] =>
+  functions
+    .filter(({ name }) => dependents.includes(name))
+    .filter(({ instructions }) => !instructions.some(({ opcode }) => opcode === 'ACQBULK'))
+    .map(({ name }) => `${name} is launched as dependent and does not wait (griddepcontrol.wait)`)
 
 export async function checkBuild(
   build: Build,
@@ -32,7 +39,8 @@ export async function checkBuild(
     const ofLog = diagnoseLog(log).filter(
       ({ function: name }) => !name || build.level !== 'emulated'
     )
-    return { wrong: [...ofLog, ...code].map(({ text }) => text), withoutCode }
+    const texts = [...ofLog, ...code].map(({ text }) => text)
+    return { wrong: [...texts, ...doesNotWait(functions, build)], withoutCode }
   } catch (error) {
     return { wrong: [messageOf(error)], withoutCode: '' }
   }

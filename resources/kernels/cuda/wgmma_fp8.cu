@@ -89,7 +89,8 @@ __device__ inline void multiplied(const TensorMap* aMap, const TensorMap* bMap,
                                   const TensorMap* cMap, Output* c, const float* aFactors,
                                   const float* bFactors, u32* status, u32* counters, int M, int N,
                                   int K, gemm::Finish finish) {
-  startBehindPredecessor();
+  waitForPredecessor();
+  letDependentsStart();
   if (status[0] != 0) return;
 #if PROMOTION == 0
   const ProvedIntervals guide(proofsIn(status, M, K), counters);

@@ -164,7 +164,8 @@ extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
              const __grid_constant__ TensorMap cMap, u8* aFactors, const float* bFactors,
              const u32* status, u32*, int M, int N, int K, const float* accumulator,
              float outputScale) {
-  startBehindPredecessor();
+  waitForPredecessor();
+  letDependentsStart();
   if (status[0] == 0)
     run<true>(&aMap, &bMap, &cMap, nullptr, aFactors, bFactors, status, M, N, K,
               {accumulator, outputScale});
@@ -174,7 +175,8 @@ extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
     multiplyAnyRows(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
                     Output* c, u8* aFactors, const float* bFactors, const u32* status, u32*, int M,
                     int N, int K, const float* accumulator, float outputScale) {
-  startBehindPredecessor();
+  waitForPredecessor();
+  letDependentsStart();
   if (status[0] == 0)
     run<false>(&aMap, &bMap, nullptr, c, aFactors, bFactors, status, M, N, K,
                {accumulator, outputScale});

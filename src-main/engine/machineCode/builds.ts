@@ -22,6 +22,8 @@ export interface Build {
   options: string[]
   /** What the row claims for the format; undefined for device code that the host uses. */
   level: CapabilityLevel | undefined
+  /** Functions that may start before the launch ahead of them has ended. */
+  dependents: string[]
 }
 
 export const isAmdTarget = (target: string): boolean => target.startsWith('gfx')
@@ -115,7 +117,8 @@ export function listBuilds(folder: string, choice: 'some' | 'all' = 'some'): Bui
         source: relative(folder, row.file),
         target,
         options: [...defines, ...row.options],
-        level: row.formats.find((one) => one.format === format)?.level
+        level: row.formats.find((one) => one.format === format)?.level,
+        dependents: row.launches.filter(({ dependent }) => dependent).map((one) => one.function)
       }))
     })
   )

@@ -108,6 +108,21 @@ describe.skipIf(lacking)('the fp8 product', () => {
     )
     expect(said).toMatch(/CCTL\.IVALL/)
   })
+
+  it('fails where a launch that starts early does not wait', async () => {
+    const folder = temporary()
+    cpSync(kernels, folder, { recursive: true })
+    const source = join(folder, 'wgmma_fp8.cu')
+    const now = readFileSync(source, 'utf8')
+    const once = now.replace('  waitForPredecessor();\n', '')
+    expect(once).not.toBe(now)
+    writeFileSync(source, once)
+    expect((await check(folder)).wrong).toEqual(
+      ['multiplyAnyRows', 'multiply'].map(
+        (name) => `${name} is launched as dependent and does not wait (griddepcontrol.wait)`
+      )
+    )
+  })
 })
 
 describe.skipIf(lacking)('copies', () => {

@@ -51,8 +51,9 @@ describe('native/', () => {
       { 'core/a.cpp': lambda('auto x') },
       {
         'cuda/b.cuh': `\n${lambda('int i, const auto& x')}`,
-        'cuda/c.cu': lambda('auto x'),
-        'cuda/d.cu': lambda('int automatic')
+        'cuda/c.cu': lambda('int i,\n    auto x'),
+        'cuda/d.cu': lambda('int automatic'),
+        'hip/e.hip': lambda('auto x')
       }
     )
     expect(said.trim().split('\n')).toEqual([

@@ -47,7 +47,8 @@ extern "C" __global__ void __launch_bounds__(tiled::kThreads)
 extern "C" __global__ void widen(const u8* aCodes, const u8* bCodes, const u8* aScales,
                                  const u8* bScales, u16* aWide, u16* bWide, u32* status,
                                  long long aCount, long long bCount) {
-  startBehindPredecessor();
+  letDependentsStart();
+  waitForPredecessor();
   if (status[0] != 0)
     widenBoth(aCodes, bCodes, aScales, bScales, aWide, bWide, aCount, bCount, status + 1);
 }
@@ -56,7 +57,8 @@ extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
     multiplyWide(const __grid_constant__ TensorMap aMap, const __grid_constant__ TensorMap bMap,
                  const u32* status, Output* c, int M, int N, int K, const float* accumulator,
                  float outputScale) {
-  startBehindPredecessor();
+  letDependentsStart();
+  waitForPredecessor();
   if (status[0] != 0 && status[1] == 0)
     bf16gemm::run<false>(&aMap, &bMap, nullptr, c, M, N, K, 1.0f, {accumulator, outputScale});
 }

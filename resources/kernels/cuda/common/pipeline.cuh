@@ -352,14 +352,8 @@ __device__ inline float2 loadTwoNumbers(u32 address) {
 __device__ inline void trap() { asm volatile("trap;"); }
 
 // Programmatic dependent launch: lets the next kernel start, and waits for all that the kernel
-// before this one wrote.
+// before this one wrote, which has waited for the one before it.
 __device__ inline void letDependentsStart() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
 __device__ inline void waitForPredecessor() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
-// What a launch begins with that has others of its operation before and behind it: each waits for
-// the one before, which has waited for its own.
-__device__ inline void startBehindPredecessor() {
-  letDependentsStart();
-  waitForPredecessor();
-}
