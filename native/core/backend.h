@@ -327,7 +327,7 @@ struct Measurement {
   // "power-capped", "thermal", "contended", "noisy", "grouped", ...
   std::vector<std::string> badges;
   std::vector<LaunchRecord> launches;  // of one operation
-  double cuptiNs = 0;  // sum of the launches' own times for one operation; 0: no CUPTI
+  std::string launchSource;           // what timed them: "CUPTI", or empty
   // Back to back:
   double sustainedNs = 0;  // mean per operation; 0: not measured
   int64_t sustainedCount = 0;
@@ -335,7 +335,7 @@ struct Measurement {
   std::optional<MatmulAlgorithm> algorithm = {};  // of a library's kernel
   BLOCKSCOPE_FIELDS(samplesNs, samplesMHz, discarded, launchesPerSample, operandSets, cacheMode,
                     timingSource, stopReason, warmupNs, compileSeconds, meanWatts, meanTemperatureC,
-                    badges, launches, cuptiNs, sustainedNs, sustainedCount, sustainedWatts,
+                    badges, launches, launchSource, sustainedNs, sustainedCount, sustainedWatts,
                     joulesPerLaunch, algorithm)
 };
 

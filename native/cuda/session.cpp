@@ -213,8 +213,7 @@ Measurement CudaSession::measure(const MeasureRequest& request, const CancelFlag
       operation.enqueue(0, stream);
       stream.wait(what);
     });
-    for (const LaunchRecord& launch : result.launches)
-      result.cuptiNs += static_cast<double>(launch.endNs - launch.startNs);
+    if (!result.launches.empty()) result.launchSource = "CUPTI";
   }
   return result;
 }

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import * as v from 'valibot'
-import { launchSchema, type Launch } from '@shared/contract/run'
+import { launchSchema } from '@shared/contract/run'
 import { matricesOf } from '@shared/batch'
 import { UserError } from '@shared/errors'
 import { statisticsOf } from '@shared/measurement/statistics'
@@ -155,9 +155,6 @@ async function readProduct(
 /** A relative standard deviation above this is called noisy, as in native/core/measure.cpp. */
 const noisyShare = 0.05
 
-const totalOf = (launches: readonly Launch[]) =>
-  launches.reduce((sum, { startNs, endNs }) => sum + endNs - startNs, 0)
-
 /** As planCold of native/core/measure.cpp says it. */
 function coldText(sets: number, isFlushed: boolean): string {
   if (sets === 1 && isFlushed) return 'cold: cache flush'
@@ -192,7 +189,7 @@ export function pythonMeasurement(
       ...(stopReason === 'timed out' ? [stopReason] : [])
     ],
     launches,
-    cuptiNs: answer.launchSource === 'CUPTI' ? totalOf(launches) : 0,
+    launchSource: answer.launchSource,
     sustainedNs: answer.sustainedNs,
     sustainedCount: answer.sustainedCount,
     sustainedWatts: 0,

@@ -5,6 +5,7 @@ import type {
   NativeValidateRequest,
   NativeValidation
 } from '../engine/nativeBinding'
+import { launchTimes, totalOf } from '@shared/measurement/launchTimes'
 import { statisticsOf, median } from '@shared/measurement/statistics'
 import { workOf, type Asked, type Reads } from '@shared/measurement/work'
 import type { PlannedStep } from './plan'
@@ -75,6 +76,7 @@ export function toMeasurement(
   if (context.spec.distribution === 'zeros') badges.add('power-optimistic')
   const { format, m, n, k, groups } = step
   const work = step.work ?? workOf(format, m, n, k, { ...context.spec, groups }, kernel)
+  const { launches, launchSource } = rounds.find((round) => round.launches.length > 0) ?? first
   const sustained = rounds.find((round) => round.sustainedNs > 0) ?? first
   const { samplesNs: _ns, samplesMHz: _mhz, discarded: _discarded, ...figures } = first
   return {
@@ -89,8 +91,9 @@ export function toMeasurement(
     stopReason: rounds.at(-1)!.stopReason,
     warmupNs: rounds.reduce((sum, round) => sum + round.warmupNs, 0),
     badges: [...badges],
-    launches: rounds.find((round) => round.launches.length > 0)?.launches ?? [],
-    cuptiNs: rounds.find((round) => round.cuptiNs > 0)?.cuptiNs ?? 0,
+    launches,
+    launchSource,
+    cuptiNs: launchSource === 'CUPTI' ? totalOf(launchTimes(launches)) : 0,
     sustainedNs: sustained.sustainedNs,
     sustainedCount: sustained.sustainedCount,
     sustainedWatts: sustained.sustainedWatts,

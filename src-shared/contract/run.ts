@@ -177,7 +177,7 @@ export const measuredRoundSchema = v.object({
   meanTemperatureC: number,
   badges: v.array(v.string()),
   launches: v.array(launchSchema),
-  cuptiNs: number,
+  launchSource: v.optional(v.string(), ''),
   sustainedNs: number,
   sustainedCount: number,
   sustainedWatts: number,
@@ -216,7 +216,7 @@ const measuredEntries = {
   meanTemperatureC: v.number(),
   badges: v.array(v.string()),
   launches: v.array(launchSchema),
-  cuptiNs: v.number(),
+  launchSource: v.optional(v.string(), ''),
   sustainedNs: v.number(),
   sustainedCount: v.number(),
   sustainedWatts: v.number(),
@@ -234,6 +234,8 @@ export const measurementSchema = v.object({
   timeNs: statisticsSchema,
   /** Medians of the rounds, in order. */
   roundMediansNs: v.array(v.number()),
+  /** The time in which any of the launches ran, by CUPTI; 0 without it. */
+  cuptiNs: v.number(),
   meanMHz: v.number(),
   /** 2 M N K */
   flops: v.number(),

@@ -4,6 +4,7 @@
  */
 import type { Device } from '../contract/devices'
 import type { Launch, Step } from '../contract/run'
+import { launchTimes } from './launchTimes'
 
 export interface Advice {
   rule: 'few-blocks' | 'wave-tail' | 'prepass' | 'gaps' | 'clock'
@@ -24,7 +25,12 @@ export function adviceOn(
 ): Advice[] {
   const { measurement } = step
   if (!measurement) return []
-  const launches = measurement.launches.map((one) => ({ ...one, name: nameOf(one.name) }))
+  const times = launchTimes(measurement.launches)
+  const launches = measurement.launches.map((one, at) => ({
+    ...one,
+    name: nameOf(one.name),
+    ns: times[at]!
+  }))
   const number = (key: string) => {
     const value = device?.properties[key]
     return typeof value === 'number' && value > 0 ? value : undefined
@@ -38,11 +44,13 @@ export function adviceOn(
 }
 
 const percent = (share: number) => `${Math.round(share * 100)} %`
-const nsOf = ({ startNs, endNs }: Launch) => endNs - startNs
 
-function longest(launches: readonly Launch[]): Launch | undefined {
-  return launches.reduce<Launch | undefined>(
-    (best, launch) => (best && nsOf(best) >= nsOf(launch) ? best : launch),
+/** A launch and what it adds to the operation's time. */
+type Timed = Launch & { ns: number }
+
+function longest(launches: readonly Timed[]): Timed | undefined {
+  return launches.reduce<Timed | undefined>(
+    (best, launch) => (best && best.ns >= launch.ns ? best : launch),
     undefined
   )
 }
@@ -80,14 +88,13 @@ function onBlocks(
   ]
 }
 
-function onTime(launches: readonly Launch[], main: Launch): Advice[] {
+function onTime(launches: readonly Timed[], main: Timed): Advice[] {
   const start = Math.min(...launches.map(({ startNs }) => startNs))
   const end = Math.max(...launches.map(({ endNs }) => endNs))
-  const busy = launches.reduce((sum, launch) => sum + nsOf(launch), 0)
+  const busy = launches.reduce((sum, launch) => sum + launch.ns, 0)
   const advice: Advice[] = []
   const byName = new Map<string, number>()
-  for (const launch of launches)
-    byName.set(launch.name, (byName.get(launch.name) ?? 0) + nsOf(launch))
+  for (const { name, ns } of launches) byName.set(name, (byName.get(name) ?? 0) + ns)
   for (const [name, ns] of byName) {
     if (name === main.name || ns / busy < least.prepass) continue
     advice.push({

@@ -101,6 +101,16 @@ export async function keepsToItsError(checks, session, id, format, distribution)
   checks.check(name, status === 'passed', `${errorBeforeRounding} of ${statedError}. ${reason}`)
 }
 
+/** What each launch adds to an operation, us: one that starts before the launch ahead has ended counts from that end. */
+export function ownLaunches(launches) {
+  let busyUntil = -Infinity
+  return launches.map(({ name, startNs, endNs }) => {
+    const us = Math.max(0, endNs - Math.max(startNs, busyUntil)) / 1e3
+    busyUntil = Math.max(busyUntil, endNs)
+    return { name: name.replace(/\(.*/, ''), us }
+  })
+}
+
 /** Median time and clock, and what one run launches. @param {Partial<import('../../src-main/engine/nativeBinding').NativeMeasureRequest>} [more] */
 export async function timed(session, kernel, more) {
   const request = { ...measureDefaults, ...more, kernel }
@@ -108,10 +118,7 @@ export async function timed(session, kernel, more) {
   return {
     ns: median(measured.samplesNs),
     mhz: median(measured.samplesMHz),
-    launches: measured.launches.map(({ name, startNs, endNs }) => ({
-      name: name.replace(/\(.*/, ''),
-      us: (endNs - startNs) / 1e3
-    })),
+    launches: ownLaunches(measured.launches),
     badges: measured.badges
   }
 }

@@ -221,6 +221,7 @@ function measurementOf(
     meanTemperatureC: 0,
     badges: hasMedian ? [] : ['mean in place of the median'],
     launches: [],
+    launchSource: '',
     cuptiNs: 0,
     sustainedNs: batchNs || 0,
     sustainedCount: value('nv/batch/sample_size') || 0,

@@ -3,6 +3,7 @@ import type { Device } from '../../contract/devices'
 import type { Measurement, Run, Step } from '../../contract/run'
 import { findBlockFormat } from '../../formats/blockFormat'
 import { flopsMetricOf } from '../../measurement/instructions'
+import { launchTimes, totalOf } from '../../measurement/launchTimes'
 import type { WorkKind } from '../../measurement/pictureColours'
 import { ownLaunchNs } from '../../measurement/validationFigures'
 import { workOfStep } from '../../measurement/workOfStep'
@@ -91,13 +92,10 @@ function operationNs(run: Run, { measurement, validation }: Step): number {
 
 /** Where the operation's time goes: to each kernel by its share, or to the operation itself where none is known. */
 function launchNodes(tree: PathTree, node: number, launches: Measurement['launches']) {
-  const duration = ({ startNs, endNs }: { startNs: number; endNs: number }) => endNs - startNs
-  const total = launches.reduce((sum, launch) => sum + duration(launch), 0)
+  const times = launchTimes(launches)
+  const total = totalOf(times)
   if (!(total > 0)) return [{ at: node, share: 1 }]
-  return launches.map((launch) => ({
-    at: tree.child(node, launch.name),
-    share: duration(launch) / total
-  }))
+  return launches.map(({ name }, at) => ({ at: tree.child(node, name), share: times[at]! / total }))
 }
 
 function setDevice(tree: PathTree, node: number, device: ProfileDevice): void {

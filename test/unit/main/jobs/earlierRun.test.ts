@@ -40,7 +40,7 @@ const planOf = (run: Run, some: Partial<JobPlan> = {}): JobPlan =>
 const restOfRound = {
   ...{ discarded: 0, launchesPerSample: 1, operandSets: 4, cacheMode: 'cold', warmupNs: 1 },
   ...{ timingSource: 'clock', stopReason: 'time', compileSeconds: 0, badges: ['noisy'] },
-  ...{ meanWatts: 0, meanTemperatureC: 0, launches: [], cuptiNs: 0, sustainedNs: 0 },
+  ...{ meanWatts: 0, meanTemperatureC: 0, launches: [], launchSource: '', sustainedNs: 0 },
   ...{ sustainedCount: 0, sustainedWatts: 0, joulesPerLaunch: 0 },
   algorithm: {
     ...{ id: 66, name: '', tile: '128x256', stages: '64xAUTO', cluster: '2x1x1', splitK: 1 },

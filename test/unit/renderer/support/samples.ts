@@ -204,6 +204,7 @@ export function makeMeasurement(medianNs: number, flops: number, more: Partial<M
     compileSeconds: 1.2,
     badges: [],
     launches: [],
+    launchSource: 'CUPTI',
     cuptiNs: medianNs * 0.99,
     sustainedNs: 0,
     sustainedCount: 0,

@@ -23,10 +23,10 @@ import {
   sweepSpec
 } from '../../renderer/support/samples'
 
-const launch = (name: string, ns: number): Launch => ({
+const launch = (name: string, ns: number, startNs = 0): Launch => ({
   name,
-  startNs: 0,
-  endNs: ns,
+  startNs,
+  endNs: startNs + ns,
   stream: 7,
   grid: [1, 1, 1],
   block: [128, 1, 1],
@@ -64,8 +64,8 @@ const sweepOf = (steps: Step[], more: Partial<Run> = {}) =>
   })
 
 const twoKernels = sweepOf([
-  point(0, 'mxfp4', 'wgmma', 2000.5, [launch('widen', 100), launch('multiply', 1900)]),
-  point(1, 'mxfp8', 'wgmma', 3000, [launch('widen', 100), launch('multiply', 2900)]),
+  point(0, 'mxfp4', 'wgmma', 2000.5, [launch('widen', 100), launch('multiply', 1900, 100)]),
+  point(1, 'mxfp8', 'wgmma', 3000, [launch('widen', 100), launch('multiply', 2900, 100)]),
   point(2, 'mxfp4', 'cublaslt-bf16', 1500, [launch('nvjet_sm90_tst_320x128', 1490)]),
   point(3, 'mxfp4', 'triton', 6000, [])
 ])
