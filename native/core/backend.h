@@ -327,7 +327,7 @@ struct Measurement {
   // "power-capped", "thermal", "contended", "noisy", "grouped", ...
   std::vector<std::string> badges;
   std::vector<LaunchRecord> launches;  // of one operation
-  std::string launchSource;           // what timed them: "CUPTI", or empty
+  std::string launchSource;            // what timed them: "CUPTI", or empty
   // Back to back:
   double sustainedNs = 0;  // mean per operation; 0: not measured
   int64_t sustainedCount = 0;

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <thread>
 #include <utility>
 
@@ -171,6 +172,30 @@ void DeviceBuffer::read(void* to, size_t bytes, size_t offset) const {
 
 // ------------------------------------------------------------------------------ streams and events
 
+namespace {
+
+// Asks `query` until it says that the work has ended.
+void waitFor(const DeviceContext& context, const std::string& what,
+             std::chrono::duration<double> limit, const std::function<int()>& query) {
+  const auto start = std::chrono::steady_clock::now();
+  while (true) {
+    const int result = query();
+    if (result == driver::kSuccess) return;
+    if (result != driver::kNotReady) context.check(result, what);
+    const auto waited = std::chrono::steady_clock::now() - start;
+    if (waited > limit) {
+      context.markLost();
+      throw Error(ErrorKind::kDevice, what + " did not end within " +
+                                          std::to_string(static_cast<int>(limit.count())) +
+                                          " s; the GPU was given up.");
+    }
+    if (waited > std::chrono::milliseconds(2))
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
+}  // namespace
+
 Stream::Stream(const DeviceContext& context)
     : context_(context), handle_(context, context.api().streamDestroy) {
   context.check(handle_.make([&](auto* to) {
@@ -180,21 +205,7 @@ Stream::Stream(const DeviceContext& context)
 }
 
 void Stream::wait(const std::string& what, std::chrono::duration<double> limit) const {
-  const auto start = std::chrono::steady_clock::now();
-  while (true) {
-    const int result = context_.api().streamQuery(handle());
-    if (result == driver::kSuccess) return;
-    if (result != driver::kNotReady) context_.check(result, what);
-    const auto waited = std::chrono::steady_clock::now() - start;
-    if (waited > limit) {
-      context_.markLost();
-      throw Error(ErrorKind::kDevice, what + " did not end within " +
-                                          std::to_string(static_cast<int>(limit.count())) +
-                                          " s; the GPU was given up.");
-    }
-    if (waited > std::chrono::milliseconds(2))
-      std::this_thread::sleep_for(std::chrono::microseconds(100));
-  }
+  waitFor(context_, what, limit, [this] { return context_.api().streamQuery(handle()); });
 }
 
 Event::Event(const DeviceContext& context)
@@ -205,6 +216,10 @@ Event::Event(const DeviceContext& context)
 
 void Event::record(const Stream& stream) const {
   context_.check(context_.api().eventRecord(handle_.get(), stream.handle()), "Recording an event");
+}
+
+void Event::wait(const std::string& what, std::chrono::duration<double> limit) const {
+  waitFor(context_, what, limit, [this] { return context_.api().eventQuery(handle_.get()); });
 }
 
 double Event::nanosecondsSince(const Event& start) const {

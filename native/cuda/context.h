@@ -94,6 +94,8 @@ class Event {
  public:
   explicit Event(const DeviceContext&);
   void record(const Stream&) const;
+  // Waits until what was queued before it has ended, as Stream::wait.
+  void wait(const std::string& what, std::chrono::duration<double> limit = watchdog()) const;
   // Nanoseconds from `start` to this; both must have happened.
   double nanosecondsSince(const Event& start) const;
 

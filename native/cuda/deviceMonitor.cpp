@@ -1,7 +1,5 @@
 #include "deviceMonitor.h"
 
-#include <chrono>
-
 namespace blockscope {
 
 namespace {
@@ -79,12 +77,44 @@ void applySummary(const MonitorSummary& seen, Measurement& result) {
   if (seen.contended) result.badges.push_back("contended");
 }
 
-void applySustained(double ns, int64_t count, double joules, Measurement& result) {
-  const auto launches = static_cast<double>(count);
-  result.sustainedNs = ns / launches;
+void applySustained(double ns, int64_t count, double watts, Measurement& result) {
+  result.sustainedNs = ns / static_cast<double>(count);
   result.sustainedCount = count;
-  result.sustainedWatts = joules / (ns * 1e-9);
-  result.joulesPerLaunch = joules / launches;
+  result.sustainedWatts = watts;
+  result.joulesPerLaunch = watts * result.sustainedNs * 1e-9;
+}
+
+void EnergyChanges::look(double joules, Clock::time_point now) {
+  if (last_ && joules != *last_) {
+    lastChange_ = {joules, now};
+    if (changes_++ == 0) firstChange_ = lastChange_;
+  }
+  last_ = joules;
+}
+
+double EnergyChanges::watts() const {
+  if (changes_ < 3) return 0;
+  const std::chrono::duration<double> span = lastChange_.at - firstChange_.at;
+  return (lastChange_.joules - firstChange_.joules) / span.count();
+}
+
+PowerMeter::PowerMeter(std::function<double()> joules)
+    : joules_(std::move(joules)), thread_([this] {
+        while (!stop_) {
+          changes_.look(joules_(), EnergyChanges::Clock::now());
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+      }) {}
+
+PowerMeter::~PowerMeter() {
+  stop_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+double PowerMeter::watts() {
+  stop_ = true;
+  if (thread_.joinable()) thread_.join();
+  return changes_.watts();
 }
 
 }  // namespace blockscope

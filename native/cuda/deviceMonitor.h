@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -64,7 +65,44 @@ class DeviceMonitor {
 
 // What the summary says of a measurement: means, and a badge for each thing that disturbed it.
 void applySummary(const MonitorSummary&, Measurement&);
-// `count` launches back to back that took `ns` and used `joules` (0: not told) together.
-void applySustained(double ns, int64_t count, double joules, Measurement&);
+// `count` launches back to back that took `ns` together, at `watts` (0: not known).
+void applySustained(double ns, int64_t count, double watts, Measurement&);
+
+// Mean power of a span, from a counter of energy that is looked at often. A driver brings the
+// counter up to date only now and then (NVML's about ten times a second), so half a second by the
+// counter's ends alone can be a fifth off: the span is from its first change to its last.
+class EnergyChanges {
+ public:
+  using Clock = std::chrono::steady_clock;
+  void look(double joules, Clock::time_point now);
+  // 0: the counter changed less than three times.
+  double watts() const;
+
+ private:
+  struct Look {
+    double joules = 0;
+    Clock::time_point at;
+  };
+  std::optional<double> last_;
+  int changes_ = 0;
+  Look firstChange_, lastChange_;
+};
+
+// Looks at such a counter for as long as it lives, in a thread of its own: a look can take longer
+// than a device has work queued for.
+class PowerMeter {
+ public:
+  explicit PowerMeter(std::function<double()> joules);
+  ~PowerMeter();
+  PowerMeter(const PowerMeter&) = delete;
+  // Ends the looking.
+  double watts();
+
+ private:
+  const std::function<double()> joules_;
+  std::atomic<bool> stop_{false};
+  EnergyChanges changes_;
+  std::thread thread_;
+};
 
 }  // namespace blockscope

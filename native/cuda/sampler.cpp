@@ -140,22 +140,29 @@ Sample Sampler::take(const Monitor& monitor) {
 }
 
 std::pair<double, int64_t> Sampler::sustain(double ns) {
-  double total = 0;
-  int64_t count = 0;
-  int chunk = 8;
-  while (total < ns) {
-    const double part = timed(
-        [&] {
-          for (int i = 0; i < chunk; i++) enqueueSample();
-        },
-        nullptr);
-    total += part;
-    count += int64_t{chunk} * grouping_.launches;
-    // About 100 ms at a time: gaps between chunks do not show. The launch queue (1024) must not
-    // fill while it is held.
-    chunk = static_cast<int>(std::clamp(100e6 / (part / chunk), 1.0, 128.0));
+  // The stream is not held back: some hundred launches of graphs fill its queue, and the driver
+  // then waits for the device. A few parts are queued ahead instead, longer than they take to
+  // queue.
+  constexpr double kPartNs = 20e6;
+  constexpr size_t kAhead = 3;
+  const double sampleNs = timed([this] { enqueueSample(); }, nullptr);
+  const int part = std::max(1, static_cast<int>(kPartNs / sampleNs));
+  std::vector<Event> ends;
+  for (size_t i = 0; i < kAhead; i++) ends.emplace_back(context_);
+  start_.record(stream_);
+  size_t queued = 0;
+  for (double elapsed = 0; elapsed < ns; queued++) {
+    const Event& end = ends[queued % kAhead];
+    if (queued >= kAhead) {
+      end.wait(what_);
+      elapsed = end.nanosecondsSince(start_);
+    }
+    for (int i = 0; i < part; i++) enqueueSample();
+    end.record(stream_);
   }
-  return {total, count};
+  stop_.record(stream_);
+  stream_.wait(what_);
+  return {stop_.nanosecondsSince(start_), static_cast<int64_t>(queued) * part * grouping_.launches};
 }
 
 }  // namespace blockscope::cuda

@@ -203,10 +203,9 @@ Measurement CudaSession::measure(const MeasureRequest& request, const CancelFlag
   if (result.stopReason == "timed out") result.badges.push_back("timed out");
 
   if (request.sustainedNs > 0) {
-    const double before = monitor.joules();
+    PowerMeter power([&] { return monitor.joules(); });
     const auto [ns, count] = sampler.sustain(request.sustainedNs);
-    const double joules = monitor.joules() - before;
-    applySustained(ns, count, joules, result);
+    applySustained(ns, count, power.watts(), result);
   }
   if (request.recordLaunches) {
     result.launches = recordLaunches([&] {

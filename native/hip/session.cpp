@@ -147,7 +147,7 @@ class HipSession : public Session {
     applySummary(monitor.summary(), result);
     if (result.stopReason == "timed out") result.badges.push_back("timed out");
     if (request.sustainedNs > 0) {
-      const double before = monitor.joules();
+      PowerMeter power([&] { return monitor.joules(); });
       double elapsed = 0;
       int64_t launches = 0;
       while (elapsed < request.sustainedNs) {
@@ -156,7 +156,7 @@ class HipSession : public Session {
         elapsed += backToBack(kAtOnce);
         launches += kAtOnce;
       }
-      applySustained(elapsed, launches, monitor.joules() - before, result);
+      applySustained(elapsed, launches, power.watts(), result);
     }
     return result;
   }

@@ -48,6 +48,7 @@ void useAll() {
   Nothing nothing;
   Sampler sampler(context, kernels, stream, nothing, "Nothing", CachePlan());
   sampler.chooseGrouping();
+  sampler.sustain(1);
 }
 
 void whatIsTakenIsGivenBack() {

@@ -88,6 +88,7 @@ void standIn() {
   driver.graphExecDestroy = [](driver::Handle graph) { return giveBack(graph); };
   driver.eventCreate = [](driver::Handle* to, unsigned) { return create(to); };
   driver.eventDestroy = [](driver::Handle event) { return giveBack(event); };
+  driver.eventQuery = [](driver::Handle) { return 0; };
   driver.eventRecord = [](driver::Handle, driver::Handle) { return 0; };
   driver.eventElapsedTime = [](float* milliseconds, driver::Handle, driver::Handle) {
     *milliseconds = 0.001f;

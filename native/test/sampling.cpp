@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "../core/measure.h"
@@ -45,9 +47,8 @@ void steadySamplesStopAtTheMinimum() {
 
 void noisySamplesStopWhenTheNoiseIsKnown() {
   int i = 0;
-  const Measurement noisy = sample(quick(), [&] {
-    return Sample{i++ % 2 ? 500.0 : 1000.0, 0, false};
-  });
+  const Measurement noisy =
+      sample(quick(), [&] { return Sample{i++ % 2 ? 500.0 : 1000.0, 0, false}; });
   CHECK(noisy.stopReason == "noise stable");
   CHECK(noisy.samplesNs.size() > 64 && noisy.samplesNs.size() < 2000);
   CHECK(std::count(noisy.badges.begin(), noisy.badges.end(), "noisy") == 1);
@@ -183,9 +184,41 @@ void aMonitorEndsAtOnce() {
   CHECK(took.count() < kMonitors * 0.05 / 2);
 }
 
+// 700 W on a counter that follows ten times a second, looked at every 5 ms for half a second: by
+// its ends 20 % too much or too little, by its changes within a look's distance.
+void powerIsThatBetweenChangesOfTheCounter() {
+  using std::chrono::milliseconds;
+  const EnergyChanges::Clock::time_point start;
+  for (const int phase : {0, 37, 98}) {
+    EnergyChanges meter;
+    for (int ms = 0; ms <= 500; ms += 5)
+      meter.look(700.0 * ((ms + phase) / 100) * 0.1, start + milliseconds(ms));
+    CHECK(std::abs(meter.watts() - 700) < 700 * 5.0 / 400);
+  }
+  EnergyChanges still, hardly;
+  for (int i = 0; i < 9; i++) still.look(0, start + milliseconds(i));
+  hardly.look(1, start);
+  hardly.look(2, start + milliseconds(1));
+  hardly.look(3, start + milliseconds(2));
+  CHECK(still.watts() == 0 && hardly.watts() == 0);
+}
+
+// A counter that follows time itself, one watt, whatever a look takes.
+void aMeterLooksByItself() {
+  const auto start = EnergyChanges::Clock::now();
+  PowerMeter meter([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return std::chrono::duration<double>(EnergyChanges::Clock::now() - start).count();
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  CHECK(std::abs(meter.watts() - 1) < 0.05);
+}
+
 }  // namespace
 
 int main() {
+  powerIsThatBetweenChangesOfTheCounter();
+  aMeterLooksByItself();
   aMonitorEndsAtOnce();
   steadySamplesStopAtTheMinimum();
   noisySamplesStopWhenTheNoiseIsKnown();

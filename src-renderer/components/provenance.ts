@@ -44,7 +44,9 @@ export function provenance(run: Run, step: Step): ProvenanceRow[] {
       'Sustained',
       m.sustainedNs > 0
         ? `${time(m.sustainedNs)} over ${count(m.sustainedCount)} launches` +
-          (m.joulesPerLaunch > 0 ? `, ${digits(m.joulesPerLaunch)} J each` : '')
+          (m.joulesPerLaunch > 0
+            ? `, ${digits(m.sustainedWatts)} W, ${digits(m.joulesPerLaunch)} J each`
+            : '')
         : undefined
     ],
     ['Warm-up', run.measuredBy ? undefined : time(m.warmupNs)],

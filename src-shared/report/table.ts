@@ -2,7 +2,7 @@ import { groupsText } from '../contract/groups'
 import type { Run, Step } from '../contract/run'
 import { dispositionWords } from '../measurement/outcome'
 import { layerName, layersOf, usesOf } from '../measurement/modelTime'
-import { peersOf } from '../measurement/ratios'
+import { peersOf, sustainedRate } from '../measurement/ratios'
 import { isLedByRead, shareOfRead } from '../measurement/readShare'
 import { roofsOfRun } from '../measurement/roofs'
 import { ownLaunchNs, passedByAllowance, ulpsAboveRounding } from '../measurement/validationFigures'
@@ -120,14 +120,33 @@ const withChoice = (columns: readonly Column[]): Column[] =>
 
 /** With few rows of A bandwidth comes first, and what it is of a plain read. */
 function sweepColumnsOf(run: Tabled): Column[] {
-  const ratios = peersOf(run)
-    .filter(({ isThere }) => isThere)
-    .map(({ title, ratioOf }) => right(title, '', (step) => ratioText(ratioOf(step))))
-  const [before, after] = [sweepColumns.slice(0, -3), sweepColumns.slice(-1)]
+  const ratios = ratioColumns(peersOf(run))
+  const [before, after] = [
+    sweepColumns.slice(0, -3),
+    [...sustainedColumns(run), ...sweepColumns.slice(-1)]
+  ]
   if (!isLedByRead(run.steps, run.device)) return [...before, rate, ...ratios, memory, ...after]
   const roofs = roofsOfRun(run)
   const ofRead = right('of read', '%', (step) => percentOf(shareOfRead(step, roofs)))
   return [...before, memory, ofRead, rate, ...ratios, ...after]
+}
+
+const ratioColumns = (peers: ReturnType<typeof peersOf>): Column[] =>
+  peers
+    .filter(({ isThere }) => isThere)
+    .map(({ title, ratioOf }) => right(title, '', (step) => ratioText(ratioOf(step))))
+
+/** Where the sweep ran kernels back to back too: what they reach at the power that the device keeps up. */
+function sustainedColumns(run: Tabled): Column[] {
+  if (!run.steps.some((step) => sustainedRate(step) !== undefined)) return []
+  return [
+    right('sustained', 'TFLOP/s', (step) => figure(sustainedRate(step))),
+    ...ratioColumns(peersOf(run, sustainedRate)).map((column) => ({
+      ...column,
+      title: `sustained ${column.title}`
+    })),
+    right('power', 'W', ({ measurement }) => figure(measurement?.sustainedWatts || undefined))
+  ]
 }
 
 const ratioText = (ratio: number | undefined) => (ratio === undefined ? '-' : ratio.toFixed(2))

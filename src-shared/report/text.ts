@@ -20,7 +20,7 @@ export function runToCsv(run: Run): string {
     'format,kernel,provider,level,m,n,k,result,reason,max_abs,max_rel,normwise,elements_outside',
     'stated_error,error_before_rounding',
     'samples,discarded,min_ns,q1_ns,median_ns,q3_ns,p95_ns,max_ns,mean_ns,stdev_ns',
-    'tflops,gbytes_per_second,share_of_read,flops,bytes,mean_mhz,mean_watts,badges,method,source_hash',
+    'tflops,gbytes_per_second,share_of_read,flops,bytes,mean_mhz,mean_watts,sustained_ns,sustained_watts,joules_per_launch,badges,method,source_hash',
     ...peers.map(({ field }) => field),
     ...(isGrouped ? ['groups'] : []),
     ...(run.spec.shapes ? ['layers', 'uses'] : [])
@@ -54,6 +54,9 @@ export function runToCsv(run: Run): string {
       measurement?.bytes,
       measurement?.meanMHz,
       measurement?.meanWatts,
+      measurement?.sustainedNs || undefined,
+      measurement?.sustainedWatts || undefined,
+      measurement?.joulesPerLaunch || undefined,
       measurement?.badges.join(' '),
       measurement?.method,
       step.sourceHash,

@@ -165,6 +165,7 @@ constexpr int kCaptureThreadLocal = 1;
   X(eventCreate, "cuEventCreate", (Handle*, unsigned))                                          \
   X(eventDestroy, "cuEventDestroy_v2", (Handle))                                                \
   X(eventRecord, "cuEventRecord", (Handle, Handle))                                             \
+  X(eventQuery, "cuEventQuery", (Handle))                                                       \
   X(eventElapsedTime, "cuEventElapsedTime", (float*, Handle, Handle))                           \
   X(tensorMapEncodeTiled, "cuTensorMapEncodeTiled",                                             \
     (TensorMap*, int, uint32_t, void*, const uint64_t*, const uint64_t*, const uint32_t*,       \

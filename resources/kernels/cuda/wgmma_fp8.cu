@@ -27,6 +27,7 @@ extern "C" __global__ void __launch_bounds__(kEncodeThreads)
                     u8* aEncoded, u8* bEncoded, float* aFactors, float* bFactors, u32* status,
                     const int* groupStarts, const int* groupRows, int* tileEnds, int* slowTileEnds,
                     int groups, int M, int N, int K) {
+  letDependentsStart();
   if (!takesRow(groupStarts, groupRows, groups, M, N, kClusterRows, tileEnds, tiled::kTile,
                 slowTileEnds))
     return;
@@ -44,6 +45,8 @@ extern "C" __global__ void __launch_bounds__(fp8gemm::Product<4, 4>::kThreads, 1
                    const float* bFactors, const u32* status, const int* groupStarts,
                    const int* groupRows, const int* tileEnds, int groups, int, int N, int K,
                    const float* accumulator, float outputScale) {
+  waitForPredecessor();
+  letDependentsStart();
   if (status[0] == 0)
     fp8gemm::runGroups<true>(&aMap, &bMap, &cMap, c, {groupStarts, groupRows, tileEnds, groups},
                              aFactors, bFactors, N, K, {accumulator, outputScale});
@@ -55,6 +58,8 @@ extern "C" __global__ void __launch_bounds__(fp8gemm::Product<4, 4>::kThreads, 1
                           const float* bFactors, const u32* status, const int* groupStarts,
                           const int* groupRows, const int* tileEnds, int groups, int, int N, int K,
                           const float* accumulator, float outputScale) {
+  waitForPredecessor();
+  letDependentsStart();
   if (status[0] == 0)
     fp8gemm::runGroups<false>(&aMap, &bMap, nullptr, c, {groupStarts, groupRows, tileEnds, groups},
                               aFactors, bFactors, N, K, {accumulator, outputScale});

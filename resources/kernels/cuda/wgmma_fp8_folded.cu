@@ -96,6 +96,7 @@ extern "C" __global__ void __launch_bounds__(kEncodeThreads, 8)
                     u8* aEncoded, u8* bEncoded, u8* aFactors, float* bFactors, u32* status,
                     const int* groupStarts, const int* groupRows, int* tileEnds, int* slowTileEnds,
                     int groups, int M, int N, int K) {
+  letDependentsStart();
   if (takesRow(groupStarts, groupRows, groups, M, N, kClusterRows, tileEnds, tiled::kTile,
                slowTileEnds) &&
       encodeRow(aCodes, bCodes, aScales, bScales, aEncoded, bEncoded, aFactors, bFactors,
@@ -122,6 +123,8 @@ extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
                    const float* bFactors, const u32* status, const int* groupStarts,
                    const int* groupRows, const int* tileEnds, int groups, int M, int N, int K,
                    const float* accumulator, float outputScale) {
+  waitForPredecessor();
+  letDependentsStart();
   if (status[0] == 0)
     runGroups<true>(&aMap, &bMap, &cMap, c, {groupStarts, groupRows, tileEnds, groups}, aFactors,
                     bFactors, status, M, N, K, {accumulator, outputScale});
@@ -133,6 +136,8 @@ extern "C" __global__ void __launch_bounds__(Product::kThreads, 1)
                           const float* bFactors, const u32* status, const int* groupStarts,
                           const int* groupRows, const int* tileEnds, int groups, int M, int N,
                           int K, const float* accumulator, float outputScale) {
+  waitForPredecessor();
+  letDependentsStart();
   if (status[0] == 0)
     runGroups<false>(&aMap, &bMap, nullptr, c, {groupStarts, groupRows, tileEnds, groups}, aFactors,
                      bFactors, status, M, N, K, {accumulator, outputScale});

@@ -4,6 +4,7 @@ import { shareOfStep, type Roofs } from '@shared/charts/limits'
 import { figureOf, sweepScale, type SweepLine } from '@shared/charts/sweepSeries'
 import { layerName, layersOf } from '@shared/measurement/modelTime'
 import { isLedByRead, shareOfRead } from '@shared/measurement/readShare'
+import { sustainedRate } from '@shared/measurement/ratios'
 import type { Column } from '../../components/tableColumns'
 import { band, count, digits, errorFigure, percent, quantity, text, times } from '@shared/units'
 
@@ -119,6 +120,16 @@ export function sweepColumns(
       hint: 'Rate over the baseline at the same format, M, N and K',
       value: ({ step }) => ratio(step),
       text: ({ step }) => times(ratio(step)).replace(' ×', '')
+    },
+    steps.some((step) => sustainedRate(step) !== undefined) && {
+      id: 'sustained',
+      title: 'Sustained',
+      unit: rate.unit,
+      numeric: true,
+      width: 'minmax(100px, 0.7fr)',
+      hint: 'Back to back for half a second: the rate at the power that the device keeps up',
+      value: ({ step }) => scaled(sustainedRate(step), rate.factor),
+      text: ({ step }) => number(scaled(sustainedRate(step), rate.factor))
     },
     {
       id: 'share',

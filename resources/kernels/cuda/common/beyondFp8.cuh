@@ -15,6 +15,8 @@ extern "C" __global__ void widenAllGroups(const u8* aCodes, const u8* bCodes, co
                                           const u8* bScales, u16* aWide, u16* bWide, u32* status,
                                           const int* groupStarts, const int* groupRows, int groups,
                                           int M, int N, int K) {
+  letDependentsStart();
+  waitForPredecessor();
   if (status[0] == 0) return;
   u64 piece = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   while (piece >> 32 == 0 &&
@@ -28,6 +30,8 @@ extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
                        const __grid_constant__ TensorMap bMap, const u32* status, Output* c,
                        const int* groupStarts, const int* groupRows, const int* tileEnds,
                        int groups, int N, int K, const float* accumulator, float outputScale) {
+  letDependentsStart();
+  waitForPredecessor();
   if (status[0] != 0 && status[1] == 0)
     bf16gemm::runGroups<false>(&aMap, &bMap, nullptr, c, {groupStarts, groupRows, tileEnds, groups},
                                N, K, 1.0f, {accumulator, outputScale});
@@ -38,6 +42,7 @@ extern "C" __global__ void __launch_bounds__(tiled::kThreads)
                    const u32* status, Output* c, const int* groupStarts, const int* groupRows,
                    const int* slowTileEnds, int groups, int N, int K, const float* accumulator,
                    float outputScale) {
+  waitForPredecessor();
   if (status[0] != 0 && status[1] != 0)
     tiled::multiplyGroups<double>(aCodes, bCodes, aScales, bScales, c,
                                   {groupStarts, groupRows, slowTileEnds, groups}, N, K, 1.0f,

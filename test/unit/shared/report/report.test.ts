@@ -201,6 +201,36 @@ describe('ratios to what was timed in the same run', () => {
     })
   })
 
+  it('of what ran back to back stand beside its rate and power, where a sweep asked for that', () => {
+    const sustainedNs: Record<string, number> = { t128: 900e3, 'cublaslt-bf16': 1440e3 }
+    const steps = run.steps.map((step) => ({
+      ...step,
+      measurement: step.measurement && {
+        ...step.measurement,
+        sustainedNs: sustainedNs[step.kernel] ?? 0,
+        sustainedWatts: step.kernel === 't128' ? 698.4 : 0
+      }
+    }))
+    const [head, , ...rows] = runToMarkdown({ ...run, steps })
+      .trim()
+      .split('\n')
+      .map(cells)
+    const columns = ['sustained (TFLOP/s)', 'sustained × bf16', 'power (W)']
+    const of = (kernel: string) => {
+      const row = rows.find((cell) => cell[head!.indexOf('kernel')] === kernel)!
+      return columns.map((title) => row[head!.indexOf(title)])
+    }
+    expect(of('t128')).toEqual(['1222', '1.60', '698.4'])
+    expect(of('cublaslt-bf16')).toEqual(['763.5', '1.00', '-'])
+    expect(of('t64')).toEqual(['-', '-', '-'])
+    expect(runToMarkdown(run)).not.toContain('sustained')
+    const [fields, ...lines] = runToCsv({ ...run, steps })
+      .trim()
+      .split('\n')
+    expect(fields).toContain('sustained_ns,sustained_watts,joules_per_launch')
+    expect(lines.filter((line) => line.includes(',900000,698.4,'))).toHaveLength(1)
+  })
+
   it('stand in CSV as numbers, empty where none of them was timed at that point', () => {
     const [first, ...rest] = run.steps
     const elsewhere = { ...run, steps: [{ ...first!, k: 1024 }, ...rest] }
