@@ -31,7 +31,6 @@ extern "C" __global__ void widenAllGroups(const u8* aCodes, const u8* bCodes, co
                                           const int* groupStarts, const int* groupRows,
                                           int* tileEnds, int* slowTileEnds, int groups, int M,
                                           int N, int K) {
-  letDependentsStart();
   if (blockIdx.x == 0 && threadIdx.x < 32) cumulateTiles(groupRows, groups, kClusterRows, tileEnds);
   if (blockIdx.x == 0 && threadIdx.x / 32 == 1)
     cumulateTiles(groupRows, groups, tiled::kTile, slowTileEnds);
@@ -44,7 +43,6 @@ extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
                    const __grid_constant__ TensorMap cMap, Output* c, const u32* beyond,
                    const int* groupStarts, const int* groupRows, const int* tileEnds, int groups,
                    int N, int K, float tensorScale, const float* accumulator, float outputScale) {
-  waitForPredecessor();
   if (*beyond == 0)
     bf16gemm::runGroups<true>(&aMap, &bMap, &cMap, c, {groupStarts, groupRows, tileEnds, groups}, N,
                               K, tensorScale, {accumulator, outputScale});
@@ -56,7 +54,6 @@ extern "C" __global__ void __launch_bounds__(bf16gemm::Product::kThreads, 1)
                           const int* groupStarts, const int* groupRows, const int* tileEnds,
                           int groups, int N, int K, float tensorScale, const float* accumulator,
                           float outputScale) {
-  waitForPredecessor();
   if (*beyond == 0)
     bf16gemm::runGroups<false>(&aMap, &bMap, nullptr, c, {groupStarts, groupRows, tileEnds, groups},
                                N, K, tensorScale, {accumulator, outputScale});
@@ -68,7 +65,6 @@ extern "C" __global__ void widenRowsOfAllGroups(const u8* aCodes, const u8* aSca
                                                 const int* groupStarts, const int* groupRows,
                                                 int rowsOfTile, int* tileEnds, int* slowTileEnds,
                                                 int groups, int M, int N, int K) {
-  letDependentsStart();
   if (blockIdx.x == 0 && threadIdx.x < 32) cumulateTiles(groupRows, groups, rowsOfTile, tileEnds);
   if (blockIdx.x == 0 && threadIdx.x / 32 == 1)
     cumulateTiles(groupRows, groups, tiled::kTile, slowTileEnds);
@@ -84,7 +80,6 @@ extern "C" __global__ void widenRowsOfAllGroups(const u8* aCodes, const u8* aSca
           const u8* bScales, const __grid_constant__ TensorMap cMap, int byEngine, Output* c,      \
           const u32* beyond, const int* groupStarts, const int* groupRows, const int* tileEnds,    \
           int groups, int N, int K, float tensorScale, float outputScale) {                        \
-    waitForPredecessor();                                                                          \
     if (*beyond == 0)                                                                              \
       bf16gemm::runGroupsOfCodes<ROWS, STAGES>(&aMap, &codesMap, bScales, &cMap, byEngine != 0, c, \
                                                {groupStarts, groupRows, tileEnds, groups}, N, K,   \
