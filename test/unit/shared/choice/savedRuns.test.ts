@@ -85,18 +85,14 @@ beforeAll(() => {
   points.push(...divisionsOfToday())
 })
 
-/**
- * All of a run but wgmma-fp8-proved of fewer than 16 rows, which takes longer there, and a product of which some sums are computed
- * again: 3 us more than with operands of other seeds (docs/kernels.md).
- */
+/** All of a run but a product of which some sums are computed again: 3 us more than with operands of other seeds (docs/kernels.md). */
 function ownRun(run: string): Point[] {
   const { steps, device: of, roofs } = parseRun(text(`docs/results/${run}/run.json`), run)
   const own = of && roofs ? factsOf(of, roofs) : facts
   return steps.flatMap(({ format, kernel, m, n, k, groups, measurement }): Point[] => {
     const ns = measurement?.timeNs.median
     const isAgain = kernel === 'decode' && format === 'w4a16_mxfp4' && m === 512 && n === 2880
-    const isUnlike = isAgain || (kernel === 'wgmma-fp8-proved' && m < 16)
-    if (isUnlike || ns === undefined) return []
+    if (isAgain || ns === undefined) return []
     return [{ run, format, kernel, m, n, k, ns, facts: own, ...(groups && { groups }) }]
   })
 }
