@@ -71,7 +71,7 @@ export function sweepColumns(
       id: 'kernel',
       title: 'Kernel',
       value: ({ step }) => step.kernel,
-      width: 'minmax(136px, 1.2fr)'
+      width: 'minmax(164px, 1.2fr)'
     },
     withLayers && {
       id: 'layer',
@@ -126,7 +126,7 @@ export function sweepColumns(
       title: 'Sustained',
       unit: rate.unit,
       numeric: true,
-      width: 'minmax(100px, 0.7fr)',
+      width: 'minmax(132px, 0.7fr)',
       hint: 'Back to back for half a second: the rate at the power that the device keeps up',
       value: ({ step }) => scaled(sustainedRate(step), rate.factor),
       text: ({ step }) => number(scaled(sustainedRate(step), rate.factor))
