@@ -211,7 +211,7 @@ void aMeterLooksByItself() {
     return std::chrono::duration<double>(EnergyChanges::Clock::now() - start).count();
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  CHECK(std::abs(meter.watts() - 1) < 0.05);
+  CHECK(std::abs(meter.watts() - 1) < 0.5);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ export const pointOf = (of: Pick<Step, 'format'> & Shaped): string => `${of.form
 export const stepKey = (step: Step): string => `${step.kernel} ${pointOf(step)}`
 
 export type StepRatio = (step: Step) => number | undefined
-export type StepRate = (step: Step) => number | undefined
+type StepRate = (step: Step) => number | undefined
 
 const medianRate: StepRate = ({ measurement }) => measurement?.tflops
 

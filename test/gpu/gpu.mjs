@@ -236,6 +236,19 @@ await checks.attempt('timing', async () => {
     first.launches[0]?.name
   )
   await session.close()
+  // Launches of which a sample is a graph, long enough for many of them to be queued at once.
+  const large = await open('mxfp4', 4096, 4096, 4096)
+  const kept = await large.measure(
+    { ...measureDefaults, kernel, sustainedNs: 0.5e9 },
+    addon.createCancelFlag()
+  )
+  const once = median(kept.samplesNs)
+  checks.check(
+    'back to back as fast as alone, at a power that the GPU has',
+    Math.abs(kept.sustainedNs / once - 1) < 0.25 && kept.sustainedWatts > kept.meanWatts / 4,
+    `${once} ns, ${kept.sustainedNs} ns, ${kept.sustainedWatts} W`
+  )
+  await large.close()
   const small = await open('mxfp4', 128, 128, 128)
   const tiny = await small.measure({ ...measureDefaults, kernel }, addon.createCancelFlag())
   checks.check(
