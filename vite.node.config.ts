@@ -17,7 +17,8 @@ export default defineConfig({
         blockscope: path('./src-main/cli/blockscope.ts'),
         engine: path('./src-main/engine/engineProcess.ts'),
         // The GPU tests drive the addon without the engine.
-        kernelManifests: path('./src-main/engine/kernelManifests.ts')
+        kernelManifests: path('./src-main/engine/kernelManifests.ts'),
+        launchTimes: path('./src-shared/measurement/launchTimes.ts')
       },
       external: [...builtinModules, /^node:/, /\.node$/],
       output: {

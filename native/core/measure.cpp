@@ -154,4 +154,18 @@ Grouping groupingOf(double launchNs, const CachePlan& plan) {
   return {sets / samples, samples};
 }
 
+int64_t queueAhead(double ns, const std::function<void(size_t)>& queue,
+                   const std::function<double(size_t)>& elapsed) {
+  for (int64_t parts = 0;; parts++) {
+    const auto slot = static_cast<size_t>(parts % kPartsAhead);
+    if (parts >= kPartsAhead && elapsed(slot) >= ns) return parts;
+    queue(slot);
+  }
+}
+
+int64_t samplesOfPart(double sampleNs) {
+  constexpr double kPartNs = 20e6;
+  return std::max(int64_t{1}, static_cast<int64_t>(kPartNs / sampleNs));
+}
+
 }  // namespace blockscope

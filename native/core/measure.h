@@ -52,4 +52,14 @@ struct Grouping {
 // sets evenly. After a flush no set is taken twice, so that each launch finds its own in memory.
 Grouping groupingOf(double launchNs, const CachePlan&);
 
+// Back to back for at least `ns`, without a pause and without holding the device back (some hundred
+// launches of graphs fill a held queue, and the driver then waits for the device): kPartsAhead
+// parts of work are always queued. `queue` queues one and marks its end in that slot, `elapsed`
+// waits for the mark and tells the time since the start. Returns how many parts were queued.
+constexpr int64_t kPartsAhead = 3;
+int64_t queueAhead(double ns, const std::function<void(size_t slot)>& queue,
+                   const std::function<double(size_t slot)>& elapsed);
+// Samples of which a part is made: some 20 ms, longer than they take to queue.
+int64_t samplesOfPart(double sampleNs);
+
 }  // namespace blockscope

@@ -140,29 +140,23 @@ Sample Sampler::take(const Monitor& monitor) {
 }
 
 std::pair<double, int64_t> Sampler::sustain(double ns) {
-  // The stream is not held back: some hundred launches of graphs fill its queue, and the driver
-  // then waits for the device. A few parts are queued ahead instead, longer than they take to
-  // queue.
-  constexpr double kPartNs = 20e6;
-  constexpr size_t kAhead = 3;
-  const double sampleNs = timed([this] { enqueueSample(); }, nullptr);
-  const int part = std::max(1, static_cast<int>(kPartNs / sampleNs));
+  const int64_t part = samplesOfPart(timed([this] { enqueueSample(); }, nullptr));
   std::vector<Event> ends;
-  for (size_t i = 0; i < kAhead; i++) ends.emplace_back(context_);
+  for (int64_t i = 0; i < kPartsAhead; i++) ends.emplace_back(context_);
   start_.record(stream_);
-  size_t queued = 0;
-  for (double elapsed = 0; elapsed < ns; queued++) {
-    const Event& end = ends[queued % kAhead];
-    if (queued >= kAhead) {
-      end.wait(what_);
-      elapsed = end.nanosecondsSince(start_);
-    }
-    for (int i = 0; i < part; i++) enqueueSample();
-    end.record(stream_);
-  }
+  const int64_t parts = queueAhead(
+      ns,
+      [&](size_t slot) {
+        for (int64_t i = 0; i < part; i++) enqueueSample();
+        ends[slot].record(stream_);
+      },
+      [&](size_t slot) {
+        ends[slot].wait(what_);
+        return ends[slot].nanosecondsSince(start_);
+      });
   stop_.record(stream_);
   stream_.wait(what_);
-  return {stop_.nanosecondsSince(start_), static_cast<int64_t>(queued) * part * grouping_.launches};
+  return {stop_.nanosecondsSince(start_), parts * part * grouping_.launches};
 }
 
 }  // namespace blockscope::cuda

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <thread>
 
 #include "../cuda/context.h"
@@ -103,23 +104,18 @@ void Buffer::read(const Device& device, void* to, size_t bytes, size_t offset) c
                  "Copying from the device");
 }
 
-Stream::Stream(const Device& device)
-    : device_(device), handle_(device, device.api().streamDestroy) {
-  device.check(handle_.make([&](void** made) {
-    return device.api().streamCreate(made, runtime::kStreamNonBlocking);
-  }),
-               "Creating a stream");
-}
+namespace {
 
-void Stream::wait(const std::string& what) const {
+// Asks `query` until it says that the work has ended.
+void waitFor(const Device& device, const std::string& what, const std::function<int()>& query) {
   const auto limit = cuda::watchdog();
   const auto start = std::chrono::steady_clock::now();
   for (;;) {
-    const int result = device_.api().streamQuery(handle());
-    if (result != runtime::kNotReady) return device_.check(result, what);
+    const int result = query();
+    if (result != runtime::kNotReady) return device.check(result, what);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     if (taken > limit) {
-      device_.markLost();
+      device.markLost();
       throw Error(ErrorKind::kDevice, what + " did not end within " +
                                           std::to_string(static_cast<int>(limit.count())) +
                                           " s; the GPU is given up.");
@@ -129,6 +125,20 @@ void Stream::wait(const std::string& what) const {
   }
 }
 
+}  // namespace
+
+Stream::Stream(const Device& device)
+    : device_(device), handle_(device, device.api().streamDestroy) {
+  device.check(handle_.make([&](void** made) {
+    return device.api().streamCreate(made, runtime::kStreamNonBlocking);
+  }),
+               "Creating a stream");
+}
+
+void Stream::wait(const std::string& what) const {
+  waitFor(device_, what, [this] { return device_.api().streamQuery(handle()); });
+}
+
 Event::Event(const Device& device) : device_(device), handle_(device, device.api().eventDestroy) {
   device.check(handle_.make([&](void** made) { return device.api().eventCreate(made); }),
                "Creating an event");
@@ -136,6 +146,10 @@ Event::Event(const Device& device) : device_(device), handle_(device, device.api
 
 void Event::record(const Stream& stream) const {
   device_.check(device_.api().eventRecord(handle_.get(), stream.handle()), "Recording an event");
+}
+
+void Event::wait(const std::string& what) const {
+  waitFor(device_, what, [this] { return device_.api().eventQuery(handle_.get()); });
 }
 
 double Event::nanosecondsSince(const Event& start) const {

@@ -78,6 +78,8 @@ class Event {
  public:
   explicit Event(const Device&);
   void record(const Stream&) const;
+  // Waits until what was queued before it has ended, as Stream::wait.
+  void wait(const std::string& what) const;
   double nanosecondsSince(const Event& start) const;
 
  private:

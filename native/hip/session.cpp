@@ -108,22 +108,22 @@ class HipSession : public Session {
     const Stream stream(*device_);
     const Event start(*device_), stop(*device_);
     size_t turn = 0;
-    auto backToBack = [&](int64_t launches) {
-      start.record(stream);
+    auto enqueue = [&](int64_t launches) {
       for (int64_t i = 0; i < launches; i++) {
         operation.enqueue(sets[turn], stream);
         turn = (turn + 1) % sets.size();
       }
-      stop.record(stream);
-      stream.wait(what);
-      return stop.nanosecondsSince(start);
     };
     auto timed = [&](int64_t launches) {
       if (plan.flush)
         device_->check(
             device_->api().memsetAsync(flush.address(), 0, flush.bytes(), stream.handle()),
             "Flushing the cache");
-      return backToBack(launches);
+      start.record(stream);
+      enqueue(launches);
+      stop.record(stream);
+      stream.wait(what);
+      return stop.nanosecondsSince(start);
     };
     // The first launch may still load code; the second says whether one alone is too short to be
     // timed.
@@ -148,15 +148,24 @@ class HipSession : public Session {
     if (result.stopReason == "timed out") result.badges.push_back("timed out");
     if (request.sustainedNs > 0) {
       PowerMeter power([&] { return monitor.joules(); });
-      double elapsed = 0;
-      int64_t launches = 0;
-      while (elapsed < request.sustainedNs) {
-        cancel.throwIfRequested();
-        constexpr int kAtOnce = 32;
-        elapsed += backToBack(kAtOnce);
-        launches += kAtOnce;
-      }
-      applySustained(elapsed, launches, power.watts(), result);
+      const int64_t part = samplesOfPart(timed(1));
+      std::vector<Event> ends;
+      for (int64_t i = 0; i < kPartsAhead; i++) ends.emplace_back(*device_);
+      start.record(stream);
+      const int64_t parts = queueAhead(
+          request.sustainedNs,
+          [&](size_t slot) {
+            enqueue(part);
+            ends[slot].record(stream);
+          },
+          [&](size_t slot) {
+            cancel.throwIfRequested();
+            ends[slot].wait(what);
+            return ends[slot].nanosecondsSince(start);
+          });
+      stop.record(stream);
+      stream.wait(what);
+      applySustained(stop.nanosecondsSince(start), parts * part, power.watts(), result);
     }
     return result;
   }

@@ -55,6 +55,7 @@ inline void standInHip() {
   };
   runtime.eventCreate = [](hip::runtime::Handle* to) { return made(to); };
   runtime.eventDestroy = [](hip::runtime::Handle) { return 0; };
+  runtime.eventQuery = [](hip::runtime::Handle) { return 0; };
   runtime.eventRecord = [](hip::runtime::Handle, hip::runtime::Handle) { return 0; };
   // Every run takes a millisecond.
   runtime.eventElapsedTime = [](float* ms, hip::runtime::Handle, hip::runtime::Handle) {

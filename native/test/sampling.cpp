@@ -214,9 +214,29 @@ void aMeterLooksByItself() {
   CHECK(std::abs(meter.watts() - 1) < 0.5);
 }
 
+// A device that takes 20 ms for a part: it never runs out of work, and no more is queued than that.
+void workIsQueuedAhead() {
+  int64_t queued = 0, ended = 0, least = kPartsAhead, most = 0;
+  const int64_t parts = queueAhead(
+      500e6,
+      [&](size_t slot) {
+        CHECK(slot == static_cast<size_t>(queued % kPartsAhead));
+        most = std::max(most, ++queued - ended);
+      },
+      [&](size_t slot) {
+        CHECK(slot == static_cast<size_t>(ended % kPartsAhead));
+        least = std::min(least, queued - ++ended);
+        return 20e6 * static_cast<double>(ended);
+      });
+  CHECK(parts == queued && ended == 25 && queued == 25 + kPartsAhead - 1);
+  CHECK(least == kPartsAhead - 1 && most == kPartsAhead);
+  CHECK(samplesOfPart(1e6) == 20 && samplesOfPart(11e9) == 1);
+}
+
 }  // namespace
 
 int main() {
+  workIsQueuedAhead();
   powerIsThatBetweenChangesOfTheCounter();
   aMeterLooksByItself();
   aMonitorEndsAtOnce();

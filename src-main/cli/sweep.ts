@@ -62,7 +62,10 @@ export function register(program: Command): void {
         .default(defaults.preset)
     )
     .option('--rounds <count>', 'rounds over all points (default: by preset)', positiveInteger)
-    .option('--sustained', 'also run back to back for half a second')
+    .option(
+      '--sustained',
+      'also run back to back for half a second: the rate at the power that the device keeps up'
+    )
     .option('--timings', timingsWords)
     .option('--out-dir <folder>', 'folder of this run, instead of one in the store')
     .action(sweep)

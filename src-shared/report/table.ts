@@ -139,13 +139,17 @@ const ratioColumns = (peers: ReturnType<typeof peersOf>): Column[] =>
 /** Where the sweep ran kernels back to back too: what they reach at the power that the device keeps up. */
 function sustainedColumns(run: Tabled): Column[] {
   if (!run.steps.some((step) => sustainedRate(step) !== undefined)) return []
+  const hasPower = run.steps.some(({ measurement }) => measurement?.sustainedWatts)
+  const power = right('power', 'W', ({ measurement }) =>
+    figure(measurement?.sustainedWatts || undefined)
+  )
   return [
     right('sustained', 'TFLOP/s', (step) => figure(sustainedRate(step))),
     ...ratioColumns(peersOf(run, sustainedRate)).map((column) => ({
       ...column,
       title: `sustained ${column.title}`
     })),
-    right('power', 'W', ({ measurement }) => figure(measurement?.sustainedWatts || undefined))
+    ...(hasPower ? [power] : [])
   ]
 }
 

@@ -9,8 +9,11 @@ import { fileURLToPath } from 'node:url'
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
 // By a name that type checking does not follow: it is built, not written.
-const built = new URL('../../out/node/kernelManifests.js', import.meta.url).href
-const { readKernelManifests } = await import(built)
+const built = (name) => import(new URL(`../../out/node/${name}.js`, import.meta.url).href)
+const { readKernelManifests } = await built('kernelManifests')
+/** @type {typeof import('../../src-shared/measurement/launchTimes')} */
+const { launchTimes, totalOf } = await built('launchTimes')
+export { launchTimes }
 
 /** @type {import('../../src-main/engine/nativeBinding').NativeBinding} */
 export const addon = createRequire(import.meta.url)(
@@ -101,15 +104,8 @@ export async function keepsToItsError(checks, session, id, format, distribution)
   checks.check(name, status === 'passed', `${errorBeforeRounding} of ${statedError}. ${reason}`)
 }
 
-/** What each launch adds to an operation, us: one that starts before the launch ahead has ended counts from that end. */
-export function ownLaunches(launches) {
-  let busyUntil = -Infinity
-  return launches.map(({ name, startNs, endNs }) => {
-    const us = Math.max(0, endNs - Math.max(startNs, busyUntil)) / 1e3
-    busyUntil = Math.max(busyUntil, endNs)
-    return { name: name.replace(/\(.*/, ''), us }
-  })
-}
+/** The time in which any of the launches of one operation ran. */
+export const cuptiNs = ({ launches }) => totalOf(launchTimes(launches))
 
 /** Median time and clock, and what one run launches. @param {Partial<import('../../src-main/engine/nativeBinding').NativeMeasureRequest>} [more] */
 export async function timed(session, kernel, more) {
@@ -118,7 +114,10 @@ export async function timed(session, kernel, more) {
   return {
     ns: median(measured.samplesNs),
     mhz: median(measured.samplesMHz),
-    launches: ownLaunches(measured.launches),
+    launches: launchTimes(measured.launches).map((ns, at) => ({
+      name: measured.launches[at].name.replace(/\(.*/, ''),
+      us: ns / 1e3
+    })),
     badges: measured.badges
   }
 }

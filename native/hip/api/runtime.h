@@ -81,6 +81,7 @@ struct alignas(8) DeviceProperties {
   X(eventCreate, "hipEventCreate", int, (Handle*))                                                 \
   X(eventDestroy, "hipEventDestroy", int, (Handle))                                                \
   X(eventRecord, "hipEventRecord", int, (Handle, Handle))                                          \
+  X(eventQuery, "hipEventQuery", int, (Handle))                                                    \
   X(eventElapsedTime, "hipEventElapsedTime", int, (float*, Handle, Handle))
 
 struct Api {

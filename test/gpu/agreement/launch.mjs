@@ -1,5 +1,5 @@
 // One kernel measured, its launches' CUPTI times printed as JSON: by itself, and under ncu.
-import { addon, configure, measureDefaults, median, open, ownLaunches } from '../addon.mjs'
+import { addon, configure, measureDefaults, median, open, launchTimes } from '../addon.mjs'
 
 const [kernel, format, size, cache] = process.argv.slice(2)
 configure(cache ?? '')
@@ -21,9 +21,9 @@ for (let i = 0; i < 40; i++) {
   }
   const measured = await session.measure(request, flag)
   events = median(measured.samplesNs)
-  for (const [at, { us }] of ownLaunches(measured.launches).entries()) {
+  for (const [at, ns] of launchTimes(measured.launches).entries()) {
     const { name } = measured.launches[at]
-    times.set(name, [...(times.get(name) ?? []), us * 1e3])
+    times.set(name, [...(times.get(name) ?? []), ns])
   }
   await new Promise((resolve) => setTimeout(resolve, restMs))
 }

@@ -112,6 +112,7 @@ int hipStreamQuery(void* stream) { return number("STUB_QUERY", 0); }
 /* An event knows how many kernels were launched before it; each takes STUB_KERNEL_US. */
 int hipEventCreate(void** event) { *event = calloc(1, sizeof(int)); return 0; }
 int hipEventDestroy(void* event) { free(event); return 0; }
+int hipEventQuery(void* event) { return 0; }
 int hipEventRecord(void* event, void* stream) { *(int*)event = launches; return 0; }
 int hipEventElapsedTime(float* ms, void* start, void* stop) { *ms = (*(int*)stop - *(int*)start) * number("STUB_KERNEL_US", 250) / 1e3f; return 0; }
 `

@@ -224,6 +224,11 @@ describe('ratios to what was timed in the same run', () => {
     expect(of('cublaslt-bf16')).toEqual(['763.5', '1.00', '-'])
     expect(of('t64')).toEqual(['-', '-', '-'])
     expect(runToMarkdown(run)).not.toContain('sustained')
+    const unpowered = steps.map(({ measurement: m, ...of }) => ({
+      ...of,
+      measurement: m && { ...m, sustainedWatts: 0 }
+    }))
+    expect(runToMarkdown({ ...run, steps: unpowered })).not.toContain('power (W)')
     const [fields, ...lines] = runToCsv({ ...run, steps })
       .trim()
       .split('\n')
