@@ -219,11 +219,12 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
   const measure = async (
     environment: Record<string, string> = {},
     drivers?: string,
-    mode = 'hot'
+    mode = 'hot',
+    more: string[] = []
   ) => {
     const brief = ['--mode', mode, '--rounds', '1', '--warmup', '1', '--reps', '3', '--json']
     const { stdout, status } = await run(
-      ['sweep', ...product, ...shape, ...brief],
+      ['sweep', ...product, ...shape, ...brief, ...more],
       environment,
       drivers
     )
@@ -253,6 +254,12 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
       { kind: 'memory', of: 'dram-copy', rate: expect.closeTo(2 ** 33 / 250e-6, -6) },
       { kind: 'memory', of: 'l2', rate: expect.closeTo((2 ** 20 * 50) / 250e-6, -6) }
     ])
+  })
+
+  it('measures half a second back to back, a few parts queued ahead', async () => {
+    const found = await measure({ STUB_KERNEL_US: '20000' }, undefined, 'hot', ['--sustained'])
+    // A part is one launch of 20 ms: 25 have ended when two more are queued.
+    expect(found).toMatchObject({ sustainedNs: 20e6, sustainedCount: 27 })
   })
 
   it('a kernel too short for one event is timed in groups of about 200 us', async () => {
