@@ -6,7 +6,7 @@ import { rooflineOption } from '@shared/charts/roofline'
 import { roofChoices } from '@shared/charts/rooflinePlot'
 import { sweepLines } from '@shared/charts/sweepSeries'
 import { parseRun } from '@shared/contract/parseRun'
-import type { Step } from '@shared/contract/run'
+import type { Run, Step } from '@shared/contract/run'
 import { roofsOfRun } from '@shared/measurement/roofs'
 import { count } from '@shared/units'
 import { gpu, makeMeasurement, makeRun, makeStep, sweepSpec, sweepSteps } from '../support/samples'
@@ -25,6 +25,11 @@ const linesOf = (steps: Step[], overlaid?: Step[]) => {
 }
 const at = (k: number, medianNs: number): Step =>
   makeStep(k, 'nvfp4', 'mma_sync', { k, measurement: makeMeasurement(medianNs, 2e12) })
+
+const memoryRoof = (run: Run, of: string) =>
+  run.roofs!.find((one) => one.kind === 'memory' && one.of === of)!
+const measured = (run: Run, of: string) =>
+  `${(memoryRoof(run, of).rate / 1e12).toPrecision(3)} TB/s, measured`
 
 describe('the roofline', () => {
   const only = (kind: 'compute' | 'memory'): Roofs => ({
@@ -51,7 +56,6 @@ describe('the roofline', () => {
     const run = parseRun(readFileSync(path, 'utf8'), path)
     const lines = linesOf(run.steps)
     const option = rooflineOption(lines, { ...roofsOfRun(run), entered: {} }, light)
-    const level = (of: string) => run.roofs!.find((one) => one.kind === 'memory' && one.of === of)!
     const drawn = option.series.filter(({ id }) => id.startsWith('measured '))
     expect(drawn).toHaveLength(2)
     const tops = option.series
@@ -59,11 +63,11 @@ describe('the roofline', () => {
       .map(({ data }) => (data as number[][]).at(-1)![1]!)
     for (const [at, of] of ['dram', 'l2'].entries()) {
       const [from, to] = drawn[at]!.data as [number, number][]
-      expect(from![1] / from![0]).toBeCloseTo(level(of).rate / 1e12, 6)
+      expect(from![1] / from![0]).toBeCloseTo(memoryRoof(run, of).rate / 1e12, 6)
       expect(to![1]).toBeCloseTo(Math.max(...tops), 6)
     }
     const said = option.series.map(({ id }) => id)
-    expect(said).toContain('label L2 7.98 TB/s, measured')
+    expect(said).toContain(`label L2 ${measured(run, 'l2')}`)
     expect(said).toContain('label ridge 222 FLOP/B')
     const entered = rooflineOption(lines, { ...roofsOfRun(run), entered: roofs.entered }, light)
     expect(entered.series.filter(({ id }) => id.startsWith('measured '))).toEqual([])
@@ -93,8 +97,8 @@ describe('the roofline', () => {
       'bf16 1,071 TFLOP/s',
       'fp8 2,141 TFLOP/s',
       'fp32 66.9 TFLOP/s, no tensor core',
-      'memory 4.37 TB/s, measured',
-      'L2 7.98 TB/s, measured'
+      `memory ${measured(run, 'dram')}`,
+      `L2 ${measured(run, 'l2')}`
     ])
     const drawn = (hidden: string[]) => {
       const size = { width: 1000, height: 460 }

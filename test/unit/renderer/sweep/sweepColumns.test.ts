@@ -21,5 +21,5 @@ it('shows the rate back to back of a run that has it, in the unit of the median 
   expect(column.text!({ run, runTitle: '', step })).toBe(
     Math.round(flops / sustainedNs / 1e3).toLocaleString('en')
   )
-  expect(columnsOf('h200-16384').columns.map(({ id }) => id)).not.toContain('sustained')
+  expect(columnsOf('h200-k-sweep').columns.map(({ id }) => id)).not.toContain('sustained')
 })
