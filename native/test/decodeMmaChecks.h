@@ -7,16 +7,18 @@
 
 namespace {
 
+// Rows of A that a CTA has, of a product or group of `rows`: as the manifest's COLUMNS.
+int columnsOf(int rows) { return rows == 1 && !GROUPED ? 1 : rows <= 8 ? 8 : 16; }
+
 constexpr const char* kKernel = "decode-mma";
 
 // Pairs of a CTA that is alone on a multiprocessor.
 constexpr int kMostWarps = B_FORMAT == 0 ? 12 : 16;
 #if !GROUPED
-constexpr auto multiply8PairsByMost =
 #if B_FORMAT == 0
-    multiply8PairsBy12;
+constexpr auto multiply1PairsByMost = multiply1PairsBy12, multiply8PairsByMost = multiply8PairsBy12;
 #else
-    multiply8PairsBy16;
+constexpr auto multiply1PairsByMost = multiply1PairsBy16, multiply8PairsByMost = multiply8PairsBy16;
 #endif
 #endif
 
@@ -31,7 +33,7 @@ struct Product {
   bool isOtherAgain = false;  // of no use: what is computed again is read where all is
 
   void run() {
-    const int most = *std::max_element(groups.begin(), groups.end()), columns = most <= 8 ? 8 : 16;
+    const int most = *std::max_element(groups.begin(), groups.end()), columns = columnsOf(most);
     std::vector<int> tileEnds;
     for (const int rows : groups)
       tileEnds.push_back((tileEnds.empty() ? 0 : tileEnds.back()) + ceilDivided(rows, columns));
@@ -51,10 +53,16 @@ struct Product {
       };
 #if !GROUPED
       if (isInPairs && columns == 16) return call(multiply16PairsBy12);
-      if (isInPairs)
+      if (isInPairs && columns == 8)
         return call(warps == 4   ? multiply8PairsBy4
                     : warps == 8 ? multiply8PairsBy8
                                  : multiply8PairsByMost);
+      if (isInPairs)
+        return call(warps == 4   ? multiply1PairsBy4
+                    : warps == 8 ? multiply1PairsBy8
+                                 : multiply1PairsByMost);
+      if (columns == 1)
+        return call(warps == 4 ? multiply1By4 : warps == 8 ? multiply1By8 : multiply1By16);
 #endif
       if (columns == 8) call(warps == 4 ? multiply8By4 : warps == 8 ? multiply8By8 : multiply8By16);
       else call(warps == 4 ? multiply16By4 : warps == 8 ? multiply16By8 : multiply16By16);
@@ -110,7 +118,7 @@ void isAsInTheManifest() {
           if (function == "placeTiles" ||
               blockscope::cuda::evaluate(launch["when"].text, names) == 0)
             continue;
-          const int columns = rows <= 8 ? 8 : 16, warps = static_cast<int>(names["WARPS"]);
+          const int columns = columnsOf(rows), warps = static_cast<int>(names["WARPS"]);
           const bool areInPairs = names["IN_PAIRS"] != 0;
           CHECK(function == "multiply" + std::to_string(columns) + (areInPairs ? "Pairs" : "") +
                                 "By" + std::to_string(warps));
@@ -119,7 +127,7 @@ void isAsInTheManifest() {
           const int ofOne = ceilDivided(rows, columns);
           CHECK(names["BLOCKS"] == (GROUPED ? std::min(ofOne + 3, 3 * ofOne) : ofOne));
           CHECK(names["OF_WARP"] == decode::kOfWarp);
-          CHECK(names["MOST_WARPS"] == (columns == 8 ? kMostWarps : 12));
+          CHECK(names["MOST_WARPS"] == (columns <= 8 ? kMostWarps : 12));
           found.insert(function);
           launched++;
         }
@@ -162,7 +170,7 @@ void isRightOfLostTogether(Product product) {
 // NaN in one block of a row of B, by its scale or an element, is NaN in all of the row's sums, and
 // in no others.
 void isNanOfOneRow(Product product, bool ofA, bool byElement) {
-  const int row = (ofA ? product.m : product.n) - 2, blocks = product.k / SCALE_BLOCK;
+  const int row = std::max(0, (ofA ? product.m : product.n) - 2), blocks = product.k / SCALE_BLOCK;
   if (byElement) (ofA ? product.a.codes : product.b.packed)[(row + 1) * product.k - 1] = 0x7f;
   else
     (ofA ? product.a.scales : product.b.scales)[(row + 1) * blocks - 1] =
@@ -195,7 +203,9 @@ int main() {
 int main() {
   isAsInTheManifest();
   isRight({1, 16, 32});
-  isRight({1, 8, 64});  // fewer rows than a CTA has
+  isRight({1, 8, 64});     // fewer rows than a CTA has
+  isRight({1, 40, 1056});  // a last turn that some of four lanes have nothing of
+  isRight(byEight({1, 37, 2880}));
   isRight({3, 50, 2048});
   isRight(byEight({3, 50, 2048}));
   isRight({8, 200, 1056});  // a last turn that some of four lanes have nothing of
@@ -207,6 +217,9 @@ int main() {
   isRight(bySixteen({1, 24, 7168}));
   isRight(bySixteen({13, 40, 2880}));  // some warps have nothing
   isRight(inPairs({1, 32, 32}));
+  isRight(inPairs({1, 72, 2880}));
+  isRight(inPairs({1, 40, 1056}, 4));
+  isRight(inPairs({1, 50, 2048}, 8));
   isRight(inPairs({8, 50, 2880}));
   isRight(inPairs({5, 72, 1056}, 8));
   isRight(inPairs({3, 8, 4096}, 8));  // a second tile that is not there
@@ -214,15 +227,18 @@ int main() {
   isRight(inPairs({16, 88, 1120}));
   isRight(inPairs({41, 40, 544}), 3);
   isRightOfCancelled({3, 64, 1024});
+  isRightOfCancelled({1, 64, 1024});
   isRightOfCancelled(inPairs({9, 56, 1088}));
   isRightOfCancelled(byEight({9, 24, 1088}));
   if (SCALE_FORMAT == 5) {
     isRightOfSmall({3, 24, 512});
+    isRightOfSmall({1, 24, 1056});
     isRightOfSmall(byEight({10, 24, 1056}));
     isRightOfSmall(inPairs({3, 40, 1056}, 8));
     for (const int scale : {64, 191, 63, 192, 0, 210})
       for (const bool isZero : {false, true}) {
         isRightOfScale({5, 40, 1056}, scale, isZero);
+        isRightOfScale(inPairs({1, 60, 1056}), scale, isZero);
         isRightOfScale(byEight({12, 24, 2048}), scale, isZero);
         isRightOfScale(inPairs({12, 60, 1056}), scale, isZero);
       }
@@ -231,18 +247,25 @@ int main() {
     for (const int lost : {0, 20, 32}) isRightOfLost({3, 24, 1056}, lost);
     isRightOfSmallRows({3, 24, 1056});
     isRightOfZeros({3, 40, 1056});
+    for (const int lost : {0, 20, 32}) isRightOfLost({1, 24, 1056}, lost);
+    isRightOfSmallRows({1, 24, 1056});
+    isRightOfZeros({1, 40, 1056});
   }
-  if (SCALE_FORMAT == 6 && A_FORMAT == 7) isRightOfLostTogether({3, 24, 1024});
+  if (SCALE_FORMAT == 6 && A_FORMAT == 7)
+    for (const int rows : {1, 3}) isRightOfLostTogether({rows, 24, 1024});
   isNanOfOneRow({3, 40, 1056}, false, false);
   isNanOfOneRow(byEight({9, 40, 2048}), false, false);
   isNanOfOneRow(inPairs({3, 60, 1056}, 8), false, false);
+  isNanOfOneRow(inPairs({1, 60, 1056}, 8), false, false);
   isNanOfOneRow(inPairs({3, 60, 1056}, 4), false, false);
   isNanOfOneRow(inPairs({9, 44, 1056}), false, false);
-  if (A_FORMAT != 7) isNanOfOneRow({3, 40, 1056}, true, false);
+  if (A_FORMAT != 7)
+    for (const int rows : {1, 3}) isNanOfOneRow({rows, 40, 1056}, true, false);
   if (A_FORMAT != 7) isNanOfOneRow(byEight({11, 24, 1056}), true, false);
   if (A_FORMAT != 7) isNanOfOneRow(inPairs({11, 40, 1056}), true, false);
   if (B_FORMAT == 3) isNanOfOneRow({3, 40, 1056}, false, true);
-  if (A_FORMAT == 3) isNanOfOneRow({3, 40, 1056}, true, true);
+  if (A_FORMAT == 3)
+    for (const int rows : {1, 3}) isNanOfOneRow({rows, 40, 1056}, true, true);
   return summary();
 }
 #endif

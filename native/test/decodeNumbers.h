@@ -6,23 +6,24 @@ namespace {
 
 void isRight(Product product, int every = 1) { checkProduct(kKernel, product, every); }
 
-// The second row's halves of K are equal but for the sign, as those of B are: its sums are zero,
-// and known to be.
+// The halves of K of the second row, or of the only one, are equal but for the sign, as those of B
+// are: its sums are zero, and known to be.
 void isRightOfCancelled(Product product) {
   auto& a = product.a;
   auto& b = product.b;
+  const size_t own = product.m > 1 ? 1 : 0;
   const auto repeat = [](auto& all, size_t row, size_t each) {
     std::copy_n(all.begin() + row * each, each / 2, all.begin() + row * each + each / 2);
   };
   const int bytes = product.k * kBits(A_FORMAT) / 8;
-  repeat(a.codes, 1, bytes);
+  repeat(a.codes, own, bytes);
   for (int i = bytes / 2; i < bytes; i++)
-    a.codes[bytes + i] ^= kBits(A_FORMAT) == 4                 ? 0x88
-                          : kBits(A_FORMAT) == 8 || i % 2 == 1 ? 0x80
-                                                               : 0;
-  repeat(a.scales, 1, a.scales.size() / product.m);
+    a.codes[own * bytes + i] ^= kBits(A_FORMAT) == 4                 ? 0x88
+                                : kBits(A_FORMAT) == 8 || i % 2 == 1 ? 0x80
+                                                                     : 0;
+  repeat(a.scales, own, a.scales.size() / product.m);
   for (int i = 0; i < product.k / 2; i++)
-    a.values[product.k + product.k / 2 + i] = -a.values[product.k + i];
+    a.values[own * product.k + product.k / 2 + i] = -a.values[own * product.k + i];
   for (int row = 0; row < product.n; row++) {
     repeat(b.codes, row, product.k);
     repeat(b.packed, row, b.packed.size() / product.n);

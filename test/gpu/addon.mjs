@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { availableParallelism, tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { sideBySide } from './sideBySide.mjs'
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
@@ -170,23 +171,19 @@ export class Checks {
   }
   /** `node file ...words` for each of `tasks`, several side by side; each ends with what it counted. */
   async inProcesses(file, tasks) {
-    const waiting = [...tasks]
-    const next = async () => {
-      for (let task = waiting.shift(); task; task = waiting.shift()) {
-        const child = spawn(process.execPath, [file, ...task], {
-          stdio: ['ignore', 'pipe', 'inherit']
-        })
-        let said = ''
-        for await (const text of child.stdout) said += text
-        const counted = /(\d+) passed, (\d+) failed\n$/.exec(said)
-        if (counted) process.stdout.write(said.slice(0, counted.index))
-        else this.check(`${basename(file)} ${task.join(' ')} ends`, false, said)
-        this.passed += Number(counted?.[1] ?? 0)
-        this.failed += Number(counted?.[2] ?? 0)
-      }
+    const one = async (task) => {
+      const child = spawn(process.execPath, [file, ...task], {
+        stdio: ['ignore', 'pipe', 'inherit']
+      })
+      let said = ''
+      for await (const text of child.stdout) said += text
+      const counted = /(\d+) passed, (\d+) failed\n$/.exec(said)
+      if (counted) process.stdout.write(said.slice(0, counted.index))
+      else this.check(`${basename(file)} ${task.join(' ')} ends`, false, said)
+      this.passed += Number(counted?.[1] ?? 0)
+      this.failed += Number(counted?.[2] ?? 0)
     }
-    const side = Math.max(1, Math.min(16, availableParallelism() - 1))
-    await Promise.all(Array.from({ length: side }, next))
+    await sideBySide(tasks, one, { atOnce: Math.min(16, availableParallelism() - 1) })
   }
   end() {
     console.log(`${this.passed} passed, ${this.failed} failed`)

@@ -276,7 +276,7 @@ console.log(since(), `timing: ${checks.passed} passed, ${checks.failed} failed`)
 // 7. Python kernels, where there is a Python with Triton: through the command line, as a person runs them.
 if (hasTriton())
   await checks.attempt('Python kernels', async () => {
-    checkPythonKernels(checks, device.architecture)
+    await checkPythonKernels(checks, device.architecture)
     console.log(since(), `Python kernels: ${checks.passed} passed, ${checks.failed} failed`)
   })
 
@@ -349,7 +349,7 @@ if (size > 0) {
   }
   if (hasTriton())
     await checks.attempt('Triton', async () =>
-      rows.push(...tritonRows(formats.filter(named), size))
+      rows.push(...(await tritonRows(formats.filter(named), size)))
     )
 }
 if (resultFile) writeFileSync(resultFile, JSON.stringify({ device, libraries, rows }, null, 1))

@@ -1,34 +1,36 @@
 // Python kernels on a GPU through the command line: Triton's own, the Triton template as a file of a person's, and faults.
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root } from './addon.mjs'
+import { sideBySide } from './sideBySide.mjs'
 
 /** The one that the program starts. */
 const python = process.env.BLOCKSCOPE_PYTHON || 'python3'
 const templates = join(root, 'resources/providers/templates')
+/** Most of a command's time is Python starting and Triton compiling. */
+const atOnce = Math.min(8, Math.ceil(availableParallelism() / 2))
 
 export const hasTriton = () =>
   spawnSync(python, ['-c', 'import torch, triton'], { stdio: 'ignore' }).status === 0
 
 /** The steps of a job of one product. */
-function stepsOf(job, flags, extent) {
+async function stepsOf(job, flags, extent) {
   const store = mkdtempSync(join(tmpdir(), 'blockscope-python-'))
   // Groups bring M.
   const rows = flags.includes('--groups') ? [] : ['-M', extent]
   const shape = [...rows, '-N', extent, '-K', extent].map(String)
   const started = Date.now()
-  const { stdout, stderr } = spawnSync(
-    process.execPath,
-    [
-      ...[join(root, 'out/node/blockscope.js'), job, '--device', 'cuda:0', ...flags, ...shape],
-      ...['--store', store, '--json']
-    ],
-    {
-      encoding: 'utf8',
-      maxBuffer: 1 << 28
-    }
+  const words = [
+    ...[join(root, 'out/node/blockscope.js'), job, '--device', 'cuda:0', ...flags, ...shape],
+    ...['--store', store, '--json']
+  ]
+  // It ends with 1 where a kernel does not pass, which is for the checks to judge.
+  const { stdout, stderr } = await new Promise((resolve) =>
+    execFile(process.execPath, words, { maxBuffer: 1 << 28 }, (_, stdout, stderr) =>
+      resolve({ stdout, stderr })
+    )
   )
   rmSync(store, { recursive: true })
   console.log(`[${((Date.now() - started) / 1000).toFixed(1)} s]`, job, flags.join(' '))
@@ -36,12 +38,30 @@ function stepsOf(job, flags, extent) {
   return JSON.parse(stdout).steps
 }
 
-export function checkPythonKernels(checks, architecture) {
-  const isNative = /^sm_1[01]/.test(architecture)
-  const own = stepsOf(
-    'sweep',
-    ['--providers', 'Triton', '--formats', 'mxfp4,nvfp4', '--preset', 'quick'],
-    512
+/** Triton's own kernels: timed, and given each part of an operation. */
+async function checkTriton(checks, isNative) {
+  /** @type {[words: string, flags: string[]][]} */
+  const parts = [
+    ['B (K, N)', ['--b-order', 'kn']],
+    ['an accumulator', ['--beta', '1']],
+    ['a batch', ['--batch-a', '2,1', '--batch-b', '3']],
+    ['C in e4m3', ['--out', 'e4m3', '--out-scale', '0.25']],
+    ['C in e5m2', ['--out', 'e5m2']],
+    ['groups', ['--groups', '300,0,17,1']],
+    [
+      'masked groups, an accumulator',
+      ['--groups', '9,0,70', '--group-layout', 'masked', '--max-rows', '80', '--beta', '1']
+    ]
+  ]
+  const kernels = isNative ? 'triton,triton-tma' : 'triton'
+  // Alone on the device: how many launches are timed together depends on the time of the first.
+  const timed = ['--providers', 'Triton', '--formats', 'mxfp4,nvfp4', '--preset', 'quick']
+  const own = await stepsOf('sweep', timed, 512)
+  const ofParts = await sideBySide(
+    parts,
+    ([, flags]) =>
+      stepsOf('validate', ['--kernels', kernels, '--formats', 'mxfp4,mxfp8', ...flags], 256),
+    { atOnce }
   )
   for (const { kernel, format, disposition, reason, measurement } of own) {
     if (format === 'nvfp4' && !isNative) {
@@ -68,31 +88,8 @@ export function checkPythonKernels(checks, architecture) {
     own.some(({ kernel }) => kernel === 'triton-tma') === isNative
   )
 
-  /** @type {[words: string, flags: string[]][]} */
-  const parts = [
-    ['B (K, N)', ['--b-order', 'kn']],
-    ['an accumulator', ['--beta', '1']],
-    ['a batch', ['--batch-a', '2,1', '--batch-b', '3']],
-    ['C in e4m3', ['--out', 'e4m3', '--out-scale', '0.25']],
-    ['C in e5m2', ['--out', 'e5m2']],
-    ['groups', ['--groups', '300,0,17,1']],
-    [
-      'masked groups, an accumulator',
-      ['--groups', '9,0,70', '--group-layout', 'masked', '--max-rows', '80', '--beta', '1']
-    ]
-  ]
-  const triton = [
-    '--kernels',
-    isNative ? 'triton,triton-tma' : 'triton',
-    '--formats',
-    'mxfp4,mxfp8'
-  ]
-  for (const [words, flags] of parts)
-    for (const { kernel, format, disposition, reason } of stepsOf(
-      'validate',
-      [...triton, ...flags],
-      256
-    )) {
+  for (const [at, [words]] of parts.entries())
+    for (const { kernel, format, disposition, reason } of ofParts[at]) {
       // e2m1 packed along N: resources/providers/triton/dotScaled.py.
       const isRefused =
         (words === 'B (K, N)' && format === 'mxfp4' && !isNative) ||
@@ -103,7 +100,10 @@ export function checkPythonKernels(checks, architecture) {
         `${disposition} ${reason}`
       )
     }
+}
 
+/** Templates as a person changes them, faults among them. */
+async function checkOwnKernels(checks) {
   const folder = mkdtempSync(join(tmpdir(), 'blockscope-own-'))
   const file = (name, change = (text) => text) => {
     const path = join(folder, `${name}.py`)
@@ -129,21 +129,28 @@ export function checkPythonKernels(checks, architecture) {
   ]
   const flags = ['--provider', ...files, '--providers', 'user', '--formats', 'mxfp8']
   const whole = ['--beta', '1', '--batch-a', '2,1', '--batch-b', '3', '--out', 'e5m2']
-  const taken = stepsOf('validate', [...flags, ...whole, '--kernels', 'torch-mine'], 256)
+  const waiting = [...flags, '--kernels', 'torch-waits', '--preset', 'quick']
+  const [taken, [waits], all] = await sideBySide(
+    [
+      () => stepsOf('validate', [...flags, ...whole, '--kernels', 'torch-mine'], 256),
+      () => stepsOf('sweep', waiting, 256),
+      () => stepsOf('validate', flags, 512)
+    ],
+    (start) => start(),
+    { atOnce }
+  )
   checks.check(
     'torch-mine takes batches, an accumulator and e5m2',
     taken.length === 1 && taken[0].disposition === 'passed',
     JSON.stringify(taken.map(({ disposition, reason }) => [disposition, reason]))
   )
   // It cannot be captured, and is timed nevertheless.
-  const waiting = [...flags, '--kernels', 'torch-waits', '--preset', 'quick']
-  const [waits] = stepsOf('sweep', waiting, 256)
   checks.check(
     'torch-waits is timed one launch at a time',
     waits?.disposition === 'passed' && waits.measurement?.launchesPerSample === 1,
     `${waits?.disposition} ${waits?.reason} ${waits?.measurement?.launchesPerSample}`
   )
-  const steps = new Map(stepsOf('validate', flags, 512).map((step) => [step.kernel, step]))
+  const steps = new Map(all.map((step) => [step.kernel, step]))
   /** @type {[id: string, disposition: string, words: RegExp][]} */
   const expected = [
     ['triton-mine', 'passed', /^$/],
@@ -161,10 +168,16 @@ export function checkPythonKernels(checks, architecture) {
   rmSync(folder, { recursive: true })
 }
 
+export async function checkPythonKernels(checks, architecture) {
+  await checkTriton(checks, /^sm_1[01]/.test(architecture))
+  await checkOwnKernels(checks)
+}
+
 /** Rows of the comparison table. */
-export function tritonRows(formats, extent) {
+export async function tritonRows(formats, extent) {
   const flags = ['--providers', 'Triton', '--formats', formats.join(), '--preset', 'quick']
-  return stepsOf('sweep', flags, extent)
+  const steps = await stepsOf('sweep', flags, extent)
+  return steps
     .filter(({ measurement }) => measurement)
     .map(({ format, kernel, disposition, validation, measurement }) => {
       const { tflops, timeNs, stopReason } = measurement

@@ -5,12 +5,13 @@
 // reference, comparison) runs under it too.
 import { execFile, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { addon, Checks, configure, open, root, validated } from './addon.mjs'
 import { letEveryLaneArrive } from './everyLane.mjs'
 import { able } from './formats.mjs'
+import { sideBySide } from './sideBySide.mjs'
 
 const list = (variable, otherwise) => (process.env[variable] ?? otherwise).split(',')
 /** Tiles with tails and a ring that turns; few rows, an odd N. Larger ones take racecheck minutes. @type {[number, number, number][]} */
@@ -19,8 +20,10 @@ const shapes = [
   [17, 40, 160],
   [3, 40, 160]
 ]
-/** K that the CTAs of a cluster divide, of kernels that have such clusters from so much on. @type {Record<string, [number, number, number][]>} */
-const deepShapes = { wgmma: [[33, 40, 1536]] }
+/** K that the CTAs of a cluster divide, of kernels that have such clusters from so much on; one row of A. @type {Record<string, [number, number, number][]>} */
+const ownShapes = { wgmma: [[33, 40, 1536]], 'decode-mma': [[1, 72, 1120]] }
+/** What widens later tiles of B beside its product (beside.mjs), which memcheck alone is patient for. @type {Record<string, [number, number, number][]>} */
+const largeShapes = { wgmma: [[200, 19000, 2176]] }
 /** Rows of groups, an empty one among them. */
 const groups = { layout: 'offsets', rows: [40, 0, 17], alignment: 1, maxRows: 0 }
 const wrong = 99
@@ -29,14 +32,16 @@ const patienceMs = 60_000
 
 const findDevice = async () => (await addon.detect()).devices.find(({ kind }) => kind === 'cuda')
 
-/** In a process of its own, with the sanitizer around it or without: products of one kernel in one format. */
-async function runOne(id, format) {
+/** In a process of its own, with the sanitizer around it or without: products of one kernel in one format, those that take long too. */
+async function runOne(id, format, takeLarge) {
   const kernel = (await findDevice())?.kernels.find((one) => one.id === id)
   const hasGroups = kernel?.features.some(
     (one) => one.id === 'grouped' && one.level !== 'none' && one.level !== 'pass'
   )
+  const large = takeLarge === 'large' ? (largeShapes[id] ?? []) : []
   const cases = [
-    ...[...shapes, ...(deepShapes[id] ?? [])].map((shape) => ({ shape, more: { output: 'f32' } })),
+    ...[...shapes, ...(ownShapes[id] ?? [])].map((shape) => ({ shape, more: { output: 'f32' } })),
+    ...large.map((shape) => ({ shape, more: { output: 'f16', operation: { accumulate: true } } })),
     ...(hasGroups ? [{ shape: [57, 72, 256], more: { output: 'f32', operation: { groups } } }] : [])
   ]
   let ran = 0
@@ -82,24 +87,6 @@ function everyKernelFirst(tasks) {
   return inTurns.sort((a, b) => a.turn - b.turn).map(({ task }) => task)
 }
 
-/**
- * Each of `tasks` by `work`, one for a core at a time; none is begun after `end`. How many were not begun.
- * @template T
- * @param {T[]} tasks @param {number} end @param {(task: T) => Promise<void>} work
- */
-async function sideBySide(tasks, end, work) {
-  const waiting = [...tasks]
-  const next = async () => {
-    for (;;) {
-      const task = Date.now() < end ? waiting.shift() : undefined
-      if (!task) return
-      await work(task)
-    }
-  }
-  await Promise.all(Array.from({ length: availableParallelism() }, next))
-  return waiting.length
-}
-
 /** `temporary` has the compiled kernels and racecheck's sources. */
 async function checkAll(checks, sanitizer, device, words, temporary) {
   const end = Date.now() + 1000 * Number(process.env.LIMIT ?? 100)
@@ -123,17 +110,12 @@ async function checkAll(checks, sanitizer, device, words, temporary) {
       )
   )
   const file = fileURLToPath(import.meta.url)
-  const one = ({ id, format, sources }) => [
-    process.execPath,
-    file,
-    'one',
-    temporary,
-    sources,
-    id,
-    format
+  const one = ({ id, format, sources, tool = 'memcheck' }) => [
+    ...[process.execPath, file, 'one', temporary, sources, id, format],
+    tool === 'memcheck' && sources === shipped ? 'large' : ''
   ]
   const ready = []
-  const uncompiled = await sideBySide(tasks, end, async (task) => {
+  const compile = async (task) => {
     const [program, ...rest] = one(task)
     const { code, said, seconds } = await started(program, rest)
     const changed = task.sources === everyLane ? ', every lane arriving' : ''
@@ -141,24 +123,37 @@ async function checkAll(checks, sanitizer, device, words, temporary) {
     if (code !== 0) checks.check(name, false, `${code}: ${said}`)
     else if (!said.includes('no shape taken')) ready.push(task)
     console.log(`${name}: ${seconds.toFixed(1)} s, ${said.trim().replaceAll('\n', '; ')}`)
-  })
+  }
+  const compiled = await sideBySide(tasks, compile, { end })
   const checked = tools.flatMap((tool) =>
     everyKernelFirst(ready.filter(({ sources }) => sources === sourcesOf(tool))).map((task) => ({
       ...task,
       tool
     }))
   )
-  const unchecked = await sideBySide(checked, end, async ({ tool, ...task }) => {
-    const own = ['--tool', tool, '--error-exitcode', String(wrong), '--print-limit', '3']
+  const check = async (task) => {
+    const { tool } = task
+    // The program tells errors of the driver itself, and asks on purpose for a parameter that a function does not have (launch.cpp).
+    const reports = tool === 'memcheck' ? ['--report-api-errors', 'no'] : []
+    const own = [
+      '--tool',
+      tool,
+      '--error-exitcode',
+      String(wrong),
+      '--print-limit',
+      '3',
+      ...reports
+    ]
     const { code, said, seconds } = await started(sanitizer, [...own, ...one(task)])
     const found = said.split('\n').filter((line) => line.startsWith('========='))
     const name = `${task.id} ${task.format} ${tool}`
     checks.check(name, code === 0, code === wrong ? '' : `${code}: ${said.slice(0, 500)}`)
     if (code === wrong) console.log(found.slice(0, 24).join('\n'))
     console.log(`${name}: ${seconds.toFixed(1)} s, ${found.at(-1) ?? 'it said nothing'}`)
-  })
-  if (uncompiled + unchecked > 0)
-    console.log(`Time was up: ${uncompiled + unchecked} were not begun (LIMIT).`)
+  }
+  const ended = await sideBySide(checked, check, { end })
+  const left = tasks.length - compiled.length + checked.length - ended.length
+  if (left > 0) console.log(`Time was up: ${left} were not begun (LIMIT).`)
 }
 
 const [mode, cache, sources, ...rest] = process.argv.slice(2)

@@ -18,7 +18,7 @@ extern "C" __global__ void placeTiles(const int* groupRows, int* tileEnds, int g
 }
 
 // As many blocks as there may be tile rows; those beyond have nothing to do.
-#define BS_DECODE_MMA(NAME, EIGHTS, TILES, WARPS, AT_ONCE)                                        \
+#define BS_DECODE_MMA(NAME, COLUMNS, TILES, WARPS, AT_ONCE)                                       \
   extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_ONCE) NAME(                         \
       const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c, int M, \
       int N, int K, int blocks, float tensorScale, const float* accumulator, float outputScale,   \
@@ -26,41 +26,48 @@ extern "C" __global__ void placeTiles(const int* groupRows, int* tileEnds, int g
     const GroupTables of = {groupStarts, groupRows, tileEnds, groups};                            \
     const int tile = (int)blockIdx.x / blocks, block = (int)blockIdx.x - tile * blocks;           \
     if (block >= of.tileRows()) return;                                                           \
-    const GroupTileRow place = groupTileRow(of, block, 8 * EIGHTS);                               \
+    const GroupTileRow place = groupTileRow(of, block, COLUMNS);                                  \
     const long long matrix = (long long)place.group * N;                                          \
-    decode::multiplyRows<EIGHTS, TILES, WARPS>(                                                   \
+    decode::multiplyRows<COLUMNS, TILES, WARPS>(                                                  \
         {aCodes, bCodes + packedRowBytes<B_FORMAT>(matrix * K), aScales,                          \
          bScales + matrix * (K / SCALE_BLOCK)},                                                   \
         c, tile * (TILES * decode::kRowsOfTile), place.row, place.end, N, K, tensorScale,         \
         accumulator, outputScale);                                                                \
   }
 #else
-#define BS_DECODE_MMA(NAME, EIGHTS, TILES, WARPS, AT_ONCE)                                        \
+#define BS_DECODE_MMA(NAME, COLUMNS, TILES, WARPS, AT_ONCE)                                       \
   extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_ONCE) NAME(                         \
       const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c, int M, \
       int N, int K, int blocks, float tensorScale, const float* accumulator, float outputScale) { \
     int tile = (int)blockIdx.x, block = 0;                                                        \
     if (blocks > 1) tile = (int)blockIdx.x / blocks, block = (int)blockIdx.x - tile * blocks;     \
-    decode::multiplyRows<EIGHTS, TILES, WARPS>(                                                   \
+    decode::multiplyRows<COLUMNS, TILES, WARPS>(                                                  \
         {aCodes, bCodes, aScales, bScales}, c, tile * (TILES * decode::kRowsOfTile),              \
-        block * 8 * EIGHTS, M, N, K, tensorScale, accumulator, outputScale);                      \
+        block * COLUMNS, M, N, K, tensorScale, accumulator, outputScale);                         \
   }
 #endif
-BS_DECODE_MMA(multiply8By4, 1, 1, 4, 4)
-BS_DECODE_MMA(multiply16By4, 2, 1, 4, 4)
-BS_DECODE_MMA(multiply8By8, 1, 1, 8, 2)
-BS_DECODE_MMA(multiply16By8, 2, 1, 8, 2)
-BS_DECODE_MMA(multiply8By16, 1, 1, 16, 1)
-BS_DECODE_MMA(multiply16By16, 2, 1, 16, 1)
+BS_DECODE_MMA(multiply8By4, 8, 1, 4, 4)
+BS_DECODE_MMA(multiply16By4, 16, 1, 4, 4)
+BS_DECODE_MMA(multiply8By8, 8, 1, 8, 2)
+BS_DECODE_MMA(multiply16By8, 16, 1, 8, 2)
+BS_DECODE_MMA(multiply8By16, 8, 1, 16, 1)
+BS_DECODE_MMA(multiply16By16, 16, 1, 16, 1)
 #if !GROUPED
-BS_DECODE_MMA(multiply8PairsBy4, 1, 2, 4, 4)
-BS_DECODE_MMA(multiply8PairsBy8, 1, 2, 8, 2)
+BS_DECODE_MMA(multiply1By4, 1, 1, 4, 4)
+BS_DECODE_MMA(multiply1By8, 1, 1, 8, 2)
+BS_DECODE_MMA(multiply1By16, 1, 1, 16, 1)
+BS_DECODE_MMA(multiply1PairsBy4, 1, 2, 4, 4)
+BS_DECODE_MMA(multiply1PairsBy8, 1, 2, 8, 2)
+BS_DECODE_MMA(multiply8PairsBy4, 8, 2, 4, 4)
+BS_DECODE_MMA(multiply8PairsBy8, 8, 2, 8, 2)
 // Alone on a multiprocessor: as many warps as there are registers for, where elements of 8 bits
 // make more turns of a row.
 #if B_FORMAT == 0
-BS_DECODE_MMA(multiply8PairsBy12, 1, 2, 12, 1)
+BS_DECODE_MMA(multiply1PairsBy12, 1, 2, 12, 1)
+BS_DECODE_MMA(multiply8PairsBy12, 8, 2, 12, 1)
 #else
-BS_DECODE_MMA(multiply8PairsBy16, 1, 2, 16, 1)
+BS_DECODE_MMA(multiply1PairsBy16, 1, 2, 16, 1)
+BS_DECODE_MMA(multiply8PairsBy16, 8, 2, 16, 1)
 #endif
-BS_DECODE_MMA(multiply16PairsBy12, 2, 2, 12, 1)
+BS_DECODE_MMA(multiply16PairsBy12, 16, 2, 12, 1)
 #endif

@@ -15,116 +15,44 @@
 #pragma once
 
 #include "common/decodeAgain.cuh"
-#include "common/scaledBf16.cuh"
+#include "common/decodeMmaTokens.cuh"
 
 namespace decode {
 
 constexpr int kRowsOfTile = 16;  // of B
-// A lane's elements of K, those of a warp, and the lane's scales; its pieces of 16 bytes of A.
-constexpr int kOfLane = 128 / kBits(B_FORMAT), kOfWarp = 4 * kOfLane,
-              kScalesOfLane = kOfLane > SCALE_BLOCK ? kOfLane / SCALE_BLOCK : 1,
-              kPiecesOfA = kOfLane * kBits(A_FORMAT) / 128;
-// Pairs of elements in a word of B's codes.
-constexpr int kPairsOfWord = kFp4 ? 4 : 2;
-static_assert(kPiecesOfA > 0, "a lane has at least 16 bytes of A");
 
-// 16 bytes from a multiple of 16 bytes, which no thread of the kernel writes: those that are read
-// once, and those that are read again soon.
-#ifdef __CUDACC__
-#define BS_LOAD_SIXTEEN(NAME, HINTS)                                          \
-  __device__ inline uint4 NAME(const u8* from) {                              \
-    uint4 words;                                                              \
-    asm volatile("ld.global.nc" HINTS ".v4.u32 {%0, %1, %2, %3}, [%4];"       \
-                 : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w) \
-                 : "l"(from));                                                \
-    return words;                                                             \
-  }
-#else
-#define BS_LOAD_SIXTEEN(NAME, HINTS) \
-  inline uint4 NAME(const u8* from) { return *reinterpret_cast<const uint4*>(from); }
-#endif
-BS_LOAD_SIXTEEN(loadOnce, ".L1::no_allocate.L2::128B")
-BS_LOAD_SIXTEEN(loadOften, "")
-#undef BS_LOAD_SIXTEEN
-
-// A lane's one or two scales, in the low bytes.
-__device__ inline u32 loadScales(const u8* from) {
-#ifdef __CUDACC__
-  u32 scales;
-  if (kScalesOfLane == 2) {
-    u16 both;
-    asm volatile("ld.global.nc.u16 %0, [%1];" : "=h"(both) : "l"(from));
-    scales = both;
-  } else {
-    asm volatile("ld.global.nc.u8 %0, [%1];" : "=r"(scales) : "l"(from));
-  }
-  return scales;
-#else
-  return kScalesOfLane == 2 ? *reinterpret_cast<const u16*>(from) : *from;
-#endif
+// A scale of B, or a lane's two linear ones, marked where it is outside of what is exact.
+constexpr u32 kMarksOfOutside = kLinearScale ? 0x8080 : ~0x7fu;
+static_assert(kMostScale - kLeastScale == 0x7f, "what is exact are differences without marks");
+__device__ inline u32 markedOutside(u32 scale) {
+  return kLinearScale ? (scale & 0x7f7f) + 0x0101 : scale - kLeastScale;
 }
 
-__device__ inline u32 wordOf(const uint4& words, int i) {
-  return i == 0 ? words.x : i == 1 ? words.y : i == 2 ? words.z : words.w;
-}
-
-// Whether a scale of B may be outside what is exact.
-__device__ inline bool isOutside(u32 scale) {
-  return kLinearScale ? (scale & 127) == 127 : scale - kLeastScale > kMostScale - kLeastScale;
-}
-
-// The pair of A's elements that pair `i` of word `word` of B's codes meets: as they are of bf16, of
-// fewer bits as smallPairOf has them.
-__device__ inline u32 tokenPairOf(const uint4 (&pieces)[kPiecesOfA], int word, int i) {
-  if constexpr (kBits(A_FORMAT) == 16) {
-    const uint4 eight = pieces[word];
-    return __byte_perm(i < 2 ? eight.x : eight.y, i < 2 ? eight.z : eight.w,
-                       i % 2 == 0 ? 0x5410 : 0x7632);
-  } else if constexpr (kBits(A_FORMAT) == kBits(B_FORMAT)) {
-    return smallPairOf<A_FORMAT>(wordOf(pieces[0], word), i);
-  } else {
-    // Codes i and i + 4 of eight, in the high bytes of halves.
-    const u32 high =
-        __byte_perm(wordOf(pieces[word / 2], word % 2 * 2),
-                    wordOf(pieces[word / 2], word % 2 * 2 + 1), (4 + i) << 12 | i << 4);
-    constexpr int kDown = kMantissaBits(A_FORMAT) + 1;
-    return (high & 0x80008000) | (high >> kDown & 0x7f007f00u >> kDown);
-  }
-}
-
-// The part of K that a warp has, of a CTA's tiles of B by 8 * Eights rows of A.
-template <int Eights, int Tiles, int Warps>
+// The part of K that a warp has, of a CTA's tiles of B by Columns rows of A: 1, 8 or 16.
+template <int Columns, int Tiles, int Warps>
 struct OfWarp {
+  using Tokens = typename TokensOf<Columns>::Type;
   static constexpr int kStep = Warps * kOfWarp;  // elements from a warp's turn to its next
-  static constexpr int kRows = 2 * Tiles;        // of B, of a lane: lane / 4 and every eighth on
+  static constexpr int kRows = 2 * Tiles,        // of B, of a lane: lane / 4 and every eighth on
+      kEights = (Columns + 7) / 8;
   struct Weights {
     uint4 codes[kRows];
     u32 scales[kRows];
   };
-  struct Tokens {
-    uint4 pieces[Eights][kPiecesOfA];
-    u32 scales[Eights];
-  };
   // Of this lane's next turn.
-  const u8 *codes[kRows], *scales[kRows], *tokens[Eights], *tokenScales[Eights];
+  const u8 *codes[kRows], *scales[kRows];
+  Tokens tokens;
   int k;  // where its elements begin
-  float total[Tiles][Eights][4] = {};
-  bool special = false;  // something is outside of what is multiplied, in a row of B
+  float total[Tiles][kEights][4] = {};
+  u32 scalesSeen = 0, codesSeen = 0;  // kMarksOfOutside and kMarksOfSpecial among their bits
+
+  __device__ OfWarp(const Tokens& tokens, int k) : tokens(tokens), k(k) {}
 
   __device__ void askFor(Weights& weights) const {
 #pragma unroll
     for (int row = 0; row < kRows; row++) {
       weights.codes[row] = loadOnce(codes[row]);
-      weights.scales[row] = loadScales(scales[row]);
-    }
-  }
-  __device__ void askFor(Tokens& given) const {
-#pragma unroll
-    for (int eight = 0; eight < Eights; eight++) {
-#pragma unroll
-      for (int i = 0; i < kPiecesOfA; i++)
-        given.pieces[eight][i] = loadOften(tokens[eight] + i * 16);
-      if (kIsScaled(A_FORMAT)) given.scales[eight] = loadScales(tokenScales[eight]);
+      weights.scales[row] = loadScales<kScalesOfLane>(scales[row]);
     }
   }
   __device__ void advance() {
@@ -132,47 +60,20 @@ struct OfWarp {
 #pragma unroll
     for (int row = 0; row < kRows; row++)
       codes[row] += kStep * kBits(B_FORMAT) / 8, scales[row] += kStep / SCALE_BLOCK;
-#pragma unroll
-    for (int eight = 0; eight < Eights; eight++)
-      tokens[eight] += kStep * kBits(A_FORMAT) / 8, tokenScales[eight] += kStep / SCALE_BLOCK;
+    tokens.advance(kStep);
   }
 
-  // A's elements as pairs of bf16, zeros behind K, where a lane has what it had before.
-  __device__ void makeReady(const Tokens& given, bool isInside,
-                            u32 (&pairs)[Eights][4 * kPairsOfWord]) const {
-#pragma unroll
-    for (int eight = 0; eight < Eights; eight++) {
-      bool isSpecial = false;
-#pragma unroll
-      for (int i = 0; i < 4 * kPiecesOfA && kBits(A_FORMAT) == 8; i++)
-        isSpecial |= holdsSpecial<A_FORMAT>(wordOf(given.pieces[eight][i / 4], i % 4));
-      u32 multipliers[kScalesOfLane];
-#pragma unroll
-      for (int i = 0; i < kScalesOfLane; i++) {
-        multipliers[i] =
-            isSpecial ? kNanPair : multiplierOfTokens(given.scales[eight] >> 8 * i & 255);
-        if (!isInside) multipliers[i] = 0;
-      }
-#pragma unroll
-      for (int i = 0; i < 4 * kPairsOfWord; i++) {
-        const int word = i / kPairsOfWord;
-        u32 pair = tokenPairOf(given.pieces[eight], word, i % kPairsOfWord);
-        if (kIsScaled(A_FORMAT))
-          pair = multiplyBf16Pair(pair, bothHalves(powerOfTwo(127 - kBias(A_FORMAT))));
-        pairs[eight][i] = multiplyBf16Pair(pair, multipliers[word * kScalesOfLane / 4]);
-      }
-    }
-  }
-
-  __device__ void multiply(const Weights& weights, const u32 (&tokens)[Eights][4 * kPairsOfWord]) {
+  __device__ void multiply(const Weights& weights, const u32 (&ready)[kEights][kPairsOfLane]) {
     u32 multipliers[kRows][kScalesOfLane];
 #pragma unroll
     for (int row = 0; row < kRows; row++)
 #pragma unroll
       for (int i = 0; i < kScalesOfLane; i++) {
-        special |= isOutside(weights.scales[row] >> 8 * i & 255);
+        const u32 scales = weights.scales[row],
+                  scale = kScalesOfLane == 1 ? scales : scales >> 8 * i & 255;
+        if (!kLinearScale || i == 0) scalesSeen |= markedOutside(kLinearScale ? scales : scale);
         multipliers[row][i] =
-            multiplierOf(bothOf(weights.scales[row], i) & (kLinearScale ? 0x007f007f : ~0u));
+            multiplierOf(kLinearScale ? bothOf(scales, i) & 0x007f007f : scale * 0x00010001);
       }
 #pragma unroll
     for (int word = 0; word < 4; word++) {
@@ -180,17 +81,17 @@ struct OfWarp {
 #pragma unroll
       for (int row = 0; row < kRows; row++) {
         const u32 codes = wordOf(weights.codes[row], word);
-        special |= holdsSpecial<B_FORMAT>(codes);
+        if (kBits(B_FORMAT) == 8) codesSeen |= markedSpecial<B_FORMAT>(codes);
 #pragma unroll
         for (int i = 0; i < kPairsOfWord; i++)
           pairs[row][i] = multiplyBf16Pair(smallPairOf<B_FORMAT>(codes, i),
                                            multipliers[row][word * kScalesOfLane / 4]);
       }
 #pragma unroll
-      for (int eight = 0; eight < Eights; eight++)
+      for (int eight = 0; eight < kEights; eight++)
 #pragma unroll
         for (int i = 0; i < kPairsOfWord; i += 2) {
-          const u32* own = tokens[eight] + word * kPairsOfWord + i;
+          const u32* own = ready[eight] + word * kPairsOfWord + i;
 #pragma unroll
           for (int tile = 0; tile < Tiles; tile++) {
             const auto &low = pairs[2 * tile], &high = pairs[2 * tile + 1];
@@ -201,20 +102,24 @@ struct OfWarp {
     }
   }
 
+  // Whether something in a row of B may be outside of what is multiplied.
+  __device__ bool sawOutside() const {
+    return (scalesSeen & kMarksOfOutside) != 0 || (codesSeen & kMarksOfSpecial) != 0;
+  }
+
   // All turns. Four lanes have a row, and some of them may be behind K when others are not.
   __device__ void run(int K) {
     Weights next = {};
-    Tokens given = {};
-    if (k < K) askFor(given), askFor(next);
+    if (k < K) tokens.ask(), askFor(next);
 #pragma unroll 1
     while (k - (int)(threadIdx.x % 4) * kOfLane < K) {
       const Weights weights = next;
       const bool isInside = k < K;
       advance();
       if (k < K) askFor(next);
-      u32 pairs[Eights][4 * kPairsOfWord];
-      makeReady(given, isInside, pairs);
-      if (k < K) askFor(given);
+      u32 pairs[kEights][kPairsOfLane];
+      tokens.makeReady(isInside, pairs);
+      if (k < K) tokens.ask();
       multiply(weights, pairs);
     }
   }
@@ -237,7 +142,7 @@ struct OfWarp {
       spoiled[row] |= __shfl_xor_sync(0xffffffff, spoiled[row], 1);
       spoiled[row] |= __shfl_xor_sync(0xffffffff, spoiled[row], 2);
 #pragma unroll
-      for (int eight = 0; eight < Eights; eight++)
+      for (int eight = 0; eight < kEights; eight++)
         if (spoiled[row])
 #pragma unroll
           for (int e = 0; e < 2; e++) total[row / 2][eight][row % 2 * 2 + e] = nanValue();
@@ -246,46 +151,45 @@ struct OfWarp {
 };
 
 // C's part of Tiles tiles of B, from `row` on, and the tokens from `token` to before `endToken`, at
-// most 8 * Eights.
-template <int Eights, int Tiles, int Warps>
+// most Columns.
+template <int Columns, int Tiles, int Warps>
 __device__ inline void multiplyRows(const Codes& of, Output* c, int row, int token, int endToken,
                                     int N, int K, float tensorScale, const float* accumulator,
                                     float outputScale) {
-  using Own = OfWarp<Eights, Tiles, Warps>;
+  using Own = OfWarp<Columns, Tiles, Warps>;
+  using Tokens = typename Own::Tokens;
   constexpr int kRowsOfCta = Tiles * kRowsOfTile;
-  __shared__ float sums[Warps][8 * Eights][kRowsOfCta + 4];
+  __shared__ float sums[Warps][Columns][kRowsOfCta + 4];
+  __shared__ uint4 exchanged[Tokens::kExchanged == 0 ? 1 : Warps * Tokens::kExchanged / 4];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32,
             first = warp * kOfWarp + lane % 4 * kOfLane;
   const int blocks = K / SCALE_BLOCK;
-  Own own;
-  own.k = first;
-#pragma unroll
-  for (int eight = 0; eight < Eights; eight++) {
-    // What stands behind the last token, or the last row of B, is multiplied as that one.
-    const long long ofLane = min(token + eight * 8 + lane / 4, endToken - 1);
-    own.tokens[eight] = of.aCodes + (ofLane * K + first) / 8 * kBits(A_FORMAT);
-    own.tokenScales[eight] = of.aScales + (ofLane * blocks + first / SCALE_BLOCK);
-  }
+  Own own(Tokens(of, token, endToken, K, first,
+                 reinterpret_cast<u32*>(exchanged) + warp * Tokens::kExchanged),
+          first);
   const u8 *codes[Own::kRows], *scales[Own::kRows];
 #pragma unroll
   for (int i = 0; i < Own::kRows; i++) {
+    // What stands behind the last row of B is multiplied as that one.
     const long long ofLane = min(row + i * 8 + lane / 4, N - 1);
     own.codes[i] = codes[i] = of.bCodes + (ofLane * K + first) / 8 * kBits(B_FORMAT);
     own.scales[i] = scales[i] = of.bScales + (ofLane * blocks + first / SCALE_BLOCK);
   }
   own.run(K);
-  if (__any_sync(0xffffffff, own.special)) own.spoil(codes, scales, first, K);
+  if (__any_sync(0xffffffff, own.sawOutside())) own.spoil(codes, scales, first, K);
   // Sum e is of a tile's row lane / 4 + 8 * (e / 2) and token 2 * (lane % 4) + e % 2.
 #pragma unroll
   for (int tile = 0; tile < Tiles; tile++)
 #pragma unroll
-    for (int eight = 0; eight < Eights; eight++)
+    for (int eight = 0; eight < Own::kEights; eight++)
 #pragma unroll
-      for (int e = 0; e < 4; e++)
-        sums[warp][eight * 8 + lane % 4 * 2 + e % 2][tile * kRowsOfTile + lane / 4 + e / 2 * 8] =
-            own.total[tile][eight][e];
+      for (int e = 0; e < 4; e++) {
+        const int column = eight * 8 + lane % 4 * 2 + e % 2;
+        if (Columns >= 8 || column < Columns)
+          sums[warp][column][tile * kRowsOfTile + lane / 4 + e / 2 * 8] = own.total[tile][eight][e];
+      }
   __syncthreads();
-  for (int i = warp; i < min(endToken - token, 8 * Eights); i += Warps) {
+  for (int i = warp; i < min(endToken - token, Columns); i += Warps) {
     const bool isInside = lane < kRowsOfCta && row + lane < N;
     const long long at = (long long)(token + i) * N + row + lane;
     float sum = 0;

@@ -51,12 +51,17 @@ __device__ constexpr u32 unbiasOf() {
   return (127 + 127 - kBias(Format) - kWideShift << 7) * 0x10001u;
 }
 
+// Four 8-bit codes with their highest bits set where one is NaN or infinite, and not else: what is
+// added to a magnitude carries into the sign's place from the first special code on.
+template <int Format>
+__device__ inline u32 markedSpecial(u32 codes) {
+  return (codes & 0x7f7f7f7f) + (Format == 3 ? 0x01010101 : 0x04040404);
+}
+constexpr u32 kMarksOfSpecial = 0x80808080;
 // Whether one of four 8-bit codes is NaN or infinite.
 template <int Format>
 __device__ inline bool holdsSpecial(u32 codes) {
-  // The magnitude that is added carries into the sign's place from the first special code on.
-  constexpr u32 kFromSpecial = Format == 3 ? 0x01010101 : 0x04040404;
-  return kBits(Format) == 8 && ((codes & 0x7f7f7f7f) + kFromSpecial & 0x80808080) != 0;
+  return kBits(Format) == 8 && (markedSpecial<Format>(codes) & kMarksOfSpecial) != 0;
 }
 
 // Two bf16 numbers, which have no scales; shifted they are exact within the range of scales, and

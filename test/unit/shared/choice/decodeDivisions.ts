@@ -15,8 +15,13 @@ export interface Divided {
 
 const json = (path: string) => JSON.parse(readFileSync(resolve(path), 'utf8')) as unknown
 
-export const dividedOn = (card: string): Divided[] =>
-  (json(`docs/results/${card}-decode-divisions.json`) as { rows: Divided[] }).rows
+const rowsOf = (file: string) => (json(`docs/results/${file}.json`) as { rows: Divided[] }).rows
+
+/** One row of A has kernels of its own since they were timed for all. */
+export const dividedOn = (card: 'h100' | 'h200'): Divided[] => [
+  ...rowsOf(`${card}-decode-divisions`).filter(({ m }) => m > 1),
+  ...(card === 'h200' ? rowsOf('h200-decode-one') : [])
+]
 
 const { kernels } = json('resources/kernels/cuda/manifest.json') as { kernels: { id?: string }[] }
 const row = parseKernelRow(kernels.find(({ id }) => id === 'decode-mma'))
