@@ -2,7 +2,7 @@
 // and later have: B goes from memory to registers, where its elements become bf16, once for at most
 // 16 rows of A.
 //
-//                8 or 16 rows of A
+//               1, 8 or 16 rows of A
 //             +-----------------------+   A CTA has a tile of 16 rows of B, or a pair of tiles,
 //   16 or 32  | warp 0 | warp 1 | ... |   and its warps take 64 bytes of each row by turns: 128
 //   rows of B +-----------------------+   elements of K of fp4, 64 of fp8. What a lane loads it
