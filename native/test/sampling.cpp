@@ -12,6 +12,7 @@
 #include "../core/threads.h"
 #include "../cuda/deviceMonitor.h"
 #include "check.h"
+#include "readJson.h"
 
 using namespace blockscope;
 
@@ -116,19 +117,30 @@ void whatABodyThrowsArrives() {
 
 constexpr int64_t kCache = 60 << 20, kFree = int64_t{100} << 30;
 
-void coldSetsAreBeyondTheCacheAndNotTooMany() {
+void coldSetsAreBeyondTheCache() {
   CHECK(coldSets(5 * kCache, kCache) == 1);
   CHECK(coldSets(kCache, kCache) == 4);
   CHECK(coldSets(2 * kCache + 1, kCache) == 3);
   CHECK(coldSets(1, 0) == 1);
-  const CachePlan usual = planCold(kCache, kCache, kFree);
-  CHECK(usual.sets == 4 && !usual.flush && usual.mode == "cold: 4 operand sets");
-  CHECK(planCold(5 * kCache, kCache, kFree).mode == "cold: 1 operand set");
-  // 128 cubed in MXFP8 with its C: 1 + 180 MiB / 98 KiB sets would be 1921.
-  const CachePlan tiny = planCold(96 << 10, kCache, kFree);
-  CHECK(tiny.sets == 512 && tiny.flush && tiny.mode == "cold: 512 operand sets, cache flush");
-  const CachePlan large = planCold(kCache, kCache, 6 * kCache);
-  CHECK(large.sets == 1 && large.flush && large.mode == "cold: cache flush");
+}
+
+// The host of Python kernels plans alike: test/unit/providers/samplePlans.test.ts reads the same
+// file.
+void plansAreThoseOfPythonKernels() {
+  const Json plans = readJson("../../test/fixtures/sampling/plans.json");
+  for (const Json& one : plans["cold"].list) {
+    const CachePlan plan = planCold(static_cast<int64_t>(one["bytes"].number),
+                                    static_cast<int64_t>(one["cache"].number),
+                                    static_cast<int64_t>(one["free"].number));
+    CHECK(plan.sets == int(one["sets"]) && plan.flush == (one["flushes"].number != 0));
+    CHECK(plan.mode == one["text"].text);
+  }
+  for (const Json& one : plans["groups"].list) {
+    const Grouping grouping =
+        groupingOf(one["ns"].number, {int(one["sets"]), one["flushes"].number != 0, ""});
+    CHECK(grouping.launches == int(one["launches"]) && grouping.samples == int(one["samples"]));
+  }
+  CHECK(plans["cold"].list.size() > 5 && plans["groups"].list.size() > 5);
 }
 
 // Bytes of other sets that are read between two uses of one, or since the flush, at the least.
@@ -151,14 +163,6 @@ int64_t coldBytes(int64_t bytesPerSet, double launchNs) {
 }
 
 void groupedLaunchesFindTheirOperandsInMemory() {
-  const CachePlan hot;
-  CHECK(groupingOf(200e3, hot).launches == 1);
-  CHECK(groupingOf(199e3, hot).launches == 8);
-  CHECK(groupingOf(20e3, hot).launches == 10);
-  CHECK(groupingOf(19e3, hot).launches == 11);
-  CHECK(groupingOf(100, hot).launches == 512);
-  // A flush that holds for one set alone is before each launch.
-  CHECK(groupingOf(3e3, {1, true, ""}).launches == 1);
   for (const int64_t bytes : {4 << 10, 96 << 10, 400 << 10, 1 << 20, 3 << 20, 11 << 20, 50 << 20})
     for (const double ns : {1e3, 3e3, 5e3, 12e3, 19e3, 50e3, 150e3})
       // What is rounded off where sets are shared out among samples: an eighth.
@@ -245,7 +249,8 @@ int main() {
   limitsAreKept();
   throttledSamplesAreDiscardedButNeverAll();
   cancellingStops();
-  coldSetsAreBeyondTheCacheAndNotTooMany();
+  coldSetsAreBeyondTheCache();
+  plansAreThoseOfPythonKernels();
   groupedLaunchesFindTheirOperandsInMemory();
   everyItemIsDoneOnce();
   whatABodyThrowsArrives();

@@ -155,7 +155,7 @@ async function readProduct(
 /** A relative standard deviation above this is called noisy, as in native/core/measure.cpp. */
 const noisyShare = 0.05
 
-/** As planCold of native/core/measure.cpp says it. */
+/** As planCold of native/core/measure.cpp says it (test/fixtures/sampling/plans.json). */
 function coldText(sets: number, isFlushed: boolean): string {
   if (sets === 1 && isFlushed) return 'cold: cache flush'
   const inTurn = `cold: ${sets} operand set${sets === 1 ? '' : 's'}`

@@ -134,7 +134,7 @@ class Operands:
         return sum(self._device.bytes_of(array).shape[0] for array in arrays)
 
 
-# Tens of thousands of tiny sets take longer to make than to measure (planCold of native/core/measure.cpp).
+# Tens of thousands of tiny sets take longer to make than to measure (planCold of native/core/measure.cpp, which tests hold this to).
 MOST_SETS = 512
 
 

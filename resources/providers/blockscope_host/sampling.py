@@ -11,7 +11,8 @@ GROUP_BELOW_NS = GROUP_NS = 200e3
 
 
 def grouping_of(launch_ns, sets, flushes):
-    """Launches of one sample, and how many such samples go through the operand sets: groupingOf of native/core/measure.cpp."""
+    """Launches of one sample, and how many such samples go through the operand sets: groupingOf of native/core/measure.cpp,
+    which tests hold it to (test/fixtures/sampling/plans.json)."""
     if launch_ns >= GROUP_BELOW_NS:
         return 1, 1
     wanted = min(512, max(8, math.ceil(GROUP_NS / max(launch_ns, 1))))

@@ -23,6 +23,7 @@ import {
   timePython
 } from '../../../../src-main/engine/pythonRun'
 import { loadTestAddon } from '../../../support/addon'
+import { samplePlans } from '../../../support/samplePlans'
 import { smallOperands, smallProblem } from '../../../support/smallProduct'
 
 const standIn = new PythonHost(
@@ -223,18 +224,9 @@ describe('a run', () => {
     expect(measured.launches[0]).toMatchObject({ grid: [64, 1, 1], registersPerThread: 168 })
     expect(measured.launchSource).toBe('CUPTI')
     expect(measured.cacheMode).toBe('cold: 4 operand sets')
-    const modes = [
-      [512, true],
-      [1, true],
-      [1, false]
-    ] as const
     const answer = await run()
-    expect(
-      modes.map(
-        ([operandSets, flushed]) =>
-          pythonMeasurement({ ...answer, operandSets, flushed }, rules).cacheMode
-      )
-    ).toEqual(['cold: 512 operand sets, cache flush', 'cold: cache flush', 'cold: 1 operand set'])
+    for (const { sets: operandSets, flushes: flushed, text } of samplePlans().cold)
+      expect(pythonMeasurement({ ...answer, operandSets, flushed }, rules).cacheMode).toBe(text)
     expect(measured.stopReason).toBe('fixed; best of 2: warps 8')
     expect(measured.launchesPerSample).toBe(12)
   })
