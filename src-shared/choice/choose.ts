@@ -139,14 +139,16 @@ function whyBest(best: Candidate, ranked: readonly Candidate[]): string {
   )
   const other = faster ? `; ${faster.kernel.id} is faster and ${faster.level}` : ''
   if (!next) return `the only ${word} kernel here${other}`
-  const among = `of ${counted(alike.length, `${word} kernel`)}`
+  const among = (of: readonly Candidate[]) => `of ${counted(of.length, `${word} kernel`)}`
   if ('reason' in best.prediction)
-    return `the first ${among}: no time can be told, ${best.prediction.reason}${other}`
+    return `the first ${among(alike)}: no time can be told, ${best.prediction.reason}${other}`
   const beside =
     'ns' in next.prediction
       ? `${timeText(next.prediction.ns)} with ${next.kernel.id}`
       : `none can be told of ${next.kernel.id}`
-  return `the fastest ${among} by the cost model: ${timeText(best.prediction.ns)}, ${beside}${other}`
+  // Those that the cost model says nothing of, as Python's, were not compared.
+  const told = alike.filter(({ prediction }) => 'ns' in prediction)
+  return `the fastest ${among(told)} by the cost model: ${timeText(best.prediction.ns)}, ${beside}${other}`
 }
 
 /** '124 us' */

@@ -132,7 +132,7 @@ describe('auto', () => {
     expect(others).toEqual([])
     expect(step!.kernel.id).toBe('fast')
     expect(step!.choice!.why).toBe(
-      'the fastest of 3 exact kernels by the cost model: 214 us, 642 us with slow; rounds is faster and approximate'
+      'the fastest of 2 exact kernels by the cost model: 214 us, 642 us with slow; rounds is faster and approximate'
     )
     expect(step!.choice!.candidates.map((one) => [one.kernel, one.reason])).toEqual([
       ['fast', ''],
