@@ -139,6 +139,14 @@ void isAsInTheManifest() {
     CHECK(GROUPED || found.count("multiply8PairsBy" + std::to_string(warps)));
 }
 
+// A scale is marked, which is gathered for a whole row, where elements other than zero are spoiled
+// by it, which is asked of each block of a row that has a mark.
+void marksAreOfWhatIsSpoiled() {
+  for (u32 scale = 0; scale < 256; scale++)
+    CHECK(((decode::markedOutside(scale) & decode::kMarksOfOutside) != 0) ==
+          decode::isSpoiledScaled(scale, 0x11111111));
+}
+
 // One block of one row of B under `scale`, at an end of what is exact or past it, with what it has
 // or with zeros; the warp's other rows have nothing of the kind.
 void isRightOfScale(Product product, int scale, bool isZero) {
@@ -186,6 +194,7 @@ void isNanOfOneRow(Product product, bool ofA, bool byElement) {
 #if GROUPED
 int main() {
   isAsInTheManifest();
+  marksAreOfWhatIsSpoiled();
   const auto of = [](std::vector<int> groups, int n, int k, int warps) {
     int m = 0;
     for (const int rows : groups) m = afterGroup(m, rows);
@@ -202,6 +211,7 @@ int main() {
 #else
 int main() {
   isAsInTheManifest();
+  marksAreOfWhatIsSpoiled();
   isRight({1, 16, 32});
   isRight({1, 8, 64});     // fewer rows than a CTA has
   isRight({1, 40, 1056});  // a last turn that some of four lanes have nothing of

@@ -30,7 +30,7 @@ export const targets: Target[] = [
     architecture: 'sm_80, sm_86, sm_89',
     instruction: 'mma.sync m16n8k16 bf16',
     state: 'compiled',
-    note: 'The same sources were validated on an H200 (mma) and an H100 (decode-mma); not on these devices.',
+    note: 'The same sources were validated on an H200; not on these devices.',
     devices: ['sm_80', 'sm_86', 'sm_89'],
     kernels: ['mma', 'decode-mma']
   },

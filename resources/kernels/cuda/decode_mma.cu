@@ -46,28 +46,30 @@ extern "C" __global__ void placeTiles(const int* groupRows, int* tileEnds, int g
         block * COLUMNS, M, N, K, tensorScale, accumulator, outputScale);                         \
   }
 #endif
-BS_DECODE_MMA(multiply8By4, 8, 1, 4, 4)
-BS_DECODE_MMA(multiply16By4, 16, 1, 4, 4)
-BS_DECODE_MMA(multiply8By8, 8, 1, 8, 2)
-BS_DECODE_MMA(multiply16By8, 16, 1, 8, 2)
-BS_DECODE_MMA(multiply8By16, 8, 1, 16, 1)
-BS_DECODE_MMA(multiply16By16, 16, 1, 16, 1)
+
+// Tiles alone, and pairs, for so many rows of A.
+#define BS_DECODE_TILES(COLUMNS)                          \
+  BS_DECODE_MMA(multiply##COLUMNS##By4, COLUMNS, 1, 4, 4) \
+  BS_DECODE_MMA(multiply##COLUMNS##By8, COLUMNS, 1, 8, 2) \
+  BS_DECODE_MMA(multiply##COLUMNS##By16, COLUMNS, 1, 16, 1)
+BS_DECODE_TILES(8)
+BS_DECODE_TILES(16)
 #if !GROUPED
-BS_DECODE_MMA(multiply1By4, 1, 1, 4, 4)
-BS_DECODE_MMA(multiply1By8, 1, 1, 8, 2)
-BS_DECODE_MMA(multiply1By16, 1, 1, 16, 1)
-BS_DECODE_MMA(multiply1PairsBy4, 1, 2, 4, 4)
-BS_DECODE_MMA(multiply1PairsBy8, 1, 2, 8, 2)
-BS_DECODE_MMA(multiply8PairsBy4, 8, 2, 4, 4)
-BS_DECODE_MMA(multiply8PairsBy8, 8, 2, 8, 2)
+BS_DECODE_TILES(1)
 // Alone on a multiprocessor: as many warps as there are registers for, where elements of 8 bits
 // make more turns of a row.
 #if B_FORMAT == 0
-BS_DECODE_MMA(multiply1PairsBy12, 1, 2, 12, 1)
-BS_DECODE_MMA(multiply8PairsBy12, 8, 2, 12, 1)
+#define BS_DECODE_PAIRS_ALONE(COLUMNS) \
+  BS_DECODE_MMA(multiply##COLUMNS##PairsBy12, COLUMNS, 2, 12, 1)
 #else
-BS_DECODE_MMA(multiply1PairsBy16, 1, 2, 16, 1)
-BS_DECODE_MMA(multiply8PairsBy16, 8, 2, 16, 1)
+#define BS_DECODE_PAIRS_ALONE(COLUMNS) \
+  BS_DECODE_MMA(multiply##COLUMNS##PairsBy16, COLUMNS, 2, 16, 1)
 #endif
+#define BS_DECODE_PAIRS(COLUMNS)                               \
+  BS_DECODE_MMA(multiply##COLUMNS##PairsBy4, COLUMNS, 2, 4, 4) \
+  BS_DECODE_MMA(multiply##COLUMNS##PairsBy8, COLUMNS, 2, 8, 2) \
+  BS_DECODE_PAIRS_ALONE(COLUMNS)
+BS_DECODE_PAIRS(1)
+BS_DECODE_PAIRS(8)
 BS_DECODE_MMA(multiply16PairsBy12, 16, 2, 12, 1)
 #endif

@@ -85,16 +85,10 @@ __device__ inline u32 tokenPairOf(const uint4 (&pieces)[kPiecesOfA], int word, i
   }
 }
 
-// What takes smallPairOf's pairs of A, or pairs of bf16, to what is multiplied: zeros behind K,
-// where a lane has what it had before.
+// The multiplier of pairs of A: zero behind K, where a lane has what it had before.
 __device__ inline u32 multiplierOfPairs(u32 scale, bool isSpecial, bool isInside) {
   const u32 multiplier = isSpecial ? kNanPair : multiplierOfTokens(scale & 255);
   return isInside ? multiplier : 0;
-}
-__device__ inline u32 readyPair(u32 pair, u32 multiplier) {
-  if (kIsScaled(A_FORMAT))
-    pair = multiplyBf16Pair(pair, bothHalves(powerOfTwo(127 - kBias(A_FORMAT))));
-  return multiplyBf16Pair(pair, multiplier);
 }
 
 // 8 * Eights rows of A: a lane makes ready all that it multiplies, of row lane / 4 and every eighth

@@ -106,14 +106,9 @@ struct TokenBlock {
       u32 pairs[4];
 #pragma unroll
       for (int q = 0; q < 4; q++) {
-        const u32 pair = smallPair(piece, q),
-                  number =
-                      kIsScaled(A_FORMAT)
-                          ? multiplyBf16Pair(pair, bothHalves(powerOfTwo(127 - kBias(A_FORMAT))))
-                          : pair;
         // Scales of 16 elements are of a half each: of fp4 codes the first two q and the others.
         const int of = kScales == 1 ? 0 : kFp4 ? q / 2 : piece / 2;
-        pairs[q] = multiplyBf16Pair(number, by[of]);
+        pairs[q] = readyPair(smallPair(piece, q), by[of]);
       }
       put(piece, make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]));
     }

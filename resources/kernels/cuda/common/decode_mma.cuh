@@ -21,13 +21,6 @@ namespace decode {
 
 constexpr int kRowsOfTile = 16;  // of B
 
-// A scale of B, or a lane's two linear ones, marked where it is outside of what is exact.
-constexpr u32 kMarksOfOutside = kLinearScale ? 0x8080 : ~0x7fu;
-static_assert(kMostScale - kLeastScale == 0x7f, "what is exact are differences without marks");
-__device__ inline u32 markedOutside(u32 scale) {
-  return kLinearScale ? (scale & 0x7f7f) + 0x0101 : scale - kLeastScale;
-}
-
 // The part of K that a warp has, of a CTA's tiles of B by Columns rows of A: 1, 8 or 16.
 template <int Columns, int Tiles, int Warps>
 struct OfWarp {

@@ -61,8 +61,21 @@ __device__ inline u32 multiplierOfTokens(u32 scale) {
                           : multiplyBf16Pair(itself, bothHalves(powerOfTwo(kTokenShift)));
 }
 
+// A pair of A's elements as smallPairOf has it, or of bf16, by that multiplier: what is multiplied.
+__device__ inline u32 readyPair(u32 pair, u32 multiplier) {
+  if (kIsScaled(A_FORMAT))
+    pair = multiplyBf16Pair(pair, bothHalves(powerOfTwo(127 - kBias(A_FORMAT))));
+  return multiplyBf16Pair(pair, multiplier);
+}
+
 // Scales of B, powers of two, whose elements are exact.
 constexpr u32 kLeastScale = 64, kMostScale = 191;
+// A scale of B, or two linear ones, marked where it is outside of what is exact.
+constexpr u32 kMarksOfOutside = kLinearScale ? 0x8080 : ~0x7fu;
+static_assert(kMostScale - kLeastScale == 0x7f, "what is exact are differences without marks");
+__device__ inline u32 markedOutside(u32 scale) {
+  return kLinearScale ? (scale & 0x7f7f) + 0x0101 : scale - kLeastScale;
+}
 
 // Whether elements of a row of B with this scale and these codes are not what the multiplication
 // makes of them; zeros may have any scale but NaN.
