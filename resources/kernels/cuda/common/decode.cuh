@@ -11,8 +11,8 @@
 // At the end of a tile the four sums are added in shared memory, always in the same order.
 // Where tiles are few, a cluster's CTAs divide the K of one, send one another their sums and take a
 // part of the tokens each to C. Where tiles are a little more than whole turns of all CTAs, every
-// CTA has as many stages, from one tile into the next, and the one that comes last to a tile adds
-// the parts, in their order.
+// CTA has as many stages, from one tile into the next, and the one that begins a tile adds the
+// others' parts, in their order.
 //
 // With more than 8 columns a CTA brings several bytes of A from L2 for each of B's. Where there are
 // enough tiles, it takes two at a time by the same A, two warpgroups each; its last one, if their

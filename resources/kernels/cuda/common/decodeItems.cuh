@@ -19,7 +19,7 @@ struct Item {
   int part, step, end;     // part of K, of groups; its stages
 };
 
-// Which part of its place's K an item is, and of how many.
+// Which part of its place's K an item is, and of how many. Whoever has the first adds the others.
 struct Parts {
   int own, all;
 };
@@ -55,13 +55,16 @@ struct Problem {
     return ofBlock * blocks(group) * (GROUPED ? splits : 1);
   }
   __device__ int stages() const { return (K + stageK - 1) / stageK; }
-  // Of one product's place: the first and the last CTA that have some of its stages.
+  // Which share of all stages a CTA has. The first CTA has the last: so who goes on with a tile has
+  // begun before who waits for its part.
+  __device__ int shareOfCta() const { return clusterCount() - 1 - clusterIndex(); }
+  // Of one product's place: the first and the last share that have some of its stages.
   __device__ Parts partsOf(const Item& item) const {
     if (GROUPED) return {item.part, splits};
     if (!hasShares()) return {0, 1};
     const int before = item.place * stages(), first = before / share,
               last = (before + stages() - 1) / share;
-    return {clusterIndex() - first, last - first + 1};
+    return {shareOfCta() - first, last - first + 1};
   }
   // Every CTA takes two tiles at a time, and one at the end where it has an odd number.
   __device__ void takePairs() {
@@ -87,7 +90,7 @@ struct Items {
     if (GROUPED) {
       findGroup();
     } else if (problem.hasShares()) {
-      const int stages = problem.stages(), first = number * problem.share;
+      const int stages = problem.stages(), first = problem.shareOfCta() * problem.share;
       left = min(problem.share, problem.items(0) * stages - first);
       number = first / stages;
       step = first - number * stages;
@@ -136,7 +139,7 @@ struct Items {
     item.tokens = min(problem.tokens(group) - firstToken, problem.columns);
     if constexpr (GROUPED) {
       const int each = divided(stages + splits - 1, splits);
-      item.part = number - place * splits;
+      item.part = splits - 1 - (number - place * splits);  // the first last, as of shares
       item.step = min(item.part * each, stages);
       item.end = min((item.part + 1) * each, stages);
     } else {

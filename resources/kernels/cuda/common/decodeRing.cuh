@@ -136,8 +136,7 @@ struct Ring {
   __device__ u32 empty(int i) const { return barriers + (kStages + i) * 8; }
   // Of the sums that others send.
   __device__ u32 cameIn() const { return barriers + kStages * 16; }
-  __device__ u32 order() const { return cameIn() + 8; }
-  __device__ u32 factors() const { return order() + 8; }
+  __device__ u32 factors() const { return cameIn() + 16; }
   __device__ u32 codes(int i, int tile) const {
     return tiles + i * kBytesStage + tile * kBytesCodes;
   }

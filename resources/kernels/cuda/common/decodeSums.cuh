@@ -12,7 +12,7 @@ struct Given {
   const u8 *aCodes, *bCodes, *aScales, *bScales;
   const float* factors;  // of A's rows, where the operand has them; of an item's, in shared memory
   float* parts;          // (most parts of a tile, M, N) when K is split
-  u32* arrived;          // per tile and block
+  u32* arrived;          // per tile and block: parts but the first
   Output* c;
   float tensorScale;
 };
@@ -155,18 +155,16 @@ struct OwnSums {
     }
   }
 
-  // Parts of K, each float32 of (M, N), all in their order. One after the other takes groups' last
-  // registers.
+  // Parts of K behind the first, each float32 of (M, N), all in their order. One after the other
+  // takes groups' last registers.
   static constexpr int kPartsAtOnce = GROUPED ? 4 : 1;
   __device__ void writePart(float* part) const {
 #pragma unroll
     for (int i = 0; i < kEach; i++) write(part, i, sums[i]);
   }
   __device__ void addParts(const float* parts, int count, long long each) {
-#pragma unroll
-    for (int i = 0; i < kEach; i++) sums[i] = {};
 #pragma unroll(kPartsAtOnce)
-    for (int part = 0; part < count; part++)
+    for (int part = 1; part < count; part++)
 #pragma unroll
       for (int i = 0; i < kEach; i++) {
         const float* from = parts + part * each + (isInside(i) ? inC + i * step : 0);
@@ -225,17 +223,18 @@ __device__ inline void storeSums(const Problem& problem, const Given& given, con
   if (Operand::kTiles == 1 && problem.across() > 1) own.exchange(problem, ring);
   if (parts.all > 1) {
     const long long ofPart = (long long)problem.M * problem.N;
-    own.writePart(given.parts + parts.own * ofPart);
-    syncMultiplying();
-    u32& order = *reinterpret_cast<u32*>(__cvta_shared_to_generic(ring.order()));
-    if (thread == 0) {
-      order = countIn(given.arrived + item.place);
-      // For the next product; the manifest's row has them zero before the first.
-      if (order == parts.all - 1) given.arrived[item.place] = 0;
+    u32* arrived = given.arrived + item.place;
+    if (parts.own > 0) {
+      own.writePart(given.parts + parts.own * ofPart);
+      syncMultiplying();
+      if (thread == 0) addReleasing(arrived);
+      return;
     }
-    syncMultiplying();
-    if (order != parts.all - 1) return;
+    waitToReach(arrived, parts.all - 1);
     own.addParts(given.parts, parts.all, ofPart);
+    syncMultiplying();
+    // For the next product; the manifest's row has them zero before the first.
+    if (thread == 0) *arrived = 0;
   }
   constexpr int kWide = OwnSums<Operand>::kWide;
   bool mayHaveLost = false;
