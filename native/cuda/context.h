@@ -27,6 +27,9 @@ struct DeviceFacts {
   int64_t l2Bytes = 0, totalBytes = 0, maxSharedBytes = 0;
   int64_t clockKHz = 0, memoryClockKHz = 0, memoryBusBits = 0;
   bool ecc = false;
+
+  // Two transfers a clock of the memory.
+  int64_t memoryGBs() const { return memoryClockKHz * 2 * (memoryBusBits / 8) / 1'000'000; }
 };
 
 // Throws Error(kUnavailable) when the driver does not answer for this GPU.

@@ -55,7 +55,7 @@ void Kernels::compileAhead(const std::vector<KernelUse>& uses, const DeviceFacts
     const KernelRow* row = find(use.kernel);
     if (!row) continue;  // A library's.
     try {
-      const auto parts = partsOf(*row, use.problem, device.multiprocessors);
+      const auto parts = partsOf(*row, use.problem, {device.multiprocessors, device.memoryGBs()});
       requests.push_back(compileRequest(*row, ownProblem(*row, use.problem), parts, device));
     } catch (const Error&) {
       // The session that needs it says so.

@@ -89,7 +89,8 @@ CompileRequest compileRequest(const KernelRow& row, const Problem& own,
 ManifestOperation::ManifestOperation(const DeviceContext& context, const Kernels& kernels,
                                      const KernelRow& row, const Problem& problem)
     : context_(context), row_(row), problem_(problem), own_(ownProblem(row, problem)) {
-  parts_ = partsOf(row, problem, context.facts().multiprocessors);
+  const DeviceFacts& facts = context.facts();
+  parts_ = partsOf(row, problem, {facts.multiprocessors, facts.memoryGBs()});
   const Compiled compiled =
       compile(compileRequest(row, own_, parts_, context.facts()), kernels.cache());
   compileSeconds_ = kernels.cache().tellSeconds(compiled.identity);

@@ -25,13 +25,14 @@ int64_t scaleBytesOfA(const KernelRow& row, const Problem& problem) {
   return bytes;
 }
 
-Variables problemVariables(const KernelRow& row, const Problem& problem, int multiprocessors) {
+Variables problemVariables(const KernelRow& row, const Problem& problem, const DeviceSize& device) {
   const BlockFormat& format = findBlockFormat(problem.format);
   Variables variables = {{"M", problem.m},
                          {"N", problem.n},
                          {"K", problem.k},
                          {"V", format.scaleBlockSize},
-                         {"SMS", multiprocessors},
+                         {"SMS", device.multiprocessors},
+                         {"MEMORY_GBS", device.memoryGBs},
                          {"GROUPS", problem.groups.count()},
                          {"MOST_ROWS", problem.isGrouped() ? problem.groups.mostRows() : problem.m},
                          {"BITS_A", format.elementA().storageBits},
@@ -86,7 +87,7 @@ Problem ofAllMatrices(const KernelRow& row, const Problem& problem, const Proble
   Problem together = own;
   together.setGroups(
       {GroupLayout::kMasked, std::vector<int64_t>(static_cast<size_t>(count), own.m), 1, own.m});
-  const bool isTaken = whyUnsupported(row, together, problemVariables(row, together, 1)).empty();
+  const bool isTaken = whyUnsupported(row, together, problemVariables(row, together, {})).empty();
   return isTaken ? together : own;
 }
 
@@ -150,11 +151,11 @@ GroupTables groupTablesOf(const Problem& problem) {
   return tables;
 }
 
-std::vector<Part> partsOf(const KernelRow& row, const Problem& problem, int multiprocessors) {
+std::vector<Part> partsOf(const KernelRow& row, const Problem& problem, const DeviceSize& device) {
   const Problem own = ownProblem(row, problem);
   const BlockFormat& format = findBlockFormat(problem.format);
   const bool isScaled = format.elementA().isScaled();
-  if (own.isGrouped()) return {{{0, own.m, 0, 0}, problemVariables(row, own, multiprocessors)}};
+  if (own.isGrouped()) return {{{0, own.m, 0, 0}, problemVariables(row, own, device)}};
   std::vector<Part> parts;
   int64_t padded = 0;
   for (int64_t index = 0; index < problem.productCount(); index++) {
@@ -168,7 +169,7 @@ std::vector<Part> partsOf(const KernelRow& row, const Problem& problem, int mult
       scalesA =
           row.scaleLayout == "linear" ? product.firstA * format.scalesOfRowA(problem.k) : padded;
     padded += bytes;
-    parts.push_back({product, problemVariables(row, alone, multiprocessors), scalesA});
+    parts.push_back({product, problemVariables(row, alone, device), scalesA});
   }
   return parts;
 }

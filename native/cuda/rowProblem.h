@@ -11,8 +11,13 @@
 
 namespace blockscope::cuda {
 
+// What expressions may ask of the device.
+struct DeviceSize {
+  int multiprocessors = 1;
+  int64_t memoryGBs = 0;  // 10^9 bytes a second, by its memory's clock and bus; 0: not known
+};
 // The names expressions may use for this problem on this device, the row's constants among them.
-Variables problemVariables(const KernelRow&, const Problem&, int multiprocessors);
+Variables problemVariables(const KernelRow&, const Problem&, const DeviceSize&);
 // Macros of resources/kernels/cuda/README.md for one format and output type, the row's constants
 // and options.
 std::vector<std::string> compileOptions(const KernelRow&, const Problem&);
@@ -33,7 +38,7 @@ struct Part {
   Variables variables;
   int64_t scalesA = 0;  // bytes before its scales of A
 };
-std::vector<Part> partsOf(const KernelRow&, const Problem&, int multiprocessors);
+std::vector<Part> partsOf(const KernelRow&, const Problem&, const DeviceSize&);
 // Bytes of a workspace that are cleared before part `index`: none where the part has none of it.
 int64_t bytesClearedBefore(const Part&, size_t index, const WorkspaceRow&);
 

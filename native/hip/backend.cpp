@@ -73,7 +73,7 @@ void addRequest(const KernelRow& row, const Problem& problem, const DeviceFacts&
                 std::vector<CompileRequest>& to) {
   try {
     to.push_back(compileRequest(row, cuda::ownProblem(row, problem),
-                                cuda::partsOf(row, problem, facts.computeUnits), facts));
+                                cuda::partsOf(row, problem, {facts.computeUnits}), facts));
   } catch (const Error&) {
     // The session that needs it says so.
   }

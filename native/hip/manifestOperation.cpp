@@ -26,7 +26,7 @@ ManifestOperation::ManifestOperation(const Device& device, const KernelRow& row,
       row_(row),
       problem_(problem),
       own_(cuda::ownProblem(row, problem)),
-      parts_(cuda::partsOf(row, problem, device.facts().computeUnits)),
+      parts_(cuda::partsOf(row, problem, {device.facts().computeUnits})),
       module_(device, compileRequest(row, own_, parts_, device.facts()), cache),
       passes_(device, passes, row, problem, cache),
       counters_(device, row.counters.labels.size() * sizeof(uint32_t), "the counters") {

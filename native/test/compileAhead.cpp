@@ -97,7 +97,7 @@ void startAnew() { compiled = 0, mostAtWork = 0; }
 
 Compiled compileKernel(const Kernels& kernels, const std::string& id) {
   const KernelRow& row = *kernels.find(id);
-  return compile(compileRequest(row, kProblem, partsOf(row, kProblem, 4), standInFacts()),
+  return compile(compileRequest(row, kProblem, partsOf(row, kProblem, {4}), standInFacts()),
                  kernels.cache());
 }
 

@@ -64,11 +64,11 @@ KernelRow exampleRow() {
 void rowsMeetProblems() {
   const KernelRow row = exampleRow();
   Problem problem{"mxfp4", 128, 128, 128};
-  const Variables variables = problemVariables(row, problem, 132);
+  const Variables variables = problemVariables(row, problem, {132, 3352});
   CHECK(whyUnsupported(row, problem, variables).empty());
   CHECK(evaluate(row.launches[0].grid[0], variables) == 2);
   problem.k = 96;
-  CHECK_CONTAINS(whyUnsupported(row, problem, problemVariables(row, problem, 132)),
+  CHECK_CONTAINS(whyUnsupported(row, problem, problemVariables(row, problem, {132, 3352})),
                  "K must be a multiple of 64");
   problem.format = "nvfp4";
   CHECK_CONTAINS(whyUnsupported(row, problem, variables), "does not compute nvfp4");
@@ -82,11 +82,13 @@ void rowsMeetProblems() {
 
 void valuesAreNamesToo() {
   KernelRow row = exampleRow();
-  row.values = {{"TILES", "ceil_div(N, BLOCK)"}, {"SPLITS", "K > 512 ? SMS / TILES : 1"}};
+  row.values = {{"TILES", "ceil_div(N, BLOCK)"},
+                {"SPLITS", "K > 512 ? SMS / TILES : 1"},
+                {"RATE", "MEMORY_GBS / SMS"}};
   const Problem problem{"mxfp4", 128, 130, 1024};
-  const Variables variables = problemVariables(row, problem, 132);
-  CHECK(variables.at("TILES") == 3 && variables.at("SPLITS") == 44);
-  auto said = [&] { return messageOf([&] { problemVariables(row, problem, 132); }); };
+  const Variables variables = problemVariables(row, problem, {132, 3352});
+  CHECK(variables.at("TILES") == 3 && variables.at("SPLITS") == 44 && variables.at("RATE") == 25);
+  auto said = [&] { return messageOf([&] { problemVariables(row, problem, {132, 3352}); }); };
   row.values = {{"SPLITS", "SMS / TILES"}, {"TILES", "3"}};
   CHECK_CONTAINS(said(), "TILES");
   row.values = {{"BLOCK", "3"}};

@@ -139,7 +139,7 @@ void tensorMapsOfCodes() {
   row.name = "map", row.of = "bCodes", row.element = "code", row.swizzle = "128B";
   row.dims = {"K", "N"}, row.strides = {"K * BITS_B / 8"}, row.box = {"128", "64"};
   auto encode = [&](const char* format) {
-    encodeTensorMap(context, row, 4096, problemVariables({}, {format, 64, 96, 256}, 1), "mine");
+    encodeTensorMap(context, row, 4096, problemVariables({}, {format, 64, 96, 256}, {}), "mine");
     CHECK(encodedDims[0] == 256 && encodedDims[1] == 96);
     return encodedElement;
   };

@@ -11,6 +11,11 @@ Product across(int ctas, Product product) {
   return product;
 }
 
+Product ofDepth(int depth, Product product) {
+  product.depth = depth;
+  return product;
+}
+
 Product prepared(Product product) {
   product.mayBeAlone = false;
   return product;
@@ -35,7 +40,8 @@ void isAsInTheManifest() {
     CHECK(names["ROWS"] == ROWS && names["STAGE_K"] == STAGE_K && names["THREADS"] == THREADS);
     CHECK(names["SHARED_BYTES"] == SHARED_BYTES);
     if (kIsFp8) CHECK(names["OWN_BYTES"] == OWN_BYTES);
-    names["SMS"] = 132, names["GROUPS"] = GROUPED, names["V"] = SCALE_BLOCK;
+    names["SMS"] = 132, names["MEMORY_GBS"] = 4917, names["GROUPS"] = GROUPED,
+    names["V"] = SCALE_BLOCK;
     names["BITS_A"] = kBits(A_FORMAT), names["BITS_B"] = kBits(B_FORMAT);
     for (const int rows : {1, 8, 9, 16, 17, 32, 33, 64, 130})
       for (const auto& [n, k] : {std::pair{2880, 2880}, {8192, 2048}, {57344, 8192}}) {
@@ -126,6 +132,10 @@ int main() {
   isRight({128, 330, 768, 0, 4}, 7);  // two tiles at a time, then one, of each block
   isRight({130, 96, 512, 0, 2}, 7);
   isRight({256, 64, 512, 0, 8}, 7);
+  for (const int depth : {5, 6}) {  // more of the ring
+    isRight(ofDepth(depth, {5, 130, 5120, 0, 2}), 3);
+    isRight(ofDepth(depth, prepared({8, 70, 4096, 11})), 3);
+  }
   // A cluster's CTAs divide K.
   isRight(across(2, {1, 130, 1280, 2}), 3);
   isRight(across(4, {3, 72, 2880, 2}), 3);

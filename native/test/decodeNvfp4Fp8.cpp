@@ -20,6 +20,7 @@ constexpr const char* kKernel = "decode-fp8";
 struct Product {
   // Stages of each CTA one after the other, or 0: whole tiles, on so many CTAs.
   int m, n, k, divided = 0, ctas = 1, across = 1;
+  int depth = 4;  // of the ring
   std::vector<int> groups = {m};
   int matrices = 1;
   Activations a{m, k};
@@ -52,7 +53,7 @@ struct Product {
     hopper::launch({clusters, across, THREADS, SHARED_BYTES, {}, mistake}, [&] {
       (rows > 1 ? multiplyAlone4OfEight : multiplyAlone4)(
           codesMap, scalesMap, a.codes.data(), again.data(), a.scales.data(), b.scales.data(),
-          sums.data(), arrived.data(), c.data(), m, n, k, across, share, 1.0f);
+          sums.data(), arrived.data(), c.data(), m, n, k, across, share, depth, 1.0f);
     });
     leftArrived = static_cast<int>(
         std::count_if(arrived.begin(), arrived.end(), [](u32 count) { return count != 0; }));
@@ -75,7 +76,7 @@ void isAsInTheManifest() {
     blockscope::cuda::Variables names;
     for (const auto& [name, value] : row["constants"].members) names[name] = int(value);
     CHECK(names["NVFP4_OWN_K"] == NVFP4_OWN_K && names["OWN_BYTES"] == OWN_BYTES);
-    names["SMS"] = 132, names["GROUPS"] = 0, names["V"] = SCALE_BLOCK;
+    names["SMS"] = 132, names["MEMORY_GBS"] = 4917, names["GROUPS"] = 0, names["V"] = SCALE_BLOCK;
     names["BITS_A"] = names["BITS_B"] = 4;
     for (const int rows : {1, 2, 4})
       for (const auto& [n, k] :
@@ -96,6 +97,11 @@ void isAsInTheManifest() {
 
 Product across(int ctas, Product product) {
   product.across = ctas;
+  return product;
+}
+
+Product ofDepth(int depth, Product product) {
+  product.depth = depth;
   return product;
 }
 
@@ -132,6 +138,7 @@ int main() {
   isRight(across(2, {1, 130, 1280}), 3);
   isRight(across(4, {3, 72, 2880}), 3);
   isRight(across(8, {4, 64, 8192}), 3);
+  isRight(ofDepth(6, {3, 130, 8192, 0, 2}), 3);
   isRightOfCancelled({3, 64, 1024, 0, 1});
   isRightOfNan();
   isSeen(Mistake::kEarlyRead, "a read", {4, 130, 5120, 0, 2});

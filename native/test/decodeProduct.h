@@ -43,6 +43,7 @@ struct Product {
   ScaledMatrix b{{B_FORMAT, SCALE_FORMAT, SCALE_BLOCK}, n * matrices, k, 60, "linear"};
   GuardedOutput<float> c{m, n};
   int across = 1;             // CTAs that divide a tile's K, where it is divided
+  int depth = 4;              // of the ring, up to eight rows of A
   bool mayBeAlone = true;     // a kernel that makes A ready for itself may be taken
   int leftArrived = 0;        // counters that are not zero after a run
   bool isOtherAgain = false;  // sums that are computed again are others: by other codes of B
@@ -109,9 +110,10 @@ struct Product {
                    b.scales.data(),
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
                    factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, share,
-                   copied > 0,
+                   depth, copied > 0,
 #else
-                   parts.data(), arrived.data(), c.data(), m, n, k, splits, share, copied > 0, 1.0f,
+                   parts.data(), arrived.data(), c.data(), m, n, k, splits, share, depth,
+                   copied > 0, 1.0f,
 #endif
                    first, rows, matrices);
           };
@@ -121,7 +123,8 @@ struct Product {
             if (scaleRows > 1)
               kernel = columns == 8 ? multiplyAlone8OfEight : multiplyAlone16OfEight;
             kernel(codesMap, scalesMap, a.codes.data(), again.data(), a.scales.data(),
-                   b.scales.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, share);
+                   b.scales.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, share,
+                   depth);
             return;
           }
 #endif

@@ -56,7 +56,7 @@ void scalesOfGroupsArePaddedOnTheirOwn() {
   const OperandSet set(device, row, problem, operands);
   const ScaleLayout layout = findLayout(row.scaleLayout);
   size_t at = 0, wrong = 0;
-  for (const cuda::Part& part : cuda::partsOf(row, problem, 4)) {
+  for (const cuda::Part& part : cuda::partsOf(row, problem, {4})) {
     const auto rows = part.product.rows;
     const auto expected = packScales(layout, &operands.aScales[part.product.firstA * 5], rows, 5);
     CHECK(part.scalesA == static_cast<int64_t>(at));

@@ -10,7 +10,7 @@ import { broadcastBatch, matricesOf } from '../batch'
 import { findBlockFormat } from '../formats/blockFormat'
 import { outputBytes, workOf, type Asked } from '../measurement/work'
 import { cpuCostOf } from './cpuCosts'
-import type { DeviceFacts } from './deviceFacts'
+import type { DeviceFacts, DeviceSize } from './deviceFacts'
 import { evaluate, withValues, type Names } from './expression'
 
 /** One operation: what is multiplied, in which format, and what the operation has beside the plain product. */
@@ -99,7 +99,7 @@ export function refusalOfProduct(
   model: KernelModel,
   problem: Problem,
   product: Product,
-  facts: Pick<DeviceFacts, 'processors'>
+  facts: DeviceSize
 ): string | undefined {
   if (!model.requires.length) return undefined
   const names = namesOf(model, problem, product, facts)
@@ -116,11 +116,7 @@ interface Product {
 /** Elements of A and B up to which a batch is one launch of a kernel for groups: kMostTogether in native/cuda/rowProblem.cpp. */
 export const mostTogether = 2 ** 27
 
-function productsOf(
-  kernel: Kernel,
-  problem: Problem,
-  facts: Pick<DeviceFacts, 'processors'>
-): Product[] {
+function productsOf(kernel: Kernel, problem: Problem, facts: DeviceSize): Product[] {
   const { m, n, k, groups, ...asked } = problem
   const { batchA, batchB } = { ...plainOperation, ...asked }
   const doesGroups = kernel.features.some(({ id, level }) => id === 'grouped' && level === 'fused')
@@ -149,12 +145,12 @@ export function namesOf(
   { constants, values = [] }: KernelModel,
   { format, n, k, output, accumulate = plainOperation.accumulate }: Problem,
   { m, parts, groups = 0 }: Product,
-  { processors }: Pick<DeviceFacts, 'processors'>
+  { processors, memoryGbs }: DeviceSize
 ): Names {
   const block = findBlockFormat(format)
   const names = {
     ...constants,
-    ...{ M: m, N: n, K: k, V: block.scaleBlockSize, SMS: processors },
+    ...{ M: m, N: n, K: k, V: block.scaleBlockSize, SMS: processors, MEMORY_GBS: memoryGbs },
     ...{ BITS_A: block.a.storageBits, BITS_B: block.b.storageBits, BYTES_C: outputBytes[output]! },
     ...{ GROUPS: groups, GROUP_ROWS: m, MOST_ROWS: parts ? Math.max(...parts) : m },
     ACCUMULATE: accumulate ? 1 : 0

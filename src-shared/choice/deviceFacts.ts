@@ -11,11 +11,16 @@ export type Rate = { rate: number; source: string } | { reason: string }
 export interface DeviceFacts {
   /** Multiprocessors, compute units or cores. */
   processors: number
+  /** GB/s by the memory's clock and bus, two transfers a clock; 0: not known. */
+  memoryGbs: number
   /** FLOP/s of the whole device for a class of instruction. */
   peakOf(instruction: string): Rate
   /** Byte/s of a plain read of memory. */
   read: Rate
 }
+
+/** What expressions of a manifest may ask of a device. */
+export type DeviceSize = Pick<DeviceFacts, 'processors' | 'memoryGbs'>
 
 /** What a plain read reaches of the data sheet's rate: 4.42 of 4.81 TB/s on an H200 (docs/results/h200-8192). */
 const shareOfSheet = 0.92
@@ -25,10 +30,18 @@ export function factsOf(device: Device, measured: readonly Roof[]): DeviceFacts 
   const isCpu = device.kind === 'cpu'
   return {
     processors: numberOf(device, isCpu ? 'cores' : 'smCount') || 1,
+    memoryGbs: memoryGbs(device),
     peakOf: (instruction) => (isCpu ? cpuPeak(device, instruction) : gpuPeak(device, instruction)),
     read: readRate(device, measured)
   }
 }
+
+/** As native/cuda/context.h has it: both evaluate a row's values. */
+const memoryGbs = (device: Device): number =>
+  Math.floor(
+    (numberOf(device, 'memoryClockMHz') * 2 * Math.floor(numberOf(device, 'memoryBusBits') / 8)) /
+      1000
+  )
 
 function readRate(device: Device, measured: readonly Roof[]): Rate {
   const found = measured.find(({ kind, of }) => kind === 'memory' && of === 'dram')

@@ -64,7 +64,8 @@ const valueName = v.pipe(
   text,
   v.regex(/^[A-Z][A-Z0-9_]+$/, 'must be in upper case'),
   v.check(
-    (name) => !/^(SMS|GROUPS|GROUP_ROWS|MOST_ROWS|BITS_[AB]|BYTES_C|ACCUMULATE)$/.test(name),
+    (name) =>
+      !/^(SMS|MEMORY_GBS|GROUPS|GROUP_ROWS|MOST_ROWS|BITS_[AB]|BYTES_C|ACCUMULATE)$/.test(name),
     'must not have the name of a given variable'
   )
 )

@@ -31,18 +31,18 @@ extern "C" __global__ void __launch_bounds__(PREPARE_THREADS)
                         groups);
 }
 
-#define BS_DECODE(NAME, OPERAND, TOKENS, TILES)                                                   \
-  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                         \
-      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,    \
-      const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes,            \
-      const u8* aScales, const u8* bScales, float* parts, u32* arrived, Output* c, int M, int N,  \
-      int K, int splits, int share, int scalesAreMade, float tensorScale, const int* groupStarts, \
-      const int* groupRows, int groups) {                                                         \
-    decode::runTiles<decode::OPERAND<TOKENS, TILES>>(                                             \
-        &codesMap, &scalesMap, &tokensMap,                                                        \
-        {M, N, K, splits, share, groupStarts, groupRows, groups},                                 \
-        {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, tensorScale},              \
-        scalesAreMade);                                                                           \
+#define BS_DECODE(NAME, OPERAND, TOKENS, TILES)                                                  \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                        \
+      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,   \
+      const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes,           \
+      const u8* aScales, const u8* bScales, float* parts, u32* arrived, Output* c, int M, int N, \
+      int K, int splits, int share, int depth, int scalesAreMade, float tensorScale,             \
+      const int* groupStarts, const int* groupRows, int groups) {                                \
+    decode::runTiles<decode::OPERAND<TOKENS, TILES>>(                                            \
+        &codesMap, &scalesMap, &tokensMap,                                                       \
+        {M, N, K, splits, share, depth, groupStarts, groupRows, groups},                         \
+        {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, tensorScale},             \
+        scalesAreMade);                                                                          \
   }
 BS_DECODE(multiply8, Bf16, 8, 1)
 BS_DECODE(multiply16, Bf16, 16, 1)

@@ -52,7 +52,7 @@ interface Case {
 function takesGroups(row: KernelRow, { format, output }: Case): boolean {
   const problem = { format, m: 2, n: 512, k: 512, output }
   const groups = { m: 2, parts: [1, 1], groups: 2 }
-  return refusalOfProduct(row, problem, groups, { processors: 132 }) === undefined
+  return refusalOfProduct(row, problem, groups, { processors: 132, memoryGbs: 3352 }) === undefined
 }
 
 /**

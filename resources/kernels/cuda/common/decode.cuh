@@ -57,6 +57,7 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
             group = Operand::kByWarp ? thread / 128 : __shfl_sync(0xffffffff, thread / 128, 0);
   const typename Operand::Scales laneScales(problem.K / SCALE_BLOCK, warp, lane);
   RingPosition<Ring<Operand>::kStages> place;
+  const int stages = Ring<Operand>::stagesOf(problem);
   Items items(problem);
   items.begin();
   meetAll(problem, false);
@@ -86,7 +87,7 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
     constexpr bool kOnePart = kShares == kGroups;
     const int share = kOnePart ? group : group % kShares, part = kOnePart ? 0 : group / kShares,
               tile = hasOwnTile ? part : 0;
-    for (int step = item.step; step < item.end; step++, place.advance()) {
+    for (int step = item.step; step < item.end; step++, place.advance(stages)) {
       if (kTurns > 1 && (u32)place.stage % kTurns != part) continue;
       waitFor(ring.full(place.stage), place.phase);
       if (kTurns > 1 || hasOwnTile || (u32)step % kTiles == part)

@@ -35,6 +35,7 @@ struct Problem {
   // cluster's of `splits` CTAs with `share` stages each, or, where `splits` is 1, a CTA has `share`
   // stages one after the other, from one tile into the next; 0: whole tiles, by turns.
   int splits, share;
+  int depth;  // stages under way, where the launch tells (Ring::kIsTold)
   const int *starts, *rows;
   int groups;
   int stageK = kStageK;       // elements of K

@@ -20,7 +20,8 @@ struct Loader {
   const bool scalesAreMade;
   const int warp = threadIdx.x / 32;
   Cursor at;
-  int begun = 0;  // stages
+  const int places;  // of the ring
+  int begun = 0;     // stages
 
   __device__ Loader(const TensorMap* codes, const TensorMap* scales, const TensorMap* tokens,
                     const Problem& problem, const Ring<Operand>& ring, bool scalesAreMade)
@@ -29,7 +30,8 @@ struct Loader {
         tokensMap(tokens),
         ring(ring),
         scalesAreMade(scalesAreMade),
-        at(problem) {}
+        at(problem),
+        places(Ring<Operand>::stagesOf(problem)) {}
 
   // The first stages of the first item, before threads have met: as soon as this CTA's barriers are
   // there.
@@ -38,7 +40,7 @@ struct Loader {
     syncSome<128>(kLoadersAreThere);
     if (!electOne()) return;
     const int stages = at.end - at.step;
-    begun = min(kTokensAreMade ? min(Operand::aheadOf(stages), kStages) : kStages, stages);
+    begun = min(kTokensAreMade ? min(Operand::aheadOf(stages), places) : places, stages);
 #pragma unroll 1
     for (int stage = 0; stage < begun; stage++) loadGiven(stage, at.step + stage);
   }
@@ -51,8 +53,8 @@ struct Loader {
       for (int stage = 0; stage < begun; stage++) loadMade(stage, at.step + stage);
     }
     RingPosition<kStages> place;
-    for (int stage = 0; stage < begun; stage++) place.advance();
-    for (at.next(begun); !at.done(); place.advance(), at.next(1)) {
+    for (int stage = 0; stage < begun; stage++) place.advance(places);
+    for (at.next(begun); !at.done(); place.advance(places), at.next(1)) {
       waitFor(ring.empty(place.stage), place.phase ^ 1);
       loadGiven(place.stage, at.step);
       if (kTokensAreMade) loadMade(place.stage, at.step);

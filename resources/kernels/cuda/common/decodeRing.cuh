@@ -117,18 +117,24 @@ struct Ring {
       kTiles == 1 && kPlaces > 1 && kMostAcross > 1 ? Operand::kTokens * kRows * 4 : 0;
   static constexpr int kBytesSums = kPlaces * kPlace * 4 + kBytesReceived,
                        kBytesOther = 1024 + 1024;
-  // Few tokens: as many as keep the memory busy, more where A is half of them. Yet more wait behind
-  // those of other CTAs, and the last CTA to have its own ends later. Of turns a whole number: a
-  // warpgroup has stages of its own, whose barriers it sees in every phase.
+  // Few tokens: as many as keep the memory busy, more where A is half of them, and up to 8 tokens
+  // as many as the launch says, for memory of this speed. Yet more wait behind those of other CTAs,
+  // and the last CTA to have its own ends later. Of turns a whole number: a warpgroup has stages of
+  // its own, whose barriers it sees in every phase.
   static constexpr bool kIsShort = kTiles == 1 && Operand::kTokens <= 16 && kBits(B_FORMAT) == 4;
   static constexpr int kFit = (kSharedBytes - kBytesSums - kBytesOther - Operand::kOwnBytes) /
                               kBytesStage / Operand::kTurns * Operand::kTurns,
-                       kEnough = kBytesTokens < kBytesCodes ? 4 : 6,
+                       kEnough = kBytesTokens < kBytesCodes && Operand::kTokens > 8 ? 4 : 6,
                        kStages = kIsShort && kFit > kEnough ? kEnough : kFit;
   static constexpr int kBytesBarriers = kStages * 16 + 16 + Operand::kTokens * 4;
   static_assert(kStages >= 2 && kBytesBarriers <= 1024 && kBytesStage % 1024 == 0,
                 "room for a ring");
   static_assert(kStages % Operand::kTurns == 0, "a warpgroup has stages of its own");
+  static constexpr bool kIsTold = kIsShort && Operand::kTokens == 8;
+  // Those that a launch uses.
+  __device__ static int stagesOf(const Problem& problem) {
+    return kIsTold ? min(problem.depth, kStages) : kStages;
+  }
   u32 barriers, tiles;
   __device__ explicit Ring(u32 start)
       : barriers(start), tiles((start + kBytesBarriers + 1023) & ~1023u) {}

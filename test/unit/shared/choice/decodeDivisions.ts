@@ -30,6 +30,9 @@ const model = row
 
 /** What the row's values make of a problem on a GPU of 132 multiprocessors. */
 export function divisionOf({ us: _us, ...problem }: Divided): string {
-  const names = namesOf(model, { ...problem, output: 'f16' }, problem, { processors: 132 })
+  const names = namesOf(model, { ...problem, output: 'f16' }, problem, {
+    processors: 132,
+    memoryGbs: 3352
+  })
   return `${names.IN_PAIRS ? 'pairs' : 'tiles'} by ${names.WARPS}`
 }

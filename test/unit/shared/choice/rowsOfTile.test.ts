@@ -22,7 +22,7 @@ function launched(m: number, n: number, k: number, parts?: number[]): string[] {
   if (typeof row === 'string') throw new Error(row)
   const of = { format: 'mxfp4', m, n, k, output: 'f16' }
   const product = { m, ...(parts && { parts, groups: parts.length }) }
-  const names = namesOf(row, of, product, { processors: 132 })
+  const names = namesOf(row, of, product, { processors: 132, memoryGbs: 3352 })
   return wgmma.launches
     .filter(({ when }) => !when || evaluate(when, names) !== 0)
     .map((launch) => launch.function)

@@ -72,9 +72,8 @@ beforeAll(() => {
     points.push({ run: 'folded', format, kernel, m: size, n: size, k: size, ns })
   points.push(
     ...groupedTable(),
-    ...['h100-decode-list', 'h200-decode-list'].flatMap(ownRun).filter(isOfToday),
-    ...oneRow(),
-    ...['h200-rows-list', 'h200-groups-list'].flatMap(ownRun),
+    ...ownRun('h100-decode-list').filter(isOfToday),
+    ...['h200-decode-list', 'h200-rows-list', 'h200-groups-list'].flatMap(ownRun),
     // Of when a launch that cleared 16 bytes was before each of wgmma's.
     ...ownRun('h100-rows-list').filter(({ kernel }) => kernel !== 'wgmma')
   )
@@ -83,18 +82,6 @@ beforeAll(() => {
   points.push(...[...rowsOfToday('h100'), ...rowsOfToday('h200')].filter(isOfToday))
   points.push(...divisionsOfToday())
 })
-
-/** One row of A: decode-mma by the division of its work that it has today, which was timed minutes before that list. */
-function oneRow(): Point[] {
-  const divided = dividedOn('h200').filter(({ m }) => m === 1)
-  return ownRun('h200-decode-one-list').map((point) => {
-    const one = divided.find(
-      ({ format, n, k }) => format === point.format && n === point.n && k === point.k
-    )
-    if (point.kernel !== 'decode-mma' || !one) return point
-    return { ...point, ns: 1e3 * one.us[divisionOf(one)]! }
-  })
-}
 
 /** decode-mma has kernels of its own for one row since those runs. */
 const isOfToday = ({ kernel, m }: Point) => kernel !== 'decode-mma' || m > 1
