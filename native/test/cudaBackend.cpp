@@ -80,6 +80,13 @@ void rowsMeetProblems() {
                                              "-DGROUPED=0", "-DACCUMULATE=0", "-DBLOCK=64"}));
 }
 
+void memoryHasARate() {
+  DeviceFacts facts;
+  CHECK(facts.memoryGBs() == 0);
+  facts.memoryClockKHz = 3'201'000, facts.memoryBusBits = 6016;
+  CHECK(facts.memoryGBs() == 4814);
+}
+
 void valuesAreNamesToo() {
   KernelRow row = exampleRow();
   row.values = {{"TILES", "ceil_div(N, BLOCK)"},
@@ -262,6 +269,7 @@ int main() {
   expressionsAreCsOverWholeNumbers();
   expressionsHave64Bits();
   rowsMeetProblems();
+  memoryHasARate();
   valuesAreNamesToo();
   partsClearWhatTheyHave();
   kernelsReadScalesInAnyLayout();
