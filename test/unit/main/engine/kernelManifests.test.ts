@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { namesOf } from '@shared/choice/cost'
 import { evaluate, withValues } from '@shared/choice/expression'
 import { everyBlockFormat, findBlockFormat } from '@shared/formats/blockFormat'
 import { layoutCode } from '@shared/layouts/formula'
@@ -10,6 +11,7 @@ import { parseUserLayout } from '@shared/layouts/userLayout'
 import { readKernelManifests, withModels } from '../../../../src-main/engine/kernelManifests'
 import { loadTestAddon } from '../../../support/addon'
 import { makeKernel } from '../../renderer/support/samples'
+import { h100Size } from '../../../support/h100Size'
 
 const row = {
   id: 'mine',
@@ -62,28 +64,17 @@ describe('kernel manifests', () => {
     const { sources } = readKernelManifests([resolve('resources/kernels/cuda')])
     const wrong: string[] = []
     let looked = 0
-    for (const { id, formats, constants, values, requires, tensorMaps, launches } of sources)
-      for (const { format } of formats)
+    for (const source of sources)
+      for (const { format } of source.formats)
         for (const k of [16, 32, 48, 80, 96, 160, 512])
           for (const [m, n] of [
             [7, 40],
             [33, 200],
             [300, 264]
           ] as const) {
-            const { a, b, scaleBlockSize } = findBlockFormat(format)
-            if (k % scaleBlockSize !== 0) continue
-            const bits = { BITS_A: a.storageBits, BITS_B: b.storageBits }
-            const asked = {
-              M: m,
-              N: n,
-              K: k,
-              V: scaleBlockSize,
-              GROUPS: 0,
-              GROUP_ROWS: m,
-              MOST_ROWS: m
-            }
-            const given = { ...constants, ...bits, ...asked, SMS: 132, BYTES_C: 2, ACCUMULATE: 0 }
-            const names = withValues(given, values)
+            if (k % findBlockFormat(format).scaleBlockSize !== 0) continue
+            const { id, requires, tensorMaps, launches } = source
+            const names = namesOf(source, { format, m, n, k, output: 'f16' }, { m }, h100Size)
             if (requires.some(({ that }) => evaluate(that, names) === 0)) continue
             for (const launch of launches.filter(({ when }) => evaluate(when, names) !== 0))
               for (const map of tensorMaps.filter(({ name }) => launch.arguments.includes(name))) {
@@ -116,26 +107,20 @@ describe('kernel manifests', () => {
       ['cuda', 'hip'].map((folder) => resolve('resources/kernels', folder))
     )
     let told = 0
-    for (const { id, constants, values } of sources)
-      for (const SMS of [8, 24, 78, 132, 160])
-        for (const GROUPS of [0, 1, 300])
-          for (const [M, N, K] of [
+    for (const source of sources)
+      for (const processors of [8, 24, 78, 132, 160])
+        for (const groups of [0, 1, 300])
+          for (const [m, n, k] of [
             [1, 1, 32],
             [64, 37, 2880],
             [513, 8192, 96],
             [8192, 57344, 28672]
           ] as const)
-            for (const [BITS_A, BITS_B, V] of [
-              [4, 4, 32],
-              [4, 4, 16],
-              [8, 8, 32],
-              [16, 4, 16],
-              [6, 6, 32]
-            ] as const) {
-              const given = { M, N, K, V, SMS, GROUPS, GROUP_ROWS: M, MOST_ROWS: M, BITS_A, BITS_B }
-              const names = { ...constants, ...given, BYTES_C: 2, ACCUMULATE: 0 }
-              expect(() => withValues(names, values), id).not.toThrow()
-              told += values.length
+            for (const format of ['mxfp4', 'nvfp4', 'mxfp8', 'w4a16_nvfp4', 'mxfp6_e2m3']) {
+              const problem = { format, m, n, k, output: 'f16' }
+              const size = { processors, memoryGbs: 0 }
+              expect(() => namesOf(source, problem, { m, groups }, size), source.id).not.toThrow()
+              told += source.values.length
             }
     expect(told).toBeGreaterThan(1000)
   })

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import { namesOf, type Problem } from '@shared/choice/cost'
 import { evaluate } from '@shared/choice/expression'
 import { expandVariants, parseKernelRow } from '@shared/contract/kernelRow'
+import { h100Size } from '../../../support/h100Size'
 
 interface Launch {
   function: string
@@ -30,7 +31,7 @@ const formats = ['mxfp4', 'nvfp4', 'mxfp8', 'w4a16_mxfp4']
 function* clustersOf(given: Row, of: Problem): Generator<[size: number, count: number]> {
   const row = parseKernelRow(given)
   if (typeof row === 'string') throw new Error(row)
-  const names = namesOf(row, of, { m: of.m }, { processors: 132, memoryGbs: 3352 })
+  const names = namesOf(row, of, { m: of.m }, h100Size)
   for (const { grid, cluster, when } of given.launches) {
     if (!cluster || (when && evaluate(when, names) === 0)) continue
     const size = evaluate(String(cluster[0]), names)

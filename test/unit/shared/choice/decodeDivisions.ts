@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { namesOf } from '@shared/choice/cost'
 import { parseKernelRow } from '@shared/contract/kernelRow'
+import { h100Size } from '../../../support/h100Size'
 
 export interface Divided {
   format: string
@@ -30,9 +31,6 @@ const model = row
 
 /** What the row's values make of a problem on a GPU of 132 multiprocessors. */
 export function divisionOf({ us: _us, ...problem }: Divided): string {
-  const names = namesOf(model, { ...problem, output: 'f16' }, problem, {
-    processors: 132,
-    memoryGbs: 3352
-  })
+  const names = namesOf(model, { ...problem, output: 'f16' }, problem, h100Size)
   return `${names.IN_PAIRS ? 'pairs' : 'tiles'} by ${names.WARPS}`
 }

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import { namesOf } from '@shared/choice/cost'
 import { evaluate } from '@shared/choice/expression'
 import { parseKernelRow } from '@shared/contract/kernelRow'
+import { h100Size } from '../../../support/h100Size'
 
 interface Row {
   id?: string
@@ -22,7 +23,7 @@ function launched(m: number, n: number, k: number, parts?: number[]): string[] {
   if (typeof row === 'string') throw new Error(row)
   const of = { format: 'mxfp4', m, n, k, output: 'f16' }
   const product = { m, ...(parts && { parts, groups: parts.length }) }
-  const names = namesOf(row, of, product, { processors: 132, memoryGbs: 3352 })
+  const names = namesOf(row, of, product, h100Size)
   return wgmma.launches
     .filter(({ when }) => !when || evaluate(when, names) !== 0)
     .map((launch) => launch.function)
