@@ -102,8 +102,7 @@ void isAsInTheManifest() {
     blockscope::cuda::Variables names;
     for (const auto& [name, value] : row["constants"].members) names[name] = int(value);
     CHECK(names["ROWS"] == decode::kRowsOfTile);
-    names["SMS"] = 132, names["MEMORY_GBS"] = 4917, names["GROUPS"] = GROUPED ? 3 : 0,
-    names["V"] = SCALE_BLOCK;
+    names["SMS"] = 132, names["GROUPS"] = GROUPED ? 3 : 0, names["V"] = SCALE_BLOCK;
     names["BITS_A"] = kBits(A_FORMAT), names["BITS_B"] = kBits(B_FORMAT);
     for (const int rows : {1, 8, 9, 16, 17, 64})
       for (const auto& [n, k] : {std::pair{2880, 2880},

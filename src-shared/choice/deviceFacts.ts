@@ -11,7 +11,7 @@ export type Rate = { rate: number; source: string } | { reason: string }
 export interface DeviceFacts {
   /** Multiprocessors, compute units or cores. */
   processors: number
-  /** GB/s by the memory's clock and bus, two transfers a clock; 0: not known. */
+  /** GB/s of a CUDA device by its memory's clock and bus; 0: not known. */
   memoryGbs: number
   /** FLOP/s of the whole device for a class of instruction. */
   peakOf(instruction: string): Rate
@@ -36,12 +36,9 @@ export function factsOf(device: Device, measured: readonly Roof[]): DeviceFacts 
   }
 }
 
-/** As native/cuda/context.h has it: both evaluate a row's values. */
+/** As native/cuda/context.h has it, of a CUDA device: both evaluate a row's values. */
 const memoryGbs = (device: Device): number =>
-  Math.floor(
-    (numberOf(device, 'memoryClockMHz') * 2 * Math.floor(numberOf(device, 'memoryBusBits') / 8)) /
-      1000
-  )
+  device.kind === 'cuda' ? Math.floor((ratedBandwidth(device)?.value ?? 0) / 1e9) : 0
 
 function readRate(device: Device, measured: readonly Roof[]): Rate {
   const found = measured.find(({ kind, of }) => kind === 'memory' && of === 'dram')
