@@ -60,7 +60,8 @@ struct GpuEnvironment {
   }
   // False: something is wrong, at last that nothing moves any more.
   template <class IsThere>
-  __device__ bool waitUntil(IsThere isThere, const char* what, u32 number) const {
+  __device__ bool waitUntil(IsThere isThere, const char* what, u32 number,
+                            u64 patience = kPatience) const {
     u64 since = nanoseconds();
     u32 seen = progress();
     while (!isThere()) {
@@ -68,7 +69,7 @@ struct GpuEnvironment {
       const u64 now = nanoseconds();
       const u32 moved = progress();
       if (moved != seen) seen = moved, since = now;
-      else if (now - since > kPatience) return fail(Sentence(what, number));
+      else if (now - since > patience) return fail(Sentence(what, number));
     }
     return true;
   }

@@ -295,8 +295,10 @@ class EmulatedMachine {
     own().met = mine;
     __threadfence();
     Workspace& other = *environment_.workspaces[1 - rank()];
+    // What the other one waits for is the cause: it is told first.
     environment_.waitUntil([&] { return other.met >= mine; },
-                           "the other CTA does not come to the barrier of all threads ", mine);
+                           "the other CTA does not come to the barrier of all threads ", mine,
+                           2 * Environment::kPatience);
   }
 
   EmulatedProblem problem_;
