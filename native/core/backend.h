@@ -281,7 +281,7 @@ struct ValidationReport {
 
 // ------------------------------------------------------------------------------------- measurement
 
-// spec: docs/measurement.md, method bs-2. All times in nanoseconds. The caller says every field:
+// spec: docs/measurement.md, method bs-3. All times in nanoseconds. The caller says every field:
 // the presets are those of src-shared/measurement/presets.ts.
 struct MeasureRequest {
   std::string kernel;

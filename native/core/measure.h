@@ -1,4 +1,4 @@
-// The sampling loop of method bs-2 (docs/measurement.md), over whatever produces one sample.
+// The sampling loop of method bs-3 (docs/measurement.md), over whatever produces one sample.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The stop rules of method bs-2, over samples made up here, and the thread pool under everything.
+// The stop rules of method bs-3, over samples made up here, and the thread pool under everything.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

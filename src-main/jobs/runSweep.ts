@@ -1,5 +1,5 @@
 /**
- * A sweep, by method bs-2 (docs/measurement.md), in rounds over all points, each in a new random order, problem by problem.
+ * A sweep, by method bs-3 (docs/measurement.md), in rounds over all points, each in a new random order, problem by problem.
  * In the first round a problem's kernels are validated before they are timed, so what is cut off has whole problems. The
  * round's first point is measured again at its end to see drift.
  */

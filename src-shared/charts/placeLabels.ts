@@ -47,6 +47,12 @@ export function placesAround(width: number, gap: number) {
   ]
 }
 
+/** Beside a line that goes down from here, in `rows` of text: left of it in any row before right of it. */
+export function placesAtLine(width: number, rows: number) {
+  const tops = Array.from({ length: rows }, (_, row) => row * labelHeight)
+  return [-width, 0].flatMap((left) => tops.map((top) => ({ left, top })))
+}
+
 /**
  * The box of each label, undefined where there is no room: the first that is asked for chooses first. A label keeps within
  * `bounds` and off other labels and `taken`; of the places that remain it takes the one that the fewest lines run through, and

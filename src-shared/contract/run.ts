@@ -229,7 +229,7 @@ export type Measured = v.InferOutput<typeof measuredSchema>
 
 export const measurementSchema = v.object({
   ...measuredEntries,
-  /** 'bs-2 standard, cold': see docs/measurement.md. */
+  /** 'bs-3 standard, cold': see docs/measurement.md. */
   method: v.string(),
   timeNs: statisticsSchema,
   /** Medians of the rounds, in order. */

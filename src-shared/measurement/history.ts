@@ -1,5 +1,5 @@
 /** One point, the same kernel at the same shape on the same device, over the runs that measured it. */
-import type { Run, Step } from '../contract/run'
+import type { Measurement, Run, Step } from '../contract/run'
 import type { HistoryEntry, HistoryPoint } from '../contract/history'
 import { shapeKey } from '../contract/groups'
 import { digits } from '../units'
@@ -43,11 +43,11 @@ export function historyPoints(runs: readonly Run[]): { point: HistoryPoint; runs
 /** A change needs disjoint quartiles and more than this. */
 export const leastChange = 0.01
 
-/** Rates of the point in each run, the oldest first. A noisy run has no verdict and is nothing to compare with; one timed in groups and one not are not compared. */
+/** Rates of the point in each run, the oldest first. A noisy run has no verdict and is nothing to compare with; nor are two that are timed in ways that differ. */
 export function historyOf(runs: readonly Run[], point: HistoryPoint): HistoryEntry[] {
   const wanted = keyOf(point)
   const sorted = [...runs].sort((a, b) => a.createdAt.localeCompare(b.createdAt))
-  let before: HistoryEntry | undefined
+  let before: { entry: HistoryEntry; way: string } | undefined
   return sorted.flatMap((run) => {
     const step = run.steps.find((one) => one.measurement && keyOf(pointOf(run, one)) === wanted)
     const measured = step?.measurement
@@ -79,15 +79,18 @@ export function historyOf(runs: readonly Run[], point: HistoryPoint): HistoryEnt
       verdict: 'first'
     }
     if (measured.badges.includes('noisy')) entry.verdict = 'noisy'
-    else if (before && isGrouped(before) === isGrouped(entry))
-      Object.assign(entry, changeSince(before, entry))
-    if (entry.verdict !== 'noisy') before = entry
+    else if (before?.way === wayOf(measured)) Object.assign(entry, changeSince(before.entry, entry))
+    if (entry.verdict !== 'noisy') before = { entry, way: wayOf(measured) }
     return [entry]
   })
 }
 
-/** A launch timed alone takes some 2 us longer than among others: the step from one to the other (bs-1 to bs-2) is no change. */
-const isGrouped = ({ badges }: HistoryEntry): boolean => badges.includes('grouped')
+/**
+ * How a launch was timed, as far as its time tells: short ones take some 2 us longer alone than among others (bs-1 to bs-2), and
+ * among others up to 0.4 us longer since all are timed in one state (bs-3). Of long ones both are nothing.
+ */
+const wayOf = ({ badges, method }: Measurement): string =>
+  badges.includes('grouped') ? `grouped ${method.split(' ')[0]}` : 'alone'
 
 function changeSince(
   before: HistoryEntry,

@@ -1,10 +1,10 @@
 /**
- * Method bs-2 (docs/measurement.md): how many samples a point takes and when it stops. Times in nanoseconds.
+ * Method bs-3 (docs/measurement.md): how many samples a point takes and when it stops. Times in nanoseconds.
  */
 import type { presetNames } from '../contract/jobs'
 
 /** Runs measured by methods of different names are told apart where they are compared. */
-export const methodName = 'bs-2'
+export const methodName = 'bs-3'
 
 export interface Preset {
   /** Warm-up for the first point of a kernel, and for later ones. */

@@ -114,6 +114,9 @@ class CpuDevice:
     def wait(self):
         pass
 
+    def give_memory_back(self):
+        """Has no effect on the time of a launch here."""
+
     def flush_before_samples(self):
         """Twice the cache is written before each sample from here on."""
         self.flushed = self.numpy.zeros(2 * self.cache_bytes, dtype=self.numpy.uint8)
@@ -229,6 +232,11 @@ class CudaDevice:
 
     def wait(self):
         self.torch.cuda.synchronize()
+
+    def give_memory_back(self):
+        """To the driver. What was loaded since it last got some launches sooner than at any later time (docs/measurement.md)."""
+        self.filled(32 << 20, 0)
+        self.torch.cuda.empty_cache()
 
     def flush_before_samples(self):
         """Twice the last cache is written before each sample from here on."""

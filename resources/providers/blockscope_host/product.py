@@ -300,8 +300,9 @@ def run(request, say):
     product = Product(file, kernel, {**request, "cold": rules["cold"]}, say)
     chosen = product.choose_configuration()
     product.add_sets()
-    # The first launch compiles, and shows what is wrong, before any is timed.
+    # The first launch compiles and loads, and shows what is wrong, before any is timed.
     product.take()
+    product.device.give_memory_back()
     # C alone is wanted, or times alone.
     queue, each = product.grouped() if request["result"] is None else (product.launch, 1)
     device = Grouped(product.device, each)

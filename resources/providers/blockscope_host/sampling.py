@@ -1,4 +1,4 @@
-"""Method bs-2 (docs/measurement.md): what a sample is of, warm-up, how many samples, and when they are enough. Times in nanoseconds."""
+"""Method bs-3 (docs/measurement.md): what a sample is of, warm-up, how many samples, and when they are enough. Times in nanoseconds."""
 
 import math
 import statistics

@@ -1,4 +1,4 @@
-/** What the badges of a measurement mean (spec: method bs-2). */
+/** What the badges of a measurement mean (spec: method bs-3). */
 const meanings: Record<string, string> = {
   noisy: 'The samples scatter more than the stop rule asks for.',
   unstable: 'The medians of the rounds differ by more than 2 %.',

@@ -67,7 +67,7 @@ describe.skipIf(!hasNumpy)('the numpy template', () => {
     const step = runOf(swept.stdout).steps.find(({ kernel }) => kernel === 'my-kernel')!
     expect(step.provider).toBe('user')
     expect(step.measurement).toMatchObject({
-      ...{ method: 'bs-2 fixed 5, cold', timingSource: 'steady clock', stopReason: 'fixed' },
+      ...{ method: 'bs-3 fixed 5, cold', timingSource: 'steady clock', stopReason: 'fixed' },
       timeNs: { samples: 5 }
     })
     expect(step.measurement!.operandSets).toBeGreaterThanOrEqual(1)

@@ -11,6 +11,7 @@ import {
   labelWidth,
   placeLabels,
   placesAround,
+  placesAtLine,
   spreadApart,
   type Box
 } from '@shared/charts/placeLabels'
@@ -268,6 +269,24 @@ describe('a label', () => {
     expect(first!.left).toBe(28)
     expect(edge!.left + edge!.width).toBe(187)
     expect(none).toBeUndefined()
+  })
+
+  it('ends at its line, in the next row where the first is taken, and begins there only where nothing is free left of it', () => {
+    const atLine = (x: number, text: string) => ({
+      ...{ x, y: 0, text },
+      places: placesAtLine(labelWidth(text), 2)
+    })
+    const name = 'fp8 roof'
+    const width = labelWidth(name)
+    const room = { left: 0, top: 0, width: 2 * width, height: 2 * labelHeight }
+    const placed = placeLabels([atLine(width, name), atLine(width + 9, name)], room)
+    expect(placed.map((box) => [box!.left, box!.top])).toEqual([
+      [0, 0],
+      [9, labelHeight]
+    ])
+    const [near] = placeLabels([atLine(width - 9, name)], room)
+    expect([near!.left, near!.top]).toEqual([width - 9, 0])
+    expect(placeLabels([atLine(9, name)], { ...room, width })).toEqual([undefined])
   })
 
   it('gives way to what was placed before and to marks, and to lines where it can', () => {

@@ -25,6 +25,7 @@ function measured(tflops: number, spread = 0.002, badges: string[] = []): Measur
     flops,
     tflops,
     badges,
+    method: 'bs-2 standard, cold',
     cacheMode: 'cold: 2 operand sets',
     meanMHz: 0
   } as unknown as Measurement
@@ -53,6 +54,16 @@ describe('the history of a point', () => {
       runAt(3, measured(760, 0.002, grouped)),
       runAt(4, measured(800, 0.002, grouped))
     ]
+    const verdicts = historyOf(changed, point).map(({ verdict }) => verdict)
+    expect(verdicts).toEqual(['first', 'first', 'faster'])
+  })
+
+  it('tells no change from one method to another of a launch timed among others', () => {
+    const by = (method: string) => ({ ...measured(760, 0.002, ['grouped']), method })
+    const faster = { ...measured(800, 0.002, ['grouped']), method: 'bs-3 standard, cold' }
+    const changed = [by('bs-2 quick, cold'), by('bs-3 quick, cold'), faster].map((one, day) =>
+      runAt(day + 2, one)
+    )
     const verdicts = historyOf(changed, point).map(({ verdict }) => verdict)
     expect(verdicts).toEqual(['first', 'first', 'faster'])
   })
