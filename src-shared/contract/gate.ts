@@ -114,6 +114,8 @@ export type BaselinePoint = v.InferOutput<typeof baselinePointSchema>
 const baselineStateSchema = v.object({
   device: deviceStateSchema,
   recordedAt: v.string(),
+  /** 'bs-3'; those of before do not say it. */
+  method: v.optional(v.string(), 'bs-2'),
   mode: v.string(),
   output: v.string(),
   points: v.array(baselinePointSchema)

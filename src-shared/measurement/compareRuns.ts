@@ -36,12 +36,15 @@ export function compareRuns(baseline: Run, tested: Run): ComparedPoint[] {
   })
 }
 
+/** 'bs-3 quick, cold', of all points of a run; '' where none was timed. */
+export const methodOf = (run: Run): string =>
+  run.steps.find((step) => step.measurement)?.measurement?.method ?? ''
+
 /** Why the times of two runs may not be comparable, in sentences. */
 export function comparisonDoubts(a: Run, b: Run): string[] {
-  const method = (run: Run) => run.steps.find((step) => step.measurement)?.measurement?.method ?? ''
   const same: [what: string, left: string, right: string][] = [
     ['device', a.device?.name ?? '', b.device?.name ?? ''],
-    ['method', method(a), method(b)],
+    ['method', methodOf(a), methodOf(b)],
     ['operands', a.spec.distribution, b.spec.distribution],
     ['output type', a.spec.output, b.spec.output],
     ['operation', operationName(a.spec), operationName(b.spec)]

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { deviceStateText, type DeviceState } from '@shared/contract/deviceState'
 import { baselineFileSchema, type BaselineFile, type BaselineState } from '@shared/contract/gate'
 import { UserError } from '@shared/errors'
+import { methodName } from '@shared/measurement/presets'
 import { describeIssues } from '@shared/schemaWords'
 import * as v from 'valibot'
 import { writeOutput } from '../../ground/files'
@@ -41,11 +42,12 @@ export async function openBaseline(
   const found = stateOfBaseline(file, device, asked)
   if (found) return recordedState(found, path)
   const known = file.states.map(
-    (state) => `${deviceStateText(state.device)} (${state.mode}, output ${state.output})`
+    ({ device: of, method, mode, output }) =>
+      `${deviceStateText(of)} (${method}, ${mode}, output ${output})`
   )
   throw new UserError(
     'failed',
-    `${path} has no baseline of ${deviceStateText(device)} (${asked.mode}, output ${asked.output}); it has ` +
+    `${path} has no baseline of ${deviceStateText(device)} (${methodName}, ${asked.mode}, output ${asked.output}); it has ` +
       `${known.join('; ') || 'none'}. --record adds one.`
   )
 }

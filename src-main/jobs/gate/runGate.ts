@@ -1,7 +1,7 @@
 /** A gate: base and new at every point they have in common, judged (src-shared/measurement/gateVerdict). */
 import { hostname } from 'node:os'
 import { autoKernel, type Detection, type Device } from '@shared/contract/devices'
-import { differencesOf, type DeviceState } from '@shared/contract/deviceState'
+import type { DeviceState } from '@shared/contract/deviceState'
 import {
   currentGateVersion,
   type BaselinePoint,
@@ -23,6 +23,7 @@ import {
   type GateRule
 } from '@shared/measurement/gateResult'
 import { layersOf } from '@shared/measurement/modelTime'
+import { methodName } from '@shared/measurement/presets'
 import { pointOf } from '@shared/measurement/ratios'
 import { median } from '@shared/measurement/statistics'
 import type { Engine } from '../../engine/engine'
@@ -31,7 +32,8 @@ import { Meter } from '../estimate'
 import type { StepContext } from '../jobContext'
 import { OpenSession } from '../openSession'
 import type { JobPlan, PlannedStep } from '../plan'
-import { keyOf, stateNow, type RecordedPoint, type RecordedSide, type Side } from './sides'
+import { differencesOfTimed, keyOf, stateNow } from './sides'
+import type { RecordedPoint, RecordedSide, Side } from './sides'
 import { visitKernels, type VisitPlan } from './visits'
 
 export interface GateRequest extends GateRule, Pick<VisitPlan, 'visits' | 'samples'> {
@@ -156,18 +158,15 @@ function specOf(
 
 /** The state of the device all times are of. Throws a UserError when they are of several. */
 function stateOf(recorded: readonly RecordedSide[], { detection, device }: GateWork): DeviceState {
-  const now = stateNow(detection, device.id)
-  const states =
-    recorded.length === 2
-      ? [recorded[0]!.device, recorded[1]!.device]
-      : [recorded[0]?.device ?? now, now]
-  const differences = differencesOf(states[0]!, states[1]!)
+  const now = { device: stateNow(detection, device.id), method: methodName }
+  const [before = now, after = now] = recorded
+  const differences = differencesOfTimed(before, after)
   if (differences.length > 0)
     throw new UserError(
       'failed',
       `Times of ${recorded.map(({ name }) => name).join(' and ')} do not compare: ${differences.join('; ')}.`
     )
-  return states[0]!
+  return before.device
 }
 
 /** Every point both have, and a sentence for what only one has. */
@@ -343,7 +342,8 @@ export async function timeForBaseline(
     await session.close()
   }
   const device = stateNow(work.detection, work.device.id)
-  return { state: { device, recordedAt, mode: spec.mode, output: spec.output, points }, failed }
+  const { mode, output } = spec
+  return { state: { device, recordedAt, method: methodName, mode, output, points }, failed }
 }
 
 /** A recorded point has its problem in it too. */

@@ -7,6 +7,8 @@ import { deviceStateOf, differencesOf } from '@shared/contract/deviceState'
 import type { BaselineFile, BaselineState, GateProblem, GateSide } from '@shared/contract/gate'
 import type { SweepSpec } from '@shared/contract/jobs'
 import { UserError, messageOf } from '@shared/errors'
+import { methodOf } from '@shared/measurement/compareRuns'
+import { methodName } from '@shared/measurement/presets'
 import { pointOf } from '@shared/measurement/ratios'
 import type { KernelSide } from '../../engine/kernelManifests'
 import type { Run, StoredRound } from '@shared/contract/run'
@@ -52,6 +54,8 @@ export interface RecordedSide {
   kind: 'recorded'
   name: string
   device: DeviceState
+  /** 'bs-3' */
+  method: string
   mode: string
   output: string
   /** Of a run: what it was asked for; new kernels are timed the same way. */
@@ -134,10 +138,23 @@ function recorded(run: Run, rounds: readonly StoredRound[], name: string): Recor
   })
   const { mode, output } = run.spec
   const device = deviceStateOf(run.device, run.libraries)
-  return { kind: 'recorded', name, device, mode, output, spec: run.spec, points }
+  const method = methodOf(run).split(' ')[0]!
+  return { kind: 'recorded', name, device, method, mode, output, spec: run.spec, points }
 }
 
 type Asked = { mode: string; output: string }
+
+/** What keeps times from being compared, in words; empty: nothing. A CPU's are the same by every method. */
+export function differencesOfTimed(
+  before: Pick<RecordedSide, 'device' | 'method'>,
+  now: Pick<RecordedSide, 'device' | 'method'>
+): string[] {
+  const sameMethod = before.method === now.method || now.device.driver === ''
+  return [
+    ...differencesOf(before.device, now.device),
+    ...(sameMethod ? [] : [`method ${before.method} then, ${now.method} now`])
+  ]
+}
 
 /** The part of a baseline that was recorded in exactly this state; undefined where there is none. */
 export const stateOfBaseline = (
@@ -147,18 +164,20 @@ export const stateOfBaseline = (
 ): BaselineState | undefined =>
   states.find(
     (one) =>
-      differencesOf(one.device, device).length === 0 && one.mode === mode && one.output === output
+      differencesOfTimed(one, { device, method: methodName }).length === 0 &&
+      one.mode === mode &&
+      one.output === output
   )
 
 export function recordedState(state: BaselineState, name: string): RecordedSide {
-  const { device, mode, output } = state
+  const { device, method, mode, output } = state
   const points = state.points.map(({ visitsNs, ...point }): RecordedPoint => ({
     ...point,
     // One observation stands for each visit.
     samplesNs: visitsNs.map((ns) => [ns]),
     badges: []
   }))
-  return { kind: 'recorded', name, device, mode, output, points }
+  return { kind: 'recorded', name, device, method, mode, output, points }
 }
 
 /** What is compared has this in common; the names of single kernels differ. */

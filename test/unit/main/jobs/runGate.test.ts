@@ -4,10 +4,16 @@ import * as v from 'valibot'
 import { detectionSchema, type Detection } from '@shared/contract/devices'
 import { sweepSpecSchema } from '@shared/contract/jobs'
 import { UserError } from '@shared/errors'
+import { methodName } from '@shared/measurement/presets'
 import { gateToDashboard, gateToJunit, gateToMarkdown } from '@shared/report/gate'
 import { EngineError, type Engine } from '../../../../src-main/engine/engine'
 import { runGate, type GateRequest, type GateWork } from '../../../../src-main/jobs/gate/runGate'
-import { stateNow, type RecordedSide, type Side } from '../../../../src-main/jobs/gate/sides'
+import {
+  stateNow,
+  stateOfBaseline,
+  type RecordedSide,
+  type Side
+} from '../../../../src-main/jobs/gate/sides'
 import { planJob } from '../../../../src-main/jobs/plan'
 import { MachineMemory } from '../../../../src-main/store/machineMemory'
 
@@ -167,7 +173,8 @@ describe('a gate of two folders', () => {
 describe('a gate beside recorded times', () => {
   const state = stateNow(detection, 'cuda:0')
   const recorded = (change: Partial<RecordedSide> = {}): RecordedSide => ({
-    ...{ kind: 'recorded', name: 'baseline.json', device: state, mode: 'hot', output: 'f16' },
+    ...{ kind: 'recorded', name: 'baseline.json', device: state, method: methodName },
+    ...{ mode: 'hot', output: 'f16' },
     points: [64, 256].map((k) => ({
       ...{ format: 'mxfp4', m: 64, n: 64, k, kernel: 'a', sourceHash: '', badges: [] },
       ...{ meanMHz: 1900, samplesNs: Array.from({ length: 12 }, (_, i) => [1000 + i]) }
@@ -195,7 +202,18 @@ describe('a gate beside recorded times', () => {
     expect(slower.points.map(({ verdict }) => verdict)).toEqual(['slower', 'slower'])
   })
 
-  it('refuses another driver, clock or power limit, and another mode than it was asked for', async () => {
+  it('has of a baseline what was recorded by the same method, of a CPU by any', () => {
+    const asked = { mode: 'hot', output: 'f16' }
+    const found = (device: typeof state, method: string) => {
+      const one = { device, recordedAt: '2026-11-27T00:00:00.000Z', method, ...asked, points: [] }
+      return stateOfBaseline({ blockscopeBaseline: 1, states: [one] }, device, asked) === one
+    }
+    expect(found(state, methodName)).toBe(true)
+    expect(found(state, 'bs-2')).toBe(false)
+    expect(found({ ...state, driver: '' }, 'bs-2')).toBe(true)
+  })
+
+  it('refuses another driver, clock, power limit or method, and another mode than it was asked for', async () => {
     const refused = (side: RecordedSide, wanted = all) =>
       runGate(side, tested, wanted, workWith({}).work)
     const error = await refused(
@@ -207,6 +225,9 @@ describe('a gate beside recorded times', () => {
       message:
         'Times of baseline.json do not compare: driver 570.2 then, driver 580.1 now; 500 W then, 700 W now.'
     })
+    await expect(refused(recorded({ method: 'bs-2' }))).rejects.toThrow(
+      `Times of baseline.json do not compare: method bs-2 then, ${methodName} now.`
+    )
     const plain = recorded({ name: 'one', spec: request.spec })
     const other = recorded({ name: 'two', spec: { ...request.spec, accumulate: true } })
     await expect(runGate(plain, other, all, workWith({}).work)).rejects.toThrow(
