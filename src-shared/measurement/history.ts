@@ -3,6 +3,7 @@ import type { Measurement, Run, Step } from '../contract/run'
 import type { HistoryEntry, HistoryPoint } from '../contract/history'
 import { shapeKey } from '../contract/groups'
 import { digits } from '../units'
+import { nameOfMethod } from './presets'
 import { median } from './statistics'
 import { runName, optionsOf, shapeOf } from './runName'
 
@@ -90,7 +91,7 @@ export function historyOf(runs: readonly Run[], point: HistoryPoint): HistoryEnt
  * among others up to 0.4 us longer since all are timed in one state (bs-3). Of long ones both are nothing.
  */
 const wayOf = ({ badges, method }: Measurement): string =>
-  badges.includes('grouped') ? `grouped ${method.split(' ')[0]}` : 'alone'
+  badges.includes('grouped') ? `grouped ${nameOfMethod(method)}` : 'alone'
 
 function changeSince(
   before: HistoryEntry,

@@ -5,6 +5,8 @@ import type { presetNames } from '../contract/jobs'
 
 /** Runs measured by methods of different names are told apart where they are compared. */
 export const methodName = 'bs-3'
+/** Of 'bs-3 quick, cold', the name alone. */
+export const nameOfMethod = (method: string): string => method.split(' ')[0]!
 
 export interface Preset {
   /** Warm-up for the first point of a kernel, and for later ones. */

@@ -8,7 +8,7 @@ import type { BaselineFile, BaselineState, GateProblem, GateSide } from '@shared
 import type { SweepSpec } from '@shared/contract/jobs'
 import { UserError, messageOf } from '@shared/errors'
 import { methodOf } from '@shared/measurement/compareRuns'
-import { methodName } from '@shared/measurement/presets'
+import { methodName, nameOfMethod } from '@shared/measurement/presets'
 import { pointOf } from '@shared/measurement/ratios'
 import type { KernelSide } from '../../engine/kernelManifests'
 import type { Run, StoredRound } from '@shared/contract/run'
@@ -138,7 +138,7 @@ function recorded(run: Run, rounds: readonly StoredRound[], name: string): Recor
   })
   const { mode, output } = run.spec
   const device = deviceStateOf(run.device, run.libraries)
-  const method = methodOf(run).split(' ')[0]!
+  const method = nameOfMethod(methodOf(run))
   return { kind: 'recorded', name, device, method, mode, output, spec: run.spec, points }
 }
 
