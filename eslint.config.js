@@ -188,6 +188,20 @@ const electron = {
   message: 'Only src-main/desktop imports electron.'
 }
 
+/** A number of ms as the last of a call, behind its function, or as a `timeout` of it. */
+const testCalls = String.raw`CallExpression[callee.name=/^(it|test|(before|after)(All|Each))$/]`
+const testCallsOfMore = String.raw`CallExpression[callee.callee.property.name='each']`
+const limits = [testCalls, testCallsOfMore].flatMap((call) =>
+  [
+    '> Literal.arguments[raw=/^[0-9]/]',
+    "> ObjectExpression > Property[key.name='timeout'] > Literal"
+  ].map((limit) => ({
+    selector: `${call} ${limit}`,
+    message:
+      'What is slow may take its time: testLimit (test/support/patience.ts) is for what hangs.'
+  }))
+)
+
 export default tseslint.config(
   { ignores: ['out/', 'dist/', 'native/', 'resources/', 'test/fixtures/', 'docs/'] },
   ...tseslint.configs.recommended,
@@ -234,10 +248,15 @@ export default tseslint.config(
     }
   },
   {
+    files: ['test/**/*.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...limits] }
+  },
+  {
     files: ['test/e2e/**/*.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',
+        ...limits,
         {
           selector:
             "CallExpression[callee.name='expect'] > :not(FunctionExpression, ArrowFunctionExpression).arguments CallExpression[callee.property.name='url']",

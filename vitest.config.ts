@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import LongFilesFirst from './test/support/longFilesFirst'
-import { patience } from './test/support/patience'
+import { patience, testLimit } from './test/support/patience'
 
 const alias = {
   '@shared': fileURLToPath(new URL('./src-shared', import.meta.url)),
@@ -14,8 +14,8 @@ const alias = {
 
 // Limits are for what hangs, not for what is slow: test/support/patience.ts.
 const limits = {
-  testTimeout: 300_000,
-  hookTimeout: 300_000,
+  testTimeout: testLimit,
+  hookTimeout: testLimit,
   setupFiles: ['test/support/setupPatience.ts'],
   // What a list that should be empty has in it: the line is all that remains of a test which passed at its second try.
   chaiConfig: { truncateThreshold: 400 },

@@ -36,7 +36,7 @@ describeInBrowser('docs/screenshots of captures', () => {
       copyFileSync(`test/fixtures/captures/h200-${name}.shard`, join(capture, '6820-1.shard'))
     }
     browser = await workerBrowser()
-  }, 120_000)
+  })
   afterAll(() => rmSync(folder, { recursive: true }))
 
   const recordOf = (name: string) => join(folder, `pytorch-${name}`, 'capture.json')
@@ -130,7 +130,6 @@ describeInBrowser('docs/screenshots of captures', () => {
           await server.stop()
         }
       }
-    },
-    240_000
+    }
   )
 })

@@ -33,7 +33,7 @@ describe.skipIf(process.platform !== 'linux')('npm pack and npm install -g', () 
     npm('install', '-g', '--offline', '--ignore-scripts', '--prefix', prefix, packed.filename)
     seedObjects()
     npm('rebuild', '-g', '--prefix', prefix, 'blockscope')
-  }, 300_000)
+  })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   /**

@@ -122,9 +122,7 @@ describeInBrowser('the width of every view', () => {
       await page.setViewportSize({ width, height: 900 })
       // Charts and panes settle a frame or two after the window, on a busy machine later.
       await page.waitForTimeout(250)
-      await expect
-        .poll(() => overflows(), { timeout: 10_000, message: `at ${width} pixels` })
-        .toEqual([])
+      await expect.poll(() => overflows(), { message: `at ${width} pixels` }).toEqual([])
     }
     expect(errors).toEqual([])
   })

@@ -79,7 +79,7 @@ describeInBrowser('docs/screenshots', () => {
       ...['sweep', '--formats', 'mxfp4,mxfp8', '-M', '1,16,64,256', '-N', '512'],
       ...['-K', '256,512,1024,2048', '--preset', 'quick']
     )
-  }, 300_000)
+  })
   afterAll(async () => {
     await server?.stop()
     await cards?.stop()
@@ -335,7 +335,6 @@ describeInBrowser('docs/screenshots', () => {
         expect(errors).toEqual([])
         await close()
       }
-    },
-    240_000
+    }
   )
 })

@@ -95,7 +95,7 @@ PartitionName=cpu Nodes=localhost Default=YES MaxTime=INFINITE State=UP
         })
         if (!String(said).includes('idle')) throw new Error(`the node is ${String(said).trim()}`)
       },
-      { interval: 200, timeout: 60_000 }
+      { interval: 200 }
     )
   } catch (error) {
     const log = readFileSync(at('slurmctld.log'), 'utf8').split('\n').slice(-12).join('\n')

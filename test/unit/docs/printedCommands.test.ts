@@ -33,7 +33,7 @@ const serving = /^blockscope (serve|app|open)\b/
 let folder: DocsFolder
 beforeAll(async () => {
   folder = await makeDocsFolder()
-}, 60_000)
+})
 afterAll(() => rmSync(folder.path, { recursive: true, force: true }))
 
 interface Outcome {
@@ -104,36 +104,32 @@ const own = all.filter(({ text }) => text.startsWith('blockscope ') && !/[[\]]|\
 describe.each([...new Set(own.map(({ page }) => page))])('%s', (page) => {
   for (const command of own.filter((one) => one.page === page)) {
     const { place, text } = command
-    it.skipIf(skipped(command))(
-      `${place} ${text}`,
-      async () => {
-        if (serving.test(text)) {
-          const { code, output } = await runOnce(text, /http:\/\/127\.0\.0\.1:\d+\/#t=/)
-          expect(output).toContain('Ctrl+C stops it.')
-          expect(code).toBe(0)
-        } else if (takesMinutes.test(command.remark)) {
-          const { output } = await runLine(`${text} -M 64 -N 64`, / passed /)
-          expect(output).toMatch(/ passed /)
-          expect(output).toMatch(/[Ii]nterrupted|[Cc]ancelled/)
-        } else {
-          // What one page makes, another begins with; no command overwrites it.
-          const made = /(?<!validate .*)--out (\S+)/.exec(text)?.[1]
-          if (made !== undefined) rmSync(join(folder.path, made), { force: true })
-          const sized = validatesUnsized.test(text) ? `${text} -M 96 -N 80 -K 128` : text
-          const { code, output } = await runOnce(sized)
-          if (made === undefined) expect(output).not.toBe('')
-          else expect(statSync(join(folder.path, made)).size).toBeGreaterThan(0)
-          expect(output).not.toMatch(/^blockscope: |^error: /m)
-          expect({ code, output }).toEqual({ code: 0, output })
-          if (text.includes(' layout detect ')) expect(output).toContain('nvidia_32_4_4')
-          if (text.includes(' unpack ')) {
-            const unpacked = readFileSync(join(folder.path, 'unpacked.bin'))
-            expect(unpacked).toEqual(readFileSync(join(folder.path, 'linear.bin')))
-          }
+    it.skipIf(skipped(command))(`${place} ${text}`, async () => {
+      if (serving.test(text)) {
+        const { code, output } = await runOnce(text, /http:\/\/127\.0\.0\.1:\d+\/#t=/)
+        expect(output).toContain('Ctrl+C stops it.')
+        expect(code).toBe(0)
+      } else if (takesMinutes.test(command.remark)) {
+        const { output } = await runLine(`${text} -M 64 -N 64`, / passed /)
+        expect(output).toMatch(/ passed /)
+        expect(output).toMatch(/[Ii]nterrupted|[Cc]ancelled/)
+      } else {
+        // What one page makes, another begins with; no command overwrites it.
+        const made = /(?<!validate .*)--out (\S+)/.exec(text)?.[1]
+        if (made !== undefined) rmSync(join(folder.path, made), { force: true })
+        const sized = validatesUnsized.test(text) ? `${text} -M 96 -N 80 -K 128` : text
+        const { code, output } = await runOnce(sized)
+        if (made === undefined) expect(output).not.toBe('')
+        else expect(statSync(join(folder.path, made)).size).toBeGreaterThan(0)
+        expect(output).not.toMatch(/^blockscope: |^error: /m)
+        expect({ code, output }).toEqual({ code: 0, output })
+        if (text.includes(' layout detect ')) expect(output).toContain('nvidia_32_4_4')
+        if (text.includes(' unpack ')) {
+          const unpacked = readFileSync(join(folder.path, 'unpacked.bin'))
+          expect(unpacked).toEqual(readFileSync(join(folder.path, 'linear.bin')))
         }
-      },
-      120_000
-    )
+      }
+    })
   }
 })
 
@@ -185,7 +181,7 @@ describe('a clone after npm ci', () => {
     const { code, output } = await runLine('blockscope validate')
     expect(output).toMatch(/Passed: (\d+) of \1 passed/)
     expect(code).toBe(0)
-  }, 120_000)
+  })
 
   it('runs a command the way README says, building and changing nothing', async () => {
     const page = readFileSync('README.md', 'utf8')
@@ -205,5 +201,5 @@ describe('a clone after npm ci', () => {
     expect(output).not.toMatch(/CXX\(target\)|gyp info spawn args.*clean/)
     expect(code).toBe(0)
     expect(state()).toEqual(before)
-  }, 60_000)
+  })
 })

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { NativeOpenRequest } from '../../../src-main/engine/nativeBinding'
 import { loadTestAddon } from '../../support/addon'
+import { patience } from '../../support/patience'
 
 const addon = loadTestAddon()
 const open: NativeOpenRequest = {
@@ -148,7 +149,7 @@ describe('calls', () => {
       addon.open(request, flag).then((session) => {
         session.validate(${JSON.stringify(validate)}, flag, () => process.exit(7))
       })`
-    const { status, signal } = spawnSync(process.execPath, ['-e', program], { timeout: 60_000 })
+    const { status, signal } = spawnSync(process.execPath, ['-e', program], { timeout: patience })
     expect([status, signal]).toEqual([7, null])
   })
 })

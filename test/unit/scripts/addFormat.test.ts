@@ -82,7 +82,7 @@ describe.skipIf(process.platform !== 'linux')('a format that is added', () => {
     const vite = resolve('node_modules/vite/bin/vite.js')
     const words = ['build', '--config', 'vite.node.config.ts', '--logLevel', 'error']
     execFileSync(process.execPath, [vite, ...words], { cwd: copy, stdio: 'pipe' })
-  }, 120_000)
+  })
   afterAll(() => rmSync(copy, { recursive: true, force: true }))
 
   it('takes two rows', () => expect(Object.keys(rows)).toHaveLength(2))

@@ -33,7 +33,7 @@ describe.skipIf(process.platform !== 'linux')('capture', () => {
   let whole: Awaited<ReturnType<typeof capture>>
   beforeAll(async () => {
     whole = await capture(everyWork)
-  }, 120_000)
+  })
 
   it('leaves streams and exit code to the program and says what was recorded', () => {
     expect(whole.code).toBe(3)
@@ -399,5 +399,5 @@ describe.skipIf(process.platform !== 'linux')('test/gpu/capture', () => {
     const { stdout, status } = spawnSync(process.execPath, words, { encoding: 'utf8' })
     expect(stdout).toMatch(/^\d+ passed, 0 failed$/m)
     expect(status).toBe(0)
-  }, 120_000)
+  })
 })

@@ -20,7 +20,7 @@ describe.skipIf(process.platform !== 'linux')('a captured folder', () => {
   let whole: Awaited<ReturnType<typeof capture>>
   beforeAll(async () => {
     whole = await capture(everyWork)
-  }, 120_000)
+  })
 
   it('is exported as the trace event format has it: ranges, calls, kernels, a graph, copies', async () => {
     const traced = within('whole.trace.json')

@@ -1,4 +1,5 @@
 /** Fifty tasks through a real Slurm, some of them killed, some of their files torn: nothing is lost, and all is merged once. */
+import { execFileSync } from 'node:child_process'
 import {
   mkdtempSync,
   readdirSync,
@@ -9,7 +10,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { testLimit } from '../../../support/patience'
 import { runBlockscope, type Finished } from '../../../support/runBlockscope'
 import { runInProcess } from '../../../support/runInProcess'
 import { startSlurm, whyNoSlurm, type Slurm } from '../../../support/slurm'
@@ -30,10 +32,17 @@ interface Standing {
 
 describe.skipIf(reason)('a fleet under Slurm', () => {
   const work = mkdtempSync(join(tmpdir(), 'blockscope-fleet-'))
-  const fleet = join(work, 'fleet')
   let slurm: Slurm
   beforeAll(async () => {
     slurm = await startSlurm()
+  })
+  let fleet: string
+  let store: string
+  beforeEach(() => {
+    // A second try finds nothing of the first: no folder, no store, no task that still waits.
+    const folder = mkdtempSync(join(work, 'try-'))
+    ;[fleet, store] = [join(folder, 'fleet'), join(folder, 'store')]
+    execFileSync('scancel', ['--user=root'], { env: { ...process.env, ...slurm.env } })
   })
   afterAll(async () => {
     await slurm?.stop()
@@ -61,10 +70,10 @@ describe.skipIf(reason)('a fleet under Slurm', () => {
       () => {
         for (const task of readdirSync(join(fleet, 'tasks'))) {
           if (tried.size >= toKill || tried.has(task)) continue
-          const store = join(fleet, 'tasks', task)
-          for (const run of readdirSync(store)) {
+          const runs = join(fleet, 'tasks', task)
+          for (const run of readdirSync(runs)) {
             try {
-              const owner = readFileSync(join(store, run, 'owner.json'), 'utf8')
+              const owner = readFileSync(join(runs, run, 'owner.json'), 'utf8')
               process.kill((JSON.parse(owner) as { pid: number }).pid, 'SIGKILL')
               tried.add(task)
             } catch {
@@ -84,7 +93,7 @@ describe.skipIf(reason)('a fleet under Slurm', () => {
         if (rows.some(({ queue }) => queue)) throw new Error('tasks wait')
         return rows
       },
-      { interval: 3000, timeout: 280_000 }
+      { interval: 3000, timeout: testLimit / 3 }
     )
 
   it('finishes every task, submits those that died alone, and collects one run', async () => {
@@ -122,11 +131,11 @@ describe.skipIf(reason)('a fleet under Slurm', () => {
 
     const torn = tasksThat(ended, ({ state }) => state === 'done').slice(0, toTear)
     for (const task of torn) {
-      const store = join(fleet, 'tasks', String(task).padStart(4, '0'))
-      truncateSync(join(store, ended[task]!.run!.id, 'run.json'), 200)
+      const runs = join(fleet, 'tasks', String(task).padStart(4, '0'))
+      truncateSync(join(runs, ended[task]!.run!.id, 'run.json'), 200)
     }
     const left = [...killed, ...torn].sort((one, other) => one - other)
-    const early = await blockscope('fleet', 'collect', fleet, '--store', join(work, 'store'))
+    const early = await blockscope('fleet', 'collect', fleet, '--store', store)
     expect(early).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/ of 50 tasks are not done/)
@@ -138,21 +147,13 @@ describe.skipIf(reason)('a fleet under Slurm', () => {
     expect(tasksThat(whole, ({ state }) => state !== 'done')).toEqual([])
     expect((await blockscope('fleet', 'resubmit', fleet)).stdout).toContain('Every task is done')
 
-    const collect = () =>
-      blockscope('fleet', 'collect', fleet, '--store', join(work, 'store'), '--json')
+    const collect = () => blockscope('fleet', 'collect', fleet, '--store', store, '--json')
     const [found] = JSON.parse((await collect()).stdout) as Record<string, unknown>[]
     expect(found).toMatchObject({ shards: tasks, isKnown: false })
     const [twice] = JSON.parse((await collect()).stdout) as Record<string, unknown>[]
     expect(twice).toMatchObject({ run: found!['run'], isKnown: true })
 
-    const shown = await blockscope(
-      'runs',
-      'show',
-      'latest',
-      '--store',
-      join(work, 'store'),
-      '--json'
-    )
+    const shown = await blockscope('runs', 'show', 'latest', '--store', store, '--json')
     const run = JSON.parse(shown.stdout) as {
       label: string
       steps: { places: { run: string }[]; measurement: { timeNs: { samples: number } } }[]
@@ -162,7 +163,7 @@ describe.skipIf(reason)('a fleet under Slurm', () => {
     const [{ places, measurement }] = run.steps as [(typeof run.steps)[number]]
     expect(new Set(places.map((place) => place.run)).size).toBe(tasks)
     expect(measurement.timeNs.samples).toBe(3 * tasks)
-    const compared = await blockscope('fleet', 'compare', 'latest', '--store', join(work, 'store'))
+    const compared = await blockscope('fleet', 'compare', 'latest', '--store', store)
     expect(compared.stdout).toMatch(/mxfp4 cpu-portable 16 x 16 x 64 +50 /)
   })
 

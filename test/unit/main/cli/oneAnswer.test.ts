@@ -55,7 +55,7 @@ beforeAll(async () => {
   )
   expect(existsSync(fresh), `exit ${code}: ${stderr}`).toBe(true)
   printed = stdout
-}, 120_000)
+})
 
 const json = async (register: Parameters<typeof runCommand>[0], ...words: string[]) =>
   JSON.parse((await runCommand(register, [...words, '--json'])).stdout) as { rows: Row[] }

@@ -32,20 +32,16 @@ describe('pasted behind blockscope', () => {
   it.each([
     ['--format mxfp4 --K_range 512 8192 --bench', 16, [512, 8192]],
     ['--format mxfp8 --K_range 8192 16384 --K_step 2048 --bench', 5, [8192, 16384]]
-  ])(
-    '%s validates, then sweeps',
-    async (line, points, [first, last]) => {
-      const { code, stdout } = await pasted(line, '--warmup', '1', '--reps', '2')
-      expect(code).toBe(0)
-      const [validated, swept] = stdout.split('Run folder: ').slice(0, 2)
-      expect(validated).toMatch(/Passed: 1 of 1 passed/)
-      const depths = new Set(timed(swept!).map((row) => Number(row.trim().split(/ +/)[4])))
-      expect(depths.size).toBe(points)
-      expect([Math.min(...depths), Math.max(...depths)]).toEqual([first, last])
-      expect(kinds()).toHaveLength(2)
-    },
-    60_000
-  )
+  ])('%s validates, then sweeps', async (line, points, [first, last]) => {
+    const { code, stdout } = await pasted(line, '--warmup', '1', '--reps', '2')
+    expect(code).toBe(0)
+    const [validated, swept] = stdout.split('Run folder: ').slice(0, 2)
+    expect(validated).toMatch(/Passed: 1 of 1 passed/)
+    const depths = new Set(timed(swept!).map((row) => Number(row.trim().split(/ +/)[4])))
+    expect(depths.size).toBe(points)
+    expect([Math.min(...depths), Math.max(...depths)]).toEqual([first, last])
+    expect(kinds()).toHaveLength(2)
+  })
 
   it('-K alone is validated and timed', async () => {
     const { code, stdout } = await pasted('--format mxfp8 -K 256 --bench', '--reps', '1')

@@ -72,15 +72,11 @@ describe('view --proton', () => {
   const right = known.filter((run) => run.exitCode === 0)
   it('knows the invocations', () => expect(right.length).toBeGreaterThan(45))
 
-  it.each(right)(
-    '$command',
-    async ({ argv, output }) => {
-      const { stdout } = await runCommand(register, ['view', '--proton', ...argv])
-      // The viewer warns on the same stream about a third metric.
-      expect(inOrder(stdout)).toEqual(inOrder(output.replace(/^.*SyntaxWarning.*\n.*\n/, '')))
-    },
-    30_000
-  )
+  it.each(right)('$command', async ({ argv, output }) => {
+    const { stdout } = await runCommand(register, ['view', '--proton', ...argv])
+    // The viewer warns on the same stream about a third metric.
+    expect(inOrder(stdout)).toEqual(inOrder(output.replace(/^.*SyntaxWarning.*\n.*\n/, '')))
+  })
 })
 
 describe('view, where proton-viewer ends in a traceback', () => {

@@ -122,7 +122,7 @@ describe.skipIf(process.platform !== 'linux')('a package', () => {
         electronFuses: undefined
       }
     })
-  }, 60_000)
+  })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   it('holds the bundles and the addon, and nothing else of the project', () => {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Run, RunOutcome, RunSummary } from '@shared/contract/run'
 import { pythonHas } from '../../../support/python'
 import { runBlockscope, startBlockscope, type RunningProgram } from '../../../support/runBlockscope'
@@ -72,14 +72,7 @@ describe('faults in mid-sweep', () => {
     expect(passed).toBeGreaterThanOrEqual(1)
     expect(passed + undone).toBe(planned)
     // The engine sees that its parent is gone and ends too.
-    const ended = async () => {
-      for (let i = 0; i < 50; i++) {
-        if (engines.every((pid) => !isAlive(pid))) return true
-        await new Promise((resolve) => setTimeout(resolve, 100))
-      }
-      return false
-    }
-    expect(await ended()).toBe(true)
+    await vi.waitFor(() => expect(engines.filter(isAlive)).toEqual([]), { interval: 100 })
   })
 
   it('a run that was cut off is resumed: what was measured stays, only the rest is done', async () => {

@@ -18,6 +18,7 @@ import {
   ncuRaw,
   nvbenchFile
 } from '../../../support/gpuToolFiles'
+import { testLimit } from '../../../support/patience'
 import { rocprofJson } from '../../../support/rocprofJson'
 import { foreignProfiles } from '../../../support/foreignProfiles'
 import { sampleRun } from '../../../support/sampleRun'
@@ -75,7 +76,7 @@ it('every reader has a file here to damage', () => {
 describe('damaged profiles', () => {
   it(
     'open or are refused with a sentence, and change no prototype',
-    { timeout: seconds * 1000 + 30_000 },
+    { timeout: seconds * 1000 + testLimit },
     () => {
       inputs.forEach((bytes) => expect(tryProfile(bytes)).toBe('opened'))
       const random = randomSource(seed)

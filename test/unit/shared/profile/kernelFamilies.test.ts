@@ -34,7 +34,7 @@ describe('families of kernels', () => {
 })
 
 describe('short names', () => {
-  it('of any C++ name are there and never longer', { timeout: 60_000 }, () => {
+  it('of any C++ name are there and never longer', () => {
     const names = readFileSync('test/fixtures/names/cxxfilt.tsv', 'utf8').trim().split('\n')
     for (const line of names) {
       const [mangled, plain] = line.split('\t') as [string, string]
