@@ -11,6 +11,11 @@ Product across(int ctas, Product product) {
   return product;
 }
 
+Product restFirst(Product product) {
+  product.restFirst = true;
+  return product;
+}
+
 Product ofDepth(int depth, Product product) {
   product.depth = depth;
   return product;
@@ -99,6 +104,21 @@ void pairsAreThose() {
 #endif
 }
 
+void restComesFirst() {
+  // Tiles that are more than whole turns come first: two in two parts, by four CTAs that all have
+  // one and so add their own; one in as many as there are CTAs, or in fewer, added by one without.
+  isRight(restFirst({3, 330, 2048, 2, 4}), 3);
+  isRight(restFirst({8, 320, 2048, 4, 4}), 3);
+  isRight(restFirst(prepared({8, 570, 2880, 3, 8})), 3);
+  isRight(restFirst(prepared({13, 400, 2560, 2, 6})), 3);
+  isRight(restFirst({20, 520, 2048, 2, 4}), 7);
+  isRight(restFirst({64, 330, 1536, 3, 5}), 7);
+  isRight(restFirst({64, 330, 1056, 2, 4}), 7);
+  isRight(restFirst({130, 130, 1024, 2, 4}), 7);  // blocks of rows
+  if (SCALE_FORMAT == 5) isRightOfSmall(restFirst({3, 200, 1024, 2, 3}));
+  isRightOfCancelled(restFirst({3, 200, 1024, 2, 3}));
+}
+
 int main() {
   isAsInTheManifest();
   pairsAreThose();
@@ -138,6 +158,7 @@ int main() {
     isRight(ofDepth(depth, {5, 130, 5120, 0, 2}), 3);
     isRight(ofDepth(depth, prepared({8, 70, 4096, 11})), 3);
   }
+  if (decode::kRestFirst) restComesFirst();
   // A cluster's CTAs divide K.
   isRight(across(2, {1, 130, 1280, 2}), 3);
   isRight(across(4, {3, 72, 2880, 2}), 3);

@@ -34,8 +34,8 @@ int stageOf(int columns, int tiles) {
 }
 
 struct Product {
-  // How K is divided: stages of each CTA one after the other, or, of groups, parts of each
-  // tile; 0, or 1 of groups: not.
+  // How K is divided: stages of each CTA one after the other, or, of groups and where the rest
+  // comes first, parts of each tile; 0, or 1 of groups: not.
   int m, n, k, divided = 0, ctas = 1;  // that the launch has, where K is not divided
   std::vector<int> groups = {m};       // rows of each
   int matrices = static_cast<int>(groups.size());
@@ -44,6 +44,7 @@ struct Product {
   GuardedOutput<float> c{m, n};
   int across = 1;             // CTAs that divide a tile's K, where it is divided
   int depth = 4;              // of the ring, up to eight rows of A
+  bool restFirst = false;     // tiles that are more than whole turns of CTAs are divided, the first
   bool mayBeAlone = true;     // a kernel that makes A ready for itself may be taken
   int leftArrived = 0;        // counters that are not zero after a run
   bool isOtherAgain = false;  // sums that are computed again are others: by other codes of B
@@ -58,13 +59,17 @@ struct Product {
     const int stages = ceilDivided(k, stageK), splits = GROUPED ? divided : across,
               share = GROUPED      ? 0
                       : across > 1 ? ceilDivided(stages, across)
+                      : restFirst  ? ceilDivided(stages, divided)
                                    : divided,
-              mostParts = GROUPED     ? divided
-                          : share > 0 ? ceilDivided(stages - 1, share) + 1
-                                      : 1,
-              clusters = across > 1  ? tiles
-                         : share > 0 ? ceilDivided(tiles * stages, share)
-                                     : ctas;
+              mostParts = GROUPED || restFirst ? divided
+                          : share > 0          ? ceilDivided(stages - 1, share) + 1
+                                               : 1,
+              rest = restFirst ? tiles % ctas : 0,
+              ofRest = restFirst ? ceilDivided(stages, share) : 0,
+              clusters = restFirst    ? ctas
+                         : across > 1 ? tiles
+                         : share > 0  ? ceilDivided(tiles * stages, share)
+                                      : ctas;
     std::vector<float> factors(m), parts(mostParts * m * n);
     std::vector<u32> arrived(tiles);
     const std::vector<int> starts = startsOf(groups);
@@ -110,10 +115,10 @@ struct Product {
                    b.scales.data(),
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
                    factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, share,
-                   depth, copied > 0,
+                   rest, ofRest, depth, copied > 0,
 #else
-                   parts.data(), arrived.data(), c.data(), m, n, k, splits, share, depth,
-                   copied > 0, 1.0f,
+                   parts.data(), arrived.data(), c.data(), m, n, k, splits, share, rest, ofRest,
+                   depth, copied > 0, 1.0f,
 #endif
                    first, rows, matrices);
           };
@@ -124,7 +129,7 @@ struct Product {
               kernel = columns == 8 ? multiplyAlone8OfEight : multiplyAlone16OfEight;
             kernel(codesMap, scalesMap, a.codes.data(), again.data(), a.scales.data(),
                    b.scales.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, share,
-                   depth);
+                   rest, ofRest, depth);
             return;
           }
 #endif

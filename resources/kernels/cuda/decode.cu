@@ -36,11 +36,11 @@ extern "C" __global__ void __launch_bounds__(PREPARE_THREADS)
       const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,   \
       const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes,           \
       const u8* aScales, const u8* bScales, float* parts, u32* arrived, Output* c, int M, int N, \
-      int K, int splits, int share, int depth, int scalesAreMade, float tensorScale,             \
-      const int* groupStarts, const int* groupRows, int groups) {                                \
+      int K, int splits, int share, int rest, int restParts, int depth, int scalesAreMade,       \
+      float tensorScale, const int* groupStarts, const int* groupRows, int groups) {             \
     decode::runTiles<decode::OPERAND<TOKENS, TILES>>(                                            \
         &codesMap, &scalesMap, &tokensMap,                                                       \
-        {M, N, K, splits, share, depth, groupStarts, groupRows, groups},                         \
+        {M, N, K, splits, share, rest, restParts, depth, groupStarts, groupRows, groups},        \
         {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, tensorScale},             \
         scalesAreMade);                                                                          \
   }

@@ -12,7 +12,8 @@
 // Where tiles are few, a cluster's CTAs divide the K of one, send one another their sums and take a
 // part of the tokens each to C. Where tiles are a little more than whole turns of all CTAs, every
 // CTA has as many stages, from one tile into the next, and the one that begins a tile adds the
-// others' parts, in their order.
+// others' parts, in their order. Or, where tiles are more than whole turns, those that are more
+// come first, in parts, of which the sums are added when all else is done.
 //
 // With more than 8 columns a CTA brings several bytes of A from L2 for each of B's. Where there are
 // enough tiles, it takes two at a time by the same A, two warpgroups each; its last one, if their
@@ -78,8 +79,12 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
     const Item item = items.item();
     Operand operand;
     // Not when they are needed: by then each would wait for L2.
-    if (Operand::kFactors && Operand::kOwnBytes == 0 && thread < item.tokens)
-      copyFour(ring.factors() + thread * 4, factors + item.firstToken + thread);
+    if (Operand::kFactors && Operand::kOwnBytes == 0) {
+      // All have read the others; most often these are the same.
+      if (kRestFirst && problem.blocks(0) > 1) syncMultiplying();
+      if (thread < item.tokens)
+        copyFour(ring.factors() + thread * 4, factors + item.firstToken + thread);
+    }
     // Warpgroups that share a stage are a part: the only one, or one with a tile of its own, or one
     // of two that take turns, at places of the ring or, where two tiles would fit but there is one,
     // at stages of K.
@@ -123,7 +128,12 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
         return sums[(haveRoom ? group : 0) * Ring<Operand>::kPlace + token * Ring<Operand>::kPitch +
                     row];
       };
-      if (haveRoom) {
+      // All have read the sums before. Not behind them: one thread tells of its CTA's part, which
+      // takes it a microsecond, and others may multiply meanwhile.
+      if (kRestFirst) syncMultiplying();
+      if (item.isAdded()) {
+        // Others have them.
+      } else if (haveRoom) {
         if (kPlaces == 1) syncMultiplying();
 #pragma unroll
         for (int i = 0; i < kSumTokens / 2; i++) sumAt(i) = operand.total[firstToken / 2 + i];
@@ -138,7 +148,7 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
         }
       }
       storeSums<Operand>(problem, given, item, ring, sums, haveRoom, firstToken, thread);
-      syncMultiplying();
+      if (!kRestFirst) syncMultiplying();
     }
   }
 }

@@ -7,8 +7,11 @@
 
 namespace decode {
 
-// ROWS and STAGE_K are constants of the manifest's row.
+// ROWS, STAGE_K and REST_FIRST are constants of the manifest's row.
 constexpr int kRows = ROWS, kStageK = STAGE_K;
+// Where tiles are some more than whole turns of all CTAs, whether those that are more come first,
+// in parts, and all others are whole (Problem::divide).
+constexpr bool kRestFirst = REST_FIRST && !GROUPED;
 
 // What a CTA multiplies at a time: a tile of 64 rows of B or two, those of a matrix's end and on,
 // by a block of tokens of one product, over part of K.
@@ -17,6 +20,8 @@ struct Item {
   int row, rowOfAll;       // of B, first of them: of its matrix, of all of them
   int firstToken, tokens;  // rows of A
   int part, step, end;     // part of K, of groups; its stages
+  // Nothing to multiply: the sums of its parts are there, and are added.
+  __device__ bool isAdded() const { return kRestFirst && end == 0; }
 };
 
 // Which part of its place's K an item is, and of how many. Whoever has the first adds the others.
@@ -33,8 +38,11 @@ struct Problem {
   int M, N, K;
   // How K is divided. Of groups every tile's is, in `splits` parts. Of one product a tile is a
   // cluster's of `splits` CTAs with `share` stages each, or, where `splits` is 1, a CTA has `share`
-  // stages one after the other, from one tile into the next; 0: whole tiles, by turns.
-  int splits, share;
+  // stages one after the other, from one tile into the next; 0: whole tiles, by turns. Or, where
+  // `rest` is not 0, of the first so many places alone, of which each is in `parts` shares; each
+  // CTA has as many of the others as any. So all of them read the same of A at the same time, which
+  // its bytes come faster for.
+  int splits, share, rest, parts;
   int depth;  // stages under way, where the launch tells (Ring::kIsTold)
   const int *starts, *rows;
   int groups;
@@ -56,14 +64,21 @@ struct Problem {
     return ofBlock * blocks(group) * (GROUPED ? splits : 1);
   }
   __device__ int stages() const { return (K + stageK - 1) / stageK; }
+  // Whether CTAs have whole places behind their share.
+  __device__ bool hasWhole() const { return kRestFirst && rest > 0; }
+  // Places in shares, and stages from one to the next in the count of shares.
+  __device__ int shared() const { return hasWhole() ? rest : items(0); }
+  __device__ int period() const { return hasWhole() ? parts * share : stages(); }
   // Which share of all stages a CTA has. The first CTA has the last: so who goes on with a tile has
-  // begun before who waits for its part.
-  __device__ int shareOfCta() const { return clusterCount() - 1 - clusterIndex(); }
+  // begun before who waits for its part. Where that is later, CTAs without a share are the last.
+  __device__ int shareOfCta() const {
+    return hasWhole() ? clusterIndex() : clusterCount() - 1 - clusterIndex();
+  }
   // Of one product's place: the first and the last share that have some of its stages.
   __device__ Parts partsOf(const Item& item) const {
     if (GROUPED) return {item.part, splits};
-    if (!hasShares()) return {0, 1};
-    const int before = item.place * stages(), first = before / share,
+    if (!hasShares() || (hasWhole() && item.place >= rest)) return {0, 1};
+    const int before = item.place * period(), first = before / share,
               last = (before + stages() - 1) / share;
     return {shareOfCta() - first, last - first + 1};
   }
@@ -83,7 +98,9 @@ __device__ inline int divided(int a, int b) { return !GROUPED && b == 1 ? a : a 
 struct Items {
   const Problem problem;
   int number = 0, group = 0, before = 0;  // `before`: items of the groups before this one
-  int step = 0, left = 0;                 // of a share: stage of K, stages
+  // Of a share: stage of K, stages. Or less than 0: so many CTAs add places' parts, which is what
+  // is left.
+  int step = 0, left = 0;
   __device__ explicit Items(const Problem& of) : problem(of) {}
   // To the first.
   __device__ void begin() {
@@ -91,31 +108,53 @@ struct Items {
     if (GROUPED) {
       findGroup();
     } else if (problem.hasShares()) {
-      const int stages = problem.stages(), first = problem.shareOfCta() * problem.share;
-      left = min(problem.share, problem.items(0) * stages - first);
-      number = first / stages;
-      step = first - number * stages;
+      const int period = problem.period(), first = problem.shareOfCta() * problem.share;
+      left = min(problem.share, problem.shared() * period - first);
+      number = first / period;
+      step = first - number * period;
+      goOnWithWhole();
     }
+  }
+  // Behind a share, or without one.
+  __device__ void goOnWithWhole() {
+    if (kRestFirst && left <= 0) left = step = 0, number = problem.shared() + clusterIndex();
   }
   __device__ bool done() const {
     return GROUPED               ? group == problem.groups
-           : problem.hasShares() ? left <= 0
+           : problem.hasShares() ? left <= 0 && (!kRestFirst || number >= ends())
                                  : number >= problem.items(0);
   }
   // Of one product's.
   __device__ bool isLast() const {
-    return problem.hasShares() ? left <= problem.stages() - step
-                               : number + clusterCount() >= problem.items(0);
+    if (kRestFirst && left > 0)
+      return left <= problem.period() - step &&
+             problem.shared() + clusterIndex() >= problem.items(0);
+    return !kRestFirst && problem.hasShares() ? left <= problem.stages() - step
+                                              : number + clusterCount() >= problem.items(0);
   }
   __device__ void next() {
-    if (problem.hasShares()) {
-      left -= problem.stages() - step;
+    if (problem.hasShares() && (!kRestFirst || left > 0)) {
+      left -= problem.period() - step;
       number++, step = 0;
+      goOnWithWhole();
       return;
     }
-    number += clusterCount();
+    number += kRestFirst && left < 0 ? -left : clusterCount();
     findGroup();
+    if (left == 0 && problem.hasWhole() && number >= problem.items(0)) goOnWithParts();
   }
+  // By the CTAs that had none, if these are enough: they are done before. Else by those that had a
+  // place's last.
+  __device__ void goOnWithParts() {
+    const int cta = clusterIndex(), places = problem.rest, parts = problem.parts,
+              others = clusterCount() - places * parts;
+    const bool areEnough = 2 * others >= places;
+    left = areEnough ? -others : -places;
+    number = areEnough                  ? (cta < places * parts ? places : cta - places * parts)
+             : cta % parts == parts - 1 ? cta / parts
+                                        : places;
+  }
+  __device__ int ends() const { return left < 0 ? problem.shared() : problem.items(0); }
   __device__ void findGroup() {
     if constexpr (GROUPED)
       for (; group < problem.groups; group++) {
@@ -145,7 +184,10 @@ struct Items {
       item.end = min((item.part + 1) * each, stages);
     } else {
       item.part = 0;
-      item.step = step, item.end = problem.hasShares() ? min(step + left, stages) : stages;
+      const bool isOfShare = kRestFirst ? left > 0 : problem.hasShares();
+      item.step = step, item.end = isOfShare                ? min(step + left, stages)
+                                   : kRestFirst && left < 0 ? 0
+                                                            : stages;
       if (problem.across() > 1) {
         item.step = min((int)clusterRank() * problem.share, stages);
         item.end = min(item.step + problem.share, stages);

@@ -84,6 +84,12 @@ struct OwnSums {
     return (u32)(token(i) - first) < (u32)max(tokens - first, 0);
   }
 
+  __device__ void clear() {
+#pragma unroll
+    for (int i = 0; i < kEach; i++)
+#pragma unroll
+      for (int j = 0; j < kWide; j++) sums[i].all[j] = 0.0f;
+  }
   // From one place, or those of all warpgroups.
   __device__ void read(const float* from, bool ofAll) {
 #pragma unroll
@@ -162,9 +168,9 @@ struct OwnSums {
 #pragma unroll
     for (int i = 0; i < kEach; i++) write(part, i, sums[i]);
   }
-  __device__ void addParts(const float* parts, int count, long long each) {
+  __device__ void addParts(const float* parts, int first, int count, long long each) {
 #pragma unroll(kPartsAtOnce)
-    for (int part = 1; part < count; part++)
+    for (int part = first; part < count; part++)
 #pragma unroll
       for (int i = 0; i < kEach; i++) {
         const float* from = parts + part * each + (isInside(i) ? inC + i * step : 0);
@@ -219,19 +225,21 @@ __device__ inline void storeSums(const Problem& problem, const Given& given, con
                                  int firstToken, int thread) {
   const Parts parts = Operand::kTiles == 1 ? problem.partsOf(item) : Parts{0, 1};
   OwnSums<Operand> own(problem, item, firstToken, thread);
-  own.read(sums, ofAll);
+  const bool isAdded = Operand::kTiles == 1 && item.isAdded();
+  if (isAdded) own.clear();
+  else own.read(sums, ofAll);
   if (Operand::kTiles == 1 && problem.across() > 1) own.exchange(problem, ring);
   if (parts.all > 1) {
     const long long ofPart = (long long)problem.M * problem.N;
     u32* arrived = given.arrived + item.place;
-    if (parts.own > 0) {
+    if (!isAdded && (parts.own > 0 || problem.hasWhole())) {
       own.writePart(given.parts + parts.own * ofPart);
       syncMultiplying();
       if (thread == 0) addReleasing(arrived);
       return;
     }
-    waitToReach(arrived, parts.all - 1);
-    own.addParts(given.parts, parts.all, ofPart);
+    waitToReach(arrived, isAdded ? parts.all : parts.all - 1);
+    own.addParts(given.parts, isAdded ? 0 : 1, parts.all, ofPart);
     syncMultiplying();
     // For the next product; the manifest's row has them zero before the first.
     if (thread == 0) *arrived = 0;
