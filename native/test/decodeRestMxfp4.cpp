@@ -1,4 +1,4 @@
-// decode-fp8 (resources/kernels/cuda/decode_fp8.cu) on the CPU, where tiles beyond whole turns come first.
+// resources/kernels/cuda/decode_fp8.cu on the CPU, where tiles beyond whole turns come first.
 #define REST_FIRST 1
 #define A_FORMAT 0
 #define B_FORMAT 0

@@ -1,4 +1,4 @@
-// decode (resources/kernels/cuda/decode.cu) on the CPU, where tiles beyond whole turns come first: MXFP8.
+// resources/kernels/cuda/decode.cu on the CPU, where tiles beyond whole turns come first: MXFP8.
 #define REST_FIRST 1
 #define A_FORMAT 3
 #define B_FORMAT 3

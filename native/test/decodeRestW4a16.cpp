@@ -1,4 +1,4 @@
-// decode (resources/kernels/cuda/decode.cu) on the CPU, where tiles beyond whole turns come first: W4A16 under MXFP4.
+// resources/kernels/cuda/decode.cu on the CPU, tiles beyond whole turns first: W4A16 under MXFP4.
 #define REST_FIRST 1
 #define A_FORMAT 7
 #define B_FORMAT 0
