@@ -188,19 +188,16 @@ const electron = {
   message: 'Only src-main/desktop imports electron.'
 }
 
-/** A number of ms as the last of a call, behind its function, or as a `timeout` of it. */
-const testCalls = String.raw`CallExpression[callee.name=/^(it|test|(before|after)(All|Each))$/]`
-const testCallsOfMore = String.raw`CallExpression[callee.callee.property.name='each']`
-const limits = [testCalls, testCallsOfMore].flatMap((call) =>
-  [
-    '> Literal.arguments[raw=/^[0-9]/]',
-    "> ObjectExpression > Property[key.name='timeout'] > Literal"
-  ].map((limit) => ({
-    selector: `${call} ${limit}`,
-    message:
-      'What is slow may take its time: testLimit (test/support/patience.ts) is for what hangs.'
-  }))
-)
+/** A number of ms behind a test's function, or as a `timeout` of anything a test waits for. */
+const limits = [
+  'CallExpression[callee.name=/^(it|test|(before|after)(All|Each))$/] > Literal.arguments[raw=/^[0-9]/]',
+  'CallExpression[callee.callee.property.name=/^(each|skipIf|runIf)$/] > Literal.arguments[raw=/^[0-9]/]',
+  "Property[key.name='timeout'] > Literal[raw=/^[0-9]/]"
+].map((selector) => ({
+  selector,
+  message:
+    'What is slow may take its time: test/support/patience.ts has the limits, for what hangs.'
+}))
 
 export default tseslint.config(
   { ignores: ['out/', 'dist/', 'native/', 'resources/', 'test/fixtures/', 'docs/'] },
@@ -248,7 +245,7 @@ export default tseslint.config(
     }
   },
   {
-    files: ['test/**/*.ts'],
+    files: ['test/unit/**/*.ts', 'test/support/**/*.ts'],
     rules: { 'no-restricted-syntax': ['error', ...limits] }
   },
   {

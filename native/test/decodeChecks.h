@@ -45,11 +45,14 @@ void isAsInTheManifest() {
     CHECK(names["ROWS"] == ROWS && names["STAGE_K"] == STAGE_K && names["THREADS"] == THREADS);
     CHECK(names["SHARED_BYTES"] == SHARED_BYTES);
     if (kIsFp8) CHECK(names["OWN_BYTES"] == OWN_BYTES);
+    if (!REST_FIRST) CHECK(names["REST_FIRST"] == 0);
+    names["REST_FIRST"] = REST_FIRST;
     names["SMS"] = 132, names["MEMORY_GBS"] = 4814, names["GROUPS"] = GROUPED,
     names["V"] = SCALE_BLOCK;
     names["BITS_A"] = kBits(A_FORMAT), names["BITS_B"] = kBits(B_FORMAT);
     for (const int rows : {1, 8, 9, 16, 17, 32, 33, 64, 130})
-      for (const auto& [n, k] : {std::pair{2880, 2880}, {8192, 2048}, {57344, 8192}}) {
+      for (const auto& [n, k] :
+           {std::pair{2880, 2880}, {8192, 2048}, {10240, 8192}, {57344, 8192}}) {
         names["M"] = names["MOST_ROWS"] = rows, names["N"] = n, names["K"] = k;
         evaluateValues(row["values"], names);
         for (const Json& launch : row["launches"].list) {
@@ -60,13 +63,20 @@ void isAsInTheManifest() {
                     columns = std::stoi(function.substr(function.find_first_of("0123456789")));
           CHECK(names["TILES"] == tiles && names["COLUMNS"] == columns);
           CHECK(names["STAGE"] == stageOf(columns, tiles));
+          const int64_t rest = names["REST"], parts = names["REST_PARTS"];
+          CHECK((rest > 0) == (REST_FIRST && !GROUPED && n == 10240 && rows <= 64));
+          // Every part has stages and a CTA of its own, and all others are whole turns.
+          if (rest > 0)
+            CHECK(parts > 1 && (parts - 1) * names["SHARE"] < names["STAGES"] &&
+                  parts * names["SHARE"] >= names["STAGES"] && parts * rest <= names["CLUSTERS"] &&
+                  names["PLACES"] % names["CLUSTERS"] == rest && names["PARTS"] == parts);
           // An H200's memory has more under way than an H100's.
           CHECK(names["DEPTH"] == (GROUPED || SCALE_BLOCK == 16 ? 4 : kIsFp8 ? 5 : 6));
           launched++;
         }
       }
   }
-  CHECK(launched == 9 * 3);  // one for each problem
+  CHECK(launched == 9 * 4);  // one for each problem
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 import type { Groups } from '../contract/groups'
 import { operationName } from '../contract/operation'
 import type { Run } from '../contract/run'
+import { methodOn } from './presets'
 import { stepKey } from './ratios'
 import { compareMeasurements, type Comparison } from './verdict'
 
@@ -42,9 +43,10 @@ export const methodOf = (run: Run): string =>
 
 /** Why the times of two runs may not be comparable, in sentences. */
 export function comparisonDoubts(a: Run, b: Run): string[] {
+  const method = (run: Run) => methodOn(run.device?.kind === 'cpu', methodOf(run))
   const same: [what: string, left: string, right: string][] = [
     ['device', a.device?.name ?? '', b.device?.name ?? ''],
-    ['method', methodOf(a), methodOf(b)],
+    ['method', method(a), method(b)],
     ['operands', a.spec.distribution, b.spec.distribution],
     ['output type', a.spec.output, b.spec.output],
     ['operation', operationName(a.spec), operationName(b.spec)]

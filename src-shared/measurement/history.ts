@@ -3,7 +3,7 @@ import type { Measurement, Run, Step } from '../contract/run'
 import type { HistoryEntry, HistoryPoint } from '../contract/history'
 import { shapeKey } from '../contract/groups'
 import { digits } from '../units'
-import { nameOfMethod } from './presets'
+import { methodOn, nameOfMethod } from './presets'
 import { median } from './statistics'
 import { runName, optionsOf, shapeOf } from './runName'
 
@@ -79,9 +79,10 @@ export function historyOf(runs: readonly Run[], point: HistoryPoint): HistoryEnt
       change: 0,
       verdict: 'first'
     }
+    const way = wayOf(run, measured)
     if (measured.badges.includes('noisy')) entry.verdict = 'noisy'
-    else if (before?.way === wayOf(measured)) Object.assign(entry, changeSince(before.entry, entry))
-    if (entry.verdict !== 'noisy') before = { entry, way: wayOf(measured) }
+    else if (before?.way === way) Object.assign(entry, changeSince(before.entry, entry))
+    if (entry.verdict !== 'noisy') before = { entry, way }
     return [entry]
   })
 }
@@ -90,8 +91,10 @@ export function historyOf(runs: readonly Run[], point: HistoryPoint): HistoryEnt
  * How a launch was timed, as far as its time tells: short ones take some 2 us longer alone than among others (bs-1 to bs-2), and
  * among others up to 0.4 us longer since all are timed in one state (bs-3). Of long ones both are nothing.
  */
-const wayOf = ({ badges, method }: Measurement): string =>
-  badges.includes('grouped') ? `grouped ${nameOfMethod(method)}` : 'alone'
+const wayOf = ({ device }: Run, { badges, method }: Measurement): string =>
+  badges.includes('grouped')
+    ? `grouped ${methodOn(device?.kind === 'cpu', nameOfMethod(method))}`
+    : 'alone'
 
 function changeSince(
   before: HistoryEntry,

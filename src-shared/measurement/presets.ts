@@ -7,6 +7,9 @@ import type { presetNames } from '../contract/jobs'
 export const methodName = 'bs-3'
 /** Of 'bs-3 quick, cold', the name alone. */
 export const nameOfMethod = (method: string): string => method.split(' ')[0]!
+/** A method, or its name, as far as times depend on it: what the name tells of are launches on a GPU. */
+export const methodOn = (isCpu: boolean, method: string): string =>
+  isCpu ? method.split(' ').slice(1).join(' ') : method
 
 export interface Preset {
   /** Warm-up for the first point of a kernel, and for later ones. */

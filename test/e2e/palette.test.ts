@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { farActions } from '../../src-renderer/frame/farActionList'
+import { patience } from '../support/patience'
 import { go } from './support/actions'
 import { describeInBrowser, workerBrowser, openPage } from './support/browser'
 import { program, startServerProcess, type StartedServer } from './support/server'
@@ -66,7 +67,9 @@ describeInBrowser('The palette', () => {
   /** On a busy machine a browser may have forgotten, when the view is there, that a person asked: it is asked again. */
   async function choosesFile(page: Page, choose: () => Promise<void>): Promise<void> {
     for (let left = 3; ; left--) {
-      const chooser = page.waitForEvent('filechooser', { timeout: left > 1 ? 15_000 : undefined })
+      const chooser = page.waitForEvent('filechooser', {
+        timeout: left > 1 ? patience / 12 : undefined
+      })
       const opened = chooser.then(() => true).catch((error: unknown) => error)
       await choose()
       const found = await opened

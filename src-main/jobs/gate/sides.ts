@@ -8,7 +8,7 @@ import type { BaselineFile, BaselineState, GateProblem, GateSide } from '@shared
 import type { SweepSpec } from '@shared/contract/jobs'
 import { UserError, messageOf } from '@shared/errors'
 import { methodOf } from '@shared/measurement/compareRuns'
-import { methodName, nameOfMethod } from '@shared/measurement/presets'
+import { methodName, methodOn, nameOfMethod } from '@shared/measurement/presets'
 import { pointOf } from '@shared/measurement/ratios'
 import type { KernelSide } from '../../engine/kernelManifests'
 import type { Run, StoredRound } from '@shared/contract/run'
@@ -144,15 +144,16 @@ function recorded(run: Run, rounds: readonly StoredRound[], name: string): Recor
 
 type Asked = { mode: string; output: string }
 
-/** What keeps times from being compared, in words; empty: nothing. A CPU's are the same by every method. */
+/** What keeps times from being compared, in words; empty: nothing. */
 export function differencesOfTimed(
   before: Pick<RecordedSide, 'device' | 'method'>,
   now: Pick<RecordedSide, 'device' | 'method'>
 ): string[] {
-  const sameMethod = before.method === now.method || now.device.driver === ''
+  const isCpu = now.device.driver === ''
+  const isOther = methodOn(isCpu, before.method) !== methodOn(isCpu, now.method)
   return [
     ...differencesOf(before.device, now.device),
-    ...(sameMethod ? [] : [`method ${before.method} then, ${now.method} now`])
+    ...(isOther ? [`method ${before.method} then, ${now.method} now`] : [])
   ]
 }
 

@@ -1,6 +1,8 @@
 /** A point over runs, and two validations cell by cell. */
 import { describe, expect, it } from 'vitest'
 import type { Measurement, Run, Step, Validation } from '@shared/contract/run'
+import type { Device } from '@shared/contract/devices'
+import { comparisonDoubts } from '@shared/measurement/compareRuns'
 import { compareValidations } from '@shared/measurement/compareValidations'
 import {
   deviceChanges,
@@ -66,6 +68,22 @@ describe('the history of a point', () => {
     )
     const verdicts = historyOf(changed, point).map(({ verdict }) => verdict)
     expect(verdicts).toEqual(['first', 'first', 'faster'])
+  })
+
+  it('is compared over methods on a CPU, whose times are the same by each', () => {
+    const [before, now] = ['bs-2 quick, cold', 'bs-3 quick, cold'].map((method, day) => ({
+      ...runAt(day + 2, { ...measured(760 + 40 * day, 0.002, ['grouped']), method }),
+      device: { id: 'cpu', kind: 'cpu', name: 'A CPU', properties: {} } as Device
+    })) as [Run, Run]
+    const [{ point: onCpu }] = historyPoints([before]) as [ReturnType<typeof historyPoints>[number]]
+    const verdicts = historyOf([before, now], onCpu).map(({ verdict }) => verdict)
+    expect(verdicts).toEqual(['first', 'faster'])
+    expect(comparisonDoubts(before, now)).toEqual([])
+    const longer = { ...measured(760), method: 'bs-3 standard, cold' }
+    const other = { ...runAt(4, longer), device: before.device }
+    expect(comparisonDoubts(before, other)).toEqual([
+      'Different method: quick, cold and standard, cold.'
+    ])
   })
 
   it('is found by device, format, kernel, shape and cache', () => {
