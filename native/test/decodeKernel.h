@@ -18,9 +18,6 @@
 #endif
 #define ROWS 64
 #define STAGE_K 512
-#ifndef REST_FIRST
-#define REST_FIRST 0
-#endif
 #define THREADS 640
 #define SHARED_BYTES 231424
 #define OWN_BYTES 65536

@@ -53,7 +53,7 @@ struct Product {
     hopper::launch({clusters, across, THREADS, SHARED_BYTES, {}, mistake}, [&] {
       (rows > 1 ? multiplyAlone4OfEight : multiplyAlone4)(
           codesMap, scalesMap, a.codes.data(), again.data(), a.scales.data(), b.scales.data(),
-          sums.data(), arrived.data(), c.data(), m, n, k, across, share, 0, 0, depth, 1.0f);
+          sums.data(), arrived.data(), c.data(), m, n, k, across, share, depth, 1.0f);
     });
     leftArrived = static_cast<int>(
         std::count_if(arrived.begin(), arrived.end(), [](u32 count) { return count != 0; }));

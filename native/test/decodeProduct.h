@@ -64,8 +64,6 @@ struct Product {
               mostParts = GROUPED || restFirst ? divided
                           : share > 0          ? ceilDivided(stages - 1, share) + 1
                                                : 1,
-              rest = restFirst ? tiles % ctas : 0,
-              ofRest = restFirst ? ceilDivided(stages, share) : 0,
               clusters = restFirst    ? ctas
                          : across > 1 ? tiles
                          : share > 0  ? ceilDivided(tiles * stages, share)
@@ -115,10 +113,10 @@ struct Product {
                    b.scales.data(),
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
                    factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, share,
-                   rest, ofRest, depth, copied > 0,
+                   depth, copied > 0,
 #else
-                   parts.data(), arrived.data(), c.data(), m, n, k, splits, share, rest, ofRest,
-                   depth, copied > 0, 1.0f,
+                   parts.data(), arrived.data(), c.data(), m, n, k, splits, share, depth,
+                   copied > 0, 1.0f,
 #endif
                    first, rows, matrices);
           };
@@ -129,11 +127,31 @@ struct Product {
               kernel = columns == 8 ? multiplyAlone8OfEight : multiplyAlone16OfEight;
             kernel(codesMap, scalesMap, a.codes.data(), again.data(), a.scales.data(),
                    b.scales.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, share,
-                   rest, ofRest, depth);
+                   depth);
             return;
           }
 #endif
 #if !GROUPED
+          if (restFirst) {
+            const int rest = tiles % ctas, ofRest = ceilDivided(stages, share);
+#if B_FORMAT == 0
+            auto kernel = columns == 16   ? multiply16Rest
+                          : columns == 32 ? multiply32Rest
+                                          : multiply64Rest;
+#else
+            auto kernel = columns == 32 ? multiply32Rest : multiply64Rest;
+#endif
+            kernel(codesMap, scalesMap, tokensMap, a.codes.data(), again.data(), a.scales.data(),
+                   b.scales.data(),
+#if A_FORMAT == 0 && SCALE_FORMAT == 5
+                   factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, share, rest,
+                   ofRest
+#else
+                   parts.data(), arrived.data(), c.data(), m, n, k, share, rest, ofRest, 1.0f
+#endif
+            );
+            return;
+          }
 #if B_FORMAT == 0 && !(A_FORMAT == 0 && SCALE_FORMAT == 5)
           if (tilesAtOnce > 1 && columns == 16) return call(multiply16Pairs);
 #endif

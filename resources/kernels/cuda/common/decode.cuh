@@ -46,12 +46,19 @@ __device__ inline void meetAll(const Problem& problem, bool isLoading) {
   else syncSome<kThreads>(kBarriersAreThere);
 }
 
-template <class Operand>
+// Whether threads go on with the next item while one tells of its CTA's part, which takes it a
+// microsecond: all wait before they write sums, not behind where they have read them.
+template <class Operand, bool kRest>
+constexpr bool kMayGoOn =
+    kRest || (!GROUPED && Operand::kTiles == 1 && Operand::kTokens <= 8 && kBits(B_FORMAT) == 4);
+
+template <class Operand, bool kRest>
 __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Operand> ring,
                                         const typename Operand::Own& own) {
   constexpr int kTiles = Operand::kTiles, kTurns = Operand::kTurns,
                 kShares = kGroups / (kTiles * kTurns), kSumTokens = Ring<Operand>::kSumTokens,
                 kPlaces = Ring<Operand>::kPlaces;
+  constexpr bool kGoOn = kMayGoOn<Operand, kRest>;
   // A warpgroup's number is one lane's, so that uniform registers tell its instructions what to
   // read.
   const int thread = threadIdx.x - 128, warp = thread / 32 % 4, lane = thread % 32,
@@ -81,7 +88,7 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
     // Not when they are needed: by then each would wait for L2.
     if (Operand::kFactors && Operand::kOwnBytes == 0) {
       // All have read the others; most often these are the same.
-      if (kRestFirst && problem.blocks(0) > 1) syncMultiplying();
+      if (kGoOn && problem.blocks(0) > 1) syncMultiplying();
       if (thread < item.tokens)
         copyFour(ring.factors() + thread * 4, factors + item.firstToken + thread);
     }
@@ -128,13 +135,11 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
         return sums[(haveRoom ? group : 0) * Ring<Operand>::kPlace + token * Ring<Operand>::kPitch +
                     row];
       };
-      // All have read the sums before. Not behind them: one thread tells of its CTA's part, which
-      // takes it a microsecond, and others may multiply meanwhile.
-      if (kRestFirst) syncMultiplying();
-      if (item.isAdded()) {
+      if (kGoOn) syncMultiplying();
+      if (kRest && item.isAdded()) {
         // Others have them.
       } else if (haveRoom) {
-        if (kPlaces == 1) syncMultiplying();
+        if (kPlaces == 1 && !kGoOn) syncMultiplying();
 #pragma unroll
         for (int i = 0; i < kSumTokens / 2; i++) sumAt(i) = operand.total[firstToken / 2 + i];
         syncMultiplying();
@@ -147,15 +152,15 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
           syncMultiplying();
         }
       }
-      storeSums<Operand>(problem, given, item, ring, sums, haveRoom, firstToken, thread);
-      if (!kRestFirst) syncMultiplying();
+      storeSums<Operand, kRest>(problem, given, item, ring, sums, haveRoom, firstToken, thread);
+      if (!kGoOn) syncMultiplying();
     }
   }
 }
 
 // The body of a kernel. That of one tile at a time and that of two are kernels of their own: what
 // waits, which ptxas puts at a kernel's far end, is nearer to its main loop.
-template <class Operand>
+template <class Operand, bool kRest = false>
 __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scalesMap,
                                 const TensorMap* tokensMap, Problem problem, const Given& given,
                                 bool scalesAreMade) {
@@ -199,7 +204,7 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
     if (problem.across() > 1) waitForCluster();
   } else {
     takeRegisters<kMultiplyRegisters>();
-    multiplyAndStore<Operand>(problem, given, ring, own);
+    multiplyAndStore<Operand, kRest>(problem, given, ring, own);
   }
 }
 

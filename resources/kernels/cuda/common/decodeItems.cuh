@@ -7,11 +7,8 @@
 
 namespace decode {
 
-// ROWS, STAGE_K and REST_FIRST are constants of the manifest's row.
+// ROWS and STAGE_K are constants of the manifest's row.
 constexpr int kRows = ROWS, kStageK = STAGE_K;
-// Where tiles are some more than whole turns of all CTAs, whether those that are more come first,
-// in parts, and all others are whole (Problem::divide).
-constexpr bool kRestFirst = REST_FIRST && !GROUPED;
 
 // What a CTA multiplies at a time: a tile of 64 rows of B or two, those of a matrix's end and on,
 // by a block of tokens of one product, over part of K.
@@ -20,8 +17,8 @@ struct Item {
   int row, rowOfAll;       // of B, first of them: of its matrix, of all of them
   int firstToken, tokens;  // rows of A
   int part, step, end;     // part of K, of groups; its stages
-  // Nothing to multiply: the sums of its parts are there, and are added.
-  __device__ bool isAdded() const { return kRestFirst && end == 0; }
+  // Of a kernel that has a rest: nothing to multiply, the sums of its parts are added.
+  __device__ bool isAdded() const { return end == 0; }
 };
 
 // Which part of its place's K an item is, and of how many. Whoever has the first adds the others.
@@ -40,12 +37,12 @@ struct Problem {
   // cluster's of `splits` CTAs with `share` stages each, or, where `splits` is 1, a CTA has `share`
   // stages one after the other, from one tile into the next; 0: whole tiles, by turns. Or, where
   // `rest` is not 0, of the first so many places alone, of which each is in `parts` shares; each
-  // CTA has as many of the others as any. So all of them read the same of A at the same time, which
-  // its bytes come faster for.
-  int splits, share, rest, parts;
+  // CTA has as many of the others as any. So all of them read the same of A at the same time.
+  int splits, share;
   int depth;  // stages under way, where the launch tells (Ring::kIsTold)
   const int *starts, *rows;
   int groups;
+  int rest = 0, parts = 0;
   int stageK = kStageK;       // elements of K
   int columns = kMostTokens;  // rows of A that an item may have
   int pairs = 0;              // items of two tiles of each block, the first
@@ -65,7 +62,7 @@ struct Problem {
   }
   __device__ int stages() const { return (K + stageK - 1) / stageK; }
   // Whether CTAs have whole places behind their share.
-  __device__ bool hasWhole() const { return kRestFirst && rest > 0; }
+  __device__ bool hasWhole() const { return !GROUPED && rest > 0; }
   // Places in shares, and stages from one to the next in the count of shares.
   __device__ int shared() const { return hasWhole() ? rest : items(0); }
   __device__ int period() const { return hasWhole() ? parts * share : stages(); }
@@ -117,29 +114,33 @@ struct Items {
   }
   // Behind a share, or without one.
   __device__ void goOnWithWhole() {
-    if (kRestFirst && left <= 0) left = step = 0, number = problem.shared() + clusterIndex();
+    if (problem.hasWhole() && left <= 0)
+      left = step = 0, number = problem.shared() + clusterIndex();
   }
   __device__ bool done() const {
     return GROUPED               ? group == problem.groups
-           : problem.hasShares() ? left <= 0 && (!kRestFirst || number >= ends())
+           : problem.hasShares() ? left <= 0 && (!problem.hasWhole() || number >= ends())
                                  : number >= problem.items(0);
+  }
+  __device__ bool isOfShare() const {
+    return problem.hasShares() && (!problem.hasWhole() || left > 0);
   }
   // Of one product's.
   __device__ bool isLast() const {
-    if (kRestFirst && left > 0)
+    if (problem.hasWhole() && left > 0)
       return left <= problem.period() - step &&
              problem.shared() + clusterIndex() >= problem.items(0);
-    return !kRestFirst && problem.hasShares() ? left <= problem.stages() - step
-                                              : number + clusterCount() >= problem.items(0);
+    return !problem.hasWhole() && problem.hasShares() ? left <= problem.stages() - step
+                                                      : number + clusterCount() >= problem.items(0);
   }
   __device__ void next() {
-    if (problem.hasShares() && (!kRestFirst || left > 0)) {
+    if (isOfShare()) {
       left -= problem.period() - step;
       number++, step = 0;
       goOnWithWhole();
       return;
     }
-    number += kRestFirst && left < 0 ? -left : clusterCount();
+    number += problem.hasWhole() && left < 0 ? -left : clusterCount();
     findGroup();
     if (left == 0 && problem.hasWhole() && number >= problem.items(0)) goOnWithParts();
   }
@@ -184,10 +185,9 @@ struct Items {
       item.end = min((item.part + 1) * each, stages);
     } else {
       item.part = 0;
-      const bool isOfShare = kRestFirst ? left > 0 : problem.hasShares();
-      item.step = step, item.end = isOfShare                ? min(step + left, stages)
-                                   : kRestFirst && left < 0 ? 0
-                                                            : stages;
+      item.step = step, item.end = isOfShare()                      ? min(step + left, stages)
+                                   : problem.hasWhole() && left < 0 ? 0
+                                                                    : stages;
       if (problem.across() > 1) {
         item.step = min((int)clusterRank() * problem.share, stages);
         item.end = min(item.step + problem.share, stages);

@@ -219,20 +219,20 @@ __device__ inline void finishAgain(const Problem& problem, const Given& given, c
 
 // C, or a part of it where K is split, of an item's tokens from `firstToken` on, whose sums over
 // the CTA are in shared memory: in a place, or in one of each warpgroup.
-template <class Operand>
+template <class Operand, bool kRest>
 __device__ inline void storeSums(const Problem& problem, const Given& given, const Item& item,
                                  const Ring<Operand>& ring, const float* sums, bool ofAll,
                                  int firstToken, int thread) {
   const Parts parts = Operand::kTiles == 1 ? problem.partsOf(item) : Parts{0, 1};
   OwnSums<Operand> own(problem, item, firstToken, thread);
-  const bool isAdded = Operand::kTiles == 1 && item.isAdded();
+  const bool isAdded = kRest && item.isAdded();
   if (isAdded) own.clear();
   else own.read(sums, ofAll);
-  if (Operand::kTiles == 1 && problem.across() > 1) own.exchange(problem, ring);
+  if (Operand::kTiles == 1 && !kRest && problem.across() > 1) own.exchange(problem, ring);
   if (parts.all > 1) {
     const long long ofPart = (long long)problem.M * problem.N;
     u32* arrived = given.arrived + item.place;
-    if (!isAdded && (parts.own > 0 || problem.hasWhole())) {
+    if (!isAdded && (kRest || parts.own > 0)) {
       own.writePart(given.parts + parts.own * ofPart);
       syncMultiplying();
       if (thread == 0) addReleasing(arrived);
