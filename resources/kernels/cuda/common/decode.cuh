@@ -59,6 +59,7 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
                 kShares = kGroups / (kTiles * kTurns), kSumTokens = Ring<Operand>::kSumTokens,
                 kPlaces = Ring<Operand>::kPlaces;
   constexpr bool kGoOn = kMayGoOn<Operand, kRest>;
+  constexpr int kAround = kRest ? Ring<Operand>::kAround : 1;
   // A warpgroup's number is one lane's, so that uniform registers tell its instructions what to
   // read.
   const int thread = threadIdx.x - 128, warp = thread / 32 % 4, lane = thread % 32,
@@ -132,8 +133,8 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
         const int token = i / 4 * 8 +
                           (Operand::kIsHalves ? lane % 4 + i % 2 * 4 : lane % 4 * 2 + i % 2),
                   row = tile * kRows + warp * 16 + lane / 4 + i % 4 / 2 * 8;
-        return sums[(haveRoom ? group : 0) * Ring<Operand>::kPlace + token * Ring<Operand>::kPitch +
-                    row];
+        return sums[(haveRoom ? group : group % kAround) * Ring<Operand>::kPlace +
+                    token * Ring<Operand>::kPitch + row];
       };
       if (kGoOn) syncMultiplying();
       if (kRest && item.isAdded()) {
@@ -144,11 +145,12 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
         for (int i = 0; i < kSumTokens / 2; i++) sumAt(i) = operand.total[firstToken / 2 + i];
         syncMultiplying();
       } else {
-        for (int from = ranks - 1; from >= 0; from--) {
-          if (rank == from)
+        for (int from = ranks / kAround - 1; from >= 0; from--) {
+          if (rank / kAround == from)
 #pragma unroll
             for (int i = 0; i < kSumTokens / 2; i++)
-              sumAt(i) = operand.total[firstToken / 2 + i] + (from < ranks - 1 ? sumAt(i) : 0.0f);
+              sumAt(i) = operand.total[firstToken / 2 + i] +
+                         (from < ranks / kAround - 1 ? sumAt(i) : 0.0f);
           syncMultiplying();
         }
       }

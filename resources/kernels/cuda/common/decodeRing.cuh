@@ -115,15 +115,23 @@ struct Ring {
   // one that would go round is free.
   static constexpr int kBytesReceived =
       kTiles == 1 && kPlaces > 1 && kMostAcross > 1 ? Operand::kTokens * kRows * 4 : 0;
-  static constexpr int kBytesSums = kPlaces * kPlace * 4 + kBytesReceived,
-                       kBytesOther = 1024 + 1024;
+  static constexpr int kBytesOther = 1024 + 1024;
+  // Else one goes round, or two where they take no stage's room, of tiles that come first in parts.
+  __device__ static constexpr int roomOf(int places) {
+    return kSharedBytes - places * kPlace * 4 - kBytesReceived - kBytesOther - Operand::kOwnBytes;
+  }
+  __device__ static constexpr int stagesIn(int bytes) {
+    return bytes / kBytesStage / Operand::kTurns * Operand::kTurns;
+  }
+  static constexpr int kAround =
+      kTiles == 1 && kPlaces == 1 && stagesIn(roomOf(2)) == stagesIn(roomOf(1)) ? 2 : 1;
+  static constexpr int kBytesSums = kPlaces * kAround * kPlace * 4 + kBytesReceived;
   // Few tokens: as many as keep the memory busy, more where A is half of them, and up to 8 tokens
   // as many as the launch says, for memory of this speed. Yet more wait behind those of other CTAs,
   // and the last CTA to have its own ends later. Of turns a whole number: a warpgroup has stages of
   // its own, whose barriers it sees in every phase.
   static constexpr bool kIsShort = kTiles == 1 && Operand::kTokens <= 16 && kBits(B_FORMAT) == 4;
-  static constexpr int kFit = (kSharedBytes - kBytesSums - kBytesOther - Operand::kOwnBytes) /
-                              kBytesStage / Operand::kTurns * Operand::kTurns,
+  static constexpr int kFit = stagesIn(roomOf(kPlaces)),
                        kEnough = kBytesTokens < kBytesCodes && Operand::kTokens > 8 ? 4 : 6,
                        kStages = kIsShort && kFit > kEnough ? kEnough : kFit;
   static constexpr int kBytesBarriers = kStages * 16 + 16 + Operand::kTokens * 4;

@@ -90,7 +90,8 @@ struct OwnSums {
 #pragma unroll
       for (int j = 0; j < kWide; j++) sums[i].all[j] = 0.0f;
   }
-  // From one place, or those of all warpgroups.
+  // From those that went round, or those of all warpgroups.
+  template <int Around>
   __device__ void read(const float* from, bool ofAll) {
 #pragma unroll
     for (int i = 0; i < kEach; i++) {
@@ -100,6 +101,11 @@ struct OwnSums {
         return *reinterpret_cast<const Sums*>(from + group * kPlace + at * kPitch + row);
       };
       sums[i] = placeOf(0);
+      if (!ofAll && Around > 1) {
+        const Sums of = placeOf(1);
+#pragma unroll
+        for (int j = 0; j < kWide; j++) sums[i].all[j] += of.all[j];
+      }
       if (!ofAll) continue;
       Sums others = placeOf(kGroups - 1);
 #pragma unroll
@@ -227,7 +233,7 @@ __device__ inline void storeSums(const Problem& problem, const Given& given, con
   OwnSums<Operand> own(problem, item, firstToken, thread);
   const bool isAdded = kRest && item.isAdded();
   if (isAdded) own.clear();
-  else own.read(sums, ofAll);
+  else own.template read<kRest ? Ring<Operand>::kAround : 1>(sums, ofAll);
   if (Operand::kTiles == 1 && !kRest && problem.across() > 1) own.exchange(problem, ring);
   if (parts.all > 1) {
     const long long ofPart = (long long)problem.M * problem.N;
