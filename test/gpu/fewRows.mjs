@@ -13,20 +13,24 @@ const allRows = process.env.ROWS?.split(',').map(Number) ?? [
   ...[1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33, 64],
   ...[65, 200]
 ]
-/** N x K: layers of models, tails of both, scales whose rows are no whole 16 bytes, and more tiles than three for each block. */
+/** N x K: layers of models, tails of both, scales whose rows are no whole 16 bytes, more tiles than three for each block, and some
+ * more than whole turns of all blocks. */
 const shapes = [
   [2880, 2880],
   [7168, 2048],
   [4096, 7168],
   [520, 1056],
   [10240, 2048],
-  [28000, 544]
+  [28000, 544],
+  [9216, 3072]
 ]
 /** M, N, K of what is made many times: a block has several tiles, or parts of two, and the last ones find the memory free. */
 const large = [
   [1, 57344, 8192],
   [8, 57344, 8192],
   [1, 10240, 8192],
+  [16, 10240, 8192],
+  [64, 10240, 8192],
   [64, 8192, 8192]
 ]
 /** More rows than a kernel takes are refused, not computed. */

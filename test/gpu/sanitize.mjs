@@ -20,8 +20,15 @@ const shapes = [
   [17, 40, 160],
   [3, 40, 160]
 ]
+/** Tiles beyond whole turns of 132 CTAs. @type {[number, number, number]} */
+const beyondTurns = [17, 8520, 3072]
 /** K that the CTAs of a cluster divide, of kernels that have such clusters from so much on; one row of A. @type {Record<string, [number, number, number][]>} */
-const ownShapes = { wgmma: [[33, 40, 1536]], 'decode-mma': [[1, 72, 1120]] }
+const ownShapes = {
+  wgmma: [[33, 40, 1536]],
+  'decode-mma': [[1, 72, 1120]],
+  decode: [beyondTurns],
+  'decode-fp8': [beyondTurns]
+}
 /** What widens later tiles of B beside its product (beside.mjs), which memcheck alone is patient for. @type {Record<string, [number, number, number][]>} */
 const largeShapes = { wgmma: [[200, 19000, 2176]] }
 /** Rows of groups, an empty one among them. */

@@ -169,13 +169,13 @@ struct OwnSums {
 
   // Parts of K behind the first, each float32 of (M, N), all in their order. One after the other
   // takes groups' last registers.
-  static constexpr int kPartsAtOnce = GROUPED ? 4 : 1;
   __device__ void writePart(float* part) const {
 #pragma unroll
     for (int i = 0; i < kEach; i++) write(part, i, sums[i]);
   }
+  template <int AtOnce>
   __device__ void addParts(const float* parts, int first, int count, long long each) {
-#pragma unroll(kPartsAtOnce)
+#pragma unroll(AtOnce)
     for (int part = first; part < count; part++)
 #pragma unroll
       for (int i = 0; i < kEach; i++) {
@@ -245,7 +245,8 @@ __device__ inline void storeSums(const Problem& problem, const Given& given, con
       return;
     }
     waitToReach(arrived, isAdded ? parts.all : parts.all - 1);
-    own.addParts(given.parts, isAdded ? 0 : 1, parts.all, ofPart);
+    own.template addParts<GROUPED || kRest ? 4 : 1>(given.parts, isAdded ? 0 : 1, parts.all,
+                                                    ofPart);
     syncMultiplying();
     // For the next product; the manifest's row has them zero before the first.
     if (thread == 0) *arrived = 0;
