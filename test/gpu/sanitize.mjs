@@ -20,17 +20,18 @@ const shapes = [
   [17, 40, 160],
   [3, 40, 160]
 ]
-/** Tiles beyond whole turns of 132 CTAs. @type {[number, number, number]} */
-const beyondTurns = [17, 8520, 3072]
 /** K that the CTAs of a cluster divide, of kernels that have such clusters from so much on; one row of A. @type {Record<string, [number, number, number][]>} */
-const ownShapes = {
-  wgmma: [[33, 40, 1536]],
-  'decode-mma': [[1, 72, 1120]],
-  decode: [beyondTurns],
-  'decode-fp8': [beyondTurns]
+const ownShapes = { wgmma: [[33, 40, 1536]], 'decode-mma': [[1, 72, 1120]] }
+/**
+ * What memcheck alone is patient for: what widens later tiles of B beside its product (beside.mjs); tiles beyond whole turns of 132
+ * CTAs.
+ * @type {Record<string, { shape: [number, number, number], more: Parameters<typeof open>[4] }>}
+ */
+const largeCases = {
+  wgmma: { shape: [200, 19000, 2176], more: { output: 'f16', operation: { accumulate: true } } },
+  decode: { shape: [17, 8520, 3072], more: { output: 'f32' } },
+  'decode-fp8': { shape: [17, 8520, 3072], more: { output: 'f32' } }
 }
-/** What widens later tiles of B beside its product (beside.mjs), which memcheck alone is patient for. @type {Record<string, [number, number, number][]>} */
-const largeShapes = { wgmma: [[200, 19000, 2176]] }
 /** Rows of groups, an empty one among them. */
 const groups = { layout: 'offsets', rows: [40, 0, 17], alignment: 1, maxRows: 0 }
 const wrong = 99
@@ -45,10 +46,10 @@ async function runOne(id, format, takeLarge) {
   const hasGroups = kernel?.features.some(
     (one) => one.id === 'grouped' && one.level !== 'none' && one.level !== 'pass'
   )
-  const large = takeLarge === 'large' ? (largeShapes[id] ?? []) : []
+  const large = takeLarge === 'large' && largeCases[id] ? [largeCases[id]] : []
   const cases = [
     ...[...shapes, ...(ownShapes[id] ?? [])].map((shape) => ({ shape, more: { output: 'f32' } })),
-    ...large.map((shape) => ({ shape, more: { output: 'f16', operation: { accumulate: true } } })),
+    ...large,
     ...(hasGroups ? [{ shape: [57, 72, 256], more: { output: 'f32', operation: { groups } } }] : [])
   ]
   let ran = 0
