@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { predictTime, type Prediction } from '@shared/choice/cost'
+import { namesOf, predictTime, type Prediction } from '@shared/choice/cost'
 import { factsOf, type DeviceFacts } from '@shared/choice/deviceFacts'
 import { choiceOf, rankKernels } from '@shared/choice/choose'
 import type { Device, Kernel } from '@shared/contract/devices'
@@ -80,11 +80,17 @@ beforeAll(() => {
   points.push(...groupsOfToday())
   points.push(...[...nvfp4InFp8('h100'), ...nvfp4InFp8('h200')].filter(isOfToday))
   points.push(...[...rowsOfToday('h100'), ...rowsOfToday('h200')].filter(isOfToday))
-  points.push(...divisionsOfToday())
+  points.push(...divisionsOfToday(), ...restOfTiles())
 })
 
-/** decode-mma has kernels of its own for one row since those runs. */
-const isOfToday = ({ kernel, m }: Point) => kernel !== 'decode-mma' || m > 1
+/** Since those runs decode-mma has kernels of its own for one row, and those of tiles have what is beyond whole turns first. */
+const isOfToday = (point: Point) =>
+  point.kernel === 'decode-mma' ? point.m > 1 : point.groups !== undefined || !hasRestFirst(point)
+
+function hasRestFirst(point: Point): boolean {
+  const model = kernels.find(({ id }) => id === point.kernel)?.model
+  return model !== undefined && Number(namesOf(model, problemOf(point), point, facts).REST ?? 0) > 0
+}
 
 /** All of a run but a product of which some sums are computed again: 3 us more than with operands of other seeds (docs/kernels.md). */
 function ownRun(run: string): Point[] {
@@ -96,6 +102,15 @@ function ownRun(run: string): Point[] {
     if (isAgain || ns === undefined) return []
     return [{ run, format, kernel, m, n, k, ns, facts: own, ...(groups && { groups }) }]
   })
+}
+
+/** With tiles beyond whole turns first, and by other divisions. */
+function restOfTiles(): Point[] {
+  const run = 'h200-decode-rest'
+  const { rows } = JSON.parse(text(`docs/results/${run}.json`)) as {
+    rows: (Point & { us: number })[]
+  }
+  return rows.map(({ us, ...of }) => ({ ...of, run, ns: 1e3 * us, ...factsOfCard('h200') }))
 }
 
 /** Our kernels of one product, those of few rows as they are today. */
