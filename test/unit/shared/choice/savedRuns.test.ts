@@ -89,7 +89,10 @@ const isOfToday = (point: Point) =>
 
 function hasRestFirst(point: Point): boolean {
   const model = kernels.find(({ id }) => id === point.kernel)?.model
-  return model !== undefined && Number(namesOf(model, problemOf(point), point, facts).REST ?? 0) > 0
+  return (
+    model !== undefined &&
+    Number(namesOf(model, problemOf(point), { m: point.m }, facts).REST ?? 0) > 0
+  )
 }
 
 /** All of a run but a product of which some sums are computed again: 3 us more than with operands of other seeds (docs/kernels.md). */
