@@ -6,6 +6,7 @@
 //
 // 1. prepare: A to bf16; B's scales at a pitch that the copy engine takes, if theirs is none.
 // 2. multiply<tokens>: starts while prepare runs (common/decode.cuh, common/decode_bf16.cuh).
+//    ..Pairs has two tiles at a time, ..Rest those beyond whole turns first, in parts.
 //
 // Products are exact, sums float32. Elements of C whose operands or sums leave that range are
 // computed again in float64.

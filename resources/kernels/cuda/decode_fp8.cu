@@ -7,6 +7,7 @@
 // 1. prepare: A's rows to e5m2 with a power of two each taken out; B's scales at a pitch that the
 //    copy engine takes, if theirs is none.
 // 2. multiply<tokens>: starts while prepare runs (common/decode.cuh, common/decode_e5m2.cuh).
+//    ..Pairs has two tiles at a time, ..Rest those beyond whole turns first, in parts.
 // Or, where A is small and B's scales need no copy, as NVFP4 must be, multiplyAlone: each CTA makes
 // A ready for itself (common/decode_nvfp4.cuh).
 //

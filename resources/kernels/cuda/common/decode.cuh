@@ -12,8 +12,8 @@
 // Where tiles are few, a cluster's CTAs divide the K of one, send one another their sums and take a
 // part of the tokens each to C. Where tiles are a little more than whole turns of all CTAs, every
 // CTA has as many stages, from one tile into the next, and the one that begins a tile adds the
-// others' parts, in their order. Or, where tiles are more than whole turns, those that are more
-// come first, in parts, of which the sums are added when all else is done.
+// others' parts, in their order. Or, with more than 8 tokens, those that are more than whole turns
+// come first, in parts, and CTAs without a part add them when they have done all else.
 //
 // With more than 8 columns a CTA brings several bytes of A from L2 for each of B's. Where there are
 // enough tiles, it takes two at a time by the same A, two warpgroups each; its last one, if their
@@ -136,9 +136,9 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
         return sums[(haveRoom ? group : group % kAround) * Ring<Operand>::kPlace +
                     token * Ring<Operand>::kPitch + row];
       };
-      if (kGoOn) syncMultiplying();
+      if (kGoOn) syncMultiplying();  // all have read stages, and the sums before
       if (kRest && item.isAdded()) {
-        // Others have them.
+        // In memory (storeSums).
       } else if (haveRoom) {
         if (kPlaces == 1 && !kGoOn) syncMultiplying();
 #pragma unroll
@@ -160,8 +160,9 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
   }
 }
 
-// The body of a kernel. That of one tile at a time and that of two are kernels of their own: what
-// waits, which ptxas puts at a kernel's far end, is nearer to its main loop.
+// The body of a kernel. That of one tile at a time, that of two and that of tiles in parts first
+// (kRest) are kernels of their own: what waits, which ptxas puts at a kernel's far end, is nearer to
+// its main loop, and code that others have no use for costs them up to a microsecond.
 template <class Operand, bool kRest = false>
 __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scalesMap,
                                 const TensorMap* tokensMap, Problem problem, const Given& given,
