@@ -161,8 +161,8 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
 }
 
 // The body of a kernel. That of one tile at a time, that of two and that of tiles in parts first
-// (kRest) are kernels of their own: what waits, which ptxas puts at a kernel's far end, is nearer to
-// its main loop, and code that others have no use for costs them up to a microsecond.
+// (kRest) are kernels of their own: what waits, which ptxas puts at a kernel's far end, is nearer
+// to its main loop, and code that others have no use for costs them up to a microsecond.
 template <class Operand, bool kRest = false>
 __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scalesMap,
                                 const TensorMap* tokensMap, Problem problem, const Given& given,
