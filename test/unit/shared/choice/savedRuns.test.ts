@@ -90,8 +90,7 @@ const isOfToday = (point: Point) =>
 function hasRestFirst(point: Point): boolean {
   const model = kernels.find(({ id }) => id === point.kernel)?.model
   return (
-    model !== undefined &&
-    Number(namesOf(model, problemOf(point), { m: point.m }, facts).REST ?? 0) > 0
+    model !== undefined && (namesOf(model, problemOf(point), { m: point.m }, facts).REST ?? 0) > 0
   )
 }
 

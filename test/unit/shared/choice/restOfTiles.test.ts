@@ -1,0 +1,66 @@
+/** Tiles of decode beyond whole turns of all CTAs (docs/decode.md): what a launch is given for them, on GPUs of several sizes. */
+import { expect, it } from 'vitest'
+import { namesOf } from '@shared/choice/cost'
+import type { Names } from '@shared/choice/expression'
+import { kernelsOf } from './kernelsOfManifest'
+
+const kernels = kernelsOf('sm_90')
+
+function valuesOf(id: string, format: string, m: number, n: number, k: number, processors = 132) {
+  const { model } = kernels.find((kernel) => kernel.id === id)!
+  const problem = { format, m, n, k, output: 'bf16' }
+  return namesOf(model!, problem, { m }, { processors, memoryGbs: 4814 })
+}
+
+/** Each part has stages and a CTA of its own, all other tiles are whole turns, and nothing but its kernel is for it. */
+function isWhole(of: Names, processors: number): boolean {
+  const { REST = 0, REST_PARTS = 0, SHARE = 0, STAGES = 0, PLACES = 0 } = of
+  return (
+    REST_PARTS > 1 &&
+    (REST_PARTS - 1) * SHARE < STAGES &&
+    REST_PARTS * SHARE >= STAGES &&
+    REST_PARTS * REST <= processors &&
+    PLACES % processors === REST &&
+    of.CLUSTERS === processors &&
+    of.PARTS === REST_PARTS &&
+    [of.TILES, of.ACROSS, of.SCALE_ROWS].every((value) => value === 1) &&
+    of.COPIED === 0
+  )
+}
+
+it.each([
+  ['decode', 'mixed'],
+  ['decode', 'nvfp4'],
+  ['decode', 'mxfp8'],
+  ['decode-fp8', 'mxfp4']
+])(
+  '%s in %s: every part has stages and a CTA, and all other tiles are whole turns',
+  (id, format) => {
+    let found = 0
+    const wrong: string[] = []
+    for (const processors of [114, 132])
+      for (const m of [9, 16, 17, 32, 33, 64])
+        for (let n = 8200; n < 40000; n += 904)
+          for (const k of [1024, 3072, 8192]) {
+            const values = valuesOf(id, format, m, n, k, processors)
+            if (values.REST === 0) continue
+            found++
+            if (!isWhole(values, processors)) wrong.push(`${m} x ${n} x ${k} on ${processors}`)
+          }
+    expect(wrong).toEqual([])
+    expect(found).toBeGreaterThan(100)
+  }
+)
+
+it('leaves shares of all stages where they are as fast, and pairs of tiles', () => {
+  const restOf = (...problem: Parameters<typeof valuesOf>) => valuesOf(...problem).REST
+  expect(restOf('decode', 'mixed', 16, 10240, 8192)).toBe(28)
+  expect(restOf('decode', 'mxfp8', 32, 10240, 8192)).toBe(28)
+  expect(restOf('decode-fp8', 'mxfp4', 64, 12288, 8192)).toBe(60)
+  expect(restOf('decode', 'mixed', 8, 10240, 8192)).toBe(0)
+  expect(restOf('decode', 'mxfp8', 16, 10240, 8192)).toBe(0)
+  expect(restOf('decode-fp8', 'mxfp4', 16, 10240, 8192)).toBe(0)
+  expect(restOf('decode', 'mixed', 64, 28672, 8192)).toBe(0)
+  expect(restOf('decode', 'mixed', 64, 8192, 8192)).toBe(0)
+  expect(restOf('decode', 'mixed', 65, 10240, 8192)).toBe(0)
+})
