@@ -64,3 +64,20 @@ it('leaves shares of all stages where they are as fast, and pairs of tiles', () 
   expect(restOf('decode', 'mixed', 64, 8192, 8192)).toBe(0)
   expect(restOf('decode', 'mixed', 65, 10240, 8192)).toBe(0)
 })
+
+it.each([
+  ['decode', 'mixed'],
+  ['decode-fp8', 'mxfp4']
+])(
+  '%s in %s: K in equal shares where tiles are too few for all CTAs, or their scales are copied',
+  (id, format) => {
+    for (const [n, k] of [
+      [5120, 27648],
+      [10240, 8224]
+    ] as const) {
+      const { REST, SHARE = 0, STAGES = 0 } = valuesOf(id, format, 32, n, k)
+      expect(REST).toBe(0)
+      expect(SHARE).toBeGreaterThan(STAGES / 2)
+    }
+  }
+)
