@@ -12,7 +12,7 @@ struct Given {
   const u8 *aCodes, *bCodes, *aScales, *bScales;
   const float* factors;  // of A's rows, where the operand has them; of an item's, in shared memory
   float* parts;          // (most parts of a tile, M, N) when K is split
-  u32* arrived;          // per tile and block: parts but the first
+  u32* arrived;          // per tile and block: parts but the first, of tiles in parts first all
   Output* c;
   float tensorScale;
 };
@@ -167,8 +167,8 @@ struct OwnSums {
     }
   }
 
-  // Parts of K behind the first, each float32 of (M, N), all in their order. One after the other
-  // takes groups' last registers.
+  // Parts of K, each float32 of (M, N), from `first` on, all in their order. AtOnce of them are on
+  // their way from L2 at a time.
   __device__ void writePart(float* part) const {
 #pragma unroll
     for (int i = 0; i < kEach; i++) write(part, i, sums[i]);

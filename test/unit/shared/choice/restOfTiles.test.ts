@@ -52,6 +52,18 @@ it.each([
   }
 )
 
+it('has the same of it in both rows, and shares where it leaves them', () => {
+  const valueOf = (id: string, name: string) =>
+    kernels.find((kernel) => kernel.id === id)!.model!.values!.find((value) => value.name === name)!
+  for (const name of ['WHOLE_STAGES', 'BEYOND', 'TURNS_OF_TILES', 'MOST_PARTS', 'REST_PARTS'])
+    expect(valueOf('decode', name).expression, name).toBe(valueOf('decode-fp8', name).expression)
+  for (let n = 8520; n < 40000; n += 904)
+    for (const k of [1024, 3072, 8192]) {
+      const { REST, SHARE = 0, IN_SHARES } = valuesOf('decode', 'mxfp8', 16, n, k)
+      if (REST === 0) expect(SHARE > 0, `${n} x ${k}`).toBe(IN_SHARES === 1)
+    }
+})
+
 it('leaves shares of all stages where they are as fast, and pairs of tiles', () => {
   const restOf = (...problem: Parameters<typeof valuesOf>) => valuesOf(...problem).REST
   expect(restOf('decode', 'mixed', 16, 10240, 8192)).toBe(28)
