@@ -18,7 +18,9 @@ export default defineConfig({
         engine: path('./src-main/engine/engineProcess.ts'),
         // The GPU tests drive the addon without the engine.
         kernelManifests: path('./src-main/engine/kernelManifests.ts'),
-        launchTimes: path('./src-shared/measurement/launchTimes.ts')
+        launchTimes: path('./src-shared/measurement/launchTimes.ts'),
+        readShare: path('./src-shared/measurement/readShare.ts'),
+        work: path('./src-shared/measurement/work.ts')
       },
       external: [...builtinModules, /^node:/, /\.node$/],
       output: {

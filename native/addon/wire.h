@@ -193,11 +193,6 @@ Napi::Value write(Napi::Env env, const std::variant<Held...>& value) {
 template <HasFields T>
 Napi::Value write(Napi::Env env, const T& object);
 
-template <typename Held>
-Napi::Value write(Napi::Env env, const std::optional<Held>& value) {
-  return value ? write(env, *value) : env.Undefined();
-}
-
 template <InTypedArray T>
 Napi::Value write(Napi::Env env, const std::vector<T>& values) {
   auto array = TypedArray<T>::Array::New(env, values.size());
@@ -211,6 +206,11 @@ template <typename T, size_t size>
 Napi::Value write(Napi::Env env, const std::array<T, size>& values);
 template <typename T>
 Napi::Value write(Napi::Env env, const std::map<std::string, T>& values);
+
+template <typename Held>
+Napi::Value write(Napi::Env env, const std::optional<Held>& value) {
+  return value ? write(env, *value) : env.Undefined();
+}
 
 template <typename List>
 Napi::Value writeList(Napi::Env env, const List& values) {

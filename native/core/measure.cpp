@@ -131,16 +131,27 @@ int64_t coldSets(int64_t bytesPerSet, int64_t cacheBytes) {
   return 1 + (3 * cacheBytes + bytesPerSet - 1) / bytesPerSet;
 }
 
-CachePlan planCold(int64_t bytesPerSet, int64_t cacheBytes, int64_t freeBytes) {
-  const int64_t wanted = coldSets(bytesPerSet, cacheBytes);
-  int64_t sets = std::min(wanted, kMostSets);
-  if (static_cast<double>((sets - 1) * bytesPerSet) > kMemoryShare * static_cast<double>(freeBytes))
-    sets = 1;
+namespace {
+
+// `most`: sets that there is memory for; fewer than are wanted are as good as one.
+CachePlan planned(int64_t wanted, int64_t most) {
+  const int64_t few = std::min(wanted, kMostSets), sets = few <= most ? few : 1;
   const bool flush = sets < wanted;
   if (sets == 1 && flush) return {sets, flush, "cold: cache flush"};
   const std::string inTurn =
       "cold: " + std::to_string(sets) + (sets == 1 ? " operand set" : " operand sets");
   return {sets, flush, inTurn + (flush ? ", cache flush" : "")};
+}
+
+}  // namespace
+
+CachePlan planCold(int64_t bytesPerSet, int64_t cacheBytes, int64_t freeBytes) {
+  const auto more = static_cast<int64_t>(kMemoryShare * static_cast<double>(freeBytes));
+  return planned(coldSets(bytesPerSet, cacheBytes), 1 + more / bytesPerSet);
+}
+
+CachePlan planColdIn(int64_t memoryBytes, int64_t bytesPerSet, int64_t cacheBytes) {
+  return planned(coldSets(bytesPerSet, cacheBytes), memoryBytes / bytesPerSet);
 }
 
 Grouping groupingOf(double launchNs, const CachePlan& plan) {

@@ -39,6 +39,8 @@ struct CachePlan {
 // make than to measure. Where that is too few, or 40 % of the free memory too little for them, the
 // cache is flushed as well.
 CachePlan planCold(int64_t bytesPerSet, int64_t cacheBytes, int64_t freeBytes);
+// The same for sets that lie one behind another in so much memory.
+CachePlan planColdIn(int64_t memoryBytes, int64_t bytesPerSet, int64_t cacheBytes);
 
 // One sample of short launches is of several of them, and samples differ in what they read:
 // `samples` of `launches` each take every set once (or each sample takes every set equally often).

@@ -5,16 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "backend.h"
+#include "measure.h"
 
 namespace blockscope {
 
 // Bytes that a thread moves at a time, and what a grid to fill the GPU is made of.
 constexpr int kRoofVectorBytes = 16, kRoofThreads = 256, kRoofBlocksPerMultiprocessor = 8;
+constexpr int64_t kFewestRoofBytes = int64_t{1} << 18;
 
 struct MemoryBench {
-  int64_t bytes;    // to be read: a multiple of kRoofVectorBytes, beyond every cache
-  int64_t l2Bytes;  // 0: none is known
+  int64_t bytes;  // to be read: a multiple of kRoofVectorBytes, beyond every cache
+  int64_t l2Bytes, lastCacheBytes;  // 0: none is known
+  // Samples of a read of `bytes`, from another place of the memory for each of the plan's sets.
+  std::function<Measurement(const MeasureRequest&, int64_t bytes, const CachePlan&)> readCold;
   // Nanoseconds of one run that reads `bytes` from the start of memory `passes` times; of one that
   // copies them.
   std::function<double(int64_t bytes, int passes)> read;
@@ -24,7 +27,9 @@ struct MemoryBench {
 // Half of what is free at most, for what is read and what is written: `most`, or less.
 int64_t roofBytes(int64_t most, int64_t freeBytes);
 
-// "dram" and "l2" for reading, "dram-copy" for bytes read and written together. About a second.
+// "dram" and "l2" for reading, "dram-copy" for bytes read and written together. "dram" has reads
+// from kFewestRoofBytes, each size twice the one before, up to all of the memory, which gives its
+// rate. About a second.
 std::vector<Roof> measureMemoryRoofs(const MemoryBench&, const CancelFlag&, const Progress&);
 
 }  // namespace blockscope

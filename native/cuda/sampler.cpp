@@ -18,10 +18,10 @@ struct Stamp {  // timing.cu
 }  // namespace
 
 Sampler::Sampler(const DeviceContext& context, const Kernels& kernels, const Stream& stream,
-                 Operation& operation, std::string what, const CachePlan& plan)
+                 std::function<void(size_t)> enqueue, std::string what, const CachePlan& plan)
     : context_(context),
       stream_(stream),
-      operation_(operation),
+      enqueue_(std::move(enqueue)),
       what_(std::move(what)),
       plan_(plan),
       flush_(context, plan.flush ? static_cast<size_t>(2 * context.facts().l2Bytes) : 0,
@@ -40,7 +40,7 @@ Sampler::Sampler(const DeviceContext& context, const Kernels& kernels, const Str
 }
 
 void Sampler::enqueueOnce() {
-  operation_.enqueue(next_, stream_);
+  enqueue_(next_);
   next_ = (next_ + 1) % static_cast<size_t>(plan_.sets);
 }
 

@@ -1,6 +1,6 @@
-// Takes timing samples of one operation on the device as docs/measurement.md says: events around
-// launches on a stream that is held back until all is queued, operand sets in turn, the
-// multiprocessor clock beside.
+// Takes timing samples of one operation on the device, or of whatever is put on the stream, as
+// docs/measurement.md says: events around launches on a stream that is held back until all is
+// queued, operand sets in turn, the multiprocessor clock beside.
 #pragma once
 
 #include <functional>
@@ -11,15 +11,14 @@
 #include "kernels.h"
 #include "launch.h"
 #include "monitor.h"
-#include "operation.h"
 
 namespace blockscope::cuda {
 
 class Sampler {
  public:
-  // The operation is bound to as many operand sets as the plan has.
-  Sampler(const DeviceContext&, const Kernels&, const Stream&, Operation&, std::string what,
-          const CachePlan&);
+  // `enqueue` puts the operation on the stream with one of as many operand sets as the plan has.
+  Sampler(const DeviceContext&, const Kernels&, const Stream&,
+          std::function<void(size_t set)> enqueue, std::string what, const CachePlan&);
 
   // Times one launch, to choose between single and grouped samples, and prepares the latter.
   void chooseGrouping();
@@ -39,7 +38,7 @@ class Sampler {
 
   const DeviceContext& context_;
   const Stream& stream_;
-  Operation& operation_;
+  std::function<void(size_t)> enqueue_;
   std::string what_;
   CachePlan plan_;
   size_t next_ = 0;

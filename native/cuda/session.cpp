@@ -196,7 +196,9 @@ Measurement CudaSession::measure(const MeasureRequest& request, const CancelFlag
   for (const auto& set : sets) bound.push_back(set.get());
   operation.bind(bound);
   Monitor monitor(context_->facts().uuid, request.companions);
-  Sampler sampler(*context_, *kernels_, stream, operation, what, plan);
+  Sampler sampler(
+      *context_, *kernels_, stream, [&](size_t set) { operation.enqueue(set, stream); }, what,
+      plan);
   stream.wait("Copying operands");
   sampler.chooseGrouping();
 

@@ -32,6 +32,14 @@ std::string gibibytes(size_t bytes) {
 
 }  // namespace
 
+// CDNA3 and CDNA4 have 256 MB of Infinity Cache behind their L2 (CDNA 3 and CDNA 4 architecture
+// white papers).
+int64_t lastCacheBytes(const DeviceFacts& facts) {
+  const bool hasInfinityCache =
+      facts.architecture.rfind("gfx94", 0) == 0 || facts.architecture.rfind("gfx95", 0) == 0;
+  return hasInfinityCache ? int64_t{256} << 20 : facts.l2Bytes;
+}
+
 DeviceFacts readDeviceFacts(int index) {
   const auto& api = libraries().runtime;
   runtime::DeviceProperties properties = {};

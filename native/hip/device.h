@@ -20,6 +20,9 @@ struct DeviceFacts {
   int64_t clockKHz = 0, memoryClockKHz = 0, memoryBusBits = 0;
 };
 
+// Of the last cache before memory.
+int64_t lastCacheBytes(const DeviceFacts&);
+
 // Throws Error(kUnavailable) when the runtime does not answer for this GPU.
 DeviceFacts readDeviceFacts(int index);
 

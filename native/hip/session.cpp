@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "../core/compare.h"
-#include "../core/measure.h"
 #include "../core/operands.h"
 #include "../core/oracle.h"
 #include "../core/outputs.h"
@@ -12,18 +11,11 @@
 #include "hipblasLtOperation.h"
 #include "manifestOperation.h"
 #include "monitor.h"
+#include "sampler.h"
 
 namespace blockscope::hip {
 
 namespace {
-
-// Of the last cache before memory. CDNA3 and CDNA4 have 256 MB of Infinity Cache behind their L2
-// (CDNA 3 and CDNA 4 architecture white papers).
-int64_t lastCacheBytes(const DeviceFacts& facts) {
-  const bool hasInfinityCache =
-      facts.architecture.rfind("gfx94", 0) == 0 || facts.architecture.rfind("gfx95", 0) == 0;
-  return hasInfinityCache ? int64_t{256} << 20 : facts.l2Bytes;
-}
 
 class HipSession : public Session {
  public:
@@ -97,48 +89,20 @@ class HipSession : public Session {
     const std::string what = "Kernel " + request.kernel;
     std::vector<OperandSet> sets;
     sets.push_back(operation.prepare(operands_));
-    const int64_t cache = lastCacheBytes(device_->facts());
     CachePlan plan;
     if (request.cold)
-      plan = planCold(static_cast<int64_t>(sets[0].bytes()), cache,
+      plan = planCold(static_cast<int64_t>(sets[0].bytes()), lastCacheBytes(device_->facts()),
                       static_cast<int64_t>(device_->freeBytes()));
     for (int64_t i = 1; i < plan.sets; i++) sets.push_back(operation.prepare(operands_));
-    const Buffer flush(*device_, plan.flush ? static_cast<size_t>(2 * cache) : 0,
-                       "the cache flush");
     const Stream stream(*device_);
-    const Event start(*device_), stop(*device_);
-    size_t turn = 0;
-    auto enqueue = [&](int64_t launches) {
-      for (int64_t i = 0; i < launches; i++) {
-        operation.enqueue(sets[turn], stream);
-        turn = (turn + 1) % sets.size();
-      }
-    };
-    auto timed = [&](int64_t launches) {
-      if (plan.flush)
-        device_->check(
-            device_->api().memsetAsync(flush.address(), 0, flush.bytes(), stream.handle()),
-            "Flushing the cache");
-      start.record(stream);
-      enqueue(launches);
-      stop.record(stream);
-      stream.wait(what);
-      return stop.nanosecondsSince(start);
-    };
-    // The first launch may still load code; the second says whether one alone is too short to be
-    // timed.
-    timed(1);
-    const double estimate = timed(1);
-    const int group = groupingOf(estimate, plan).launches;
+    Sampler sampler(
+        *device_, stream, [&](size_t set) { operation.enqueue(sets[set], stream); }, what, plan);
+    sampler.chooseGrouping();
     Monitor monitor(device_->facts());
     monitor.restart();
     Measurement result = sampleGrouped(
-        request, group,
-        [&] {
-          const double ns = timed(group) / group, mhz = monitor.clockNow();
-          return Sample{ns, mhz, monitor.isThrottledAt(mhz)};
-        },
-        cancel, progress);
+        request, sampler.launchesPerSample(), [&] { return sampler.take(monitor); }, cancel,
+        progress);
     result.operandSets = static_cast<int>(plan.sets);
     result.cacheMode = plan.mode;
     result.timingSource = "HIP events";
@@ -148,24 +112,8 @@ class HipSession : public Session {
     if (result.stopReason == "timed out") result.badges.push_back("timed out");
     if (request.sustainedNs > 0) {
       PowerMeter power([&] { return monitor.joules(); });
-      const int64_t part = samplesOfPart(timed(1));
-      std::vector<Event> ends;
-      for (int64_t i = 0; i < kPartsAhead; i++) ends.emplace_back(*device_);
-      start.record(stream);
-      const int64_t parts = queueAhead(
-          request.sustainedNs,
-          [&](size_t slot) {
-            enqueue(part);
-            ends[slot].record(stream);
-          },
-          [&](size_t slot) {
-            cancel.throwIfRequested();
-            ends[slot].wait(what);
-            return ends[slot].nanosecondsSince(start);
-          });
-      stop.record(stream);
-      stream.wait(what);
-      applySustained(stop.nanosecondsSince(start), parts * part, power.watts(), result);
+      const auto [ns, count] = sampler.sustain(request.sustainedNs, cancel);
+      applySustained(ns, count, power.watts(), result);
     }
     return result;
   }

@@ -9,15 +9,6 @@
 
 namespace {
 
-class Nothing : public Operation {
- public:
-  std::unique_ptr<OperandSet> prepare(const DeviceOperands&) override { return nullptr; }
-  void bind(const std::vector<const OperandSet*>&) override {}
-  void enqueue(size_t, const Stream&) override {
-    if (created++ == failing) throw Error(ErrorKind::kDevice, "a launch failed");
-  }
-};
-
 KernelRow rowOf(const std::string& id, const std::string& file) {
   KernelRow row;
   row.id = id, row.file = "../../resources/kernels/cuda/" + file;
@@ -45,8 +36,12 @@ void useAll() {
   timing.role = KernelRole::kSupport;
   const Kernels kernels(BackendOptions{{timing}, ""});
   const Stream stream(context);
-  Nothing nothing;
-  Sampler sampler(context, kernels, stream, nothing, "Nothing", CachePlan());
+  Sampler sampler(
+      context, kernels, stream,
+      [](size_t) {
+        if (created++ == failing) throw Error(ErrorKind::kDevice, "a launch failed");
+      },
+      "Nothing", CachePlan());
   sampler.chooseGrouping();
   sampler.sustain(1);
 }

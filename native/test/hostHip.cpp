@@ -2,7 +2,9 @@
 // host's: operands put into a kernel's form, passes, batches, groups, C read back. The passes are
 // the device's own code (resources/kernels/hip/common/passes.hip is CUDA's), compiled for the CPU.
 #include <cstring>
+#include <set>
 
+#include "../core/measure.h"
 #include "../hip/manifestOperation.h"
 #include "../hip/roofs.h"
 #include "check.h"
@@ -92,27 +94,41 @@ void aWriteBesideTheProductIsSeen() {
   CHECK_CONTAINS(messageOf([&] { set.readC(device, "Kernel x"); }), "Kernel x writes outside C");
 }
 
-std::vector<std::array<int64_t, 3>> reads;  // vectors, passes, blocks
+std::vector<std::array<int64_t, 3>> launched;  // vectors, passes, blocks
+std::set<const uint8_t*> windows;
 void readAll(const uint8_t* from, int64_t count, int passes, uint8_t* never, int blocks) {
-  if (device::blockIdx.x == 0 && device::threadIdx.x == 0 && from != never)
-    reads.push_back({count, passes, blocks});
+  if (device::blockIdx.x != 0 || device::threadIdx.x != 0 || from == never) return;
+  launched.push_back({count, passes, blocks});
+  windows.insert(from);
 }
 void copyAll(const uint8_t*, uint8_t*, int64_t, int) {}
 
-// A quarter of what is free is read, and a quarter of the L2 fifty times.
+// A quarter of what is free is read, from each of its windows of fewer bytes in turn, and a quarter
+// of the L2 fifty times.
 void roofsAreBytesOverTime() {
   host::offer("readAll", readAll);
   host::offer("copyAll", copyAll);
   DeviceFacts facts = host::standInFacts();
+  KernelRow row = passes();
+  facts.architecture = "gfx90a", row.architectures = {"gfx90a"};  // its L2 is the last cache
   facts.l2Bytes = 1 << 16;
   const Device device(facts);
-  const std::vector<Roof> roofs = measureRoofs(device, passes(), {""}, host::kNever, nullptr);
+  const std::vector<Roof> roofs = measureRoofs(device, row, {""}, host::kNever, nullptr);
   CHECK(roofs.size() == 3);
   for (const auto& [at, of, bytes] :
        {std::tuple(0, "dram", 1 << 20), {1, "dram-copy", 1 << 21}, {2, "l2", (1 << 14) * 50}})
     CHECK(roofs[at].of == of && std::fabs(roofs[at].rate / (bytes * 1e3) - 1) < 1e-9);
-  CHECK(reads.front() == (std::array<int64_t, 3>{(1 << 20) / 16, 1, 4 * 8}));
-  CHECK(reads.back() == (std::array<int64_t, 3>{(1 << 14) / 16, 50, 4 * 8}));
+  std::vector<int64_t> sizes;
+  for (const TimedRead& one : *roofs[0].reads) {
+    sizes.push_back(one.bytes);
+    CHECK(one.ns == 1e6);
+  }
+  CHECK(sizes == (std::vector<int64_t>{1 << 18, 1 << 19, 1 << 20}));
+  CHECK(!roofs[1].reads && !roofs[2].reads);
+  // Two of 256 KiB are not five L2s away from one another: they are read in turn.
+  CHECK(launched.front() == (std::array<int64_t, 3>{(1 << 18) / 16, 1, 4 * 8}));
+  CHECK(windows.size() == static_cast<size_t>(planColdIn(1 << 20, 1 << 18, 1 << 16).sets));
+  CHECK(launched.back() == (std::array<int64_t, 3>{(1 << 14) / 16, 50, 4 * 8}));
 }
 
 void whatKernelsCountIsReadBack() {

@@ -5,18 +5,14 @@
  */
 import { shapeKey } from '@shared/contract/groups'
 import type { JobSpec } from '@shared/contract/jobs'
+import type { Step } from '@shared/contract/run'
 import { presets, sustainedNs } from '@shared/measurement/presets'
 import type { DeviceMemory, Rate } from '../store/machineMemory'
+import { measuresRoofs } from './roofs'
 
 /** What is looked at of a planned step. */
-interface Planned {
-  index: number
-  format: string
+interface Planned extends Pick<Step, 'index' | 'format' | 'level' | 'm' | 'n' | 'k' | 'groups'> {
   kernel: { id: string }
-  level: string
-  m: number
-  n: number
-  k: number
 }
 
 /** Seconds per unit of work where no job has been yet, on a CPU and on a GPU. */
@@ -38,7 +34,7 @@ export type RateName = keyof typeof guesses
 const spreadOfGuess = 0.7
 const spreadAtLeast = 0.2
 const constantSeconds = 0.3
-/** Before the first sweep on a machine its roofs are measured. */
+/** What measuring a device's roofs takes. */
 const roofSeconds = 1.5
 /** Later jobs count this much, so that a machine that changed is learnt anew. */
 const weightOfNew = 0.25
@@ -140,7 +136,7 @@ export function estimateJob(
       }
     }
   }
-  const first = spec.kind === 'sweep' && roofs.length === 0 ? roofSeconds : 0
+  const first = spec.kind === 'sweep' && measuresRoofs(isCpu, roofs, steps) ? roofSeconds : 0
   const total = constantSeconds + first + [...units.values()].reduce((sum, each) => sum + each, 0)
   const factor = Math.exp(1.3 * (uncertain > 0 ? Math.min(1, uncertain / total) : spreadAtLeast))
   return { units, seconds: total, range: [total / factor, total * factor] }

@@ -246,7 +246,7 @@ export class JobManager {
 
   private roofsOf({ plan, abort }: Job): Promise<Roof[]> {
     const { engine, memory } = this.options
-    return roofsOfDevice(engine, memory, plan.device, abort.signal)
+    return roofsOfDevice(engine, memory, plan, abort.signal)
   }
 
   private contextOf(job: Job): JobContext {

@@ -1,23 +1,35 @@
-import type { Device } from '@shared/contract/devices'
+import type { Step } from '@shared/contract/run'
 import type { Roof } from '@shared/contract/roofs'
+import { hasFewRows } from '@shared/measurement/readShare'
 import { EngineError, type Engine } from '../engine/engine'
 import type { MachineMemory } from '../store/machineMemory'
+import type { JobPlan } from './plan'
 
-/** Limits of the device, measured on it once per machine; empty where that fails, which is no reason to measure nothing. */
+/**
+ * Whether a sweep measures the limits of its device first: once per machine, but in every run on a GPU that has products with
+ * few rows, whose figures are shares of a plain read.
+ */
+export const measuresRoofs = (
+  isCpu: boolean,
+  known: readonly Roof[],
+  steps: readonly Pick<Step, 'm' | 'groups'>[]
+): boolean => known.length === 0 || (!isCpu && steps.some(hasFewRows))
+
+/** Limits of the device; empty where measuring them fails, which is no reason to measure nothing. */
 export async function roofsOfDevice(
   engine: Engine,
   memory: MachineMemory,
-  device: Device,
+  { device, steps }: Pick<JobPlan, 'device' | 'steps'>,
   signal: AbortSignal
 ): Promise<Roof[]> {
   const { roofs } = await memory.of(device)
-  if (roofs.length > 0) return roofs
+  if (!measuresRoofs(device.kind === 'cpu', roofs, steps)) return roofs
   try {
     const measured = await engine.call('roofs', { device: device.id }, { signal })
     await memory.keepRoofs(device, measured)
     return measured
   } catch (error) {
-    if (error instanceof EngineError) return []
+    if (error instanceof EngineError) return roofs
     throw error
   }
 }

@@ -9,6 +9,11 @@ export const roofSchema = v.object({
   rate: v.number(),
   basis: v.picklist(['measured', 'data sheet']),
   /** How it was measured, or which data sheet: a sentence. */
-  source: v.string()
+  source: v.string(),
+  /**
+   * Of a GPU's 'dram': nanoseconds that plain reads of so many bytes take, none of which a cache holds, timed as kernels are; from
+   * few bytes to many. Runs of before 29 November 2026 have none.
+   */
+  reads: v.optional(v.array(v.object({ bytes: v.number(), ns: v.number() })))
 })
 export type Roof = v.InferOutput<typeof roofSchema>

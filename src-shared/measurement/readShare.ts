@@ -3,14 +3,16 @@
  * plain read of the device's memory, then say more than FLOP/s.
  */
 import type { Device } from '../contract/devices'
+import type { Roof } from '../contract/roofs'
 import type { Step } from '../contract/run'
 import { pointOf } from './ratios'
+import { quantity, text } from '../units'
 import type { DeviceRoofs } from './roofs'
 
 /** As many as the kernels for few rows take, of A or of each group. */
 const fewRows = 64
 
-const hasFewRows = ({ m, groups }: Pick<Step, 'm' | 'groups'>): boolean =>
+export const hasFewRows = ({ m, groups }: Pick<Step, 'm' | 'groups'>): boolean =>
   (groups ? Math.max(...groups.rows) : m) <= fewRows
 
 /** Whether bandwidth is what to show first: all that a GPU was measured at has few rows. */
@@ -27,15 +29,46 @@ export function isLedByRead(
   )
 }
 
-/** Of the rate at which memory was read on this device; undefined where that was not measured, and of operands that lie in a cache. */
+const readOf = ({ device, measured }: DeviceRoofs): Roof | undefined =>
+  device?.kind === 'cpu'
+    ? undefined
+    : measured.find(({ kind, of }) => kind === 'memory' && of === 'dram')
+
+/**
+ * A plain read of as many bytes as a kernel moves (operands, scales and C, each once), in the kernel's time; undefined where
+ * memory was not read on this device, and of operands that lie in a cache.
+ */
 export function shareOfRead(
   { measurement }: Pick<Step, 'measurement'>,
-  { device, measured }: DeviceRoofs
+  roofs: DeviceRoofs
 ): number | undefined {
-  const read = measured.find(({ kind, of }) => kind === 'memory' && of === 'dram')
-  if (!read || !measurement || device?.kind === 'cpu' || !measurement.cacheMode.startsWith('cold'))
-    return undefined
-  return (measurement.gbytesPerSecond * 1e9) / read.rate
+  const read = readOf(roofs)
+  if (!read || !measurement?.cacheMode.startsWith('cold')) return undefined
+  return readNs(measurement.bytes, read) / measurement.timeNs.median
+}
+
+/** Nanoseconds, between those of the next fewer and more bytes; by the rate alone where reads were not timed, and beyond the most. */
+export function readNs(bytes: number, { rate, reads = [] }: Roof): number {
+  const more = reads.findIndex((read) => read.bytes >= bytes)
+  if (more < 0) return (bytes / rate) * 1e9
+  const [low, high] = [reads[Math.max(0, more - 1)]!, reads[more]!]
+  const part = low === high ? 0 : (bytes - low.bytes) / (high.bytes - low.bytes)
+  return low.ns + part * (high.ns - low.ns)
+}
+
+/** What shares of a read are of: a sentence. '' where there are none. */
+export function readText(roofs: DeviceRoofs): string {
+  const read = readOf(roofs)
+  if (!read) return ''
+  const { reads } = read
+  if (!reads) {
+    const rate = text(quantity('bandwidth', read.rate / 1e9))
+    return `Of read: the bytes at ${rate}, the rate at which memory was read here; what a read takes to start is not in it.`
+  }
+  const told = reads
+    .filter((_, at) => at % 4 === 0)
+    .map(({ bytes, ns }) => `${text(quantity('bytes', bytes))} ${text(quantity('time', ns))}`)
+  return `Of read: what a plain read of as many bytes takes here, timed as kernels are: ${told.join(', ')}.`
 }
 
 /** From this ratio on, bandwidths of two kernels do not tell which of them is faster. */

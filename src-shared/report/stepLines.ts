@@ -1,14 +1,16 @@
 /**
- * What a run says below its table: where bandwidth leads, whose is of more bytes, what `auto` chose, how approximate kernels stand to the error they state, what kernels counted
+ * What a run says below its table: where bandwidth leads, what its share is of and whose is of more bytes, what `auto` chose, how approximate kernels stand to the error they state, what kernels counted
  * while they made their products, and which algorithms matmul libraries took.
  */
 import type { Run } from '../contract/run'
 import { algorithmText } from '../measurement/matmulAlgorithm'
 import { problemText } from '../measurement/problemText'
-import { isLedByRead, moreBytesText } from '../measurement/readShare'
+import { isLedByRead, moreBytesText, readText } from '../measurement/readShare'
+import { roofsOfRun } from '../measurement/roofs'
 import { countedText, statedText } from '../measurement/validationFigures'
 
 type Steps = Pick<Run, 'steps'>
+type Told = Pick<Run, 'steps' | 'device' | 'roofs'>
 
 /** 'auto: mxfp4 8192 x 8192 x 512: wgmma, the fastest of 5 exact kernels by the cost model: ...' */
 const choiceLines = ({ steps }: Steps): string[] =>
@@ -46,13 +48,13 @@ function algorithmLines({ steps }: Steps): string[] {
   )
 }
 
-const byteLines = ({ steps, device }: Pick<Run, 'steps' | 'device'>): string[] =>
-  isLedByRead(steps, device) ? [moreBytesText(steps)].filter(Boolean) : []
+const byteLines = (run: Told): string[] =>
+  isLedByRead(run.steps, run.device)
+    ? [readText(roofsOfRun(run)), moreBytesText(run.steps)].filter(Boolean)
+    : []
 
 /** Under their headings; those without a line are left out. */
-export const stepLines = (
-  run: Pick<Run, 'steps' | 'device'>
-): { title: string; lines: string[] }[] =>
+export const stepLines = (run: Told): { title: string; lines: string[] }[] =>
   [
     { title: 'Bytes moved', lines: byteLines(run) },
     { title: 'Chosen by auto', lines: choiceLines(run) },

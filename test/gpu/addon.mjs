@@ -10,7 +10,7 @@ import { sideBySide } from './sideBySide.mjs'
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
 // By a name that type checking does not follow: it is built, not written.
-const built = (name) => import(new URL(`../../out/node/${name}.js`, import.meta.url).href)
+export const built = (name) => import(new URL(`../../out/node/${name}.js`, import.meta.url).href)
 const { readKernelManifests } = await built('kernelManifests')
 /** @type {typeof import('../../src-shared/measurement/launchTimes')} */
 const { launchTimes, totalOf } = await built('launchTimes')

@@ -1,10 +1,10 @@
-// Few rows of A: the kernels for them beside a plain read of B and cuBLASLt in the same run, cold.
+// Few rows of A: the kernels for them beside a plain read of as many bytes and cuBLASLt in the same run, cold.
 //   node decode.mjs [NxK,...] [result.json]
 // FORMATS=mxfp4,nvfp4 limits the formats, ROWS=128,256 are other rows of A, KERNELS=wgmma further kernels, OUTPUT=bf16 another type of C (which may hold
 // sums that float16 has as zero), OWN=folder,... kernels of one's own as --kernel-dir takes them, for KERNELS: those of before a change, by another id. The last
-// column is the share of what the plain read reaches.
+// column is the plain read's share of the time: of the packed operands, scales and C, each once, whatever the kernel reads.
 import { writeFileSync } from 'node:fs'
-import { briefly, cudaDevice, open, timed } from './addon.mjs'
+import { addon, briefly, built, cudaDevice, open, timed } from './addon.mjs'
 import { able } from './formats.mjs'
 
 const shapes = (process.argv[2] ?? '8192x8192,57344x8192,8192x28672,4096x7168,7168x2048,2880x2880')
@@ -15,11 +15,17 @@ const formats = process.env.FORMATS?.split(',') ?? [
   ...['mxfp4', 'mixed', 'nvfp4', 'mxfp8'],
   ...['w4a16_mxfp4', 'w4a16_nvfp4']
 ]
-const own = process.env.OWN?.split(',') ?? []
-const device = await cudaDevice(['test/gpu/kernels/plainRead', ...own])
+/** @type {typeof import('../../src-shared/measurement/readShare')} */
+const { readNs } = await built('readShare')
+/** @type {typeof import('../../src-shared/measurement/work')} */
+const { workOf } = await built('work')
+const device = await cudaDevice(process.env.OWN?.split(',') ?? [])
+const roofs = await addon.measureRoofs(device.id, addon.createCancelFlag(), () => {})
+const [memory] = roofs.filter(({ of }) => of === 'dram')
+const output = process.env.OUTPUT ?? 'f16'
 const allRows = (process.env.ROWS ?? '1,8,16,32,64').split(',').map(Number)
 const wanted = [
-  ...['plain-read', 'decode-fp8', 'decode', 'cublaslt-fp8', 'cublaslt-bf16'],
+  ...['decode-fp8', 'decode', 'decode-mma', 'cublaslt-fp8', 'cublaslt-bf16'],
   ...(process.env.KERNELS?.split(',') ?? [])
 ]
 const canDo = (id, format) =>
@@ -28,13 +34,10 @@ const rows = []
 for (const format of formats) {
   for (const [n, k] of shapes) {
     for (const m of allRows) {
-      const session = await open(format, m, n, k, { output: process.env.OUTPUT ?? 'f16' })
-      let read
-      for (const kernel of wanted.filter((id) => canDo(id, format))) {
-        const { ns, badges } = await timed(session, kernel, { recordLaunches: false })
-        const us = ns / 1e3
-        read ??= us
-        rows.push({ format, m, n, k, kernel, us, share: read / us, badges })
+      const session = await open(format, m, n, k, { output })
+      const packed = { scaleLayout: 'linear', operandBits: 0 }
+      const read = readNs(workOf(format, m, n, k, { output }, packed).bytes, memory) / 1e3
+      const told = (kernel, us) =>
         console.log(
           format.padEnd(11),
           `${m}x${n}x${k}`.padEnd(14),
@@ -42,10 +45,19 @@ for (const format of formats) {
           `${us.toFixed(2)} us`.padStart(11),
           `${((100 * read) / us).toFixed(0)} %`.padStart(6)
         )
+      told('a plain read', read)
+      for (const kernel of wanted.filter((id) => canDo(id, format))) {
+        const { ns, badges } = await timed(session, kernel, { recordLaunches: false })
+        const us = ns / 1e3
+        rows.push({ format, m, n, k, kernel, us, share: read / us, badges })
+        told(kernel, us)
       }
       await session.close()
       if (resultFile)
-        writeFileSync(resultFile, JSON.stringify({ device: briefly(device), rows }, null, 1))
+        writeFileSync(
+          resultFile,
+          JSON.stringify({ device: briefly(device), memory, rows }, null, 1)
+        )
     }
   }
 }

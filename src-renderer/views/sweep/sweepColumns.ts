@@ -3,7 +3,7 @@ import type { RatioOf } from '@shared/charts/baseline'
 import { shareOfStep, type Roofs } from '@shared/charts/limits'
 import { figureOf, sweepScale, type SweepLine } from '@shared/charts/sweepSeries'
 import { layerName, layersOf } from '@shared/measurement/modelTime'
-import { isLedByRead, shareOfRead } from '@shared/measurement/readShare'
+import { isLedByRead, readText, shareOfRead } from '@shared/measurement/readShare'
 import { sustainedRate } from '@shared/measurement/ratios'
 import type { Column } from '../../components/tableColumns'
 import { band, count, digits, errorFigure, percent, quantity, text, times } from '@shared/units'
@@ -51,7 +51,7 @@ export function sweepColumns(
     unit: '%',
     numeric: true,
     width: '86px',
-    hint: "Share of the rate at which the device's memory was read in this run",
+    hint: readText(roofs),
     value: ({ step }) => scaled(shareOfRead(step, roofs), 100),
     text: ({ step }) => {
       const share = shareOfRead(step, roofs)

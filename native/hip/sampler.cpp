@@ -1,0 +1,70 @@
+#include "sampler.h"
+
+#include <vector>
+
+namespace blockscope::hip {
+
+Sampler::Sampler(const Device& device, const Stream& stream, std::function<void(size_t)> enqueue,
+                 std::string what, const CachePlan& plan)
+    : device_(device),
+      stream_(stream),
+      enqueue_(std::move(enqueue)),
+      what_(std::move(what)),
+      plan_(plan),
+      flush_(device, plan.flush ? static_cast<size_t>(2 * lastCacheBytes(device.facts())) : 0,
+             "the cache flush"),
+      start_(device),
+      stop_(device) {}
+
+void Sampler::enqueue(int64_t launches) {
+  for (int64_t i = 0; i < launches; i++) {
+    enqueue_(next_);
+    next_ = (next_ + 1) % static_cast<size_t>(plan_.sets);
+  }
+}
+
+double Sampler::timed(int64_t launches) {
+  if (plan_.flush)
+    device_.check(device_.api().memsetAsync(flush_.address(), 0, flush_.bytes(), stream_.handle()),
+                  "Flushing the cache");
+  start_.record(stream_);
+  enqueue(launches);
+  stop_.record(stream_);
+  stream_.wait(what_);
+  return stop_.nanosecondsSince(start_);
+}
+
+void Sampler::chooseGrouping() {
+  // The first launch may still load code; the second says whether one alone is too short to be
+  // timed.
+  timed(1);
+  launches_ = groupingOf(timed(1), plan_).launches;
+}
+
+Sample Sampler::take(const Monitor& monitor) {
+  const double ns = timed(launches_) / launches_, mhz = monitor.clockNow();
+  return {ns, mhz, monitor.isThrottledAt(mhz)};
+}
+
+std::pair<double, int64_t> Sampler::sustain(double ns, const CancelFlag& cancel) {
+  const int64_t part = samplesOfPart(timed(1));
+  std::vector<Event> ends;
+  for (int64_t i = 0; i < kPartsAhead; i++) ends.emplace_back(device_);
+  start_.record(stream_);
+  const int64_t parts = queueAhead(
+      ns,
+      [&](size_t slot) {
+        enqueue(part);
+        ends[slot].record(stream_);
+      },
+      [&](size_t slot) {
+        cancel.throwIfRequested();
+        ends[slot].wait(what_);
+        return ends[slot].nanosecondsSince(start_);
+      });
+  stop_.record(stream_);
+  stream_.wait(what_);
+  return {stop_.nanosecondsSince(start_), parts * part};
+}
+
+}  // namespace blockscope::hip
