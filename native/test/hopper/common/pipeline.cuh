@@ -81,6 +81,12 @@ inline void loadBoxMulticast(u32 to, const TensorMap* map, int x, int y, u32 bar
 inline void loadBox(u32 to, const TensorMap* map, int x, int y, u32 barrier) {
   machine().load(to, *map, x, y, barrier, static_cast<u16>(1u << clusterRank()));
 }
+// Of what L2 keeps there is nothing to emulate.
+inline u64 evictFirst() { return 0; }
+inline u64 evictInTurn() { return 0; }
+inline void loadBox(u32 to, const TensorMap* map, int x, int y, u32 barrier, u64) {
+  loadBox(to, map, x, y, barrier);
+}
 inline void copySixteen(u32 to, const void* from) { machine().copy(to, from, 16); }
 inline void copyFour(u32 to, const void* from) { machine().copy(to, from, 4); }
 inline void waitForCopies() { machine().waitForCopies(); }

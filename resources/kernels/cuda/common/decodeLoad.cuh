@@ -21,6 +21,7 @@ struct Loader {
   const int warp = threadIdx.x / 32;
   Cursor at;
   const int places;  // of the ring
+  const u64 ofB;     // policy of L2
   int begun = 0;     // stages
 
   __device__ Loader(const TensorMap* codes, const TensorMap* scales, const TensorMap* tokens,
@@ -31,7 +32,8 @@ struct Loader {
         ring(ring),
         scalesAreMade(scalesAreMade),
         at(problem),
-        places(Ring<Operand>::stagesOf(problem)) {}
+        places(Ring<Operand>::stagesOf(problem)),
+        ofB(isReadOnce(problem) ? evictFirst() : evictInTurn()) {}
 
   // The first stages of the first item, before threads have met: as soon as this CTA's barriers are
   // there.
@@ -62,6 +64,11 @@ struct Loader {
   }
 
  private:
+  // Or twice, by CTAs side by side. Then L2 keeps what launches have in common, which they would
+  // wait for.
+  __device__ static bool isReadOnce(const Problem& problem) {
+    return GROUPED || problem.M <= 2 * kMostTokens;
+  }
   __device__ void loadGiven(int stage, int step) const {
     if (warp == 0)
       expectBytes(ring.full(stage),
@@ -72,7 +79,7 @@ struct Loader {
                 byte = at.k(step) * kBits(B_FORMAT) / 8 + box % Operand::kCodeBoxes * 128;
       if (tile < kTiles && tile < at.tiles)
         loadBox(ring.codes(stage, 0) + box * kCodeBoxBytes, codesMap, byte,
-                at.rowOfAll + tile * kRows, ring.full(stage));
+                at.rowOfAll + tile * kRows, ring.full(stage), ofB);
     }
     if (!scalesAreMade) loadScales(stage, step);
   }
@@ -95,11 +102,11 @@ struct Loader {
         const int row = first + tile;
         loadBox(ring.scales(stage, 0) + row * (Ring<Operand>::kBytesScales / kEight), scalesMap,
                 row * (at.items.problem.K / SCALE_BLOCK) + from & ~15, at.rowOfAll / kEight,
-                ring.full(stage));
+                ring.full(stage), ofB);
       }
     } else if (tile < kTiles && tile < at.tiles) {
       loadBox(ring.scales(stage, tile), scalesMap, from, at.rowOfAll + tile * kRows,
-              ring.full(stage));
+              ring.full(stage), ofB);
     }
   }
 };

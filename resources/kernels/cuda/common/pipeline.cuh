@@ -97,6 +97,27 @@ __device__ inline void loadBox(u32 destination, const TensorMap* map, int x, int
       : "memory");
 }
 
+// What L2 does with what it loads (PTX ISA, "createpolicy"): lets go of it before all else, or when
+// its turn comes.
+__device__ inline u64 evictFirst() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+__device__ inline u64 evictInTurn() {
+  u64 policy;
+  asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+__device__ inline void loadBox(u32 destination, const TensorMap* map, int x, int y, u32 barrier,
+                               u64 policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+      "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(destination),
+      "l"(map), "r"(x), "r"(y), "r"(barrier), "l"(policy)
+      : "memory");
+}
+
 __device__ inline u32 clusterRank() {
   u32 rank;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
