@@ -20,9 +20,9 @@ struct Loader {
   const bool scalesAreMade;
   const int warp = threadIdx.x / 32;
   Cursor at;
-  const int places;  // of the ring
-  const u64 ofB;     // policy of L2
-  int begun = 0;     // stages
+  const int places;   // of the ring
+  const u64 ofCodes;  // what L2 does with them
+  int begun = 0;      // stages
 
   __device__ Loader(const TensorMap* codes, const TensorMap* scales, const TensorMap* tokens,
                     const Problem& problem, const Ring<Operand>& ring, bool scalesAreMade)
@@ -33,7 +33,7 @@ struct Loader {
         scalesAreMade(scalesAreMade),
         at(problem),
         places(Ring<Operand>::stagesOf(problem)),
-        ofB(isReadOnce(problem) ? evictFirst() : evictInTurn()) {}
+        ofCodes(areReadOnce(problem) ? evictFirst() : evictInTurn()) {}
 
   // The first stages of the first item, before threads have met: as soon as this CTA's barriers are
   // there.
@@ -64,9 +64,10 @@ struct Loader {
   }
 
  private:
-  // Or twice, by CTAs side by side. Then L2 keeps what launches have in common, which they would
-  // wait for.
-  __device__ static bool isReadOnce(const Problem& problem) {
+  // B's codes, or twice, by CTAs side by side. L2 lets go of them first, and keeps what launches
+  // have in common, which they would wait for, and scales, whose lines have those of stages to
+  // come.
+  __device__ static bool areReadOnce(const Problem& problem) {
     return GROUPED || problem.M <= 2 * kMostTokens;
   }
   __device__ void loadGiven(int stage, int step) const {
@@ -79,7 +80,7 @@ struct Loader {
                 byte = at.k(step) * kBits(B_FORMAT) / 8 + box % Operand::kCodeBoxes * 128;
       if (tile < kTiles && tile < at.tiles)
         loadBox(ring.codes(stage, 0) + box * kCodeBoxBytes, codesMap, byte,
-                at.rowOfAll + tile * kRows, ring.full(stage), ofB);
+                at.rowOfAll + tile * kRows, ring.full(stage), ofCodes);
     }
     if (!scalesAreMade) loadScales(stage, step);
   }
@@ -102,11 +103,11 @@ struct Loader {
         const int row = first + tile;
         loadBox(ring.scales(stage, 0) + row * (Ring<Operand>::kBytesScales / kEight), scalesMap,
                 row * (at.items.problem.K / SCALE_BLOCK) + from & ~15, at.rowOfAll / kEight,
-                ring.full(stage), ofB);
+                ring.full(stage));
       }
     } else if (tile < kTiles && tile < at.tiles) {
       loadBox(ring.scales(stage, tile), scalesMap, from, at.rowOfAll + tile * kRows,
-              ring.full(stage), ofB);
+              ring.full(stage));
     }
   }
 };
