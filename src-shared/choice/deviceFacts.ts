@@ -22,8 +22,8 @@ export interface DeviceFacts {
 /** What expressions of a manifest may ask of a device. */
 export type DeviceSize = Pick<DeviceFacts, 'processors' | 'memoryGbs'>
 
-/** What a plain read reaches of the data sheet's rate: 4.42 of 4.81 TB/s on an H200 (docs/results/h200-8192). */
-const shareOfSheet = 0.92
+/** What a plain read reaches of the data sheet's rate: 4.56 of 4.81 TB/s on an H200 (docs/results/h200-decode-list). */
+const shareOfSheet = 0.95
 
 /** `measured`: roofs of the device where it was measured; else those of its data sheet are taken. */
 export function factsOf(device: Device, measured: readonly Roof[]): DeviceFacts {
