@@ -1,8 +1,11 @@
 // What a session does with the driver around what it times: a driver made of counters stands in
 // for the real one.
+#include <map>
 #include <set>
 #include <string>
 
+#include "../core/memoryRoofs.h"
+#include "../cuda/roofs.h"
 #include "../cuda/session.h"
 #include "cudaStandIn.h"
 
@@ -88,10 +91,58 @@ void whatIsTimedWasLoadedBeforeMemoryWasGivenBack() {
   CHECK(count(told, 'k') == count(first, 'k'));
 }
 
+// Plain reads: every size is launched once, memory and a stream are given back, and then launches
+// read places of their own that hold more than three L2s together, or one that holds five.
+void plainReadsAreTimedAsKernelsAre() {
+  static std::map<int64_t, std::map<uint64_t, unsigned>> grids;  // by vectors and by place
+  auto& driver = const_cast<Libraries&>(libraries()).driver;
+  driver.launchKernelEx = [](const driver::LaunchConfig* launch, driver::Handle function,
+                             void** arguments, void**) {
+    if (*static_cast<const std::string*>(function) != "readOnce") return 0;
+    const auto vectors = *static_cast<const int64_t*>(arguments[1]);
+    told += grids.count(vectors) ? 'k' : 'f';
+    grids[vectors][*static_cast<const uint64_t*>(arguments[0])] = launch->gridX;
+    CHECK(launch->blockX == kRoofThreads);
+    return 0;
+  };
+  DeviceFacts facts = hopper();
+  facts.l2Bytes = 50 << 20;
+  const DeviceContext context(facts);
+  const Kernels kernels(
+      BackendOptions{{rowOf("support-bandwidth", "common/bandwidth.cu", KernelRole::kSupport),
+                      rowOf("support-timing", "common/timing.cu", KernelRole::kSupport)},
+                     ""});
+  told.clear();
+  const std::vector<Roof> roofs = measureRoofs(context, kernels, CancelFlag(), {});
+  CHECK(roofs[0].of == "dram" && roofs[0].reads && !roofs[1].reads && !roofs[2].reads);
+  const std::vector<TimedRead>& reads = *roofs[0].reads;
+  CHECK(reads.size() == 13 && reads.front().bytes == kFewestRoofBytes &&
+        reads.back().bytes == int64_t{1} << 30);
+  const double rate = static_cast<double>(reads.back().bytes) / reads.back().ns * 1e9;
+  CHECK(roofs[0].rate == rate);
+  size_t at = 0;
+  for (const TimedRead& read : reads) {
+    const int64_t vectors = read.bytes / kRoofVectorBytes;
+    // What is read first lies in memory that is given back.
+    const auto& places = grids.at(vectors);
+    const auto own = static_cast<int64_t>(places.size()) - 1;
+    const CachePlan plan = planColdIn(int64_t{1} << 30, read.bytes, facts.l2Bytes);
+    CHECK(plan.flush ? own > 1 : own == plan.sets);
+    CHECK(plan.flush || own == 1 || own * read.bytes > 3 * facts.l2Bytes);
+    for (const auto& [place, blocks] : places)
+      CHECK(blocks == static_cast<unsigned>((vectors + 511) / 512));
+    at = told.find('f', at);
+    const std::string between = told.substr(at, told.find('k', at) - at);
+    CHECK(between.find('m') != std::string::npos && between.find('s') != std::string::npos);
+    at++;
+  }
+}
+
 }  // namespace
 
 int main() {
   standInThatTells();
   whatIsTimedWasLoadedBeforeMemoryWasGivenBack();
+  plainReadsAreTimedAsKernelsAre();
   return summary();
 }

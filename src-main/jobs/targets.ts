@@ -17,7 +17,7 @@ export const targets: Target[] = [
     architecture: 'sm_90a (H100, H200)',
     instruction: 'wgmma bf16 and fp8, TMA',
     state: 'run',
-    note: 'Validated on an H200; on an H100 wgmma and decode, up to 1,024 rows, but not the decode kernels that have tiles beyond whole turns first. No block-scaled MMA there: every scheme is software.',
+    note: 'Validated on an H200; on an H100 wgmma and decode, up to 1,024 rows, but decode as it was before tiles beyond whole turns came first and L2 let go of codes first. No block-scaled MMA there: every scheme is software.',
     devices: ['sm_90'],
     kernels: [
       ...['wgmma', 'wgmma-fp8-p32', 'wgmma-fp8-p64', 'wgmma-fp8-p128', 'wgmma-fp8-p256'],

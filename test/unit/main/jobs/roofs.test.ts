@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Run } from '@shared/contract/run'
 import { computeRoof, memoryRoof, roofsOfRun, shareOf } from '@shared/measurement/roofs'
+import { measuresRoofs } from '../../../../src-main/jobs/roofs'
 import { runBlockscope } from '../../../support/runBlockscope'
 
 let folder: string
@@ -39,5 +40,24 @@ describe('the roofs of a CPU', () => {
     // Damaged: found out again.
     await writeFile(path, '{')
     expect((await sweep()).roofs).toHaveLength(first.roofs!.length)
+  })
+})
+
+describe('the roofs of a GPU', () => {
+  const some = [
+    { kind: 'memory' as const, of: 'dram', rate: 4e12, basis: 'measured' as const, source: '' }
+  ]
+
+  it('are measured once per machine, and in every run in which reading is what counts', () => {
+    const many = { m: 65 }
+    const groups = { layout: 'offsets' as const, rows: [3, 64], alignment: 1, maxRows: 0 }
+    const measures = (steps: Parameters<typeof measuresRoofs>[2], known = some, isCpu = false) =>
+      measuresRoofs(isCpu, known, steps)
+    expect(measures([many], [])).toBe(true)
+    expect(measures([many])).toBe(false)
+    expect(measures([many, { m: 64 }])).toBe(true)
+    expect(measures([{ m: 67, groups }])).toBe(true)
+    expect(measures([{ m: 1 }], some, true)).toBe(false)
+    expect(measures([{ m: 1 }], [], true)).toBe(true)
   })
 })

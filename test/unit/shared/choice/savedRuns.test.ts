@@ -310,10 +310,7 @@ it('puts the kernels of one problem in the order in which they were measured', (
   expect(wrong, tableOf(all)).toEqual([])
 })
 
-/** The one whose choice is 6 % behind. */
-const furtherBehind = 'h100-decode-list w4a16_nvfp4 8 57344 8192'
-
-it('chooses of what was measured the best exact kernel, or one within 5 % of it, but for one problem', () => {
+it('chooses of what was measured the best exact kernel, or one within 5 % of it', () => {
   const measuredOf = byProblem(points.filter(isOrdered))
   const lines: string[] = []
   let worst = 1
@@ -322,14 +319,15 @@ it('chooses of what was measured the best exact kernel, or one within 5 % of it,
     const measured = measuredOf.get(name)!
     const timeOf = (id: string) => measured.find(({ kernel }) => kernel === id)?.ns
     const timed = kernels.filter(({ id }) => timeOf(id) !== undefined)
+    if (timed.length < 2) continue
     const { ranked } = rankKernels(timed, problem.facts ?? facts, problemOf(problem))
     const exact = ranked.filter(({ level }) => level === 'exact')
     const best = Math.min(...exact.map(({ kernel }) => timeOf(kernel.id)!))
     const share = timeOf(ranked[0]!.kernel.id)! / best
-    if (name.replace(/\s+/g, ' ').trim() === furtherBehind) expect(share, name).toBeLessThan(1.065)
-    else worst = Math.max(worst, share)
+    worst = Math.max(worst, share)
     lines.push(`${name}: ${ranked[0]!.kernel.id}, ${share.toFixed(3)} of the best`)
   }
+  expect(lines.length).toBeGreaterThan(500)
   expect(worst, lines.join('\n')).toBeLessThanOrEqual(1.05)
 })
 
