@@ -1,9 +1,9 @@
+import type { Device } from '@shared/contract/devices'
 import type { Step } from '@shared/contract/run'
 import type { Roof } from '@shared/contract/roofs'
 import { hasFewRows } from '@shared/measurement/readShare'
 import { EngineError, type Engine } from '../engine/engine'
 import type { MachineMemory } from '../store/machineMemory'
-import type { JobPlan } from './plan'
 
 /**
  * Whether a sweep measures the limits of its device first: once per machine, but in every run on a GPU that has products with
@@ -19,7 +19,7 @@ export const measuresRoofs = (
 export async function roofsOfDevice(
   engine: Engine,
   memory: MachineMemory,
-  { device, steps }: Pick<JobPlan, 'device' | 'steps'>,
+  { device, steps }: { device: Device; steps: readonly Pick<Step, 'm' | 'groups'>[] },
   signal: AbortSignal
 ): Promise<Roof[]> {
   const { roofs } = await memory.of(device)

@@ -10,6 +10,7 @@ import { able, checkFormats, named, testedKernels } from './formats.mjs'
 import { checkFused } from './fused.mjs'
 import { checkComparison, checkOperands } from './deviceCode.mjs'
 import { checkPythonKernels, hasTriton, tritonRows } from './python.mjs'
+import { checkReads } from './reads.mjs'
 import {
   addon,
   Checks,
@@ -137,6 +138,8 @@ await checks.attempt('refusals', async () => {
     open('mxfp4', 256, 256, 256, { device: 'cuda:9' })
   )
 })
+
+await checks.attempt('plain reads', () => checkReads(checks, device))
 
 // 5. What takes the context with it, each in a process of its own.
 const folder = dirname(fileURLToPath(import.meta.url))
