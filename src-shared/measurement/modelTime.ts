@@ -4,6 +4,7 @@ import type { Run, Step } from '../contract/run'
 import { shapeKey, type Shaped } from '../contract/groups'
 import { productOf, type ShapeRow } from '../contract/shapes'
 import { counted, percent, quantity, text } from '../units'
+import { leastNs } from './readShare'
 import {
   computeRoof,
   intensityOf,
@@ -32,7 +33,7 @@ export interface LayerTime {
   ns: number
   /** Of the model's. */
   share: number
-  /** What it would take at its limit (roofs.ts); undefined where none is known. */
+  /** What it would take at its limit (roofs.ts), no less than a plain read of its bytes where these were timed; undefined where none is known. */
   limitNs: number | undefined
   /** The most that tuning it can take off the model's time: all of it where no limit is known. 0..1 */
   gain: number
@@ -107,7 +108,9 @@ function limitNs(step: Step, roofs: DeviceRoofs): number | undefined {
   const measured = step.measurement!
   const work = step.work ?? measured
   const limit = limitAt(intensityOf(work), computeRoof(step, roofs), memoryRoof(step, roofs))
-  return limit && (work.flops / limit.rate) * 1e9
+  const byRates = limit && (work.flops / limit.rate) * 1e9
+  const byRead = leastNs(step, roofs)
+  return byRead === undefined ? byRates : Math.max(byRead, byRates ?? 0)
 }
 
 /** 'mxfp4 at 16 tokens: the linear layers take 3.1 ms a step; tuning gate up, 41 % of it, buys at most 12 %.' */

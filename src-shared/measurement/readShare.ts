@@ -34,17 +34,28 @@ const readOf = ({ device, measured }: DeviceRoofs): Roof | undefined =>
     ? undefined
     : measured.find(({ kind, of }) => kind === 'memory' && of === 'dram')
 
+/** What it is compared with: undefined of operands that lie in a cache. */
+const readBeside = (
+  { measurement }: Pick<Step, 'measurement'>,
+  roofs: DeviceRoofs
+): Roof | undefined => (measurement?.cacheMode.startsWith('cold') ? readOf(roofs) : undefined)
+
 /**
  * A plain read of as many bytes as a kernel moves (operands, scales and C, each once), in the kernel's time; undefined where
  * memory was not read on this device, and of operands that lie in a cache.
  */
 export function shareOfRead(
-  { measurement }: Pick<Step, 'measurement'>,
+  step: Pick<Step, 'measurement'>,
   roofs: DeviceRoofs
 ): number | undefined {
-  const read = readOf(roofs)
-  if (!read || !measurement?.cacheMode.startsWith('cold')) return undefined
-  return readNs(measurement.bytes, read) / measurement.timeNs.median
+  const read = readBeside(step, roofs)
+  return read && readNs(step.measurement!.bytes, read) / step.measurement!.timeNs.median
+}
+
+/** What no kernel that moves these bytes is below; undefined where plain reads were not timed in the run, and of a cache. */
+export function leastNs(step: Pick<Step, 'measurement'>, roofs: DeviceRoofs): number | undefined {
+  const read = readBeside(step, roofs)
+  return read?.reads && readNs(step.measurement!.bytes, read)
 }
 
 /** Nanoseconds, between those of the next fewer and more bytes; by the rate alone where reads were not timed, and beyond the most. */

@@ -59,6 +59,24 @@ describe('the time of a model', () => {
     expect(modelTimeText(time!)).toContain('tuning qkv, 43 % of it, buys at most 36 %.')
   })
 
+  it('takes no layer for faster than a plain read of its bytes, where reads were timed', () => {
+    // Its 1000 bytes are read in 40 us, where the rate has them in 10.
+    const reads = [{ bytes: 1000, ns: 40_000 }]
+    const roof = { kind: 'memory', of: 'dram', rate: 1e8, basis: 'measured', source: '' } as const
+    const limits = (roofs: Run['roofs']) =>
+      modelTimesOf(run(roofs))[0]!.layers.map(({ row, limitNs }) => [row.name, limitNs])
+    expect(limits([{ ...roof, reads }])).toEqual([
+      ['expert', 40 * 40_000],
+      ['qkv', 10 * 40_000]
+    ])
+    expect(limits([roof])).toEqual([
+      ['expert', 40 * 10_000],
+      ['qkv', 10 * 10_000]
+    ])
+    const compute = { ...roof, kind: 'compute', of: 'i', rate: 2e10 } as const
+    expect(limits([{ ...roof, reads }, compute])![0]).toEqual(['expert', 40 * 50_000])
+  })
+
   it('is nothing where no model is', () => {
     const { shapes: _, ...plain } = spec
     expect(modelTimesOf({ ...run(undefined), spec: plain })).toEqual([])
