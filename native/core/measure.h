@@ -2,6 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "backend.h"
 
@@ -63,5 +66,30 @@ int64_t queueAhead(double ns, const std::function<void(size_t slot)>& queue,
                    const std::function<double(size_t slot)>& elapsed);
 // Samples of which a part is made: some 20 ms, longer than they take to queue.
 int64_t samplesOfPart(double sampleNs);
+// The same on a GPU's stream: `queueSample` puts there what takes some `sampleNs`. The time of all,
+// and how many samples they are. Event and its owner: a backend's own.
+template <class Event, class Owner, class Stream>
+std::pair<double, int64_t> backToBack(const Owner& owner, const Stream& stream,
+                                      const std::string& what, double ns, double sampleNs,
+                                      const std::function<void()>& queueSample) {
+  const int64_t part = samplesOfPart(sampleNs);
+  const Event start(owner), stop(owner);
+  std::vector<Event> ends;
+  for (int64_t i = 0; i < kPartsAhead; i++) ends.emplace_back(owner);
+  start.record(stream);
+  const int64_t parts = queueAhead(
+      ns,
+      [&](size_t slot) {
+        for (int64_t i = 0; i < part; i++) queueSample();
+        ends[slot].record(stream);
+      },
+      [&](size_t slot) {
+        ends[slot].wait(what);
+        return ends[slot].nanosecondsSince(start);
+      });
+  stop.record(stream);
+  stream.wait(what);
+  return {stop.nanosecondsSince(start), parts * part};
+}
 
 }  // namespace blockscope

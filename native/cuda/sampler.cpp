@@ -140,23 +140,10 @@ Sample Sampler::take(const Monitor& monitor) {
 }
 
 std::pair<double, int64_t> Sampler::sustain(double ns) {
-  const int64_t part = samplesOfPart(timed([this] { enqueueSample(); }, nullptr));
-  std::vector<Event> ends;
-  for (int64_t i = 0; i < kPartsAhead; i++) ends.emplace_back(context_);
-  start_.record(stream_);
-  const int64_t parts = queueAhead(
-      ns,
-      [&](size_t slot) {
-        for (int64_t i = 0; i < part; i++) enqueueSample();
-        ends[slot].record(stream_);
-      },
-      [&](size_t slot) {
-        ends[slot].wait(what_);
-        return ends[slot].nanosecondsSince(start_);
-      });
-  stop_.record(stream_);
-  stream_.wait(what_);
-  return {stop_.nanosecondsSince(start_), parts * part * grouping_.launches};
+  const auto [took, samples] =
+      backToBack<Event>(context_, stream_, what_, ns, timed([this] { enqueueSample(); }, nullptr),
+                        [this] { enqueueSample(); });
+  return {took, samples * grouping_.launches};
 }
 
 }  // namespace blockscope::cuda

@@ -1,7 +1,5 @@
 #include "sampler.h"
 
-#include <vector>
-
 namespace blockscope::hip {
 
 Sampler::Sampler(const Device& device, const Stream& stream, std::function<void(size_t)> enqueue,
@@ -47,24 +45,10 @@ Sample Sampler::take(const Monitor& monitor) {
 }
 
 std::pair<double, int64_t> Sampler::sustain(double ns, const CancelFlag& cancel) {
-  const int64_t part = samplesOfPart(timed(1));
-  std::vector<Event> ends;
-  for (int64_t i = 0; i < kPartsAhead; i++) ends.emplace_back(device_);
-  start_.record(stream_);
-  const int64_t parts = queueAhead(
-      ns,
-      [&](size_t slot) {
-        enqueue(part);
-        ends[slot].record(stream_);
-      },
-      [&](size_t slot) {
-        cancel.throwIfRequested();
-        ends[slot].wait(what_);
-        return ends[slot].nanosecondsSince(start_);
-      });
-  stop_.record(stream_);
-  stream_.wait(what_);
-  return {stop_.nanosecondsSince(start_), parts * part};
+  return backToBack<Event>(device_, stream_, what_, ns, timed(1), [&] {
+    cancel.throwIfRequested();
+    enqueue(1);
+  });
 }
 
 }  // namespace blockscope::hip

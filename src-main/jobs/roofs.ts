@@ -15,7 +15,10 @@ export const measuresRoofs = (
   steps: readonly Pick<Step, 'm' | 'groups'>[]
 ): boolean => known.length === 0 || (!isCpu && steps.some(hasFewRows))
 
-/** Limits of the device; empty where measuring them fails, which is no reason to measure nothing. */
+/**
+ * Limits of the device. Where measuring them fails, which is no reason to measure nothing, those that are known of before, without
+ * reads: these are of the run itself.
+ */
 export async function roofsOfDevice(
   engine: Engine,
   memory: MachineMemory,
@@ -29,7 +32,7 @@ export async function roofsOfDevice(
     await memory.keepRoofs(device, measured)
     return measured
   } catch (error) {
-    if (error instanceof EngineError) return roofs
+    if (error instanceof EngineError) return roofs.map(({ reads: _, ...roof }) => roof)
     throw error
   }
 }

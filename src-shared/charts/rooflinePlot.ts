@@ -2,7 +2,7 @@
 import type { Roof } from '../contract/roofs'
 import type { Step } from '../contract/run'
 import { instructionWords } from '../measurement/instructions'
-import { intensityOf, limitAt, ratedPeak } from '../measurement/roofs'
+import { intensityOf, limitAt, measuredMemory, ratedPeak } from '../measurement/roofs'
 import { count, percent, quantity, text, type Scale } from '../units'
 import { roofsAt, shareOfStep, type Roofs } from './limits'
 import type { PictureSize } from './picture'
@@ -129,7 +129,7 @@ export function measuredLevels(
   const top = Math.max(0, ...drawnRoofs.map(({ compute }) => compute?.rate ?? 0))
   if (!isRated || entered.memory !== undefined || top === 0) return []
   return (['dram', 'l2'] as const).flatMap((level) => {
-    const found = measured.find(({ kind, of }) => kind === 'memory' && of === level)
+    const found = measuredMemory(measured, level)
     const ridge = found && top / found.rate
     if (!found || !ridge || ridge <= low) return []
     const name = `${levelTitles[level]} ${text(quantity('bandwidth', found.rate / 1e9))}, measured`

@@ -5,6 +5,7 @@
 import type { Roof } from '../contract/roofs'
 import type { Step } from '../contract/run'
 import { instructionWords, parseInstruction } from '../measurement/instructions'
+import { measuredMemory } from '../measurement/roofs'
 import { count, percent, quantity, text } from '../units'
 import { roofsAt, type Roofs } from './limits'
 import { ratedRoofOf } from './ratedRoofs'
@@ -92,7 +93,7 @@ function memoryRows(step: Step, roofs: Roofs): LightRow[] {
   const rated = memory?.of === 'dram' || entered ? memory : undefined
   return levels.flatMap(([of, name]) => {
     if (of === 'dram' && isHot) return []
-    const measured = roofs.measured.find((roof) => roof.kind === 'memory' && roof.of === of)
+    const measured = measuredMemory(roofs.measured, of)
     const roof: Roof | undefined =
       of === 'dram' ? (entered && rated) || measured || rated : measured
     if (!roof) return []

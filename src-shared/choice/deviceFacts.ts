@@ -2,7 +2,7 @@
 import type { Device } from '../contract/devices'
 import type { Roof } from '../contract/roofs'
 import { parseInstruction } from '../measurement/instructions'
-import { numberOf, ratedBandwidth, ratedPeak } from '../measurement/roofs'
+import { measuredMemory, numberOf, ratedBandwidth, ratedPeak } from '../measurement/roofs'
 import { cpuPeakOf } from './cpuCosts'
 
 /** A rate of the device, or why none is known. */
@@ -41,7 +41,7 @@ const memoryGbs = (device: Device): number =>
   device.kind === 'cuda' ? Math.floor((ratedBandwidth(device)?.value ?? 0) / 1e9) : 0
 
 function readRate(device: Device, measured: readonly Roof[]): Rate {
-  const found = measured.find(({ kind, of }) => kind === 'memory' && of === 'dram')
+  const found = measuredMemory(measured, 'dram')
   if (found) return { rate: found.rate, source: 'measured on this device' }
   if (device.kind === 'cpu') return { rate: 20e9, source: 'assumed: not measured here yet' }
   const sheet = ratedBandwidth(device)

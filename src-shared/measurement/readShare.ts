@@ -7,7 +7,7 @@ import type { Roof } from '../contract/roofs'
 import type { Step } from '../contract/run'
 import { pointOf } from './ratios'
 import { quantity, text } from '../units'
-import type { DeviceRoofs } from './roofs'
+import { measuredMemory, type DeviceRoofs } from './roofs'
 
 /** As many as the kernels for few rows take, of A or of each group. */
 const fewRows = 64
@@ -30,9 +30,7 @@ export function isLedByRead(
 }
 
 const readOf = ({ device, measured }: DeviceRoofs): Roof | undefined =>
-  device?.kind === 'cpu'
-    ? undefined
-    : measured.find(({ kind, of }) => kind === 'memory' && of === 'dram')
+  device?.kind === 'cpu' ? undefined : measuredMemory(measured, 'dram')
 
 /** What it is compared with: undefined of operands that lie in a cache. */
 const readBeside = (

@@ -57,10 +57,13 @@ export function ratedPeak(
   }
 }
 
+/** What reading that level of memory ('dram', 'l2') was measured at; undefined where it was not. */
+export const measuredMemory = (measured: readonly Roof[], level: string): Roof | undefined =>
+  measured.find(({ kind, of }) => kind === 'memory' && of === level)
+
 /** Rate of the memory that a step's operands come from: of a hot CPU measurement the cache that holds them. */
 export function memoryRoof(step: Placed, { device, measured }: DeviceRoofs): Roof | undefined {
-  const level = levelOf(step, device)
-  const found = measured.find(({ kind, of }) => kind === 'memory' && of === level)
+  const found = measuredMemory(measured, levelOf(step, device))
   const sheet = device && ratedBandwidth(device)
   if (!sheet) return found
   const also = found ? `; ${Math.round(found.rate / 1e9)} GB/s measured here` : ''

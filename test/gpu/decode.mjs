@@ -4,8 +4,9 @@
 // sums that float16 has as zero), OWN=folder,... kernels of one's own as --kernel-dir takes them, for KERNELS: those of before a change, by another id. The last
 // column is the plain read's share of the time: of the packed operands, scales and C, each once, whatever the kernel reads.
 import { writeFileSync } from 'node:fs'
-import { addon, briefly, built, cudaDevice, open, timed } from './addon.mjs'
+import { briefly, cudaDevice, open, timed } from './addon.mjs'
 import { able } from './formats.mjs'
+import { readMemory, readNsOf } from './reads.mjs'
 
 const shapes = (process.argv[2] ?? '8192x8192,57344x8192,8192x28672,4096x7168,7168x2048,2880x2880')
   .split(',')
@@ -15,13 +16,8 @@ const formats = process.env.FORMATS?.split(',') ?? [
   ...['mxfp4', 'mixed', 'nvfp4', 'mxfp8'],
   ...['w4a16_mxfp4', 'w4a16_nvfp4']
 ]
-/** @type {typeof import('../../src-shared/measurement/readShare')} */
-const { readNs } = await built('readShare')
-/** @type {typeof import('../../src-shared/measurement/work')} */
-const { workOf } = await built('work')
 const device = await cudaDevice(process.env.OWN?.split(',') ?? [])
-const roofs = await addon.measureRoofs(device.id, addon.createCancelFlag(), () => {})
-const [memory] = roofs.filter(({ of }) => of === 'dram')
+const memory = await readMemory(device)
 const output = process.env.OUTPUT ?? 'f16'
 const allRows = (process.env.ROWS ?? '1,8,16,32,64').split(',').map(Number)
 const wanted = [
@@ -35,8 +31,7 @@ for (const format of formats) {
   for (const [n, k] of shapes) {
     for (const m of allRows) {
       const session = await open(format, m, n, k, { output })
-      const packed = { scaleLayout: 'linear', operandBits: 0 }
-      const read = readNs(workOf(format, m, n, k, { output }, packed).bytes, memory) / 1e3
+      const read = readNsOf(memory, format, m, n, k, output) / 1e3
       const told = (kernel, us) =>
         console.log(
           format.padEnd(11),

@@ -9,18 +9,27 @@ const { readNs } = await built('readShare')
 /** @type {typeof import('../../src-shared/measurement/work')} */
 const { workOf } = await built('work')
 
-/** Of the same bytes within this, at 1 MiB and above: smaller ones are launches more than reads. */
+/** Of the same bytes within this, above 1 MiB: smaller ones are launches more than reads. */
 const alike = 1.1
 
-async function readsOf(device) {
-  const roofs = await addon.measureRoofs(device.id, addon.createCancelFlag(), () => {})
+/** What memory was read at, now. @param {{ id: string }} device */
+export async function readMemory({ id }) {
+  const roofs = await addon.measureRoofs(id, addon.createCancelFlag(), () => {})
   const [memory] = roofs.filter(({ of }) => of === 'dram')
-  return { memory, reads: memory.reads ?? [] }
+  return memory
 }
 
+/** Nanoseconds of a plain read of a product's packed operands, scales and C, each once. */
+export const readNsOf = (memory, format, m, n, k, output) =>
+  readNs(
+    workOf(format, m, n, k, { output }, { scaleLayout: 'linear', operandBits: 0 }).bytes,
+    memory
+  )
+
 export async function checkReads(checks, device) {
-  const { memory, reads } = await readsOf(device)
-  const again = await readsOf(device)
+  const memory = await readMemory(device)
+  const { reads: again = [] } = await readMemory(device)
+  const { reads = [] } = memory
   checks.check('plain reads are timed', reads.length > 8, `${reads.length} sizes`)
   // Twice a clock, as src-shared/measurement/peaks.ts has it: what is faster has not read all.
   const { memoryClockMHz, memoryBusBits } = device.properties
@@ -33,17 +42,15 @@ export async function checkReads(checks, device) {
     if (bytes <= 2 ** 20) continue
     checks.check(`${name} takes longer than of half as much`, ns > fewer.ns, `${ns} ${fewer.ns}`)
     checks.check(`${name} takes no more than twice that`, ns < 2.05 * fewer.ns, `${ns} ${fewer.ns}`)
-    const ratio = again.reads[at].ns / ns
+    const ratio = again[at].ns / ns
     checks.check(`${name} takes the same again`, ratio < alike && 1 / ratio < alike, `${ratio}`)
   }
-  const problem = { format: 'mxfp4', m: 1, n: 8192, k: 8192, output: 'bf16' }
-  const packed = { scaleLayout: 'linear', operandBits: 0 }
-  const session = await open(problem.format, problem.m, problem.n, problem.k, problem)
-  const { bytes } = workOf(problem.format, problem.m, problem.n, problem.k, problem, packed)
-  const least = readNs(bytes, memory)
+  const [format, m, n, k, output] = ['mxfp4', 1, 8192, 8192, 'bf16']
+  const session = await open(format, m, n, k, { output })
+  const least = readNsOf(memory, format, m, n, k, output)
   for (const id of ['decode-mma', 'decode-fp8', 'decode']) {
     const kernel = device.kernels.find((one) => one.id === id)
-    if (!kernel || !able(kernel, problem.format)) continue
+    if (!kernel || !able(kernel, format)) continue
     const { ns } = await timed(session, id, { recordLaunches: false })
     checks.check(`${id} is no faster than reading as much`, ns > least, `${ns} ${least}`)
   }

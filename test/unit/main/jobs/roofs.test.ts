@@ -1,10 +1,14 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Device } from '@shared/contract/devices'
 import type { Run } from '@shared/contract/run'
 import { computeRoof, memoryRoof, roofsOfRun, shareOf } from '@shared/measurement/roofs'
-import { measuresRoofs } from '../../../../src-main/jobs/roofs'
+import { Engine } from '../../../../src-main/engine/engine'
+import { forkedEngineHost } from '../../../../src-main/engine/engineHost'
+import { measuresRoofs, roofsOfDevice } from '../../../../src-main/jobs/roofs'
+import { MachineMemory } from '../../../../src-main/store/machineMemory'
 import { runBlockscope } from '../../../support/runBlockscope'
 
 let folder: string
@@ -59,5 +63,24 @@ describe('the roofs of a GPU', () => {
     expect(measures([{ m: 67, groups }])).toBe(true)
     expect(measures([{ m: 1 }], some, true)).toBe(false)
     expect(measures([{ m: 1 }], [], true)).toBe(true)
+  })
+
+  it('are those of before where measuring fails, without the reads, which are of a run itself', async () => {
+    const host = forkedEngineHost(resolve('out/node/engine.js'))
+    const engine = new Engine(host, { kernelSources: [], cacheDirectory: '' })
+    const memory = new MachineMemory(join(folder, 'gone.json'))
+    // No machine has so many GPUs.
+    const device: Device = {
+      ...{ id: 'cuda:99', kind: 'cuda', name: 'Gone', architecture: 'sm_90' },
+      ...{ properties: {}, kernels: [] }
+    }
+    const known = some.map((roof) => ({ ...roof, reads: [{ bytes: 1, ns: 1 }] }))
+    await memory.keepRoofs(device, known)
+    const { signal } = new AbortController()
+    const roofsBefore = (m: number) =>
+      roofsOfDevice(engine, memory, { device, steps: [{ m }] }, signal)
+    expect(await roofsBefore(1)).toEqual(some)
+    expect(await roofsBefore(65)).toEqual(known)
+    engine.close()
   })
 })
