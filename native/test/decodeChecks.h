@@ -110,7 +110,7 @@ void pairsAreThose() {
       for (int i = 0; i < 4; i++) {
         const u32 mask = 0xf000fu << 4 * i,
                   codes = (others & ~mask) | (both & 15) << 4 * i | both >> 4 << 16 + 4 * i;
-        CHECK((decode::Bf16<8, 1>::selectedPairOf(codes, i) == smallPairOf<B_FORMAT>(codes, i)));
+        CHECK((decode::unscaledPairOf(codes, i) == smallPairOf<B_FORMAT>(codes, i)));
       }
 #endif
 }

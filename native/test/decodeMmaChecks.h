@@ -161,6 +161,36 @@ void isRightOfScale(Product product, int scale, bool isZero) {
   isRight(product);
 }
 
+// All of the only row of A is zero but its first number, which is 1, and two neighbours of the
+// block before the last: those are `number`, or 1 under `scale`, or zero as well. B's scales make
+// as much of either. So what is lost of one is seen beside the other.
+void isRightOfTwo(Product product, int scale, float number) {
+  auto& a = product.a;
+  auto& b = product.b;
+  const int blocks = product.k / SCALE_BLOCK, block = blocks - 2, first = block * SCALE_BLOCK + 4;
+  std::fill(a.codes.begin(), a.codes.end(), 0), std::fill(a.values.begin(), a.values.end(), 0.0);
+  std::fill(a.scales.begin(), a.scales.end(), 127);
+  const auto put = [&](int at, float value, double with) {
+    a.values[at] = static_cast<double>(value) * with;
+    const uint16_t bits = blockscope::floatToBf16(value);
+    if (A_FORMAT == 7) a.codes[2 * at] = bits & 255, a.codes[2 * at + 1] = bits >> 8;
+    else if (value != 0)
+      a.codes[at * kBits(A_FORMAT) / 8] |= A_FORMAT == 0   ? 2 << at % 2 * 4
+                                           : A_FORMAT == 3 ? 56
+                                                           : 60;
+  };
+  put(0, 1, 1);
+  for (const int at : {first, first + 1}) put(at, number, std::ldexp(1.0, scale - 127));
+  if (A_FORMAT != 7) a.scales[block] = static_cast<uint8_t>(scale);
+  const int exponent = A_FORMAT == 7 ? std::ilogb(number) : scale - 127;
+  for (int row = 0; row < product.n; row++) {
+    b.scales[row * blocks] = 127;
+    b.scales[row * blocks + block] =
+        static_cast<uint8_t>(std::min(std::max(127 - exponent, 1), 254));
+  }
+  isRight(product);
+}
+
 // Products that are lost among A's and B's powers of two, and make a normal number together.
 void isRightOfLostTogether(Product product) {
   auto& a = product.a;
@@ -263,7 +293,22 @@ int main() {
   }
   if (SCALE_FORMAT == 6 && A_FORMAT == 7)
     for (const int rows : {1, 3}) isRightOfLostTogether({rows, 24, 1024});
+  if (SCALE_FORMAT == 5 && A_FORMAT != 7) {
+    // Where A's elements would leave 2^-80 to 2^38, and the ends of scales.
+    constexpr int kLeast = 127 + decode::kSmallestOfOne - decode::kLeastOfElement<A_FORMAT>,
+                  kMost = 127 + decode::kLargestOfOne - decode::kLargestOfA;
+    for (const int scale : {kLeast, kLeast - 1, kMost, kMost + 1, 0, 230})
+      for (const bool isZero : {false, true}) {
+        isRightOfTwo({1, 40, 1056}, scale, isZero ? 0 : 1);
+        isRightOfTwo(inPairs({1, 60, 2048}), scale, isZero ? 0 : 1);
+      }
+  }
+  if (A_FORMAT == 7 && SCALE_FORMAT == 5)
+    for (const float number :
+         {0x1p-80f, -0x1p-81f, 0x1p-126f, 0x1p-133f, 0x1p37f, -0x1p38f, 0x1p100f})
+      isRightOfTwo({1, 40, 1056}, 127, number);
   isNanOfOneRow({3, 40, 1056}, false, false);
+  isNanOfOneRow({1, 40, 1056}, false, false);
   isNanOfOneRow(byEight({9, 40, 2048}), false, false);
   isNanOfOneRow(inPairs({3, 60, 1056}, 8), false, false);
   isNanOfOneRow(inPairs({1, 60, 1056}, 8), false, false);
@@ -273,7 +318,8 @@ int main() {
     for (const int rows : {1, 3}) isNanOfOneRow({rows, 40, 1056}, true, false);
   if (A_FORMAT != 7) isNanOfOneRow(byEight({11, 24, 1056}), true, false);
   if (A_FORMAT != 7) isNanOfOneRow(inPairs({11, 40, 1056}), true, false);
-  if (B_FORMAT == 3) isNanOfOneRow({3, 40, 1056}, false, true);
+  if (B_FORMAT == 3)
+    for (const int rows : {1, 3}) isNanOfOneRow({rows, 40, 1056}, false, true);
   if (A_FORMAT == 3)
     for (const int rows : {1, 3}) isNanOfOneRow({rows, 40, 1056}, true, true);
   return summary();

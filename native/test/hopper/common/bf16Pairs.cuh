@@ -11,6 +11,16 @@ inline u32 toBf16Pair(float low, float high) {
 inline u32 multiplyBf16Pair(u32 a, u32 b) {
   return toBf16Pair(ofBf16(a & 0xffff) * ofBf16(b & 0xffff), ofBf16(a >> 16) * ofBf16(b >> 16));
 }
+// PTX ISA, "min.bf16x2": a number beside NaN.
+inline u32 lesserBf16Pair(u32 a, u32 b) {
+  const auto lesser = [](u32 left, u32 right) {
+    return std::isnan(ofBf16(left))       ? right
+           : std::isnan(ofBf16(right))    ? left
+           : ofBf16(left) < ofBf16(right) ? left
+                                          : right;
+  };
+  return lesser(a & 0xffff, b & 0xffff) | lesser(a >> 16, b >> 16) << 16;
+}
 template <u32 Mask>
 inline u32 onlyBits(u32 a) {
   return a & Mask;

@@ -19,6 +19,12 @@ __device__ inline u32 multiplyBf16Pair(u32 a, u32 b) {
 #endif
   return product;
 }
+// The lesser of each half's two, and a number beside NaN.
+__device__ inline u32 lesserBf16Pair(u32 a, u32 b) {
+  u32 lesser;
+  asm("min.bf16x2 %0, %1, %2;" : "=r"(lesser) : "r"(a), "r"(b));
+  return lesser;
+}
 // The bits under the mask; compilers would take a shift of them before it, and need another mask.
 template <u32 Mask>
 __device__ inline u32 onlyBits(u32 a) {

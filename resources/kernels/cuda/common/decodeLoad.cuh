@@ -22,7 +22,8 @@ struct Loader {
   Cursor at;
   const int places;   // of the ring
   const u64 ofCodes;  // what L2 does with them
-  int begun = 0;      // stages
+  bool areScalesReadOnce = false;
+  int begun = 0;  // stages
 
   __device__ Loader(const TensorMap* codes, const TensorMap* scales, const TensorMap* tokens,
                     const Problem& problem, const Ring<Operand>& ring, bool scalesAreMade)
@@ -54,6 +55,8 @@ struct Loader {
 #pragma unroll 1
       for (int stage = 0; stage < begun; stage++) loadMade(stage, at.step + stage);
     }
+    const Problem& problem = at.items.problem;
+    areScalesReadOnce = SCALE_BLOCK == 16 && areReadOnce(problem) && isLarge(problem);
     RingPosition<kStages> place;
     for (int stage = 0; stage < begun; stage++) place.advance(places);
     for (at.next(begun); !at.done(); place.advance(places), at.next(1)) {
@@ -69,6 +72,11 @@ struct Loader {
   // come.
   __device__ static bool areReadOnce(const Problem& problem) {
     return GROUPED || problem.M <= 2 * kMostTokens;
+  }
+  // Whether B is several times what L2 holds: then scales of 16 elements, which are twice as many,
+  // are let go of as well.
+  __device__ static bool isLarge(const Problem& problem) {
+    return (long long)problem.N * problem.K > 1 << 27;
   }
   __device__ void loadGiven(int stage, int step) const {
     if (warp == 0)
@@ -106,8 +114,10 @@ struct Loader {
                 ring.full(stage));
       }
     } else if (tile < kTiles && tile < at.tiles) {
-      loadBox(ring.scales(stage, tile), scalesMap, from, at.rowOfAll + tile * kRows,
-              ring.full(stage));
+      const int row = at.rowOfAll + tile * kRows;
+      if (areScalesReadOnce)
+        loadBox(ring.scales(stage, tile), scalesMap, from, row, ring.full(stage), ofCodes);
+      else loadBox(ring.scales(stage, tile), scalesMap, from, row, ring.full(stage));
     }
   }
 };

@@ -46,8 +46,11 @@ struct Bf16Of {
   static constexpr float kUnit = kScaleSums ? kUnitOfSums : kUnitOfElements;
   static constexpr float kSmallest = kScaleSums ? 0x1p-100f : kSmallestOfElements;
   static constexpr bool kMarksZeros = false, kFactors = false, kOfEight = OfEight;
-  // Sixteen tokens' products are so fast that many stages are as long as memory takes.
-  __device__ static int aheadOf(int stages) { return Tokens == 16 && kFp4 && stages > 8 ? 3 : 1; }
+  // A of 8-bit elements is less of a stage than B: there is time for more of it.
+  __device__ static int aheadOf(int stages) {
+    if (kFp4 || Tokens == 64 || Tokens == 8) return 1;
+    return Tokens == 16 ? (stages > 4 ? 2 : 1) : stages > 16 ? 3 : 2;
+  }
   using Scales = LaneScales<kStageK, OfEight>;
   using Own = NoOwn;
   static constexpr int kOwnBytes = 0;
@@ -69,23 +72,12 @@ struct Bf16Of {
     return isSpoiledScaled(scale, codes);
   }
 
-  // What smallPairOf makes of fp4, by one operation less of the pipe of logic and one more of that
-  // of products: faster where warps multiply by themselves and elements are not scaled, slower
-  // beside wgmma. Exponent and mantissa are put at the places of a mask, the sign comes from the
-  // highest bits of bytes, of which the mask hides those of the low ones.
-  __device__ static u32 selectedPairOf(u32 codes, int i) {
-    const u32 magnitude = i < 2 ? codes << (i == 0 ? 6 : 2) : codes >> (i == 2 ? 2 : 6),
-              signs = onlyBits<0x80808080>(i % 2 == 0 ? codes << 4 : codes);
-    return selectBits<0x01c001c0>(magnitude, i < 2 ? signs << 8 : signs);
-  }
-
   // Words of two pairs each for two matrix instructions (fp4: 8 codes) or one (fp8: 4 codes),
   // scaled where elements are.
   __device__ static void spread(u32 codes, u32 scale, u32 (&pairs)[2 * kInstructions]) {
 #pragma unroll
     for (int i = 0; i < 2 * kInstructions; i++) {
-      const u32 small =
-          kScaleSums && kFp4 ? selectedPairOf(codes, i) : smallPairOf<B_FORMAT>(codes, i);
+      const u32 small = kScaleSums ? unscaledPairOf(codes, i) : smallPairOf<B_FORMAT>(codes, i);
       pairs[i] = kScaleSums ? small : multiplyBf16Pair(small, scale);
     }
   }

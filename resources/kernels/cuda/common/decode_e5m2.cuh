@@ -21,7 +21,9 @@ struct Mxfp4Of {
   static constexpr int kShareK = kStageK * Tiles * kTurns / kGroups;
   static constexpr int kBlocks = kShareK / 32;
   static constexpr bool kByWarp = false, kOfEight = OfEight, kIsHalves = false;
-  __device__ static int aheadOf(int) { return 1; }
+  __device__ static int aheadOf(int stages) {
+    return (Tokens == 16 || Tokens == 32) && stages > 4 ? 2 : 1;
+  }
   using Scales = LaneScales<kStageK, OfEight>;
   static constexpr int kCodeBoxes = kStageK / 256, kTokenBoxK = 128,
                        kTokenBoxes = OwnTokens ? 0 : kStageK / kTokenBoxK;

@@ -14,48 +14,41 @@
 // the end the warps' sums meet in shared memory, and are added in their order.
 #pragma once
 
-#include "common/decodeAgain.cuh"
+#include "common/decodeMmaOne.cuh"
 #include "common/decodeMmaTokens.cuh"
 
 namespace decode {
 
-constexpr int kRowsOfTile = 16;  // of B
-
-// The part of K that a warp has, of a CTA's tiles of B by Columns rows of A: 1, 8 or 16.
+// The part of K that a warp has, of a CTA's tiles of B by Columns rows of A, 8 or 16: elements are
+// scaled.
 template <int Columns, int Tiles, int Warps>
-struct OfWarp {
-  using Tokens = typename TokensOf<Columns>::Type;
-  static constexpr int kStep = Warps * kOfWarp;  // elements from a warp's turn to its next
-  static constexpr int kRows = 2 * Tiles,        // of B, of a lane: lane / 4 and every eighth on
-      kEights = (Columns + 7) / 8;
-  struct Weights {
-    uint4 codes[kRows];
-    u32 scales[kRows];
-  };
-  // Of this lane's next turn.
-  const u8 *codes[kRows], *scales[kRows];
-  Tokens tokens;
-  int k;  // where its elements begin
+struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
+  using Of = CodesOfWarp<Tiles, Warps>;
+  using Weights = typename Of::Weights;
+  static constexpr int kRows = Of::kRows, kColumns = Columns, kEights = Columns / 8, kExchanged = 0;
+  static constexpr float kUnit = kUnitOfElements, kSmallest = kSmallestOfElements;
+  const Codes& of;
+  const int row, N, K;
+  EightsOfTokens<kEights> tokens;
   float total[Tiles][kEights][4] = {};
   u32 scalesSeen = 0, codesSeen = 0;  // kMarksOfOutside and kMarksOfSpecial among their bits
 
-  __device__ OfWarp(const Tokens& tokens, int k) : tokens(tokens), k(k) {}
+  // Rows `row` and on of B, and from `token` to before `endToken` of A.
+  __device__ RowsOfWarp(const Codes& of, int row, int token, int endToken, int N, int K, u32*)
+      : Of(of.bCodes, of.bScales, row, N, K),
+        of(of),
+        row(row),
+        N(N),
+        K(K),
+        tokens(of, token, endToken, K, this->k) {}
 
-  __device__ void askFor(Weights& weights) const {
-#pragma unroll
-    for (int row = 0; row < kRows; row++) {
-      weights.codes[row] = loadOnce(codes[row]);
-      weights.scales[row] = loadScales<kScalesOfLane>(scales[row]);
-    }
+  // A turn; A's next elements are asked for as soon as there is room.
+  __device__ void multiply(const Weights& weights, bool isInside, bool isMore) {
+    u32 pairs[kEights][kPairsOfLane];
+    tokens.makeReady(isInside, pairs);
+    if (isMore) tokens.ask();
+    multiply(weights, pairs);
   }
-  __device__ void advance() {
-    k += kStep;
-#pragma unroll
-    for (int row = 0; row < kRows; row++)
-      codes[row] += kStep * kBits(B_FORMAT) / 8, scales[row] += kStep / SCALE_BLOCK;
-    tokens.advance(kStep);
-  }
-
   __device__ void multiply(const Weights& weights, const u32 (&ready)[kEights][kPairsOfLane]) {
     u32 multipliers[kRows][kScalesOfLane];
 #pragma unroll
@@ -100,36 +93,20 @@ struct OfWarp {
     return (scalesSeen & kMarksOfOutside) != 0 || (codesSeen & kMarksOfSpecial) != 0;
   }
 
-  // All turns. Four lanes have a row, and some of them may be behind K when others are not.
-  __device__ void run(int K) {
-    Weights next = {};
-    if (k < K) tokens.ask(), askFor(next);
-#pragma unroll 1
-    while (k - (int)(threadIdx.x % 4) * kOfLane < K) {
-      const Weights weights = next;
-      const bool isInside = k < K;
-      advance();
-      if (k < K) askFor(next);
-      u32 pairs[kEights][kPairsOfLane];
-      tokens.makeReady(isInside, pairs);
-      if (k < K) tokens.ask();
-      multiply(weights, pairs);
-    }
-  }
-
-  // NaN for rows of B that hold what is outside; `codes` and `scales` are those of the first turn.
-  __device__ void spoil(const u8* const (&codes)[kRows], const u8* const (&scales)[kRows],
-                        int first, int K) {
+  // NaN for rows of B that hold what is outside.
+  __device__ void spoil() {
+    const CodesOfWarp<Tiles, Warps> first(of.bCodes, of.bScales, row, N, K);
     u32 spoiled[kRows] = {};
 #pragma unroll 1
-    for (int at = 0; first + at < K; at += kStep)
+    for (int at = 0; first.k + at < K; at += Of::kStep)
 #pragma unroll
       for (int row = 0; row < kRows; row++)
 #pragma unroll 1
         for (int word = 0; word < 4; word++)
-          spoiled[row] |= isSpoiledScaled(
-              scales[row][at / SCALE_BLOCK + word * kScalesOfLane / 4],
-              *reinterpret_cast<const u32*>(codes[row] + at * kBits(B_FORMAT) / 8 + word * 4));
+          spoiled[row] |=
+              isSpoiledScaled(first.scales[row][at / SCALE_BLOCK + word * kScalesOfLane / 4],
+                              *reinterpret_cast<const u32*>(first.codes[row] +
+                                                            at * kBits(B_FORMAT) / 8 + word * 4));
 #pragma unroll
     for (int row = 0; row < kRows; row++) {
       spoiled[row] |= __shfl_xor_sync(0xffffffff, spoiled[row], 1);
@@ -141,7 +118,47 @@ struct OfWarp {
           for (int e = 0; e < 2; e++) total[row / 2][eight][row % 2 * 2 + e] = nanValue();
     }
   }
+
+  // The warp's sums to where the CTA adds them. Sum e is of a tile's row lane / 4 + 8 * (e / 2) and
+  // token 2 * (lane % 4) + e % 2.
+  __device__ void store(float (&sums)[Columns][Of::kRowsOfCta + 4]) {
+    const int lane = threadIdx.x % 32;
+    if (__any_sync(0xffffffff, sawOutside())) spoil();
+#pragma unroll
+    for (int tile = 0; tile < Tiles; tile++)
+#pragma unroll
+      for (int eight = 0; eight < kEights; eight++)
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+          sums[eight * 8 + lane % 4 * 2 + e % 2][tile * kRowsOfTile + lane / 4 + e / 2 * 8] =
+              total[tile][eight][e];
+  }
 };
+
+template <int Columns, int Tiles, int Warps>
+struct OfWarp {
+  using Type = RowsOfWarp<Columns, Tiles, Warps>;
+};
+template <int Tiles, int Warps>
+struct OfWarp<1, Tiles, Warps> {
+  using Type = OneRowOfWarp<Tiles, Warps>;
+};
+
+// All turns of a warp. Four lanes have a row, and some of them may be behind K when others are not.
+// One turn is under way while the one before is multiplied, not more: A would come behind it.
+template <class Own>
+__device__ inline void takeTurns(Own& own, int K) {
+  typename Own::Weights next = {};
+  if (own.k < K) own.tokens.ask(), own.askFor(next);
+#pragma unroll 1
+  while (own.k - (int)(threadIdx.x % 4) * kOfLane < K) {
+    const typename Own::Weights weights = next;
+    const bool isInside = own.k < K;
+    own.advance(), own.tokens.advance(Own::kStep);
+    if (own.k < K) own.askFor(next);
+    own.multiply(weights, isInside, own.k < K);
+  }
+}
 
 // C's part of Tiles tiles of B, from `row` on, and the tokens from `token` to before `endToken`, at
 // most Columns.
@@ -149,38 +166,15 @@ template <int Columns, int Tiles, int Warps>
 __device__ inline void multiplyRows(const Codes& of, Output* c, int row, int token, int endToken,
                                     int N, int K, float tensorScale, const float* accumulator,
                                     float outputScale) {
-  using Own = OfWarp<Columns, Tiles, Warps>;
-  using Tokens = typename Own::Tokens;
-  constexpr int kRowsOfCta = Tiles * kRowsOfTile;
+  using Own = typename OfWarp<Columns, Tiles, Warps>::Type;
+  constexpr int kRowsOfCta = Own::kRowsOfCta;
   __shared__ float sums[Warps][Columns][kRowsOfCta + 4];
-  __shared__ uint4 exchanged[Tokens::kExchanged == 0 ? 1 : Warps * Tokens::kExchanged / 4];
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32,
-            first = warp * kOfWarp + lane % 4 * kOfLane;
-  const int blocks = K / SCALE_BLOCK;
-  Own own(Tokens(of, token, endToken, K, first,
-                 reinterpret_cast<u32*>(exchanged) + warp * Tokens::kExchanged),
-          first);
-  const u8 *codes[Own::kRows], *scales[Own::kRows];
-#pragma unroll
-  for (int i = 0; i < Own::kRows; i++) {
-    // What stands behind the last row of B is multiplied as that one.
-    const long long ofLane = min(row + i * 8 + lane / 4, N - 1);
-    own.codes[i] = codes[i] = of.bCodes + (ofLane * K + first) / 8 * kBits(B_FORMAT);
-    own.scales[i] = scales[i] = of.bScales + (ofLane * blocks + first / SCALE_BLOCK);
-  }
-  own.run(K);
-  if (__any_sync(0xffffffff, own.sawOutside())) own.spoil(codes, scales, first, K);
-  // Sum e is of a tile's row lane / 4 + 8 * (e / 2) and token 2 * (lane % 4) + e % 2.
-#pragma unroll
-  for (int tile = 0; tile < Tiles; tile++)
-#pragma unroll
-    for (int eight = 0; eight < Own::kEights; eight++)
-#pragma unroll
-      for (int e = 0; e < 4; e++) {
-        const int column = eight * 8 + lane % 4 * 2 + e % 2;
-        if (Columns >= 8 || column < Columns)
-          sums[warp][column][tile * kRowsOfTile + lane / 4 + e / 2 * 8] = own.total[tile][eight][e];
-      }
+  __shared__ uint4 exchanged[Own::kExchanged == 0 ? 1 : Warps * Own::kExchanged / 4];
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  Own own(of, row, token, endToken, N, K,
+          reinterpret_cast<u32*>(exchanged) + warp * Own::kExchanged);
+  takeTurns(own, K);
+  own.store(sums[warp]);
   __syncthreads();
   for (int i = warp; i < min(endToken - token, Columns); i += Warps) {
     const bool isInside = lane < kRowsOfCta && row + lane < N;
@@ -188,10 +182,9 @@ __device__ inline void multiplyRows(const Codes& of, Output* c, int row, int tok
     float sum = 0;
 #pragma unroll
     for (int part = 0; part < Warps; part++) sum += sums[part][i][lane % kRowsOfCta];
-    if (isInside)
-      c[at] = finished(sum * (kUnitOfElements * tensorScale), accumulator, at, outputScale);
+    if (isInside) c[at] = finished(sum * (Own::kUnit * tensorScale), accumulator, at, outputScale);
     const bool unknown = isInside && isUnknown(sum),
-               isSmall = isInside && kMayUnderflow && fabsf(sum) < kSmallestOfElements;
+               isSmall = isInside && kMayUnderflow && fabsf(sum) < Own::kSmallest;
     if (!__any_sync(0xffffffff, unknown | isSmall)) continue;
     sumsAgain(of, token + i, row + lane, K, unknown, isSmall, [&](double exact) {
       c[at] = finished((float)(exact * tensorScale), accumulator, at, outputScale);

@@ -30,13 +30,18 @@ constexpr float kSmallestOfElements = 0x1p-80f;
 
 // 2^exponent, whole numbers -126..127.
 __device__ inline float powerOfTwo(int exponent) { return __int_as_float((127 + exponent) << 23); }
+// The same in both halves of a word, as bf16: in a register, or in the instruction that takes it,
+// whichever the machine code of who asks is shorter by.
+template <bool InRegister>
+__device__ inline u32 powerPair(int exponent) {
+  return InRegister ? bothHalves(powerOfTwo(exponent)) : (127 + exponent) * 0x00800080u;
+}
 
 // Magnitudes of A's elements lie below 2^kLargestOfA; the largest of its scales that is
 // represented, where they are powers of two.
-constexpr int kLargestOfA = A_FORMAT == 0   ? 3
-                            : A_FORMAT == 3 ? 9
-                                            : 16,
-              kLargestTokenScale = 254 - kLargestOfA - kTokenShift;
+constexpr int kLargestOfA = A_FORMAT == 0 ? 3 : A_FORMAT == 3 ? 9 : 16;
+template <int Shift>
+constexpr int kLargestTokenScale = 254 - kLargestOfA - Shift;
 
 // A scale's bytes in the low half of both halves of a word, from four scales.
 __device__ inline u32 bothOf(u32 four, int index) {
@@ -44,27 +49,40 @@ __device__ inline u32 bothOf(u32 four, int index) {
 }
 // The multiplier of B's elements in both halves of a word: 2^(127 - bias) x scale x 2^-kShift.
 __device__ inline u32 multiplierOf(u32 both) {
-  if (kLinearScale) return multiplyBf16Pair(both * 16, bothHalves(powerOfTwo(127)));
+  if (kLinearScale) return multiplyBf16Pair(both * 16, powerPair<true>(127));
   return both * 128 + (127 - kBias(B_FORMAT) - kShift) * 0x00800080u;
 }
 
+// What smallPairOf makes of B's codes where elements are not scaled. Of fp4 by one operation less
+// of the pipe of logic and one more of that of products: faster where warps multiply by themselves,
+// slower beside wgmma. Exponent and mantissa are put at the places of a mask, the sign comes from
+// the highest bits of bytes, of which the mask hides those of the low ones.
+__device__ inline u32 unscaledPairOf(u32 codes, int i) {
+  if (!kFp4) return smallPairOf<B_FORMAT>(codes, i);
+  const u32 magnitude = i < 2 ? codes << (i == 0 ? 6 : 2) : codes >> (i == 2 ? 2 : 6),
+            signs = onlyBits<0x80808080>(i % 2 == 0 ? codes << 4 : codes);
+  return selectBits<0x01c001c0>(magnitude, i < 2 ? signs << 8 : signs);
+}
+
 constexpr u32 kNanPair = 0x7fff7fff;
-// What takes elements of A, their bias put right, to element x scale x 2^kTokenShift.
+// What takes elements of A, their bias put right, to element x scale x 2^Shift.
+template <int Shift = kTokenShift>
 __device__ inline u32 multiplierOfTokens(u32 scale) {
-  if (!kIsScaled(A_FORMAT)) return bothHalves(powerOfTwo(kTokenShift));
+  constexpr bool kInRegister = Shift == kTokenShift;
+  if (!kIsScaled(A_FORMAT)) return powerPair<kInRegister>(Shift);
   if (!kLinearScale)
-    return scale <= kLargestTokenScale ? (scale + kTokenShift) * 0x00800080u : kNanPair;
+    return scale <= kLargestTokenScale<Shift> ? (scale + Shift) * 0x00800080u : kNanPair;
   // 2^-120 of it are its bits in a bf16.
   const u32 magnitude = scale & 127,
-            itself = multiplyBf16Pair(magnitude * 16 * 0x00010001u, bothHalves(powerOfTwo(120)));
-  return magnitude == 127 ? kNanPair
-                          : multiplyBf16Pair(itself, bothHalves(powerOfTwo(kTokenShift)));
+            itself = multiplyBf16Pair(magnitude * 16 * 0x00010001u, powerPair<kInRegister>(120));
+  return magnitude == 127 ? kNanPair : multiplyBf16Pair(itself, powerPair<kInRegister>(Shift));
 }
 
 // A pair of A's elements as smallPairOf has it, or of bf16, by that multiplier: what is multiplied.
 __device__ inline u32 readyPair(u32 pair, u32 multiplier) {
+  constexpr bool kInRegister = A_FORMAT != 0 || kLinearScale;
   if (kIsScaled(A_FORMAT))
-    pair = multiplyBf16Pair(pair, bothHalves(powerOfTwo(127 - kBias(A_FORMAT))));
+    pair = multiplyBf16Pair(pair, powerPair<kInRegister>(127 - kBias(A_FORMAT)));
   return multiplyBf16Pair(pair, multiplier);
 }
 

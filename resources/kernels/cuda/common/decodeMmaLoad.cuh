@@ -1,0 +1,114 @@
+// B's side of decode-mma (see decode_mma.cuh): what a lane loads.
+#pragma once
+
+#include "common/pipeline.cuh"
+#include "common/scaledBf16.cuh"
+
+namespace decode {
+
+// A lane's elements of K, those of a warp, and the lane's scales; its pieces of 16 bytes of A.
+constexpr int kOfLane = 128 / kBits(B_FORMAT), kOfWarp = 4 * kOfLane,
+              kScalesOfLane = kOfLane > SCALE_BLOCK ? kOfLane / SCALE_BLOCK : 1,
+              kPiecesOfA = kOfLane * kBits(A_FORMAT) / 128;
+// Pairs of elements in a word of B's codes, and in a lane's four words.
+constexpr int kPairsOfWord = kFp4 ? 4 : 2, kPairsOfLane = 4 * kPairsOfWord;
+static_assert(kPiecesOfA > 0, "a lane has at least 16 bytes of A");
+
+// What no thread of the kernel writes, from a multiple of as many bytes: 16 that are read once, and
+// 16 or 4 that are read again soon.
+#ifdef __CUDACC__
+#define BS_LOAD_SIXTEEN(NAME, HINTS)                                          \
+  __device__ inline uint4 NAME(const u8* from) {                              \
+    uint4 words;                                                              \
+    asm volatile("ld.global.nc" HINTS ".v4.u32 {%0, %1, %2, %3}, [%4];"       \
+                 : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w) \
+                 : "l"(from));                                                \
+    return words;                                                             \
+  }
+__device__ inline u32 loadOftenWord(const u8* from) {
+  u32 word;
+  asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(word) : "l"(from));
+  return word;
+}
+#else
+#define BS_LOAD_SIXTEEN(NAME, HINTS) \
+  inline uint4 NAME(const u8* from) { return *reinterpret_cast<const uint4*>(from); }
+inline u32 loadOftenWord(const u8* from) { return *reinterpret_cast<const u32*>(from); }
+#endif
+BS_LOAD_SIXTEEN(loadOnce, ".L1::no_allocate.L2::128B")
+BS_LOAD_SIXTEEN(loadOften, "")
+#undef BS_LOAD_SIXTEEN
+
+// One or two scales, in the low bytes.
+template <int Count>
+__device__ inline u32 loadScales(const u8* from) {
+  static_assert(Count == 1 || Count == 2, "of a lane");
+#ifdef __CUDACC__
+  u32 scales;
+  if (Count == 2) {
+    u16 both;
+    asm volatile("ld.global.nc.u16 %0, [%1];" : "=h"(both) : "l"(from));
+    scales = both;
+  } else {
+    asm volatile("ld.global.nc.u8 %0, [%1];" : "=r"(scales) : "l"(from));
+  }
+  return scales;
+#else
+  return Count == 2 ? *reinterpret_cast<const u16*>(from) : *from;
+#endif
+}
+
+__device__ inline u32 wordOf(const uint4& words, int i) {
+  return i == 0 ? words.x : i == 1 ? words.y : i == 2 ? words.z : words.w;
+}
+
+// Codes i and i + 4 of eight e4m3 in two words, as smallPairOf has pairs.
+__device__ inline u32 tokenPairOfEight(u32 low, u32 high, int i) {
+  const u32 both = __byte_perm(low, high, (4 + i) << 12 | i << 4);  // in their high bytes
+  constexpr int kDown = kMantissaBits(A_FORMAT) + 1;
+  return (both & 0x80008000) | (both >> kDown & 0x7f007f00u >> kDown);
+}
+
+constexpr int kRowsOfTile = 16;  // of B
+
+// A warp's codes and scales of a CTA's tiles of B, 64 bytes of each row a turn.
+template <int Tiles, int Warps>
+struct CodesOfWarp {
+  static constexpr int kTiles = Tiles, kRowsOfCta = Tiles * kRowsOfTile,
+                       kStep = Warps * kOfWarp;  // elements from a warp's turn to its next
+  static constexpr int kRows = 2 * Tiles;        // of B, of a lane: lane / 4 and every eighth on
+  struct Weights {
+    uint4 codes[kRows];
+    u32 scales[kRows];
+  };
+  // Of this lane's next turn.
+  const u8 *codes[kRows], *scales[kRows];
+  int k;  // where its elements begin
+
+  // Rows `row` and on of N; what stands behind the last is multiplied as that one.
+  __device__ CodesOfWarp(const u8* allCodes, const u8* allScales, int row, int N, int K)
+      : k(threadIdx.x / 32 * kOfWarp + threadIdx.x % 4 * kOfLane) {
+    const int blocks = K / SCALE_BLOCK;
+#pragma unroll
+    for (int i = 0; i < kRows; i++) {
+      const long long ofLane = min(row + i * 8 + (int)(threadIdx.x % 32) / 4, N - 1);
+      codes[i] = allCodes + (ofLane * K + k) / 8 * kBits(B_FORMAT);
+      scales[i] = allScales + (ofLane * blocks + k / SCALE_BLOCK);
+    }
+  }
+  __device__ void askFor(Weights& weights) const {
+#pragma unroll
+    for (int row = 0; row < kRows; row++) {
+      weights.codes[row] = loadOnce(codes[row]);
+      weights.scales[row] = loadScales<kScalesOfLane>(scales[row]);
+    }
+  }
+  __device__ void advance() {
+    k += kStep;
+#pragma unroll
+    for (int row = 0; row < kRows; row++)
+      codes[row] += kStep * kBits(B_FORMAT) / 8, scales[row] += kStep / SCALE_BLOCK;
+  }
+};
+
+}  // namespace decode
