@@ -16,9 +16,11 @@ constexpr const char* kKernel = "decode-mma";
 constexpr int kMostWarps = B_FORMAT == 0 ? 12 : 16;
 #if !GROUPED
 #if B_FORMAT == 0
-constexpr auto multiply1PairsByMost = multiply1PairsBy12, multiply8PairsByMost = multiply8PairsBy12;
+constexpr auto multiply1PairsByFewer = multiply1PairsBy12,
+               multiply8PairsByMost = multiply8PairsBy12;
 #else
-constexpr auto multiply1PairsByMost = multiply1PairsBy16, multiply8PairsByMost = multiply8PairsBy16;
+constexpr auto multiply1PairsByFewer = multiply1PairsBy16,
+               multiply8PairsByMost = multiply8PairsBy16;
 #endif
 #endif
 
@@ -58,9 +60,10 @@ struct Product {
                     : warps == 8 ? multiply8PairsBy8
                                  : multiply8PairsByMost);
       if (isInPairs)
-        return call(warps == 4   ? multiply1PairsBy4
-                    : warps == 8 ? multiply1PairsBy8
-                                 : multiply1PairsByMost);
+        return call(warps == 4    ? multiply1PairsBy4
+                    : warps == 8  ? multiply1PairsBy8
+                    : warps == 16 ? multiply1PairsBy16
+                                  : multiply1PairsByFewer);
       if (columns == 1)
         return call(warps == 4 ? multiply1By4 : warps == 8 ? multiply1By8 : multiply1By16);
 #endif
@@ -127,7 +130,11 @@ void isAsInTheManifest() {
           const int ofOne = ceilDivided(rows, columns);
           CHECK(names["BLOCKS"] == (GROUPED ? std::min(ofOne + 3, 3 * ofOne) : ofOne));
           CHECK(names["OF_WARP"] == decode::kOfWarp);
-          CHECK(names["MOST_WARPS"] == (columns <= 8 ? kMostWarps : 12));
+          const int ofWarp = decode::kOfWarp;
+          const bool hasFewerTurns = ceilDivided(k, 16 * ofWarp) < ceilDivided(k, 12 * ofWarp);
+          CHECK(names["MOST_WARPS"] == (columns == 1 && hasFewerTurns ? 16
+                                        : columns <= 8                ? kMostWarps
+                                                                      : 12));
           found.insert(function);
           launched++;
         }
@@ -188,6 +195,33 @@ void isRightOfTwo(Product product, int scale, float number) {
     b.scales[row * blocks + block] =
         static_cast<uint8_t>(std::min(std::max(127 - exponent, 1), 254));
   }
+  isRight(product);
+}
+
+// The largest numbers that there are, A's under as large a scale as may be multiplied, all blocks
+// of B but the first under 2^-127. There B is 1 under `first`: sums beside which the others are
+// nothing, or that are computed again.
+void isRightOfLeastScales(Product product, int first) {
+  auto& a = product.a;
+  auto& b = product.b;
+  const auto largestOf = [](int format) { return format == 0 ? 7 : format == 3 ? 0x7e : 0x7b; };
+  const auto valueOf = [](int format) { return format == 0 ? 6.0 : format == 3 ? 448.0 : 57344.0; };
+  const int scale = 127 + decode::kLargestOfOne - decode::kLargestOfA, ofA = largestOf(A_FORMAT),
+            ofB = largestOf(B_FORMAT),
+            one = B_FORMAT == 0   ? 2
+                  : B_FORMAT == 3 ? 56
+                                  : 60;
+  std::fill(a.codes.begin(), a.codes.end(), kBits(A_FORMAT) == 4 ? 17 * ofA : ofA);
+  std::fill(a.values.begin(), a.values.end(), std::ldexp(valueOf(A_FORMAT), scale - 127));
+  std::fill(a.scales.begin(), a.scales.end(), static_cast<uint8_t>(scale));
+  for (int row = 0; row < product.n; row++)
+    for (int i = 0; i < product.k; i++) {
+      const int at = row * product.k + i, code = i < SCALE_BLOCK ? one : ofB;
+      b.codes[at] = static_cast<uint8_t>(code);
+      b.packed[at * kBits(B_FORMAT) / 8] =
+          static_cast<uint8_t>(kBits(B_FORMAT) == 4 ? 17 * code : code);
+      b.scales[at / SCALE_BLOCK] = static_cast<uint8_t>(i < SCALE_BLOCK ? first : 0);
+    }
   isRight(product);
 }
 
@@ -260,6 +294,7 @@ int main() {
   isRight(inPairs({1, 72, 2880}));
   isRight(inPairs({1, 40, 1056}, 4));
   isRight(inPairs({1, 50, 2048}, 8));
+  isRight(inPairs({1, 56, 7168}, 16));
   isRight(inPairs({8, 50, 2880}));
   isRight(inPairs({5, 72, 1056}, 8));
   isRight(inPairs({3, 8, 4096}, 8));  // a second tile that is not there
@@ -294,7 +329,7 @@ int main() {
   if (SCALE_FORMAT == 6 && A_FORMAT == 7)
     for (const int rows : {1, 3}) isRightOfLostTogether({rows, 24, 1024});
   if (SCALE_FORMAT == 5 && A_FORMAT != 7) {
-    // Where A's elements would leave 2^-80 to 2^38, and the ends of scales.
+    // Where A's elements would leave 2^-80 to 2^37, and the ends of scales.
     constexpr int kLeast = 127 + decode::kSmallestOfOne - decode::kLeastOfElement<A_FORMAT>,
                   kMost = 127 + decode::kLargestOfOne - decode::kLargestOfA;
     for (const int scale : {kLeast, kLeast - 1, kMost, kMost + 1, 0, 230})
@@ -303,6 +338,8 @@ int main() {
         isRightOfTwo(inPairs({1, 60, 2048}), scale, isZero ? 0 : 1);
       }
   }
+  if (SCALE_FORMAT == 5 && A_FORMAT != 7)
+    for (int first = 20; first < 70; first += 5) isRightOfLeastScales({1, 16, 4096}, first);
   if (A_FORMAT == 7 && SCALE_FORMAT == 5)
     for (const float number :
          {0x1p-80f, -0x1p-81f, 0x1p-126f, 0x1p-133f, 0x1p37f, -0x1p38f, 0x1p100f})

@@ -56,20 +56,19 @@ BS_DECODE_TILES(8)
 BS_DECODE_TILES(16)
 #if !GROUPED
 BS_DECODE_TILES(1)
-// Alone on a multiprocessor: as many warps as there are registers for, where elements of 8 bits
-// make more turns of a row.
-#if B_FORMAT == 0
-#define BS_DECODE_PAIRS_ALONE(COLUMNS) \
-  BS_DECODE_MMA(multiply##COLUMNS##PairsBy12, COLUMNS, 2, 12, 1)
-#else
-#define BS_DECODE_PAIRS_ALONE(COLUMNS) \
-  BS_DECODE_MMA(multiply##COLUMNS##PairsBy16, COLUMNS, 2, 16, 1)
-#endif
 #define BS_DECODE_PAIRS(COLUMNS)                               \
   BS_DECODE_MMA(multiply##COLUMNS##PairsBy4, COLUMNS, 2, 4, 4) \
-  BS_DECODE_MMA(multiply##COLUMNS##PairsBy8, COLUMNS, 2, 8, 2) \
-  BS_DECODE_PAIRS_ALONE(COLUMNS)
+  BS_DECODE_MMA(multiply##COLUMNS##PairsBy8, COLUMNS, 2, 8, 2)
 BS_DECODE_PAIRS(1)
 BS_DECODE_PAIRS(8)
+// Alone on a multiprocessor: as many warps as there are registers for, or twelve where these have
+// as many turns.
+BS_DECODE_MMA(multiply1PairsBy16, 1, 2, 16, 1)
+#if B_FORMAT == 0
+BS_DECODE_MMA(multiply1PairsBy12, 1, 2, 12, 1)
+BS_DECODE_MMA(multiply8PairsBy12, 8, 2, 12, 1)
+#else
+BS_DECODE_MMA(multiply8PairsBy16, 8, 2, 16, 1)
+#endif
 BS_DECODE_MMA(multiply16PairsBy12, 16, 2, 12, 1)
 #endif

@@ -43,7 +43,8 @@ struct Loader {
     syncSome<128>(kLoadersAreThere);
     if (!electOne()) return;
     const int stages = at.end - at.step;
-    begun = min(kTokensAreMade ? min(Operand::aheadOf(stages), places) : places, stages);
+    const bool hasRest = at.items.problem.hasWhole();
+    begun = min(kTokensAreMade ? min(Operand::aheadOf(stages, hasRest), places) : places, stages);
 #pragma unroll 1
     for (int stage = 0; stage < begun; stage++) loadGiven(stage, at.step + stage);
   }

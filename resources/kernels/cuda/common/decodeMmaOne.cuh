@@ -14,6 +14,7 @@
 // In bf16, B's codes are 2^(bias - 127) of their numbers; A's numbers, with their scales, have
 // 2^kOneShift and must be 0 or from 2^kSmallestOfOne to below 2^kLargestOfOne. Then products are
 // multiples of 2^-126 and sums of a block in float32's range.
+//
 // What is outside, infinite or NaN makes a sum NaN or infinite, and it is computed again.
 #pragma once
 
@@ -22,15 +23,17 @@
 
 namespace decode {
 
-constexpr int kOneShift = 90, kSmallestOfOne = -80, kLargestOfOne = 38;
-// Below this a sum may have lost something: B's scale 2^-127 counts as 0, and 512 blocks' sums that
-// have it are at most 2^-24 of it.
-constexpr float kSmallestOfOneSum = 0x1p-76f;
+constexpr int kOneShift = 90, kSmallestOfOne = -80, kLargestOfOne = 37;
+// Below this a sum may have lost something: B's scale 2^-127 counts as 0, and the sums of 1024
+// blocks that have it are below 2^-24 of this. A block's is of 2^5 numbers of A below 2^128 times
+// as many of B, which are below 2^-123, 2^-111 or 2^-96.
+constexpr float kSmallestOfOneSum = B_FORMAT == 0 ? 0x1p-83f : B_FORMAT == 3 ? 0x1p-71f : 0x1p-56f;
 
 // Whether a scale of A, a power of two, takes its elements out of their range.
 __device__ inline bool isOutsideOfOne(u32 scale) {
   constexpr int kLeast = 127 + kSmallestOfOne - kLeastOfElement<A_FORMAT>,
                 kMost = 127 + kLargestOfOne - kLargestOfA;
+  static_assert(kMost == kLargestTokenScale<kOneShift>, "what multiplierOfTokens has");
   return !kLinearScale && scale - kLeast > (u32)(kMost - kLeast);
 }
 // A scale of B; 2^-120 of a linear one are its bits in a float32.
@@ -202,11 +205,13 @@ struct OneRowOfWarp : CodesOfWarp<Tiles, Warps> {
     }
 #pragma unroll
     for (int row = 0; row < kRows; row++) {
-      if (kLinearScale) scalesSeen[row] |= markedOutside(weights.scales[row]);
+      const u32 scales = weights.scales[row];
+      if (kLinearScale) scalesSeen[row] |= markedOutside(scales);
 #pragma unroll
       for (int i = 0; i < kScalesOfLane; i++)
-        total[row] += sums[row / 2][row % 2 * 2 + i] *
-                      (scaleOfOne(weights.scales[row] >> 8 * i & 255) * kLinearUnit);
+        total[row] +=
+            sums[row / 2][row % 2 * 2 + i] *
+            (scaleOfOne(kScalesOfLane == 1 ? scales : scales >> 8 * i & 255) * kLinearUnit);
     }
   }
 

@@ -46,10 +46,12 @@ struct Bf16Of {
   static constexpr float kUnit = kScaleSums ? kUnitOfSums : kUnitOfElements;
   static constexpr float kSmallest = kScaleSums ? 0x1p-100f : kSmallestOfElements;
   static constexpr bool kMarksZeros = false, kFactors = false, kOfEight = OfEight;
-  // A of 8-bit elements is less of a stage than B: there is time for more of it.
-  __device__ static int aheadOf(int stages) {
-    if (kFp4 || Tokens == 64 || Tokens == 8) return 1;
-    return Tokens == 16 ? (stages > 4 ? 2 : 1) : stages > 16 ? 3 : 2;
+  // Beside B of 8 bits A is less of a stage, and there is time for more of it, as there is where a
+  // rest is in parts.
+  __device__ static int aheadOf(int stages, bool hasRest) {
+    if (kFp4) return Tokens == 64 && hasRest ? 2 : 1;
+    if (Tokens == 16) return stages > 4 ? 2 : 1;
+    return Tokens == 32 ? (stages > 16 ? 3 : 2) : 1;
   }
   using Scales = LaneScales<kStageK, OfEight>;
   using Own = NoOwn;

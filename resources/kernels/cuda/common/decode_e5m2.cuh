@@ -21,7 +21,7 @@ struct Mxfp4Of {
   static constexpr int kShareK = kStageK * Tiles * kTurns / kGroups;
   static constexpr int kBlocks = kShareK / 32;
   static constexpr bool kByWarp = false, kOfEight = OfEight, kIsHalves = false;
-  __device__ static int aheadOf(int stages) {
+  __device__ static int aheadOf(int stages, bool) {
     return (Tokens == 16 || Tokens == 32) && stages > 4 ? 2 : 1;
   }
   using Scales = LaneScales<kStageK, OfEight>;

@@ -95,7 +95,13 @@ struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
 
   // NaN for rows of B that hold what is outside.
   __device__ void spoil() {
+    // Addresses that the compiler would compute before all turns, and keep, come of numbers that it
+    // does not know: other GPUs have no registers for them. Those of sm_90 and later were timed so.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     const CodesOfWarp<Tiles, Warps> first(of.bCodes, of.bScales, row, N, K);
+#else
+    const CodesOfWarp<Tiles, Warps> first(of.bCodes, of.bScales, hidden(row), N, hidden(K));
+#endif
     u32 spoiled[kRows] = {};
 #pragma unroll 1
     for (int at = 0; first.k + at < K; at += Of::kStep)

@@ -28,7 +28,7 @@ struct Nvfp4Of {
                        kStageK = stageFor(kTokens, kTiles, kTurns), kShareK = kStageK / kGroups,
                        kBlocks = kShareK / SCALE_BLOCK, kInstructions = kShareK / 32;
   static constexpr bool kByWarp = false, kOfEight = OfEight, kIsHalves = true;
-  __device__ static int aheadOf(int) { return 1; }
+  __device__ static int aheadOf(int, bool) { return 1; }
   using Scales = LaneScales<kStageK, OfEight>;
   static constexpr int kCodeBoxes = kStageK / 256, kTokenBoxK = 128, kTokenBoxes = 0;
 

@@ -33,9 +33,14 @@ __device__ inline float decodeElement(u32 code) {
   if (Format == 3) return (code & 127) == 127 ? nanValue() : decodeSmall(code, 4, 3, 7);
   if (Format == 7) return __int_as_float(code << 16);
   // e5m2 is the upper byte of a float16, infinities and NaN included.
+#ifdef __CUDACC__
   float value;
   asm("{ .reg .f16 h; mov.b16 h, %1; cvt.f32.f16 %0, h; }" : "=f"(value) : "h"((u16)(code << 8)));
   return value;
+#else
+  if ((code & 0x7c) != 0x7c) return decodeSmall(code, 5, 2, 15);
+  return (code & 3) != 0 ? nanValue() : __int_as_float((code & 128) << 24 | 0x7f800000);
+#endif
 }
 
 template <int Format>
