@@ -1,4 +1,5 @@
-// B's side of decode-mma (see decode_mma.cuh): what a lane loads.
+// What a lane of decode-mma loads (see decode_mma.cuh): how, what the sides of it have alike, and
+// B's side.
 #pragma once
 
 #include "common/pipeline.cuh"
@@ -74,7 +75,7 @@ constexpr int kRowsOfTile = 16;  // of B
 // A warp's codes and scales of a CTA's tiles of B, 64 bytes of each row a turn.
 template <int Tiles, int Warps>
 struct CodesOfWarp {
-  static constexpr int kTiles = Tiles, kRowsOfCta = Tiles * kRowsOfTile,
+  static constexpr int kRowsOfCta = Tiles * kRowsOfTile,
                        kStep = Warps * kOfWarp;  // elements from a warp's turn to its next
   static constexpr int kRows = 2 * Tiles;        // of B, of a lane: lane / 4 and every eighth on
   struct Weights {

@@ -10,8 +10,9 @@
 //
 // In a matrix instruction four lanes have a row of either side. Each loads 16 bytes of B's codes
 // and A's elements of the same K as they lie, so an instruction's elements come from four places
-// along K, whose order is free. The next codes are under way while those before are multiplied. At
-// the end the warps' sums meet in shared memory, and are added in their order.
+// along K, whose order is free. With one row of A each of these is a sum of its own, and is scaled
+// (decodeMmaOne.cuh); with more, elements are. The next codes are under way while those before are
+// multiplied. At the end the warps' sums meet in shared memory, and are added in their order.
 #pragma once
 
 #include "common/decodeMmaOne.cuh"
@@ -25,7 +26,7 @@ template <int Columns, int Tiles, int Warps>
 struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
   using Of = CodesOfWarp<Tiles, Warps>;
   using Weights = typename Of::Weights;
-  static constexpr int kRows = Of::kRows, kColumns = Columns, kEights = Columns / 8, kExchanged = 0;
+  static constexpr int kRows = Of::kRows, kEights = Columns / 8, kExchanged = 0;
   static constexpr float kUnit = kUnitOfElements, kSmallest = kSmallestOfElements;
   const Codes& of;
   const int row, N, K;
@@ -95,8 +96,8 @@ struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
 
   // NaN for rows of B that hold what is outside.
   __device__ void spoil() {
-    // Addresses that the compiler would compute before all turns, and keep, come of numbers that it
-    // does not know: other GPUs have no registers for them. Those of sm_90 and later were timed so.
+    // By numbers that the compiler does not know, or it computes these addresses before all turns
+    // and keeps them, for which sm_86 and sm_89 have no registers. An sm_90 has, and was timed so.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     const CodesOfWarp<Tiles, Warps> first(of.bCodes, of.bScales, row, N, K);
 #else
@@ -151,7 +152,8 @@ struct OfWarp<1, Tiles, Warps> {
 };
 
 // All turns of a warp. Four lanes have a row, and some of them may be behind K when others are not.
-// One turn is under way while the one before is multiplied, not more: A would come behind it.
+// One turn is under way while the one before is multiplied; with more it is slower (docs/decode.md,
+// "Turns under way").
 template <class Own>
 __device__ inline void takeTurns(Own& own, int K) {
   typename Own::Weights next = {};
