@@ -130,11 +130,10 @@ void isAsInTheManifest() {
           const int ofOne = ceilDivided(rows, columns);
           CHECK(names["BLOCKS"] == (GROUPED ? std::min(ofOne + 3, 3 * ofOne) : ofOne));
           CHECK(names["OF_WARP"] == decode::kOfWarp);
-          const int ofWarp = decode::kOfWarp;
-          const bool hasFewerTurns = ceilDivided(k, 16 * ofWarp) < ceilDivided(k, 12 * ofWarp);
-          CHECK(names["MOST_WARPS"] == (columns == 1 && hasFewerTurns ? 16
-                                        : columns <= 8                ? kMostWarps
-                                                                      : 12));
+          const auto turnsBy = [&](int warps) { return ceilDivided(k, warps * decode::kOfWarp); };
+          CHECK(names["MOST_WARPS"] == (columns == 1 && turnsBy(16) < turnsBy(12) ? 16
+                                        : columns <= 8                            ? kMostWarps
+                                                                                  : 12));
           found.insert(function);
           launched++;
         }
@@ -168,6 +167,10 @@ void isRightOfScale(Product product, int scale, bool isZero) {
   isRight(product);
 }
 
+// A format's code of 1, and of its largest number.
+constexpr int codeOfOne(int format) { return format == 0 ? 2 : format == 3 ? 56 : 60; }
+constexpr int codeOfMost(int format) { return format == 0 ? 7 : format == 3 ? 0x7e : 0x7b; }
+
 // All of the only row of A is zero but its first number, which is 1, and two neighbours of the
 // block before the last: those are `number`, or 1 under `scale`, or zero as well. B's scales make
 // as much of either. So what is lost of one is seen beside the other.
@@ -182,9 +185,7 @@ void isRightOfTwo(Product product, int scale, float number) {
     const uint16_t bits = blockscope::floatToBf16(value);
     if (A_FORMAT == 7) a.codes[2 * at] = bits & 255, a.codes[2 * at + 1] = bits >> 8;
     else if (value != 0)
-      a.codes[at * kBits(A_FORMAT) / 8] |= A_FORMAT == 0   ? 2 << at % 2 * 4
-                                           : A_FORMAT == 3 ? 56
-                                                           : 60;
+      a.codes[at * kBits(A_FORMAT) / 8] |= codeOfOne(A_FORMAT) << (A_FORMAT == 0 ? at % 2 * 4 : 0);
   };
   put(0, 1, 1);
   for (const int at : {first, first + 1}) put(at, number, std::ldexp(1.0, scale - 127));
@@ -204,23 +205,23 @@ void isRightOfTwo(Product product, int scale, float number) {
 void isRightOfLeastScales(Product product, int first) {
   auto& a = product.a;
   auto& b = product.b;
-  const auto largestOf = [](int format) { return format == 0 ? 7 : format == 3 ? 0x7e : 0x7b; };
-  const auto valueOf = [](int format) { return format == 0 ? 6.0 : format == 3 ? 448.0 : 57344.0; };
-  const int scale = 127 + decode::kLargestOfOne - decode::kLargestOfA, ofA = largestOf(A_FORMAT),
-            ofB = largestOf(B_FORMAT),
-            one = B_FORMAT == 0   ? 2
-                  : B_FORMAT == 3 ? 56
-                                  : 60;
-  std::fill(a.codes.begin(), a.codes.end(), kBits(A_FORMAT) == 4 ? 17 * ofA : ofA);
-  std::fill(a.values.begin(), a.values.end(), std::ldexp(valueOf(A_FORMAT), scale - 127));
+  const int scale = 127 + decode::kLargestOfOne - decode::kLargestOfA;
+  const auto packed = [](int format, int code) {
+    return static_cast<uint8_t>(kBits(format) == 4 ? 17 * code : code);
+  };
+  const int most = codeOfMost(A_FORMAT);
+  const auto& numbers = blockscope::decodeTable(static_cast<blockscope::NumberFormatId>(A_FORMAT));
+  std::fill(a.codes.begin(), a.codes.end(), packed(A_FORMAT, most));
+  std::fill(a.values.begin(), a.values.end(), std::ldexp(double{numbers[most]}, scale - 127));
   std::fill(a.scales.begin(), a.scales.end(), static_cast<uint8_t>(scale));
   for (int row = 0; row < product.n; row++)
     for (int i = 0; i < product.k; i++) {
-      const int at = row * product.k + i, code = i < SCALE_BLOCK ? one : ofB;
+      const bool isFirst = i < SCALE_BLOCK;
+      const int at = row * product.k + i,
+                code = isFirst ? codeOfOne(B_FORMAT) : codeOfMost(B_FORMAT);
       b.codes[at] = static_cast<uint8_t>(code);
-      b.packed[at * kBits(B_FORMAT) / 8] =
-          static_cast<uint8_t>(kBits(B_FORMAT) == 4 ? 17 * code : code);
-      b.scales[at / SCALE_BLOCK] = static_cast<uint8_t>(i < SCALE_BLOCK ? first : 0);
+      b.packed[at * kBits(B_FORMAT) / 8] = packed(B_FORMAT, code);
+      b.scales[at / SCALE_BLOCK] = static_cast<uint8_t>(isFirst ? first : 0);
     }
   isRight(product);
 }

@@ -56,6 +56,7 @@ struct Loader {
 #pragma unroll 1
       for (int stage = 0; stage < begun; stage++) loadMade(stage, at.step + stage);
     }
+    // Behind the first stages: in front of them a policy for scales takes small matrices longer.
     const Problem& problem = at.items.problem;
     areScalesReadOnce = SCALE_BLOCK == 16 && areReadOnce(problem) && isLarge(problem);
     RingPosition<kStages> place;
@@ -74,8 +75,8 @@ struct Loader {
   __device__ static bool areReadOnce(const Problem& problem) {
     return GROUPED || problem.M <= 2 * kMostTokens;
   }
-  // Whether B is several times what L2 holds: then scales of 16 elements, which are twice as many,
-  // are let go of as well.
+  // Whether B is more than L2 holds: then scales of 16 elements, which are twice as many, are let
+  // go of as well.
   __device__ static bool isLarge(const Problem& problem) {
     return (long long)problem.N * problem.K > 1 << 27;
   }

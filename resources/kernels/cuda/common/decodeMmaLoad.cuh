@@ -81,6 +81,10 @@ struct CodesOfWarp {
   struct Weights {
     uint4 codes[kRows];
     u32 scales[kRows];
+    // That of the lane's scale block `i`.
+    __device__ u32 scale(int row, int i) const {
+      return kScalesOfLane == 1 ? scales[row] : scales[row] >> 8 * i & 255;
+    }
   };
   // Of this lane's next turn.
   const u8 *codes[kRows], *scales[kRows];
@@ -102,6 +106,17 @@ struct CodesOfWarp {
     for (int row = 0; row < kRows; row++) {
       weights.codes[row] = loadOnce(codes[row]);
       weights.scales[row] = loadScales<kScalesOfLane>(scales[row]);
+    }
+  }
+  // Adds to each tile's sums the products of its rows' pairs `i` and i + 1 and A's two.
+  template <class Sums>
+  __device__ static void addTiles(const u32 (&pairs)[kRows][kPairsOfWord], int i, const u32* ofA,
+                                  const Sums& sums) {
+#pragma unroll
+    for (int tile = 0; tile < Tiles; tile++) {
+      const auto &low = pairs[2 * tile], &high = pairs[2 * tile + 1];
+      const u32 rows[4] = {low[i], high[i], low[i + 1], high[i + 1]};
+      addPairs(sums(tile), rows, ofA[0], ofA[1]);
     }
   }
   __device__ void advance() {

@@ -36,23 +36,22 @@ __device__ inline bool isOutsideOfOne(u32 scale) {
   static_assert(kMost == kLargestTokenScale<kOneShift>, "what multiplierOfTokens has");
   return !kLinearScale && scale - kLeast > (u32)(kMost - kLeast);
 }
-// A scale of B; 2^-120 of a linear one are its bits in a float32.
-__device__ inline float scaleOfOne(u32 scale) {
-  return __int_as_float(kLinearScale ? (int)(scale & 127) << 20 : (int)scale << 23);
+// A scale of B, but for NaN and 2^-127; 2^-120 of a linear one are its bits in a float32.
+__device__ inline float scaleOfB(u32 scale) {
+  return kLinearScale ? __int_as_float((int)(scale & 127) << 20) * 0x1p120f
+                      : powerOfTwo((int)scale - 127);
 }
-constexpr float kLinearUnit = kLinearScale ? 0x1p120f : 1.0f;
 
-// Words of A that eight lanes of a warp have in common: each makes an eighth of them, and those
+// Pairs of A that eight lanes of a warp have in common: each makes an eighth of them, and those
 // whose column they are take all of them from shared memory, which is theirs alone (a warp's), the
 // others zeros.
-template <int Words>
 struct Exchange {
-  static constexpr int kShare = Words / 8;
-  // Words of shared memory: two places, so that a turn's words do not overwrite what the turn
+  static constexpr int kShare = kPairsOfLane / 8;
+  // Words of shared memory: two places, so that a turn's pairs do not overwrite what the turn
   // before may still be read from, and zeros. Rows are far enough apart for 16 bytes of each at
   // once.
-  static constexpr int kPitch = Words + 4, kPlace = 4 * kPitch, kZeros = 2 * kPlace,
-                       kWords = kZeros + Words;
+  static constexpr int kPitch = kPairsOfLane + 4, kPlace = 4 * kPitch, kZeros = 2 * kPlace,
+                       kWords = kZeros + kPairsOfLane;
   u32* const shared;
   int place = 0;  // of this turn
   // Where this lane's share lies in a place, and what it takes for each of its scales' codes.
@@ -66,16 +65,17 @@ struct Exchange {
       const bool isOwn = lane / 4 == lane % 4 * 2 + i;
       from[i] = hidden(isOwn ? lane % 4 * kPitch : kZeros), ofPlace[i] = isOwn ? ~0 : 0;
     }
-    if (lane < Words) shared[kZeros + lane] = 0;
+    if (lane < kPairsOfLane) shared[kZeros + lane] = 0;
   }
-  __device__ void operator()(const u32 (&own)[kShare], u32 (&all)[Words]) {
+  // A turn's: `own`, this lane's share, for `all`.
+  __device__ void give(const u32 (&own)[kShare], u32 (&all)[kPairsOfLane]) {
     u32* const to = shared + share + place;
     if constexpr (kShare == 2) *reinterpret_cast<uint2*>(to) = make_uint2(own[0], own[1]);
     else to[0] = own[0];
     __syncwarp();
 #pragma unroll
-    for (int i = 0; i < Words; i += 4) {
-      const int of = i * kScalesOfLane / Words;
+    for (int i = 0; i < kPairsOfLane; i += 4) {
+      const int of = i * kScalesOfLane / kPairsOfLane;
       const uint4 four =
           *reinterpret_cast<const uint4*>(shared + from[of] + (place & ofPlace[of]) + i);
       all[i] = four.x, all[i + 1] = four.y, all[i + 2] = four.z, all[i + 3] = four.w;
@@ -84,14 +84,13 @@ struct Exchange {
   }
 };
 
-// A's side in bf16.
+// A's side.
 struct OneToken {
-  static constexpr int kReady = kPairsOfLane, kShare = kReady / 8,
-                       kWords = kBits(A_FORMAT) > kBits(B_FORMAT) ? 2 : 1,
+  static constexpr int kWords = kBits(A_FORMAT) > kBits(B_FORMAT) ? 2 : 1,
                        // Between two words of a share: bf16 has eight elements in 16 bytes.
       kApart = kBits(A_FORMAT) == 16 ? 8 : 4;
   const u8 *codes, *scales;  // of this lane's next turn
-  Exchange<kReady> exchange;
+  Exchange exchange;
   u32 words[kWords] = {};
   u32 asked = 0;  // a scale
   // Of bf16, the least of even elements and of odd ones, without a sign and less one in the last
@@ -146,12 +145,12 @@ struct OneToken {
     return isInside ? multiplier : 0;
   }
   // All that the lane multiplies.
-  __device__ void makeReady(bool isInside, u32 (&ready)[kReady]) {
+  __device__ void makeReady(bool isInside, u32 (&ready)[kPairsOfLane]) {
     const u32 by = multiplier(isInside);
-    u32 own[kShare];
+    u32 own[Exchange::kShare];
 #pragma unroll
-    for (int i = 0; i < kShare; i++) own[i] = readyPair(pairOf(i), by);
-    exchange(own, ready);
+    for (int i = 0; i < Exchange::kShare; i++) own[i] = readyPair(pairOf(i), by);
+    exchange.give(own, ready);
   }
   // Whether an element was so small that a product may have lost something.
   __device__ bool sawTiny() const {
@@ -165,7 +164,7 @@ template <int Tiles, int Warps>
 struct OneRowOfWarp : CodesOfWarp<Tiles, Warps> {
   using Of = CodesOfWarp<Tiles, Warps>;
   using Weights = typename Of::Weights;
-  static constexpr int kRows = Of::kRows, kExchanged = Exchange<OneToken::kReady>::kWords;
+  static constexpr int kRows = Of::kRows, kExchanged = Exchange::kWords;
   // What a sum lacks.
   static constexpr float kUnit = (float)(1ull << (127 - kBias(B_FORMAT) - kOneShift)),
                          kSmallest = kSmallestOfOneSum;
@@ -179,7 +178,7 @@ struct OneRowOfWarp : CodesOfWarp<Tiles, Warps> {
 
   // A turn; A's next elements are asked for as soon as there is room.
   __device__ void multiply(const Weights& weights, bool isInside, bool isMore) {
-    u32 ready[OneToken::kReady];
+    u32 ready[kPairsOfLane];
     tokens.makeReady(isInside, ready);
     if (isMore) tokens.ask();
     float sums[Tiles][4] = {};
@@ -195,23 +194,15 @@ struct OneRowOfWarp : CodesOfWarp<Tiles, Warps> {
       }
 #pragma unroll
       for (int i = 0; i < kPairsOfWord; i += 2)
-#pragma unroll
-        for (int tile = 0; tile < Tiles; tile++) {
-          const auto &low = pairs[2 * tile], &high = pairs[2 * tile + 1];
-          const u32 rows[4] = {low[i], high[i], low[i + 1], high[i + 1]},
-                    *own = ready + word * kPairsOfWord + i;
-          addPairs(sums[tile], rows, own[0], own[1]);
-        }
+        Of::addTiles(pairs, i, ready + word * kPairsOfWord + i,
+                     [&](int tile) { return sums[tile]; });
     }
 #pragma unroll
     for (int row = 0; row < kRows; row++) {
-      const u32 scales = weights.scales[row];
-      if (kLinearScale) scalesSeen[row] |= markedOutside(scales);
+      if (kLinearScale) scalesSeen[row] |= markedOutside(weights.scales[row]);
 #pragma unroll
       for (int i = 0; i < kScalesOfLane; i++)
-        total[row] +=
-            sums[row / 2][row % 2 * 2 + i] *
-            (scaleOfOne(kScalesOfLane == 1 ? scales : scales >> 8 * i & 255) * kLinearUnit);
+        total[row] += sums[row / 2][row % 2 * 2 + i] * scaleOfB(weights.scale(row, i));
     }
   }
 

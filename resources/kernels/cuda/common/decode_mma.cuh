@@ -56,8 +56,7 @@ struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
     for (int row = 0; row < kRows; row++)
 #pragma unroll
       for (int i = 0; i < kScalesOfLane; i++) {
-        const u32 scales = weights.scales[row],
-                  scale = kScalesOfLane == 1 ? scales : scales >> 8 * i & 255;
+        const u32 scales = weights.scales[row], scale = weights.scale(row, i);
         if (!kLinearScale || i == 0) scalesSeen |= markedOutside(kLinearScale ? scales : scale);
         multipliers[row][i] =
             multiplierOf(kLinearScale ? bothOf(scales, i) & 0x007f007f : scale * 0x00010001);
@@ -77,15 +76,9 @@ struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
 #pragma unroll
       for (int eight = 0; eight < kEights; eight++)
 #pragma unroll
-        for (int i = 0; i < kPairsOfWord; i += 2) {
-          const u32* own = ready[eight] + word * kPairsOfWord + i;
-#pragma unroll
-          for (int tile = 0; tile < Tiles; tile++) {
-            const auto &low = pairs[2 * tile], &high = pairs[2 * tile + 1];
-            const u32 rows[4] = {low[i], high[i], low[i + 1], high[i + 1]};
-            addPairs(total[tile][eight], rows, own[0], own[1]);
-          }
-        }
+        for (int i = 0; i < kPairsOfWord; i += 2)
+          Of::addTiles(pairs, i, ready[eight] + word * kPairsOfWord + i,
+                       [&](int tile) { return total[tile][eight]; });
     }
   }
 
