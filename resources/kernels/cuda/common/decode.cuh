@@ -178,8 +178,12 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
   if constexpr (Operand::kOwnBytes > 0)
     if (threadIdx.x >= 128) own.askFor(problem, given, (int)threadIdx.x - 128);
   Loader<Operand> loader(codesMap, scalesMap, tokensMap, problem, ring, scalesAreMade);
-  if (threadIdx.x < 128) {
-    if (threadIdx.x == 0) {
+  // Loading warps wait for barriers, which thread 0 makes, or, where a start is much of the time,
+  // one that has nothing else to do meanwhile; the warp behind it fetches the maps.
+  constexpr bool kIsShort = Operand::kTiles == 1 && !kRest;
+  constexpr int kInit = !kIsShort ? 0 : Operand::kOwnBytes == 0 ? 4 : 2;
+  if (kInit >= 4 || threadIdx.x < 128) {
+    if (threadIdx.x == kInit * 32) {
       for (int i = 0; i < Ring<Operand>::kStages; i++) {
         initBarrier(ring.full(i), 1);
         initBarrier(ring.empty(i), kGroups * 4 / Operand::kTurns);
@@ -190,13 +194,19 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
       }
       publishBarriers();
     }
-    if (threadIdx.x == 32) {
+    if (kInit > 0 && threadIdx.x / 32 == kInit) {
+      __syncwarp();
+      arriveAtSome<Loader<Operand>::template kMeeting<kInit>>(kLoadersAreThere);
+    }
+    if (threadIdx.x == kInit * 32 + 32) {
       fetchMap(codesMap);
       fetchMap(scalesMap);
       if (Operand::kOwnBytes == 0) fetchMap(tokensMap);
     }
-    loader.begin();
-    __syncwarp();
+    if (threadIdx.x < 128) {
+      loader.template begin<kInit>();
+      __syncwarp();
+    }
   }
   // Asked in a way that the compiler does not see through: so what is first in time is first in the
   // machine code, too. Instructions that no cache has are what a CTA waits for at its start.

@@ -36,11 +36,14 @@ struct Loader {
         places(Ring<Operand>::stagesOf(problem)),
         ofCodes(areReadOnce(problem) ? evictFirst() : evictInTurn()) {}
 
-  // The first stages of the first item, before threads have met: as soon as this CTA's barriers are
-  // there.
+  // Threads that meet when warp `Init` has made this CTA's barriers.
+  template <int Init>
+  static constexpr int kMeeting = 128 + (Init < 4 ? 0 : 32);
+  // The first stages of the first item, before threads have met: as soon as the barriers are there.
+  template <int Init>
   __device__ void begin() {
     at.begin();
-    syncSome<128>(kLoadersAreThere);
+    if (Init == 0 || warp != Init) syncSome<kMeeting<Init>>(kLoadersAreThere);
     if (!electOne()) return;
     const int stages = at.end - at.step;
     const bool hasRest = at.items.problem.hasWhole();

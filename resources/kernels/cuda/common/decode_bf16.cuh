@@ -1,9 +1,10 @@
 // Any fp4 or fp8 format in bf16 for decode.cuh.
 //
-// Elements are scaled as common/scaledBf16.cuh says. Up to 16 tokens are multiplied by mma.sync:
-// with so few columns it is faster than wgmma, whose warps wait for one another. There, where a
-// scale has 32 elements, B's are multiplied as they are, and their sum by the scale. Elsewhere one
-// bf16x2 multiplication scales the elements.
+// Elements are scaled as common/scaledBf16.cuh says. Up to 8 tokens are multiplied by mma.sync:
+// with so few columns it is faster than wgmma, whose warps wait for one another; with more what
+// four warps would each read of A is what they wait for. Up to 16, where a scale has 32 elements,
+// B's are multiplied as they are, and their sum by the scale. Elsewhere one bf16x2 multiplication
+// scales the elements.
 //
 // What is outside, infinite or NaN makes its rows' sums infinite or NaN, and decode.cuh computes
 // those again; so does a block of A that is outside of what may be multiplied where sums are
@@ -34,12 +35,14 @@ struct Bf16Of {
                        kTokenBoxes = kStageK / kTokenBoxK;
   // Instructions of a chunk; words of a row's scales that a warpgroup takes.
   static constexpr int kInstructions = kFp4 ? 2 : 1, kWords = kShareK / SCALE_BLOCK / 4;
-  // Few columns: mma.sync, in which a warp waits for no other, and sums of a block are scaled;
-  // many: wgmma, and elements are.
-  static constexpr bool kByWarp = Tokens <= 16 && Tiles == 1,
-                        kScaleSums = kByWarp && SCALE_BLOCK == 32, kIsHalves = false;
+  // Few columns: mma.sync, in which a warp waits for no other; more: wgmma, which reads A once for
+  // four warps. Up to 16 sums of a block are scaled, with more elements are.
+  static constexpr bool kByWarp = Tokens <= 8 && Tiles == 1,
+                        kScaleSums = Tokens <= 16 && SCALE_BLOCK == 32, kIsHalves = false;
   // Chunks that are in registers together.
-  static constexpr int kTogether = kByWarp || Tokens == 64 ? 2 : 128 / kChunkK,
+  static constexpr int kTogether = kByWarp || Tokens == 64 ? 2
+                                   : kScaleSums && !kFp4   ? 64 / kChunkK
+                                                           : 128 / kChunkK,
                        kMatrices = kTogether * kInstructions;
   // Products are made while the next chunks fall apart.
   static constexpr bool kWaitsOnce = Tokens == 64 && Tiles > 1;
@@ -136,6 +139,8 @@ struct Bf16Of {
         }
       }
       if constexpr (kByWarp) multiplyByWarp(a, ownScales, laneScales, tokens, group, lane, k);
+      else if constexpr (kScaleSums)
+        multiplyBlocksByGroup(a, ownScales, laneScales, tokens, group, k);
       else multiplyByGroup(a, tokens, group, k);
     }
     if (kWaitsOnce) finishProducts();
@@ -152,50 +157,76 @@ struct Bf16Of {
     }
   }
 
-  // Where this lane's 16 bytes of `token` and the seven behind it lie, of the 32 elements from k on
-  // of the warpgroup's share.
-  __device__ static u32 placeOf(u32 tokens, int token, int group, int lane, int k) {
+  // Where this lane's 16 bytes of its token lie, of the 32 elements from k on of the warpgroup's
+  // share.
+  __device__ static u32 placeOf(u32 tokens, int group, int lane, int k) {
     const int from = group * kShareK + k, piece = (from % 64 / 8 + lane / 8) ^ (lane % 8);
-    return tokens + from / 64 * (128 * Tokens) + (token + lane % 8) * 128 + piece * 16;
+    return tokens + from / 64 * (128 * Tokens) + lane % 8 * 128 + piece * 16;
   }
 
   // 32 elements of K at a time, which are two instructions'.
   __device__ void multiplyByWarp(const u32 (&a)[kMatrices][4], u32 scales, const Scales& laneScales,
                                  u32 tokens, int group, int lane, int k) {
 #pragma unroll
-    for (int i = 0; i < kInstructions; i++) {
-      float factors[2];
-#pragma unroll
-      for (int half = 0; half < 2 && kScaleSums; half++)
-        factors[half] = powerOf(laneScales.at(scales + k / 32 + i, half));
-#pragma unroll
-      for (int token = 0; token < Tokens; token += 8) {
-        u32 b[4];
-        loadMatrices(b, placeOf(tokens, token, group, lane, k + i * 32));
-        float* sums = total + token / 2;
-        if constexpr (kScaleSums) {
-          float part[4];
-          multiplyPairs(part, a[2 * i], b[0], b[1]);
-          addPairs(part, a[2 * i + 1], b[2], b[3]);
-#pragma unroll
-          for (int j = 0; j < 4; j++) sums[j] += part[j] * factors[j / 2];
-        } else {
-          addPairs(sums, a[2 * i], b[0], b[1]);
-          addPairs(sums, a[2 * i + 1], b[2], b[3]);
-        }
+    for (int i = 0; i < kMatrices / 2; i++) {
+      u32 b[4];
+      loadMatrices(b, placeOf(tokens, group, lane, k + i * 32));
+      if constexpr (kScaleSums) {
+        float part[4];
+        multiplyPairs(part, a[2 * i], b[0], b[1]);
+        addPairs(part, a[2 * i + 1], b[2], b[3]);
+        addScaled(part, factorsOf(scales, laneScales, k / 32 + i));
+      } else {
+        addPairs(total, a[2 * i], b[0], b[1]);
+        addPairs(total, a[2 * i + 1], b[2], b[3]);
       }
     }
   }
 
-  __device__ void multiplyByGroup(const u32 (&a)[kMatrices][4], u32 tokens, int group, int k) {
+  // Scales of block `block` of the group's share, of this lane's two rows.
+  struct Factors {
+    float ofRow[2];
+  };
+  __device__ static Factors factorsOf(u32 scales, const Scales& laneScales, int block) {
+    return {powerOf(laneScales.at(scales + block, 0)), powerOf(laneScales.at(scales + block, 1))};
+  }
+  __device__ void addScaled(const float (&part)[Tokens / 2], const Factors& factors) {
+#pragma unroll
+    for (int j = 0; j < Tokens / 2; j++) total[j] += part[j] * factors.ofRow[j % 4 / 2];
+  }
+
+  // The 16 elements from `at` on of the group's share.
+  __device__ static void multiplyMatrix(float (&sums)[Tokens / 2], const u32 (&a)[4], u32 tokens,
+                                        int group, int at, bool add) {
     const u64 b = tileDescriptor(tokens + group * (kShareK / 64 * 128 * Tokens));
+    // Rows of A's boxes are 64 elements.
+    multiplyBf16(sums, a, b + (at / 64 * 128 * Tokens >> 4) + at % 64 / 16 * kDescriptorStep, add);
+  }
+  __device__ void multiplyBlocksByGroup(const u32 (&a)[kMatrices][4], u32 scales,
+                                        const Scales& laneScales, u32 tokens, int group, int k) {
+    constexpr int kBlocks = kMatrices / 2;
+    float part[kBlocks][Tokens / 2];
+    Factors factors[kBlocks];
     wgmmaFence();
 #pragma unroll
-    for (int i = 0; i < kMatrices; i++) {
-      const int at = k + i * 16;  // rows of A's boxes are 64 elements
-      multiplyBf16(total, a[i], b + (at / 64 * 128 * Tokens >> 4) + at % 64 / 16 * kDescriptorStep,
-                   true);
+    for (int i = 0; i < kMatrices; i++)
+      multiplyMatrix(part[i / 2], a[i], tokens, group, k + i * 16, i % 2 != 0);
+    wgmmaCommit();
+#pragma unroll
+    for (int i = 0; i < kBlocks; i++) factors[i] = factorsOf(scales, laneScales, k / 32 + i);
+    wgmmaWait<0>();
+#pragma unroll
+    for (int i = 0; i < kBlocks; i++) {
+      holdRegisters(part[i]);
+      addScaled(part[i], factors[i]);
     }
+  }
+
+  __device__ void multiplyByGroup(const u32 (&a)[kMatrices][4], u32 tokens, int group, int k) {
+    wgmmaFence();
+#pragma unroll
+    for (int i = 0; i < kMatrices; i++)
+      multiplyMatrix(total, a[i], tokens, group, k + i * 16, true);
     wgmmaCommit();
     if (!kWaitsOnce) finishProducts();
   }
