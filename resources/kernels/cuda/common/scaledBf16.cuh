@@ -54,9 +54,9 @@ __device__ inline u32 multiplierOf(u32 both) {
 }
 
 // What smallPairOf makes of B's codes where elements are not scaled. Of fp4 by one operation less
-// of the pipe of logic and one more of that of products: faster where warps multiply by themselves,
-// slower beside wgmma. Exponent and mantissa are put at the places of a mask, the sign comes from
-// the highest bits of bytes, of which the mask hides those of the low ones.
+// of the pipe of logic and one more of that of products, which is slower where those scale
+// elements. Exponent and mantissa are put at the places of a mask, the sign comes from the highest
+// bits of bytes, of which the mask hides those of the low ones.
 __device__ inline u32 unscaledPairOf(u32 codes, int i) {
   if (!kFp4) return smallPairOf<B_FORMAT>(codes, i);
   const u32 magnitude = i < 2 ? codes << (i == 0 ? 6 : 2) : codes >> (i == 2 ? 2 : 6),
