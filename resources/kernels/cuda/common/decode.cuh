@@ -178,10 +178,12 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
   if constexpr (Operand::kOwnBytes > 0)
     if (threadIdx.x >= 128) own.askFor(problem, given, (int)threadIdx.x - 128);
   Loader<Operand> loader(codesMap, scalesMap, tokensMap, problem, ring, scalesAreMade);
-  // Loading warps wait for barriers, which thread 0 makes, or, where a start is much of the time,
-  // one that has nothing else to do meanwhile; the warp behind it fetches the maps.
-  constexpr bool kIsShort = Operand::kTiles == 1 && !kRest;
-  constexpr int kInit = !kIsShort ? 0 : Operand::kOwnBytes == 0 ? 4 : 2;
+  // Barriers, which loading warps wait for, are made by a warp that has nothing else to do: one
+  // that multiplies, or, where those make A ready, one that loads no codes. The warp behind it
+  // fetches the maps. Other kernels' main loops were slower by it, and a start is little of their
+  // time.
+  constexpr bool kStartIsMuch = Operand::kTiles == 1 && !kRest;
+  constexpr int kInit = !kStartIsMuch ? 0 : Operand::kOwnBytes == 0 ? 4 : 2;
   if (kInit >= 4 || threadIdx.x < 128) {
     if (threadIdx.x == kInit * 32) {
       for (int i = 0; i < Ring<Operand>::kStages; i++) {
