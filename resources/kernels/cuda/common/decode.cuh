@@ -184,6 +184,7 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
   // time.
   constexpr bool kStartIsMuch = Operand::kTiles == 1 && !kRest;
   constexpr int kInit = !kStartIsMuch ? 0 : Operand::kOwnBytes == 0 ? 4 : 2;
+  static_assert(kInit != 2 || Operand::kTiles * Operand::kCodeBoxes <= 2, "warp 2 loads no codes");
   if (kInit >= 4 || threadIdx.x < 128) {
     if (threadIdx.x == kInit * 32) {
       for (int i = 0; i < Ring<Operand>::kStages; i++) {
