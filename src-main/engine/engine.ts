@@ -2,6 +2,7 @@
  * The parent's side of the engine process: starts it when it is first needed, carries calls, watches that it lives,
  * and starts a new one after it died. A dead engine costs the calls in flight and its sessions, nothing else.
  */
+import { Patience } from '../ground/patience'
 import { CallClock } from './callClock'
 import type { EngineChild, EngineHost } from './engineHost'
 import type { EngineMethod, EngineMethods, EngineOptions, FromEngine } from './engineProtocol'
@@ -29,13 +30,13 @@ interface Pending {
   resolve(value: never): void
   reject(error: EngineError): void
   onProgress?: CallOptions['onProgress']
-  lastSign: number
+  silence: Patience
 }
 
 export interface EngineTimings {
   /** A call that gives no sign of life (progress or result) for this long has hung. */
   silenceMs: number
-  /** An engine that does not answer a ping for this long has hung. */
+  /** An engine that has answered once and does not answer a ping for this long has hung. */
   pingMs: number
   /** Cancelled work must end within this time. */
   cancelMs: number
@@ -48,8 +49,8 @@ export class Engine {
   private configured: Promise<unknown> | undefined
   private readonly pending = new Map<number, Pending>()
   private nextId = 1
-  private lastPong = 0
-  private watch: NodeJS.Timeout | undefined
+  private pings: NodeJS.Timeout | undefined
+  private standstill: Patience | undefined
   private endReason: string | undefined
   /** Where the time of calls went. */
   readonly clock = new CallClock()
@@ -95,20 +96,29 @@ export class Engine {
     const child = this.host.start()
     this.child = child
     this.endReason = undefined
-    this.lastPong = Date.now()
     // Electron knows it only from the start to the end of the process.
     let { pid } = child
     child.onMessage((message) => {
       pid ??= child.pid
+      if (this.child !== child) return
+      // Until its first word it starts, as slowly as disks are.
+      this.standstill ??= this.watchItsLoop()
       this.receive(message)
     })
     child.onExit((how) => {
       if (pid !== undefined) void removeOperandsOf(pid)
       if (this.child === child) this.ended(this.endReason ?? this.describeExit(how, child))
     })
-    this.watch = setInterval(() => this.checkSigns(), Math.min(1000, this.timings.pingMs / 3))
-    this.watch.unref()
+    const pause = Math.min(1000, this.timings.pingMs / 3)
+    this.pings = setInterval(() => child.send({ type: 'ping' }), pause).unref()
     this.configured = this.send('configure', this.options, {})
+  }
+
+  private watchItsLoop(): Patience {
+    const seconds = this.timings.pingMs / 1000
+    return new Patience(this.timings.pingMs, () =>
+      this.end(`The engine did not answer for ${seconds} s and was ended.`)
+    )
   }
 
   private send<M extends EngineMethod>(
@@ -121,18 +131,24 @@ export class Engine {
     if (signal?.aborted) return Promise.reject(new EngineError('cancelled', 'Cancelled.'))
     const id = this.nextId++
     const clock = this.clock.begin(method)
+    const { silenceMs, cancelMs } = this.timings
     return new Promise((resolve, reject) => {
-      let lateCancel: NodeJS.Timeout | undefined
+      let lateCancel: Patience | undefined
       const cancel = () => {
         child.send({ type: 'cancel', id })
-        lateCancel = setTimeout(() => {
-          const seconds = this.timings.cancelMs / 1000
-          this.end(`The engine did not stop within ${seconds} s of a cancel and was ended.`)
-        }, this.timings.cancelMs)
+        lateCancel = new Patience(cancelMs, () =>
+          this.end(`The engine did not stop within ${cancelMs / 1000} s of a cancel and was ended.`)
+        )
       }
+      const silence = new Patience(silenceMs, () =>
+        this.end(
+          `The work in the engine gave no sign of life for ${silenceMs / 1000} s; the engine was ended.`
+        )
+      )
       const settle = () => {
         clock.end()
-        clearTimeout(lateCancel)
+        silence.end()
+        lateCancel?.end()
         signal?.removeEventListener('abort', cancel)
         this.pending.delete(id)
       }
@@ -143,7 +159,7 @@ export class Engine {
           clock.phase(phase)
           onProgress?.(fraction, phase)
         },
-        lastSign: Date.now()
+        silence
       })
       signal?.addEventListener('abort', cancel, { once: true })
       child.send({ type: 'call', id, method, input })
@@ -151,33 +167,14 @@ export class Engine {
   }
 
   private receive(message: FromEngine): void {
-    this.lastPong = Date.now()
+    this.standstill?.heard()
     if (message.type === 'pong') return
     const call = this.pending.get(message.id)
     if (!call) return
-    call.lastSign = Date.now()
+    call.silence.heard()
     if (message.type === 'progress') call.onProgress?.(message.fraction, message.phase)
     else if (message.type === 'result') call.resolve(message.value as never)
     else call.reject(new EngineError(message.code, message.message))
-  }
-
-  /** Ends an engine whose event loop stands still, or whose call has been silent for too long. */
-  private checkSigns(): void {
-    const now = Date.now()
-    this.child?.send({ type: 'ping' })
-    if (now - this.lastPong > this.timings.pingMs) {
-      this.end(`The engine did not answer for ${this.timings.pingMs / 1000} s and was ended.`)
-      return
-    }
-    for (const call of this.pending.values()) {
-      if (now - call.lastSign > this.timings.silenceMs) {
-        const seconds = this.timings.silenceMs / 1000
-        this.end(
-          `The work in the engine gave no sign of life for ${seconds} s; the engine was ended.`
-        )
-        return
-      }
-    }
   }
 
   private describeExit(how: string, child: EngineChild): string {
@@ -193,7 +190,9 @@ export class Engine {
   }
 
   private ended(reason: string): void {
-    clearInterval(this.watch)
+    clearInterval(this.pings)
+    this.standstill?.end()
+    this.standstill = undefined
     this.endedCount++
     this.lastEnd = reason
     this.child = undefined

@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
 import * as v from 'valibot'
 import { UserError } from '@shared/errors'
+import { Patience } from '../ground/patience'
 import { tailOf } from './engineHost'
 import type { PythonProcess } from './pythonProcess'
 
@@ -95,9 +96,9 @@ export class PythonWorker {
     let phase = question.method === 'detect' ? 'detect' : 'prepare'
     this.process.hold(true)
     return new Promise((resolve, reject) => {
-      let patience: NodeJS.Timeout | undefined
+      const ms = patienceMs()
       const settle = () => {
-        clearTimeout(patience)
+        patience.end()
         signal?.removeEventListener('abort', stop)
         this.open = undefined
       }
@@ -111,17 +112,15 @@ export class PythonWorker {
         this.end()
         reject(Object.assign(new Error('Cancelled.'), { code: 'cancelled' }))
       }
-      const waitOn = () => {
-        clearTimeout(patience)
-        const ms = patienceMs()
+      const patience = new Patience(ms, () => {
         const sentence = `${name}: ${phase}() gave no sign of life for ${ms / 1000} s and was ended (BLOCKSCOPE_PROVIDER_SECONDS).`
-        patience = setTimeout(() => fail('failed', sentence), ms)
-      }
+        fail('failed', sentence)
+      })
       const hear: Open['hear'] = ({ result, error, event, imported = [] }) => {
         if (event) {
           phase = event.phase ?? phase
           onPhase?.(phase)
-          waitOn()
+          patience.heard()
         } else if (error) fail(error.code, error.message)
         else if (result !== undefined) {
           settle()
@@ -129,7 +128,6 @@ export class PythonWorker {
         }
       }
       this.open = { hear, lose: (kind, sentence) => fail(kind, sentence(name, phase)) }
-      waitOn()
       if (signal?.aborted) return stop()
       signal?.addEventListener('abort', stop, { once: true })
       // Left open: the host ends when it closes, which it does when this process is gone.

@@ -1,11 +1,12 @@
 /** A Slurm of one node, for a test alone: its own folder, key and ports on loopback. */
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { vi } from 'vitest'
+import { patience } from './patience'
 
 /** Why there can be none here; undefined: there can. */
 export function whyNoSlurm(): string | undefined {
@@ -23,6 +24,8 @@ export function whyNoSlurm(): string | undefined {
 export interface Slurm {
   /** For commands that are to speak to it. */
   env: Record<string, string>
+  /** What it does and how its daemons fare, for who waits in vain. */
+  standing(): string
   stop(): Promise<void>
 }
 
@@ -66,6 +69,8 @@ PartitionName=cpu Nodes=localhost Default=YES MaxTime=INFINITE State=UP
   const daemons: ChildProcess[] = []
   const start = (program: string, words: string[]) =>
     void daemons.push(spawn(program, words, { stdio: 'ignore', env: { ...process.env, ...env } }))
+  const hasEnded = ({ exitCode, signalCode }: ChildProcess) =>
+    exitCode !== null || signalCode !== null
   start('munged', [
     ...['--foreground', '--force', `--key-file=${at('munge/key')}`],
     ...[`--socket=${at('munge/socket')}`, `--pid-file=${at('munge/pid')}`],
@@ -73,36 +78,56 @@ PartitionName=cpu Nodes=localhost Default=YES MaxTime=INFINITE State=UP
   ])
   start('slurmctld', ['-D', '-f', at('slurm.conf')])
   start('slurmd', ['-D', '-f', at('slurm.conf'), '-N', 'localhost'])
+  const end = (daemon: ChildProcess) =>
+    new Promise((settle) => {
+      if (hasEnded(daemon)) return settle(undefined)
+      // One that waits for its own threads may wait for ever.
+      const hurry = setTimeout(() => daemon.kill('SIGKILL'), patience / 6)
+      daemon.once('exit', (code) => {
+        clearTimeout(hurry)
+        settle(code)
+      })
+      daemon.kill('SIGTERM')
+    })
   const stop = async () => {
-    await Promise.all(
-      daemons.toReversed().map(
-        (daemon) =>
-          new Promise((settle) => {
-            if (daemon.exitCode !== null) return settle(undefined)
-            daemon.once('exit', settle)
-            daemon.kill('SIGTERM')
-          })
-      )
-    )
+    await Promise.all(daemons.toReversed().map(end))
     rmSync(folder, { recursive: true, force: true })
   }
+  const said = (program: string, ...words: string[]) => {
+    const { stdout, stderr, error } = spawnSync(program, words, {
+      env: { ...process.env, ...env },
+      encoding: 'utf8',
+      timeout: patience / 6
+    })
+    return error ? `${program}: ${error.message}` : stdout + stderr
+  }
+  const lastOf = (name: string) => said('tail', '-n', '15', at(name))
+  const standing = () =>
+    [
+      ...daemons
+        .filter(hasEnded)
+        .map(
+          ({ spawnfile, exitCode, signalCode }) => `${spawnfile} ended: ${exitCode ?? signalCode}`
+        ),
+      said('squeue'),
+      said('sinfo', '-R', '-o', '%T %E'),
+      lastOf('slurmctld.log'),
+      lastOf('slurmd.log')
+    ].join('\n')
   try {
     await vi.waitFor(
       () => {
-        const said = execFileSync('sinfo', ['-h', '-o', '%T'], {
-          env: { ...process.env, ...env },
-          stdio: ['ignore', 'pipe', 'ignore']
-        })
-        if (!String(said).includes('idle')) throw new Error(`the node is ${String(said).trim()}`)
+        const states = said('sinfo', '-h', '-o', '%T')
+        if (!states.includes('idle')) throw new Error(`the node is ${states.trim()}`)
       },
       { interval: 200 }
     )
   } catch (error) {
-    const log = readFileSync(at('slurmctld.log'), 'utf8').split('\n').slice(-12).join('\n')
+    const found = standing()
     await stop()
-    throw new Error(`Slurm did not start: ${String(error)}\n${log}`)
+    throw new Error(`Slurm did not start: ${String(error)}\n${found}`)
   }
-  return { env, stop }
+  return { env, standing, stop }
 }
 
 function freePort(): Promise<number> {

@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import * as v from 'valibot'
 import { runSchema, type Run } from '@shared/contract/run'
+import { outcomeOf } from '@shared/measurement/outcome'
 import { go, startLongSweep } from '../support/actions'
 import { Desktop, describeInElectron, type StartedApp } from './app'
 import { shownDialogs, stubDialogs } from './system'
@@ -136,9 +137,12 @@ describeInElectron('jobs in the desktop app', () => {
   })
 
   it('shows that run at the next start, and the run before it', async () => {
-    app = await desktop.start(`--page=/sweep?run=${runs().at(-1)!.id}`)
+    const run = runs().at(-1)!
+    app = await desktop.start(`--page=/sweep?run=${run.id}`)
     try {
-      await app.page.getByText(/ measured, \d+ not done \(cancelled\)/).waitFor()
+      const { sentence } = outcomeOf(run)
+      expect(sentence).toMatch(/ measured, .*\d not done \(cancelled\)$/)
+      await app.page.getByText(sentence).waitFor()
       await go(app.page, 'runs')
       await app.page.getByText(`${runs().length} runs`).waitFor()
     } finally {

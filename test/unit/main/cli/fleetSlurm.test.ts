@@ -1,5 +1,4 @@
 /** Fifty tasks through a real Slurm, some of them killed, some of their files torn: nothing is lost, and all is merged once. */
-import { execFileSync } from 'node:child_process'
 import {
   mkdtempSync,
   readdirSync,
@@ -10,7 +9,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { testLimit } from '../../../support/patience'
 import { runBlockscope, type Finished } from '../../../support/runBlockscope'
 import { runInProcess } from '../../../support/runInProcess'
@@ -33,21 +32,16 @@ interface Standing {
 describe.skipIf(reason)('a fleet under Slurm', () => {
   const work = mkdtempSync(join(tmpdir(), 'blockscope-fleet-'))
   let slurm: Slurm
-  beforeAll(async () => {
-    slurm = await startSlurm()
-  })
   let fleet: string
   let store: string
-  beforeEach(() => {
-    // A second try finds nothing of the first: no folder, no store, no task that still waits.
+  beforeEach(async () => {
+    // A second try finds nothing of the first: no folder, no store, no daemon and no task of theirs.
     const folder = mkdtempSync(join(work, 'try-'))
     ;[fleet, store] = [join(folder, 'fleet'), join(folder, 'store')]
-    execFileSync('scancel', ['--user=root'], { env: { ...process.env, ...slurm.env } })
+    slurm = await startSlurm()
   })
-  afterAll(async () => {
-    await slurm?.stop()
-    rmSync(work, { recursive: true, force: true })
-  })
+  afterEach(() => slurm.stop())
+  afterAll(() => rmSync(work, { recursive: true, force: true }))
 
   const foreseen = (done: Finished) => {
     expect(done.stderr).not.toMatch(/fault of blockscope/)
@@ -87,14 +81,18 @@ describe.skipIf(reason)('a fleet under Slurm', () => {
     )
   }
   const untilQueueIsEmpty = () =>
-    vi.waitFor(
-      async () => {
-        const rows = await standing()
-        if (rows.some(({ queue }) => queue)) throw new Error('tasks wait')
-        return rows
-      },
-      { interval: 3000, timeout: testLimit / 3 }
-    )
+    vi
+      .waitFor(
+        async () => {
+          const rows = await standing()
+          if (rows.some(({ queue }) => queue)) throw new Error('tasks wait')
+          return rows
+        },
+        { interval: 3000, timeout: testLimit / 3 }
+      )
+      .catch((error: Error) => {
+        throw new Error(`${error.message}; Slurm:\n${slurm.standing()}`)
+      })
 
   it('finishes every task, submits those that died alone, and collects one run', async () => {
     const plan = join(work, 'plan.json')

@@ -109,6 +109,18 @@ describe('the engine process', () => {
     expect(engine.pid).not.toBe(standing)
   })
 
+  it('is not silent while this process itself is busy and hears nothing', async () => {
+    makeEngine({ silenceMs: 4000, pingMs: 600, cancelMs: 5000 })
+    const { measured } = await longMeasurement()
+    const before = engine.pid
+    // As by a large profile that is laid out.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6000)
+    await engine.call('detect', null)
+    expect(engine.pid).toBe(before)
+    engine.close()
+    await expect(measured).rejects.toThrow('The engine was closed.')
+  })
+
   it('cancel stops the work and keeps the process', async () => {
     makeEngine()
     const abort = new AbortController()
