@@ -3,6 +3,7 @@ import type { PeerClient } from '@shared/rpc/peer'
 
 export const idleMs = 20_000
 export const answerMs = 10_000
+const lookMs = 1000
 
 /**
  * Asks a sign of life of a connection that has been silent for a while, and closes it when none comes: after a laptop woke
@@ -10,22 +11,22 @@ export const answerMs = 10_000
  */
 export function keepAlive(peer: PeerClient): PeerClient {
   let lastSign = Date.now()
-  let asked: number | undefined
+  /** Looks since the question: while the page itself was busy, or slept, no answer could be heard. */
+  let looks: number | undefined
 
   const timer = setInterval(() => {
-    const now = Date.now()
-    if (asked !== undefined) {
-      if (now - asked >= answerMs) peer.close()
-    } else if (now - lastSign >= idleMs) {
-      asked = now
+    if (looks !== undefined) {
+      if (++looks * lookMs >= answerMs) peer.close()
+    } else if (Date.now() - lastSign >= idleMs) {
+      looks = 0
       const answered = () => {
         lastSign = Date.now()
-        asked = undefined
+        looks = undefined
       }
       // An error is an answer too.
       peer.call('app.info', {}).then(answered, answered)
     }
-  }, 1000)
+  }, lookMs)
   peer.onClose(() => clearInterval(timer))
 
   const call: Client['call'] = async (method, input, options = {}) => {

@@ -88,6 +88,20 @@ describe('keepAlive', () => {
     expect(call).toHaveBeenCalledTimes(1)
   })
 
+  it('keeps one whose answer waits while the page is busy', async () => {
+    const { call, close } = silentPeer(false)
+    let answer!: () => void
+    call.mockReturnValueOnce(new Promise((settle) => (answer = () => settle({}))) as never)
+    await vi.advanceTimersByTimeAsync(idleMs)
+    expect(call).toHaveBeenCalledTimes(1)
+    // One look finds that much later than it was due; what has arrived is heard after it.
+    vi.setSystemTime(Date.now() + 2 * answerMs)
+    await vi.advanceTimersByTimeAsync(1000)
+    answer()
+    await vi.advanceTimersByTimeAsync(idleMs - 1000)
+    expect(close).not.toHaveBeenCalled()
+  })
+
   it('keeps one that answers', async () => {
     const { call, close } = silentPeer(true)
     await vi.advanceTimersByTimeAsync(10 * (idleMs + 1000))
