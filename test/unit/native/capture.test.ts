@@ -3,8 +3,9 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSyn
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { accountSentences } from '@shared/capture/accountSentences'
-import { headerBytes, readHeader } from '@shared/capture/shardForm'
+import { headerBytes } from '@shared/capture/shardForm'
 import { CaptureReader } from '@shared/capture/captureReader'
+import { shardHeaders } from '../../../src-main/capture/captureFolder'
 import {
   newCaptureFolder,
   readShards,
@@ -162,9 +163,8 @@ describe.skipIf(process.platform !== 'linux')('the injected library', () => {
     const words = ['launch:k:500:1', `until:${go}`, 'launch:k:40:1', 'kill']
     const { done } = startCaptured(folder, [stubProgram, ...words])
     await until(() => {
-      const [file] = shardFiles(folder)
-      const kernels = file && readHeader(readFileSync(file), file).counters[9]
-      return kernels === 500 && readShards(folder).accounts[0]!.read.kernels === 500
+      const [header] = shardHeaders(folder)
+      return header?.counters[9] === 500 && readShards(folder).accounts[0]!.read.kernels === 500
     })
     writeFileSync(go, '')
     expect((await done).signal).toBe('SIGKILL')
