@@ -181,6 +181,10 @@ const opensToWrite = {
   selector: 'CallExpression[callee.name=/^open(Sync)?$/] > Literal[value=/^[wa]/]',
   message: writers.message
 }
+const saysWhyUnread = {
+  selector: 'TemplateElement[value.raw=/cannot be (read|opened)[.:;]|does not exist[.;]/]',
+  message: 'Why what a person named cannot be read is said by src-main/ground/named.ts.'
+}
 const fileSystems = ['node:fs', 'node:fs/promises'].map((name) => ({ name, ...writers }))
 
 const electron = {
@@ -226,7 +230,7 @@ export default tseslint.config(
     rules: {
       'no-console': 'error',
       'no-restricted-properties': ['error', ...streams],
-      'no-restricted-syntax': ['error', opensToWrite]
+      'no-restricted-syntax': ['error', opensToWrite, saysWhyUnread]
     }
   },
   {

@@ -20,9 +20,10 @@ import {
   type ControlCounts,
   type ShardHeader
 } from '@shared/capture/shardForm'
-import { messageOf, UserError } from '@shared/errors'
+import { UserError } from '@shared/errors'
 import { CaptureProfile } from '@shared/profile/read/captureProfile'
 import { makeFolder, writeAt, writeFileAtomic } from '../ground/files'
+import { isFolder, readError } from '../ground/named'
 
 export const captureProfileName = 'profile.hatchet'
 const controlName = 'control'
@@ -122,9 +123,6 @@ export function openCapture(path: string, timeline: boolean) {
   return profile
 }
 
-export const isFolder = (path: string): boolean =>
-  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-
 function readInto(reader: CaptureReader, path: string): void {
   const folder = captureFolderOf(path) ?? path
   const files = isFolder(folder) ? shardFiles(folder) : [folder]
@@ -160,6 +158,6 @@ function opened(file: string): number {
   try {
     return openSync(file, 'r')
   } catch (error) {
-    throw new UserError('usage', `${file} cannot be read: ${messageOf(error)}.`, { cause: error })
+    throw readError(file, error)
   }
 }

@@ -52,7 +52,13 @@ export function doubtsAbout(file: string): string[] {
 
 /** A program without an interpreter is loaded by the kernel alone. */
 function isStatic(file: string): boolean {
-  const handle = openSync(file, 'r')
+  let handle: number
+  try {
+    handle = openSync(file, 'r')
+  } catch {
+    // That it may be started does not say that it may be read.
+    return false
+  }
   try {
     const head = Buffer.alloc(64)
     if (readSync(handle, head, 0, 64, 0) < 64 || head.readUInt32BE(0) !== elfMagic) return false

@@ -1,7 +1,8 @@
 /** A capture from its start to its record: what the command line and the app do. */
 import type { CaptureCounts, CaptureSpec } from '@shared/contract/capture'
 import { UserError } from '@shared/errors'
-import { isFolder, prepareFolder, shardHeaders } from './captureFolder'
+import { isFolder } from '../ground/named'
+import { prepareFolder, shardHeaders } from './captureFolder'
 import { writeRecord, type CaptureRecord } from './captureRecord'
 import {
   captureEnvironment,

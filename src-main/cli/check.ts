@@ -13,8 +13,9 @@ import {
 import { readDump, type Dump } from '@shared/check/dump'
 import { shapeClasses, shapeSentences } from '@shared/check/shapeClasses'
 import { columnLines } from '@shared/columns'
-import { UserError, exitCodeOf, messageOf } from '@shared/errors'
+import { UserError, exitCodeOf } from '@shared/errors'
 import { count, shape } from '@shared/units'
+import { readError } from '../ground/named'
 import { print, printJson } from '../ground/terminal'
 import { arrayFileOnDisk } from '../jobs/arrays/arrayFiles'
 import { nonNegative } from './arguments'
@@ -78,7 +79,7 @@ function dumpsOf(path: string): string[] {
     if (!statSync(path).isDirectory()) return [path]
     names = readdirSync(path).sort()
   } catch (error) {
-    throw new UserError('usage', `${path} cannot be read: ${messageOf(error)}.`)
+    throw readError(path, error)
   }
   if (names.some((name) => extname(name) === '.npy')) return [path]
   const dumps = names.filter((name) => /\.(safetensors|npz|pt|pth)$/i.test(name))

@@ -8,13 +8,14 @@ import { elementPackings } from '@shared/layouts/elementPacking'
 import type { ScaleLayout, ScaleShape } from '@shared/layouts/layout'
 import { layouts } from '@shared/layouts/registry'
 import { productOperandsOf } from '@shared/operands/productOperands'
+import { readNamedSync } from '../ground/named'
 import { arrayFileOnDisk } from '../jobs/arrays/arrayFiles'
 import { print, printJson } from '../ground/terminal'
 import { positiveInteger } from './arguments'
 import { groupRows } from './groupFlags'
 import { groupsWords } from './layoutGroups'
 import { rawOperands, type RawOperandFlags, type Side } from './layoutDetectOperands'
-import { layoutOf, readBytes } from './layoutFlags'
+import { layoutOf } from './layoutFlags'
 
 interface Flags extends RawOperandFlags {
   packed: string
@@ -84,16 +85,16 @@ function fromLinear(
   known: readonly ScaleLayout[]
 ): Found {
   if (groups && cols) {
-    const bytes = readBytes(packed)
+    const bytes = readNamedSync(packed)
     const shape = { rows: groups.reduce((sum, count) => sum + count, 0), columns: cols }
-    const detection = detectGroups(bytes, readBytes(linear!), groups, cols, known)
+    const detection = detectGroups(bytes, readNamedSync(linear!), groups, cols, known)
     return { detection, lines: detectionLines(detection, bytes.length, shape) }
   }
   if (!rows || !cols)
     throw new UserError('usage', '--linear also needs --rows (or --groups) and --cols.')
   const shape: ScaleShape = { rows, columns: cols }
-  const bytes = readBytes(packed)
-  const detection = detectLayout(bytes, readBytes(linear!), shape, known)
+  const bytes = readNamedSync(packed)
+  const detection = detectLayout(bytes, readNamedSync(linear!), shape, known)
   return { detection, lines: detectionLines(detection, bytes.length, shape) }
 }
 
@@ -108,7 +109,7 @@ async function fromProduct(flags: Flags, known: readonly ScaleLayout[]): Promise
   const operands = file
     ? productOperandsOf(await arrayFileOnDisk(file, '--operands'), side, flags.packing)
     : rawOperands(flags, side)
-  const bytes = readBytes(flags.packed)
+  const bytes = readNamedSync(flags.packed)
   const detection = detectFromProduct(operands, bytes, known)
   const rows = side === 'a' ? operands.m : operands.n
   return { detection, lines: productLines(detection, bytes.length, { side, rows }) }

@@ -3,7 +3,7 @@ import { UserError } from '@shared/errors'
 import { checkShape, findBlockFormat } from '@shared/formats/blockFormat'
 import type { ProductOperands } from '@shared/layouts/detectTerms'
 import { elementCodes, productValues } from '@shared/layouts/rawOperands'
-import { readBytes } from './layoutFlags'
+import { readNamedSync } from '../ground/named'
 
 export type Side = ProductOperands['side']
 
@@ -47,9 +47,9 @@ export function rawOperands(flags: RawOperandFlags, side: Side): ProductOperands
   checkShape(format, m, n, k)
   return {
     ...{ format, m, n, k, side },
-    aCodes: elementCodes(readBytes(a), m * k, format.a, a, packing),
-    bCodes: elementCodes(readBytes(b), n * k, format.b, b, packing),
-    otherScales: readBytes(otherScales),
-    product: productValues(readBytes(product), m * n, product)
+    aCodes: elementCodes(readNamedSync(a), m * k, format.a, a, packing),
+    bCodes: elementCodes(readNamedSync(b), n * k, format.b, b, packing),
+    otherScales: readNamedSync(otherScales),
+    product: productValues(readNamedSync(product), m * n, product)
   }
 }

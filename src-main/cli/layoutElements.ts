@@ -10,9 +10,10 @@ import {
   repackElements
 } from '@shared/layouts/elementPacking'
 import { writeOutput } from '../ground/files'
+import { readNamedSync } from '../ground/named'
 import { print, printJson } from '../ground/terminal'
 import { wholeNumber } from './arguments'
-import { readBytes, withOutput, type OutputFlags } from './layoutFlags'
+import { withOutput, type OutputFlags } from './layoutFlags'
 
 interface ConvertFlags extends OutputFlags {
   from: string
@@ -85,7 +86,7 @@ async function convert(flags: ConvertFlags): Promise<void> {
       `${from} holds codes of ${before.storageBits} bits and ${to} of ${after.storageBits}; quantise again for another width.`
     )
   }
-  const stored = readBytes(source)
+  const stored = readNamedSync(source)
   const packed = repackElements(before, after, stored)
   const codes = (stored.length / before.groupBytes) * before.bits.length
   const bytes = await writeOutput(out, [packed], flags)

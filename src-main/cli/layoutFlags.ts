@@ -1,10 +1,10 @@
 /** What the layout commands share: which layout, of how many scales, files of raw bytes, and what is written. */
-import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { messageOf, UserError } from '@shared/errors'
+import { UserError } from '@shared/errors'
 import type { ScaleLayout } from '@shared/layouts/layout'
 import { findLayout } from '@shared/layouts/registry'
 import { parseUserLayout } from '@shared/layouts/userLayout'
+import { readNamedSync } from '../ground/named'
 import { positiveInteger } from './arguments'
 
 export interface LayoutFlags {
@@ -29,15 +29,7 @@ export function layoutOf({ layout, layoutFile }: LayoutFlags): ScaleLayout {
     throw new UserError('usage', 'Name one layout: --layout NAME, or --layout-file FILE.')
   }
   if (layoutFile === undefined) return findLayout(layout!)
-  return parseUserLayout(readBytes(layoutFile).toString('utf8'), layoutFile)
-}
-
-export function readBytes(file: string): Buffer {
-  try {
-    return readFileSync(file)
-  } catch (error) {
-    throw new UserError('usage', `${file} cannot be read: ${messageOf(error)}.`)
-  }
+  return parseUserLayout(readNamedSync(layoutFile).toString(), layoutFile)
 }
 
 /** For commands that write a file. */

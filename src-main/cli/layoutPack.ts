@@ -3,11 +3,11 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { UserError } from '@shared/errors'
 import { packBatch, paddedShape, unpackBatch } from '@shared/layouts/layout'
 import { writeOutput } from '../ground/files'
+import { readNamedSync } from '../ground/named'
 import { print, printJson } from '../ground/terminal'
 import { positiveInteger } from './arguments'
 import {
   layoutOf,
-  readBytes,
   withLayout,
   withOutput,
   withSize,
@@ -110,7 +110,7 @@ function placed(flags: LayoutFlags & { rows: number; cols: number; batch: number
 }
 
 function readScales(file: string, bytes: number, what: string): Uint8Array {
-  const found = readBytes(file)
+  const found = readNamedSync(file)
   if (found.length === bytes) return found
   throw new UserError(
     'usage',

@@ -10,6 +10,7 @@ import { rangeWithin } from '@shared/profile/lanes/rangeText'
 import type { OpenedProfile } from '@shared/profile/read/openProfile'
 import { treeOfRun } from '@shared/profile/read/runTree'
 import { timelineOf } from '@shared/profile/timelineOf'
+import { missing } from '../ground/named'
 import { captureFolderOf } from '../capture/captureFolder'
 import { defaultStoreFolder, RunStore } from '../store/runStore'
 import { openAnywhere, type AppFlags } from './app'
@@ -90,8 +91,7 @@ export async function pageFor(file: string | undefined, flags: OpenFlags): Promi
 
 /** Reads the profile as the page will, so that a file it cannot read is refused before a window opens. */
 async function checkFile(file: string, { node, range }: OpenFlags): Promise<void> {
-  if (!existsSync(file))
-    throw new UserError('usage', `${file} does not exist; --run names a run of the store.`)
+  if (!existsSync(file)) throw missing(file, '--run names a run of the store')
   const opened = await openProfileFile(file)
   if (statSync(file).isDirectory() && captureFolderOf(file) === undefined)
     throw new UserError('usage', `${file} is a folder; name the profile in it.`)

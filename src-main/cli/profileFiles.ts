@@ -18,6 +18,7 @@ import type { ProfileReaderRow } from '@shared/profile/read/reader'
 import { rocprofCsvReader, runReader } from '@shared/profile/read/readers'
 import { treeOfRun } from '@shared/profile/read/runTree'
 import { sniffFormat } from '@shared/profile/read/sniffFormat'
+import { missing, readError } from '../ground/named'
 import { captureFolderOf, openCapture } from '../capture/captureFolder'
 import { clearProgress, printNote, showProgress, showsProgress } from '../ground/terminal'
 import { profileName } from '../store/derivedFiles'
@@ -142,7 +143,7 @@ function readable<T>(path: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    throw new UserError('usage', `${path} cannot be read: ${messageOf(error)}.`, { cause: error })
+    throw readError(path, error)
   }
 }
 
@@ -161,7 +162,7 @@ async function placeOf(given: string): Promise<string> {
 }
 
 function profilePath(path: string): string {
-  if (!existsSync(path)) throw new UserError('usage', `${path} does not exist.`)
+  if (!existsSync(path)) throw missing(path)
   if (!statSync(path).isDirectory()) return path
   // The run itself before what was made from it.
   for (const name of [runFileName, profileName]) {

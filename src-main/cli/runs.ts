@@ -81,8 +81,8 @@ export function register(program: Command): void {
     .action(exportOne)
   addImport(
     command(
-      'import <file>',
-      "add a run from a .blockscope-run, run.json or nvbench's JSON, gzipped or not"
+      'import <path>',
+      "add a run from a run's folder, a .blockscope-run, run.json or nvbench's JSON, gzipped or not"
     ),
     open
   )

@@ -1,7 +1,6 @@
 /** runs import: a run of this program, or what nvbench timed. */
 import type { Command } from 'commander'
 import { readFileSync, statSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { basename, dirname, resolve, sep } from 'node:path'
 import { UserError } from '@shared/errors'
 import {
@@ -10,8 +9,11 @@ import {
   type ProductPart,
   type ReadBeside
 } from '@shared/profile/read/nvbenchRun'
+import { isFolder, readNamed } from '../ground/named'
 import { print, printJson } from '../ground/terminal'
+import { exportRun } from '../jobs/exportRun'
 import { importRun } from '../store/importRun'
+import { readRunFolder } from '../store/runFile'
 import type { RunStore } from '../store/runStore'
 
 interface Flags {
@@ -30,19 +32,17 @@ export function addImport(command: Command, open: (flags: Flags) => RunStore): v
     )
     .option('--device <number>', "of nvbench's JSON: which of its devices")
     .action(async (file: string, flags: Flags) => {
-      let bytes: Uint8Array
-      try {
-        bytes = await readFile(file)
-      } catch (error) {
-        throw new UserError('usage', `${file} cannot be read.`, { cause: error })
-      }
+      const store = open(flags)
+      const bytes = isFolder(file)
+        ? (await exportRun({ run: await readRunFolder(file), folder: file }, 'folder')).bytes
+        : await readNamed(file)
       const { axes, device } = flags
       const nvbench: NvbenchAsked = {
         ...(axes !== undefined && { axes: axesOf(axes) }),
         ...(device !== undefined && { device })
       }
       const as = { nvbench, readBeside: beside(file) }
-      const summary = await importRun(open(flags), basename(file), bytes, as)
+      const summary = await importRun(store, basename(file), bytes, as)
       if (flags.json) printJson(summary)
       else print(`Imported as ${summary.id}.`)
     })

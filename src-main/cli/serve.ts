@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { InvalidArgumentError, type Command } from 'commander'
 import { UserError } from '@shared/errors'
+import { missing } from '../ground/named'
 import { print, printFault, printJson, printNote } from '../ground/terminal'
 import { hasDisplay, openBrowser } from '../server/openBrowser'
 import { captureFolderOf } from '../capture/captureFolder'
@@ -110,7 +111,7 @@ async function checkProviders({ handlers }: Application): Promise<void> {
 export function checkFiles(files: readonly string[]): void {
   for (const file of files) {
     const found = statSync(file, { throwIfNoEntry: false })
-    if (!found) throw new UserError('usage', `${file} does not exist.`)
+    if (!found) throw missing(file)
     if (found.isDirectory() && captureFolderOf(file) === undefined)
       throw new UserError('usage', `${file} is a folder, and of no capture; name the file in it.`)
   }

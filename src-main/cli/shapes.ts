@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { readFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import type { GroupLayout } from '@shared/contract/groups'
@@ -18,6 +17,7 @@ import { listShapes } from '@shared/shapes/listShapes'
 import { modelShapes } from '@shared/shapes/modelShapes'
 import { readShapeFile, shapesToCsv, shapesToJson } from '@shared/shapes/shapeFile'
 import { writeOutput } from '../ground/files'
+import { readNamed } from '../ground/named'
 import { print, printJson } from '../ground/terminal'
 import { integerList, positiveInteger } from './arguments'
 import { groupLayoutOption } from './groupFlags'
@@ -103,14 +103,8 @@ export async function readShapes({
     checkIsList(name, tp ?? groupLayout)
     return listShapes(name, bundledLists[name]!(), tokens)
   }
-  let text: string
-  try {
-    text = await readFile(words, 'utf8')
-  } catch (error) {
-    throw new UserError('usage', `${words} cannot be read; it is no file.`, { cause: error })
-  }
   const source = resolve(words)
-  const read = readShapeFile(text, words)
+  const read = readShapeFile((await readNamed(words)).toString(), words)
   if ('config' in read) {
     const rows = withGroupLayout(modelShapes(read.config, words, step), groupLayout)
     return { source, ...step, ...(groupLayout && { groupLayout }), rows }

@@ -7,6 +7,7 @@ import { messageOf, UserError } from '@shared/errors'
 import { layoutText } from '@shared/layouts/describe'
 import { findLayout } from '@shared/layouts/registry'
 import { parseUserLayout } from '@shared/layouts/userLayout'
+import { readError, readNamedSync } from '../ground/named'
 
 const manifestSchema = v.looseObject({ kernels: v.array(v.unknown()) })
 
@@ -119,7 +120,7 @@ function readManifest(folder: string, warnings: string[]): unknown[] {
     return v.parse(manifestSchema, JSON.parse(readFileSync(path, 'utf8'))).kernels
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    warnings.push(missing ? `${folder} has no manifest.json.` : `${path}: ${messageOf(error)}`)
+    warnings.push(missing ? `${folder} has no manifest.json.` : readError(path, error).message)
     return []
   }
 }
@@ -134,15 +135,7 @@ function withLayout(row: KernelRow, folder: string): KernelRow {
   const problem = problemWith(folder, file)
   if (problem) throw new UserError('usage', `for scaleLayout, ${problem}`)
   const path = join(folder, file)
-  return { ...row, scaleLayout: layoutText(parseUserLayout(readLayoutFile(path), path)) }
-}
-
-function readLayoutFile(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new UserError('usage', `${path} cannot be read: ${messageOf(error)}.`)
-  }
+  return { ...row, scaleLayout: layoutText(parseUserLayout(readNamedSync(path).toString(), path)) }
 }
 
 function problemWith(folder: string, file: string): string | undefined {

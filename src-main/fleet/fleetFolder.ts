@@ -16,6 +16,7 @@ import type { RunSummary } from '@shared/contract/run'
 import { UserError, messageOf } from '@shared/errors'
 import { describeIssues } from '@shared/schemaWords'
 import { appendLines, makeFolder, writeFileAtomic, writeNewFile } from '../ground/files'
+import { readNamed } from '../ground/named'
 import { RunStore } from '../store/runStore'
 
 const planName = 'plan.json'
@@ -35,11 +36,12 @@ export interface TaskStatus {
 
 /** Reads a plan. Throws a UserError that says what is wrong with it. */
 export async function readPlan(path: string): Promise<FleetPlan> {
+  const text = (await readNamed(path)).toString()
   let json: unknown
   try {
-    json = JSON.parse(await readFile(path, 'utf8'))
+    json = JSON.parse(text)
   } catch (error) {
-    throw new UserError('usage', `${path} cannot be read as a plan: ${messageOf(error)}.`)
+    throw new UserError('usage', `${path} is no plan: ${messageOf(error)}.`, { cause: error })
   }
   const parsed = v.safeParse(fleetPlanSchema, json)
   if (!parsed.success)

@@ -5,6 +5,7 @@ import { open } from 'node:fs/promises'
 import { basename, extname, resolve } from 'node:path'
 import type { Output } from '@shared/contract/methods'
 import { UserError } from '@shared/errors'
+import { readError } from '../ground/named'
 import { captureFolderOf, noShards, shardFiles } from '../capture/captureFolder'
 
 /** Of a file at a time: well below what a message may hold. */
@@ -56,8 +57,8 @@ export class OpenedFiles {
       } finally {
         await file.close()
       }
-    } catch {
-      throw new UserError('usage', `${path} cannot be read.`)
+    } catch (error) {
+      throw readError(path, error)
     }
   }
 

@@ -1,7 +1,6 @@
-import { access } from 'node:fs/promises'
-import { constants } from 'node:fs'
 import type { Detection, Device, Kernel } from '@shared/contract/devices'
 import { UserError } from '@shared/errors'
+import { readNamed } from '../ground/named'
 import type { FileBytes } from './arrays/sortFiles'
 import { EngineError, type Engine } from '../engine/engine'
 import type { EngineDetection } from '../engine/engineProtocol'
@@ -55,9 +54,7 @@ export async function addPythonKernels(
   file: string,
   { devices, libraries }: Detection
 ): Promise<EngineDetection> {
-  await access(file, constants.R_OK).catch(() => {
-    throw new UserError('usage', `--provider ${file} cannot be read.`)
-  })
+  await readNamed(file, `--provider ${file}`)
   try {
     return await engine.call('addPythonKernels', { file, found: { devices, libraries } })
   } catch (error) {

@@ -1,7 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { UserError, messageOf } from '@shared/errors'
+import { UserError } from '@shared/errors'
 import { OutputFile } from '../ground/files'
+import { readError } from '../ground/named'
 
 const tokenPattern = /^[\w-]{32,128}$/
 
@@ -37,7 +38,6 @@ export function tokenFromFile(path: string): string {
       `${path} holds no token: 32 to 128 letters, digits, - or _ are expected. Delete it to have one made.`
     )
   } catch (error) {
-    if (error instanceof UserError) throw error
-    throw new UserError('usage', `The token file ${path} cannot be used: ${messageOf(error)}.`)
+    throw readError(`The token file ${path}`, error)
   }
 }

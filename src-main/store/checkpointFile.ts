@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { messageOf, UserError } from '@shared/errors'
 import { isGguf, readGgufHeader } from '@shared/formats/gguf'
 import { headerEnd, parseSafetensorsHeader, type TensorEntry } from '@shared/formats/safetensors'
+import { readError, readNamedSync } from '../ground/named'
 
 interface Shard {
   path: string
@@ -115,11 +116,12 @@ const indexSchema = v.object({ weight_map: v.record(v.string(), v.string()) })
 
 /** Names of tensors to names of files. */
 function readIndex(path: string): Record<string, string> {
+  const text = readNamedSync(path).toString()
   let json: unknown
   try {
-    json = JSON.parse(readFileSync(path, 'utf8'))
+    json = JSON.parse(text)
   } catch (error) {
-    throw new UserError('usage', `${path} cannot be read as an index: ${messageOf(error)}.`)
+    throw new UserError('usage', `${path} is no index: ${messageOf(error)}.`, { cause: error })
   }
   const parsed = v.safeParse(indexSchema, json)
   if (!parsed.success) throw new UserError('usage', `${path} has no weight_map of names to files.`)
@@ -137,7 +139,7 @@ function openFile(path: string): number {
   try {
     return openSync(path, 'r')
   } catch (error) {
-    throw new UserError('usage', `${path} cannot be opened: ${messageOf(error)}.`)
+    throw readError(path, error)
   }
 }
 

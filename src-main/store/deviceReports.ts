@@ -8,6 +8,7 @@ import { UserError } from '@shared/errors'
 import type { KeptReport } from '@shared/measurement/examination'
 import { describeIssues } from '@shared/schemaWords'
 import { makeFolder, writeFileAtomic } from '../ground/files'
+import { readNamed } from '../ground/named'
 
 const folders = { here: 'here', elsewhere: 'elsewhere' } as const
 
@@ -56,9 +57,7 @@ export async function keepOwnReport(store: string, name: string, report: string)
 
 /** Keeps the file of someone else. Throws a UserError for what is none, and where another of that name is kept already. */
 export async function addReport(store: string, path: string): Promise<DeviceReport> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new UserError('usage', `${path} cannot be read.`, { cause: error })
-  })
+  const text = (await readNamed(path)).toString()
   const report = parseDeviceReport(text, path)
   const folder = folderOf(store, 'elsewhere')
   const kept = join(folder, basename(path))

@@ -7,6 +7,7 @@ import { isRunId } from '@shared/contract/runId'
 import { UserError, messageOf } from '@shared/errors'
 import { outcomeOf } from '@shared/measurement/outcome'
 import { makeFolder, makeNewFolder, writeError, writeFileAtomic } from '../ground/files'
+import { readError } from '../ground/named'
 import { turns } from '../ground/turns'
 import { askToCancel, Claim, currentOwner, forget, ownerName } from './ownership'
 import { readRounds } from './rounds'
@@ -150,9 +151,7 @@ export class RunStore {
         .map(({ name }) => name)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-      const { code } = error as NodeJS.ErrnoException
-      const why = code === 'ENOTDIR' ? 'it is no folder' : messageOf(error)
-      throw new UserError('usage', `The store ${this.folder} cannot be read: ${why}.`)
+      throw readError(`The store ${this.folder}`, error)
     }
   }
 
@@ -334,7 +333,7 @@ async function refuseUnlessEmpty(path: string): Promise<void> {
 const notOfTheStore = (folder: string) =>
   new UserError(
     'usage',
-    `${folder} holds a run that is not of this store. "blockscope runs import ${join(folder, runFileName)}" brings it in.`
+    `${folder} holds a run that is not of this store. "blockscope runs import ${folder}" brings it in.`
   )
 
 function noSuchRun(id: string): UserError {

@@ -3,11 +3,12 @@
 import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, extname, join } from 'node:path'
-import { UserError, messageOf } from '@shared/errors'
+import { UserError } from '@shared/errors'
 import { readArrays, type ArrayFile } from '@shared/formats/arrayFiles'
+import { readError } from '../../ground/named'
 import { isTorchFile, readTorchFile } from './torchFile'
 
-/** Reads the arrays that a job names; `flag`: which flag names them, for the sentence of what cannot be read. */
+/** Reads the arrays that a job names; `flag`: which flag names them, if one does, for the sentence of what cannot be read. */
 export type ReadArrayFile = (path: string, flag: string) => Promise<ArrayFile>
 
 /**
@@ -20,8 +21,7 @@ export const arrayFileOnDisk: ReadArrayFile = async (path, flag) => {
     const bytes = await readFile(path)
     return await arraysOf(bytes, path, () => readTorchFile(path))
   } catch (error) {
-    if (error instanceof UserError) throw error
-    throw new UserError('usage', `${flag} ${path} cannot be read: ${messageOf(error)}.`)
+    throw readError(flag === '' ? path : `${flag} ${path}`, error)
   }
 }
 

@@ -1,6 +1,5 @@
 /** A baseline that a repository keeps: times for each device in each of its states, the newest of each. */
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { deviceStateText, type DeviceState } from '@shared/contract/deviceState'
 import { baselineFileSchema, type BaselineFile, type BaselineState } from '@shared/contract/gate'
 import { UserError } from '@shared/errors'
@@ -8,20 +7,15 @@ import { methodName } from '@shared/measurement/presets'
 import { describeIssues } from '@shared/schemaWords'
 import * as v from 'valibot'
 import { writeOutput } from '../../ground/files'
+import { readNamed } from '../../ground/named'
 import { keyOf, recordedState, stateOfBaseline, type RecordedSide } from './sides'
 
 /** Throws a UserError when it is not there or no baseline. */
 export async function readBaseline(path: string): Promise<BaselineFile> {
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (error) {
-    const why = `${path} cannot be read; --record makes a baseline of what is here.`
-    throw new UserError('usage', why, { cause: error })
-  }
+  const text = await readNamed(path, path, '--record makes a baseline of what is here')
   let json: unknown
   try {
-    json = JSON.parse(text)
+    json = JSON.parse(text.toString())
   } catch (error) {
     throw new UserError('usage', `${path} is no baseline: it is not JSON.`, { cause: error })
   }

@@ -1,4 +1,5 @@
 /** The injected library, against a driver and a CUPTI that deliver as they are told: what happened is accounted for. */
+import type { ChildProcess } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -16,6 +17,8 @@ import {
 } from '../../support/captureStubs'
 
 const folders: string[] = []
+/** Those that wait for something: a test that fails leaves none. */
+const running: ChildProcess[] = []
 
 async function capture(words: readonly string[], environment: NodeJS.ProcessEnv = {}) {
   const folder = newCaptureFolder()
@@ -34,6 +37,7 @@ const sum = <T>(list: readonly T[], of: (one: T) => number) =>
 
 describe.skipIf(process.platform !== 'linux')('the injected library', () => {
   afterEach(() => {
+    for (const child of running.splice(0)) child.kill('SIGKILL')
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
   })
 
@@ -161,7 +165,8 @@ describe.skipIf(process.platform !== 'linux')('the injected library', () => {
     folders.push(folder)
     const go = join(folder, 'go')
     const words = ['launch:k:500:1', `until:${go}`, 'launch:k:40:1', 'kill']
-    const { done } = startCaptured(folder, [stubProgram, ...words])
+    const { child, done } = startCaptured(folder, [stubProgram, ...words])
+    running.push(child)
     await until(() => {
       const [header] = shardHeaders(folder)
       return header?.counters[9] === 500 && readShards(folder).accounts[0]!.read.kernels === 500

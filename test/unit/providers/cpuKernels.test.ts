@@ -395,7 +395,7 @@ describe.skipIf(!pythonHas('json'))('a file that is wrong', () => {
     const result = await runInProcess(['validate', '--provider', 'none.py', ...small])
     expect(result).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/--provider \S*none\.py cannot be read/)
+      stderr: expect.stringMatching(/--provider \S*none\.py does not exist/)
     })
   })
 })

@@ -43,7 +43,7 @@ describe.skipIf(!pythonHas('numpy'))('a page', () => {
     const { devices, warnings } = await client.call('devices.detect', {})
     const cpu = devices.find(({ id }) => id === 'cpu')!
     expect(cpu.kernels.at(-1)).toMatchObject({ id: 'my-kernel', provider: 'user' })
-    expect(warnings).toEqual([`--provider ${missing} cannot be read.`])
+    expect(warnings).toEqual([`--provider ${missing} does not exist.`])
   })
 
   it('runs them, records their file, and may ask for the same again', async () => {

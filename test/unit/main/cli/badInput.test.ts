@@ -30,7 +30,12 @@ describe('bad input gets one sentence and its exit code', () => {
     ],
     ['unknown command', ['valdate'], 2, /unknown command 'valdate'/],
     ['report type', ['validate', '--report', 'x.pdf'], 2, /must end in one of .html, .json, .xml/],
-    ['no such file', ['validate', '--operands', 'nowhere.safetensors'], 2, /cannot be read/],
+    [
+      'no such file',
+      ['validate', '--operands', 'nowhere.safetensors'],
+      2,
+      /nowhere\.safetensors does not exist/
+    ],
     ['no such run', ['runs', 'show', 'nothing'], 2, /There is no run "nothing"/],
     [
       'layout name',

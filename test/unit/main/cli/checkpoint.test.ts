@@ -210,7 +210,7 @@ describe('shards', () => {
     [{ weight_map: { a: '/etc/passwd' } }, 'outside its own folder'],
     [{ weight_map: { a: '..\\\\s1.safetensors' } }, 'outside its own folder'],
     [{ weight_map: { absent: 's1.safetensors' } }, 'places tensor "absent" in s1.safetensors'],
-    [{ weight_map: { a: 'none.safetensors' } }, 'none.safetensors cannot be opened'],
+    [{ weight_map: { a: 'none.safetensors' } }, 'none.safetensors does not exist'],
     [{}, 'has no weight_map']
   ])('refuses %j', async (content, message) => {
     const index = at('bad.index.json')
@@ -290,7 +290,9 @@ describe('hostile files are refused in one sentence', () => {
     writeFileSync(at('empty.safetensors'), '')
     await expect(run('list', at('empty.safetensors'))).rejects.toThrow('0 bytes')
     await expect(run('list', folder)).rejects.toThrow('is no file')
-    await expect(run('list', at('missing.safetensors'))).rejects.toThrow('cannot be opened')
+    await expect(run('list', at('missing.safetensors'))).rejects.toThrow(
+      'missing.safetensors does not exist'
+    )
   })
 })
 

@@ -65,7 +65,7 @@ describe.runIf(process.arch === 'x64')('doctor', () => {
       'a report that cannot be read',
       ['--add', at('nowhere.json')],
       2,
-      /nowhere\.json cannot be read/
+      /nowhere\.json does not exist/
     ],
     [
       'a file that is not JSON',

@@ -217,7 +217,10 @@ describe('values out of range are refused at the flag, in words', () => {
       ],
       /more than an offset can count/
     ],
-    [['runs', 'list', '--store', 'README.md'], /README\.md cannot be read: it is no folder/],
+    [
+      ['runs', 'list', '--store', 'README.md'],
+      /README\.md cannot be read: it, or a part of its path, is no folder/
+    ],
     [['serve', '--token-file', '/tmp', '--no-open', '--port', '0'], /\/tmp is no file; name one/]
   ])('%j', async (words, message) => {
     const { code, stderr } = await runInProcess(words)

@@ -164,7 +164,7 @@ describe('fleet', () => {
   ])('names tasks %j as %s', (tasks, text) => expect(ranges(tasks)).toBe(text))
 
   it.each([
-    ['{', /cannot be read as a plan/],
+    ['{', /is no plan: /],
     [{ sweeps: [] }, /Name at least one sweep/],
     [{ sweeps: [['-K', '64']], copies: 0 }, /is no plan: .*copies/],
     [{ sweeps: [['-K', '64']], copies: 1001 }, /has 1001 tasks; 1000 are submitted at once/],

@@ -46,7 +46,7 @@ describe('blockscope gate', () => {
   it('keeps a baseline, and refuses one of another device, none, and what is none', async () => {
     const baseline = ['--baseline', at('baseline.json')]
     const missing = await gate(kernel, ...baseline)
-    expect(missing.stderr).toMatch(/baseline\.json cannot be read; --record makes a baseline/)
+    expect(missing.stderr).toMatch(/baseline\.json does not exist; --record makes a baseline/)
     expect(missing.code).toBe(2)
 
     const recorded = await gate(kernel, ...baseline, '--record')

@@ -123,7 +123,7 @@ describe('judge', () => {
     const header = (await readFile(product('right'))).subarray(0, 128).toString('latin1')
     await writeFile(other, header.replace('(128, 128)', '(256, 64) '), 'latin1')
     for (const [result, flags, sentence] of [
-      ['none.npy', [], /--result \S*none\.npy cannot be read/],
+      ['none.npy', [], /--result \S*none\.npy does not exist/],
       [cut, [], /128 x 128 values of F16 take 32768 bytes; it has 872/],
       [other, [], /256 x 64 values of F16 take 32768 bytes; it has 0/],
       ['README.md', [], /is no usable \.safetensors file/],

@@ -99,7 +99,7 @@ describe('files', () => {
 
   it('refuses missing files, broken layouts, and two layouts at once', async () => {
     await expect(run('code', '--layout-file', join(folder, 'none.json'))).rejects.toThrow(
-      'none.json cannot be read'
+      'none.json does not exist'
     )
     const broken = save('broken.json', '{')
     const flags = ['--layout-file', broken, '--rows', '2', '--cols', '6']

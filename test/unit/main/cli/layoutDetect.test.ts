@@ -83,7 +83,7 @@ describe('by the linear scales', () => {
   it('refuses what it cannot judge', async () => {
     const file = save('right.bin', packed)
     const none = join(folder, 'none.bin')
-    await expect(detect('--packed', none, ...linear)).rejects.toThrow('none.bin cannot be read')
+    await expect(detect('--packed', none, ...linear)).rejects.toThrow('none.bin does not exist')
     await expect(detect('--packed', file, ...linear.slice(0, 2))).rejects.toThrow(
       '--linear also needs --rows (or --groups) and --cols.'
     )
@@ -196,7 +196,7 @@ describe('by operands and their product', () => {
     [{ '-K': '1024' }, '262144 codes of e2m1 take 262144, or 131072 packed as fp4_low_first.'],
     [{ '--product': raw['--a'] }, 'as float64 or 131072 as float32.'],
     [{ '--other-scales': raw['--a'] }, 'The scales of A: 65536 values; M x K / V needs 4096.'],
-    [{ '--a': join(folder, 'none.bin') }, 'none.bin cannot be read']
+    [{ '--a': join(folder, 'none.bin') }, 'none.bin does not exist']
   ])('refuses %j', async (change, message) => {
     const flags = flagsOf({ ...raw, ...change })
     await expect(detect('--packed', packed, ...flags)).rejects.toThrow(message)

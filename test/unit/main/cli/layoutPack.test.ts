@@ -89,8 +89,8 @@ describe('layout pack and unpack', () => {
   const from = ['--linear', file('linear.bin')]
   it.each([
     [['--layout', 'linear', ...size(100, 8), ...from], 'linear.bin has 900 bytes; 100 x 8 scales'],
-    [['--layout', 'linear', ...size(1, 1), '--linear', file('no.bin')], 'no.bin cannot be read'],
-    [['--layout', 'linear', ...size(1, 1), '--linear', folder], 'cannot be read'],
+    [['--layout', 'linear', ...size(1, 1), '--linear', file('no.bin')], 'no.bin does not exist'],
+    [['--layout', 'linear', ...size(1, 1), '--linear', folder], 'is a folder; name a file'],
     [['--layout', 'spiral', ...size(100, 9), ...from], '"spiral" is no scale layout'],
     [['--layout', huge, ...size(100, 9), ...from], 'huge takes 4294967296 bytes'],
     [['--layout-file', bad, ...size(100, 9), ...from], 'bad.json is no usable layout'],

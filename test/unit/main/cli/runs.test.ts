@@ -60,11 +60,20 @@ describe('runs', () => {
     expect(exported).toMatchObject({ code: 0, stderr: '' })
     const { id } = JSON.parse(await readFile(join(saved, 'run.json'), 'utf8')) as { id: string }
     expect((await runs('import', bundle)).stdout).toContain(`Imported as ${id}`)
+    expect((await runs('import', saved)).stdout).toContain(`Imported as ${id}-2`)
+    const [one, two] = await Promise.all(
+      [id, `${id}-2`].map((name) => readFile(join(store, name, 'profile.hatchet'), 'utf8'))
+    )
+    expect(two).toBe(one)
+    expect(await runs('import', 'docs')).toMatchObject({
+      code: 2,
+      stderr: 'blockscope: docs is no run folder: it has no readable run.json.\n'
+    })
     for (const verb of ['resume', 'rm', 'cancel']) {
       const { code, stderr } = await runs(verb, saved)
       expect(code).toBe(2)
       expect(stderr).toBe(
-        `blockscope: ${saved} holds a run that is not of this store. "blockscope runs import ${saved}/run.json" brings it in.\n`
+        `blockscope: ${saved} holds a run that is not of this store. "blockscope runs import ${saved}" brings it in.\n`
       )
     }
   })

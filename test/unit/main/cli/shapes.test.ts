@@ -102,7 +102,7 @@ describe('blockscope shapes', () => {
 
   it.each([
     [['--shapes', 'lama-70b'], '"lama-70b" is no model here. Did you mean llama-70b?'],
-    [['--shapes', './none.json'], './none.json cannot be read'],
+    [['--shapes', './none.json'], './none.json does not exist'],
     [
       ['--shapes', list, '--tp', '2'],
       'is a list of shapes: --tp and --group-layout are of a model.'

@@ -327,7 +327,7 @@ describe('the scale layout of a kernel', () => {
     ['/etc/own.json', 'for scaleLayout, its file "/etc/own.json" lies outside the folder.'],
     ['text.json', 'text.json is no usable layout: it is not JSON.'],
     ['short.json', 'order must name "c" exactly once'],
-    ['folder.json', 'folder.json cannot be read'],
+    ['folder.json', 'folder.json is a folder; name a file'],
     [3, 'scaleLayout must be text']
   ])('%j is refused with a sentence, and the other kernels stay', (scaleLayout, message) => {
     const folder = folderWith(

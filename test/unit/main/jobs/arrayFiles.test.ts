@@ -60,7 +60,7 @@ it('what cannot be read is said with the flag that named it', async () => {
   const empty = join(folder, 'empty')
   mkdirSync(empty)
   for (const [path, words] of [
-    [join(folder, 'none.npz'), /^--operands \S+none\.npz cannot be read: /],
+    [join(folder, 'none.npz'), /^--operands \S+none\.npz does not exist\.$/],
     [empty, /is a folder without \.npy files\.$/]
   ] as const)
     await expect(arrayFileOnDisk(path, '--operands')).rejects.toThrow(words)
