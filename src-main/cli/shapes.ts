@@ -2,7 +2,12 @@ import type { Command } from 'commander'
 import { existsSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import type { GroupLayout } from '@shared/contract/groups'
-import { withGroupLayout, type Shapes } from '@shared/contract/shapes'
+import {
+  bundledListNames,
+  isBundledList,
+  withGroupLayout,
+  type Shapes
+} from '@shared/contract/shapes'
 import { columnLines } from '@shared/columns'
 import { UserError } from '@shared/errors'
 import { knownName } from '@shared/knownName'
@@ -22,7 +27,7 @@ import { print, printJson } from '../ground/terminal'
 import { integerList, positiveInteger } from './arguments'
 import { groupLayoutOption } from './groupFlags'
 
-const names = [...Object.keys(bundledModels), ...Object.keys(bundledLists)]
+const names = [...Object.keys(bundledModels), ...bundledListNames]
 
 export interface ShapeFlags {
   groupLayout?: GroupLayout
@@ -99,9 +104,9 @@ export async function readShapes({
   const isPath = /[/\\.]/.test(words) || (existsSync(words) && !names.includes(words))
   if (!isPath) {
     const name = knownName(words, names, 'model here', 'Models')
-    if (!Object.hasOwn(bundledLists, name)) return bundledShapes(name, step, groupLayout)
+    if (!isBundledList(name)) return bundledShapes(name, step, groupLayout)
     checkIsList(name, tp ?? groupLayout)
-    return listShapes(name, bundledLists[name]!(), tokens)
+    return listShapes(name, bundledLists[name](), tokens)
   }
   const source = resolve(words)
   const read = readShapeFile((await readNamed(words)).toString(), words)

@@ -2,7 +2,7 @@
 import type { ShapeRow, Shapes } from '@shared/contract/shapes'
 import { messageOf, UserError } from '@shared/errors'
 import type { GroupLayout } from '@shared/contract/groups'
-import { withGroupLayout } from '@shared/contract/shapes'
+import { bundledListNames, isBundledList, withGroupLayout } from '@shared/contract/shapes'
 import {
   bundledLists,
   bundledModels,
@@ -42,7 +42,7 @@ export const initialShapes: ShapesForm = {
 
 export const modelChoices = ({ taken }: ShapesForm): { value: string; title: string }[] => [
   { value: noModel, title: 'As typed: M, N, K' },
-  ...[...Object.keys(bundledModels), ...Object.keys(bundledLists)].map((name) => ({
+  ...[...Object.keys(bundledModels), ...bundledListNames].map((name) => ({
     value: name,
     title: name
   })),
@@ -53,7 +53,7 @@ export const modelChoices = ({ taken }: ShapesForm): { value: string; title: str
 export function shapesFormOf(shapes: Shapes | undefined): ShapesForm {
   if (!shapes) return { ...initialShapes }
   const { source, tokens, tp, groupLayout } = shapes
-  if (source in bundledLists)
+  if (isBundledList(source))
     return { ...initialShapes, model: source, listTokens: tokens?.join(', ') ?? '' }
   if (!(source in bundledModels) || !tokens)
     return { ...initialShapes, model: shapesOfRun, taken: [shapes] }
@@ -67,8 +67,7 @@ export function checkShapes(form: ShapesForm): {
   shapes?: Shapes
 } {
   if (form.model === noModel) return { fields: { tokens: {}, tp: {} } }
-  const list = bundledLists[form.model]
-  if (list) return checkList(form, list())
+  if (isBundledList(form.model)) return checkList(form, bundledLists[form.model]())
   if (!(form.model in bundledModels)) {
     const [shapes] = form.taken
     return { fields: { tokens: {}, tp: {} }, ...(shapes && { shapes }) }
@@ -113,7 +112,7 @@ function checkList(
 
 /** The numbers of tokens that a chosen list has shapes of; none where it does not say, and of a model. */
 export const listedTokens = ({ model }: ShapesForm): number[] =>
-  model in bundledLists ? tokensOf(bundledLists[model]!()) : []
+  isBundledList(model) ? tokensOf(bundledLists[model]()) : []
 
 const isWrong = ({ problem }: Checked<number>) => problem !== undefined
 

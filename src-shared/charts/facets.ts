@@ -84,14 +84,23 @@ export function standingOut(
   const provider = (line: SweepLine) => `${providerOf(line)} ${line.overlay}`
   const shape = (line: SweepLine) => `${provider(line)} ${line.variant}`
   const ofShapes = [...groupedBy(lines, shape).values()]
-  const last = (line: SweepLine) => valueOf(line.points.at(-1)!)
-  const bestAtEnd = (group: readonly SweepLine[]) =>
-    group.reduce((best, line) => (last(line) > last(best) ? line : best))
+  // A line that ends before the others is nothing there, however high it ended.
+  const bestAtEnd = (group: readonly SweepLine[]) => {
+    const end = Math.max(...group.map(({ points }) => points.at(-1)!.at))
+    return group.reduce((best, line) =>
+      valueAt(line, end, valueOf) > valueAt(best, end, valueOf) ? line : best
+    )
+  }
   const anywhere = ofShapes.flatMap((group) => leading(group, bestAtEnd(group), valueOf))
   const atEnd = ofShapes.map(bestAtEnd)
   const fitting = [anywhere, atEnd].find(({ length }) => length <= mostInColumn)
   const ofProviders = [...groupedBy(lines, provider).values()]
   return new Set((fitting ?? ofProviders.map(bestAtEnd)).map(({ id }) => id))
+}
+
+function valueAt(line: SweepLine, at: number, valueOf: (point: SweepPoint) => number): number {
+  const point = line.points.find((one) => one.at === at)
+  return point ? valueOf(point) : 0
 }
 
 /** `first`, and what is clearly better than it, and than what was added before, somewhere on the axis. */
@@ -101,15 +110,11 @@ function leading(
   valueOf: (point: SweepPoint) => number
 ): SweepLine[] {
   const found = [first]
-  const valueAt = (line: SweepLine, at: number) => {
-    const point = line.points.find((one) => one.at === at)
-    return point ? valueOf(point) : 0
-  }
   for (const line of group) {
     const isBetter = line.points.some(
       (point) =>
-        group.every((other) => valueOf(point) >= valueAt(other, point.at)) &&
-        found.every((other) => valueOf(point) > clearly * valueAt(other, point.at))
+        group.every((other) => valueOf(point) >= valueAt(other, point.at, valueOf)) &&
+        found.every((other) => valueOf(point) > clearly * valueAt(other, point.at, valueOf))
     )
     if (isBetter) found.push(line)
   }

@@ -248,7 +248,14 @@ export function nameSeries(
             [name, y + down]
           ]
         },
-        style: { stroke: line.mark.colour[theme.look], lineWidth: 1, fill: 'none', opacity: 0.7 }
+        style: {
+          stroke: line.mark.colour[theme.look],
+          lineWidth: 1,
+          fill: 'none',
+          opacity: 0.7,
+          // Across the panel it is not to be taken for a line of the chart.
+          ...(end.x < panel.width - leader && { lineDash: [1, 3] })
+        }
       }
     }
   }

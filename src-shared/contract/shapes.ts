@@ -38,6 +38,12 @@ const shapeRowFields = v.strictObject({
 })
 export type ShapeRow = v.InferOutput<typeof shapeRowFields>
 
+/** Lists of shapes that come with the program, each of several models. */
+export const bundledListNames = ['llm-layers', 'deepgemm-grouped'] as const
+export type BundledList = (typeof bundledListNames)[number]
+export const isBundledList = (name: string): name is BundledList =>
+  (bundledListNames as readonly string[]).includes(name)
+
 export const shapeRowSchema = v.pipe(
   shapeRowFields,
   v.rawCheck(({ dataset, addIssue }) => {

@@ -2,7 +2,7 @@
 import type { JobSpec } from '../contract/jobs'
 import type { Run, Step } from '../contract/run'
 import { shapeKey, type Shaped } from '../contract/groups'
-import { productOf, type ShapeRow } from '../contract/shapes'
+import { isBundledList, productOf, type ShapeRow } from '../contract/shapes'
 import { counted, percent, quantity, text } from '../units'
 import { leastNs } from './readShare'
 import {
@@ -50,9 +50,11 @@ export interface ModelTime {
   missing: string[]
 }
 
-/** A sum for each format and number of tokens; empty where the run is of no model, or nothing of it was timed. */
+/** A sum for each format and number of tokens; empty where the run is of no model, as a bundled list, or nothing of it was timed. */
 export function modelTimesOf(run: Pick<Run, 'spec' | 'steps' | 'device' | 'roofs'>): ModelTime[] {
-  const rows = run.spec.shapes?.rows.filter((row) => usesOf(row) > 0) ?? []
+  const { shapes } = run.spec
+  if (!shapes || isBundledList(shapes.source)) return []
+  const rows = shapes.rows.filter((row) => usesOf(row) > 0)
   const formats = [...new Set(run.steps.map(({ format }) => format))]
   const steps = [...new Set(rows.map(({ tokens }) => tokens))]
   const roofs = roofsOfRun(run)

@@ -1,6 +1,6 @@
 /** The fields of config.json that give the shapes, of models whose shapes come with the program. */
 import type { GroupLayout } from '../contract/groups'
-import { withGroupLayout, type ShapeRow, type Shapes } from '../contract/shapes'
+import { withGroupLayout, type BundledList, type ShapeRow, type Shapes } from '../contract/shapes'
 import { modelShapes, type ModelStep } from './modelShapes'
 
 export const bundledModels: Readonly<Record<string, object>> = {
@@ -68,7 +68,7 @@ export const bundledShapes = (
 })
 
 /** Lists of shapes that come with the program, as they are. */
-export const bundledLists: Readonly<Record<string, () => ShapeRow[]>> = {
+export const bundledLists: Readonly<Record<BundledList, () => ShapeRow[]>> = {
   /** Weights of linear layers, decoded (M of 1 to 64) and in a long prompt: rows of A are the tokens that take it. */
   'llm-layers': () =>
     layerTokens.flatMap((m) =>

@@ -77,13 +77,14 @@ export function sweepColumns(
       id: 'layer',
       title: 'Layer',
       value: ({ run, step }) => layersOf(run.spec, step).map(layerName).join(', '),
-      width: 'minmax(136px, 1.2fr)'
+      width: 'minmax(184px, 1.4fr)'
     },
     ...shown.map((of): Column<SweepRow> => ({
       id: of,
       title: of.toUpperCase(),
       numeric: true,
-      width: '62px',
+      // '131,072'
+      width: '76px',
       value: ({ step }) => step[of],
       text: ({ step }) => count(step[of])
     })),

@@ -137,7 +137,7 @@ describe('shapes of groups', () => {
   })
 
   it("are DeepGEMM's", () => {
-    const rows = bundledLists['deepgemm-grouped']!()
+    const rows = bundledLists['deepgemm-grouped']()
     expect(rows).toHaveLength(20)
     expect(new Set(rows.map((row) => shapeKey(productOf(row)))).size).toBe(20)
     expect(productOf(rows[0]!)).toMatchObject({ m: 32768, n: 6144, k: 7168 })

@@ -167,6 +167,19 @@ describe('names at the ends of lines', () => {
     const [end, fewest, peer] = ['decode-fp8', 'decode-mma', 'cublaslt-bf16']
     // It leads by more than 5 % up to 8 rows, at 2880 x 2880 and at 8192 x 8192.
     expect(namesOf(some).sort()).toEqual([peer, peer, end, end, fewest, fewest])
+    // In nvfp4 decode-fp8 has one row alone, the fastest: with few shapes it is named beside what leads at the end, with many it is not.
+    const list = v.parse(
+      runSchema,
+      JSON.parse(readFileSync('docs/results/h200-decode-list/run.json', 'utf8'))
+    )
+    const ofList = sweepLines([{ run: list, title: 'H200', overlay: false }]).filter(
+      ({ format }) => format === 'nvfp4'
+    )
+    const ended = ofList.filter(({ variant }) => variant === '8192x8192')
+    const others = ofList.filter(({ variant }) => variant === '2880x2880')
+    expect(ended.find(({ kernel }) => kernel === end)!.points).toHaveLength(1)
+    expect(namesOf([...ended, ...others])).toEqual(expect.arrayContaining([end, 'decode']))
+    expect(namesOf(ofList).sort()).toEqual([...Array(7).fill(peer), ...Array(7).fill('decode')])
     const many = all.filter(({ format }) => format === 'nvfp4')
     expect(many).toHaveLength(21)
     expect(namesOf(many).sort()).toEqual([...Array(7).fill(peer), ...Array(7).fill('decode')])

@@ -81,5 +81,8 @@ describe('the time of a model', () => {
     const { shapes: _, ...plain } = spec
     expect(modelTimesOf({ ...run(undefined), spec: plain })).toEqual([])
     expect(modelTimesOf({ ...run(undefined), steps: [] })).toEqual([])
+    // A list that comes with the program has shapes of several.
+    const list = { ...spec, shapes: { ...spec.shapes!, source: 'llm-layers' } }
+    expect(modelTimesOf({ ...run(undefined), spec: list })).toEqual([])
   })
 })
