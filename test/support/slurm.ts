@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { vi } from 'vitest'
-import { patience } from './patience'
+import { patience, testLimit } from './patience'
 
 /** Why there can be none here; undefined: there can. */
 export function whyNoSlurm(): string | undefined {
@@ -37,6 +37,7 @@ export async function startSlurm(): Promise<Slurm> {
   for (const name of ['munge', 'spool', 'state']) mkdirSync(at(name), { mode: 0o755 })
   writeFileSync(at('munge/key'), randomBytes(1024), { mode: 0o400 })
   const [controllerPort, daemonPort] = await Promise.all([freePort(), freePort()])
+  // Its usual limits of 10 to 300 s take a machine that stood still for a dead node, which gets no more tasks.
   writeFileSync(
     at('slurm.conf'),
     `ClusterName=blockscope
@@ -61,6 +62,10 @@ JobAcctGatherType=jobacct_gather/none
 SwitchType=switch/none
 MpiDefault=none
 ReturnToService=2
+SlurmdTimeout=0
+MessageTimeout=${patience / 1000}
+BatchStartTimeout=${patience / 1000}
+UnkillableStepTimeout=${testLimit / 1000}
 NodeName=localhost NodeAddr=127.0.0.1 CPUs=${Math.max(2, availableParallelism())} State=UNKNOWN
 PartitionName=cpu Nodes=localhost Default=YES MaxTime=INFINITE State=UP
 `
