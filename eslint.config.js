@@ -161,6 +161,13 @@ const streams = ['stdout', 'stderr'].map((property) => ({
   property,
   message: 'Print through src-main/ground/terminal.ts: it escapes what a terminal would obey.'
 }))
+/** A clock that is set, or a machine that slept, has told a healthy engine for dead. */
+const wallClock = {
+  object: 'Date',
+  property: 'now',
+  message:
+    'How long something took is told by performance.now(); how long another is silent by src-main/ground/patience.ts.'
+}
 const writers = {
   importNames: [
     'appendFile',
@@ -225,11 +232,15 @@ export default tseslint.config(
     }
   },
   {
+    files: ['src-main/ground/*.ts'],
+    rules: { 'no-restricted-properties': ['error', wallClock] }
+  },
+  {
     files: ['src-main/**/*.ts'],
     ignores: ['src-main/ground/*.ts'],
     rules: {
       'no-console': 'error',
-      'no-restricted-properties': ['error', ...streams],
+      'no-restricted-properties': ['error', ...streams, wallClock],
       'no-restricted-syntax': ['error', opensToWrite, saysWhyUnread]
     }
   },

@@ -1,5 +1,5 @@
 /** The folder of a capture: what the processes of a program write into it, and what is made of that. */
-import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs'
+import { closeSync, existsSync, readdirSync, readSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import {
   captureFileName,
@@ -23,7 +23,7 @@ import {
 import { UserError } from '@shared/errors'
 import { CaptureProfile } from '@shared/profile/read/captureProfile'
 import { makeFolder, writeAt, writeFileAtomic } from '../ground/files'
-import { isFolder, readError } from '../ground/named'
+import { isFolder, openNamed } from '../ground/named'
 
 export const captureProfileName = 'profile.hatchet'
 const controlName = 'control'
@@ -129,7 +129,7 @@ function readInto(reader: CaptureReader, path: string): void {
   if (files.length === 0) throw new UserError('usage', noShards(path))
   const chunk = Buffer.allocUnsafe(chunkBytes)
   for (const file of files) {
-    const handle = opened(file)
+    const handle = openNamed(file)
     try {
       reader.open(file)
       for (let size; (size = readSync(handle, chunk, 0, chunk.length, null)) > 0;)
@@ -141,23 +141,21 @@ function readInto(reader: CaptureReader, path: string): void {
   }
 }
 
+/** Throws a UserError for a folder that is no capture's. */
+export function refuseFolder(path: string): void {
+  if (isFolder(path) && captureFolderOf(path) === undefined)
+    throw new UserError('usage', `${path} is a folder, and of no capture; name the file in it.`)
+}
+
 export const noShards = (folder: string): string =>
   `${folder} holds no shard: no process that was captured used a GPU.`
 
 function firstBytes(file: string, size: number): Buffer {
-  const handle = opened(file)
+  const handle = openNamed(file)
   try {
     const bytes = Buffer.alloc(size)
     return bytes.subarray(0, readSync(handle, bytes, 0, size, 0))
   } finally {
     closeSync(handle)
-  }
-}
-
-function opened(file: string): number {
-  try {
-    return openSync(file, 'r')
-  } catch (error) {
-    throw readError(file, error)
   }
 }

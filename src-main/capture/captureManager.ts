@@ -182,7 +182,7 @@ export class CaptureManager {
 }
 
 function eventOf({ running, spec, printed, summary }: Current): CaptureEvent {
-  const seconds = (Date.now() - running.startedAt.getTime()) / 1000
+  const seconds = (performance.now() - running.startedMs) / 1000
   const state = summary ? 'ended' : running.program.state
   return {
     ...{ state, seconds, output: printed.tail },

@@ -173,12 +173,12 @@ export class FollowedProgram {
 
   /** What children do that outlive the program is not waited for longer than a device may take. */
   private async untilWritten(): Promise<void> {
-    const until = Date.now() + longestWaitMs
+    const until = performance.now() + longestWaitMs
     const isWriting = () =>
       shardHeaders(this.start.folder).some(
         ({ state, pid }) => (state === 'recording' || state === 'waiting') && isAlive(pid)
       )
-    while (isWriting() && Date.now() < until) await sleep(lookMs)
+    while (isWriting() && performance.now() < until) await sleep(lookMs)
   }
 }
 

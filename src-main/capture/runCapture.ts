@@ -14,7 +14,8 @@ import { doubtsAbout, findProgram } from './programFile'
 
 export interface RunningCapture {
   folder: string
-  startedAt: Date
+  /** By performance.now(). */
+  startedMs: number
   /** Why the program itself may not be captured. */
   doubts: readonly string[]
   program: FollowedProgram
@@ -34,13 +35,14 @@ export async function startCapture(
   if (workingFolder !== undefined && !isFolder(workingFolder))
     throw new UserError('usage', `${workingFolder} is no folder to start the program in.`)
   const startedAt = new Date()
+  const startedMs = performance.now()
   const file = findProgram(spec.command[0]!, { folder: workingFolder, path: spec.environment.PATH })
   const doubts = doubtsAbout(file)
   const environment = captureEnvironment(spec, folder)
   await prepareFolder(folder, spec.waits || spec.afterMs > 0, force)
   const program = await FollowedProgram.start({ file, environment, spec, folder, streams })
   return {
-    ...{ folder, startedAt, doubts, program },
+    ...{ folder, startedMs, doubts, program },
     record: (end) => writeRecord({ spec, folder, startedAt, program: end, doubts })
   }
 }

@@ -55,7 +55,7 @@ async function openDesktop(files: string[], page?: string): Promise<string | und
   if (!hasDisplay()) return 'There is no display for a window.'
   if (!existsSync(join(programFolder, 'out', 'main', 'index.js')))
     return 'The desktop app is not built ("npm run build:app" builds it).'
-  const started = Date.now()
+  const started = performance.now()
   const paths = files.map((file) => resolve(file))
   const words = page === undefined ? paths : [`--page=${page}`, ...paths]
   const child = spawn(electron, [programFolder, ...words], { stdio: 'inherit' })
@@ -64,7 +64,8 @@ async function openDesktop(files: string[], page?: string): Promise<string | und
     child.on('exit', (code, signal) => {
       const how = signal ? `was ended by ${signal}` : `ended with code ${code}`
       const failed = code !== 0 && signal !== 'SIGINT' && signal !== 'SIGTERM'
-      if (failed && Date.now() - started < startMs) return settle(`Electron ${how} at its start.`)
+      if (failed && performance.now() - started < startMs)
+        return settle(`Electron ${how} at its start.`)
       process.exitCode = failed ? 1 : 0
       settle(undefined)
     })

@@ -76,7 +76,7 @@ class Screen {
   private readonly columns: Column[]
   private widths: number[] | undefined
   private readonly kernels: readonly string[]
-  private lastProgress = 0
+  private lastProgress = -Infinity
 
   constructor(
     run: Run,
@@ -122,7 +122,7 @@ class Screen {
   }
 
   private progress(event: JobEvent & { type: 'progress' }): void {
-    const now = Date.now()
+    const now = performance.now()
     if (now - this.lastProgress < (showsProgress() ? 100 : 10_000)) return
     this.lastProgress = now
     const percent = Math.floor(event.fraction * 100)

@@ -32,12 +32,12 @@ export async function followWeights<T>(
 }
 
 function progressShower(): WeightWork['onProgress'] {
-  const started = Date.now()
+  const started = performance.now()
   let first: number | undefined
   // Nothing is said about work that is over at once.
   let last = started
   return (fraction, activity) => {
-    const now = Date.now()
+    const now = performance.now()
     first ??= fraction
     if (now - last < (showsProgress() ? 100 : 10_000)) return
     last = now

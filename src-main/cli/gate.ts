@@ -276,14 +276,14 @@ function workOf(
   device: Device,
   signal: AbortSignal
 ): GateWork {
-  let last = 0
+  let last = -Infinity
   return {
     ...{ engine: application.engine, detection, device, signal, appVersion: version },
     plan: (spec) => application.jobs.plan(spec),
     onNotice: printNote,
     onProgress(point, done, total) {
-      if (Date.now() - last < 1000) return
-      last = Date.now()
+      if (performance.now() - last < 1000) return
+      last = performance.now()
       showProgress(`${point}: ${done} of ${total} pairs`)
     }
   }

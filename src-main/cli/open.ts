@@ -1,5 +1,5 @@
 /** `blockscope open`: a profile, a run or a view, in the desktop app or, without one, in the browser. */
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { viewIds } from '@shared/contract/views'
@@ -11,7 +11,7 @@ import type { OpenedProfile } from '@shared/profile/read/openProfile'
 import { treeOfRun } from '@shared/profile/read/runTree'
 import { timelineOf } from '@shared/profile/timelineOf'
 import { missing } from '../ground/named'
-import { captureFolderOf } from '../capture/captureFolder'
+import { refuseFolder } from '../capture/captureFolder'
 import { defaultStoreFolder, RunStore } from '../store/runStore'
 import { openAnywhere, type AppFlags } from './app'
 import { openProfileFile } from './profileFiles'
@@ -93,8 +93,7 @@ export async function pageFor(file: string | undefined, flags: OpenFlags): Promi
 async function checkFile(file: string, { node, range }: OpenFlags): Promise<void> {
   if (!existsSync(file)) throw missing(file, '--run names a run of the store')
   const opened = await openProfileFile(file)
-  if (statSync(file).isDirectory() && captureFolderOf(file) === undefined)
-    throw new UserError('usage', `${file} is a folder; name the profile in it.`)
+  refuseFolder(file)
   if (node !== undefined && nodeAtPath(opened.tree, node) < 0)
     throw new UserError('usage', `${file} has no node "${node}"; "blockscope view" prints them.`)
   checkRange(file, opened, range)

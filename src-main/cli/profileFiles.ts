@@ -1,5 +1,5 @@
 /** Profiles from files on disk, for the commands that read them. */
-import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, readSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { messageOf, UserError } from '@shared/errors'
 import { profileNames } from '@shared/profile/ask/profileNames'
@@ -18,7 +18,7 @@ import type { ProfileReaderRow } from '@shared/profile/read/reader'
 import { rocprofCsvReader, runReader } from '@shared/profile/read/readers'
 import { treeOfRun } from '@shared/profile/read/runTree'
 import { sniffFormat } from '@shared/profile/read/sniffFormat'
-import { missing, readError } from '../ground/named'
+import { isFolder, missing, openNamed, readError } from '../ground/named'
 import { captureFolderOf, openCapture } from '../capture/captureFolder'
 import { clearProgress, printNote, showProgress, showsProgress } from '../ground/terminal'
 import { profileName } from '../store/derivedFiles'
@@ -71,7 +71,7 @@ function readTogether(files: readonly string[]): OpenedProfile {
   const name = `${basename(files[0]!)} and ${files.length - 1} more`
   const parser = parserOf(rocprofCsvReader, name)
   for (const file of files) {
-    const handle = readable(file, () => openSync(file, 'r'))
+    const handle = openNamed(file)
     try {
       eachChunk(handle, basename(file), (chunk) => parser.write(chunk))
     } finally {
@@ -98,7 +98,7 @@ export async function openProfileFile(words: string): Promise<OpenedProfile> {
 }
 
 function readFileAt(file: string): OpenedProfile {
-  const handle = readable(file, () => openSync(file, 'r'))
+  const handle = openNamed(file)
   try {
     return readDatabaseFile(handle, file) ?? readInChunks(handle, basename(file))
   } finally {
@@ -129,7 +129,7 @@ function readDatabaseFile(handle: number, file: string): OpenedProfile | null {
 
 /** The reader of a file by how it begins; undefined where it is no profile or begins with too much else. */
 function readerOf(file: string): ProfileReaderRow | undefined {
-  const handle = readable(file, () => openSync(file, 'r'))
+  const handle = openNamed(file)
   try {
     const head = Buffer.alloc(headBytes)
     const found = sniffFormat(head.subarray(0, readSync(handle, head, 0, head.length, 0)), true)
@@ -163,7 +163,7 @@ async function placeOf(given: string): Promise<string> {
 
 function profilePath(path: string): string {
   if (!existsSync(path)) throw missing(path)
-  if (!statSync(path).isDirectory()) return path
+  if (!isFolder(path)) return path
   // The run itself before what was made from it.
   for (const name of [runFileName, profileName]) {
     if (existsSync(join(path, name))) return join(path, name)

@@ -201,10 +201,10 @@ async function cancel(words: string, flags: Flags): Promise<void> {
   const store = open(flags)
   const id = await store.find(words)
   const how = await store.cancel(id)
-  const end = Date.now() + cancelMs
+  const end = performance.now() + cancelMs
   let run = await store.read(id)
   while (how === 'asked' && ['queued', 'running'].includes(run.status)) {
-    if (Date.now() > end) {
+    if (performance.now() > end) {
       const words = `Run ${id} was asked to end and has not done so in ${cancelMs / 1000} s; it may be in a long step.`
       throw new UserError('failed', words)
     }

@@ -1,12 +1,12 @@
 import { hostname, userInfo } from 'node:os'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { InvalidArgumentError, type Command } from 'commander'
 import { UserError } from '@shared/errors'
 import { missing } from '../ground/named'
 import { print, printFault, printJson, printNote } from '../ground/terminal'
 import { hasDisplay, openBrowser } from '../server/openBrowser'
-import { captureFolderOf } from '../capture/captureFolder'
+import { refuseFolder } from '../capture/captureFolder'
 import type { Application } from '../jobs/handlers'
 import { connectInProcess } from '../transports/inProcess'
 import { startServer } from '../server/server'
@@ -110,10 +110,8 @@ async function checkProviders({ handlers }: Application): Promise<void> {
 /** A profile that is not there is said here, not by a page that shows something else. */
 export function checkFiles(files: readonly string[]): void {
   for (const file of files) {
-    const found = statSync(file, { throwIfNoEntry: false })
-    if (!found) throw missing(file)
-    if (found.isDirectory() && captureFolderOf(file) === undefined)
-      throw new UserError('usage', `${file} is a folder, and of no capture; name the file in it.`)
+    if (!existsSync(file)) throw missing(file)
+    refuseFolder(file)
   }
 }
 

@@ -30,6 +30,7 @@ export async function makeOperandsFolder(): Promise<string> {
     if (isRunning(pid)) continue
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }))
     // Another user's stay.
+    // eslint-disable-next-line no-restricted-properties -- a file's time is the wall clock's
     if (Date.now() - mtimeMs > dayMs) await remove(path)
   }
   return mkdtemp(join(tmpdir(), `blockscope-operands-${process.pid}-`))

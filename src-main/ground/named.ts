@@ -1,5 +1,5 @@
 /** What a person named and is read: the one place that says why it cannot be; lint keeps the sentence from others. */
-import { readFileSync, statSync } from 'node:fs'
+import { openSync, readFileSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { messageOf, UserError } from '@shared/errors'
 
@@ -50,5 +50,14 @@ export function readNamedSync(path: string, what = path): Buffer {
     return readFileSync(path)
   } catch (error) {
     throw readError(what, error)
+  }
+}
+
+/** A descriptor to read a file by. Throws a UserError. */
+export function openNamed(path: string): number {
+  try {
+    return openSync(path, 'r')
+  } catch (error) {
+    throw readError(path, error)
   }
 }

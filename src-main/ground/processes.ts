@@ -49,6 +49,7 @@ export function thisProcess(): Owner {
 
 /** Whether a process still is at work; one that cannot be looked at, by the time of its last sign of life. */
 export function isAtWork(owner: Owner, lastSignMs: number): boolean {
+  // eslint-disable-next-line no-restricted-properties -- a file's time is the wall clock's
   const isFresh = Math.abs(Date.now() - lastSignMs) < silentMs
   if (!isHere(owner)) return isFresh
   if (!isRunning(owner.pid)) return false

@@ -33,7 +33,7 @@ export class ResumableFile {
   private readonly pending: unknown[] = []
   private flushing: Promise<void> | undefined
   private failure: unknown
-  private lastFlush = 0
+  private lastFlush = -Infinity
 
   private constructor(
     readonly path: string,
@@ -89,7 +89,7 @@ export class ResumableFile {
   /** What was done, as JSON can hold it; now and then everything so far goes to the disk, beside further work. */
   record(step: unknown): void {
     this.pending.push(step)
-    if (Date.now() - this.lastFlush < flushAfterMs || this.flushing) return
+    if (performance.now() - this.lastFlush < flushAfterMs || this.flushing) return
     this.flushing = this.flush().then(
       () => (this.flushing = undefined),
       (error: unknown) => {
@@ -129,7 +129,7 @@ export class ResumableFile {
 
   private async flush(): Promise<void> {
     const steps = this.pending.splice(0)
-    this.lastFlush = Date.now()
+    this.lastFlush = performance.now()
     if (steps.length === 0) return
     try {
       await this.file.datasync()
@@ -138,7 +138,7 @@ export class ResumableFile {
     } catch (thrown) {
       throw writeError(this.path, thrown)
     }
-    this.lastFlush = Date.now()
+    this.lastFlush = performance.now()
   }
 
   private async closeAll(): Promise<void> {

@@ -1,12 +1,11 @@
 /** Files handed to the app from outside; pages see a handle and a name, never a path. */
 import { randomUUID } from 'node:crypto'
-import { statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, extname, resolve } from 'node:path'
 import type { Output } from '@shared/contract/methods'
 import { UserError } from '@shared/errors'
 import { readError } from '../ground/named'
-import { captureFolderOf, noShards, shardFiles } from '../capture/captureFolder'
+import { captureFolderOf, noShards, refuseFolder, shardFiles } from '../capture/captureFolder'
 
 /** Of a file at a time: well below what a message may hold. */
 export const pieceBytes = 8 << 20
@@ -45,8 +44,7 @@ export class OpenedFiles {
     if (!path) throw new UserError('usage', 'This file is no longer open; open it again.')
     const capture = captureFolderOf(path)
     if (capture !== undefined) return this.readCapture(capture)
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
-      throw new UserError('usage', `${path} is a folder, and of no capture; name the file in it.`)
+    refuseFolder(path)
     try {
       const file = await open(path)
       try {

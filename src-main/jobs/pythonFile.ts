@@ -54,6 +54,7 @@ export async function addPythonKernels(
   file: string,
   { devices, libraries }: Detection
 ): Promise<EngineDetection> {
+  // Python would say it as an exception of its own.
   await readNamed(file, `--provider ${file}`)
   try {
     return await engine.call('addPythonKernels', { file, found: { devices, libraries } })

@@ -1,11 +1,11 @@
 /** Checkpoints on disk: safetensors files, alone or sharded with an index, and GGUF files; read by position, never as a whole. */
-import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, readFileSync, readSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import * as v from 'valibot'
 import { messageOf, UserError } from '@shared/errors'
 import { isGguf, readGgufHeader } from '@shared/formats/gguf'
 import { headerEnd, parseSafetensorsHeader, type TensorEntry } from '@shared/formats/safetensors'
-import { readError, readNamedSync } from '../ground/named'
+import { openNamed, readNamedSync } from '../ground/named'
 
 interface Shard {
   path: string
@@ -41,7 +41,7 @@ export function openCheckpoint(path: string): Checkpoint {
     const home = new Map<string, Shard>()
     const index = path.endsWith('.json') ? readIndex(path) : undefined
     for (const file of index ? shardsOf(path, index) : [path]) {
-      const shard = { path: file, descriptor: openFile(file) }
+      const shard = { path: file, descriptor: openNamed(file) }
       shards.push(shard)
       const header = readHeader(shard)
       Object.assign(metadata, header.metadata)
@@ -133,14 +133,6 @@ function shardsOf(path: string, index: Record<string, string>): string[] {
   const outside = files.find((file) => basename(file) !== file || file === '..' || /\\/.test(file))
   if (outside) throw new UserError('usage', `${path} names "${outside}", outside its own folder.`)
   return files.map((file) => join(dirname(path), file))
-}
-
-function openFile(path: string): number {
-  try {
-    return openSync(path, 'r')
-  } catch (error) {
-    throw readError(path, error)
-  }
 }
 
 function readHeader(shard: Shard) {

@@ -27,7 +27,7 @@ export class RunWriter {
   async step(step: Step): Promise<void> {
     placeStep(this.run.steps, step)
     await appendLines(join(this.folder, journalName), stringifyRun(step) + '\n')
-    if (Date.now() >= this.nextFullWrite) await this.save()
+    if (performance.now() >= this.nextFullWrite) await this.save()
   }
 
   /** One round of a step: raw samples, nanoseconds per operation, and what else was measured, for a resumed run. */
@@ -50,10 +50,10 @@ export class RunWriter {
 
   /** Writes run.json whole. */
   async save(): Promise<void> {
-    const start = Date.now()
+    const start = performance.now()
     await writeFileAtomic(join(this.folder, runFileName), stringifyRun(this.run, 1) + '\n')
     // At most a twentieth of the time goes into rewriting a run that has grown large.
-    this.nextFullWrite = Date.now() + 20 * (Date.now() - start)
+    this.nextFullWrite = performance.now() + 20 * (performance.now() - start)
   }
 
   /** Another file of the run: profile.hatchet, trace.json. */

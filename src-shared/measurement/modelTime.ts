@@ -115,11 +115,21 @@ function limitNs(step: Step, roofs: DeviceRoofs): number | undefined {
   return byRead === undefined ? byRates : Math.max(byRead, byRates ?? 0)
 }
 
+/** The layer that most can be taken off the model's time by. */
+export const worthTuning = ({ layers }: ModelTime): LayerTime =>
+  layers.reduce((most, layer) => (layer.gain > most.gain ? layer : most))
+
+/** Nanoseconds of a step for each of its tokens; undefined where they are one or none is said. */
+export const perTokenNs = ({ ns, tokens }: ModelTime): number | undefined =>
+  tokens !== undefined && tokens > 1 ? ns / tokens : undefined
+
 /** 'mxfp4 at 16 tokens: the linear layers take 3.1 ms a step; tuning gate up, 41 % of it, buys at most 12 %.' */
-export function modelTimeText({ format, tokens, layers, ns, missing }: ModelTime): string {
+export function modelTimeText(time: ModelTime): string {
+  const { format, tokens, ns, missing } = time
   const where = tokens === undefined ? format : `${format} at ${counted(tokens, 'token')}`
-  const best = layers.reduce((a, b) => (b.gain > a.gain ? b : a))
-  const perToken = tokens !== undefined && tokens > 1 ? ` (${timeText(ns / tokens)} a token)` : ''
+  const best = worthTuning(time)
+  const each = perTokenNs(time)
+  const perToken = each === undefined ? '' : ` (${timeText(each)} a token)`
   const without = missing.length > 0 ? ` Not timed, and not in it: ${missing.join(', ')}.` : ''
   const basis = best.limitNs === undefined ? ', were it free' : ''
   return (

@@ -43,6 +43,14 @@ describe("runs import of nvbench's JSON", () => {
     const tree = await runInProcess(['view', join(store, a)])
     expect(tree.stdout).toContain('gemm Tile=t mxfp4 [M=128, N=128, K=256]')
 
+    // A run's folder, with its samples.
+    const copy = await imported(join(store, a))
+    expect(
+      readFileSync(join(store, copy, 'samples.jsonl'), 'utf8')
+        .trim()
+        .split('\n')
+    ).toEqual(lines)
+
     const json = join(folder, 'again.json')
     expect((await runs('export', a, '--output', json)).code).toBe(0)
     const again = JSON.parse((await runs('show', await imported(json), '--json')).stdout) as Run
