@@ -9,14 +9,16 @@
 namespace gpu {
 
 using Block = fibers::Block<32, 4>;
-// The block, or the cluster of blocks, that runs, and its place in the launch.
+// The block, or the cluster of blocks, that runs, and its place in the launch, whose rows have
+// `across` blocks; 0: it has one.
 struct Running {
   Block* block = nullptr;
-  int first = 0, blocks = 1;
+  int first = 0, blocks = 1, across = 0;
 };
 inline Running running;
 inline Block& block() { return *running.block; }
 inline int lane() { return block().thread() % 32; }
+inline int place() { return running.first + block().rank(); }
 
 struct Coordinate {
   int (*value)();
@@ -24,6 +26,9 @@ struct Coordinate {
 };
 struct Index {
   Coordinate x;
+};
+struct Place {
+  Coordinate x, y;
 };
 
 // What lane `lane` of the running thread's warp shows at the same `place`.
@@ -47,7 +52,9 @@ T reduced(int place, unsigned lanes, T value, Choose choose) {
 
 inline const gpu::Index threadIdx{{[] { return gpu::block().thread(); }}};
 inline const gpu::Index blockDim{{[] { return gpu::block().threadsOfCta(); }}};
-inline const gpu::Index blockIdx{{[] { return gpu::running.first + gpu::block().rank(); }}};
+inline const gpu::Place blockIdx{
+    {[] { return gpu::running.across == 0 ? gpu::place() : gpu::place() % gpu::running.across; }},
+    {[] { return gpu::running.across == 0 ? 0 : gpu::place() / gpu::running.across; }}};
 inline const gpu::Index gridDim{{[] { return gpu::running.blocks; }}};
 
 inline void __syncwarp() { gpu::block().exchange(0, {}); }

@@ -43,10 +43,12 @@ struct Product {
     const int blocks = GROUPED ? std::min(ceilDivided(m, columns) + matrices,
                                           matrices * ceilDivided(most, columns))
                                : ceilDivided(m, columns);
-    hopper::launch({ceilDivided(n, isInPairs ? 32 : 16) * blocks, 1, 32 * warps, 0}, [&] {
+    hopper::Launch of = {ceilDivided(n, isInPairs ? 32 : 16) * blocks, 1, 32 * warps, 0};
+    if (columns > 1) of.across = blocks;  // else tiles are a row
+    hopper::launch(of, [&] {
       const auto call = [&](auto kernel) {
         kernel(a.codes.data(), b.packed.data(), a.scales.data(), b.scales.data(), c.data(), m, n, k,
-               blocks, 1.0f, nullptr, 1.0f
+               1.0f, nullptr, 1.0f
 #if GROUPED
                ,
                startsOf(groups).data(), groups.data(), tileEnds.data(), matrices
@@ -126,6 +128,7 @@ void isAsInTheManifest() {
           CHECK(function == "multiply" + std::to_string(columns) + (areInPairs ? "Pairs" : "") +
                                 "By" + std::to_string(warps));
           CHECK(names["TILES"] == ceilDivided(n, areInPairs ? 32 : 16));
+          CHECK(launch["grid"].list[0].text == (columns == 1 ? "TILES" : "BLOCKS"));
           inPairs += areInPairs;
           const int ofOne = ceilDivided(rows, columns);
           CHECK(names["BLOCKS"] == (GROUPED ? std::min(ofOne + 3, 3 * ofOne) : ofOne));

@@ -318,6 +318,7 @@ struct Launch {
   std::vector<fibers::Span> readable = {};  // by cp.async
   Mistake mistake = Mistake::kNone;
   bool isBackwards = false;
+  int across = 0;  // blocks in a row of a grid of two dimensions
 };
 
 // Every cluster of a launch, one after the other, or the last first.
@@ -326,7 +327,7 @@ inline void launch(const Launch& of, const std::function<void()>& kernel) {
     const int cluster = of.isBackwards ? of.clusters - 1 - i : i;
     Machine one(of.threads, of.sharedBytes, of.readable, of.size, of.mistake);
     current = &one;
-    gpu::running = {&one.block, cluster * of.size, of.clusters * of.size};
+    gpu::running = {&one.block, cluster * of.size, of.clusters * of.size, of.across};
     one.block.run(
         [&] {
           kernel();

@@ -30,6 +30,15 @@ const cases = [
   ['offsets, odd N', of('offsets', ragged), 33, 'f16'],
   ['one group', of('contiguous', [130], { alignment: 128 }), 512, 'f16'],
   [
+    'groups of at most 16 rows',
+    of(
+      'offsets',
+      Array.from({ length: 40 }, (_, at) => (at * 5) % 17)
+    ),
+    264,
+    'bf16'
+  ],
+  [
     '256 groups',
     of(
       'offsets',

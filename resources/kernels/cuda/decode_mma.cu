@@ -18,32 +18,32 @@ extern "C" __global__ void placeTiles(const int* groupRows, int* tileEnds, int g
 }
 
 // As many blocks as there may be tile rows; those beyond have nothing to do.
-#define BS_DECODE_MMA(NAME, COLUMNS, TILES, WARPS, AT_ONCE)                                       \
-  extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_ONCE) NAME(                         \
-      const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c, int M, \
-      int N, int K, int blocks, float tensorScale, const float* accumulator, float outputScale,   \
-      const int* groupStarts, const int* groupRows, const int* tileEnds, int groups) {            \
-    const GroupTables of = {groupStarts, groupRows, tileEnds, groups};                            \
-    const int tile = (int)blockIdx.x / blocks, block = (int)blockIdx.x - tile * blocks;           \
-    if (block >= of.tileRows()) return;                                                           \
-    const GroupTileRow place = groupTileRow(of, block, COLUMNS);                                  \
-    const long long matrix = (long long)place.group * N;                                          \
-    decode::multiplyRows<COLUMNS, TILES, WARPS>(                                                  \
-        {aCodes, bCodes + packedRowBytes<B_FORMAT>(matrix * K), aScales,                          \
-         bScales + matrix * (K / SCALE_BLOCK)},                                                   \
-        c, tile * (TILES * decode::kRowsOfTile), place.row, place.end, N, K, tensorScale,         \
-        accumulator, outputScale);                                                                \
+#define BS_DECODE_MMA(NAME, COLUMNS, TILES, WARPS, AT_ONCE)                                     \
+  extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_ONCE)                             \
+      NAME(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c, \
+           int M, int N, int K, float tensorScale, const float* accumulator, float outputScale, \
+           const int* groupStarts, const int* groupRows, const int* tileEnds, int groups) {     \
+    const GroupTables of = {groupStarts, groupRows, tileEnds, groups};                          \
+    const int tile = (int)blockIdx.y, block = (int)blockIdx.x;                                  \
+    if (block >= of.tileRows()) return;                                                         \
+    const GroupTileRow place = groupTileRow(of, block, COLUMNS);                                \
+    const long long matrix = (long long)place.group * N;                                        \
+    decode::multiplyRows<COLUMNS, TILES, WARPS>(                                                \
+        {aCodes, bCodes + packedRowBytes<B_FORMAT>(matrix * K), aScales,                        \
+         bScales + matrix * (K / SCALE_BLOCK)},                                                 \
+        c, tile * (TILES * decode::kRowsOfTile), place.row, place.end, N, K, tensorScale,       \
+        accumulator, outputScale);                                                              \
   }
 #else
 #define BS_DECODE_MMA(NAME, COLUMNS, TILES, WARPS, AT_ONCE)                                       \
-  extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_ONCE) NAME(                         \
-      const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c, int M, \
-      int N, int K, int blocks, float tensorScale, const float* accumulator, float outputScale) { \
-    int tile = (int)blockIdx.x, block = 0;                                                        \
-    if (blocks > 1) tile = (int)blockIdx.x / blocks, block = (int)blockIdx.x - tile * blocks;     \
+  extern "C" __global__ void __launch_bounds__(32 * WARPS, AT_ONCE)                               \
+      NAME(const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, Output* c,   \
+           int M, int N, int K, float tensorScale, const float* accumulator, float outputScale) { \
     decode::multiplyRows<COLUMNS, TILES, WARPS>(                                                  \
-        {aCodes, bCodes, aScales, bScales}, c, tile * (TILES * decode::kRowsOfTile),              \
-        block * COLUMNS, M, N, K, tensorScale, accumulator, outputScale);                         \
+        {aCodes, bCodes, aScales, bScales}, c,                                                    \
+        (int)(COLUMNS == 1 ? blockIdx.x : blockIdx.y) * (TILES * decode::kRowsOfTile),            \
+        COLUMNS == 1 ? 0 : (int)blockIdx.x * COLUMNS, M, N, K, tensorScale, accumulator,          \
+        outputScale);                                                                             \
   }
 #endif
 

@@ -38,6 +38,7 @@ void arriveAtSome(int barrier) {
   machine().block.arriveAtSome(barrier, Threads);
 }
 inline int hidden(int number) { return number; }
+inline const u8* hidden(const u8* place) { return place; }
 inline u32 countIn(u32* counter) { return (*counter)++; }
 inline u32 takeNumber(u32* counter) { return (*counter)++; }
 inline void addReleasing(u32* counter) { (*counter)++; }

@@ -72,6 +72,21 @@ __device__ inline u32 tokenPairOfEight(u32 low, u32 high, int i) {
 
 constexpr int kRowsOfTile = 16;  // of B
 
+// Where a lane's elements and scales of a row are, by one multiplication each (`hidden`: else the
+// compiler adds what rows have in common to each again): instructions before a CTA's first loads
+// are some of a small product's time.
+struct OfRows {
+  const u8 *codes, *scales;  // of row 0
+  u32 bytes, blocks;         // from one row to the next
+  __device__ OfRows(const u8* allCodes, const u8* allScales, int bits, int K, int first)
+      : codes(hidden(allCodes + (u32)first / 8 * bits)),
+        scales(hidden(allScales + (u32)first / SCALE_BLOCK)),
+        bytes((u32)K / 8 * bits),
+        blocks((u32)K / SCALE_BLOCK) {}
+  __device__ const u8* codesOf(u32 row) const { return codes + (u64)row * bytes; }
+  __device__ const u8* scalesOf(u32 row) const { return scales + (u64)row * blocks; }
+};
+
 // A warp's codes and scales of a CTA's tiles of B, 64 bytes of each row a turn.
 template <int Tiles, int Warps>
 struct CodesOfWarp {
@@ -93,12 +108,11 @@ struct CodesOfWarp {
   // Rows `row` and on of N; what stands behind the last is multiplied as that one.
   __device__ CodesOfWarp(const u8* allCodes, const u8* allScales, int row, int N, int K)
       : k(threadIdx.x / 32 * kOfWarp + threadIdx.x % 4 * kOfLane) {
-    const int blocks = K / SCALE_BLOCK;
+    const OfRows of(allCodes, allScales, kBits(B_FORMAT), K, k);
 #pragma unroll
     for (int i = 0; i < kRows; i++) {
-      const long long ofLane = min(row + i * 8 + (int)(threadIdx.x % 32) / 4, N - 1);
-      codes[i] = allCodes + (ofLane * K + k) / 8 * kBits(B_FORMAT);
-      scales[i] = allScales + (ofLane * blocks + k / SCALE_BLOCK);
+      const u32 ofLane = min(row + i * 8 + (int)(threadIdx.x % 32) / 4, N - 1);
+      codes[i] = of.codesOf(ofLane), scales[i] = of.scalesOf(ofLane);
     }
   }
   __device__ void askFor(Weights& weights) const {

@@ -57,7 +57,9 @@ struct Exchange {
   // Where this lane's share lies in a place, and what it takes for each of its scales' codes.
   int share, from[kScalesOfLane], ofPlace[kScalesOfLane];
 
-  __device__ explicit Exchange(u32* shared) : shared(shared) {
+  __device__ explicit Exchange(u32* shared) : shared(shared) {}
+  // Behind the first loads.
+  __device__ void begin() {
     const int lane = threadIdx.x % 32;
     share = hidden(lane % 4 * kPitch + lane / 4 * kShare);
 #pragma unroll
@@ -100,12 +102,12 @@ struct OneToken {
   __device__ OneToken(const Codes& of, int token, int K, int first, u32* shared)
       : exchange(shared) {
     const int share = threadIdx.x % 32 / 4, word = share / 2;
-    codes = of.aCodes + ((long long)token * K + first) / 8 * kBits(A_FORMAT) +
-            word * (4 * kBits(A_FORMAT) / kBits(B_FORMAT)) +
+    const OfRows rows(of.aCodes, of.aScales, kBits(A_FORMAT), K, first);
+    codes = rows.codesOf(token) + word * (4 * kBits(A_FORMAT) / kBits(B_FORMAT)) +
             (kBits(A_FORMAT) == 16 ? share % 2 * 4 : 0);
-    scales = of.aScales + ((long long)token * (K / SCALE_BLOCK) + first / SCALE_BLOCK +
-                           word * kScalesOfLane / 4);
+    scales = rows.scalesOf(token) + word * kScalesOfLane / 4;
   }
+  __device__ void begin() { exchange.begin(); }
   __device__ void ask() {
 #pragma unroll
     for (int i = 0; i < kWords; i++) words[i] = loadOftenWord(codes + i * kApart);

@@ -39,13 +39,16 @@ struct Bf16Of {
   // four warps. Up to 16 sums of a block are scaled, with more elements are.
   static constexpr bool kByWarp = Tokens <= 8 && Tiles == 1,
                         kScaleSums = Tokens <= 16 && SCALE_BLOCK == 32, kIsHalves = false;
+  // Whether products are under way while the next chunks' codes fall apart.
+  static constexpr bool kOverlaps = Tokens == 16 && Tiles == 1 && kFp4;
   // Chunks that are in registers together.
-  static constexpr int kTogether = kByWarp || Tokens == 64 ? 2
-                                   : kScaleSums && !kFp4   ? 64 / kChunkK
-                                                           : 128 / kChunkK,
-                       kMatrices = kTogether * kInstructions;
-  // Products are made while the next chunks fall apart.
-  static constexpr bool kWaitsOnce = Tokens == 64 && Tiles > 1;
+  static constexpr int kTogether = kOverlaps                 ? (kScaleSums ? 1 : 2)
+                                   : kByWarp || Tokens == 64 ? 2
+                                   : kScaleSums && !kFp4     ? 64 / kChunkK
+                                                             : 128 / kChunkK,
+                       kMatrices = kTogether * kInstructions, kBatchK = kTogether * kChunkK;
+  // Products of a whole stage are waited for together.
+  static constexpr bool kWaitsOnce = (Tokens == 64 && Tiles > 1) || (kOverlaps && !kScaleSums);
   static constexpr float kUnit = kScaleSums ? kUnitOfSums : kUnitOfElements;
   static constexpr float kSmallest = kScaleSums ? 0x1p-100f : kSmallestOfElements;
   static constexpr bool kMarksZeros = false, kFactors = false, kOfEight = OfEight;
@@ -87,6 +90,52 @@ struct Bf16Of {
     }
   }
 
+  // Scales of block `block` of the group's share, of this lane's two rows.
+  struct Factors {
+    float ofRow[2];
+  };
+  __device__ static Factors factorsOf(u32 scales, const Scales& laneScales, int block) {
+    return {powerOf(laneScales.at(scales + block, 0)), powerOf(laneScales.at(scales + block, 1))};
+  }
+  __device__ static void addScaled(float (&total)[Tokens / 2], const float (&part)[Tokens / 2],
+                                   const Factors& factors) {
+#pragma unroll
+    for (int j = 0; j < Tokens / 2; j++) total[j] += part[j] * factors.ofRow[j % 4 / 2];
+  }
+
+  // The 16 elements from `at` on of the group's share.
+  __device__ static void multiplyMatrix(float (&sums)[Tokens / 2], const u32 (&a)[4], u32 tokens,
+                                        int group, int at, bool add) {
+    const u64 b = tileDescriptor(tokens + group * (kShareK / 64 * 128 * Tokens));
+    // Rows of A's boxes are 64 elements.
+    multiplyBf16(sums, a, b + (at / 64 * 128 * Tokens >> 4) + at % 64 / 16 * kDescriptorStep, add);
+  }
+  // Sums of scale blocks that are in the tensor core together, and what they are multiplied by.
+  struct Blocks {
+    static constexpr int kCount = kScaleSums ? kMatrices * 16 / 32 : 1;
+    float part[kCount][Tokens / 2];
+    Factors factors[kCount];
+    // Begins with the elements from `k` on of the group's share.
+    __device__ void ask(const u32 (&a)[kMatrices][4], u32 scales, const Scales& laneScales,
+                        u32 tokens, int group, int k) {
+      wgmmaFence();
+#pragma unroll
+      for (int i = 0; i < kMatrices; i++)
+        multiplyMatrix(part[i / 2], a[i], tokens, group, k + i * 16, i % 2 != 0);
+      wgmmaCommit();
+#pragma unroll
+      for (int i = 0; i < kCount; i++) factors[i] = factorsOf(scales, laneScales, k / 32 + i);
+    }
+    // Once they are there.
+    __device__ void addTo(float (&total)[Tokens / 2]) {
+#pragma unroll
+      for (int i = 0; i < kCount; i++) {
+        holdRegisters(part[i]);
+        addScaled(total, part[i], factors[i]);
+      }
+    }
+  };
+
   // The group's share of a stage; `tokens`: A's part of the stage.
   __device__ void multiply(u32 codes, u32 scales, const Scales& laneScales, u32 tokens, int group,
                            int warp, int lane) {
@@ -117,32 +166,41 @@ struct Bf16Of {
       loadMatrices(
           packed, codes + ofStage / 8 * kCodeBoxBytes + (warp * 16 + lane % 16) * 128 + chunk * 16);
     };
+    u32 packed[4];  // of two chunks
+    [[maybe_unused]] Blocks blocks[kOverlaps ? 2 : 1];
 #pragma unroll
-    for (int k = 0; k < kShareK; k += kTogether * kChunkK) {
+    for (int k = 0; k < kShareK; k += kBatchK) {
       u32 a[kMatrices][4];
 #pragma unroll
-      for (int inside = 0; inside < kTogether; inside += 2) {
-        u32 packed[4];
-        loadTwoChunks(packed, k / kChunkK + inside);
+      for (int inside = 0; inside < kTogether; inside++) {
+        const int chunk = k / kChunkK + inside;
+        if (chunk % 2 == 0) loadTwoChunks(packed, chunk);
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
+        for (int half = 0; half < 2; half++) {
+          const u32 ofRow = packed[chunk % 2 * 2 + half];
           u32 pairs[2 * kInstructions];
-          spread(packed[i],
-                 kScaleSums ? 0 : multiplierOf(scaleOf(i % 2, k / kChunkK + inside + i / 2)),
-                 pairs);
-          special |= holdsSpecial<B_FORMAT>(packed[i]);
+          spread(ofRow, kScaleSums ? 0 : multiplierOf(scaleOf(half, chunk)), pairs);
+          special |= holdsSpecial<B_FORMAT>(ofRow);
 #pragma unroll
           for (int t = 0; t < kInstructions; t++) {
-            a[(inside + i / 2) * kInstructions + t][i % 2] = pairs[2 * t];
-            a[(inside + i / 2) * kInstructions + t][i % 2 + 2] = pairs[2 * t + 1];
+            a[inside * kInstructions + t][half] = pairs[2 * t];
+            a[inside * kInstructions + t][half + 2] = pairs[2 * t + 1];
           }
         }
       }
-      if constexpr (kByWarp) multiplyByWarp(a, ownScales, laneScales, tokens, group, lane, k);
-      else if constexpr (kScaleSums)
-        multiplyBlocksByGroup(a, ownScales, laneScales, tokens, group, k);
-      else multiplyByGroup(a, tokens, group, k);
+      if constexpr (kByWarp) {
+        multiplyByWarp(a, ownScales, laneScales, tokens, group, lane, k);
+      } else if constexpr (kScaleSums) {
+        Blocks& these = blocks[kOverlaps ? k / kBatchK % 2 : 0];
+        these.ask(a, ownScales, laneScales, tokens, group, k);
+        if (!kOverlaps) wgmmaWait<0>(), these.addTo(total);
+        else if (k > 0) wgmmaWait<1>(), blocks[1 - k / kBatchK % 2].addTo(total);
+      } else {
+        multiplyByGroup(a, tokens, group, k);
+      }
     }
+    if constexpr (kOverlaps && kScaleSums)
+      wgmmaWait<0>(), blocks[(kShareK / kBatchK - 1) % 2].addTo(total);
     if (kWaitsOnce) finishProducts();
     if constexpr (!kFp4 || !kScaleSums) {
       if (!__any_sync(0xffffffff, special)) return;
@@ -175,50 +233,11 @@ struct Bf16Of {
         float part[4];
         multiplyPairs(part, a[2 * i], b[0], b[1]);
         addPairs(part, a[2 * i + 1], b[2], b[3]);
-        addScaled(part, factorsOf(scales, laneScales, k / 32 + i));
+        addScaled(total, part, factorsOf(scales, laneScales, k / 32 + i));
       } else {
         addPairs(total, a[2 * i], b[0], b[1]);
         addPairs(total, a[2 * i + 1], b[2], b[3]);
       }
-    }
-  }
-
-  // Scales of block `block` of the group's share, of this lane's two rows.
-  struct Factors {
-    float ofRow[2];
-  };
-  __device__ static Factors factorsOf(u32 scales, const Scales& laneScales, int block) {
-    return {powerOf(laneScales.at(scales + block, 0)), powerOf(laneScales.at(scales + block, 1))};
-  }
-  __device__ void addScaled(const float (&part)[Tokens / 2], const Factors& factors) {
-#pragma unroll
-    for (int j = 0; j < Tokens / 2; j++) total[j] += part[j] * factors.ofRow[j % 4 / 2];
-  }
-
-  // The 16 elements from `at` on of the group's share.
-  __device__ static void multiplyMatrix(float (&sums)[Tokens / 2], const u32 (&a)[4], u32 tokens,
-                                        int group, int at, bool add) {
-    const u64 b = tileDescriptor(tokens + group * (kShareK / 64 * 128 * Tokens));
-    // Rows of A's boxes are 64 elements.
-    multiplyBf16(sums, a, b + (at / 64 * 128 * Tokens >> 4) + at % 64 / 16 * kDescriptorStep, add);
-  }
-  __device__ void multiplyBlocksByGroup(const u32 (&a)[kMatrices][4], u32 scales,
-                                        const Scales& laneScales, u32 tokens, int group, int k) {
-    constexpr int kBlocks = kMatrices / 2;
-    float part[kBlocks][Tokens / 2];
-    Factors factors[kBlocks];
-    wgmmaFence();
-#pragma unroll
-    for (int i = 0; i < kMatrices; i++)
-      multiplyMatrix(part[i / 2], a[i], tokens, group, k + i * 16, i % 2 != 0);
-    wgmmaCommit();
-#pragma unroll
-    for (int i = 0; i < kBlocks; i++) factors[i] = factorsOf(scales, laneScales, k / 32 + i);
-    wgmmaWait<0>();
-#pragma unroll
-    for (int i = 0; i < kBlocks; i++) {
-      holdRegisters(part[i]);
-      addScaled(part[i], factors[i]);
     }
   }
 
@@ -228,6 +247,7 @@ struct Bf16Of {
     for (int i = 0; i < kMatrices; i++)
       multiplyMatrix(total, a[i], tokens, group, k + i * 16, true);
     wgmmaCommit();
+    if (kOverlaps && k > 0) wgmmaWait<1>();
     if (!kWaitsOnce) finishProducts();
   }
   __device__ void finishProducts() {

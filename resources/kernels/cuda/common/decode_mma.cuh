@@ -151,6 +151,7 @@ template <class Own>
 __device__ inline void takeTurns(Own& own, int K) {
   typename Own::Weights next = {};
   if (own.k < K) own.tokens.ask(), own.askFor(next);
+  own.tokens.begin();
 #pragma unroll 1
   while (own.k - (int)(threadIdx.x % 4) * kOfLane < K) {
     const typename Own::Weights weights = next;

@@ -188,6 +188,11 @@ __device__ inline int hidden(int number) {
   asm volatile("" : "+r"(number));
   return number;
 }
+// The same of a place in memory.
+__device__ inline const u8* hidden(const u8* place) {
+  asm volatile("" : "+l"(place));
+  return place;
+}
 
 // Where a block's dynamic shared memory begins, and how much of it there is.
 __device__ inline u32 dynamicSharedStart() {
