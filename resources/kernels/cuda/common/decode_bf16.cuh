@@ -39,16 +39,16 @@ struct Bf16Of {
   // four warps. Up to 16 sums of a block are scaled, with more elements are.
   static constexpr bool kByWarp = Tokens <= 8 && Tiles == 1,
                         kScaleSums = Tokens <= 16 && SCALE_BLOCK == 32, kIsHalves = false;
-  // Whether products are under way while the next chunks' codes fall apart.
-  static constexpr bool kOverlaps = Tokens == 16 && Tiles == 1 && kFp4;
+  // Whether a block's products are under way while the next one's codes fall apart.
+  static constexpr bool kOverlaps = Tokens == 16 && Tiles == 1 && kFp4 && kScaleSums;
   // Chunks that are in registers together.
-  static constexpr int kTogether = kOverlaps                 ? (kScaleSums ? 1 : 2)
+  static constexpr int kTogether = kOverlaps                 ? 1
                                    : kByWarp || Tokens == 64 ? 2
                                    : kScaleSums && !kFp4     ? 64 / kChunkK
                                                              : 128 / kChunkK,
                        kMatrices = kTogether * kInstructions, kBatchK = kTogether * kChunkK;
-  // Products of a whole stage are waited for together.
-  static constexpr bool kWaitsOnce = (Tokens == 64 && Tiles > 1) || (kOverlaps && !kScaleSums);
+  // Products are made while the next chunks fall apart.
+  static constexpr bool kWaitsOnce = Tokens == 64 && Tiles > 1;
   static constexpr float kUnit = kScaleSums ? kUnitOfSums : kUnitOfElements;
   static constexpr float kSmallest = kScaleSums ? 0x1p-100f : kSmallestOfElements;
   static constexpr bool kMarksZeros = false, kFactors = false, kOfEight = OfEight;
@@ -199,8 +199,7 @@ struct Bf16Of {
         multiplyByGroup(a, tokens, group, k);
       }
     }
-    if constexpr (kOverlaps && kScaleSums)
-      wgmmaWait<0>(), blocks[(kShareK / kBatchK - 1) % 2].addTo(total);
+    if constexpr (kOverlaps) wgmmaWait<0>(), blocks[(kShareK / kBatchK - 1) % 2].addTo(total);
     if (kWaitsOnce) finishProducts();
     if constexpr (!kFp4 || !kScaleSums) {
       if (!__any_sync(0xffffffff, special)) return;
@@ -247,7 +246,6 @@ struct Bf16Of {
     for (int i = 0; i < kMatrices; i++)
       multiplyMatrix(total, a[i], tokens, group, k + i * 16, true);
     wgmmaCommit();
-    if (kOverlaps && k > 0) wgmmaWait<1>();
     if (!kWaitsOnce) finishProducts();
   }
   __device__ void finishProducts() {
