@@ -6,7 +6,8 @@
 //   its own.
 //
 // A CTA multiplies 16 or 32 rows of B by at most 16 of A (common/decode_mma.cuh), more are blocks,
-// CTAs beside one another, of which all but one read B from L2. Products are exact, sums float32.
+// CTAs beside one another, of which all but one read B from L2: a grid's x; its y are tiles. With
+// one row of A, x are. Products are exact, sums float32.
 // Elements of C whose operands or sums leave that range are computed again in float64.
 #include "common/decode_mma.cuh"
 #include "common/groups.cuh"
