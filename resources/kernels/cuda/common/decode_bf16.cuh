@@ -167,7 +167,7 @@ struct Bf16Of {
           packed, codes + ofStage / 8 * kCodeBoxBytes + (warp * 16 + lane % 16) * 128 + chunk * 16);
     };
     u32 packed[4];  // of two chunks
-    [[maybe_unused]] Blocks blocks[kOverlaps ? 2 : 1];
+    [[maybe_unused]] Blocks blocks[2];
 #pragma unroll
     for (int k = 0; k < kShareK; k += kBatchK) {
       u32 a[kMatrices][4];
@@ -190,11 +190,15 @@ struct Bf16Of {
       }
       if constexpr (kByWarp) {
         multiplyByWarp(a, ownScales, laneScales, tokens, group, lane, k);
+      } else if constexpr (kOverlaps) {
+        const int at = k / kBatchK % 2;
+        blocks[at].ask(a, ownScales, laneScales, tokens, group, k);
+        if (k > 0) wgmmaWait<1>(), blocks[1 - at].addTo(total);
       } else if constexpr (kScaleSums) {
-        Blocks& these = blocks[kOverlaps ? k / kBatchK % 2 : 0];
-        these.ask(a, ownScales, laneScales, tokens, group, k);
-        if (!kOverlaps) wgmmaWait<0>(), these.addTo(total);
-        else if (k > 0) wgmmaWait<1>(), blocks[1 - k / kBatchK % 2].addTo(total);
+        Blocks alone;
+        alone.ask(a, ownScales, laneScales, tokens, group, k);
+        wgmmaWait<0>();
+        alone.addTo(total);
       } else {
         multiplyByGroup(a, tokens, group, k);
       }

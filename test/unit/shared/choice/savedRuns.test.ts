@@ -353,6 +353,13 @@ it('leaves decode kernels for large ones where their rows say so, and goes over 
     ...{ kernel: 'decode-fp8', level: 'unavailable' },
     reason: 'it is for at most 512 rows of A, or of each group'
   })
+  const ofMillion = (m: number) => {
+    const problem = { format: 'mixed', m, n: 1 << 20, k: 64, output: 'f16' }
+    const { candidates } = choiceOf(rankKernels(kernels, facts, problem), problem)
+    return candidates.find(({ kernel }) => kernel === 'decode-mma')
+  }
+  expect(ofMillion(2)?.reason).toMatch(/^N must be at most 1048560 for more than one row of A/)
+  expect(ofMillion(1)?.level).toBe('exact')
   const experts = (rows: number) => {
     const of = { layout: 'masked' as const, rows: Array<number>(32).fill(rows) }
     const groups = { ...of, alignment: 1, maxRows: rows }
