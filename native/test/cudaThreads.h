@@ -18,7 +18,7 @@ struct Running {
 inline Running running;
 inline Block& block() { return *running.block; }
 inline int lane() { return block().thread() % 32; }
-inline int place() { return running.first + block().rank(); }
+inline int numberOfBlock() { return running.first + block().rank(); }
 
 struct Coordinate {
   int (*value)();
@@ -27,7 +27,7 @@ struct Coordinate {
 struct Index {
   Coordinate x;
 };
-struct Place {
+struct IndexOfTwo {
   Coordinate x, y;
 };
 
@@ -52,10 +52,15 @@ T reduced(int place, unsigned lanes, T value, Choose choose) {
 
 inline const gpu::Index threadIdx{{[] { return gpu::block().thread(); }}};
 inline const gpu::Index blockDim{{[] { return gpu::block().threadsOfCta(); }}};
-inline const gpu::Place blockIdx{
-    {[] { return gpu::running.across == 0 ? gpu::place() : gpu::place() % gpu::running.across; }},
-    {[] { return gpu::running.across == 0 ? 0 : gpu::place() / gpu::running.across; }}};
-inline const gpu::Index gridDim{{[] { return gpu::running.blocks; }}};
+inline const gpu::IndexOfTwo blockIdx{
+    {[] {
+      return gpu::running.across == 0 ? gpu::numberOfBlock()
+                                      : gpu::numberOfBlock() % gpu::running.across;
+    }},
+    {[] { return gpu::running.across == 0 ? 0 : gpu::numberOfBlock() / gpu::running.across; }}};
+inline const gpu::IndexOfTwo gridDim{
+    {[] { return gpu::running.across == 0 ? gpu::running.blocks : gpu::running.across; }},
+    {[] { return gpu::running.across == 0 ? 1 : gpu::running.blocks / gpu::running.across; }}};
 
 inline void __syncwarp() { gpu::block().exchange(0, {}); }
 inline void __syncthreads() { gpu::block().sync(); }

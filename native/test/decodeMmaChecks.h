@@ -128,7 +128,9 @@ void isAsInTheManifest() {
           CHECK(function == "multiply" + std::to_string(columns) + (areInPairs ? "Pairs" : "") +
                                 "By" + std::to_string(warps));
           CHECK(names["TILES"] == ceilDivided(n, areInPairs ? 32 : 16));
-          CHECK(launch["grid"].list[0].text == (columns == 1 ? "TILES" : "BLOCKS"));
+          const auto& grid = launch["grid"].list;
+          CHECK(grid.back().text == "TILES" && (columns == 1) == (grid.size() == 1));
+          CHECK(columns == 1 || grid.front().text == "BLOCKS");
           inPairs += areInPairs;
           const int ofOne = ceilDivided(rows, columns);
           CHECK(names["BLOCKS"] == (GROUPED ? std::min(ofOne + 3, 3 * ofOne) : ofOne));

@@ -1,5 +1,5 @@
 /** AMD GPUs in states that no test machine is in, through the real addon and command line. The twin of docs/hip.md's tables. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -309,6 +309,7 @@ describe.skipIf(process.platform !== 'linux')('the HIP runtime', () => {
     expect(await smi({}, 'whole')).toMatchObject({ found: true })
     // A machine may have a ROCm SMI of its own (Debian's slurm-wlm recommends it), which finds no GPU.
     const alone = await smi({}, 'alone')
+    if (alone?.path) expect(existsSync(alone.path), alone.path).toBe(true)
     expect(alone).toMatchObject({
       found: false,
       remedy: expect.stringMatching(

@@ -72,16 +72,18 @@ __device__ inline u32 tokenPairOfEight(u32 low, u32 high, int i) {
 
 constexpr int kRowsOfTile = 16;  // of B
 
-// Where a lane's elements and scales of a row are, by one multiplication each (`hidden`: else the
-// compiler adds what rows have in common to each again): instructions before a CTA's first loads
-// are some of a small product's time.
-struct OfRows {
+// Where a lane's elements, from `first` on, and their scales are in a row, by one multiplication
+// each (`hidden`: else the compiler adds what rows have in common to each again): instructions
+// before a CTA's first loads are some of a small product's time. So these are numbers of 32 bits,
+// which packedRowBytes' are not.
+template <int Format>
+struct PlacesInRows {
   const u8 *codes, *scales;  // of row 0
   u32 bytes, blocks;         // from one row to the next
-  __device__ OfRows(const u8* allCodes, const u8* allScales, int bits, int K, int first)
-      : codes(hidden(allCodes + (u32)first / 8 * bits)),
+  __device__ PlacesInRows(const u8* allCodes, const u8* allScales, int K, int first)
+      : codes(hidden(allCodes + (u32)first / 8 * kBits(Format))),
         scales(hidden(allScales + (u32)first / SCALE_BLOCK)),
-        bytes((u32)K / 8 * bits),
+        bytes((u32)K / 8 * kBits(Format)),
         blocks((u32)K / SCALE_BLOCK) {}
   __device__ const u8* codesOf(u32 row) const { return codes + (u64)row * bytes; }
   __device__ const u8* scalesOf(u32 row) const { return scales + (u64)row * blocks; }
@@ -108,7 +110,7 @@ struct CodesOfWarp {
   // Rows `row` and on of N; what stands behind the last is multiplied as that one.
   __device__ CodesOfWarp(const u8* allCodes, const u8* allScales, int row, int N, int K)
       : k(threadIdx.x / 32 * kOfWarp + threadIdx.x % 4 * kOfLane) {
-    const OfRows of(allCodes, allScales, kBits(B_FORMAT), K, k);
+    const PlacesInRows<B_FORMAT> of(allCodes, allScales, K, k);
 #pragma unroll
     for (int i = 0; i < kRows; i++) {
       const u32 ofLane = min(row + i * 8 + (int)(threadIdx.x % 32) / 4, N - 1);

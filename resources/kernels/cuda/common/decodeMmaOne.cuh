@@ -102,7 +102,7 @@ struct OneToken {
   __device__ OneToken(const Codes& of, int token, int K, int first, u32* shared)
       : exchange(shared) {
     const int share = threadIdx.x % 32 / 4, word = share / 2;
-    const OfRows rows(of.aCodes, of.aScales, kBits(A_FORMAT), K, first);
+    const PlacesInRows<A_FORMAT> rows(of.aCodes, of.aScales, K, first);
     codes = rows.codesOf(token) + word * (4 * kBits(A_FORMAT) / kBits(B_FORMAT)) +
             (kBits(A_FORMAT) == 16 ? share % 2 * 4 : 0);
     scales = rows.scalesOf(token) + word * kScalesOfLane / 4;

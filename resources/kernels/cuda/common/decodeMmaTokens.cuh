@@ -39,14 +39,14 @@ struct EightsOfTokens {
   // Rows `token` to before `end`; what stands behind the last is multiplied as that one. A lane's
   // elements begin at `first`.
   __device__ EightsOfTokens(const Codes& of, int token, int end, int K, int first) {
-    const OfRows rows(of.aCodes, of.aScales, kBits(A_FORMAT), K, first);
+    const PlacesInRows<A_FORMAT> rows(of.aCodes, of.aScales, K, first);
 #pragma unroll
     for (int eight = 0; eight < Eights; eight++) {
       const u32 row = min(token + eight * 8 + (int)(threadIdx.x % 32) / 4, end - 1);
       codes[eight] = rows.codesOf(row), scales[eight] = rows.scalesOf(row);
     }
   }
-  __device__ void begin() {}
+  __device__ void begin() {}  // as one row does
   __device__ void ask() {
 #pragma unroll
     for (int eight = 0; eight < Eights; eight++) {
