@@ -47,7 +47,7 @@ struct Product {
     if (columns > 1) of.across = blocks;  // else tiles are a row
     hopper::launch(of, [&] {
       const auto call = [&](auto kernel) {
-        kernel(a.codes.data(), b.packed.data(), a.scales.data(), b.scales.data(), c.data(), m, n, k,
+        kernel(a.codes.data(), b.packed.data(), a.scales.data(), b.scales.data(), m, n, k, c.data(),
                1.0f, nullptr, 1.0f
 #if GROUPED
                ,
