@@ -1,6 +1,6 @@
 /**
  * How long an operation takes a kernel: its launches' stages, each in waves over the device's processors, a fixed part, and
- * never less than its operands and result take to be read and written once. docs/kernels.md describes the model.
+ * never less than that part and what its operands and result take to be read and written once. docs/kernels.md describes the model.
  */
 import type { Kernel } from '../contract/devices'
 import type { Shaped } from '../contract/groups'
@@ -75,7 +75,7 @@ export function predictTime(
   const all = [...stages, ...passes]
   const fixedNs = cost.fixedNs * products.length
   const summedNs = all.reduce((sum, { ns }) => sum + ns, fixedNs)
-  const ns = Math.max(summedNs, floorNs)
+  const ns = Math.max(summedNs, fixedNs + floorNs)
   return { ns, summedNs, fixedNs, stages: all, floorNs, source: cost.source }
 }
 
@@ -174,12 +174,13 @@ function stageTime(
   const counts = parts.map((names) => Math.max(0, evaluate(stage.units, names)))
   const units = counts.reduce((sum, count) => sum + count, 0)
   const waves = Math.ceil(units / slots)
-  const unitNs = parts.map(
-    (names) =>
-      evaluate(stage.ns, names) +
-      timeAt(rates.read, stage.bytes, stage.percentOfRead, names) * slots +
-      timeAt(rates.peak, stage.flop, stage.percentOfPeak, names) * slots
-  )
+  const unitNs = parts.map((names) => {
+    const bytesNs = timeAt(rates.read, stage.bytes, stage.percentOfRead, names) * slots
+    const restNs =
+      evaluate(stage.ns, names) + timeAt(rates.peak, stage.flop, stage.percentOfPeak, names) * slots
+    const inTurn = evaluate(stage.percentInTurn, names) / 100
+    return Math.max(bytesNs, restNs) + inTurn * Math.min(bytesNs, restNs)
+  })
   const meanNs = unitNs.reduce((sum, ns, at) => sum + ns * counts[at]!, 0) / (units || 1)
   return { name: stage.name, ns: waves * meanNs, waves, filled: units / (waves * slots || 1) }
 }

@@ -38,7 +38,10 @@ export function cpuCostOf(instruction: string): KernelCost | undefined {
   if (!found) return undefined
   const [rows, columns] = found.tile
   const [packA, packB] = found.packPs
-  const stage = { ns: '0', bytes: '0', percentOfRead: '100', flop: '0', percentOfPeak: '100' }
+  const stage = {
+    ...{ ns: '0', bytes: '0', percentOfRead: '100', flop: '0', percentOfPeak: '100' },
+    percentInTurn: '100'
+  }
   return {
     source: 'docs/cpu-kernels.md and npm run bench:auto',
     fixedNs: callNs,

@@ -5,7 +5,8 @@ import { expression, list, object, text } from './rowFields'
 /**
  * A launch, or a part of one: `units` of work of which `slots` are done at a time. A unit takes `ns` nanoseconds, its `bytes`
  * at this share of what a plain read of memory reaches, and its `flop` at this share of the instruction's peak; both rates are
- * the device's, and shared by the slots.
+ * the device's, and shared by the slots. Bytes come beside the rest or in turn with it: of whichever takes less, `percentInTurn`
+ * is added to the other (100: one after the other, 0: the longer of the two).
  */
 const stageSchema = object({
   name: text,
@@ -15,7 +16,8 @@ const stageSchema = object({
   bytes: v.optional(expression, '0'),
   percentOfRead: v.optional(expression, '100'),
   flop: v.optional(expression, '0'),
-  percentOfPeak: v.optional(expression, '100')
+  percentOfPeak: v.optional(expression, '100'),
+  percentInTurn: v.optional(expression, '100')
 })
 
 export const kernelCostSchema = object({

@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const own = makeKernel('wgmma', () => 'exact', { provider: 'blockscope' })
 const stage = {
   ...{ name: 'multiply', units: '1', slots: '1', ns: '1000' },
-  ...{ bytes: '0', percentOfRead: '100', flop: '0', percentOfPeak: '100' }
+  ...{ bytes: '0', percentOfRead: '100', flop: '0', percentOfPeak: '100', percentInTurn: '100' }
 }
 /** Of the three the one whose time can be told: where C is e5m2, which the others do not write. */
 const priced = makeKernel('priced', () => 'exact', {
