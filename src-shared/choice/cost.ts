@@ -1,6 +1,6 @@
 /**
  * How long an operation takes a kernel: its launches' stages, each in waves over the device's processors, a fixed part, and
- * never less than that part and what its operands and result take to be read and written once. docs/kernels.md describes the model.
+ * never less than its operands and result take to be read and written once. docs/kernels.md describes the model.
  */
 import type { Kernel } from '../contract/devices'
 import type { Shaped } from '../contract/groups'
@@ -75,7 +75,7 @@ export function predictTime(
   const all = [...stages, ...passes]
   const fixedNs = cost.fixedNs * products.length
   const summedNs = all.reduce((sum, { ns }) => sum + ns, fixedNs)
-  const ns = Math.max(summedNs, fixedNs + floorNs)
+  const ns = Math.max(summedNs, floorNs)
   return { ns, summedNs, fixedNs, stages: all, floorNs, source: cost.source }
 }
 

@@ -3,7 +3,7 @@
  * cores of a Zen 5 reach at 2048 cubed. What packing takes was measured on two cores of an EPYC with AVX2 (npm run bench:auto)
  * and is in proportion to those rates; of instruction sets that it lacks it is taken to be that of their AVX2 kin.
  */
-import type { KernelCost } from '../contract/kernelCost'
+import { stageOf, type KernelCost } from '../contract/kernelCost'
 
 interface CpuClass {
   /** FLOP/s of one core. */
@@ -38,35 +38,24 @@ export function cpuCostOf(instruction: string): KernelCost | undefined {
   if (!found) return undefined
   const [rows, columns] = found.tile
   const [packA, packB] = found.packPs
-  const stage = {
-    ...{ ns: '0', bytes: '0', percentOfRead: '100', flop: '0', percentOfPeak: '100' },
-    percentInTurn: '100'
-  }
   return {
     source: 'docs/cpu-kernels.md and npm run bench:auto',
     fixedNs: callNs,
     stages: [
-      {
-        ...stage,
+      stageOf({
         name: 'pack A',
         units: `round_up(GROUP_ROWS, ${rows})`,
-        slots: '1',
         ns: `(K * ${packA} / 1000 + ${found.rowNs}) / SMS`
-      },
-      {
-        ...stage,
+      }),
+      stageOf({
         name: 'pack B',
         units: `GROUP_ROWS > 0 ? round_up(N, ${columns}) : 0`,
-        slots: '1',
         ns: `K * ${packB} / (1000 * SMS)`
-      },
-      {
-        ...stage,
+      }),
+      stageOf({
         name: 'multiply',
-        units: '1',
-        slots: '1',
         flop: `2 * round_up(GROUP_ROWS, ${rows}) * round_up(N, ${columns}) * K`
-      }
+      })
     ]
   }
 }

@@ -33,6 +33,10 @@ export const kernelCostSchema = object({
 export type KernelCost = v.InferOutput<typeof kernelCostSchema>
 export type CostStage = KernelCost['stages'][number]
 
+/** A stage that no manifest row has, with what a row may leave out. */
+export const stageOf = (given: v.InferInput<typeof stageSchema>): CostStage =>
+  v.parse(stageSchema, given)
+
 export const requirementSchema = object({ that: expression, message: text })
 
 /** Expressions by name, in the order in which they may use one another. */

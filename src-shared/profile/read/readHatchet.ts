@@ -3,6 +3,7 @@
  * [tree, devices], [tree], a bare tree, and the literals of other tools (several roots, no type, no children, extra
  * keys). An explicit stack instead of recursion: any depth.
  */
+import { setDeviceNumber } from './hatchetDevice'
 import { JsonTokens, quote } from './jsonTokens'
 import type { ProfileDevice, ProfileTree } from '../tree/profileTree'
 import type { StringTable } from '../tree/stringTable'
@@ -409,13 +410,6 @@ function isArray(context: Context): boolean {
     context === Context.vector ||
     context === Context.skippedArray
   )
-}
-
-export function setDeviceNumber(device: ProfileDevice, key: string, value: number): void {
-  if (key === 'bus_width') device.busWidthBits = value
-  else if (key === 'clock_rate') device.clockRateKHz = value
-  else if (key === 'memory_clock_rate') device.memoryClockRateKHz = value
-  else if (key === 'num_sms') device.multiprocessors = value
 }
 
 const chunkBytes = 1 << 20

@@ -2,7 +2,7 @@
 import { UserError } from '../../errors'
 import { decodeMsgpack, MsgpackFloat, type MsgpackMap } from './msgpackDecode'
 import { writtenAsFloat, writtenAsInteger, type ProfileTree } from '../tree/profileTree'
-import { setDeviceNumber } from './readHatchet'
+import { setDeviceNumber } from './hatchetDevice'
 import { TreeBuilder } from '../tree/treeBuilder'
 
 export function readHatchetMsgpack(bytes: Uint8Array, fileName: string): ProfileTree {

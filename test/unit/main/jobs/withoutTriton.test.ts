@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import type { Device } from '@shared/contract/devices'
 import { validateSpecSchema } from '@shared/contract/jobs'
+import { stageOf } from '@shared/contract/kernelCost'
 import * as v from 'valibot'
 import { createApplication } from '../../../../src-main/jobs/handlers'
 import { makeKernel } from '../../renderer/support/samples'
@@ -13,17 +14,13 @@ const folder = mkdtempSync(join(tmpdir(), 'without-triton-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const own = makeKernel('wgmma', () => 'exact', { provider: 'blockscope' })
-const stage = {
-  ...{ name: 'multiply', units: '1', slots: '1', ns: '1000' },
-  ...{ bytes: '0', percentOfRead: '100', flop: '0', percentOfPeak: '100', percentInTurn: '100' }
-}
 /** Of the three the one whose time can be told: where C is e5m2, which the others do not write. */
 const priced = makeKernel('priced', () => 'exact', {
   ...{ provider: 'blockscope', outputs: ['e5m2'] },
   features: [{ id: 'f8-output', level: 'fused', reason: '' }],
   model: {
     ...{ constants: {}, requires: [] },
-    cost: { source: 'none', fixedNs: 1000, stages: [stage] }
+    cost: { source: 'none', fixedNs: 1000, stages: [stageOf({ name: 'multiply', ns: '1000' })] }
   }
 })
 const triton = makeKernel('triton', () => 'exact', { provider: 'Triton' })
