@@ -204,13 +204,12 @@ void isRightOfTwo(Product product, int scale, float number) {
   isRight(product);
 }
 
-// The largest numbers that there are, A's under as large a scale as may be multiplied, all blocks
-// of B but the first under 2^-127. There B is 1 under `first`: sums beside which the others are
-// nothing, or that are computed again.
-void isRightOfLeastScales(Product product, int first) {
+// The largest numbers that there are, A's under `scale`, all blocks of B but the first under
+// 2^-127. There B is 1 under `first`: sums beside which the others are nothing, or something, or
+// that are computed again.
+void isRightOfLeastScales(Product product, int scale, int first) {
   auto& a = product.a;
   auto& b = product.b;
-  const int scale = 127 + decode::kLargestOfOne - decode::kLargestOfA;
   const auto packed = [](int format, int code) {
     return static_cast<uint8_t>(kBits(format) == 4 ? 17 * code : code);
   };
@@ -335,17 +334,20 @@ int main() {
   if (SCALE_FORMAT == 6 && A_FORMAT == 7)
     for (const int rows : {1, 3}) isRightOfLostTogether({rows, 24, 1024});
   if (SCALE_FORMAT == 5 && A_FORMAT != 7) {
-    // Where A's elements would leave 2^-80 to 2^37, and the ends of scales.
-    constexpr int kLeast = 127 + decode::kSmallestOfOne - decode::kLeastOfElement<A_FORMAT>,
-                  kMost = 127 + decode::kLargestOfOne - decode::kLargestOfA;
-    for (const int scale : {kLeast, kLeast - 1, kMost, kMost + 1, 0, 230})
+    // The ends of A's scales, B's making up for them.
+    for (const int scale : {0, 1, 2, 40, 150, 164, 230, 253, 254})
       for (const bool isZero : {false, true}) {
         isRightOfTwo({1, 40, 1056}, scale, isZero ? 0 : 1);
         isRightOfTwo(inPairs({1, 60, 2048}), scale, isZero ? 0 : 1);
       }
   }
   if (SCALE_FORMAT == 5 && A_FORMAT != 7)
-    for (int first = 20; first < 70; first += 5) isRightOfLeastScales({1, 16, 4096}, first);
+    // Sums that float32 has.
+    for (const int scale : {30, 80, 105, 150, 235})
+      for (int first = std::max(0, 140 - scale); first < std::min(255, 340 - scale); first += 15)
+        isRightOfLeastScales({1, 16, 2048}, scale, first);
+  // Under scales whose product is no number, but times what they scale is one.
+  if (A_FORMAT != 7 && kBits(B_FORMAT) == 8) isRightOfLeastScales({1, 16, 2048}, 104, 0);
   if (A_FORMAT == 7 && SCALE_FORMAT == 5)
     for (const float number :
          {0x1p-80f, -0x1p-81f, 0x1p-126f, 0x1p-133f, 0x1p37f, -0x1p38f, 0x1p100f})

@@ -53,15 +53,17 @@ extern "C" __global__ void placeTiles(const int* groupRows, int* tileEnds, int g
   }
 #endif
 
-// Tiles alone, and pairs, for so many rows of A.
-#define BS_DECODE_TILES(COLUMNS)                          \
-  BS_DECODE_MMA(multiply##COLUMNS##By4, COLUMNS, 1, 4, 4) \
-  BS_DECODE_MMA(multiply##COLUMNS##By8, COLUMNS, 1, 8, 2) \
-  BS_DECODE_MMA(multiply##COLUMNS##By16, COLUMNS, 1, 16, 1)
-BS_DECODE_TILES(8)
-BS_DECODE_TILES(16)
+// Tiles alone, and pairs, for so many rows of A; AT_ONCE: CTAs of sixteen warps, or as many of
+// fewer, that a multiprocessor must have registers for.
+#define BS_DECODE_TILES(COLUMNS, AT_ONCE)                               \
+  BS_DECODE_MMA(multiply##COLUMNS##By4, COLUMNS, 1, 4, (4 * (AT_ONCE))) \
+  BS_DECODE_MMA(multiply##COLUMNS##By8, COLUMNS, 1, 8, (2 * (AT_ONCE))) \
+  BS_DECODE_MMA(multiply##COLUMNS##By16, COLUMNS, 1, 16, AT_ONCE)
+BS_DECODE_TILES(8, 1)
+BS_DECODE_TILES(16, 1)
 #if !GROUPED
-BS_DECODE_TILES(1)
+// With float16 little else than loads is left to do, and more of them are under way by more warps.
+BS_DECODE_TILES(1, decode::kAreHalves ? 2 : 1)
 #define BS_DECODE_PAIRS(COLUMNS)                               \
   BS_DECODE_MMA(multiply##COLUMNS##PairsBy4, COLUMNS, 2, 4, 4) \
   BS_DECODE_MMA(multiply##COLUMNS##PairsBy8, COLUMNS, 2, 8, 2)

@@ -31,8 +31,9 @@ inline u32 selectBits(u32 a, u32 b) {
 }
 inline u32 bothHalves(float value) { return toBf16Pair(value, value); }
 
-// PTX ISA, "Matrix Fragments for mma.m16n8k16".
-inline void addPairs(float* d, const u32 (&a)[4], u32 b0, u32 b1) {
+// PTX ISA, "Matrix Fragments for mma.m16n8k16", of numbers of 16 bits each.
+template <typename Decode>
+void addProducts(float* d, const u32 (&a)[4], u32 b0, u32 b1, Decode decode) {
   const int lane = hopper::machine().lane();
   // A reference to what is shown lasts until the warp shows something for the second time.
   const auto ofA = hopper::machine().block.exchange(20, {a[0], a[1], a[2], a[3]});
@@ -43,10 +44,13 @@ inline void addPairs(float* d, const u32 (&a)[4], u32 b0, u32 b1) {
     for (int k = 0; k < 16; k++) {
       const u32 left = ofA[row + k % 8 / 2][i / 2 + k / 8 * 2],
                 right = ofB[column + k % 8 / 2][k / 8];
-      sum += double{ofBf16(left >> k % 2 * 16 & 0xffff)} * ofBf16(right >> k % 2 * 16 & 0xffff);
+      sum += double{decode(left >> k % 2 * 16 & 0xffff)} * decode(right >> k % 2 * 16 & 0xffff);
     }
     d[i] = static_cast<float>(sum);
   }
+}
+inline void addPairs(float* d, const u32 (&a)[4], u32 b0, u32 b1) {
+  addProducts(d, a, b0, b1, ofBf16);
 }
 inline void multiplyPairs(float* d, const u32 (&a)[4], u32 b0, u32 b1) {
   for (int i = 0; i < 4; i++) d[i] = 0;

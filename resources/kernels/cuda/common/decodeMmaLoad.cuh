@@ -2,6 +2,7 @@
 // B's side.
 #pragma once
 
+#include "common/halves.cuh"
 #include "common/pipeline.cuh"
 #include "common/scaledBf16.cuh"
 
@@ -39,6 +40,31 @@ inline u32 loadOftenWord(const u8* from) { return *reinterpret_cast<const u32*>(
 BS_LOAD_SIXTEEN(loadOnce, ".L1::no_allocate.L2::128B")
 BS_LOAD_SIXTEEN(loadOften, "")
 #undef BS_LOAD_SIXTEEN
+
+// A place in a CTA's shared memory, by its address there: of a pointer compilers make it anew in
+// every turn.
+#ifdef __CUDACC__
+using SharedPlace = u32;
+__device__ inline SharedPlace placeOf(const void* shared) { return sharedAddress(shared); }
+__device__ inline SharedPlace hiddenPlace(SharedPlace place) { return (u32)hidden((int)place); }
+__device__ inline uint4 loadSixteen(SharedPlace place) {
+  uint4 words;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
+               : "r"(place)
+               : "memory");
+  return words;
+}
+#else
+using SharedPlace = uintptr_t;
+inline SharedPlace placeOf(const void* shared) { return reinterpret_cast<uintptr_t>(shared); }
+inline SharedPlace hiddenPlace(SharedPlace place) { return place; }
+inline uint4 loadSixteen(SharedPlace place) { return *reinterpret_cast<const uint4*>(place); }
+inline void storeWord(SharedPlace place, u32 word) { *reinterpret_cast<u32*>(place) = word; }
+inline void storeTwoWords(SharedPlace place, uint2 words) {
+  *reinterpret_cast<uint2*>(place) = words;
+}
+#endif
 
 // One or two scales, in the low bytes.
 template <int Count>
@@ -124,15 +150,17 @@ struct CodesOfWarp {
       weights.scales[row] = loadScales<kScalesOfLane>(scales[row]);
     }
   }
-  // Adds to each tile's sums the products of its rows' pairs `i` and i + 1 and A's two.
-  template <class Sums>
+  // Adds to each tile's sums the products of its rows' pairs `i` and i + 1 and A's two, of bf16 or
+  // of float16.
+  template <bool AreHalves, class Sums>
   __device__ static void addTiles(const u32 (&pairs)[kRows][kPairsOfWord], int i, const u32* ofA,
                                   const Sums& sums) {
 #pragma unroll
     for (int tile = 0; tile < Tiles; tile++) {
       const auto &low = pairs[2 * tile], &high = pairs[2 * tile + 1];
       const u32 rows[4] = {low[i], high[i], low[i + 1], high[i + 1]};
-      addPairs(sums(tile), rows, ofA[0], ofA[1]);
+      if constexpr (AreHalves) addHalves(sums(tile), rows, ofA[0], ofA[1]);
+      else addPairs(sums(tile), rows, ofA[0], ofA[1]);
     }
   }
   __device__ void advance() {

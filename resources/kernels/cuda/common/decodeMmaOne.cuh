@@ -11,9 +11,11 @@
 //   column 4      |   0    |   0    | block  |   0    |
 //   column 6      |   0    |   0    |   0    | block  |
 //
-// In bf16, B's codes are 2^(bias - 127) of their numbers; A's numbers, with their scales, have
-// 2^kOneShift and must be 0 or from 2^kSmallestOfOne to below 2^kLargestOfOne. Then products are
-// multiples of 2^-126 and sums of a block in float32's range.
+// Scales of both sides multiply sums; bf16 activations have none. Elements are multiplied in bf16:
+// B's codes are 2^(bias - 127) of their numbers, A's numbers 2^kOneShift times, and bf16 among them
+// must be 0 or from 2^kSmallestOfOne to below 2^38. Then products are multiples of 2^-126 and sums
+// of a block in float32's range. Where both have 8 bits they are multiplied in float16, which a GPU
+// makes of two codes by one instruction, NaN and infinities among them.
 //
 // What is outside, infinite or NaN makes a sum NaN or infinite, and it is computed again.
 #pragma once
@@ -23,23 +25,37 @@
 
 namespace decode {
 
-constexpr int kOneShift = 90, kSmallestOfOne = -80, kLargestOfOne = 37;
-// Below this a sum may have lost something: B's scale 2^-127 counts as 0, and the sums of 1024
-// blocks that have it are below 2^-24 of this. A block's is of 2^5 numbers of A below 2^128 times
-// as many of B, which are below 2^-123, 2^-111 or 2^-96.
-constexpr float kSmallestOfOneSum = B_FORMAT == 0 ? 0x1p-83f : B_FORMAT == 3 ? 0x1p-71f : 0x1p-56f;
+#if (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 890) || defined(WITHOUT_HALVES)
+constexpr bool kAreHalves = false;
+#else
+constexpr bool kAreHalves = kBits(A_FORMAT) == 8 && kBits(B_FORMAT) == 8;
+#endif
 
-// Whether a scale of A, a power of two, takes its elements out of their range.
-__device__ inline bool isOutsideOfOne(u32 scale) {
-  constexpr int kLeast = 127 + kSmallestOfOne - kLeastOfElement<A_FORMAT>,
-                kMost = 127 + kLargestOfOne - kLargestOfA;
-  static_assert(kMost == kLargestTokenScale<kOneShift>, "what multiplierOfTokens has");
-  return !kLinearScale && scale - kLeast > (u32)(kMost - kLeast);
+constexpr int kOneShift = 90, kSmallestOfOne = -80;
+// Below this a sum may have lost something. Of scaled formats what is lost are sums of a block
+// under scales whose product is below 2^-149, and numbers below that: of 2^15 blocks 2^-98 at most
+// (e5m2; a block's sum is below 2^37). Beside activations B's scale 2^-127 counts as 0, and the
+// sums of 1024 blocks that have it are below 2^-24 of this: a block's is of 2^5 numbers of A below
+// 2^128 times as many of B, which are below 2^-123.
+constexpr float kSmallestOfOneSum = kAreHalves ? 0x1p-70f : 0x1p-83f;
+
+// A scale; activations are multiplied by one of B at most 2^38 times, so that 2^-127 may be 0.
+__device__ inline float scaleOf(u32 scale) {
+  if (kLinearScale) return __int_as_float((int)(scale & 127) << 20) * 0x1p120f;  // 2^-120, its bits
+  if (!kIsScaled(A_FORMAT)) return powerOfTwo((int)scale - 127);
+  return __int_as_float(max((int)(scale << 23), 0x00400000));  // 2^-127 has no exponent
 }
-// A scale of B, but for NaN and 2^-127; 2^-120 of a linear one are its bits in a float32.
-__device__ inline float scaleOfB(u32 scale) {
-  return kLinearScale ? __int_as_float((int)(scale & 127) << 20) * 0x1p120f
-                      : powerOfTwo((int)scale - 127);
+
+// Pairs of four 8-bit codes as float16, or of B's codes in bf16, 2^(bias - 127) of their numbers.
+template <int Format, int Count>
+__device__ inline void unscaledPairsOf(u32 codes, u32 (&pairs)[Count]) {
+  if constexpr (kAreHalves) {
+    if constexpr (Format == 3) halvesOfE4m3(codes, pairs);
+    else halvesOfE5m2(codes, pairs);
+  } else {
+#pragma unroll
+    for (int i = 0; i < Count; i++) pairs[i] = unscaledPairOf(codes, i);
+  }
 }
 
 // Pairs of A that eight lanes of a warp have in common: each makes an eighth of them, and those
@@ -47,42 +63,44 @@ __device__ inline float scaleOfB(u32 scale) {
 // others zeros.
 struct Exchange {
   static constexpr int kShare = kPairsOfLane / 8;
-  // Words of shared memory: two places, so that a turn's pairs do not overwrite what the turn
-  // before may still be read from, and zeros. Rows are far enough apart for 16 bytes of each at
-  // once.
-  static constexpr int kPitch = kPairsOfLane + 4, kPlace = 4 * kPitch, kZeros = 2 * kPlace,
-                       kWords = kZeros + kPairsOfLane;
-  u32* const shared;
-  int place = 0;  // of this turn
-  // Where this lane's share lies in a place, and what it takes for each of its scales' codes.
-  int share, from[kScalesOfLane], ofPlace[kScalesOfLane];
+  // Words of shared memory: two places, each with zeros behind it, so that a turn's pairs do not
+  // overwrite what the turn before may still be read from; one bit of an address tells which. Rows
+  // are far enough apart for 16 bytes of each at once.
+  static constexpr int kPitch = kPairsOfLane + 4, kZeros = 4 * kPitch,
+                       kPlace = kZeros + kPairsOfLane <= 64 ? 64 : 128, kWords = 2 * kPlace;
+  static_assert(kZeros + kPairsOfLane <= kPlace, "zeros stand behind a place");
+  const SharedPlace shared;  // a multiple of the bytes of kWords
+  // Where this lane's share is put in this turn, and what it takes for each of its scales' codes.
+  SharedPlace share, from[kScalesOfLane];
 
-  __device__ explicit Exchange(u32* shared) : shared(shared) {}
+  __device__ explicit Exchange(u32* shared) : shared(placeOf(shared)) {}
   // Behind the first loads.
   __device__ void begin() {
     const int lane = threadIdx.x % 32;
-    share = hidden(lane % 4 * kPitch + lane / 4 * kShare);
+    share = hiddenPlace(shared + 4 * (lane % 4 * kPitch + lane / 4 * kShare));
 #pragma unroll
     for (int i = 0; i < kScalesOfLane; i++) {
       const bool isOwn = lane / 4 == lane % 4 * 2 + i;
-      from[i] = hidden(isOwn ? lane % 4 * kPitch : kZeros), ofPlace[i] = isOwn ? ~0 : 0;
+      from[i] = hiddenPlace(shared + 4 * (isOwn ? lane % 4 * kPitch : kZeros));
     }
-    if (lane < kPairsOfLane) shared[kZeros + lane] = 0;
+    if (lane < kPairsOfLane)
+#pragma unroll
+      for (int place = 0; place < 2; place++)
+        storeWord(shared + 4 * (place * kPlace + kZeros + lane), 0);
   }
   // A turn's: `own`, this lane's share, for `all`.
   __device__ void give(const u32 (&own)[kShare], u32 (&all)[kPairsOfLane]) {
-    u32* const to = shared + share + place;
-    if constexpr (kShare == 2) *reinterpret_cast<uint2*>(to) = make_uint2(own[0], own[1]);
-    else to[0] = own[0];
+    if constexpr (kShare == 2) storeTwoWords(share, make_uint2(own[0], own[1]));
+    else storeWord(share, own[0]);
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < kPairsOfLane; i += 4) {
-      const int of = i * kScalesOfLane / kPairsOfLane;
-      const uint4 four =
-          *reinterpret_cast<const uint4*>(shared + from[of] + (place & ofPlace[of]) + i);
+      const uint4 four = loadSixteen(from[i * kScalesOfLane / kPairsOfLane] + 4 * i);
       all[i] = four.x, all[i + 1] = four.y, all[i + 2] = four.z, all[i + 3] = four.w;
     }
-    place ^= kPlace;
+    share ^= 4 * kPlace;
+#pragma unroll
+    for (int i = 0; i < kScalesOfLane; i++) from[i] ^= 4 * kPlace;
   }
 };
 
@@ -91,10 +109,12 @@ struct OneToken {
   static constexpr int kWords = kBits(A_FORMAT) > kBits(B_FORMAT) ? 2 : 1,
                        // Between two words of a share: bf16 has eight elements in 16 bytes.
       kApart = kBits(A_FORMAT) == 16 ? 8 : 4;
-  const u8 *codes, *scales;  // of this lane's next turn
+  const u8 *codes, *scales;  // of this lane's next turn: its share, and its scale blocks
   Exchange exchange;
   u32 words[kWords] = {};
-  u32 asked = 0;  // a scale
+  u32 asked = 0;                 // scales
+  float factors[kScalesOfLane];  // of the turn that was made ready
+  u32 scalesSeen = 0;            // kMarksOfOutside where a linear one was NaN
   // Of bf16, the least of even elements and of odd ones, without a sign and less one in the last
   // place, which makes NaN of zero: the least of NaN and a number is the number.
   u32 least = kNanPair;
@@ -105,18 +125,18 @@ struct OneToken {
     const PlacesInRows<A_FORMAT> rows(of.aCodes, of.aScales, K, first);
     codes = rows.codesOf(token) + word * (4 * kBits(A_FORMAT) / kBits(B_FORMAT)) +
             (kBits(A_FORMAT) == 16 ? share % 2 * 4 : 0);
-    scales = rows.scalesOf(token) + word * kScalesOfLane / 4;
+    scales = rows.scalesOf(token);
   }
   __device__ void begin() { exchange.begin(); }
   __device__ void ask() {
 #pragma unroll
     for (int i = 0; i < kWords; i++) words[i] = loadOftenWord(codes + i * kApart);
-    if (kIsScaled(A_FORMAT)) asked = loadScales<1>(scales);
+    if (kIsScaled(A_FORMAT)) asked = loadScales<kScalesOfLane>(scales);
   }
   __device__ void advance(int elements) {
     codes += elements * kBits(A_FORMAT) / 8, scales += elements / SCALE_BLOCK;
   }
-  // Pair `i` of the share.
+  // Pair `i` of the share, in bf16 2^(bias - 127) of its numbers where they are of fewer bits.
   __device__ u32 pairOf(int i) const {
     const int odd = threadIdx.x / 4 % 2;
     if constexpr (kBits(A_FORMAT) == 16)
@@ -125,39 +145,44 @@ struct OneToken {
       return smallPairOf<A_FORMAT>(words[0] >> 8 * odd, i);
     else return tokenPairOfEight(words[0] >> 16 * odd, words[1] >> 16 * odd, i);
   }
-  // What takes the share to what is multiplied.
+  // What takes the share in bf16 to what is multiplied.
   __device__ u32 multiplier(bool isInside) {
-    constexpr u32 kMagnitudes = kBits(A_FORMAT) == 4   ? 0x77777777
-                                : kBits(A_FORMAT) == 8 ? 0x7f7f7f7f
-                                                       : 0x7fff7fff;
-    u32 multiplier = multiplierOfTokens<kOneShift>(asked);
-    if constexpr (!kIsScaled(A_FORMAT)) {
+    u32 multiplier = powerPair<false>(kOneShift);
+    bool isSpecial = false;
 #pragma unroll
-      for (int i = 0; i < kWords; i++)
-        least = lesserBf16Pair(least, (words[i] & kMagnitudes) - 0x00010001);
-    } else {
-      u32 magnitudes = 0;
-      bool isSpecial = false;
-#pragma unroll
-      for (int i = 0; i < kWords; i++)
-        magnitudes |= words[i] & kMagnitudes, isSpecial |= holdsSpecial<A_FORMAT>(words[i]);
-      if (isOutsideOfOne(asked)) multiplier = magnitudes == 0 && asked != 255 ? 0 : kNanPair;
-      if (isSpecial) multiplier = kNanPair;
+    for (int i = 0; i < kWords; i++) {
+      if constexpr (kIsScaled(A_FORMAT)) isSpecial |= holdsSpecial<A_FORMAT>(words[i]);
+      else least = lesserBf16Pair(least, (words[i] & 0x7fff7fff) - 0x00010001);
     }
+    if (isSpecial) multiplier = kNanPair;
     return isInside ? multiplier : 0;
   }
   // All that the lane multiplies.
   __device__ void makeReady(bool isInside, u32 (&ready)[kPairsOfLane]) {
-    const u32 by = multiplier(isInside);
-    u32 own[Exchange::kShare];
+    if constexpr (kIsScaled(A_FORMAT)) {
+      if (kLinearScale) scalesSeen |= markedOutside(asked);
 #pragma unroll
-    for (int i = 0; i < Exchange::kShare; i++) own[i] = readyPair(pairOf(i), by);
+      for (int i = 0; i < kScalesOfLane; i++)
+        factors[i] = scaleOf(kScalesOfLane == 1 ? asked : asked >> 8 * i & 255);
+    }
+    u32 own[Exchange::kShare];
+    if constexpr (kAreHalves) {
+      u32 pairs[kPairsOfWord];
+      unscaledPairsOf<A_FORMAT>(words[0] >> 16 * (threadIdx.x / 4 % 2), pairs);
+      own[0] = isInside ? pairs[0] : 0;
+    } else {
+      const u32 by = multiplier(isInside);
+#pragma unroll
+      for (int i = 0; i < Exchange::kShare; i++) own[i] = readyPair(pairOf(i), by);
+    }
     exchange.give(own, ready);
   }
-  // Whether an element was so small that a product may have lost something.
-  __device__ bool sawTiny() const {
+  // Whether an element was so small that a product may have lost something, or a scale NaN that
+  // does not make sums NaN.
+  __device__ bool sawOutside() const {
     constexpr u32 kLeast = (127 + kSmallestOfOne << 7) - 1;
-    return (least & 0xffff) < kLeast || least >> 16 < kLeast;
+    return kIsScaled(A_FORMAT) ? (scalesSeen & kMarksOfOutside) != 0
+                               : (least & 0xffff) < kLeast || least >> 16 < kLeast;
   }
 };
 
@@ -168,11 +193,12 @@ struct OneRowOfWarp : CodesOfWarp<Tiles, Warps> {
   using Weights = typename Of::Weights;
   static constexpr int kRows = Of::kRows, kExchanged = Exchange::kWords;
   // What a sum lacks.
-  static constexpr float kUnit = (float)(1ull << (127 - kBias(B_FORMAT) - kOneShift)),
+  static constexpr float kUnit = kAreHalves ? 1.0f
+                                            : (float)(1ull << (127 - kBias(B_FORMAT) - kOneShift)),
                          kSmallest = kSmallestOfOneSum;
   OneToken tokens;
   float total[kRows] = {};  // of this lane's rows and its part of K
-  // Of each row, kMarksOfOutside where a scale was NaN, kMarksOfSpecial where a code was.
+  // Of each row, kMarksOfOutside where a linear scale was NaN, kMarksOfSpecial where a code was.
   u32 scalesSeen[kRows] = {}, codesSeen[kRows] = {};
 
   __device__ OneRowOfWarp(const Codes& of, int row, int token, int, int N, int K, u32* shared)
@@ -190,31 +216,34 @@ struct OneRowOfWarp : CodesOfWarp<Tiles, Warps> {
 #pragma unroll
       for (int row = 0; row < kRows; row++) {
         const u32 codes = wordOf(weights.codes[row], word);
-        if (kBits(B_FORMAT) == 8) codesSeen[row] |= markedSpecial<B_FORMAT>(codes);
-#pragma unroll
-        for (int i = 0; i < kPairsOfWord; i++) pairs[row][i] = unscaledPairOf(codes, i);
+        if (kBits(B_FORMAT) == 8 && !kAreHalves) codesSeen[row] |= markedSpecial<B_FORMAT>(codes);
+        unscaledPairsOf<B_FORMAT>(codes, pairs[row]);
       }
 #pragma unroll
       for (int i = 0; i < kPairsOfWord; i += 2)
-        Of::addTiles(pairs, i, ready + word * kPairsOfWord + i,
-                     [&](int tile) { return sums[tile]; });
+        Of::template addTiles<kAreHalves>(pairs, i, ready + word * kPairsOfWord + i,
+                                          [&](int tile) { return sums[tile]; });
     }
 #pragma unroll
     for (int row = 0; row < kRows; row++) {
       if (kLinearScale) scalesSeen[row] |= markedOutside(weights.scales[row]);
 #pragma unroll
-      for (int i = 0; i < kScalesOfLane; i++)
-        total[row] += sums[row / 2][row % 2 * 2 + i] * scaleOfB(weights.scale(row, i));
+      for (int i = 0; i < kScalesOfLane; i++) {
+        const float scale = scaleOf(weights.scale(row, i));
+        total[row] += sums[row / 2][row % 2 * 2 + i] *
+                      (kIsScaled(A_FORMAT) ? tokens.factors[i] * scale : scale);
+      }
     }
   }
 
   // The warp's sums, of four lanes each, to where the CTA adds them.
   __device__ void store(float (&sums)[1][Of::kRowsOfCta + 4]) {
-    // A lane has seen an eighth of what its rows are multiplied by.
-    const bool sawTiny = !kIsScaled(A_FORMAT) && __any_sync(0xffffffff, tokens.sawTiny());
+    // A lane has seen a part of what its rows are multiplied by.
+    const bool sawOutside =
+        (!kIsScaled(A_FORMAT) || kLinearScale) && __any_sync(0xffffffff, tokens.sawOutside());
 #pragma unroll
     for (int row = 0; row < kRows; row++) {
-      const bool isSpoiled = sawTiny || (scalesSeen[row] & kMarksOfOutside) != 0 ||
+      const bool isSpoiled = sawOutside || (scalesSeen[row] & kMarksOfOutside) != 0 ||
                              (codesSeen[row] & kMarksOfSpecial) != 0;
       float sum = isSpoiled ? nanValue() : total[row];
       sum += __shfl_xor_sync(0xffffffff, sum, 1);

@@ -77,8 +77,8 @@ struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
       for (int eight = 0; eight < kEights; eight++)
 #pragma unroll
         for (int i = 0; i < kPairsOfWord; i += 2)
-          Of::addTiles(pairs, i, ready[eight] + word * kPairsOfWord + i,
-                       [&](int tile) { return total[tile][eight]; });
+          Of::template addTiles<false>(pairs, i, ready[eight] + word * kPairsOfWord + i,
+                                       [&](int tile) { return total[tile][eight]; });
     }
   }
 
@@ -171,10 +171,11 @@ __device__ inline void multiplyRows(const Codes& of, Output* c, int row, int tok
   using Own = typename OfWarp<Columns, Tiles, Warps>::Type;
   constexpr int kRowsOfCta = Own::kRowsOfCta;
   __shared__ float sums[Warps][Columns][kRowsOfCta + 4];
-  __shared__ uint4 exchanged[Own::kExchanged == 0 ? 1 : Warps * Own::kExchanged / 4];
+  // A warp's begins at a multiple of its length (Exchange).
+  constexpr int kExchanged = Own::kExchanged == 0 ? 4 : Own::kExchanged;
+  alignas(4 * kExchanged) __shared__ u32 exchanged[Own::kExchanged == 0 ? 4 : Warps * kExchanged];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  Own own(of, row, token, endToken, N, K,
-          reinterpret_cast<u32*>(exchanged) + warp * Own::kExchanged);
+  Own own(of, row, token, endToken, N, K, exchanged + warp * Own::kExchanged);
   takeTurns(own, K);
   own.store(sums[warp]);
   __syncthreads();

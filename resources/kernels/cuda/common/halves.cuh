@@ -1,5 +1,5 @@
-// Two float16 numbers in a word, and fp8 numbers made of them and from them (sm_90 and later).
-// native/test has its own of these.
+// Two float16 numbers in a word, fp8 numbers made of them and from them (sm_89 and later), and
+// matrix instructions of a warp. native/test has its own of these.
 #pragma once
 
 #include "common/types.cuh"
@@ -8,6 +8,12 @@
 __device__ inline void halvesOfE4m3(u32 codes, u32 (&halves)[2]) {
   asm("{ .reg .b16 low, high; mov.b32 {low, high}, %2; cvt.rn.f16x2.e4m3x2 %0, low; "
       "cvt.rn.f16x2.e4m3x2 %1, high; }"
+      : "=r"(halves[0]), "=r"(halves[1])
+      : "r"(codes));
+}
+__device__ inline void halvesOfE5m2(u32 codes, u32 (&halves)[2]) {
+  asm("{ .reg .b16 low, high; mov.b32 {low, high}, %2; cvt.rn.f16x2.e5m2x2 %0, low; "
+      "cvt.rn.f16x2.e5m2x2 %1, high; }"
       : "=r"(halves[0]), "=r"(halves[1])
       : "r"(codes));
 }
@@ -39,4 +45,13 @@ __device__ inline u32 largerHalves(u32 a, u32 b) {
   u32 larger;
   asm("max.u16x2 %0, %1, %2;" : "=r"(larger) : "r"(a), "r"(b));
   return larger;
+}
+
+// D (16 x 8) += A B^T, fragments of a warp (PTX ISA, "mma.m16n8k16").
+__device__ inline void addHalves(float* d, const u32 (&a)[4], u32 b0, u32 b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
