@@ -14,13 +14,13 @@ constexpr const char* kKernel = "decode-mma";
 
 // Pairs of a CTA that is alone on a multiprocessor.
 constexpr int kMostWarps = B_FORMAT == 0 ? 12 : 16;
+// One row has pairs with B of 4 bits alone.
+constexpr bool kOneHasPairs = B_FORMAT == 0;
 #if !GROUPED
 #if B_FORMAT == 0
-constexpr auto multiply1PairsByFewer = multiply1PairsBy12,
-               multiply8PairsByMost = multiply8PairsBy12;
+constexpr auto multiply8PairsByMost = multiply8PairsBy12;
 #else
-constexpr auto multiply1PairsByFewer = multiply1PairsBy16,
-               multiply8PairsByMost = multiply8PairsBy16;
+constexpr auto multiply8PairsByMost = multiply8PairsBy16;
 #endif
 #endif
 
@@ -61,11 +61,13 @@ struct Product {
         return call(warps == 4   ? multiply8PairsBy4
                     : warps == 8 ? multiply8PairsBy8
                                  : multiply8PairsByMost);
+#if B_FORMAT == 0
       if (isInPairs)
         return call(warps == 4    ? multiply1PairsBy4
                     : warps == 8  ? multiply1PairsBy8
                     : warps == 16 ? multiply1PairsBy16
-                                  : multiply1PairsByFewer);
+                                  : multiply1PairsBy12);
+#endif
       if (columns == 1)
         return call(warps == 4 ? multiply1By4 : warps == 8 ? multiply1By8 : multiply1By16);
 #endif
@@ -90,8 +92,9 @@ Product bySixteen(Product product) {
   product.warps = 16;
   return product;
 }
-// With as many warps as there are for pairs of so many rows.
+// With as many warps as there are for pairs of so many rows. Where one row has none, tiles alone.
 Product inPairs(Product product, int warps = 0) {
+  if (product.m == 1 && !kOneHasPairs) return byEight(product);
   product.warps = warps > 0 ? warps : product.m <= 8 ? kMostWarps : 12;
   product.isInPairs = true;
   return product;

@@ -62,21 +62,27 @@ extern "C" __global__ void placeTiles(const int* groupRows, int* tileEnds, int g
 BS_DECODE_TILES(8, 1)
 BS_DECODE_TILES(16, 1)
 #if !GROUPED
-// With float16 little else than loads is left to do, and more of them are under way by more warps.
-BS_DECODE_TILES(1, decode::kAreHalves ? 2 : 1)
 #define BS_DECODE_PAIRS(COLUMNS)                               \
   BS_DECODE_MMA(multiply##COLUMNS##PairsBy4, COLUMNS, 2, 4, 4) \
   BS_DECODE_MMA(multiply##COLUMNS##PairsBy8, COLUMNS, 2, 8, 2)
-BS_DECODE_PAIRS(1)
 BS_DECODE_PAIRS(8)
-// Alone on a multiprocessor: as many warps as there are registers for, or twelve where these have
-// as many turns.
-BS_DECODE_MMA(multiply1PairsBy16, 1, 2, 16, 1)
+BS_DECODE_MMA(multiply16PairsBy12, 16, 2, 12, 1)
+// Pairs alone on a multiprocessor: by as many warps as there are registers for, or twelve where
+// these have as many turns.
 #if B_FORMAT == 0
-BS_DECODE_MMA(multiply1PairsBy12, 1, 2, 12, 1)
 BS_DECODE_MMA(multiply8PairsBy12, 8, 2, 12, 1)
+BS_DECODE_TILES(1, 1)
+BS_DECODE_PAIRS(1)
+BS_DECODE_MMA(multiply1PairsBy12, 1, 2, 12, 1)
+BS_DECODE_MMA(multiply1PairsBy16, 1, 2, 16, 1)
 #else
 BS_DECODE_MMA(multiply8PairsBy16, 8, 2, 16, 1)
+// Where float16 leaves little to do but loads, more of them are under way by more warps (timed on
+// an H200; an sm_120 would spill).
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
+BS_DECODE_TILES(1, 2)
+#else
+BS_DECODE_TILES(1, 1)
 #endif
-BS_DECODE_MMA(multiply16PairsBy12, 16, 2, 12, 1)
+#endif
 #endif

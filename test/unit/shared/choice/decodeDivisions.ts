@@ -21,7 +21,7 @@ const rowsOf = (file: string) => (json(`docs/results/${file}.json`) as { rows: D
 /** One row of A has kernels of its own since they were timed for all. */
 export const dividedOn = (card: 'h100' | 'h200'): Divided[] => [
   ...rowsOf(`${card}-decode-divisions`).filter(({ m }) => m > 1),
-  ...(card === 'h200' ? rowsOf('h200-decode-one-sums') : [])
+  ...(card === 'h200' ? rowsOf('h200-decode-one-halves') : [])
 ]
 
 const { kernels } = json('resources/kernels/cuda/manifest.json') as { kernels: { id?: string }[] }
