@@ -40,8 +40,7 @@ __device__ inline u32 powerPair(int exponent) {
 // Magnitudes of A's elements lie below 2^kLargestOfA; the largest of its scales that is
 // represented, where they are powers of two.
 constexpr int kLargestOfA = A_FORMAT == 0 ? 3 : A_FORMAT == 3 ? 9 : 16;
-template <int Shift>
-constexpr int kLargestTokenScale = 254 - kLargestOfA - Shift;
+constexpr int kLargestTokenScale = 254 - kLargestOfA - kTokenShift;
 
 // A scale's bytes in the low half of both halves of a word, from four scales.
 __device__ inline u32 bothOf(u32 four, int index) {
@@ -65,17 +64,15 @@ __device__ inline u32 unscaledPairOf(u32 codes, int i) {
 }
 
 constexpr u32 kNanPair = 0x7fff7fff;
-// What takes elements of A, their bias put right, to element x scale x 2^Shift.
-template <int Shift = kTokenShift>
+// What takes elements of A, their bias put right, to element x scale x 2^kTokenShift.
 __device__ inline u32 multiplierOfTokens(u32 scale) {
-  constexpr bool kInRegister = Shift == kTokenShift;
-  if (!kIsScaled(A_FORMAT)) return powerPair<kInRegister>(Shift);
+  if (!kIsScaled(A_FORMAT)) return powerPair<true>(kTokenShift);
   if (!kLinearScale)
-    return scale <= kLargestTokenScale<Shift> ? (scale + Shift) * 0x00800080u : kNanPair;
+    return scale <= kLargestTokenScale ? (scale + kTokenShift) * 0x00800080u : kNanPair;
   // 2^-120 of it are its bits in a bf16.
   const u32 magnitude = scale & 127,
-            itself = multiplyBf16Pair(magnitude * 16 * 0x00010001u, powerPair<kInRegister>(120));
-  return magnitude == 127 ? kNanPair : multiplyBf16Pair(itself, powerPair<kInRegister>(Shift));
+            itself = multiplyBf16Pair(magnitude * 16 * 0x00010001u, powerPair<true>(120));
+  return magnitude == 127 ? kNanPair : multiplyBf16Pair(itself, powerPair<true>(kTokenShift));
 }
 
 // A pair of A's elements as smallPairOf has it, or of bf16, by that multiplier: what is multiplied.
