@@ -145,8 +145,8 @@ struct OfWarp<1, Tiles, Warps> {
 };
 
 // All turns of a warp. Four lanes have a row, and some of them may be behind K when others are not.
-// One turn is under way while the one before is multiplied; with more it is slower (docs/decode.md,
-// "Turns under way").
+// One turn is under way while the one before is multiplied; with more it is slower
+// (docs/decode-measured.md, "Turns under way").
 template <class Own>
 __device__ inline void takeTurns(Own& own, int K) {
   typename Own::Weights next = {};
