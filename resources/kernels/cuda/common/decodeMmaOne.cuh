@@ -39,11 +39,11 @@ constexpr int kOneShift = 90, kSmallestOfOne = -80;
 // 2^128 times as many of B, which are below 2^-123.
 constexpr float kSmallestOfOneSum = kAreHalves ? 0x1p-70f : 0x1p-83f;
 
-// A scale; activations are multiplied by one of B at most 2^38 times, so that 2^-127 may be 0.
+// A scale. 2^-127 has no exponent of its own; beside activations it may be 0 (kSmallestOfOneSum).
 __device__ inline float scaleOf(u32 scale) {
   if (kLinearScale) return __int_as_float((int)(scale & 127) << 20) * 0x1p120f;  // 2^-120, its bits
   if (!kIsScaled(A_FORMAT)) return powerOfTwo((int)scale - 127);
-  return __int_as_float(max((int)(scale << 23), 0x00400000));  // 2^-127 has no exponent
+  return __int_as_float(max((int)(scale << 23), 0x00400000));
 }
 
 // Pairs of four 8-bit codes as float16, or of B's codes in bf16, 2^(bias - 127) of their numbers.
