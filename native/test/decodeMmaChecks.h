@@ -128,6 +128,7 @@ void isAsInTheManifest() {
             continue;
           const int columns = columnsOf(rows), warps = static_cast<int>(names["WARPS"]);
           const bool areInPairs = names["IN_PAIRS"] != 0;
+          CHECK(columns > 1 || kOneHasPairs || !areInPairs);
           CHECK(function == "multiply" + std::to_string(columns) + (areInPairs ? "Pairs" : "") +
                                 "By" + std::to_string(warps));
           CHECK(names["TILES"] == ceilDivided(n, areInPairs ? 32 : 16));

@@ -46,15 +46,6 @@ __device__ inline void loadMatrices(u32 (&fragment)[4], const u16* from) {
                : "r"(address));
 }
 
-__device__ inline void multiplyAdd(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-      "{%8, %9}, "
-      "{%0, %1, %2, %3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
 // The tile of C from (row0, col0) on; rows from `endRow` on are not its own.
 __device__ inline void multiplyTile(const u8* aCodes, const u8* bCodes, const u8* aScales,
                                     const u8* bScales, Output* c, int row0, int col0, int endRow,
@@ -86,8 +77,8 @@ __device__ inline void multiplyTile(const u8* aCodes, const u8* bCodes, const u8
       for (int i = 0; i < 4; i++)
 #pragma unroll
         for (int j = 0; j < 4; j++)
-          multiplyAdd(sum[i][j], fragmentA[i], fragmentB[j / 2][j % 2 * 2],
-                      fragmentB[j / 2][j % 2 * 2 + 1]);
+          addPairs(sum[i][j], fragmentA[i], fragmentB[j / 2][j % 2 * 2],
+                   fragmentB[j / 2][j % 2 * 2 + 1]);
     }
     __syncthreads();
   }

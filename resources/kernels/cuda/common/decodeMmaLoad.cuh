@@ -47,14 +47,6 @@ BS_LOAD_SIXTEEN(loadOften, "")
 using SharedPlace = u32;
 __device__ inline SharedPlace placeOf(const void* shared) { return sharedAddress(shared); }
 __device__ inline SharedPlace hiddenPlace(SharedPlace place) { return (u32)hidden((int)place); }
-__device__ inline uint4 loadSixteen(SharedPlace place) {
-  uint4 words;
-  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
-               : "r"(place)
-               : "memory");
-  return words;
-}
 #else
 using SharedPlace = uintptr_t;
 inline SharedPlace placeOf(const void* shared) { return reinterpret_cast<uintptr_t>(shared); }

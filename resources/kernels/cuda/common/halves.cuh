@@ -2,7 +2,7 @@
 // matrix instructions of a warp. native/test has its own of these.
 #pragma once
 
-#include "common/types.cuh"
+#include "common/bf16Pairs.cuh"
 
 // Four e4m3 codes as two words of them.
 __device__ inline void halvesOfE4m3(u32 codes, u32 (&halves)[2]) {
@@ -47,11 +47,4 @@ __device__ inline u32 largerHalves(u32 a, u32 b) {
   return larger;
 }
 
-// D (16 x 8) += A B^T, fragments of a warp (PTX ISA, "mma.m16n8k16").
-__device__ inline void addHalves(float* d, const u32 (&a)[4], u32 b0, u32 b1) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-      "{%8, %9}, {%0, %1, %2, %3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
+BS_ADD_PRODUCTS(addHalves, "f16")

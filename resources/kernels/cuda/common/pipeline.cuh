@@ -328,6 +328,14 @@ __device__ inline void storeSixteen(u32 address, uint4 words) {
                "r"(words.y), "r"(words.z), "r"(words.w)
                : "memory");
 }
+__device__ inline uint4 loadSixteen(u32 address) {
+  uint4 words;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
+               : "r"(address)
+               : "memory");
+  return words;
+}
 __device__ inline u32 loadByte(u32 address) {
   u32 byte;
   asm volatile("ld.shared.u8 %0, [%1];" : "=r"(byte) : "r"(address));
