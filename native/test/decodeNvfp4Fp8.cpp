@@ -26,7 +26,7 @@ struct Product {
   Activations a{m, k};
   ScaledMatrix b{{B_FORMAT, SCALE_FORMAT, SCALE_BLOCK}, n, k, 60, "linear"};
   GuardedOutput<float> c{m, n};
-  int leftArrived = 0;        // counters that are not zero after a run
+  int leftParts = 0;          // numbers of parts that are not zero after a run
   bool isOtherAgain = false;  // sums that are computed again are others: by other codes of B
 
   // As the manifest's SCALE_ROWS.
@@ -34,13 +34,11 @@ struct Product {
   void run(Mistake mistake = Mistake::kNone) {
     const int stages = ceilDivided(k, STAGE_K), tiles = ceilDivided(n, ROWS),
               share = across > 1 ? ceilDivided(stages, across) : divided,
-              parts = across == 1 && share > 0 ? ceilDivided(stages - 1, share) + 1 : 1,
               clusters = across > 1  ? tiles
                          : share > 0 ? ceilDivided(tiles * stages, share)
                                      : ctas,
               scales = k / SCALE_BLOCK, rows = scaleRows();
-    std::vector<float> sums(parts * m * n);
-    std::vector<u32> arrived(tiles);
+    std::vector<float> parts(clusters * 8 * ROWS * 4);
     std::vector<uint8_t> again = b.packed;
     for (int i = 0; i < k / 4 && isOtherAgain; i++)
       for (int row = 0; row < n; row++) again[row * (again.size() / n) + i] ^= 0x22;
@@ -53,12 +51,12 @@ struct Product {
     hopper::launch({clusters, across, THREADS, SHARED_BYTES, {}, mistake}, [&] {
       (rows > 1 ? multiplyAlone4OfEight : multiplyAlone4)(
           codesMap, scalesMap, a.codes.data(), again.data(), a.scales.data(), b.scales.data(),
-          sums.data(), arrived.data(), c.data(), m, n, k, across, share, depth, 1.0f);
+          parts.data(), c.data(), m, n, k, across, share, depth, 1.0f);
     });
-    leftArrived = static_cast<int>(
-        std::count_if(arrived.begin(), arrived.end(), [](u32 count) { return count != 0; }));
+    leftParts = static_cast<int>(
+        std::count_if(parts.begin(), parts.end(), [](float part) { return part != 0; }));
   }
-  int wrong(int every) const { return wrongOf(*this, every) + leftArrived; }
+  int wrong(int every) const { return wrongOf(*this, every) + leftParts; }
 };
 
 }  // namespace

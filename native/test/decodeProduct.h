@@ -46,7 +46,7 @@ struct Product {
   int depth = 4;              // of the ring, up to eight rows of A
   bool restFirst = false;     // tiles that are more than whole turns of CTAs are divided, the first
   bool mayBeAlone = true;     // a kernel that makes A ready for itself may be taken
-  int leftArrived = 0;        // counters that are not zero after a run
+  int leftParts = 0;          // numbers of parts that are not zero after a run
   bool isOtherAgain = false;  // sums that are computed again are others: by other codes of B
 
   void run(Mistake mistake = Mistake::kNone) {
@@ -61,15 +61,13 @@ struct Product {
                       : across > 1 ? ceilDivided(stages, across)
                       : restFirst  ? ceilDivided(stages, divided)
                                    : divided,
-              mostParts = GROUPED || restFirst ? divided
-                          : share > 0          ? ceilDivided(stages - 1, share) + 1
-                                               : 1,
               clusters = restFirst    ? ctas
                          : across > 1 ? tiles
                          : share > 0  ? ceilDivided(tiles * stages, share)
                                       : ctas;
-    std::vector<float> factors(m), parts(mostParts * m * n);
-    std::vector<u32> arrived(tiles);
+    // A slot of each part of K.
+    const int slots = GROUPED ? tiles * splits : clusters;
+    std::vector<float> factors(m), parts(slots * columns * ROWS * 4);
     const std::vector<int> starts = startsOf(groups);
     const int *first = starts.data(), *rows = groups.data();
     const int scaleRows = this->scaleRows();
@@ -112,11 +110,10 @@ struct Product {
             kernel(codesMap, scalesMap, tokensMap, a.codes.data(), again.data(), a.scales.data(),
                    b.scales.data(),
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
-                   factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, share,
-                   depth, copied > 0,
+                   factors.data(), parts.data(), c.data(), m, n, k, splits, share, depth,
+                   copied > 0,
 #else
-                   parts.data(), arrived.data(), c.data(), m, n, k, splits, share, depth,
-                   copied > 0, 1.0f,
+                   parts.data(), c.data(), m, n, k, splits, share, depth, copied > 0, 1.0f,
 #endif
                    first, rows, matrices);
           };
@@ -126,8 +123,7 @@ struct Product {
             if (scaleRows > 1)
               kernel = columns == 8 ? multiplyAlone8OfEight : multiplyAlone16OfEight;
             kernel(codesMap, scalesMap, a.codes.data(), again.data(), a.scales.data(),
-                   b.scales.data(), parts.data(), arrived.data(), c.data(), m, n, k, splits, share,
-                   depth);
+                   b.scales.data(), parts.data(), c.data(), m, n, k, splits, share, depth);
             return;
           }
 #endif
@@ -140,10 +136,9 @@ struct Product {
             kernel(codesMap, scalesMap, tokensMap, a.codes.data(), again.data(), a.scales.data(),
                    b.scales.data(),
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
-                   factors.data(), parts.data(), arrived.data(), c.data(), m, n, k, share, rest,
-                   ofRest
+                   factors.data(), parts.data(), c.data(), m, n, k, share, rest, ofRest
 #else
-                   parts.data(), arrived.data(), c.data(), m, n, k, share, rest, ofRest, 1.0f
+                   parts.data(), c.data(), m, n, k, share, rest, ofRest, 1.0f
 #endif
             );
             return;
@@ -163,8 +158,8 @@ struct Product {
                : columns == 32 ? multiply32
                                : multiply64);
         });
-    leftArrived = static_cast<int>(
-        std::count_if(arrived.begin(), arrived.end(), [](u32 count) { return count != 0; }));
+    leftParts = static_cast<int>(
+        std::count_if(parts.begin(), parts.end(), [](float part) { return part != 0; }));
   }
   // As the manifest's COLUMNS, TILES, SCALE_ROWS and ALONE.
   int rowsOfLargest() const { return *std::max_element(groups.begin(), groups.end()); }
@@ -188,7 +183,7 @@ struct Product {
            ceilDivided(k, STAGE_K) * STAGE_K * columns() <= OWN_BYTES &&
            scaleRows() * (k / SCALE_BLOCK) % 16 == 0;
   }
-  int wrong(int every) const { return wrongOf(*this, every) + leftArrived; }
+  int wrong(int every) const { return wrongOf(*this, every) + leftParts; }
 };
 
 }  // namespace

@@ -32,18 +32,17 @@ extern "C" __global__ void __launch_bounds__(PREPARE_THREADS)
                         groups);
 }
 
-#define BS_DECODE(NAME, OPERAND, TOKENS, TILES)                                                  \
-  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                        \
-      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,   \
-      const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes,           \
-      const u8* aScales, const u8* bScales, float* parts, u32* arrived, Output* c, int M, int N, \
-      int K, int splits, int share, int depth, int scalesAreMade, float tensorScale,             \
-      const int* groupStarts, const int* groupRows, int groups) {                                \
-    decode::runTiles<decode::OPERAND<TOKENS, TILES>>(                                            \
-        &codesMap, &scalesMap, &tokensMap,                                                       \
-        {M, N, K, splits, share, depth, groupStarts, groupRows, groups},                         \
-        {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, tensorScale},             \
-        scalesAreMade);                                                                          \
+#define BS_DECODE(NAME, OPERAND, TOKENS, TILES)                                                \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                      \
+      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap, \
+      const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes,         \
+      const u8* aScales, const u8* bScales, float* parts, Output* c, int M, int N, int K,      \
+      int splits, int share, int depth, int scalesAreMade, float tensorScale,                  \
+      const int* groupStarts, const int* groupRows, int groups) {                              \
+    decode::runTiles<decode::OPERAND<TOKENS, TILES>>(                                          \
+        &codesMap, &scalesMap, &tokensMap,                                                     \
+        {M, N, K, splits, share, depth, groupStarts, groupRows, groups},                       \
+        {aCodes, bCodes, aScales, bScales, nullptr, parts, c, tensorScale}, scalesAreMade);    \
   }
 BS_DECODE(multiply8, Bf16, 8, 1)
 BS_DECODE(multiply16, Bf16, 16, 1)
@@ -60,16 +59,16 @@ BS_DECODE(multiply16Pairs, Bf16, 16, 2)
 BS_DECODE(multiply32Pairs, Bf16, 32, 2)
 BS_DECODE(multiply64Pairs, Bf16, 64, 2)
 
-#define BS_DECODE_REST(NAME, TOKENS)                                                             \
-  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                        \
-      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,   \
-      const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes,           \
-      const u8* aScales, const u8* bScales, float* parts, u32* arrived, Output* c, int M, int N, \
-      int K, int share, int rest, int restParts, float tensorScale) {                            \
-    decode::runTiles<decode::Bf16<TOKENS, 1>, true>(                                             \
-        &codesMap, &scalesMap, &tokensMap,                                                       \
-        {M, N, K, 1, share, 0, nullptr, nullptr, 0, rest, restParts},                            \
-        {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, tensorScale}, false);     \
+#define BS_DECODE_REST(NAME, TOKENS)                                                           \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                      \
+      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap, \
+      const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes,         \
+      const u8* aScales, const u8* bScales, float* parts, Output* c, int M, int N, int K,      \
+      int share, int rest, int restParts, float tensorScale) {                                 \
+    decode::runTiles<decode::Bf16<TOKENS, 1>, true>(                                           \
+        &codesMap, &scalesMap, &tokensMap,                                                     \
+        {M, N, K, 1, share, 0, nullptr, nullptr, 0, rest, restParts},                          \
+        {aCodes, bCodes, aScales, bScales, nullptr, parts, c, tensorScale}, false);            \
   }
 BS_DECODE_REST(multiply16Rest, 16)
 BS_DECODE_REST(multiply32Rest, 32)

@@ -19,14 +19,13 @@
 static_assert(A_FORMAT == 0 && B_FORMAT == 0 && !GROUPED, "NVFP4 only, and one product");
 
 #define BS_DECODE_ALONE(NAME, OF_EIGHT)                                                        \
-  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1)                            \
-      NAME(const __grid_constant__ TensorMap codesMap,                                         \
-           const __grid_constant__ TensorMap scalesMap, const u8* aCodes, const u8* bCodes,    \
-           const u8* aScales, const u8* bScales, float* parts, u32* arrived, Output* c, int M, \
-           int N, int K, int splits, int share, int depth, float tensorScale) {                \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                      \
+      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap, \
+      const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, float* parts,  \
+      Output* c, int M, int N, int K, int splits, int share, int depth, float tensorScale) {   \
     decode::runTiles<decode::Nvfp4Of<OF_EIGHT>>(                                               \
         &codesMap, &scalesMap, nullptr, {M, N, K, splits, share, depth, nullptr, nullptr, 0},  \
-        {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, tensorScale}, false);   \
+        {aCodes, bCodes, aScales, bScales, nullptr, parts, c, tensorScale}, false);            \
   }
 BS_DECODE_ALONE(multiplyAlone4, false)
 BS_DECODE_ALONE(multiplyAlone4OfEight, true)
@@ -53,17 +52,17 @@ extern "C" __global__ void __launch_bounds__(kEncodeThreads)
                         K / SCALE_BLOCK, pitch, groupRows, groups);
 }
 
-#define BS_DECODE(NAME, OPERAND, TOKENS, TILES)                                                \
-  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                      \
-      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap, \
-      const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes,         \
-      const u8* aScales, const u8* bScales, const float* aFactors, float* parts, u32* arrived, \
-      Output* c, int M, int N, int K, int splits, int share, int depth, int scalesAreMade,     \
-      const int* groupStarts, const int* groupRows, int groups) {                              \
-    decode::runTiles<decode::OPERAND<TOKENS, TILES>>(                                          \
-        &codesMap, &scalesMap, &tokensMap,                                                     \
-        {M, N, K, splits, share, depth, groupStarts, groupRows, groups},                       \
-        {aCodes, bCodes, aScales, bScales, aFactors, parts, arrived, c, 1.0f}, scalesAreMade); \
+#define BS_DECODE(NAME, OPERAND, TOKENS, TILES)                                                    \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                          \
+      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,     \
+      const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes,             \
+      const u8* aScales, const u8* bScales, const float* aFactors, float* parts, Output* c, int M, \
+      int N, int K, int splits, int share, int depth, int scalesAreMade, const int* groupStarts,   \
+      const int* groupRows, int groups) {                                                          \
+    decode::runTiles<decode::OPERAND<TOKENS, TILES>>(                                              \
+        &codesMap, &scalesMap, &tokensMap,                                                         \
+        {M, N, K, splits, share, depth, groupStarts, groupRows, groups},                           \
+        {aCodes, bCodes, aScales, bScales, aFactors, parts, c, 1.0f}, scalesAreMade);              \
   }
 BS_DECODE(multiply8, Mxfp4, 8, 1)
 BS_DECODE(multiply16, Mxfp4, 16, 1)
@@ -77,16 +76,16 @@ BS_DECODE(multiply64OfEight, Mxfp4OfEight, 64, 1)
 BS_DECODE(multiply32Pairs, Mxfp4, 32, 2)
 BS_DECODE(multiply64Pairs, Mxfp4, 64, 2)
 
-#define BS_DECODE_REST(NAME, TOKENS)                                                           \
-  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                      \
-      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap, \
-      const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes,         \
-      const u8* aScales, const u8* bScales, const float* aFactors, float* parts, u32* arrived, \
-      Output* c, int M, int N, int K, int share, int rest, int restParts) {                    \
-    decode::runTiles<decode::Mxfp4<TOKENS, 1>, true>(                                          \
-        &codesMap, &scalesMap, &tokensMap,                                                     \
-        {M, N, K, 1, share, 0, nullptr, nullptr, 0, rest, restParts},                          \
-        {aCodes, bCodes, aScales, bScales, aFactors, parts, arrived, c, 1.0f}, false);         \
+#define BS_DECODE_REST(NAME, TOKENS)                                                               \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                          \
+      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap,     \
+      const __grid_constant__ TensorMap tokensMap, const u8* aCodes, const u8* bCodes,             \
+      const u8* aScales, const u8* bScales, const float* aFactors, float* parts, Output* c, int M, \
+      int N, int K, int share, int rest, int restParts) {                                          \
+    decode::runTiles<decode::Mxfp4<TOKENS, 1>, true>(                                              \
+        &codesMap, &scalesMap, &tokensMap,                                                         \
+        {M, N, K, 1, share, 0, nullptr, nullptr, 0, rest, restParts},                              \
+        {aCodes, bCodes, aScales, bScales, aFactors, parts, c, 1.0f}, false);                      \
   }
 BS_DECODE_REST(multiply16Rest, 16)
 BS_DECODE_REST(multiply32Rest, 32)
@@ -96,10 +95,10 @@ BS_DECODE_REST(multiply64Rest, 64)
   extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                      \
       const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap, \
       const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, float* parts,  \
-      u32* arrived, Output* c, int M, int N, int K, int splits, int share, int depth) {        \
+      Output* c, int M, int N, int K, int splits, int share, int depth) {                      \
     decode::runTiles<decode::Mxfp4Alone<TOKENS, OF_EIGHT>>(                                    \
         &codesMap, &scalesMap, nullptr, {M, N, K, splits, share, depth, nullptr, nullptr, 0},  \
-        {aCodes, bCodes, aScales, bScales, nullptr, parts, arrived, c, 1.0f}, false);          \
+        {aCodes, bCodes, aScales, bScales, nullptr, parts, c, 1.0f}, false);                   \
   }
 BS_DECODE_ALONE(multiplyAlone8, 8, false)
 BS_DECODE_ALONE(multiplyAlone8OfEight, 8, true)

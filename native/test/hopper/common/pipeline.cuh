@@ -48,6 +48,22 @@ inline bool hasReached(const u32* counter, u32 count) {
 inline void waitToReach(const u32* counter, u32 count) {
   machine().block.waitUntil([=] { return hasReached(counter, count); });
 }
+template <int Count>
+void giveNumbers(float* to, const float (&numbers)[Count]) {
+  for (int i = 0; i < Count; i++) to[i] = numbers[i] == 0 ? -0.0f : numbers[i];
+}
+template <int Count>
+bool areThere(const float (&numbers)[Count]) {
+  return std::all_of(numbers, numbers + Count,
+                     [](float number) { return __float_as_uint(number) != 0; });
+}
+template <int Count>
+void loadOfAnother(float (&numbers)[Count], const float* from) {
+  machine().block.waitUntil([=, &numbers] {
+    std::copy_n(from, Count, numbers);
+    return areThere(numbers);
+  });
+}
 inline void publishToCopyEngines() {}
 inline void fetchMap(const TensorMap*) {}
 inline void letDependentsStart() {}
@@ -121,10 +137,6 @@ inline float2 loadTwoNumbers(u32 address) { return {loadNumber(address), loadNum
 template <int Count>
 void loadNumbers(float (&numbers)[Count], u32 address) {
   for (int i = 0; i < Count; i++) numbers[i] = loadNumber(address + i * 4);
-}
-template <int Count>
-void loadFromL2(float (&numbers)[Count], const float* from) {
-  for (int i = 0; i < Count; i++) numbers[i] = __ldcg(from + i);
 }
 // PTX ISA, "ldmatrix".
 inline void loadMatrices(u32 (&words)[4], u32 address) {

@@ -60,6 +60,10 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
                 kPlaces = Ring<Operand>::kPlaces;
   constexpr bool kGoOn = kMayGoOn<Operand, kRest>;
   constexpr int kAround = kRest ? Ring<Operand>::kAround : 1;
+  // Parts of K: threads' own sums, and how many slots of them are asked for at once.
+  constexpr int kSums = Operand::kTokens / 2, kAtOnce = GROUPED && kSums < 16 ? 16 / kSums : 1;
+  constexpr bool kGiveOwn = kTiles == 1 && !kPartsMeet<Operand, kRest>,
+                 kAsksEarly = kGiveOwn && !GROUPED && kSums <= 8;
   // A warpgroup's number is one lane's, so that uniform registers tell its instructions what to
   // read.
   const int thread = threadIdx.x - 128, warp = thread / 32 % 4, lane = thread % 32,
@@ -86,6 +90,11 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
   for (; !items.done(); items.next()) {
     const Item item = items.item();
     Operand operand;
+    [[maybe_unused]] const Parts parts = kGiveOwn ? problem.partsOf(item) : Parts{0, 1, 0};
+    SumsOfParts<kSums, kAtOnce> ofParts(given.parts, thread);
+    // The others have written theirs, most often.
+    if (kAsksEarly && parts.all > 1 && parts.own == 0)
+      ofParts.ask(parts.slot + 1, parts.slot + parts.all);
     // Not when they are needed: by then each would wait for L2.
     if (Operand::kFactors && Operand::kOwnBytes == 0) {
       // All have read the others; most often these are the same.
@@ -116,8 +125,20 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
     const bool hadLast = kTurns > 1 ? (place.stage + kTurns - 1) % kTurns == part
                                     : hasOwnTile || (item.end - 1) % kTiles == part;
     const int last = item.end - 1 - (hadLast ? 0 : 1);
-    operand.end(problem.K - last * Operand::kStageK, share);
+    if (!kRest || !item.isAdded()) operand.end(problem.K - last * Operand::kStageK, share);
     if (Operand::kFactors && Operand::kOwnBytes == 0) waitForCopies();
+    if constexpr (kGiveOwn) {
+      const auto sum = [&](int i) -> float& { return operand.total[i]; };
+      if (parts.own > 0) {
+        ofParts.give(parts.slot + parts.own, sum);
+        continue;
+      }
+      if (parts.all > 1) {
+        const int first = parts.slot + 1, end = parts.slot + parts.all;
+        if (!kAsksEarly) ofParts.ask(first, end);
+        ofParts.addTo(sum, first, end);
+      }
+    }
     const int rank = hasOwnTile ? share : group, ranks = hasOwnTile ? kShares : kGroups;
     // Each has a place of its own where there is room: that of few tokens, or of stages that all
     // have read. Else one place goes round.

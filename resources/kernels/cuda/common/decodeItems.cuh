@@ -22,8 +22,9 @@ struct Item {
 };
 
 // Which part of its place's K an item is, and of how many. Whoever has the first adds the others.
+// `slot`: the first one's, among all CTAs' parts; the others' are behind it.
 struct Parts {
-  int own, all;
+  int own, all, slot;
 };
 
 // Rows of A of a block, where there are several.
@@ -73,11 +74,11 @@ struct Problem {
   }
   // Of one product's place: the first and the last share that have some of its stages.
   __device__ Parts partsOf(const Item& item) const {
-    if (GROUPED) return {item.part, splits};
-    if (!hasShares() || (hasWhole() && item.place >= rest)) return {0, 1};
+    if (GROUPED) return {item.part, splits, item.place * splits};
+    if (!hasShares() || (hasWhole() && item.place >= rest)) return {0, 1, 0};
     const int before = item.place * period(), first = before / share,
               last = (before + stages() - 1) / share;
-    return {shareOfCta() - first, last - first + 1};
+    return {shareOfCta() - first, last - first + 1, first};
   }
   // Every CTA takes two tiles at a time, and one at the end where it has an odd number.
   __device__ void takePairs() {

@@ -11,8 +11,7 @@ namespace decode {
 struct Given {
   const u8 *aCodes, *bCodes, *aScales, *bScales;
   const float* factors;  // of A's rows, where the operand has them; of an item's, in shared memory
-  float* parts;          // (most parts of a tile, M, N) when K is split
-  u32* arrived;          // per tile and block: parts but the first, of tiles in parts first all
+  float* parts;          // of K, where it is split: slots of sums (PartsOfThread)
   Output* c;
   float tensorScale;
 };
@@ -41,6 +40,66 @@ __device__ inline bool isMarkedZero(float sum) {
 template <class T, int Count>
 struct alignas(sizeof(T) * Count) Neighbours {
   T all[Count];
+};
+
+// Where a tile's K is in parts of several CTAs, Count of their sums go from each thread to the one
+// with its number in the CTA that adds them, by way of memory, in a slot of each part. None tells
+// of it: a number that is not 0 is there (giveNumbers), and who has added it makes it 0 for the
+// next product; the manifest's row has all 0 before the first. `sum` is number i of a thread's.
+template <int Count, int AtOnce>
+struct SumsOfParts {
+  static constexpr int kThreads = kGroups * 128, kWide = Count < 4 ? Count : 4;
+  float* const own;                           // this thread's first, of slot 0
+  float asked[AtOnce][Count / kWide][kWide];  // of some slots, on their way
+  __device__ SumsOfParts(float* parts, int thread) : own(parts + thread * kWide) {}
+  // Of number `i` and those beside it.
+  __device__ float* placeOf(int slot, int i) const {
+    return own + (long long)(slot * Count + i) * kThreads;
+  }
+  template <class Sum>
+  __device__ void give(int slot, const Sum& sum) const {
+#pragma unroll
+    for (int i = 0; i < Count; i += kWide) {
+      float numbers[kWide];
+#pragma unroll
+      for (int j = 0; j < kWide; j++) numbers[j] = sum(i + j);
+      giveNumbers(placeOf(slot, i), numbers);
+    }
+  }
+  // Those of slots from `first` to before `end`, or as many of them as are asked for at once.
+  __device__ void ask(int first, int end) {
+#pragma unroll
+    for (int of = 0; of < AtOnce; of++)
+#pragma unroll
+      for (int i = 0; i < Count / kWide; i++)
+        loadOfAnother(asked[of][i], placeOf(min(first + of, end - 1), i * kWide));
+  }
+  __device__ bool areAllThere() const {
+    bool areAll = true;
+#pragma unroll
+    for (int of = 0; of < AtOnce; of++)
+#pragma unroll
+      for (int i = 0; i < Count / kWide; i++) areAll &= areThere(asked[of][i]);
+    return areAll;
+  }
+  // Those that were asked for and all up to `end`, in their order.
+  template <class Sum>
+  __device__ void addTo(const Sum& sum, int first, int end) {
+#pragma unroll 1
+    for (int slot = first; slot < end; slot += AtOnce) {
+      if (slot > first) ask(slot, end);
+      while (!areAllThere()) ask(slot, end);
+#pragma unroll
+      for (int of = 0; of < AtOnce; of++) {
+        if (slot + of >= end) break;
+#pragma unroll
+        for (int i = 0; i < Count; i++) sum(i) += asked[of][i / kWide][i % kWide];
+#pragma unroll
+        for (int i = 0; i < Count; i += kWide)
+          *reinterpret_cast<Neighbours<float, kWide>*>(placeOf(slot + of, i)) = {};
+      }
+    }
+  }
 };
 
 // The sums of an item that a thread takes to C, of those in shared memory of kSumTokens tokens: of
@@ -167,31 +226,6 @@ struct OwnSums {
     }
   }
 
-  // Parts of K, each float32 of (M, N), from `first` on, all in their order. AtOnce of them are on
-  // their way from L2 at a time.
-  __device__ void writePart(float* part) const {
-#pragma unroll
-    for (int i = 0; i < kEach; i++) write(part, i, sums[i]);
-  }
-  template <int AtOnce>
-  __device__ void addParts(const float* parts, int first, int count, long long each) {
-#pragma unroll(AtOnce)
-    for (int part = first; part < count; part++)
-#pragma unroll
-      for (int i = 0; i < kEach; i++) {
-        const float* from = parts + part * each + (isInside(i) ? inC + i * step : 0);
-        Sums of;
-        if (isAligned) {
-          loadFromL2(of.all, from);
-        } else {
-#pragma unroll
-          for (int j = 0; j < kWide; j++) of.all[j] = __ldcg(from + (hasRow(j) ? j : 0));
-        }
-#pragma unroll
-        for (int j = 0; j < kWide; j++) sums[i].all[j] += of.all[j];
-      }
-  }
-
   // Sum `number` of all.
   __device__ float sum(int number) const {
     float found = sums[0].all[0];
@@ -223,34 +257,36 @@ __device__ inline void finishAgain(const Problem& problem, const Given& given, c
   }
 }
 
-// C, or a part of it where K is split, of an item's tokens from `firstToken` on, whose sums over
-// the CTA are in shared memory: in a place, or in one of each warpgroup.
+// Whether a CTA's warpgroups add their sums before they give them as a part: a quarter as much to
+// write and to read. Else threads give what they have, and wait for none.
+template <class Operand, bool kRest>
+constexpr bool kPartsMeet = Operand::kTiles == 1 && (kRest || Operand::kTokens == 64);
+
+// C of an item's tokens from `firstToken` on, whose sums over the CTA are in shared memory: in a
+// place, or in one of each warpgroup.
 template <class Operand, bool kRest>
 __device__ inline void storeSums(const Problem& problem, const Given& given, const Item& item,
                                  const Ring<Operand>& ring, const float* sums, bool ofAll,
                                  int firstToken, int thread) {
-  const Parts parts = Operand::kTiles == 1 ? problem.partsOf(item) : Parts{0, 1};
   OwnSums<Operand> own(problem, item, firstToken, thread);
   const bool isAdded = kRest && item.isAdded();
   if (isAdded) own.clear();
   else own.template read<kRest ? Ring<Operand>::kAround : 1>(sums, ofAll);
-  if (Operand::kTiles == 1 && !kRest && problem.across() > 1) own.exchange(problem, ring);
-  if (parts.all > 1) {
-    const long long ofPart = (long long)problem.M * problem.N;
-    u32* arrived = given.arrived + item.place;
-    if (!isAdded && (kRest || parts.own > 0)) {
-      own.writePart(given.parts + parts.own * ofPart);
-      syncMultiplying();
-      if (thread == 0) addReleasing(arrived);
+  if constexpr (kPartsMeet<Operand, kRest>) {
+    const Parts parts = problem.partsOf(item);
+    SumsOfParts<OwnSums<Operand>::kAll, kRest || GROUPED ? 4 : 1> ofParts(given.parts, thread);
+    const auto sum = [&](int i) -> float& { return own.sums[i / own.kWide].all[i % own.kWide]; };
+    if (kRest ? parts.all > 1 && !isAdded : parts.own > 0) {
+      ofParts.give(parts.slot + parts.own, sum);
       return;
     }
-    waitToReach(arrived, isAdded ? parts.all : parts.all - 1);
-    own.template addParts<GROUPED || kRest ? 4 : 1>(given.parts, isAdded ? 0 : 1, parts.all,
-                                                    ofPart);
-    syncMultiplying();
-    // For the next product; the manifest's row has them zero before the first.
-    if (thread == 0) *arrived = 0;
+    if (parts.all > 1) {
+      const int first = parts.slot + (kRest ? 0 : 1), end = parts.slot + parts.all;
+      ofParts.ask(first, end);
+      ofParts.addTo(sum, first, end);
+    }
   }
+  if (Operand::kTiles == 1 && !kRest && problem.across() > 1) own.exchange(problem, ring);
   constexpr int kWide = OwnSums<Operand>::kWide;
   bool mayHaveLost = false;
 #pragma unroll

@@ -262,6 +262,45 @@ __device__ inline void waitToReach(const u32* counter, u32 count) {
   while (!hasReached(counter, count)) {
   }
 }
+// Two or four numbers to where a thread of another CTA takes them. What tells it that a number is
+// there is the number: 0 goes as -0.
+__device__ inline void storeForAnother(float* to, const float (&numbers)[2]) {
+  asm volatile("st.relaxed.gpu.global.v2.f32 [%0], {%1, %2};" ::"l"(to), "f"(numbers[0]),
+               "f"(numbers[1])
+               : "memory");
+}
+__device__ inline void storeForAnother(float* to, const float (&numbers)[4]) {
+  asm volatile("st.relaxed.gpu.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(numbers[0]),
+               "f"(numbers[1]), "f"(numbers[2]), "f"(numbers[3])
+               : "memory");
+}
+template <int Count>
+__device__ inline void giveNumbers(float* to, const float (&numbers)[Count]) {
+  float given[Count];
+#pragma unroll
+  for (int i = 0; i < Count; i++) given[i] = numbers[i] == 0 ? -0.0f : numbers[i];
+  storeForAnother(to, given);
+}
+__device__ inline void loadOfAnother(float (&numbers)[2], const float* from) {
+  asm volatile("ld.relaxed.gpu.global.v2.f32 {%0, %1}, [%2];"
+               : "=f"(numbers[0]), "=f"(numbers[1])
+               : "l"(from)
+               : "memory");
+}
+__device__ inline void loadOfAnother(float (&numbers)[4], const float* from) {
+  asm volatile("ld.relaxed.gpu.global.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(numbers[0]), "=f"(numbers[1]), "=f"(numbers[2]), "=f"(numbers[3])
+               : "l"(from)
+               : "memory");
+}
+// Whether all that loadOfAnother found are there.
+template <int Count>
+__device__ inline bool areThere(const float (&numbers)[Count]) {
+  bool areThere = true;
+#pragma unroll
+  for (int i = 0; i < Count; i++) areThere &= __float_as_uint(numbers[i]) != 0;
+  return areThere;
+}
 // Orders this thread's reads and writes of memory and what copy engines read and write: on either
 // side of a release.
 __device__ inline void publishToCopyEngines() {
@@ -359,18 +398,6 @@ __device__ inline void loadNumbers(float (&numbers)[4], u32 address) {
   asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                : "=f"(numbers[0]), "=f"(numbers[1]), "=f"(numbers[2]), "=f"(numbers[3])
                : "r"(address));
-}
-// What other CTAs of the kernel wrote to memory, past the cache of this multiprocessor.
-__device__ inline void loadFromL2(float (&numbers)[1], const float* from) {
-  numbers[0] = __ldcg(from);
-}
-__device__ inline void loadFromL2(float (&numbers)[2], const float* from) {
-  const float2 both = __ldcg(reinterpret_cast<const float2*>(from));
-  numbers[0] = both.x, numbers[1] = both.y;
-}
-__device__ inline void loadFromL2(float (&numbers)[4], const float* from) {
-  const float4 four = __ldcg(reinterpret_cast<const float4*>(from));
-  numbers[0] = four.x, numbers[1] = four.y, numbers[2] = four.z, numbers[3] = four.w;
 }
 __device__ inline float loadNumber(u32 address) {
   float value;
