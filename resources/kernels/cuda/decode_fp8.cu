@@ -87,7 +87,6 @@ BS_DECODE(multiply64Pairs, Mxfp4, 64, 2)
         {M, N, K, 1, share, 0, nullptr, nullptr, 0, rest, restParts},                              \
         {aCodes, bCodes, aScales, bScales, aFactors, parts, c, 1.0f}, false);                      \
   }
-BS_DECODE_REST(multiply16Rest, 16)
 BS_DECODE_REST(multiply32Rest, 32)
 BS_DECODE_REST(multiply64Rest, 64)
 

@@ -39,7 +39,7 @@ it.each([
     let found = 0
     const wrong: string[] = []
     for (const processors of [114, 132])
-      for (const m of [9, 16, 17, 32, 33, 64])
+      for (const m of [17, 32, 33, 64])
         for (let n = 8200; n < 40000; n += 904)
           for (const k of [1024, 3072, 8192]) {
             const values = valuesOf(id, format, m, n, k, processors)
@@ -52,25 +52,26 @@ it.each([
   }
 )
 
-it('has the same of it in both rows, and shares where it leaves them', () => {
+it('has the same of it in both rows, and up to 16 rows of A shares, where they save three stages', () => {
   const valueOf = (id: string, name: string) =>
     kernels.find((kernel) => kernel.id === id)!.model!.values!.find((value) => value.name === name)!
   for (const name of ['WHOLE_STAGES', 'BEYOND', 'TURNS_OF_TILES', 'MOST_PARTS', 'REST_PARTS'])
     expect(valueOf('decode', name).expression, name).toBe(valueOf('decode-fp8', name).expression)
   for (let n = 8520; n < 40000; n += 904)
     for (const k of [1024, 3072, 8192]) {
-      const { REST, SHARE = 0, IN_SHARES } = valuesOf('decode', 'mxfp8', 16, n, k)
-      if (REST === 0) expect(SHARE > 0, `${n} x ${k}`).toBe(IN_SHARES === 1)
+      const { REST, SHARE = 0, FAIR = 0, WHOLE = 0 } = valuesOf('decode', 'mxfp8', 16, n, k)
+      expect(REST).toBe(0)
+      expect(SHARE > 0, `${n} x ${k}`).toBe(FAIR + 3 <= WHOLE)
     }
 })
 
 it('leaves shares of all stages where they are as fast, and pairs of tiles', () => {
   const restOf = (...problem: Parameters<typeof valuesOf>) => valuesOf(...problem).REST
-  expect(restOf('decode', 'mixed', 16, 10240, 8192)).toBe(28)
+  expect(restOf('decode', 'mixed', 32, 10240, 8192)).toBe(28)
   expect(restOf('decode', 'mxfp8', 32, 10240, 8192)).toBe(28)
   expect(restOf('decode-fp8', 'mxfp4', 64, 12288, 8192)).toBe(60)
   expect(restOf('decode', 'mixed', 8, 10240, 8192)).toBe(0)
-  expect(restOf('decode', 'mxfp8', 16, 10240, 8192)).toBe(0)
+  expect(restOf('decode', 'mixed', 16, 10240, 8192)).toBe(0)
   expect(restOf('decode-fp8', 'mxfp4', 16, 10240, 8192)).toBe(0)
   expect(restOf('decode', 'mixed', 64, 28672, 8192)).toBe(0)
   expect(restOf('decode', 'mixed', 64, 8192, 8192)).toBe(0)
