@@ -62,10 +62,8 @@ void isAsInTheManifest() {
           CHECK(names["TILES"] == tiles && names["COLUMNS"] == columns);
           CHECK(names["STAGE"] == stageOf(columns, tiles));
           const int64_t rest = names["REST"], parts = names["REST_PARTS"];
-          // Up to 16 rows shares of all stages, but for 16 of 4 bits in bf16.
-          const bool isInShares = kIsFp8 || kBits(B_FORMAT) == 8;
-          CHECK((rest > 0) ==
-                (!GROUPED && n == 10240 && rows > (isInShares ? 16 : 8) && rows <= 64));
+          // Up to 16 rows shares of all stages.
+          CHECK((rest > 0) == (!GROUPED && n == 10240 && rows > 16 && rows <= 64));
           // Every part has stages and a CTA of its own, and all others are whole turns.
           if (rest > 0)
             CHECK(parts > 1 && (parts - 1) * names["SHARE"] < names["STAGES"] &&
@@ -123,8 +121,6 @@ void restComesFirst() {
   isRight(restFirst({33, 330, 1024, 2, 4}), 7);
   isRight(restFirst({20, 320, 2048, 4, 4}), 7);
   isRight(restFirst({32, 570, 2560, 3, 8}), 7);
-  isRight(restFirst(prepared({9, 330, 2048, 2, 4})), 3);
-  isRight(restFirst(prepared({13, 400, 2560, 2, 6})), 3);
   if (SCALE_FORMAT == 5) isRightOfSmall(restFirst({17, 200, 1024, 2, 3}));
   isRightOfCancelled(restFirst({17, 200, 1024, 2, 3}));
 }
@@ -149,7 +145,9 @@ int main() {
   isRight(prepared({9, 130, 1024, 0, 2}));
   isRight(prepared({16, 321, 1536, 0, 4}), 3);  // a CTA has one tile more than another
   isRight(prepared({16, 64, 5120, 3}), 2);      // parts
-  isRight({9, 130, 1024, 0, 2});                // the same where each CTA makes A ready
+  isRight(prepared({9, 330, 2048, 3}), 3);
+  isRight(prepared({13, 400, 2560, 2}), 3);  // three parts of a tile
+  isRight({9, 130, 1024, 0, 2});             // the same where each CTA makes A ready
   isRight({16, 321, 1536, 0, 3}, 3);
   isRight({13, 72, 2880, 3}, 2);
   isRight(prepared({13, 72, 2880, 3}), 2);  // scales by eight rows
@@ -199,6 +197,10 @@ int main() {
     isRightOfSmallRows({3, 130, 1056, 0, 2});
     isRightOfZeros({3, 130, 1056, 0, 2});
     isRightOfZeros(across(2, {20, 70, 2048, 2}));
+    // Parts that are zero are there as well.
+    isRightOfZeros({3, 130, 2048, 3});
+    isRightOfZeros({20, 70, 2048, 3});
+    isRightOfZeros(restFirst({20, 330, 1536, 3, 5}));
   }
   isSeen(Mistake::kEarlyRead, "a read");
   isSeen(Mistake::kNoPredecessor, "loaded without a wait for it");

@@ -68,6 +68,9 @@ struct Product {
                     : warps == 16 ? multiply1PairsBy16
                                   : multiply1PairsBy12);
 #endif
+#if B_FORMAT != 0
+      if (columns == 1 && warps == 6) return call(multiply1By6);
+#endif
       if (columns == 1)
         return call(warps == 4 ? multiply1By4 : warps == 8 ? multiply1By8 : multiply1By16);
 #endif
@@ -86,6 +89,11 @@ namespace {
 
 Product byEight(Product product) {
   product.warps = 8;
+  return product;
+}
+// Where there are so many for one row.
+Product bySix(Product product) {
+  product.warps = B_FORMAT != 0 && product.m == 1 ? 6 : 8;
   return product;
 }
 Product bySixteen(Product product) {
@@ -118,6 +126,7 @@ void isAsInTheManifest() {
                                  {4096, 7168},
                                  {11008, 4096},
                                  {8192, 8192},
+                                 {10240, 8192},
                                  {8, 32}}) {
         names["M"] = names["MOST_ROWS"] = rows, names["N"] = n, names["K"] = k;
         evaluateValues(row["values"], names);
@@ -148,7 +157,8 @@ void isAsInTheManifest() {
         }
       }
   }
-  CHECK(launched == 6 * 6);  // one for each problem
+  CHECK(launched == 6 * 7);  // one for each problem
+  CHECK(GROUPED || B_FORMAT == 0 || found.count("multiply1By6"));
   CHECK(GROUPED ? inPairs == 0 : inPairs >= 10 && inPairs < launched);
   for (const int warps : {4, 8, kMostWarps})
     CHECK(GROUPED || found.count("multiply8PairsBy" + std::to_string(warps)));
@@ -297,6 +307,8 @@ int main() {
   isRight(byEight({16, 72, 4096}), 3);
   isRight({17, 40, 544});  // blocks of rows
   isRight(byEight({64, 24, 1056}), 3);
+  isRight(bySix({1, 40, 4096}));
+  isRight(bySix({1, 24, 1120}));
   isRight(bySixteen({1, 24, 7168}));
   isRight(bySixteen({13, 40, 2880}));  // some warps have nothing
   isRight(inPairs({1, 32, 32}));

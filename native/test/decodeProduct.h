@@ -130,9 +130,7 @@ struct Product {
 #if !GROUPED
           if (restFirst) {
             const int rest = tiles % ctas, ofRest = ceilDivided(stages, share);
-            auto kernel = columns == 16   ? multiply16Rest
-                          : columns == 32 ? multiply32Rest
-                                          : multiply64Rest;
+            auto kernel = columns == 32 ? multiply32Rest : multiply64Rest;
             kernel(codesMap, scalesMap, tokensMap, a.codes.data(), again.data(), a.scales.data(),
                    b.scales.data(),
 #if A_FORMAT == 0 && SCALE_FORMAT == 5

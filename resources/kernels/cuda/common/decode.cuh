@@ -46,8 +46,8 @@ __device__ inline void meetAll(const Problem& problem, bool isLoading) {
   else syncSome<kThreads>(kBarriersAreThere);
 }
 
-// Whether threads go on with the next item while one tells of its CTA's part, which takes it a
-// microsecond: all wait before they write sums, not behind where they have read them.
+// Whether threads go on with the next item while others still read sums: all wait before they write
+// sums again, not behind where they have read them.
 template <class Operand, bool kRest>
 constexpr bool kMayGoOn =
     kRest || (!GROUPED && Operand::kTiles == 1 && Operand::kTokens <= 8 && kBits(B_FORMAT) == 4);
@@ -87,6 +87,7 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
     if constexpr (Operand::kOwnBytes > 0) return Operand::ownTokensOf(ring, step);
     else return ring.tokens(stage);
   };
+  bool hasStored = kRest;  // so that sums may still be read; stages, of a kernel that has a rest
   for (; !items.done(); items.next()) {
     const Item item = items.item();
     Operand operand;
@@ -157,7 +158,8 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
         return sums[(haveRoom ? group : group % kAround) * Ring<Operand>::kPlace +
                     token * Ring<Operand>::kPitch + row];
       };
-      if (kGoOn) syncMultiplying();  // all have read stages, and the sums before
+      if (kGoOn && hasStored) syncMultiplying();
+      hasStored = true;
       if (kRest && item.isAdded()) {
         // In memory (storeSums).
       } else if (haveRoom) {
