@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { namesOf, predictTime, type Prediction } from '@shared/choice/cost'
+import { predictTime, type Prediction } from '@shared/choice/cost'
 import { factsOf, type DeviceFacts } from '@shared/choice/deviceFacts'
 import { choiceOf, rankKernels } from '@shared/choice/choose'
 import type { Device, Kernel } from '@shared/contract/devices'
@@ -11,6 +11,7 @@ import { parseRun } from '@shared/contract/parseRun'
 import { groupedBy } from '@shared/groupedBy'
 import { dividedOn, divisionOf } from './decodeDivisions'
 import { kernelsOf } from './kernelsOfManifest'
+import { hasParts, partsOfToday } from './partsOfToday'
 
 /** No measured time is further from its prediction than this factor, either way: of few rows some 2 us of a small product are told wrong. */
 const factorOf = (kernel: string) => (kernel.startsWith('decode') ? 1.25 : 1.15)
@@ -77,19 +78,16 @@ beforeAll(() => {
   points.push(...groupsOfToday())
   points.push(...[...nvfp4InFp8('h100'), ...nvfp4InFp8('h200')].filter(isOfToday))
   points.push(...[...rowsOfToday('h100'), ...rowsOfToday('h200')].filter(isOfToday))
-  points.push(...divisionsOfToday(), ...restOfTiles())
+  points.push(...divisionsOfToday(), ...restOfTiles().filter(isOfToday))
+  for (const { us, ...of } of partsOfToday())
+    points.push({ ...of, run: 'h200-decode-slots', ns: 1e3 * us.now, ...factsOfCard('h200') })
 })
 
-/** Since those runs decode-mma has kernels of its own for one row, and those of tiles have what is beyond whole turns first. */
+/** Since those runs decode-mma has kernels of its own for one row, and parts of tiles are divided and given in another way. */
 const isOfToday = (point: Point) =>
-  point.kernel === 'decode-mma' ? point.m > 1 : point.groups !== undefined || !hasRestFirst(point)
-
-function hasRestFirst(point: Point): boolean {
-  const model = kernels.find(({ id }) => id === point.kernel)?.model
-  return (
-    model !== undefined && (namesOf(model, problemOf(point), { m: point.m }, facts).REST ?? 0) > 0
-  )
-}
+  point.kernel === 'decode-mma'
+    ? point.m > 1
+    : point.groups !== undefined || !hasParts(point.kernel, point)
 
 /** All of a run but a product of which some sums are computed again: 3 us more than with operands of other seeds (docs/kernels.md). */
 function ownRun(run: string): Point[] {
