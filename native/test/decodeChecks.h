@@ -93,6 +93,7 @@ int main() {
   isRight(of({20, 70}, 72, 2880, 2, 4), 3);
   isRight(of({3, 0, 8, 1}, 70, 768, 1, 3));  // an empty one; columns of the next matrix in a tile
   isRight(of({0, 5}, 64, 2048, 2, 2));       // parts of K
+  isRight(of({3, 5}, 64, 3072, 6, 12));      // more than are asked for at once
   isRight(of({9, 0, 16, 1, 12}, 130, 1280, 1, 4), 3);
   isRight(of({33, 2, 64}, 96, 1024, 2, 6), 7);
   isRight(of({300, 0, 17, 128}, 70, 512, 1, 6), 7);  // blocks of rows

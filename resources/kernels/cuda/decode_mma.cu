@@ -78,7 +78,8 @@ BS_DECODE_MMA(multiply1PairsBy16, 1, 2, 16, 1)
 #else
 BS_DECODE_MMA(multiply8PairsBy16, 8, 2, 16, 1)
 // Where float16 leaves little to do but loads, more of them are under way by more warps (timed on
-// an H200; an sm_120 would spill); five tiles of six warps at once, where a multiprocessor has five.
+// an H200; an sm_120 would spill); five tiles of six warps at once, where a multiprocessor has
+// five.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
 BS_DECODE_TILES(1, 2)
 BS_DECODE_MMA(multiply1By6, 1, 1, 6, 5)

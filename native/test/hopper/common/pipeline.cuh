@@ -49,20 +49,27 @@ inline void waitToReach(const u32* counter, u32 count) {
   machine().block.waitUntil([=] { return hasReached(counter, count); });
 }
 template <int Count>
-void giveNumbers(float* to, const float (&numbers)[Count]) {
-  for (int i = 0; i < Count; i++) to[i] = numbers[i] == 0 ? -0.0f : numbers[i];
+void storeForAnother(float* to, const float (&numbers)[Count]) {
+  std::copy_n(numbers, Count, to);
 }
-template <int Count>
-bool areThere(const float (&numbers)[Count]) {
-  return std::all_of(numbers, numbers + Count,
-                     [](float number) { return __float_as_uint(number) != 0; });
-}
+// What is there once others have run, but for one number where it is another than at the time
+// before, as if that came later. Who asks in vain for ever fails.
 template <int Count>
 void loadOfAnother(float (&numbers)[Count], const float* from) {
-  machine().block.waitUntil([=, &numbers] {
-    std::copy_n(from, Count, numbers);
-    return areThere(numbers);
-  });
+  struct Asked {
+    u32 first = 0;
+    int inVain = 0;
+  };
+  static std::map<const float*, Asked> before;
+  machine().block.waitUntil([] { return true; });
+  std::copy_n(from, Count, numbers);
+  const bool areAll = std::all_of(numbers, numbers + Count,
+                                  [](float number) { return __float_as_uint(number) != 0; });
+  Asked& asked = before[from];
+  const u32 first = __float_as_uint(numbers[0]);
+  if (std::exchange(asked.first, first) != first) numbers[before.size() % Count] = 0.0f;
+  asked.inVain = areAll ? 0 : asked.inVain + 1;
+  if (asked.inVain > 10'000) hopper::fail("a number that never comes");
 }
 inline void publishToCopyEngines() {}
 inline void fetchMap(const TensorMap*) {}

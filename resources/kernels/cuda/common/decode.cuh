@@ -87,7 +87,9 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
     if constexpr (Operand::kOwnBytes > 0) return Operand::ownTokensOf(ring, step);
     else return ring.tokens(stage);
   };
-  bool hasStored = kRest;  // so that sums may still be read; stages, of a kernel that has a rest
+  // Whether others may still read sums, of an item before, or, where a rest's lie in their place,
+  // stages.
+  bool hasStored = kRest;
   for (; !items.done(); items.next()) {
     const Item item = items.item();
     Operand operand;

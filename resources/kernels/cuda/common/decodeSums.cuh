@@ -11,7 +11,7 @@ namespace decode {
 struct Given {
   const u8 *aCodes, *bCodes, *aScales, *bScales;
   const float* factors;  // of A's rows, where the operand has them; of an item's, in shared memory
-  float* parts;          // of K, where it is split: slots of sums (PartsOfThread)
+  float* parts;          // of K, where it is split: slots of sums (SumsOfParts)
   Output* c;
   float tensorScale;
 };
@@ -44,8 +44,9 @@ struct alignas(sizeof(T) * Count) Neighbours {
 
 // Where a tile's K is in parts of several CTAs, Count of their sums go from each thread to the one
 // with its number in the CTA that adds them, by way of memory, in a slot of each part. None tells
-// of it: a number that is not 0 is there (giveNumbers), and who has added it makes it 0 for the
-// next product; the manifest's row has all 0 before the first. `sum` is number i of a thread's.
+// of it: a number that is not +0 is there, for which +0 goes as -0, and who has added it makes it 0
+// for the next product; the manifest's row has all 0 before the first. `sum` is number i of a
+// thread's.
 template <int Count, int AtOnce>
 struct SumsOfParts {
   static constexpr int kThreads = kGroups * 128, kWide = Count < 4 ? Count : 4;
@@ -63,7 +64,9 @@ struct SumsOfParts {
       float numbers[kWide];
 #pragma unroll
       for (int j = 0; j < kWide; j++) numbers[j] = sum(i + j);
-      giveNumbers(placeOf(slot, i), numbers);
+#pragma unroll
+      for (float& number : numbers) number = number == 0 ? -0.0f : number;
+      storeForAnother(placeOf(slot, i), numbers);
     }
   }
   // Those of slots from `first` to before `end`, or as many of them as are asked for at once.
@@ -73,6 +76,12 @@ struct SumsOfParts {
 #pragma unroll
       for (int i = 0; i < Count / kWide; i++)
         loadOfAnother(asked[of][i], placeOf(min(first + of, end - 1), i * kWide));
+  }
+  __device__ static bool areThere(const float (&numbers)[kWide]) {
+    bool areThere = true;
+#pragma unroll
+    for (int i = 0; i < kWide; i++) areThere &= __float_as_uint(numbers[i]) != 0;
+    return areThere;
   }
   __device__ bool areAllThere() const {
     bool areAll = true;

@@ -262,8 +262,7 @@ __device__ inline void waitToReach(const u32* counter, u32 count) {
   while (!hasReached(counter, count)) {
   }
 }
-// Two or four numbers to where a thread of another CTA takes them. What tells it that a number is
-// there is the number: 0 goes as -0.
+// Two or four numbers to where a thread of another CTA takes them, and what is there by now.
 __device__ inline void storeForAnother(float* to, const float (&numbers)[2]) {
   asm volatile("st.relaxed.gpu.global.v2.f32 [%0], {%1, %2};" ::"l"(to), "f"(numbers[0]),
                "f"(numbers[1])
@@ -273,13 +272,6 @@ __device__ inline void storeForAnother(float* to, const float (&numbers)[4]) {
   asm volatile("st.relaxed.gpu.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(numbers[0]),
                "f"(numbers[1]), "f"(numbers[2]), "f"(numbers[3])
                : "memory");
-}
-template <int Count>
-__device__ inline void giveNumbers(float* to, const float (&numbers)[Count]) {
-  float given[Count];
-#pragma unroll
-  for (int i = 0; i < Count; i++) given[i] = numbers[i] == 0 ? -0.0f : numbers[i];
-  storeForAnother(to, given);
 }
 __device__ inline void loadOfAnother(float (&numbers)[2], const float* from) {
   asm volatile("ld.relaxed.gpu.global.v2.f32 {%0, %1}, [%2];"
@@ -292,14 +284,6 @@ __device__ inline void loadOfAnother(float (&numbers)[4], const float* from) {
                : "=f"(numbers[0]), "=f"(numbers[1]), "=f"(numbers[2]), "=f"(numbers[3])
                : "l"(from)
                : "memory");
-}
-// Whether all that loadOfAnother found are there.
-template <int Count>
-__device__ inline bool areThere(const float (&numbers)[Count]) {
-  bool areThere = true;
-#pragma unroll
-  for (int i = 0; i < Count; i++) areThere &= __float_as_uint(numbers[i]) != 0;
-  return areThere;
 }
 // Orders this thread's reads and writes of memory and what copy engines read and write: on either
 // side of a release.
