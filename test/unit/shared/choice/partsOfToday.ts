@@ -18,7 +18,7 @@ const kernels = kernelsOf('sm_90')
 export function hasParts(kernel: string, { format, m, n, k }: Product): boolean {
   const model = kernels.find(({ id }) => id === kernel)?.model
   if (!model || !['decode', 'decode-fp8'].includes(kernel)) return false
-  const problem = { format, n, k, output: 'bf16' }
+  const problem = { format, m, n, k, output: 'bf16' }
   return (namesOf(model, problem, { m }, h100Size).PARTS ?? 1) > 1
 }
 
