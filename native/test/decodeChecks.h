@@ -37,7 +37,7 @@ void isSeen(Mistake mistake, const std::string& text, int ctas = 4,
 // the stages are of the one that is launched.
 void isAsInTheManifest() {
   const Json manifest = readManifest();
-  int launched = 0;
+  int launched = 0, withParts = 0;
   for (const Json& row : manifest["kernels"].list) {
     if (row["file"].text != (kIsFp8 ? "decode_fp8.cu" : "decode.cu")) continue;
     blockscope::cuda::Variables names;
@@ -69,6 +69,14 @@ void isAsInTheManifest() {
             CHECK(parts > 1 && (parts - 1) * names["SHARE"] < names["STAGES"] &&
                   parts * names["SHARE"] >= names["STAGES"] && parts * rest <= names["CLUSTERS"] &&
                   names["PLACES"] % names["CLUSTERS"] == rest && names["PARTS"] == parts);
+          // A slot of each part, whoever has it.
+          for (const Json& room : row["workspace"].list)
+            if (room["name"].text == "parts" && names["PARTS"] > 1) {
+              CHECK(blockscope::cuda::evaluate(room["bytes"].text, names) ==
+                    names["CLUSTERS"] * numbersOfSlot(columns) * 4);
+              CHECK(!GROUPED || names["CLUSTERS"] >= names["PLACES"] * names["SPLITS"]);
+              withParts++;
+            }
           // An H200's memory has more under way than an H100's.
           CHECK(names["DEPTH"] == (GROUPED || SCALE_BLOCK == 16 ? 4 : kIsFp8 ? 5 : 6));
           launched++;
@@ -76,6 +84,7 @@ void isAsInTheManifest() {
       }
   }
   CHECK(launched == 9 * 4);  // one for each problem
+  CHECK(withParts > 0);
 }
 
 }  // namespace

@@ -33,6 +33,9 @@ int stageOf(int columns, int tiles) {
                          : Operand<64, 1>::kStageK;
 }
 
+// Numbers of a part's slot: what all threads that multiply have of so many columns.
+int numbersOfSlot(int columns) { return columns / 2 * (THREADS - 128); }
+
 struct Product {
   // How K is divided: stages of each CTA one after the other, or, of groups and where the rest
   // comes first, parts of each tile; 0, or 1 of groups: not.
@@ -67,7 +70,7 @@ struct Product {
                                       : ctas;
     // A slot of each part of K.
     const int slots = GROUPED ? tiles * splits : clusters;
-    std::vector<float> factors(m), parts(slots * columns * ROWS * 4);
+    std::vector<float> factors(m), parts(slots * numbersOfSlot(columns));
     const std::vector<int> starts = startsOf(groups);
     const int *first = starts.data(), *rows = groups.data();
     const int scaleRows = this->scaleRows();

@@ -2,6 +2,7 @@
 // computed again, on their way to C (see decode.cuh).
 #pragma once
 
+#include "common/betweenCtas.cuh"
 #include "common/decodeAgain.cuh"
 #include "common/decodeItems.cuh"
 #include "common/decodeRing.cuh"

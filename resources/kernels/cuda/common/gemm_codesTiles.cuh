@@ -2,6 +2,7 @@
 // over a part of K (see gemm_codes.cuh).
 #pragma once
 
+#include "common/betweenCtas.cuh"
 #include "common/gemm.cuh"
 
 namespace bf16gemm {

@@ -12,6 +12,7 @@
 // many rows of either as a tile has; who loads a tile waits until its two slabs are done.
 #pragma once
 
+#include "common/betweenCtas.cuh"
 #include "common/gemmTile.cuh"
 #include "common/widen.cuh"
 
