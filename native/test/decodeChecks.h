@@ -220,6 +220,21 @@ int main() {
   isSeen(Mistake::kEarlyRead, "a read", 2);  // two tiles at a time
   isSeen(Mistake::kNoSwizzle, "", 2);
   isSeen(Mistake::kOtherBlock, "", 4, {128, 64, 512, 0, 4});
+  for (const int rows : {3, 13}) {
+    isNanOfOneRow({rows, 130, 2048, 0, 2}, false, false);
+    if (A_FORMAT != 7) isNanOfOneRow({rows, 130, 2048, 0, 2}, true, false);
+    if (kBits(B_FORMAT) == 8) isNanOfOneRow({rows, 130, 2048, 0, 2}, false, true);
+    if (kBits(A_FORMAT) == 8) isNanOfOneRow({rows, 130, 2048, 0, 2}, true, true);
+  }
+  isNanOfOneRow({20, 130, 1056, 0, 2}, false, false);
+  if (kBothAreFp8) {  // A as it is
+    for (const int first : {117, 137, 157})
+      for (const int scale : {127, 147, 167}) isRightOfLeastScales({3, 70, 1024}, scale, first);
+    for (const int scale : {1, 37, 87, 217, 254})
+      for (const int rows : {1, 9}) isRightOfTwo({rows, 70, 1024}, scale, 1);
+    isSeen(Mistake::kEarlyRead, "a read", 4, {9, 130, 5120, 0, 4});
+    isSeen(Mistake::kNoSwizzle, "", 4, {8, 130, 5120, 0, 4});
+  }
   if (kIsFp8) isSeen(Mistake::kNotPublished, "not published", 1, {2, 64, 1024, 0, 1});
   return summary();
 }

@@ -12,6 +12,8 @@ using hopper::Mistake;
 constexpr bool kIsFp8 = A_FORMAT == 0 && SCALE_FORMAT == 5;
 constexpr const char* kKernel = kIsFp8 ? "decode-fp8" : "decode";
 constexpr int kTokenBytes = kIsFp8 ? 1 : 2;
+// Whether there are kernels that take A as it is.
+constexpr bool kBothAreFp8 = kBits(A_FORMAT) == 8 && kBits(B_FORMAT) == 8;
 
 #if A_FORMAT == 0 && SCALE_FORMAT == 5
 template <int Tokens, int Tiles>
@@ -48,7 +50,7 @@ struct Product {
   int across = 1;             // CTAs that divide a tile's K, where it is divided
   int depth = 4;              // of the ring, up to eight rows of A
   bool restFirst = false;     // tiles that are more than whole turns of CTAs are divided, the first
-  bool mayBeAlone = true;     // a kernel that makes A ready for itself may be taken
+  bool mayBeAlone = true;     // a kernel that needs none before it may be taken
   int leftParts = 0;          // numbers of parts that are not zero after a run
   bool isOtherAgain = false;  // sums that are computed again are others: by other codes of B
 
@@ -83,7 +85,7 @@ struct Product {
       });
 #else
     const int ofTokens = ceilDivided(m * k / 32, PREPARE_THREADS);
-    if (!isAlone())
+    if (!isAlone() && !isAsItIs())
       hopper::launch({ofTokens + ceilDivided(copied, PREPARE_THREADS), 1, PREPARE_THREADS, 0}, [&] {
         prepare(a.codes.data(), a.scales.data(), b.scales.data(),
                 reinterpret_cast<u16*>(tokens.data()), pitched.data(), m, n, k, pitch, ofTokens,
@@ -130,6 +132,15 @@ struct Product {
             return;
           }
 #endif
+#if !GROUPED && BOTH_ARE_FP8
+          if (isAsItIs()) {
+            (columns == 8 ? multiply8AsTheyAre : multiply16AsTheyAre)(
+                codesMap, scalesMap, {a.codes.data(), k, m, 128, columns, 1},
+                {a.scales.data(), scales, m, 16, columns, 1, false}, a.codes.data(), again.data(),
+                a.scales.data(), b.scales.data(), parts.data(), c.data(), m, n, k, splits, share);
+            return;
+          }
+#endif
 #if !GROUPED
           if (restFirst) {
             const int rest = tiles % ctas, ofRest = ceilDivided(stages, share);
@@ -162,7 +173,7 @@ struct Product {
     leftParts = static_cast<int>(
         std::count_if(parts.begin(), parts.end(), [](float part) { return part != 0; }));
   }
-  // As the manifest's COLUMNS, TILES, SCALE_ROWS and ALONE.
+  // As the manifest's COLUMNS, TILES, SCALE_ROWS, ALONE and AS_THEY_ARE.
   int rowsOfLargest() const { return *std::max_element(groups.begin(), groups.end()); }
   int columns() const {
     const int rows = rowsOfLargest();
@@ -183,6 +194,9 @@ struct Product {
     return kIsFp8 && mayBeAlone && !GROUPED && m <= 16 &&
            ceilDivided(k, STAGE_K) * STAGE_K * columns() <= OWN_BYTES &&
            scaleRows() * (k / SCALE_BLOCK) % 16 == 0;
+  }
+  bool isAsItIs() const {
+    return kBothAreFp8 && mayBeAlone && !GROUPED && m <= 16 && k % STAGE_K == 0;
   }
   int wrong(int every) const { return wrongOf(*this, every) + leftParts; }
 };

@@ -7,10 +7,16 @@
 // 1. prepare: A to bf16; B's scales at a pitch that the copy engine takes, if theirs is none.
 // 2. multiply<tokens>: starts while prepare runs (common/decode.cuh, common/decode_bf16.cuh).
 //    ..Pairs has two tiles at a time, ..Rest those beyond whole turns first, in parts.
+//    ..AsTheyAre has no launch before: up to 16 rows of fp8 by fp8 (common/decode_f16.cuh).
 //
 // Products are exact, sums float32. Elements of C whose operands or sums leave that range are
 // computed again in float64.
 #include "common/decode_bf16.cuh"
+
+#define BOTH_ARE_FP8 (A_FORMAT >= 3 && A_FORMAT <= 4 && B_FORMAT >= 3 && B_FORMAT <= 4)
+#if BOTH_ARE_FP8
+#include "common/decode_f16.cuh"
+#endif
 
 extern "C" __global__ void __launch_bounds__(PREPARE_THREADS)
     prepare(const u8* aCodes, const u8* aScales, const u8* bScales, u16* aWide, u8* pitched, int M,
@@ -40,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(PREPARE_THREADS)
       int splits, int share, int depth, int scalesAreMade, float tensorScale,                  \
       const int* groupStarts, const int* groupRows, int groups) {                              \
     decode::runTiles<decode::OPERAND<TOKENS, TILES>>(                                          \
-        &codesMap, &scalesMap, &tokensMap,                                                     \
+        {&codesMap, &scalesMap, &tokensMap},                                                     \
         {M, N, K, splits, share, depth, groupStarts, groupRows, groups},                       \
         {aCodes, bCodes, aScales, bScales, nullptr, parts, c, tensorScale}, scalesAreMade);    \
   }
@@ -66,10 +72,27 @@ BS_DECODE(multiply64Pairs, Bf16, 64, 2)
       const u8* aScales, const u8* bScales, float* parts, Output* c, int M, int N, int K,      \
       int share, int rest, int restParts, float tensorScale) {                                 \
     decode::runTiles<decode::Bf16<TOKENS, 1>, true>(                                           \
-        &codesMap, &scalesMap, &tokensMap,                                                     \
+        {&codesMap, &scalesMap, &tokensMap},                                                     \
         {M, N, K, 1, share, 0, nullptr, nullptr, 0, rest, restParts},                          \
         {aCodes, bCodes, aScales, bScales, nullptr, parts, c, tensorScale}, false);            \
   }
 BS_DECODE_REST(multiply32Rest, 32)
 BS_DECODE_REST(multiply64Rest, 64)
+
+#if BOTH_ARE_FP8
+#define BS_DECODE_AS_THEY_ARE(NAME, TOKENS)                                                    \
+  extern "C" __global__ void __launch_bounds__(decode::kThreads, 1) NAME(                      \
+      const __grid_constant__ TensorMap codesMap, const __grid_constant__ TensorMap scalesMap, \
+      const __grid_constant__ TensorMap tokensMap,                                             \
+      const __grid_constant__ TensorMap tokenScalesMap, const u8* aCodes, const u8* bCodes,    \
+      const u8* aScales, const u8* bScales, float* parts, Output* c, int M, int N, int K,      \
+      int splits, int share) {                                                                 \
+    decode::runTiles<decode::F16<TOKENS>>(                                                     \
+        {&codesMap, &scalesMap, &tokensMap, &tokenScalesMap},                                  \
+        {M, N, K, splits, share, 0, nullptr, nullptr, 0},                                      \
+        {aCodes, bCodes, aScales, bScales, nullptr, parts, c, 1.0f}, false);                   \
+  }
+BS_DECODE_AS_THEY_ARE(multiply8AsTheyAre, 8)
+BS_DECODE_AS_THEY_ARE(multiply16AsTheyAre, 16)
+#endif
 #endif

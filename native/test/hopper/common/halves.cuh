@@ -49,3 +49,7 @@ inline void addHalves(float* d, const u32 (&a)[4], u32 b0, u32 b1) {
   addProducts(d, a, b0, b1,
               [](u32 bits) { return blockscope::halfToFloat(static_cast<u16>(bits)); });
 }
+inline void productOfHalves(float* d, const u32 (&a)[4], u32 b0, u32 b1) {
+  for (int i = 0; i < 4; i++) d[i] = 0;
+  addHalves(d, a, b0, b1);
+}

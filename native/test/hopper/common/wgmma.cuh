@@ -97,3 +97,9 @@ void multiplyBf16(float (&d)[Count], const u32 (&a)[4], u64 b, bool accumulate) 
   multiplyFromRegisters<Count, 16>(d, a, b, accumulate,
                                    [](u32 word) { return double{__uint_as_float(word << 16)}; });
 }
+template <int Count>
+void multiplyF16(float (&d)[Count], const u32 (&a)[4], u64 b, bool accumulate) {
+  multiplyFromRegisters<Count, 16>(d, a, b, accumulate, [](u32 word) {
+    return double{blockscope::halfToFloat(static_cast<u16>(word))};
+  });
+}

@@ -52,6 +52,19 @@ template <class Operand, bool kRest>
 constexpr bool kMayGoOn =
     kRest || (!GROUPED && Operand::kTiles == 1 && Operand::kTokens <= 8 && kBits(B_FORMAT) == 4);
 
+// Bits of sums that all that a thread loaded of a stage goes into: of both rows of B that it has,
+// and, where it loads scales of its tokens, of all of these.
+template <class Operand>
+__device__ inline u32 ofAllLoaded(const Operand& operand) {
+  if (!Operand::kTokensAsTheyAre)
+    return __float_as_uint(operand.total[0]) | __float_as_uint(operand.total[2]);
+  u32 bits = 0;
+#pragma unroll
+  for (int i = 0; i < Operand::kTokens / 2; i += 4)
+    bits |= __float_as_uint(operand.total[i]) | __float_as_uint(operand.total[i + 3]);
+  return bits;
+}
+
 template <class Operand, bool kRest>
 __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Operand> ring,
                                         const typename Operand::Own& own) {
@@ -77,7 +90,7 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
   if constexpr (Operand::kOwnBytes > 0) {
     own.make(ring, problem, thread);
     syncMultiplying();
-  } else {
+  } else if (!Operand::kTokensAsTheyAre) {
     waitForPredecessor();
   }
   const float* factors = given.factors;
@@ -119,10 +132,8 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
         operand.multiply(ring.codes(place.stage, tile),
                          ring.scales(place.stage, tile) + ring.firstScale(step), laneScales,
                          tokensOf(step, place.stage), share, warp, lane);
-      // A warp that has read a stage says so behind sums of both rows of B that a thread has,
-      // which all that it loaded goes into.
-      const u32 empty = ring.empty(place.stage) + behind(__float_as_uint(operand.total[0]) |
-                                                         __float_as_uint(operand.total[2]));
+      // A warp that has read a stage says so behind sums that all that it loaded goes into.
+      const u32 empty = ring.empty(place.stage) + behind(ofAllLoaded(operand));
       if (lane == 0) arriveHere(empty);
     }
     const bool hadLast = kTurns > 1 ? (place.stage + kTurns - 1) % kTurns == part
@@ -189,8 +200,7 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
 // (kRest) are kernels of their own: what waits, which ptxas puts at a kernel's far end, is nearer
 // to its main loop, and code that others have no use for costs them up to a microsecond.
 template <class Operand, bool kRest = false>
-__device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scalesMap,
-                                const TensorMap* tokensMap, Problem problem, const Given& given,
+__device__ inline void runTiles(const Maps& maps, Problem problem, const Given& given,
                                 bool scalesAreMade) {
   // An address that is not computed from the place in the cluster again in every stage.
   const Ring<Operand> ring(__shfl_sync(0xffffffff, dynamicSharedStart(), 0));
@@ -202,7 +212,7 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
   // Before B, behind which it would wait.
   if constexpr (Operand::kOwnBytes > 0)
     if (threadIdx.x >= 128) own.askFor(problem, given, (int)threadIdx.x - 128);
-  Loader<Operand> loader(codesMap, scalesMap, tokensMap, problem, ring, scalesAreMade);
+  Loader<Operand> loader(maps, problem, ring, scalesAreMade);
   // Barriers, which loading warps wait for, are made by a warp that has nothing else to do: one
   // that multiplies, or, where those make A ready, one that loads no codes. The warp behind it
   // fetches the maps. Other kernels' main loops were slower by it, and a start is little of their
@@ -227,9 +237,10 @@ __device__ inline void runTiles(const TensorMap* codesMap, const TensorMap* scal
       arriveAtSome<Loader<Operand>::template kMeeting<kInit>>(kLoadersAreThere);
     }
     if (threadIdx.x == kInit * 32 + 32) {
-      fetchMap(codesMap);
-      fetchMap(scalesMap);
-      if (Operand::kOwnBytes == 0) fetchMap(tokensMap);
+      fetchMap(maps.codes);
+      fetchMap(maps.scales);
+      if (Operand::kOwnBytes == 0) fetchMap(maps.tokens);
+      if (Operand::kTokensAsTheyAre) fetchMap(maps.tokenScales);
     }
     if (threadIdx.x < 128) {
       loader.template begin<kInit>();

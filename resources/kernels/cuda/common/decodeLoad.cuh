@@ -8,14 +8,21 @@
 
 namespace decode {
 
+// Of B, and of A where the CTA does not make it ready itself; of A's scales where both come as they
+// are.
+struct Maps {
+  const TensorMap *codes, *scales, *tokens = nullptr, *tokenScales = nullptr;
+};
+
 // The four loading warps, one lane of each; they share a stage's boxes. What the kernel before
 // this one makes (A, and B's scales where they are copied) is not there at first: B's codes of the
 // first stage go ahead of it. More of them would keep memory from what that kernel reads.
 template <class Operand>
 struct Loader {
   static constexpr int kStages = Ring<Operand>::kStages, kTiles = Operand::kTiles;
-  static constexpr bool kTokensAreMade = Operand::kOwnBytes == 0;
-  const TensorMap *codesMap, *scalesMap, *tokensMap;
+  static constexpr bool kTokensAsTheyAre = Operand::kTokensAsTheyAre,
+                        kTokensAreMade = Operand::kOwnBytes == 0 && !kTokensAsTheyAre;
+  const Maps maps;
   const Ring<Operand> ring;
   const bool scalesAreMade;
   const int warp = threadIdx.x / 32;
@@ -25,11 +32,9 @@ struct Loader {
   bool areScalesReadOnce = false;
   int begun = 0;  // stages
 
-  __device__ Loader(const TensorMap* codes, const TensorMap* scales, const TensorMap* tokens,
-                    const Problem& problem, const Ring<Operand>& ring, bool scalesAreMade)
-      : codesMap(codes),
-        scalesMap(scales),
-        tokensMap(tokens),
+  __device__ Loader(const Maps& maps, const Problem& problem, const Ring<Operand>& ring,
+                    bool scalesAreMade)
+      : maps(maps),
         ring(ring),
         scalesAreMade(scalesAreMade),
         at(problem),
@@ -85,27 +90,37 @@ struct Loader {
   }
   __device__ void loadGiven(int stage, int step) const {
     if (warp == 0)
-      expectBytes(ring.full(stage),
-                  Ring<Operand>::kBytesStage - (kTiles - at.tiles) * Ring<Operand>::kBytesTile);
+      expectBytes(ring.full(stage), at.tiles * Ring<Operand>::kBytesTile +
+                                        Ring<Operand>::kBytesTokenCodes +
+                                        Ring<Operand>::kBytesTokenScales);
 #pragma unroll
     for (int first = 0; first < kTiles * Operand::kCodeBoxes; first += 4) {
       const int box = first + warp, tile = box / Operand::kCodeBoxes,
                 byte = at.k(step) * kBits(B_FORMAT) / 8 + box % Operand::kCodeBoxes * 128;
       if (tile < kTiles && tile < at.tiles)
-        loadBox(ring.codes(stage, 0) + box * kCodeBoxBytes, codesMap, byte,
+        loadBox(ring.codes(stage, 0) + box * kCodeBoxBytes, maps.codes, byte,
                 at.rowOfAll + tile * kRows, ring.full(stage), ofCodes);
     }
     if (!scalesAreMade) loadScales(stage, step);
+    if (kTokensAsTheyAre) {
+      loadTokens(stage, step);
+      if (warp == 0)
+        loadBox(ring.tokenScales(stage), maps.tokenScales, at.k(step) / SCALE_BLOCK, at.firstToken,
+                ring.full(stage));
+    }
   }
   __device__ void loadMade(int stage, int step) const {
+    loadTokens(stage, step);
+    if (scalesAreMade) loadScales(stage, step);
+  }
+  __device__ void loadTokens(int stage, int step) const {
 #pragma unroll
     for (int i = 0; i < Operand::kTokenBoxes; i += 4) {
       const int box = i + 3 - warp;
       if (box < Operand::kTokenBoxes)
-        loadBox(ring.tokens(stage) + box * Operand::kTokens * 128, tokensMap,
+        loadBox(ring.tokens(stage) + box * Operand::kTokens * 128, maps.tokens,
                 at.k(step) + box * Operand::kTokenBoxK, at.firstToken, ring.full(stage));
     }
-    if (scalesAreMade) loadScales(stage, step);
   }
   __device__ void loadScales(int stage, int step) const {
     const int from = at.k(step) / SCALE_BLOCK - ring.firstScale(step), tile = 3 - warp;
@@ -114,15 +129,15 @@ struct Loader {
 #pragma unroll
       for (int first = 0; first < kEight; first += 4) {
         const int row = first + tile;
-        loadBox(ring.scales(stage, 0) + row * (Ring<Operand>::kBytesScales / kEight), scalesMap,
+        loadBox(ring.scales(stage, 0) + row * (Ring<Operand>::kBytesScales / kEight), maps.scales,
                 row * (at.items.problem.K / SCALE_BLOCK) + from & ~15, at.rowOfAll / kEight,
                 ring.full(stage));
       }
     } else if (tile < kTiles && tile < at.tiles) {
       const int row = at.rowOfAll + tile * kRows;
       if (areScalesReadOnce)
-        loadBox(ring.scales(stage, tile), scalesMap, from, row, ring.full(stage), ofCodes);
-      else loadBox(ring.scales(stage, tile), scalesMap, from, row, ring.full(stage));
+        loadBox(ring.scales(stage, tile), maps.scales, from, row, ring.full(stage), ofCodes);
+      else loadBox(ring.scales(stage, tile), maps.scales, from, row, ring.full(stage));
     }
   }
 };

@@ -4,7 +4,7 @@
 
 #include "common/halves.cuh"
 #include "common/pipeline.cuh"
-#include "common/scaledBf16.cuh"
+#include "common/scaledElements.cuh"
 
 namespace decode {
 

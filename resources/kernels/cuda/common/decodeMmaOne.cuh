@@ -22,36 +22,31 @@
 
 #include "common/decodeAgain.cuh"
 #include "common/decodeMmaLoad.cuh"
+#include "common/fp8Halves.cuh"
 
 namespace decode {
 
-#if (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 890) || defined(WITHOUT_HALVES)
-constexpr bool kAreHalves = false;
-#else
-constexpr bool kAreHalves = kBits(A_FORMAT) == 8 && kBits(B_FORMAT) == 8;
-#endif
+// Whether one row's elements are float16, without their scales.
+constexpr bool kOneIsHalves = kMayBeHalves && kBits(A_FORMAT) == 8 && kBits(B_FORMAT) == 8;
 
 constexpr int kOneShift = 90, kSmallestOfOne = -80;
-// Below this a sum may have lost something. Of scaled formats what is lost are sums of a block
-// under scales whose product is below 2^-149, and numbers below that: of 2^15 blocks 2^-98 at most
-// (e5m2; a block's sum is below 2^37). Beside activations B's scale 2^-127 counts as 0, and the
+// Below this a sum may have lost something. Of scaled formats as in float16. Beside activations B's scale 2^-127 counts as 0, and the
 // sums of 1024 blocks that have it are below 2^-24 of this: a block's is of 2^5 numbers of A below
 // 2^128 times as many of B, which are below 2^-123.
-constexpr float kSmallestOfOneSum = kAreHalves ? 0x1p-70f : 0x1p-83f;
+constexpr float kSmallestOfOneSum = kOneIsHalves ? kSmallestOfHalves : 0x1p-83f;
 
-// A scale. 2^-127 has no exponent of its own; beside activations it may be 0 (kSmallestOfOneSum).
+// A scale; beside activations 2^-127 may be 0 (kSmallestOfOneSum).
 __device__ inline float scaleOf(u32 scale) {
   if (kLinearScale) return __int_as_float((int)(scale & 127) << 20) * 0x1p120f;  // 2^-120, its bits
   if (!kIsScaled(A_FORMAT)) return powerOfTwo((int)scale - 127);
-  return __int_as_float(max((int)(scale << 23), 0x00400000));
+  return scaleOfE8m0(scale);
 }
 
 // Pairs of four 8-bit codes as float16, or of B's codes in bf16, 2^(bias - 127) of their numbers.
 template <int Format, int Count>
 __device__ inline void unscaledPairsOf(u32 codes, u32 (&pairs)[Count]) {
-  if constexpr (kAreHalves) {
-    if constexpr (Format == 3) halvesOfE4m3(codes, pairs);
-    else halvesOfE5m2(codes, pairs);
+  if constexpr (kOneIsHalves) {
+    halvesOf<Format>(codes, pairs);
   } else {
 #pragma unroll
     for (int i = 0; i < Count; i++) pairs[i] = unscaledPairOf(codes, i);
@@ -166,7 +161,7 @@ struct OneToken {
         factors[i] = scaleOf(kScalesOfLane == 1 ? asked : asked >> 8 * i & 255);
     }
     u32 own[Exchange::kShare];
-    if constexpr (kAreHalves) {
+    if constexpr (kOneIsHalves) {
       u32 pairs[kPairsOfWord];
       unscaledPairsOf<A_FORMAT>(words[0] >> 16 * (threadIdx.x / 4 % 2), pairs);
       own[0] = isInside ? pairs[0] : 0;
@@ -193,7 +188,7 @@ struct OneRowOfWarp : CodesOfWarp<Tiles, Warps> {
   using Weights = typename Of::Weights;
   static constexpr int kRows = Of::kRows, kExchanged = Exchange::kWords;
   // What a sum lacks.
-  static constexpr float kUnit = kAreHalves ? 1.0f
+  static constexpr float kUnit = kOneIsHalves ? 1.0f
                                             : (float)(1ull << (127 - kBias(B_FORMAT) - kOneShift)),
                          kSmallest = kSmallestOfOneSum;
   OneToken tokens;
@@ -216,12 +211,12 @@ struct OneRowOfWarp : CodesOfWarp<Tiles, Warps> {
 #pragma unroll
       for (int row = 0; row < kRows; row++) {
         const u32 codes = wordOf(weights.codes[row], word);
-        if (kBits(B_FORMAT) == 8 && !kAreHalves) codesSeen[row] |= markedSpecial<B_FORMAT>(codes);
+        if (kBits(B_FORMAT) == 8 && !kOneIsHalves) codesSeen[row] |= markedSpecial<B_FORMAT>(codes);
         unscaledPairsOf<B_FORMAT>(codes, pairs[row]);
       }
 #pragma unroll
       for (int i = 0; i < kPairsOfWord; i += 2)
-        Of::template addTiles<kAreHalves>(pairs, i, ready + word * kPairsOfWord + i,
+        Of::template addTiles<kOneIsHalves>(pairs, i, ready + word * kPairsOfWord + i,
                                           [&](int tile) { return sums[tile]; });
     }
 #pragma unroll

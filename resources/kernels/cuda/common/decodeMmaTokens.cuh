@@ -15,7 +15,7 @@ __device__ inline u32 tokenPairOf(const uint4 (&pieces)[kPiecesOfA], int word, i
     return __byte_perm(i < 2 ? eight.x : eight.y, i < 2 ? eight.z : eight.w,
                        i % 2 == 0 ? 0x5410 : 0x7632);
   } else if constexpr (kBits(A_FORMAT) == kBits(B_FORMAT)) {
-    return smallPairOf<A_FORMAT>(wordOf(pieces[0], word), i);
+    return smallElements<A_FORMAT>(wordOf(pieces[0], word), i);
   } else {
     return tokenPairOfEight(wordOf(pieces[word / 2], word % 2 * 2),
                             wordOf(pieces[word / 2], word % 2 * 2 + 1), i);
@@ -68,13 +68,19 @@ struct EightsOfTokens {
       for (int i = 0; i < 4 * kPiecesOfA && kBits(A_FORMAT) == 8; i++)
         isSpecial |= holdsSpecial<A_FORMAT>(wordOf(pieces[eight][i / 4], i % 4));
       u32 multipliers[kScalesOfLane];
+      if constexpr (kAreHalves) {
+        multipliersAt<1>(asked[eight] & 0x7f7f, 0, multipliers);
 #pragma unroll
-      for (int i = 0; i < kScalesOfLane; i++)
-        multipliers[i] = multiplierOfPairs(asked[eight] >> 8 * i, isSpecial, isInside);
+        for (u32& multiplier : multipliers) multiplier = isInside ? multiplier : 0;
+      } else {
+#pragma unroll
+        for (int i = 0; i < kScalesOfLane; i++)
+          multipliers[i] = multiplierOfPairs(asked[eight] >> 8 * i, isSpecial, isInside);
+      }
 #pragma unroll
       for (int i = 0; i < kPairsOfLane; i++) {
         const int word = i / kPairsOfWord;
-        pairs[eight][i] = readyPair(tokenPairOf(pieces[eight], word, i % kPairsOfWord),
+        pairs[eight][i] = readyElements(tokenPairOf(pieces[eight], word, i % kPairsOfWord),
                                     multipliers[word * kScalesOfLane / 4]);
       }
     }

@@ -90,8 +90,8 @@ constexpr float kMark = 0x1p-149f;
 // right by NaN; kUnit, what they lack; kSmallest, below which they may have lost bits; kMarksZeros,
 // whether those of zero that may have are kMark; kOfEight, whether scales come by kEight rows, and
 // Scales, a lane's. kOwnBytes: of A where the CTA itself makes it ready, all of K before its first
-// stage (Own: what a thread of those that multiply has of it); 0 where a kernel before this one
-// does.
+// stage (Own: what a thread of those that multiply has of it); else 0, and a kernel before this one
+// does, or, where kTokensAsTheyAre, A's codes and scales come in stages like B's.
 template <class Operand>
 struct Ring {
   static constexpr int kTiles = Operand::kTiles;
@@ -99,7 +99,10 @@ struct Ring {
   static constexpr int kScaleBytes = scaleBytesFor(Operand::kStageK);      // of a row
   static constexpr int kBytesScales = kRows * scalePitchFor(Operand::kStageK, Operand::kOfEight);
   static constexpr int kBytesTile = kBytesCodes + kBytesScales;
-  static constexpr int kBytesTokens = Operand::kTokenBoxes * 128 * Operand::kTokens;
+  static constexpr int kBytesTokenCodes = Operand::kTokenBoxes * 128 * Operand::kTokens,
+                       kBytesTokenScales =
+                           Operand::kTokensAsTheyAre ? Operand::kTokens * kScaleBytes : 0;
+  static constexpr int kBytesTokens = kBytesTokenCodes + (kBytesTokenScales + 1023) / 1024 * 1024;
   static constexpr int kBytesStage = kTiles * kBytesTile + kBytesTokens;
   // Sums are added for so many tokens at a time. A row of them: banks of neighbouring tokens are
   // apart.
@@ -126,19 +129,23 @@ struct Ring {
   static constexpr int kAround =
       kTiles == 1 && kPlaces == 1 && stagesIn(roomOf(2)) == stagesIn(roomOf(1)) ? 2 : 1;
   static constexpr int kBytesSums = kPlaces * kAround * kPlace * 4 + kBytesReceived;
-  // Few tokens: as many as keep the memory busy, more where A is half of them, and up to 8 tokens
-  // as many as the launch says, for memory of this speed. Yet more wait behind those of other CTAs,
-  // and the last CTA to have its own ends later. Of turns a whole number: a warpgroup has stages of
-  // its own, whose barriers it sees in every phase.
-  static constexpr bool kIsShort = kTiles == 1 && Operand::kTokens <= 16 && kBits(B_FORMAT) == 4;
+  // Few tokens: as many as keep the memory busy, with 4 bits more where A is half of them, and up
+  // to 8 tokens of scale blocks of 32 as many as the launch says, for memory of this speed. Yet
+  // more wait behind those of other CTAs, and the last CTA to have its own ends later. Of turns a
+  // whole number: a warpgroup has stages of its own, whose barriers it sees in every phase.
+  static constexpr bool kIsShort = kTiles == 1 && Operand::kTokens <= 16 &&
+                                   (kBits(B_FORMAT) == 4 || Operand::kTokensAsTheyAre);
   static constexpr int kFit = stagesIn(roomOf(kPlaces)),
-                       kEnough = kBytesTokens < kBytesCodes && Operand::kTokens > 8 ? 4 : 6,
+                       kEnough = Operand::kTokensAsTheyAre                            ? 3
+                                 : kBytesTokens < kBytesCodes && Operand::kTokens > 8 ? 4
+                                                                                      : 6,
                        kStages = kIsShort && kFit > kEnough ? kEnough : kFit;
   static constexpr int kBytesBarriers = kStages * 16 + 16 + Operand::kTokens * 4;
   static_assert(kStages >= 2 && kBytesBarriers <= 1024 && kBytesStage % 1024 == 0,
                 "room for a ring");
   static_assert(kStages % Operand::kTurns == 0, "a warpgroup has stages of its own");
-  static constexpr bool kIsTold = kIsShort && Operand::kTokens == 8;
+  static constexpr bool kIsTold =
+      kIsShort && Operand::kTokens == 8 && !Operand::kTokensAsTheyAre;
   // Those that a launch uses.
   __device__ static int stagesOf(const Problem& problem) {
     return kIsTold ? min(problem.depth, kStages) : kStages;
@@ -155,6 +162,7 @@ struct Ring {
     return tiles + i * kBytesStage + tile * kBytesCodes;
   }
   __device__ u32 tokens(int i) const { return codes(i, kTiles); }
+  __device__ u32 tokenScales(int i) const { return tokens(i) + kBytesTokenCodes; }
   __device__ u32 scales(int i, int tile) const {
     return tokens(i) + kBytesTokens + tile * kBytesScales;
   }

@@ -8,7 +8,7 @@
 
 #include "common/decodeAgain.cuh"
 #include "common/halves.cuh"
-#include "common/scaledBf16.cuh"
+#include "common/scaledElements.cuh"
 
 namespace decode {
 
@@ -85,7 +85,7 @@ struct TokenBlock {
     if constexpr (!kFp4) {
       return smallPairOf<A_FORMAT>(words[piece / 2 * 4 + q], piece % 2);
     } else if constexpr (kBitsOfA == 4) {
-      return smallPairOf<A_FORMAT>(words[q], piece);
+      return smallElements<A_FORMAT>(words[q], piece);
     } else if constexpr (kBitsOfA == 8) {
       return smallPairOf<A_FORMAT>(
           __byte_perm(words[2 * q], words[2 * q + 1], piece < 2 ? 0x5410 : 0x7632), piece % 2);
@@ -108,7 +108,7 @@ struct TokenBlock {
       for (int q = 0; q < 4; q++) {
         // Scales of 16 elements are of a half each: of fp4 codes the first two q and the others.
         const int of = kScales == 1 ? 0 : kFp4 ? q / 2 : piece / 2;
-        pairs[q] = readyPair(smallPair(piece, q), by[of]);
+        pairs[q] = readyElements(smallPair(piece, q), by[of]);
       }
       put(piece, make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]));
     }

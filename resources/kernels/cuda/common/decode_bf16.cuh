@@ -1,6 +1,6 @@
 // Any fp4 or fp8 format in bf16 for decode.cuh.
 //
-// Elements are scaled as common/scaledBf16.cuh says. Up to 8 tokens are multiplied by mma.sync:
+// Elements are scaled as common/scaledElements.cuh says. Up to 8 tokens are multiplied by mma.sync:
 // with so few columns it is faster than wgmma, whose warps wait for one another; with more what
 // four warps would each read of A is what they wait for. Up to 16, where a scale has 32 elements,
 // B's are multiplied as they are, and their sum by the scale. Elsewhere one bf16x2 multiplication
@@ -14,7 +14,7 @@
 
 #include "common/decode.cuh"
 #include "common/decodeTokens.cuh"
-#include "common/scaledBf16.cuh"
+#include "common/scaledElements.cuh"
 
 namespace decode {
 
@@ -35,10 +35,12 @@ struct Bf16Of {
                        kTokenBoxes = kStageK / kTokenBoxK;
   // Instructions of a chunk; words of a row's scales that a warpgroup takes.
   static constexpr int kInstructions = kFp4 ? 2 : 1, kWords = kShareK / SCALE_BLOCK / 4;
+  // From the scale of a chunk that a lane has to the next one's.
+  static constexpr int kScalesApart = kChunkK / SCALE_BLOCK;
   // Few columns: mma.sync, in which a warp waits for no other; more: wgmma, which reads A once for
   // four warps. Up to 16 sums of a block are scaled, with more elements are.
   static constexpr bool kByWarp = Tokens <= 8 && Tiles == 1,
-                        kScaleSums = Tokens <= 16 && SCALE_BLOCK == 32, kIsHalves = false;
+                        kScaleSums = Tokens <= 16 && SCALE_BLOCK == 32, kIsHalves = false, kTokensAsTheyAre = false;
   // Whether a block's products are under way while the next one's codes fall apart.
   static constexpr bool kOverlaps = Tokens == 16 && Tiles == 1 && kFp4 && kScaleSums;
   // Chunks that are in registers together.
@@ -64,13 +66,16 @@ struct Bf16Of {
   static constexpr int kOwnBytes = 0;
 
   float total[Tokens / 2] = {};
-  u32 spoiled[2] = {};  // whether something in a row of this lane's is not what was multiplied
+  // Whether something in a row of this lane's may not be what was multiplied: an element, or a
+  // scale where elements are scaled. Float16 has NaN of both.
+  static constexpr bool kMayBeSpoiled = kScaleSums ? !kFp4 : !kAreHalves;
+  u32 spoiled[2] = {};
 
-  // Whether one of four scales is outside what is exact.
-  __device__ static bool isOutside(u32 codes) {
-    if (kLinearScale) return ((codes & 0x7f7f7f7f) + 0x01010101 & 0x80808080) != 0;
+  // Four scales, their highest bits set where they are outside what is exact.
+  __device__ static u32 markedOutsideOf(u32 scales) {
+    if (kLinearScale) return (scales & 0x7f7f7f7f) + 0x01010101;
     static_assert(kLeastScale == 64 && kMostScale == 191, "the two highest bits differ");
-    return ((codes ^ codes << 1) & 0x80808080) != 0x80808080;
+    return ~(scales ^ scales << 1);
   }
 
   // Whether a block with this scale and these codes is not what the multiplication makes of it;
@@ -82,11 +87,11 @@ struct Bf16Of {
 
   // Words of two pairs each for two matrix instructions (fp4: 8 codes) or one (fp8: 4 codes),
   // scaled where elements are.
-  __device__ static void spread(u32 codes, u32 scale, u32 (&pairs)[2 * kInstructions]) {
+  __device__ static void spread(u32 codes, u32 multiplier, u32 (&pairs)[2 * kInstructions]) {
 #pragma unroll
     for (int i = 0; i < 2 * kInstructions; i++) {
-      const u32 small = kScaleSums ? unscaledPairOf(codes, i) : smallPairOf<B_FORMAT>(codes, i);
-      pairs[i] = kScaleSums ? small : multiplyBf16Pair(small, scale);
+      pairs[i] = kScaleSums ? unscaledPairOf(codes, i)
+                            : timesScale(smallElements<B_FORMAT>(codes, i), multiplier);
     }
   }
 
@@ -108,7 +113,9 @@ struct Bf16Of {
                                         int group, int at, bool add) {
     const u64 b = tileDescriptor(tokens + group * (kShareK / 64 * 128 * Tokens));
     // Rows of A's boxes are 64 elements.
-    multiplyBf16(sums, a, b + (at / 64 * 128 * Tokens >> 4) + at % 64 / 16 * kDescriptorStep, add);
+    const u64 from = b + (at / 64 * 128 * Tokens >> 4) + at % 64 / 16 * kDescriptorStep;
+    if constexpr (kAreHalves) multiplyF16(sums, a, from, add);
+    else multiplyBf16(sums, a, from, add);
   }
   // Sums of scale blocks that are in the tensor core together, and what they are multiplied by.
   struct Blocks {
@@ -141,23 +148,22 @@ struct Bf16Of {
                            int warp, int lane) {
     const u32 ownScales = scales + group * kWords * 4;
     u32 words[2][kWords];  // scales of this lane's two rows, where elements are scaled
-    bool special = false;
+    u32 marks = 0;           // kMarksOfSpecial where one of these or of the codes may be spoiled
 #pragma unroll
     for (int half = 0; half < 2 && !kScaleSums; half++) {
       laneScales.load(words[half], ownScales, half);
 #pragma unroll
       for (int i = 0; i < kWords; i++) {
-        special |= isOutside(words[half][i]);
+        if (kMayBeSpoiled) marks |= markedOutsideOf(words[half][i]);
         if (kLinearScale) words[half][i] &= 0x7f7f7f7f;
       }
     }
     // Where it has 16 elements, a scale is of one of two chunks (fp8), or of two of four lanes
     // (fp4).
     const int ofLane = SCALE_BLOCK < kChunkK ? lane % 4 / 2 : 0;
-    auto scaleOf = [&](int half, int chunk) {
-      const int place = chunk * kChunkK / SCALE_BLOCK;
-      return bothOf(words[half][place / 4], place % 4 + ofLane);
-    };
+    const auto placeOfScale = [](int chunk) { return chunk * kChunkK / SCALE_BLOCK; };
+    // Of the elements of a chunk and of the next.
+    u32 multipliers[2][2];
     // Matrices: rows 0-7 and 8-15 of one chunk, then of the next; 128-byte swizzle: chunk c of row
     // r lies at c ^ (r % 8).
     auto loadTwoChunks = [&](u32(&packed)[4], int ofGroup) {
@@ -174,13 +180,20 @@ struct Bf16Of {
 #pragma unroll
       for (int inside = 0; inside < kTogether; inside++) {
         const int chunk = k / kChunkK + inside;
-        if (chunk % 2 == 0) loadTwoChunks(packed, chunk);
+        if (chunk % 2 == 0) {
+          loadTwoChunks(packed, chunk);
+          const int place = placeOfScale(chunk);
+#pragma unroll
+          for (int half = 0; half < 2 && !kScaleSums; half++)
+            multipliersAt<kScalesApart>(words[half][place / 4], place % 4 + ofLane,
+                                        multipliers[half]);
+        }
 #pragma unroll
         for (int half = 0; half < 2; half++) {
           const u32 ofRow = packed[chunk % 2 * 2 + half];
           u32 pairs[2 * kInstructions];
-          spread(ofRow, kScaleSums ? 0 : multiplierOf(scaleOf(half, chunk)), pairs);
-          special |= holdsSpecial<B_FORMAT>(ofRow);
+          spread(ofRow, kScaleSums ? 0 : multipliers[half][chunk % 2], pairs);
+          if (kBits(B_FORMAT) == 8) marks |= markedSpecial<B_FORMAT>(ofRow);
 #pragma unroll
           for (int t = 0; t < kInstructions; t++) {
             a[inside * kInstructions + t][half] = pairs[2 * t];
@@ -205,15 +218,17 @@ struct Bf16Of {
     }
     if constexpr (kOverlaps) wgmmaWait<0>(), blocks[(kShareK / kBatchK - 1) % 2].addTo(total);
     if (kWaitsOnce) finishProducts();
-    if constexpr (!kFp4 || !kScaleSums) {
-      if (!__any_sync(0xffffffff, special)) return;
+    if constexpr (kMayBeSpoiled) {
+      if (!__any_sync(0xffffffff, (marks & kMarksOfSpecial) != 0)) return;
       for (int chunk = 0; chunk < kShareK / kChunkK; chunk += 2) {
         u32 packed[4];
         loadTwoChunks(packed, chunk);
 #pragma unroll
-        for (int i = 0; i < 4; i++)
-          spoiled[i % 2] |=
-              isSpoiled(kScaleSums ? 0 : scaleOf(i % 2, chunk + i / 2) & 255, packed[i]);
+        for (int i = 0; i < 4; i++) {
+          const int place = placeOfScale(chunk + i / 2);
+          const u32 scale = kScaleSums ? 0 : bothOf(words[i % 2][place / 4], place % 4 + ofLane);
+          spoiled[i % 2] |= isSpoiled(scale & 255, packed[i]);
+        }
       }
     }
   }
@@ -225,6 +240,10 @@ struct Bf16Of {
     return tokens + from / 64 * (128 * Tokens) + lane % 8 * 128 + piece * 16;
   }
 
+  __device__ static void addElements(float* sums, const u32 (&a)[4], u32 b0, u32 b1) {
+    if constexpr (kAreHalves) addHalves(sums, a, b0, b1);
+    else addPairs(sums, a, b0, b1);
+  }
   // 32 elements of K at a time, which are two instructions'.
   __device__ void multiplyByWarp(const u32 (&a)[kMatrices][4], u32 scales, const Scales& laneScales,
                                  u32 tokens, int group, int lane, int k) {
@@ -238,8 +257,8 @@ struct Bf16Of {
         addPairs(part, a[2 * i + 1], b[2], b[3]);
         addScaled(total, part, factorsOf(scales, laneScales, k / 32 + i));
       } else {
-        addPairs(total, a[2 * i], b[0], b[1]);
-        addPairs(total, a[2 * i + 1], b[2], b[3]);
+        addElements(total, a[2 * i], b[0], b[1]);
+        addElements(total, a[2 * i + 1], b[2], b[3]);
       }
     }
   }

@@ -53,14 +53,12 @@ struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
   __device__ void multiply(const Weights& weights, const u32 (&ready)[kEights][kPairsOfLane]) {
     u32 multipliers[kRows][kScalesOfLane];
 #pragma unroll
-    for (int row = 0; row < kRows; row++)
-#pragma unroll
-      for (int i = 0; i < kScalesOfLane; i++) {
-        const u32 scales = weights.scales[row], scale = weights.scale(row, i);
-        if (!kLinearScale || i == 0) scalesSeen |= markedOutside(kLinearScale ? scales : scale);
-        multipliers[row][i] =
-            multiplierOf(kLinearScale ? bothOf(scales, i) & 0x007f007f : scale * 0x00010001);
-      }
+    for (int row = 0; row < kRows; row++) {
+      const u32 scales = weights.scales[row];
+      if (!kAreHalves) scalesSeen |= markedOutside(scales);
+      if constexpr (kLinearScale) multipliersAt<1>(scales & 0x7f7f, 0, multipliers[row]);
+      else multipliers[row][0] = multiplierOf(scales * 0x00010001);
+    }
 #pragma unroll
     for (int word = 0; word < 4; word++) {
       u32 pairs[kRows][kPairsOfWord];
@@ -70,14 +68,14 @@ struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
         if (kBits(B_FORMAT) == 8) codesSeen |= markedSpecial<B_FORMAT>(codes);
 #pragma unroll
         for (int i = 0; i < kPairsOfWord; i++)
-          pairs[row][i] = multiplyBf16Pair(smallPairOf<B_FORMAT>(codes, i),
-                                           multipliers[row][word * kScalesOfLane / 4]);
+          pairs[row][i] = timesScale(smallElements<B_FORMAT>(codes, i),
+                                     multipliers[row][word * kScalesOfLane / 4]);
       }
 #pragma unroll
       for (int eight = 0; eight < kEights; eight++)
 #pragma unroll
         for (int i = 0; i < kPairsOfWord; i += 2)
-          Of::template addTiles<false>(pairs, i, ready[eight] + word * kPairsOfWord + i,
+          Of::template addTiles<kAreHalves>(pairs, i, ready[eight] + word * kPairsOfWord + i,
                                        [&](int tile) { return total[tile][eight]; });
     }
   }

@@ -47,4 +47,5 @@ __device__ inline u32 largerHalves(u32 a, u32 b) {
   return larger;
 }
 
+BS_MULTIPLY(productOfHalves, "f16")
 BS_ADD_PRODUCTS(addHalves, "f16")

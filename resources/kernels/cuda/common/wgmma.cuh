@@ -112,6 +112,12 @@ BS_WGMMA_FROM_REGISTERS(multiplyBf16, 16, "m64n32k16.f32.bf16.bf16", "%16", "%17
                         "%20", "%21", "1, 1, 0")
 BS_WGMMA_FROM_REGISTERS(multiplyBf16, 32, "m64n64k16.f32.bf16.bf16", "%32", "%33", "%34", "%35",
                         "%36", "%37", "1, 1, 0")
+BS_WGMMA_FROM_REGISTERS(multiplyF16, 8, "m64n16k16.f32.f16.f16", "%8", "%9", "%10", "%11", "%12",
+                        "%13", "1, 1, 0")
+BS_WGMMA_FROM_REGISTERS(multiplyF16, 16, "m64n32k16.f32.f16.f16", "%16", "%17", "%18", "%19",
+                        "%20", "%21", "1, 1, 0")
+BS_WGMMA_FROM_REGISTERS(multiplyF16, 32, "m64n64k16.f32.f16.f16", "%32", "%33", "%34", "%35",
+                        "%36", "%37", "1, 1, 0")
 BS_WGMMA_FROM_REGISTERS(multiplyBf16, 64, "m64n128k16.f32.bf16.bf16", "%64", "%65", "%66", "%67",
                         "%68", "%69", "1, 1, 0")
 BS_WGMMA_FROM_REGISTERS(multiplyBf16, 96, "m64n192k16.f32.bf16.bf16", "%96", "%97", "%98", "%99",

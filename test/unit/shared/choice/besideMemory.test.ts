@@ -8,7 +8,7 @@ import { stageOf } from '@shared/contract/kernelCost'
 import { parseRun } from '@shared/contract/parseRun'
 import { judgeAuto } from '@shared/measurement/autoChoices'
 import { kernelsOf } from './kernelsOfManifest'
-import { hasParts } from './partsOfToday'
+import { isFasterSince } from './timesOfToday'
 
 const listOf = (card: string) =>
   parseRun(readFileSync(`docs/results/${card}-decode-list/run.json`, 'utf8'), card)
@@ -44,9 +44,10 @@ it.each(['h100', 'h200'])(
     const list = listOf(card)
     const steps = chooseAgain(list, { ...list.device!, kernels })
     const isOfToday = (step: (typeof steps)[number]) =>
-      card === 'h200' || !['decode', 'decode-fp8'].some((kernel) => hasParts(kernel, step))
+      card === 'h200' ||
+      !['decode', 'decode-fp8', 'decode-mma'].some((kernel) => isFasterSince(kernel, step))
     const { choices, problems } = judgeAuto({ steps: steps.filter(isOfToday) }, 0.05)
-    expect(choices).toHaveLength(card === 'h200' ? 210 : 177)
+    expect(choices).toHaveLength(card === 'h200' ? 210 : 135)
     expect(problems).toEqual([])
   }
 )

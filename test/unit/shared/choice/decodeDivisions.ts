@@ -16,12 +16,14 @@ export interface Divided {
 
 const json = (path: string) => JSON.parse(readFileSync(resolve(path), 'utf8')) as unknown
 
-const rowsOf = (file: string) => (json(`docs/results/${file}.json`) as { rows: Divided[] }).rows
+const keyed = (file: string) => json(`docs/results/${file}.json`) as Record<string, Divided[]>
 
-/** One row of A has kernels of its own since they were timed for all. */
+/** One row of A, and NVFP4, have kernels of their own since they were timed for all. */
 export const dividedOn = (card: 'h100' | 'h200'): Divided[] => [
-  ...rowsOf(`${card}-decode-divisions`).filter(({ m }) => m > 1),
-  ...(card === 'h200' ? rowsOf('h200-decode-one-halves') : [])
+  ...keyed(`${card}-decode-divisions`).rows!.filter(({ m, format }) => m > 1 && format !== 'nvfp4'),
+  ...(card === 'h200'
+    ? [...keyed('h200-decode-one-halves').rows!, ...keyed('h200-decode-halves').divisions!]
+    : [])
 ]
 
 const { kernels } = json('resources/kernels/cuda/manifest.json') as { kernels: { id?: string }[] }

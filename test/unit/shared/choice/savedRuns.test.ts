@@ -11,7 +11,7 @@ import { parseRun } from '@shared/contract/parseRun'
 import { groupedBy } from '@shared/groupedBy'
 import { dividedOn, divisionOf } from './decodeDivisions'
 import { kernelsOf } from './kernelsOfManifest'
-import { hasParts, partsOfToday } from './partsOfToday'
+import { isFasterSince, timesOfToday } from './timesOfToday'
 
 /** No measured time is further from its prediction than this factor, either way: of few rows some 2 us of a small product are told wrong. */
 const factorOf = (kernel: string) => (kernel.startsWith('decode') ? 1.25 : 1.15)
@@ -79,15 +79,14 @@ beforeAll(() => {
   points.push(...[...nvfp4InFp8('h100'), ...nvfp4InFp8('h200')].filter(isOfToday))
   points.push(...[...rowsOfToday('h100'), ...rowsOfToday('h200')].filter(isOfToday))
   points.push(...divisionsOfToday(), ...restOfTiles().filter(isOfToday))
-  for (const { us, ...of } of partsOfToday())
-    points.push({ ...of, run: 'h200-decode-slots', ns: 1e3 * us.now, ...factsOfCard('h200') })
+  for (const { us, ...of } of timesOfToday())
+    points.push({ ...of, ns: 1e3 * us, ...factsOfCard('h200') })
 })
 
-/** Since those runs decode-mma has kernels of its own for one row, and parts of tiles are divided and given in another way. */
+/** Since those runs decode-mma has kernels of its own for one row, and others are faster. */
 const isOfToday = (point: Point) =>
-  point.kernel === 'decode-mma'
-    ? point.m > 1
-    : point.groups !== undefined || !hasParts(point.kernel, point)
+  point.groups !== undefined ||
+  (!isFasterSince(point.kernel, point) && (point.kernel !== 'decode-mma' || point.m > 1))
 
 /** All of a run but a product of which some sums are computed again: 3 us more than with operands of other seeds (docs/kernels.md). */
 function ownRun(run: string): Point[] {

@@ -1,5 +1,5 @@
-// Elements of fp4 and fp8 times their scales in bf16, exactly, as the kernels for few rows of A
-// multiply them.
+// Elements of fp4 and fp8 times their scales in bf16 or float16, exactly, as the kernels for few
+// rows of A multiply them.
 //
 // The bits of a code at the places of bf16's sign, lowest exponent and highest mantissa bits are
 // its number times 2^(bias - 127) (smallPairOf); one bf16x2 multiplication makes element x scale of
@@ -11,8 +11,13 @@
 //   e5m2, e8m0       52       2^76     2^-63..2^64
 //   e2m1, ue4m3     119       2^28     all; A has 2^116 and the result 2^3
 //                                      (bf16 activations: 2^100, 2^19)
+//
+// NVFP4 on both sides is float16 where a GPU makes two scales float16 by one instruction, NaN among
+// them (sm_89 and later): products have at most six significant bits and are 0 or from 2^-10 to
+// 2688. A code's bits at float16's places are its number times 2^-14, and so the product stays.
 #pragma once
 
+#include "common/halves.cuh"
 #include "common/widen.cuh"
 
 namespace decode {
@@ -23,9 +28,18 @@ constexpr int kTokenShift = !kLinearScale ? kShift : kIsScaled(A_FORMAT) ? 116 :
 static_assert(kBits(B_FORMAT) != 6 && (!kLinearScale || B_FORMAT == 0),
               "formats whose codes fall apart into pairs");
 
+// Whether fp8 may become float16, and elements times their scales are float16.
+#if (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 890) || defined(WITHOUT_HALVES)
+constexpr bool kMayBeHalves = false;
+#else
+constexpr bool kMayBeHalves = true;
+#endif
+constexpr bool kAreHalves = kMayBeHalves && kLinearScale && kIsScaled(A_FORMAT);
+
 // What sums of scaled elements lack, and below which they may have lost something.
-constexpr float kUnitOfElements =
-    kShift == kTokenShift ? 1.0f : (float)(1 << (kShift - kTokenShift));
+constexpr float kUnitOfElements = kAreHalves              ? 0x1p28f
+                                  : kShift == kTokenShift ? 1.0f
+                                                          : (float)(1 << (kShift - kTokenShift));
 constexpr float kSmallestOfElements = 0x1p-80f;
 
 // 2^exponent, whole numbers -126..127.
@@ -63,10 +77,42 @@ __device__ inline u32 unscaledPairOf(u32 codes, int i) {
   return selectBits<0x01c001c0>(magnitude, i < 2 ? signs << 8 : signs);
 }
 
+// Codes i and i + 4 of eight of fp4 as float16, 2^-14 of their numbers: sign, two bits of exponent
+// and one of mantissa have their places in the high byte.
+__device__ inline u32 smallHalvesOf(u32 codes, int i) {
+  const u32 four = (i % 2 == 0 ? codes << 4 : codes) & 0x80808080 |
+                   (i % 2 == 0 ? codes << 1 : codes >> 3) & 0x0e0e0e0e;
+  return (i < 2 ? four << 8 : four) & 0xff00ff00;
+}
+// A pair of either side before its scale, and times its scale.
+template <int Format>
+__device__ inline u32 smallElements(u32 codes, int i) {
+  if constexpr (kAreHalves) return smallHalvesOf(codes, i);
+  else return smallPairOf<Format>(codes, i);
+}
+__device__ inline u32 timesScale(u32 pair, u32 multiplier) {
+  return kAreHalves ? multiplyHalves(pair, multiplier) : multiplyBf16Pair(pair, multiplier);
+}
+// Multipliers of B's elements by scales `index` and `index` + Apart of four.
+template <int Apart>
+__device__ inline void multipliersAt(u32 four, int index, u32 (&two)[2]) {
+  if constexpr (kAreHalves) {
+    halvesOfE4m3(__byte_perm(four, 0, index * 0x1111 + Apart * 0x1100), two);
+  } else {
+#pragma unroll
+    for (int i = 0; i < 2; i++) two[i] = multiplierOf(bothOf(four, index + i * Apart));
+  }
+}
+
 constexpr u32 kNanPair = 0x7fff7fff;
 // What takes elements of A, their bias put right, to element x scale x 2^kTokenShift.
 __device__ inline u32 multiplierOfTokens(u32 scale) {
   if (!kIsScaled(A_FORMAT)) return powerPair<true>(kTokenShift);
+  if constexpr (kAreHalves) {
+    u32 multipliers[2];
+    multipliersAt<1>(scale & 127, 0, multipliers);
+    return multipliers[0];
+  }
   if (!kLinearScale)
     return scale <= kLargestTokenScale ? (scale + kTokenShift) * 0x00800080u : kNanPair;
   // 2^-120 of it are its bits in a bf16.
@@ -81,6 +127,10 @@ __device__ inline u32 readyPair(u32 pair, u32 multiplier) {
   if (kIsScaled(A_FORMAT))
     pair = multiplyBf16Pair(pair, powerPair<kInRegister>(127 - kBias(A_FORMAT)));
   return multiplyBf16Pair(pair, multiplier);
+}
+// The same where elements have their scales.
+__device__ inline u32 readyElements(u32 pair, u32 multiplier) {
+  return kAreHalves ? multiplyHalves(pair, multiplier) : readyPair(pair, multiplier);
 }
 
 // Scales of B, powers of two, whose elements are exact.
