@@ -9,13 +9,14 @@ namespace {
 using hopper::Mistake;
 
 // The kernel that has A in e5m2, with a factor for each row, or the one that has it in bf16.
-constexpr bool kIsFp8 = A_FORMAT == 0 && SCALE_FORMAT == 5;
+#define IN_E5M2 (A_FORMAT == 0 && SCALE_FORMAT == 5 && SCALE_BLOCK == 32)
+constexpr bool kIsFp8 = IN_E5M2;
 constexpr const char* kKernel = kIsFp8 ? "decode-fp8" : "decode";
 constexpr int kTokenBytes = kIsFp8 ? 1 : 2;
 // Whether there are kernels that take A as it is.
 constexpr bool kBothAreFp8 = kBits(A_FORMAT) == 8 && kBits(B_FORMAT) == 8;
 
-#if A_FORMAT == 0 && SCALE_FORMAT == 5
+#if IN_E5M2
 template <int Tokens, int Tiles>
 using Operand = decode::Mxfp4<Tokens, Tiles>;
 #else
@@ -77,7 +78,7 @@ struct Product {
     const int *first = starts.data(), *rows = groups.data();
     const int scaleRows = this->scaleRows();
     const int copied = scaleRows * scales % 16 == 0 ? 0 : rowsOfB * pitch / 16;
-#if A_FORMAT == 0 && SCALE_FORMAT == 5
+#if IN_E5M2
     if (!isAlone())
       hopper::launch({m + ceilDivided(copied, ENCODE_THREADS), 1, ENCODE_THREADS, 0}, [&] {
         prepare(a.codes.data(), a.scales.data(), b.scales.data(), tokens.data(), factors.data(),
@@ -114,7 +115,7 @@ struct Product {
           const auto call = [&](auto kernel) {
             kernel(codesMap, scalesMap, tokensMap, a.codes.data(), again.data(), a.scales.data(),
                    b.scales.data(),
-#if A_FORMAT == 0 && SCALE_FORMAT == 5
+#if IN_E5M2
                    factors.data(), parts.data(), c.data(), m, n, k, splits, share, depth,
                    copied > 0,
 #else
@@ -122,7 +123,7 @@ struct Product {
 #endif
                    first, rows, matrices);
           };
-#if !GROUPED && A_FORMAT == 0 && SCALE_FORMAT == 5
+#if !GROUPED && IN_E5M2
           if (isAlone()) {
             auto kernel = columns == 8 ? multiplyAlone8 : multiplyAlone16;
             if (scaleRows > 1)
@@ -147,7 +148,7 @@ struct Product {
             auto kernel = columns == 32 ? multiply32Rest : multiply64Rest;
             kernel(codesMap, scalesMap, tokensMap, a.codes.data(), again.data(), a.scales.data(),
                    b.scales.data(),
-#if A_FORMAT == 0 && SCALE_FORMAT == 5
+#if IN_E5M2
                    factors.data(), parts.data(), c.data(), m, n, k, share, rest, ofRest
 #else
                    parts.data(), c.data(), m, n, k, share, rest, ofRest, 1.0f
@@ -155,7 +156,7 @@ struct Product {
             );
             return;
           }
-#if B_FORMAT == 0 && !(A_FORMAT == 0 && SCALE_FORMAT == 5)
+#if B_FORMAT == 0 && !IN_E5M2
           if (tilesAtOnce > 1 && columns == 16) return call(multiply16Pairs);
 #endif
           if (tilesAtOnce > 1) return call(columns == 32 ? multiply32Pairs : multiply64Pairs);

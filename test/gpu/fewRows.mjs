@@ -7,7 +7,16 @@ import { fileURLToPath } from 'node:url'
 import { Checks, cudaDevice, open, validated } from './addon.mjs'
 import { able, testedKernels } from './formats.mjs'
 
-const formats = ['mxfp4', 'mixed', 'nvfp4', 'mxfp8', 'mxfp8_e5m2', 'w4a16_mxfp4', 'w4a16_nvfp4']
+const formats = [
+  'mxfp4',
+  'mxfp4_b16',
+  'mixed',
+  'nvfp4',
+  'mxfp8',
+  'mxfp8_e5m2',
+  'w4a16_mxfp4',
+  'w4a16_nvfp4'
+]
 /** Where A is made ready by each block or by a kernel before, and one instruction takes the place of another. */
 const allRows = process.env.ROWS?.split(',').map(Number) ?? [
   ...[1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33, 64],

@@ -4,7 +4,8 @@
 //   C (M, N) = A (M, K) x B (N, K) with one linear scale per SCALE_BLOCK elements along K; any N.
 //   GROUPED: groups of rows of A, each with a matrix of B of its own, in one launch.
 //
-// 1. prepare: A to bf16; B's scales at a pitch that the copy engine takes, if theirs is none.
+// 1. prepare: A to bf16, of NVFP4 to float16; B's scales at a pitch that the copy engine takes, if
+//    theirs is none.
 // 2. multiply<tokens>: starts while prepare runs (common/decode.cuh, common/decode_bf16.cuh).
 //    ..Pairs has two tiles at a time, ..Rest those beyond whole turns first, in parts.
 //    ..AsTheyAre has no launch before: up to 16 rows of fp8 by fp8 (common/decode_f16.cuh).
@@ -46,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(PREPARE_THREADS)
       int splits, int share, int depth, int scalesAreMade, float tensorScale,                  \
       const int* groupStarts, const int* groupRows, int groups) {                              \
     decode::runTiles<decode::OPERAND<TOKENS, TILES>>(                                          \
-        {&codesMap, &scalesMap, &tokensMap},                                                     \
+        {&codesMap, &scalesMap, &tokensMap},                                                   \
         {M, N, K, splits, share, depth, groupStarts, groupRows, groups},                       \
         {aCodes, bCodes, aScales, bScales, nullptr, parts, c, tensorScale}, scalesAreMade);    \
   }
@@ -72,7 +73,7 @@ BS_DECODE(multiply64Pairs, Bf16, 64, 2)
       const u8* aScales, const u8* bScales, float* parts, Output* c, int M, int N, int K,      \
       int share, int rest, int restParts, float tensorScale) {                                 \
     decode::runTiles<decode::Bf16<TOKENS, 1>, true>(                                           \
-        {&codesMap, &scalesMap, &tokensMap},                                                     \
+        {&codesMap, &scalesMap, &tokensMap},                                                   \
         {M, N, K, 1, share, 0, nullptr, nullptr, 0, rest, restParts},                          \
         {aCodes, bCodes, aScales, bScales, nullptr, parts, c, tensorScale}, false);            \
   }

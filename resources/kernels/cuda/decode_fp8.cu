@@ -24,7 +24,7 @@ static_assert(A_FORMAT == 0 && B_FORMAT == 0 && !GROUPED, "NVFP4 only, and one p
       const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, float* parts,  \
       Output* c, int M, int N, int K, int splits, int share, int depth, float tensorScale) {   \
     decode::runTiles<decode::Nvfp4Of<OF_EIGHT>>(                                               \
-        {&codesMap, &scalesMap}, {M, N, K, splits, share, depth, nullptr, nullptr, 0},  \
+        {&codesMap, &scalesMap}, {M, N, K, splits, share, depth, nullptr, nullptr, 0},         \
         {aCodes, bCodes, aScales, bScales, nullptr, parts, c, tensorScale}, false);            \
   }
 BS_DECODE_ALONE(multiplyAlone4, false)
@@ -60,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(kEncodeThreads)
       int N, int K, int splits, int share, int depth, int scalesAreMade, const int* groupStarts,   \
       const int* groupRows, int groups) {                                                          \
     decode::runTiles<decode::OPERAND<TOKENS, TILES>>(                                              \
-        {&codesMap, &scalesMap, &tokensMap},                                                         \
+        {&codesMap, &scalesMap, &tokensMap},                                                       \
         {M, N, K, splits, share, depth, groupStarts, groupRows, groups},                           \
         {aCodes, bCodes, aScales, bScales, aFactors, parts, c, 1.0f}, scalesAreMade);              \
   }
@@ -83,7 +83,7 @@ BS_DECODE(multiply64Pairs, Mxfp4, 64, 2)
       const u8* aScales, const u8* bScales, const float* aFactors, float* parts, Output* c, int M, \
       int N, int K, int share, int rest, int restParts) {                                          \
     decode::runTiles<decode::Mxfp4<TOKENS, 1>, true>(                                              \
-        {&codesMap, &scalesMap, &tokensMap},                                                         \
+        {&codesMap, &scalesMap, &tokensMap},                                                       \
         {M, N, K, 1, share, 0, nullptr, nullptr, 0, rest, restParts},                              \
         {aCodes, bCodes, aScales, bScales, aFactors, parts, c, 1.0f}, false);                      \
   }
@@ -96,7 +96,7 @@ BS_DECODE_REST(multiply64Rest, 64)
       const u8* aCodes, const u8* bCodes, const u8* aScales, const u8* bScales, float* parts,  \
       Output* c, int M, int N, int K, int splits, int share, int depth) {                      \
     decode::runTiles<decode::Mxfp4Alone<TOKENS, OF_EIGHT>>(                                    \
-        {&codesMap, &scalesMap}, {M, N, K, splits, share, depth, nullptr, nullptr, 0},  \
+        {&codesMap, &scalesMap}, {M, N, K, splits, share, depth, nullptr, nullptr, 0},         \
         {aCodes, bCodes, aScales, bScales, nullptr, parts, c, 1.0f}, false);                   \
   }
 BS_DECODE_ALONE(multiplyAlone8, 8, false)

@@ -43,11 +43,11 @@ __device__ inline u32 selectBits(u32 a, u32 b) {
 __device__ inline u32 bothHalves(float value) { return toBf16Pair(value, value); }
 
 // D (16 x 8) = A B^T, fragments of a warp of numbers of 16 bits (PTX ISA, "mma.m16n8k16").
-#define BS_MULTIPLY(NAME, TYPE)                                                         \
-  __device__ inline void NAME(float* d, const u32(&a)[4], u32 b0, u32 b1) {             \
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." TYPE "." TYPE                 \
-                 ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};" \
-                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                       \
+#define BS_MULTIPLY(NAME, TYPE)                                                              \
+  __device__ inline void NAME(float* d, const u32(&a)[4], u32 b0, u32 b1) {                  \
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." TYPE "." TYPE                      \
+                 ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"  \
+                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                            \
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "f"(0.0f)); \
   }
 BS_MULTIPLY(multiplyPairs, "bf16")

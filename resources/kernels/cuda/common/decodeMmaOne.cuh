@@ -30,9 +30,9 @@ namespace decode {
 constexpr bool kOneIsHalves = kMayBeHalves && kBits(A_FORMAT) == 8 && kBits(B_FORMAT) == 8;
 
 constexpr int kOneShift = 90, kSmallestOfOne = -80;
-// Below this a sum may have lost something. Of scaled formats as in float16. Beside activations B's scale 2^-127 counts as 0, and the
-// sums of 1024 blocks that have it are below 2^-24 of this: a block's is of 2^5 numbers of A below
-// 2^128 times as many of B, which are below 2^-123.
+// Below this a sum may have lost something. Of scaled formats as in float16. Beside activations B's
+// scale 2^-127 counts as 0, and the sums of 1024 blocks that have it are below 2^-24 of this: a
+// block's is of 2^5 numbers of A below 2^128 times as many of B, which are below 2^-123.
 constexpr float kSmallestOfOneSum = kOneIsHalves ? kSmallestOfHalves : 0x1p-83f;
 
 // A scale; beside activations 2^-127 may be 0 (kSmallestOfOneSum).
@@ -188,8 +188,9 @@ struct OneRowOfWarp : CodesOfWarp<Tiles, Warps> {
   using Weights = typename Of::Weights;
   static constexpr int kRows = Of::kRows, kExchanged = Exchange::kWords;
   // What a sum lacks.
-  static constexpr float kUnit = kOneIsHalves ? 1.0f
-                                            : (float)(1ull << (127 - kBias(B_FORMAT) - kOneShift)),
+  static constexpr float kUnit = kOneIsHalves
+                                     ? 1.0f
+                                     : (float)(1ull << (127 - kBias(B_FORMAT) - kOneShift)),
                          kSmallest = kSmallestOfOneSum;
   OneToken tokens;
   float total[kRows] = {};  // of this lane's rows and its part of K
@@ -217,7 +218,7 @@ struct OneRowOfWarp : CodesOfWarp<Tiles, Warps> {
 #pragma unroll
       for (int i = 0; i < kPairsOfWord; i += 2)
         Of::template addTiles<kOneIsHalves>(pairs, i, ready + word * kPairsOfWord + i,
-                                          [&](int tile) { return sums[tile]; });
+                                            [&](int tile) { return sums[tile]; });
     }
 #pragma unroll
     for (int row = 0; row < kRows; row++) {

@@ -81,7 +81,7 @@ struct EightsOfTokens {
       for (int i = 0; i < kPairsOfLane; i++) {
         const int word = i / kPairsOfWord;
         pairs[eight][i] = readyElements(tokenPairOf(pieces[eight], word, i % kPairsOfWord),
-                                    multipliers[word * kScalesOfLane / 4]);
+                                        multipliers[word * kScalesOfLane / 4]);
       }
     }
   }

@@ -133,8 +133,8 @@ struct Ring {
   // to 8 tokens of scale blocks of 32 as many as the launch says, for memory of this speed. Yet
   // more wait behind those of other CTAs, and the last CTA to have its own ends later. Of turns a
   // whole number: a warpgroup has stages of its own, whose barriers it sees in every phase.
-  static constexpr bool kIsShort = kTiles == 1 && Operand::kTokens <= 16 &&
-                                   (kBits(B_FORMAT) == 4 || Operand::kTokensAsTheyAre);
+  static constexpr bool kIsShort =
+      kTiles == 1 && Operand::kTokens <= 16 && (kBits(B_FORMAT) == 4 || Operand::kTokensAsTheyAre);
   static constexpr int kFit = stagesIn(roomOf(kPlaces)),
                        kEnough = Operand::kTokensAsTheyAre                            ? 3
                                  : kBytesTokens < kBytesCodes && Operand::kTokens > 8 ? 4
@@ -144,8 +144,7 @@ struct Ring {
   static_assert(kStages >= 2 && kBytesBarriers <= 1024 && kBytesStage % 1024 == 0,
                 "room for a ring");
   static_assert(kStages % Operand::kTurns == 0, "a warpgroup has stages of its own");
-  static constexpr bool kIsTold =
-      kIsShort && Operand::kTokens == 8 && !Operand::kTokensAsTheyAre;
+  static constexpr bool kIsTold = kIsShort && Operand::kTokens == 8 && !Operand::kTokensAsTheyAre;
   // Those that a launch uses.
   __device__ static int stagesOf(const Problem& problem) {
     return kIsTold ? min(problem.depth, kStages) : kStages;

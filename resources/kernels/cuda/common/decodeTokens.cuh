@@ -1,5 +1,5 @@
-// A ready to multiply in bf16 for decode.cuh: its codes times their scales and 2^kTokenShift, in
-// the order of elements along K in which B's codes fall apart (see decode_bf16.cuh).
+// A ready to multiply for decode_bf16.cuh: its codes times their scales (in bf16 2^kTokenShift
+// times as much), in the order of elements along K in which B's codes fall apart.
 //
 // A thread has a block of 32 elements, which lie as four pieces of 16 bytes. fp4 codes of B:
 // element 8 q + 4 e + 2 t + h of the block is number 2 q + e of piece 2 t + h; fp8: element 16 b +

@@ -1,10 +1,10 @@
-// Any fp4 or fp8 format in bf16 for decode.cuh.
+// Any fp4 or fp8 format in bf16, or NVFP4 in float16, for decode.cuh.
 //
 // Elements are scaled as common/scaledElements.cuh says. Up to 8 tokens are multiplied by mma.sync:
 // with so few columns it is faster than wgmma, whose warps wait for one another; with more what
 // four warps would each read of A is what they wait for. Up to 16, where a scale has 32 elements,
-// B's are multiplied as they are, and their sum by the scale. Elsewhere one bf16x2 multiplication
-// scales the elements.
+// B's are multiplied as they are, and their sum by the scale. Elsewhere one multiplication of
+// a pair scales the elements.
 //
 // What is outside, infinite or NaN makes its rows' sums infinite or NaN, and decode.cuh computes
 // those again; so does a block of A that is outside of what may be multiplied where sums are
@@ -40,7 +40,8 @@ struct Bf16Of {
   // Few columns: mma.sync, in which a warp waits for no other; more: wgmma, which reads A once for
   // four warps. Up to 16 sums of a block are scaled, with more elements are.
   static constexpr bool kByWarp = Tokens <= 8 && Tiles == 1,
-                        kScaleSums = Tokens <= 16 && SCALE_BLOCK == 32, kIsHalves = false, kTokensAsTheyAre = false;
+                        kScaleSums = Tokens <= 16 && SCALE_BLOCK == 32, kIsHalves = false,
+                        kTokensAsTheyAre = false;
   // Whether a block's products are under way while the next one's codes fall apart.
   static constexpr bool kOverlaps = Tokens == 16 && Tiles == 1 && kFp4 && kScaleSums;
   // Chunks that are in registers together.
@@ -148,7 +149,7 @@ struct Bf16Of {
                            int warp, int lane) {
     const u32 ownScales = scales + group * kWords * 4;
     u32 words[2][kWords];  // scales of this lane's two rows, where elements are scaled
-    u32 marks = 0;           // kMarksOfSpecial where one of these or of the codes may be spoiled
+    u32 marks = 0;         // kMarksOfSpecial where one of these or of the codes may be spoiled
 #pragma unroll
     for (int half = 0; half < 2 && !kScaleSums; half++) {
       laneScales.load(words[half], ownScales, half);

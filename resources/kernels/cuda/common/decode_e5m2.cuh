@@ -20,7 +20,8 @@ struct Mxfp4Of {
                        kStageK = stageFor(Tokens, Tiles, kTurns);
   static constexpr int kShareK = kStageK * Tiles * kTurns / kGroups;
   static constexpr int kBlocks = kShareK / 32;
-  static constexpr bool kByWarp = false, kOfEight = OfEight, kIsHalves = false, kTokensAsTheyAre = false;
+  static constexpr bool kByWarp = false, kOfEight = OfEight, kIsHalves = false,
+                        kTokensAsTheyAre = false;
   __device__ static int aheadOf(int stages, bool) {
     return (Tokens == 16 || Tokens == 32) && stages > 4 ? 2 : 1;
   }

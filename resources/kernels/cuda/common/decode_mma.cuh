@@ -55,9 +55,17 @@ struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
 #pragma unroll
     for (int row = 0; row < kRows; row++) {
       const u32 scales = weights.scales[row];
-      if (!kAreHalves) scalesSeen |= markedOutside(scales);
-      if constexpr (kLinearScale) multipliersAt<1>(scales & 0x7f7f, 0, multipliers[row]);
-      else multipliers[row][0] = multiplierOf(scales * 0x00010001);
+      if constexpr (kLinearScale) {
+        if (!kAreHalves) scalesSeen |= markedOutside(scales);
+        multipliersAt<1>(scales & 0x7f7f, 0, multipliers[row]);
+      } else {
+#pragma unroll
+        for (int i = 0; i < kScalesOfLane; i++) {
+          const u32 scale = weights.scale(row, i);
+          scalesSeen |= markedOutside(scale);
+          multipliers[row][i] = multiplierOf(scale * 0x00010001);
+        }
+      }
     }
 #pragma unroll
     for (int word = 0; word < 4; word++) {
@@ -76,7 +84,7 @@ struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
 #pragma unroll
         for (int i = 0; i < kPairsOfWord; i += 2)
           Of::template addTiles<kAreHalves>(pairs, i, ready[eight] + word * kPairsOfWord + i,
-                                       [&](int tile) { return total[tile][eight]; });
+                                            [&](int tile) { return total[tile][eight]; });
     }
   }
 

@@ -27,7 +27,8 @@ struct Nvfp4Of {
   static constexpr int kTokens = 8, kTiles = 1, kTurns = 1,
                        kStageK = stageFor(kTokens, kTiles, kTurns), kShareK = kStageK / kGroups,
                        kBlocks = kShareK / SCALE_BLOCK, kInstructions = kShareK / 32;
-  static constexpr bool kByWarp = false, kOfEight = OfEight, kIsHalves = true, kTokensAsTheyAre = false;
+  static constexpr bool kByWarp = false, kOfEight = OfEight, kIsHalves = true,
+                        kTokensAsTheyAre = false;
   __device__ static int aheadOf(int, bool) { return 1; }
   using Scales = LaneScales<kStageK, OfEight>;
   static constexpr int kCodeBoxes = kStageK / 256, kTokenBoxK = 128, kTokenBoxes = 0;
