@@ -6,7 +6,7 @@
 //    64 rows of  |  warpgroup 0: sums   |   loads B's codes and scales and A, ready to multiply,
 //    B           |  warpgroup 1: sums   |   512 elements of K a stage, far ahead. Each of four
 //                |  ...                 |   warpgroups multiplies its own 128 of them.
-//                +----------------------+
+//                +----------------------+   (fp8 by fp8 up to 16 rows: A as it is.)
 //
 // At the end of a tile the four sums are added in shared memory, always in the same order.
 // Where tiles are few, a cluster's CTAs divide the K of one, send one another their sums and take a

@@ -26,14 +26,14 @@
 
 namespace decode {
 
-// Whether one row's elements are float16, without their scales.
-constexpr bool kOneIsHalves = kMayBeHalves && kBits(A_FORMAT) == 8 && kBits(B_FORMAT) == 8;
+// Whether elements without their scales, which one row has, are float16.
+constexpr bool kUnscaledAreHalves = kMayBeHalves && kBits(A_FORMAT) == 8 && kBits(B_FORMAT) == 8;
 
 constexpr int kOneShift = 90, kSmallestOfOne = -80;
 // Below this a sum may have lost something. Of scaled formats as in float16. Beside activations B's
 // scale 2^-127 counts as 0, and the sums of 1024 blocks that have it are below 2^-24 of this: a
 // block's is of 2^5 numbers of A below 2^128 times as many of B, which are below 2^-123.
-constexpr float kSmallestOfOneSum = kOneIsHalves ? kSmallestOfHalves : 0x1p-83f;
+constexpr float kSmallestOfOneSum = kUnscaledAreHalves ? kSmallestOfHalves : 0x1p-83f;
 
 // A scale; beside activations 2^-127 may be 0 (kSmallestOfOneSum).
 __device__ inline float scaleOf(u32 scale) {
@@ -45,7 +45,7 @@ __device__ inline float scaleOf(u32 scale) {
 // Pairs of four 8-bit codes as float16, or of B's codes in bf16, 2^(bias - 127) of their numbers.
 template <int Format, int Count>
 __device__ inline void unscaledPairsOf(u32 codes, u32 (&pairs)[Count]) {
-  if constexpr (kOneIsHalves) {
+  if constexpr (kUnscaledAreHalves) {
     halvesOf<Format>(codes, pairs);
   } else {
 #pragma unroll
@@ -161,7 +161,7 @@ struct OneToken {
         factors[i] = scaleOf(kScalesOfLane == 1 ? asked : asked >> 8 * i & 255);
     }
     u32 own[Exchange::kShare];
-    if constexpr (kOneIsHalves) {
+    if constexpr (kUnscaledAreHalves) {
       u32 pairs[kPairsOfWord];
       unscaledPairsOf<A_FORMAT>(words[0] >> 16 * (threadIdx.x / 4 % 2), pairs);
       own[0] = isInside ? pairs[0] : 0;
@@ -188,7 +188,7 @@ struct OneRowOfWarp : CodesOfWarp<Tiles, Warps> {
   using Weights = typename Of::Weights;
   static constexpr int kRows = Of::kRows, kExchanged = Exchange::kWords;
   // What a sum lacks.
-  static constexpr float kUnit = kOneIsHalves
+  static constexpr float kUnit = kUnscaledAreHalves
                                      ? 1.0f
                                      : (float)(1ull << (127 - kBias(B_FORMAT) - kOneShift)),
                          kSmallest = kSmallestOfOneSum;
@@ -212,13 +212,14 @@ struct OneRowOfWarp : CodesOfWarp<Tiles, Warps> {
 #pragma unroll
       for (int row = 0; row < kRows; row++) {
         const u32 codes = wordOf(weights.codes[row], word);
-        if (kBits(B_FORMAT) == 8 && !kOneIsHalves) codesSeen[row] |= markedSpecial<B_FORMAT>(codes);
+        if (kBits(B_FORMAT) == 8 && !kUnscaledAreHalves)
+          codesSeen[row] |= markedSpecial<B_FORMAT>(codes);
         unscaledPairsOf<B_FORMAT>(codes, pairs[row]);
       }
 #pragma unroll
       for (int i = 0; i < kPairsOfWord; i += 2)
-        Of::template addTiles<kOneIsHalves>(pairs, i, ready + word * kPairsOfWord + i,
-                                            [&](int tile) { return sums[tile]; });
+        Of::template addTiles<kUnscaledAreHalves>(pairs, i, ready + word * kPairsOfWord + i,
+                                                  [&](int tile) { return sums[tile]; });
     }
 #pragma unroll
     for (int row = 0; row < kRows; row++) {

@@ -68,7 +68,7 @@ struct EightsOfTokens {
       for (int i = 0; i < 4 * kPiecesOfA && kBits(A_FORMAT) == 8; i++)
         isSpecial |= holdsSpecial<A_FORMAT>(wordOf(pieces[eight][i / 4], i % 4));
       u32 multipliers[kScalesOfLane];
-      if constexpr (kAreHalves) {
+      if constexpr (kScaledAreHalves) {
         multipliersAt<1>(asked[eight] & 0x7f7f, 0, multipliers);
 #pragma unroll
         for (u32& multiplier : multipliers) multiplier = isInside ? multiplier : 0;

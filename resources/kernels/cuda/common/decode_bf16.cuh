@@ -69,7 +69,7 @@ struct Bf16Of {
   float total[Tokens / 2] = {};
   // Whether something in a row of this lane's may not be what was multiplied: an element, or a
   // scale where elements are scaled. Float16 has NaN of both.
-  static constexpr bool kMayBeSpoiled = kScaleSums ? !kFp4 : !kAreHalves;
+  static constexpr bool kMayBeSpoiled = kScaleSums ? !kFp4 : !kScaledAreHalves;
   u32 spoiled[2] = {};
 
   // Four scales, their highest bits set where they are outside what is exact.
@@ -115,7 +115,7 @@ struct Bf16Of {
     const u64 b = tileDescriptor(tokens + group * (kShareK / 64 * 128 * Tokens));
     // Rows of A's boxes are 64 elements.
     const u64 from = b + (at / 64 * 128 * Tokens >> 4) + at % 64 / 16 * kDescriptorStep;
-    if constexpr (kAreHalves) multiplyF16(sums, a, from, add);
+    if constexpr (kScaledAreHalves) multiplyF16(sums, a, from, add);
     else multiplyBf16(sums, a, from, add);
   }
   // Sums of scale blocks that are in the tensor core together, and what they are multiplied by.
@@ -242,7 +242,7 @@ struct Bf16Of {
   }
 
   __device__ static void addElements(float* sums, const u32 (&a)[4], u32 b0, u32 b1) {
-    if constexpr (kAreHalves) addHalves(sums, a, b0, b1);
+    if constexpr (kScaledAreHalves) addHalves(sums, a, b0, b1);
     else addPairs(sums, a, b0, b1);
   }
   // 32 elements of K at a time, which are two instructions'.

@@ -56,7 +56,7 @@ struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
     for (int row = 0; row < kRows; row++) {
       const u32 scales = weights.scales[row];
       if constexpr (kLinearScale) {
-        if (!kAreHalves) scalesSeen |= markedOutside(scales);
+        if (!kScaledAreHalves) scalesSeen |= markedOutside(scales);
         multipliersAt<1>(scales & 0x7f7f, 0, multipliers[row]);
       } else {
 #pragma unroll
@@ -83,8 +83,8 @@ struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
       for (int eight = 0; eight < kEights; eight++)
 #pragma unroll
         for (int i = 0; i < kPairsOfWord; i += 2)
-          Of::template addTiles<kAreHalves>(pairs, i, ready[eight] + word * kPairsOfWord + i,
-                                            [&](int tile) { return total[tile][eight]; });
+          Of::template addTiles<kScaledAreHalves>(pairs, i, ready[eight] + word * kPairsOfWord + i,
+                                                  [&](int tile) { return total[tile][eight]; });
     }
   }
 

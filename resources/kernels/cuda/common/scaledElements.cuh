@@ -34,10 +34,10 @@ constexpr bool kMayBeHalves = false;
 #else
 constexpr bool kMayBeHalves = true;
 #endif
-constexpr bool kAreHalves = kMayBeHalves && kLinearScale && kIsScaled(A_FORMAT);
+constexpr bool kScaledAreHalves = kMayBeHalves && kLinearScale && kIsScaled(A_FORMAT);
 
 // What sums of scaled elements lack, and below which they may have lost something.
-constexpr float kUnitOfElements = kAreHalves              ? 0x1p28f
+constexpr float kUnitOfElements = kScaledAreHalves        ? 0x1p28f
                                   : kShift == kTokenShift ? 1.0f
                                                           : (float)(1 << (kShift - kTokenShift));
 constexpr float kSmallestOfElements = 0x1p-80f;
@@ -87,16 +87,16 @@ __device__ inline u32 smallHalvesOf(u32 codes, int i) {
 // A pair of either side before its scale, and times its scale.
 template <int Format>
 __device__ inline u32 smallElements(u32 codes, int i) {
-  if constexpr (kAreHalves) return smallHalvesOf(codes, i);
+  if constexpr (kScaledAreHalves) return smallHalvesOf(codes, i);
   else return smallPairOf<Format>(codes, i);
 }
 __device__ inline u32 timesScale(u32 pair, u32 multiplier) {
-  return kAreHalves ? multiplyHalves(pair, multiplier) : multiplyBf16Pair(pair, multiplier);
+  return kScaledAreHalves ? multiplyHalves(pair, multiplier) : multiplyBf16Pair(pair, multiplier);
 }
 // Multipliers of B's elements by scales `index` and `index` + Apart of four.
 template <int Apart>
 __device__ inline void multipliersAt(u32 four, int index, u32 (&two)[2]) {
-  if constexpr (kAreHalves) {
+  if constexpr (kScaledAreHalves) {
     halvesOfE4m3(__byte_perm(four, 0, index * 0x1111 + Apart * 0x1100), two);
   } else {
 #pragma unroll
@@ -108,7 +108,7 @@ constexpr u32 kNanPair = 0x7fff7fff;
 // What takes elements of A, their bias put right, to element x scale x 2^kTokenShift.
 __device__ inline u32 multiplierOfTokens(u32 scale) {
   if (!kIsScaled(A_FORMAT)) return powerPair<true>(kTokenShift);
-  if constexpr (kAreHalves) {
+  if constexpr (kScaledAreHalves) {
     u32 multipliers[2];
     multipliersAt<1>(scale & 127, 0, multipliers);
     return multipliers[0];
@@ -130,7 +130,7 @@ __device__ inline u32 readyPair(u32 pair, u32 multiplier) {
 }
 // The same where elements have their scales.
 __device__ inline u32 readyElements(u32 pair, u32 multiplier) {
-  return kAreHalves ? multiplyHalves(pair, multiplier) : readyPair(pair, multiplier);
+  return kScaledAreHalves ? multiplyHalves(pair, multiplier) : readyPair(pair, multiplier);
 }
 
 // Scales of B, powers of two, whose elements are exact.

@@ -175,7 +175,21 @@ describe('names at the ends of lines', () => {
     const ofList = sweepLines([{ run: list, title: 'H200', overlay: false }]).filter(
       ({ format }) => format === 'nvfp4'
     )
-    const ended = ofList.filter(({ variant }) => variant === '8192x8192')
+    // The list is made again with other kernels, so which shape that is best seen in is asked of it.
+    const oneRow = (line: (typeof ofList)[number]) => line.points[0]!.step.measurement!.tflops!
+    const leadAt = (shape: string) => {
+      const [own, next] = [true, false].map((isOwn) =>
+        Math.max(
+          ...ofList
+            .filter(({ variant, kernel }) => variant === shape && (kernel === end) === isOwn)
+            .map(oneRow)
+        )
+      )
+      return own! / next!
+    }
+    const shapes = ofList.flatMap(({ kernel, variant }) => (kernel === end ? [variant] : []))
+    const best = shapes.sort((one, other) => leadAt(other) - leadAt(one))[0]
+    const ended = ofList.filter(({ variant }) => variant === best)
     const others = ofList.filter(({ variant }) => variant === '2880x2880')
     expect(ended.find(({ kernel }) => kernel === end)!.points).toHaveLength(1)
     expect(namesOf([...ended, ...others])).toEqual(expect.arrayContaining([end, 'decode']))
