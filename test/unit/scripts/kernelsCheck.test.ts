@@ -114,7 +114,7 @@ describe.skipIf(lacking)('the fp8 product', () => {
     cpSync(kernels, folder, { recursive: true })
     const source = join(folder, 'wgmma_fp8.cu')
     const now = readFileSync(source, 'utf8')
-    const once = now.replace('  waitForPredecessor();\n', '')
+    const once = now.replaceAll('  waitForPredecessor();\n', '')
     expect(once).not.toBe(now)
     writeFileSync(source, once)
     expect((await check(folder)).wrong).toEqual(
@@ -134,7 +134,7 @@ describe.skipIf(lacking)('copies', () => {
     const once = now.replace('threadIdx.x < 32 && electOne()', 'threadIdx.x == 0')
     expect(once).not.toBe(now)
     writeFileSync(header, once)
-    const build = listBuilds(folder).find(({ name }) => name === 'wgmma.sm_90a.mxfp4.f16')!
+    const build = listBuilds(folder).find(({ name }) => name === 'wgmma-fp8-p128.sm_90a.mxfp4.f16')!
     const { wrong: said } = await checkBuild(build, folder, nvcc.path!, nvdisasm)
     expect(said.length).toBeGreaterThan(1)
     for (const sentence of said)
