@@ -61,6 +61,7 @@ void isAsInTheManifest() {
                     columns = std::stoi(function.substr(function.find_first_of("0123456789")));
           CHECK(names["TILES"] == tiles && names["COLUMNS"] == columns);
           CHECK(names["STAGE"] == stageOf(columns, tiles));
+          CHECK((function.find("AsTheyAre") != std::string::npos) == Product::isAsItIs(rows, k));
           const int64_t rest = names["REST"], parts = names["REST_PARTS"];
           // Up to 16 rows shares of all stages.
           CHECK((rest > 0) == (!GROUPED && n == 10240 && rows > 16 && rows <= 64));

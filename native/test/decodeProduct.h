@@ -196,9 +196,10 @@ struct Product {
            ceilDivided(k, STAGE_K) * STAGE_K * columns() <= OWN_BYTES &&
            scaleRows() * (k / SCALE_BLOCK) % 16 == 0;
   }
-  bool isAsItIs() const {
-    return kBothAreFp8 && mayBeAlone && !GROUPED && m <= 16 && k % STAGE_K == 0;
+  static bool isAsItIs(int m, int k) {
+    return kBothAreFp8 && !GROUPED && m <= 16 && k % STAGE_K == 0;
   }
+  bool isAsItIs() const { return mayBeAlone && isAsItIs(m, k); }
   int wrong(int every) const { return wrongOf(*this, every) + leftParts; }
 };
 

@@ -25,7 +25,7 @@ struct F16 {
   using Scales = LaneScales<kStageK, false>;
   using Own = NoOwn;
   static constexpr int kOwnBytes = 0;
-  // All that the ring has room for.
+  // Not asked for: all places of the ring are filled at once.
   __device__ static int aheadOf(int stages, bool) { return stages; }
 
   float total[Tokens / 2] = {};

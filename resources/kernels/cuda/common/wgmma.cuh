@@ -104,20 +104,16 @@ BS_WGMMA_FROM_REGISTERS(multiplyE5m2, 16, "m64n32k32.f32.e5m2.e5m2", "%16", "%17
                         "%20", "%21", "1, 1")
 BS_WGMMA_FROM_REGISTERS(multiplyE5m2, 32, "m64n64k32.f32.e5m2.e5m2", "%32", "%33", "%34", "%35",
                         "%36", "%37", "1, 1")
-BS_WGMMA_FROM_REGISTERS(multiplyBf16, 4, "m64n8k16.f32.bf16.bf16", "%4", "%5", "%6", "%7", "%8",
-                        "%9", "1, 1, 0")
-BS_WGMMA_FROM_REGISTERS(multiplyBf16, 8, "m64n16k16.f32.bf16.bf16", "%8", "%9", "%10", "%11", "%12",
-                        "%13", "1, 1, 0")
-BS_WGMMA_FROM_REGISTERS(multiplyBf16, 16, "m64n32k16.f32.bf16.bf16", "%16", "%17", "%18", "%19",
-                        "%20", "%21", "1, 1, 0")
-BS_WGMMA_FROM_REGISTERS(multiplyBf16, 32, "m64n64k16.f32.bf16.bf16", "%32", "%33", "%34", "%35",
-                        "%36", "%37", "1, 1, 0")
-BS_WGMMA_FROM_REGISTERS(multiplyF16, 8, "m64n16k16.f32.f16.f16", "%8", "%9", "%10", "%11", "%12",
-                        "%13", "1, 1, 0")
-BS_WGMMA_FROM_REGISTERS(multiplyF16, 16, "m64n32k16.f32.f16.f16", "%16", "%17", "%18", "%19",
-                        "%20", "%21", "1, 1, 0")
-BS_WGMMA_FROM_REGISTERS(multiplyF16, 32, "m64n64k16.f32.f16.f16", "%32", "%33", "%34", "%35",
-                        "%36", "%37", "1, 1, 0")
+// Of numbers of 16 bits, by 16, 32 and 64 columns.
+#define BS_WGMMA_FEW_COLUMNS(name, type)                                                         \
+  BS_WGMMA_FROM_REGISTERS(name, 8, "m64n16k16.f32." type "." type, "%8", "%9", "%10", "%11",     \
+                          "%12", "%13", "1, 1, 0")                                               \
+  BS_WGMMA_FROM_REGISTERS(name, 16, "m64n32k16.f32." type "." type, "%16", "%17", "%18", "%19",  \
+                          "%20", "%21", "1, 1, 0")                                               \
+  BS_WGMMA_FROM_REGISTERS(name, 32, "m64n64k16.f32." type "." type, "%32", "%33", "%34", "%35",  \
+                          "%36", "%37", "1, 1, 0")
+BS_WGMMA_FEW_COLUMNS(multiplyBf16, "bf16")
+BS_WGMMA_FEW_COLUMNS(multiplyF16, "f16")
 BS_WGMMA_FROM_REGISTERS(multiplyBf16, 64, "m64n128k16.f32.bf16.bf16", "%64", "%65", "%66", "%67",
                         "%68", "%69", "1, 1, 0")
 BS_WGMMA_FROM_REGISTERS(multiplyBf16, 96, "m64n192k16.f32.bf16.bf16", "%96", "%97", "%98", "%99",
