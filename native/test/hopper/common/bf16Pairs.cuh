@@ -30,6 +30,7 @@ inline u32 selectBits(u32 a, u32 b) {
   return (a & Mask) | (b & ~Mask);
 }
 inline u32 bothHalves(float value) { return toBf16Pair(value, value); }
+inline u32 bothOfHalf(u32 pair, int half) { return (pair >> 16 * half & 0xffff) * 0x00010001; }
 
 // PTX ISA, "Matrix Fragments for mma.m16n8k16", of numbers of 16 bits each.
 template <typename Decode>

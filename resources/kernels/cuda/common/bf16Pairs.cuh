@@ -41,6 +41,20 @@ __device__ inline u32 selectBits(u32 a, u32 b) {
   return bits;
 }
 __device__ inline u32 bothHalves(float value) { return toBf16Pair(value, value); }
+// One half in both: what multiplies takes it out of the register where it is, if it is told so and
+// not by a permutation of bytes.
+__device__ inline u32 bothOfHalf(u32 pair, int half) {
+  u32 both;
+  if (half == 0)
+    asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; mov.b32 %0, {low, low}; }"
+        : "=r"(both)
+        : "r"(pair));
+  else
+    asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; mov.b32 %0, {high, high}; }"
+        : "=r"(both)
+        : "r"(pair));
+  return both;
+}
 
 // D (16 x 8) = A B^T, fragments of a warp of numbers of 16 bits (PTX ISA, "mma.m16n8k16").
 #define BS_MULTIPLY(NAME, TYPE)                                                              \

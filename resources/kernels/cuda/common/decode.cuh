@@ -84,6 +84,10 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
   const typename Operand::Scales laneScales(problem.K / SCALE_BLOCK, warp, lane);
   RingPosition<Ring<Operand>::kStages> place;
   const int stages = Ring<Operand>::stagesOf(problem);
+  // Where warpgroups take turns: which of an item's stages is this one's first. Places of the ring
+  // are its own or others'.
+  int firstOwn = 0;
+  if (kTurns > 1) firstOwn = place.stage = group / kShares;
   Items items(problem);
   items.begin();
   meetAll(problem, false);
@@ -125,8 +129,8 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
     constexpr bool kOnePart = kShares == kGroups;
     const int share = kOnePart ? group : group % kShares, part = kOnePart ? 0 : group / kShares,
               tile = hasOwnTile ? part : 0;
-    for (int step = item.step; step < item.end; step++, place.advance(stages)) {
-      if (kTurns > 1 && (u32)place.stage % kTurns != part) continue;
+    int step = item.step + firstOwn;
+    for (; step < item.end; step += kTurns, place.template advance<kTurns>(stages)) {
       waitFor(ring.full(place.stage), place.phase);
       if (kTurns > 1 || hasOwnTile || (u32)step % kTiles == part)
         operand.multiply(ring.codes(place.stage, tile),
@@ -136,9 +140,9 @@ __device__ inline void multiplyAndStore(Problem problem, Given given, Ring<Opera
       const u32 empty = ring.empty(place.stage) + behind(ofAllLoaded(operand));
       if (lane == 0) arriveHere(empty);
     }
-    const bool hadLast = kTurns > 1 ? (place.stage + kTurns - 1) % kTurns == part
-                                    : hasOwnTile || (item.end - 1) % kTiles == part;
-    const int last = item.end - 1 - (hadLast ? 0 : 1);
+    if (kTurns > 1) firstOwn = step - item.end;
+    const bool hadLast = hasOwnTile || (item.end - 1) % kTiles == part;
+    const int last = kTurns > 1 ? step - kTurns : item.end - 1 - (hadLast ? 0 : 1);
     if (!kRest || !item.isAdded()) operand.end(problem.K - last * Operand::kStageK, share);
     if (Operand::kFactors && Operand::kOwnBytes == 0) waitForCopies();
     if constexpr (kGiveOwn) {

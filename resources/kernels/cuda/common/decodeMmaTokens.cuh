@@ -69,9 +69,9 @@ struct EightsOfTokens {
         isSpecial |= holdsSpecial<A_FORMAT>(wordOf(pieces[eight][i / 4], i % 4));
       u32 multipliers[kScalesOfLane];
       if constexpr (kScaledAreHalves) {
-        multipliersAt<1>(asked[eight] & 0x7f7f, 0, multipliers);
+        const u32 two = isInside ? multipliersOfTwo(asked[eight] & 0x7f7f) : 0;
 #pragma unroll
-        for (u32& multiplier : multipliers) multiplier = isInside ? multiplier : 0;
+        for (int i = 0; i < kScalesOfLane; i++) multipliers[i] = bothOfHalf(two, i);
       } else {
 #pragma unroll
         for (int i = 0; i < kScalesOfLane; i++)

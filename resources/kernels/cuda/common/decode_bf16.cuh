@@ -35,23 +35,26 @@ struct Bf16Of {
                        kTokenBoxes = kStageK / kTokenBoxK;
   // Instructions of a chunk; words of a row's scales that a warpgroup takes.
   static constexpr int kInstructions = kFp4 ? 2 : 1, kWords = kShareK / SCALE_BLOCK / 4;
-  // From the scale of a chunk that a lane has to the next one's.
-  static constexpr int kScalesApart = kChunkK / SCALE_BLOCK;
+  // Chunks of a scale that a lane has, and how far the next scale that it has is.
+  static constexpr int kChunksOfScale = kChunkK < SCALE_BLOCK ? SCALE_BLOCK / kChunkK : 1,
+                       kScalesApart = kChunkK > SCALE_BLOCK ? kChunkK / SCALE_BLOCK : 1;
   // Few columns: mma.sync, in which a warp waits for no other; more: wgmma, which reads A once for
   // four warps. Up to 16 sums of a block are scaled, with more elements are.
   static constexpr bool kByWarp = Tokens <= 8 && Tiles == 1,
                         kScaleSums = Tokens <= 16 && SCALE_BLOCK == 32, kIsHalves = false,
                         kTokensAsTheyAre = false;
-  // Whether a block's products are under way while the next one's codes fall apart.
-  static constexpr bool kOverlaps = Tokens == 16 && Tiles == 1 && kFp4 && kScaleSums;
-  // Chunks that are in registers together.
-  static constexpr int kTogether = kOverlaps                 ? 1
-                                   : kByWarp || Tokens == 64 ? 2
-                                   : kScaleSums && !kFp4     ? 64 / kChunkK
-                                                             : 128 / kChunkK,
+  // Whether products are under way while the next codes fall apart: of a block whose sums are
+  // scaled, or of a batch. With 32 tokens warps wait for the instructions, and it gains where
+  // scales of 16 elements make more of them.
+  static constexpr bool kOverlapsBlocks = Tokens == 16 && Tiles == 1 && kFp4 && kScaleSums,
+                        kOverlapsBatches =
+                            Tokens == 64 || (Tokens == 32 && Tiles == 1 && SCALE_BLOCK == 16);
+  // Chunks that are in registers together: a batch.
+  static constexpr int kTogether = kOverlapsBlocks               ? 1
+                                   : kByWarp || kOverlapsBatches ? 2
+                                   : kScaleSums && !kFp4         ? 64 / kChunkK
+                                                                 : 128 / kChunkK,
                        kMatrices = kTogether * kInstructions, kBatchK = kTogether * kChunkK;
-  // Products are made while the next chunks fall apart.
-  static constexpr bool kWaitsOnce = Tokens == 64 && Tiles > 1;
   static constexpr float kUnit = kScaleSums ? kUnitOfSums : kUnitOfElements;
   static constexpr float kSmallest = kScaleSums ? 0x1p-100f : kSmallestOfElements;
   static constexpr bool kMarksZeros = false, kFactors = false, kOfEight = OfEight;
@@ -163,8 +166,7 @@ struct Bf16Of {
     // (fp4).
     const int ofLane = SCALE_BLOCK < kChunkK ? lane % 4 / 2 : 0;
     const auto placeOfScale = [](int chunk) { return chunk * kChunkK / SCALE_BLOCK; };
-    // Of the elements of a chunk and of the next.
-    u32 multipliers[2][2];
+    u32 multipliers[2];  // of either row's elements by two scales, one to a half
     // Matrices: rows 0-7 and 8-15 of one chunk, then of the next; 128-byte swizzle: chunk c of row
     // r lies at c ^ (r % 8).
     auto loadTwoChunks = [&](u32(&packed)[4], int ofGroup) {
@@ -181,19 +183,20 @@ struct Bf16Of {
 #pragma unroll
       for (int inside = 0; inside < kTogether; inside++) {
         const int chunk = k / kChunkK + inside;
-        if (chunk % 2 == 0) {
-          loadTwoChunks(packed, chunk);
+        if (chunk % 2 == 0) loadTwoChunks(packed, chunk);
+        if (chunk % (2 * kChunksOfScale) == 0) {
           const int place = placeOfScale(chunk);
 #pragma unroll
           for (int half = 0; half < 2 && !kScaleSums; half++)
-            multipliersAt<kScalesApart>(words[half][place / 4], place % 4 + ofLane,
-                                        multipliers[half]);
+            multipliers[half] =
+                multipliersAt<kScalesApart>(words[half][place / 4], place % 4 + ofLane);
         }
 #pragma unroll
         for (int half = 0; half < 2; half++) {
           const u32 ofRow = packed[chunk % 2 * 2 + half];
           u32 pairs[2 * kInstructions];
-          spread(ofRow, kScaleSums ? 0 : multipliers[half][chunk % 2], pairs);
+          spread(ofRow, kScaleSums ? 0 : bothOfHalf(multipliers[half], chunk / kChunksOfScale % 2),
+                 pairs);
           if (kBits(B_FORMAT) == 8) marks |= markedSpecial<B_FORMAT>(ofRow);
 #pragma unroll
           for (int t = 0; t < kInstructions; t++) {
@@ -204,7 +207,7 @@ struct Bf16Of {
       }
       if constexpr (kByWarp) {
         multiplyByWarp(a, ownScales, laneScales, tokens, group, lane, k);
-      } else if constexpr (kOverlaps) {
+      } else if constexpr (kOverlapsBlocks) {
         const int at = k / kBatchK % 2;
         blocks[at].ask(a, ownScales, laneScales, tokens, group, k);
         if (k > 0) wgmmaWait<1>(), blocks[1 - at].addTo(total);
@@ -215,10 +218,12 @@ struct Bf16Of {
         alone.addTo(total);
       } else {
         multiplyByGroup(a, tokens, group, k);
+        if (!kOverlapsBatches) finishProducts();
+        else if (k > 0 && k + kBatchK < kShareK) wgmmaWait<1>();  // two have registers
       }
     }
-    if constexpr (kOverlaps) wgmmaWait<0>(), blocks[(kShareK / kBatchK - 1) % 2].addTo(total);
-    if (kWaitsOnce) finishProducts();
+    if constexpr (kOverlapsBlocks) wgmmaWait<0>(), blocks[(kShareK / kBatchK - 1) % 2].addTo(total);
+    if (kOverlapsBatches) finishProducts();
     if constexpr (kMayBeSpoiled) {
       if (!__any_sync(0xffffffff, (marks & kMarksOfSpecial) != 0)) return;
       for (int chunk = 0; chunk < kShareK / kChunkK; chunk += 2) {
@@ -270,7 +275,6 @@ struct Bf16Of {
     for (int i = 0; i < kMatrices; i++)
       multiplyMatrix(total, a[i], tokens, group, k + i * 16, true);
     wgmmaCommit();
-    if (!kWaitsOnce) finishProducts();
   }
   __device__ void finishProducts() {
     wgmmaWait<0>();

@@ -51,20 +51,22 @@ struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
     multiply(weights, pairs);
   }
   __device__ void multiply(const Weights& weights, const u32 (&ready)[kEights][kPairsOfLane]) {
-    u32 multipliers[kRows][kScalesOfLane];
+    u32 multipliers[kRows];  // one to a half, or the only one in both
 #pragma unroll
     for (int row = 0; row < kRows; row++) {
-      const u32 scales = weights.scales[row];
       if constexpr (kLinearScale) {
+        const u32 scales = weights.scales[row];
         if (!kScaledAreHalves) scalesSeen |= markedOutside(scales);
-        multipliersAt<1>(scales & 0x7f7f, 0, multipliers[row]);
+        multipliers[row] = multipliersOfTwo(scales & 0x7f7f);
       } else {
+        u32 halves = 0;
 #pragma unroll
-        for (int i = 0; i < kScalesOfLane; i++) {
-          const u32 scale = weights.scale(row, i);
+        for (int half = 0; half < 2; half++) {
+          const u32 scale = weights.scale(row, half * (kScalesOfLane - 1));
           scalesSeen |= markedOutside(scale);
-          multipliers[row][i] = multiplierOf(scale * 0x00010001);
+          halves += scale << 16 * half;
         }
+        multipliers[row] = multiplierOf(halves);
       }
     }
 #pragma unroll
@@ -76,8 +78,8 @@ struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
         if (kBits(B_FORMAT) == 8) codesSeen |= markedSpecial<B_FORMAT>(codes);
 #pragma unroll
         for (int i = 0; i < kPairsOfWord; i++)
-          pairs[row][i] = timesScale(smallElements<B_FORMAT>(codes, i),
-                                     multipliers[row][word * kScalesOfLane / 4]);
+          pairs[row][i] =
+              timesScale(smallElements<B_FORMAT>(codes, i), bothOfHalf(multipliers[row], word / 2));
       }
 #pragma unroll
       for (int eight = 0; eight < kEights; eight++)

@@ -7,9 +7,11 @@ template <int Stages>
 struct RingPosition {
   int stage = 0;
   u32 phase = 0;
+  // By as many at a time, of which `stages` are a multiple.
+  template <int By = 1>
   LANE_CODE void advance(int stages = Stages) {
-    if (++stage == stages) {
-      stage = 0;
+    if (By == 1 ? ++stage == stages : (stage += By) >= stages) {
+      stage = By == 1 ? 0 : stage - stages;
       phase ^= 1;
     }
   }

@@ -60,10 +60,11 @@ constexpr int kLargestTokenScale = 254 - kLargestOfA - kTokenShift;
 __device__ inline u32 bothOf(u32 four, int index) {
   return __byte_perm(four, 0, 0x4040 + index * 0x0101);
 }
-// The multiplier of B's elements in both halves of a word: 2^(127 - bias) x scale x 2^-kShift.
-__device__ inline u32 multiplierOf(u32 both) {
-  if (kLinearScale) return multiplyBf16Pair(both * 16, powerPair<true>(127));
-  return both * 128 + (127 - kBias(B_FORMAT) - kShift) * 0x00800080u;
+// Multipliers of B's elements in bf16, 2^(127 - bias) x scale x 2^-kShift, by the scales in either
+// half of a word.
+__device__ inline u32 multiplierOf(u32 halves) {
+  if (kLinearScale) return multiplyBf16Pair(halves * 16, powerPair<true>(127));
+  return halves * 128 + (127 - kBias(B_FORMAT) - kShift) * 0x00800080u;
 }
 
 // What smallPairOf makes of B's codes where elements are not scaled. Of fp4 by one operation less
@@ -93,26 +94,28 @@ __device__ inline u32 smallElements(u32 codes, int i) {
 __device__ inline u32 timesScale(u32 pair, u32 multiplier) {
   return kScaledAreHalves ? multiplyHalves(pair, multiplier) : multiplyBf16Pair(pair, multiplier);
 }
-// Multipliers of B's elements by scales `index` and `index` + Apart of four.
-template <int Apart>
-__device__ inline void multipliersAt(u32 four, int index, u32 (&two)[2]) {
+// Multipliers of B's elements, one to a half, by the two lowest of a word's scales, or by scales
+// `index` and `index` + Apart of four.
+__device__ inline u32 multipliersOfTwo(u32 scales) {
   if constexpr (kScaledAreHalves) {
-    halvesOfE4m3(__byte_perm(four, 0, index * 0x1111 + Apart * 0x1100), two);
-  } else {
-#pragma unroll
-    for (int i = 0; i < 2; i++) two[i] = multiplierOf(bothOf(four, index + i * Apart));
+    u32 multipliers[2];
+    halvesOfE4m3(scales, multipliers);
+    return multipliers[0];
   }
+  return multiplierOf(__byte_perm(scales, 0, 0x4140));
+}
+template <int Apart>
+__device__ inline u32 multipliersAt(u32 four, int index) {
+  if (kScaledAreHalves)
+    return multipliersOfTwo(__byte_perm(four, 0, index * 0x0011 + Apart * 0x0010));
+  return multiplierOf(__byte_perm(four, 0, 0x4040 + index * 0x0101 + Apart * 0x0100));
 }
 
 constexpr u32 kNanPair = 0x7fff7fff;
 // What takes elements of A, their bias put right, to element x scale x 2^kTokenShift.
 __device__ inline u32 multiplierOfTokens(u32 scale) {
   if (!kIsScaled(A_FORMAT)) return powerPair<true>(kTokenShift);
-  if constexpr (kScaledAreHalves) {
-    u32 multipliers[2];
-    multipliersAt<1>(scale & 127, 0, multipliers);
-    return multipliers[0];
-  }
+  if (kScaledAreHalves) return bothOfHalf(multipliersOfTwo(scale & 127), 0);
   if (!kLinearScale)
     return scale <= kLargestTokenScale ? (scale + kTokenShift) * 0x00800080u : kNanPair;
   // 2^-120 of it are its bits in a bf16.
