@@ -231,9 +231,12 @@ struct Bf16Of {
         loadTwoChunks(packed, chunk);
 #pragma unroll
         for (int i = 0; i < 4; i++) {
+          // Beside codes of 8 bits there is no register that would keep scales until here.
           const int place = placeOfScale(chunk + i / 2);
-          const u32 scale = kScaleSums ? 0 : bothOf(words[i % 2][place / 4], place % 4 + ofLane);
-          spoiled[i % 2] |= isSpoiled(scale & 255, packed[i]);
+          const u32 scale = kScaleSums ? 0
+                            : kFp4     ? bothOf(words[i % 2][place / 4], place % 4 + ofLane) & 255
+                                       : laneScales.at(ownScales + place + ofLane, i % 2);
+          spoiled[i % 2] |= isSpoiled(scale, packed[i]);
         }
       }
     }

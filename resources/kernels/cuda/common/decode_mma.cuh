@@ -51,7 +51,7 @@ struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
     multiply(weights, pairs);
   }
   __device__ void multiply(const Weights& weights, const u32 (&ready)[kEights][kPairsOfLane]) {
-    u32 multipliers[kRows];  // one to a half, or the only one in both
+    u32 multipliers[kRows];  // of two scales, one to a half, or of the only one
 #pragma unroll
     for (int row = 0; row < kRows; row++) {
       if constexpr (kLinearScale) {
@@ -78,8 +78,9 @@ struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
         if (kBits(B_FORMAT) == 8) codesSeen |= markedSpecial<B_FORMAT>(codes);
 #pragma unroll
         for (int i = 0; i < kPairsOfWord; i++)
-          pairs[row][i] =
-              timesScale(smallElements<B_FORMAT>(codes, i), bothOfHalf(multipliers[row], word / 2));
+          pairs[row][i] = timesScale(
+              smallElements<B_FORMAT>(codes, i),
+              kScalesOfLane == 1 ? multipliers[row] : bothOfHalf(multipliers[row], word / 2));
       }
 #pragma unroll
       for (int eight = 0; eight < kEights; eight++)

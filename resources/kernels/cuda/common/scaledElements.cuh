@@ -56,7 +56,7 @@ __device__ inline u32 powerPair(int exponent) {
 constexpr int kLargestOfA = A_FORMAT == 0 ? 3 : A_FORMAT == 3 ? 9 : 16;
 constexpr int kLargestTokenScale = 254 - kLargestOfA - kTokenShift;
 
-// A scale's bytes in the low half of both halves of a word, from four scales.
+// A scale's byte in the low half of both halves of a word, from four scales.
 __device__ inline u32 bothOf(u32 four, int index) {
   return __byte_perm(four, 0, 0x4040 + index * 0x0101);
 }

@@ -39,7 +39,14 @@ __device__ inline u32 asSmallBf16(u32 codes) {
 // asSmallBf16 has them: pairs that fall apart without being gathered.
 template <int Format>
 __device__ inline u32 smallPairOf(u32 codes, int i) {
-  if (kBits(Format) == 8) return asSmallBf16<Format>(codes >> 8 * i & 0x00ff00ff);
+  if constexpr (kBits(Format) == 8) {
+    // The signs of both pairs are the highest bits of bytes, of which the mask hides the low ones'.
+    constexpr int kShift = 7 - kMantissaBits(Format);
+    constexpr u32 kMagnitudes = 0x007f007fu << kShift;
+    const u32 signs = onlyBits<0x80808080>(codes);
+    return i == 0 ? selectBits<kMagnitudes>(codes << kShift, signs << 8)
+                  : selectBits<kMagnitudes>(codes >> (8 - kShift), signs);
+  }
   codes >>= 8 * (i / 2);
   return i % 2 == 0 ? (codes & 0x000f000f) * 4160 & 0x81c081c0
                     : (codes & 0x00f000f0) * 260 & 0x81c081c0;
@@ -52,10 +59,13 @@ __device__ constexpr u32 unbiasOf() {
 }
 
 // Four 8-bit codes with their highest bits set where one is NaN or infinite, and not else: what is
-// added to a magnitude carries into the sign's place from the first special code on.
+// added to a magnitude carries into the sign's place from the first special code on. Beside B of 8
+// bits signs are those that smallPairOf has of the same words.
 template <int Format>
 __device__ inline u32 markedSpecial(u32 codes) {
-  return (codes & 0x7f7f7f7f) + (Format == 3 ? 0x01010101 : 0x04040404);
+  const u32 magnitudes =
+      kBits(B_FORMAT) == 8 ? codes - onlyBits<0x80808080>(codes) : codes & 0x7f7f7f7f;
+  return magnitudes + (Format == 3 ? 0x01010101 : 0x04040404);
 }
 constexpr u32 kMarksOfSpecial = 0x80808080;
 // Whether one of four 8-bit codes is NaN or infinite.
