@@ -111,7 +111,7 @@ int main() {
   return summary();
 }
 #else
-// Both ways in which four pairs of fp4 fall apart.
+// Both ways in which pairs fall apart.
 void pairsAreThose() {
 #if !IN_E5M2 && B_FORMAT == 0
   for (const u32 others : {0u, 0xffffffffu})
@@ -120,6 +120,17 @@ void pairsAreThose() {
         const u32 mask = 0xf000fu << 4 * i,
                   codes = (others & ~mask) | (both & 15) << 4 * i | both >> 4 << 16 + 4 * i;
         CHECK((decode::unscaledPairOf(codes, i) == smallPairOf<B_FORMAT>(codes, i)));
+      }
+#elif !IN_E5M2
+  // Of 8 bits two share their signs: every code in every byte beside others.
+  for (const u32 others : {0u, 0xffffffffu, 0x807fff00u})
+    for (u32 code = 0; code < 256; code++)
+      for (int byte = 0; byte < 4; byte++) {
+        const u32 codes = (others & ~(255u << 8 * byte)) | code << 8 * byte;
+        CHECK((smallPairOf<B_FORMAT>(codes, byte % 2) ==
+               asSmallBf16<B_FORMAT>(codes >> 8 * (byte % 2) & 0x00ff00ff)));
+        const bool isSpecial = (code & 127) >= (B_FORMAT == 3 ? 127 : 124);
+        CHECK((markedSpecial<B_FORMAT>(codes) >> (8 * byte + 7) & 1) == isSpecial);
       }
 #endif
 }
