@@ -140,6 +140,7 @@ void restComesFirst() {
   // one and so add their own; one in as many as there are CTAs, or in fewer, added by one without.
   isRight(restFirst({20, 520, 2048, 2, 4}), 7);
   isRight(restFirst({64, 330, 1536, 3, 5}), 7);
+  isRight(restFirst({64, 330, 1280, 2, 5}), 7);  // three stages, then five: turns change
   isRight(restFirst({33, 330, 1024, 2, 4}), 7);
   isRight(restFirst({20, 320, 2048, 4, 4}), 7);
   isRight(restFirst({32, 570, 2560, 3, 8}), 7);
@@ -176,6 +177,7 @@ int main() {
   isRight({64, 72, 2880, 0, 2}, 7);
   isRight({17, 129, 768, 0, 4}, 3);
   isRight({64, 96, 1024, 1}, 7);
+  isRight({64, 130, 2048, 3}, 7);     // turns that change within a share
   isRight({16, 449, 1056, 0, 2}, 3);  // two tiles at a time, of 16 rows too where they are many
   isRight({33, 600, 768, 0, 4}, 7);   // two at a time, of which a CTA has one in the end
   isRight({20, 837, 512, 0, 2}, 7);   // twice two, and twice one; of the last some rows
