@@ -140,7 +140,7 @@ void restComesFirst() {
   // one and so add their own; one in as many as there are CTAs, or in fewer, added by one without.
   isRight(restFirst({20, 520, 2048, 2, 4}), 7);
   isRight(restFirst({64, 330, 1536, 3, 5}), 7);
-  isRight(restFirst({64, 330, 1280, 2, 5}), 7);  // three stages, then five: turns change
+  isRight(restFirst({64, 330, 1536, 2, 5}), 7);  // three stages, then six: turns change
   isRight(restFirst({33, 330, 1024, 2, 4}), 7);
   isRight(restFirst({20, 320, 2048, 4, 4}), 7);
   isRight(restFirst({32, 570, 2560, 3, 8}), 7);
