@@ -77,7 +77,7 @@ struct Bf16Of {
 
   // Four scales, their highest bits set where they are outside what is exact.
   __device__ static u32 markedOutsideOf(u32 scales) {
-    if (kLinearScale) return (scales & 0x7f7f7f7f) + 0x01010101;
+    if (kLinearScale) return markedSpecial<3>(scales);  // e4m3 without a sign
     static_assert(kLeastScale == 64 && kMostScale == 191, "the two highest bits differ");
     return ~(scales ^ scales << 1);
   }

@@ -54,8 +54,19 @@ export function timesOfToday(): (Timed & { run: string })[] {
       name.endsWith('before') ? [] : [{ ...of, kernel: name.split(' ')[0]!, us: time }]
     )
   )
+  // Codes of 8 bits are as `signs` has them, which were timed last, others as `multipliers`.
+  const { multipliers, signs } = keyed('h200-decode-instructions')
+  const is8Bits = ({ format }: Product) => format.startsWith('mxfp8')
+  const instructions = [
+    ...multipliers!.filter((row) => !is8Bits(row)),
+    ...signs!.filter(is8Bits)
+  ].map(({ us, ...of }): Timed => ({
+    ...of,
+    us: us.now ?? us['batches and multipliers'] ?? us.multipliers!
+  }))
   return [
     ...slots.map((of) => ({ ...of, run: 'h200-decode-slots' })),
-    ...halves.map((of) => ({ ...of, run: 'h200-decode-halves' }))
+    ...halves.map((of) => ({ ...of, run: 'h200-decode-halves' })),
+    ...instructions.map((of) => ({ ...of, run: 'h200-decode-instructions' }))
   ]
 }
