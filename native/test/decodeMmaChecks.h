@@ -167,9 +167,10 @@ void isAsInTheManifest() {
 // A scale is marked, which is gathered for a whole row, where elements other than zero are spoiled
 // by it, which is asked of each block of a row that has a mark.
 void marksAreOfWhatIsSpoiled() {
+  using Made = decode::MadeInTurns;
   for (u32 scale = 0; scale < 256; scale++)
-    CHECK(((decode::markedOutside(scale) & decode::kMarksOfOutside) != 0) ==
-          decode::isSpoiledScaled(scale, 0x11111111));
+    CHECK(((decode::markedOutside<Made>(scale) & decode::kMarksOfOutside) != 0) ==
+          decode::isSpoiledScaled<Made>(scale, 0x11111111));
 }
 
 // One block of one row of B under `scale`, at an end of what is exact or past it, with what it has
@@ -259,7 +260,9 @@ int main() {
     isRightOfSmall({1, 24, 1056});
     isRightOfSmall(byEight({10, 24, 1056}));
     isRightOfSmall(inPairs({3, 40, 1056}, 8));
-    for (const int scale : {64, 191, 63, 192, 0, 210})
+    // The ends of B's scales.
+    const int least = decode::MadeInTurns::kLeastScale, most = least + decode::kMoreScales;
+    for (const int scale : {least, most, least - 1, most + 1, 0, 210})
       for (const bool isZero : {false, true}) {
         isRightOfScale({5, 40, 1056}, scale, isZero);
         isRightOfScale(inPairs({1, 60, 1056}), scale, isZero);

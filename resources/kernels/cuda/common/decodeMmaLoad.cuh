@@ -81,13 +81,6 @@ __device__ inline u32 wordOf(const uint4& words, int i) {
   return i == 0 ? words.x : i == 1 ? words.y : i == 2 ? words.z : words.w;
 }
 
-// Codes i and i + 4 of eight e4m3 in two words, as smallPairOf has pairs.
-__device__ inline u32 tokenPairOfEight(u32 low, u32 high, int i) {
-  const u32 both = __byte_perm(low, high, (4 + i) << 12 | i << 4);  // in their high bytes
-  constexpr int kDown = kMantissaBits(A_FORMAT) + 1;
-  return (both & 0x80008000) | (both >> kDown & 0x7f007f00u >> kDown);
-}
-
 constexpr int kRowsOfTile = 16;  // of B
 
 // Where a lane's elements, from `first` on, and their scales are in a row, by one multiplication

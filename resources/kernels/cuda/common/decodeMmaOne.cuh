@@ -138,7 +138,7 @@ struct OneToken {
       return __byte_perm(words[0], words[1], i == 0 ? 0x5410 : 0x7632);
     else if constexpr (kBits(A_FORMAT) == kBits(B_FORMAT))
       return smallPairOf<A_FORMAT>(words[0] >> 8 * odd, i);
-    else return tokenPairOfEight(words[0] >> 16 * odd, words[1] >> 16 * odd, i);
+    else return smallPairOfBytes<A_FORMAT>(words[0] >> 16 * odd, words[1] >> 16 * odd, i, 4 + i);
   }
   // What takes the share in bf16 to what is multiplied.
   __device__ u32 multiplier(bool isInside) {
@@ -155,7 +155,7 @@ struct OneToken {
   // All that the lane multiplies.
   __device__ void makeReady(bool isInside, u32 (&ready)[kPairsOfLane]) {
     if constexpr (kIsScaled(A_FORMAT)) {
-      if (kLinearScale) scalesSeen |= markedOutside(asked);
+      if (kLinearScale) scalesSeen |= markedOutside<MadeBefore>(asked);
 #pragma unroll
       for (int i = 0; i < kScalesOfLane; i++)
         factors[i] = scaleOf(kScalesOfLane == 1 ? asked : asked >> 8 * i & 255);
@@ -168,7 +168,7 @@ struct OneToken {
     } else {
       const u32 by = multiplier(isInside);
 #pragma unroll
-      for (int i = 0; i < Exchange::kShare; i++) own[i] = readyPair(pairOf(i), by);
+      for (int i = 0; i < Exchange::kShare; i++) own[i] = readyPair<MadeBefore>(pairOf(i), by);
     }
     exchange.give(own, ready);
   }
@@ -223,7 +223,7 @@ struct OneRowOfWarp : CodesOfWarp<Tiles, Warps> {
     }
 #pragma unroll
     for (int row = 0; row < kRows; row++) {
-      if (kLinearScale) scalesSeen[row] |= markedOutside(weights.scales[row]);
+      if (kLinearScale) scalesSeen[row] |= markedOutside<MadeBefore>(weights.scales[row]);
 #pragma unroll
       for (int i = 0; i < kScalesOfLane; i++) {
         const float scale = scaleOf(weights.scale(row, i));

@@ -17,14 +17,18 @@ __device__ inline u32 tokenPairOf(const uint4 (&pieces)[kPiecesOfA], int word, i
   } else if constexpr (kBits(A_FORMAT) == kBits(B_FORMAT)) {
     return smallElements<A_FORMAT>(wordOf(pieces[0], word), i);
   } else {
-    return tokenPairOfEight(wordOf(pieces[word / 2], word % 2 * 2),
-                            wordOf(pieces[word / 2], word % 2 * 2 + 1), i);
+    return smallPairOfBytes<A_FORMAT>(wordOf(pieces[word / 2], word % 2 * 2),
+                                      wordOf(pieces[word / 2], word % 2 * 2 + 1), i, 4 + i);
   }
 }
 
-// The multiplier of pairs of A: zero behind K, where a lane has what it had before.
+// Whether pairs of A are multiplied by B's as they are in memory.
+constexpr bool kTokensAreAsTheyCome = !kIsScaled(A_FORMAT) && MadeInTurns::kTokenShift == 0;
+
+// The multiplier of pairs of A: zero behind K, where a lane has what it had before. As they come,
+// B's are.
 __device__ inline u32 multiplierOfPairs(u32 scale, bool isSpecial, bool isInside) {
-  const u32 multiplier = isSpecial ? kNanPair : multiplierOfTokens(scale & 255);
+  const u32 multiplier = isSpecial ? kNanPair : multiplierOfTokens<MadeInTurns>(scale & 255);
   return isInside ? multiplier : 0;
 }
 
@@ -69,7 +73,7 @@ struct EightsOfTokens {
         isSpecial |= holdsSpecial<A_FORMAT>(wordOf(pieces[eight][i / 4], i % 4));
       u32 multipliers[kScalesOfLane];
       if constexpr (kScaledAreHalves) {
-        const u32 two = isInside ? multipliersOfTwo(asked[eight] & 0x7f7f) : 0;
+        const u32 two = isInside ? multipliersOfTwo<MadeInTurns>(asked[eight] & 0x7f7f) : 0;
 #pragma unroll
         for (int i = 0; i < kScalesOfLane; i++) multipliers[i] = bothOfHalf(two, i);
       } else {
@@ -80,8 +84,9 @@ struct EightsOfTokens {
 #pragma unroll
       for (int i = 0; i < kPairsOfLane; i++) {
         const int word = i / kPairsOfWord;
-        pairs[eight][i] = readyElements(tokenPairOf(pieces[eight], word, i % kPairsOfWord),
-                                        multipliers[word * kScalesOfLane / 4]);
+        pairs[eight][i] =
+            readyElements<MadeInTurns>(tokenPairOf(pieces[eight], word, i % kPairsOfWord),
+                                       multipliers[word * kScalesOfLane / 4]);
       }
     }
   }

@@ -15,7 +15,7 @@ namespace decode {
 // Where sums are scaled, A's numbers are from 2^kSmallestToken on, which takes products with B's
 // smallest out of the subnormals, and below 2^kLargestToken: beside sums that are not computed
 // again, products with the scale 2^-127, which counts as 0, are nothing.
-constexpr int kSmallestToken = 3 - kTokenShift, kLargestToken = 40;
+constexpr int kSmallestToken = 3 - MadeBefore::kTokenShift, kLargestToken = 40;
 
 // A block of A: its codes, and the one or two scales that are of it.
 struct TokenBlock {
@@ -68,7 +68,7 @@ struct TokenBlock {
       constexpr int kEach = kWords / kScales;
 #pragma unroll
       for (int i = 0; i < kEach; i++) isBad |= holdsSpecial<A_FORMAT>(words[of * kEach + i]);
-      const u32 by = isBad ? kNanPair : multiplierOfTokens(code);
+      const u32 by = isBad ? kNanPair : multiplierOfTokens<MadeBefore>(code);
       return !kLinearScale && magnitude == 0 && code < 255 ? 0 : by;
     } else {
       // Elements have exponents of their own: those that vanish beside a block's largest may.
@@ -76,7 +76,7 @@ struct TokenBlock {
       const bool isBad =
           ScaleSums && largest != 0 &&
           (largest < 127 + kSmallestToken + 24 << 7 || largest > 127 + kLargestToken << 7);
-      return isBad ? kNanPair : multiplierOfTokens(0);
+      return isBad ? kNanPair : multiplierOfTokens<MadeBefore>(0);
     }
   }
 
@@ -87,8 +87,7 @@ struct TokenBlock {
     } else if constexpr (kBitsOfA == 4) {
       return smallElements<A_FORMAT>(words[q], piece);
     } else if constexpr (kBitsOfA == 8) {
-      return smallPairOf<A_FORMAT>(
-          __byte_perm(words[2 * q], words[2 * q + 1], piece < 2 ? 0x5410 : 0x7632), piece % 2);
+      return smallPairOfBytes<A_FORMAT>(words[2 * q], words[2 * q + 1], piece, 4 + piece);
     } else {
       const int first = 4 * q + piece / 2;
       return __byte_perm(words[first], words[first + 2], piece % 2 ? 0x7632 : 0x5410);
@@ -108,7 +107,7 @@ struct TokenBlock {
       for (int q = 0; q < 4; q++) {
         // Scales of 16 elements are of a half each: of fp4 codes the first two q and the others.
         const int of = kScales == 1 ? 0 : kFp4 ? q / 2 : piece / 2;
-        pairs[q] = readyElements(smallPair(piece, q), by[of]);
+        pairs[q] = readyElements<MadeBefore>(smallPair(piece, q), by[of]);
       }
       put(piece, make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]));
     }

@@ -19,7 +19,8 @@
 namespace decode {
 
 // What sums that are scaled lack: the places of codes and A's shift.
-constexpr float kUnitOfSums = (float)(1ull << (127 - kBias(B_FORMAT) - kTokenShift) % 64);
+constexpr float kUnitOfSums =
+    (float)(1ull << (127 - kBias(B_FORMAT) - MadeBefore::kTokenShift) % 64);
 // For some number of tokens.
 constexpr bool kSumsMayBeScaled = SCALE_BLOCK == 32;
 
@@ -55,7 +56,7 @@ struct Bf16Of {
                                    : kScaleSums && !kFp4         ? 64 / kChunkK
                                                                  : 128 / kChunkK,
                        kMatrices = kTogether * kInstructions, kBatchK = kTogether * kChunkK;
-  static constexpr float kUnit = kScaleSums ? kUnitOfSums : kUnitOfElements;
+  static constexpr float kUnit = kScaleSums ? kUnitOfSums : kUnitOfElements<MadeBefore>;
   static constexpr float kSmallest = kScaleSums ? 0x1p-100f : kSmallestOfElements;
   static constexpr bool kMarksZeros = false, kFactors = false, kOfEight = OfEight;
   // Beside B of 8 bits A is less of a stage, and there is time for more of it, as there is where a
@@ -78,7 +79,8 @@ struct Bf16Of {
   // Four scales, their highest bits set where they are outside what is exact.
   __device__ static u32 markedOutsideOf(u32 scales) {
     if (kLinearScale) return markedSpecial<3>(scales);  // e4m3 without a sign
-    static_assert(kLeastScale == 64 && kMostScale == 191, "the two highest bits differ");
+    static_assert(MadeBefore::kLeastScale == 64 && kMoreScales == 127,
+                  "the two highest bits differ");
     return ~(scales ^ scales << 1);
   }
 
@@ -86,7 +88,7 @@ struct Bf16Of {
   // zeros may have any scale but NaN.
   __device__ static bool isSpoiled(u32 scale, u32 codes) {
     if (kScaleSums) return holdsSpecial<B_FORMAT>(codes);
-    return isSpoiledScaled(scale, codes);
+    return isSpoiledScaled<MadeBefore>(scale, codes);
   }
 
   // Words of two pairs each for two matrix instructions (fp4: 8 codes) or one (fp8: 4 codes),
@@ -189,7 +191,7 @@ struct Bf16Of {
 #pragma unroll
           for (int half = 0; half < 2 && !kScaleSums; half++)
             multipliers[half] =
-                multipliersAt<kScalesApart>(words[half][place / 4], place % 4 + ofLane);
+                multipliersAt<MadeBefore, kScalesApart>(words[half][place / 4], place % 4 + ofLane);
         }
 #pragma unroll
         for (int half = 0; half < 2; half++) {

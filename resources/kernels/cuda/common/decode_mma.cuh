@@ -27,7 +27,7 @@ struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
   using Of = CodesOfWarp<Tiles, Warps>;
   using Weights = typename Of::Weights;
   static constexpr int kRows = Of::kRows, kEights = Columns / 8, kExchanged = 0;
-  static constexpr float kUnit = kUnitOfElements, kSmallest = kSmallestOfElements;
+  static constexpr float kUnit = kUnitOfElements<MadeInTurns>, kSmallest = kSmallestOfElements;
   const Codes& of;
   const int row, N, K;
   EightsOfTokens<kEights> tokens;
@@ -48,26 +48,28 @@ struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
     u32 pairs[kEights][kPairsOfLane];
     tokens.makeReady(isInside, pairs);
     if (isMore) tokens.ask();
-    multiply(weights, pairs);
+    multiply(weights, isInside, pairs);
   }
-  __device__ void multiply(const Weights& weights, const u32 (&ready)[kEights][kPairsOfLane]) {
+  __device__ void multiply(const Weights& weights, bool isInside,
+                           const u32 (&ready)[kEights][kPairsOfLane]) {
     u32 multipliers[kRows];  // of two scales, one to a half, or of the only one
 #pragma unroll
     for (int row = 0; row < kRows; row++) {
       if constexpr (kLinearScale) {
         const u32 scales = weights.scales[row];
-        if (!kScaledAreHalves) scalesSeen |= markedOutside(scales);
-        multipliers[row] = multipliersOfTwo(scales & 0x7f7f);
+        if (!kScaledAreHalves) scalesSeen |= markedOutside<MadeInTurns>(scales);
+        multipliers[row] = multipliersOfTwo<MadeInTurns>(scales & 0x7f7f);
       } else {
         u32 halves = 0;
 #pragma unroll
         for (int half = 0; half < 2; half++) {
           const u32 scale = weights.scale(row, half * (kScalesOfLane - 1));
-          scalesSeen |= markedOutside(scale);
+          scalesSeen |= markedOutside<MadeInTurns>(scale);
           halves += scale << 16 * half;
         }
-        multipliers[row] = multiplierOf(halves);
+        multipliers[row] = multiplierOf<MadeInTurns>(halves);
       }
+      if (kTokensAreAsTheyCome && !isInside) multipliers[row] = 0;
     }
 #pragma unroll
     for (int word = 0; word < 4; word++) {
@@ -112,10 +114,10 @@ struct RowsOfWarp : CodesOfWarp<Tiles, Warps> {
       for (int row = 0; row < kRows; row++)
 #pragma unroll 1
         for (int word = 0; word < 4; word++)
-          spoiled[row] |=
-              isSpoiledScaled(first.scales[row][at / SCALE_BLOCK + word * kScalesOfLane / 4],
-                              *reinterpret_cast<const u32*>(first.codes[row] +
-                                                            at * kBits(B_FORMAT) / 8 + word * 4));
+          spoiled[row] |= isSpoiledScaled<MadeInTurns>(
+              first.scales[row][at / SCALE_BLOCK + word * kScalesOfLane / 4],
+              *reinterpret_cast<const u32*>(first.codes[row] + at * kBits(B_FORMAT) / 8 +
+                                            word * 4));
 #pragma unroll
     for (int row = 0; row < kRows; row++) {
       spoiled[row] |= __shfl_xor_sync(0xffffffff, spoiled[row], 1);

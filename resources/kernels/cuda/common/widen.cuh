@@ -52,6 +52,15 @@ __device__ inline u32 smallPairOf(u32 codes, int i) {
                     : (codes & 0x00f000f0) * 260 & 0x81c081c0;
 }
 
+// Two of eight codes of 8 bits in two words, as asSmallBf16 has them: each comes below a byte of its
+// sign, and one shift takes both to their places.
+template <int Format>
+__device__ inline u32 smallPairOfBytes(u32 low, u32 high, int first, int second) {
+  constexpr int kUp = 7 - kMantissaBits(Format);
+  const u32 extended = bytesAndSigns(low, high, (first + second * 0x100) * 0x11 + 0x8080);
+  return extended << kUp & (0x8000 + (0x7f << kUp)) * 0x10001u;
+}
+
 // What takes asSmallBf16's numbers to elements x 2^-kWideShift.
 template <int Format>
 __device__ constexpr u32 unbiasOf() {
@@ -95,12 +104,8 @@ __device__ inline void smallPairsOf(u32 codes, u32* pairs) {
     for (int i = 0; i < 4; i++)
       pairs[i] = __byte_perm(apart[i % 2 * 2], apart[i % 2 * 2 + 1], i < 2 ? 0x5410 : 0x7632);
   } else {
-    constexpr u32 kMagnitude = 0x7f007f << 7 - kMantissaBits(Format);
 #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      const u32 both = __byte_perm(codes, 0, i == 0 ? 0x1404 : 0x3424);  // in their high bytes
-      pairs[i] = (both & 0x80008000) | (both >> 1 + kMantissaBits(Format) & kMagnitude);
-    }
+    for (int i = 0; i < 2; i++) pairs[i] = smallPairOfBytes<Format>(codes, 0, 2 * i, 2 * i + 1);
   }
 }
 
