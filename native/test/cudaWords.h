@@ -66,8 +66,8 @@ inline int __clz(unsigned word) { return std::countl_zero(word); }
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(uint64_t{a} * b >> 32);
 }
-// PTX ISA, prmt: a selector's third bit chooses b; its fourth, which PTX has for signs, has no
-// effect in CUDA's function.
+// CUDA Math API, "__byte_perm": a selector's third bit chooses b, and its fourth, which PTX has for
+// signs, has no effect.
 inline unsigned __byte_perm(unsigned a, unsigned b, unsigned selectors) {
   const uint64_t both = uint64_t{b} << 32 | a;
   unsigned result = 0;

@@ -29,15 +29,12 @@ template <u32 Mask>
 inline u32 selectBits(u32 a, u32 b) {
   return (a & Mask) | (b & ~Mask);
 }
-// PTX ISA, "prmt": a selector's fourth bit asks for the sign.
-inline u32 bytesAndSigns(u32 low, u32 high, u32 selectors) {
-  const u32 bytes = __byte_perm(low, high, selectors);
-  u32 result = 0;
-  for (int i = 0; i < 4; i++) {
-    const u32 byte = bytes >> 8 * i & 255, isSign = selectors >> (4 * i + 3) & 1;
-    result |= (!isSign ? byte : byte >= 128 ? 255u : 0u) << 8 * i;
-  }
-  return result;
+inline u32 besideSigns(u32 low, u32 high, int first, int second) {
+  const auto extended = [&](int i) {
+    const u32 byte = __byte_perm(low, high, i) & 255;
+    return byte >= 128 ? byte | 0xff00 : byte;
+  };
+  return extended(first) | extended(second) << 16;
 }
 inline u32 bothHalves(float value) { return toBf16Pair(value, value); }
 inline u32 bothOfHalf(u32 pair, int half) { return (pair >> 16 * half & 0xffff) * 0x00010001; }

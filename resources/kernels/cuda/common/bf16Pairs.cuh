@@ -40,12 +40,14 @@ __device__ inline u32 selectBits(u32 a, u32 b) {
   asm("lop3.b32 %0, %1, %2, %3, 0xe4;" : "=r"(bits) : "r"(a), "r"(b), "n"(Mask));
   return bits;
 }
-// Four bytes of two words, or eight times the sign of one where a selector has 8 (PTX ISA, prmt),
-// which CUDA's __byte_perm takes away.
-__device__ inline u32 bytesAndSigns(u32 low, u32 high, u32 selectors) {
-  u32 bytes;
-  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(low), "r"(high), "r"(selectors));
-  return bytes;
+// Two of eight bytes of two words, one to a half, each below a byte of its sign: a selector with 8
+// (PTX ISA, prmt), which CUDA's __byte_perm takes away.
+__device__ inline u32 besideSigns(u32 low, u32 high, int first, int second) {
+  u32 both;
+  asm("prmt.b32 %0, %1, %2, %3;"
+      : "=r"(both)
+      : "r"(low), "r"(high), "r"((first + second * 0x100) * 0x11 + 0x8080));
+  return both;
 }
 __device__ inline u32 bothHalves(float value) { return toBf16Pair(value, value); }
 // One half in both: what multiplies takes it out of the register where it is, if it is told so and

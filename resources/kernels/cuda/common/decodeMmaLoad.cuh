@@ -17,7 +17,7 @@ constexpr int kPairsOfWord = kFp4 ? 4 : 2, kPairsOfLane = 4 * kPairsOfWord;
 static_assert(kPiecesOfA > 0, "a lane has at least 16 bytes of A");
 
 // What no thread of the kernel writes, from a multiple of as many bytes: 16 that are read once, and
-// 16 or 4 that are read again soon.
+// 16, 8 or 4 that are read again soon.
 #ifdef __CUDACC__
 #define BS_LOAD_SIXTEEN(NAME, HINTS)                                          \
   __device__ inline uint4 NAME(const u8* from) {                              \
@@ -32,10 +32,16 @@ __device__ inline u32 loadOftenWord(const u8* from) {
   asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(word) : "l"(from));
   return word;
 }
+__device__ inline uint2 loadOftenTwoWords(const u8* from) {
+  uint2 words;
+  asm volatile("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(words.x), "=r"(words.y) : "l"(from));
+  return words;
+}
 #else
 #define BS_LOAD_SIXTEEN(NAME, HINTS) \
   inline uint4 NAME(const u8* from) { return *reinterpret_cast<const uint4*>(from); }
 inline u32 loadOftenWord(const u8* from) { return *reinterpret_cast<const u32*>(from); }
+inline uint2 loadOftenTwoWords(const u8* from) { return *reinterpret_cast<const uint2*>(from); }
 #endif
 BS_LOAD_SIXTEEN(loadOnce, ".L1::no_allocate.L2::128B")
 BS_LOAD_SIXTEEN(loadOften, "")

@@ -124,8 +124,13 @@ struct OneToken {
   }
   __device__ void begin() { exchange.begin(); }
   __device__ void ask() {
+    if constexpr (kWords == 2 && kApart == 4) {
+      const uint2 both = loadOftenTwoWords(codes);
+      words[0] = both.x, words[1] = both.y;
+    } else {
 #pragma unroll
-    for (int i = 0; i < kWords; i++) words[i] = loadOftenWord(codes + i * kApart);
+      for (int i = 0; i < kWords; i++) words[i] = loadOftenWord(codes + i * kApart);
+    }
     if (kIsScaled(A_FORMAT)) asked = loadScales<kScalesOfLane>(scales);
   }
   __device__ void advance(int elements) {

@@ -114,12 +114,11 @@ __device__ inline u32 unscaledPairOf(u32 codes, int i) {
   return selectBits<0x01c001c0>(magnitude, i < 2 ? signs << 8 : signs);
 }
 
-// Codes i and i + 4 of eight of fp4 as float16, 2^-14 of their numbers: sign, two bits of exponent
-// and one of mantissa have their places in the high byte.
+// Codes i and i + 4 of eight of fp4 as float16, 2^-14 of their numbers, from the highest bits of
+// bytes: sign, two bits of exponent and one of mantissa.
 __device__ inline u32 smallHalvesOf(u32 codes, int i) {
-  const u32 four = (i % 2 == 0 ? codes << 4 : codes) & 0x80808080 |
-                   (i % 2 == 0 ? codes << 1 : codes >> 3) & 0x0e0e0e0e;
-  return (i < 2 ? four << 8 : four) & 0xff00ff00;
+  const u32 high = i % 2 == 0 ? codes << 4 : codes;
+  return besideSigns(high, high, i / 2, i / 2 + 2) << 5 & 0x8e008e00;
 }
 // A pair of either side before its scale, and times its scale.
 template <int Format>

@@ -52,13 +52,12 @@ __device__ inline u32 smallPairOf(u32 codes, int i) {
                     : (codes & 0x00f000f0) * 260 & 0x81c081c0;
 }
 
-// Two of eight codes of 8 bits in two words, as asSmallBf16 has them: each comes below a byte of its
-// sign, and one shift takes both to their places.
+// Two of eight codes of 8 bits in two words, as asSmallBf16 has them: a shift takes magnitudes and
+// signs to their places.
 template <int Format>
 __device__ inline u32 smallPairOfBytes(u32 low, u32 high, int first, int second) {
   constexpr int kUp = 7 - kMantissaBits(Format);
-  const u32 extended = bytesAndSigns(low, high, (first + second * 0x100) * 0x11 + 0x8080);
-  return extended << kUp & (0x8000 + (0x7f << kUp)) * 0x10001u;
+  return besideSigns(low, high, first, second) << kUp & (0x8000 + (0x7f << kUp)) * 0x10001u;
 }
 
 // What takes asSmallBf16's numbers to elements x 2^-kWideShift.
