@@ -111,7 +111,7 @@ int main() {
   return summary();
 }
 #else
-// Both ways in which pairs fall apart.
+// All ways in which pairs fall apart.
 void pairsAreThose() {
 #if !IN_E5M2 && B_FORMAT == 0
   for (const u32 others : {0u, 0xffffffffu})
@@ -119,7 +119,10 @@ void pairsAreThose() {
       for (int i = 0; i < 4; i++) {
         const u32 mask = 0xf000fu << 4 * i,
                   codes = (others & ~mask) | (both & 15) << 4 * i | both >> 4 << 16 + 4 * i;
-        CHECK((decode::unscaledPairOf(codes, i) == smallPairOf<B_FORMAT>(codes, i)));
+        const u32 pair = smallPairOf<B_FORMAT>(codes, i);
+        CHECK(decode::unscaledPairOf(codes, i) == pair &&
+              decode::smallPairBySigns(codes, i) == pair);
+        CHECK(decode::smallHalvesOf(codes, i) == ((pair & 0x80008000) | (pair & 0x01c001c0) << 3));
       }
 #elif !IN_E5M2
   // Of 8 bits two share their signs: every code in every byte beside others.

@@ -50,6 +50,7 @@ struct Bf16Of {
   static constexpr bool kOverlapsBlocks = Tokens == 16 && Tiles == 1 && kFp4 && kScaleSums,
                         kOverlapsBatches =
                             Tokens == 64 || (Tokens == 32 && Tiles == 1 && SCALE_BLOCK == 16);
+  static constexpr bool kBySigns = Tokens == 32 && kFp4 && SCALE_BLOCK == 32;
   // Chunks that are in registers together: a batch.
   static constexpr int kTogether = kOverlapsBlocks               ? 1
                                    : kByWarp || kOverlapsBatches ? 2
@@ -96,8 +97,10 @@ struct Bf16Of {
   __device__ static void spread(u32 codes, u32 multiplier, u32 (&pairs)[2 * kInstructions]) {
 #pragma unroll
     for (int i = 0; i < 2 * kInstructions; i++) {
-      pairs[i] = kScaleSums ? unscaledPairOf(codes, i)
-                            : timesScale(smallElements<B_FORMAT>(codes, i), multiplier);
+      if (kScaleSums) pairs[i] = unscaledPairOf(codes, i);
+      else
+        pairs[i] = timesScale(
+            kBySigns ? smallPairBySigns(codes, i) : smallElements<B_FORMAT>(codes, i), multiplier);
     }
   }
 

@@ -114,11 +114,18 @@ __device__ inline u32 unscaledPairOf(u32 codes, int i) {
   return selectBits<0x01c001c0>(magnitude, i < 2 ? signs << 8 : signs);
 }
 
-// Codes i and i + 4 of eight of fp4 as float16, 2^-14 of their numbers, from the highest bits of
-// bytes: sign, two bits of exponent and one of mantissa.
-__device__ inline u32 smallHalvesOf(u32 codes, int i) {
+// Codes i and i + 4 of eight of fp4, in the highest bits of bytes, below bytes of their signs.
+__device__ inline u32 besideSignsOf(u32 codes, int i) {
   const u32 high = i % 2 == 0 ? codes << 4 : codes;
-  return besideSigns(high, high, i / 2, i / 2 + 2) << 5 & 0x8e008e00;
+  return besideSigns(high, high, i / 2, i / 2 + 2);
+}
+// What smallPairOf makes of them, which with 32 rows of A takes 0.98 to 0.99 of the time.
+__device__ inline u32 smallPairBySigns(u32 codes, int i) {
+  return besideSignsOf(codes, i) << 2 & 0x81c081c0;
+}
+// As float16, 2^-14 of their numbers.
+__device__ inline u32 smallHalvesOf(u32 codes, int i) {
+  return besideSignsOf(codes, i) << 5 & 0x8e008e00;
 }
 // A pair of either side before its scale, and times its scale.
 template <int Format>
