@@ -132,6 +132,9 @@ void pairsAreThose() {
         const u32 codes = (others & ~(255u << 8 * byte)) | code << 8 * byte;
         CHECK((smallPairOf<B_FORMAT>(codes, byte % 2) ==
                asSmallBf16<B_FORMAT>(codes >> 8 * (byte % 2) & 0x00ff00ff)));
+        const u32 other = codes >> 8 * (3 - byte) & 255;
+        CHECK((smallPairOfBytes<B_FORMAT>(0, codes, 4 + byte, 7 - byte) ==
+               asSmallBf16<B_FORMAT>(code | other << 16)));
         const bool isSpecial = (code & 127) >= (B_FORMAT == 3 ? 127 : 124);
         CHECK((markedSpecial<B_FORMAT>(codes) >> (8 * byte + 7) & 1) == isSpecial);
       }

@@ -23,7 +23,7 @@ __device__ inline u32 tokenPairOf(const uint4 (&pieces)[kPiecesOfA], int word, i
 }
 
 // Whether pairs of A are multiplied by B's as they are in memory.
-constexpr bool kTokensAreAsTheyCome = !kIsScaled(A_FORMAT) && MadeInTurns::kTokenShift == 0;
+constexpr bool kTokensAreAsTheyCome = MadeInTurns::kTokenShift == 0;
 
 // The multiplier of pairs of A: zero behind K, where a lane has what it had before. As they come,
 // B's are.

@@ -50,6 +50,7 @@ struct Bf16Of {
   static constexpr bool kOverlapsBlocks = Tokens == 16 && Tiles == 1 && kFp4 && kScaleSums,
                         kOverlapsBatches =
                             Tokens == 64 || (Tokens == 32 && Tiles == 1 && SCALE_BLOCK == 16);
+  // Elements that are scaled fall apart by a permutation where that was timed to gain.
   static constexpr bool kBySigns = Tokens == 32 && kFp4 && SCALE_BLOCK == 32;
   // Chunks that are in registers together: a batch.
   static constexpr int kTogether = kOverlapsBlocks               ? 1

@@ -173,7 +173,7 @@ __device__ inline u32 multiplierOfTokens(u32 scale) {
 template <class Made>
 __device__ inline u32 readyPair(u32 pair, u32 multiplier) {
   constexpr bool kInRegister = A_FORMAT != 0 || kLinearScale;
-  if (!kIsScaled(A_FORMAT) && Made::kTokenShift == 0) return pair;
+  if (Made::kTokenShift == 0) return pair;
   if (kIsScaled(A_FORMAT) && !Made::kByOne)
     pair = multiplyBf16Pair(pair, powerPair<kInRegister>(127 - kBias(A_FORMAT)));
   return multiplyBf16Pair(pair, multiplier);

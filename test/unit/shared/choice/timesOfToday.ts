@@ -33,13 +33,9 @@ const isInHalves = (kernel: string, product: Product) =>
 const hasParts = (kernel: string, product: Product) =>
   ['decode', 'decode-fp8'].includes(kernel) && (namesFor(kernel, product)?.PARTS ?? 1) > 1
 
-/** Whether A is what most of it was spent on before h200-decode-permutations.json. */
-const isByPermutations = (kernel: string, { format, m }: Product) =>
-  kernel === 'decode-mma' && format === 'mixed' && m > 1
-
 /** Whether a kernel for few rows of A took longer for a product before those files. */
 export const isFasterSince = (kernel: string, product: Product) =>
-  isInHalves(kernel, product) || hasParts(kernel, product) || isByPermutations(kernel, product)
+  isInHalves(kernel, product) || hasParts(kernel, product)
 
 const keyOf = ({ kernel, format, m, n, k }: Product & { kernel: string }) =>
   [kernel, format, m, n, k].join(' ')
@@ -78,12 +74,11 @@ export function timesOfToday(): (Timed & { run: string })[] {
       .flatMap((key) => permutations[key]!)
       .map(({ us, ...of }): [string, Timed] => [keyOf(of), { ...of, us: us.now! }])
   )
-  const isOfBefore = (of: Timed) => latest.has(keyOf(of)) || isByPermutations(of.kernel, of)
   return [
     ...slots.map((of) => ({ ...of, run: 'h200-decode-slots' })),
     ...halves.map((of) => ({ ...of, run: 'h200-decode-halves' })),
     ...instructions
-      .filter((of) => !isOfBefore(of))
+      .filter((of) => !latest.has(keyOf(of)))
       .map((of) => ({ ...of, run: 'h200-decode-instructions' })),
     ...[...latest.values()].map((of) => ({ ...of, run: 'h200-decode-permutations' }))
   ]
