@@ -255,6 +255,12 @@ export default tseslint.config(
             'CallExpression[callee.property.name=/^(toFixed|toPrecision|toExponential|toLocaleString)$/]',
           message:
             'Numbers are written by src-shared/units.ts, so that they look the same everywhere.'
+        },
+        {
+          selector:
+            "AssignmentExpression[left.property.name='value'] > AwaitExpression > CallExpression[callee.object.name='connection'][callee.property.name='call']",
+          message:
+            'An answer of what was may come last: useLatest (src-renderer/ground/latest.ts) takes it only where nothing overtook it.'
         }
       ]
     }

@@ -78,10 +78,11 @@ Measurement sampleUntilSteady(const MeasureRequest& request, const std::function
   const Clock::time_point start = Clock::now();
   Spread spread;
   NoiseHistory noise;
-  double total = 0;
+  double total = 0, preparedNs = 0;
   while (result.stopReason.empty()) {
     cancel.throwIfRequested();
     const Sample sample = take();
+    preparedNs += sample.preparedNs;
     const int count = static_cast<int>(result.samplesNs.size());
     if (sample.discard && result.discarded < std::max(10, count / 2)) {
       result.discarded++;
@@ -106,7 +107,8 @@ Measurement sampleUntilSteady(const MeasureRequest& request, const std::function
       result.stopReason = "relative stdev";
     else if (enough && settled) result.stopReason = "noise stable";
     else if (taken >= request.maxSamples) result.stopReason = "sample limit";
-    else if (secondsSince(start) * 1e9 > request.timeoutNs) result.stopReason = "timed out";
+    else if (secondsSince(start) * 1e9 - preparedNs > request.timeoutNs)
+      result.stopReason = "timed out";
   }
   if (request.fixedSamples == 0 && spread.relative() > 0.05) result.badges.push_back("noisy");
   return result;

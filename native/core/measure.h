@@ -14,6 +14,7 @@ struct Sample {
   double ns = 0;
   double mhz = 0;        // 0: not known
   bool discard = false;  // throttled by heat or hardware: not counted, at most max(10, n / 2) times
+  double preparedNs = 0;  // before it, to make it what it is: no time limit counts this
 };
 
 // Warms up, then samples until a stop rule holds. Fills samplesNs, samplesMHz, discarded,

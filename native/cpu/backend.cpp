@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <new>
 #include <string>
 
@@ -70,6 +71,51 @@ int64_t affordableSets(int64_t bytes) {
   return std::min(coldSets(bytes, lastLevelCacheBytes()), affordable);
 }
 
+// What launches take in turn, one set after another, so that none is in a cache. Sets are made when
+// they are needed, and put out of the caches again: a host's caches may hold a million sets of a
+// small product, of which few launches take few. As many are made at a time as there are, so that
+// hardly a launch follows the making of some, when other cores sleep. Where no program puts memory
+// out of caches, making the sets that are behind one does it: all are made at first.
+class OperandSets {
+ public:
+  struct Set {
+    PackedOperands operands;
+    std::vector<uint8_t> output;
+  };
+
+  OperandSets(Set first, int64_t most) : first_(std::move(first)), most_(most) {}
+
+  Set& next() {
+    if (turn_ == made()) {
+      const int64_t wanted = kPutsOutOfCaches ? std::max(kFewest, 2 * made()) : most_;
+      while (made() < std::min(most_, wanted)) make();
+    }
+    Set& set = sets_[turn_];
+    turn_ = (turn_ + 1) % most_;
+    return set;
+  }
+
+  int64_t made() const { return static_cast<int64_t>(sets_.size()); }
+
+ private:
+  static constexpr int64_t kFewest = 4;
+
+  void make() {
+    const Set& set = sets_.emplace_back(first_);
+    if (most_ == 1) return;
+    const PackedOperands& operands = set.operands;
+    for (const std::vector<uint8_t>* bytes :
+         {&operands.a, &operands.b, &operands.aScales, &operands.bScales, &set.output})
+      putOutOfCaches(bytes->data(), bytes->size());
+    putOutOfCaches(operands.accumulator.data(), operands.accumulator.size() * sizeof(float));
+  }
+
+  const Set first_;
+  const int64_t most_;
+  std::deque<Set> sets_;
+  int64_t turn_ = 0;
+};
+
 class CpuSession : public Session {
  public:
   CpuSession(const Problem& problem, Operands operands, std::vector<double> reference)
@@ -117,34 +163,36 @@ class CpuSession : public Session {
   Measurement measure(const MeasureRequest& request, const CancelFlag& cancel,
                       const Progress& progress) override {
     const CpuKernel& kernel = findKernel(request.kernel, problem_.format);
-    const PackedOperands first = packOperands(problem_, operands_);
-    const int64_t setBytes = first.bytes() + outputSize();
-    const int64_t sets = request.cold ? affordableSets(setBytes) : 1;
-    const std::vector<PackedOperands> operands(sets, first);
-    std::vector<std::vector<uint8_t>> outputs(sets, std::vector<uint8_t>(outputSize()));
-    int64_t turn = 0;
+    OperandSets::Set first{packOperands(problem_, operands_), std::vector<uint8_t>(outputSize())};
+    const int64_t setBytes = first.operands.bytes() + outputSize();
+    OperandSets sets(std::move(first), request.cold ? affordableSets(setBytes) : 1);
     Workspace workspace;
-    auto runOnce = [&] {
-      kernel.compute(problem_, operands[turn], outputs[turn].data(), workspace, cancel);
-      turn = (turn + 1) % sets;
-    };
     const auto origin = Clock::now();
     LaunchRecord last;
     last.name = kernel.id;
     auto take = [&]() -> Sample {
+      const auto called = Clock::now();
+      OperandSets::Set& set = sets.next();
       const auto start = Clock::now();
-      runOnce();
+      kernel.compute(problem_, set.operands, set.output.data(), workspace, cancel);
       const auto end = Clock::now();
       last.startNs = std::chrono::duration_cast<std::chrono::nanoseconds>(start - origin).count();
       last.endNs = std::chrono::duration_cast<std::chrono::nanoseconds>(end - origin).count();
-      return {static_cast<double>(last.endNs - last.startNs), currentClockMHz(), false};
+      return {static_cast<double>(last.endNs - last.startNs), currentClockMHz(), false,
+              std::chrono::duration<double, std::nano>(start - called).count()};
     };
     Measurement result = sampleUntilSteady(request, take, cancel, progress);
-    result.operandSets = static_cast<int>(sets);
-    result.cacheMode = !request.cold ? "hot" : "cold: " + std::to_string(sets) + " operand sets";
     result.timingSource = "steady clock";
     if (request.recordLaunches) result.launches.push_back(last);
-    if (request.sustainedNs > 0) measureSustained(request.sustainedNs, runOnce, cancel, result);
+    double elapsed = 0;
+    for (; elapsed < request.sustainedNs; result.sustainedCount++) {
+      cancel.throwIfRequested();
+      elapsed += take().ns;
+    }
+    if (elapsed > 0) result.sustainedNs = elapsed / static_cast<double>(result.sustainedCount);
+    result.operandSets = static_cast<int>(sets.made());
+    result.cacheMode =
+        !request.cold ? "hot" : "cold: " + std::to_string(sets.made()) + " operand sets";
     return result;
   }
 
@@ -155,19 +203,6 @@ class CpuSession : public Session {
     report.oracle = fromFile_ ? "file" : "cpu-f64";
     report.oracleSeconds = oracleSeconds_;
     return report;
-  }
-
-  template <typename Run>
-  static void measureSustained(double wantedNs, const Run& runOnce, const CancelFlag& cancel,
-                               Measurement& result) {
-    const auto start = Clock::now();
-    double elapsed = 0;
-    for (; elapsed < wantedNs; result.sustainedCount++) {
-      cancel.throwIfRequested();
-      runOnce();
-      elapsed = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
-    }
-    result.sustainedNs = elapsed / static_cast<double>(result.sustainedCount);
   }
 
   const Problem problem_;

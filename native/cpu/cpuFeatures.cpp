@@ -7,6 +7,10 @@
 #include <unistd.h>
 #endif
 
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
 #define BLOCKSCOPE_CPUID 1
@@ -116,6 +120,16 @@ int64_t systemMemoryBytes() {
   return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
 #else
   return 0;
+#endif
+}
+
+void putOutOfCaches([[maybe_unused]] const void* bytes, [[maybe_unused]] size_t count) {
+#if defined(__x86_64__)
+  constexpr uintptr_t kLineBytes = 64;
+  const auto first = reinterpret_cast<uintptr_t>(bytes);
+  for (uintptr_t line = first & ~(kLineBytes - 1); line < first + count; line += kLineBytes)
+    _mm_clflush(reinterpret_cast<const void*>(line));
+  _mm_mfence();
 #endif
 }
 

@@ -1,6 +1,7 @@
 // What the CPU at hand can do, and what it calls itself.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <istream>
 #include <string>
@@ -26,6 +27,14 @@ std::string cpuArchitecture();
 int64_t dataCacheBytes(int level);
 int64_t lastLevelCacheBytes();
 int64_t systemMemoryBytes();
+// Writes back what of these bytes is in any cache and takes it out there (CLFLUSH, in Intel's and
+// AMD's manuals of instructions); does nothing on a machine that lets no program do it.
+void putOutOfCaches(const void* bytes, size_t count);
+#if defined(__x86_64__)
+constexpr bool kPutsOutOfCaches = true;
+#else
+constexpr bool kPutsOutOfCaches = false;
+#endif
 // Measured clock of the first core; 0 when the system does not measure it.
 double currentClockMHz();
 // The same from the text of /proc/cpuinfo. Linux measures there only with the counters APERF and

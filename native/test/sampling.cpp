@@ -65,6 +65,18 @@ void limitsAreKept() {
   request.timeoutNs = 0;
   request.minSamples = 1000;
   CHECK(sample(request, rising).stopReason == "timed out");
+  // What a sample needs before it is nobody's time.
+  request.timeoutNs = 1e6;
+  request.minSamples = request.maxSamples = 20;
+  auto prepared = [&] {
+    const auto start = std::chrono::steady_clock::now();
+    double ns = 0;
+    while (ns < 1e6)
+      ns = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start)
+               .count();
+    return Sample{growing *= 1.01, 0, false, ns};
+  };
+  CHECK(sample(request, prepared).stopReason == "sample limit");
   request.fixedSamples = 7;
   const Measurement fixed = sample(request, rising);
   CHECK(fixed.stopReason == "fixed" && fixed.samplesNs.size() == 7);

@@ -104,7 +104,10 @@ export class RunStore {
     const kept = await Promise.all(ids.map((id) => this.kept(id)))
     const summaries: RunSummary[] = []
     // One whole run in memory at a time.
-    for (const [at, id] of ids.entries()) summaries.push(kept[at] ?? (await this.summarized(id)))
+    for (const [at, id] of ids.entries()) {
+      const summary = kept[at] ?? (await this.summarized(id))
+      if (summary) summaries.push(summary)
+    }
     return summaries.sort(
       (a, b) => b.createdAt.localeCompare(a.createdAt) || b.id.localeCompare(a.id)
     )
@@ -163,7 +166,8 @@ export class RunStore {
     return kept && { ...kept, id }
   }
 
-  private async summarized(id: string): Promise<RunSummary> {
+  /** Undefined for one that was removed meanwhile. */
+  private async summarized(id: string): Promise<RunSummary | undefined> {
     try {
       const folder = this.folderOf(id)
       const state = await stateOf(folder)
@@ -171,7 +175,7 @@ export class RunStore {
       if (!isUnfinished(summary)) await keepSummary(folder, state, summary)
       return summary
     } catch (error) {
-      return unreadable(id, messageOf(error))
+      return existsSync(join(this.folder, id)) ? unreadable(id, messageOf(error)) : undefined
     }
   }
 

@@ -3,6 +3,7 @@ import { defineStore } from 'pinia'
 import { ref, shallowRef } from 'vue'
 import type { CaptureEvent, CaptureSpecInput, CaptureSummary } from '@shared/contract/capture'
 import { failureOf, isCode, type Failure } from '../ground/failure'
+import { useLatest } from '../ground/latest'
 import { useConnection } from './connection'
 import { useProfile } from './profile'
 
@@ -17,12 +18,18 @@ export const useCaptures = defineStore('captures', () => {
   let watched = ''
   let shown = ''
 
+  const { refresh } = useLatest(
+    () => connection.call('captures.list', {}),
+    ({ captures, running }) => {
+      list.value = captures
+      if (running !== null) void watch(running)
+    }
+  )
+
   /** Asks what is there; follows what runs. */
   async function load(): Promise<void> {
     try {
-      const { captures, running } = await connection.call('captures.list', {})
-      list.value = captures
-      if (running !== null) void watch(running)
+      await refresh()
     } catch (error) {
       failure.value = failureOf('captures.list', error)
     }

@@ -1,8 +1,9 @@
 import { defineStore } from 'pinia'
-import { computed, ref, shallowRef } from 'vue'
+import { computed, shallowRef } from 'vue'
 import type { Detection, Device } from '@shared/contract/devices'
 import { blockFormats, pairFormats } from '@shared/formats/blockFormat'
 import { failureOf, isCode, type Failure } from '../ground/failure'
+import { useLatest } from '../ground/latest'
 import { useConnection } from './connection'
 import { useSettings } from './settings'
 
@@ -11,7 +12,21 @@ export const useDevices = defineStore('devices', () => {
   const settings = useSettings()
   const detection = shallowRef<Detection>()
   const failure = shallowRef<Failure>()
-  const loading = ref(false)
+  let looksAnew = false
+  const {
+    busy: loading,
+    refresh: ask,
+    changed
+  } = useLatest(
+    () => {
+      const refresh = looksAnew
+      looksAnew = false
+      return connection.call('devices.detect', { refresh })
+    },
+    (found) => {
+      detection.value = found
+    }
+  )
 
   /** Not known yet, and nothing says that they will not be. */
   const awaited = computed(
@@ -30,14 +45,12 @@ export const useDevices = defineStore('devices', () => {
   const formats = computed(() => formatsOf(devices.value))
 
   async function load(refresh = false): Promise<void> {
-    loading.value = true
+    looksAnew ||= refresh
     failure.value = undefined
     try {
-      detection.value = await connection.call('devices.detect', { refresh })
+      await ask()
     } catch (error) {
       if (!isCode(error, 'disconnected')) failure.value = failureOf('devices.detect', error)
-    } finally {
-      loading.value = false
     }
   }
 
@@ -54,6 +67,7 @@ export const useDevices = defineStore('devices', () => {
       ...(file && bytes && { file: { name: file.name, bytes } })
     })
     if (!answer.detection) return undefined
+    changed()
     detection.value = answer.detection
     return pythonFiles.value.find(({ path }) => path === answer.file)
   }

@@ -2,6 +2,7 @@
 import { defineStore } from 'pinia'
 import { computed, reactive, ref, shallowRef, watch } from 'vue'
 import type { FlameGrouping } from '@shared/profile/ask/flamePaint'
+import { useLatest } from '../ground/latest'
 import type {
   FlameAsked,
   FlameScene,
@@ -9,7 +10,6 @@ import type {
   SandwichAnswer
 } from '../workers/profileProtocol'
 import { useProfile } from './profile'
-import { useLatest } from './profileWorker'
 import { useSavedForm } from './savedForm'
 
 export type FlameColourName = 'kind' | FlameGrouping | `metric ${string}`

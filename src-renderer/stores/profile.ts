@@ -10,6 +10,7 @@ import { fromTransferable } from '@shared/profile/tree/transfer'
 import { viewCommand } from '@shared/profile/write/viewCommand'
 import { fetchOpened } from '../client/openedFile'
 import { failureOf, type Failure } from '../ground/failure'
+import { useLatest } from '../ground/latest'
 import type {
   Detail,
   FlameAsked,
@@ -24,7 +25,7 @@ import type {
 } from '../workers/profileProtocol'
 import type { TimelineAnswers, TimelineAsk } from '../workers/timelineProtocol'
 import { useConnection } from './connection'
-import { useLatest, useProfileWorker } from './profileWorker'
+import { useProfileWorker } from './profileWorker'
 
 const firstQuery = (): ProfileQuery => ({
   metrics: [],

@@ -1,5 +1,4 @@
 /** The worker that holds the open profile: started with the first call, ended to stop a reading. */
-import { ref } from 'vue'
 import type { ProfileRequest } from '../workers/profileProtocol'
 import { WorkerClient } from '../workers/workerClient'
 
@@ -23,30 +22,4 @@ export function useProfileWorker() {
   }
 
   return { call, stop }
-}
-
-/** One question at a time: those that a later one overtakes are not asked. */
-export function useLatest(ask: () => Promise<void>) {
-  /** While an answer is looked for. */
-  const busy = ref(false)
-  let asking: Promise<void> | undefined
-  let askAgain = false
-
-  function refresh(): Promise<void> {
-    askAgain = busy.value = true
-    asking ??= askUntilAnswered().finally(() => {
-      asking = undefined
-      busy.value = false
-    })
-    return asking
-  }
-
-  async function askUntilAnswered(): Promise<void> {
-    while (askAgain) {
-      askAgain = false
-      await ask()
-    }
-  }
-
-  return { busy, refresh }
 }

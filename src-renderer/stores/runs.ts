@@ -4,6 +4,7 @@ import type { ExportForm, Output } from '@shared/contract/methods'
 import type { Run, RunSummary } from '@shared/contract/run'
 import { optionsOf, runName, shapeOf } from '@shared/measurement/runName'
 import { failureOf, isCode, type Failure } from '../ground/failure'
+import { useLatest } from '../ground/latest'
 import { useConnection } from './connection'
 import { isOver, useJobs } from './jobs'
 
@@ -19,12 +20,18 @@ export const useRuns = defineStore('runs', () => {
   const cache = new Map<string, Promise<Run>>()
   jobs.onEnd(() => void load())
 
-  async function load(): Promise<void> {
-    try {
-      const found = await connection.call('runs.list', {})
+  const { refresh, changed } = useLatest(
+    () => connection.call('runs.list', {}),
+    (found) => {
       list.value = [...found].sort((a, b) => b.createdAt.localeCompare(a.createdAt))
       loaded.value = true
       failure.value = undefined
+    }
+  )
+
+  async function load(): Promise<void> {
+    try {
+      await refresh()
     } catch (error) {
       if (!isCode(error, 'disconnected')) failure.value = failureOf('runs.list', error)
     }
@@ -58,6 +65,7 @@ export const useRuns = defineStore('runs', () => {
   async function annotate(id: string, change: { label?: string; notes?: string }): Promise<void> {
     const summary = await connection.call('runs.annotate', { id, ...change })
     cache.delete(id)
+    changed()
     list.value = list.value.map((run) => (run.id === id ? summary : run))
     const live = jobs.jobs.get(id)
     if (live?.run) live.run = Object.freeze({ ...live.run, ...change })
@@ -67,6 +75,7 @@ export const useRuns = defineStore('runs', () => {
     for (const id of ids) {
       await connection.call('runs.remove', { id })
       cache.delete(id)
+      changed()
       list.value = list.value.filter((run) => run.id !== id)
     }
   }

@@ -6,6 +6,7 @@ import type { CounterScene } from '@shared/profile/lanes/counters'
 import type { RangeSums } from '@shared/profile/lanes/rangeSums'
 import type { Window } from '@shared/profile/lanes/window'
 import { failureOf, type Failure } from '../ground/failure'
+import { useLatest } from '../ground/latest'
 import type {
   Coloring,
   ShownFacts,
@@ -14,7 +15,6 @@ import type {
   TimelineInfo
 } from '../workers/timelineProtocol'
 import { useProfile } from './profile'
-import { useLatest } from './profileWorker'
 
 /** What a picture of the timeline needs: a window of time, its width in pixels, the rows in sight. */
 export interface SceneWanted extends Window {

@@ -9,6 +9,7 @@ import { distributions, drawValues, type Distribution } from '@shared/formats/co
 import type { TensorSample } from '@shared/formats/floatTensor'
 import { scaleRules, type ScaleRule } from '@shared/formats/quantize'
 import { wholeNumber } from '../../ground/fields'
+import { useLatest } from '../../ground/latest'
 import {
   openTensors,
   parseNumbers,
@@ -58,9 +59,6 @@ export const useFormatValues = defineStore('formatValues', () => {
   const sample = shallowRef<TensorSample>()
   const problem = ref<string>()
 
-  /** What is read now: an answer about anything before it is too late. */
-  let latest: ValueSource | undefined
-
   const drawn = computed(() => distributions.find((name) => name === source.value))
 
   /** What the values are, at hand here; the engine draws its own from the same seed. */
@@ -97,24 +95,31 @@ export const useFormatValues = defineStore('formatValues', () => {
     }
   }
 
-  watch([tensorId, () => ({ ...named })], async ([id]) => {
-    const [found, picked] = [opened.value, file.value]
-    if (!found || !picked || id === '') return
-    try {
-      if (id === byHand && (named.codes === '' || named.scales === '' || named.format === '')) {
-        problem.value = sample.value = taken.value = undefined
-        return
-      }
-      const asked =
-        id === byHand
-          ? weightByHand(found, picked.name, named)
-          : found.sources.find((one) => one.id === id)!
-      latest = asked
-      const read = await readSample(picked, asked)
-      if (latest !== asked) return
+  /** Nothing while no file is open, or who names codes and scales by hand has not named all of them. */
+  function asked(): { picked: File; from: ValueSource } | undefined {
+    const [found, picked, id] = [opened.value, file.value, tensorId.value]
+    if (!found || !picked || id === '') return undefined
+    if (id !== byHand) return { picked, from: found.sources.find((one) => one.id === id)! }
+    if (named.codes === '' || named.scales === '' || named.format === '') return undefined
+    return { picked, from: weightByHand(found, picked.name, named) }
+  }
+  const { refresh, changed } = useLatest(
+    async () => {
+      const now = asked()
+      return now && { from: now.from, values: await readSample(now.picked, now.from) }
+    },
+    (read) => {
+      if (!read) return
       problem.value = undefined
-      sample.value = read
-      taken.value = asked
+      sample.value = read.values
+      taken.value = read.from
+    }
+  )
+  watch([tensorId, () => ({ ...named })], async ([id]) => {
+    try {
+      if (asked()) return await refresh()
+      changed()
+      if (id === byHand) problem.value = sample.value = taken.value = undefined
     } catch (error) {
       sample.value = taken.value = undefined
       problem.value = messageOf(error)

@@ -2,6 +2,7 @@
 import { computed, shallowRef, watch, type Ref } from 'vue'
 import type { Run } from '@shared/contract/run'
 import { failureOf } from '../../ground/failure'
+import { useLatest } from '../../ground/latest'
 import { useParam } from '../../ground/route'
 import { dateTime } from '@shared/units'
 import { useMessages } from '../../stores/messages'
@@ -16,13 +17,17 @@ export function useOverlays(runId: Ref<string>) {
   const ids = computed(() => over.value.split(',').filter(Boolean))
   const set = (wanted: readonly string[]) => (over.value = wanted.join(','))
 
+  const { refresh } = useLatest(
+    () => Promise.all(ids.value.map((id) => runs.get(id))),
+    (found) => {
+      overlays.value = found
+    }
+  )
   watch(ids, () => void load(), { immediate: true })
 
   async function load(): Promise<void> {
-    const wanted = ids.value
     try {
-      const found = await Promise.all(wanted.map((id) => runs.get(id)))
-      if (ids.value === wanted) overlays.value = found
+      await refresh()
     } catch (error) {
       useMessages().say('The overlay could not be opened.', {
         failure: failureOf('runs.get', error)

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { describe, it } from 'vitest'
+import { describe, it, onTestFailed } from 'vitest'
 import { patience } from '../../support/patience'
 import { browserFlags, browserPath } from './browserFlags'
 
@@ -114,6 +114,20 @@ async function putBack(tab: Tab): Promise<void> {
   idle.push(tab)
 }
 
+/** What a page shows when its test fails tells more than what it did not show in time. */
+function sayOfFailure(tab: Tab): void {
+  const { page } = tab
+  try {
+    onTestFailed(async () => {
+      if (page.isClosed() || idle.includes(tab)) return
+      const shown = await page.innerText('body').catch(String)
+      console.error(`The page at ${page.url()} shows:\n${shown.slice(0, 4000)}`)
+    })
+  } catch {
+    // Opened outside of a test, for all of a file.
+  }
+}
+
 /** Opens a page as in a browser that was never at its server, and keeps an ear on it. */
 export async function openPage(
   browser: Browser,
@@ -124,6 +138,7 @@ export async function openPage(
   const { page, context } = tab
   const policyViolations: string[] = (tab.policyViolations = [])
   const errors: string[] = (tab.errors = [])
+  sayOfFailure(tab)
   await page.setViewportSize(sizes[size])
   await page.emulateMedia({ colorScheme: theme })
   await page.goto(url)

@@ -9,8 +9,9 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as later } from 'node:timers/promises'
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { testLimit } from '../../../support/patience'
+import { patience } from '../../../support/patience'
 import { runBlockscope, type Finished } from '../../../support/runBlockscope'
 import { runInProcess } from '../../../support/runInProcess'
 import { startSlurm, whyNoSlurm, type Slurm } from '../../../support/slurm'
@@ -80,19 +81,16 @@ describe.skipIf(reason)('a fleet under Slurm', () => {
       { interval: 5 }
     )
   }
-  const untilQueueIsEmpty = () =>
-    vi
-      .waitFor(
-        async () => {
-          const rows = await standing()
-          if (rows.some(({ queue }) => queue)) throw new Error('tasks wait')
-          return rows
-        },
-        { interval: 3000, timeout: testLimit / 3 }
-      )
-      .catch((error: Error) => {
-        throw new Error(`${error.message}; Slurm:\n${slurm.standing()}`)
-      })
+  /** As long as it takes, while something of it changes. */
+  async function untilQueueIsEmpty(): Promise<Standing[]> {
+    for (let seen = '', since = Date.now(); ; await later(3000)) {
+      const rows = await standing()
+      if (rows.every(({ queue }) => !queue)) return rows
+      const now = JSON.stringify(rows)
+      if (now !== seen) [seen, since] = [now, Date.now()]
+      if (Date.now() - since > patience) throw new Error(`Tasks wait; Slurm:\n${slurm.standing()}`)
+    }
+  }
 
   it('finishes every task, submits those that died alone, and collects one run', async () => {
     const plan = join(work, 'plan.json')

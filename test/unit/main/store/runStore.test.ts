@@ -294,6 +294,22 @@ describe('the list', () => {
     await store.finish(writer)
   })
 
+  it('has no run that is removed while it is made, not even as one that cannot be read', async () => {
+    for (let run = 0; run < 20; run++) {
+      const writer = await store.create(sampleRun())
+      await store.finish(writer)
+      // Without it the run is read, at its turn.
+      await rm(join(writer.folder, 'summary.json'))
+    }
+    const ids = (await readdir(folder)).sort()
+    const removing = async () => {
+      for (const id of ids) await store.remove(id)
+    }
+    const [listed] = await Promise.all([store.list(), removing()])
+    expect(listed.filter(({ problem }) => problem !== undefined)).toEqual([])
+    expect(await store.list()).toEqual([])
+  })
+
   it('is shown of a store that cannot be written', async () => {
     const { folder: path } = await store.create(sampleRun()).then(async (writer) => {
       await store.finish(writer)
