@@ -32,23 +32,23 @@ struct Judged {
   Passes passes;
 };
 
-Judged judgeElement(OutputType output, double got, double reference,
-                    const ValidateRequest& request) {
+// `allowed`: how far a number may be from the reference; what it rounds to passes as well where
+// `roundingToo`.
+Judged judgeElement(OutputType output, double got, double reference, double allowed,
+                    bool roundingToo) {
   if (std::isnan(reference)) {
     if (std::isnan(got)) return {0.0, Passes::kByTolerance};
     return {INFINITY, Passes::kNot};
   }
   if (std::isnan(got)) return {INFINITY, Passes::kNot};
   if (got == reference) return {0.0, Passes::kByTolerance};  // infinities too
-  const double allowed = allowedError(request.tolerance, reference);
   const double difference = std::fabs(got - reference);
   const double error = std::isnan(difference) ? INFINITY : difference;
   if (error <= allowed && std::isfinite(error)) return {error, Passes::kByTolerance};
   // The output type may be coarser than the tolerance, or end before the reference does, which may
   // itself be infinite.
   const double room = std::isinf(reference) ? 0.0 : allowed;
-  const bool isRounding = request.rule == PassRule::kAllowances &&
-                          got >= roundToOutput(output, reference - room) &&
+  const bool isRounding = roundingToo && got >= roundToOutput(output, reference - room) &&
                           got <= roundToOutput(output, reference + room);
   if (!isRounding) return {error, Passes::kNot};
   return {std::isfinite(error) ? error : 0.0, Passes::kByRounding};
@@ -185,6 +185,7 @@ RowFigures compareRow(const Problem& problem, const Operands& operands,
   RowFigures own;
   own.ratios.assign((cols + tile - 1) / tile, 0.0f);
   if (problem.productOf(row) < 0) return own;
+  const bool hasAllowances = request.rule == PassRule::kAllowances;
   for (int64_t col = 0; col < cols; col++) {
     const double expected = reference[row * cols + col];
     const double got = readOutput(problem.output, output.data(), row * cols + col);
@@ -194,16 +195,18 @@ RowFigures compareRow(const Problem& problem, const Operands& operands,
     own.finite += std::isfinite(rounded);
     own.aboveTolerance += std::fabs(expected) > allowed;
     if (std::isfinite(expected)) own.referenceSquares += expected * expected;
-    Judged judged = judgeElement(problem.output, got, expected, request);
+    Judged judged = judgeElement(problem.output, got, expected, allowed, hasAllowances);
     if (judged.passes == Passes::kNot && stated &&
         judged.error <= stated->allowed(row, col, expected))
       judged.passes = Passes::kByStatement;
-    const bool mayCancel = request.rule == PassRule::kAllowances && std::isfinite(judged.error) &&
-                           own.outside < kCancellationChecksPerRow;
-    if (judged.passes == Passes::kNot && mayCancel &&
-        judged.error <=
-            cancellationShare(problem.k) * magnitudeAt(problem, operands, row * cols + col))
-      judged.passes = Passes::kByCancellation;
+    const bool mayCancel =
+        hasAllowances && std::isfinite(judged.error) && own.outside < kCancellationChecksPerRow;
+    if (judged.passes == Passes::kNot && mayCancel) {
+      const double left =
+          cancellationShare(problem.k) * magnitudeAt(problem, operands, row * cols + col);
+      if (judgeElement(problem.output, got, expected, left, true).passes != Passes::kNot)
+        judged.passes = Passes::kByCancellation;
+    }
     own.nonFinite += !std::isfinite(got);
     own.withinRounding += judged.passes == Passes::kByRounding;
     own.withinCancellation += judged.passes == Passes::kByCancellation;

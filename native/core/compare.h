@@ -47,8 +47,8 @@ struct RowFigures {
 // - for its rounding, when some number within the tolerance rounds to it in the output type (bf16
 // and
 //   e4m3 are coarser than the usual tolerance; beyond the range that number may be infinity), or
-// - for cancellation, when its error is below cancellationShare of (|A| |B|)[m, n]; at most
-//   kCancellationChecksPerRow elements of a row are looked at for it.
+// - for cancellation, when some number within cancellationShare of (|A| |B|)[m, n] rounds to it; at
+//   most kCancellationChecksPerRow elements of a row are looked at for it.
 // Of a kernel that states its error it passes, too, where that allows it (`stated`).
 // NaN passes where the reference is NaN, and only there. Padding rows of groups are not judged:
 // their figures are those of nothing.

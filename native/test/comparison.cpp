@@ -130,6 +130,26 @@ void allowancesAreCountedAndCanBeLeftOut() {
   CHECK(cancelled.compare(strictAlone).withinCancellation == 0);
 }
 
+// What rounding leaves in a float32 sum may carry it over the middle between two numbers of a
+// coarse output type: the error is then more than either costs.
+void whatIsLeftOfASumMayRoundTheOtherWay() {
+  for (const OutputType type : {OutputType::kBf16, OutputType::kF16, OutputType::kE4m3}) {
+    Case sum(type);
+    const ValidateRequest strict{"k", {0, 1e-9}, 4, 8};
+    const double gap = type == OutputType::kE4m3   ? 0x1p-3
+                       : type == OutputType::kBf16 ? 0x1p-7
+                                                   : 0x1p-10;
+    const double left =
+        cancellationShare(sum.problem.k) * magnitudeElement(sum.problem, sum.operands, 0, 0, 0);
+    sum.reference[0] = 1 + gap / 2 - left / 2;
+    sum.put(0, 1 + gap);
+    CHECK(std::fabs(1 + gap - sum.reference[0]) > left);
+    const int64_t others = sum.compare(strict).elementsOutside;
+    sum.reference[0] = 1 + gap / 2 - 2 * left;
+    CHECK(sum.compare(strict).elementsOutside == others + 1);
+  }
+}
+
 // An infinite reference allows no number: the tolerance of infinity would be infinite.
 void infinityIsNotNearNumbers() {
   Case endless(OutputType::kF32);
@@ -259,6 +279,7 @@ int main() {
   aFailureShowsItsLargestBlock();
   neighboursWithinTheToleranceOfATiePass();
   allowancesAreCountedAndCanBeLeftOut();
+  whatIsLeftOfASumMayRoundTheOtherWay();
   infinityIsNotNearNumbers();
   headroomIsErrorOverTolerance();
   errorsAboveTheRoundingAreInUlps();

@@ -328,11 +328,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         const int lane = __ffs(bits) - 1;
         const int col = base + word * 32 + lane;
         bool passes = false;
-        if (request.allowances && outside < kCancellationChecksPerRow) {
-          const double error = errors[word * 32 + lane];
-          passes = isFinite(error) &&
-                   error <= cancellationShare *
-                                magnitudeOf(operands, places[blockIdx.x], col, first + col);
+        if (request.allowances && outside < kCancellationChecksPerRow &&
+            isFinite(errors[word * 32 + lane])) {
+          const double left =
+              cancellationShare * magnitudeOf(operands, places[blockIdx.x], col, first + col);
+          passes =
+              judgeAt(output, outputType, first + col, reference[first + col], left, true).passed;
         }
         if (threadIdx.x == 0 && passes) cancelled[word] |= 1u << lane;
         if (threadIdx.x == 0 && !passes && outside < described)
