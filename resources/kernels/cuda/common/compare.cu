@@ -283,6 +283,36 @@ __device__ Judged judgeAt(const u8* output, int type, i64 index, double expected
   }
 }
 
+// What is there in C, and what a number becomes there.
+__device__ double numberAt(const u8* output, int type, i64 index) {
+  switch (type) {
+    case kF16:
+      return valueOf<kF16>(loadBits<kF16>(output, index));
+    case kBf16:
+      return valueOf<kBf16>(loadBits<kBf16>(output, index));
+    case kF32:
+      return valueOf<kF32>(loadBits<kF32>(output, index));
+    case kE4m3:
+      return valueOf<kE4m3>(loadBits<kE4m3>(output, index));
+    default:
+      return valueOf<kE5m2>(loadBits<kE5m2>(output, index));
+  }
+}
+__device__ double roundedTo(int type, double value) {
+  switch (type) {
+    case kF16:
+      return valueOf<kF16>(bitsOf<kF16>(value));
+    case kBf16:
+      return valueOf<kBf16>(bitsOf<kBf16>(value));
+    case kF32:
+      return valueOf<kF32>(bitsOf<kF32>(value));
+    case kE4m3:
+      return valueOf<kE4m3>(bitsOf<kE4m3>(value));
+    default:
+      return valueOf<kE5m2>(bitsOf<kE5m2>(value));
+  }
+}
+
 // After compareRows, of the same grid: of a row some of whose elements are beyond tolerance and
 // rounding, which of them pass for cancellation, in the order of their columns. The first
 // `described` that fail go to `failing`. `tables`, aScales, accumulator: as in oracle.cu.
@@ -295,8 +325,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                      double atol, double rtol, double cancellationShare, int allowances) {
   constexpr int kWords = kThreads / 32;
   __shared__ u32 failed[kWords], cancelled[kWords];  // a bit for each thread's column
-  __shared__ double errors[kThreads];
-  __shared__ float shares[kThreads];  // of the tolerance
+  __shared__ float shares[kThreads];                 // of the tolerance
   Row* row = rows + blockIdx.x;
   if (row->outside == 0) return;
   const Operands operands = {{aCodes, aScales, tables, tables + 512, (u32)K, (u32)V},
@@ -318,7 +347,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
       const double allowed = allowedError(request, expected);
       const Judged judged =
           judgeAt(output, outputType, first + mine, expected, allowed, request.allowances);
-      errors[threadIdx.x] = judged.error;
       shares[threadIdx.x] = (float)(judged.error / allowed);
       if (!judged.passed) atomicOr(&failed[threadIdx.x / 32], 1u << threadIdx.x % 32);
     }
@@ -328,12 +356,15 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         const int lane = __ffs(bits) - 1;
         const int col = base + word * 32 + lane;
         bool passes = false;
-        if (request.allowances && outside < kCancellationChecksPerRow &&
-            isFinite(errors[word * 32 + lane])) {
-          const double left =
-              cancellationShare * magnitudeOf(operands, places[blockIdx.x], col, first + col);
-          passes =
-              judgeAt(output, outputType, first + col, reference[first + col], left, true).passed;
+        if (request.allowances && outside < kCancellationChecksPerRow) {
+          const double got = numberAt(output, outputType, first + col),
+                       expected = reference[first + col],
+                       left = cancellationShare *
+                              magnitudeOf(operands, places[blockIdx.x], col, first + col);
+          // Of all numbers within it the nearest to what is there.
+          const double nearest =
+              got > expected ? fmin(got, expected + left) : fmax(got, expected - left);
+          passes = isFinite(got - expected) && roundedTo(outputType, nearest) == got;
         }
         if (threadIdx.x == 0 && passes) cancelled[word] |= 1u << lane;
         if (threadIdx.x == 0 && !passes && outside < described)
