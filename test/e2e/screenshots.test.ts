@@ -73,7 +73,7 @@ describeInBrowser('docs/screenshots', () => {
     ids.validation = made('validate', '--formats', 'all', ...cube('256'))
     ids.failed = made(
       ...['validate', '--formats', 'all', '-M', '256', '-N', '256', '-K', '4096'],
-      ...['--dist', 'positive', '--atol', '0', '--rtol', '0']
+      ...['--dist', 'positive', '--atol', '0', '--rtol', '0', '--rule', 'assert-close']
     )
     ids.shapes = made(
       ...['sweep', '--formats', 'mxfp4,mxfp8', '-M', '1,16,64,256', '-N', '512'],
