@@ -5,14 +5,15 @@
 import { ref } from 'vue'
 
 /**
- * One question at a time; of those asked meanwhile only the last. An answer is taken unless something that came up since its
- * question was asked overtakes it: another question, or a change of what it is about, after which it is asked again.
+ * One question at a time, so that answers come in order; of those asked meanwhile only the last is asked. An answer is taken
+ * unless what it is about changed since its question was asked: then it is asked again.
  */
 export function useLatest<T>(ask: () => Promise<T>, take: (answer: T) => void = () => {}) {
   /** While an answer is looked for. */
   const busy = ref(false)
   let asking: Promise<void> | undefined
   let askAgain = false
+  let isLate = false
 
   /** Resolves when an answer to a question not older than this call was taken; rejects as `ask` does. */
   function refresh(): Promise<void> {
@@ -24,17 +25,17 @@ export function useLatest<T>(ask: () => Promise<T>, take: (answer: T) => void = 
     return asking
   }
 
-  /** What is asked about is another now, and whoever asks knows it already. */
+  /** What is asked about is another now, or who asks has changed it: an answer that is on its way is of what was. */
   function changed(): void {
-    if (asking) askAgain = true
+    if (asking) askAgain = isLate = true
   }
 
   async function askUntilTaken(): Promise<void> {
     while (askAgain) {
-      askAgain = false
+      askAgain = isLate = false
       try {
         const answer = await ask()
-        if (!askAgain) take(answer)
+        if (!isLate) take(answer)
       } catch (error) {
         if (!askAgain) throw error
       }

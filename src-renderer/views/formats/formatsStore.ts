@@ -117,8 +117,8 @@ export const useFormatValues = defineStore('formatValues', () => {
   )
   watch([tensorId, () => ({ ...named })], async ([id]) => {
     try {
-      if (asked()) return await refresh()
       changed()
+      if (asked()) return await refresh()
       if (id === byHand) problem.value = sample.value = taken.value = undefined
     } catch (error) {
       sample.value = taken.value = undefined

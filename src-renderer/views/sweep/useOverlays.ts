@@ -17,7 +17,7 @@ export function useOverlays(runId: Ref<string>) {
   const ids = computed(() => over.value.split(',').filter(Boolean))
   const set = (wanted: readonly string[]) => (over.value = wanted.join(','))
 
-  const { refresh } = useLatest(
+  const { refresh, changed } = useLatest(
     () => Promise.all(ids.value.map((id) => runs.get(id))),
     (found) => {
       overlays.value = found
@@ -26,6 +26,7 @@ export function useOverlays(runId: Ref<string>) {
   watch(ids, () => void load(), { immediate: true })
 
   async function load(): Promise<void> {
+    changed()
     try {
       await refresh()
     } catch (error) {
