@@ -32,6 +32,7 @@ describeInElectron('pictures of the views', () => {
   const settled = async (page: StartedApp['page'], view: View) => {
     await go(page, view)
     await page.getByRole('main').waitFor()
+    await page.getByText('Detecting devices').first().waitFor({ state: 'detached' })
     await page.getByText('No device', { exact: true }).waitFor({ state: 'detached' })
     await page.waitForTimeout(700)
   }
