@@ -260,7 +260,7 @@ export default tseslint.config(
           selector:
             "AssignmentExpression[left.property.name='value'] > AwaitExpression > CallExpression[callee.object.name='connection'][callee.property.name='call']",
           message:
-            'An answer of what was may come last: useLatest (src-renderer/ground/latest.ts) takes it only where nothing overtook it.'
+            'An answer of what was may come last: useLatest (src-renderer/ground/latest.ts) takes none of what has changed since.'
         }
       ]
     }

@@ -32,10 +32,14 @@ struct Judged {
   Passes passes;
 };
 
-// `allowed`: how far a number may be from the reference; what it rounds to passes as well where
-// `roundingToo`.
+// Whether some number within `room` of the reference rounds to `got`: of all of them the nearest
+// does. Beyond the range of the output type it may be infinity.
+bool mayRoundTo(OutputType output, double got, double reference, double room) {
+  return roundToOutput(output, std::clamp(got, reference - room, reference + room)) == got;
+}
+
 Judged judgeElement(OutputType output, double got, double reference, double allowed,
-                    bool roundingToo) {
+                    bool hasAllowances) {
   if (std::isnan(reference)) {
     if (std::isnan(got)) return {0.0, Passes::kByTolerance};
     return {INFINITY, Passes::kNot};
@@ -48,9 +52,7 @@ Judged judgeElement(OutputType output, double got, double reference, double allo
   // The output type may be coarser than the tolerance, or end before the reference does, which may
   // itself be infinite.
   const double room = std::isinf(reference) ? 0.0 : allowed;
-  const bool isRounding = roundingToo && got >= roundToOutput(output, reference - room) &&
-                          got <= roundToOutput(output, reference + room);
-  if (!isRounding) return {error, Passes::kNot};
+  if (!hasAllowances || !mayRoundTo(output, got, reference, room)) return {error, Passes::kNot};
   return {std::isfinite(error) ? error : 0.0, Passes::kByRounding};
 }
 
@@ -201,12 +203,10 @@ RowFigures compareRow(const Problem& problem, const Operands& operands,
       judged.passes = Passes::kByStatement;
     const bool mayCancel =
         hasAllowances && std::isfinite(judged.error) && own.outside < kCancellationChecksPerRow;
-    if (judged.passes == Passes::kNot && mayCancel) {
-      const double left =
-          cancellationShare(problem.k) * magnitudeAt(problem, operands, row * cols + col);
-      if (judgeElement(problem.output, got, expected, left, true).passes != Passes::kNot)
-        judged.passes = Passes::kByCancellation;
-    }
+    if (judged.passes == Passes::kNot && mayCancel &&
+        mayRoundTo(problem.output, got, expected,
+                   cancellationShare(problem.k) * magnitudeAt(problem, operands, row * cols + col)))
+      judged.passes = Passes::kByCancellation;
     own.nonFinite += !std::isfinite(got);
     own.withinRounding += judged.passes == Passes::kByRounding;
     own.withinCancellation += judged.passes == Passes::kByCancellation;

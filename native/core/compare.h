@@ -45,8 +45,7 @@ struct RowFigures {
 // An element passes when it lies within the tolerance of the reference. By PassRule::kAllowances it
 // also passes
 // - for its rounding, when some number within the tolerance rounds to it in the output type (bf16
-// and
-//   e4m3 are coarser than the usual tolerance; beyond the range that number may be infinity), or
+//   and e4m3 are coarser than the usual tolerance; beyond the range it may be infinity), or
 // - for cancellation, when some number within cancellationShare of (|A| |B|)[m, n] rounds to it; at
 //   most kCancellationChecksPerRow elements of a row are looked at for it.
 // Of a kernel that states its error it passes, too, where that allows it (`stated`).

@@ -18,7 +18,10 @@ export async function readHistory(
     ({ kind, problem, outcome }) => kind === 'sweep' && !problem && outcome.measured > 0
   )
   const runs: Run[] = []
-  for (const { id } of summaries.slice(0, mostRuns)) runs.push(await store.read(id))
+  for (const { id } of summaries.slice(0, mostRuns)) {
+    const run = await store.readListed(id)
+    if (run) runs.push(run)
+  }
   const points = historyPoints(runs)
   const point = wanted ?? points[0]?.point
   return { points, point, ...labelledHistory(runs, point, label) }

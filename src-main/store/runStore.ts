@@ -175,8 +175,12 @@ export class RunStore {
       if (!isUnfinished(summary)) await keepSummary(folder, state, summary)
       return summary
     } catch (error) {
-      return existsSync(join(this.folder, id)) ? unreadable(id, messageOf(error)) : undefined
+      return this.isThere(id) ? unreadable(id, messageOf(error)) : undefined
     }
+  }
+
+  private isThere(id: string): boolean {
+    return existsSync(join(this.folder, id))
   }
 
   /** A run by id. One that was cut off (its writer is gone) is read as 'interrupted', with the steps it finished. */
@@ -186,6 +190,16 @@ export class RunStore {
     const run = await readAsItStands(folder)
     run.id = basename(folder)
     return run
+  }
+
+  /** One that was listed; undefined where it was removed meanwhile. */
+  async readListed(id: string): Promise<Run | undefined> {
+    try {
+      return await this.read(id)
+    } catch (error) {
+      if (this.isThere(id)) throw error
+      return undefined
+    }
   }
 
   /** Every sample of a step, of all rounds in order. */

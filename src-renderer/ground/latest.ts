@@ -6,7 +6,7 @@ import { ref } from 'vue'
 
 /**
  * One question at a time, so that answers come in order; of those asked meanwhile only the last is asked. An answer is taken
- * unless what it is about changed since its question was asked: then it is asked again.
+ * unless its question, or what it is about, changed since: then it is asked again.
  */
 export function useLatest<T>(ask: () => Promise<T>, take: (answer: T) => void = () => {}) {
   /** While an answer is looked for. */
@@ -25,7 +25,13 @@ export function useLatest<T>(ask: () => Promise<T>, take: (answer: T) => void = 
     return asking
   }
 
-  /** What is asked about is another now, or who asks has changed it: an answer that is on its way is of what was. */
+  /** Another question: no answer to one before is taken. */
+  function askAnother(): Promise<void> {
+    changed()
+    return refresh()
+  }
+
+  /** What is asked about is another now: an answer that is on its way is of what was. */
   function changed(): void {
     if (asking) askAgain = isLate = true
   }
@@ -42,5 +48,5 @@ export function useLatest<T>(ask: () => Promise<T>, take: (answer: T) => void = 
     }
   }
 
-  return { busy, refresh, changed }
+  return { busy, refresh, askAnother, changed }
 }

@@ -103,7 +103,7 @@ export const useFormatValues = defineStore('formatValues', () => {
     if (named.codes === '' || named.scales === '' || named.format === '') return undefined
     return { picked, from: weightByHand(found, picked.name, named) }
   }
-  const { refresh, changed } = useLatest(
+  const { askAnother, changed } = useLatest(
     async () => {
       const now = asked()
       return now && { from: now.from, values: await readSample(now.picked, now.from) }
@@ -117,8 +117,8 @@ export const useFormatValues = defineStore('formatValues', () => {
   )
   watch([tensorId, () => ({ ...named })], async ([id]) => {
     try {
+      if (asked()) return await askAnother()
       changed()
-      if (asked()) return await refresh()
       if (id === byHand) problem.value = sample.value = taken.value = undefined
     } catch (error) {
       sample.value = taken.value = undefined

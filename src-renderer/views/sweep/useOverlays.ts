@@ -17,7 +17,7 @@ export function useOverlays(runId: Ref<string>) {
   const ids = computed(() => over.value.split(',').filter(Boolean))
   const set = (wanted: readonly string[]) => (over.value = wanted.join(','))
 
-  const { refresh, changed } = useLatest(
+  const { askAnother } = useLatest(
     () => Promise.all(ids.value.map((id) => runs.get(id))),
     (found) => {
       overlays.value = found
@@ -26,9 +26,8 @@ export function useOverlays(runId: Ref<string>) {
   watch(ids, () => void load(), { immediate: true })
 
   async function load(): Promise<void> {
-    changed()
     try {
-      await refresh()
+      await askAnother()
     } catch (error) {
       useMessages().say('The overlay could not be opened.', {
         failure: failureOf('runs.get', error)

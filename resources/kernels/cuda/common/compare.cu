@@ -120,8 +120,42 @@ struct Judged {
   bool passed, byRounding;
 };
 
-template <int Type>
-__device__ Judged judge(double got, double reference, double allowed, bool allowances) {
+// What is there in C, and what a number becomes there.
+__device__ double numberAt(const u8* output, int type, i64 index) {
+  switch (type) {
+    case kF16:
+      return valueOf<kF16>(loadBits<kF16>(output, index));
+    case kBf16:
+      return valueOf<kBf16>(loadBits<kBf16>(output, index));
+    case kF32:
+      return valueOf<kF32>(loadBits<kF32>(output, index));
+    case kE4m3:
+      return valueOf<kE4m3>(loadBits<kE4m3>(output, index));
+    default:
+      return valueOf<kE5m2>(loadBits<kE5m2>(output, index));
+  }
+}
+__device__ double roundedTo(int type, double value) {
+  switch (type) {
+    case kF16:
+      return valueOf<kF16>(bitsOf<kF16>(value));
+    case kBf16:
+      return valueOf<kBf16>(bitsOf<kBf16>(value));
+    case kF32:
+      return valueOf<kF32>(bitsOf<kF32>(value));
+    case kE4m3:
+      return valueOf<kE4m3>(bitsOf<kE4m3>(value));
+    default:
+      return valueOf<kE5m2>(bitsOf<kE5m2>(value));
+  }
+}
+
+// As native/core/compare.cpp has it.
+__device__ bool mayRoundTo(int type, double got, double reference, double room) {
+  return roundedTo(type, fmin(fmax(got, reference - room), reference + room)) == got;
+}
+
+__device__ Judged judge(int type, double got, double reference, double allowed, bool allowances) {
   if (isNan(reference)) return {isNan(got) ? 0.0 : infinity(), isNan(got), false};
   if (isNan(got)) return {infinity(), false, false};
   if (got == reference) return {0.0, true, false};
@@ -129,8 +163,7 @@ __device__ Judged judge(double got, double reference, double allowed, bool allow
   const double error = isNan(difference) ? infinity() : difference;
   if (error <= allowed && isFinite(error)) return {error, true, false};
   const double room = isFinite(reference) ? allowed : 0.0;
-  const bool isRounding = allowances && got >= valueOf<Type>(bitsOf<Type>(reference - room)) &&
-                          got <= valueOf<Type>(bitsOf<Type>(reference + room));
+  const bool isRounding = allowances && mayRoundTo(type, got, reference, room);
   return {isRounding && !isFinite(error) ? 0.0 : error, isRounding, isRounding};
 }
 
@@ -184,7 +217,7 @@ __device__ void compareRow(const u8* output, const double* reference, Row* rows,
     own.finite += isFinite(rounded);
     own.aboveTolerance += fabs(expected) > allowed;
     if (isFinite(expected)) own.referenceSquares += expected * expected;
-    const Judged judged = judge<Type>(got, expected, allowed, request.allowances);
+    const Judged judged = judge(Type, got, expected, allowed, request.allowances);
     own.outside += !judged.passed;
     own.withinRounding += judged.byRounding;
     own.nonFinite += !isFinite(got);
@@ -262,57 +295,6 @@ __device__ double magnitudeOf(const Operands& operands, Place place, int col, i6
   return sum * operands.outputScale;
 }
 
-template <int Type>
-__device__ Judged judgeBits(const u8* output, i64 index, double expected, double allowed,
-                            bool allowances) {
-  return judge<Type>(valueOf<Type>(loadBits<Type>(output, index)), expected, allowed, allowances);
-}
-__device__ Judged judgeAt(const u8* output, int type, i64 index, double expected, double allowed,
-                          bool allowances) {
-  switch (type) {
-    case kF16:
-      return judgeBits<kF16>(output, index, expected, allowed, allowances);
-    case kBf16:
-      return judgeBits<kBf16>(output, index, expected, allowed, allowances);
-    case kF32:
-      return judgeBits<kF32>(output, index, expected, allowed, allowances);
-    case kE4m3:
-      return judgeBits<kE4m3>(output, index, expected, allowed, allowances);
-    default:
-      return judgeBits<kE5m2>(output, index, expected, allowed, allowances);
-  }
-}
-
-// What is there in C, and what a number becomes there.
-__device__ double numberAt(const u8* output, int type, i64 index) {
-  switch (type) {
-    case kF16:
-      return valueOf<kF16>(loadBits<kF16>(output, index));
-    case kBf16:
-      return valueOf<kBf16>(loadBits<kBf16>(output, index));
-    case kF32:
-      return valueOf<kF32>(loadBits<kF32>(output, index));
-    case kE4m3:
-      return valueOf<kE4m3>(loadBits<kE4m3>(output, index));
-    default:
-      return valueOf<kE5m2>(loadBits<kE5m2>(output, index));
-  }
-}
-__device__ double roundedTo(int type, double value) {
-  switch (type) {
-    case kF16:
-      return valueOf<kF16>(bitsOf<kF16>(value));
-    case kBf16:
-      return valueOf<kBf16>(bitsOf<kBf16>(value));
-    case kF32:
-      return valueOf<kF32>(bitsOf<kF32>(value));
-    case kE4m3:
-      return valueOf<kE4m3>(bitsOf<kE4m3>(value));
-    default:
-      return valueOf<kE5m2>(bitsOf<kE5m2>(value));
-  }
-}
-
 // After compareRows, of the same grid: of a row some of whose elements are beyond tolerance and
 // rounding, which of them pass for cancellation, in the order of their columns. The first
 // `described` that fail go to `failing`. `tables`, aScales, accumulator: as in oracle.cu.
@@ -345,8 +327,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     if (mine < (int)N) {
       const double expected = reference[first + mine];
       const double allowed = allowedError(request, expected);
-      const Judged judged =
-          judgeAt(output, outputType, first + mine, expected, allowed, request.allowances);
+      const Judged judged = judge(outputType, numberAt(output, outputType, first + mine), expected,
+                                  allowed, request.allowances);
       shares[threadIdx.x] = (float)(judged.error / allowed);
       if (!judged.passed) atomicOr(&failed[threadIdx.x / 32], 1u << threadIdx.x % 32);
     }
@@ -357,14 +339,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         const int col = base + word * 32 + lane;
         bool passes = false;
         if (request.allowances && outside < kCancellationChecksPerRow) {
-          const double got = numberAt(output, outputType, first + col),
-                       expected = reference[first + col],
-                       left = cancellationShare *
-                              magnitudeOf(operands, places[blockIdx.x], col, first + col);
-          // Of all numbers within it the nearest to what is there.
-          const double nearest =
-              got > expected ? fmin(got, expected + left) : fmax(got, expected - left);
-          passes = isFinite(got - expected) && roundedTo(outputType, nearest) == got;
+          const double left = cancellationShare *
+                              magnitudeOf(operands, places[blockIdx.x], col, first + col),
+                       got = numberAt(output, outputType, first + col),
+                       expected = reference[first + col];
+          passes = isFinite(got - expected) && mayRoundTo(outputType, got, expected, left);
         }
         if (threadIdx.x == 0 && passes) cancelled[word] |= 1u << lane;
         if (threadIdx.x == 0 && !passes && outside < described)

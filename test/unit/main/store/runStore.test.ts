@@ -308,6 +308,10 @@ describe('the list', () => {
     const [listed] = await Promise.all([store.list(), removing()])
     expect(listed.filter(({ problem }) => problem !== undefined)).toEqual([])
     expect(await store.list()).toEqual([])
+    // Who reads what was listed finds it gone; a damaged one is still said to be.
+    expect(await store.readListed(ids[0]!)).toBeUndefined()
+    await put('damaged', '{')
+    await expect(store.readListed('damaged')).rejects.toThrow(/damaged/)
   })
 
   it('is shown of a store that cannot be written', async () => {

@@ -56,6 +56,18 @@ describe('of questions that are asked while one is open', () => {
   })
 })
 
+describe('another question', () => {
+  it('is asked behind the one before, whose answer is not taken', async () => {
+    const { refresh, askAnother, open, taken, settled } = asked()
+    const all = [refresh(), askAnother()]
+    open[0]!.answer('to the first')
+    await settled()
+    open[1]!.answer('to the other')
+    await Promise.all(all)
+    expect(taken).toEqual(['to the other'])
+  })
+})
+
 describe('a change', () => {
   it('of what is asked about makes an answer late: it is asked again', async () => {
     const { refresh, changed, open, taken, settled } = asked()
